@@ -1,0 +1,24 @@
+# The libraries the project stands on. Each is a Debian package that scripts/setup.sh installs.
+
+find_package(fmt 9 REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(OpenSSL 3 REQUIRED COMPONENTS Crypto)
+find_package(TBB REQUIRED)
+find_package(CLI11 2.1 REQUIRED)
+find_package(Boost 1.74 REQUIRED COMPONENTS context)
+
+# LibTooling parses the loop nests and formats what is emitted; ORC runs emitted text on the host. Debian's own LLVM 22
+# is asked for by path: an older one that stands first on the machine cannot parse the headers of CUDA 13.
+set(ESC_LLVM_DIR /usr/lib/llvm-22 CACHE PATH "Where LLVM and Clang are installed")
+find_package(LLVM REQUIRED CONFIG PATHS ${ESC_LLVM_DIR}/lib/cmake/llvm NO_DEFAULT_PATH)
+find_package(Clang REQUIRED CONFIG PATHS ${ESC_LLVM_DIR}/lib/cmake/clang NO_DEFAULT_PATH)
+
+add_library(esc_llvm INTERFACE)
+target_include_directories(esc_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${CLANG_INCLUDE_DIRS})
+target_link_libraries(esc_llvm INTERFACE clang-cpp LLVM)
+
+if(ESC_BUILD_TESTS OR NOT DEFINED ESC_BUILD_TESTS)
+  find_package(GTest 1.12 REQUIRED)
+  find_package(rapidcheck REQUIRED)
+  find_package(benchmark REQUIRED)
+endif()

@@ -1,0 +1,30 @@
+# How every target of the project is compiled: C++20, warnings as errors, and the sanitizers where a preset asks for them.
+
+set(ESC_SANITIZE "" CACHE STRING "Sanitizers for every target, as for -fsanitize= (empty: none)")
+
+add_library(esc_options INTERFACE)
+target_compile_features(esc_options INTERFACE cxx_std_20)
+target_compile_options(esc_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror)
+# GCC 12 sees overlapping copies in operator+ of std::string (its bug 105651).
+target_compile_options(esc_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+if(ESC_SANITIZE)
+  target_compile_options(esc_options INTERFACE -fsanitize=${ESC_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(esc_options INTERFACE -fsanitize=${ESC_SANITIZE})
+endif()
+
+# esc_library(NAME SOURCES ... [LINKS ...]): a static library whose headers are included by their path from the project's root.
+function(esc_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PUBLIC esc_options ${ARG_LINKS})
+endfunction()
+
+# esc_test(NAME SOURCES ... [LINKS ...] [LABELS ...]): a GoogleTest program, each of its tests known to CTest.
+function(esc_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;LABELS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE esc_options ${ARG_LINKS} GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE ESC_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS "${ARG_LABELS}")
+endfunction()

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "generator/ir/loop_nest.h"
+
+namespace esc {
+
+/// A dense array of any rank, row-major, in double. Index arrays are held the same way: exact up to 2^53.
+struct Tensor {
+  std::vector<std::int64_t> extents;
+  std::vector<double> elements;
+
+  bool operator==(const Tensor&) const = default;
+};
+
+/// What a nest runs on: the sizes by name, and every array it mentions.
+struct Memory {
+  Environment sizes;
+  std::map<std::string, Tensor> arrays;
+};
+
+/// Runs the nest in order, in double, and returns the memory it leaves. The untransformed nest run this way is the
+/// oracle of every later form. Throws Defect for an access outside an array, a variable without a value, or a race: two
+/// iterations of loops that are mapped to the GPU adding to one element when either of them is not atomic.
+Memory interpret(const LoopNest& nest, Memory memory);
+
+}  // namespace esc

@@ -1,0 +1,49 @@
+#include "generator/ir/loop_nest.h"
+
+#include "generator/support/error.h"
+
+namespace esc {
+
+bool Loop::operator==(const Loop& other) const {
+  return iterator == other.iterator && lower == other.lower && upper == other.upper && step == other.step &&
+         role == other.role && mapping == other.mapping && body == other.body;
+}
+
+bool ColumnLoop::operator==(const ColumnLoop& other) const {
+  return iterator == other.iterator && set == other.set && body == other.body;
+}
+
+bool Case::operator==(const Case& other) const { return label == other.label && body == other.body; }
+
+bool Switch::operator==(const Switch& other) const { return subject == other.subject && cases == other.cases; }
+
+bool Node::operator==(const Node& other) const { return content == other.content; }
+
+const ArrayDeclaration& LoopNest::array(ArrayRole role) const {
+  for (const ArrayDeclaration& declaration : arrays) {
+    if (declaration.role == role) {
+      return declaration;
+    }
+  }
+  throw Defect(__FILE__, __LINE__, "role found", "the nest has no array of the role asked for");
+}
+
+LoopNest spmm_nest() {
+  const auto element = [](const std::string& array, const std::string& row, const std::string& column) {
+    return Access{array, {{"", Affine::of(row)}, {"", Affine::of(column)}}};
+  };
+  const auto loop = [](const std::string& iterator, const std::string& size, Role role, Node body) {
+    return Node{Loop{iterator, 0, Affine::of(size), 1, role, Mapping::sequential, {std::move(body)}}};
+  };
+  const Access a = element("A", "i", "k");
+  const Node statement{Statement{{NonZero{a}}, Update{element("C", "i", "j"), {a, element("B", "k", "j")}, false}}};
+
+  LoopNest nest;
+  nest.arrays = {{"A", {Affine::of("M"), Affine::of("K")}, ArrayRole::sparse},
+                 {"B", {Affine::of("K"), Affine::of("N")}, ArrayRole::dense},
+                 {"C", {Affine::of("M"), Affine::of("N")}, ArrayRole::output}};
+  nest.body = {loop("i", "M", Role::row, loop("k", "K", Role::reduction, loop("j", "N", Role::column, statement)))};
+  return nest;
+}
+
+}  // namespace esc

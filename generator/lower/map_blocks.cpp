@@ -1,0 +1,61 @@
+#include "generator/lower/map_blocks.h"
+
+#include <fmt/format.h>
+
+#include "generator/ir/rewrite.h"
+
+namespace esc {
+namespace {
+
+/// The case's updates, atomic, as the body of loops over its own columns.
+Block distribute(const Case& one, const Loop& column, const Loop& reduction, const std::string& first_row) {
+  ColumnLoop columns{reduction.iterator, {first_row, std::get<Pattern>(one.label)}, one.body};
+  for (Node& node : columns.body) {
+    std::get<Update>(std::get<Statement>(node.content).action).atomic = true;
+  }
+  Loop around = column;
+  around.body = {Node{std::move(columns)}};
+  return {Node{std::move(around)}};
+}
+
+Node define(const std::string& name, IndexExpression value) {
+  return Node{Statement{{}, DefineIndex{name, std::move(value)}}};
+}
+
+}  // namespace
+
+LoopNest map_blocks(const LoopNest& nest, const MapGrid& directive) {
+  const Loop* row = find_loop(nest.body, directive.loop);
+  if (row == nullptr || row->role != Role::row) {
+    throw ScheduleError(directive, fmt::format("there is no row loop '{}' to map to the grid", directive.loop),
+                        fmt::format("the loops of the nest are {}", list_iterators(nest.body)));
+  }
+  const Loop* column = row->body.size() == 1 ? std::get_if<Loop>(&row->body.front().content) : nullptr;
+  const Loop* reduction =
+      column != nullptr && column->body.size() == 1 ? std::get_if<Loop>(&column->body.front().content) : nullptr;
+  const Switch* choice = reduction != nullptr && reduction->body.size() == 1
+                             ? std::get_if<Switch>(&reduction->body.front().content)
+                             : nullptr;
+  if (choice == nullptr) {
+    throw ScheduleError(directive, fmt::format("the columns of loop '{}' are not enumerated", directive.loop),
+                        "unroll the row loop and enumerate its patterns first");
+  }
+
+  const std::int64_t height = row->step;
+  const std::int64_t patterns = (std::int64_t{1} << height) - 1;
+  Switch by_pattern{"pattern", {}};
+  for (const Case& one : choice->cases) {
+    by_pattern.cases.push_back({one.label, distribute(one, *column, *reduction, row->iterator)});
+  }
+  Loop grid{"block", 0, Affine::of("panels", patterns), 1, Role::none, Mapping::grid, {}};
+  grid.body = {define("panel", Quotient{"block", patterns}), define(row->iterator, Affine::of("panel", height)),
+               define("choice", Remainder{"block", patterns}), define("pattern", Affine::of("choice") + 1),
+               Node{std::move(by_pattern)}};
+
+  LoopNest result = nest;
+  result.derived_sizes.push_back({"panels", row->upper, height});
+  result.body = {Node{std::move(grid)}};
+  return result;
+}
+
+}  // namespace esc

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "generator/ir/loop_nest.h"
+
+namespace esc {
+
+/// The nest after the mapping to blocks and threads: grid > [warps >] lanes > definitions, then one switch over patterns.
+/// What the steps after the mapping have in common: getting at the definitions and the cases.
+struct ThreadBody {
+  Block definitions;
+  Switch choice;
+};
+
+/// The body that each thread runs. Throws UserError (place `step`) when the nest is not mapped to blocks and lanes.
+ThreadBody thread_body(const LoopNest& nest, const std::string& step);
+
+/// The nest with another body for each thread.
+LoopNest with_thread_body(const LoopNest& nest, const ThreadBody& body);
+
+}  // namespace esc

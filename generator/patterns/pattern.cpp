@@ -1,0 +1,13 @@
+#include "generator/patterns/pattern.h"
+
+namespace esc {
+
+std::string print(const Pattern& pattern) {
+  std::string digits = "0b";
+  for (int row = pattern.height - 1; row >= 0; --row) {
+    digits += pattern.has_row(row) ? '1' : '0';
+  }
+  return digits;
+}
+
+}  // namespace esc

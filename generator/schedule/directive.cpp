@@ -1,0 +1,30 @@
+#include "generator/schedule/directive.h"
+
+#include <fmt/format.h>
+
+namespace esc {
+namespace {
+
+std::string text(const Unroll& unroll) { return fmt::format("unroll({}, {})", unroll.loop, unroll.factor); }
+std::string text(const MapGrid& map) { return fmt::format("map({}, grid)", map.loop); }
+std::string text(const MapLanes& map) {
+  return fmt::format("map({}, {}, threads={})", map.loop, map.columns, map.threads);
+}
+std::string text(const Transform& transform) { return fmt::format("transform({})", transform.array); }
+std::string text(const Compact&) { return "compact()"; }
+
+}  // namespace
+
+std::string print(const Directive& directive) {
+  return std::visit([](const auto& one) { return text(one); }, directive);
+}
+
+std::string print(const std::vector<Directive>& directives) {
+  std::string joined;
+  for (const Directive& directive : directives) {
+    joined += (joined.empty() ? "" : ", ") + print(directive);
+  }
+  return joined;
+}
+
+}  // namespace esc
