@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "generator/support/error.h"
 
@@ -85,8 +86,10 @@ std::int64_t Affine::evaluate(const Environment& environment) const {
 }
 
 std::string print(const Affine& affine) {
+  std::vector<Affine::Term> terms = affine.terms();
+  std::stable_partition(terms.begin(), terms.end(), [](const Affine::Term& term) { return term.coefficient > 0; });
   std::string text;
-  for (const Affine::Term& term : affine.terms()) {
+  for (const Affine::Term& term : terms) {
     const std::int64_t magnitude = term.coefficient < 0 ? -term.coefficient : term.coefficient;
     if (term.coefficient < 0) {
       text += text.empty() ? "-" : " - ";
@@ -98,10 +101,8 @@ std::string print(const Affine& affine) {
   if (text.empty()) {
     return fmt::format("{}", affine.constant());
   }
-  if (affine.constant() > 0) {
-    text += fmt::format(" + {}", affine.constant());
-  } else if (affine.constant() < 0) {
-    text += fmt::format(" - {}", -affine.constant());
+  if (affine.constant() != 0) {
+    text += fmt::format(" {} {}", affine.constant() < 0 ? '-' : '+', std::abs(affine.constant()));
   }
   return text;
 }

@@ -67,10 +67,13 @@ class CoarsenedBody {
     return block;
   }
 
+  /// A set without columns adds nothing: its pattern may name rows that the last panel does not have.
   Block add_sums() const {
     Block block;
     for (const Statement& statement : updates_) {
-      block.push_back(Node{Statement{statement.guard, Update{target_of(statement), {sum_name(statement)}, true}}});
+      Guard guard{has_columns()};
+      guard.insert(guard.end(), statement.guard.begin(), statement.guard.end());
+      block.push_back(Node{Statement{std::move(guard), Update{target_of(statement), {sum_name(statement)}, true}}});
     }
     return block;
   }

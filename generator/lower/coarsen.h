@@ -12,7 +12,7 @@ namespace esc {
 ///     -> for (j..) { float c0_0 = 0; ..
 ///          for (c = 0; c < unrolled; c += 2) { k0 = columns(i, q)[c]; .. float b0_0 = B[k0][j]; .. c0_0 += A[i][k0] * b0_0; .. }
 ///          for (c = unrolled; c < size; c++) { one column }
-///          atomicAdd(&C[i][j], c0_0); .. }
+///          if (0 < count) atomicAdd(&C[i][j], c0_0); .. }
 ///
 /// Scalar c<r>_<w> sums row i+r and column j+32w. A tail loop takes the size % UFk columns that are left: lists need no
 /// padding. Write-after-write between blocks is resolved by the atomic adds, now one per thread and element of C. Stands

@@ -24,6 +24,8 @@ auto* find_lanes(BlockType& block) {
 
 }  // namespace
 
+Condition has_columns() { return Less{0, Affine::of("count")}; }
+
 ThreadBody thread_body(const LoopNest& nest, const std::string& step) {
   const Loop* lanes = find_lanes(nest.body);
   if (lanes == nullptr || lanes->body.empty() || !std::holds_alternative<Switch>(lanes->body.back().content)) {

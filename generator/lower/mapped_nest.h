@@ -13,6 +13,10 @@ struct ThreadBody {
   Switch choice;
 };
 
+/// 0 < count: the enumerated columns of a case are not none. Coarsening guards its adds with it; the data transformation,
+/// which keeps no empty lists, drops it.
+Condition has_columns();
+
 /// The body that each thread runs. Throws UserError (place `step`) when the nest is not mapped to blocks and lanes.
 ThreadBody thread_body(const LoopNest& nest, const std::string& step);
 

@@ -65,10 +65,12 @@ class PackedCase {
         return {statement.guard, DefineIndex{index->name, packed("Cols", "first", at->position)}};
       }
     }
-    return rewrite(statement, {.affine = {},
-                               .access = [this](const Access& access) { return transform(access); },
-                               .operand = {},
-                               .definition = {}});
+    Statement packed_statement = rewrite(statement, {.affine = {},
+                                                     .access = [this](const Access& access) { return transform(access); },
+                                                     .operand = {},
+                                                     .definition = {}});
+    std::erase(packed_statement.guard, has_columns());
+    return packed_statement;
   }
 
   Access transform(const Access& access) const {

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string>
+
+namespace esc {
+
+/// How much a command says on standard error; results on standard output are not concerned.
+enum class Verbosity { quiet, normal, verbose };
+
+/// Progress and diagnostics of a command: lines on standard error.
+class Console {
+ public:
+  explicit Console(Verbosity verbosity) : verbosity_(verbosity) {}
+
+  /// What the command is doing, one line a step; not with --quiet.
+  void say(const std::string& line) const { write(Verbosity::normal, line); }
+  /// Details, only with --verbose.
+  void detail(const std::string& line) const { write(Verbosity::verbose, line); }
+
+ private:
+  void write(Verbosity least, const std::string& line) const {
+    if (verbosity_ >= least) {
+      fmt::print(stderr, "{}\n", line);
+    }
+  }
+
+  Verbosity verbosity_;
+};
+
+}  // namespace esc

@@ -1,0 +1,129 @@
+#include <nlohmann/json.hpp>
+
+#include "generator/commands/command.h"
+#include "generator/matrix/matrix_reader.h"
+#include "generator/matrix/pattern_svg.h"
+#include "generator/matrix/statistics.h"
+#include "generator/patterns/census.h"
+#include "generator/patterns/csr_view.h"
+#include "generator/support/file.h"
+#include "transformer/pack.h"
+
+namespace esc {
+namespace {
+
+struct InspectRequest {
+  std::string matrix;
+  int ufi = 4;
+  ReadOptions read;
+  bool json = false;
+  std::string svg;
+};
+
+nlohmann::json lengths_json(const LengthStatistics& lengths) {
+  return {{"min", lengths.shortest},        {"max", lengths.longest},
+          {"mean", lengths.mean},           {"standard_deviation", lengths.standard_deviation},
+          {"coefficient_of_variation", lengths.coefficient_of_variation},
+          {"p10", lengths.percentile_10},   {"p50", lengths.percentile_50},
+          {"p90", lengths.percentile_90},   {"empty", lengths.empty},
+          {"full", lengths.full}};
+}
+
+std::string to_json(const MatrixStatistics& statistics, const PatternCensus& census, std::uint64_t packed_bytes) {
+  nlohmann::json patterns = nlohmann::json::object();
+  for (const auto& [pattern, columns] : census.columns) {
+    patterns[print(pattern)] = columns;
+  }
+  const nlohmann::json result{
+      {"rows", statistics.rows},
+      {"columns", statistics.columns},
+      {"nonzeros", statistics.nonzeros},
+      {"sparsity", statistics.sparsity},
+      {"row_lengths", lengths_json(statistics.row_lengths)},
+      {"column_lengths", lengths_json(statistics.column_lengths)},
+      {"bytes", {{"dense", statistics.dense_bytes}, {"csr", statistics.csr_bytes}, {"packed", packed_bytes}}},
+      {"census",
+       {{"ufi", census.height},
+        {"panels", census.panels},
+        {"enumerated_columns", census.enumerated_columns()},
+        {"multiply_adds_per_load", census.reuse()},
+        {"empty_pairs", census.empty_pairs()},
+        {"patterns", patterns}}}};
+  return result.dump(2) + "\n";
+}
+
+void print_lengths(const char* what, const LengthStatistics& lengths) {
+  fmt::print("{:<10} {} to {}, mean {:.1f}, variation {:.2f}, 10/50/90 % {}/{}/{}, empty {}, full {}\n", what,
+             lengths.shortest, lengths.longest, lengths.mean, lengths.coefficient_of_variation, lengths.percentile_10,
+             lengths.percentile_50, lengths.percentile_90, lengths.empty, lengths.full);
+}
+
+void print_census(const PatternCensus& census) {
+  fmt::print("patterns   UFi {}: {} of {} occur, {} panels, {} enumerated columns\n", census.height,
+             census.columns.size(), (1 << census.height) - 1, census.panels, census.enumerated_columns());
+  fmt::print("           {:.2f} multiply-adds per loaded element of B, {:.1f} % of the (panel, pattern) pairs empty\n",
+             census.reuse(), 100 * census.empty_pairs());
+  constexpr std::size_t most_rows = 16;
+  if (census.columns.size() <= most_rows) {
+    for (const auto& [pattern, columns] : census.columns) {
+      fmt::print("           {} {:>10} columns ({:.1f} %)\n", print(pattern), columns,
+                 100.0 * static_cast<double>(columns) / static_cast<double>(census.enumerated_columns()));
+    }
+    return;
+  }
+  std::map<int, std::int64_t> by_rows;
+  for (const auto& [pattern, columns] : census.columns) {
+    by_rows[pattern.popcount()] += columns;
+  }
+  for (const auto& [rows, columns] : by_rows) {
+    fmt::print("           {} rows {:>10} columns ({:.1f} %)\n", rows, columns,
+               100.0 * static_cast<double>(columns) / static_cast<double>(census.enumerated_columns()));
+  }
+}
+
+ExitStatus run(const InspectRequest& request, const Console& console) {
+  if (request.ufi < 1 || request.ufi > 8) {
+    throw UserError(fmt::format("--ufi {}", request.ufi), "is outside 1 to 8", "a panel has 1 to 8 rows");
+  }
+  const SparseMatrix matrix = read_matrix(request.matrix, request.read);
+  const MatrixStatistics figures = statistics(matrix);
+  const PatternCensus census = take_census(matrix, request.ufi);
+  const std::uint64_t packed_bytes =
+      transformer::plan(csr_view(matrix), {.height = static_cast<std::uint32_t>(request.ufi)}).bytes;
+  if (!request.svg.empty()) {
+    write_file_whole(request.svg, pattern_svg(matrix, std::filesystem::path(request.matrix).filename().string()));
+    console.say("picture in " + request.svg);
+  }
+  if (request.json) {
+    fmt::print("{}", to_json(figures, census, packed_bytes));
+    return ExitStatus::done;
+  }
+  const double dense = static_cast<double>(figures.dense_bytes);
+  fmt::print("matrix     {}\n", request.matrix);
+  fmt::print("shape      {} x {}, {} non-zeros, {:.2f} % zeros\n", figures.rows, figures.columns, figures.nonzeros,
+             100 * figures.sparsity);
+  print_lengths("rows", figures.row_lengths);
+  print_lengths("columns", figures.column_lengths);
+  print_census(census);
+  fmt::print("bytes      dense {}, CSR {} ({:.2f} of dense), packed {} ({:.2f} of dense)\n", figures.dense_bytes,
+             figures.csr_bytes, static_cast<double>(figures.csr_bytes) / dense, packed_bytes,
+             static_cast<double>(packed_bytes) / dense);
+  return ExitStatus::done;
+}
+
+}  // namespace
+
+void add_inspect_command(CLI::App& program, const CommonOptions& common, Action& action) {
+  CLI::App* command = add_command(program, "inspect", "Show what a pruned matrix looks like to the generator",
+                                  "escgen inspect layer.smtx --ufi 4 --svg layer.svg");
+  const auto request = std::make_shared<InspectRequest>();
+  command->add_option("matrix", request->matrix, "Matrix file: .smtx, .mtx or .npy")->required();
+  command->add_option("--ufi", request->ufi, "Rows of a panel in the pattern census, 1 to 8")->capture_default_str();
+  command->add_option("--seed", request->read.seed, "Seed of the values of pattern-only files")->capture_default_str();
+  command->add_flag("--allow-nonfinite", request->read.allow_nonfinite, "Accept NaN and infinity");
+  command->add_flag("--json", request->json, "Print JSON");
+  command->add_option("--svg", request->svg, "Draw the pattern into this file");
+  command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });
+}
+
+}  // namespace esc

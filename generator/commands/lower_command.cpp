@@ -1,0 +1,75 @@
+#include "generator/commands/command.h"
+#include "generator/commands/input.h"
+#include "generator/ir/print.h"
+#include "generator/pipeline.h"
+#include "generator/schedule/schedule.h"
+
+namespace esc {
+namespace {
+
+struct LowerRequest {
+  std::string schedule;
+  std::string kernel;
+  std::vector<std::string> patterns;
+  bool dump_steps = false;
+};
+
+/// "1101" or "0b1101", one digit per row of the panel, row 0 rightmost.
+Pattern parse_pattern(const std::string& text, int height) {
+  const std::string digits = text.starts_with("0b") ? text.substr(2) : text;
+  const bool binary = digits.find_first_not_of("01") == std::string::npos;
+  if (!binary || static_cast<int>(digits.size()) != height || digits.find('1') == std::string::npos) {
+    throw UserError("--pattern " + text, fmt::format("is not a pattern of {} rows", height),
+                    "write one binary digit per row of the panel, at least one of them 1");
+  }
+  return {std::stoull(digits, nullptr, 2), height};
+}
+
+std::optional<std::vector<Pattern>> parse_patterns(const std::vector<std::string>& texts, int height) {
+  if (texts.empty()) {
+    return std::nullopt;
+  }
+  std::vector<Pattern> patterns;
+  for (const std::string& text : texts) {
+    patterns.push_back(parse_pattern(text, height));
+  }
+  std::sort(patterns.begin(), patterns.end());
+  patterns.erase(std::unique(patterns.begin(), patterns.end()), patterns.end());
+  return patterns;
+}
+
+ExitStatus run(const LowerRequest& request) {
+  const Schedule schedule = parse_schedule(request.schedule);
+  const std::vector<Directive> directives = expand(schedule);
+  const auto steps = lower_by_steps(read_loop_nest(request.kernel), directives,
+                                    parse_patterns(request.patterns, std::get<AtomicSchedule>(schedule).ufi));
+  fmt::print("schedule   {}\ndirectives {}\n", print(schedule), print(directives));
+  if (!request.dump_steps) {
+    fmt::print("\n{}", print(steps.back().nest));
+    return ExitStatus::done;
+  }
+  fmt::print("\n{}", print_iteration_space(steps.front().nest));
+  const LoweredStep* before = nullptr;
+  for (const LoweredStep& step : steps) {
+    const bool unchanged = before != nullptr && before->nest == step.nest;
+    fmt::print("\n--- {}{}\n{}", step.name, unchanged ? " (unchanged)" : "", unchanged ? "" : print(step.nest));
+    before = &step;
+  }
+  return ExitStatus::done;
+}
+
+}  // namespace
+
+void add_lower_command(CLI::App& program, const CommonOptions&, Action& action) {
+  CLI::App* command = add_command(program, "lower", "Show the loop nest, after each step of the transformation or at its end",
+                                  "escgen lower --schedule 4-2-2-64 --dump-steps --pattern 1101");
+  const auto request = std::make_shared<LowerRequest>();
+  command->add_option("--schedule", request->schedule, "UFi-UFk-WarpTile-ThreadBlockSize or FAMILY:key=value,...")
+      ->required();
+  command->add_flag("--dump-steps", request->dump_steps, "Print the nest after every step");
+  command->add_option("--kernel", request->kernel, "C file with the input loop nest (default: the shipped SpMM)");
+  command->add_option("--pattern", request->patterns, "Enumerate only this pattern, row 0 rightmost (repeatable)");
+  command->callback([request, &action] { action = [=] { return run(*request); }; });
+}
+
+}  // namespace esc

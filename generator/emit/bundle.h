@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace esc {
+
+/// One file of a bundle, in memory. Large binary content may be shared with its maker.
+struct BundleFile {
+  std::string name;
+  std::string text;                              ///< content of a text file
+  std::shared_ptr<const std::byte[]> packed;     ///< content of a binary file; null for text
+  std::size_t packed_bytes = 0;
+
+  std::span<const std::byte> content() const;
+};
+
+/// A kernel bundle in memory: NAME.h, NAME.cu, NAME_transformer.cpp, NAME.packed, manifest.json, CMakeLists.txt.
+struct KernelBundle {
+  std::string name;
+  std::vector<BundleFile> files;
+};
+
+/// What writing a bundle did.
+enum class WriteOutcome { written, unchanged };
+
+/// Writes the bundle to DIR/NAME/: the whole folder appears at once or, when replaced, is exchanged at once; nothing is left
+/// of it after an error or an interruption. A folder that is already identical is not touched. A different one is replaced
+/// only with `force`; otherwise throws UserError.
+WriteOutcome write_bundle(const KernelBundle& bundle, const std::filesystem::path& directory, bool force);
+
+/// How the bundle on disk differs from the one in memory: a unified diff for texts, a sentence for other files; empty when
+/// they are identical.
+std::string compare_bundle(const KernelBundle& bundle, const std::filesystem::path& directory);
+
+}  // namespace esc

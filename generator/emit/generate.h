@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "generator/emit/bundle.h"
+#include "generator/emit/layer.h"
+#include "generator/emit/manifest.h"
+#include "generator/matrix/sparse_matrix.h"
+
+namespace esc {
+
+/// What a bundle is made of, beside the matrix.
+struct GenerateOptions {
+  std::string name;         ///< a C identifier
+  std::string source_file;  ///< base name of the matrix file
+  std::int64_t bcol = 0;
+  std::vector<int> architectures;
+  ScheduleChoice choice;
+  /// Longest list: bounds how many products one float32 sum runs over, so that a row of 4,608 non-zeros stays within a
+  /// relative error of 1e-6, and how much work one block can get.
+  std::uint32_t max_list_columns = 1024;
+};
+
+/// A layer that is ready to be written: its description and the packed matrix.
+struct GeneratedLayer {
+  Layer layer;
+  std::shared_ptr<const transformer::PackedMatrix> packed;
+};
+
+/// Brings generated C++ or CUDA text into its final form; the argument is the file's name, the text.
+using Formatter = std::function<std::string(const std::string& file, const std::string& text)>;
+
+/// Lowers the nest for the matrix and packs it. A pure function of its arguments, safe to run in parallel.
+/// Throws UserError when the schedule is illegal for bCol, when the nest's constant sizes are not the matrix's, or when the
+/// matrix needs more blocks than a grid can have.
+GeneratedLayer generate_layer(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options);
+
+/// The files of the bundle. `format` is applied to every C, C++ and CUDA text.
+KernelBundle make_bundle(const GeneratedLayer& generated, const std::optional<VerificationRecord>& verification,
+                         const std::optional<std::vector<KernelResources>>& resources, const Formatter& format);
+
+}  // namespace esc

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "generator/ir/loop_nest.h"
+#include "generator/matrix/fingerprint.h"
+#include "generator/matrix/statistics.h"
+#include "generator/schedule/scheduler.h"
+#include "transformer/pack.h"
+
+namespace esc {
+
+/// Everything that the text of a bundle depends on: one layer, one bCol, one schedule. Immutable once made.
+struct Layer {
+  std::string name;                   ///< a C identifier; prefix of every symbol and file
+  std::string source_file;            ///< base name of the matrix file, for the reader
+  std::int64_t bcol = 0;              ///< columns of B that the kernel is made for
+  std::vector<int> architectures;     ///< CUDA architectures, 80 for sm_80, ascending
+  ScheduleChoice choice;
+  LoopNest input;                     ///< the nest as the front end read it
+  LoopNest lowered;                   ///< its final form for this layer
+  MatrixStatistics statistics;
+  Fingerprint fingerprint;
+  transformer::PackedFormat format;
+  std::vector<transformer::PatternDigest> digests;
+};
+
+/// One line for the head of every generated file: what made it from what.
+std::string provenance(const Layer& layer);
+
+/// Version of the generator; part of every bundle.
+extern const char* const tool_version;
+
+}  // namespace esc

@@ -1,0 +1,122 @@
+#include "generator/emit/manifest.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "generator/ir/print.h"
+#include "generator/support/error.h"
+
+namespace esc {
+namespace {
+
+using nlohmann::json;
+
+constexpr int manifest_version = 1;
+
+/// Three significant digits: enough to judge an error, and the same on every machine.
+double rounded(double value) { return std::stod(fmt::format("{:.2e}", value)); }
+
+json schedule_entry(const Layer& layer) {
+  std::vector<std::string> directives;
+  for (const Directive& directive : expand(layer.choice.schedule)) {
+    directives.push_back(print(directive));
+  }
+  return {{"text", print(layer.choice.schedule)}, {"directives", directives}, {"source", layer.choice.source}};
+}
+
+json verification_entry(const std::optional<VerificationRecord>& verification) {
+  if (!verification) {
+    return nullptr;
+  }
+  return {{"passed", verification->passed},
+          {"relative_error", rounded(verification->error)},
+          {"tolerance", rounded(verification->tolerance)},
+          {"method", verification->method},
+          {"columns", verification->columns},
+          {"rows_covered", rounded(verification->rows_covered)}};
+}
+
+json resources_entry(const std::optional<std::vector<KernelResources>>& resources) {
+  if (!resources) {
+    return nullptr;
+  }
+  json entries = json::array();
+  for (const KernelResources& one : *resources) {
+    entries.push_back({{"kernel", one.kernel},
+                       {"architecture", fmt::format("sm_{}", one.architecture)},
+                       {"registers", one.registers},
+                       {"shared_bytes", one.shared_bytes},
+                       {"spill_bytes", one.spill_bytes}});
+  }
+  return entries;
+}
+
+json packed_entry(const transformer::PackedFormat& format) {
+  json sections = json::array();
+  for (const transformer::Section& section : format.sections) {
+    sections.push_back({{"name", section.name},
+                        {"type", transformer::c_name(section.type)},
+                        {"count", section.count},
+                        {"offset", section.offset}});
+  }
+  return {{"version", transformer::format_version},
+          {"height", format.shape.height},
+          {"max_list_columns", format.shape.max_list_columns},
+          {"lists", format.counts.lists},
+          {"sections", sections}};
+}
+
+}  // namespace
+
+std::string manifest_json(const Layer& layer, const std::optional<VerificationRecord>& verification,
+                          const std::optional<std::vector<KernelResources>>& resources) {
+  std::vector<std::string> architectures;
+  for (const int architecture : layer.architectures) {
+    architectures.push_back(fmt::format("sm_{}", architecture));
+  }
+  const json manifest{{"format_version", manifest_version},
+                      {"tool_version", tool_version},
+                      {"name", layer.name},
+                      {"source", layer.source_file},
+                      {"m", layer.statistics.rows},
+                      {"k", layer.statistics.columns},
+                      {"bcol", layer.bcol},
+                      {"dtype", "f32"},
+                      {"layout", "kn"},
+                      {"nnz", layer.statistics.nonzeros},
+                      {"pattern_sha256", layer.fingerprint.pattern},
+                      {"values_sha256", layer.fingerprint.values},
+                      {"loop_nest", print(layer.input)},
+                      {"family", "atomic"},
+                      {"schedule", schedule_entry(layer)},
+                      {"architectures", architectures},
+                      {"packed_bytes", layer.format.bytes},
+                      {"csr_bytes", layer.statistics.csr_bytes},
+                      {"packed_format", packed_entry(layer.format)},
+                      {"verification", verification_entry(verification)},
+                      {"resources", resources_entry(resources)}};
+  return manifest.dump(2) + "\n";
+}
+
+Manifest parse_manifest(const std::string& text, const std::string& file) {
+  try {
+    const json manifest = json::parse(text);
+    if (manifest.at("format_version") != manifest_version) {
+      throw UserError(file, fmt::format("has format version {}", manifest.at("format_version").dump()),
+                      fmt::format("this program reads version {}", manifest_version));
+    }
+    return {.name = manifest.at("name"),
+            .rows = manifest.at("m"),
+            .columns = manifest.at("k"),
+            .bcol = manifest.at("bcol"),
+            .nonzeros = manifest.at("nnz"),
+            .pattern_sha256 = manifest.at("pattern_sha256"),
+            .values_sha256 = manifest.at("values_sha256"),
+            .schedule = manifest.at("schedule").at("text")};
+  } catch (const json::exception& problem) {
+    throw UserError(file, fmt::format("is not a manifest: {}", problem.what()), "generate the bundle again");
+  }
+}
+
+}  // namespace esc

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "generator/emit/layer.h"
+
+namespace esc {
+
+/// What a verification found, as the manifest records it.
+struct VerificationRecord {
+  bool passed = false;
+  double error = 0;          ///< relative Frobenius error against the float64 reference, the largest of all runs
+  double tolerance = 0;
+  std::string method;        ///< "emulation" or "gpu"
+  std::int64_t columns = 0;  ///< columns of B in the widest run
+  double rows_covered = 0;   ///< share of the rows of C that were compared in the widest run, 0 to 1
+  bool operator==(const VerificationRecord&) const = default;
+};
+
+/// What nvcc says of one kernel on one architecture.
+struct KernelResources {
+  std::string kernel;
+  int architecture = 0;
+  int registers = 0;
+  int shared_bytes = 0;
+  int spill_bytes = 0;
+  bool operator==(const KernelResources&) const = default;
+};
+
+/// manifest.json: where the bundle came from and what it needs. Keys are sorted, numbers reproducible. A verification
+/// that was not done is null, as are resources that were not asked for.
+std::string manifest_json(const Layer& layer, const std::optional<VerificationRecord>& verification,
+                          const std::optional<std::vector<KernelResources>>& resources);
+
+/// What a reader of a bundle needs from its manifest.
+struct Manifest {
+  std::string name;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t bcol = 0;
+  std::int64_t nonzeros = 0;
+  std::string pattern_sha256;
+  std::string values_sha256;
+  std::string schedule;
+};
+
+/// Throws UserError (place `file`) for text that is not a manifest of a version this program knows.
+Manifest parse_manifest(const std::string& text, const std::string& file);
+
+}  // namespace esc

@@ -1,0 +1,124 @@
+#include "generator/emit/sources.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "generator/emit/cuda_printer.h"
+#include "generator/emit/templates.h"
+#include "generator/emit/text_template.h"
+#include "transformer/packing_text.h"
+
+namespace esc {
+namespace {
+
+using transformer::PackedFormat;
+using transformer::Section;
+using transformer::SectionId;
+
+std::string comment(const std::string& text) { return "// " + text; }
+
+std::string number(auto value) { return fmt::format("{}", value); }
+
+std::string c_type(const PackedFormat& format, SectionId id) { return transformer::c_name(format.section(id).type); }
+
+/// "panels_at": where a section starts.
+std::string offset_name(const Section& section) { return fmt::format("{}_at", section.name); }
+
+std::string section_offsets(const PackedFormat& format) {
+  std::string text;
+  for (const Section& section : format.sections) {
+    text += fmt::format("constexpr size_t {} = {};\n", offset_name(section), section.offset);
+  }
+  return text;
+}
+
+std::string section_pointers(const PackedFormat& format) {
+  std::string text;
+  for (const Section& section : format.sections) {
+    text += fmt::format("const {0}* __restrict__ {1} = reinterpret_cast<const {0}*>(packed + {2});\n",
+                        transformer::c_name(section.type), section.name, offset_name(section));
+  }
+  return text;
+}
+
+std::string height_sentence(std::uint32_t height) {
+  return height == 1 ? "Each row of A is a row panel of its own."
+                     : fmt::format("{} consecutive rows of A are a row panel.", height);
+}
+
+std::string zero_layer_source(const Layer& layer) {
+  return fill(zero_layer_template, {{"PROVENANCE", comment(provenance(layer))},
+                                    {"NAME", layer.name},
+                                    {"ROWS", number(layer.statistics.rows)},
+                                    {"COLUMNS", number(layer.statistics.columns)}});
+}
+
+std::string digest_table(const Layer& layer) {
+  std::string table;
+  for (const transformer::PatternDigest& digest : layer.digests) {
+    table += fmt::format("    {{{:#018x}u, {}}},\n", digest.hash, digest.nonzeros);
+  }
+  if (!table.empty()) {
+    table.pop_back();
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string kernel_source(const Layer& layer) {
+  const PackedFormat& format = layer.format;
+  if (format.counts.lists == 0) {
+    return zero_layer_source(layer);
+  }
+  const char* offset_type = format.counts.nonzeros < (std::uint64_t{1} << 31) ? "int" : "long long";
+  const CudaText cuda = print_cuda(layer.lowered, offset_type, c_type(format, SectionId::cols));
+  const auto& schedule = std::get<AtomicSchedule>(layer.choice.schedule);
+  return fill(kernel_template, {{"PROVENANCE", comment(provenance(layer))},
+                                {"NAME", layer.name},
+                                {"ROWS", number(layer.statistics.rows)},
+                                {"COLUMNS", number(layer.statistics.columns)},
+                                {"NONZEROS", number(layer.statistics.nonzeros)},
+                                {"SPARSITY", fmt::format("{:.1f}", 100 * layer.statistics.sparsity)},
+                                {"BCOL", number(layer.bcol)},
+                                {"HEIGHT_SENTENCE", height_sentence(format.shape.height)},
+                                {"LISTS", number(format.counts.lists)},
+                                {"THREADS", number(schedule.threads)},
+                                {"SECTION_OFFSETS", section_offsets(format)},
+                                {"SECTION_POINTERS", section_pointers(format)},
+                                {"FUNCTIONS", cuda.functions},
+                                {"KERNEL_BODY", cuda.kernel_body}});
+}
+
+std::string transformer_source(const Layer& layer) {
+  const PackedFormat& format = layer.format;
+  return fill(transformer_template, {{"PROVENANCE", comment(provenance(layer))},
+                                     {"NAME", layer.name},
+                                     {"ROWS", number(format.shape.rows)},
+                                     {"COLUMNS", number(format.shape.columns)},
+                                     {"HEIGHT", number(format.shape.height)},
+                                     {"MAX_LIST_COLUMNS", number(format.shape.max_list_columns)},
+                                     {"LISTS", number(format.counts.lists)},
+                                     {"LISTED_COLUMNS", number(format.counts.columns)},
+                                     {"NONZEROS", number(format.counts.nonzeros)},
+                                     {"PACKED_BYTES", number(format.bytes)},
+                                     {"DIGESTS", digest_table(layer)},
+                                     {"PACKING_TEXT", transformer::packing_text()}});
+}
+
+std::string header_source(const Layer& layer) {
+  return fill(header_template, {{"PROVENANCE", "/* " + provenance(layer) + " */"},
+                                {"NAME", layer.name},
+                                {"ROWS", number(layer.statistics.rows)},
+                                {"COLUMNS", number(layer.statistics.columns)},
+                                {"BCOL", number(layer.bcol)}});
+}
+
+std::string cmake_source(const Layer& layer) {
+  return fill(bundle_cmake_template,
+              {{"PROVENANCE", provenance(layer)},
+               {"NAME", layer.name},
+               {"ARCHITECTURES", fmt::format("{}", fmt::join(layer.architectures, ";"))}});
+}
+
+}  // namespace esc

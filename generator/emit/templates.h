@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string_view>
+
+namespace esc {
+
+// The constant texts of what is emitted, from the folder templates/; `fill` fills their holes.
+extern const std::string_view kernel_template;        ///< NAME.cu
+extern const std::string_view zero_layer_template;    ///< NAME.cu of a matrix without non-zeros
+extern const std::string_view transformer_template;   ///< NAME_transformer.cpp
+extern const std::string_view header_template;        ///< NAME.h
+extern const std::string_view bundle_cmake_template;  ///< CMakeLists.txt of the bundle
+
+}  // namespace esc

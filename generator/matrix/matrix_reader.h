@@ -1,0 +1,21 @@
+#pragma once
+
+#include <filesystem>
+
+#include "generator/matrix/byte_source.h"
+#include "generator/matrix/read_options.h"
+#include "generator/matrix/sparse_matrix.h"
+
+namespace esc {
+
+/// Reads the matrix in a file; the format is chosen by the ending: .smtx, .mtx or .npy, in upper or lower case.
+/// Throws UserError with the line or the byte when the file is not what its ending says.
+SparseMatrix read_matrix(const std::filesystem::path& path, const ReadOptions& options = {});
+
+/// The endings that `read_matrix` and `write_matrix` know, as a phrase for messages.
+inline constexpr const char* supported_endings = ".smtx, .mtx or .npy";
+
+/// The ending of `path` in lower case, such as ".mtx".
+std::string lower_case_ending(const std::filesystem::path& path);
+
+}  // namespace esc

@@ -1,0 +1,236 @@
+#include "generator/matrix/npy_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "generator/matrix/csr_builder.h"
+#include "generator/matrix/npy_header.h"
+
+namespace esc {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "elements are taken from the file as they lie there");
+
+constexpr std::size_t chunk_elements = std::size_t{1} << 16;
+constexpr const char* value_remedy = "mend the matrix, or allow values that are not finite (--allow-nonfinite)";
+
+/// The bits of a float16 as the float32 of the same value.
+float widen(std::uint16_t half) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000U) << 16;
+  const std::uint32_t exponent = (half >> 10) & 0x1fU;
+  const std::uint32_t fraction = half & 0x3ffU;
+  if (exponent == 0) {  // zero and the numbers below 2^-14, which float32 has no trouble with
+    const float magnitude = static_cast<float>(fraction) * 0x1p-24F;
+    return sign != 0 ? -magnitude : magnitude;
+  }
+  const std::uint32_t widened = exponent == 31 ? 255 : exponent + 127 - 15;
+  return std::bit_cast<float>(sign | widened << 23 | fraction << 13);
+}
+
+bool is_finite(float value) { return (std::bit_cast<std::uint32_t>(value) & 0x7f800000U) != 0x7f800000U; }
+
+/// Streams the elements of an array as float32, in the order of the file.
+class ElementStream {
+ public:
+  ElementStream(ByteSource& source, const ReadOptions& options)
+      : source_(source), options_(options), header_(read_npy_header(source)) {}
+
+  const NpyHeader& header() const { return header_; }
+
+  /// Calls `visit(first, elements)` for one chunk after another, `first` being the index of its first element.
+  template <typename Visit>
+  void for_each_chunk(const Visit& visit) {
+    const std::int64_t elements = header_.rows * header_.columns;
+    std::vector<std::byte> bytes(chunk_elements * header_.element_bytes());
+    std::vector<float> chunk(chunk_elements);
+    for (std::int64_t first = 0; first < elements;) {
+      const auto count = static_cast<std::size_t>(std::min<std::int64_t>(chunk_elements, elements - first));
+      const auto raw = std::span(bytes).first(count * header_.element_bytes());
+      if (source_.read(raw) < raw.size()) {
+        refuse_change(source_);
+      }
+      const auto converted = std::span(chunk).first(count);
+      convert(raw, converted, first);
+      visit(first, std::span<const float>(converted));
+      first += static_cast<std::int64_t>(count);
+    }
+  }
+
+ private:
+  void convert(std::span<const std::byte> raw, std::span<float> converted, std::int64_t first) const {
+    if (header_.element == NpyElement::float32) {
+      std::memcpy(converted.data(), raw.data(), raw.size());
+    } else if (header_.element == NpyElement::float64) {
+      for (std::size_t i = 0; i < converted.size(); ++i) {
+        double element = 0;
+        std::memcpy(&element, raw.data() + i * sizeof element, sizeof element);
+        converted[i] = narrow(element, first + static_cast<std::int64_t>(i));
+      }
+    } else {
+      for (std::size_t i = 0; i < converted.size(); ++i) {
+        std::uint16_t element = 0;
+        std::memcpy(&element, raw.data() + i * sizeof element, sizeof element);
+        converted[i] = widen(element);
+      }
+    }
+    check_finite(converted, first);
+  }
+
+  float narrow(double element, std::int64_t index) const {
+    // Compared before the conversion, which is undefined for a double beyond float32: half a step above the largest
+    // float32 rounds to infinity.
+    if (std::isfinite(element) && std::fabs(element) >= 0x1.ffffffp127) {
+      refuse_element(index, fmt::format("{}, beyond float32's 3.4e38", element), "scale the matrix");
+    }
+    const auto value = static_cast<float>(element);
+    if (value == 0.0F && element != 0.0) {
+      refuse_element(index, fmt::format("{}, which float32 holds only as zero", element),
+                     "scale the matrix, or write 0 where a zero is meant");
+    }
+    return value;
+  }
+
+  void check_finite(std::span<const float> chunk, std::int64_t first) const {
+    if (options_.allow_nonfinite || std::all_of(chunk.begin(), chunk.end(), is_finite)) {
+      return;
+    }
+    const auto found = std::find_if_not(chunk.begin(), chunk.end(), is_finite);
+    refuse_element(first + (found - chunk.begin()), fmt::format("{}", *found), value_remedy);
+  }
+
+  [[noreturn]] void refuse_element(std::int64_t index, const std::string& value, const std::string& remedy) const {
+    const std::int64_t row = header_.is_fortran_order ? index % header_.rows : index / header_.columns;
+    const std::int64_t column = header_.is_fortran_order ? index / header_.rows : index % header_.columns;
+    refuse_at_byte(source_, header_.data_begin + static_cast<std::uint64_t>(index) * header_.element_bytes(),
+                   fmt::format("the value at row {}, column {} (counted from 0) is {}", row, column, value), remedy);
+  }
+
+  ByteSource& source_;
+  ReadOptions options_;
+  NpyHeader header_;
+};
+
+/// Calls `visit(line, position, part)` for the parts of a chunk that lie in one line each. A line is a row in C order
+/// and a column in Fortran order; `position` is where in it the part begins.
+template <typename Visit>
+void for_each_line(std::int64_t first, std::span<const float> chunk, std::int64_t line_length, const Visit& visit) {
+  while (!chunk.empty()) {
+    const std::int64_t position = first % line_length;
+    const auto count = std::min(chunk.size(), static_cast<std::size_t>(line_length - position));
+    visit(first / line_length, position, chunk.first(count));
+    chunk = chunk.subspan(count);
+    first += static_cast<std::int64_t>(count);
+  }
+}
+
+/// The non-zeros of a part of a row, gathered without a branch per element: which ones are zero cannot be foreseen.
+class Gathered {
+ public:
+  /// At most `capacity` elements, of which the first one stands in `column`.
+  void gather(std::span<const float> part, std::int64_t column) {
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      columns_[found] = static_cast<std::int32_t>(column + static_cast<std::int64_t>(i));
+      values_[found] = part[i];
+      found += part[i] != 0.0F ? 1 : 0;
+    }
+    size_ = static_cast<std::int64_t>(found);
+  }
+
+  static constexpr std::size_t capacity = 2048;
+  const std::int32_t* columns() const { return columns_.data(); }
+  const float* values() const { return values_.data(); }
+  std::int64_t size() const { return size_; }
+
+ private:
+  std::array<std::int32_t, capacity> columns_;
+  std::array<float, capacity> values_;
+  std::int64_t size_ = 0;
+};
+
+std::int64_t count_nonzeros(std::span<const float> part) {
+  std::uint32_t zeros = 0;
+  for (const float value : part) {
+    zeros += value == 0.0F ? 1 : 0;
+  }
+  return static_cast<std::int64_t>(part.size()) - zeros;
+}
+
+void count_entries(ElementStream& stream, CsrBuilder& builder) {
+  const NpyHeader& header = stream.header();
+  const std::int64_t line_length = header.is_fortran_order ? header.rows : header.columns;
+  stream.for_each_chunk([&](std::int64_t first, std::span<const float> chunk) {
+    for_each_line(first, chunk, line_length,
+                  [&](std::int64_t line, std::int64_t position, std::span<const float> part) {
+                    if (!header.is_fortran_order) {
+                      builder.count(line, count_nonzeros(part));
+                      return;
+                    }
+                    for (std::size_t i = 0; i < part.size(); ++i) {
+                      builder.count(position + static_cast<std::int64_t>(i), part[i] != 0.0F ? 1 : 0);
+                    }
+                  });
+  });
+}
+
+/// False when the entries are not those that were counted.
+bool place_entries(ElementStream& stream, CsrBuilder& builder) {
+  const NpyHeader& header = stream.header();
+  const std::int64_t line_length = header.is_fortran_order ? header.rows : header.columns;
+  bool fits = true;
+  Gathered gathered;
+  const auto place_in_row = [&](std::int64_t row, std::int64_t column, std::span<const float> part) {
+    while (!part.empty()) {
+      const std::size_t count = std::min(part.size(), Gathered::capacity);
+      gathered.gather(part.first(count), column);
+      fits &= builder.place(row, gathered.columns(), gathered.values(), gathered.size());
+      part = part.subspan(count);
+      column += static_cast<std::int64_t>(count);
+    }
+  };
+  const auto place_in_column = [&](std::int64_t column, std::int64_t row, std::span<const float> part) {
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      if (part[i] != 0.0F) {
+        fits &= builder.place(row + static_cast<std::int64_t>(i), column, part[i]);
+      }
+    }
+  };
+  stream.for_each_chunk([&](std::int64_t first, std::span<const float> chunk) {
+    if (header.is_fortran_order) {
+      for_each_line(first, chunk, line_length, place_in_column);
+    } else {
+      for_each_line(first, chunk, line_length, place_in_row);
+    }
+  });
+  return fits && builder.complete();
+}
+
+}  // namespace
+
+SparseMatrix read_npy(ByteSource& source, const ReadOptions& options) {
+  ElementStream counted(source, options);
+  const NpyHeader header = counted.header();
+  CsrBuilder builder(header.rows, header.columns);
+  count_entries(counted, builder);
+  builder.start_placing();
+
+  ElementStream placed(source, options);
+  const NpyHeader& again = placed.header();
+  if (again.rows != header.rows || again.columns != header.columns ||
+      again.is_fortran_order != header.is_fortran_order || !place_entries(placed, builder)) {
+    refuse_change(source);
+  }
+  return std::move(builder).take();
+}
+
+}  // namespace esc

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace esc {
+
+/// A file that is written piece by piece, for content too large to hold in memory. The pieces go to a temporary file in
+/// the same folder; `commit` renames it into place, so a reader sees the old file or the whole new one. Without `commit`
+/// nothing is left. Throws UserError when the folder cannot be written or the disk is full.
+class OutputFile {
+ public:
+  explicit OutputFile(const std::filesystem::path& target);
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  ~OutputFile();
+
+  void write(std::span<const std::byte> bytes);
+  void write(std::string_view text) { write(std::as_bytes(std::span(text.data(), text.size()))); }
+  /// Flushes to the disk and puts the file into place.
+  void commit();
+
+ private:
+  void flush();
+  [[noreturn]] void fail() const;
+
+  std::filesystem::path target_;
+  std::string temporary_;
+  std::string pending_;
+  int descriptor_ = -1;
+  bool committed_ = false;
+};
+
+}  // namespace esc

@@ -1,0 +1,154 @@
+#include "generator/matrix/pattern_svg.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <vector>
+
+namespace esc {
+namespace {
+
+constexpr std::int64_t drawn_one_by_one = 256;
+constexpr std::int64_t strips = 128;
+constexpr int steps = 8;
+constexpr std::array<const char*, steps> colours{"#dbe9f6", "#bad6eb", "#89bedc", "#539ecd",
+                                                 "#2b7bba", "#0b559f", "#08407c", "#08306b"};
+// In pixels: the longer side of the picture, the least the shorter one shrinks to, and the room for the labels.
+constexpr std::int64_t longest_side = 512;
+constexpr std::int64_t shortest_side = 64;
+constexpr std::int64_t margin = 40;
+constexpr std::int64_t least_width = 360;  // below it the text would be cut off
+
+/// The cells that rows (or columns) are gathered into.
+struct Cells {
+  std::int64_t lines;
+  std::int64_t count;
+
+  explicit Cells(std::int64_t number) : lines(number), count(number <= drawn_one_by_one ? number : strips) {}
+  std::int64_t of(std::int64_t line) const { return line * count / lines; }
+  std::int64_t size(std::int64_t cell) const { return begin(cell + 1) - begin(cell); }
+
+ private:
+  std::int64_t begin(std::int64_t cell) const { return (cell * lines + count - 1) / count; }
+};
+
+/// The share of non-zeros per cell, row by row.
+std::vector<double> densities(const SparseMatrix& matrix, const Cells& rows, const Cells& columns) {
+  std::vector<double> result(static_cast<std::size_t>(rows.count * columns.count), 0.0);
+  for (std::int64_t row = 0; row < matrix.rows; ++row) {
+    const std::int64_t first = rows.of(row) * columns.count;
+    for (auto at = matrix.offsets[static_cast<std::size_t>(row)];
+         at < matrix.offsets[static_cast<std::size_t>(row) + 1]; ++at) {
+      result[static_cast<std::size_t>(first + columns.of(matrix.column_of[static_cast<std::size_t>(at)]))] += 1.0;
+    }
+  }
+  for (std::int64_t y = 0; y < rows.count; ++y) {
+    for (std::int64_t x = 0; x < columns.count; ++x) {
+      result[static_cast<std::size_t>(y * columns.count + x)] /=
+          static_cast<double>(rows.size(y)) * static_cast<double>(columns.size(x));
+    }
+  }
+  return result;
+}
+
+/// One path per step of darkness: horizontal strokes over runs of cells of that step.
+std::string draw_cells(const std::vector<double>& density, const Cells& rows, const Cells& columns, double fullest) {
+  std::array<std::string, steps> paths;
+  const auto step_at = [&](std::int64_t y, std::int64_t x) {
+    const double share = density[static_cast<std::size_t>(y * columns.count + x)];
+    return share == 0.0 ? -1 : static_cast<int>(std::ceil(share / fullest * steps)) - 1;
+  };
+  for (std::int64_t y = 0; y < rows.count; ++y) {
+    for (std::int64_t x = 0; x < columns.count;) {
+      const int step = step_at(y, x);
+      std::int64_t end = x + 1;
+      while (end < columns.count && step_at(y, end) == step) {
+        ++end;
+      }
+      if (step >= 0) {
+        fmt::format_to(std::back_inserter(paths[static_cast<std::size_t>(step)]), "M{} {}h{}", x, y, end - x);
+      }
+      x = end;
+    }
+  }
+  std::string text;
+  for (std::size_t step = 0; step < paths.size(); ++step) {
+    if (!paths[step].empty()) {
+      fmt::format_to(std::back_inserter(text), "<path stroke=\"{}\" d=\"{}\"/>\n", colours[step], paths[step]);
+    }
+  }
+  return text;
+}
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      default:
+        // Control characters cannot stand in XML, escaped or not.
+        result += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+    }
+  }
+  return result;
+}
+
+/// The side that is drawn for `dimension` when the longer one of the matrix is `longer`.
+std::int64_t side(std::int64_t dimension, std::int64_t longer) {
+  return std::max(shortest_side, longest_side * dimension / longer);
+}
+
+}  // namespace
+
+std::string pattern_svg(const SparseMatrix& matrix, std::string_view title) {
+  const Cells rows(matrix.rows);
+  const Cells columns(matrix.columns);
+  const std::vector<double> density = densities(matrix, rows, columns);
+  const double fullest = *std::max_element(density.begin(), density.end());
+  const std::int64_t longer = std::max(matrix.rows, matrix.columns);
+  const std::int64_t width = side(matrix.columns, longer);
+  const std::int64_t height = side(matrix.rows, longer);
+  const std::int64_t full_width = std::max(width + 2 * margin, least_width);
+  const std::int64_t full_height = height + 2 * margin + margin / 2;
+  const std::int64_t top = margin + margin / 2;
+
+  std::string svg = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
+      "font-family=\"sans-serif\" font-size=\"13\">\n"
+      "<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n",
+      full_width, full_height);
+  fmt::format_to(std::back_inserter(svg), "<text x=\"{}\" y=\"20\" font-weight=\"bold\">{}</text>\n", margin,
+                 escaped(title));
+  fmt::format_to(std::back_inserter(svg), "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">K = {}</text>\n",
+                 margin + width / 2, top - 8, matrix.columns);
+  fmt::format_to(std::back_inserter(svg),
+                 "<text transform=\"translate({} {}) rotate(-90)\" text-anchor=\"middle\">M = {}</text>\n", margin - 12,
+                 top + height / 2, matrix.rows);
+  fmt::format_to(std::back_inserter(svg),
+                 "<g transform=\"translate({} {}) scale({:.6f} {:.6f}) translate(0 0.5)\" stroke-width=\"1\" "
+                 "shape-rendering=\"crispEdges\">\n",
+                 margin, top, static_cast<double>(width) / static_cast<double>(columns.count),
+                 static_cast<double>(height) / static_cast<double>(rows.count));
+  svg += draw_cells(density, rows, columns, fullest);
+  fmt::format_to(std::back_inserter(svg),
+                 "</g>\n<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#444444\"/>\n", margin,
+                 top, width, height);
+  fmt::format_to(std::back_inserter(svg),
+                 "<text x=\"{}\" y=\"{}\">{:.2f} % zeros; darkest cells: {:.2f} % non-zeros</text>\n</svg>\n", margin,
+                 top + height + 20, 100.0 * matrix.sparsity(), 100.0 * fullest);
+  return svg;
+}
+
+}  // namespace esc

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+
+#include "generator/matrix/sparse_matrix.h"
+
+namespace esc {
+
+/// How many non-zeros the rows (or the columns) of a matrix have. A percentile p is the smallest length that at least p
+/// per cent of the rows do not exceed.
+struct LengthStatistics {
+  std::int64_t shortest = 0;
+  std::int64_t longest = 0;
+  double mean = 0;
+  double standard_deviation = 0;        ///< of all rows, not of a sample of them
+  double coefficient_of_variation = 0;  ///< standard deviation / mean; 0 where the mean is 0
+  std::int64_t percentile_10 = 0;
+  std::int64_t percentile_50 = 0;
+  std::int64_t percentile_90 = 0;
+  std::int64_t empty = 0;  ///< rows without a non-zero
+  std::int64_t full = 0;   ///< rows without a zero
+
+  bool operator==(const LengthStatistics&) const = default;
+};
+
+struct MatrixStatistics {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t nonzeros = 0;
+  double sparsity = 0;  ///< share of zeros, 0 to 1
+  LengthStatistics row_lengths;
+  LengthStatistics column_lengths;
+  std::uint64_t dense_bytes = 0;  ///< all elements as float32
+  std::uint64_t csr_bytes = 0;    ///< 4-byte offsets (rows + 1), 4-byte columns, float32 values
+
+  bool operator==(const MatrixStatistics&) const = default;
+};
+
+MatrixStatistics statistics(const SparseMatrix& matrix);
+
+}  // namespace esc

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+
+#include "generator/matrix/sparse_matrix.h"
+#include "generator/verify/bundle_interface.h"
+#include "generator/verify/report.h"
+
+namespace esc {
+
+/// Runs a bundle on the first GPU of this machine and compares with the float64 reference: the transformer from CSR and,
+/// for matrices of up to 64 M elements, from dense (both must give the same bytes), then every judging case of `bcol`, C
+/// poisoned beforehand. Needs the CUDA runtime as a shared library, no toolkit. Throws UserError (status missing_tool) when
+/// there is no GPU or no CUDA runtime.
+VerificationReport check_on_gpu(const BundleInterface& bundle, const SparseMatrix& matrix, std::int64_t bcol);
+
+}  // namespace esc

@@ -1,0 +1,140 @@
+#include "generator/verify/product_case.h"
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+#include "generator/matrix/drawn_value.h"
+#include "generator/support/error.h"
+
+namespace esc {
+namespace {
+
+constexpr std::uint32_t poison_bits = 0x7fa5a5a5;
+
+bool is_poison(float value) { return std::bit_cast<std::uint32_t>(value) == poison_bits; }
+
+/// The part of a comparison that one row contributes.
+struct RowComparison {
+  double squared_error = 0;
+  double squared_norm = 0;
+  std::string problem;
+};
+
+RowComparison compare_row(const SparseMatrix& a, const std::vector<float>& b, const float* c, std::int64_t row,
+                          const ProductCase& product) {
+  std::vector<double> expected(static_cast<std::size_t>(product.n), 0.0);
+  for (std::int64_t entry = a.offsets[static_cast<std::size_t>(row)]; entry < a.offsets[static_cast<std::size_t>(row) + 1];
+       ++entry) {
+    const double value = a.values[static_cast<std::size_t>(entry)];
+    const float* b_row = b.data() + a.column_of[static_cast<std::size_t>(entry)] * product.ldb;
+    for (std::int32_t j = 0; j < product.n; ++j) {
+      expected[static_cast<std::size_t>(j)] += value * static_cast<double>(b_row[j]);
+    }
+  }
+  RowComparison result;
+  for (std::int32_t j = 0; j < product.n; ++j) {
+    const double wanted = expected[static_cast<std::size_t>(j)];
+    const double difference = static_cast<double>(c[j]) - wanted;
+    if (result.problem.empty() && is_poison(c[j])) {
+      result.problem = fmt::format("C[{}][{}] was not written", row, j);
+    } else if (result.problem.empty() && !std::isfinite(difference)) {
+      result.problem = fmt::format("C[{}][{}] is {}, expected {}", row, j, c[j], wanted);
+    }
+    result.squared_error += difference * difference;
+    result.squared_norm += wanted * wanted;
+  }
+  return result;
+}
+
+std::string check_gap(const float* c, std::int64_t row, const ProductCase& product) {
+  for (std::int64_t j = product.n; j < product.ldc; ++j) {
+    if (!is_poison(c[j])) {
+      return fmt::format("C[{}][{}], behind the {} columns, was written", row, j, product.n);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string print(const ProductCase& product) {
+  return fmt::format("n {}, ldb {}, ldc {}, shift {}", product.n, product.ldb, product.ldc, product.shift);
+}
+
+std::vector<ProductCase> judging_cases(std::int64_t bcol) {
+  const auto n = static_cast<std::int32_t>(bcol);
+  std::vector<ProductCase> cases{{n, n, n, 0}, {n, bcol + 3, bcol + 5, 1}};
+  for (const std::int32_t other : {1, n > 7 ? n - 5 : n + 9}) {
+    if (other != n) {
+      cases.push_back({other, other + 1, other, 0});
+    }
+  }
+  return cases;
+}
+
+std::vector<float> draw_b(std::int64_t rows, const ProductCase& product, std::uint64_t seed) {
+  std::vector<float> b(static_cast<std::size_t>(rows * product.ldb), poison());
+  tbb::parallel_for(std::int64_t{0}, rows, [&](std::int64_t row) {
+    for (std::int64_t j = 0; j < product.n; ++j) {
+      b[static_cast<std::size_t>(row * product.ldb + j)] = drawn_value(seed, row, j);
+    }
+  });
+  return b;
+}
+
+float poison() { return std::bit_cast<float>(poison_bits); }
+
+std::vector<float> poisoned_c(std::int64_t rows, const ProductCase& product) {
+  return std::vector<float>(static_cast<std::size_t>(rows * product.ldc), poison());
+}
+
+Comparison compare_with_reference(const SparseMatrix& a, const std::vector<float>& b, const std::vector<float>& c,
+                                  const ProductCase& product, const std::vector<bool>& compared) {
+  ESC_CHECK(static_cast<std::int64_t>(b.size()) == a.columns * product.ldb, "B has K rows of ldb floats");
+  ESC_CHECK(static_cast<std::int64_t>(c.size()) == a.rows * product.ldc, "C has M rows of ldc floats");
+  std::vector<RowComparison> rows(static_cast<std::size_t>(a.rows));
+  tbb::parallel_for(std::int64_t{0}, a.rows, [&](std::int64_t row) {
+    const float* c_row = c.data() + row * product.ldc;
+    RowComparison& result = rows[static_cast<std::size_t>(row)];
+    if (compared.empty() || compared[static_cast<std::size_t>(row)]) {
+      result = compare_row(a, b, c_row, row, product);
+    }
+    if (result.problem.empty()) {
+      result.problem = check_gap(c_row, row, product);
+    }
+  });
+
+  Comparison sum;
+  sum.rows = compared.empty() ? a.rows : std::count(compared.begin(), compared.end(), true);
+  double squared_error = 0;
+  double squared_norm = 0;
+  for (const RowComparison& row : rows) {
+    squared_error += row.squared_error;
+    squared_norm += row.squared_norm;
+    if (sum.problem.empty()) {
+      sum.problem = row.problem;
+    }
+  }
+  if (squared_norm > 0) {
+    sum.error = std::sqrt(squared_error / squared_norm);
+  } else if (squared_error > 0 && sum.problem.empty()) {
+    sum.problem = "C is not zero, though A is";
+  }
+  return sum;
+}
+
+double float32_tolerance(const SparseMatrix& a) {
+  std::int64_t longest = 0;
+  for (std::size_t row = 0; row + 1 < a.offsets.size(); ++row) {
+    longest = std::max(longest, a.offsets[row + 1] - a.offsets[row]);
+  }
+  constexpr double published_length = 4608;
+  return 1e-6 * std::sqrt(std::max(1.0, static_cast<double>(longest) / published_length));
+}
+
+}  // namespace esc

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "generator/emit/manifest.h"
+#include "generator/verify/product_case.h"
+
+namespace esc {
+
+/// One product that was computed by the kernel and compared.
+struct VerificationRun {
+  ProductCase product;
+  Comparison comparison;
+};
+
+/// What a verification did and found. It passed when nothing is listed as a problem and every run is within tolerance.
+struct VerificationReport {
+  std::string method;  ///< "emulation" or "gpu"
+  double tolerance = 0;
+  std::vector<VerificationRun> runs;
+  std::vector<std::string> problems;  ///< of the packed file, the transformer, the launches and the memory accesses
+
+  bool passed() const;
+  double largest_error() const;
+  /// As the manifest records it. Throws Defect for a report without runs.
+  VerificationRecord record(std::int64_t rows_of_c) const;
+};
+
+/// The report as lines of text, one per run and problem, with a last line that begins with "passed" or "failed".
+std::string print(const VerificationReport& report);
+
+}  // namespace esc

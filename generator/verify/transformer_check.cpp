@@ -1,0 +1,82 @@
+#include "generator/verify/transformer_check.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <optional>
+
+namespace esc {
+namespace {
+
+/// CSR as the bundle's interface takes it.
+struct NarrowCsr {
+  std::vector<std::int32_t> offsets;
+  std::vector<std::int32_t> columns;
+};
+
+NarrowCsr narrow(const SparseMatrix& matrix) {
+  return {std::vector<std::int32_t>(matrix.offsets.begin(), matrix.offsets.end()), matrix.column_of};
+}
+
+/// The same matrix with one non-zero in another column, or nothing when every row is empty or full.
+std::optional<NarrowCsr> with_moved_nonzero(const SparseMatrix& matrix) {
+  NarrowCsr moved = narrow(matrix);
+  for (std::size_t row = 0; row + 1 < moved.offsets.size(); ++row) {
+    const std::int32_t first = moved.offsets[row];
+    const std::int32_t last = moved.offsets[row + 1];
+    for (std::int32_t entry = first; entry < last; ++entry) {
+      const auto at = static_cast<std::size_t>(entry);
+      const std::int64_t next = entry + 1 < last ? moved.columns[at + 1] : matrix.columns;
+      if (moved.columns[at] + 1 < next) {
+        ++moved.columns[at];
+        return moved;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<float> dense(const SparseMatrix& matrix) {
+  std::vector<float> a(static_cast<std::size_t>(matrix.rows * matrix.columns), 0.0F);
+  for (std::int64_t row = 0; row < matrix.rows; ++row) {
+    for (std::int64_t entry = matrix.offsets[static_cast<std::size_t>(row)];
+         entry < matrix.offsets[static_cast<std::size_t>(row) + 1]; ++entry) {
+      a[static_cast<std::size_t>(row * matrix.columns + matrix.column_of[static_cast<std::size_t>(entry)])] =
+          matrix.values[static_cast<std::size_t>(entry)];
+    }
+  }
+  return a;
+}
+
+}  // namespace
+
+TransformCheck check_transformer(const BundleInterface& bundle, const SparseMatrix& matrix) {
+  constexpr std::int64_t most_dense_elements = 64 << 20;
+  TransformCheck check{std::vector<std::byte>(bundle.packed_bytes()), {}};
+  if (matrix.nonzeros() > std::numeric_limits<std::int32_t>::max()) {
+    check.problems.push_back("the matrix has more non-zeros than the CSR interface can take");
+    return check;
+  }
+  const NarrowCsr csr = narrow(matrix);
+  if (bundle.transform_csr(csr.offsets.data(), csr.columns.data(), matrix.values.data(), check.packed.data()) != 0) {
+    check.problems.push_back(fmt::format("the transformer refuses its own matrix: {}", bundle.transform_error()));
+    return check;
+  }
+  std::vector<std::byte> other(check.packed.size());
+  if (matrix.rows * matrix.columns <= most_dense_elements) {
+    const std::vector<float> a = dense(matrix);
+    if (bundle.transform(a.data(), matrix.columns, other.data()) != 0) {
+      check.problems.push_back(fmt::format("the transformer refuses its own dense matrix: {}", bundle.transform_error()));
+    } else if (other != check.packed) {
+      check.problems.push_back("the transformer packs a dense matrix otherwise than the same matrix as CSR");
+    }
+  }
+  if (const std::optional<NarrowCsr> moved = with_moved_nonzero(matrix)) {
+    if (bundle.transform_csr(moved->offsets.data(), moved->columns.data(), matrix.values.data(), other.data()) == 0) {
+      check.problems.push_back("the transformer accepts a matrix with a non-zero in another place");
+    }
+  }
+  return check;
+}
+
+}  // namespace esc

@@ -1,0 +1,76 @@
+#include "tests/support/nest_memory.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "generator/matrix/drawn_value.h"
+#include "generator/patterns/csr_view.h"
+#include "transformer/pack.h"
+
+namespace esc::tests {
+namespace {
+
+Tensor vector_of(std::uint64_t count, const auto& element_at) {
+  Tensor tensor{{static_cast<std::int64_t>(count)}, {}};
+  for (std::uint64_t index = 0; index < count; ++index) {
+    tensor.elements.push_back(static_cast<double>(element_at(index)));
+  }
+  return tensor;
+}
+
+Tensor dense(const SparseMatrix& matrix) {
+  Tensor a{{matrix.rows, matrix.columns}, std::vector<double>(static_cast<std::size_t>(matrix.rows * matrix.columns))};
+  for (std::int64_t row = 0; row < matrix.rows; ++row) {
+    for (std::int64_t entry = matrix.offsets[static_cast<std::size_t>(row)];
+         entry < matrix.offsets[static_cast<std::size_t>(row) + 1]; ++entry) {
+      const auto at = static_cast<std::size_t>(entry);
+      a.elements[static_cast<std::size_t>(row * matrix.columns + matrix.column_of[at])] = matrix.values[at];
+    }
+  }
+  return a;
+}
+
+}  // namespace
+
+Memory nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, int height, std::uint32_t max_list_columns,
+                   std::uint64_t seed) {
+  Memory memory;
+  memory.arrays["A"] = dense(matrix);
+  Tensor b{{matrix.columns, columns_of_b}, {}};
+  for (std::int64_t row = 0; row < matrix.columns; ++row) {
+    for (std::int64_t column = 0; column < columns_of_b; ++column) {
+      b.elements.push_back(drawn_value(seed, row, column));
+    }
+  }
+  memory.arrays["B"] = std::move(b);
+  memory.arrays["C"] = {{matrix.rows, columns_of_b},
+                        std::vector<double>(static_cast<std::size_t>(matrix.rows * columns_of_b))};
+
+  const transformer::PackedMatrix packed = transformer::pack(
+      csr_view(matrix), {.height = static_cast<std::uint32_t>(height), .max_list_columns = max_list_columns});
+  const transformer::PackedCounts& counts = packed.format().counts;
+  memory.arrays["Panels"] = vector_of(counts.lists, [&](std::uint64_t l) { return packed.panels()[l]; });
+  memory.arrays["Patterns"] = vector_of(counts.lists, [&](std::uint64_t l) { return packed.patterns()[l]; });
+  memory.arrays["RPP"] = vector_of(counts.lists + 1, [&](std::uint64_t l) { return packed.rpp(l); });
+  memory.arrays["NPP"] = vector_of(counts.lists + 1, [&](std::uint64_t l) { return packed.npp(l); });
+  memory.arrays["Cols"] = vector_of(counts.columns, [&](std::uint64_t c) { return packed.column(c); });
+  memory.arrays["ANNZ"] = vector_of(counts.nonzeros, [&](std::uint64_t v) { return packed.annz()[v]; });
+  memory.sizes = {{"M", matrix.rows},
+                  {"K", matrix.columns},
+                  {"N", columns_of_b},
+                  {"lists", static_cast<std::int64_t>(counts.lists)}};
+  return memory;
+}
+
+double largest_difference(const Memory& a, const Memory& b) {
+  const std::vector<double>& left = a.arrays.at("C").elements;
+  const std::vector<double>& right = b.arrays.at("C").elements;
+  double largest = 0;
+  for (std::size_t index = 0; index < left.size(); ++index) {
+    const double difference = std::abs(left[index] - right[index]);
+    largest = std::isnan(difference) ? INFINITY : std::max(largest, difference);
+  }
+  return largest;
+}
+
+}  // namespace esc::tests

@@ -1,0 +1,66 @@
+#include "tests/support/random_case.h"
+
+#include <algorithm>
+
+#include "generator/matrix/drawn_value.h"
+
+namespace esc::tests {
+namespace {
+
+rc::Gen<std::int64_t> awkward_size(std::int64_t most) {
+  return rc::gen::map(rc::gen::oneOf(rc::gen::element<std::int64_t>(1, 2, 3, 7, 8, 13, 16, 31),
+                                     rc::gen::inRange<std::int64_t>(1, most + 1)),
+                      [most](std::int64_t size) { return std::min(size, most); });
+}
+
+/// Per mille of non-zeros in each row, then the columns that a hash of (seed, row, column) keeps.
+SparseMatrix build(std::int64_t rows, std::int64_t columns, const std::vector<int>& per_mille, std::uint64_t seed) {
+  SparseMatrix matrix{rows, columns, {0}, {}, {}};
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const auto density = static_cast<std::uint64_t>(per_mille[static_cast<std::size_t>(row) % per_mille.size()]);
+    for (std::int64_t column = 0; column < columns; ++column) {
+      if (mix_bits(seed ^ static_cast<std::uint64_t>(row * columns + column)) % 1000 < density) {
+        matrix.column_of.push_back(static_cast<std::int32_t>(column));
+        matrix.values.push_back(drawn_value(seed, row, column));
+      }
+    }
+    matrix.offsets.push_back(matrix.nonzeros());
+  }
+  return matrix;
+}
+
+}  // namespace
+
+rc::Gen<SparseMatrix> awkward_matrix(std::int64_t most) {
+  const auto density = rc::gen::oneOf(rc::gen::element(0, 1000, 50, 300, 500), rc::gen::inRange(0, 1001));
+  return rc::gen::map(rc::gen::tuple(awkward_size(most), awkward_size(most),
+                                     rc::gen::nonEmpty(rc::gen::container<std::vector<int>>(density)),
+                                     rc::gen::arbitrary<std::uint64_t>()),
+                      [](const std::tuple<std::int64_t, std::int64_t, std::vector<int>, std::uint64_t>& drawn) {
+                        return std::apply(build, drawn);
+                      });
+}
+
+rc::Gen<AtomicSchedule> legal_schedule(std::int64_t bcol) {
+  const int widest = static_cast<int>(std::max<std::int64_t>(1, bcol / 32));
+  const auto between = [](int least, int most) { return rc::gen::inRange(least, most + 1); };
+  return rc::gen::map(
+      rc::gen::tuple(between(1, AtomicSchedule::max_ufi), between(1, AtomicSchedule::max_ufk),
+                     between(1, std::min(AtomicSchedule::max_warptile, widest)),
+                     between(1, std::min(AtomicSchedule::max_threads / 32, widest)), rc::gen::arbitrary<bool>()),
+      [](const std::tuple<int, int, int, int, bool>& drawn) {
+        return AtomicSchedule{.ufi = std::get<0>(drawn),
+                              .ufk = std::get<1>(drawn),
+                              .warptile = std::get<2>(drawn),
+                              .threads = 32 * std::get<3>(drawn),
+                              .compaction = std::get<4>(drawn)};
+      });
+}
+
+rc::Gen<std::int64_t> awkward_bcol(std::int64_t most) {
+  return rc::gen::map(rc::gen::oneOf(rc::gen::element<std::int64_t>(1, 4, 31, 32, 33, 64, 65, 100, 128, 257),
+                                     rc::gen::inRange<std::int64_t>(1, 258)),
+                      [most](std::int64_t bcol) { return std::min(bcol, most); });
+}
+
+}  // namespace esc::tests

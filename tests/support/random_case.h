@@ -1,0 +1,41 @@
+#pragma once
+
+#include <rapidcheck.h>
+
+#include <ostream>
+
+#include "generator/matrix/sparse_matrix.h"
+#include "generator/schedule/schedule.h"
+
+namespace esc::tests {
+
+/// A matrix of at most `most` rows and columns, awkward more often than not: sizes 1, prime or a power of two, empty and
+/// full rows, densities from none to all. Shrinks towards a small, empty matrix.
+rc::Gen<SparseMatrix> awkward_matrix(std::int64_t most);
+
+/// A schedule of family atomic that is legal for bCol.
+rc::Gen<AtomicSchedule> legal_schedule(std::int64_t bcol);
+
+/// A number of columns of B: 1 to `most`, often 1, a multiple of 32 or one beside it. At most 257.
+rc::Gen<std::int64_t> awkward_bcol(std::int64_t most);
+
+}  // namespace esc::tests
+
+namespace esc {
+
+/// How a failing case prints a matrix: its sizes and rows.
+inline void showValue(const SparseMatrix& matrix, std::ostream& stream) {
+  stream << matrix.rows << " x " << matrix.columns << " with columns per row:";
+  for (std::int64_t row = 0; row < matrix.rows; ++row) {
+    stream << (row == 0 ? " [" : "; ");
+    for (std::int64_t entry = matrix.offsets[static_cast<std::size_t>(row)];
+         entry < matrix.offsets[static_cast<std::size_t>(row) + 1]; ++entry) {
+      stream << matrix.column_of[static_cast<std::size_t>(entry)] << ' ';
+    }
+  }
+  stream << ']';
+}
+
+inline void showValue(const AtomicSchedule& schedule, std::ostream& stream) { stream << print(Schedule(schedule)); }
+
+}  // namespace esc

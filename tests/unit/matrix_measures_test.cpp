@@ -1,0 +1,119 @@
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <string>
+
+#include "generator/matrix/fingerprint.h"
+#include "generator/matrix/pattern_svg.h"
+#include "generator/matrix/sample.h"
+#include "generator/matrix/statistics.h"
+#include "tests/unit/matrix_fixtures.h"
+
+namespace esc {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Fingerprint, SumsBytes) {
+  // FIPS 180-2: the message "abc", and no message at all.
+  const std::string message = "abc";
+  EXPECT_EQ(sha256_hex(std::as_bytes(std::span(message))),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256_hex({}), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+}
+
+TEST(Fingerprint, IsOfTheStreamThatIsDocumented) {
+  const Fingerprint sums = fingerprint(matrix_of(2, 3, {0, 1, 0, 2, 0, -3}));
+  const std::string pattern = raw_bytes<std::int64_t>({2, 3, 3, 0, 1, 3}) + raw_bytes<std::int32_t>({1, 0, 2});
+  EXPECT_EQ(sums.pattern, sha256_hex(std::as_bytes(std::span(pattern))));
+  const std::string values = raw_bytes<float>({1, 2, -3});
+  EXPECT_EQ(sums.values, sha256_hex(std::as_bytes(std::span(values))));
+}
+
+TEST(Fingerprint, TellsPatternsAndValuesApart) {
+  const Fingerprint sums = fingerprint(matrix_of(2, 2, {0, 1, 2, 0}));
+  const Fingerprint other_values = fingerprint(matrix_of(2, 2, {0, 1, 3, 0}));
+  EXPECT_EQ(other_values.pattern, sums.pattern);
+  EXPECT_NE(other_values.values, sums.values);
+  const Fingerprint other_pattern = fingerprint(matrix_of(2, 2, {1, 0, 2, 0}));
+  EXPECT_NE(other_pattern.pattern, sums.pattern);
+  EXPECT_EQ(other_pattern.values, sums.values);
+  EXPECT_NE(fingerprint(matrix_of(1, 4, {0, 0, 0, 0})).pattern, fingerprint(matrix_of(1, 5, {0, 0, 0, 0, 0})).pattern);
+}
+
+TEST(Statistics, MeasuresRowsColumnsAndBytes) {
+  const MatrixStatistics measured = statistics(matrix_of(4, 3, {1, 1, 1,  //
+                                                                0, 0, 0,  //
+                                                                1, 1, 0,  //
+                                                                1, 0, 0}));
+  EXPECT_EQ(measured.rows, 4);
+  EXPECT_EQ(measured.columns, 3);
+  EXPECT_EQ(measured.nonzeros, 6);
+  EXPECT_DOUBLE_EQ(measured.sparsity, 0.5);
+  EXPECT_EQ(measured.dense_bytes, 48U);
+  EXPECT_EQ(measured.csr_bytes, 5U * 4 + 6 * 8);
+  EXPECT_EQ(measured.row_lengths.shortest, 0);
+  EXPECT_EQ(measured.row_lengths.longest, 3);
+  EXPECT_DOUBLE_EQ(measured.row_lengths.mean, 1.5);
+  EXPECT_DOUBLE_EQ(measured.row_lengths.standard_deviation, std::sqrt(1.25));
+  EXPECT_DOUBLE_EQ(measured.row_lengths.coefficient_of_variation, std::sqrt(1.25) / 1.5);
+  EXPECT_EQ(measured.row_lengths.empty, 1);
+  EXPECT_EQ(measured.row_lengths.full, 1);
+  EXPECT_EQ(measured.column_lengths.shortest, 1);
+  EXPECT_EQ(measured.column_lengths.longest, 3);
+  EXPECT_EQ(measured.column_lengths.empty, 0);
+  EXPECT_EQ(measured.column_lengths.full, 0);
+}
+
+TEST(Statistics, FindsPercentilesByNearestRank) {
+  SparseMatrix matrix{20, 20, {0}, {}, {}};  // rows of 20, 19, ... 1 non-zeros
+  for (std::int32_t row = 0; row < 20; ++row) {
+    for (std::int32_t column = row; column < 20; ++column) {
+      matrix.column_of.push_back(column);
+      matrix.values.push_back(1);
+    }
+    matrix.offsets.push_back(matrix.nonzeros());
+  }
+  const MatrixStatistics measured = statistics(matrix);
+  for (const LengthStatistics& lengths : {measured.row_lengths, measured.column_lengths}) {
+    EXPECT_EQ(lengths.percentile_10, 2);
+    EXPECT_EQ(lengths.percentile_50, 10);
+    EXPECT_EQ(lengths.percentile_90, 18);
+  }
+}
+
+TEST(Statistics, TakesAMatrixOfZeros) {
+  const MatrixStatistics measured = statistics(matrix_of(2, 3, {0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(measured.row_lengths.coefficient_of_variation, 0.0);
+  EXPECT_EQ(measured.row_lengths.empty, 2);
+  EXPECT_EQ(measured.column_lengths.empty, 3);
+}
+
+TEST(PatternSvg, DrawsSmallMatricesElementByElement) {
+  const std::string svg = pattern_svg(matrix_of(2, 4, {1, 1, 0, 1, 0, 0, 0, 0}), "a <b> & c");
+  EXPECT_THAT(svg, HasSubstr("d=\"M0 0h2M3 0h1\""));
+  EXPECT_THAT(svg, HasSubstr(">M = 2<"));
+  EXPECT_THAT(svg, HasSubstr(">K = 4<"));
+  EXPECT_THAT(svg, HasSubstr("62.50 % zeros"));
+  EXPECT_THAT(svg, HasSubstr(">a &lt;b&gt; &amp; c<"));
+}
+
+TEST(PatternSvg, ShadesCellsByTheirDensity) {
+  // 512 columns are gathered into 128 cells of four: the first is full, the second a quarter full.
+  SparseMatrix matrix{1, 512, {0, 5}, {0, 1, 2, 3, 4}, {1, 1, 1, 1, 1}};
+  const std::string svg = pattern_svg(matrix, "");
+  EXPECT_THAT(svg, HasSubstr("<path stroke=\"#08306b\" d=\"M0 0h1\"/>"));
+  EXPECT_THAT(svg, HasSubstr("<path stroke=\"#bad6eb\" d=\"M1 0h1\"/>"));
+}
+
+TEST(PatternSvg, StaysSmallAndTheSame) {
+  const SparseMatrix matrix = sample_matrix({.rows = 3000, .columns = 2000, .sparsity = 0.9});
+  const std::string svg = pattern_svg(matrix, "sample");
+  EXPECT_LT(svg.size(), 200000U);
+  EXPECT_EQ(svg, pattern_svg(matrix, "sample"));
+  EXPECT_THAT(pattern_svg(matrix_of(1, 1, {0}), "zeros"), Not(HasSubstr("<path")));
+}
+
+}  // namespace
+}  // namespace esc

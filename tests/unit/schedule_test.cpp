@@ -1,0 +1,109 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "generator/schedule/schedule.h"
+#include "generator/schedule/scheduler.h"
+#include "generator/schedule/target.h"
+
+namespace esc {
+namespace {
+
+TEST(Schedule, ReadsTheShortForm) {
+  EXPECT_EQ(std::get<AtomicSchedule>(parse_schedule("3-8-2-64")),
+            (AtomicSchedule{.ufi = 3, .ufk = 8, .warptile = 2, .threads = 64}));
+}
+
+TEST(Schedule, PrintsTheCanonicalForm) {
+  EXPECT_EQ(print(parse_schedule("4-7-1-32")), "atomic:ufi=4,ufk=7,warptile=1,threads=32");
+  EXPECT_EQ(print(parse_schedule("atomic:threads=64,compaction=off,ufi=2")),
+            "atomic:ufi=2,ufk=1,warptile=1,threads=64,compaction=off");
+}
+
+TEST(Schedule, RoundTrips) {
+  for (AtomicSchedule schedule : legal_atomic_schedules(96)) {
+    for (const bool compaction : {true, false}) {
+      schedule.compaction = compaction;
+      EXPECT_EQ(parse_schedule(print(Schedule(schedule))), Schedule(schedule));
+    }
+  }
+}
+
+TEST(Schedule, ListsTheWholeLegalSpace) {
+  EXPECT_EQ(legal_atomic_schedules(1).size(), 8U * 16 * 1 * 1);
+  EXPECT_EQ(legal_atomic_schedules(100).size(), 8U * 16 * 3 * 3);
+  EXPECT_EQ(legal_atomic_schedules(256).size(), 8U * 16 * 4 * 8);
+  for (const AtomicSchedule& schedule : legal_atomic_schedules(100)) {
+    EXPECT_NO_THROW(check_legal(schedule, 100));
+  }
+}
+
+TEST(Schedule, ExpandsToDirectives) {
+  EXPECT_EQ(print(expand(parse_schedule("4-7-2-64"))),
+            "unroll(i, 4), map(i, grid), map(j, 64, threads=64), unroll(k, 7), transform(A), compact()");
+  EXPECT_EQ(print(expand(parse_schedule("atomic:ufi=4,compaction=off"))),
+            "unroll(i, 4), map(i, grid), map(j, 32, threads=32), unroll(k, 1), transform(A)");
+}
+
+struct Refusal {
+  const char* schedule;
+  long long bcol;
+  const char* words;
+};
+
+class RefusedSchedule : public testing::TestWithParam<Refusal> {};
+
+TEST_P(RefusedSchedule, NamesTheRuleAndTheNearestLegalValue) {
+  const Refusal& refusal = GetParam();
+  try {
+    check_legal(parse_schedule(refusal.schedule), refusal.bcol);
+    FAIL() << refusal.schedule << " was accepted";
+  } catch (const ScheduleError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr(refusal.words));
+    EXPECT_EQ(error.status(), ExitStatus::bad_input);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, RefusedSchedule,
+    testing::Values(Refusal{"0-1-1-32", 64, "ufi=0 is outside 1 to 8; the nearest legal value is ufi=1"},
+                    Refusal{"9-1-1-32", 64, "the nearest legal value is ufi=8"},
+                    Refusal{"4-17-1-32", 64, "the nearest legal value is ufk=16"},
+                    Refusal{"4-1-5-32", 256, "the nearest legal value is warptile=4"},
+                    Refusal{"4-1-1-48", 64, "threads=48 is not a multiple of 32 from 32 to 256"},
+                    Refusal{"4-1-1-512", 1024, "the nearest legal value is threads=256"},
+                    Refusal{"4-1-1-64", 33, "threads=64 is more than max(32, bCol=33); the nearest legal value is threads=32"},
+                    Refusal{"4-1-3-32", 64, "32 * warptile = 96 is more than max(32, bCol=64); the nearest legal value is warptile=2"},
+                    Refusal{"4-7-1", 64, "is not a schedule"}, Refusal{"", 64, "is not a schedule"},
+                    Refusal{"4-7-1-x", 64, "'x' is not a number for threads"},
+                    Refusal{"panels:ufi=4", 64, "there is no family 'panels'; the families are: atomic"},
+                    Refusal{"atomic:ufj=4", 64, "family atomic has no key 'ufj'"},
+                    Refusal{"atomic:ufi=4,ufi=4", 64, "key 'ufi' is given twice"},
+                    Refusal{"atomic:ufi", 64, "'' is not a number for ufi"},
+                    Refusal{"atomic:compaction=maybe", 64, "is neither on nor off"},
+                    Refusal{"4-99999999999-1-32", 64, "is not a number for ufk"}));
+
+TEST(Scheduler, TakesThePublishedScheduleOfTheNearestBColBelow) {
+  EXPECT_EQ(print(choose_schedule(32).schedule), print(parse_schedule("4-7-1-32")));
+  EXPECT_EQ(print(choose_schedule(64).schedule), print(parse_schedule("3-7-2-32")));
+  EXPECT_EQ(print(choose_schedule(128).schedule), print(parse_schedule("3-8-2-64")));
+  EXPECT_EQ(choose_schedule(100).schedule, choose_schedule(64).schedule);
+  EXPECT_THAT(choose_schedule(300).source, testing::HasSubstr("published for the A100 at bCol 128"));
+}
+
+TEST(Scheduler, IsLegalForEveryBCol) {
+  for (long long bcol = 1; bcol <= 300; ++bcol) {
+    EXPECT_NO_THROW(check_legal(choose_schedule(bcol).schedule, bcol)) << bcol;
+  }
+}
+
+TEST(Target, KnowsGpusAndArchitectures) {
+  EXPECT_EQ(architecture_of_gpu("H200"), 90);
+  EXPECT_EQ(architecture_of_gpu("a100"), 80);
+  EXPECT_EQ(parse_architecture("sm_120"), 120);
+  EXPECT_EQ(parse_architecture("90"), 90);
+  EXPECT_THROW(architecture_of_gpu("voodoo2"), UserError);
+  EXPECT_THROW(parse_architecture("sm_9x"), UserError);
+}
+
+}  // namespace
+}  // namespace esc

@@ -1,0 +1,321 @@
+// The generated transformer: filled in for small matrices, compiled by the host's compiler with its warnings as errors,
+// and run. It must write the library's bytes, and refuse with a reason.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "generator/emit/templates.h"
+#include "generator/emit/text_template.h"
+#include "generator/support/file.h"
+#include "tests/unit/transformer_matrices.h"
+#include "transformer/pack.h"
+#include "transformer/packing_text.h"
+
+namespace esc::transformer {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// Calls one function of the transformer: `driver FUNCTION INPUT OUTPUT ROWS COLUMNS`. Prints its status and reason.
+constexpr const char* driver_text = R"driver(
+#define ESC_HOST_ONLY
+#include "tiny.h"
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+template <typename Element>
+static std::vector<Element> take(FILE* file, size_t count) {
+  std::vector<Element> elements(count);
+  elements.resize(fread(elements.data(), sizeof(Element), count, file));
+  return elements;
+}
+
+int main(int, char** arguments) {
+  const std::string function = arguments[1];
+  const size_t rows = std::strtoul(arguments[4], nullptr, 10);
+  const size_t columns = std::strtoul(arguments[5], nullptr, 10);
+  std::vector<unsigned char> packed(tiny_packed_bytes() + 16, 0xa5);
+  FILE* const input = fopen(arguments[2], "rb");
+  int status = -1;
+  if (function == "dense") {
+    const std::vector<float> a = take<float>(input, rows * columns);
+    status = tiny_transform(a.data(), static_cast<int64_t>(columns), packed.data());
+  } else if (function == "csr") {
+    const std::vector<int32_t> offsets = take<int32_t>(input, rows + 1);
+    const size_t nonzeros = static_cast<size_t>(offsets.back());
+    const std::vector<int32_t> column_of = take<int32_t>(input, nonzeros);
+    const std::vector<float> values = take<float>(input, nonzeros);
+    status = tiny_transform_csr(offsets.data(), column_of.data(), values.data(), packed.data());
+  } else if (function == "load") {
+    status = tiny_load(arguments[2], packed.data());
+  } else if (function == "bad_arguments") {
+    const float a = 0;
+    std::printf("%d %s\n", tiny_transform(nullptr, 1, packed.data()), tiny_transform_error());
+    std::printf("%d %s\n", tiny_transform(&a, 1, packed.data()), tiny_transform_error());
+    std::printf("%d %s\n", tiny_transform(&a, 1000, nullptr), tiny_transform_error());
+    std::printf("%d %s\n", tiny_transform(&a, 1000, packed.data() + 4), tiny_transform_error());
+    std::printf("%d %s\n", tiny_transform_csr(nullptr, nullptr, &a, packed.data()), tiny_transform_error());
+    std::printf("%d %s\n", tiny_load(nullptr, packed.data()), tiny_transform_error());
+    return 0;
+  }
+  std::printf("%d %s", status, tiny_transform_error());
+  for (size_t i = tiny_packed_bytes(); i < packed.size(); ++i) {
+    if (packed[i] != 0xa5) {
+      std::printf(" WROTE BEHIND THE BUFFER");
+    }
+  }
+  if (status == 0) {
+    FILE* const output = fopen(arguments[3], "wb");
+    fwrite(packed.data(), 1, tiny_packed_bytes(), output);
+    fclose(output);
+  }
+  return 0;
+}
+)driver";
+
+std::string digest_lines(const std::vector<PatternDigest>& digests) {
+  std::string lines;
+  for (const PatternDigest& digest : digests) {
+    lines += fmt::format("    {{{:#018x}u, {}u}},\n", digest.hash, digest.nonzeros);
+  }
+  return lines.substr(0, lines.size() - 1);
+}
+
+/// Runs a command of the shell; what it prints.
+std::string output_of(const std::string& command) {
+  std::string text;
+  FILE* const pipe = popen((command + " 2>&1").c_str(), "r");
+  for (int character; (character = fgetc(pipe)) != EOF;) {
+    text += static_cast<char>(character);
+  }
+  const int status = pclose(pipe);
+  return status == 0 ? text : text + fmt::format(" [status {}]", status);
+}
+
+/// The bundle `tiny` of one matrix in a folder of its own, compiled.
+class Transformer {
+ public:
+  Transformer(const DenseMatrix& matrix, const PackingOptions& options)
+      : rows_(matrix.rows), columns_(matrix.columns), packed_(pack(matrix.view(), options)) {
+    std::string name = (std::filesystem::temp_directory_path() / "esc_transformer_XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+    const PackedFormat& format = packed_.format();
+    const std::string provenance = "// Made by a test.";
+    write_file_whole(
+        folder_ / "tiny_transformer.cpp",
+        fill(transformer_template, {{"PROVENANCE", provenance},
+                                    {"NAME", "tiny"},
+                                    {"PACKING_TEXT", packing_text()},
+                                    {"ROWS", std::to_string(rows_)},
+                                    {"COLUMNS", std::to_string(columns_)},
+                                    {"HEIGHT", std::to_string(options.height)},
+                                    {"MAX_LIST_COLUMNS", std::to_string(options.max_list_columns)},
+                                    {"LISTS", std::to_string(format.counts.lists)},
+                                    {"LISTED_COLUMNS", std::to_string(format.counts.columns)},
+                                    {"NONZEROS", std::to_string(format.counts.nonzeros)},
+                                    {"PACKED_BYTES", std::to_string(format.bytes)},
+                                    {"DIGESTS", digest_lines(pattern_digests(matrix.view(), options.height))}}));
+    write_file_whole(folder_ / "tiny.h", fill(header_template, {{"PROVENANCE", provenance},
+                                                                {"NAME", "tiny"},
+                                                                {"ROWS", std::to_string(rows_)},
+                                                                {"COLUMNS", std::to_string(columns_)},
+                                                                {"BCOL", "32"}}));
+    write_file_whole(folder_ / "driver.cpp", std::string_view(driver_text));
+    write_file_whole(folder_ / "tiny.packed", packed_.bytes());
+    constexpr const char* strict = "-Wall -Wextra -Wpedantic -Wshadow -Werror";
+    // The header is included before the transformer here, so that the compiler compares the two.
+    compiler_output_ =
+        output_of(fmt::format("cd {0} && {1} -x c -std=c99 {2} -DESC_HOST_ONLY -fsyntax-only tiny.h && "
+                              "{1} -std=c++17 {2} -DESC_HOST_ONLY -include tiny.h -c tiny_transformer.cpp && "
+                              "{1} -std=c++17 {2} driver.cpp tiny_transformer.o -o driver",
+                              folder_.string(), ESC_HOST_COMPILER, strict));
+  }
+  Transformer(const Transformer&) = delete;
+  Transformer& operator=(const Transformer&) = delete;
+  ~Transformer() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+
+  const std::string& compiler_output() const { return compiler_output_; }
+  std::string packed_by_library() const { return text(packed_.bytes()); }
+  std::filesystem::path packed_file() const { return folder_ / "tiny.packed"; }
+
+  /// Status and reason of a call; what it wrote is then in `packed`.
+  std::string dense(const DenseMatrix& matrix) {
+    std::string input;
+    for (std::int64_t i = 0; i < rows_; ++i) {
+      input += text(std::as_bytes(
+          std::span(&matrix.values[static_cast<std::size_t>(i * matrix.lda)], static_cast<std::size_t>(columns_))));
+    }
+    write_file_whole(folder_ / "input", std::string_view(input));
+    return call("dense", folder_ / "input");
+  }
+  std::string csr(const CsrMatrix& matrix) {
+    const std::vector<std::int32_t> offsets(matrix.offsets.begin(), matrix.offsets.end());
+    write_file_whole(folder_ / "input", std::string_view(text(std::as_bytes(std::span(offsets))) +
+                                                         text(std::as_bytes(std::span(matrix.column_of))) +
+                                                         text(std::as_bytes(std::span(matrix.values)))));
+    return call("csr", folder_ / "input");
+  }
+  std::string load(const std::filesystem::path& file) { return call("load", file); }
+  std::string call(const char* function, const std::filesystem::path& input) {
+    std::filesystem::remove(folder_ / "output");
+    return output_of(fmt::format("{}/driver {} {} {}/output {} {}", folder_.string(), function, input.string(),
+                                 folder_.string(), rows_, columns_));
+  }
+  std::string packed() const { return read_file(folder_ / "output"); }
+
+ private:
+  static std::string text(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+
+  std::int64_t rows_;
+  std::int64_t columns_;
+  PackedMatrix packed_;
+  std::filesystem::path folder_;
+  std::string compiler_output_;
+};
+
+class GeneratedTransformer : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    matrix_ = new DenseMatrix(random_matrix(4100, 9, 0.4, 1));
+    matrix_->at(7, 3) = 0.0f;
+    matrix_->at(7, 4) = 8.0f;
+    transformer_ = new Transformer(*matrix_, {.height = 3, .max_list_columns = 2});
+  }
+  static void TearDownTestSuite() {
+    delete transformer_;
+    delete matrix_;
+  }
+  void SetUp() override { ASSERT_EQ(transformer_->compiler_output(), ""); }
+
+  static inline DenseMatrix* matrix_ = nullptr;
+  static inline Transformer* transformer_ = nullptr;
+};
+
+TEST_F(GeneratedTransformer, WritesTheBytesOfTheLibrary) {
+  EXPECT_EQ(transformer_->dense(*matrix_), "0 ");
+  EXPECT_EQ(transformer_->packed(), transformer_->packed_by_library());
+  EXPECT_EQ(transformer_->csr(to_csr(*matrix_, true)), "0 ");
+  EXPECT_EQ(transformer_->packed(), transformer_->packed_by_library());
+}
+
+TEST_F(GeneratedTransformer, AcceptsNewValues) {
+  DenseMatrix doubled = *matrix_;
+  for (float& value : doubled.values) {
+    value *= 2.0f;
+  }
+  EXPECT_EQ(transformer_->dense(doubled), "0 ");
+  const PackedMatrix expected = pack(doubled.view(), {.height = 3, .max_list_columns = 2});
+  EXPECT_EQ(transformer_->packed(),
+            std::string(reinterpret_cast<const char*>(expected.bytes().data()), expected.bytes().size()));
+}
+
+TEST_F(GeneratedTransformer, RefusesAnotherPatternAndSaysWhere) {
+  DenseMatrix moved = *matrix_;
+  std::swap(moved.at(7, 3), moved.at(7, 4));
+  // 1,367 panels of 3 rows make groups of 2 panels: row 7 is in the second, rows 6 to 11.
+  std::size_t nonzeros = 0;
+  for (std::int64_t i = 6; i < 12; ++i) {
+    for (std::int64_t k = 0; k < 9; ++k) {
+      nonzeros += moved.at(i, k) != 0.0f;
+    }
+  }
+  EXPECT_EQ(transformer_->dense(moved),
+            fmt::format("2 tiny: rows 6 to 11 differ from the pattern that the kernel was made for: {0} non-zeros in "
+                        "other places, {0} expected; a value that is zero where the pattern has a non-zero is a "
+                        "difference too",
+                        nonzeros));
+  EXPECT_THAT(transformer_->csr(to_csr(moved)), StartsWith("2 tiny: rows 6 to 11 differ"));
+
+  DenseMatrix zeroed = *matrix_;
+  zeroed.at(7, 4) = 0.0f;
+  EXPECT_THAT(transformer_->dense(zeroed),
+              HasSubstr(fmt::format("rows 6 to 11 differ from the pattern that the kernel was made for: {} non-zeros, "
+                                    "{} expected",
+                                    nonzeros - 1, nonzeros)));
+  CsrMatrix stored_zero = to_csr(*matrix_);
+  stored_zero.values.back() = 0.0f;
+  EXPECT_THAT(transformer_->csr(stored_zero), StartsWith("2 tiny: rows "));
+}
+
+TEST_F(GeneratedTransformer, RefusesMalformedRows) {
+  const CsrMatrix good = to_csr(*matrix_);
+  std::size_t row = 0;
+  while (good.offsets[row + 1] - good.offsets[row] < 2) {
+    ++row;
+  }
+  const auto first = static_cast<std::size_t>(good.offsets[row]);
+  CsrMatrix bad = good;
+  std::swap(bad.column_of[first], bad.column_of[first + 1]);
+  EXPECT_EQ(transformer_->csr(bad), fmt::format("1 tiny: row {}: the column indices do not increase", row));
+  bad = good;
+  bad.column_of[first] = 9;
+  EXPECT_EQ(transformer_->csr(bad), fmt::format("1 tiny: row {}: a column index lies outside the matrix", row));
+  bad = good;
+  bad.offsets[row + 1] = bad.offsets.back() + 1;
+  EXPECT_EQ(transformer_->csr(bad), fmt::format("1 tiny: row {}: it ends before it starts", row + 1));
+  bad = good;
+  bad.offsets[0] = 1;
+  EXPECT_EQ(transformer_->csr(bad), "1 tiny: the offsets do not start at 0");
+}
+
+TEST_F(GeneratedTransformer, RefusesBadArguments) {
+  EXPECT_EQ(transformer_->call("bad_arguments", "none"),
+            "1 tiny: a is null\n"
+            "1 tiny: lda is less than 9, the columns of a\n"
+            "1 tiny: packed is null\n"
+            "1 tiny: packed is not aligned to 8 bytes\n"
+            "1 tiny: offsets is null\n"
+            "1 tiny: path is null\n");
+}
+
+TEST_F(GeneratedTransformer, LoadsThePackedFileAndRefusesAnother) {
+  EXPECT_EQ(transformer_->load(transformer_->packed_file()), "0 ");
+  EXPECT_EQ(transformer_->packed(), transformer_->packed_by_library());
+
+  const std::string good = transformer_->packed_by_library();
+  const std::filesystem::path file = transformer_->packed_file().string() + ".changed";
+  const auto load_changed = [&](const std::string& bytes) {
+    write_file_whole(file, std::string_view(bytes));
+    return transformer_->load(file);
+  };
+  EXPECT_EQ(load_changed(good.substr(0, good.size() - 1)), "4 tiny: the packed file is too short");
+  EXPECT_EQ(load_changed(good + "x"), "4 tiny: the packed file is too long");
+  std::string changed = good;
+  changed[good.size() - 300] ^= 1;
+  EXPECT_EQ(load_changed(changed), "4 tiny: the packed file is damaged: its checksum does not match");
+  changed = good;
+  changed[0] = 'X';
+  EXPECT_EQ(load_changed(changed),
+            "4 tiny: the packed file is not the one of this kernel, or is damaged: its header differs in magic");
+  changed = good;
+  changed[48] ^= 1;
+  EXPECT_THAT(load_changed(changed), HasSubstr("its header differs in lists"));
+  EXPECT_EQ(transformer_->load(file.string() + ".none"), "3 tiny: the packed file cannot be opened");
+}
+
+TEST(GeneratedTransformerOfZeros, PacksAMatrixWithoutNonZeros) {
+  const DenseMatrix matrix{5, 70000, std::vector<float>(350000)};
+  Transformer transformer(matrix, {.height = 4});
+  ASSERT_EQ(transformer.compiler_output(), "");
+  EXPECT_EQ(transformer.dense(matrix), "0 ");
+  EXPECT_EQ(transformer.packed(), transformer.packed_by_library());
+  EXPECT_EQ(transformer.csr(to_csr(matrix)), "0 ");
+  EXPECT_EQ(transformer.packed(), transformer.packed_by_library());
+}
+
+}  // namespace
+}  // namespace esc::transformer

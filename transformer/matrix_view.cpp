@@ -1,0 +1,61 @@
+#include "transformer/matrix_view.h"
+
+#include <fmt/format.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_reduce.h>
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "transformer/panel_sources.h"
+
+namespace esc::transformer {
+namespace {
+
+void check_sizes(std::int64_t rows, std::int64_t columns) {
+  constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();
+  if (rows < 1 || columns < 1 || rows > largest || columns > largest) {
+    throw std::invalid_argument(
+        fmt::format("a matrix of {} x {} cannot be packed: each size is 1 to {}", rows, columns, largest));
+  }
+}
+
+}  // namespace
+
+void check(const DenseView& matrix) {
+  check_sizes(matrix.rows, matrix.columns);
+  if (matrix.values == nullptr || matrix.lda < matrix.columns) {
+    throw std::invalid_argument(
+        fmt::format("the rows of a dense matrix of {} columns are {} apart", matrix.columns, matrix.lda));
+  }
+}
+
+void check(const CsrView& matrix) {
+  check_sizes(matrix.rows, matrix.columns);
+  if (std::ssize(matrix.offsets) != matrix.rows + 1 || matrix.offsets.front() != 0 ||
+      matrix.offsets.back() != std::ssize(matrix.column_of) || matrix.values.size() != matrix.column_of.size()) {
+    throw std::invalid_argument(fmt::format(
+        "the offsets, column indices and values of a sparse matrix of {} rows do not belong together", matrix.rows));
+  }
+  const CsrRows<std::int64_t, float> rows{matrix.offsets.data(), matrix.column_of.data(), matrix.values.data()};
+  if (const std::int64_t row = rows.first_decreasing_row(matrix.rows); row >= 0) {
+    throw std::invalid_argument(fmt::format("row {}: it ends before it starts", row));
+  }
+  const std::int64_t bad_row = tbb::parallel_reduce(
+      tbb::blocked_range<std::int64_t>(0, matrix.rows, 64), matrix.rows,
+      [&](const tbb::blocked_range<std::int64_t>& range, std::int64_t first_bad) {
+        for (std::int64_t row = range.begin(); row < std::min(range.end(), first_bad); ++row) {
+          if (rows.column_problem(row, matrix.columns) != nullptr) {
+            return row;
+          }
+        }
+        return first_bad;
+      },
+      [](std::int64_t a, std::int64_t b) { return std::min(a, b); });
+  if (bad_row < matrix.rows) {
+    throw std::invalid_argument(fmt::format("row {}: {}", bad_row, rows.column_problem(bad_row, matrix.columns)));
+  }
+}
+
+}  // namespace esc::transformer

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace esc::transformer {
+
+/// A dense, row-major matrix that somebody else owns; row i starts at values + i * lda, lda >= columns.
+struct DenseView {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  const float* values = nullptr;
+  std::int64_t lda = 0;
+};
+
+/// A matrix in compressed sparse row form that somebody else owns: `offsets` has rows + 1 entries and starts at 0,
+/// columns increase strictly within a row. Stored zeros count as zeros.
+struct CsrView {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::span<const std::int64_t> offsets;
+  std::span<const std::int32_t> column_of;
+  std::span<const float> values;
+};
+
+/// Throws std::invalid_argument when the view breaks what is said above, when it is empty, or when it has 2^31 rows or
+/// columns. Names the first offending row.
+void check(const DenseView& matrix);
+void check(const CsrView& matrix);
+
+}  // namespace esc::transformer

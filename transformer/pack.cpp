@@ -1,0 +1,91 @@
+#include "transformer/pack.h"
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+
+#include <numeric>
+#include <stdexcept>
+
+#include "transformer/packing.h"
+
+namespace esc::transformer {
+namespace {
+
+DenseRows<float> source_of(const DenseView& matrix) { return {matrix.values, matrix.lda, matrix.columns}; }
+
+CsrRows<std::int64_t, float> source_of(const CsrView& matrix) {
+  return {matrix.offsets.data(), matrix.column_of.data(), matrix.values.data()};
+}
+
+template <typename View>
+PackedShape checked_shape(const View& matrix, const PackingOptions& options) {
+  check(matrix);
+  if (options.height < 1 || options.height > max_height) {
+    throw std::invalid_argument(fmt::format("a panel of {} rows: it has 1 to {}", options.height, max_height));
+  }
+  if (options.max_list_columns < 1) {
+    throw std::invalid_argument("a longest list of 0 columns: it has at least 1");
+  }
+  return {matrix.rows, matrix.columns, options.height, options.max_list_columns, ScalarType::f32};
+}
+
+/// Where each panel starts, and behind them the totals.
+template <typename Source>
+std::vector<PackedCounts> panel_starts(const Source& source, const PackedShape& shape) {
+  std::vector<PackedCounts> starts(static_cast<std::size_t>(shape.panels()) + 1);
+  tbb::parallel_for(std::int64_t{0}, shape.panels(), [&](std::int64_t panel) {
+    starts[static_cast<std::size_t>(panel)] = total(count_patterns(source, shape, panel), shape);
+  });
+  std::exclusive_scan(starts.begin(), starts.end(), starts.begin(), PackedCounts{});
+  return starts;
+}
+
+template <typename View>
+PackedFormat plan_view(const View& matrix, const PackingOptions& options) {
+  const PackedShape shape = checked_shape(matrix, options);
+  return describe(shape, panel_starts(source_of(matrix), shape).back());
+}
+
+template <typename View>
+PackedMatrix pack_view(const View& matrix, const PackingOptions& options) {
+  const PackedShape shape = checked_shape(matrix, options);
+  const auto source = source_of(matrix);
+  const std::vector<PackedCounts> starts = panel_starts(source, shape);
+  PackedMatrix packed(describe(shape, starts.back()));
+  with_arrays<float>(packed.format(), packed.data(), [&](const auto& arrays) {
+    tbb::parallel_for(std::int64_t{0}, shape.panels(), [&](std::int64_t panel) {
+      const PatternCounts counts = count_patterns(source, shape, panel);
+      fill_panel(source, shape, panel, counts, starts[static_cast<std::size_t>(panel)], arrays);
+    });
+  });
+  seal<float>(packed.format(), packed.data());
+  return packed;
+}
+
+template <typename View>
+std::vector<PatternDigest> digests_of_view(const View& matrix, std::uint32_t height) {
+  const PackedShape shape = checked_shape(matrix, {.height = height});
+  const auto source = source_of(matrix);
+  std::vector<PatternDigest> digests(static_cast<std::size_t>(pattern_groups(shape)));
+  tbb::parallel_for(std::int64_t{0}, pattern_groups(shape), [&](std::int64_t group) {
+    digests[static_cast<std::size_t>(group)] = digest_group(source, shape, group);
+  });
+  return digests;
+}
+
+}  // namespace
+
+PackedFormat plan(const DenseView& matrix, const PackingOptions& options) { return plan_view(matrix, options); }
+PackedFormat plan(const CsrView& matrix, const PackingOptions& options) { return plan_view(matrix, options); }
+
+PackedMatrix pack(const DenseView& matrix, const PackingOptions& options) { return pack_view(matrix, options); }
+PackedMatrix pack(const CsrView& matrix, const PackingOptions& options) { return pack_view(matrix, options); }
+
+std::vector<PatternDigest> pattern_digests(const DenseView& matrix, std::uint32_t height) {
+  return digests_of_view(matrix, height);
+}
+std::vector<PatternDigest> pattern_digests(const CsrView& matrix, std::uint32_t height) {
+  return digests_of_view(matrix, height);
+}
+
+}  // namespace esc::transformer

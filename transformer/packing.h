@@ -1,0 +1,157 @@
+#pragma once
+
+// The packing itself, one panel at a time. As in packed_format.h, the text between the markers is part of every
+// generated transformer.
+
+#include "transformer/packed_format.h"
+#include "transformer/panel_sources.h"
+
+namespace esc::transformer {
+// [packing text begins]
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Packing. A panel is counted, which says how much room it takes, and filled from where the panels before it end.
+// ---------------------------------------------------------------------------------------------------------------------
+
+static_assert(max_height <= 8, "Patterns are stored in one byte, and counters of all patterns stand on the stack");
+
+/// How many columns of a panel have each pattern; pattern 0 is not counted.
+struct PatternCounts {
+  uint32_t columns[1u << max_height];
+};
+
+template <typename Source>
+PatternCounts count_patterns(const Source& source, const PackedShape& shape, int64_t panel) {
+  PatternCounts counts;
+  memset(&counts, 0, sizeof counts);
+  source.visit(shape.first_row(panel), shape.rows_in(panel),
+               [&counts](int64_t, uint64_t mask, const auto&) { ++counts.columns[mask]; });
+  return counts;
+}
+
+/// What a panel with these patterns adds to the packed matrix.
+inline PackedCounts total(const PatternCounts& counts, const PackedShape& shape) {
+  PackedCounts sum;
+  for (uint32_t pattern = 1; pattern < shape.patterns(); ++pattern) {
+    const uint64_t columns = counts.columns[pattern];
+    sum.lists += (columns + shape.max_list_columns - 1) / shape.max_list_columns;
+    sum.columns += columns;
+    sum.nonzeros += columns * popcount(pattern);
+  }
+  return sum;
+}
+
+/// The sections of a packed matrix, typed.
+template <typename Column, typename Pointer, typename Element>
+struct PackedArrays {
+  uint32_t* panels;
+  uint8_t* patterns;
+  Pointer* rpp;
+  Pointer* npp;
+  Column* cols;
+  Element* annz;
+};
+
+template <typename Column, typename Pointer, typename Element, typename Use>
+void use_arrays(const PackedFormat& format, void* packed, Use&& use) {
+  const auto at = [&](SectionId id) -> void* {
+    return static_cast<unsigned char*>(packed) + format.section(id).offset;
+  };
+  use(PackedArrays<Column, Pointer, Element>{
+      static_cast<uint32_t*>(at(SectionId::panels)), static_cast<uint8_t*>(at(SectionId::patterns)),
+      static_cast<Pointer*>(at(SectionId::rpp)), static_cast<Pointer*>(at(SectionId::npp)),
+      static_cast<Column*>(at(SectionId::cols)), static_cast<Element*>(at(SectionId::annz))});
+}
+
+/// Calls use(arrays) with the arrays of the types that the format names.
+template <typename Element, typename Use>
+void with_arrays(const PackedFormat& format, void* packed, Use&& use) {
+  const bool narrow_column = format.section(SectionId::cols).type == ScalarType::u16;
+  const bool narrow_pointer = format.section(SectionId::rpp).type == ScalarType::u32;
+  if (narrow_column && narrow_pointer) {
+    use_arrays<uint16_t, uint32_t, Element>(format, packed, use);
+  } else if (narrow_column) {
+    use_arrays<uint16_t, uint64_t, Element>(format, packed, use);
+  } else if (narrow_pointer) {
+    use_arrays<uint32_t, uint32_t, Element>(format, packed, use);
+  } else {
+    use_arrays<uint32_t, uint64_t, Element>(format, packed, use);
+  }
+}
+
+/// Writes the lists of one panel, beginning at `start`. `counts` are its pattern counts.
+template <typename Source, typename Column, typename Pointer, typename Element>
+void fill_panel(const Source& source, const PackedShape& shape, int64_t panel, const PatternCounts& counts,
+                const PackedCounts& start, const PackedArrays<Column, Pointer, Element>& arrays) {
+  // A list and its continuations are neighbours in Cols and ANNZ, so that one cursor per pattern serves them all.
+  Column* next_column[1u << max_height];
+  Element* next_value[1u << max_height];
+  PackedCounts at = start;
+  for (uint32_t pattern = 1; pattern < shape.patterns(); ++pattern) {
+    next_column[pattern] = arrays.cols + at.columns;
+    next_value[pattern] = arrays.annz + at.nonzeros;
+    for (uint32_t left = counts.columns[pattern]; left != 0;) {
+      const uint32_t length = left < shape.max_list_columns ? left : shape.max_list_columns;
+      arrays.panels[at.lists] = static_cast<uint32_t>(panel);
+      arrays.patterns[at.lists] = static_cast<uint8_t>(pattern);
+      arrays.rpp[at.lists] = static_cast<Pointer>(at.columns);
+      arrays.npp[at.lists] = static_cast<Pointer>(at.nonzeros);
+      at = at + PackedCounts{1, length, static_cast<uint64_t>(length) * popcount(pattern)};
+      left -= length;
+    }
+  }
+  source.visit(shape.first_row(panel), shape.rows_in(panel), [&](int64_t column, uint64_t mask, const auto& value_of) {
+    *next_column[mask]++ = static_cast<Column>(column);
+    Element* value = next_value[mask];
+    for (uint64_t rows = mask; rows != 0; rows &= rows - 1) {
+      *value++ = value_of(lowest_set(rows));
+    }
+    next_value[mask] = value;
+  });
+}
+
+template <typename Column, typename Pointer, typename Element>
+void end_lists(const PackedCounts& counts, const PackedArrays<Column, Pointer, Element>& arrays) {
+  arrays.rpp[counts.lists] = static_cast<Pointer>(counts.columns);
+  arrays.npp[counts.lists] = static_cast<Pointer>(counts.nonzeros);
+}
+
+/// Writes what the panels leave: the ends of RPP and NPP, zeros between the sections, and the header.
+template <typename Element>
+void seal(const PackedFormat& format, void* packed) {
+  with_arrays<Element>(format, packed, [&format](const auto& arrays) { end_lists(format.counts, arrays); });
+  unsigned char* const bytes = static_cast<unsigned char*>(packed);
+  for (const Section& section : format.sections) {
+    memset(bytes + section.end(), 0, static_cast<size_t>(aligned(section.end()) - section.end()));
+  }
+  const PackedHeader header = make_header(format, checksum(bytes + header_bytes, format.bytes - header_bytes));
+  memcpy(bytes, &header, sizeof header);
+}
+
+/// Packs A into `packed`, format.bytes bytes aligned to 8. False, and nothing promised of `packed`, when A does not
+/// have the counts of the format; nothing is ever written outside it.
+template <typename Source>
+bool pack_serially(const Source& source, const PackedFormat& format, void* packed) {
+  using Element = typename Source::ElementType;
+  PackedCounts at;
+  bool inside = true;
+  with_arrays<Element>(format, packed, [&](const auto& arrays) {
+    for (int64_t panel = 0; inside && panel < format.shape.panels(); ++panel) {
+      const PatternCounts counts = count_patterns(source, format.shape, panel);
+      const PackedCounts end = at + total(counts, format.shape);
+      inside = fits(end, format.counts);
+      if (inside) {
+        fill_panel(source, format.shape, panel, counts, at, arrays);
+        at = end;
+      }
+    }
+  });
+  if (!inside || !(at == format.counts)) {
+    return false;
+  }
+  seal<Element>(format, packed);
+  return true;
+}
+
+// [packing text ends]
+}  // namespace esc::transformer

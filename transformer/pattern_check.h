@@ -1,0 +1,54 @@
+#pragma once
+
+// Digests of the pattern of A. As in packed_format.h, the text between the markers is part of every generated
+// transformer.
+
+#include "transformer/packed_format.h"
+#include "transformer/panel_sources.h"
+
+namespace esc::transformer {
+// [packing text begins]
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Pattern digests: what a transformer remembers of the pattern that its kernel was made for. Panels are taken in groups
+// of equally many, at most 1,024 groups, and each group has a hash over its (column, mask) pairs in order and its
+// number of non-zeros. Values do not matter, except that a zero is not a non-zero.
+// ---------------------------------------------------------------------------------------------------------------------
+
+inline constexpr int64_t max_pattern_groups = 1024;
+
+struct PatternDigest {
+  uint64_t hash = 0;
+  uint64_t nonzeros = 0;
+};
+
+constexpr bool operator==(const PatternDigest& a, const PatternDigest& b) {
+  return a.hash == b.hash && a.nonzeros == b.nonzeros;
+}
+
+constexpr int64_t panels_per_group(const PackedShape& shape) {
+  return (shape.panels() + max_pattern_groups - 1) / max_pattern_groups;
+}
+
+constexpr int64_t pattern_groups(const PackedShape& shape) {
+  return (shape.panels() + panels_per_group(shape) - 1) / panels_per_group(shape);
+}
+
+template <typename Source>
+PatternDigest digest_group(const Source& source, const PackedShape& shape, int64_t group) {
+  const int64_t first = group * panels_per_group(shape);
+  const int64_t last =
+      first + panels_per_group(shape) < shape.panels() ? first + panels_per_group(shape) : shape.panels();
+  PatternDigest digest;
+  for (int64_t panel = first; panel < last; ++panel) {
+    source.visit(shape.first_row(panel), shape.rows_in(panel), [&digest](int64_t column, uint64_t mask, const auto&) {
+      digest.hash = mix(digest.hash, (static_cast<uint64_t>(column) << 32) ^ mask);
+      digest.nonzeros += popcount(mask);
+    });
+    digest.hash = mix(digest.hash, ~static_cast<uint64_t>(0));  // the end of a panel, which no pair looks like
+  }
+  return digest;
+}
+
+// [packing text ends]
+}  // namespace esc::transformer
