@@ -42,7 +42,7 @@ void check(const CsrView& matrix) {
   if (const std::int64_t row = rows.first_decreasing_row(matrix.rows); row >= 0) {
     throw std::invalid_argument(fmt::format("row {}: it ends before it starts", row));
   }
-  const std::int64_t bad_row = tbb::parallel_reduce(
+  const std::int64_t bad_row = tbb::parallel_deterministic_reduce(
       tbb::blocked_range<std::int64_t>(0, matrix.rows, 64), matrix.rows,
       [&](const tbb::blocked_range<std::int64_t>& range, std::int64_t first_bad) {
         for (std::int64_t row = range.begin(); row < std::min(range.end(), first_bad); ++row) {

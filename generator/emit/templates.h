@@ -11,4 +11,7 @@ extern const std::string_view transformer_template;   ///< NAME_transformer.cpp
 extern const std::string_view header_template;        ///< NAME.h
 extern const std::string_view bundle_cmake_template;  ///< CMakeLists.txt of the bundle
 
+/// The input loop nest that is lowered when the user gives none.
+extern const std::string_view spmm_template;
+
 }  // namespace esc

@@ -33,7 +33,7 @@ FileSource::~FileSource() { close(descriptor_); }
 FileSource::Opened FileSource::open(const std::filesystem::path& path) {
   // Without O_NONBLOCK, opening a named pipe would wait for a writer instead of refusing the pipe.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  struct stat status {};
+  struct stat status{};
   if (descriptor < 0 || fstat(descriptor, &status) != 0) {
     const int error = errno;
     if (descriptor >= 0) {

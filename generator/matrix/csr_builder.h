@@ -14,7 +14,9 @@ class CsrBuilder {
   CsrBuilder(std::int64_t rows, std::int64_t columns);
 
   /// First pass: `row` has `entries` more entries.
-  void count(std::int64_t row, std::int64_t entries = 1) { matrix_.offsets[static_cast<std::size_t>(row) + 1] += entries; }
+  void count(std::int64_t row, std::int64_t entries = 1) {
+    matrix_.offsets[static_cast<std::size_t>(row) + 1] += entries;
+  }
   /// Ends the first pass and takes the memory for the entries.
   void start_placing();
   /// Second pass: puts an entry behind the others of its row. False when the row has more entries than were counted.

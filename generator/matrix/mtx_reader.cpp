@@ -85,7 +85,8 @@ std::string_view next_word(TextScanner& scanner) {
 /// A number of the size line; its `meaning` is named in messages.
 std::int64_t size_number(TextScanner& scanner, std::string_view word, std::string_view meaning, std::int64_t smallest) {
   if (word.empty()) {
-    scanner.refuse(fmt::format("the {} is missing", meaning), "after the comments comes the line: rows columns entries");
+    scanner.refuse(fmt::format("the {} is missing", meaning),
+                   "after the comments comes the line: rows columns entries");
   }
   const std::int64_t number = parse_integer(scanner, word, fmt::format("the {}", meaning));
   if (number < smallest) {
@@ -106,8 +107,9 @@ void check_size(const TextScanner& scanner, const ByteSource& source, const Head
                    "say general in the first line");
   }
   if (header.entries > header.rows * header.columns) {
-    scanner.refuse(fmt::format("{} entries do not fit a matrix of {} x {}", header.entries, header.rows, header.columns),
-                   "correct the size line");
+    scanner.refuse(
+        fmt::format("{} entries do not fit a matrix of {} x {}", header.entries, header.rows, header.columns),
+        "correct the size line");
   }
   // The shortest entries, with the blank or line end behind each number.
   const std::uint64_t entry_bytes = header.is_array ? 2 : header.field == Field::pattern ? 4 : 6;
@@ -147,11 +149,13 @@ Header read_header(TextScanner& scanner, const ByteSource& source) {
 /// The rows and columns of the file, which count from 1, as ours, which count from 0.
 std::int64_t coordinate(TextScanner& scanner, std::string_view word, std::string_view meaning, std::int64_t bound) {
   if (word.empty()) {
-    scanner.refuse(fmt::format("the {} is missing", meaning), "a line holds: row column, and the value if there is one");
+    scanner.refuse(fmt::format("the {} is missing", meaning),
+                   "a line holds: row column, and the value if there is one");
   }
   const std::int64_t number = parse_integer(scanner, word, fmt::format("the {}", meaning));
   if (number < 1 || number > bound) {
-    scanner.refuse(fmt::format("the {} {} is outside 1 to {}", meaning, number, bound), "rows and columns count from 1");
+    scanner.refuse(fmt::format("the {} {} is outside 1 to {}", meaning, number, bound),
+                   "rows and columns count from 1");
   }
   return number - 1;
 }

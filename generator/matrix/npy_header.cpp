@@ -77,9 +77,10 @@ class HeaderText {
     if (type == "<f2") {
       return NpyElement::float16;
     }
-    refuse_from(begin,
-                fmt::format("the element type {} is none of '<f2', '<f4', '<f8' (little-endian floats)", in_quotes(type)),
-                convert);
+    refuse_from(
+        begin,
+        fmt::format("the element type {} is none of '<f2', '<f4', '<f8' (little-endian floats)", in_quotes(type)),
+        convert);
   }
 
   bool parse_bool() {
@@ -105,7 +106,8 @@ class HeaderText {
       }
     }
     if (shape.size() != 2) {
-      refuse_from(begin, fmt::format("the array has {} dimensions, not 2", shape.size()), "reshape it to rows x columns");
+      refuse_from(begin, fmt::format("the array has {} dimensions, not 2", shape.size()),
+                  "reshape it to rows x columns");
     }
     return {shape[0], shape[1]};
   }

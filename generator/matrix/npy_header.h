@@ -22,8 +22,8 @@ struct NpyHeader {
   }
 };
 
-/// Reads the header from the start of `source`, and leaves `source` at the first element. Throws UserError with the byte
-/// when it is not the header of an array that can be a matrix, or when the file's size does not match it.
+/// Reads the header from the start of `source`, and leaves `source` at the first element. Throws UserError with the
+/// byte when it is not the header of an array that can be a matrix, or when the file's size does not match it.
 NpyHeader read_npy_header(ByteSource& source);
 
 /// Refuses `source` at a byte.

@@ -9,8 +9,8 @@
 namespace esc {
 
 /// A file that is written piece by piece, for content too large to hold in memory. The pieces go to a temporary file in
-/// the same folder; `commit` renames it into place, so a reader sees the old file or the whole new one. Without `commit`
-/// nothing is left. Throws UserError when the folder cannot be written or the disk is full.
+/// the same folder; `commit` renames it into place, so a reader sees the old file or the whole new one. Without
+/// `commit` nothing is left. Throws UserError when the folder cannot be written or the disk is full.
 class OutputFile {
  public:
   explicit OutputFile(const std::filesystem::path& target);

@@ -143,8 +143,8 @@ std::string pattern_svg(const SparseMatrix& matrix, std::string_view title) {
                  static_cast<double>(height) / static_cast<double>(rows.count));
   svg += draw_cells(density, rows, columns, fullest);
   fmt::format_to(std::back_inserter(svg),
-                 "</g>\n<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#444444\"/>\n", margin,
-                 top, width, height);
+                 "</g>\n<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#444444\"/>\n",
+                 margin, top, width, height);
   fmt::format_to(std::back_inserter(svg),
                  "<text x=\"{}\" y=\"{}\">{:.2f} % zeros; darkest cells: {:.2f} % non-zeros</text>\n</svg>\n", margin,
                  top + height + 20, 100.0 * matrix.sparsity(), 100.0 * fullest);

@@ -74,9 +74,10 @@ void choose(Random& random, std::int64_t bound, std::int64_t count, std::vector<
   }
 }
 
-/// The lengths of `lines` lines when `total` positions of a lines x capacity grid are chosen, every choice being equally
-/// likely: positions are drawn one after another, and those that are taken already are drawn again.
-std::vector<std::int64_t> uniform_lengths(Random random, std::int64_t lines, std::int64_t capacity, std::int64_t total) {
+/// The lengths of `lines` lines when `total` positions of a lines x capacity grid are chosen, every choice being
+/// equally likely: positions are drawn one after another, and those that are taken already are drawn again.
+std::vector<std::int64_t> uniform_lengths(Random random, std::int64_t lines, std::int64_t capacity,
+                                          std::int64_t total) {
   const bool draws_zeros = total > lines * capacity - total;  // whichever there are fewer of
   std::vector<std::int64_t> lengths(static_cast<std::size_t>(lines), 0);
   for (std::int64_t left = draws_zeros ? lines * capacity - total : total; left > 0;) {
@@ -163,8 +164,7 @@ SparseMatrix empty_matrix(const SampleOptions& options, std::int64_t nonzeros) {
 }
 
 SparseMatrix fill_rows(const SampleOptions& options, const std::vector<std::int64_t>& lengths) {
-  SparseMatrix matrix =
-      empty_matrix(options, std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}));
+  SparseMatrix matrix = empty_matrix(options, std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}));
   std::vector<std::int32_t> chosen;
   for (std::int64_t row = 0; row < options.rows; ++row) {
     Random random(options.seed, Purpose::positions, row);
@@ -203,8 +203,7 @@ SparseMatrix fill_blocks(const SampleOptions& options) {
   const std::int64_t block_rows = (options.rows + block_size - 1) / block_size;
   const std::int64_t block_columns = (options.columns + block_size - 1) / block_size;
   const std::int64_t kept = kept_of(options.sparsity, block_rows * block_columns);
-  const auto lengths =
-      uniform_lengths(Random(options.seed, Purpose::lengths), block_rows, block_columns, kept);
+  const auto lengths = uniform_lengths(Random(options.seed, Purpose::lengths), block_rows, block_columns, kept);
   SparseMatrix matrix = empty_matrix(options, std::min(kept * block_size * block_size, options.rows * options.columns));
   std::vector<std::int32_t> chosen;
   for (std::int64_t block_row = 0; block_row < block_rows; ++block_row) {

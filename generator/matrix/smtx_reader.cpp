@@ -53,9 +53,9 @@ Header read_header(TextScanner& scanner, const ByteSource& source) {
   }
   const auto numbers = static_cast<std::uint64_t>(rows + 1) + static_cast<std::uint64_t>(nonzeros);
   if (numbers > source.size() / 2) {  // a number takes a digit and what parts it from the next one
-    scanner.refuse(fmt::format("{} rows and {} non-zeros cannot stand in a file of {} bytes", rows, nonzeros,
-                               source.size()),
-                   cut_remedy);
+    scanner.refuse(
+        fmt::format("{} rows and {} non-zeros cannot stand in a file of {} bytes", rows, nonzeros, source.size()),
+        cut_remedy);
   }
   scanner.end_line("the first line holds three numbers");
   return {rows, columns, nonzeros};
@@ -78,16 +78,17 @@ void read_offsets(TextScanner& scanner, const Header& header, SparseMatrix& matr
                      "an offset is the number of non-zeros in all rows before");
     }
     if (offset - previous > header.columns) {
-      scanner.refuse(fmt::format("row {} would have {} non-zeros in {} columns", row - 1, offset - previous,
-                                 header.columns),
-                     "an offset is the number of non-zeros in all rows before");
+      scanner.refuse(
+          fmt::format("row {} would have {} non-zeros in {} columns", row - 1, offset - previous, header.columns),
+          "an offset is the number of non-zeros in all rows before");
     }
     matrix.offsets.push_back(offset);
     previous = offset;
   }
   if (previous != header.nonzeros) {
-    scanner.refuse(fmt::format("the last offset is {}, but the first line says {} non-zeros", previous, header.nonzeros),
-                   "the last offset is the number of non-zeros");
+    scanner.refuse(
+        fmt::format("the last offset is {}, but the first line says {} non-zeros", previous, header.nonzeros),
+        "the last offset is the number of non-zeros");
   }
   scanner.end_line(fmt::format("the line holds {} offsets (rows + 1)", header.rows + 1));
 }
@@ -109,9 +110,8 @@ void read_columns(TextScanner& scanner, const ReadOptions& options, const Header
                        "column indices count from 0");
       }
       if (column <= previous) {
-        scanner.refuse(column == previous
-                           ? fmt::format("column {} is repeated in row {}", column, row)
-                           : fmt::format("column {} follows column {} in row {}", column, previous, row),
+        scanner.refuse(column == previous ? fmt::format("column {} is repeated in row {}", column, row)
+                                          : fmt::format("column {} follows column {} in row {}", column, previous, row),
                        "sort the columns of every row and name each once");
       }
       matrix.column_of.push_back(static_cast<std::int32_t>(column));

@@ -24,8 +24,8 @@ LengthStatistics summarise(std::vector<std::int64_t> lengths, std::int64_t full_
   LengthStatistics summary;
   summary.shortest = lengths.front();
   summary.longest = lengths.back();
-  summary.mean =
-      static_cast<double>(std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0})) / static_cast<double>(count);
+  summary.mean = static_cast<double>(std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0})) /
+                 static_cast<double>(count);
   double squares = 0;
   for (const std::int64_t length : lengths) {
     const double deviation = static_cast<double>(length) - summary.mean;

@@ -148,9 +148,9 @@ float parse_real(const TextScanner& scanner, std::string_view word, std::string_
   const bool overflows = std::isinf(number) && digits.find_first_of("0123456789") != std::string_view::npos;
   const bool vanishes = number == 0.0F && !reads_zero(digits);
   if (error == std::errc::result_out_of_range || overflows || vanishes) {
-    scanner.refuse(fmt::format("{} {} does not fit float32, whose magnitudes go from 1.4e-45 to 3.4e38", meaning,
-                               in_quotes(word)),
-                   "scale the matrix, or write 0 where a zero is meant");
+    scanner.refuse(
+        fmt::format("{} {} does not fit float32, whose magnitudes go from 1.4e-45 to 3.4e38", meaning, in_quotes(word)),
+        "scale the matrix, or write 0 where a zero is meant");
   }
   return number;
 }

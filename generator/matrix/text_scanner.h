@@ -48,7 +48,8 @@ std::string place_of_line(const ByteSource& source, std::int64_t line);
 /// `word` between quotation marks, shortened, bytes that do not print replaced: fit for a message.
 std::string in_quotes(std::string_view word);
 
-/// `word` as a whole number. Refuses other words, and numbers beyond 64 bits; `meaning` names the number in the message.
+/// `word` as a whole number. Refuses other words, and numbers beyond 64 bits; `meaning` names the number in the
+/// message.
 std::int64_t parse_integer(const TextScanner& scanner, std::string_view word, std::string_view meaning);
 
 /// `word` as the nearest float32; "nan" and "inf" are numbers too. Refuses other words, and numbers that float32 can

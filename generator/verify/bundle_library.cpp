@@ -3,24 +3,21 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <cstdlib>
-#include <sstream>
-
 #include "generator/support/error.h"
-#include "generator/support/process.h"
 
 namespace esc {
 namespace {
 
 namespace fs = std::filesystem;
 
-template <typename Function>
-void resolve(void* library, const std::string& symbol, const fs::path& file, Function& function) {
+/// The function of this signature that the library calls `symbol`.
+template <typename Signature>
+Signature* resolve(void* library, const std::string& symbol, const fs::path& file) {
   void* address = dlsym(library, symbol.c_str());
   if (address == nullptr) {
-    throw UserError(file.string(), fmt::format("has no function {}", symbol), "compile the bundle's .cu and transformer");
+    throw UserError(file.string(), fmt::format("has no function {}", symbol), "compile the bundle's .cu and transformer into it");
   }
-  function = reinterpret_cast<Function>(address);
+  return reinterpret_cast<Signature*>(address);
 }
 
 }  // namespace
@@ -30,44 +27,16 @@ BundleLibrary::BundleLibrary(const fs::path& file, const std::string& name)
   if (handle_ == nullptr) {
     throw UserError(file.string(), fmt::format("cannot be loaded: {}", dlerror()));
   }
-  resolve(handle_, name + "_packed_bytes", file, functions_.packed_bytes);
-  resolve(handle_, name + "_transform", file, functions_.transform);
-  resolve(handle_, name + "_transform_csr", file, functions_.transform_csr);
-  resolve(handle_, name + "_transform_error", file, functions_.transform_error);
-  resolve(handle_, name + "_load", file, functions_.load);
-  resolve(handle_, name + "_prepare", file, functions_.prepare);
-  resolve(handle_, name + "_spmm", file, functions_.spmm);
+  transformer_ = {resolve<std::size_t()>(handle_, name + "_packed_bytes", file),
+                  resolve<int(const float*, std::int64_t, void*)>(handle_, name + "_transform", file),
+                  resolve<int(const std::int32_t*, const std::int32_t*, const float*, void*)>(
+                      handle_, name + "_transform_csr", file),
+                  resolve<const char*()>(handle_, name + "_transform_error", file)};
+  kernel_ = {resolve<int()>(handle_, name + "_prepare", file),
+             resolve<int(const void*, const float*, std::int64_t, float*, std::int64_t, std::int32_t, void*)>(
+                 handle_, name + "_spmm", file)};
 }
 
 BundleLibrary::~BundleLibrary() { dlclose(handle_); }
-
-fs::path find_nvcc() {
-  std::istringstream folders(std::getenv("PATH") == nullptr ? "" : std::getenv("PATH"));
-  std::error_code ignored;
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (fs::exists(fs::path(folder) / "nvcc", ignored)) {
-      return fs::path(folder) / "nvcc";
-    }
-  }
-  const fs::path usual = "/usr/local/cuda/bin/nvcc";
-  return fs::exists(usual, ignored) ? usual : fs::path();
-}
-
-fs::path compile_bundle(const fs::path& folder, const std::string& name, const fs::path& output) {
-  const fs::path nvcc = find_nvcc();
-  if (nvcc.empty()) {
-    throw UserError("nvcc", "is neither on the PATH nor in /usr/local/cuda/bin", "install the CUDA toolkit",
-                    ExitStatus::missing_tool);
-  }
-  const fs::path library = output / (name + ".so");
-  const ProcessResult result =
-      run_process({nvcc.string(), "-std=c++17", "-O3", "-arch=native", "-Xcompiler", "-fPIC", "-shared", "-o",
-                   library.string(), (folder / (name + ".cu")).string(),
-                   (folder / (name + "_transformer.cpp")).string()});
-  if (result.status != 0) {
-    throw UserError(folder.string(), "does not compile:\n" + result.output, {}, ExitStatus::check_failed);
-  }
-  return library;
-}
 
 }  // namespace esc

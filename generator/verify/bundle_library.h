@@ -16,20 +16,13 @@ class BundleLibrary {
   BundleLibrary& operator=(const BundleLibrary&) = delete;
   ~BundleLibrary();
 
-  const BundleInterface& functions() const { return functions_; }
+  const TransformerFunctions& transformer() const { return transformer_; }
+  const KernelFunctions& kernel() const { return kernel_; }
 
  private:
   void* handle_ = nullptr;
-  BundleInterface functions_;
+  TransformerFunctions transformer_;
+  KernelFunctions kernel_;
 };
-
-/// Compiles the .cu and the transformer of the bundle in `folder` with nvcc for the GPU of this machine, into a shared
-/// library in `output`. Throws UserError (status missing_tool) when there is no nvcc, and (check_failed) with its messages
-/// when it refuses the text.
-std::filesystem::path compile_bundle(const std::filesystem::path& folder, const std::string& name,
-                                     const std::filesystem::path& output);
-
-/// nvcc on the PATH or in /usr/local/cuda/bin; empty when there is none.
-std::filesystem::path find_nvcc();
 
 }  // namespace esc

@@ -9,8 +9,9 @@ namespace esc {
 namespace {
 
 constexpr std::uint64_t seed_of_b = 1;
+constexpr std::int64_t most_dense_elements = 64 << 20;
 
-VerificationRun run_product(const CudaRuntime& runtime, const BundleInterface& bundle, const SparseMatrix& matrix,
+VerificationRun run_product(const CudaRuntime& runtime, const KernelFunctions& kernel, const SparseMatrix& matrix,
                             const DeviceBuffer& packed, const ProductCase& product, std::vector<std::string>& problems) {
   const std::vector<float> b = draw_b(matrix.columns, product, seed_of_b);
   std::vector<float> c = poisoned_c(matrix.rows, product);
@@ -22,7 +23,7 @@ VerificationRun run_product(const CudaRuntime& runtime, const BundleInterface& b
   runtime.copy_to_device(first_b, b.data(), b.size() * sizeof(float));
   runtime.copy_to_device(first_c, c.data(), c.size() * sizeof(float));
 
-  const int status = bundle.spmm(packed.get(), first_b, product.ldb, first_c, product.ldc, product.n, nullptr);
+  const int status = kernel.spmm(packed.get(), first_b, product.ldb, first_c, product.ldc, product.n, nullptr);
   const std::string fault = runtime.synchronize();
   if (status != 0 || !fault.empty()) {
     problems.push_back(fmt::format("{}: {}", print(product), status != 0 ? runtime.error_text(status) : fault));
@@ -34,18 +35,18 @@ VerificationRun run_product(const CudaRuntime& runtime, const BundleInterface& b
 
 }  // namespace
 
-VerificationReport check_on_gpu(const BundleInterface& bundle, const SparseMatrix& matrix, std::int64_t bcol) {
+VerificationReport check_on_gpu(const BundleLibrary& bundle, const SparseMatrix& matrix, std::int64_t bcol) {
   const CudaRuntime runtime;
-  TransformCheck transform = check_transformer(bundle, matrix);
+  TransformCheck transform = check_transformer(bundle.transformer(), matrix, most_dense_elements);
   VerificationReport report{"gpu", float32_tolerance(matrix), {}, std::move(transform.problems)};
   const DeviceBuffer packed(runtime, transform.packed.size());
   runtime.copy_to_device(packed.get(), transform.packed.data(), transform.packed.size());
-  if (const int status = bundle.prepare(); status != 0) {
+  if (const int status = bundle.kernel().prepare(); status != 0) {
     report.problems.push_back("prepare: " + runtime.error_text(status));
     return report;
   }
   for (const ProductCase& product : judging_cases(bcol)) {
-    report.runs.push_back(run_product(runtime, bundle, matrix, packed, product, report.problems));
+    report.runs.push_back(run_product(runtime, bundle.kernel(), matrix, packed, product, report.problems));
   }
   return report;
 }

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "generator/matrix/sparse_matrix.h"
-#include "generator/verify/bundle_interface.h"
+#include "generator/verify/bundle_library.h"
 #include "generator/verify/report.h"
 
 namespace esc {
@@ -12,6 +12,6 @@ namespace esc {
 /// for matrices of up to 64 M elements, from dense (both must give the same bytes), then every judging case of `bcol`, C
 /// poisoned beforehand. Needs the CUDA runtime as a shared library, no toolkit. Throws UserError (status missing_tool) when
 /// there is no GPU or no CUDA runtime.
-VerificationReport check_on_gpu(const BundleInterface& bundle, const SparseMatrix& matrix, std::int64_t bcol);
+VerificationReport check_on_gpu(const BundleLibrary& bundle, const SparseMatrix& matrix, std::int64_t bcol);
 
 }  // namespace esc

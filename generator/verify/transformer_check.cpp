@@ -36,7 +36,9 @@ std::optional<NarrowCsr> with_moved_nonzero(const SparseMatrix& matrix) {
   return std::nullopt;
 }
 
-std::vector<float> dense(const SparseMatrix& matrix) {
+}  // namespace
+
+std::vector<float> dense_elements(const SparseMatrix& matrix) {
   std::vector<float> a(static_cast<std::size_t>(matrix.rows * matrix.columns), 0.0F);
   for (std::int64_t row = 0; row < matrix.rows; ++row) {
     for (std::int64_t entry = matrix.offsets[static_cast<std::size_t>(row)];
@@ -48,31 +50,29 @@ std::vector<float> dense(const SparseMatrix& matrix) {
   return a;
 }
 
-}  // namespace
-
-TransformCheck check_transformer(const BundleInterface& bundle, const SparseMatrix& matrix) {
-  constexpr std::int64_t most_dense_elements = 64 << 20;
-  TransformCheck check{std::vector<std::byte>(bundle.packed_bytes()), {}};
+TransformCheck check_transformer(const TransformerFunctions& transformer, const SparseMatrix& matrix,
+                                 std::int64_t most_dense_elements) {
+  TransformCheck check{std::vector<std::byte>(transformer.packed_bytes()), {}};
   if (matrix.nonzeros() > std::numeric_limits<std::int32_t>::max()) {
     check.problems.push_back("the matrix has more non-zeros than the CSR interface can take");
     return check;
   }
   const NarrowCsr csr = narrow(matrix);
-  if (bundle.transform_csr(csr.offsets.data(), csr.columns.data(), matrix.values.data(), check.packed.data()) != 0) {
-    check.problems.push_back(fmt::format("the transformer refuses its own matrix: {}", bundle.transform_error()));
+  if (transformer.transform_csr(csr.offsets.data(), csr.columns.data(), matrix.values.data(), check.packed.data()) != 0) {
+    check.problems.push_back(fmt::format("the transformer refuses its own matrix: {}", transformer.transform_error()));
     return check;
   }
   std::vector<std::byte> other(check.packed.size());
   if (matrix.rows * matrix.columns <= most_dense_elements) {
-    const std::vector<float> a = dense(matrix);
-    if (bundle.transform(a.data(), matrix.columns, other.data()) != 0) {
-      check.problems.push_back(fmt::format("the transformer refuses its own dense matrix: {}", bundle.transform_error()));
+    const std::vector<float> a = dense_elements(matrix);
+    if (transformer.transform(a.data(), matrix.columns, other.data()) != 0) {
+      check.problems.push_back(fmt::format("the transformer refuses its own dense matrix: {}", transformer.transform_error()));
     } else if (other != check.packed) {
       check.problems.push_back("the transformer packs a dense matrix otherwise than the same matrix as CSR");
     }
   }
   if (const std::optional<NarrowCsr> moved = with_moved_nonzero(matrix)) {
-    if (bundle.transform_csr(moved->offsets.data(), moved->columns.data(), matrix.values.data(), other.data()) == 0) {
+    if (transformer.transform_csr(moved->offsets.data(), moved->columns.data(), matrix.values.data(), other.data()) == 0) {
       check.problems.push_back("the transformer accepts a matrix with a non-zero in another place");
     }
   }

@@ -15,7 +15,12 @@ struct TransformCheck {
   std::vector<std::string> problems;
 };
 
-/// Packs the matrix with the bundle's own transformer. A matrix with one non-zero moved must be refused.
-TransformCheck check_transformer(const BundleInterface& bundle, const SparseMatrix& matrix);
+/// Packs the matrix with the bundle's own transformer, from CSR and, for up to `most_dense_elements` elements, from dense:
+/// both must give the same bytes. A matrix with one non-zero moved must be refused.
+TransformCheck check_transformer(const TransformerFunctions& transformer, const SparseMatrix& matrix,
+                                 std::int64_t most_dense_elements);
+
+/// The matrix as a dense, row-major array.
+std::vector<float> dense_elements(const SparseMatrix& matrix);
 
 }  // namespace esc

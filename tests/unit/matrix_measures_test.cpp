@@ -43,10 +43,11 @@ TEST(Fingerprint, TellsPatternsAndValuesApart) {
 }
 
 TEST(Statistics, MeasuresRowsColumnsAndBytes) {
-  const MatrixStatistics measured = statistics(matrix_of(4, 3, {1, 1, 1,  //
-                                                                0, 0, 0,  //
-                                                                1, 1, 0,  //
-                                                                1, 0, 0}));
+  const MatrixStatistics measured = statistics(matrix_of(4, 3,
+                                                         {1, 1, 1,  //
+                                                          0, 0, 0,  //
+                                                          1, 1, 0,  //
+                                                          1, 0, 0}));
   EXPECT_EQ(measured.rows, 4);
   EXPECT_EQ(measured.columns, 3);
   EXPECT_EQ(measured.nonzeros, 6);

@@ -24,8 +24,8 @@ TEST(SmtxReader, TakesThePatternAndDrawsTheValues) {
   EXPECT_EQ(matrix.columns, 5);
   EXPECT_THAT(matrix.offsets, ElementsAre(0, 2, 2, 4));
   EXPECT_THAT(matrix.column_of, ElementsAre(1, 4, 0, 3));
-  EXPECT_THAT(matrix.values, ElementsAre(drawn_value(7, 0, 1), drawn_value(7, 0, 4), drawn_value(7, 2, 0),
-                                         drawn_value(7, 2, 3)));
+  EXPECT_THAT(matrix.values,
+              ElementsAre(drawn_value(7, 0, 1), drawn_value(7, 0, 4), drawn_value(7, 2, 0), drawn_value(7, 2, 3)));
 }
 
 TEST(SmtxReader, DoesNotMindBlanksAndLineEnds) {
@@ -101,15 +101,14 @@ TEST(MtxReader, DrawsTheValuesOfAPattern) {
             smtx_of("3, 5, 4\n0 2 2 4 \n1 4 0 3 \n", {.seed = 7}));
   const SparseMatrix symmetric =
       mtx_of("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n2 1\n1 1\n", {.seed = 7});
-  EXPECT_EQ(symmetric,
-            matrix_of(2, 2, {drawn_value(7, 0, 0), drawn_value(7, 1, 0), drawn_value(7, 1, 0), 0}));
+  EXPECT_EQ(symmetric, matrix_of(2, 2, {drawn_value(7, 0, 0), drawn_value(7, 1, 0), drawn_value(7, 1, 0), 0}));
 }
 
 TEST(MtxReader, RoundsOnceAndKeepsDenormals) {
   const SparseMatrix matrix = mtx_of(
       "%%MatrixMarket matrix array real general\n1 4\n1.00000017881393432617187499\n1.4e-45\n3.4028235e38\n0e99\n");
-  EXPECT_THAT(matrix.values, ElementsAre(1.00000012F, std::numeric_limits<float>::denorm_min(),
-                                         std::numeric_limits<float>::max()));
+  EXPECT_THAT(matrix.values,
+              ElementsAre(1.00000012F, std::numeric_limits<float>::denorm_min(), std::numeric_limits<float>::max()));
 }
 
 TEST(NpyReader, TakesEveryVersionTypeAndOrder) {

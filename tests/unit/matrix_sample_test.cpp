@@ -1,5 +1,3 @@
-#include "generator/matrix/sample.h"
-
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
@@ -11,6 +9,7 @@
 
 #include "generator/matrix/drawn_value.h"
 #include "generator/matrix/fingerprint.h"
+#include "generator/matrix/sample.h"
 #include "generator/matrix/statistics.h"
 
 namespace esc {
@@ -28,8 +27,8 @@ RC_GTEST_PROP(Sample, HasTheSizeAndSparsityThatWereAskedFor, ()) {
   const SampleOptions options{.rows = *rc::gen::inRange(1, 60),
                               .columns = *rc::gen::inRange(1, 60),
                               .sparsity = *rc::gen::inRange(0, 101) / 100.0,
-                              .structure = *rc::gen::elementOf(std::vector<SampleStructure>(
-                                  std::begin(every_structure), std::end(every_structure))),
+                              .structure = *rc::gen::elementOf(
+                                  std::vector<SampleStructure>(std::begin(every_structure), std::end(every_structure))),
                               .seed = *rc::gen::arbitrary<std::uint64_t>()};
   const SparseMatrix matrix = sample_matrix(options);
   validate(matrix);
@@ -45,8 +44,8 @@ RC_GTEST_PROP(Sample, HasTheSizeAndSparsityThatWereAskedFor, ()) {
 TEST(Sample, IsTheSameEverywhere) {
   // Recorded once: a change of these sums makes published samples unrepeatable.
   const std::pair<SampleStructure, const char*> recorded[] = {
-      {SampleStructure::uniform, "6b52a791c0fc9a49"},   {SampleStructure::rows, "eb376b2f7523dbbd"},
-      {SampleStructure::columns, "200e533cc1ee5f30"},   {SampleStructure::blocks, "81c63a15eec30170"},
+      {SampleStructure::uniform, "6b52a791c0fc9a49"},  {SampleStructure::rows, "eb376b2f7523dbbd"},
+      {SampleStructure::columns, "200e533cc1ee5f30"},  {SampleStructure::blocks, "81c63a15eec30170"},
       {SampleStructure::powerlaw, "d90d6a17a62158b6"},
   };
   for (const auto& [structure, sum] : recorded) {
@@ -82,8 +81,8 @@ TEST(Sample, UniformChoosesEveryPositionEquallyOften) {
     std::vector<int> hits(6 * 20, 0);
     constexpr int samples = 4000;
     for (int seed = 0; seed < samples; ++seed) {
-      const SparseMatrix matrix = sample_matrix(
-          {.rows = 6, .columns = 20, .sparsity = sparsity, .seed = static_cast<std::uint64_t>(seed)});
+      const SparseMatrix matrix =
+          sample_matrix({.rows = 6, .columns = 20, .sparsity = sparsity, .seed = static_cast<std::uint64_t>(seed)});
       for (std::size_t row = 0; row < 6; ++row) {
         for (auto at = matrix.offsets[row]; at < matrix.offsets[row + 1]; ++at) {
           ++hits[row * 20 + static_cast<std::size_t>(matrix.column_of[static_cast<std::size_t>(at)])];
@@ -108,8 +107,8 @@ TEST(Sample, RowsAndColumnsVaryStronglyInOneDirection) {
 }
 
 TEST(Sample, BlocksAreWholeBlocks) {
-  const SparseMatrix matrix = sample_matrix(
-      {.rows = 64, .columns = 96, .sparsity = 0.75, .structure = SampleStructure::blocks, .seed = 3});
+  const SparseMatrix matrix =
+      sample_matrix({.rows = 64, .columns = 96, .sparsity = 0.75, .structure = SampleStructure::blocks, .seed = 3});
   EXPECT_EQ(matrix.nonzeros(), 64 * 96 / 4);
   for (std::int64_t row = 0; row < 64; ++row) {
     const auto begin = static_cast<std::size_t>(matrix.offsets[static_cast<std::size_t>(row)]);
@@ -134,14 +133,13 @@ TEST(Sample, PowerLawRowsGoWithTheInverseOfTheirRank) {
   std::sort(lengths.rbegin(), lengths.rend());
   // 20,000 non-zeros over the harmonic sum of 1,000 ranks, 7.485.
   for (const std::int64_t rank : {1, 2, 10, 100}) {
-    EXPECT_NEAR(static_cast<double>(lengths[static_cast<std::size_t>(rank - 1)]), 20000 / 7.485 / static_cast<double>(rank),
-                1.5);
+    EXPECT_NEAR(static_cast<double>(lengths[static_cast<std::size_t>(rank - 1)]),
+                20000 / 7.485 / static_cast<double>(rank), 1.5);
   }
 }
 
 TEST(Sample, IsQuickForManyRows) {
-  const SparseMatrix matrix =
-      sample_matrix({.rows = 100000, .columns = 1000000, .sparsity = 0.999999, .seed = 1});
+  const SparseMatrix matrix = sample_matrix({.rows = 100000, .columns = 1000000, .sparsity = 0.999999, .seed = 1});
   EXPECT_EQ(matrix.nonzeros(), 100000);  // out of 10^11 positions, which nothing may visit one by one
 }
 

@@ -195,6 +195,18 @@ TEST(Packing, AMatrixWithOtherCountsThanTheFormatIsNotPacked) {
   EXPECT_FALSE(packs(full, matrix));
 }
 
+TEST(PackingRefusal, NamesTheFirstOfManyBadRows) {
+  CsrMatrix matrix = to_csr(random_matrix(5000, 8, 0.5, 5));
+  for (const std::int64_t row : {4900, 3000, 777}) {
+    matrix.column_of[static_cast<std::size_t>(matrix.offsets[static_cast<std::size_t>(row)])] = 8;
+  }
+  const auto row_of =
+      std::ranges::upper_bound(matrix.offsets, std::ranges::find(matrix.column_of, 8) - matrix.column_of.begin());
+  EXPECT_THAT([&] { pack(matrix.view(), {}); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("row " + std::to_string(row_of - matrix.offsets.begin() - 1) + ": a column index lies")));
+}
+
 struct Case {
   DenseMatrix matrix;
   PackingOptions options;
@@ -290,6 +302,9 @@ TEST(PackingRefusal, NamesWhatIsWrong) {
   EXPECT_THAT(packing(bad.view()), refusal("row 2: a column index lies outside the matrix"));
   bad.column_of = {0, 3, -1};
   EXPECT_THAT(packing(bad.view()), refusal("row 2: a column index lies outside the matrix"));
+  bad = good;
+  bad.offsets[0] = 1;
+  EXPECT_THAT(packing(bad.view()), refusal("do not belong together"));
   bad = good;
   bad.values.pop_back();
   EXPECT_THAT(packing(bad.view()), refusal("do not belong together"));

@@ -1,0 +1,104 @@
+#include "generator/commands/command.h"
+#include "generator/commands/layer_request.h"
+#include "generator/schedule/target.h"
+
+namespace esc {
+namespace {
+
+/// The command line before it is a list of layers.
+struct GenerateLine {
+  LayerRequest layer;
+  GenerateMode mode;
+  std::string spec;
+  std::vector<std::string> gpus;
+  std::vector<std::string> architectures;
+  std::string dtype = "f32";
+  std::string layout = "kn";
+  double min_sparsity = 0;
+};
+
+void refuse_unsupported(const GenerateLine& line) {
+  if (line.dtype != "f32") {
+    throw UserError("--dtype " + line.dtype, "is not supported by family atomic", "use --dtype f32");
+  }
+  if (line.layout != "kn") {
+    throw UserError("--layout " + line.layout, "is not supported by family atomic",
+                    "use --layout kn: B as K x N, C as M x N, row-major");
+  }
+  if (line.spec.empty() == line.layer.matrix.empty()) {
+    throw UserError("generate", line.spec.empty() ? "needs a matrix" : "takes a matrix or --spec, not both",
+                    "write: escgen generate MATRIX --bcol N -o DIR");
+  }
+}
+
+std::vector<int> architectures_of(const GenerateLine& line) {
+  std::vector<int> architectures;
+  for (const std::string& gpu : line.gpus) {
+    architectures.push_back(architecture_of_gpu(gpu));
+  }
+  for (const std::string& architecture : line.architectures) {
+    architectures.push_back(parse_architecture(architecture));
+  }
+  std::sort(architectures.begin(), architectures.end());
+  architectures.erase(std::unique(architectures.begin(), architectures.end()), architectures.end());
+  return architectures;
+}
+
+std::vector<LayerRequest> requests_of(const GenerateLine& line) {
+  std::vector<LayerRequest> requests = line.spec.empty() ? std::vector{line.layer} : read_spec(line.spec);
+  const std::vector<int> architectures = architectures_of(line);
+  for (LayerRequest& request : requests) {
+    if (request.architectures.empty()) {
+      request.architectures = architectures.empty() ? default_architectures() : architectures;
+    }
+    if (line.min_sparsity > 0) {
+      request.min_sparsity = line.min_sparsity;
+    }
+    request.read.allow_nonfinite = line.layer.read.allow_nonfinite;
+  }
+  return requests;
+}
+
+/// All layers, though one fails: the worst status is the command's.
+ExitStatus run(const GenerateLine& line, const Console& console) {
+  refuse_unsupported(line);
+  ExitStatus worst = ExitStatus::done;
+  for (const LayerRequest& request : requests_of(line)) {
+    worst = std::max(worst, process_layer(request, line.mode, console));
+  }
+  return worst;
+}
+
+}  // namespace
+
+void add_generate_command(CLI::App& program, const CommonOptions& common, Action& action) {
+  CLI::App* command = add_command(program, "generate", "Write the kernel bundle of a pruned matrix, and verify it",
+                                  "escgen generate ffn1.npy --bcol 64 --gpu h200 -o bundles");
+  const auto line = std::make_shared<GenerateLine>();
+  command->add_option("matrix", line->layer.matrix, "Matrix file: .smtx, .mtx or .npy");
+  command->add_option("--bcol", line->layer.bcol, "Columns of B that the kernel is made for (any other number works too)");
+  command->add_option("-o,--output", line->mode.output, "Folder in which the bundle's folder is made")->required();
+  command->add_option("--name", line->layer.name, "Name of the bundle and prefix of its functions (default: the file's)");
+  command->add_option("--schedule", line->layer.schedule,
+                      "auto, UFi-UFk-WarpTile-ThreadBlockSize, or FAMILY:key=value,...")
+      ->capture_default_str();
+  command->add_option("--kernel", line->layer.kernel, "C file with the input loop nest (default: the shipped SpMM)");
+  command->add_option("--gpu", line->gpus, "GPU to build for: a100, h100, h200, .. (repeatable)");
+  command->add_option("--arch", line->architectures, "CUDA architecture to build for, as in sm_90 (repeatable)");
+  command->add_option("--dtype", line->dtype, "Element type: f32")->capture_default_str();
+  command->add_option("--layout", line->layout, "Layout of B and C: kn")->capture_default_str();
+  command->add_option("--min-sparsity", line->min_sparsity, "Skip matrices with a smaller share of zeros, 0 to 1");
+  command->add_option("--seed", line->layer.read.seed, "Seed of the values of pattern-only files")->capture_default_str();
+  command->add_option("--spec", line->spec, "JSON file with many layers and bCols, in place of a matrix");
+  command->add_flag("--allow-nonfinite", line->layer.read.allow_nonfinite, "Accept NaN and infinity in the matrix");
+  command->add_flag("!--no-compaction", line->mode.compaction, "One body per pattern in place of one per number of rows");
+  command->add_flag("!--no-verify", line->mode.verify, "Do not run the generated texts on the emulated grid");
+  command->add_flag("--resources", line->mode.resources, "Ask nvcc for registers and shared memory, for the manifest");
+  command->add_flag("--force", line->mode.force, "Replace a bundle that differs");
+  command->add_flag("--check", line->mode.check, "Write nothing; status 1 and a diff when the bundle on disk is stale");
+  command->add_flag("--dry-run", line->mode.dry_run, "Write nothing; say what would be generated");
+  command->add_flag("--json", line->mode.json, "Print results as JSON");
+  command->callback([line, &common, &action] { action = [=, &common] { return run(*line, common.console()); }; });
+}
+
+}  // namespace esc

@@ -1,0 +1,189 @@
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "generator/commands/input.h"
+#include "generator/commands/layer_request.h"
+#include "generator/emit/sources.h"
+#include "generator/frontend/format_source.h"
+#include "generator/matrix/matrix_reader.h"
+#include "generator/support/file.h"
+#include "generator/verify/nvcc.h"
+#include "generator/verify/verify.h"
+
+namespace esc {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Data files are for machines; every other text of a bundle is laid out for people.
+std::string format(const std::string& file, const std::string& text) { return format_source(text, file); }
+
+ScheduleChoice choose(const LayerRequest& request, const GenerateMode& mode) {
+  ScheduleChoice choice = request.schedule == "auto" ? choose_schedule(request.bcol)
+                                                     : ScheduleChoice{parse_schedule(request.schedule), "user"};
+  if (!mode.compaction) {
+    std::get<AtomicSchedule>(choice.schedule).compaction = false;
+  }
+  return choice;
+}
+
+GeneratedLayer generate(const LayerRequest& request, const GenerateMode& mode, const SparseMatrix& matrix) {
+  const std::string name = request.name.empty() ? default_name(request.matrix) : request.name;
+  check_name(name);
+  return generate_layer(matrix, read_loop_nest(request.kernel),
+                        {.name = name,
+                         .source_file = fs::path(request.matrix).filename().string(),
+                         .bcol = request.bcol,
+                         .architectures = request.architectures,
+                         .choice = choose(request, mode)});
+}
+
+/// The parts of the bundle on disk that were measured, not generated: what --check takes as they are.
+struct Measured {
+  nlohmann::json verification;
+  nlohmann::json resources;
+};
+
+Measured measured_on_disk(const fs::path& manifest) {
+  std::error_code ignored;
+  if (!fs::exists(manifest, ignored)) {
+    return {};
+  }
+  const nlohmann::json found = nlohmann::json::parse(read_file(manifest), nullptr, false);
+  return found.is_object() ? Measured{found.value("verification", nlohmann::json()), found.value("resources", nlohmann::json())}
+                           : Measured{};
+}
+
+KernelBundle with_measured(KernelBundle bundle, const Measured& measured) {
+  for (BundleFile& file : bundle.files) {
+    if (file.name == "manifest.json") {
+      nlohmann::json manifest = nlohmann::json::parse(file.text);
+      manifest["verification"] = measured.verification;
+      manifest["resources"] = measured.resources;
+      file.text = manifest.dump(2) + "\n";
+    }
+  }
+  return bundle;
+}
+
+nlohmann::json summary(const GeneratedLayer& generated) {
+  const Layer& layer = generated.layer;
+  return {{"name", layer.name},
+          {"m", layer.statistics.rows},
+          {"k", layer.statistics.columns},
+          {"nnz", layer.statistics.nonzeros},
+          {"bcol", layer.bcol},
+          {"schedule", print(layer.choice.schedule)},
+          {"schedule_source", layer.choice.source},
+          {"lists", layer.format.counts.lists},
+          {"packed_bytes", layer.format.bytes},
+          {"csr_bytes", layer.statistics.csr_bytes},
+          {"dense_bytes", layer.statistics.dense_bytes}};
+}
+
+void print_summary(const GeneratedLayer& generated) {
+  const Layer& layer = generated.layer;
+  fmt::print("layer      {}: {} x {}, {} non-zeros ({:.1f} % zeros), made for bCol {}\n", layer.name, layer.statistics.rows,
+             layer.statistics.columns, layer.statistics.nonzeros, 100 * layer.statistics.sparsity, layer.bcol);
+  fmt::print("schedule   {} ({})\n", print(layer.choice.schedule), layer.choice.source);
+  fmt::print("kernel     {} blocks of {} threads, {} bytes packed ({:.2f} of CSR, {:.2f} of dense)\n",
+             layer.format.counts.lists, std::get<AtomicSchedule>(layer.choice.schedule).threads, layer.format.bytes,
+             static_cast<double>(layer.format.bytes) / static_cast<double>(layer.statistics.csr_bytes),
+             static_cast<double>(layer.format.bytes) / static_cast<double>(layer.statistics.dense_bytes));
+}
+
+void print_result(const GeneratedLayer& generated, const nlohmann::json& more, const GenerateMode& mode,
+                  const std::string& text) {
+  if (mode.json) {
+    nlohmann::json result = summary(generated);
+    result.update(more);
+    fmt::print("{}\n", result.dump());
+    return;
+  }
+  print_summary(generated);
+  fmt::print("{}", text);
+}
+
+VerificationReport verify(const GeneratedLayer& generated, const SparseMatrix& matrix, const KernelBundle& bundle) {
+  BundleUnderTest under_test{generated.layer.name, generated.layer.bcol, {}, {}, generated.packed->bytes()};
+  for (const BundleFile& file : bundle.files) {
+    if (file.name.ends_with(".cu")) {
+      under_test.kernel_text = file.text;
+    } else if (file.name.ends_with("_transformer.cpp")) {
+      under_test.transformer_text = file.text;
+    }
+  }
+  return verify_by_emulation(under_test, matrix, sample_effort);
+}
+
+ExitStatus check_layer(const GeneratedLayer& generated, const GenerateMode& mode) {
+  const fs::path manifest = fs::path(mode.output) / generated.layer.name / "manifest.json";
+  const KernelBundle bundle =
+      with_measured(make_bundle(generated, std::nullopt, std::nullopt, format), measured_on_disk(manifest));
+  const std::string differences = compare_bundle(bundle, mode.output);
+  print_result(generated, {{"status", differences.empty() ? "current" : "stale"}, {"diff", differences}}, mode,
+               differences.empty() ? "check      the bundle is current\n" : differences + "check      the bundle is stale\n");
+  return differences.empty() ? ExitStatus::done : ExitStatus::check_failed;
+}
+
+ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matrix, const GenerateMode& mode,
+                       const Console& console) {
+  std::optional<VerificationRecord> verification;
+  std::string verified = "verified   no: --no-verify\n";
+  KernelBundle bundle = make_bundle(generated, std::nullopt, std::nullopt, format);
+  if (mode.verify) {
+    console.detail("running the kernel and the transformer on the emulated grid");
+    const VerificationReport report = verify(generated, matrix, bundle);
+    if (!report.passed()) {
+      fmt::print("{}", print(report));
+      fmt::print(stderr, "escgen: {}: the generated bundle is wrong; it is not written\n", generated.layer.name);
+      return ExitStatus::check_failed;
+    }
+    verification = report.record(matrix.rows);
+    verified = fmt::format("verified   by emulation: relative error {:.2e} (at most {:.2e}) over {:.0f} % of the rows\n",
+                           verification->error, verification->tolerance, 100 * verification->rows_covered);
+  }
+  std::optional<std::vector<KernelResources>> resources;
+  if (mode.resources) {
+    resources = kernel_resources(kernel_source(generated.layer), generated.layer.name, generated.layer.architectures);
+  }
+  bundle = make_bundle(generated, verification, resources, format);
+  const WriteOutcome outcome = write_bundle(bundle, mode.output, mode.force);
+  const std::string folder = (fs::path(mode.output) / bundle.name).string();
+  std::string text = verified;
+  for (const KernelResources& kernel : resources.value_or(std::vector<KernelResources>())) {
+    text += fmt::format("resources  {} on sm_{}: {} registers, {} bytes of shared memory, {} bytes spilled\n", kernel.kernel,
+                        kernel.architecture, kernel.registers, kernel.shared_bytes, kernel.spill_bytes);
+  }
+  text += fmt::format("bundle     {} ({})\n", folder, outcome == WriteOutcome::written ? "written" : "unchanged");
+  print_result(generated,
+               {{"status", outcome == WriteOutcome::written ? "written" : "unchanged"}, {"folder", folder},
+                {"verified", verification.has_value()}},
+               mode, text);
+  return ExitStatus::done;
+}
+
+}  // namespace
+
+ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, const Console& console) {
+  if (request.bcol < 1 || request.bcol > 0x7fffffff) {
+    throw UserError(fmt::format("--bcol {}", request.bcol), "is outside 1 to 2147483647",
+                    "give the number of columns of B that the kernel is made for");
+  }
+  console.detail("reading " + request.matrix);
+  const SparseMatrix matrix = read_matrix(request.matrix, request.read);
+  if (request.min_sparsity && matrix.sparsity() < *request.min_sparsity) {
+    console.say(fmt::format("{}: skipped, {:.1f} % zeros are less than {:.1f} %", request.matrix, 100 * matrix.sparsity(),
+                            100 * *request.min_sparsity));
+    return ExitStatus::done;
+  }
+  console.detail("lowering the loop nest and packing the matrix");
+  const GeneratedLayer generated = generate(request, mode, matrix);
+  if (mode.dry_run) {
+    print_result(generated, {{"status", "dry run"}}, mode, "bundle     not written: --dry-run\n");
+    return ExitStatus::done;
+  }
+  return mode.check ? check_layer(generated, mode) : write_layer(generated, matrix, mode, console);
+}
+
+}  // namespace esc

@@ -1,0 +1,66 @@
+#include <nlohmann/json.hpp>
+
+#include "generator/commands/command.h"
+#include "generator/support/temporary_folder.h"
+#include "generator/verify/bundle_library.h"
+#include "generator/verify/gpu_check.h"
+#include "generator/verify/nvcc.h"
+#include "generator/verify/verify.h"
+
+namespace esc {
+namespace {
+
+struct VerifyRequest {
+  std::string folder;
+  std::string device = "host";
+  bool json = false;
+};
+
+VerificationReport verify_on_gpu(const LoadedBundle& bundle, const std::string& folder) {
+  const TemporaryFolder workshop;
+  const BundleLibrary library(compile_bundle(folder, bundle.manifest.name, workshop.path()), bundle.manifest.name);
+  return check_on_gpu(library, bundle.matrix, bundle.manifest.bcol);
+}
+
+std::string to_json(const std::string& name, const VerificationReport& report) {
+  nlohmann::json runs = nlohmann::json::array();
+  for (const VerificationRun& run : report.runs) {
+    runs.push_back({{"n", run.product.n},
+                    {"ldb", run.product.ldb},
+                    {"ldc", run.product.ldc},
+                    {"shift", run.product.shift},
+                    {"rows", run.comparison.rows},
+                    {"relative_error", run.comparison.error},
+                    {"problem", run.comparison.problem}});
+  }
+  const nlohmann::json result{{"name", name},           {"method", report.method},     {"passed", report.passed()},
+                              {"runs", runs},           {"tolerance", report.tolerance}, {"problems", report.problems}};
+  return result.dump(2) + "\n";
+}
+
+ExitStatus run(const VerifyRequest& request, const Console& console) {
+  const LoadedBundle bundle = load_bundle(request.folder);
+  console.say(fmt::format("{}: {} x {}, {} non-zeros, made for bCol {}", bundle.manifest.name, bundle.manifest.rows,
+                          bundle.manifest.columns, bundle.manifest.nonzeros, bundle.manifest.bcol));
+  const VerificationReport report = request.device == "gpu"
+                                        ? verify_on_gpu(bundle, request.folder)
+                                        : verify_by_emulation(bundle.under_test(), bundle.matrix, thorough_effort);
+  fmt::print("{}", request.json ? to_json(bundle.manifest.name, report) : print(report));
+  return report.passed() ? ExitStatus::done : ExitStatus::check_failed;
+}
+
+}  // namespace
+
+void add_verify_command(CLI::App& program, const CommonOptions& common, Action& action) {
+  CLI::App* command = add_command(program, "verify", "Check a bundle against a float64 reference",
+                                  "escgen verify bundles/ffn1");
+  const auto request = std::make_shared<VerifyRequest>();
+  command->add_option("bundle", request->folder, "The bundle's folder, DIR/NAME")->required();
+  command->add_option("--device", request->device, "host: run the texts on an emulated grid; gpu: compile with nvcc and run")
+      ->check(CLI::IsMember({"host", "gpu"}))
+      ->capture_default_str();
+  command->add_flag("--json", request->json, "Print JSON");
+  command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });
+}
+
+}  // namespace esc

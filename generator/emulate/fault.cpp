@@ -1,0 +1,37 @@
+#include "generator/emulate/fault.h"
+
+namespace esc {
+
+const char* to_string(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::out_of_bounds:
+      return "out of bounds";
+    case FaultKind::misaligned:
+      return "misaligned";
+    case FaultKind::read_only:
+      return "write to read-only memory";
+    case FaultKind::forbidden_space:
+      return "wrong memory space";
+    case FaultKind::uninitialised:
+      return "uninitialised read";
+    case FaultKind::race:
+      return "race";
+    case FaultKind::divergent_barrier:
+      return "divergent barrier";
+    case FaultKind::missing_lanes:
+      return "missing lanes";
+    case FaultKind::step_limit:
+      return "step limit";
+    case FaultKind::bad_copy:
+      return "bad asynchronous copy";
+    case FaultKind::stopped:
+      return "stopped";
+    case FaultKind::stack_overflow:
+      return "stack overflow";
+    case FaultKind::limit:
+      return "limit of the emulator";
+  }
+  return "fault";
+}
+
+}  // namespace esc

@@ -1,0 +1,130 @@
+#include "generator/emulate/host_program.h"
+
+#include <fmt/format.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+
+#include <map>
+#include <utility>
+
+#include "generator/emulate/hooks.h"
+#include "generator/emulate/host_library.h"
+#include "generator/emulate/instrument.h"
+#include "generator/emulate/standin_headers.h"
+#include "generator/support/error.h"
+
+namespace esc {
+namespace {
+
+/// Between shared variables, so that running over the end of one is not an access of the next.
+constexpr std::uint64_t kSharedGap = 256;
+/// What the hardware aligns dynamic shared memory to at most.
+constexpr std::uint64_t kSharedAlignment = 1024;
+
+using Symbols = std::map<std::string, std::uint64_t>;
+
+void add_registers(Symbols& symbols, Registers& registers) {
+  const auto address = [](const auto& field) { return reinterpret_cast<std::uint64_t>(&field); };
+  symbols["threadIdx"] = address(registers.thread_index);
+  symbols["blockIdx"] = address(registers.block_index);
+  symbols["blockDim"] = address(registers.block_extent);
+  symbols["gridDim"] = address(registers.grid_extent);
+  symbols[hook_names::kSite] = address(registers.site);
+  symbols[hook_names::kFuel] = address(registers.fuel);
+  symbols[hook_names::kStackLimit] = address(registers.stack_limit);
+}
+
+/// Answers what the module leaves undefined, from the emulator and from the C library.
+void add_functions(Symbols& symbols, const llvm::Module& module) {
+  for (const std::string& name : undefined_symbols(module)) {
+    if (symbols.contains(name)) {
+      continue;
+    }
+    std::uint64_t address = resolve_hook(name);
+    if (address == 0) {
+      address = resolve_host_library(name);
+    }
+    if (address == 0) {
+      throw UserError(module.getSourceFileName(), fmt::format("uses '{}', which nothing defines", name),
+                      "define it in the text, or use what CUDA and the C library offer");
+    }
+    symbols[name] = address;
+  }
+  // The code generator calls these by itself.
+  for (const char* name : kCodeGeneratorCalls) {
+    symbols.try_emplace(name, resolve_host_library(name));
+  }
+}
+
+}  // namespace
+
+HostProgram::HostProgram(const HostSource& source) : file_name_(source.file_name) {
+  auto context = std::make_unique<llvm::LLVMContext>();
+  std::unique_ptr<llvm::Module> module = compile_for_host(source, *context);
+  ModuleFacts facts = take_facts(*module);
+  sites_ = instrument(*module);
+
+  std::uint64_t end = round_up(sizeof(Registers), kSharedAlignment);
+  std::map<std::string, std::uint64_t> offsets;
+  for (const SharedFacts& variable : facts.shared) {
+    if (variable.bytes != 0) {
+      end = round_up(end + kSharedGap, std::max<std::uint64_t>(variable.alignment, 16));
+      offsets[variable.symbol] = end;
+      end += variable.bytes;
+    }
+  }
+  const std::uint64_t dynamic_offset = round_up(end + kSharedGap, kSharedAlignment);
+  memory_ = MappedMemory(dynamic_offset + kMaxSharedBytes + kSharedGap);
+  new (memory_.data()) Registers();
+  dynamic_shared_ = memory_.address() + dynamic_offset;
+
+  Symbols symbols;
+  add_registers(symbols, registers());
+  for (const SharedFacts& variable : facts.shared) {
+    const std::uint64_t address =
+        variable.bytes == 0 ? dynamic_shared_ : memory_.address() + offsets.at(variable.symbol);
+    symbols[variable.symbol] = address;
+    if (variable.bytes != 0) {
+      shared_.push_back({variable.name, address, variable.bytes, GlobalKind::device});
+    }
+  }
+  add_functions(symbols, *module);
+  code_ = std::make_unique<JitCode>(std::move(module), std::move(context), symbols);
+
+  for (const GlobalFacts& variable : facts.globals) {
+    if (const std::uint64_t address = code_->address(variable.symbol); address != 0) {
+      variables_.push_back({variable.name, address, variable.bytes, variable.kind});
+    }
+  }
+  for (KernelFacts& kernel : facts.kernels) {
+    const std::uint64_t address = code_->address(kernel.symbol);
+    kernels_.push_back({std::move(kernel), address});
+  }
+}
+
+HostProgram HostProgram::compile_cuda(const std::string& text, const std::string& file_name,
+                                      const ProgramOptions& options) {
+  HostSource source{text, file_name, HostDialect::hermetic, options.headers, options.defines};
+  for (const VirtualHeader& header : standin_headers()) {
+    source.headers.push_back(header);
+  }
+  return HostProgram(source);
+}
+
+HostProgram HostProgram::compile_host(const std::string& text, const std::string& file_name,
+                                      const ProgramOptions& options) {
+  // An emulated program has one thread, so what is local to a thread is a plain variable.
+  std::vector<std::string> defines = options.defines;
+  defines.push_back("thread_local=");
+  return HostProgram({text, file_name, HostDialect::system, options.headers, std::move(defines)});
+}
+
+void* HostProgram::symbol(const std::string& name) const {
+  const std::uint64_t address = code_->address(name);
+  if (address == 0) {
+    throw UserError(file_name_, fmt::format("defines no function '{}'", name), "declare it extern \"C\"");
+  }
+  return reinterpret_cast<void*>(address);
+}
+
+}  // namespace esc

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "generator/emulate/fault.h"
+#include "generator/emulate/jit.h"
+#include "generator/emulate/mapped_memory.h"
+#include "generator/emulate/module_facts.h"
+#include "generator/emulate/registers.h"
+#include "generator/emulate/site_table.h"
+#include "generator/frontend/host_compiler/host_compiler.h"
+
+namespace esc {
+
+/// The most dynamic and static shared memory that a block can have, bytes.
+inline constexpr std::uint64_t kMaxSharedBytes = 227 * 1024;
+
+/// A kernel in memory.
+struct ProgramKernel {
+  KernelFacts facts;
+  std::uint64_t address = 0;
+};
+
+/// A variable in memory.
+struct ProgramVariable {
+  std::string name;
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  GlobalKind kind = GlobalKind::host;
+};
+
+/// What a text is compiled with.
+struct ProgramOptions {
+  std::vector<VirtualHeader> headers;  ///< further headers that the text includes
+  std::vector<std::string> defines;    ///< NAME or NAME=VALUE
+};
+
+/// A text compiled for this process and instrumented, so that an EmulatedDevice can run and check it. Its functions must
+/// be called through `EmulatedDevice::call` only. One device runs a program at a time: the registers and the shared
+/// memory of its kernels are part of it.
+class HostProgram {
+ public:
+  /// Compiles CUDA C++: a text that includes <cuda_runtime.h> and launches through cudaLaunchKernelEx. No toolkit is
+  /// used; its headers are replaced by small ones that are part of this program.
+  /// Throws UserError with file:line:column for a text that does not compile or uses a symbol that nobody defines.
+  static HostProgram compile_cuda(const std::string& text, const std::string& file_name,
+                                  const ProgramOptions& options = {});
+
+  /// Compiles C++17 that leans on the C library of this machine only.
+  static HostProgram compile_host(const std::string& text, const std::string& file_name,
+                                  const ProgramOptions& options = {});
+
+  /// The address of an extern "C" function. Throws UserError when the text defines none of that name.
+  void* symbol(const std::string& name) const;
+
+  /// The same, typed: `function<int(const float*)>("scale")`.
+  template <class Signature>
+  Signature* function(const std::string& name) const {
+    return reinterpret_cast<Signature*>(symbol(name));
+  }
+
+  const std::string& file_name() const { return file_name_; }
+  const std::vector<ProgramKernel>& kernels() const { return kernels_; }
+  /// Variables and constants of the module; not the shared ones.
+  const std::vector<ProgramVariable>& variables() const { return variables_; }
+  const std::vector<ProgramVariable>& shared_variables() const { return shared_; }
+  std::uint64_t dynamic_shared() const { return dynamic_shared_; }
+  Registers& registers() const { return *reinterpret_cast<Registers*>(memory_.data()); }
+  const SiteTable& sites() const { return sites_; }
+
+ private:
+  HostProgram(const HostSource& source);
+
+  std::string file_name_;
+  SiteTable sites_;
+  MappedMemory memory_;  ///< registers, then static shared variables, then dynamic shared memory
+  std::uint64_t dynamic_shared_ = 0;
+  std::vector<ProgramVariable> shared_;
+  std::vector<ProgramVariable> variables_;
+  std::vector<ProgramKernel> kernels_;
+  std::unique_ptr<JitCode> code_;
+};
+
+}  // namespace esc

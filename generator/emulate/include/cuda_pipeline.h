@@ -1,0 +1,3 @@
+/* Of <cuda_pipeline.h> only the primitives stand in here. */
+#pragma once
+#include <cuda_pipeline_primitives.h>

@@ -1,0 +1,195 @@
+#include "generator/emulate/module_facts.h"
+
+#include <llvm/Demangle/Demangle.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/InstrTypes.h>
+#include <llvm/IR/Instruction.h>
+#include <llvm/IR/Module.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include "generator/emulate/instrument.h"
+#include "generator/frontend/host_compiler/host_compiler.h"
+#include "generator/support/error.h"
+
+namespace esc {
+namespace {
+
+constexpr const char* kAnnotations = "llvm.global.annotations";
+
+/// One annotation: its word, and its first argument or 0.
+struct Annotation {
+  std::string word;
+  std::uint64_t argument = 0;
+};
+
+using Annotations = std::map<const llvm::GlobalObject*, std::vector<Annotation>>;
+
+Annotations read_annotations(const llvm::Module& module) {
+  Annotations found;
+  const llvm::GlobalVariable* list = module.getGlobalVariable(kAnnotations);
+  if (list == nullptr || !list->hasInitializer()) {
+    return found;
+  }
+  for (const llvm::Use& entry : list->getInitializer()->operands()) {
+    const auto* fields = llvm::cast<llvm::ConstantStruct>(entry);
+    const auto* object = llvm::cast<llvm::GlobalObject>(fields->getOperand(0)->stripPointerCasts());
+    const auto* word = llvm::cast<llvm::GlobalVariable>(fields->getOperand(1)->stripPointerCasts());
+    Annotation annotation;
+    annotation.word = llvm::cast<llvm::ConstantDataSequential>(word->getInitializer())->getAsCString().str();
+    const auto* arguments = llvm::dyn_cast<llvm::GlobalVariable>(fields->getOperand(4)->stripPointerCasts());
+    if (arguments != nullptr) {
+      if (const auto* first = llvm::dyn_cast<llvm::ConstantInt>(arguments->getInitializer()->getAggregateElement(0u))) {
+        annotation.argument = first->getZExtValue();
+      }
+    }
+    found[object].push_back(std::move(annotation));
+  }
+  return found;
+}
+
+const Annotation* find(const Annotations& annotations, const llvm::GlobalObject& object, const std::string& word) {
+  const auto found = annotations.find(&object);
+  if (found == annotations.end()) {
+    return nullptr;
+  }
+  const auto& list = found->second;
+  const auto it = std::find_if(list.begin(), list.end(), [&](const Annotation& one) { return one.word == word; });
+  return it == list.end() ? nullptr : &*it;
+}
+
+/// A name as a person would write it: no parameters, no return type.
+std::string plain_name(llvm::StringRef symbol) {
+  llvm::ItaniumPartialDemangler demangler;
+  const std::string text = symbol.str();
+  if (demangler.partialDemangle(text.c_str())) {
+    return text;
+  }
+  char* name = demangler.isFunction() ? demangler.getFunctionName(nullptr, nullptr)
+                                      : demangler.finishDemangle(nullptr, nullptr);
+  const std::string result = name == nullptr ? text : name;
+  std::free(name);
+  return result;
+}
+
+/// The name of a variable alone: a local one is "kernel(...)::tile" when demangled.
+std::string variable_name(llvm::StringRef symbol) {
+  const std::string name = plain_name(symbol);
+  const std::size_t scope = name.rfind("::");
+  return scope == std::string::npos ? name : name.substr(scope + 2);
+}
+
+void collect_functions(const llvm::Value& value, std::set<const llvm::Function*>& functions) {
+  for (const llvm::User* user : value.users()) {
+    if (const auto* instruction = llvm::dyn_cast<llvm::Instruction>(user)) {
+      const llvm::Function* function = instruction->getFunction();
+      if (functions.insert(function).second) {
+        collect_functions(*function, functions);
+      }
+    } else if (llvm::isa<llvm::Constant>(user)) {
+      collect_functions(*user, functions);
+    }
+  }
+}
+
+bool is_shared(const llvm::GlobalVariable& variable) { return variable.getSection() == kSharedSection; }
+
+bool is_bookkeeping(const llvm::GlobalVariable& variable) {
+  return variable.getName().starts_with("llvm.") || variable.getSection() == "llvm.metadata";
+}
+
+void expose(llvm::GlobalObject& object) {
+  object.setComdat(nullptr);
+  object.setLinkage(llvm::GlobalValue::ExternalLinkage);
+  object.setVisibility(llvm::GlobalValue::DefaultVisibility);
+  object.setDSOLocal(true);
+}
+
+SharedFacts take_shared(llvm::GlobalVariable& variable, const llvm::DataLayout& layout) {
+  SharedFacts facts;
+  facts.symbol = variable.getName().str();
+  facts.name = variable_name(variable.getName());
+  facts.bytes = variable.isDeclaration() ? 0 : layout.getTypeAllocSize(variable.getValueType()).getFixedValue();
+  facts.alignment = variable.getAlign().valueOrOne().value();
+  variable.setInitializer(nullptr);
+  expose(variable);
+  variable.setSection("");
+  variable.setDSOLocal(false);
+  return facts;
+}
+
+GlobalKind kind_of(const llvm::GlobalVariable& variable, const Annotations& annotations) {
+  if (find(annotations, variable, "esc_constant") != nullptr) {
+    return GlobalKind::constant;
+  }
+  if (find(annotations, variable, "esc_device") != nullptr) {
+    return GlobalKind::device;
+  }
+  const bool local_constant = variable.isConstant() && variable.getName().starts_with("_ZZ");
+  return variable.hasPrivateLinkage() || local_constant ? GlobalKind::compiler : GlobalKind::host;
+}
+
+void drop_annotations(llvm::Module& module) {
+  if (llvm::GlobalVariable* list = module.getGlobalVariable(kAnnotations)) {
+    list->eraseFromParent();
+  }
+}
+
+}  // namespace
+
+ModuleFacts take_facts(llvm::Module& module) {
+  if (module.getGlobalVariable("llvm.global_ctors") != nullptr) {
+    throw UserError(module.getSourceFileName(), "a global variable is initialised by code that runs at start-up",
+                    "initialise it with a constant");
+  }
+  const Annotations annotations = read_annotations(module);
+  const llvm::DataLayout& layout = module.getDataLayout();
+  ModuleFacts facts;
+  std::map<const llvm::Function*, std::uint64_t> shared_bytes;
+  for (llvm::GlobalVariable& variable : module.globals()) {
+    if (is_bookkeeping(variable)) {
+      continue;
+    }
+    if (is_shared(variable)) {
+      facts.shared.push_back(take_shared(variable, layout));
+      std::set<const llvm::Function*> users;
+      collect_functions(variable, users);
+      for (const llvm::Function* user : users) {
+        shared_bytes[user] += facts.shared.back().bytes;
+      }
+    } else if (!variable.isDeclaration()) {
+      const GlobalKind kind = kind_of(variable, annotations);
+      expose(variable);
+      facts.globals.push_back({variable.getName().str(), variable_name(variable.getName()),
+                               layout.getTypeAllocSize(variable.getValueType()).getFixedValue(), kind});
+    }
+  }
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration() || find(annotations, function, "esc_kernel") == nullptr) {
+      continue;
+    }
+    const Annotation* bounds = find(annotations, function, "esc_launch_bounds");
+    const auto max_threads = static_cast<std::uint32_t>(bounds == nullptr ? 0 : bounds->argument);
+    expose(function);
+    facts.kernels.push_back({function.getName().str(), plain_name(function.getName()), max_threads,
+                             shared_bytes[&function]});
+  }
+  drop_annotations(module);
+  return facts;
+}
+
+std::vector<std::string> undefined_symbols(const llvm::Module& module) {
+  std::set<std::string> names;
+  for (const llvm::GlobalObject& object : module.global_objects()) {
+    const bool intrinsic = llvm::isa<llvm::Function>(object) && llvm::cast<llvm::Function>(object).isIntrinsic();
+    if (object.isDeclaration() && !object.use_empty() && !intrinsic) {
+      names.insert(object.getName().str());
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace esc

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace esc {
+
+/// What is remembered of the accesses to one 4-byte word. An entry packs, from the top: the barrier interval (28 bits),
+/// the thread in its block (10), the warp's time (17), the bytes touched (4), and whether several threads stand behind
+/// it (1; `*_lanes` then names the lanes of the warp, 0 meaning several warps). The low four bits of `read` hold which
+/// bytes are initialised, bit 0 of `write` whether the write was atomic.
+struct WordShadow {
+  std::uint64_t write;
+  std::uint64_t read;
+  std::uint32_t write_lanes;
+  std::uint32_t read_lanes;
+};
+
+namespace shadow_entry {
+inline constexpr std::uint64_t kMany = 1u << 4;
+inline constexpr unsigned kBytesShift = 5;
+inline constexpr unsigned kTimeShift = 9;
+inline constexpr unsigned kThreadShift = 26;
+inline constexpr unsigned kIntervalShift = 36;
+inline constexpr std::uint32_t kMaxTime = (1u << 17) - 1;
+inline constexpr std::uint32_t kMaxInterval = (1u << 28) - 1;
+
+constexpr std::uint32_t interval(std::uint64_t e) { return static_cast<std::uint32_t>(e >> kIntervalShift); }
+constexpr std::uint32_t thread(std::uint64_t e) { return static_cast<std::uint32_t>(e >> kThreadShift) & 1023; }
+constexpr std::uint32_t time(std::uint64_t e) { return static_cast<std::uint32_t>(e >> kTimeShift) & kMaxTime; }
+constexpr std::uint32_t bytes(std::uint64_t e) { return static_cast<std::uint32_t>(e >> kBytesShift) & 15; }
+}  // namespace shadow_entry
+
+/// An earlier access that the present one races with.
+struct Conflict {
+  std::uint64_t entry = 0;  ///< 0: none
+  bool wrote = false;
+};
+
+/// Logical time of a run, and the judgement whether two accesses are ordered.
+///
+/// Blocks and the intervals between the barriers of a block are numbered one after the other. Accesses in different
+/// launches are ordered; so are those of one block in different intervals. Accesses of different blocks of one launch
+/// never are. Inside an interval two threads of one warp are ordered by the warp operations that joined them: each warp
+/// has a time that grows with each operation, and each lane knows up to which time the accesses of every other lane are
+/// behind it. Threads of different warps are not ordered inside an interval.
+///
+/// One entry is kept per word and direction. It stands for the oldest block that touched the word in this launch, and
+/// inside a block for the latest access, or for all of the unordered ones together; their time is then the latest of
+/// theirs. Sub-word accesses of different threads to different bytes displace each other and are never reported.
+class RaceClock {
+ public:
+  void begin_launch();
+  /// False when the numbers are used up; then nothing further can be judged in this launch.
+  bool begin_block(std::uint64_t linear_block);
+  bool begin_interval();
+  void enter_thread(std::uint32_t thread);
+  /// The lanes of `mask` in `warp` have met. False when the warp's time is used up.
+  bool meet(std::uint32_t warp, std::uint32_t mask);
+
+  /// Numbers are short: before a launch, all remembered accesses should be forgotten when this says so.
+  bool wants_reset() const { return interval_ > shadow_entry::kMaxInterval / 2; }
+  void reset() { interval_ = 0; }
+
+  std::uint32_t first_of_launch() const { return first_of_launch_; }
+  std::uint32_t first_of_block() const { return first_of_block_; }
+
+  /// Judges and remembers an access to `bytes` (a mask of 4 bits) of a word. Entries older than `floor` are void.
+  Conflict read(WordShadow& word, std::uint32_t bytes, std::uint32_t floor);
+  Conflict write(WordShadow& word, std::uint32_t bytes, std::uint32_t floor, bool atomic);
+
+  /// The block (linear index) that an entry of this launch belongs to.
+  std::uint64_t block_of(std::uint64_t entry) const;
+
+ private:
+  struct WarpClock {
+    std::uint32_t interval = 0;  ///< the rest is void in any other interval
+    std::uint32_t time = 0;
+    std::array<std::array<std::uint32_t, 32>, 32> known{};  ///< [lane][other]: accesses of other before this time
+  };
+
+  std::uint32_t warp_time(const WarpClock& warp) const { return warp.interval == interval_ ? warp.time : 0; }
+  void set_me();
+  bool lanes_behind(std::uint32_t lanes, std::uint32_t time) const;
+  bool races(std::uint64_t entry, std::uint32_t lanes, std::uint32_t bytes, std::uint32_t floor) const;
+  void remember(std::uint64_t& entry, std::uint32_t& lanes, std::uint32_t bytes, std::uint32_t floor,
+                std::uint64_t low) const;
+  bool is_mine_alone(std::uint64_t entry) const {
+    return (entry >> shadow_entry::kThreadShift) == (me_ >> shadow_entry::kThreadShift) &&
+           (entry & shadow_entry::kMany) == 0;
+  }
+
+  std::uint32_t interval_ = 0;
+  std::uint32_t first_of_block_ = 0;
+  std::uint32_t first_of_launch_ = 0;
+  std::uint32_t thread_ = 0;
+  std::uint64_t me_ = 0;  ///< an entry of the running thread without bytes
+  std::array<WarpClock, 32> warps_;
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> blocks_;  ///< of this launch: first interval, linear index
+};
+
+inline Conflict RaceClock::read(WordShadow& word, std::uint32_t bytes, std::uint32_t floor) {
+  Conflict conflict;
+  if (!is_mine_alone(word.write) && races(word.write, word.write_lanes, bytes, floor)) {
+    conflict = {word.write, true};
+  }
+  const std::uint64_t initialised = word.read & 15;
+  const std::uint64_t fresh = me_ | bytes << shadow_entry::kBytesShift | initialised;
+  if (word.read != fresh) {
+    remember(word.read, word.read_lanes, bytes, floor, initialised);
+  }
+  return conflict;
+}
+
+inline Conflict RaceClock::write(WordShadow& word, std::uint32_t bytes, std::uint32_t floor, bool atomic) {
+  Conflict conflict;
+  if (!is_mine_alone(word.read) && races(word.read, word.read_lanes, bytes, floor)) {
+    conflict = {word.read, false};
+  }
+  const bool both_atomic = atomic && (word.write & 1) != 0;
+  if (!both_atomic && !is_mine_alone(word.write) && races(word.write, word.write_lanes, bytes, floor)) {
+    conflict = {word.write, true};
+  }
+  remember(word.write, word.write_lanes, bytes, floor, atomic ? 1 : 0);
+  return conflict;
+}
+
+}  // namespace esc

@@ -1,0 +1,43 @@
+#include "generator/emulate/warp.h"
+
+namespace esc {
+
+const char* to_string(WarpOperationKind kind) {
+  switch (kind) {
+    case WarpOperationKind::sync:
+      return "__syncwarp";
+    case WarpOperationKind::vote:
+      return "a vote";
+    case WarpOperationKind::shuffle_index:
+      return "__shfl_sync";
+    case WarpOperationKind::shuffle_up:
+      return "__shfl_up_sync";
+    case WarpOperationKind::shuffle_down:
+      return "__shfl_down_sync";
+    case WarpOperationKind::shuffle_xor:
+      return "__shfl_xor_sync";
+  }
+  return "a warp operation";
+}
+
+std::uint32_t shuffle_source(WarpOperationKind kind, std::uint32_t lane, std::int32_t argument, std::uint32_t width) {
+  const auto operand = static_cast<std::uint32_t>(argument) & 31;
+  const std::uint32_t first = lane & ~(width - 1);
+  const std::uint32_t last = first + width - 1;
+  switch (kind) {
+    case WarpOperationKind::shuffle_index:
+      return first + (operand & (width - 1));
+    case WarpOperationKind::shuffle_up:
+      return lane < first + operand ? lane : lane - operand;
+    case WarpOperationKind::shuffle_down:
+      return lane + operand > last ? lane : lane + operand;
+    case WarpOperationKind::shuffle_xor:
+      return (lane ^ operand) > last ? lane : lane ^ operand;
+    case WarpOperationKind::sync:
+    case WarpOperationKind::vote:
+      break;
+  }
+  return lane;
+}
+
+}  // namespace esc

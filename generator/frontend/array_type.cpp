@@ -1,0 +1,60 @@
+#include "generator/frontend/array_type.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Decl.h>
+#include <clang/AST/Expr.h>
+#include <fmt/format.h>
+
+#include "generator/frontend/read_index.h"
+#include "generator/frontend/refusal.h"
+
+namespace esc::frontend {
+namespace {
+
+std::optional<Polynomial> declared_extent(const clang::ArrayType& type, const Variables& variables) {
+  if (const auto* constant = clang::dyn_cast<clang::ConstantArrayType>(&type)) {
+    return Polynomial(static_cast<std::int64_t>(constant->getZExtSize()));
+  }
+  const auto* variable = clang::dyn_cast<clang::VariableArrayType>(&type);
+  if (variable == nullptr || variable->getSizeExpr() == nullptr) {
+    return std::nullopt;
+  }
+  return read_index(*variable->getSizeExpr(), Scope{&variables, {}, {}});
+}
+
+ElementType element_type(clang::QualType type, const clang::VarDecl& array, const clang::Expr& use) {
+  if (type->isSpecificBuiltinType(clang::BuiltinType::Float)) {
+    return ElementType::float32;
+  }
+  if (type->isSpecificBuiltinType(clang::BuiltinType::Double)) {
+    return ElementType::float64;
+  }
+  refuse(use, fmt::format("the elements of {} are {}: expected float or double", array.getNameAsString(),
+                          type.getUnqualifiedType().getAsString()));
+}
+
+}  // namespace
+
+ArrayType read_array_type(const clang::VarDecl& array, const clang::Expr& use, const Variables& variables) {
+  // A parameter declared as an array has decayed to a pointer, which no longer knows the outermost extent.
+  const auto* parameter = clang::dyn_cast<clang::ParmVarDecl>(&array);
+  clang::QualType type = parameter != nullptr ? parameter->getOriginalType() : array.getType();
+  type = type.getNonReferenceType();
+
+  ArrayType result;
+  while (true) {
+    if (const clang::ArrayType* dimension = variables.ast().getAsArrayType(type)) {
+      result.extents.push_back(declared_extent(*dimension, variables));
+      type = dimension->getElementType();
+    } else if (type->isPointerType()) {
+      result.extents.push_back(std::nullopt);
+      type = type->getPointeeType();
+    } else {
+      break;
+    }
+  }
+  result.element = element_type(type, array, use);
+  return result;
+}
+
+}  // namespace esc::frontend

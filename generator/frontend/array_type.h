@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "generator/frontend/polynomial.h"
+#include "generator/frontend/scope.h"
+
+namespace esc::frontend {
+
+/// What an array or pointer was declared as: the extents that its type names, from the outermost dimension (nothing for
+/// a pointer and for []), and the type of its elements.
+struct ArrayType {
+  std::vector<std::optional<Polynomial>> extents;
+  ElementType element = ElementType::float32;
+};
+
+/// Refuses elements that are neither float nor double, at `use`.
+ArrayType read_array_type(const clang::VarDecl& array, const clang::Expr& use, const Variables& variables);
+
+}  // namespace esc::frontend

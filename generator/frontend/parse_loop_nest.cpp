@@ -1,0 +1,102 @@
+#include "generator/frontend/parse_loop_nest.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Decl.h>
+#include <clang/Basic/DiagnosticOptions.h>
+#include <clang/Frontend/ASTUnit.h>
+#include <clang/Frontend/TextDiagnosticPrinter.h>
+#include <clang/Lex/Preprocessor.h>
+#include <clang/Tooling/Tooling.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <filesystem>
+#include <optional>
+
+#include "generator/frontend/find_function.h"
+#include "generator/frontend/read_action.h"
+#include "generator/frontend/recognise_product.h"
+#include "generator/frontend/refusal.h"
+#include "generator/frontend/scope.h"
+#include "generator/frontend/walk_function.h"
+#include "generator/support/error.h"
+
+namespace esc {
+namespace {
+
+std::vector<std::string> compiler_arguments(const std::string& file_name) {
+  const std::string ending = std::filesystem::path(file_name).extension().string();
+  std::vector<std::string> arguments = {"-resource-dir", ESC_CLANG_RESOURCE_DIR, "-w", "-x"};
+  if (ending == ".c") {
+    arguments.insert(arguments.end(), {"c", "-std=c17"});
+  } else if (ending == ".cpp" || ending == ".cc" || ending == ".cu") {
+    arguments.insert(arguments.end(), {"c++", "-std=c++20"});
+  } else {
+    throw UserError(file_name, "the language of the loop nest is told by the file's ending",
+                    "expected .c, .cpp, .cc or .cu");
+  }
+  return arguments;
+}
+
+/// Collects diagnostics as the text that a compiler would show.
+class RenderedDiagnostics {
+ public:
+  RenderedDiagnostics() : stream_(text_), printer_(stream_, options_) {}
+
+  clang::DiagnosticConsumer& consumer() { return printer_; }
+  bool has_errors() const { return printer_.getNumErrors() > 0; }
+
+  /// Reports the refusal through the diagnostics of the file it points into.
+  void report(const frontend::Refusal& refusal, clang::ASTUnit& file) {
+    clang::DiagnosticsEngine& engine = file.getDiagnostics();
+    engine.setClient(&printer_, false);
+    printer_.BeginSourceFile(file.getLangOpts(), &file.getPreprocessor());
+    const unsigned id = engine.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0");
+    engine.Report(refusal.place(), id) << refusal.what() << refusal.underlined();
+    printer_.EndSourceFile();
+  }
+
+  UserError error() const {
+    const auto end = text_.find_last_not_of('\n');
+    return UserError("", end == std::string::npos ? "the loop nest could not be parsed" : text_.substr(0, end + 1));
+  }
+
+ private:
+  clang::DiagnosticOptions options_;
+  std::string text_;
+  llvm::raw_string_ostream stream_;
+  clang::TextDiagnosticPrinter printer_;
+};
+
+LoopNest read_nest(const clang::ASTContext& ast) {
+  const clang::FunctionDecl& function = frontend::find_function(ast);
+  frontend::Variables variables(function);
+  std::vector<frontend::Action> actions;
+  for (const frontend::Effect& effect : frontend::walk_function(function, variables)) {
+    actions.push_back(frontend::read_action(effect));
+  }
+  return frontend::recognise_product(actions, function.getLocation());
+}
+
+}  // namespace
+
+LoopNest parse_loop_nest(std::string_view source_text, const std::string& file_name) {
+  const std::vector<std::string> arguments = compiler_arguments(file_name);
+  RenderedDiagnostics diagnostics;
+  // The AST is complete when this returns: what follows walks it with none of Clang's frames on the stack, so that it
+  // may throw, which Clang itself is built without.
+  const std::unique_ptr<clang::ASTUnit> file = clang::tooling::buildASTFromCodeWithArgs(
+      llvm::StringRef(source_text.data(), source_text.size()), arguments, file_name, "escgen",
+      std::make_shared<clang::PCHContainerOperations>(), clang::tooling::getClangStripDependencyFileAdjuster(), {},
+      &diagnostics.consumer());
+  if (file == nullptr || diagnostics.has_errors()) {
+    throw diagnostics.error();
+  }
+  try {
+    return read_nest(file->getASTContext());
+  } catch (const frontend::Refusal& refusal) {
+    diagnostics.report(refusal, *file);
+  }
+  throw diagnostics.error();
+}
+
+}  // namespace esc

@@ -1,0 +1,85 @@
+#include "generator/frontend/scope.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Expr.h>
+#include <clang/AST/ExprCXX.h>
+#include <clang/AST/Stmt.h>
+#include <fmt/format.h>
+
+#include "generator/frontend/refusal.h"
+
+namespace esc::frontend {
+namespace {
+
+using Changes = std::map<const clang::VarDecl*, clang::SourceLocation>;
+
+void note_change(const clang::Expr& changed, Changes& changes) {
+  if (const clang::VarDecl* variable = named_variable(changed)) {
+    changes.emplace(variable, changed.getExprLoc());
+  }
+}
+
+[[noreturn]] void refuse_call(const clang::CallExpr& call) {
+  const auto* callee = clang::dyn_cast_or_null<clang::NamedDecl>(call.getCalleeDecl());
+  refuse(call, fmt::format("call of {}: the nest is expected to read and multiply elements of arrays, without calls",
+                           callee != nullptr ? callee->getNameAsString() : "a function"));
+}
+
+void find_changes(const clang::Stmt& statement, Changes& changes) {
+  if (const auto* loop = clang::dyn_cast<clang::ForStmt>(&statement)) {
+    // The head's own counting is not a change; what it is, is checked where the loop is read.
+    for (const clang::Stmt* part : {static_cast<const clang::Stmt*>(loop->getCond()), loop->getBody()}) {
+      if (part != nullptr) {
+        find_changes(*part, changes);
+      }
+    }
+    return;
+  }
+  if (const auto* call = clang::dyn_cast<clang::CallExpr>(&statement)) {
+    refuse_call(*call);
+  } else if (const auto* binary = clang::dyn_cast<clang::BinaryOperator>(&statement)) {
+    if (binary->isAssignmentOp()) {
+      note_change(*binary->getLHS(), changes);
+    }
+  } else if (const auto* unary = clang::dyn_cast<clang::UnaryOperator>(&statement)) {
+    if (unary->isIncrementDecrementOp() || unary->getOpcode() == clang::UO_AddrOf) {
+      note_change(*unary->getSubExpr(), changes);
+    }
+  }
+  for (const clang::Stmt* child : statement.children()) {
+    if (child != nullptr) {
+      find_changes(*child, changes);
+    }
+  }
+}
+
+}  // namespace
+
+const clang::VarDecl* variable_of(const clang::Expr& expression) {
+  const auto* reference = clang::dyn_cast<clang::DeclRefExpr>(&expression);
+  return reference != nullptr ? clang::dyn_cast<clang::VarDecl>(reference->getDecl()) : nullptr;
+}
+
+const clang::VarDecl* named_variable(const clang::Expr& expression) {
+  return variable_of(*expression.IgnoreParenCasts());
+}
+
+Variables::Variables(const clang::FunctionDecl& function) : ast_(&function.getASTContext()) {
+  find_changes(*function.getBody(), changes_);
+}
+
+std::optional<clang::SourceLocation> Variables::change(const clang::VarDecl& variable) const {
+  const auto found = changes_.find(&variable);
+  return found != changes_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+void Variables::define(const clang::VarDecl& variable, Definition definition) {
+  definitions_.insert_or_assign(&variable, std::move(definition));
+}
+
+std::optional<Definition> Variables::definition(const clang::VarDecl& variable) const {
+  const auto found = definitions_.find(&variable);
+  return found != definitions_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+}  // namespace esc::frontend

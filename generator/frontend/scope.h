@@ -1,0 +1,95 @@
+#pragma once
+
+#include <clang/Basic/SourceLocation.h>
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "generator/ir/affine.h"
+#include "generator/ir/loop_nest.h"
+
+namespace clang {
+class ASTContext;
+class Expr;
+class ForStmt;
+class FunctionDecl;
+class VarDecl;
+}  // namespace clang
+
+namespace esc::frontend {
+
+/// A for loop as written: from 0 to `upper` (exclusive; one size or a constant) in steps of 1.
+struct WrittenLoop {
+  const clang::VarDecl* variable = nullptr;
+  std::string iterator;
+  Affine upper;
+  clang::SourceLocation place;
+};
+/// Loops from the outermost to the innermost; one loop is one object, so that pointers tell whether two places share it.
+using Loops = std::vector<std::shared_ptr<const WrittenLoop>>;
+
+/// An element of a row-major matrix, in whatever way it was indexed: array[row][column], both iterators of loops around.
+struct MatrixElement {
+  const clang::VarDecl* array = nullptr;
+  ElementType type = ElementType::float32;
+  std::string row;
+  std::string column;
+  const clang::Expr* source = nullptr;
+
+  bool same_element(const MatrixElement& other) const {
+    return array == other.array && row == other.row && column == other.column;
+  }
+};
+
+/// A condition that holds exactly where the element is not zero.
+struct WrittenGuard {
+  MatrixElement element;
+  const clang::Expr* source = nullptr;
+};
+
+class Variables;
+
+/// Where a statement stands: the loops around it and the guards it runs under.
+struct Scope {
+  const Variables* variables = nullptr;
+  Loops loops;
+  std::vector<WrittenGuard> guards;
+};
+
+/// What a local variable that never changes stands for, with the scope in which that is to be read.
+struct Definition {
+  const clang::Expr* value = nullptr;
+  Scope scope;
+};
+
+/// The variables of one function: which of them are changed, and what the unchanged ones stand for.
+class Variables {
+ public:
+  /// Finds the changes. Refuses calls, because a call may change anything.
+  explicit Variables(const clang::FunctionDecl& function);
+
+  const clang::ASTContext& ast() const { return *ast_; }
+  /// Where the variable is first assigned, incremented or has its address taken, other than as the iterator in the head
+  /// of a loop.
+  std::optional<clang::SourceLocation> change(const clang::VarDecl& variable) const;
+
+  void define(const clang::VarDecl& variable, Definition definition);
+  /// Nothing for parameters, iterators, arrays and what is declared outside of the function.
+  std::optional<Definition> definition(const clang::VarDecl& variable) const;
+
+ private:
+  const clang::ASTContext* ast_;
+  std::map<const clang::VarDecl*, clang::SourceLocation> changes_;
+  std::map<const clang::VarDecl*, Definition> definitions_;
+};
+
+/// The variable whose name the expression is; null where it is anything else.
+const clang::VarDecl* variable_of(const clang::Expr& expression);
+/// The same through parentheses and casts of any kind.
+const clang::VarDecl* named_variable(const clang::Expr& expression);
+
+}  // namespace esc::frontend

@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+
+#include "generator/matrix/fingerprint.h"
+#include "generator/support/error.h"
+#include "generator/support/file.h"
+#include "generator/verify/verify.h"
+#include "transformer/format_error.h"
+#include "transformer/unpack.h"
+
+namespace esc {
+namespace {
+
+namespace fs = std::filesystem;
+
+SparseMatrix unpack_matrix(const std::string& packed, const fs::path& file) {
+  try {
+    transformer::CsrMatrix unpacked = transformer::unpack(std::as_bytes(std::span(packed)));
+    return {unpacked.rows, unpacked.columns, std::move(unpacked.offsets), std::move(unpacked.column_of),
+            std::move(unpacked.values)};
+  } catch (const transformer::FormatError& problem) {
+    throw UserError(file.string(), problem.what(), "generate the bundle again", ExitStatus::check_failed);
+  }
+}
+
+void check_fingerprint(const SparseMatrix& matrix, const Manifest& manifest, const fs::path& file) {
+  const Fingerprint found = fingerprint(matrix);
+  if (found.pattern != manifest.pattern_sha256 || found.values != manifest.values_sha256) {
+    throw UserError(file.string(),
+                    fmt::format("does not hold the matrix of the manifest: SHA-256 of its {} differs",
+                                found.pattern != manifest.pattern_sha256 ? "pattern" : "values"),
+                    "generate the bundle again", ExitStatus::check_failed);
+  }
+}
+
+}  // namespace
+
+BundleUnderTest LoadedBundle::under_test() const {
+  return {manifest.name, manifest.bcol, kernel_text, transformer_text, std::as_bytes(std::span(packed))};
+}
+
+LoadedBundle load_bundle(const fs::path& folder) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) {
+    throw UserError(folder.string(), "is not a bundle's folder", "name DIR/NAME as `escgen generate` wrote it");
+  }
+  const fs::path manifest_file = folder / "manifest.json";
+  LoadedBundle bundle{.manifest = parse_manifest(read_file(manifest_file), manifest_file.string()),
+                      .kernel_text = {},
+                      .transformer_text = {},
+                      .packed = {},
+                      .matrix = {}};
+  const std::string& name = bundle.manifest.name;
+  bundle.kernel_text = read_file(folder / (name + ".cu"));
+  bundle.transformer_text = read_file(folder / (name + "_transformer.cpp"));
+  const fs::path packed_file = folder / (name + ".packed");
+  bundle.packed = read_file(packed_file);
+  bundle.matrix = unpack_matrix(bundle.packed, packed_file);
+  check_fingerprint(bundle.matrix, bundle.manifest, packed_file);
+  return bundle;
+}
+
+}  // namespace esc

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "generator/emit/manifest.h"
+#include "generator/matrix/sparse_matrix.h"
+#include "generator/verify/report.h"
+
+namespace esc {
+
+/// What a verification needs of a bundle: its texts and its packed matrix.
+struct BundleUnderTest {
+  std::string name;
+  std::int64_t bcol = 0;
+  std::string kernel_text;
+  std::string transformer_text;
+  std::span<const std::byte> packed;
+};
+
+/// How much an emulation runs. A run of more than `most_products` multiply-adds covers a sample of row panels that is
+/// spread over the whole matrix; the transformer always packs the whole matrix from CSR, and from dense up to
+/// `most_dense_elements`.
+struct EmulationEffort {
+  std::int64_t most_products = 0;
+  std::int64_t most_dense_elements = 0;
+};
+
+inline constexpr EmulationEffort sample_effort{2'000'000, 1 << 20};      ///< what `generate` spends: about a second
+inline constexpr EmulationEffort thorough_effort{200'000'000, 64 << 20};  ///< what `verify` spends: up to some minutes
+
+/// Runs the very texts of the bundle on the host: the transformer must write the bytes of the packed file, and the kernel,
+/// on an emulated grid that checks every access, must agree with the float64 product. Throws UserError only when the texts
+/// do not compile.
+VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const SparseMatrix& matrix,
+                                       const EmulationEffort& effort);
+
+/// A bundle that was read from its folder.
+struct LoadedBundle {
+  Manifest manifest;
+  std::string kernel_text;
+  std::string transformer_text;
+  std::string packed;
+  SparseMatrix matrix;  ///< unpacked; its pattern and values have the manifest's checksums
+
+  BundleUnderTest under_test() const;
+};
+
+/// Reads DIR/NAME. Throws UserError when a file is missing, the packed file is damaged, or it is not the matrix of the
+/// manifest.
+LoadedBundle load_bundle(const std::filesystem::path& folder);
+
+}  // namespace esc

@@ -1,0 +1,192 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "generator/emulate/device.h"
+#include "generator/emulate/host_program.h"
+#include "generator/verify/transformer_check.h"
+#include "generator/verify/verify.h"
+#include "transformer/unpack.h"
+
+namespace esc {
+namespace {
+
+constexpr std::uint64_t seed_of_b = 1;
+constexpr int refused_by_emulator = -1;
+
+/// A buffer that the device knows for as long as this object lives.
+class Registered {
+ public:
+  Registered(EmulatedDevice& device, std::string name, const void* memory, std::size_t bytes, BufferUse use)
+      : device_(device), name_(std::move(name)) {
+    device_.add_buffer(name_, memory, bytes, use);
+  }
+  Registered(const Registered&) = delete;
+  Registered& operator=(const Registered&) = delete;
+  ~Registered() { device_.remove_buffer(name_); }
+
+ private:
+  EmulatedDevice& device_;
+  std::string name_;
+};
+
+void report_faults(const EmulatedDevice& device, const std::string& during, std::vector<std::string>& problems) {
+  for (const EmulationFault& fault : device.faults()) {
+    problems.push_back(fmt::format("{}: {}", during, fault.message));
+  }
+}
+
+/// The transformer's text, run with every access checked against the sizes of the caller's arrays.
+class EmulatedTransformer {
+ public:
+  EmulatedTransformer(const BundleUnderTest& bundle, const SparseMatrix& matrix)
+      : name_(bundle.name),
+        matrix_(matrix),
+        program_(HostProgram::compile_host(bundle.transformer_text, bundle.name + "_transformer.cpp")) {
+    packed_bytes_ = device_.call<std::size_t()>(program_, name_ + "_packed_bytes").value_or(0);
+  }
+
+  TransformerFunctions functions() {
+    return {[this] { return packed_bytes_; },
+            [this](const float* a, std::int64_t lda, void* packed) { return transform(a, lda, packed); },
+            [this](const std::int32_t* offsets, const std::int32_t* columns, const float* values, void* packed) {
+              return transform_csr(offsets, columns, values, packed);
+            },
+            [this] { return error(); }};
+  }
+
+  const EmulatedDevice& device() const { return device_; }
+
+ private:
+  int transform(const float* a, std::int64_t lda, void* packed) {
+    const Registered in(device_, "a", a, static_cast<std::size_t>(matrix_.rows * lda) * sizeof(float),
+                        BufferUse::input().on_host());
+    const Registered out(device_, "packed", packed, packed_bytes_, BufferUse::output().on_host());
+    return device_.call<int(const float*, std::int64_t, void*)>(program_, name_ + "_transform", a, lda, packed)
+        .value_or(refused_by_emulator);
+  }
+
+  int transform_csr(const std::int32_t* offsets, const std::int32_t* columns, const float* values, void* packed) {
+    const auto entries = static_cast<std::size_t>(matrix_.nonzeros());
+    const BufferUse input = BufferUse::input().on_host();
+    const Registered in_offsets(device_, "offsets", offsets,
+                                static_cast<std::size_t>(matrix_.rows + 1) * sizeof(std::int32_t), input);
+    const Registered in_columns(device_, "columns", columns, entries * sizeof(std::int32_t), input);
+    const Registered in_values(device_, "values", values, entries * sizeof(float), input);
+    const Registered out(device_, "packed", packed, packed_bytes_, BufferUse::output().on_host());
+    return device_
+        .call<int(const std::int32_t*, const std::int32_t*, const float*, void*)>(program_, name_ + "_transform_csr",
+                                                                                  offsets, columns, values, packed)
+        .value_or(refused_by_emulator);
+  }
+
+  std::string error() {
+    const auto text = device_.call<const char*()>(program_, name_ + "_transform_error");
+    return text ? std::string(*text) : "it does not return";
+  }
+
+  std::string name_;
+  const SparseMatrix& matrix_;
+  HostProgram program_;
+  EmulatedDevice device_;
+  std::size_t packed_bytes_ = 0;
+};
+
+/// The row panels that a run covers, all or every n-th, and the lists of those panels.
+class PanelSample {
+ public:
+  PanelSample(std::span<const std::byte> packed, const SparseMatrix& matrix, std::int64_t columns,
+              std::int64_t most_products)
+      : format_(transformer::read_format(packed)), packed_(packed) {
+    const std::int64_t products = matrix.nonzeros() * columns;
+    stride_ = std::max<std::int64_t>(1, (products + most_products - 1) / most_products);
+  }
+
+  bool covers_all() const { return stride_ == 1; }
+
+  std::vector<bool> rows() const {
+    std::vector<bool> covered(static_cast<std::size_t>(format_.shape.rows));
+    for (std::size_t row = 0; row < covered.size(); ++row) {
+      covered[row] = static_cast<std::int64_t>(row) / format_.shape.height % stride_ == 0;
+    }
+    return covered;
+  }
+
+  /// Block l of the kernel works on list l.
+  std::vector<std::uint64_t> blocks() const {
+    std::vector<std::uint64_t> chosen;
+    const std::byte* panels = packed_.data() + format_.section(transformer::SectionId::panels).offset;
+    for (std::uint64_t list = 0; list < format_.counts.lists; ++list) {
+      std::uint32_t panel = 0;
+      std::memcpy(&panel, panels + list * sizeof panel, sizeof panel);
+      if (panel % stride_ == 0) {
+        chosen.push_back(list);
+      }
+    }
+    return chosen;
+  }
+
+ private:
+  transformer::PackedFormat format_;
+  std::span<const std::byte> packed_;
+  std::int64_t stride_ = 1;
+};
+
+VerificationRun run_product(const BundleUnderTest& bundle, const HostProgram& program, const SparseMatrix& matrix,
+                            const ProductCase& product, std::int64_t most_products, std::vector<std::string>& problems) {
+  const PanelSample sample(bundle.packed, matrix, product.n, most_products);
+  EmulationOptions options;
+  if (!sample.covers_all()) {
+    options.select_blocks = [&](const LaunchInfo&) { return sample.blocks(); };
+  }
+  EmulatedDevice device(options);
+
+  const std::vector<float> b = draw_b(matrix.columns, product, seed_of_b);
+  const auto elements = static_cast<std::size_t>(matrix.rows * product.ldc);
+  const auto shift = static_cast<std::size_t>(product.shift);
+  const std::span<std::byte> device_b = device.allocate("B", (b.size() + shift) * sizeof(float), BufferUse::input());
+  const std::span<std::byte> device_c = device.allocate("C", (elements + shift) * sizeof(float), BufferUse::output());
+  device.add_buffer("packed", bundle.packed.data(), bundle.packed.size(), BufferUse::input());
+  std::memcpy(device_b.data() + shift * sizeof(float), b.data(), b.size() * sizeof(float));
+  const std::vector<float> poisoned(elements, poison());
+  std::memcpy(device_c.data() + shift * sizeof(float), poisoned.data(), elements * sizeof(float));
+
+  const auto status = device.call<int(const void*, const float*, std::int64_t, float*, std::int64_t, std::int32_t, void*)>(
+      program, bundle.name + "_spmm", static_cast<const void*>(bundle.packed.data()),
+      reinterpret_cast<const float*>(device_b.data()) + shift, product.ldb,
+      reinterpret_cast<float*>(device_c.data()) + shift, product.ldc, product.n, nullptr);
+  report_faults(device, print(product), problems);
+  if (status.value_or(refused_by_emulator) != 0) {
+    problems.push_back(fmt::format("{}: the launch returns error {}", print(product), status.value_or(refused_by_emulator)));
+  }
+  std::vector<float> c(elements);
+  std::memcpy(c.data(), device_c.data() + shift * sizeof(float), elements * sizeof(float));
+  return {product, compare_with_reference(matrix, b, c, product, sample.covers_all() ? std::vector<bool>() : sample.rows())};
+}
+
+}  // namespace
+
+VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const SparseMatrix& matrix,
+                                       const EmulationEffort& effort) {
+  VerificationReport report{"emulation", float32_tolerance(matrix), {}, {}};
+  EmulatedTransformer transformer(bundle, matrix);
+  TransformCheck transform = check_transformer(transformer.functions(), matrix, effort.most_dense_elements);
+  report.problems = std::move(transform.problems);
+  report_faults(transformer.device(), "transformer", report.problems);
+  if (!std::ranges::equal(transform.packed, bundle.packed)) {
+    report.problems.push_back("the transformer does not write what the packed file holds");
+  }
+
+  const HostProgram program = HostProgram::compile_cuda(bundle.kernel_text, bundle.name + ".cu");
+  EmulatedDevice device;
+  if (device.call<int()>(program, bundle.name + "_prepare") != 0) {
+    report.problems.push_back("prepare: the call fails");
+  }
+  for (const ProductCase& product : judging_cases(bundle.bcol)) {
+    report.runs.push_back(run_product(bundle, program, matrix, product, effort.most_products, report.problems));
+  }
+  return report;
+}
+
+}  // namespace esc

@@ -1,0 +1,143 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "generator/matrix/sample.h"
+#include "generator/verify/nvcc.h"
+#include "generator/verify/product_case.h"
+#include "generator/verify/report.h"
+
+namespace esc {
+namespace {
+
+using testing::HasSubstr;
+
+/// 2 x 3: {1, 0, 2; 0, 3, 0}.
+const SparseMatrix small{2, 3, {0, 2, 3}, {0, 2, 1}, {1, 2, 3}};
+
+/// The exact product in float, row by row, with its gaps left as they were.
+std::vector<float> product_of(const SparseMatrix& a, const std::vector<float>& b, const ProductCase& product) {
+  std::vector<float> c = poisoned_c(a.rows, product);
+  for (std::int64_t row = 0; row < a.rows; ++row) {
+    for (std::int64_t j = 0; j < product.n; ++j) {
+      double sum = 0;
+      for (std::int64_t entry = a.offsets[static_cast<std::size_t>(row)];
+           entry < a.offsets[static_cast<std::size_t>(row) + 1]; ++entry) {
+        const auto at = static_cast<std::size_t>(entry);
+        sum += static_cast<double>(a.values[at]) * static_cast<double>(b[static_cast<std::size_t>(a.column_of[at] * product.ldb + j)]);
+      }
+      c[static_cast<std::size_t>(row * product.ldc + j)] = static_cast<float>(sum);
+    }
+  }
+  return c;
+}
+
+TEST(ProductCase, DrawsBWithoutZerosAndPoisonsTheGaps) {
+  const ProductCase product{2, 5, 3};
+  const std::vector<float> b = draw_b(3, product, 1);
+  ASSERT_EQ(b.size(), 15U);
+  for (std::size_t index = 0; index < b.size(); ++index) {
+    EXPECT_EQ(std::isnan(b[index]), index % 5 >= 2) << index;
+    EXPECT_NE(b[index], 0.0F);
+  }
+  EXPECT_EQ(std::isnan(poison()), true);
+}
+
+TEST(Compare, AcceptsTheRoundedProduct) {
+  const ProductCase product{2, 5, 3};
+  const std::vector<float> b = draw_b(3, product, 1);
+  const Comparison comparison = compare_with_reference(small, b, product_of(small, b, product), product);
+  EXPECT_TRUE(comparison.within(1e-7)) << comparison.problem << comparison.error;
+  EXPECT_EQ(comparison.rows, 2);
+}
+
+TEST(Compare, SeesAWrongElement) {
+  const ProductCase product{2, 2, 2};
+  const std::vector<float> b = draw_b(3, product, 1);
+  std::vector<float> c = product_of(small, b, product);
+  c[3] *= 1.00001F;
+  EXPECT_FALSE(compare_with_reference(small, b, c, product).within(1e-6));
+}
+
+TEST(Compare, SeesAnElementThatWasNotWritten) {
+  const ProductCase product{2, 2, 2};
+  const std::vector<float> b = draw_b(3, product, 1);
+  std::vector<float> c = product_of(small, b, product);
+  c[2] = poison();
+  EXPECT_EQ(compare_with_reference(small, b, c, product).problem, "C[1][0] was not written");
+}
+
+TEST(Compare, SeesANotANumber) {
+  const ProductCase product{2, 2, 2};
+  const std::vector<float> b = draw_b(3, product, 1);
+  std::vector<float> c = product_of(small, b, product);
+  c[1] = NAN;
+  EXPECT_THAT(compare_with_reference(small, b, c, product).problem, HasSubstr("C[0][1] is nan"));
+}
+
+TEST(Compare, SeesAWriteBehindTheColumns) {
+  const ProductCase product{2, 2, 4};
+  const std::vector<float> b = draw_b(3, product, 1);
+  std::vector<float> c = product_of(small, b, product);
+  c[6] = 0.0F;
+  EXPECT_EQ(compare_with_reference(small, b, c, product).problem, "C[1][2], behind the 2 columns, was written");
+}
+
+TEST(Compare, LeavesOutRowsThatAreNotAskedFor) {
+  const ProductCase product{2, 2, 2};
+  const std::vector<float> b = draw_b(3, product, 1);
+  std::vector<float> c = product_of(small, b, product);
+  c[0] = 77.0F;
+  EXPECT_TRUE(compare_with_reference(small, b, c, product, {false, true}).within(1e-7));
+  EXPECT_FALSE(compare_with_reference(small, b, c, product, {true, false}).within(1e-7));
+}
+
+TEST(Compare, WantsZeroOfAMatrixWithoutNonZeros) {
+  const SparseMatrix zero{2, 3, {0, 0, 0}, {}, {}};
+  const ProductCase product{1, 1, 1};
+  const std::vector<float> b = draw_b(3, product, 1);
+  EXPECT_TRUE(compare_with_reference(zero, b, {0.0F, -0.0F}, product).within(0));
+  EXPECT_EQ(compare_with_reference(zero, b, {0.0F, 1e-30F}, product).problem, "C is not zero, though A is");
+}
+
+TEST(Tolerance, GrowsWithTheSquareRootOfLongRows) {
+  EXPECT_DOUBLE_EQ(float32_tolerance(small), 1e-6);
+  const SparseMatrix full = sample_matrix({.rows = 1, .columns = 4 * 4608, .sparsity = 0.0});
+  EXPECT_DOUBLE_EQ(float32_tolerance(full), 2e-6);
+}
+
+TEST(JudgingCases, HoldTheTunedShapeGapsAndOtherWidths) {
+  EXPECT_THAT(judging_cases(64), testing::ElementsAre(ProductCase{64, 64, 64, 0}, ProductCase{64, 67, 69, 1},
+                                                      ProductCase{1, 2, 1, 0}, ProductCase{59, 60, 59, 0}));
+  for (const ProductCase& product : judging_cases(1)) {
+    EXPECT_TRUE(product.n >= 1 && product.ldb >= product.n && product.ldc >= product.n) << print(product);
+  }
+}
+
+TEST(Report, FailsForAProblemAWrongRunAndNoRun) {
+  VerificationReport report{"emulation", 1e-6, {}, {}};
+  EXPECT_FALSE(report.passed());
+  report.runs.push_back({{4, 4, 4, 0}, {.error = 1e-7, .rows = 2, .problem = {}}});
+  EXPECT_TRUE(report.passed());
+  EXPECT_THAT(print(report), HasSubstr("passed by emulation"));
+  report.runs.push_back({{4, 4, 4, 0}, {.error = 1e-5, .rows = 2, .problem = {}}});
+  EXPECT_FALSE(report.passed());
+  EXPECT_THAT(print(report), HasSubstr("WRONG"));
+  report.runs.pop_back();
+  report.problems.push_back("race");
+  EXPECT_FALSE(report.passed());
+}
+
+TEST(PtxasReport, IsRead) {
+  const auto kernels = parse_ptxas_report(
+      "ptxas info    : Compiling entry function '_ZN1_5demo_kernelILb1EEEvPKh' for 'sm_90'\n"
+      "ptxas info    : Function properties for _ZN1_5demo_kernelILb1EEEvPKh\n"
+      "    0 bytes stack frame, 16 bytes spill stores, 12 bytes spill loads\n"
+      "ptxas info    : Used 40 registers, used 1 barriers, 2048 bytes smem\n",
+      "demo_kernel");
+  EXPECT_THAT(kernels, testing::ElementsAre(KernelResources{"demo_kernel<tuned>", 90, 40, 2048, 16}));
+}
+
+}  // namespace
+}  // namespace esc
