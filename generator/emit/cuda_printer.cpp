@@ -289,17 +289,18 @@ class CudaPrinter {
   }
 
   std::string loop_text(const Loop& loop) const {
+    std::string unrolling;
     std::string comment;
     if (loop.role == Role::reduction) {
-      comment = loop.step > 1                ? fmt::format("// {} enumerated columns at a time.\n", loop.step)
-                : loop.lower == Affine() ? "// The enumerated columns.\n"
-                                             : "// The columns that are left.\n";
-      comment += "#pragma unroll 1\n";  // the schedule says how far to unroll, not the compiler
+      unrolling = "#pragma unroll 1\n";  // the schedule says how far to unroll, not the compiler
+      comment = loop.step > 1            ? fmt::format("// {} enumerated columns.\n", loop.step)
+                : loop.lower == Affine() ? "// An enumerated column.\n"
+                                         : "// A column that is left.\n";
     }
-    // Unsigned, because the last step may lead past 2^31 columns.
+    // Columns are counted unsigned, because the last step may lead past 2^31.
     const char* type = loop.role == Role::column ? "unsigned int" : "int";
-    return fmt::format("{0}for ({6} {1} = {2}; {1} < {3}; {1} += {4}) {{\n{5}}}\n", comment, loop.iterator,
-                       print(loop.lower), print(loop.upper), loop.step, body_text(loop.body), type);
+    return fmt::format("{0}for ({1} {2} = {3}; {2} < {4}; {2} += {5}) {{\n{6}{7}}}\n", unrolling, type, loop.iterator,
+                       print(loop.lower), print(loop.upper), loop.step, comment, body_text(loop.body));
   }
 
   std::string offset_type_;

@@ -286,13 +286,13 @@ std::uint64_t BlockRunner::warp_operation(WarpOperationKind kind, std::uint32_t 
     machine_.stop();
   }
   auto operation = std::find_if(warp.pending.begin(), warp.pending.end(),
-                                [&](const WarpOperation& other) { return (other.mask & mask) != 0; });
+                                [&](const WarpOperation& other) { return other.mask == mask; });
   if (operation == warp.pending.end()) {
     operation = warp.pending.insert(operation, {kind, mask, site, 0});
-  } else if (operation->mask != mask || operation->kind != kind || operation->site != site) {
+  } else if (operation->kind != kind || operation->site != site) {
     machine_.report(FaultKind::missing_lanes, site, "", [&] {
-      return fmt::format("lane {} is in {} with mask {:#010x}, but lanes {:#010x} wait in {} with mask {:#010x} at {}",
-                         lane, to_string(kind), mask, operation->arrived, to_string(operation->kind), operation->mask,
+      return fmt::format("lane {} is in {} with mask {:#010x}, but lanes {:#010x} of the mask wait in {} at {}", lane,
+                         to_string(kind), mask, operation->arrived, to_string(operation->kind),
                          machine_.describe_site(operation->site));
     });
     machine_.stop();

@@ -310,8 +310,10 @@ void Machine::report_race(const Region& region, std::uint64_t address, std::uint
     const Dim3 block = launch_->grid.at(clock_.block_of(conflict.entry));
     const Dim3 thread = launch_->block.at(shadow_entry::thread(conflict.entry));
     const bool same_block = block == program_->registers().block_index;
-    return fmt::format("{} of {} bytes at offset {} of {}; block {}, thread {} {} the same bytes and no {} orders the two",
-                       verb(use), size, address - region.base, region.name, describe(block), describe(thread),
+    const bool unknown = same_block && thread == program_->registers().thread_index;
+    return fmt::format("{} of {} bytes at offset {} of {}; block {}, {} {} the same bytes and no {} orders the two",
+                       verb(use), size, address - region.base, region.name, describe(block),
+                       unknown ? "a thread of another warp" : fmt::format("thread {}", describe(thread)),
                        conflict.wrote ? "wrote" : "read", same_block ? "barrier" : "launch");
   });
   if (exhausted()) {

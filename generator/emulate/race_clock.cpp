@@ -75,38 +75,45 @@ std::uint64_t RaceClock::block_of(std::uint64_t entry) const {
   return after == blocks_.begin() ? 0 : std::prev(after)->second;
 }
 
-/// Whether everything that `lanes` of the running thread's warp did up to `time` is behind the running thread.
-bool RaceClock::lanes_behind(std::uint32_t lanes, std::uint32_t time) const {
+/// Those of `lanes` of the running thread's warp that did something by `time` that is not behind the running thread.
+std::uint32_t RaceClock::lanes_not_behind(std::uint32_t lanes, std::uint32_t time) const {
   const std::uint32_t mine = thread_ % 32;
   const WarpClock& warp = warps_[thread_ / 32];
   lanes &= ~(1u << mine);
-  if (lanes != 0 && warp.interval != interval_) {
-    return false;
+  if (warp.interval != interval_) {
+    return lanes;
   }
+  std::uint32_t found = 0;
   for (; lanes != 0; lanes &= lanes - 1) {
-    if (time >= warp.known[mine][static_cast<std::size_t>(std::countr_zero(lanes))]) {
-      return false;
-    }
+    const int lane = std::countr_zero(lanes);
+    found |= time >= warp.known[mine][static_cast<std::size_t>(lane)] ? 1u << lane : 0u;
   }
-  return true;
+  return found;
 }
 
-bool RaceClock::races(std::uint64_t entry, std::uint32_t lanes, std::uint32_t touched, std::uint32_t floor) const {
+/// `entry`, naming a thread of it that the running thread is not ordered with; 0 where there is none.
+std::uint64_t RaceClock::rival(std::uint64_t entry, std::uint32_t lanes, std::uint32_t touched,
+                               std::uint32_t floor) const {
   const std::uint32_t when = interval(entry);
   if (when < floor || (bytes(entry) & touched) == 0) {
-    return false;
+    return 0;
   }
   if (when < first_of_block_) {
-    return true;  // another block of this launch
+    return entry;  // another block of this launch
   }
   if (when < interval_) {
-    return false;
+    return 0;
   }
   const bool many = (entry & kMany) != 0;
   if ((many && lanes == 0) || thread(entry) / 32 != thread_ / 32) {
-    return true;  // another warp, with no barrier in between
+    return entry;  // another warp, with no barrier in between
   }
-  return !lanes_behind(many ? lanes : 1u << thread(entry) % 32, time(entry));
+  const std::uint32_t others = lanes_not_behind(many ? lanes : 1u << thread(entry) % 32, time(entry));
+  if (others == 0) {
+    return 0;
+  }
+  const std::uint64_t other = thread_ / 32 * 32 + static_cast<std::uint32_t>(std::countr_zero(others));
+  return (entry & ~(std::uint64_t{1023} << kThreadShift)) | other << kThreadShift;
 }
 
 void RaceClock::remember(std::uint64_t& entry, std::uint32_t& lanes, std::uint32_t touched, std::uint32_t floor,
@@ -124,9 +131,7 @@ void RaceClock::remember(std::uint64_t& entry, std::uint32_t& lanes, std::uint32
   }
   const bool many = (entry & kMany) != 0;
   if (!many && thread(entry) == thread_) {
-    // At the same time the two can stand as one, the plain write of the two kinds of write being the stronger.
-    entry = time(entry) == time(fresh) ? (fresh | std::uint64_t{bytes(entry)} << kBytesShift) & (entry | ~std::uint64_t{1})
-                                       : fresh;
+    entry = time(entry) == time(fresh) ? fresh | std::uint64_t{bytes(entry)} << kBytesShift : fresh;
     return;
   }
   if (common == 0) {
@@ -140,7 +145,7 @@ void RaceClock::remember(std::uint64_t& entry, std::uint32_t& lanes, std::uint32
     return;
   }
   const std::uint32_t before = many ? lanes : 1u << thread(entry) % 32;
-  if (lanes_behind(before, time(entry))) {
+  if (lanes_not_behind(before, time(entry)) == 0) {
     entry = fresh;
     return;
   }

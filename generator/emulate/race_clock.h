@@ -36,7 +36,7 @@ constexpr std::uint32_t bytes(std::uint64_t e) { return static_cast<std::uint32_
 
 /// An earlier access that the present one races with.
 struct Conflict {
-  std::uint64_t entry = 0;  ///< 0: none
+  std::uint64_t entry = 0;  ///< 0: none. Its thread is the running one where several are known only together
   bool wrote = false;
 };
 
@@ -50,7 +50,8 @@ struct Conflict {
 ///
 /// One entry is kept per word and direction. It stands for the oldest block that touched the word in this launch, and
 /// inside a block for the latest access, or for all of the unordered ones together; their time is then the latest of
-/// theirs. Sub-word accesses of different threads to different bytes displace each other and are never reported.
+/// theirs. What is forgotten by this can hide a race: sub-word accesses of different threads to different bytes displace
+/// each other, and of plain and atomic writes between two barriers only the plain one is kept.
 class RaceClock {
  public:
   void begin_launch();
@@ -84,8 +85,8 @@ class RaceClock {
 
   std::uint32_t warp_time(const WarpClock& warp) const { return warp.interval == interval_ ? warp.time : 0; }
   void set_me();
-  bool lanes_behind(std::uint32_t lanes, std::uint32_t time) const;
-  bool races(std::uint64_t entry, std::uint32_t lanes, std::uint32_t bytes, std::uint32_t floor) const;
+  std::uint32_t lanes_not_behind(std::uint32_t lanes, std::uint32_t time) const;
+  std::uint64_t rival(std::uint64_t entry, std::uint32_t lanes, std::uint32_t bytes, std::uint32_t floor) const;
   void remember(std::uint64_t& entry, std::uint32_t& lanes, std::uint32_t bytes, std::uint32_t floor,
                 std::uint64_t low) const;
   bool is_mine_alone(std::uint64_t entry) const {
@@ -104,8 +105,8 @@ class RaceClock {
 
 inline Conflict RaceClock::read(WordShadow& word, std::uint32_t bytes, std::uint32_t floor) {
   Conflict conflict;
-  if (!is_mine_alone(word.write) && races(word.write, word.write_lanes, bytes, floor)) {
-    conflict = {word.write, true};
+  if (!is_mine_alone(word.write)) {
+    conflict = {rival(word.write, word.write_lanes, bytes, floor), true};
   }
   const std::uint64_t initialised = word.read & 15;
   const std::uint64_t fresh = me_ | bytes << shadow_entry::kBytesShift | initialised;
@@ -117,14 +118,20 @@ inline Conflict RaceClock::read(WordShadow& word, std::uint32_t bytes, std::uint
 
 inline Conflict RaceClock::write(WordShadow& word, std::uint32_t bytes, std::uint32_t floor, bool atomic) {
   Conflict conflict;
-  if (!is_mine_alone(word.read) && races(word.read, word.read_lanes, bytes, floor)) {
-    conflict = {word.read, false};
+  if (!is_mine_alone(word.read)) {
+    conflict = {rival(word.read, word.read_lanes, bytes, floor), false};
   }
   const bool both_atomic = atomic && (word.write & 1) != 0;
-  if (!both_atomic && !is_mine_alone(word.write) && races(word.write, word.write_lanes, bytes, floor)) {
-    conflict = {word.write, true};
+  if (conflict.entry == 0 && !both_atomic && !is_mine_alone(word.write)) {
+    conflict = {rival(word.write, word.write_lanes, bytes, floor), true};
   }
-  remember(word.write, word.write_lanes, bytes, floor, atomic ? 1 : 0);
+  // A plain write that nothing but warp operations came after stands for the atomic ones behind it, too: it is the one
+  // that other warps race with.
+  const bool stronger = atomic && (word.write & 1) == 0 && shadow_entry::interval(word.write) == interval_ &&
+                        (shadow_entry::bytes(word.write) & bytes) != 0;
+  if (!stronger) {
+    remember(word.write, word.write_lanes, bytes, floor, atomic ? 1 : 0);
+  }
   return conflict;
 }
 

@@ -67,7 +67,9 @@ const clang::FunctionDecl& find_function(const clang::ASTContext& ast) {
   find_candidates(*ast.getTranslationUnitDecl(), sources, candidates);
   if (candidates.empty()) {
     refuse(sources.getLocForStartOfFile(sources.getMainFileID()),
-           fmt::format("no loop nest found: expected one function with three for loops around {}", expected_product));
+           fmt::format("no loop nest found: expected one function, not a member or a template, with three for loops "
+                       "around {}",
+                       expected_product));
   }
   if (candidates.size() > 1) {
     std::string names;

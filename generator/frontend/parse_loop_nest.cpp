@@ -25,7 +25,7 @@ namespace {
 
 std::vector<std::string> compiler_arguments(const std::string& file_name) {
   const std::string ending = std::filesystem::path(file_name).extension().string();
-  std::vector<std::string> arguments = {"-resource-dir", ESC_CLANG_RESOURCE_DIR, "-w", "-x"};
+  std::vector<std::string> arguments = {"-resource-dir", ESC_CLANG_RESOURCE_DIR, "-w", "-ferror-limit=5", "-x"};
   if (ending == ".c") {
     arguments.insert(arguments.end(), {"c", "-std=c17"});
   } else if (ending == ".cpp" || ending == ".cc" || ending == ".cu") {

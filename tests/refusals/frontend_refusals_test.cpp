@@ -55,8 +55,11 @@ std::string flat_headed(const std::string& head, const std::string& parameters) 
 
 std::vector<Refused> loops() {
   return {
-      {"EmptyFile", "@", "no loop nest found: expected one function with three for loops"},
+      {"EmptyFile", "@", "no loop nest found: expected one function, not a member or a template, with three for loops"},
       {"NoLoops", "@int x;\nvoid f(float* a) { a[0] = 1; }\n", "no loop nest found"},
+      {"Template",
+       "@template <int N> void f(float* C) { for (int i = 0; i < N; i++) C[i] = 0; }\n",
+       "no loop nest found: expected one function, not a member or a template", "nest.cpp"},
       {"LoopsWithoutArrays", "@int f(int n) { int s = 0; for (int i = 0; i < n; i++) s += i; return s; }\n",
        "no loop nest found"},
       {"TwoFunctions",

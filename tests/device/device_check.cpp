@@ -1,0 +1,104 @@
+// Checks compiled bundles on the GPU of this machine against float64 references. Made to be copied to a GPU host: needs
+// neither Clang nor a toolkit there, only the CUDA runtime as a shared library.
+//
+//   device-check LIST     each line of LIST: LIBRARY NAME MATRIX BCOL
+//
+// Prints one line per bundle that fails, a summary by bCol, and a closing line. Exit status 0: all passed, 1: some failed,
+// 2: bad usage, 3: no GPU.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "generator/matrix/matrix_reader.h"
+#include "generator/support/error.h"
+#include "generator/verify/gpu_check.h"
+
+namespace esc {
+namespace {
+
+struct BundleLine {
+  std::string library;
+  std::string name;
+  std::string matrix;
+  std::int64_t bcol = 0;
+};
+
+std::vector<BundleLine> read_list(const std::string& file) {
+  std::ifstream stream(file);
+  std::vector<BundleLine> lines;
+  for (BundleLine line; stream >> line.library >> line.name >> line.matrix >> line.bcol;) {
+    lines.push_back(line);
+  }
+  if (!stream.eof() || lines.empty()) {
+    throw UserError(file, "is not a list of bundles", "write LIBRARY NAME MATRIX BCOL in each line");
+  }
+  return lines;
+}
+
+struct Tally {
+  int passed = 0;
+  int failed = 0;
+  int products = 0;
+  double largest_error = 0;
+  double largest_share_of_tolerance = 0;
+
+  void add(const VerificationReport& report) {
+    (report.passed() ? passed : failed) += 1;
+    products += static_cast<int>(report.runs.size());
+    largest_error = std::max(largest_error, report.largest_error());
+    largest_share_of_tolerance = std::max(largest_share_of_tolerance, report.largest_error() / report.tolerance);
+  }
+};
+
+void print_tally(const std::string& label, const Tally& tally) {
+  fmt::print("{:>6} {:>8} {:>8} {:>10} {:>14.2e} {:>20.2f}\n", label, tally.passed, tally.failed, tally.products,
+             tally.largest_error, tally.largest_share_of_tolerance);
+}
+
+int run(const std::string& list) {
+  std::map<std::int64_t, Tally> by_bcol;
+  Tally all;
+  std::string matrix_file;
+  SparseMatrix matrix;
+  for (const BundleLine& line : read_list(list)) {
+    if (line.matrix != matrix_file) {
+      matrix = read_matrix(line.matrix);
+      matrix_file = line.matrix;
+    }
+    const BundleLibrary library(line.library, line.name);
+    const VerificationReport report = check_on_gpu(library, matrix, line.bcol);
+    by_bcol[line.bcol].add(report);
+    all.add(report);
+    if (!report.passed()) {
+      fmt::print("FAILED {} ({}, bCol {})\n{}", line.name, line.matrix, line.bcol, print(report));
+    }
+  }
+  fmt::print("{:>6} {:>8} {:>8} {:>10} {:>14} {:>20}\n", "bCol", "passed", "failed", "products", "largest error",
+             "share of tolerance");
+  for (const auto& [bcol, tally] : by_bcol) {
+    print_tally(fmt::format("{}", bcol), tally);
+  }
+  print_tally("all", all);
+  fmt::print("{} passed, {} failed\n", all.passed, all.failed);
+  return all.failed == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace esc
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    fmt::print(stderr, "usage: device-check LIST\n");
+    return 2;
+  }
+  try {
+    return esc::run(argv[1]);
+  } catch (const esc::UserError& problem) {
+    fmt::print(stderr, "device-check: {}\n", problem.what());
+    return static_cast<int>(problem.status());
+  }
+}

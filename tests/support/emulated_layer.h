@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "generator/emit/generate.h"
+#include "generator/emulate/host_program.h"
+#include "generator/schedule/schedule.h"
+#include "generator/verify/product_case.h"
+
+namespace esc::tests {
+
+/// The layer that `escgen generate` makes of the matrix, with the name "layer".
+GeneratedLayer layer_of(const SparseMatrix& matrix, std::int64_t bcol, const AtomicSchedule& schedule,
+                        std::uint32_t max_list_columns = GenerateOptions().max_list_columns);
+
+/// The .cu text of a layer, laid out as in its bundle.
+std::string kernel_text(const GeneratedLayer& generated);
+
+/// The .cu text of a layer, compiled in process for the emulated grid.
+class EmulatedKernel {
+ public:
+  explicit EmulatedKernel(const GeneratedLayer& generated);
+
+  /// C = A x B on a device of its own, C poisoned beforehand, and the comparison with the float64 product. `matrix` is the
+  /// layer's and `b` is K rows of ldb floats. What the emulator reports and an error of the launch are problems too. Blocks
+  /// and threads run in an order drawn from `order`, by index when it is absent.
+  Comparison multiply(const SparseMatrix& matrix, const ProductCase& product, const std::vector<float>& b,
+                      std::optional<std::uint64_t> order = std::nullopt) const;
+  /// The same with a B that is drawn.
+  Comparison multiply(const SparseMatrix& matrix, const ProductCase& product,
+                      std::optional<std::uint64_t> order = std::nullopt) const;
+
+ private:
+  std::string name_;
+  std::shared_ptr<const transformer::PackedMatrix> packed_;
+  HostProgram program_;
+};
+
+/// What is wrong with the transformer's text, every access of it checked: the first problem, or empty. It must write the
+/// very bytes of the packed matrix from CSR and from dense, and refuse a matrix whose pattern is another.
+std::string transformer_problem(const GeneratedLayer& generated, const SparseMatrix& matrix);
+
+}  // namespace esc::tests
