@@ -15,6 +15,8 @@ class Console {
  public:
   explicit Console(Verbosity verbosity) : verbosity_(verbosity) {}
 
+  /// Why something could not be done, with --quiet too.
+  void error(const std::string& line) const { write(Verbosity::quiet, "escgen: " + line); }
   /// What the command is doing, one line a step; not with --quiet.
   void say(const std::string& line) const { write(Verbosity::normal, line); }
   /// Details, only with --verbose.

@@ -1,4 +1,8 @@
+#include <algorithm>
+#include <optional>
+
 #include "generator/commands/command.h"
+#include "generator/commands/input.h"
 #include "generator/commands/layer_request.h"
 #include "generator/schedule/target.h"
 
@@ -9,6 +13,8 @@ namespace {
 struct GenerateLine {
   LayerRequest layer;
   GenerateMode mode;
+  std::optional<std::int64_t> bcol;
+  std::optional<std::string> name;
   std::string spec;
   std::vector<std::string> gpus;
   std::vector<std::string> architectures;
@@ -17,7 +23,7 @@ struct GenerateLine {
   double min_sparsity = 0;
 };
 
-void refuse_unsupported(const GenerateLine& line) {
+void refuse_unusable(const GenerateLine& line) {
   if (line.dtype != "f32") {
     throw UserError("--dtype " + line.dtype, "is not supported by family atomic", "use --dtype f32");
   }
@@ -28,6 +34,16 @@ void refuse_unsupported(const GenerateLine& line) {
   if (line.spec.empty() == line.layer.matrix.empty()) {
     throw UserError("generate", line.spec.empty() ? "needs a matrix" : "takes a matrix or --spec, not both",
                     "write: escgen generate MATRIX --bcol N -o DIR");
+  }
+  if (line.spec.empty() && !line.bcol) {
+    throw UserError("generate", "needs --bcol", "give the number of columns of B that the kernel is made for");
+  }
+  if (line.name) {
+    check_name(*line.name);
+  }
+  if (!(line.min_sparsity >= 0 && line.min_sparsity <= 1)) {
+    throw UserError(fmt::format("--min-sparsity {}", line.min_sparsity), "is outside 0 to 1",
+                    "give the share of zeros, such as 0.7 for 70 %");
   }
 }
 
@@ -45,7 +61,14 @@ std::vector<int> architectures_of(const GenerateLine& line) {
 }
 
 std::vector<LayerRequest> requests_of(const GenerateLine& line) {
-  std::vector<LayerRequest> requests = line.spec.empty() ? std::vector{line.layer} : read_spec(line.spec);
+  std::vector<LayerRequest> requests;
+  if (line.spec.empty()) {
+    requests.push_back(line.layer);
+    requests.back().bcol = *line.bcol;
+    requests.back().name = line.name ? *line.name : default_name(line.layer.matrix);
+  } else {
+    requests = read_spec(line.spec);
+  }
   const std::vector<int> architectures = architectures_of(line);
   for (LayerRequest& request : requests) {
     if (request.architectures.empty()) {
@@ -59,12 +82,19 @@ std::vector<LayerRequest> requests_of(const GenerateLine& line) {
   return requests;
 }
 
-/// All layers, though one fails: the worst status is the command's.
+/// All layers, though some fail: the worst status is the command's.
 ExitStatus run(const GenerateLine& line, const Console& console) {
-  refuse_unsupported(line);
+  refuse_unusable(line);
   ExitStatus worst = ExitStatus::done;
   for (const LayerRequest& request : requests_of(line)) {
-    worst = std::max(worst, process_layer(request, line.mode, console));
+    ExitStatus status = ExitStatus::done;
+    try {
+      status = process_layer(request, line.mode, console);
+    } catch (const UserError& problem) {
+      console.error(problem.what());
+      status = problem.status();
+    }
+    worst = std::max(worst, status);
   }
   return worst;
 }
@@ -76,27 +106,36 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
                                   "escgen generate ffn1.npy --bcol 64 --gpu h200 -o bundles");
   const auto line = std::make_shared<GenerateLine>();
   command->add_option("matrix", line->layer.matrix, "Matrix file: .smtx, .mtx or .npy");
-  command->add_option("--bcol", line->layer.bcol, "Columns of B that the kernel is made for (any other number works too)");
+  CLI::Option* const spec = command->add_option("--spec", line->spec, "JSON file with many layers and bCols, in place of a matrix");
+  command->add_option("--bcol", line->bcol, "Columns of B that the kernel is made for (any other number works too)")
+      ->excludes(spec);
   command->add_option("-o,--output", line->mode.output, "Folder in which the bundle's folder is made")->required();
-  command->add_option("--name", line->layer.name, "Name of the bundle and prefix of its functions (default: the file's)");
+  command->add_option("--name", line->name, "Name of the bundle and prefix of its functions (default: the file's)")
+      ->excludes(spec);
   command->add_option("--schedule", line->layer.schedule,
                       "auto, UFi-UFk-WarpTile-ThreadBlockSize, or FAMILY:key=value,...")
-      ->capture_default_str();
-  command->add_option("--kernel", line->layer.kernel, "C file with the input loop nest (default: the shipped SpMM)");
+      ->capture_default_str()
+      ->excludes(spec);
+  command->add_option("--kernel", line->layer.kernel, "C file with the input loop nest (default: the shipped SpMM)")
+      ->excludes(spec);
   command->add_option("--gpu", line->gpus, "GPU to build for: a100, h100, h200, .. (repeatable)");
   command->add_option("--arch", line->architectures, "CUDA architecture to build for, as in sm_90 (repeatable)");
   command->add_option("--dtype", line->dtype, "Element type: f32")->capture_default_str();
   command->add_option("--layout", line->layout, "Layout of B and C: kn")->capture_default_str();
   command->add_option("--min-sparsity", line->min_sparsity, "Skip matrices with a smaller share of zeros, 0 to 1");
-  command->add_option("--seed", line->layer.read.seed, "Seed of the values of pattern-only files")->capture_default_str();
-  command->add_option("--spec", line->spec, "JSON file with many layers and bCols, in place of a matrix");
+  command->add_option("--seed", line->layer.read.seed, "Seed of the values of pattern-only files")
+      ->check(whole_number_problem)
+      ->capture_default_str()
+      ->excludes(spec);
   command->add_flag("--allow-nonfinite", line->layer.read.allow_nonfinite, "Accept NaN and infinity in the matrix");
   command->add_flag("!--no-compaction", line->mode.compaction, "One body per pattern in place of one per number of rows");
   command->add_flag("!--no-verify", line->mode.verify, "Do not run the generated texts on the emulated grid");
   command->add_flag("--resources", line->mode.resources, "Ask nvcc for registers and shared memory, for the manifest");
-  command->add_flag("--force", line->mode.force, "Replace a bundle that differs");
-  command->add_flag("--check", line->mode.check, "Write nothing; status 1 and a diff when the bundle on disk is stale");
-  command->add_flag("--dry-run", line->mode.dry_run, "Write nothing; say what would be generated");
+  CLI::Option* const force = command->add_flag("--force", line->mode.force, "Replace a bundle that differs");
+  CLI::Option* const check = command->add_flag("--check", line->mode.check,
+                                               "Write nothing; status 1 and a diff when the bundle on disk is stale");
+  CLI::Option* const dry_run = command->add_flag("--dry-run", line->mode.dry_run, "Write nothing; say what would be generated");
+  check->excludes(force)->excludes(dry_run);
   command->add_flag("--json", line->mode.json, "Print results as JSON");
   command->callback([line, &common, &action] { action = [=, &common] { return run(*line, common.console()); }; });
 }

@@ -1,8 +1,13 @@
 #include "generator/commands/input.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
 
 #include "generator/emit/templates.h"
 #include "generator/frontend/parse_loop_nest.h"
@@ -10,6 +15,26 @@
 #include "generator/support/file.h"
 
 namespace esc {
+namespace {
+
+/// Headers of C, of the system and of CUDA that are included by their bare name, and the targets that CMake makes itself: a
+/// bundle's folder stands on the include path of the programs that use it, and its name is a target of theirs.
+bool is_taken(const std::string& name) {
+  static const std::set<std::string_view> taken{
+      "alloca", "assert", "builtin_types", "channel_descriptor", "complex", "ctype", "cuda", "cuda_bf16",
+      "cuda_device_runtime_api", "cuda_fp16", "cuda_runtime", "cuda_runtime_api", "device_atomic_functions",
+      "device_launch_parameters", "device_types", "driver_functions", "driver_types", "endian", "errno", "fcntl", "features",
+      "fenv", "float", "inttypes", "iso646", "libintl", "library_types", "limits", "locale", "malloc", "math", "memory",
+      "nvrtc", "poll", "pthread", "sched", "setjmp", "signal", "stdalign", "stdarg", "stdatomic", "stdbool", "stddef",
+      "stdint", "stdio", "stdlib", "stdnoreturn", "string", "strings", "surface_types", "syslimits", "texture_types",
+      "tgmath", "threads", "time", "uchar", "unistd", "vector_functions", "vector_types", "wchar", "wctype",
+      // Targets of CMake.
+      "ALL_BUILD", "INSTALL", "PACKAGE", "RUN_TESTS", "ZERO_CHECK", "all", "clean", "depend", "edit_cache", "help",
+      "install", "list_install_components", "package", "package_source", "preinstall", "rebuild_cache", "test"};
+  return taken.contains(name);
+}
+
+}  // namespace
 
 LoopNest read_loop_nest(const std::string& file) {
   return file.empty() ? parse_loop_nest(std::string(spmm_template), "spmm.c") : parse_loop_nest(read_file(file), file);
@@ -18,7 +43,8 @@ LoopNest read_loop_nest(const std::string& file) {
 std::string default_name(const std::string& matrix_file) {
   std::string name = std::filesystem::path(matrix_file).stem().string();
   std::replace_if(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
-  return name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0 ? "layer_" + name : name;
+  const bool usable = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 && !is_taken(name);
+  return usable ? name : "layer_" + name;
 }
 
 void check_name(const std::string& name) {
@@ -29,6 +55,25 @@ void check_name(const std::string& name) {
     throw UserError("--name " + name, "cannot be the prefix of C functions",
                     "use letters, digits and underscores, at most 64, and no digit first");
   }
+  if (is_taken(name)) {
+    throw UserError("--name " + name, "is the name of a system header or of a target of CMake, which the bundle would hide",
+                    "choose another, such as layer_" + name);
+  }
+}
+
+void check_bcol(std::int64_t bcol) {
+  if (bcol < 1 || bcol > 0x7fffffff) {
+    throw UserError(fmt::format("--bcol {}", bcol), "is outside 1 to 2147483647",
+                    "give the number of columns of B that the kernel is made for");
+  }
+}
+
+std::string printable_file_name(const std::string& path) {
+  using nlohmann::json;
+  const json name = std::filesystem::path(path).filename().string();
+  std::string text = json::parse(name.dump(-1, ' ', false, json::error_handler_t::replace));
+  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  return text;
 }
 
 }  // namespace esc

@@ -11,10 +11,18 @@ namespace esc {
 /// The loop nest of a C file, or of the shipped templates/spmm.c when `file` is empty.
 LoopNest read_loop_nest(const std::string& file);
 
-/// A valid C identifier made of a matrix file's name: "ffn-1.smtx" -> "ffn_1".
+/// A valid name of a bundle made of a matrix file's name: "ffn-1.smtx" -> "ffn_1", "time.npy" -> "layer_time".
 std::string default_name(const std::string& matrix_file);
 
-/// Throws UserError when the name cannot be the prefix of C symbols and file names.
+/// Throws UserError when the name cannot be the prefix of C symbols, or when NAME.h or the CMake target NAME would hide
+/// one that others need.
 void check_name(const std::string& name);
+
+/// Throws UserError for a number of columns that a kernel cannot be made for.
+void check_bcol(std::int64_t bcol);
+
+/// The last part of a path as a comment or a JSON text can hold it: control characters and bytes that are not UTF-8
+/// are replaced.
+std::string printable_file_name(const std::string& path);
 
 }  // namespace esc

@@ -119,7 +119,9 @@ void add_inspect_command(CLI::App& program, const CommonOptions& common, Action&
   const auto request = std::make_shared<InspectRequest>();
   command->add_option("matrix", request->matrix, "Matrix file: .smtx, .mtx or .npy")->required();
   command->add_option("--ufi", request->ufi, "Rows of a panel in the pattern census, 1 to 8")->capture_default_str();
-  command->add_option("--seed", request->read.seed, "Seed of the values of pattern-only files")->capture_default_str();
+  command->add_option("--seed", request->read.seed, "Seed of the values of pattern-only files")
+      ->check(whole_number_problem)
+      ->capture_default_str();
   command->add_flag("--allow-nonfinite", request->read.allow_nonfinite, "Accept NaN and infinity");
   command->add_flag("--json", request->json, "Print JSON");
   command->add_option("--svg", request->svg, "Draw the pattern into this file");

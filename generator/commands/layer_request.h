@@ -15,7 +15,7 @@ namespace esc {
 struct LayerRequest {
   std::string matrix;
   std::int64_t bcol = 0;
-  std::string name;              ///< empty: made of the file's name
+  std::string name;
   std::string schedule = "auto";
   std::string kernel;            ///< empty: the shipped SpMM
   std::vector<int> architectures;
@@ -40,7 +40,8 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
 
 /// The layers of a spec file: {"layers": [{"matrix": FILE, "bcol": N or [N, ...], "name": .., "schedule": .., "kernel": ..,
 /// "seed": .., "gpu": .. or "arch": ..}, ...]}. Relative files are looked for beside the spec. With several bCols, _nN is
-/// appended to the name. Throws UserError for anything else.
+/// appended to the name. Throws UserError, with the place in the file, for anything else and when two layers have the same
+/// name.
 std::vector<LayerRequest> read_spec(const std::string& file);
 
 }  // namespace esc

@@ -1,3 +1,5 @@
+#include <csignal>
+#include <cstdio>
 #include <exception>
 
 #include "generator/commands/command.h"
@@ -13,13 +15,30 @@ CLI::App* add_command(CLI::App& program, const std::string& name, const std::str
   return command;
 }
 
+std::string whole_number_problem(const std::string& text) {
+  const bool whole = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+  return whole ? "" : "'" + text + "' is not a whole number from 0 on";
+}
+
 namespace {
+
+/// A wrong command line, in one line that says where to read on.
+UserError usage_error(const CLI::App& program, const std::string& problem) {
+  const auto commands = program.get_subcommands();
+  return {"", problem, fmt::format("see escgen {}--help", commands.empty() ? "" : commands.front()->get_name() + " ")};
+}
+
+/// Results that cannot be written, to a full disk for example, are an error like any other.
+void flush_results() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    throw UserError("standard output", "cannot be written", "free some space, or write it elsewhere");
+  }
+}
 
 /// Runs the command line. Errors become one line on standard error and an exit status.
 ExitStatus run(int argc, char** argv) {
   CLI::App program("escgen turns a pruned weight matrix into a CUDA SpMM kernel made for it.", "escgen");
   program.set_version_flag("--version", std::string("escgen ") + tool_version);
-  program.require_subcommand(1);
   program.footer("Exit status: 0 done, 1 a check failed, 2 bad usage or input, 3 something is missing on this machine, "
                  "70 a defect of escgen.");
   CommonOptions common;
@@ -34,15 +53,27 @@ ExitStatus run(int argc, char** argv) {
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
-    return program.exit(problem) == 0 ? ExitStatus::done : ExitStatus::bad_input;
+    if (problem.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success)) {
+      throw usage_error(program, problem.what());
+    }
+    program.exit(problem);
+    flush_results();
+    return ExitStatus::done;
   }
-  return action();
+  if (!action) {
+    throw usage_error(program, "a command is needed: generate, verify, inspect, lower or sample");
+  }
+  const ExitStatus status = action();
+  flush_results();
+  return status;
 }
 
 }  // namespace
 }  // namespace esc
 
 int main(int argc, char** argv) {
+  // A limit on the size of files shall make writing fail, with its message and cleaning up, not end the program.
+  std::signal(SIGXFSZ, SIG_IGN);
   esc::ExitStatus status = esc::ExitStatus::defect;
   try {
     status = esc::run(argc, argv);

@@ -28,11 +28,9 @@ ScheduleChoice choose(const LayerRequest& request, const GenerateMode& mode) {
 }
 
 GeneratedLayer generate(const LayerRequest& request, const GenerateMode& mode, const SparseMatrix& matrix) {
-  const std::string name = request.name.empty() ? default_name(request.matrix) : request.name;
-  check_name(name);
   return generate_layer(matrix, read_loop_nest(request.kernel),
-                        {.name = name,
-                         .source_file = fs::path(request.matrix).filename().string(),
+                        {.name = request.name,
+                         .source_file = printable_file_name(request.matrix),
                          .bcol = request.bcol,
                          .architectures = request.architectures,
                          .choice = choose(request, mode)});
@@ -46,7 +44,7 @@ struct Measured {
 
 Measured measured_on_disk(const fs::path& manifest) {
   std::error_code ignored;
-  if (!fs::exists(manifest, ignored)) {
+  if (!fs::is_regular_file(manifest, ignored)) {
     return {};
   }
   const nlohmann::json found = nlohmann::json::parse(read_file(manifest), nullptr, false);
@@ -54,16 +52,12 @@ Measured measured_on_disk(const fs::path& manifest) {
                            : Measured{};
 }
 
-KernelBundle with_measured(KernelBundle bundle, const Measured& measured) {
-  for (BundleFile& file : bundle.files) {
-    if (file.name == "manifest.json") {
-      nlohmann::json manifest = nlohmann::json::parse(file.text);
-      manifest["verification"] = measured.verification;
-      manifest["resources"] = measured.resources;
-      file.text = manifest.dump(2) + "\n";
-    }
-  }
-  return bundle;
+/// The manifest of the layer with what was measured for the bundle on disk.
+std::string manifest_with(const Layer& layer, const Measured& measured) {
+  nlohmann::json manifest = nlohmann::json::parse(manifest_json(layer, std::nullopt, std::nullopt));
+  manifest["verification"] = measured.verification;
+  manifest["resources"] = measured.resources;
+  return manifest.dump(2) + "\n";
 }
 
 nlohmann::json summary(const GeneratedLayer& generated) {
@@ -97,7 +91,8 @@ void print_result(const GeneratedLayer& generated, const nlohmann::json& more, c
   if (mode.json) {
     nlohmann::json result = summary(generated);
     result.update(more);
-    fmt::print("{}\n", result.dump());
+    // A folder's name and the text of a damaged bundle need not be UTF-8.
+    fmt::print("{}\n", result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     return;
   }
   print_summary(generated);
@@ -119,7 +114,7 @@ VerificationReport verify(const GeneratedLayer& generated, const SparseMatrix& m
 ExitStatus check_layer(const GeneratedLayer& generated, const GenerateMode& mode) {
   const fs::path manifest = fs::path(mode.output) / generated.layer.name / "manifest.json";
   const KernelBundle bundle =
-      with_measured(make_bundle(generated, std::nullopt, std::nullopt, format), measured_on_disk(manifest));
+      with_manifest(make_bundle(generated, format), manifest_with(generated.layer, measured_on_disk(manifest)));
   const std::string differences = compare_bundle(bundle, mode.output);
   print_result(generated, {{"status", differences.empty() ? "current" : "stale"}, {"diff", differences}}, mode,
                differences.empty() ? "check      the bundle is current\n" : differences + "check      the bundle is stale\n");
@@ -130,13 +125,13 @@ ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matr
                        const Console& console) {
   std::optional<VerificationRecord> verification;
   std::string verified = "verified   no: --no-verify\n";
-  KernelBundle bundle = make_bundle(generated, std::nullopt, std::nullopt, format);
+  KernelBundle bundle = make_bundle(generated, format);
   if (mode.verify) {
     console.detail("running the kernel and the transformer on the emulated grid");
     const VerificationReport report = verify(generated, matrix, bundle);
     if (!report.passed()) {
       fmt::print("{}", print(report));
-      fmt::print(stderr, "escgen: {}: the generated bundle is wrong; it is not written\n", generated.layer.name);
+      console.error(generated.layer.name + ": the generated bundle is wrong; it is not written");
       return ExitStatus::check_failed;
     }
     verification = report.record(matrix.rows);
@@ -147,7 +142,7 @@ ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matr
   if (mode.resources) {
     resources = kernel_resources(kernel_source(generated.layer), generated.layer.name, generated.layer.architectures);
   }
-  bundle = make_bundle(generated, verification, resources, format);
+  bundle = with_manifest(std::move(bundle), manifest_json(generated.layer, verification, resources));
   const WriteOutcome outcome = write_bundle(bundle, mode.output, mode.force);
   const std::string folder = (fs::path(mode.output) / bundle.name).string();
   std::string text = verified;
@@ -166,10 +161,8 @@ ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matr
 }  // namespace
 
 ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, const Console& console) {
-  if (request.bcol < 1 || request.bcol > 0x7fffffff) {
-    throw UserError(fmt::format("--bcol {}", request.bcol), "is outside 1 to 2147483647",
-                    "give the number of columns of B that the kernel is made for");
-  }
+  check_bcol(request.bcol);
+  check_name(request.name);
   console.detail("reading " + request.matrix);
   const SparseMatrix matrix = read_matrix(request.matrix, request.read);
   if (request.min_sparsity && matrix.sparsity() < *request.min_sparsity) {

@@ -1,9 +1,12 @@
 #include <filesystem>
+#include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "generator/commands/input.h"
 #include "generator/commands/layer_request.h"
+#include "generator/schedule/schedule.h"
 #include "generator/schedule/target.h"
 #include "generator/support/file.h"
 
@@ -28,30 +31,51 @@ class SpecEntry {
     }
   }
 
+  /// Throws what one layer on the command line would throw, with the place in the file before it.
   std::vector<LayerRequest> requests() const {
+    try {
+      return requests_here();
+    } catch (const UserError& problem) {
+      if (problem.place() == place_) {
+        throw;
+      }
+      throw UserError(place_, fmt::format("{} {}", problem.place(), problem.rule()), problem.remedy());
+    }
+  }
+
+  const std::string& place() const { return place_; }
+
+ private:
+  std::vector<LayerRequest> requests_here() const {
     const std::vector<std::int64_t> bcols = bcols_of();
     std::vector<LayerRequest> requests;
     for (const std::int64_t bcol : bcols) {
-      LayerRequest request;
-      request.matrix = beside(text("matrix"));
-      request.bcol = bcol;
-      request.name = entry_.contains("name") ? text("name") : default_name(request.matrix);
-      request.name += bcols.size() > 1 ? fmt::format("_n{}", bcol) : "";
-      request.schedule = entry_.contains("schedule") ? text("schedule") : "auto";
-      request.kernel = entry_.contains("kernel") ? beside(text("kernel")) : "";
-      request.read.seed = entry_.contains("seed") ? static_cast<std::uint64_t>(number("seed")) : 0;
-      if (entry_.contains("gpu")) {
-        request.architectures.push_back(architecture_of_gpu(text("gpu")));
-      }
-      if (entry_.contains("arch")) {
-        request.architectures.push_back(parse_architecture(text("arch")));
-      }
-      requests.push_back(std::move(request));
+      requests.push_back(request_for(bcol, bcols.size() > 1));
     }
     return requests;
   }
-
- private:
+  LayerRequest request_for(std::int64_t bcol, bool one_of_several) const {
+    LayerRequest request;
+    request.matrix = beside(text("matrix"));
+    request.bcol = bcol;
+    check_bcol(bcol);
+    request.name = entry_.contains("name") ? text("name") : default_name(request.matrix);
+    request.name += one_of_several ? fmt::format("_n{}", bcol) : "";
+    check_name(request.name);
+    request.schedule = entry_.contains("schedule") ? text("schedule") : "auto";
+    if (request.schedule != "auto") {
+      check_legal(parse_schedule(request.schedule), bcol);
+    }
+    request.kernel = entry_.contains("kernel") ? beside(text("kernel")) : "";
+    request.read.seed = entry_.contains("seed") ? seed() : 0;
+    if (entry_.contains("gpu")) {
+      request.architectures.push_back(architecture_of_gpu(text("gpu")));
+    }
+    if (entry_.contains("arch")) {
+      request.architectures.push_back(parse_architecture(text("arch")));
+    }
+    return request;
+  }
   [[noreturn]] void refuse(const std::string& rule) const {
     throw UserError(place_, rule,
                     "its keys are matrix and bcol, and if need be name, schedule, kernel, seed, gpu, arch");
@@ -68,22 +92,30 @@ class SpecEntry {
     }
     return value(key);
   }
-  std::int64_t number(const std::string& key) const {
-    if (!value(key).is_number_integer()) {
-      refuse(fmt::format("\"{}\" is not a whole number", key));
+  std::uint64_t seed() const {
+    if (!value("seed").is_number_unsigned()) {
+      refuse("\"seed\" is not a whole number from 0 to 2^64 - 1");
     }
-    return value(key);
+    return value("seed");
+  }
+  /// A number beyond 64 bits is kept as one that is out of range.
+  std::int64_t bcol_of(const json& one) const {
+    if (!one.is_number_integer()) {
+      refuse("\"bcol\" is neither a whole number nor a list of them");
+    }
+    const bool fits = !one.is_number_unsigned() || one.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max();
+    return fits ? one.get<std::int64_t>() : std::numeric_limits<std::int64_t>::max();
   }
   std::vector<std::int64_t> bcols_of() const {
     if (!value("bcol").is_array()) {
-      return {number("bcol")};
+      return {bcol_of(value("bcol"))};
     }
     std::vector<std::int64_t> bcols;
     for (const json& one : value("bcol")) {
-      if (!one.is_number_integer()) {
-        refuse("\"bcol\" holds something that is not a whole number");
-      }
-      bcols.push_back(one);
+      bcols.push_back(bcol_of(one));
+    }
+    if (bcols.empty()) {
+      refuse("\"bcol\" is an empty list");
     }
     return bcols;
   }
@@ -103,12 +135,20 @@ std::vector<LayerRequest> read_spec(const std::string& file) {
   } catch (const json::exception& problem) {
     throw UserError(file, fmt::format("is not JSON: {}", problem.what()));
   }
-  if (!spec.is_object() || !spec.contains("layers") || !spec.at("layers").is_array()) {
+  if (!spec.is_object() || spec.size() != 1 || !spec.contains("layers") || !spec.at("layers").is_array() ||
+      spec.at("layers").empty()) {
     throw UserError(file, "is not a spec", "write {\"layers\": [{\"matrix\": \"a.npy\", \"bcol\": 64}]}");
   }
   std::vector<LayerRequest> requests;
+  std::map<std::string, std::string> places;
   for (std::size_t index = 0; index < spec.at("layers").size(); ++index) {
-    for (LayerRequest& request : SpecEntry(file, index, spec.at("layers")[index]).requests()) {
+    const SpecEntry entry(file, index, spec.at("layers")[index]);
+    for (LayerRequest& request : entry.requests()) {
+      const auto [earlier, is_new] = places.emplace(request.name, entry.place());
+      if (!is_new) {
+        throw UserError(entry.place(), fmt::format("makes a second bundle {}, as {} does", request.name, earlier->second),
+                        "give each its own \"name\"");
+      }
       requests.push_back(std::move(request));
     }
   }

@@ -36,7 +36,9 @@ void add_sample_command(CLI::App& program, const CommonOptions& common, Action& 
   command->add_option("--sparsity", request->options.sparsity, "Share of zeros, 0 to 1")->capture_default_str();
   command->add_option("--structure", request->structure, "uniform, rows, columns, blocks or powerlaw")
       ->capture_default_str();
-  command->add_option("--seed", request->options.seed, "Seed of all random choices")->capture_default_str();
+  command->add_option("--seed", request->options.seed, "Seed of all random choices")
+      ->check(whole_number_problem)
+      ->capture_default_str();
   command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });
 }
 

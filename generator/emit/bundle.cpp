@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,30 +16,12 @@
 
 #include "generator/support/error.h"
 #include "generator/support/file.h"
+#include "generator/support/held_back_signals.h"
 
 namespace esc {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Holds back the signals that end a program while files are half-written; they take effect at the end of the scope.
-class SignalsHeldBack {
- public:
-  SignalsHeldBack() {
-    sigset_t ending;
-    sigemptyset(&ending);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-      sigaddset(&ending, signal);
-    }
-    pthread_sigmask(SIG_BLOCK, &ending, &before_);
-  }
-  SignalsHeldBack(const SignalsHeldBack&) = delete;
-  SignalsHeldBack& operator=(const SignalsHeldBack&) = delete;
-  ~SignalsHeldBack() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
 
 [[noreturn]] void refuse_writing(const fs::path& path, const std::error_code& reason) {
   throw UserError(path.string(), "cannot be written: " + reason.message(),
@@ -49,18 +30,22 @@ class SignalsHeldBack {
 
 std::error_code last_error() { return {errno, std::generic_category()}; }
 
-/// A folder beside the target that is removed again unless it was moved into place.
+/// A folder beside the target that is removed again unless it was moved into place, and then the folders around it that
+/// were made for it too.
 class FolderAside {
  public:
-  FolderAside(const fs::path& parent, const std::string& name) {
+  FolderAside(const fs::path& parent, const std::string& name) : made_(missing_ancestors(parent)) {
     std::error_code error;
     fs::create_directories(parent, error);
     if (error) {
+      remove_empty_ancestors();
       refuse_writing(parent, error);
     }
     std::string pattern = (parent / fmt::format(".{}.XXXXXX", name)).string();
     if (mkdtemp(pattern.data()) == nullptr) {
-      refuse_writing(parent, last_error());
+      const std::error_code reason = last_error();
+      remove_empty_ancestors();
+      refuse_writing(parent, reason);
     }
     path_ = pattern;
     fs::permissions(path_, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read |
@@ -71,25 +56,70 @@ class FolderAside {
   ~FolderAside() {
     std::error_code ignored;
     fs::remove_all(path_, ignored);
+    remove_empty_ancestors();
   }
 
   const fs::path& path() const { return path_; }
 
   /// After this, what is removed at the end is whatever stood at the target before.
-  void exchange_with(const fs::path& target) const {
+  void exchange_with(const fs::path& target) {
     if (renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) {
       return;
     }
-    if (errno != ENOENT) {
-      refuse_writing(target, last_error());
+    switch (errno) {
+      case ENOENT:
+        move_to(target);
+        break;
+      case EINVAL:
+      case ENOSYS:
+      case EOPNOTSUPP:
+        exchange_in_two_steps(target);
+        break;
+      default:
+        refuse_writing(target, last_error());
     }
+  }
+
+ private:
+  /// The folders that creating `folder` would make, the outermost first.
+  static std::vector<fs::path> missing_ancestors(const fs::path& folder) {
+    std::vector<fs::path> missing;
+    std::error_code ignored;
+    for (fs::path path = folder; !path.empty() && !fs::exists(path, ignored); path = path.parent_path()) {
+      missing.insert(missing.begin(), path);
+    }
+    return missing;
+  }
+
+  void remove_empty_ancestors() const {
+    std::error_code ignored;
+    for (auto path = made_.rbegin(); path != made_.rend(); ++path) {
+      fs::remove(*path, ignored);
+    }
+  }
+
+  void move_to(const fs::path& target) const {
     if (rename(path_.c_str(), target.c_str()) != 0) {
       refuse_writing(target, last_error());
     }
   }
 
- private:
+  /// For file systems, such as those of a network, that cannot exchange two names at once.
+  void exchange_in_two_steps(const fs::path& target) {
+    const fs::path old = path_.string() + ".old";
+    if (rename(target.c_str(), old.c_str()) != 0) {
+      refuse_writing(target, last_error());
+    }
+    if (rename(path_.c_str(), target.c_str()) != 0) {
+      const std::error_code reason = last_error();
+      fs::rename(old, target);
+      refuse_writing(target, reason);
+    }
+    path_ = old;
+  }
+
   fs::path path_;
+  std::vector<fs::path> made_;
 };
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -109,6 +139,9 @@ std::string unified_diff(const std::string& name, const std::string& on_disk, co
   std::ostringstream text;
   text << "--- " << name << " (on disk)\n+++ " << name << " (generated)\n";
   diff.printUnifiedFormat(text);
+  if (diff.getUniHunks().empty()) {
+    text << "only the end of the last line differs\n";
+  }
   return text.str();
 }
 
@@ -116,6 +149,9 @@ std::string compare_file(const BundleFile& file, const fs::path& path) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) {
     return file.name + ": is missing\n";
+  }
+  if (!fs::is_regular_file(path, ignored)) {
+    return file.name + ": is not a regular file\n";
   }
   const std::string on_disk = read_file(path);
   const std::span<const std::byte> expected = file.content();
@@ -129,6 +165,13 @@ std::string compare_file(const BundleFile& file, const fs::path& path) {
   const auto first = std::ranges::mismatch(found, expected).in2 - expected.begin();
   return fmt::format("{}: differs from byte {} on ({} bytes on disk, {} generated)\n", file.name, first, found.size(),
                      expected.size());
+}
+
+/// Whether replacing the folder can lose nothing but a bundle: a folder named by mistake shall survive --force.
+bool holds_bundle(const fs::path& folder, const std::string& name) {
+  std::error_code ignored;
+  return fs::is_empty(folder, ignored) || fs::exists(folder / "manifest.json", ignored) ||
+         fs::exists(folder / (name + ".packed"), ignored);
 }
 
 }  // namespace
@@ -168,6 +211,9 @@ WriteOutcome write_bundle(const KernelBundle& bundle, const fs::path& directory,
     if (!fs::is_directory(target, error)) {
       throw UserError(target.string(), "is not a folder", "choose another --name or output folder");
     }
+    if (!holds_bundle(target, bundle.name)) {
+      throw UserError(target.string(), "holds files that are not a bundle's", "choose another --name or output folder");
+    }
     if (compare_bundle(bundle, directory).empty()) {
       return WriteOutcome::unchanged;
     }
@@ -175,8 +221,8 @@ WriteOutcome write_bundle(const KernelBundle& bundle, const fs::path& directory,
       throw UserError(target.string(), "holds a different bundle", "see the difference with --check, replace with --force");
     }
   }
-  const SignalsHeldBack signals;
-  const FolderAside aside(directory, bundle.name);
+  const HeldBackSignals signals;
+  FolderAside aside(directory, bundle.name);
   for (const BundleFile& file : bundle.files) {
     write_file_whole(aside.path() / file.name, file.content());
   }

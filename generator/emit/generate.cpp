@@ -36,6 +36,8 @@ std::vector<Pattern> patterns_in(const transformer::PackedMatrix& packed, int he
   return patterns;
 }
 
+constexpr const char* manifest_name = "manifest.json";
+
 }  // namespace
 
 GeneratedLayer generate_layer(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options) {
@@ -65,8 +67,7 @@ GeneratedLayer generate_layer(const SparseMatrix& matrix, const LoopNest& nest, 
   return {std::move(layer), packed};
 }
 
-KernelBundle make_bundle(const GeneratedLayer& generated, const std::optional<VerificationRecord>& verification,
-                         const std::optional<std::vector<KernelResources>>& resources, const Formatter& format) {
+KernelBundle make_bundle(const GeneratedLayer& generated, const Formatter& format) {
   const Layer& layer = generated.layer;
   const auto source = [&](const std::string& name, const std::string& text) {
     return BundleFile{name, format(name, text), nullptr, 0};
@@ -77,9 +78,18 @@ KernelBundle make_bundle(const GeneratedLayer& generated, const std::optional<Ve
            source(layer.name + ".cu", kernel_source(layer)),
            source(layer.name + "_transformer.cpp", transformer_source(layer)),
            {"CMakeLists.txt", cmake_source(layer), nullptr, 0},
-           {"manifest.json", manifest_json(layer, verification, resources), nullptr, 0},
+           {manifest_name, manifest_json(layer, std::nullopt, std::nullopt), nullptr, 0},
            {layer.name + ".packed", {}, std::shared_ptr<const std::byte[]>(generated.packed, bytes.data()),
             bytes.size()}}};
+}
+
+KernelBundle with_manifest(KernelBundle bundle, std::string manifest) {
+  for (BundleFile& file : bundle.files) {
+    if (file.name == manifest_name) {
+      file.text = std::move(manifest);
+    }
+  }
+  return bundle;
 }
 
 }  // namespace esc

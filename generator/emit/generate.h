@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,8 +38,10 @@ using Formatter = std::function<std::string(const std::string& file, const std::
 /// matrix needs more blocks than a grid can have.
 GeneratedLayer generate_layer(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options);
 
-/// The files of the bundle. `format` is applied to every C, C++ and CUDA text.
-KernelBundle make_bundle(const GeneratedLayer& generated, const std::optional<VerificationRecord>& verification,
-                         const std::optional<std::vector<KernelResources>>& resources, const Formatter& format);
+/// The files of the bundle, its manifest without measurements. `format` is applied to every C, C++ and CUDA text.
+KernelBundle make_bundle(const GeneratedLayer& generated, const Formatter& format);
+
+/// The bundle with this text as its manifest.
+KernelBundle with_manifest(KernelBundle bundle, std::string manifest);
 
 }  // namespace esc

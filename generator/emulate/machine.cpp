@@ -262,9 +262,9 @@ Region* Machine::locate(std::uint64_t address, std::uint64_t size, std::uint64_t
   if (size == 0 || (!in_kernel() && !options_.check_host_accesses)) {
     return nullptr;
   }
-  const std::string where = memory_.describe_nearest(address, size);
-  report(FaultKind::out_of_bounds, AccessNote::site(note), verb(use),
-         [&] { return fmt::format("{} of {} bytes {}", verb(use), size, where); });
+  report(FaultKind::out_of_bounds, AccessNote::site(note), verb(use), [&] {
+    return fmt::format("{} of {} bytes {}", verb(use), size, memory_.describe_nearest(address, size));
+  });
   stop();
 }
 

@@ -52,7 +52,8 @@ class Machine {
   /// for new ones. Returns; the caller decides with `stop` whether the code may go on.
   void report(FaultKind kind, std::uint32_t site, const std::string& subject,
               const std::function<std::string()>& describe);
-  /// Ends the running thread with its block, or the running host function.
+  /// Ends the running thread with its block, or the running host function. Stacks are dropped, not unwound: a function
+  /// that may get here must own nothing at that moment.
   [[noreturn]] void stop();
   /// Ends the launch as well.
   [[noreturn]] void stop_launch();

@@ -91,11 +91,10 @@ std::uint32_t RaceClock::lanes_not_behind(std::uint32_t lanes, std::uint32_t tim
   return found;
 }
 
-/// `entry`, naming a thread of it that the running thread is not ordered with; 0 where there is none.
-std::uint64_t RaceClock::rival(std::uint64_t entry, std::uint32_t lanes, std::uint32_t touched,
-                               std::uint32_t floor) const {
+/// `entry` is not void.
+std::uint64_t RaceClock::find_rival(std::uint64_t entry, std::uint32_t lanes, std::uint32_t touched) const {
   const std::uint32_t when = interval(entry);
-  if (when < floor || (bytes(entry) & touched) == 0) {
+  if ((bytes(entry) & touched) == 0) {
     return 0;
   }
   if (when < first_of_block_) {
@@ -116,16 +115,14 @@ std::uint64_t RaceClock::rival(std::uint64_t entry, std::uint32_t lanes, std::ui
   return (entry & ~(std::uint64_t{1023} << kThreadShift)) | other << kThreadShift;
 }
 
-void RaceClock::remember(std::uint64_t& entry, std::uint32_t& lanes, std::uint32_t touched, std::uint32_t floor,
-                         std::uint64_t low) const {
-  const std::uint64_t fresh = me_ | std::uint64_t{touched} << kBytesShift | low;
+/// `entry` is not void.
+void RaceClock::merge(std::uint64_t& entry, std::uint32_t& lanes, std::uint64_t fresh) const {
   const std::uint32_t when = interval(entry);
-  const std::uint32_t common = bytes(entry) & touched;
-  const bool other_block = when >= floor && when < first_of_block_;
-  if (other_block && common != 0) {
-    return;
+  const std::uint32_t common = bytes(entry) & bytes(fresh);
+  if (when < first_of_block_ && common != 0) {
+    return;  // the older block stays
   }
-  if (when != interval_ || when < floor) {
+  if (when < interval_) {
     entry = fresh;
     return;
   }
@@ -138,7 +135,7 @@ void RaceClock::remember(std::uint64_t& entry, std::uint32_t& lanes, std::uint32
     entry = fresh;
     return;
   }
-  const std::uint64_t shared = (me_ | std::uint64_t{common} << kBytesShift | low | kMany);
+  const std::uint64_t shared = (fresh & ~(std::uint64_t{15} << kBytesShift)) | std::uint64_t{common} << kBytesShift | kMany;
   if ((many && lanes == 0) || thread(entry) / 32 != thread_ / 32) {
     entry = shared;
     lanes = 0;

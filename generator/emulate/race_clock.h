@@ -86,9 +86,20 @@ class RaceClock {
   std::uint32_t warp_time(const WarpClock& warp) const { return warp.interval == interval_ ? warp.time : 0; }
   void set_me();
   std::uint32_t lanes_not_behind(std::uint32_t lanes, std::uint32_t time) const;
-  std::uint64_t rival(std::uint64_t entry, std::uint32_t lanes, std::uint32_t bytes, std::uint32_t floor) const;
-  void remember(std::uint64_t& entry, std::uint32_t& lanes, std::uint32_t bytes, std::uint32_t floor,
-                std::uint64_t low) const;
+  std::uint64_t find_rival(std::uint64_t entry, std::uint32_t lanes, std::uint32_t bytes) const;
+  void merge(std::uint64_t& entry, std::uint32_t& lanes, std::uint64_t fresh) const;
+  /// `entry`, naming a thread of it that the running thread is not ordered with; 0 where there is none.
+  std::uint64_t rival(std::uint64_t entry, std::uint32_t lanes, std::uint32_t bytes, std::uint32_t floor) const {
+    return shadow_entry::interval(entry) < floor || is_mine_alone(entry) ? 0 : find_rival(entry, lanes, bytes);
+  }
+  /// Puts the running thread's access `fresh` into `entry`.
+  void remember(std::uint64_t& entry, std::uint32_t& lanes, std::uint64_t fresh, std::uint32_t floor) const {
+    if (shadow_entry::interval(entry) < floor) {
+      entry = fresh;
+    } else {
+      merge(entry, lanes, fresh);
+    }
+  }
   bool is_mine_alone(std::uint64_t entry) const {
     return (entry >> shadow_entry::kThreadShift) == (me_ >> shadow_entry::kThreadShift) &&
            (entry & shadow_entry::kMany) == 0;
@@ -104,25 +115,18 @@ class RaceClock {
 };
 
 inline Conflict RaceClock::read(WordShadow& word, std::uint32_t bytes, std::uint32_t floor) {
-  Conflict conflict;
-  if (!is_mine_alone(word.write)) {
-    conflict = {rival(word.write, word.write_lanes, bytes, floor), true};
-  }
-  const std::uint64_t initialised = word.read & 15;
-  const std::uint64_t fresh = me_ | bytes << shadow_entry::kBytesShift | initialised;
+  const Conflict conflict = {rival(word.write, word.write_lanes, bytes, floor), true};
+  const std::uint64_t fresh = me_ | bytes << shadow_entry::kBytesShift | (word.read & 15);
   if (word.read != fresh) {
-    remember(word.read, word.read_lanes, bytes, floor, initialised);
+    remember(word.read, word.read_lanes, fresh, floor);
   }
   return conflict;
 }
 
 inline Conflict RaceClock::write(WordShadow& word, std::uint32_t bytes, std::uint32_t floor, bool atomic) {
-  Conflict conflict;
-  if (!is_mine_alone(word.read)) {
-    conflict = {rival(word.read, word.read_lanes, bytes, floor), false};
-  }
+  Conflict conflict = {rival(word.read, word.read_lanes, bytes, floor), false};
   const bool both_atomic = atomic && (word.write & 1) != 0;
-  if (conflict.entry == 0 && !both_atomic && !is_mine_alone(word.write)) {
+  if (conflict.entry == 0 && !both_atomic) {
     conflict = {rival(word.write, word.write_lanes, bytes, floor), true};
   }
   // A plain write that nothing but warp operations came after stands for the atomic ones behind it, too: it is the one
@@ -130,7 +134,7 @@ inline Conflict RaceClock::write(WordShadow& word, std::uint32_t bytes, std::uin
   const bool stronger = atomic && (word.write & 1) == 0 && shadow_entry::interval(word.write) == interval_ &&
                         (shadow_entry::bytes(word.write) & bytes) != 0;
   if (!stronger) {
-    remember(word.write, word.write_lanes, bytes, floor, atomic ? 1 : 0);
+    remember(word.write, word.write_lanes, me_ | bytes << shadow_entry::kBytesShift | (atomic ? 1u : 0u), floor);
   }
   return conflict;
 }

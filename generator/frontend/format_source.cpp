@@ -15,8 +15,6 @@ clang::format::FormatStyle generated_style(const std::string& file_name) {
   style.ColumnLimit = 100;
   style.DerivePointerAlignment = false;
   style.PointerAlignment = FormatStyle::PAS_Left;
-  style.SortIncludes.Enabled = false;
-  style.IncludeStyle.IncludeBlocks = clang::tooling::IncludeStyle::IBS_Preserve;
   return style;
 }
 

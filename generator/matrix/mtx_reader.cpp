@@ -230,7 +230,7 @@ void visit_entries(ByteSource& source, const ReadOptions& options, const Visit& 
   };
   if (header.is_array) {
     visit_array(scanner, header, options, [&](TextScanner& at, std::int64_t row, std::int64_t column, float value) {
-      if (value != 0.0F) {
+      if (value != 0.0F) {  // no position repeats here, so zeros need no memory even for a while
         visit_mirrored(at, row, column, value);
       }
     });

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "generator/support/error.h"
+#include "generator/support/held_back_signals.h"
 
 namespace esc {
 namespace {
@@ -80,8 +81,12 @@ class TemporaryFile {
 
 std::string read_file(const std::filesystem::path& path) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
+  const auto type = std::filesystem::status(path, ignored).type();
+  if (type == std::filesystem::file_type::directory) {
     throw UserError(path.string(), "is a directory", "name a file");
+  }
+  if (type == std::filesystem::file_type::fifo || type == std::filesystem::file_type::socket) {
+    throw UserError(path.string(), "is not a file that can be read whole", "name a regular file");
   }
   std::ifstream stream(path, std::ios::binary);
   if (!stream) {
@@ -95,6 +100,7 @@ std::string read_file(const std::filesystem::path& path) {
 }
 
 void write_file_whole(const std::filesystem::path& path, std::span<const std::byte> content) {
+  const HeldBackSignals signals;
   TemporaryFile file(path);
   file.write(content);
   file.commit();

@@ -1,18 +1,27 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 namespace esc {
 
+/// How a program is run.
+struct ProcessOptions {
+  std::filesystem::path folder;          ///< its working directory; empty: this program's
+  std::vector<std::string> environment;  ///< NAME=value, in place of or beside this program's own
+  bool errors_apart = false;             ///< whether standard error is kept apart from standard output
+};
+
 /// How a program ended, with everything it wrote.
 struct ProcessResult {
   int status = 0;      ///< exit status; 128 + signal when a signal ended it
-  std::string output;  ///< standard output and standard error, as they came
+  std::string output;  ///< standard output and, unless it is kept apart, standard error, as they came
+  std::string errors;  ///< standard error that is kept apart
 };
 
 /// Runs a program to its end, without a shell: the first argument is the program, a path or a name on the PATH.
 /// Throws UserError (status missing_tool) when it cannot be started.
-ProcessResult run_process(const std::vector<std::string>& arguments);
+ProcessResult run_process(const std::vector<std::string>& arguments, const ProcessOptions& options = {});
 
 }  // namespace esc

@@ -28,7 +28,7 @@ struct EmulationEffort {
   std::int64_t most_dense_elements = 0;
 };
 
-inline constexpr EmulationEffort sample_effort{2'000'000, 1 << 20};      ///< what `generate` spends: about a second
+inline constexpr EmulationEffort sample_effort{8'000'000, 1 << 20};      ///< what `generate` spends: about a second
 inline constexpr EmulationEffort thorough_effort{200'000'000, 64 << 20};  ///< what `verify` spends: up to some minutes
 
 /// Runs the very texts of the bundle on the host: the transformer must write the bytes of the packed file, and the kernel,

@@ -36,8 +36,7 @@ TEST_P(OnGpu, ABundleAgreesWithTheReference) {
                                                    .architectures = {90},
                                                    .choice = {parse_schedule(GetParam()), "user"}});
   const TemporaryFolder folder;
-  write_bundle(make_bundle(generated, std::nullopt, std::nullopt,
-                           [](const std::string& file, const std::string& text) { return format_source(text, file); }),
+  write_bundle(make_bundle(generated, [](const std::string& file, const std::string& text) { return format_source(text, file); }),
                folder.path(), false);
   const BundleLibrary library(compile_bundle(folder.path() / "sample", "sample", folder.path()), "sample");
   const VerificationReport report = check_on_gpu(library, matrix, 100);

@@ -35,6 +35,11 @@ TEST(FormatSource, LaysOutAKernel) {
             "void run(float* c, cudaStream_t stream) { spmm<<<dim3(4, 1), 64, 0, stream>>>(nullptr, c); }\n");
 }
 
+TEST(FormatSource, PointersStandAtTheTypeWhateverTheTextPrefers) {
+  EXPECT_EQ(format_source("int *a;\nfloat *b;\nvoid f(const float *c, int &d);\n", "pointers.cpp"),
+            "int* a;\nfloat* b;\nvoid f(const float* c, int& d);\n");
+}
+
 TEST(FormatSource, LinesEndAtAHundredColumns) {
   std::string call = "void f() { g(";
   for (int index = 0; index < 60; ++index) {

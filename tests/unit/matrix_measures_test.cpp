@@ -101,8 +101,8 @@ TEST(PatternSvg, DrawsSmallMatricesElementByElement) {
 }
 
 TEST(PatternSvg, ShadesCellsByTheirDensity) {
-  // 512 columns are gathered into 128 cells of four: the first is full, the second a quarter full.
-  SparseMatrix matrix{1, 512, {0, 5}, {0, 1, 2, 3, 4}, {1, 1, 1, 1, 1}};
+  // 768 columns are gathered into 128 cells of six: the first is full, the second has a sixth, more than one step of 8.
+  SparseMatrix matrix{1, 768, {0, 7}, {0, 1, 2, 3, 4, 5, 6}, {1, 1, 1, 1, 1, 1, 1}};
   const std::string svg = pattern_svg(matrix, "");
   EXPECT_THAT(svg, HasSubstr("<path stroke=\"#08306b\" d=\"M0 0h1\"/>"));
   EXPECT_THAT(svg, HasSubstr("<path stroke=\"#bad6eb\" d=\"M1 0h1\"/>"));

@@ -102,6 +102,8 @@ TEST(MtxReader, DrawsTheValuesOfAPattern) {
   const SparseMatrix symmetric =
       mtx_of("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n2 1\n1 1\n", {.seed = 7});
   EXPECT_EQ(symmetric, matrix_of(2, 2, {drawn_value(7, 0, 0), drawn_value(7, 1, 0), drawn_value(7, 1, 0), 0}));
+  EXPECT_EQ(mtx_of("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n1 2\n1 1\n", {.seed = 7}), symmetric)
+      << "either triangle may be given";
 }
 
 TEST(MtxReader, RoundsOnceAndKeepsDenormals) {

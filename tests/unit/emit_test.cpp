@@ -1,0 +1,156 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "generator/emit/generate.h"
+#include "generator/emit/sources.h"
+#include "generator/matrix/sample.h"
+#include "generator/support/error.h"
+#include "generator/support/file.h"
+#include "generator/support/temporary_folder.h"
+
+namespace esc {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+GeneratedLayer layer_of(const SparseMatrix& matrix, const std::string& schedule, std::int64_t bcol = 64) {
+  return generate_layer(matrix, spmm_nest(),
+                        {.name = "ffn1",
+                         .source_file = "ffn1.npy",
+                         .bcol = bcol,
+                         .architectures = {80, 90},
+                         .choice = {parse_schedule(schedule), "user"}});
+}
+
+/// 4 x 3 whose panels of 4 rows have the patterns 0b0101 and 0b0010 only.
+const SparseMatrix two_patterns{4, 3, {0, 1, 2, 3, 3}, {0, 1, 0}, {1, 2, 3}};
+
+std::string as_is(const std::string&, const std::string& text) { return text; }
+
+TEST(KernelSource, HoldsTheConstantsOfTheLayer) {
+  const std::string text = kernel_source(layer_of(two_patterns, "4-2-1-64").layer);
+  EXPECT_THAT(text, HasSubstr("constexpr int rows_of_c = 4;"));
+  EXPECT_THAT(text, HasSubstr("constexpr unsigned int tuned_columns = 64;"));
+  EXPECT_THAT(text, HasSubstr("constexpr unsigned int lists = 2;"));
+  EXPECT_THAT(text, HasSubstr("constexpr int threads_per_block = 64;"));
+  EXPECT_THAT(text, HasSubstr("pattern " + layer_of(two_patterns, "4-2-1-64").layer.fingerprint.pattern.substr(0, 12)));
+}
+
+TEST(KernelSource, LeavesOutWhatTheLayerDoesNotHave) {
+  const std::string compacted = kernel_source(layer_of(two_patterns, "4-2-1-32").layer);
+  EXPECT_THAT(compacted, HasSubstr("multiply_2_rows"));
+  EXPECT_THAT(compacted, Not(HasSubstr("multiply_3_rows")));
+  const std::string plain =
+      kernel_source(layer_of(two_patterns, "atomic:ufi=4,ufk=2,warptile=1,threads=32,compaction=off").layer);
+  EXPECT_THAT(plain, HasSubstr("multiply_pattern_0101"));
+  EXPECT_THAT(plain, HasSubstr("multiply_pattern_0010"));
+  EXPECT_THAT(plain, Not(HasSubstr("multiply_pattern_0001")));
+}
+
+TEST(KernelSource, TakesTheTypeOfColumnsFromTheFormat) {
+  EXPECT_THAT(kernel_source(layer_of(two_patterns, "4-2-1-32").layer), HasSubstr("const unsigned short* __restrict__ Cols"));
+  const SparseMatrix wide{1, 70001, {0, 1}, {70000}, {1}};
+  EXPECT_THAT(kernel_source(layer_of(wide, "1-1-1-32").layer), HasSubstr("const unsigned int* __restrict__ Cols"));
+}
+
+TEST(KernelSource, OfZerosOnlySetsCToZero) {
+  const std::string text = kernel_source(layer_of({2, 2, {0, 0, 0}, {}, {}}, "4-2-1-32").layer);
+  EXPECT_THAT(text, HasSubstr("cudaMemset2DAsync"));
+  EXPECT_THAT(text, Not(HasSubstr("__global__")));
+}
+
+TEST(KernelSource, IsTheSameForProgramsThatMeanTheSame) {
+  // The same product with other names, loops in the order j, k, i, and no guard.
+  LoopNest other = spmm_nest();
+  const auto element = [](const char* array, const char* row, const char* column) {
+    return Access{array, {{"", Affine::of(row)}, {"", Affine::of(column)}}};
+  };
+  other.arrays = {{"W", {Affine::of("out"), Affine::of("in")}, ArrayRole::sparse},
+                  {"X", {Affine::of("in"), Affine::of("batch")}, ArrayRole::dense},
+                  {"Y", {Affine::of("out"), Affine::of("batch")}, ArrayRole::output}};
+  const Node update{Statement{{}, Update{element("Y", "o", "b"), {element("W", "o", "d"), element("X", "d", "b")}, false}}};
+  const Node rows{Loop{"o", 0, Affine::of("out"), 1, Role::row, Mapping::sequential, {update}}};
+  const Node reduction{Loop{"d", 0, Affine::of("in"), 1, Role::reduction, Mapping::sequential, {rows}}};
+  other.body = {Node{Loop{"b", 0, Affine::of("batch"), 1, Role::column, Mapping::sequential, {reduction}}}};
+  const GenerateOptions options{.name = "ffn1",
+                                .source_file = "ffn1.npy",
+                                .bcol = 64,
+                                .architectures = {80, 90},
+                                .choice = {parse_schedule("4-2-1-32"), "user"}};
+  EXPECT_EQ(kernel_source(generate_layer(two_patterns, other, options).layer),
+            kernel_source(layer_of(two_patterns, "4-2-1-32").layer));
+}
+
+TEST(GenerateLayer, RefusesANestOfAnotherSize) {
+  LoopNest nest = spmm_nest();
+  nest.arrays[0].extents[0] = 5;
+  try {
+    generate_layer(two_patterns, nest, {.name = "x", .source_file = "x", .bcol = 8, .architectures = {90},
+                                        .choice = {parse_schedule("4-1-1-32"), "user"}});
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("has 5 rows, but the matrix has 4"));
+  }
+}
+
+TEST(GenerateLayer, RefusesAScheduleThatIsIllegalForBCol) {
+  EXPECT_THROW(layer_of(two_patterns, "4-1-2-32", 33), ScheduleError);
+}
+
+TEST(Manifest, SaysWhereTheBundleCameFrom) {
+  const GeneratedLayer generated = layer_of(two_patterns, "4-2-1-32");
+  const nlohmann::json manifest = nlohmann::json::parse(manifest_json(generated.layer, std::nullopt, std::nullopt));
+  EXPECT_EQ(manifest["name"], "ffn1");
+  EXPECT_EQ(manifest["m"], 4);
+  EXPECT_EQ(manifest["k"], 3);
+  EXPECT_EQ(manifest["nnz"], 3);
+  EXPECT_EQ(manifest["bcol"], 64);
+  EXPECT_EQ(manifest["architectures"], nlohmann::json({"sm_80", "sm_90"}));
+  EXPECT_EQ(manifest["schedule"]["text"], "atomic:ufi=4,ufk=2,warptile=1,threads=32");
+  EXPECT_EQ(manifest["schedule"]["directives"].size(), 6U);
+  EXPECT_EQ(manifest["verification"], nullptr);
+  EXPECT_EQ(manifest["resources"], nullptr);
+  EXPECT_EQ(manifest["pattern_sha256"], generated.layer.fingerprint.pattern);
+}
+
+TEST(Manifest, RoundTripsAndRefusesOthers) {
+  const std::string text = manifest_json(layer_of(two_patterns, "4-2-1-32").layer, std::nullopt, std::nullopt);
+  EXPECT_EQ(parse_manifest(text, "manifest.json").bcol, 64);
+  for (const char* wrong : {"", "{}", "[1]", "{\"format_version\": 99}"}) {
+    EXPECT_THROW(parse_manifest(wrong, "manifest.json"), UserError) << wrong;
+  }
+}
+
+TEST(Bundle, IsWrittenWholeComparedAndLeftAlone) {
+  const TemporaryFolder folder;
+  const KernelBundle bundle = make_bundle(layer_of(two_patterns, "4-2-1-32"), as_is);
+  EXPECT_THAT(compare_bundle(bundle, folder.path()), HasSubstr("is missing"));
+  EXPECT_EQ(write_bundle(bundle, folder.path(), false), WriteOutcome::written);
+  EXPECT_EQ(compare_bundle(bundle, folder.path()), "");
+  EXPECT_EQ(write_bundle(bundle, folder.path(), false), WriteOutcome::unchanged);
+}
+
+TEST(Bundle, ThatDiffersIsReplacedOnlyByForce) {
+  const TemporaryFolder folder;
+  write_bundle(make_bundle(layer_of(two_patterns, "4-2-1-32"), as_is), folder.path(), false);
+  const KernelBundle other = make_bundle(layer_of(two_patterns, "2-2-1-32"), as_is);
+  EXPECT_THAT(compare_bundle(other, folder.path()), HasSubstr("--- ffn1.cu (on disk)"));
+  EXPECT_THROW(write_bundle(other, folder.path(), false), UserError);
+  EXPECT_EQ(write_bundle(other, folder.path(), true), WriteOutcome::written);
+  EXPECT_EQ(compare_bundle(other, folder.path()), "");
+}
+
+TEST(Bundle, LeavesNothingWhereItCannotWrite) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "file") << "not a folder";
+  const KernelBundle bundle = make_bundle(layer_of(two_patterns, "4-2-1-32"), as_is);
+  EXPECT_THROW(write_bundle(bundle, folder.path() / "file" / "below", false), UserError);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), std::filesystem::directory_iterator()), 1);
+}
+
+}  // namespace
+}  // namespace esc
