@@ -29,7 +29,8 @@ void add_inspect_command(CLI::App& program, const CommonOptions& common, Action&
 void add_verify_command(CLI::App& program, const CommonOptions& common, Action& action);
 void add_sample_command(CLI::App& program, const CommonOptions& common, Action& action);
 
-/// Empty when the text is a whole number from 0 on, else what is wrong: without it, -1 would be read as 2^64 - 1.
+/// Empty when the text is a whole number of 64 bits from 0 on, else what is wrong: without it, -1 would be read as
+/// 2^64 - 1.
 std::string whole_number_problem(const std::string& text);
 
 /// A subcommand with an example under its help text.

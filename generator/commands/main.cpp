@@ -1,4 +1,6 @@
+#include <charconv>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 
@@ -16,8 +18,10 @@ CLI::App* add_command(CLI::App& program, const std::string& name, const std::str
 }
 
 std::string whole_number_problem(const std::string& text) {
-  const bool whole = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
-  return whole ? "" : "'" + text + "' is not a whole number from 0 on";
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole ? "" : "'" + text + "' is not a whole number from 0 to 2^64 - 1";
 }
 
 namespace {

@@ -135,8 +135,11 @@ ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matr
       return ExitStatus::check_failed;
     }
     verification = report.record(matrix.rows);
-    verified = fmt::format("verified   by emulation: relative error {:.2e} (at most {:.2e}) over {:.0f} % of the rows\n",
+    verified = fmt::format("verified   by emulation: relative error {:.2e} (at most {:.2e}) over {:.3g} % of the rows\n",
                            verification->error, verification->tolerance, 100 * verification->rows_covered);
+    for (const std::string& part : verification->skipped) {
+      verified += "skipped    " + part + "\n";
+    }
   }
   std::optional<std::vector<KernelResources>> resources;
   if (mode.resources) {

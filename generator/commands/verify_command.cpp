@@ -34,7 +34,8 @@ std::string to_json(const std::string& name, const VerificationReport& report) {
                     {"problem", run.comparison.problem}});
   }
   const nlohmann::json result{{"name", name},           {"method", report.method},     {"passed", report.passed()},
-                              {"runs", runs},           {"tolerance", report.tolerance}, {"problems", report.problems}};
+                              {"runs", runs},           {"tolerance", report.tolerance}, {"problems", report.problems},
+                              {"skipped", report.skipped}};
   return result.dump(2) + "\n";
 }
 

@@ -27,8 +27,8 @@ struct Layer {
   std::vector<transformer::PatternDigest> digests;
 };
 
-/// One line for the head of every generated file: what made it from what.
-std::string provenance(const Layer& layer);
+/// The head of every generated file: what made it from what, in two lines that each begin with `prefix`.
+std::string provenance(const Layer& layer, const std::string& prefix);
 
 /// Version of the generator; part of every bundle.
 extern const char* const tool_version;

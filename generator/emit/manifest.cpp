@@ -34,7 +34,8 @@ json verification_entry(const std::optional<VerificationRecord>& verification) {
           {"tolerance", rounded(verification->tolerance)},
           {"method", verification->method},
           {"columns", verification->columns},
-          {"rows_covered", rounded(verification->rows_covered)}};
+          {"rows_covered", rounded(verification->rows_covered)},
+          {"skipped", verification->skipped}};
 }
 
 json resources_entry(const std::optional<std::vector<KernelResources>>& resources) {

@@ -16,6 +16,7 @@ struct VerificationRecord {
   std::string method;        ///< "emulation" or "gpu"
   std::int64_t columns = 0;  ///< columns of B in the widest run
   double rows_covered = 0;   ///< share of the rows of C that were compared in the widest run, 0 to 1
+  std::vector<std::string> skipped = {};  ///< what was left out, each with its reason
   bool operator==(const VerificationRecord&) const = default;
 };
 

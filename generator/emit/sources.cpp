@@ -15,8 +15,6 @@ using transformer::PackedFormat;
 using transformer::Section;
 using transformer::SectionId;
 
-std::string comment(const std::string& text) { return "// " + text; }
-
 std::string number(auto value) { return fmt::format("{}", value); }
 
 std::string c_type(const PackedFormat& format, SectionId id) { return transformer::c_name(format.section(id).type); }
@@ -47,7 +45,7 @@ std::string height_sentence(std::uint32_t height) {
 }
 
 std::string zero_layer_source(const Layer& layer) {
-  return fill(zero_layer_template, {{"PROVENANCE", comment(provenance(layer))},
+  return fill(zero_layer_template, {{"PROVENANCE", provenance(layer, "// ")},
                                     {"NAME", layer.name},
                                     {"ROWS", number(layer.statistics.rows)},
                                     {"COLUMNS", number(layer.statistics.columns)}});
@@ -74,7 +72,7 @@ std::string kernel_source(const Layer& layer) {
   const char* offset_type = format.counts.nonzeros < (std::uint64_t{1} << 31) ? "int" : "long long";
   const CudaText cuda = print_cuda(layer.lowered, offset_type, c_type(format, SectionId::cols));
   const auto& schedule = std::get<AtomicSchedule>(layer.choice.schedule);
-  return fill(kernel_template, {{"PROVENANCE", comment(provenance(layer))},
+  return fill(kernel_template, {{"PROVENANCE", provenance(layer, "// ")},
                                 {"NAME", layer.name},
                                 {"ROWS", number(layer.statistics.rows)},
                                 {"COLUMNS", number(layer.statistics.columns)},
@@ -92,7 +90,7 @@ std::string kernel_source(const Layer& layer) {
 
 std::string transformer_source(const Layer& layer) {
   const PackedFormat& format = layer.format;
-  return fill(transformer_template, {{"PROVENANCE", comment(provenance(layer))},
+  return fill(transformer_template, {{"PROVENANCE", provenance(layer, "// ")},
                                      {"NAME", layer.name},
                                      {"ROWS", number(format.shape.rows)},
                                      {"COLUMNS", number(format.shape.columns)},
@@ -107,7 +105,7 @@ std::string transformer_source(const Layer& layer) {
 }
 
 std::string header_source(const Layer& layer) {
-  return fill(header_template, {{"PROVENANCE", "/* " + provenance(layer) + " */"},
+  return fill(header_template, {{"PROVENANCE", provenance(layer, " * ")},
                                 {"NAME", layer.name},
                                 {"ROWS", number(layer.statistics.rows)},
                                 {"COLUMNS", number(layer.statistics.columns)},
@@ -116,7 +114,7 @@ std::string header_source(const Layer& layer) {
 
 std::string cmake_source(const Layer& layer) {
   return fill(bundle_cmake_template,
-              {{"PROVENANCE", provenance(layer)},
+              {{"PROVENANCE", provenance(layer, "# ")},
                {"NAME", layer.name},
                {"ARCHITECTURES", fmt::format("{}", fmt::join(layer.architectures, ";"))}});
 }

@@ -1,9 +1,5 @@
 #include "generator/emulate/block_runner.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <bit>
 #include <exception>
 #include <numeric>
 #include <utility>
@@ -72,7 +68,8 @@ void BlockRunner::begin_block(std::uint64_t linear_block) {
 bool BlockRunner::run(std::uint64_t linear_block) {
   begin_block(linear_block);
   if (!machine_.clock().begin_block(linear_block)) {
-    machine_.report(FaultKind::limit, 0, "", [] { return "more blocks and barriers in one launch than can be told apart"; });
+    machine_.report(FaultKind::limit, 0, "",
+                    [] { return "more blocks and barriers in one launch than can be told apart"; });
     return false;
   }
   ++machine_.counters().blocks;
@@ -203,195 +200,6 @@ void BlockRunner::finish_thread() {
   }
   if (live_ != 0 && at_barrier_ == live_) {
     complete_barrier();
-  }
-}
-
-int BlockRunner::barrier(int predicate, BarrierReduction reduction) {
-  ++machine_.counters().barriers;
-  Thread& thread = threads_[current_];
-  thread.site = machine_.site();
-  thread.predicate = predicate;
-  thread.state = State::at_barrier;
-  reduction_ = reduction;
-  if (++at_barrier_ < live_) {
-    wait(State::at_barrier);
-    return barrier_result_;
-  }
-  complete_barrier();
-  return barrier_result_;
-}
-
-/// Lets all go on; the running thread, where it was the last to arrive, without a switch.
-void BlockRunner::complete_barrier() {
-  const std::uint32_t threads = static_cast<std::uint32_t>(thread_indices_.size());
-  std::uint32_t first = kNobody;
-  int met = 0;
-  for (std::uint32_t thread = 0; thread < threads; ++thread) {
-    if (threads_[thread].state != State::at_barrier) {
-      continue;
-    }
-    if (first == kNobody) {
-      first = thread;
-    } else if (threads_[thread].site != threads_[first].site) {
-      machine_.report(FaultKind::divergent_barrier, threads_[thread].site, "", [&] {
-        return fmt::format("{}, but {}: a barrier must be reached by all threads of the block alike",
-                           describe_wait(thread), describe_wait(first));
-      });
-      machine_.stop();
-    }
-    met += threads_[thread].predicate != 0 ? 1 : 0;
-  }
-  const int live = static_cast<int>(live_);
-  if (live_ < threads && !machine_.options().returned_threads_may_miss_barriers) {
-    machine_.report(FaultKind::divergent_barrier, threads_[first].site, "", [&] {
-      return fmt::format("{}, but {} threads of the block have returned", describe_wait(first), threads - live_);
-    });
-    machine_.stop();
-  }
-  barrier_result_ = reduction_ == BarrierReduction::count ? met : reduction_ == BarrierReduction::all ? met == live : met > 0;
-  at_barrier_ = 0;
-  for (std::uint32_t thread = 0; thread < threads; ++thread) {
-    if (threads_[thread].state != State::at_barrier) {
-      continue;
-    }
-    if (thread == current_) {
-      threads_[thread].state = State::running;
-    } else {
-      make_ready(thread);
-    }
-  }
-  if (!machine_.clock().begin_interval()) {
-    machine_.report(FaultKind::limit, machine_.site(), "", [] { return "more barriers in one launch than can be told apart"; });
-    machine_.stop_launch();
-  }
-}
-
-std::uint64_t BlockRunner::warp_operation(WarpOperationKind kind, std::uint32_t mask, std::uint64_t value,
-                                          std::int32_t argument, std::uint32_t width) {
-  ++machine_.counters().warp_operations;
-  const std::uint32_t index = current_ / 32;
-  const std::uint32_t lane = current_ % 32;
-  const std::uint32_t site = machine_.site();
-  Warp& warp = warps_[index];
-  if ((mask >> lane & 1) == 0) {
-    machine_.report(FaultKind::missing_lanes, site, "", [&] {
-      return fmt::format("{} with mask {:#010x} is called by lane {}, which the mask does not name", to_string(kind), mask,
-                         lane);
-    });
-    machine_.stop();
-  }
-  if (!std::has_single_bit(width) || width > 32) {
-    machine_.report(FaultKind::missing_lanes, site, "",
-                    [&] { return fmt::format("{} with width {}, not a power of two up to 32", to_string(kind), width); });
-    machine_.stop();
-  }
-  auto operation = std::find_if(warp.pending.begin(), warp.pending.end(),
-                                [&](const WarpOperation& other) { return other.mask == mask; });
-  if (operation == warp.pending.end()) {
-    operation = warp.pending.insert(operation, {kind, mask, site, 0});
-  } else if (operation->kind != kind || operation->site != site) {
-    machine_.report(FaultKind::missing_lanes, site, "", [&] {
-      return fmt::format("lane {} is in {} with mask {:#010x}, but lanes {:#010x} of the mask wait in {} at {}", lane,
-                         to_string(kind), mask, operation->arrived, to_string(operation->kind),
-                         machine_.describe_site(operation->site));
-    });
-    machine_.stop();
-  }
-  warp.value[lane] = value;
-  warp.argument[lane] = argument;
-  warp.width[lane] = width;
-  operation->arrived |= 1u << lane;
-  if (!warp.is_complete(*operation)) {
-    wait(State::in_warp_operation);
-    return warp.result[lane];
-  }
-  complete_warp_operation(index, static_cast<std::size_t>(operation - warp.pending.begin()));
-  return warp.result[lane];
-}
-
-/// Gives every lane its result and lets all but the running one go on.
-void BlockRunner::complete_warp_operation(std::uint32_t index, std::size_t operation_index) {
-  Warp& warp = warps_[index];
-  const WarpOperation operation = warp.pending[operation_index];
-  warp.pending.erase(warp.pending.begin() + static_cast<std::ptrdiff_t>(operation_index));
-  if (operation.arrived != operation.mask && !machine_.options().returned_threads_may_miss_barriers) {
-    machine_.report(FaultKind::missing_lanes, operation.site, "", [&] {
-      return fmt::format("{} with mask {:#010x} names lanes {:#010x}, which have returned", to_string(operation.kind),
-                         operation.mask, operation.mask & ~operation.arrived);
-    });
-    machine_.stop();
-  }
-  if (operation.kind == WarpOperationKind::vote) {
-    std::uint64_t ballot = 0;
-    for (std::uint32_t lanes = operation.arrived; lanes != 0; lanes &= lanes - 1) {
-      const int lane = std::countr_zero(lanes);
-      ballot |= warp.value[static_cast<std::size_t>(lane)] != 0 ? std::uint64_t{1} << lane : 0;
-    }
-    for (std::uint32_t lanes = operation.arrived; lanes != 0; lanes &= lanes - 1) {
-      warp.result[static_cast<std::size_t>(std::countr_zero(lanes))] = ballot;
-    }
-  } else if (operation.kind != WarpOperationKind::sync) {
-    shuffle(warp, operation);
-  }
-  const bool orders = operation.kind == WarpOperationKind::sync || machine_.options().shuffles_order_memory;
-  if (orders && !machine_.clock().meet(index, operation.arrived)) {
-    machine_.report(FaultKind::limit, operation.site, "",
-                    [] { return "more warp operations between two barriers than can be told apart"; });
-  }
-  for (std::uint32_t lanes = operation.arrived; lanes != 0; lanes &= lanes - 1) {
-    const std::uint32_t thread = index * 32 + static_cast<std::uint32_t>(std::countr_zero(lanes));
-    if (threads_[thread].state == State::in_warp_operation) {
-      make_ready(thread);
-    }
-  }
-}
-
-void BlockRunner::shuffle(Warp& warp, const WarpOperation& operation) {
-  for (std::uint32_t lanes = operation.arrived; lanes != 0; lanes &= lanes - 1) {
-    const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
-    const std::uint32_t source = shuffle_source(operation.kind, lane, warp.argument[lane], warp.width[lane]);
-    if ((operation.arrived >> source & 1) == 0) {
-      machine_.report(FaultKind::missing_lanes, operation.site, "", [&] {
-        return fmt::format("{} with mask {:#010x}: lane {} reads lane {}, which {}", to_string(operation.kind),
-                           operation.mask, lane, source,
-                           (operation.mask >> source & 1) != 0 ? "has returned" : "the mask does not name");
-      });
-    }
-    warp.result[lane] = warp.value[source];
-  }
-}
-
-std::string BlockRunner::describe_wait(std::uint32_t thread) const {
-  const Dim3& at = thread_indices_[thread];
-  const std::string who = fmt::format("thread ({},{},{})", at.x, at.y, at.z);
-  if (threads_[thread].state == State::at_barrier) {
-    return fmt::format("{} waits at __syncthreads at {}", who, machine_.describe_site(threads_[thread].site));
-  }
-  if (threads_[thread].state == State::in_warp_operation) {
-    for (const WarpOperation& operation : warps_[thread / 32].pending) {
-      if ((operation.arrived >> thread % 32 & 1) != 0) {
-        return fmt::format("{} waits in {} with mask {:#010x} at {}", who, to_string(operation.kind), operation.mask,
-                           machine_.describe_site(operation.site));
-      }
-    }
-  }
-  return fmt::format("{} has returned", who);
-}
-
-/// Nobody can run and somebody is left: some lanes wait in a warp operation for lanes that wait elsewhere.
-void BlockRunner::report_deadlock() {
-  for (std::uint32_t index = 0; index < warps_.size(); ++index) {
-    for (const WarpOperation& operation : warps_[index].pending) {
-      const std::uint32_t absent = operation.mask & ~operation.arrived & ~warps_[index].gone;
-      const std::uint32_t first = index * 32 + static_cast<std::uint32_t>(std::countr_zero(operation.arrived));
-      const std::uint32_t other = index * 32 + static_cast<std::uint32_t>(std::countr_zero(absent));
-      machine_.program().registers().thread_index = thread_indices_[first];
-      machine_.report(FaultKind::missing_lanes, operation.site, "", [&] {
-        return fmt::format("deadlock: {}, for lanes {:#010x} that do not come: {}", describe_wait(first), absent,
-                           describe_wait(other));
-      });
-      return;
-    }
   }
 }
 

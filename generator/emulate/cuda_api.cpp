@@ -80,8 +80,9 @@ const ProgramKernel* find_kernel(const Machine& machine, const void* address) {
 
 std::uint64_t dynamic_limit(const Machine& machine, const ProgramKernel& kernel) {
   const auto raised = machine.dynamic_shared_limits.find(kernel.address);
-  return raised != machine.dynamic_shared_limits.end() ? static_cast<std::uint64_t>(raised->second)
-                                                       : kDefaultSharedBytes - std::min(kDefaultSharedBytes, kernel.facts.static_shared);
+  return raised != machine.dynamic_shared_limits.end()
+             ? static_cast<std::uint64_t>(raised->second)
+             : kDefaultSharedBytes - std::min(kDefaultSharedBytes, kernel.facts.static_shared);
 }
 
 bool is_extent(const Dim3& extent, std::uint32_t x, std::uint32_t y, std::uint32_t z) {
@@ -347,7 +348,6 @@ std::vector<std::pair<std::string, std::uint64_t>> cuda_api_functions() {
       {"cudaGetDevice", address_of(&get_device)},
       {"cudaDeviceGetAttribute", address_of(&device_get_attribute)},
       {"cudaGetErrorString", address_of(&error_string)},
-      {"cudaGetErrorName", address_of(&error_string)},
   };
 }
 

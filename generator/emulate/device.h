@@ -83,8 +83,8 @@ class EmulatedDevice {
     return call(program, program.function<Signature>(name), std::forward<A>(arguments)...);
   }
 
-  /// The faults of all calls so far, in the order found, each kind once per place. Blocks with a fault of an access that
-  /// cannot be made are abandoned; after `max_faults` nothing runs any more.
+  /// The faults of all calls so far, in the order found, each kind once per place. Blocks with a fault of an access
+  /// that cannot be made are abandoned; after `max_faults` nothing runs any more.
   const std::vector<EmulationFault>& faults() const;
   /// The messages of `faults()`, one per line.
   std::string describe_faults() const;

@@ -10,19 +10,19 @@ namespace esc {
 
 /// What went wrong in a run.
 enum class FaultKind {
-  out_of_bounds,         ///< an access outside every buffer
-  misaligned,            ///< an address that is not a multiple of what the accessed type promises
-  read_only,             ///< a write to a buffer or variable that the kernel may only read
-  forbidden_space,       ///< host code touches device memory, or device code host memory
-  uninitialised,         ///< a read of bytes that nothing has written
-  race,                  ///< two accesses that nothing orders, at least one of them a write
-  divergent_barrier,     ///< threads of a block wait at different barriers, or one has left without reaching it
-  missing_lanes,         ///< a warp operation whose named lanes do not all take part
-  step_limit,            ///< a thread runs longer than allowed
-  bad_copy,              ///< an asynchronous copy of a kind that the hardware does not know
-  stopped,               ///< a trap, a division by zero, an index outside a local array, unreachable code
-  stack_overflow,        ///< a thread needs more stack than it has
-  limit                  ///< the text does more than the emulator can follow
+  out_of_bounds,      ///< an access outside every buffer
+  misaligned,         ///< an address that is not a multiple of what the accessed type promises
+  read_only,          ///< a write to a buffer or variable that the kernel may only read
+  forbidden_space,    ///< host code touches device memory, or device code host memory
+  uninitialised,      ///< a read of bytes that nothing has written
+  race,               ///< two accesses that nothing orders, at least one of them a write
+  divergent_barrier,  ///< threads of a block wait at different barriers, or one has left without reaching it
+  missing_lanes,      ///< a warp operation whose named lanes do not all take part
+  step_limit,         ///< a thread runs longer than allowed
+  bad_copy,           ///< an asynchronous copy of a kind that the hardware does not know
+  stopped,            ///< a trap, a division by zero, an index outside a local array, unreachable code
+  stack_overflow,     ///< a thread needs more stack than it has
+  limit               ///< the text does more than the emulator can follow
 };
 
 /// The word for a kind, as it stands in messages: "out of bounds", "race", ...

@@ -55,15 +55,15 @@ void stop_hook(std::uint32_t reason, std::uint32_t site) {
 }
 
 void out_of_fuel_hook(std::uint32_t site) {
-  const std::int64_t limit =
-      active->in_kernel() ? active->options().steps_per_thread : active->options().host_steps;
+  const std::int64_t limit = active->in_kernel() ? active->options().steps_per_thread : active->options().host_steps;
   active->report(FaultKind::step_limit, site, "", [&] { return fmt::format("has gone round loops {} times", limit); });
   active->stop_launch();
 }
 
 void stack_overflow_hook(std::uint32_t site) {
-  active->report(FaultKind::stack_overflow, site, "",
-                 [] { return std::string("needs more stack than a thread has: local arrays too large, or recursion"); });
+  active->report(FaultKind::stack_overflow, site, "", [] {
+    return std::string("needs more stack than a thread has: local arrays too large, or recursion");
+  });
   active->stop();
 }
 
@@ -92,7 +92,7 @@ std::uint64_t shuffle(std::uint32_t mask, std::uint64_t value, std::int32_t lane
   constexpr auto kFirst = static_cast<std::int32_t>(WarpOperationKind::shuffle_index);
   require_kernel("a shuffle");
   return active->runner().warp_operation(static_cast<WarpOperationKind>(kFirst + kind), mask, value, lane,
-                                               static_cast<std::uint32_t>(width));
+                                         static_cast<std::uint32_t>(width));
 }
 
 std::uint32_t vote(std::uint32_t mask, int predicate) {

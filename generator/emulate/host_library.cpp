@@ -110,7 +110,8 @@ std::uint64_t resolve_host_library(const std::string& name) {
 }
 
 std::vector<std::pair<std::uint64_t, std::uint64_t>> host_library_variables() {
-  return {{address_of(&stdin), sizeof stdin}, {address_of(&stdout), sizeof stdout}, {address_of(&stderr), sizeof stderr}};
+  return {
+      {address_of(&stdin), sizeof stdin}, {address_of(&stdout), sizeof stdout}, {address_of(&stderr), sizeof stderr}};
 }
 
 }  // namespace esc

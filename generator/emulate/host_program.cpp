@@ -4,7 +4,9 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 
+#include <algorithm>
 #include <map>
+#include <new>
 #include <utility>
 
 #include "generator/emulate/hooks.h"

@@ -38,9 +38,9 @@ struct ProgramOptions {
   std::vector<std::string> defines;    ///< NAME or NAME=VALUE
 };
 
-/// A text compiled for this process and instrumented, so that an EmulatedDevice can run and check it. Its functions must
-/// be called through `EmulatedDevice::call` only. One device runs a program at a time: the registers and the shared
-/// memory of its kernels are part of it.
+/// A text compiled for this process and instrumented, so that an EmulatedDevice can run and check it. Its functions
+/// must be called through `EmulatedDevice::call` only. One device runs a program at a time: the registers and the
+/// shared memory of its kernels are part of it.
 class HostProgram {
  public:
   /// Compiles CUDA C++: a text that includes <cuda_runtime.h> and launches through cudaLaunchKernelEx. No toolkit is
@@ -72,7 +72,7 @@ class HostProgram {
   const SiteTable& sites() const { return sites_; }
 
  private:
-  HostProgram(const HostSource& source);
+  explicit HostProgram(const HostSource& source);
 
   std::string file_name_;
   SiteTable sites_;

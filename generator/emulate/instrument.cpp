@@ -172,8 +172,9 @@ class Instrumenter {
     if (is_signed) {
       const unsigned width = type->getIntegerBitWidth();
       llvm::Value* lowest = llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(width));
-      llvm::Value* overflows = builder.CreateAnd(builder.CreateICmpEQ(divisor, llvm::ConstantInt::getAllOnesValue(type)),
-                                                 builder.CreateICmpEQ(division.getOperand(0), lowest));
+      llvm::Value* overflows =
+          builder.CreateAnd(builder.CreateICmpEQ(divisor, llvm::ConstantInt::getAllOnesValue(type)),
+                            builder.CreateICmpEQ(division.getOperand(0), lowest));
       bad = builder.CreateOr(bad, overflows);
     }
     stop_if(bad, division, StopReason::division);
@@ -218,8 +219,8 @@ class Instrumenter {
     return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16;
   }
 
-  /// Whether the access needs no hook: it is inside a local variable, or has just been given a check in line, or reads a
-  /// register or a constant of the compiler.
+  /// Whether the access needs no hook: it is inside a local variable, or has just been given a check in line, or reads
+  /// a register or a constant of the compiler.
   bool is_local(llvm::Instruction& at, llvm::Value* pointer, std::uint64_t bytes) {
     llvm::APInt offset(layout_.getIndexTypeSizeInBits(pointer->getType()), 0);
     const llvm::Value* base = pointer->stripAndAccumulateConstantOffsets(layout_, offset, /*AllowNonInbounds=*/true);
@@ -277,15 +278,17 @@ class Instrumenter {
   }
 
   void stop_if(llvm::Value* condition, llvm::Instruction& at, StopReason reason) {
-    llvm::Instruction* then = llvm::SplitBlockAndInsertIfThen(condition, at.getIterator(), /*Unreachable=*/true, unlikely_);
+    llvm::Instruction* then =
+        llvm::SplitBlockAndInsertIfThen(condition, at.getIterator(), /*Unreachable=*/true, unlikely_);
     then->setDebugLoc(at.getDebugLoc());
     stop(*then, reason);
   }
 
   void stop(llvm::Instruction& at, StopReason reason) {
     llvm::IRBuilder<> builder(&at);
-    auto* call = builder.CreateCall(hook(hook_names::kStop, {int32_, int32_}),
-                                    {builder.getInt32(static_cast<std::uint32_t>(reason)), builder.getInt32(site_of(at))});
+    auto* call =
+        builder.CreateCall(hook(hook_names::kStop, {int32_, int32_}),
+                           {builder.getInt32(static_cast<std::uint32_t>(reason)), builder.getInt32(site_of(at))});
     call->setDoesNotReturn();
   }
 
@@ -326,7 +329,8 @@ class Instrumenter {
     llvm::Instruction* then = llvm::SplitBlockAndInsertIfThen(
         builder.CreateICmpULT(builder.CreatePtrToInt(top, int64_), lowest), first.getIterator(), true, unlikely_);
     builder.SetInsertPoint(then);
-    auto* call = builder.CreateCall(hook(hook_names::kStackOverflow, {int32_}), {builder.getInt32(entry_site(function))});
+    auto* call =
+        builder.CreateCall(hook(hook_names::kStackOverflow, {int32_}), {builder.getInt32(entry_site(function))});
     call->setDoesNotReturn();
   }
 

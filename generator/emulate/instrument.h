@@ -11,7 +11,7 @@ class Module;
 
 namespace esc {
 
-/// What the text is told about one access: its size, the alignment that its type promises, and its place.
+/// What a hook is told about one access: its size, the alignment that its type promises, and its place.
 /// Packed into 64 bits: size (bits 0-15), log2 of the alignment (16-23), site (32-63).
 struct AccessNote {
   static constexpr std::uint64_t pack(std::uint64_t bytes, unsigned log2_alignment, std::uint32_t site) {
@@ -26,13 +26,13 @@ enum class StopReason : std::uint32_t { trap, unreachable, division, local_array
 
 /// Names of what instrumented code refers to; `resolve_hook` (hooks.h) and the registers answer them.
 namespace hook_names {
-inline constexpr const char* kRead = "__esc_read";    ///< + bytes: (address, note) before a read of 1, 2, 4, 8, 16 bytes
-inline constexpr const char* kWrite = "__esc_write";  ///< + bytes: the same for a write
-inline constexpr const char* kReadRange = "__esc_read_range";    ///< (address, bytes, note)
-inline constexpr const char* kWriteRange = "__esc_write_range";  ///< (address, bytes, note)
-inline constexpr const char* kAtomic = "__esc_atomic_access";    ///< (address, bytes, note)
-inline constexpr const char* kStop = "__esc_stop";               ///< (StopReason, site), does not return
-inline constexpr const char* kOutOfFuel = "__esc_out_of_fuel";   ///< (site)
+inline constexpr const char* kRead = "__esc_read";  ///< + bytes: (address, note) before a read of 1, 2, 4, 8, 16 bytes
+inline constexpr const char* kWrite = "__esc_write";                   ///< + bytes: the same for a write
+inline constexpr const char* kReadRange = "__esc_read_range";          ///< (address, bytes, note)
+inline constexpr const char* kWriteRange = "__esc_write_range";        ///< (address, bytes, note)
+inline constexpr const char* kAtomic = "__esc_atomic_access";          ///< (address, bytes, note)
+inline constexpr const char* kStop = "__esc_stop";                     ///< (StopReason, site), does not return
+inline constexpr const char* kOutOfFuel = "__esc_out_of_fuel";         ///< (site)
 inline constexpr const char* kStackOverflow = "__esc_stack_overflow";  ///< (site), does not return
 inline constexpr const char* kSite = "__esc_site";
 inline constexpr const char* kFuel = "__esc_fuel";

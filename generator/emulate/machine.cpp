@@ -148,7 +148,11 @@ void Machine::enter_stack(const Context& context) {
   program_->registers().stack_limit = stack_bottom_ + kStackMargin;
 }
 
-std::vector<std::uint64_t> Machine::choose_blocks(const Launch& launch) const {
+/// The blocks to run in their order; nothing where it is simply all of them.
+std::optional<std::vector<std::uint64_t>> Machine::choose_blocks(const Launch& launch) const {
+  if (!options_.select_blocks && !options_.shuffle_seed) {
+    return std::nullopt;
+  }
   std::vector<std::uint64_t> blocks;
   if (options_.select_blocks) {
     blocks = options_.select_blocks(
@@ -173,7 +177,7 @@ bool Machine::run_launch(const Launch& launch) {
   }
   Registers& registers = program_->registers();
   const Registers saved = registers;
-  const std::vector<std::uint64_t> blocks = choose_blocks(launch);
+  const std::optional<std::vector<std::uint64_t>> blocks = choose_blocks(launch);
   if (clock_.wants_reset()) {
     for (const auto& region : memory_.regions()) {
       region->forget_accesses();
@@ -190,8 +194,9 @@ bool Machine::run_launch(const Launch& launch) {
   registers.block_extent = launch.block;
   runner_.begin_launch(launch);
   bool whole = true;
-  for (const std::uint64_t block : blocks) {
-    whole = runner_.run(block) && whole;
+  const std::uint64_t count = blocks ? blocks->size() : launch.grid.volume();
+  for (std::uint64_t index = 0; index < count; ++index) {
+    whole = runner_.run(blocks ? (*blocks)[index] : index) && whole;
     if (launch_stopped_ || exhausted()) {
       whole = false;
       break;
@@ -262,9 +267,8 @@ Region* Machine::locate(std::uint64_t address, std::uint64_t size, std::uint64_t
   if (size == 0 || (!in_kernel() && !options_.check_host_accesses)) {
     return nullptr;
   }
-  report(FaultKind::out_of_bounds, AccessNote::site(note), verb(use), [&] {
-    return fmt::format("{} of {} bytes {}", verb(use), size, memory_.describe_nearest(address, size));
-  });
+  report(FaultKind::out_of_bounds, AccessNote::site(note), verb(use),
+         [&] { return fmt::format("{} of {} bytes {}", verb(use), size, memory_.describe_nearest(address, size)); });
   stop();
 }
 
@@ -295,9 +299,9 @@ void Machine::refuse_mode(const Region& region, std::uint64_t address, std::uint
 void Machine::report_uninitialised(const Region& region, std::uint64_t address, std::uint64_t size,
                                    std::uint64_t note) {
   report(FaultKind::uninitialised, AccessNote::site(note), region.name, [&] {
-    return fmt::format("read of {} bytes at offset {} of {}, which nothing has written{}", size, address - region.base,
-                       region.name,
-                       region.lasts_a_block ? " in this block (or whose asynchronous copy has not been waited for)" : "");
+    return fmt::format(
+        "read of {} bytes at offset {} of {}, which nothing has written{}", size, address - region.base, region.name,
+        region.lasts_a_block ? " in this block (or whose asynchronous copy has not been waited for)" : "");
   });
   if (exhausted()) {
     stop();
@@ -323,8 +327,7 @@ void Machine::report_race(const Region& region, std::uint64_t address, std::uint
 
 void Machine::check_atomic(std::uint64_t address, std::uint64_t size) {
   ++counters_.atomics;
-  check<Use::atomic>(address, size,
-                     AccessNote::pack(size, static_cast<unsigned>(std::countr_zero(size)), site()));
+  check<Use::atomic>(address, size, AccessNote::pack(size, static_cast<unsigned>(std::countr_zero(size)), site()));
 }
 
 void Machine::begin_copy(std::uint64_t shared, std::uint64_t global, std::uint64_t bytes, std::uint64_t zero_fill) {

@@ -5,6 +5,7 @@
 #include <exception>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -86,7 +87,7 @@ class Machine {
  private:
   void load(const HostProgram& program);
   void unload();
-  std::vector<std::uint64_t> choose_blocks(const Launch& launch) const;
+  std::optional<std::vector<std::uint64_t>> choose_blocks(const Launch& launch) const;
   Region* locate(std::uint64_t address, std::uint64_t size, std::uint64_t note, Use use);
   template <Use use>
   void track(Region& region, std::uint64_t address, std::uint64_t size, std::uint64_t note);

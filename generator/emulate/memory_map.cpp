@@ -20,12 +20,16 @@ std::uint32_t bytes_in_word(std::uint64_t word, std::uint64_t first, std::uint64
   return ((1u << high) - 1u) & ~((1u << low) - 1u);
 }
 
+/// How far the bytes reach outside the region; written so that no address overflows.
 std::uint64_t distance(const Region& region, std::uint64_t address, std::uint64_t size) {
   if (address < region.base) {
     return region.base - address;
   }
-  const std::uint64_t end = region.base + region.bytes;
-  return address + size > end ? address + size - end : 0;
+  const std::uint64_t offset = address - region.base;
+  if (offset >= region.bytes) {
+    return offset - region.bytes + size;
+  }
+  return size > region.bytes - offset ? size - (region.bytes - offset) : 0;
 }
 
 }  // namespace
@@ -101,8 +105,8 @@ std::string MemoryMap::describe_nearest(std::uint64_t address, std::uint64_t siz
     return fmt::format("{} bytes before the start of {} ({} bytes), offset {}", region.base - address, region.name,
                        region.bytes, offset);
   }
-  return fmt::format("{} bytes past the end of {} ({} bytes), offset {}", address + size - region.base - region.bytes,
-                     region.name, region.bytes, offset);
+  return fmt::format("{} bytes past the end of {} ({} bytes), offset {}", distance(region, address, size), region.name,
+                     region.bytes, offset);
 }
 
 }  // namespace esc

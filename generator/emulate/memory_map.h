@@ -19,11 +19,11 @@ struct Region {
   std::string name;  ///< as messages call it: "buffer 'c'", "shared memory 'tile'", ...
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
-  std::uint8_t denied = 0;       ///< modes that are faults
-  bool tracks_init = false;      ///< whether reads of unwritten bytes are faults
-  bool tracks_races = false;     ///< whether device accesses are compared with each other
-  bool lasts_a_block = false;    ///< contents and history are void in the next block
-  MappedMemory shadow_memory;    ///< one WordShadow per 4-byte word, or nothing where nothing is tracked
+  std::uint8_t denied = 0;     ///< modes that are faults
+  bool tracks_init = false;    ///< whether reads of unwritten bytes are faults
+  bool tracks_races = false;   ///< whether device accesses are compared with each other
+  bool lasts_a_block = false;  ///< contents and history are void in the next block
+  MappedMemory shadow_memory;  ///< one WordShadow per 4-byte word, or nothing where nothing is tracked
 
   bool contains(std::uint64_t address, std::uint64_t size) const {
     return size <= bytes && address - base <= bytes - size;

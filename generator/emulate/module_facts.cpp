@@ -68,8 +68,8 @@ std::string plain_name(llvm::StringRef symbol) {
   if (demangler.partialDemangle(text.c_str())) {
     return text;
   }
-  char* name = demangler.isFunction() ? demangler.getFunctionName(nullptr, nullptr)
-                                      : demangler.finishDemangle(nullptr, nullptr);
+  char* name =
+      demangler.isFunction() ? demangler.getFunctionName(nullptr, nullptr) : demangler.finishDemangle(nullptr, nullptr);
   const std::string result = name == nullptr ? text : name;
   std::free(name);
   return result;
@@ -174,8 +174,8 @@ ModuleFacts take_facts(llvm::Module& module) {
     const Annotation* bounds = find(annotations, function, "esc_launch_bounds");
     const auto max_threads = static_cast<std::uint32_t>(bounds == nullptr ? 0 : bounds->argument);
     expose(function);
-    facts.kernels.push_back({function.getName().str(), plain_name(function.getName()), max_threads,
-                             shared_bytes[&function]});
+    facts.kernels.push_back(
+        {function.getName().str(), plain_name(function.getName()), max_threads, shared_bytes[&function]});
   }
   drop_annotations(module);
   return facts;

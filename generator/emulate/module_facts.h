@@ -13,9 +13,9 @@ namespace esc {
 /// A kernel of a program under check.
 struct KernelFacts {
   std::string symbol;
-  std::string name;                   ///< as written, with template arguments
-  std::uint32_t max_threads = 0;      ///< per block, from __launch_bounds__; 0 where none was given
-  std::uint64_t static_shared = 0;    ///< bytes of the shared variables that it can reach
+  std::string name;                 ///< as written, with template arguments
+  std::uint32_t max_threads = 0;    ///< per block, from __launch_bounds__; 0 where none was given
+  std::uint64_t static_shared = 0;  ///< bytes of the shared variables that it can reach
 };
 
 /// A shared variable of known size; or the array of dynamic shared memory (`bytes` 0).

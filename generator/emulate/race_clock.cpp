@@ -135,7 +135,8 @@ void RaceClock::merge(std::uint64_t& entry, std::uint32_t& lanes, std::uint64_t 
     entry = fresh;
     return;
   }
-  const std::uint64_t shared = (fresh & ~(std::uint64_t{15} << kBytesShift)) | std::uint64_t{common} << kBytesShift | kMany;
+  const std::uint64_t shared =
+      (fresh & ~(std::uint64_t{15} << kBytesShift)) | std::uint64_t{common} << kBytesShift | kMany;
   if ((many && lanes == 0) || thread(entry) / 32 != thread_ / 32) {
     entry = shared;
     lanes = 0;

@@ -50,8 +50,8 @@ struct Conflict {
 ///
 /// One entry is kept per word and direction. It stands for the oldest block that touched the word in this launch, and
 /// inside a block for the latest access, or for all of the unordered ones together; their time is then the latest of
-/// theirs. What is forgotten by this can hide a race: sub-word accesses of different threads to different bytes displace
-/// each other, and of plain and atomic writes between two barriers only the plain one is kept.
+/// theirs. What is forgotten by this can hide a race: sub-word accesses of different threads to different bytes
+/// displace each other, and of plain and atomic writes between two barriers only the plain one is kept.
 class RaceClock {
  public:
   void begin_launch();

@@ -25,9 +25,9 @@ struct Registers {
   Dim3 block_index{0, 0, 0};
   Dim3 block_extent;
   Dim3 grid_extent;
-  std::uint32_t site = 0;           ///< the place of the latest call of the emulator
-  std::int64_t fuel = INT64_MAX;    ///< loop iterations left to this thread
-  std::uint64_t stack_limit = 0;    ///< no frame may reach below this address
+  std::uint32_t site = 0;         ///< the place of the latest call of the emulator
+  std::int64_t fuel = INT64_MAX;  ///< loop iterations left to this thread
+  std::uint64_t stack_limit = 0;  ///< no frame may reach below this address
 };
 
 }  // namespace esc

@@ -15,6 +15,7 @@ clang::format::FormatStyle generated_style(const std::string& file_name) {
   style.ColumnLimit = 100;
   style.DerivePointerAlignment = false;
   style.PointerAlignment = FormatStyle::PAS_Left;
+  style.ReflowComments = FormatStyle::RCS_Never;  // their tables and line breaks are the author's
   return style;
 }
 

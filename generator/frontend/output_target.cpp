@@ -41,9 +41,10 @@ class Gathering {
       } else if (index > update_ && stores(action) && store == nullptr) {
         store = &action;
       } else if (sets_to_zero(action) || stores(action)) {
-        refuse(action.place, fmt::format("{0} is expected to be set to 0 before the innermost loop and stored once after "
-                                         "it",
-                                         name()));
+        refuse(action.place,
+               fmt::format("{0} is expected to be set to 0 before the innermost loop and stored once after "
+                           "it",
+                           name()));
       }
     }
     require_around_innermost(zero, "set to 0 before");
@@ -106,8 +107,8 @@ void require_initialisation(const Action& action, const MatrixElement& zeroed, c
 MatrixElement output_target(const std::vector<Action>& actions, std::size_t update) {
   const Target& added_to = std::get<Accumulate>(actions[update].content).target;
   const auto* gathered = std::get_if<const clang::VarDecl*>(&added_to);
-  const MatrixElement target = gathered != nullptr ? Gathering(actions, update, **gathered).stored_target()
-                                                   : std::get<MatrixElement>(added_to);
+  const MatrixElement target =
+      gathered != nullptr ? Gathering(actions, update, **gathered).stored_target() : std::get<MatrixElement>(added_to);
   const Loops& nest = actions[update].scope.loops;
   for (std::size_t index = 0; index < actions.size(); ++index) {
     const Action& action = actions[index];

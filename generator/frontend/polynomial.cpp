@@ -71,9 +71,8 @@ std::optional<Polynomial> Polynomial::times(const Polynomial& other) const {
 bool Polynomial::is_constant() const { return terms_.empty() || (terms_.size() == 1 && terms_.begin()->first.empty()); }
 
 bool Polynomial::mentions(const std::string& name) const {
-  return std::any_of(terms_.begin(), terms_.end(), [&](const auto& term) {
-    return std::binary_search(term.first.begin(), term.first.end(), name);
-  });
+  return std::any_of(terms_.begin(), terms_.end(),
+                     [&](const auto& term) { return std::binary_search(term.first.begin(), term.first.end(), name); });
 }
 
 Polynomial Polynomial::coefficient(const std::string& name) const {

@@ -120,7 +120,8 @@ std::variant<Accumulate, SetToZero, Store> read_content(const clang::Expr& expre
     return read_assignment(*assignment, scope);
   }
   if (assignment->getOpcode() != clang::BO_AddAssign) {
-    refuse(*assignment, fmt::format("operator {}: expected +=, {}", assignment->getOpcodeStr().str(), expected_product));
+    refuse(*assignment,
+           fmt::format("operator {}: expected +=, {}", assignment->getOpcodeStr().str(), expected_product));
   }
   const Target target = read_target(*assignment->getLHS(), scope);
   const clang::Expr& value = assigned_value(*assignment, scope.variables->ast());
@@ -145,7 +146,8 @@ Action read_action(const Effect& effect) {
   if (effect.declaration != nullptr) {
     const clang::VarDecl& local = *effect.declaration;
     if (!is_zero(*local.getInit())) {
-      refuse(*local.getInit(), fmt::format("{} is changed later, so it is expected to start at 0", local.getName().str()));
+      refuse(*local.getInit(),
+             fmt::format("{} is changed later, so it is expected to start at 0", local.getName().str()));
     }
     const Target target = &local;
     return {SetToZero{target}, effect.scope, local.getLocation()};

@@ -121,9 +121,8 @@ Address read_location(const clang::Expr& expression, const Scope& scope) {
 
 /// The loop around whose iterator the subscript is, exactly; null where it is anything else.
 const WrittenLoop* sole_iterator(const Polynomial& subscript, const Scope& scope) {
-  const auto found = std::find_if(scope.loops.begin(), scope.loops.end(), [&](const auto& loop) {
-    return subscript == Polynomial::of(loop->iterator);
-  });
+  const auto found = std::find_if(scope.loops.begin(), scope.loops.end(),
+                                  [&](const auto& loop) { return subscript == Polynomial::of(loop->iterator); });
   return found != scope.loops.end() ? found->get() : nullptr;
 }
 
@@ -242,8 +241,8 @@ MatrixElement read_element(const clang::Expr& expression, const Scope& scope) {
     refuse(expression, fmt::format("{} has {} dimensions: expected a matrix, of two", name, subscripts.size()));
   }
   if (position.row == position.column) {
-    refuse(expression, fmt::format("both subscripts of {} are {}: expected two different iterators", name,
-                                   position.row->iterator));
+    refuse(expression,
+           fmt::format("both subscripts of {} are {}: expected two different iterators", name, position.row->iterator));
   }
   if (type.extents.size() == 2) {
     require_extent(type.extents[0], *position.row, "rows", name, expression);

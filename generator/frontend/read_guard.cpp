@@ -15,9 +15,9 @@ constexpr const char* expected_guard = "expected A[i][k] != 0 on the sparse matr
 const clang::Expr& without_truth_casts(const clang::Expr& condition) {
   const clang::Expr* inner = &without_value_casts(condition);
   while (const auto* cast = clang::dyn_cast<clang::CastExpr>(inner)) {
-    const bool keeps = cast->getCastKind() == clang::CK_FloatingToBoolean ||
-                       cast->getCastKind() == clang::CK_IntegralToBoolean ||
-                       (cast->getCastKind() == clang::CK_IntegralCast && cast->getSubExpr()->isKnownToHaveBooleanValue());
+    const bool keeps =
+        cast->getCastKind() == clang::CK_FloatingToBoolean || cast->getCastKind() == clang::CK_IntegralToBoolean ||
+        (cast->getCastKind() == clang::CK_IntegralCast && cast->getSubExpr()->isKnownToHaveBooleanValue());
     if (!keeps) {
       break;
     }
@@ -68,7 +68,8 @@ ZeroTest read_zero_test(const clang::Expr& condition, const Scope& scope) {
       return read_zero_test(*definition->value, definition->scope);
     }
   }
-  if (const auto* unary = clang::dyn_cast<clang::UnaryOperator>(&inner); unary && unary->getOpcode() == clang::UO_LNot) {
+  if (const auto* unary = clang::dyn_cast<clang::UnaryOperator>(&inner);
+      unary && unary->getOpcode() == clang::UO_LNot) {
     ZeroTest test = read_zero_test(*unary->getSubExpr(), scope);
     test.holds_at_zero = !test.holds_at_zero;
     return test;

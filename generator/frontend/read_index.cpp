@@ -39,8 +39,9 @@ Polynomial read_variable(const clang::VarDecl& variable, const clang::Expr& use,
     return read_index(*definition->value, definition->scope);
   }
   if (const auto change = scope.variables->change(variable)) {
-    refuse(*change, fmt::format("{0} is changed here, but bounds and subscripts use {0}: it is expected to stay the same",
-                                name));
+    refuse(
+        *change,
+        fmt::format("{0} is changed here, but bounds and subscripts use {0}: it is expected to stay the same", name));
   }
   if (variable.hasLocalStorage() && !clang::isa<clang::ParmVarDecl>(variable)) {
     refuse(use, fmt::format("{} is neither a size nor the iterator of a loop around this place", name));

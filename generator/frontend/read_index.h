@@ -8,8 +8,8 @@
 
 namespace esc::frontend {
 
-/// An integer expression over the iterators of the loops around it, sizes and constants; constant locals are replaced by
-/// what they stand for. Refuses everything else, and sizes that the function changes.
+/// An integer expression over the iterators of the loops around it, sizes and constants; constant locals are replaced
+/// by what they stand for. Refuses everything else, and sizes that the function changes.
 Polynomial read_index(const clang::Expr& expression, const Scope& scope);
 
 /// The value where the compiler can tell it: literals, macros, enumerators, sizeof.

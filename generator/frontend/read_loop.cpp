@@ -165,8 +165,9 @@ Affine require_extent(const Polynomial& bound, const clang::ForStmt& source, con
                       const Scope& around) {
   for (const auto& loop : around.loops) {
     if (bound.mentions(loop->iterator)) {
-      refuse(*source.getCond(), fmt::format("the bound of loop {} depends on iterator {}: expected a size or a constant",
-                                            name, loop->iterator));
+      refuse(*source.getCond(),
+             fmt::format("the bound of loop {} depends on iterator {}: expected a size or a constant", name,
+                         loop->iterator));
     }
   }
   const std::optional<Affine> affine = bound.affine();
@@ -196,8 +197,8 @@ WrittenLoop read_loop(const clang::ForStmt& source, const Scope& around) {
     }
   }
   if (const auto change = around.variables->change(variable)) {
-    refuse(*change, fmt::format("iterator {0} is changed here: expected to be advanced only by the head of its loop",
-                                name));
+    refuse(*change,
+           fmt::format("iterator {0} is changed here: expected to be advanced only by the head of its loop", name));
   }
   require_unit_step(source, variable, ast);
   if (const Polynomial lower = read_index(*start.value, around); lower != Polynomial(0)) {

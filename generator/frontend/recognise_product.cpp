@@ -66,8 +66,8 @@ void require_distinct_arrays(const MatrixElement& output, const std::vector<Matr
     }
   }
   if (factors[0].array == factors[1].array) {
-    refuse(*factors[1].source, fmt::format("{} is both factors: expected three different arrays",
-                                           factors[1].array->getNameAsString()));
+    refuse(*factors[1].source,
+           fmt::format("{} is both factors: expected three different arrays", factors[1].array->getNameAsString()));
   }
 }
 
@@ -113,9 +113,8 @@ void require_orientation(const Product& product) {
   const bool sparse_transposed = sparse.row == product.reduction;
   const bool dense_transposed = dense.column == product.reduction;
   if (sparse_transposed && dense_transposed) {
-    refuse(*product.output.source,
-           fmt::format("{} is the output transposed: expected [{}][{}]", print(product.output), product.output.column,
-                       product.output.row));
+    refuse(*product.output.source, fmt::format("{} is the output transposed: expected [{}][{}]", print(product.output),
+                                               product.output.column, product.output.row));
   }
   if (sparse_transposed) {
     refuse(*sparse.source, fmt::format("{} is the sparse matrix transposed: expected {}[{}][{}], M x K", print(sparse),
@@ -145,7 +144,8 @@ Role role_of(const std::string& iterator, const Product& product) {
 }
 
 const Affine& extent(const std::string& iterator, const Loops& loops) {
-  return (*std::find_if(loops.begin(), loops.end(), [&](const auto& loop) { return loop->iterator == iterator; }))->upper;
+  return (*std::find_if(loops.begin(), loops.end(), [&](const auto& loop) { return loop->iterator == iterator; }))
+      ->upper;
 }
 
 /// Shadowing could let one name stand for two things; the nest knows things by name alone.
@@ -190,7 +190,12 @@ LoopNest build_nest(const Product& product, const Loops& loops, bool guarded) {
   Node node{statement};
   for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
     const WrittenLoop& written = **loop;
-    node = Node{Loop{written.iterator, 0, written.upper, 1, role_of(written.iterator, product), Mapping::sequential,
+    node = Node{Loop{written.iterator,
+                     0,
+                     written.upper,
+                     1,
+                     role_of(written.iterator, product),
+                     Mapping::sequential,
                      {std::move(node)}}};
   }
   LoopNest nest;

@@ -29,10 +29,12 @@ struct WrittenLoop {
   Affine upper;
   clang::SourceLocation place;
 };
-/// Loops from the outermost to the innermost; one loop is one object, so that pointers tell whether two places share it.
+/// Loops from the outermost to the innermost; one loop is one object, so that pointers tell whether two places share
+/// it.
 using Loops = std::vector<std::shared_ptr<const WrittenLoop>>;
 
-/// An element of a row-major matrix, in whatever way it was indexed: array[row][column], both iterators of loops around.
+/// An element of a row-major matrix, in whatever way it was indexed: array[row][column], both iterators of loops
+/// around.
 struct MatrixElement {
   const clang::VarDecl* array = nullptr;
   ElementType type = ElementType::float32;

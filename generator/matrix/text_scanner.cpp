@@ -145,6 +145,7 @@ float parse_real(const TextScanner& scanner, std::string_view word, std::string_
   if (!is_number) {
     scanner.refuse(fmt::format("{} {} is not a number", meaning, in_quotes(word)), "write it like -1.25e-3");
   }
+  // Standard libraries differ in whether they report these two or return an infinity or a zero.
   const bool overflows = std::isinf(number) && digits.find_first_of("0123456789") != std::string_view::npos;
   const bool vanishes = number == 0.0F && !reads_zero(digits);
   if (error == std::errc::result_out_of_range || overflows || vanishes) {

@@ -8,9 +8,9 @@ namespace esc {
 
 /// How a program is run.
 struct ProcessOptions {
-  std::filesystem::path folder;          ///< its working directory; empty: this program's
-  std::vector<std::string> environment;  ///< NAME=value, in place of or beside this program's own
-  bool errors_apart = false;             ///< whether standard error is kept apart from standard output
+  std::filesystem::path folder = {};          ///< its working directory; empty: this program's
+  std::vector<std::string> environment = {};  ///< NAME=value, in place of or beside this program's own
+  bool errors_apart = false;                  ///< whether standard error is kept apart from standard output
 };
 
 /// How a program ended, with everything it wrote.

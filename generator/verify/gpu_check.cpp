@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "generator/verify/cuda_runtime.h"
 #include "generator/verify/transformer_check.h"
 
@@ -38,7 +40,8 @@ VerificationRun run_product(const CudaRuntime& runtime, const KernelFunctions& k
 VerificationReport check_on_gpu(const BundleLibrary& bundle, const SparseMatrix& matrix, std::int64_t bcol) {
   const CudaRuntime runtime;
   TransformCheck transform = check_transformer(bundle.transformer(), matrix, most_dense_elements);
-  VerificationReport report{"gpu", float32_tolerance(matrix), {}, std::move(transform.problems)};
+  VerificationReport report{
+      .method = "gpu", .tolerance = float32_tolerance(matrix), .problems = std::move(transform.problems)};
   const DeviceBuffer packed(runtime, transform.packed.size());
   runtime.copy_to_device(packed.get(), transform.packed.data(), transform.packed.size());
   if (const int status = bundle.kernel().prepare(); status != 0) {

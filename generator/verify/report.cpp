@@ -32,7 +32,8 @@ VerificationRecord VerificationReport::record(std::int64_t rows_of_c) const {
           .tolerance = tolerance,
           .method = method,
           .columns = widest->product.n,
-          .rows_covered = static_cast<double>(widest->comparison.rows) / static_cast<double>(rows_of_c)};
+          .rows_covered = static_cast<double>(widest->comparison.rows) / static_cast<double>(rows_of_c),
+          .skipped = skipped};
 }
 
 std::string print(const VerificationReport& report) {
@@ -45,6 +46,9 @@ std::string print(const VerificationReport& report) {
   }
   for (const std::string& problem : report.problems) {
     text += "WRONG  " + problem + "\n";
+  }
+  for (const std::string& part : report.skipped) {
+    text += "skipped " + part + "\n";
   }
   return text + fmt::format("{} by {}\n", report.passed() ? "passed" : "failed", report.method);
 }

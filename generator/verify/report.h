@@ -16,10 +16,11 @@ struct VerificationRun {
 
 /// What a verification did and found. It passed when nothing is listed as a problem and every run is within tolerance.
 struct VerificationReport {
-  std::string method;  ///< "emulation" or "gpu"
+  std::string method = {};  ///< "emulation" or "gpu"
   double tolerance = 0;
-  std::vector<VerificationRun> runs;
-  std::vector<std::string> problems;  ///< of the packed file, the transformer, the launches and the memory accesses
+  std::vector<VerificationRun> runs = {};
+  std::vector<std::string> problems = {};  ///< of the packed file, the transformer, the launches and the memory accesses
+  std::vector<std::string> skipped = {};   ///< what was left out, each with its reason
 
   bool passed() const;
   double largest_error() const;

@@ -8,27 +8,20 @@
 namespace esc {
 namespace {
 
-/// CSR as the bundle's interface takes it.
-struct NarrowCsr {
-  std::vector<std::int32_t> offsets;
-  std::vector<std::int32_t> columns;
-};
-
-NarrowCsr narrow(const SparseMatrix& matrix) {
-  return {std::vector<std::int32_t>(matrix.offsets.begin(), matrix.offsets.end()), matrix.column_of};
+std::vector<std::int32_t> narrow(const std::vector<std::int64_t>& offsets) {
+  return std::vector<std::int32_t>(offsets.begin(), offsets.end());
 }
 
-/// The same matrix with one non-zero in another column, or nothing when every row is empty or full.
-std::optional<NarrowCsr> with_moved_nonzero(const SparseMatrix& matrix) {
-  NarrowCsr moved = narrow(matrix);
-  for (std::size_t row = 0; row + 1 < moved.offsets.size(); ++row) {
-    const std::int32_t first = moved.offsets[row];
-    const std::int32_t last = moved.offsets[row + 1];
-    for (std::int32_t entry = first; entry < last; ++entry) {
+/// The columns of the matrix with one non-zero in another place, or nothing when every row is empty or full.
+std::optional<std::vector<std::int32_t>> with_moved_nonzero(const SparseMatrix& matrix) {
+  for (std::size_t row = 0; row + 1 < matrix.offsets.size(); ++row) {
+    const std::int64_t last = matrix.offsets[row + 1];
+    for (std::int64_t entry = matrix.offsets[row]; entry < last; ++entry) {
       const auto at = static_cast<std::size_t>(entry);
-      const std::int64_t next = entry + 1 < last ? moved.columns[at + 1] : matrix.columns;
-      if (moved.columns[at] + 1 < next) {
-        ++moved.columns[at];
+      const std::int64_t next = entry + 1 < last ? matrix.column_of[at + 1] : matrix.columns;
+      if (matrix.column_of[at] + 1 < next) {
+        std::vector<std::int32_t> moved = matrix.column_of;
+        ++moved[at];
         return moved;
       }
     }
@@ -57,8 +50,8 @@ TransformCheck check_transformer(const TransformerFunctions& transformer, const 
     check.problems.push_back("the matrix has more non-zeros than the CSR interface can take");
     return check;
   }
-  const NarrowCsr csr = narrow(matrix);
-  if (transformer.transform_csr(csr.offsets.data(), csr.columns.data(), matrix.values.data(), check.packed.data()) != 0) {
+  const std::vector<std::int32_t> offsets = narrow(matrix.offsets);
+  if (transformer.transform_csr(offsets.data(), matrix.column_of.data(), matrix.values.data(), check.packed.data()) != 0) {
     check.problems.push_back(fmt::format("the transformer refuses its own matrix: {}", transformer.transform_error()));
     return check;
   }
@@ -71,8 +64,8 @@ TransformCheck check_transformer(const TransformerFunctions& transformer, const 
       check.problems.push_back("the transformer packs a dense matrix otherwise than the same matrix as CSR");
     }
   }
-  if (const std::optional<NarrowCsr> moved = with_moved_nonzero(matrix)) {
-    if (transformer.transform_csr(moved->offsets.data(), moved->columns.data(), matrix.values.data(), other.data()) == 0) {
+  if (const std::optional<std::vector<std::int32_t>> moved = with_moved_nonzero(matrix)) {
+    if (transformer.transform_csr(offsets.data(), moved->data(), matrix.values.data(), other.data()) == 0) {
       check.problems.push_back("the transformer accepts a matrix with a non-zero in another place");
     }
   }

@@ -287,7 +287,9 @@ __global__ void fill(const float* x, float* y, int n) {
   const int thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
   y[block * 24 + thread] = (float)(block * 1000 + thread);
 }
-extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(fill, dim3(3, 2, 2), dim3(4, 3, 2), 0, x, y, n); }
+extern "C" cudaError_t run(const float* x, float* y, int n) {
+  return launch(fill, dim3(3, 2, 2), dim3(4, 3, 2), 0, x, y, n);
+}
 )",
                       1, 288, options());
   expect_clean(emulation);

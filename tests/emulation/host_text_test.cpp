@@ -67,10 +67,11 @@ TEST(HostText, UnknownFunctionsAreNamed) {
 
 TEST(HostText, HeadersCanBeGiven) {
   ProgramOptions options;
-  options.headers.push_back({"layer.h", "#include <stdint.h>\n#include <stddef.h>\n#include <cuda_runtime_api.h>\n"
-                                        "#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
-                                        "cudaError_t layer(int64_t n, size_t m);\n"
-                                        "#ifdef __cplusplus\n}\n#endif\n"});
+  options.headers.push_back({"layer.h",
+                             "#include <stdint.h>\n#include <stddef.h>\n#include <cuda_runtime_api.h>\n"
+                             "#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
+                             "cudaError_t layer(int64_t n, size_t m);\n"
+                             "#ifdef __cplusplus\n}\n#endif\n"});
   options.defines = {"RESULT=n + m"};
   const HostProgram program = HostProgram::compile_cuda(
       "#include \"layer.h\"\nextern \"C\" cudaError_t layer(int64_t n, size_t m) { return (cudaError_t)(RESULT); }\n",

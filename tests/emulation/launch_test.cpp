@@ -1,4 +1,7 @@
 #include <cstdint>
+#include <numeric>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "generator/support/error.h"
@@ -29,7 +32,8 @@ __global__ void roomy(int* total) {
   tile[threadIdx.x] = pool[0];
 }
 extern "C" int start(int* total, const unsigned* extents, size_t shared) {
-  return launch(count, dim3(extents[0], extents[1], extents[2]), dim3(extents[3], extents[4], extents[5]), shared, total);
+  const dim3 grid(extents[0], extents[1], extents[2]), block(extents[3], extents[4], extents[5]);
+  return launch(count, grid, block, shared, total);
 }
 extern "C" int start_bounded(int* total, unsigned threads) { return launch(bounded, 1, threads, 0, total); }
 extern "C" int start_unknown(int* total) {
@@ -52,9 +56,7 @@ extern "C" int last_error(int) { return cudaGetLastError(); }
   EmulatedDevice device;
   int total = 0;
 
-  AnyLaunch() {
-    device.add_buffer("total", &total, sizeof total, BufferUse::update());
-  }
+  AnyLaunch() { device.add_buffer("total", &total, sizeof total, BufferUse::update()); }
 
   int start(std::vector<unsigned> extents, std::size_t shared = 0) {
     device.add_buffer("extents", std::span<unsigned>(extents), BufferUse::input().on_host());
@@ -64,7 +66,9 @@ extern "C" int last_error(int) { return cudaGetLastError(); }
     EXPECT_THAT(device.faults(), IsEmpty()) << device.describe_faults();
     return error.value_or(-1);
   }
-  int allow(int bytes, int which = 0) { return device.call<int(int, int)>(program, "allow", bytes, which).value_or(-1); }
+  int allow(int bytes, int which = 0) {
+    return device.call<int(int, int)>(program, "allow", bytes, which).value_or(-1);
+  }
   int last_error() { return device.call<int(int)>(program, "last_error", 0).value_or(-1); }
 };
 
@@ -162,29 +166,46 @@ extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(noth
   EXPECT_THROW(emulation.run(), UserError);
 }
 
-TEST(Launch, TheSameSeedGivesTheSameOrder) {
-  const auto order = [](std::uint64_t seed) {
-    EmulationOptions options;
-    options.shuffle_seed = seed;
-    Emulation emulation(R"(
-__global__ void log(const float* x, float* y, int n) { y[1 + (int)atomicAdd(y, 1.f)] = blockIdx.x * 4 + threadIdx.x; }
+/// The order in which the threads of `blocks` blocks of `threads` came to an atomic counter.
+std::vector<float> order(int blocks, int threads, std::optional<std::uint64_t> seed) {
+  EmulationOptions options;
+  options.shuffle_seed = seed;
+  Emulation emulation(R"(
+__global__ void log(const float* x, float* y, int n) {
+  y[1 + (int)atomicAdd(y, 1.f)] = (float)(blockIdx.x * blockDim.x + threadIdx.x);
+}
 extern "C" cudaError_t run(const float* x, float* y, int n) {
   cudaMemsetAsync(y, 0, 4, nullptr);
-  return launch(log, 4, 4, 0, x, y, n);
+  return launch(log, n, 16 / n, 0, x, y, n);
 }
 )",
-                        1, 17, options);
-    emulation.run();
-    return emulation.result(17);
-  };
-  EXPECT_EQ(order(1), order(1));
-  EXPECT_NE(order(1), order(2));
+                      1, 17, options);
+  EXPECT_EQ(blocks * threads, 16);
+  EXPECT_EQ(emulation.run(blocks), 0);
+  return {emulation.y + 1, emulation.y + 17};
+}
+
+TEST(Launch, BlocksAndThreadsRunByIndexOrInTheOrderOfASeed) {
+  std::vector<float> by_index(16);
+  std::iota(by_index.begin(), by_index.end(), 0.f);
+  for (const auto& [blocks, threads] : {std::pair(16, 1), std::pair(1, 16)}) {
+    EXPECT_EQ(order(blocks, threads, std::nullopt), by_index);
+    const std::vector<float> shuffled = order(blocks, threads, 1);
+    EXPECT_NE(shuffled, by_index);
+    EXPECT_THAT(shuffled, ::testing::UnorderedElementsAreArray(by_index));
+    EXPECT_EQ(order(blocks, threads, 1), shuffled);
+    EXPECT_NE(order(blocks, threads, 2), shuffled);
+  }
 }
 
 TEST(Launch, ListsKernelsAndVariables) {
   const HostProgram program = compile(R"(
 __constant__ short table[6] = {};
-template <int N> __global__ void __launch_bounds__(N) scale(float* y) { __shared__ int tile[N]; tile[0] = table[1]; y[0] = tile[0]; }
+template <int N> __global__ void __launch_bounds__(N) scale(float* y) {
+  __shared__ int tile[N];
+  tile[0] = table[1];
+  y[0] = tile[0];
+}
 extern "C" int run(float* y) { return launch(scale<96>, 1, 1, 0, y); }
 )");
   ASSERT_EQ(program.kernels().size(), 1u);

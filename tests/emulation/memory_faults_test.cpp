@@ -46,9 +46,13 @@ extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(far,
 TEST(MemoryFaults, NullPointer) {
   Emulation emulation(R"(
 __global__ void null(const float* x, float* y, int n) { y[0] = x[n]; }
-extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(null, 1, 1, 0, (const float*)nullptr, y, n); }
+extern "C" cudaError_t run(const float* x, float* y, int n) {
+  return launch(null, 1, 1, 0, (const float*)nullptr, y, n);
+}
 )");
   EXPECT_THAT(emulation.only_fault().message, HasSubstr("near no buffer"));
+  emulation.device.forget_faults();
+  EXPECT_THAT(emulation.only_fault(-1).message, HasSubstr("address 0xfffffffffffffffc, near no buffer"));
 }
 
 TEST(MemoryFaults, VectorAccessAtAnUnalignedAddress) {
@@ -63,8 +67,8 @@ extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(load
   EXPECT_THAT(emulation.device.faults(), IsEmpty());
   const EmulationFault fault = emulation.only_fault(5);
   EXPECT_EQ(fault.kind, FaultKind::misaligned);
-  EXPECT_THAT(fault.message, AllOf(HasSubstr("read of 16 bytes at offset 20 of buffer 'x'"),
-                                   HasSubstr("not a multiple of 16")));
+  EXPECT_THAT(fault.message,
+              AllOf(HasSubstr("read of 16 bytes at offset 20 of buffer 'x'"), HasSubstr("not a multiple of 16")));
 }
 
 TEST(MemoryFaults, VectorStoreThatRunsOverTheEnd) {
@@ -145,7 +149,8 @@ extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(forg
   const EmulationFault fault = emulation.only_fault();
   EXPECT_EQ(fault.kind, FaultKind::uninitialised);
   EXPECT_EQ(fault.thread.x, 4u);
-  EXPECT_THAT(fault.message, HasSubstr("read of 4 bytes at offset 20 of shared memory 'tile', which nothing has written"));
+  EXPECT_THAT(fault.message,
+              HasSubstr("read of 4 bytes at offset 20 of shared memory 'tile', which nothing has written"));
 }
 
 TEST(MemoryFaults, SharedMemoryOfTheBlockBefore) {

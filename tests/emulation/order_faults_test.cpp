@@ -214,9 +214,8 @@ extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(dive
 )");
   const EmulationFault fault = emulation.only_fault();
   EXPECT_EQ(fault.kind, FaultKind::divergent_barrier);
-  EXPECT_THAT(fault.message,
-              AllOf(HasSubstr("thread (16,0,0) waits at __syncthreads at kernel.cu:5:3"),
-                    HasSubstr("thread (0,0,0) waits at __syncthreads at kernel.cu:3:25")));
+  EXPECT_THAT(fault.message, AllOf(HasSubstr("thread (16,0,0) waits at __syncthreads at kernel.cu:5:3"),
+                                   HasSubstr("thread (0,0,0) waits at __syncthreads at kernel.cu:3:25")));
 }
 
 TEST(OrderFaults, BarrierAfterSomeThreadsHaveReturned) {

@@ -94,11 +94,10 @@ rc::Gen<std::vector<Step>> any_steps(std::vector<Action> accesses) {
                                rc::gen::elementOf(std::vector<Action>{accesses.front(), Action::next_block}));
   // Groups as kernels have them: the whole warp, aligned groups of lanes, lanes a power of two apart.
   auto mask = rc::gen::element<std::uint32_t>(0xffffffffu, 0xffffffffu, 0xffu, 0xff00u, 0xfu, 0x01010101u, 0x3u);
-  return rc::gen::container<std::vector<Step>>(
-      rc::gen::build<Step>(rc::gen::set(&Step::action, std::move(action)),
-                           rc::gen::set(&Step::thread, rc::gen::element<std::uint32_t>(0, 1, 2, 8, 9, 32, 33)),
-                           rc::gen::set(&Step::word, rc::gen::inRange(0u, kWords)),
-                           rc::gen::set(&Step::mask, std::move(mask))));
+  return rc::gen::container<std::vector<Step>>(rc::gen::build<Step>(
+      rc::gen::set(&Step::action, std::move(action)),
+      rc::gen::set(&Step::thread, rc::gen::element<std::uint32_t>(0, 1, 2, 8, 9, 32, 33)),
+      rc::gen::set(&Step::word, rc::gen::inRange(0u, kWords)), rc::gen::set(&Step::mask, std::move(mask))));
 }
 
 enum class Verdict { agree, missed, invented };

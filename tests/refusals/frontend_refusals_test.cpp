@@ -1,5 +1,5 @@
-// Input programs that are not the product, each with the words of its refusal. An @ in a source marks the place that the
-// refusal points at, and is taken out before the source is parsed.
+// Input programs that are not the product, each with the words of its refusal. An @ in a source marks the place that
+// the refusal points at, and is taken out before the source is parsed.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,31 +34,30 @@ std::string function(const std::string& body, const std::string& parameters = ma
 
 /// The three loops around the statement, which stands on line 3.
 std::string nest(const std::string& statement, const std::string& parameters = matrices) {
-  return function("for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) for (int j = 0; j < N; j++) {\n" + statement +
-                      "\n}",
-                  parameters);
+  return function(
+      "for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) for (int j = 0; j < N; j++) {\n" + statement + "\n}",
+      parameters);
 }
 
 /// The product in three loops, the first of which has this head.
 std::string headed(const std::string& head, const std::string& parameters = matrices) {
-  return function("for (" + head +
-                      ")\nfor (int k = 0; k < K; k++) for (int j = 0; j < N; j++) C[i][j] += A[i][k] * B[k][j];",
-                  parameters);
+  return function(
+      "for (" + head + ")\nfor (int k = 0; k < K; k++) for (int j = 0; j < N; j++) C[i][j] += A[i][k] * B[k][j];",
+      parameters);
 }
 
 /// The product over pointers, flat, the last loop with this head.
 std::string flat_headed(const std::string& head, const std::string& parameters) {
-  return function("for (int i = 0; i < M; i++) for (int k = 0; k < K; k++)\nfor (" + head +
-                      ") C[i*N+j] += A[i*K+k] * B[k*N+j];",
-                  parameters);
+  return function(
+      "for (int i = 0; i < M; i++) for (int k = 0; k < K; k++)\nfor (" + head + ") C[i*N+j] += A[i*K+k] * B[k*N+j];",
+      parameters);
 }
 
 std::vector<Refused> loops() {
   return {
       {"EmptyFile", "@", "no loop nest found: expected one function, not a member or a template, with three for loops"},
       {"NoLoops", "@int x;\nvoid f(float* a) { a[0] = 1; }\n", "no loop nest found"},
-      {"Template",
-       "@template <int N> void f(float* C) { for (int i = 0; i < N; i++) C[i] = 0; }\n",
+      {"Template", "@template <int N> void f(float* C) { for (int i = 0; i < N; i++) C[i] = 0; }\n",
        "no loop nest found: expected one function, not a member or a template", "nest.cpp"},
       {"LoopsWithoutArrays", "@int f(int n) { int s = 0; for (int i = 0; i < n; i++) s += i; return s; }\n",
        "no loop nest found"},
@@ -84,18 +83,21 @@ std::vector<Refused> loops() {
        "a do loop is not part of a nest"},
       {"StartsAtOne", headed("int i = @1; i < M; i++"), "loop i starts at 1: expected 0"},
       {"StartsAtSize", headed("int i = @M; i < M; i++"), "loop i starts at M: expected 0"},
-      {"NoStart", function("int i = 0;\n@for (; i < M; i++) for (int k = 0; k < K; k++) for (int j = 0; j < N; j++)\n"
-                           "C[i][j] += A[i][k] * B[k][j];"),
+      {"NoStart",
+       function("int i = 0;\n@for (; i < M; i++) for (int k = 0; k < K; k++) for (int j = 0; j < N; j++)\n"
+                "C[i][j] += A[i][k] * B[k][j];"),
        "expected to start by setting one iterator"},
       {"StepTwo", headed("int i = 0; i < M; i @+= 2"), "the step of loop i is 2: expected i++"},
       {"StepOfASize", headed("int i = 0; i < M; i @+= K"), "loop i is expected to advance by a constant"},
-      {"NoStep", function("@for (int i = 0; i < M;) for (int k = 0; k < K; k++) for (int j = 0; j < N; j++)\n"
-                          "C[i][j] += A[i][k] * B[k][j];"),
+      {"NoStep",
+       function("@for (int i = 0; i < M;) for (int k = 0; k < K; k++) for (int j = 0; j < N; j++)\n"
+                "C[i][j] += A[i][k] * B[k][j];"),
        "loop i does not advance in its head"},
       {"TwoSteps", headed("int i = 0; i < M; i++@, M--"), "loop i is expected to advance by a constant"},
       {"Decreasing", headed("int i = M - 1; i >= 0; i@--"), "loop i counts down: expected i++, from 0 upwards"},
-      {"NoEnd", function("@for (int i = 0;; i++) for (int k = 0; k < K; k++) for (int j = 0; j < N; j++)\n"
-                         "C[i][j] += A[i][k] * B[k][j];"),
+      {"NoEnd",
+       function("@for (int i = 0;; i++) for (int k = 0; k < K; k++) for (int j = 0; j < N; j++)\n"
+                "C[i][j] += A[i][k] * B[k][j];"),
        "loop i has no end: expected i < size"},
       {"EndComparesAnother", headed("int i = 0; N @< M; i++"), "the end of loop i is expected as i < size"},
       {"EndGreater", headed("int i = 0; i @> M; i++"), "the end of loop i is expected as i < size"},
@@ -112,7 +114,8 @@ std::vector<Refused> loops() {
        "this is not affine"},
       {"BoundChanges",
        function("for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) for (int j = 0; j < N; j++) {\n"
-                "C[i*N+j] += A[i*K+k] * B[k*N+j]; @M--; }", pointers),
+                "C[i*N+j] += A[i*K+k] * B[k*N+j]; @M--; }",
+                pointers),
        "M is changed here, but bounds and subscripts use M"},
       {"BoundUnsignedInclusive",
        flat_headed("unsigned j = 0; j @<= N; j++", "int M, int K, unsigned N, float* A, float* B, float* C"),
@@ -120,11 +123,12 @@ std::vector<Refused> loops() {
       {"BoundUnsignedDifference",
        flat_headed("unsigned j = 0; j <= N @- 1; j++", "int M, int K, unsigned N, float* A, float* B, float* C"),
        "N - 1 wraps around below zero, because it is unsigned"},
-      {"BoundSignedDifferenceMadeUnsigned",
-       flat_headed("unsigned j = 0; j @<= N - 1; j++", pointers), "an unsigned j <= N - 1 wraps around"},
+      {"BoundSignedDifferenceMadeUnsigned", flat_headed("unsigned j = 0; j @<= N - 1; j++", pointers),
+       "an unsigned j <= N - 1 wraps around"},
       {"IteratorChanged", nest("C[i][j] += A[i][k] * B[k][j]; @k = k + 1;"), "iterator k is changed here"},
       {"IteratorChangedInSubscript", nest("C[i][j] += A[i][@k++] * B[k][j];"), "iterator k is changed here"},
-      {"IteratorFloating", function("for (float @i = 0; i < M; i++) C[0][0] += A[0][0] * B[0][0];"), "iterator i is float: expected an integer"},
+      {"IteratorFloating", function("for (float @i = 0; i < M; i++) C[0][0] += A[0][0] * B[0][0];"),
+       "iterator i is float: expected an integer"},
       {"IteratorNarrow", headed("unsigned char @i = 0; i < M; i++"), "iterator i is unsigned char"},
       {"IteratorTwice",
        function("int i, j;\nfor (i = 0; i < M; i++) @for (i = 0; i < K; i++) for (j = 0; j < N; j++)\n"
@@ -138,8 +142,7 @@ std::vector<Refused> loops() {
       {"Break", nest("C[i][j] += A[i][k] * B[k][j]; @break;"), "break is not part of a nest"},
       {"Goto", function("@goto end;\nend: for (int i = 0; i < M; i++) C[i][i] = 0;"), "goto is not part of a nest"},
       {"Return", nest("C[i][j] += A[i][k] * B[k][j]; @return;"), "return before the end of the function"},
-      {"RangeFor",
-       "float A[4][4], B[4][4], C[4][4];\nvoid f() {\n@for (auto& row : C) row[0] = 0; }\n",
+      {"RangeFor", "float A[4][4], B[4][4], C[4][4];\nvoid f() {\n@for (auto& row : C) row[0] = 0; }\n",
        "a range-based for loop is not part of a nest", "nest.cpp"},
   };
 }
@@ -169,8 +172,10 @@ std::vector<Refused> subscripts() {
        "this is not affine"},
       {"NarrowedSubscript", nest("C[i][j] += A[i][@(char)k] * B[k][j];"), "this is not affine"},
       {"HugeSubscript", nest("C[i][j] += A[i][k] * B[4611686018427387904 @* (k + k)][j];"), "leave 64 bits"},
-      {"SameIteratorTwice", nest("C[i][j] += @A[i][i] * B[k][j];", "int M, int K, int N, float A[M][M], float B[K][N], "
-                                                                  "float C[M][N]"),
+      {"SameIteratorTwice",
+       nest("C[i][j] += @A[i][i] * B[k][j];",
+            "int M, int K, int N, float A[M][M], float B[K][N], "
+            "float C[M][N]"),
        "both subscripts of A are i"},
       {"StaleIterator",
        function("int i, k, j;\nfor (i = 0; i < M; i++) { float a = A[i][@k]; for (k = 0; k < K; k++)\n"
@@ -180,9 +185,9 @@ std::vector<Refused> subscripts() {
        "the rows of A are M elements apart here, but loop k runs to K: expected A[i * K + k]"},
       {"PaddedStride", nest("C[i*N+j] += A[i*K+k] * B[k*ldb @+ j];", std::string(pointers) + ", int ldb"),
        "the rows of B are ldb elements apart here, but loop j runs to N"},
-      {"FlatShifted", nest("C[i*N+j] += A[i*K+k @+ 1] * B[k*N+j];", pointers), "subscript K*i + k + 1 of A: expected row"},
-      {"FlatThreeIterators", nest("C[i*N+j] += A[i*K+k @+ j] * B[k*N+j];", pointers),
-       "subscript K*i + j + k of A"},
+      {"FlatShifted", nest("C[i*N+j] += A[i*K+k @+ 1] * B[k*N+j];", pointers),
+       "subscript K*i + k + 1 of A: expected row"},
+      {"FlatThreeIterators", nest("C[i*N+j] += A[i*K+k @+ j] * B[k*N+j];", pointers), "subscript K*i + j + k of A"},
       {"OneDimension", nest("C[i][j] += A[i][k] * b[@k];", std::string(matrices) + ", float* b"),
        "b is indexed as one dimension, [k]: expected a matrix"},
       {"ThreeDimensions",
@@ -199,7 +204,7 @@ std::vector<Refused> subscripts() {
        "A is declared with M elements, but loops i and k run to M and K"},
       {"DeclaredByCall",
        "int rows(void);\n" + nest("C[i][j] += A[i][k] * B[k][j];",
-                                 "int M, int K, int N, float A[@rows()][K], float B[K][N], float C[M][N]"),
+                                  "int M, int K, int N, float A[@rows()][K], float B[K][N], float C[M][N]"),
        "this is not affine"},
       {"IntegerElements",
        nest("C[i][j] += @A[i][k] * B[k][j];", "int M, int K, int N, int A[M][K], float B[K][N], float C[M][N]"),
@@ -208,13 +213,13 @@ std::vector<Refused> subscripts() {
        nest("C[i][j] += A[i][k] * @B[k][j];", "int M, int K, int N, float A[M][K], double B[K][N], float C[M][N]"),
        "B holds double, C holds float: expected the same type"},
       {"MemberArray",
-       "struct Matrix { float* data; };\n" +
-           nest("C[i][j] += A.@data[i*K+k] * B[k][j];",
-                "int M, int K, int N, struct Matrix A, float B[K][N], float C[M][N]"),
+       "struct Matrix { float* data; };\n" + nest("C[i][j] += A.@data[i*K+k] * B[k][j];",
+                                                  "int M, int K, int N, struct Matrix A, float B[K][N], float C[M][N]"),
        "the array is expected to be a parameter or a variable"},
       {"MovedPointer", nest("C[i*N+j] += A[i*K+k] * B[k*N+j]; @A++;", pointers), "A is changed here"},
-      {"CastPointer", nest("C[i][j] += A[i][k] * (@(const float*)B)[k*N+j];",
-                           "int M, int K, int N, float A[M][K], const void* B, float C[M][N]"),
+      {"CastPointer",
+       nest("C[i][j] += A[i][k] * (@(const float*)B)[k*N+j];",
+            "int M, int K, int N, float A[M][K], const void* B, float C[M][N]"),
        "the array is expected to be a parameter or a variable"},
   };
 }
@@ -224,8 +229,8 @@ std::vector<Refused> statements() {
       {"Subtracted", nest("C[i][j] @-= A[i][k] * B[k][j];"), "operator -=: expected +="},
       {"Multiplied", nest("C[i][j] @*= A[i][k] * B[k][j];"), "operator *=: expected +="},
       {"Overwritten", nest("C[i][j] @= A[i][k] * B[k][j];"), "this assignment does not add to its target"},
-      {"AddedToAnother", nest("C[i][j] @= C[j][i] + A[i][k] * B[k][j];",
-                              "int M, int K, int N, float* A[M], float* B[K], float* C[]"),
+      {"AddedToAnother",
+       nest("C[i][j] @= C[j][i] + A[i][k] * B[k][j];", "int M, int K, int N, float* A[M], float* B[K], float* C[]"),
        "this assignment does not add to its target"},
       {"Division", nest("C[i][j] += A[i][k] @/ B[k][j];"), "operator / in what is added: expected the product of two"},
       {"SumOfProducts", nest("C[i][j] += A[i][k] * B[k][j] @+ A[i][k] * B[k][j];"), "operator + in what is added"},
@@ -235,13 +240,19 @@ std::vector<Refused> statements() {
       {"ScalarFactor", nest("C[i][j] += @alpha * A[i][k] * B[k][j];", std::string(matrices) + ", float alpha"),
        "this factor is not an element of a matrix"},
       {"Truncated", nest("C[i][j] += @(int)A[i][k] * B[k][j];"), "this factor is not an element of a matrix"},
-      {"Call", "#include <math.h>\n" + nest("C[i][j] += @fabsf(A[i][k]) * B[k][j];"), "call of fabsf: the nest is expected"},
+      {"Narrowed",
+       nest("C[i][j] += @(float)A[i][k] * B[k][j];",
+            "int M, int K, int N, double A[M][K], double B[K][N], double C[M][N]"),
+       "this factor is not an element of a matrix"},
+      {"Call", "#include <math.h>\n" + nest("C[i][j] += @fabsf(A[i][k]) * B[k][j];"),
+       "call of fabsf: the nest is expected"},
       {"Print", "#include <stdio.h>\n" + nest("C[i][j] += A[i][k] * B[k][j]; @printf(\"%d\", i);"), "call of printf"},
       {"VectorOfVectors",
        "#include <vector>\nusing Matrix = std::vector<std::vector<float>>;\n" +
            nest("C[i][j] += @A[i][k] * B[k][j];", "int M, int K, int N, Matrix& A, Matrix& B, float** C"),
        "call of operator[]", "nest.cpp"},
-      {"TwoUpdates", nest("C[i][j] += A[i][k] * B[k][j]; @C[i][j] += A[i][k] * B[k][j];"), "a second update: expected one"},
+      {"TwoUpdates", nest("C[i][j] += A[i][k] * B[k][j]; @C[i][j] += A[i][k] * B[k][j];"),
+       "a second update: expected one"},
       {"NoUpdate", "void @f(float C[4][4]) { for (int i = 0; i < 4; i++) for (int j = 0; j < 4; j++) C[i][j] = 0; }\n",
        "nothing is added to an output"},
       {"AddsToParameter", nest("@total += A[i][k] * B[k][j];", std::string(matrices) + ", float total"),
@@ -249,8 +260,7 @@ std::vector<Refused> statements() {
       {"OutputIsFactor",
        nest("C[i][j] += @C[i][k] * B[k][j];", "int M, int K, int N, float* A[M], float* B[K], float** C"),
        "C is read as a factor and also added to: expected three different arrays"},
-      {"OneArrayTwice",
-       nest("C[i][j] += A[i][k] * @A[k][j];", "int M, int K, int N, float** A, float** B, float** C"),
+      {"OneArrayTwice", nest("C[i][j] += A[i][k] * @A[k][j];", "int M, int K, int N, float** A, float** B, float** C"),
        "A is both factors: expected three different arrays"},
       {"OtherEffect", nest("C[i][j] += A[i][k] * B[k][j]; count@++;", std::string(matrices) + ", int count"),
        "this statement is not an update"},
@@ -278,6 +288,11 @@ std::vector<Refused> statements() {
        function("for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) { float sum = 0;\n"
                 "for (int k = 0; k < K; k++) sum += A[i][k] * B[k][j]; C[i][j] = sum; @C[i][j] += sum; }"),
        "sum is expected to be set to 0 before the innermost loop and stored once after it"},
+      {"GatheredStoredUnderAGuard",
+       function("for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) { float sum = 0;\n"
+                "for (int j = 0; j < N; j++) sum += A[i][k] * B[k][j]; if (A[i][k]) @C[i][k] = sum; }",
+                "int M, int K, int N, float A[M][K], float B[K][N], float C[M][K]"),
+       "sum is expected to be stored to the output after the innermost loop"},
       {"GatheredInFloat",
        function("for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) { float @sum = 0;\n"
                 "for (int k = 0; k < K; k++) sum += A[i][k] * B[k][j]; C[i][j] = sum; }",
@@ -289,10 +304,15 @@ std::vector<Refused> statements() {
        function("for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) {\n"
                 "for (int k = 0; k < K; k++) C[i][j] += A[i][k] * B[k][j]; @C[i][j] = 0; }"),
        "C is expected to be set to 0 once per element, before the reduction loop"},
+      {"InitialisedUnderAGuard",
+       function("for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) { if (C[i][j]) @C[i][j] = 0;\n"
+                "for (int k = 0; k < K; k++) C[i][j] += A[i][k] * B[k][j]; }"),
+       "C is expected to be set to 0 once per element, before the reduction loop and without a guard"},
       {"InitialisedInPart",
        function("for (int r = 0; r < 8; r++) for (int j = 0; j < N; j++) @C[r*N+j] = 0;\n"
                 "for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) for (int j = 0; j < N; j++)\n"
-                "C[i*N+j] += A[i*K+k] * B[k*N+j];", pointers),
+                "C[i*N+j] += A[i*K+k] * B[k*N+j];",
+                pointers),
        "C is expected to be set to 0 over the same rows and columns"},
       {"InitialisedInput",
        function("for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) { @A[i][k] = 0;\n"
@@ -308,7 +328,8 @@ std::vector<Refused> statements() {
 std::vector<Refused> guards() {
   return {
       {"OnDense", nest("if (@B[k][j]) C[i][j] += A[i][k] * B[k][j];"), "the guard tests B[k][j]: expected A[i][k]"},
-      {"OnOutput", nest("if (@C[i][j] != 0) C[i][j] += A[i][k] * B[k][j];"), "the guard tests C[i][j]: expected A[i][k]"},
+      {"OnOutput", nest("if (@C[i][j] != 0) C[i][j] += A[i][k] * B[k][j];"),
+       "the guard tests C[i][j]: expected A[i][k]"},
       {"OnMask", nest("if (@mask[i][k]) C[i][j] += A[i][k] * B[k][j];", std::string(matrices) + ", float mask[M][K]"),
        "the guard tests mask[i][k]: expected A[i][k]"},
       {"OnIterator", nest("if (@i) C[i][j] += A[i][k] * B[k][j];"), "this is not a guard on one element"},
@@ -316,8 +337,8 @@ std::vector<Refused> guards() {
       {"Positive", nest("if (A[i][k] @> 0) C[i][j] += A[i][k] * B[k][j];"),
        "a guard may leave out zeros only, and all of them: expected A[i][k] != 0"},
       {"AgainstOne", nest("if (A[i][k] @!= 1) C[i][j] += A[i][k] * B[k][j];"), "the guard does not compare with 0"},
-      {"RowPointer", nest("if (@A[i*K+k]) C[i][j] += A[i][k] * B[k][j];",
-                          "int M, int K, int N, float** A, float** B, float** C"),
+      {"RowPointer",
+       nest("if (@A[i*K+k]) C[i][j] += A[i][k] * B[k][j];", "int M, int K, int N, float** A, float** B, float** C"),
        "this is not an element of A, which has 2 dimensions"},
       {"Consteval", "consteval " + nest("@if consteval { C[i*N+j] += A[i*K+k] * B[k*N+j]; }", pointers),
        "a guard is expected as a condition alone", "nest.cpp"},

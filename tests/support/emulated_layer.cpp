@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <numeric>
 #include <span>
 
 #include "generator/emit/sources.h"
@@ -40,15 +42,17 @@ TransformerFunctions emulated(EmulatedDevice& device, const HostProgram& program
   const auto packed_bytes = [&device, &program, name] {
     return device.call<std::size_t()>(program, name + "_packed_bytes").value_or(0);
   };
-  const auto transform = [&device, &program, name, &matrix, packed_bytes](const float* a, std::int64_t lda, void* packed) {
-    const Registered in(device, "a", a, static_cast<std::size_t>(matrix.rows * lda) * sizeof(float), BufferUse::input());
+  const auto transform = [&device, &program, name, &matrix, packed_bytes](const float* a, std::int64_t lda,
+                                                                          void* packed) {
+    const Registered in(device, "a", a, static_cast<std::size_t>(matrix.rows * lda) * sizeof(float),
+                        BufferUse::input());
     const Registered out(device, "packed", packed, packed_bytes(), BufferUse::output());
     return device.call<int(const float*, std::int64_t, void*)>(program, name + "_transform", a, lda, packed)
         .value_or(stopped_by_fault);
   };
-  const auto transform_csr = [&device, &program, name, &matrix, packed_bytes](
-                                 const std::int32_t* offsets, const std::int32_t* columns, const float* values,
-                                 void* packed) {
+  const auto transform_csr = [&device, &program, name, &matrix, packed_bytes](const std::int32_t* offsets,
+                                                                              const std::int32_t* columns,
+                                                                              const float* values, void* packed) {
     const auto entries = static_cast<std::size_t>(matrix.nonzeros());
     const auto rows = static_cast<std::size_t>(matrix.rows);
     const Registered in_offsets(device, "offsets", offsets, (rows + 1) * sizeof(std::int32_t), BufferUse::input());
@@ -91,13 +95,47 @@ std::string kernel_text(const GeneratedLayer& generated) {
   return format_source(kernel_source(generated.layer), generated.layer.name + ".cu");
 }
 
+std::string print(const JudgedProduct& judged) {
+  return fmt::format("{}{}error {:.3g}, at most {:.3g}", judged.problem, judged.problem.empty() ? "" : "; ",
+                     judged.error, judged.tolerance);
+}
+
+double rounding_tolerance(const SparseMatrix& matrix, const std::vector<float>& b, const ProductCase& product) {
+  double squared_sums = 0;
+  double squared_magnitudes = 0;
+  std::int64_t longest_row = 0;
+  for (std::size_t row = 0; row + 1 < matrix.offsets.size(); ++row) {
+    longest_row = std::max(longest_row, matrix.offsets[row + 1] - matrix.offsets[row]);
+    std::vector<double> sums(static_cast<std::size_t>(product.n), 0.0);
+    std::vector<double> magnitudes = sums;
+    for (auto entry = static_cast<std::size_t>(matrix.offsets[row]);
+         entry < static_cast<std::size_t>(matrix.offsets[row + 1]); ++entry) {
+      const float* b_row = b.data() + matrix.column_of[entry] * product.ldb;
+      for (std::size_t j = 0; j < sums.size(); ++j) {
+        const double term = static_cast<double>(matrix.values[entry]) * static_cast<double>(b_row[j]);
+        sums[j] += term;
+        magnitudes[j] += std::abs(term);
+      }
+    }
+    squared_sums = std::inner_product(sums.begin(), sums.end(), sums.begin(), squared_sums);
+    squared_magnitudes =
+        std::inner_product(magnitudes.begin(), magnitudes.end(), magnitudes.begin(), squared_magnitudes);
+  }
+  const double tolerance = float32_tolerance(matrix);
+  if (squared_sums == 0) {
+    return tolerance;
+  }
+  const double usual_cancellation = std::sqrt(static_cast<double>(longest_row));
+  return tolerance * std::max(1.0, std::sqrt(squared_magnitudes / squared_sums) / usual_cancellation);
+}
+
 EmulatedKernel::EmulatedKernel(const GeneratedLayer& generated)
     : name_(generated.layer.name),
       packed_(generated.packed),
       program_(HostProgram::compile_cuda(kernel_text(generated), name_ + ".cu")) {}
 
-Comparison EmulatedKernel::multiply(const SparseMatrix& matrix, const ProductCase& product, const std::vector<float>& b,
-                                    std::optional<std::uint64_t> order) const {
+JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const ProductCase& product,
+                                       const std::vector<float>& b, std::optional<std::uint64_t> order) const {
   EmulationOptions options;
   options.shuffle_seed = order;
   EmulatedDevice device(options);
@@ -111,18 +149,18 @@ Comparison EmulatedKernel::multiply(const SparseMatrix& matrix, const ProductCas
   std::memcpy(first_b, b.data(), b.size() * sizeof(float));
   std::memcpy(first_c, c.data(), c.size() * sizeof(float));
 
-  const auto status = device.call<int(const void*, const float*, std::int64_t, float*, std::int64_t, std::int32_t, void*)>(
-      program_, name_ + "_spmm", packed_->bytes().data(), first_b, product.ldb, first_c, product.ldc, product.n, nullptr);
+  const auto status =
+      device.call<int(const void*, const float*, std::int64_t, float*, std::int64_t, std::int32_t, void*)>(
+          program_, name_ + "_spmm", packed_->bytes().data(), first_b, product.ldb, first_c, product.ldc, product.n,
+          nullptr);
   std::memcpy(c.data(), first_c, c.size() * sizeof(float));
-  Comparison comparison = compare_with_reference(matrix, b, c, product);
-  if (std::string problem = first_problem(device, status.value_or(stopped_by_fault)); !problem.empty()) {
-    comparison.problem = std::move(problem);
-  }
-  return comparison;
+  const Comparison comparison = compare_with_reference(matrix, b, c, product);
+  const std::string problem = first_problem(device, status.value_or(stopped_by_fault));
+  return {comparison.error, rounding_tolerance(matrix, b, product), problem.empty() ? comparison.problem : problem};
 }
 
-Comparison EmulatedKernel::multiply(const SparseMatrix& matrix, const ProductCase& product,
-                                    std::optional<std::uint64_t> order) const {
+JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const ProductCase& product,
+                                       std::optional<std::uint64_t> order) const {
   constexpr std::uint64_t seed = 1;
   return multiply(matrix, product, draw_b(matrix.columns, product, seed), order);
 }

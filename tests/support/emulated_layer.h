@@ -1,8 +1,9 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -20,19 +21,35 @@ GeneratedLayer layer_of(const SparseMatrix& matrix, std::int64_t bcol, const Ato
 /// The .cu text of a layer, laid out as in its bundle.
 std::string kernel_text(const GeneratedLayer& generated);
 
+/// A product that was computed, compared with the float64 reference, and the error that it may have.
+struct JudgedProduct {
+  double error = 0;  ///< relative Frobenius error
+  double tolerance = 0;
+  std::string problem;  ///< empty, or the first fault, failed launch, or element that is wrong beyond rounding
+
+  bool passed() const { return problem.empty() && error <= tolerance; }
+};
+
+/// For failure messages: the problem, if there is one, and error against tolerance.
+std::string print(const JudgedProduct& judged);
+
+/// The relative Frobenius error that A x B may have in float32: `float32_tolerance`, raised where the terms of the sums
+/// cancel more than terms with random signs do, because no order of float32 additions could keep the bound there (a
+/// single row times a single column is often such a product).
+double rounding_tolerance(const SparseMatrix& matrix, const std::vector<float>& b, const ProductCase& product);
+
 /// The .cu text of a layer, compiled in process for the emulated grid.
 class EmulatedKernel {
  public:
   explicit EmulatedKernel(const GeneratedLayer& generated);
 
-  /// C = A x B on a device of its own, C poisoned beforehand, and the comparison with the float64 product. `matrix` is the
-  /// layer's and `b` is K rows of ldb floats. What the emulator reports and an error of the launch are problems too. Blocks
-  /// and threads run in an order drawn from `order`, by index when it is absent.
-  Comparison multiply(const SparseMatrix& matrix, const ProductCase& product, const std::vector<float>& b,
-                      std::optional<std::uint64_t> order = std::nullopt) const;
+  /// Computes C = A x B on a device of its own, C poisoned beforehand. `matrix` is the layer's and `b` is K rows of ldb
+  /// floats. Blocks and threads run in an order drawn from `order`, by index when it is absent.
+  JudgedProduct multiply(const SparseMatrix& matrix, const ProductCase& product, const std::vector<float>& b,
+                         std::optional<std::uint64_t> order = std::nullopt) const;
   /// The same with a B that is drawn.
-  Comparison multiply(const SparseMatrix& matrix, const ProductCase& product,
-                      std::optional<std::uint64_t> order = std::nullopt) const;
+  JudgedProduct multiply(const SparseMatrix& matrix, const ProductCase& product,
+                         std::optional<std::uint64_t> order = std::nullopt) const;
 
  private:
   std::string name_;
@@ -40,8 +57,15 @@ class EmulatedKernel {
   HostProgram program_;
 };
 
-/// What is wrong with the transformer's text, every access of it checked: the first problem, or empty. It must write the
-/// very bytes of the packed matrix from CSR and from dense, and refuse a matrix whose pattern is another.
+/// What is wrong with the transformer's text, every access of it checked: the first problem, or empty. It must write
+/// the very bytes of the packed matrix from CSR and from dense, and refuse a matrix whose pattern is another.
 std::string transformer_problem(const GeneratedLayer& generated, const SparseMatrix& matrix);
 
 }  // namespace esc::tests
+
+namespace esc {
+
+/// How GoogleTest names a schedule.
+inline void PrintTo(const AtomicSchedule& schedule, std::ostream* stream) { *stream << print(Schedule(schedule)); }
+
+}  // namespace esc

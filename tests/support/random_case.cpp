@@ -63,4 +63,18 @@ rc::Gen<std::int64_t> awkward_bcol(std::int64_t most) {
                       [most](std::int64_t bcol) { return std::min(bcol, most); });
 }
 
+rc::Gen<ProductCase> product_case(std::int64_t bcol) {
+  const auto exact = rc::gen::tuple(rc::gen::just(bcol), rc::gen::just<std::int64_t>(0), rc::gen::just<std::int64_t>(0),
+                                    rc::gen::inRange(0, 4));
+  const auto columns = rc::gen::oneOf(rc::gen::just(bcol), rc::gen::inRange<std::int64_t>(1, bcol + 1),
+                                      rc::gen::inRange<std::int64_t>(bcol + 1, bcol + 70));
+  const auto gap = rc::gen::element<std::int64_t>(0, 1, 3, 8);
+  const auto any = rc::gen::tuple(columns, gap, gap, rc::gen::inRange(0, 4));
+  return rc::gen::map(rc::gen::oneOf(exact, any),
+                      [](const std::tuple<std::int64_t, std::int64_t, std::int64_t, int>& drawn) {
+                        const auto& [n, gap_of_b, gap_of_c, shift] = drawn;
+                        return ProductCase{static_cast<std::int32_t>(n), n + gap_of_b, n + gap_of_c, shift};
+                      });
+}
+
 }  // namespace esc::tests

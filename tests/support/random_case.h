@@ -6,6 +6,7 @@
 
 #include "generator/matrix/sparse_matrix.h"
 #include "generator/schedule/schedule.h"
+#include "generator/verify/product_case.h"
 
 namespace esc::tests {
 
@@ -18,6 +19,10 @@ rc::Gen<AtomicSchedule> legal_schedule(std::int64_t bcol);
 
 /// A number of columns of B: 1 to `most`, often 1, a multiple of 32 or one beside it. At most 257.
 rc::Gen<std::int64_t> awkward_bcol(std::int64_t most);
+
+/// A product that a kernel made for bCol may be asked for: often just that one, else fewer, as many or more columns,
+/// with and without gaps between the rows of B and of C; both up to 3 floats behind an aligned address.
+rc::Gen<ProductCase> product_case(std::int64_t bcol);
 
 }  // namespace esc::tests
 
@@ -37,5 +42,7 @@ inline void showValue(const SparseMatrix& matrix, std::ostream& stream) {
 }
 
 inline void showValue(const AtomicSchedule& schedule, std::ostream& stream) { stream << print(Schedule(schedule)); }
+
+inline void showValue(const ProductCase& product, std::ostream& stream) { stream << print(product); }
 
 }  // namespace esc

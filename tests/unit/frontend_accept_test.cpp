@@ -125,8 +125,8 @@ LoopNest expected_nest(const Variant& variant) {
   return nest;
 }
 
-std::string function(const std::string& body,
-                     const std::string& parameters = "int M, int K, int N, float A[M][K], float B[K][N], float C[M][N]") {
+std::string function(const std::string& body, const std::string& parameters =
+                                                  "int M, int K, int N, float A[M][K], float B[K][N], float C[M][N]") {
   return "void spmm(" + parameters + ") {\n" + body + "\n}\n";
 }
 
@@ -139,9 +139,8 @@ std::string nest(const std::string& statement,
 }
 
 std::string in_order(const std::string& order) {
-  const std::map<char, std::string> heads = {{'i', "for (int i = 0; i < M; i++)"},
-                                             {'k', "for (int k = 0; k < K; k++)"},
-                                             {'j', "for (int j = 0; j < N; j++)"}};
+  const std::map<char, std::string> heads = {
+      {'i', "for (int i = 0; i < M; i++)"}, {'k', "for (int k = 0; k < K; k++)"}, {'j', "for (int j = 0; j < N; j++)"}};
   std::string text;
   for (const char iterator : order) {
     text += heads.at(iterator) + "\n";
@@ -188,8 +187,10 @@ std::vector<Variant> variants() {
        "    if (B[k][j]) A[k][i] += C[j][i] * B[k][j];\n}\n"},
       {"FlatPointers", "a.c", nest("if (A[i*K + k]) C[i*N + j] += A[i*K + k] * B[k*N + j];", pointers)},
       {"FlatOtherWayRound", "a.c", nest("if (A[k + K*i]) C[j + i*N] += A[k + i*K] * B[j + N*k];", pointers)},
-      {"FlatWithCast", "a.c", nest("C[(long)i*N + j] += A[(size_t)i*K + k] * B[k*(unsigned long)N + j];",
-                                   "int M, int K, int N, float* A, float* B, float* C").insert(0, "#include <stddef.h>\n"),
+      {"FlatWithCast", "a.c",
+       nest("C[(long)i*N + j] += A[(size_t)i*K + k] * B[k*(unsigned long)N + j];",
+            "int M, int K, int N, float* A, float* B, float* C")
+           .insert(0, "#include <stddef.h>\n"),
        "ikj", false},
       {"FlatVla", "a.c",
        nest("if (A[i*K + k]) C[i*N + j] += A[i*K + k] * B[k*N + j];",
@@ -197,9 +198,10 @@ std::vector<Variant> variants() {
       {"PointerArithmetic", "a.c",
        nest("if (*(A + i*K + k)) *(C + (i*N + j)) += *(k + A + i*K) * *(B + k*N + j);", pointers)},
       {"PointerToRow", "a.c",
-       function("for (int i = 0; i < M; i++) { const float* row = A + i*K; float* out = &C[i*N];"
-                "  for (int k = 0; k < K; k++) for (int j = 0; j < N; j++) if (row[k]) out[j] += row[k] * B[k*N + j]; }",
-                pointers)},
+       function(
+           "for (int i = 0; i < M; i++) { const float* row = A + i*K; float* out = &C[i*N];"
+           "  for (int k = 0; k < K; k++) for (int j = 0; j < N; j++) if (row[k]) out[j] += row[k] * B[k*N + j]; }",
+           pointers)},
       {"RowDereferenced", "a.c", nest("if ((*(A + i))[k]) C[i][j] += *(*(A + i) + k) * *(B[k] + j);")},
       {"PointerToPointers", "a.c",
        nest("if (A[i][k]) C[i][j] += A[i][k] * B[k][j];", "int M, int K, int N, float** A, float** B, float** C")},
@@ -209,33 +211,51 @@ std::vector<Variant> variants() {
       {"FirstElementOfRow", "a.c", nest("if (A[i][k]) C[i][j] += *(&A[i][0] + k) * B[k][j];")},
       {"RestrictConst", "a.c",
        nest("if (A[i*K+k]) C[i*N+j] += A[i*K+k] * B[k*N+j];",
-            "const int M, const int K, const int N, const float* restrict A, float const* __restrict__ B, float* restrict C")},
+            "const int M, const int K, const int N, const float* restrict A, float const* __restrict__ B, float* "
+            "restrict C")},
       {"Double", "a.c",
        nest("if (A[i][k]) C[i][j] += A[i][k] * B[k][j];",
             "int M, int K, int N, double A[M][K], double B[K][N], double C[M][N]"),
        "ikj", true, ElementType::float64},
       {"ProductInDouble", "a.c", nest("if (A[i][k]) C[i][j] += (double)A[i][k] * (double)B[k][j];")},
       {"AssignedSumInDouble", "a.c", nest("if (A[i][k]) C[i][j] = C[i][j] + (double)A[i][k] * B[k][j];")},
-      {"GlobalArrays", "a.c",
+      {"GlobalArrays",
+       "a.c",
        "#define M 32\n#define K 48\n#define N 64\nfloat A[M][K]; float B[K][N]; static float C[M][N];\n" +
            function("for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) for (int j = 0; j < N; j++)\n"
-                    "if (A[i][k]) C[i][j] += A[i][k] * B[k][j];", "void"),
-       "ikj", true, ElementType::float32, {32, 48, 64}},
-      {"ConstantColumns", "a.c",
-       "enum { N = 64 };\n" + nest("if (A[i*K+k]) C[i*N+j] += A[i*K+k] * B[64*k + j];",
-                                   "int M, int K, float* A, float* B, float* C"),
-       "ikj", true, ElementType::float32, {0, 0, 64}},
-      {"ConstGlobalColumns", "a.c",
-       "static const int N = 2 * 32;\n" + nest("if (A[i*K+k]) C[i*N+j] += A[i*K+k] * B[k*N + j];",
-                                              "int M, int K, float* A, float* B, float* C"),
-       "ikj", true, ElementType::float32, {0, 0, 64}},
+                    "if (A[i][k]) C[i][j] += A[i][k] * B[k][j];",
+                    "void"),
+       "ikj",
+       true,
+       ElementType::float32,
+       {32, 48, 64}},
+      {"ConstantColumns",
+       "a.c",
+       "enum { N = 64 };\n" +
+           nest("if (A[i*K+k]) C[i*N+j] += A[i*K+k] * B[64*k + j];", "int M, int K, float* A, float* B, float* C"),
+       "ikj",
+       true,
+       ElementType::float32,
+       {0, 0, 64}},
+      {"ConstGlobalColumns",
+       "a.c",
+       "static const int N = 2 * 32;\n" +
+           nest("if (A[i*K+k]) C[i*N+j] += A[i*K+k] * B[k*N + j];", "int M, int K, float* A, float* B, float* C"),
+       "ikj",
+       true,
+       ElementType::float32,
+       {0, 0, 64}},
       {"GlobalSizes", "a.c",
        "int M, K, N;\n" + nest("if (A[i*K+k]) C[i*N+j] += A[i*K+k] * B[k*N + j];", "float* A, float* B, float* C")},
-      {"FlatGlobal", "a.c",
+      {"FlatGlobal",
+       "a.c",
        "float A[32 * 48], B[48 * 64], C[32 * 64];\n"
        "void f(void) { for (int i = 0; i < 32; i++) for (int k = 0; k < 48; k++) for (int j = 0; j < 64; j++)\n"
        "  C[i * 64 + j] += A[i * 48 + k] * B[k * 64 + j]; }\n",
-       "ikj", false, ElementType::float32, {32, 48, 64}},
+       "ikj",
+       false,
+       ElementType::float32,
+       {32, 48, 64}},
       {"IteratorsBefore", "a.c",
        function("int i, j, k; for (i = 0; i < M; ++i) for (k = 0; k < K; ++k) for (j = 0; j < N; ++j)"
                 "  if (A[i][k]) C[i][j] += A[i][k] * B[k][j];")},
@@ -245,12 +265,16 @@ std::vector<Variant> variants() {
       {"OtherComparisons", "a.c",
        function("for (int i = 0; i <= M - 1; i++) for (int k = 0; K > k; k++) for (int j = 0; j != N; j++)"
                 "  if (A[i][k]) C[i][j] += A[i][k] * B[k][j];")},
-      {"InclusiveConstant", "a.c",
+      {"InclusiveConstant",
+       "a.c",
        "#define N 64u\n" +
            function("for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) for (unsigned j = 0; j <= N - 1; j++)"
                     "  if (A[i*K+k]) C[i*64u+j] += A[i*K+k] * B[k*64 + j];",
                     "int M, int K, float* A, float* B, float* C"),
-       "ikj", true, ElementType::float32, {0, 0, 64}},
+       "ikj",
+       true,
+       ElementType::float32,
+       {0, 0, 64}},
       {"IteratorTypes", "a.c",
        "#include <stddef.h>\n#include <stdint.h>\n" +
            function("for (size_t i = 0; i < M; i++) for (int64_t k = 0; k < K; k++) for (unsigned j = 0; j < N; j++)"
@@ -260,8 +284,9 @@ std::vector<Variant> variants() {
        function("for (long i = 0L; i < M; i++) for (long long k = 0; k < K; k++) for (unsigned long j = 0; j < N; j++)"
                 "  if (A[i][k]) C[i][j] += A[i][k] * B[k][j];")},
       {"ScalarTemporary", "a.c",
-       function("for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) { const float a = A[i][k]; if (a == 0) continue;"
-                "  for (int j = 0; j < N; j++) C[i][j] += a * B[k][j]; }")},
+       function(
+           "for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) { const float a = A[i][k]; if (a == 0) continue;"
+           "  for (int j = 0; j < N; j++) C[i][j] += a * B[k][j]; }")},
       {"ManyTemporaries", "a.c",
        nest("float a = A[i][k]; float b = B[k][j]; float p = a * b; int nonzero = a != 0; if (nonzero) C[i][j] += p;")},
       {"IndexTemporaries", "a.c",
@@ -284,8 +309,9 @@ std::vector<Variant> variants() {
                 "  for (int k = 0; k < K; k++) if (A[i][k]) C[i][j] += A[i][k] * B[k][j]; }"),
        "ijk"},
       {"InitialisedPerRow", "a.c",
-       function("for (int i = 0; i < M; i++) { for (int j = 0; j < N; j++) C[i][j] = 0.0f;"
-                "  for (int k = 0; k < K; k++) for (int j = 0; j < N; j++) if (A[i][k]) C[i][j] += A[i][k] * B[k][j]; }")},
+       function(
+           "for (int i = 0; i < M; i++) { for (int j = 0; j < N; j++) C[i][j] = 0.0f;"
+           "  for (int k = 0; k < K; k++) for (int j = 0; j < N; j++) if (A[i][k]) C[i][j] += A[i][k] * B[k][j]; }")},
       {"InitialisedBefore", "a.c",
        function("for (int r = 0; r < M; r++) for (int c = 0; c < N; c++) C[r][c] = 0;"
                 "for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) for (int j = 0; j < N; j++)"
@@ -306,11 +332,15 @@ std::vector<Variant> variants() {
            nest("if (bool(A[i*K+k])) C[i*N+j] += A[i*K+k] * B[k*static_cast<long>(N)+j];",
                 "int M, int K, int N, const float* __restrict__ A, const float* B, float* C") +
            "}\n"},
-      {"CppReferences", "a.cc",
+      {"CppReferences",
+       "a.cc",
        "constexpr int M = 32, K = 48, N = 64;\n" +
            nest("const auto& row = A[i]; if (row[k] != 0.0) C[i][j] += row[k] * B[k][j];",
                 "const float (&A)[M][K], const float (&B)[K][N], float (&C)[M][N]"),
-       "ikj", true, ElementType::float32, {32, 48, 64}},
+       "ikj",
+       true,
+       ElementType::float32,
+       {32, 48, 64}},
       {"CudaEnding", "a.cu", nest("if (A[i*K+k]) C[i*N+j] += A[i*K+k] * B[k*N+j];", pointers)},
   };
 }

@@ -68,9 +68,9 @@ TEST(Statistics, MeasuresRowsColumnsAndBytes) {
 }
 
 TEST(Statistics, FindsPercentilesByNearestRank) {
-  SparseMatrix matrix{20, 20, {0}, {}, {}};  // rows of 20, 19, ... 1 non-zeros
-  for (std::int32_t row = 0; row < 20; ++row) {
-    for (std::int32_t column = row; column < 20; ++column) {
+  SparseMatrix matrix{25, 25, {0}, {}, {}};  // rows of 25, 24, ... 1 non-zeros
+  for (std::int32_t row = 0; row < 25; ++row) {
+    for (std::int32_t column = row; column < 25; ++column) {
       matrix.column_of.push_back(column);
       matrix.values.push_back(1);
     }
@@ -78,9 +78,9 @@ TEST(Statistics, FindsPercentilesByNearestRank) {
   }
   const MatrixStatistics measured = statistics(matrix);
   for (const LengthStatistics& lengths : {measured.row_lengths, measured.column_lengths}) {
-    EXPECT_EQ(lengths.percentile_10, 2);
-    EXPECT_EQ(lengths.percentile_50, 10);
-    EXPECT_EQ(lengths.percentile_90, 18);
+    EXPECT_EQ(lengths.percentile_10, 3);
+    EXPECT_EQ(lengths.percentile_50, 13);
+    EXPECT_EQ(lengths.percentile_90, 23);
   }
 }
 

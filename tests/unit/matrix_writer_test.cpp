@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "generator/matrix/matrix_reader.h"
-#include "generator/matrix/output_file.h"
+#include "generator/support/output_file.h"
 #include "generator/matrix/sample.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"

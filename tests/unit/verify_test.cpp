@@ -116,7 +116,7 @@ TEST(JudgingCases, HoldTheTunedShapeGapsAndOtherWidths) {
 }
 
 TEST(Report, FailsForAProblemAWrongRunAndNoRun) {
-  VerificationReport report{"emulation", 1e-6, {}, {}};
+  VerificationReport report{.method = "emulation", .tolerance = 1e-6};
   EXPECT_FALSE(report.passed());
   report.runs.push_back({{4, 4, 4, 0}, {.error = 1e-7, .rows = 2, .problem = {}}});
   EXPECT_TRUE(report.passed());

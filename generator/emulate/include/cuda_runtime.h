@@ -1,5 +1,6 @@
 /* Stand-in for <cuda_runtime.h>: lets the text of a CUDA kernel be parsed as plain C++17 and run on the host. What CUDA
- * does in hardware is a call of the emulator, named __esc_*. Every kernel under check parses this file: keep it small. */
+ * does in hardware is a call of the emulator, named __esc_*. Every kernel under check parses this file: keep it small.
+ */
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -25,14 +26,14 @@
 
 #define warpSize 32
 
-#define ESC_VECTOR(T, name, align2, align4)                                                         \
-  struct name##1 { T x; };                                                                          \
-  struct alignas(align2) name##2 { T x, y; };                                                       \
-  struct name##3 { T x, y, z; };                                                                    \
-  struct alignas(align4) name##4 { T x, y, z, w; };                                                 \
-  static inline name##1 make_##name##1(T x) { return {x}; }                                         \
-  static inline name##2 make_##name##2(T x, T y) { return {x, y}; }                                 \
-  static inline name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }                         \
+#define ESC_VECTOR(T, name, align2, align4)                                 \
+  struct name##1 { T x; };                                                  \
+  struct alignas(align2) name##2 { T x, y; };                               \
+  struct name##3 { T x, y, z; };                                            \
+  struct alignas(align4) name##4 { T x, y, z, w; };                         \
+  static inline name##1 make_##name##1(T x) { return {x}; }                 \
+  static inline name##2 make_##name##2(T x, T y) { return {x, y}; }         \
+  static inline name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \
   static inline name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
 ESC_VECTOR(signed char, char, 2, 4)
 ESC_VECTOR(unsigned char, uchar, 2, 4)
@@ -120,13 +121,13 @@ static inline unsigned __activemask() { return __esc_active_mask(); }
 
 static inline float atomicAdd(float* address, float value) { return __esc_atomic_add_f32(address, value); }
 static inline double atomicAdd(double* address, double value) { return __esc_atomic_add_f64(address, value); }
-#define ESC_ATOMIC(name, operation)                                                                                \
-  static inline int name(int* address, int value) { return __esc_atomic_i32(address, value, operation); }          \
-  static inline unsigned name(unsigned* address, unsigned value) {                                                 \
-    return __esc_atomic_u32(address, value, operation);                                                            \
-  }                                                                                                                \
-  static inline unsigned long long name(unsigned long long* address, unsigned long long value) {                   \
-    return __esc_atomic_u64(address, value, operation);                                                            \
+#define ESC_ATOMIC(name, operation)                                                                       \
+  static inline int name(int* address, int value) { return __esc_atomic_i32(address, value, operation); } \
+  static inline unsigned name(unsigned* address, unsigned value) {                                        \
+    return __esc_atomic_u32(address, value, operation);                                                   \
+  }                                                                                                       \
+  static inline unsigned long long name(unsigned long long* address, unsigned long long value) {          \
+    return __esc_atomic_u64(address, value, operation);                                                   \
   }
 ESC_ATOMIC(atomicAdd, 0)
 ESC_ATOMIC(atomicMin, 1)
@@ -155,15 +156,25 @@ static inline unsigned long long atomicCAS(unsigned long long* address, unsigned
 }
 
 template <class T>
-static inline T __ldg(const T* address) { return *address; }
+static inline T __ldg(const T* address) {
+  return *address;
+}
 template <class T>
-static inline T __ldcs(const T* address) { return *address; }
+static inline T __ldcs(const T* address) {
+  return *address;
+}
 template <class T>
-static inline T __ldcg(const T* address) { return *address; }
+static inline T __ldcg(const T* address) {
+  return *address;
+}
 template <class T>
-static inline void __stcs(T* address, T value) { *address = value; }
+static inline void __stcs(T* address, T value) {
+  *address = value;
+}
 template <class T>
-static inline void __stcg(T* address, T value) { *address = value; }
+static inline void __stcg(T* address, T value) {
+  *address = value;
+}
 static inline size_t __cvta_generic_to_shared(const void* address) { return (size_t)address; }
 
 static inline int __popc(unsigned v) { return __builtin_popcount(v); }
@@ -189,8 +200,8 @@ static inline float fmaxf(float a, float b) { return __builtin_fmaxf(a, b); }
 static inline float fabsf(float a) { return __builtin_fabsf(a); }
 static inline float sqrtf(float a) { return __builtin_sqrtf(a); }
 
-#define ESC_MIN_MAX(T)                                       \
-  static inline T min(T a, T b) { return b < a ? b : a; }    \
+#define ESC_MIN_MAX(T)                                    \
+  static inline T min(T a, T b) { return b < a ? b : a; } \
   static inline T max(T a, T b) { return a < b ? b : a; }
 ESC_MIN_MAX(int)
 ESC_MIN_MAX(unsigned)

@@ -72,7 +72,6 @@ cudaError_t cudaPeekAtLastError(void);
 cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 const char* cudaGetErrorString(cudaError_t error);
-const char* cudaGetErrorName(cudaError_t error);
 
 #ifdef __cplusplus
 }

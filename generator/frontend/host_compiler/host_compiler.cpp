@@ -4,11 +4,11 @@
 #include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/Basic/DiagnosticIDs.h>
 #include <clang/CodeGen/ModuleBuilder.h>
+#include <clang/Driver/CreateInvocationFromArgs.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/CompilerInvocation.h>
 #include <clang/Frontend/FrontendAction.h>
 #include <clang/Frontend/MultiplexConsumer.h>
-#include <clang/Driver/CreateInvocationFromArgs.h>
 #include <clang/Options/OptionUtils.h>
 #include <fmt/format.h>
 #include <llvm/IR/LLVMContext.h>
@@ -88,8 +88,8 @@ class ShareLocals final : public clang::ASTConsumer, public clang::RecursiveASTV
  public:
   explicit ShareLocals(clang::DiagnosticsEngine& diagnostics)
       : diagnostics_(diagnostics),
-        initialised_(diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Error,
-                                                 "shared memory cannot have an initialiser")) {}
+        initialised_(
+            diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Error, "shared memory cannot have an initialiser")) {}
 
   bool HandleTopLevelDecl(clang::DeclGroupRef group) override {
     for (clang::Decl* declaration : group) {
@@ -165,16 +165,32 @@ std::string baseline_cpu(const llvm::Triple& triple) {
 
 /// How numbers are computed and what the checker needs to see; the same for both dialects.
 std::vector<std::string> code_generation_options() {
-  return {"-O1", "-std=c++17", "-w", "-fno-rtti", "-ffp-contract=off", "-ftrivial-auto-var-init=pattern",
-          "-fno-threadsafe-statics", "-fvisibility=default"};
+  return {"-O1",
+          "-std=c++17",
+          "-w",
+          "-fno-rtti",
+          "-ffp-contract=off",
+          "-ftrivial-auto-var-init=pattern",
+          "-fno-threadsafe-statics",
+          "-fvisibility=default"};
 }
 
 std::vector<std::string> hermetic_arguments(const HostSource& source) {
   const llvm::Triple triple(llvm::sys::getProcessTriple());
-  std::vector<std::string> arguments = {"-triple", triple.str(), "-target-cpu", baseline_cpu(triple),
-                                        "-mrelocation-model", "pic", "-pic-level", "2",
-                                        "-debug-info-kind=line-tables-only", "-relaxed-aliasing",
-                                        "-disable-lifetime-markers", "-nostdsysteminc", "-x", "c++"};
+  std::vector<std::string> arguments = {"-triple",
+                                        triple.str(),
+                                        "-target-cpu",
+                                        baseline_cpu(triple),
+                                        "-mrelocation-model",
+                                        "pic",
+                                        "-pic-level",
+                                        "2",
+                                        "-debug-info-kind=line-tables-only",
+                                        "-relaxed-aliasing",
+                                        "-disable-lifetime-markers",
+                                        "-nostdsysteminc",
+                                        "-x",
+                                        "c++"};
   for (const std::string& option : code_generation_options()) {
     arguments.push_back(option);
   }
@@ -182,19 +198,29 @@ std::vector<std::string> hermetic_arguments(const HostSource& source) {
     arguments.insert(arguments.end(), {"-D", define});
   }
   const std::string resources = resource_folder();
-  arguments.insert(arguments.end(), {"-resource-dir", resources, "-internal-isystem",
-                                     std::string(kVirtualHeaderFolder), "-internal-isystem", resources + "/include",
-                                     "-main-file-name", source.file_name, kSourcePlace});
+  arguments.insert(arguments.end(),
+                   {"-resource-dir", resources, "-internal-isystem", std::string(kVirtualHeaderFolder),
+                    "-internal-isystem", resources + "/include", "-main-file-name", source.file_name, kSourcePlace});
   return arguments;
 }
 
 std::vector<std::string> system_arguments(const HostSource& source) {
   const llvm::Triple triple(llvm::sys::getProcessTriple());
-  std::vector<std::string> arguments = {"clang++", "--target=" + triple.str(), "-march=" + baseline_cpu(triple), "-c",
-                                        "-fPIC", "-gline-tables-only", "-fno-strict-aliasing", "-fno-exceptions",
-                                        "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-x", "c++",
-                                        "-resource-dir", resource_folder(),
-                                        "-isystem", std::string(kVirtualHeaderFolder)};
+  std::vector<std::string> arguments = {"clang++",
+                                        "--target=" + triple.str(),
+                                        "-c",
+                                        "-fPIC",
+                                        "-gline-tables-only",
+                                        "-fno-strict-aliasing",
+                                        "-fno-exceptions",
+                                        "-fno-stack-protector",
+                                        "-U_FORTIFY_SOURCE",
+                                        "-x",
+                                        "c++",
+                                        "-resource-dir",
+                                        resource_folder(),
+                                        "-isystem",
+                                        std::string(kVirtualHeaderFolder)};
   for (const std::string& option : code_generation_options()) {
     arguments.push_back(option);
   }

@@ -24,8 +24,8 @@ enum class HostDialect {
   system,    ///< the C and C++ headers of this machine as well
 };
 
-/// A variable annotated so (`__attribute__((annotate("esc_shared")))`) is one for all threads of a block. The module holds
-/// it in a section of this name; where it is local and not extern, it has static storage there.
+/// A variable annotated so (`__attribute__((annotate("esc_shared")))`) is one for all threads of a block. The module
+/// holds it in a section of this name; where it is local and not extern, it has static storage there.
 inline constexpr const char* kSharedSection = "esc_shared";
 
 /// Where a header of `HostSource::headers` stands in debug information: the name follows this prefix.

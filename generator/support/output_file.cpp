@@ -1,4 +1,4 @@
-#include "generator/matrix/output_file.h"
+#include "generator/support/output_file.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -37,14 +37,21 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::write(std::span<const std::byte> bytes) {
-  pending_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (pending_.size() >= pending_bytes) {
-    flush();
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (pending_.size() + text.size() < pending_bytes) {
+    pending_ += text;
+    return;
   }
+  flush();
+  write_through(text);
 }
 
 void OutputFile::flush() {
-  std::string_view rest = pending_;
+  write_through(pending_);
+  pending_.clear();
+}
+
+void OutputFile::write_through(std::string_view rest) {
   while (!rest.empty()) {
     const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
     if (written < 0 && errno == EINTR) {
@@ -55,7 +62,6 @@ void OutputFile::flush() {
     }
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
-  pending_.clear();
 }
 
 void OutputFile::commit() {

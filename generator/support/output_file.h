@@ -6,11 +6,14 @@
 #include <string>
 #include <string_view>
 
+#include "generator/support/held_back_signals.h"
+
 namespace esc {
 
 /// A file that is written piece by piece, for content too large to hold in memory. The pieces go to a temporary file in
 /// the same folder; `commit` renames it into place, so a reader sees the old file or the whole new one. Without
-/// `commit` nothing is left. Throws UserError when the folder cannot be written or the disk is full.
+/// `commit` nothing is left; signals that end the program wait until this object is gone. Throws UserError when the folder
+/// cannot be written or the disk is full.
 class OutputFile {
  public:
   explicit OutputFile(const std::filesystem::path& target);
@@ -25,8 +28,10 @@ class OutputFile {
 
  private:
   void flush();
+  void write_through(std::string_view rest);
   [[noreturn]] void fail() const;
 
+  HeldBackSignals signals_;
   std::filesystem::path target_;
   std::string temporary_;
   std::string pending_;

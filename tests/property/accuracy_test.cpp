@@ -1,0 +1,109 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <vector>
+
+#include "generator/matrix/drawn_value.h"
+#include "tests/support/emulated_layer.h"
+
+namespace esc {
+namespace {
+
+using tests::EmulatedKernel;
+using tests::layer_of;
+
+/// Sums of terms with random signs partly cancel; sums of positive terms grow, and so do their rounding errors.
+enum class Signs { random, positive };
+
+/// Full rows are one list for each run of `max_list_columns` columns; scattered non-zeros spread over all patterns,
+/// whose partial sums are then added up in C.
+enum class Layout { full, scattered };
+
+struct LongRows {
+  std::int64_t length = 1;  ///< non-zeros in each row
+  int ufi = 1;              ///< rows of a panel; the matrix is one panel
+  Layout layout = Layout::full;
+  Signs signs = Signs::random;
+};
+
+std::string print(const LongRows& rows) {
+  return fmt::format("{} rows of {:>6}, {:<9}, {:<8}", rows.ufi, rows.length,
+                     rows.layout == Layout::full ? "full" : "scattered",
+                     rows.signs == Signs::random ? "random signs" : "positive");
+}
+
+void PrintTo(const LongRows& rows, std::ostream* stream) { *stream << print(rows); }
+
+/// Scattered: one of each two neighbouring columns is a non-zero, drawn for each row.
+SparseMatrix matrix_of(const LongRows& rows) {
+  constexpr std::uint64_t seed = 3;
+  const std::int64_t stride = rows.layout == Layout::full ? 1 : 2;
+  SparseMatrix matrix{rows.ufi, rows.length * stride, {0}, {}, {}};
+  for (std::int64_t row = 0; row < rows.ufi; ++row) {
+    for (std::int64_t place = 0; place < rows.length; ++place) {
+      const std::uint64_t drawn = mix_bits(static_cast<std::uint64_t>(row * rows.length + place));
+      const std::int64_t column =
+          place * stride + static_cast<std::int64_t>(drawn % static_cast<std::uint64_t>(stride));
+      const float value = drawn_value(seed, row, column);
+      matrix.column_of.push_back(static_cast<std::int32_t>(column));
+      matrix.values.push_back(rows.signs == Signs::positive ? std::abs(value) : value);
+    }
+    matrix.offsets.push_back(matrix.nonzeros());
+  }
+  return matrix;
+}
+
+std::vector<float> b_of(const LongRows& rows, const SparseMatrix& matrix, const ProductCase& product) {
+  constexpr std::uint64_t seed = 5;
+  std::vector<float> b = draw_b(matrix.columns, product, seed);
+  if (rows.signs == Signs::positive) {
+    std::transform(b.begin(), b.end(), b.begin(), [](float value) { return std::abs(value); });
+  }
+  return b;
+}
+
+class Accuracy : public testing::TestWithParam<LongRows> {};
+
+/// The bound is that of the matrix alone, without an allowance for cancellation: with this many sums none is needed.
+TEST_P(Accuracy, StaysWithinTheToleranceOfFloat32) {
+  const LongRows rows = GetParam();
+  const SparseMatrix matrix = matrix_of(rows);
+  const ProductCase product{32, 32, 32, 0};
+  const EmulatedKernel kernel(layer_of(matrix, product.n, AtomicSchedule{.ufi = rows.ufi, .ufk = 4}));
+  const tests::JudgedProduct judged = kernel.multiply(matrix, product, b_of(rows, matrix, product));
+  const double tolerance = float32_tolerance(matrix);
+  EXPECT_EQ(judged.problem, "");
+  EXPECT_LE(judged.error, tolerance);
+  EXPECT_GT(judged.error, 0) << "nothing was rounded";
+  std::cout << fmt::format("{}  error {:.2e}  of {:.2e}  ({:.2f})\n", print(rows), judged.error, tolerance,
+                           judged.error / tolerance);
+}
+
+std::vector<LongRows> all_rows() {
+  std::vector<LongRows> all;
+  for (const int ufi : {1, 2, 8}) {
+    for (const Layout layout : {Layout::full, Layout::scattered}) {
+      for (const Signs signs : {Signs::random, Signs::positive}) {
+        for (const std::int64_t length : {1, 100, 1024, 4608, 18432, 65536, 70001}) {
+          if (layout == Layout::full || ufi > 1) {
+            all.push_back({length, ufi, layout, signs});
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(LongRows, Accuracy, testing::ValuesIn(all_rows()),
+                         [](const testing::TestParamInfo<LongRows>& rows) {
+                           return fmt::format("{}_{}_{}_{}", rows.param.ufi, rows.param.length,
+                                              rows.param.layout == Layout::full ? "full" : "scattered",
+                                              rows.param.signs == Signs::random ? "random" : "positive");
+                         });
+
+}  // namespace
+}  // namespace esc
