@@ -7,6 +7,6 @@
 namespace esc {
 
 /// The headers under include/, as they were when this program was built.
-const std::vector<VirtualHeader>& standin_headers();
+std::vector<VirtualHeader> standin_headers();
 
 }  // namespace esc

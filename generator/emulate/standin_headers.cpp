@@ -1,0 +1,24 @@
+#include "generator/emulate/standin_headers.h"
+
+#include <string_view>
+
+namespace esc {
+
+// The files of the folder include/, embedded at build time.
+extern const std::string_view cuda_pipeline_header;
+extern const std::string_view cuda_pipeline_primitives_header;
+extern const std::string_view cuda_runtime_api_header;
+extern const std::string_view cuda_runtime_header;
+extern const std::string_view stddef_header;
+extern const std::string_view stdint_header;
+
+std::vector<VirtualHeader> standin_headers() {
+  return {{"cuda_pipeline.h", std::string(cuda_pipeline_header)},
+          {"cuda_pipeline_primitives.h", std::string(cuda_pipeline_primitives_header)},
+          {"cuda_runtime.h", std::string(cuda_runtime_header)},
+          {"cuda_runtime_api.h", std::string(cuda_runtime_api_header)},
+          {"stddef.h", std::string(stddef_header)},
+          {"stdint.h", std::string(stdint_header)}};
+}
+
+}  // namespace esc
