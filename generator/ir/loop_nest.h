@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "generator/ir/affine.h"
-#include "generator/patterns/pattern.h"
+#include "generator/ir/pattern.h"
 
 namespace esc {
 

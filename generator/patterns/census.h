@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "generator/matrix/sparse_matrix.h"
-#include "generator/patterns/pattern.h"
+#include "generator/ir/pattern.h"
 
 namespace esc {
 

@@ -1,4 +1,4 @@
-#include "generator/patterns/pattern.h"
+#include "generator/ir/pattern.h"
 
 namespace esc {
 
