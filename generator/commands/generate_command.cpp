@@ -106,14 +106,16 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
                                   "escgen generate ffn1.npy --bcol 64 --gpu h200 -o bundles");
   const auto line = std::make_shared<GenerateLine>();
   command->add_option("matrix", line->layer.matrix, "Matrix file: .smtx, .mtx or .npy");
-  CLI::Option* const spec = command->add_option("--spec", line->spec, "JSON file with many layers and bCols, in place of a matrix");
+  CLI::Option* const spec =
+      command->add_option("--spec", line->spec, "JSON file with many layers and bCols, in place of a matrix");
   command->add_option("--bcol", line->bcol, "Columns of B that the kernel is made for (any other number works too)")
       ->excludes(spec);
   command->add_option("-o,--output", line->mode.output, "Folder in which the bundle's folder is made")->required();
   command->add_option("--name", line->name, "Name of the bundle and prefix of its functions (default: the file's)")
       ->excludes(spec);
-  command->add_option("--schedule", line->layer.schedule,
-                      "auto, UFi-UFk-WarpTile-ThreadBlockSize, or FAMILY:key=value,...")
+  command
+      ->add_option("--schedule", line->layer.schedule,
+                   "auto, UFi-UFk-WarpTile-ThreadBlockSize, or FAMILY:key=value,...")
       ->capture_default_str()
       ->excludes(spec);
   command->add_option("--kernel", line->layer.kernel, "C file with the input loop nest (default: the shipped SpMM)")
@@ -128,13 +130,15 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
       ->capture_default_str()
       ->excludes(spec);
   command->add_flag("--allow-nonfinite", line->layer.read.allow_nonfinite, "Accept NaN and infinity in the matrix");
-  command->add_flag("!--no-compaction", line->mode.compaction, "One body per pattern in place of one per number of rows");
+  command->add_flag("!--no-compaction", line->mode.compaction,
+                    "One body per pattern in place of one per number of rows");
   command->add_flag("!--no-verify", line->mode.verify, "Do not run the generated texts on the emulated grid");
   command->add_flag("--resources", line->mode.resources, "Ask nvcc for registers and shared memory, for the manifest");
   CLI::Option* const force = command->add_flag("--force", line->mode.force, "Replace a bundle that differs");
   CLI::Option* const check = command->add_flag("--check", line->mode.check,
                                                "Write nothing; status 1 and a diff when the bundle on disk is stale");
-  CLI::Option* const dry_run = command->add_flag("--dry-run", line->mode.dry_run, "Write nothing; say what would be generated");
+  CLI::Option* const dry_run =
+      command->add_flag("--dry-run", line->mode.dry_run, "Write nothing; say what would be generated");
   check->excludes(force)->excludes(dry_run);
   command->add_flag("--json", line->mode.json, "Print results as JSON");
   command->callback([line, &common, &action] { action = [=, &common] { return run(*line, common.console()); }; });

@@ -17,17 +17,19 @@
 namespace esc {
 namespace {
 
-/// Headers of C, of the system and of CUDA that are included by their bare name, and the targets that CMake makes itself: a
-/// bundle's folder stands on the include path of the programs that use it, and its name is a target of theirs.
+/// Headers of C, of the system and of CUDA that are included by their bare name, and the targets that CMake makes
+/// itself: a bundle's folder stands on the include path of the programs that use it, and its name is a target of
+/// theirs.
 bool is_taken(const std::string& name) {
   static const std::set<std::string_view> taken{
       "alloca", "assert", "builtin_types", "channel_descriptor", "complex", "ctype", "cuda", "cuda_bf16",
       "cuda_device_runtime_api", "cuda_fp16", "cuda_runtime", "cuda_runtime_api", "device_atomic_functions",
-      "device_launch_parameters", "device_types", "driver_functions", "driver_types", "endian", "errno", "fcntl", "features",
-      "fenv", "float", "inttypes", "iso646", "libintl", "library_types", "limits", "locale", "malloc", "math", "memory",
-      "nvrtc", "poll", "pthread", "sched", "setjmp", "signal", "stdalign", "stdarg", "stdatomic", "stdbool", "stddef",
-      "stdint", "stdio", "stdlib", "stdnoreturn", "string", "strings", "surface_types", "syslimits", "texture_types",
-      "tgmath", "threads", "time", "uchar", "unistd", "vector_functions", "vector_types", "wchar", "wctype",
+      "device_launch_parameters", "device_types", "driver_functions", "driver_types", "endian", "errno", "fcntl",
+      "features", "fenv", "float", "inttypes", "iso646", "libintl", "library_types", "limits", "locale", "malloc",
+      "math", "memory", "nvrtc", "poll", "pthread", "sched", "setjmp", "signal", "stdalign", "stdarg", "stdatomic",
+      "stdbool", "stddef", "stdint", "stdio", "stdlib", "stdnoreturn", "string", "strings", "surface_types",
+      "syslimits", "texture_types", "tgmath", "threads", "time", "uchar", "unistd", "vector_functions", "vector_types",
+      "wchar", "wctype",
       // Targets of CMake.
       "ALL_BUILD", "INSTALL", "PACKAGE", "RUN_TESTS", "ZERO_CHECK", "all", "clean", "depend", "edit_cache", "help",
       "install", "list_install_components", "package", "package_source", "preinstall", "rebuild_cache", "test"};
@@ -48,15 +50,16 @@ std::string default_name(const std::string& matrix_file) {
 }
 
 void check_name(const std::string& name) {
-  const bool valid = !name.empty() && name.size() <= 64 && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
-                     std::all_of(name.begin(), name.end(),
-                                 [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  const bool valid =
+      !name.empty() && name.size() <= 64 && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
+      std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
   if (!valid) {
     throw UserError("--name " + name, "cannot be the prefix of C functions",
                     "use letters, digits and underscores, at most 64, and no digit first");
   }
   if (is_taken(name)) {
-    throw UserError("--name " + name, "is the name of a system header or of a target of CMake, which the bundle would hide",
+    throw UserError("--name " + name,
+                    "is the name of a system header or of a target of CMake, which the bundle would hide",
                     "choose another, such as layer_" + name);
   }
 }

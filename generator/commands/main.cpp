@@ -43,8 +43,9 @@ void flush_results() {
 ExitStatus run(int argc, char** argv) {
   CLI::App program("escgen turns a pruned weight matrix into a CUDA SpMM kernel made for it.", "escgen");
   program.set_version_flag("--version", std::string("escgen ") + tool_version);
-  program.footer("Exit status: 0 done, 1 a check failed, 2 bad usage or input, 3 something is missing on this machine, "
-                 "70 a defect of escgen.");
+  program.footer(
+      "Exit status: 0 done, 1 a check failed, 2 bad usage or input, 3 something is missing on this machine, "
+      "70 a defect of escgen.");
   CommonOptions common;
   program.add_flag("-q,--quiet", common.quiet, "Say nothing on standard error but errors");
   program.add_flag("-v,--verbose", common.verbose, "Say more on standard error");

@@ -19,7 +19,9 @@ using nlohmann::json;
 class SpecEntry {
  public:
   SpecEntry(const std::string& file, std::size_t index, const json& entry)
-      : folder_(std::filesystem::path(file).parent_path()), place_(fmt::format("{}: layers[{}]", file, index)), entry_(entry) {
+      : folder_(std::filesystem::path(file).parent_path()),
+        place_(fmt::format("{}: layers[{}]", file, index)),
+        entry_(entry) {
     if (!entry.is_object()) {
       refuse("is not an object");
     }
@@ -146,7 +148,8 @@ std::vector<LayerRequest> read_spec(const std::string& file) {
     for (LayerRequest& request : entry.requests()) {
       const auto [earlier, is_new] = places.emplace(request.name, entry.place());
       if (!is_new) {
-        throw UserError(entry.place(), fmt::format("makes a second bundle {}, as {} does", request.name, earlier->second),
+        throw UserError(entry.place(),
+                        fmt::format("makes a second bundle {}, as {} does", request.name, earlier->second),
                         "give each its own \"name\"");
       }
       requests.push_back(std::move(request));

@@ -48,8 +48,8 @@ class FolderAside {
       refuse_writing(parent, reason);
     }
     path_ = pattern;
-    fs::permissions(path_, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read |
-                               fs::perms::others_exec);
+    fs::permissions(path_, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
+                               fs::perms::others_read | fs::perms::others_exec);
   }
   FolderAside(const FolderAside&) = delete;
   FolderAside& operator=(const FolderAside&) = delete;
@@ -218,7 +218,8 @@ WriteOutcome write_bundle(const KernelBundle& bundle, const fs::path& directory,
       return WriteOutcome::unchanged;
     }
     if (!force) {
-      throw UserError(target.string(), "holds a different bundle", "see the difference with --check, replace with --force");
+      throw UserError(target.string(), "holds a different bundle",
+                      "see the difference with --check, replace with --force");
     }
   }
   const HeldBackSignals signals;

@@ -5,8 +5,8 @@
 
 namespace esc {
 
-/// Holds back the signals that end a program (SIGINT, SIGTERM, SIGHUP) while files are half-written, whichever thread they
-/// reach; they take effect at the end of the scope. Scopes may be nested, but not be open in two threads at once.
+/// Holds back the signals that end a program (SIGINT, SIGTERM, SIGHUP) while files are half-written, whichever thread
+/// they reach; they take effect at the end of the scope. Scopes may be nested, but not be open in two threads at once.
 class HeldBackSignals {
  public:
   HeldBackSignals();

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
-#include <regex>
+#include <optional>
 #include <sstream>
+#include <string_view>
 #include <tuple>
 
 #include "generator/support/error.h"
@@ -33,7 +35,31 @@ std::string run_nvcc(std::vector<std::string> arguments, const std::string& subj
   return result.output;
 }
 
-int number_in(const std::smatch& match) { return std::stoi(match[1]); }
+/// The text between two marks of a line, or nothing when they do not stand there in this order.
+std::optional<std::string_view> between(std::string_view line, std::string_view before, std::string_view after) {
+  const std::size_t mark = line.find(before);
+  if (mark == line.npos) {
+    return std::nullopt;
+  }
+  line.remove_prefix(mark + before.size());
+  const std::size_t end = line.find(after);
+  return end == line.npos ? std::nullopt : std::optional(line.substr(0, end));
+}
+
+/// The number that stands right before `unit`: 16 in "stack frame, 16 bytes spill stores" for " bytes spill stores".
+std::optional<int> number_before(std::string_view line, std::string_view unit) {
+  const std::size_t end = line.find(unit);
+  if (end == line.npos) {
+    return std::nullopt;
+  }
+  std::size_t begin = end;
+  while (begin > 0 && line[begin - 1] >= '0' && line[begin - 1] <= '9') {
+    --begin;
+  }
+  int number = 0;
+  const auto [stop, error] = std::from_chars(line.data() + begin, line.data() + end, number);
+  return error == std::errc() && stop == line.data() + end ? std::optional(number) : std::nullopt;
+}
 
 }  // namespace
 
@@ -58,30 +84,19 @@ fs::path compile_bundle(const fs::path& folder, const std::string& name, const f
 }
 
 std::vector<KernelResources> parse_ptxas_report(const std::string& report, const std::string& kernel_name) {
-  static const std::regex entry(R"(Compiling entry function '([^']*)' for 'sm_(\d+)')");
-  static const std::regex registers(R"(Used (\d+) registers)");
-  static const std::regex shared(R"((\d+) bytes smem)");
-  static const std::regex spills(R"((\d+) bytes spill stores)");
   std::vector<KernelResources> kernels;
   std::istringstream lines(report);
-  std::smatch match;
   for (std::string line; std::getline(lines, line);) {
-    if (std::regex_search(line, match, entry)) {
-      // The mangled name of the kernel for n = bCol ends its template argument in Lb1E.
-      const bool tuned = match[1].str().find("Lb1E") != std::string::npos;
+    if (const auto entry = between(line, "Compiling entry function '", "'")) {
+      // The mangled name of the kernel for n = bCol holds its template argument as Lb1E.
+      const bool tuned = entry->find("Lb1E") != entry->npos;
       kernels.push_back({.kernel = fmt::format("{}<{}>", kernel_name, tuned ? "tuned" : "any"),
-                         .architecture = std::stoi(match[2])});
+                         .architecture = std::stoi(std::string(between(line, "for 'sm_", "'").value_or("0")))});
     } else if (!kernels.empty()) {
       KernelResources& kernel = kernels.back();
-      if (std::regex_search(line, match, spills)) {
-        kernel.spill_bytes = number_in(match);
-      }
-      if (std::regex_search(line, match, registers)) {
-        kernel.registers = number_in(match);
-      }
-      if (std::regex_search(line, match, shared)) {
-        kernel.shared_bytes = number_in(match);
-      }
+      kernel.spill_bytes = number_before(line, " bytes spill stores").value_or(kernel.spill_bytes);
+      kernel.registers = number_before(line, " registers").value_or(kernel.registers);
+      kernel.shared_bytes = number_before(line, " bytes smem").value_or(kernel.shared_bytes);
     }
   }
   std::sort(kernels.begin(), kernels.end(), [](const KernelResources& a, const KernelResources& b) {

@@ -1,9 +1,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iostream>
-#include <regex>
-#include <set>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "generator/support/process.h"
@@ -20,14 +21,15 @@ using tests::layer_of;
 
 /// The oldest and the newest architecture that the kernels are made for, and the one that they are tuned on.
 std::vector<int> architectures() {
-  const std::string targets = run_process({find_nvcc().string(), "--list-gpu-arch"}).output;
-  static const std::regex number(R"(compute_(\d+))");
-  std::set<int> known{80, 90};
-  for (auto match = std::sregex_iterator(targets.begin(), targets.end(), number); match != std::sregex_iterator();
-       ++match) {
-    known.insert(std::stoi((*match)[1]));
+  std::istringstream targets(run_process({find_nvcc().string(), "--list-gpu-arch"}).output);
+  const std::string prefix = "compute_";
+  int newest = 90;
+  for (std::string target; targets >> target;) {
+    if (target.starts_with(prefix)) {
+      newest = std::max(newest, std::stoi(target.substr(prefix.size())));
+    }
   }
-  return {80, 90, *known.rbegin()};
+  return {80, 90, newest};
 }
 
 /// Two panels of 8 rows whose columns have 1, 2, .. 8 non-zeros: a panel has a pattern for each number of rows, and few

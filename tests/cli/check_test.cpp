@@ -1,0 +1,191 @@
+// A bundle that is on disk already: --check compares it, generating again leaves it alone, refuses it or replaces it.
+
+#include "tests/cli/workshop.h"
+
+namespace esc::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class Check : public Workshop {
+ protected:
+  void SetUp() override { make_bundle(); }
+
+  ProcessResult generate(std::vector<std::string> more) const {
+    more.insert(more.begin(), {"generate", "a.mtx", "--bcol", "40", "-o", "out"});
+    return escgen(more);
+  }
+
+  /// --check must find the bundle stale, print these words and write nothing.
+  void expect_stale(const std::vector<std::string>& words) const {
+    const Snapshot before = snapshot(".");
+    const ProcessResult check = generate({"--check"});
+    EXPECT_EQ(check.status, 1);
+    EXPECT_EQ(check.errors, "");
+    EXPECT_THAT(check.output, EndsWith("check      the bundle is stale\n"));
+    for (const std::string& word : words) {
+      EXPECT_THAT(check.output, HasSubstr(word));
+    }
+    EXPECT_TRUE(snapshot(".") == before);
+  }
+};
+
+TEST_F(Check, CurrentBundle) {
+  const ProcessResult check = generate({"--check"});
+  EXPECT_EQ(check.status, 0);
+  EXPECT_EQ(check.errors, "");
+  EXPECT_THAT(check.output, EndsWith("check      the bundle is current\n"));
+}
+
+TEST_F(Check, CurrentWhateverWasMeasured) {
+  EXPECT_EQ(parse_json(read("out/a/manifest.json"))["verification"], nullptr);
+  EXPECT_EQ(generate({"--force"}).status, 0);
+  EXPECT_EQ(parse_json(read("out/a/manifest.json"))["verification"]["passed"], true);
+  EXPECT_EQ(generate({"--check"}).status, 0);
+  EXPECT_EQ(generate({"--check", "--no-verify"}).status, 0);
+}
+
+TEST_F(Check, ChangedLine) {
+  replace("out/a/a.cu", "constexpr int rows_of_c = 13;", "constexpr int rows_of_c = 12;");
+  expect_stale({"--- a.cu (on disk)\n+++ a.cu (generated)\n", "\n-constexpr int rows_of_c = 12;\n",
+                "\n+constexpr int rows_of_c = 13;\n"});
+}
+
+TEST_F(Check, ChangedLineEnds) {
+  const std::string text = read("out/a/CMakeLists.txt");
+  write("out/a/CMakeLists.txt", text.substr(0, text.size() - 1));
+  expect_stale({"+++ CMakeLists.txt (generated)\nonly the end of the last line differs\n"});
+}
+
+TEST_F(Check, EditedManifest) {
+  replace("out/a/manifest.json", "\"nnz\": 88", "\"nnz\": 89");
+  expect_stale({"--- manifest.json (on disk)", "-  \"nnz\": 89", "+  \"nnz\": 88"});
+  write("out/a/manifest.json", "{");
+  expect_stale({"--- manifest.json (on disk)"});
+}
+
+TEST_F(Check, MissingFile) {
+  fs::remove(path("out/a/a.h"));
+  fs::remove(path("out/a/manifest.json"));
+  expect_stale({"a.h: is missing\n", "manifest.json: is missing\n"});
+}
+
+TEST_F(Check, MissingBundle) {
+  fs::remove_all(path("out"));
+  expect_stale({"out/a: is missing\n"});
+}
+
+TEST_F(Check, FileThatDoesNotBelong) {
+  write("out/a/notes.txt", "mine");
+  write("out/a/.hidden", "mine");
+  expect_stale({"notes.txt: does not belong to the bundle\n", ".hidden: does not belong to the bundle\n"});
+}
+
+TEST_F(Check, FlippedByteOfThePackedMatrix) {
+  std::string packed = read("out/a/a.packed");
+  packed[1000] = static_cast<char>(packed[1000] ^ 1);
+  write("out/a/a.packed", packed);
+  expect_stale({"a.packed: differs from byte 1000 on (2048 bytes on disk, 2048 generated)\n"});
+  write("out/a/a.packed", packed.substr(0, 500));
+  expect_stale({"a.packed: differs from byte 500 on (500 bytes on disk, 2048 generated)\n"});
+}
+
+TEST_F(Check, FolderOrPipeInPlaceOfAFile) {
+  fs::remove(path("out/a/a.cu"));
+  fs::create_directory(path("out/a/a.cu"));
+  fs::remove(path("out/a/a.h"));
+  ASSERT_EQ(shell("mkfifo out/a/a.h").status, 0);
+  const ProcessResult check = generate({"--check"});
+  EXPECT_EQ(check.status, 1);
+  EXPECT_THAT(check.output,
+              AllOf(HasSubstr("a.cu: is not a regular file\n"), HasSubstr("a.h: is not a regular file\n")));
+}
+
+TEST_F(Check, DiffIsJsonToo) {
+  write("out/a/a.cu", read("out/a/a.cu") + "\xff\n");
+  const ProcessResult check = generate({"--check", "--json"});
+  EXPECT_EQ(check.status, 1);
+  const nlohmann::json result = parse_json(check.output);
+  EXPECT_EQ(result["status"], "stale");
+  EXPECT_THAT(result["diff"].get<std::string>(), HasSubstr("+++ a.cu (generated)"));
+}
+
+TEST_F(Check, OtherOptionsMakeItStale) {
+  for (const std::vector<std::string>& other : {std::vector<std::string>{"--schedule", "2-2-1-32"},
+                                                {"--arch", "sm_80"},
+                                                {"--no-compaction"},
+                                                {"--bcol", "41"}}) {
+    std::vector<std::string> arguments{"generate", "a.mtx", "-o", "out", "--check"};
+    arguments.insert(arguments.end(), other.begin(), other.end());
+    if (other[0] != "--bcol") {
+      arguments.insert(arguments.end(), {"--bcol", "40"});
+    }
+    EXPECT_EQ(escgen(arguments).status, 1) << other[0];
+  }
+}
+
+TEST_F(Check, IdenticalBundleIsNotTouched) {
+  const auto times = [&] {
+    std::vector<fs::file_time_type> found{fs::last_write_time(path("out")), fs::last_write_time(path("out/a"))};
+    for (const fs::directory_entry& entry : fs::directory_iterator(path("out/a"))) {
+      found.push_back(entry.last_write_time());
+    }
+    return found;
+  };
+  const auto before = times();
+  for (const std::string more : {"-q", "--force"}) {
+    const ProcessResult again = generate({"--no-verify", more});
+    EXPECT_EQ(again.status, 0);
+    EXPECT_THAT(again.output, EndsWith("bundle     out/a (unchanged)\n"));
+  }
+  EXPECT_EQ(times(), before);
+}
+
+TEST_F(Check, DifferentBundleIsReplacedOnlyWithForce) {
+  replace("out/a/a.h", "#include <stddef.h>", "#include <mine.h>");
+  write("out/a/notes.txt", "mine");
+  expect_refusal({"generate", "a.mtx", "--bcol", "40", "-o", "out", "--no-verify"},
+                 "out/a: holds a different bundle; see the difference with --check, replace with --force");
+  const ProcessResult forced = generate({"--no-verify", "--force"});
+  EXPECT_EQ(forced.status, 0);
+  EXPECT_THAT(forced.output, EndsWith("bundle     out/a (written)\n"));
+  EXPECT_EQ(generate({"--check"}).status, 0);
+  EXPECT_EQ(snapshot("out").size(), 7u) << "nothing is left beside the bundle";
+}
+
+TEST_F(Check, ReplacesWhereNamesCannotBeExchanged) {
+  const auto generate_there = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"generate", "a.mtx", "--bcol", "41", "-o", "out", "--no-verify"});
+    return escgen(more, {.folder = folder(), .environment = {"LD_PRELOAD=" ESC_NO_EXCHANGE}});
+  };
+  EXPECT_EQ(generate_there({"--name", "fresh"}).status, 0);
+  const ProcessResult forced = generate_there({"--force"});
+  EXPECT_EQ(forced.status, 0) << forced.errors;
+  EXPECT_EQ(parse_json(read("out/a/manifest.json"))["bcol"], 41);
+  EXPECT_EQ(snapshot("out").size(), 14u) << "nothing is left beside the two bundles";
+}
+
+TEST_F(Check, FileInPlaceOfTheBundle) {
+  fs::remove_all(path("out/a"));
+  write("out/a", "mine");
+  expect_refusal({"generate", "a.mtx", "--bcol", "40", "-o", "out", "--no-verify"}, "out/a: is not a folder");
+  expect_refusal({"generate", "a.mtx", "--bcol", "40", "-o", "out", "--no-verify", "--force"},
+                 "out/a: is not a folder");
+  expect_stale({"out/a: is missing\n"});
+}
+
+TEST_F(Check, FolderWithOtherFilesSurvivesForce) {
+  fs::create_directory(path("out/sources"));
+  write("out/sources/CMakeLists.txt", "mine");
+  expect_refusal({"generate", "a.mtx", "--bcol", "40", "-o", "out", "--name", "sources", "--no-verify", "--force"},
+                 "out/sources: holds files that are not a bundle's");
+  fs::remove(path("out/sources/CMakeLists.txt"));
+  EXPECT_EQ(generate({"--name", "sources", "--no-verify", "--force"}).status, 0);
+}
+
+}  // namespace
+}  // namespace esc::cli

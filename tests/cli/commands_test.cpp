@@ -1,0 +1,275 @@
+// Each command as a user and as a script sees it when all is well.
+
+#include "tests/cli/workshop.h"
+
+namespace esc::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
+using ::testing::Not;
+using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
+
+class Commands : public Workshop {};
+
+const std::vector<std::string> all_commands = {"generate", "verify", "inspect", "lower", "sample"};
+
+TEST_F(Commands, HelpHasAnExampleAndGoesToStandardOutput) {
+  for (const std::string& command : all_commands) {
+    SCOPED_TRACE(command);
+    const ProcessResult help = escgen({command, "--help"});
+    EXPECT_EQ(help.status, 0);
+    EXPECT_THAT(help.output, AllOf(HasSubstr("Usage: escgen " + command), HasSubstr("Example:\n  escgen " + command)));
+    EXPECT_THAT(help.errors, IsEmpty());
+  }
+  const ProcessResult help = escgen({"--help"});
+  EXPECT_EQ(help.status, 0);
+  EXPECT_THAT(help.output, HasSubstr("Exit status: 0 done, 1 a check failed, 2 bad usage or input"));
+  for (const std::string& command : all_commands) {
+    EXPECT_THAT(help.output, HasSubstr("\n  " + command));
+  }
+}
+
+TEST_F(Commands, ExampleOfLowerRuns) {
+  const ProcessResult lowered = escgen({"lower", "--schedule", "4-2-2-64", "--dump-steps", "--pattern", "1101"});
+  EXPECT_EQ(lowered.status, 0);
+  EXPECT_THAT(lowered.errors, IsEmpty());
+  EXPECT_THAT(lowered.output, StartsWith("schedule   atomic:ufi=4,ufk=2,warptile=2,threads=64\n"));
+}
+
+TEST_F(Commands, Version) {
+  const ProcessResult version = escgen({"--version"});
+  EXPECT_EQ(version.status, 0);
+  EXPECT_THAT(version.output, MatchesRegex("escgen [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  EXPECT_THAT(version.errors, IsEmpty());
+}
+
+TEST_F(Commands, SampleWritesTheFileAndSaysSoOnStandardError) {
+  const ProcessResult sampled = escgen({"sample", "-o", "b.smtx", "--rows", "8", "--cols", "5", "--sparsity", "0.5"});
+  EXPECT_EQ(sampled.status, 0);
+  EXPECT_EQ(sampled.output, "");
+  EXPECT_EQ(sampled.errors, "b.smtx: 8 x 5, 20 non-zeros (50.00 % zeros)\n");
+  EXPECT_EQ(snapshot(".").size(), 1u);
+  EXPECT_THAT(read("b.smtx"), StartsWith("8, 5, 20\n"));
+}
+
+TEST_F(Commands, GenerateWritesTheSixFilesOfABundle) {
+  write_matrix();
+  const ProcessResult generated = escgen({"generate", "a.mtx", "--bcol", "40", "-o", "out"});
+  EXPECT_EQ(generated.status, 0);
+  EXPECT_EQ(generated.errors, "");
+  EXPECT_THAT(generated.output,
+              AllOf(StartsWith("layer      a: 13 x 17, 88 non-zeros (60.2 % zeros), made for bCol 40\n"),
+                    HasSubstr("verified   by emulation"), HasSubstr("bundle     out/a (written)\n")));
+  std::vector<std::string> files;
+  for (const auto& [name, content] : snapshot("out")) {
+    files.push_back(name);
+  }
+  EXPECT_THAT(files, UnorderedElementsAre("a", "a/a.h", "a/a.cu", "a/a_transformer.cpp", "a/a.packed",
+                                          "a/manifest.json", "a/CMakeLists.txt"));
+}
+
+TEST_F(Commands, ManifestSaysWhatIsPromised) {
+  make_bundle({"--gpu", "h200", "--arch", "sm_86"});
+  const nlohmann::json manifest = parse_json(read("out/a/manifest.json"));
+  EXPECT_THAT(keys(manifest), UnorderedElementsAre("format_version", "tool_version", "name", "source", "m", "k", "bcol",
+                                                   "dtype", "layout", "nnz", "pattern_sha256", "values_sha256",
+                                                   "loop_nest", "family", "schedule", "architectures", "packed_bytes",
+                                                   "csr_bytes", "packed_format", "verification", "resources"));
+  EXPECT_EQ(manifest["name"], "a");
+  EXPECT_EQ(manifest["source"], "a.mtx");
+  EXPECT_EQ(manifest["m"], 13);
+  EXPECT_EQ(manifest["k"], 17);
+  EXPECT_EQ(manifest["bcol"], 40);
+  EXPECT_EQ(manifest["nnz"], 88);
+  EXPECT_EQ(manifest["csr_bytes"], 4 * (14 + 88 + 88));
+  EXPECT_EQ(manifest["packed_bytes"], read("out/a/a.packed").size());
+  EXPECT_EQ(manifest["architectures"], nlohmann::json({"sm_86", "sm_90"}));
+  EXPECT_EQ(manifest["schedule"]["text"], "atomic:ufi=4,ufk=7,warptile=1,threads=32");
+  EXPECT_EQ(manifest["verification"]["passed"], true);
+  EXPECT_EQ(manifest["verification"]["method"], "emulation");
+  EXPECT_EQ(manifest["verification"]["rows_covered"], 1.0);
+  EXPECT_EQ(manifest["resources"], nullptr);
+}
+
+TEST_F(Commands, ScheduleSourceIsRecorded) {
+  write_matrix();
+  escgen({"generate", "a.mtx", "--bcol", "64", "-o", "auto", "--schedule", "auto", "--no-verify"});
+  escgen({"generate", "a.mtx", "--bcol", "64", "-o", "user", "--schedule", "3-7-2-32", "--no-verify"});
+  const nlohmann::json chosen = parse_json(read("auto/a/manifest.json"))["schedule"];
+  const nlohmann::json given = parse_json(read("user/a/manifest.json"))["schedule"];
+  EXPECT_THAT(chosen["source"].get<std::string>(), StartsWith("default: best single schedule published for the A100"));
+  EXPECT_EQ(given["source"], "user");
+  EXPECT_EQ(chosen["text"], given["text"]);
+  EXPECT_EQ(read("auto/a/a.cu"), read("user/a/a.cu"));
+}
+
+TEST_F(Commands, NoCompactionEmitsOneBodyPerPattern) {
+  write_matrix();
+  const std::vector<std::string> line{"generate", "a.mtx", "--bcol", "40", "--schedule", "2-2-1-32"};
+  for (const std::string more : {"--no-compaction", "-v"}) {
+    std::vector<std::string> arguments = line;
+    arguments.insert(arguments.end(), {"-o", more == "-v" ? "compact" : "whole", more});
+    EXPECT_EQ(escgen(arguments).status, 0);
+  }
+  const nlohmann::json manifest = parse_json(read("whole/a/manifest.json"));
+  EXPECT_EQ(manifest["schedule"]["text"], "atomic:ufi=2,ufk=2,warptile=1,threads=32,compaction=off");
+  EXPECT_THAT(manifest["schedule"]["directives"].get<std::vector<std::string>>(), Each(Not(StartsWith("compact"))));
+  EXPECT_NE(read("whole/a/a.cu"), read("compact/a/a.cu"));
+  EXPECT_EQ(read("whole/a/a.packed"), read("compact/a/a.packed"));
+  EXPECT_EQ(escgen({"verify", "whole/a"}).status, 0);
+}
+
+TEST_F(Commands, MinSparsitySkips) {
+  write_matrix();
+  const ProcessResult skipped = escgen({"generate", "a.mtx", "--bcol", "40", "-o", "out", "--min-sparsity", "0.7"});
+  EXPECT_EQ(skipped.status, 0);
+  EXPECT_EQ(skipped.output, "");
+  EXPECT_EQ(skipped.errors, "a.mtx: skipped, 60.2 % zeros are less than 70.0 %\n");
+  EXPECT_TRUE(snapshot("out").empty());
+  EXPECT_EQ(escgen({"generate", "a.mtx", "--bcol", "40", "-o", "out", "--min-sparsity", "0.6", "--no-verify"}).status,
+            0);
+  EXPECT_FALSE(snapshot("out").empty());
+}
+
+TEST_F(Commands, DryRunWritesNothing) {
+  write_matrix();
+  const ProcessResult dry = escgen({"generate", "a.mtx", "--bcol", "40", "-o", "out", "--dry-run"});
+  EXPECT_EQ(dry.status, 0);
+  EXPECT_THAT(dry.output, AllOf(HasSubstr("schedule   atomic:"), HasSubstr("not written: --dry-run")));
+  EXPECT_EQ(snapshot(".").size(), 1u);
+}
+
+TEST_F(Commands, GenerateAsJson) {
+  const std::vector<std::string> facts{
+      "name",         "m",         "k",           "nnz",   "bcol", "schedule", "schedule_source", "lists",
+      "packed_bytes", "csr_bytes", "dense_bytes", "status"};
+  write_matrix();
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"generate", "a.mtx", "--bcol", "40", "-o", "out", "--json"});
+    const ProcessResult generated = escgen(more);
+    EXPECT_EQ(generated.errors, "");
+    return parse_json(generated.output);
+  };
+  const nlohmann::json dry = with({"--dry-run"});
+  EXPECT_THAT(keys(dry), ::testing::UnorderedElementsAreArray(facts));
+  EXPECT_EQ(dry["status"], "dry run");
+
+  const nlohmann::json written = with({});
+  std::vector<std::string> more = facts;
+  more.insert(more.end(), {"folder", "verified"});
+  EXPECT_THAT(keys(written), ::testing::UnorderedElementsAreArray(more));
+  EXPECT_EQ(written["status"], "written");
+  EXPECT_EQ(written["folder"], "out/a");
+  EXPECT_EQ(written["verified"], true);
+  EXPECT_EQ(with({})["status"], "unchanged");
+
+  const nlohmann::json current = with({"--check"});
+  EXPECT_EQ(current["status"], "current");
+  EXPECT_EQ(current["diff"], "");
+}
+
+TEST_F(Commands, VerifyAsTextAndAsJson) {
+  make_bundle();
+  const ProcessResult verified = escgen({"verify", "out/a"});
+  EXPECT_EQ(verified.status, 0);
+  EXPECT_THAT(verified.output, ::testing::EndsWith("passed by emulation\n"));
+  EXPECT_EQ(verified.errors, "a: 13 x 17, 88 non-zeros, made for bCol 40\n");
+
+  const nlohmann::json report = parse_json(escgen({"verify", "out/a", "--json", "-q"}).output);
+  EXPECT_THAT(keys(report),
+              UnorderedElementsAre("name", "method", "passed", "runs", "tolerance", "problems", "skipped"));
+  EXPECT_EQ(report["passed"], true);
+  EXPECT_TRUE(report["problems"].empty());
+  ASSERT_EQ(report["runs"].size(), 4u);
+  for (const nlohmann::json& run : report["runs"]) {
+    EXPECT_THAT(keys(run), UnorderedElementsAre("n", "ldb", "ldc", "shift", "rows", "relative_error", "problem"));
+    EXPECT_LE(run["relative_error"], report["tolerance"]);
+    EXPECT_EQ(run["rows"], 13);
+  }
+}
+
+TEST_F(Commands, InspectAsTextAsJsonAndAsPicture) {
+  write_matrix();
+  const ProcessResult seen = escgen({"inspect", "a.mtx", "--svg", "a.svg"});
+  EXPECT_EQ(seen.status, 0);
+  EXPECT_THAT(seen.output, HasSubstr("shape      13 x 17, 88 non-zeros, 60.18 % zeros\n"));
+  EXPECT_EQ(seen.errors, "picture in a.svg\n");
+  EXPECT_THAT(read("a.svg"), AllOf(HasSubstr("<svg"), HasSubstr("</svg>")));
+
+  const ProcessResult machine = escgen({"inspect", "a.mtx", "--ufi", "2", "--json"});
+  EXPECT_EQ(machine.errors, "");
+  const nlohmann::json report = parse_json(machine.output);
+  EXPECT_THAT(keys(report), UnorderedElementsAre("rows", "columns", "nonzeros", "sparsity", "row_lengths",
+                                                 "column_lengths", "bytes", "census"));
+  EXPECT_THAT(keys(report["bytes"]), UnorderedElementsAre("dense", "csr", "packed"));
+  EXPECT_THAT(keys(report["census"]), UnorderedElementsAre("ufi", "panels", "enumerated_columns",
+                                                           "multiply_adds_per_load", "empty_pairs", "patterns"));
+  EXPECT_EQ(report["nonzeros"], 88);
+  EXPECT_EQ(report["census"]["panels"], 7);
+  std::int64_t nonzeros = 0;
+  for (const auto& [pattern, columns] : report["census"]["patterns"].items()) {
+    nonzeros += columns.get<std::int64_t>() * std::count(pattern.begin() + 2, pattern.end(), '1');
+  }
+  EXPECT_EQ(nonzeros, 88);
+}
+
+TEST_F(Commands, QuietAndVerboseConcernStandardErrorOnly) {
+  const ProcessResult quiet = escgen({"sample", "-o", "b.mtx", "--rows", "8", "--cols", "5", "--quiet"});
+  EXPECT_EQ(quiet.status, 0);
+  EXPECT_EQ(quiet.errors, "");
+  const std::vector<std::string> line{"generate", "b.mtx", "--bcol", "8", "-o", "out", "--dry-run"};
+  const auto with = [&](const std::string& option) {
+    std::vector<std::string> arguments = line;
+    arguments.push_back(option);
+    return escgen(arguments);
+  };
+  EXPECT_EQ(with("-q").output, with("-v").output);
+  EXPECT_EQ(with("-q").errors, "");
+  EXPECT_THAT(with("-v").errors, StartsWith("reading b.mtx\n"));
+  EXPECT_THAT(escgen({"inspect", "none.mtx", "-q"}).errors, StartsWith("escgen: none.mtx: cannot be read"));
+}
+
+TEST_F(Commands, AllZeroMatrixIsLegal) {
+  write("z.mtx", "%%MatrixMarket matrix coordinate real general\n5 7 0\n");
+  EXPECT_EQ(escgen({"generate", "z.mtx", "--bcol", "4", "-o", "out"}).status, 0);
+  EXPECT_EQ(escgen({"verify", "out/z"}).status, 0);
+  EXPECT_THAT(read("out/z/z.cu"), AllOf(HasSubstr("cudaMemset"), Not(HasSubstr("__global__"))));
+  EXPECT_EQ(escgen({"inspect", "z.mtx"}).status, 0);
+}
+
+TEST_F(Commands, ResultsThatCannotBeWrittenAreAnError) {
+  write_matrix();
+  const ProcessResult full = shell("$ESCGEN inspect a.mtx > /dev/full");
+  EXPECT_EQ(full.status, 2);
+  EXPECT_THAT(full.errors, StartsWith("escgen: standard output: cannot be written"));
+}
+
+TEST_F(Commands, ResourcesComeFromNvcc) {
+  write_matrix();
+  const ProcessResult generated =
+      escgen({"generate", "a.mtx", "--bcol", "40", "-o", "out", "--arch", "sm_80", "--resources"});
+  if (generated.status == 3) {
+    EXPECT_THAT(generated.errors, StartsWith("escgen: nvcc: "));
+    EXPECT_TRUE(snapshot("out").empty());
+    GTEST_SKIP() << "nvcc is not on this machine";
+  }
+  ASSERT_EQ(generated.status, 0) << generated.errors;
+  const nlohmann::json resources = parse_json(read("out/a/manifest.json"))["resources"];
+  ASSERT_EQ(resources.size(), 2u);
+  for (const nlohmann::json& kernel : resources) {
+    EXPECT_EQ(kernel["architecture"], "sm_80");
+    EXPECT_EQ(kernel["spill_bytes"], 0);
+    EXPECT_EQ(kernel["shared_bytes"], 0);
+    EXPECT_GT(kernel["registers"], 8);
+  }
+  EXPECT_EQ(escgen({"generate", "a.mtx", "--bcol", "40", "-o", "out", "--arch", "sm_80", "--check"}).status, 0)
+      << "what nvcc said is measured, not generated";
+}
+
+}  // namespace
+}  // namespace esc::cli

@@ -1,0 +1,160 @@
+// The bundles under version control: what the generator makes of their matrices now, right, and accepted by every
+// compiler that a user may bring.
+
+#include <algorithm>
+#include <regex>
+#include <sstream>
+
+#include "generator/verify/nvcc.h"
+#include "tests/cli/workshop.h"
+
+namespace esc::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+
+const fs::path bundles = ESC_SOURCE_DIR "/generated";
+
+/// A bundle under version control and how many kernels it has.
+struct Kept {
+  std::string name;
+  std::size_t kernels;
+};
+
+void PrintTo(const Kept& kept, std::ostream* stream) { *stream << kept.name; }
+
+class GeneratedBundles : public Workshop {
+ protected:
+  /// Runs a compiler, which must have nothing to say but what is asked for; what it said.
+  std::string compile(const std::vector<std::string>& command) const {
+    const ProcessResult result = run_process(command, {.folder = folder()});
+    EXPECT_EQ(result.status, 0) << result.output;
+    return result.output;
+  }
+
+  fs::path file(const std::string& bundle, const std::string& ending) const {
+    return bundles / bundle / (bundle + ending);
+  }
+};
+
+TEST_F(GeneratedBundles, AreWhatIsGeneratedNow) {
+  const ProcessResult check = run_process({bundles / "regenerate.sh", "--check", ESCGEN});
+  EXPECT_EQ(check.status, 0) << check.output << "generated/regenerate.sh makes them again";
+}
+
+TEST_F(GeneratedBundles, StaySmall) {
+  std::uintmax_t bytes = 0;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(bundles)) {
+    bytes += entry.is_regular_file() ? entry.file_size() : 0;
+  }
+  EXPECT_LT(bytes, 400'000u);
+}
+
+class GeneratedBundle : public GeneratedBundles, public ::testing::WithParamInterface<Kept> {};
+
+TEST_P(GeneratedBundle, PassesItsVerification) {
+  const ProcessResult verified = escgen({"verify", bundles / GetParam().name});
+  EXPECT_EQ(verified.status, 0) << verified.errors;
+  EXPECT_THAT(verified.output, EndsWith("passed by emulation\n"));
+}
+
+TEST_P(GeneratedBundle, TransformerCompilesWithTheHostCompilerAlone) {
+  EXPECT_EQ(compile({ESC_HOST_COMPILER, "-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-O1",
+                     "-c", "-o", "transformer.o", file(GetParam().name, "_transformer.cpp")}),
+            "");
+}
+
+TEST_P(GeneratedBundle, HeaderIsC99AndWorksWithoutCuda) {
+  write("user.c", "#include \"" + GetParam().name + ".h\"\n#include \"" + GetParam().name + ".h\"\n" +
+                      "size_t bytes(void) { return " + GetParam().name + "_packed_bytes(); }\n");
+  EXPECT_EQ(compile({ESC_HOST_COMPILER, "-x", "c", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wstrict-prototypes",
+                     "-Werror", "-DESC_HOST_ONLY", "-I", bundles / GetParam().name, "-c", "-o", "user.o", "user.c"}),
+            "");
+}
+
+/// The architectures that the bundles are promised for, and the newest that nvcc knows.
+std::vector<std::string> architectures(const std::string& nvcc) {
+  int newest = 0;
+  std::istringstream lines(run_process({nvcc, "--list-gpu-arch"}).output);
+  for (std::string line; std::getline(lines, line);) {
+    newest = std::max(newest, line.starts_with("compute_") ? std::atoi(line.c_str() + 8) : 0);
+  }
+  return {"80", "90", std::to_string(newest)};
+}
+
+TEST_P(GeneratedBundle, KernelCompilesWithoutWarningsAndWithoutSpills) {
+  const std::string nvcc = find_nvcc();
+  if (nvcc.empty()) {
+    GTEST_SKIP() << "nvcc is not on this machine";
+  }
+  std::vector<std::string> command{nvcc,      "-std=c++17", "-O3",       "-Werror", "all-warnings",
+                                   "-Xptxas", "-v",         "--threads", "2"};
+  const std::vector<std::string> compiled_for = architectures(nvcc);
+  for (const std::string& architecture : compiled_for) {
+    command.insert(command.end(), {"-gencode", "arch=compute_" + architecture + ",code=sm_" + architecture});
+  }
+  command.insert(command.end(), {"-c", "-o", "kernel.o", file(GetParam().name, ".cu")});
+  const std::string report = compile(command);
+  EXPECT_THAT(report, Not(HasSubstr("warning")));
+  static const std::regex spills("([0-9]+) bytes spill stores, ([0-9]+) bytes spill loads");
+  std::size_t kernels = 0;
+  for (auto found = std::sregex_iterator(report.begin(), report.end(), spills); found != std::sregex_iterator();
+       ++found) {
+    EXPECT_EQ((*found)[1], "0") << report;
+    EXPECT_EQ((*found)[2], "0") << report;
+    ++kernels;
+  }
+  EXPECT_EQ(kernels, GetParam().kernels * compiled_for.size()) << report;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kept, GeneratedBundle,
+                         ::testing::Values(Kept{"digits_hidden", 2}, Kept{"awkward", 2}, Kept{"one_row", 2},
+                                           Kept{"all_zero", 0}),
+                         [](const auto& kept) { return kept.param.name; });
+
+TEST_F(GeneratedBundles, HeaderIsC99WithCuda) {
+  const fs::path nvcc = find_nvcc();
+  if (nvcc.empty()) {
+    GTEST_SKIP() << "nvcc is not on this machine";
+  }
+  write("user.c",
+        "#include \"digits_hidden.h\"\n"
+        "cudaError_t product(const void* packed, const float* b, float* c) {\n"
+        "  return digits_hidden_spmm(packed, b, 64, c, 64, 64, 0);\n}\n");
+  EXPECT_EQ(compile({ESC_HOST_COMPILER, "-x", "c", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-isystem",
+                     nvcc.parent_path().parent_path() / "include", "-I", bundles / "digits_hidden", "-c", "-o",
+                     "user.o", "user.c"}),
+            "");
+}
+
+TEST_F(GeneratedBundles, LinkIntoAProgramByNvcc) {
+  const std::string nvcc = find_nvcc();
+  if (nvcc.empty()) {
+    GTEST_SKIP() << "nvcc is not on this machine";
+  }
+  write("main.cpp",
+        "#include \"one_row.h\"\n"
+        "int main() { return one_row_packed_bytes() == 1792 && one_row_prepare != nullptr && "
+        "one_row_spmm(nullptr, nullptr, 1, nullptr, 1, 1, nullptr) == cudaErrorInvalidValue ? 0 : 1; }\n");
+  compile({nvcc, "-std=c++17", "-arch=sm_90", "-Werror", "all-warnings", "-I", bundles / "one_row", "-o", "program",
+           "main.cpp", file("one_row", ".cu"), file("one_row", "_transformer.cpp")});
+  EXPECT_EQ(run_process({path("program")}).status, 0);
+}
+
+TEST_F(GeneratedBundles, AreSubdirectoriesOfAUsersProject) {
+  const std::string nvcc = find_nvcc();
+  if (nvcc.empty()) {
+    GTEST_SKIP() << "nvcc is not on this machine";
+  }
+  compile({ESC_CMAKE, "-S", ESC_SOURCE_DIR "/tests/cli/consumer", "-B", "build", "-G", ESC_CMAKE_GENERATOR,
+           "-DCMAKE_CUDA_COMPILER=" + nvcc, "-DBUNDLES=" + bundles.string()});
+  compile({ESC_CMAKE, "--build", "build", "--parallel", "2"});
+  const ProcessResult used = run_process({path("build/consumer"), bundles});
+  EXPECT_EQ(used.status, 0);
+  EXPECT_EQ(used.output, "four bundles are usable\n");
+}
+
+}  // namespace
+}  // namespace esc::cli

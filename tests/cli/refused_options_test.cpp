@@ -1,0 +1,137 @@
+// Command lines that are wrong: one line that names the option, the rule and the remedy; status 2; nothing left behind.
+
+#include "tests/cli/workshop.h"
+
+namespace esc::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class RefusedOptions : public Workshop {
+ protected:
+  void SetUp() override { write_matrix(); }
+
+  /// `escgen generate a.mtx --bcol 40 -o out` with more options.
+  void expect_generate_refusal(std::vector<std::string> more, const std::string& words) const {
+    more.insert(more.begin(), {"generate", "a.mtx", "--bcol", "40", "-o", "out"});
+    expect_refusal(more, words);
+  }
+};
+
+TEST_F(RefusedOptions, CommandAndArguments) {
+  expect_refusal({}, "a command is needed");
+  expect_refusal({"frobnicate"}, "frobnicate; see escgen --help");
+  expect_refusal({"--frobnicate"}, "--frobnicate");
+  expect_refusal({"generate"}, "--output is required; see escgen generate --help");
+  expect_refusal({"generate", "--bcol", "4", "-o", "out"}, "generate: needs a matrix");
+  expect_refusal({"generate", "a.mtx", "b.mtx", "--bcol", "4", "-o", "out"}, "b.mtx");
+  expect_refusal({"generate", "a.mtx", "--bcol", "4"}, "--output is required");
+  expect_refusal({"generate", "a.mtx", "--bcol", "4", "-o"}, "--output");
+  expect_generate_refusal({"--frobnicate"}, "--frobnicate");
+  expect_generate_refusal({"--check", "--force"}, "excludes");
+  expect_generate_refusal({"--check", "--dry-run"}, "excludes");
+  expect_refusal({"verify"}, "bundle is required");
+  expect_refusal({"verify", "out", "--device", "fpga"}, "fpga not in {host,gpu}");
+  expect_refusal({"verify", "a.mtx"}, "a.mtx: is not a bundle's folder");
+  expect_refusal({"inspect"}, "matrix is required");
+  expect_refusal({"lower"}, "--schedule is required");
+  expect_refusal({"sample"}, "--output is required");
+}
+
+TEST_F(RefusedOptions, Bcol) {
+  expect_refusal({"generate", "a.mtx", "-o", "out"}, "generate: needs --bcol");
+  const std::vector<std::pair<std::string, std::string>> wrong{
+      {"0", "--bcol 0: is outside 1 to 2147483647"},
+      {"-1", "--bcol -1: is outside"},
+      {"2147483648", "--bcol 2147483648: is outside"},
+      {"99999999999999999999", "is outside"},
+      {"four", "--bcol = four"},
+      {"4.5", "--bcol = 4.5"},
+      {"4x", "--bcol = 4x"},
+  };
+  for (const auto& [value, words] : wrong) {
+    expect_refusal({"generate", "a.mtx", "-o", "out", "--bcol", value}, words);
+  }
+  expect_generate_refusal({"--bcol", "41"}, "--bcol");
+}
+
+TEST_F(RefusedOptions, Name) {
+  for (const std::string name : {"", "a-b", "1a", "a b", "a/b", "../a", ".", "é", "a\"b"}) {
+    expect_generate_refusal({"--name", name}, "--name " + name + ": cannot be the prefix of C functions");
+  }
+  expect_generate_refusal({"--name", std::string(65, 'a')}, "at most 64");
+  for (const std::string name : {"time", "stdint", "cuda_runtime", "string", "test", "all"}) {
+    expect_generate_refusal({"--name", name},
+                            "--name " + name + ": is the name of a system header or of a target of CMake");
+  }
+  EXPECT_EQ(
+      escgen({"generate", "a.mtx", "--bcol", "40", "-o", "out", "--no-verify", "--name", std::string(64, 'a')}).status,
+      0);
+}
+
+TEST_F(RefusedOptions, Schedule) {
+  const std::vector<std::pair<std::string, std::string>> wrong{
+      {"", "is not a schedule; write UFi-UFk-WarpTile-ThreadBlockSize as in 4-7-1-32"},
+      {"4-7-1", "4-7-1: is not a schedule"},
+      {"4-7-1-32-1", "is not a schedule"},
+      {"4-7-one-32", "'one' is not a number for warptile"},
+      {"4-7-1-99999999999", "is not a number for threads"},
+      {"0-1-1-32", "ufi=0 is outside 1 to 8; the nearest legal value is ufi=1"},
+      {"9-1-1-32", "ufi=9 is outside 1 to 8; the nearest legal value is ufi=8"},
+      {"4-17-1-32", "ufk=17 is outside 1 to 16; the nearest legal value is ufk=16"},
+      {"4-7-5-32", "warptile=5 is outside 1 to 4; the nearest legal value is warptile=4"},
+      {"4-7-1-33", "threads=33 is not a multiple of 32 from 32 to 256; the nearest legal value is threads=32"},
+      {"4-7-1-64", "threads=64 is more than max(32, bCol=40); the nearest legal value is threads=32"},
+      {"4-7-2-32", "32 * warptile = 64 is more than max(32, bCol=40); the nearest legal value is warptile=1"},
+      {"mma:ufi=4", "there is no family 'mma'"},
+      {"atomic:", "family atomic has no key ''"},
+      {"atomic:ufi", "'' is not a number for ufi"},
+      {"atomic:speed=9", "family atomic has no key 'speed'"},
+      {"atomic:ufi=4,ufi=4", "key 'ufi' is given twice"},
+      {"atomic:compaction=perhaps", "compaction=perhaps is neither on nor off"},
+  };
+  for (const auto& [schedule, words] : wrong) {
+    expect_generate_refusal({"--schedule", schedule}, words);
+  }
+  expect_refusal({"lower", "--schedule", "9-1-1-32"}, "ufi=9 is outside 1 to 8");
+}
+
+TEST_F(RefusedOptions, Target) {
+  expect_generate_refusal({"--gpu", "voodoo2"},
+                          "--gpu voodoo2: is not a GPU that is known here; use --arch, or one of");
+  for (const std::string arch : {"sm_1", "sm_", "sm_9999", "ninety", "-90"}) {
+    expect_generate_refusal({"--arch=" + arch},
+                            "--arch " + arch + ": is not a CUDA architecture; write it as in sm_90");
+  }
+  expect_generate_refusal({"--dtype", "f16"}, "--dtype f16: is not supported by family atomic");
+  expect_generate_refusal({"--layout", "nk"}, "--layout nk: is not supported by family atomic");
+}
+
+TEST_F(RefusedOptions, Numbers) {
+  for (const std::string value : {"-0.1", "1.1", "nan"}) {
+    expect_generate_refusal({"--min-sparsity=" + value}, "is outside 0 to 1");
+  }
+  for (const std::string value : {"-1", "1.5", "x", "99999999999999999999"}) {
+    expect_generate_refusal({"--seed=" + value}, "--seed");
+    expect_refusal({"sample", "-o", "b.mtx", "--seed=" + value}, "--seed");
+  }
+  expect_refusal({"inspect", "a.mtx", "--ufi", "0"}, "--ufi 0: is outside 1 to 8");
+  expect_refusal({"inspect", "a.mtx", "--ufi", "9"}, "--ufi 9: is outside 1 to 8");
+  expect_refusal({"sample", "-o", "b.mtx", "--rows", "0"}, "--rows: 0 is outside 1 to 2^31 - 1");
+  expect_refusal({"sample", "-o", "b.mtx", "--cols", "3000000000"}, "--cols: 3000000000 is outside 1 to 2^31 - 1");
+  expect_refusal({"sample", "-o", "b.mtx", "--sparsity", "1.5"}, "--sparsity: 1.5 is outside 0 to 1");
+  expect_refusal({"sample", "-o", "b.mtx", "--structure", "spiral"}, "'spiral' is not a structure");
+  expect_refusal({"sample", "-o", "b.csv"}, "the ending .csv is not a matrix format that can be written");
+}
+
+TEST_F(RefusedOptions, Pattern) {
+  for (const std::string pattern : {"", "2", "0000", "11011", "0b11011", "x101", "-101"}) {
+    expect_refusal({"lower", "--schedule", "4-2-1-32", "--pattern=" + pattern}, "--pattern");
+  }
+  EXPECT_EQ(escgen({"lower", "--schedule", "4-2-1-32", "--pattern", "0b1101"}).output,
+            escgen({"lower", "--schedule", "4-2-1-32", "--pattern", "1101", "--pattern", "1101"}).output);
+}
+
+}  // namespace
+}  // namespace esc::cli

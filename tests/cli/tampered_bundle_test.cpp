@@ -1,0 +1,156 @@
+// `escgen verify` must find what is wrong with a bundle that somebody or something has changed.
+
+#include "tests/cli/workshop.h"
+
+namespace esc::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class TamperedBundle : public Workshop {
+ protected:
+  void SetUp() override { make_bundle({"--no-verify", "--schedule", "4-2-1-32"}); }
+
+  /// The verification must fail, and its report must match the expression.
+  void expect_failure(const std::string& expression) const {
+    const ProcessResult verified = escgen({"verify", "out/a"});
+    EXPECT_EQ(verified.status, 1) << verified.errors;
+    EXPECT_THAT(verified.output, AllOf(ContainsRegex(expression), EndsWith("failed by emulation\n")));
+  }
+
+  /// The bundle must be refused in one sentence.
+  void expect_refused(const std::string& words, int status) const {
+    const ProcessResult verified = escgen({"verify", "out/a", "-q"});
+    EXPECT_EQ(verified.status, status);
+    EXPECT_EQ(verified.output, "");
+    EXPECT_THAT(verified.errors, AllOf(StartsWith("escgen: "), HasSubstr(words)));
+    EXPECT_EQ(verified.errors.find('\n') + 1, verified.errors.size()) << verified.errors;
+  }
+};
+
+TEST_F(TamperedBundle, WrongFactor) {
+  replace("out/a/a.cu", "c0_0 += ANNZ[values + c] * b0_0;", "c0_0 += 2 * ANNZ[values + c] * b0_0;", true);
+  expect_failure("WRONG  n 40, ldb 40, ldc 40, shift 0 .*relative error [0-9.]+e[-+][0-9]+");
+}
+
+TEST_F(TamperedBundle, WrongConstant) {
+  replace("out/a/a.cu", "constexpr int rows_of_c = 13;", "constexpr int rows_of_c = 12;");
+  expect_failure("uninitialised read|was not written|nan, expected");
+}
+
+TEST_F(TamperedBundle, WrongSection) {
+  replace("out/a/a.cu", "ANNZ_at = 1536", "ANNZ_at = 1280");
+  expect_failure("WRONG  n 40");
+}
+
+TEST_F(TamperedBundle, PlainAddInPlaceOfTheAtomicOne) {
+  replace("out/a/a.cu", "atomicAdd(&C[(row0 + i) * ldc + j], c0_0);", "C[(row0 + i) * ldc + j] += c0_0;", true);
+  expect_failure("race: kernel .*a\\.cu:[0-9]+:[0-9]+, block .*of buffer 'C'");
+}
+
+TEST_F(TamperedBundle, ResultNotSetToZero) {
+  replace("out/a/a.cu", "= set_to_zero(c, ldc, n, stream);", "= cudaSuccess;");
+  expect_failure("uninitialised read: kernel .*a\\.cu:[0-9]+:[0-9]+.*of buffer 'C', which nothing has written");
+}
+
+TEST_F(TamperedBundle, ColumnTooMany) {
+  replace("out/a/a.cu", "j < N; j += 32", "j <= N; j += 32", true);
+  expect_failure("out of bounds: kernel .*a\\.cu:[0-9]+:[0-9]+, block .*past the end of buffer");
+}
+
+TEST_F(TamperedBundle, ListTooLong) {
+  replace("out/a/a.cu", "const int last = RPP[list + 1];", "const int last = RPP[list + 1] + 1;");
+  expect_failure("WRONG  n 40");
+}
+
+TEST_F(TamperedBundle, OnlyTheGeneralKernelIsWrong) {
+  replace("out/a/a.cu", "tuned ? tuned_columns : given_ldc", "tuned ? tuned_columns : given_ldb");
+  const ProcessResult verified = escgen({"verify", "out/a"});
+  EXPECT_EQ(verified.status, 1);
+  EXPECT_THAT(verified.output, AllOf(StartsWith("ok     n 40, ldb 40, ldc 40, shift 0"),
+                                     HasSubstr("WRONG  n 40, ldb 43, ldc 45, shift 1")));
+}
+
+TEST_F(TamperedBundle, TextThatDoesNotCompile) {
+  replace("out/a/a.cu", "launch.stream = stream;", "launch.stream = stream");
+  const ProcessResult kernel = escgen({"verify", "out/a"});
+  EXPECT_NE(kernel.status, 0);
+  EXPECT_EQ(kernel.output, "");
+  EXPECT_THAT(kernel.errors,
+              ContainsRegex("\nescgen: a\\.cu:[0-9]+:[0-9]+: .*\na\\.cu:[0-9]+:[0-9]+: error: expected ';'"));
+  replace("out/a/a_transformer.cpp", "int64_t lda, void* packed)", "int64_t lda void* packed)", true);
+  const ProcessResult transformer = escgen({"verify", "out/a"});
+  EXPECT_NE(transformer.status, 0);
+  EXPECT_THAT(transformer.errors, ContainsRegex("escgen: a_transformer\\.cpp:[0-9]+:[0-9]+: "));
+}
+
+TEST_F(TamperedBundle, TransformerThatPacksOtherwise) {
+  replace("out/a/a_transformer.cpp", "window[j][r] = values[at];", "window[j][r] = -values[at];", true);
+  expect_failure("WRONG  the transformer ");
+}
+
+TEST_F(TamperedBundle, TransformerThatAcceptsAnyPattern) {
+  replace("out/a/a_transformer.cpp", "if (!(digest == layer_pattern[group])) {", "if (false) {");
+  replace("out/a/a_transformer.cpp", "if (!pack_serially(source, layer_format, packed)) {",
+          "pack_serially(source, layer_format, packed);\n  if (false) {");
+  expect_failure("WRONG  the transformer .*non-zero in another place");
+}
+
+TEST_F(TamperedBundle, DamagedPackedFile) {
+  const std::string packed = read("out/a/a.packed");
+  for (const std::size_t at : {0u, 9u, 60u, 255u, 256u, 700u, 2047u}) {
+    SCOPED_TRACE(at);
+    std::string damaged = packed;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    write("out/a/a.packed", damaged);
+    expect_refused("out/a/a.packed: ", 1);
+  }
+  for (const std::size_t size : {0u, 100u, 256u, 2047u}) {
+    SCOPED_TRACE(size);
+    write("out/a/a.packed", packed.substr(0, size));
+    expect_refused("out/a/a.packed: ", 1);
+  }
+  write("out/a/a.packed", packed + "x");
+  expect_refused("out/a/a.packed: ", 1);
+}
+
+TEST_F(TamperedBundle, PackedFileOfAnotherMatrix) {
+  ASSERT_EQ(escgen({"sample", "-o", "b.mtx", "--rows", "13", "--cols", "17", "--sparsity", "0.6", "--seed", "4", "-q"})
+                .status,
+            0);
+  ASSERT_EQ(escgen({"generate", "b.mtx", "--bcol", "40", "-o", "out", "--no-verify"}).status, 0);
+  fs::copy_file(path("out/b/b.packed"), path("out/a/a.packed"), fs::copy_options::overwrite_existing);
+  expect_refused("out/a/a.packed: does not hold the matrix of the manifest: SHA-256 of its pattern differs", 1);
+}
+
+TEST_F(TamperedBundle, ManifestThatIsNone) {
+  for (const std::string text : {"", "{", "[]", "{\"format_version\": 1}", "\xff"}) {
+    write("out/a/manifest.json", text);
+    expect_refused("out/a/manifest.json: is not a manifest", 2);
+  }
+  write("out/a/manifest.json", "{\"format_version\": 99}");
+  expect_refused("out/a/manifest.json: has format version 99; this program reads version 1", 2);
+}
+
+TEST_F(TamperedBundle, MissingFile) {
+  for (const std::string name : {"a.packed", "a_transformer.cpp", "a.cu", "manifest.json"}) {
+    const std::string file = "out/a/" + name;
+    const std::string content = read(file);
+    fs::remove(path(file));
+    expect_refused(file + ": cannot be read: No such file or directory", 2);
+    ASSERT_EQ(shell("mkfifo " + file).status, 0);
+    expect_refused(file + ": is not a file that can be read whole", 2);
+    fs::remove(path(file));
+    write(file, content);
+  }
+  fs::remove_all(path("out/a"));
+  expect_refused("out/a: is not a bundle's folder", 2);
+}
+
+}  // namespace
+}  // namespace esc::cli

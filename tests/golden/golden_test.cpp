@@ -1,0 +1,50 @@
+// What `escgen lower` prints, compared with texts that a person has read. To accept a change, run this program with
+// ESC_UPDATE_GOLDEN=1 in the environment, which writes the texts anew, and read the difference in version control.
+
+#include <cstdlib>
+#include <fstream>
+
+#include "generator/support/file.h"
+#include "tests/cli/workshop.h"
+
+namespace esc::cli {
+namespace {
+
+/// A text under version control and the command that prints it.
+struct Golden {
+  std::string file;
+  std::vector<std::string> command;
+};
+
+void PrintTo(const Golden& golden, std::ostream* stream) { *stream << golden.file; }
+
+class GoldenText : public Workshop, public ::testing::WithParamInterface<Golden> {};
+
+TEST_P(GoldenText, IsWhatIsPrinted) {
+  const ProcessResult printed = escgen(GetParam().command);
+  ASSERT_EQ(printed.status, 0) << printed.errors;
+  const std::string file = ESC_SOURCE_DIR "/tests/golden/" + GetParam().file;
+  if (std::getenv("ESC_UPDATE_GOLDEN") != nullptr) {
+    write_file_whole(file, printed.output);
+    GTEST_SKIP() << file << " is written";
+  }
+  EXPECT_EQ(printed.output, read_file(file)) << "run with ESC_UPDATE_GOLDEN=1 to accept the change";
+}
+
+// The first is the running example of the paper: one pattern of a panel of four rows, as in its Listings 3 to 7.
+INSTANTIATE_TEST_SUITE_P(
+    Lower, GoldenText,
+    ::testing::Values(Golden{"lower_4-2-2-64_pattern_1101.txt",
+                             {"lower", "--schedule", "4-2-2-64", "--dump-steps", "--pattern", "1101"}},
+                      Golden{"lower_2-2-1-32.txt", {"lower", "--schedule", "2-2-1-32", "--dump-steps"}},
+                      Golden{"lower_1-1-1-32_without_compaction.txt",
+                             {"lower", "--schedule", "atomic:ufi=1,ufk=1,warptile=1,threads=32,compaction=off",
+                              "--dump-steps"}}),
+    [](const auto& golden) {
+      std::string name = golden.param.file.substr(0, golden.param.file.size() - 4);
+      std::replace(name.begin(), name.end(), '-', '_');
+      return name;
+    });
+
+}  // namespace
+}  // namespace esc::cli
