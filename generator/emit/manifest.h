@@ -11,8 +11,8 @@ namespace esc {
 /// What a verification found, as the manifest records it.
 struct VerificationRecord {
   bool passed = false;
-  double error = 0;          ///< relative Frobenius error against the float64 reference, the largest of all runs
-  double tolerance = 0;
+  double error = 0;          ///< relative Frobenius error against the float64 reference, of the run nearest to its tolerance
+  double tolerance = 0;      ///< of that run
   std::string method;        ///< "emulation" or "gpu"
   std::int64_t columns = 0;  ///< columns of B in the widest run
   double rows_covered = 0;   ///< share of the rows of C that were compared in the widest run, 0 to 1

@@ -22,21 +22,27 @@ bool is_poison(float value) { return std::bit_cast<std::uint32_t>(value) == pois
 struct RowComparison {
   double squared_error = 0;
   double squared_norm = 0;
+  double squared_magnitude = 0;  ///< of |A| x |B|
+  std::int64_t products = 0;     ///< in each sum
   std::string problem;
 };
 
 RowComparison compare_row(const SparseMatrix& a, const std::vector<float>& b, const float* c, std::int64_t row,
                           const ProductCase& product) {
   std::vector<double> expected(static_cast<std::size_t>(product.n), 0.0);
+  std::vector<double> magnitudes = expected;
   for (std::int64_t entry = a.offsets[static_cast<std::size_t>(row)]; entry < a.offsets[static_cast<std::size_t>(row) + 1];
        ++entry) {
     const double value = a.values[static_cast<std::size_t>(entry)];
     const float* b_row = b.data() + a.column_of[static_cast<std::size_t>(entry)] * product.ldb;
     for (std::int32_t j = 0; j < product.n; ++j) {
-      expected[static_cast<std::size_t>(j)] += value * static_cast<double>(b_row[j]);
+      const double term = value * static_cast<double>(b_row[j]);
+      expected[static_cast<std::size_t>(j)] += term;
+      magnitudes[static_cast<std::size_t>(j)] += std::abs(term);
     }
   }
   RowComparison result;
+  result.products = a.offsets[static_cast<std::size_t>(row) + 1] - a.offsets[static_cast<std::size_t>(row)];
   for (std::int32_t j = 0; j < product.n; ++j) {
     const double wanted = expected[static_cast<std::size_t>(j)];
     const double difference = static_cast<double>(c[j]) - wanted;
@@ -47,6 +53,7 @@ RowComparison compare_row(const SparseMatrix& a, const std::vector<float>& b, co
     }
     result.squared_error += difference * difference;
     result.squared_norm += wanted * wanted;
+    result.squared_magnitude += magnitudes[static_cast<std::size_t>(j)] * magnitudes[static_cast<std::size_t>(j)];
   }
   return result;
 }
@@ -113,15 +120,21 @@ Comparison compare_with_reference(const SparseMatrix& a, const std::vector<float
   sum.rows = compared.empty() ? a.rows : std::count(compared.begin(), compared.end(), true);
   double squared_error = 0;
   double squared_norm = 0;
+  double squared_magnitude = 0;
+  std::int64_t longest = 1;
   for (const RowComparison& row : rows) {
     squared_error += row.squared_error;
     squared_norm += row.squared_norm;
+    squared_magnitude += row.squared_magnitude;
+    longest = std::max(longest, row.products);
     if (sum.problem.empty()) {
       sum.problem = row.problem;
     }
   }
   if (squared_norm > 0) {
     sum.error = std::sqrt(squared_error / squared_norm);
+    sum.cancellation =
+        std::max(1.0, std::sqrt(squared_magnitude / squared_norm / static_cast<double>(longest)));
   } else if (squared_error > 0 && sum.problem.empty()) {
     sum.problem = "C is not zero, though A is";
   }

@@ -40,8 +40,11 @@ struct Comparison {
   double error = 0;              ///< relative Frobenius error over the compared elements
   std::int64_t rows = 0;         ///< rows of C that were compared
   std::string problem;           ///< empty, or the first thing that is wrong beyond rounding, with its place
+  /// How much more than usual the sums cancel, at least 1: |A| x |B| over A x B and the square root of the longest row, in
+  /// Frobenius norms. No order of summation keeps a relative error that is small against a result that cancels.
+  double cancellation = 1;
 
-  bool within(double tolerance) const { return problem.empty() && error <= tolerance; }
+  bool within(double tolerance) const { return problem.empty() && error <= tolerance * cancellation; }
 };
 
 /// Compares C with A x B computed in float64, over the rows for which `compared` is set (all when it is empty), and checks

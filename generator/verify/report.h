@@ -23,7 +23,10 @@ struct VerificationReport {
   std::vector<std::string> skipped = {};   ///< what was left out, each with its reason
 
   bool passed() const;
-  double largest_error() const;
+  /// The run that comes nearest to its tolerance, or exceeds it most. Throws Defect for a report without runs.
+  const VerificationRun& worst_run() const;
+  /// What the error of a run may be.
+  double tolerance_of(const VerificationRun& run) const { return tolerance * run.comparison.cancellation; }
   /// As the manifest records it. Throws Defect for a report without runs.
   VerificationRecord record(std::int64_t rows_of_c) const;
 };

@@ -49,8 +49,10 @@ struct Tally {
   void add(const VerificationReport& report) {
     (report.passed() ? passed : failed) += 1;
     products += static_cast<int>(report.runs.size());
-    largest_error = std::max(largest_error, report.largest_error());
-    largest_share_of_tolerance = std::max(largest_share_of_tolerance, report.largest_error() / report.tolerance);
+    for (const VerificationRun& run : report.runs) {
+      largest_error = std::max(largest_error, run.comparison.error);
+      largest_share_of_tolerance = std::max(largest_share_of_tolerance, run.comparison.error / report.tolerance_of(run));
+    }
   }
 };
 

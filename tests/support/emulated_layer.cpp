@@ -100,35 +100,6 @@ std::string print(const JudgedProduct& judged) {
                      judged.error, judged.tolerance);
 }
 
-double rounding_tolerance(const SparseMatrix& matrix, const std::vector<float>& b, const ProductCase& product) {
-  double squared_sums = 0;
-  double squared_magnitudes = 0;
-  std::int64_t longest_row = 0;
-  for (std::size_t row = 0; row + 1 < matrix.offsets.size(); ++row) {
-    longest_row = std::max(longest_row, matrix.offsets[row + 1] - matrix.offsets[row]);
-    std::vector<double> sums(static_cast<std::size_t>(product.n), 0.0);
-    std::vector<double> magnitudes = sums;
-    for (auto entry = static_cast<std::size_t>(matrix.offsets[row]);
-         entry < static_cast<std::size_t>(matrix.offsets[row + 1]); ++entry) {
-      const float* b_row = b.data() + matrix.column_of[entry] * product.ldb;
-      for (std::size_t j = 0; j < sums.size(); ++j) {
-        const double term = static_cast<double>(matrix.values[entry]) * static_cast<double>(b_row[j]);
-        sums[j] += term;
-        magnitudes[j] += std::abs(term);
-      }
-    }
-    squared_sums = std::inner_product(sums.begin(), sums.end(), sums.begin(), squared_sums);
-    squared_magnitudes =
-        std::inner_product(magnitudes.begin(), magnitudes.end(), magnitudes.begin(), squared_magnitudes);
-  }
-  const double tolerance = float32_tolerance(matrix);
-  if (squared_sums == 0) {
-    return tolerance;
-  }
-  const double usual_cancellation = std::sqrt(static_cast<double>(longest_row));
-  return tolerance * std::max(1.0, std::sqrt(squared_magnitudes / squared_sums) / usual_cancellation);
-}
-
 EmulatedKernel::EmulatedKernel(const GeneratedLayer& generated)
     : name_(generated.layer.name),
       packed_(generated.packed),
@@ -156,7 +127,7 @@ JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const Product
   std::memcpy(c.data(), first_c, c.size() * sizeof(float));
   const Comparison comparison = compare_with_reference(matrix, b, c, product);
   const std::string problem = first_problem(device, status.value_or(stopped_by_fault));
-  return {comparison.error, rounding_tolerance(matrix, b, product), problem.empty() ? comparison.problem : problem};
+  return {comparison.error, float32_tolerance(matrix) * comparison.cancellation, problem.empty() ? comparison.problem : problem};
 }
 
 JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const ProductCase& product,

@@ -33,11 +33,6 @@ struct JudgedProduct {
 /// For failure messages: the problem, if there is one, and error against tolerance.
 std::string print(const JudgedProduct& judged);
 
-/// The relative Frobenius error that A x B may have in float32: `float32_tolerance`, raised where the terms of the sums
-/// cancel more than terms with random signs do, because no order of float32 additions could keep the bound there (a
-/// single row times a single column is often such a product).
-double rounding_tolerance(const SparseMatrix& matrix, const std::vector<float>& b, const ProductCase& product);
-
 /// The .cu text of a layer, compiled in process for the emulated grid.
 class EmulatedKernel {
  public:

@@ -93,6 +93,17 @@ TEST(Compare, LeavesOutRowsThatAreNotAskedFor) {
   EXPECT_FALSE(compare_with_reference(small, b, c, product, {true, false}).within(1e-7));
 }
 
+TEST(Compare, AllowsForSumsThatCancel) {
+  // 1 - 1 + 1e-4: float32 cannot keep the sum to 1e-6 of itself.
+  const SparseMatrix row{1, 3, {0, 3}, {0, 1, 2}, {1.0F, -1.0F, 1.0F}};
+  const ProductCase product{1, 1, 1};
+  const Comparison comparison = compare_with_reference(row, {1.0F, 1.0F, 1e-4F}, {1.0001e-4F}, product);
+  EXPECT_GT(comparison.error, 1e-5);
+  EXPECT_NEAR(comparison.cancellation, 2e4 / std::sqrt(3.0), 10);
+  EXPECT_TRUE(comparison.within(1e-6));
+  EXPECT_FALSE(compare_with_reference(row, {1.0F, 1.0F, 1e-4F}, {1.1e-4F}, product).within(1e-6));
+}
+
 TEST(Compare, WantsZeroOfAMatrixWithoutNonZeros) {
   const SparseMatrix zero{2, 3, {0, 0, 0}, {}, {}};
   const ProductCase product{1, 1, 1};
