@@ -48,20 +48,14 @@ Product take_apart(const LoopNest& nest) {
   return product;
 }
 
-void name_size(const Affine& extent, const std::string& canonical, Names& names) {
-  if (extent.terms().size() == 1) {
-    names[extent.terms().front().name] = canonical;
-  }
-}
+/// The canonical name of the size that a loop of this role runs to.
+Affine size_of(Role role) { return Affine::of(role == Role::row ? "M" : role == Role::reduction ? "K" : "N"); }
 
 }  // namespace
 
 LoopNest canonicalize(const LoopNest& nest) {
   Product product = take_apart(nest);
-  Names indices{{product.row.iterator, "i"}, {product.reduction.iterator, "k"}, {product.column.iterator, "j"}};
-  name_size(product.row.upper, "M", indices);
-  name_size(product.reduction.upper, "K", indices);
-  name_size(product.column.upper, "N", indices);
+  const Names indices{{product.row.iterator, "i"}, {product.reduction.iterator, "k"}, {product.column.iterator, "j"}};
   const Names arrays{{nest.array(ArrayRole::sparse).name, "A"},
                      {nest.array(ArrayRole::dense).name, "B"},
                      {nest.array(ArrayRole::output).name, "C"}};
@@ -77,17 +71,12 @@ LoopNest canonicalize(const LoopNest& nest) {
 
   LoopNest canonical;
   canonical.element = nest.element;
-  for (const ArrayRole role : {ArrayRole::sparse, ArrayRole::dense, ArrayRole::output}) {
-    ArrayDeclaration declaration = nest.array(role);
-    declaration.name = arrays.at(declaration.name);
-    for (Affine& extent : declaration.extents) {
-      extent = rename(extent, indices);
-    }
-    canonical.arrays.push_back(std::move(declaration));
-  }
+  canonical.arrays = {{"A", {size_of(Role::row), size_of(Role::reduction)}, ArrayRole::sparse},
+                      {"B", {size_of(Role::reduction), size_of(Role::column)}, ArrayRole::dense},
+                      {"C", {size_of(Role::row), size_of(Role::column)}, ArrayRole::output}};
   const auto wrap = [&](Loop loop, Node body) {
     loop.iterator = indices.at(loop.iterator);
-    loop.upper = rename(loop.upper, indices);
+    loop.upper = size_of(loop.role);
     loop.body = {std::move(body)};
     return Node{std::move(loop)};
   };

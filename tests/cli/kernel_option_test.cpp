@@ -68,9 +68,7 @@ void multiply(int N, const float A[13][17], const float B[17][N], float C[13][N]
 )");
 }
 
-// Disabled: the lowering keeps the constant as the bound of the loop over columns, so the kernel is wrong for every
-// other n. `generate` notices, reports it and writes nothing.
-TEST_F(KernelOption, DISABLED_ConstantNumberOfColumns) {
+TEST_F(KernelOption, ConstantNumberOfColumns) {
   expect_same_kernel(R"(
 void multiply(const float A[13][17], const float B[17][40], float C[13][40]) {
   for (int i = 0; i < 13; i++)
