@@ -12,8 +12,6 @@
 namespace esc {
 namespace {
 
-constexpr int warp_size = 32;
-
 /// The updates of one thread and column, with the scalars that stand for its elements of C and B.
 class CoarsenedBody {
  public:

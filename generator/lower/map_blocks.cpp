@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "generator/ir/rewrite.h"
+#include "generator/lower/mapped_nest.h"
 
 namespace esc {
 namespace {
@@ -16,10 +17,6 @@ Block distribute(const Case& one, const Loop& column, const Loop& reduction, con
   Loop around = column;
   around.body = {Node{std::move(columns)}};
   return {Node{std::move(around)}};
-}
-
-Node define(const std::string& name, IndexExpression value) {
-  return Node{Statement{{}, DefineIndex{name, std::move(value)}}};
 }
 
 }  // namespace

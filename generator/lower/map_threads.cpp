@@ -5,12 +5,11 @@
 #include <algorithm>
 
 #include "generator/ir/rewrite.h"
+#include "generator/lower/mapped_nest.h"
 #include "generator/schedule/schedule.h"
 
 namespace esc {
 namespace {
-
-constexpr int warp_size = 32;
 
 void check_multiple(const MapLanes& directive, const std::string& what, int value, int most) {
   if (value >= warp_size && value <= most && value % warp_size == 0) {

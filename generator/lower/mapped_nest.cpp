@@ -1,5 +1,7 @@
 #include "generator/lower/mapped_nest.h"
 
+#include <utility>
+
 #include "generator/support/error.h"
 
 namespace esc {
@@ -23,6 +25,10 @@ auto* find_lanes(BlockType& block) {
 }
 
 }  // namespace
+
+Node define(const std::string& name, IndexExpression value) {
+  return Node{Statement{{}, DefineIndex{name, std::move(value)}}};
+}
 
 Condition has_columns() { return Less{0, Affine::of("count")}; }
 

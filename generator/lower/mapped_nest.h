@@ -6,6 +6,12 @@
 
 namespace esc {
 
+/// Lanes of a warp.
+inline constexpr int warp_size = 32;
+
+/// const index name = value, without a guard.
+Node define(const std::string& name, IndexExpression value);
+
 /// The nest after the mapping to blocks and threads: grid > [warps >] lanes > definitions, then one switch over patterns.
 /// What the steps after the mapping have in common: getting at the definitions and the cases.
 struct ThreadBody {

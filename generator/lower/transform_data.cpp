@@ -11,10 +11,6 @@
 namespace esc {
 namespace {
 
-Node define(const std::string& name, IndexExpression value) {
-  return Node{Statement{{}, DefineIndex{name, std::move(value)}}};
-}
-
 /// Element `position` of a packed one-dimensional array, counted from a run-time offset.
 Access packed(const std::string& array, const std::string& offset, const Affine& position) {
   return {array, {{offset, position}}};
