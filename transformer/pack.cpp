@@ -7,15 +7,10 @@
 #include <stdexcept>
 
 #include "transformer/packing.h"
+#include "transformer/view_sources.h"
 
 namespace esc::transformer {
 namespace {
-
-DenseRows<float> source_of(const DenseView& matrix) { return {matrix.values, matrix.lda, matrix.columns}; }
-
-CsrRows<std::int64_t, float> source_of(const CsrView& matrix) {
-  return {matrix.offsets.data(), matrix.column_of.data(), matrix.values.data()};
-}
 
 template <typename View>
 PackedShape checked_shape(const View& matrix, const PackingOptions& options) {

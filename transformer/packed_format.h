@@ -1,11 +1,9 @@
 #pragma once
 
-// The packed format: what is stored where. Everything between the two markers is also the beginning of each generated
-// NAME_transformer.cpp, word for word; that is why it is C++17, includes three C headers and allocates nothing.
+// The packed format of lists: what is stored where. As in packed_bytes.h, the text between the markers is part of the
+// generated transformers of kernels that read it.
 
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "transformer/packed_bytes.h"
 
 namespace esc::transformer {
 // [packing text begins]
@@ -27,52 +25,8 @@ namespace esc::transformer {
 // is little-endian, and the same bytes are the file, the host buffer and the device buffer.
 // ---------------------------------------------------------------------------------------------------------------------
 
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "the packed format is little-endian, and so must the host be"
-#endif
-
 inline constexpr uint32_t format_version = 1;
-inline constexpr uint32_t header_bytes = 256;
-inline constexpr uint32_t section_alignment = 256;
 inline constexpr uint32_t section_count = 6;
-inline constexpr uint32_t max_height = 8;
-
-/// Types of the elements of a section. The numbers are written into packed files.
-enum class ScalarType : uint32_t { u8 = 1, u16 = 2, u32 = 3, u64 = 4, f32 = 5 };
-
-/// Bytes of one element; 0 for a code that is not a type.
-constexpr uint64_t size_of(ScalarType type) {
-  switch (type) {
-    case ScalarType::u8:
-      return 1;
-    case ScalarType::u16:
-      return 2;
-    case ScalarType::u32:
-      return 4;
-    case ScalarType::u64:
-      return 8;
-    case ScalarType::f32:
-      return 4;
-  }
-  return 0;
-}
-
-/// The type as C and CUDA spell it.
-constexpr const char* c_name(ScalarType type) {
-  switch (type) {
-    case ScalarType::u8:
-      return "unsigned char";
-    case ScalarType::u16:
-      return "unsigned short";
-    case ScalarType::u32:
-      return "unsigned int";
-    case ScalarType::u64:
-      return "unsigned long long";
-    case ScalarType::f32:
-      return "float";
-  }
-  return "void";
-}
 
 /// What is decided before the non-zeros are looked at: A is rows x columns, cut into panels of `height` rows.
 struct PackedShape {
@@ -152,10 +106,6 @@ constexpr bool operator==(const PackedFormat& a, const PackedFormat& b) {
   return a.shape == b.shape && a.counts == b.counts && a.bytes == b.bytes;
 }
 
-constexpr uint64_t aligned(uint64_t bytes) {
-  return (bytes + section_alignment - 1) / section_alignment * section_alignment;
-}
-
 /// The format that a matrix of this shape and with these counts has.
 constexpr PackedFormat describe(const PackedShape& shape, const PackedCounts& counts) {
   const ScalarType pattern = shape.height <= 8    ? ScalarType::u8
@@ -180,36 +130,6 @@ constexpr PackedFormat describe(const PackedShape& shape, const PackedCounts& co
   return format;
 }
 
-/// One step of the checksum and of the pattern digests: for either argument fixed, one-to-one in the other.
-constexpr uint64_t mix(uint64_t hash, uint64_t word) {
-  const uint64_t sum = hash + word * 0xc2b2ae3d27d4eb4fu;
-  return ((sum << 31) | (sum >> 33)) * 0x9e3779b185ebca87u;
-}
-
-/// Checksum of `bytes` bytes, a multiple of 8: word i goes to lane i % 4, then the lanes and the length are mixed.
-inline uint64_t checksum(const void* data, uint64_t bytes) {
-  const unsigned char* next = static_cast<const unsigned char*>(data);
-  const unsigned char* const end = next + bytes;
-  uint64_t lanes[4] = {1, 2, 3, 4};
-  for (; end - next >= 32; next += 32) {
-    uint64_t words[4];
-    memcpy(words, next, 32);
-    for (int lane = 0; lane < 4; ++lane) {
-      lanes[lane] = mix(lanes[lane], words[lane]);
-    }
-  }
-  for (int lane = 0; next != end; next += 8, ++lane) {
-    uint64_t word;
-    memcpy(&word, next, 8);
-    lanes[lane] = mix(lanes[lane], word);
-  }
-  uint64_t hash = bytes;
-  for (uint64_t lane : lanes) {
-    hash = mix(hash, lane);
-  }
-  return hash ^ (hash >> 32);
-}
-
 /// The first 256 bytes of a packed matrix.
 struct PackedHeader {
   unsigned char magic[8];
@@ -232,12 +152,6 @@ struct PackedHeader {
 static_assert(sizeof(PackedHeader) == header_bytes, "the header has 256 bytes and no padding of the compiler's");
 
 inline constexpr char magic_text[9] = "ESCPACK\x1a";
-
-struct HeaderField {
-  const char* name;
-  size_t offset;
-  size_t bytes;
-};
 
 /// Every field of the header in order, without a gap.
 inline constexpr HeaderField header_fields[] = {
@@ -285,14 +199,7 @@ inline PackedHeader make_header(const PackedFormat& format, uint64_t payload_che
 
 /// The first field in which two headers differ, or null.
 inline const HeaderField* first_difference(const PackedHeader& a, const PackedHeader& b) {
-  const unsigned char* bytes_a = reinterpret_cast<const unsigned char*>(&a);
-  const unsigned char* bytes_b = reinterpret_cast<const unsigned char*>(&b);
-  for (const HeaderField& field : header_fields) {
-    if (memcmp(bytes_a + field.offset, bytes_b + field.offset, field.bytes) != 0) {
-      return &field;
-    }
-  }
-  return nullptr;
+  return first_difference(header_fields, &a, &b);
 }
 
 // [packing text ends]

@@ -5,9 +5,7 @@
 namespace esc::transformer {
 
 PackedMatrix::PackedMatrix(const PackedFormat& format)
-    : format_(format),
-      bytes_(static_cast<std::byte*>(
-          ::operator new(static_cast<std::size_t>(format.bytes), std::align_val_t(section_alignment)))) {}
+    : format_(format), bytes_(static_cast<std::size_t>(format.bytes)) {}
 
 const Section& PackedMatrix::typed_section(SectionId id, std::size_t element_bytes) const {
   const Section& place = format_.section(id);

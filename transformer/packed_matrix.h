@@ -2,10 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <new>
 #include <span>
 
+#include "transformer/aligned_bytes.h"
 #include "transformer/packed_format.h"
 
 namespace esc::transformer {
@@ -18,14 +17,14 @@ class PackedMatrix {
   explicit PackedMatrix(const PackedFormat& format);
 
   const PackedFormat& format() const { return format_; }
-  std::span<const std::byte> bytes() const { return {bytes_.get(), static_cast<std::size_t>(format_.bytes)}; }
-  std::byte* data() { return bytes_.get(); }
+  std::span<const std::byte> bytes() const { return bytes_.span(); }
+  std::byte* data() { return bytes_.data(); }
 
   /// One section; Element must have the size of the type that the format gives it; std::logic_error otherwise.
   template <typename Element>
   std::span<const Element> section(SectionId id) const {
     const Section& place = typed_section(id, sizeof(Element));
-    return {reinterpret_cast<const Element*>(bytes_.get() + place.offset), static_cast<std::size_t>(place.count)};
+    return {reinterpret_cast<const Element*>(bytes().data() + place.offset), static_cast<std::size_t>(place.count)};
   }
 
   std::span<const std::uint32_t> panels() const { return section<std::uint32_t>(SectionId::panels); }
@@ -38,15 +37,11 @@ class PackedMatrix {
   std::uint32_t column(std::uint64_t index) const;
 
  private:
-  struct Free {
-    void operator()(std::byte* bytes) const { ::operator delete(bytes, std::align_val_t(section_alignment)); }
-  };
-
   const Section& typed_section(SectionId id, std::size_t element_bytes) const;
   std::uint64_t pointer(SectionId id, std::uint64_t index) const;
 
   PackedFormat format_;
-  std::unique_ptr<std::byte[], Free> bytes_;
+  AlignedBytes bytes_;
 };
 
 }  // namespace esc::transformer

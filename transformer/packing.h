@@ -1,6 +1,6 @@
 #pragma once
 
-// The packing itself, one panel at a time. As in packed_format.h, the text between the markers is part of every
+// The packing itself, one panel at a time. As in packed_bytes.h, the text between the markers is part of every
 // generated transformer.
 
 #include "transformer/packed_format.h"

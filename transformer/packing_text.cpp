@@ -1,15 +1,21 @@
 #include "transformer/packing_text.h"
 
+#include <fmt/format.h>
+
+#include <initializer_list>
 #include <stdexcept>
 #include <string_view>
 
 namespace esc {
 
 // Embedded by CMakeLists.txt: the headers of the same names, whole.
+extern const std::string_view packed_bytes_file;
 extern const std::string_view packed_format_file;
 extern const std::string_view panel_sources_file;
 extern const std::string_view packing_file;
 extern const std::string_view pattern_check_file;
+extern const std::string_view region_format_file;
+extern const std::string_view region_packing_file;
 
 namespace transformer {
 namespace {
@@ -25,14 +31,64 @@ std::string_view between_markers(std::string_view file) {
   return file.substr(first + begin.size(), last - first - begin.size());
 }
 
-}  // namespace
-
-std::string packing_text() {
+std::string joined(std::initializer_list<std::string_view> files) {
   std::string text;
-  for (const std::string_view file : {packed_format_file, panel_sources_file, packing_file, pattern_check_file}) {
+  for (const std::string_view file : files) {
     text += between_markers(file);
   }
   return text;
+}
+
+}  // namespace
+
+std::string list_packing_text() {
+  return joined({packed_bytes_file, packed_format_file, panel_sources_file, packing_file, pattern_check_file});
+}
+
+std::string region_packing_text() {
+  return joined({packed_bytes_file, region_format_file, panel_sources_file, region_packing_file, pattern_check_file});
+}
+
+std::string layer_format_text(const PackedFormat& format) {
+  return fmt::format(R"(constexpr PackedShape layer_shape = {{
+    {},  // rows
+    {},  // columns
+    {},  // rows of a panel
+    {},  // longest list
+    ScalarType::f32,  // values
+}};
+constexpr PackedCounts layer_counts = {{
+    {},  // lists
+    {},  // columns in all lists
+    {},  // non-zeros
+}};
+constexpr PackedFormat layer_format = describe(layer_shape, layer_counts);)",
+                     format.shape.rows, format.shape.columns, format.shape.height, format.shape.max_list_columns,
+                     format.counts.lists, format.counts.columns, format.counts.nonzeros);
+}
+
+std::string layer_format_text(const RegionFormat& format) {
+  const RegionShape& shape = format.shape;
+  const RegionCounts& counts = format.counts;
+  return fmt::format(R"(constexpr RegionShape layer_shape = {{
+    {},  // rows
+    {},  // columns
+    {},  // rows of a panel
+    {},  // warps that share a panel
+    {},  // lane groups of a warp that share a panel
+    {},  // panels of a warp
+    {},  // panels of a block
+    {},  // steps are a multiple of it
+    ScalarType::f32,  // values
+}};
+constexpr RegionCounts layer_counts = {{
+    {},  // non-zeros
+    {},  // columns of all panels
+    {},  // columns of the widest panel
+}};
+constexpr RegionFormat layer_format = describe(layer_shape, layer_counts);)",
+                     shape.rows, shape.columns, shape.height, shape.warps, shape.groups, shape.warp_panels,
+                     shape.block_panels, shape.multiple, counts.nonzeros, counts.columns, counts.widest_panel);
 }
 
 }  // namespace transformer

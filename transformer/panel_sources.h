@@ -1,9 +1,9 @@
 #pragma once
 
-// Where the packer reads A from. As in packed_format.h, the text between the markers is part of every generated
+// Where the packer reads A from. As in packed_bytes.h, the text between the markers is part of every generated
 // transformer.
 
-#include "transformer/packed_format.h"
+#include "transformer/packed_bytes.h"
 
 namespace esc::transformer {
 // [packing text begins]

@@ -1,9 +1,9 @@
 #pragma once
 
-// Digests of the pattern of A. As in packed_format.h, the text between the markers is part of every generated
+// Digests of the pattern of A. As in packed_bytes.h, the text between the markers is part of every generated
 // transformer.
 
-#include "transformer/packed_format.h"
+#include "transformer/packed_bytes.h"
 #include "transformer/panel_sources.h"
 
 namespace esc::transformer {
@@ -12,7 +12,7 @@ namespace esc::transformer {
 // ---------------------------------------------------------------------------------------------------------------------
 // Pattern digests: what a transformer remembers of the pattern that its kernel was made for. Panels are taken in groups
 // of equally many, at most 1,024 groups, and each group has a hash over its (column, mask) pairs in order and its
-// number of non-zeros. Values do not matter, except that a zero is not a non-zero.
+// number of non-zeros. A shape says how many rows and panels there are. Values do not matter, except that a zero is not a non-zero.
 // ---------------------------------------------------------------------------------------------------------------------
 
 inline constexpr int64_t max_pattern_groups = 1024;
@@ -26,16 +26,18 @@ constexpr bool operator==(const PatternDigest& a, const PatternDigest& b) {
   return a.hash == b.hash && a.nonzeros == b.nonzeros;
 }
 
-constexpr int64_t panels_per_group(const PackedShape& shape) {
+template <typename Shape>
+constexpr int64_t panels_per_group(const Shape& shape) {
   return (shape.panels() + max_pattern_groups - 1) / max_pattern_groups;
 }
 
-constexpr int64_t pattern_groups(const PackedShape& shape) {
+template <typename Shape>
+constexpr int64_t pattern_groups(const Shape& shape) {
   return (shape.panels() + panels_per_group(shape) - 1) / panels_per_group(shape);
 }
 
-template <typename Source>
-PatternDigest digest_group(const Source& source, const PackedShape& shape, int64_t group) {
+template <typename Source, typename Shape>
+PatternDigest digest_group(const Source& source, const Shape& shape, int64_t group) {
   const int64_t first = group * panels_per_group(shape);
   const int64_t last =
       first + panels_per_group(shape) < shape.panels() ? first + panels_per_group(shape) : shape.panels();

@@ -2,6 +2,7 @@
 
 #include "generator/patterns/csr_view.h"
 #include "generator/support/error.h"
+#include "transformer/packed_format.h"
 #include "transformer/panel_sources.h"
 
 namespace esc {

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "transformer/region_format.h"
+#include "transformer/unpack.h"
+
+namespace esc::transformer {
+
+/// Whether these bytes begin as a matrix packed into regions does, not as one packed into lists.
+bool holds_regions(std::span<const std::byte> packed);
+
+/// The format of a matrix packed into regions, from bytes that nobody vouches for. Everything that the header says is
+/// checked, the regions are not read. Throws FormatError.
+RegionFormat read_region_format(std::span<const std::byte> packed);
+
+/// What stands in the regions, read from bytes of any alignment. Nothing is checked but that places lie inside.
+class RegionReader {
+ public:
+  /// `packed` must outlive the reader and have the size that the format says.
+  RegionReader(std::span<const std::byte> packed, const RegionFormat& format) : packed_(packed), format_(format) {}
+
+  std::uint32_t steps(std::int64_t set, std::uint32_t warp) const;
+  /// Column and value of a lane group of the region at a step below most_steps(); `row` is counted in the panel.
+  std::int64_t column(std::int64_t set, std::uint32_t warp, std::uint32_t group, std::uint64_t step) const;
+  float value(std::int64_t set, std::uint32_t warp, std::uint32_t group, std::uint64_t step, std::uint32_t row) const;
+
+ private:
+  std::uint64_t quad_at(std::int64_t set, std::uint32_t warp, std::uint64_t step) const;
+
+  std::span<const std::byte> packed_;
+  RegionFormat format_;
+};
+
+/// The matrix that was packed, exactly. Every byte is checked: what comes back packs to the same bytes again. Throws
+/// FormatError. Time and room as for packing.
+CsrMatrix unpack_regions(std::span<const std::byte> packed);
+
+}  // namespace esc::transformer
