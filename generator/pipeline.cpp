@@ -8,9 +8,18 @@
 #include "generator/lower/compact.h"
 #include "generator/lower/enumerate.h"
 #include "generator/lower/map_blocks.h"
+#include "generator/lower/map_panels.h"
 #include "generator/lower/map_threads.h"
+#include "generator/lower/map_tiles.h"
+#include "generator/lower/merge_patterns.h"
+#include "generator/lower/pack_regions.h"
+#include "generator/lower/panel_nest.h"
+#include "generator/lower/reduce_sums.h"
+#include "generator/lower/split_columns.h"
+#include "generator/lower/stage_regions.h"
 #include "generator/lower/transform_data.h"
 #include "generator/lower/unroll.h"
+#include "generator/lower/unroll_steps.h"
 
 namespace esc {
 namespace {
@@ -29,7 +38,7 @@ class Pipeline {
 
   void apply(const Unroll& directive) {
     if (directive.loop == "k") {
-      step(print(Directive(directive)), coarsen(nest_, directive));
+      step(print(Directive(directive)), has_tiles(nest_) ? unroll_steps(nest_, directive) : coarsen(nest_, directive));
       return;
     }
     step(print(Directive(directive)), unroll(nest_, directive));
@@ -39,6 +48,13 @@ class Pipeline {
   void apply(const MapLanes& directive) { step(print(Directive(directive)), map_threads(nest_, directive)); }
   void apply(const Transform& directive) { step(print(Directive(directive)), transform_data(nest_, directive)); }
   void apply(const Compact& directive) { step(print(Directive(directive)), compact(nest_)); }
+  void apply(const MergePatterns& directive) { step(print(Directive(directive)), merge_patterns(nest_, directive)); }
+  void apply(const MapPanels& directive) { step(print(Directive(directive)), map_panels(nest_, directive)); }
+  void apply(const MapTiles& directive) { step(print(Directive(directive)), map_tiles(nest_, directive)); }
+  void apply(const SplitColumns& directive) { step(print(Directive(directive)), split_columns(nest_, directive)); }
+  void apply(const ReduceSums& directive) { step(print(Directive(directive)), reduce_sums(nest_, directive)); }
+  void apply(const PackRegions& directive) { step(print(Directive(directive)), pack_regions(nest_, directive)); }
+  void apply(const StageRegions& directive) { step(print(Directive(directive)), stage_regions(nest_, directive)); }
 
   LoopNest result() && { return std::move(nest_); }
 
@@ -67,8 +83,9 @@ LoopNest run(const LoopNest& nest, const std::vector<Directive>& directives, con
 std::vector<LoweredStep> lower_by_steps(const LoopNest& nest, const std::vector<Directive>& directives,
                                         const Patterns& patterns) {
   std::vector<LoweredStep> steps;
-  run(nest, directives, patterns,
-      [&](const std::string& name, const LoopNest& form) { steps.push_back({name, form}); });
+  run(nest, directives, patterns, [&](const std::string& name, const LoopNest& form) {
+    steps.push_back({name, form});
+  });
   return steps;
 }
 

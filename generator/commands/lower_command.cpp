@@ -42,7 +42,7 @@ ExitStatus run(const LowerRequest& request) {
   const Schedule schedule = parse_schedule(request.schedule);
   const std::vector<Directive> directives = expand(schedule);
   const auto steps = lower_by_steps(read_loop_nest(request.kernel), directives,
-                                    parse_patterns(request.patterns, std::get<AtomicSchedule>(schedule).ufi));
+                                    parse_patterns(request.patterns, panel_height(schedule)));
   fmt::print("schedule   {}\ndirectives {}\n", print(schedule), print(directives));
   if (!request.dump_steps) {
     fmt::print("\n{}", print(steps.back().nest));

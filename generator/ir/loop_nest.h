@@ -25,11 +25,15 @@ struct Access {
   bool operator==(const Access&) const = default;
 };
 
-/// The columns whose pattern in the row panel that starts at row `first_row` (an index variable) is `pattern`. Rows
-/// beyond the matrix count as zero.
+/// Which columns of a panel belong to a set: those that have exactly its pattern, or a non-zero in any of its rows.
+enum class Membership { exact, any };
+
+/// The columns whose pattern in the row panel that starts at row `first_row` (an index variable) is `pattern` or, with
+/// Membership::any, has a row in common with it. Rows beyond the matrix count as zero.
 struct ColumnSet {
   std::string first_row;
   Pattern pattern;
+  Membership membership = Membership::exact;
   bool operator==(const ColumnSet&) const = default;
 };
 
@@ -115,22 +119,32 @@ struct Update {
   bool operator==(const Update&) const = default;
 };
 
+/// target = value.
+struct Store {
+  Access target;
+  Operand value;
+  bool operator==(const Store&) const = default;
+};
+
 /// A guarded action. Statements stand in lexicographic order; their scope is the number of loops around them.
 struct Statement {
   Guard guard;
-  std::variant<DefineIndex, DefineElement, Update> action;
+  std::variant<DefineIndex, DefineElement, Update, Store> action;
   bool operator==(const Statement&) const = default;
 };
 
 /// What a loop runs over in the product.
 enum class Role { row, reduction, column, none };
-/// What a loop has become on the GPU: an ordinary loop, blockIdx.x, the warp in the block, or the lane in the warp.
-enum class Mapping { sequential, grid, warps, lanes };
+/// What a loop has become on the GPU: an ordinary loop, blockIdx.x, blockIdx.y, the warp in the block, the lane in the
+/// warp, or a digit of the warp or of the lane where several loops share them. Between two loops over warps or lanes of
+/// one block, one behind the other, the threads of the block wait for each other.
+enum class Mapping { sequential, grid, grid_y, warps, lanes, warp_digit, lane_digit };
 
 struct Node;
 using Block = std::vector<Node>;
 
-/// for (iterator = lower; iterator < upper; iterator += step).
+/// for (iterator = lower; iterator < upper; iterator += step). upper - lower is promised to be a multiple of
+/// `multiple`.
 struct Loop {
   std::string iterator;
   Affine lower;
@@ -139,6 +153,7 @@ struct Loop {
   Role role = Role::none;
   Mapping mapping = Mapping::sequential;
   Block body;
+  std::int64_t multiple = 1;
   bool operator==(const Loop& other) const;
 };
 
@@ -179,8 +194,10 @@ struct Node {
 
 enum class ElementType { float32, float64 };
 
-/// What an array is in the product, or that it belongs to the packed form of the sparse one.
-enum class ArrayRole { sparse, dense, output, packed_index, packed_value };
+/// What an array is in the product, that it belongs to the packed form of the sparse one, or that every block has one
+/// of its own: spread over the registers of its lanes, or in shared memory. What a block has of its own begins
+/// uninitialised.
+enum class ArrayRole { sparse, dense, output, packed_index, packed_value, registers, shared };
 
 /// An array with the extent of each dimension.
 struct ArrayDeclaration {

@@ -24,7 +24,8 @@ std::string print(const Subscript& subscript) {
 }
 
 std::string print(const ColumnSet& set) {
-  return fmt::format("columns({}, {})", set.first_row, esc::print(set.pattern));
+  return fmt::format("columns({}, {}{})", set.first_row, set.membership == Membership::any ? "any of " : "",
+                     esc::print(set.pattern));
 }
 
 std::string print(const Condition& condition) {
@@ -43,23 +44,25 @@ std::string print(const Update& update) {
   return update.atomic ? fmt::format("atomicAdd(&{}, {});", target, product) : fmt::format("{} += {};", target, product);
 }
 
+std::string print(const Store& store) {
+  return fmt::format("{} = {};", esc::print(store.target), esc::print(store.value));
+}
+
 std::string print(const Statement& statement) {
-  return std::visit(Overloaded{[&](const DefineIndex& define) {
-                                 return fmt::format("int {} = {};", define.name, esc::print(define.value));
-                               },
-                               [&](const DefineElement& define) {
-                                 const std::string value = esc::print(define.value);
-                                 return statement.guard.empty()
-                                            ? fmt::format("float {} = {};", define.name, value)
-                                            : fmt::format("float {} = {} ? {} : 0;", define.name,
-                                                          esc::print(statement.guard), value);
-                               },
-                               [&](const Update& update) {
-                                 return statement.guard.empty()
-                                            ? print(update)
-                                            : fmt::format("if ({}) {}", esc::print(statement.guard), print(update));
-                               }},
-                    statement.action);
+  return std::visit(
+      Overloaded{
+          [&](const DefineIndex& define) { return fmt::format("int {} = {};", define.name, esc::print(define.value)); },
+          [&](const DefineElement& define) {
+            const std::string value = esc::print(define.value);
+            return statement.guard.empty()
+                       ? fmt::format("float {} = {};", define.name, value)
+                       : fmt::format("float {} = {} ? {} : 0;", define.name, esc::print(statement.guard), value);
+          },
+          [&](const auto& write) {
+            return statement.guard.empty() ? print(write)
+                                           : fmt::format("if ({}) {}", esc::print(statement.guard), print(write));
+          }},
+      statement.action);
 }
 
 std::string loop_head(const Loop& loop) {
@@ -70,14 +73,22 @@ std::string loop_head(const Loop& loop) {
   switch (loop.mapping) {
     case Mapping::grid:
       return fmt::format("grid {}  // {} = blockIdx.x", range, loop.iterator);
+    case Mapping::grid_y:
+      return fmt::format("grid {}  // {} = blockIdx.y", range, loop.iterator);
     case Mapping::warps:
       return fmt::format("warps {}  // {} = threadIdx.x / 32", range, loop.iterator);
     case Mapping::lanes:
       return fmt::format("lanes {}  // {} = threadIdx.x % 32", range, loop.iterator);
+    case Mapping::warp_digit:
+      return fmt::format("warps {}  // {} = a digit of threadIdx.x / 32", range, loop.iterator);
+    case Mapping::lane_digit:
+      return fmt::format("lanes {}  // {} = a digit of threadIdx.x % 32", range, loop.iterator);
     case Mapping::sequential:
       break;
   }
-  return "for " + range;
+  return loop.multiple == 1 ? "for " + range
+                            : fmt::format("for {}  // {} = a multiple of {}", range,
+                                          esc::print(loop.upper - loop.lower), loop.multiple);
 }
 
 void print_nodes(const Block& block, int level, std::string& text);
@@ -167,6 +178,19 @@ std::string print_access_function(const Access& access) {
   return fmt::format("{} -> [{}]", access.array, dimensions);
 }
 
+/// "// warp_sums[8][2][32]: shared memory of a block" for an array that every block has of its own, else nothing.
+std::string print_local(const ArrayDeclaration& array) {
+  if (array.role != ArrayRole::registers && array.role != ArrayRole::shared) {
+    return "";
+  }
+  std::string extents;
+  for (const Affine& extent : array.extents) {
+    extents += fmt::format("[{}]", esc::print(extent));
+  }
+  return fmt::format("// {}{}: {} of a block\n", array.name, extents,
+                     array.role == ArrayRole::shared ? "shared memory" : "registers");
+}
+
 void print_space(const Block& block, std::vector<const Loop*>& around, std::string& text) {
   for (const Node& node : block) {
     if (const auto* loop = std::get_if<Loop>(&node.content)) {
@@ -249,6 +273,9 @@ std::string print(const LoopNest& nest) {
   std::string text;
   for (const DerivedSize& size : nest.derived_sizes) {
     text += fmt::format("// {} = ceil({} / {})\n", size.name, print(size.numerator), size.divisor);
+  }
+  for (const ArrayDeclaration& array : nest.arrays) {
+    text += print_local(array);
   }
   return text + print(nest.body);
 }

@@ -46,7 +46,7 @@ Node rewrite_node(const Node& node, const Rewrite& how) {
   }
   if (const auto* loop = std::get_if<Loop>(&node.content)) {
     return Node{Loop{loop->iterator, rewrite_affine(loop->lower, how), rewrite_affine(loop->upper, how), loop->step,
-                     loop->role, loop->mapping, rewrite(loop->body, how)}};
+                     loop->role, loop->mapping, rewrite(loop->body, how), loop->multiple}};
   }
   if (const auto* loop = std::get_if<ColumnLoop>(&node.content)) {
     return Node{ColumnLoop{loop->iterator, loop->set, rewrite(loop->body, how)}};
@@ -111,6 +111,8 @@ Statement rewrite(const Statement& statement, const Rewrite& how) {
     *index = {rewrite_definition(index->name, how), rewrite_index(index->value, how)};
   } else if (auto* element = std::get_if<DefineElement>(&result.action)) {
     *element = {rewrite_definition(element->name, how), rewrite_operand(element->value, how)};
+  } else if (auto* store = std::get_if<Store>(&result.action)) {
+    *store = {rewrite_access(store->target, how), rewrite_operand(store->value, how)};
   } else {
     auto& update = std::get<Update>(result.action);
     update.target = rewrite_operand(update.target, how);

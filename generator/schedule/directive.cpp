@@ -12,6 +12,19 @@ std::string text(const MapLanes& map) {
 }
 std::string text(const Transform& transform) { return fmt::format("transform({})", transform.array); }
 std::string text(const Compact&) { return "compact()"; }
+std::string text(const MergePatterns&) { return "merge()"; }
+std::string text(const MapPanels& map) {
+  return fmt::format("map({}, grid, panels={}, warp={})", map.loop, map.panels, map.warp_panels);
+}
+std::string text(const MapTiles& map) {
+  return fmt::format("map({}, grid, columns={}, vector={})", map.loop, map.columns, map.vector);
+}
+std::string text(const SplitColumns& split) {
+  return fmt::format("split({}, warps={}, groups={})", split.loop, split.warps, split.groups);
+}
+std::string text(const ReduceSums&) { return "reduce()"; }
+std::string text(const PackRegions& pack) { return fmt::format("transform({}, regions, {})", pack.array, pack.multiple); }
+std::string text(const StageRegions& stage) { return fmt::format("stage({})", stage.array); }
 
 }  // namespace
 

@@ -37,9 +37,51 @@ struct Transform {
 struct Compact {
   bool operator==(const Compact&) const = default;
 };
-using Directive = std::variant<Unroll, MapGrid, MapLanes, Transform, Compact>;
+/// merge(): one case for all patterns of a panel, whose updates run over every row: explicit zeros in place of cases.
+struct MergePatterns {
+  bool operator==(const MergePatterns&) const = default;
+};
+/// map(i, grid, panels=4, warp=2): a thread block owns `panels` consecutive panels, and each of its warps `warp_panels`.
+struct MapPanels {
+  std::string loop;
+  int panels = 1;
+  int warp_panels = 1;
+  bool operator==(const MapPanels&) const = default;
+};
+/// map(j, grid, columns=32, vector=4): a block computes `columns` columns of C; a lane holds `vector` consecutive ones.
+struct MapTiles {
+  std::string loop;
+  int columns = 32;
+  int vector = 1;
+  bool operator==(const MapTiles&) const = default;
+};
+/// split(k, warps=8, groups=4): the columns of a panel are dealt in turn to the lane groups of several warps.
+struct SplitColumns {
+  std::string loop;
+  int warps = 1;
+  int groups = 1;
+  bool operator==(const SplitColumns&) const = default;
+};
+/// reduce(): sums are kept in scalars, added over lane groups by shuffles and over warps in shared memory, and stored once.
+struct ReduceSums {
+  bool operator==(const ReduceSums&) const = default;
+};
+/// transform(A, regions, 4): the sparse array is stored as one region for each warp, in the order in which the warp reads
+/// it; the columns of a lane group are filled up to a multiple of `multiple` with zeros.
+struct PackRegions {
+  std::string array;
+  int multiple = 4;
+  bool operator==(const PackRegions&) const = default;
+};
+/// stage(A): each warp copies its region to shared memory before it reads it.
+struct StageRegions {
+  std::string array;
+  bool operator==(const StageRegions&) const = default;
+};
+using Directive = std::variant<Unroll, MapGrid, MapLanes, Transform, Compact, MergePatterns, MapPanels, MapTiles,
+                               SplitColumns, ReduceSums, PackRegions, StageRegions>;
 
-/// "unroll(i, 4)", "map(i, grid)", "map(j, 64, threads=32)", "transform(A)", "compact()".
+/// "unroll(i, 4)", "map(i, grid)", "map(j, 64, threads=32)", "transform(A)", "compact()", "merge()", ...
 std::string print(const Directive& directive);
 std::string print(const std::vector<Directive>& directives);
 

@@ -48,4 +48,25 @@ int architecture_of_gpu(const std::string& name) {
   throw UserError("--gpu " + name, "is not a GPU that is known here", fmt::format("use --arch, or one of {}", names));
 }
 
+std::uint64_t shared_bytes_per_block(int architecture) {
+  constexpr std::uint64_t kibibyte = 1024;
+  switch (architecture) {
+    case 75:
+      return 64 * kibibyte;
+    case 70:
+    case 72:
+      return 96 * kibibyte;
+    case 80:
+    case 87:
+      return 163 * kibibyte;
+    case 90:
+    case 100:
+    case 103:
+    case 110:
+      return 227 * kibibyte;
+    default:
+      return 99 * kibibyte;
+  }
+}
+
 }  // namespace esc

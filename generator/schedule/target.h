@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,5 +14,8 @@ int parse_architecture(const std::string& text);
 
 /// 80 for "a100", 90 for "h200", in upper or lower case. Throws UserError with the names that are known.
 int architecture_of_gpu(const std::string& name);
+
+/// Bytes of shared memory that a block of this architecture can have; those of the smallest for one that is not known.
+std::uint64_t shared_bytes_per_block(int architecture);
 
 }  // namespace esc

@@ -39,7 +39,10 @@ INSTANTIATE_TEST_SUITE_P(
                       Golden{"lower_2-2-1-32.txt", {"lower", "--schedule", "2-2-1-32", "--dump-steps"}},
                       Golden{"lower_1-1-1-32_without_compaction.txt",
                              {"lower", "--schedule", "atomic:ufi=1,ufk=1,warptile=1,threads=32,compaction=off",
-                              "--dump-steps"}}),
+                              "--dump-steps"}},
+                      Golden{"lower_panel_staged.txt",
+                             {"lower", "--schedule",
+                              "panel:ufi=2,columns=8,vector=2,groups=2,warps=2,panels=4,ufk=4,stage=on", "--dump-steps"}}),
     [](const auto& golden) {
       std::string name = golden.param.file.substr(0, golden.param.file.size() - 4);
       std::replace(name.begin(), name.end(), '-', '_');

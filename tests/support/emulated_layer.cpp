@@ -10,6 +10,7 @@
 
 #include "generator/emit/sources.h"
 #include "generator/emulate/device.h"
+#include "generator/emulate/registered_buffer.h"
 #include "generator/frontend/format_source.h"
 #include "generator/verify/transformer_check.h"
 
@@ -20,22 +21,6 @@ constexpr const char* layer_name = "layer";
 constexpr int stopped_by_fault = -1;
 constexpr std::int64_t most_dense_elements = 1 << 20;
 
-/// A buffer of the caller's that the device knows for as long as this object lives.
-class Registered {
- public:
-  Registered(EmulatedDevice& device, std::string name, const void* memory, std::size_t bytes, BufferUse use)
-      : device_(device), name_(std::move(name)) {
-    device_.add_buffer(name_, memory, bytes, use.on_host());
-  }
-  Registered(const Registered&) = delete;
-  Registered& operator=(const Registered&) = delete;
-  ~Registered() { device_.remove_buffer(name_); }
-
- private:
-  EmulatedDevice& device_;
-  std::string name_;
-};
-
 /// The functions of a transformer's text, run with the caller's arrays as the only memory that they may touch.
 TransformerFunctions emulated(EmulatedDevice& device, const HostProgram& program, const std::string& name,
                               const SparseMatrix& matrix) {
@@ -44,9 +29,9 @@ TransformerFunctions emulated(EmulatedDevice& device, const HostProgram& program
   };
   const auto transform = [&device, &program, name, &matrix, packed_bytes](const float* a, std::int64_t lda,
                                                                           void* packed) {
-    const Registered in(device, "a", a, static_cast<std::size_t>(matrix.rows * lda) * sizeof(float),
-                        BufferUse::input());
-    const Registered out(device, "packed", packed, packed_bytes(), BufferUse::output());
+    const RegisteredBuffer in(device, "a", a, static_cast<std::size_t>(matrix.rows * lda) * sizeof(float),
+                              BufferUse::input().on_host());
+    const RegisteredBuffer out(device, "packed", packed, packed_bytes(), BufferUse::output().on_host());
     return device.call<int(const float*, std::int64_t, void*)>(program, name + "_transform", a, lda, packed)
         .value_or(stopped_by_fault);
   };
@@ -55,10 +40,11 @@ TransformerFunctions emulated(EmulatedDevice& device, const HostProgram& program
                                                                               const float* values, void* packed) {
     const auto entries = static_cast<std::size_t>(matrix.nonzeros());
     const auto rows = static_cast<std::size_t>(matrix.rows);
-    const Registered in_offsets(device, "offsets", offsets, (rows + 1) * sizeof(std::int32_t), BufferUse::input());
-    const Registered in_columns(device, "columns", columns, entries * sizeof(std::int32_t), BufferUse::input());
-    const Registered in_values(device, "values", values, entries * sizeof(float), BufferUse::input());
-    const Registered out(device, "packed", packed, packed_bytes(), BufferUse::output());
+    const BufferUse input = BufferUse::input().on_host();
+    const RegisteredBuffer in_offsets(device, "offsets", offsets, (rows + 1) * sizeof(std::int32_t), input);
+    const RegisteredBuffer in_columns(device, "columns", columns, entries * sizeof(std::int32_t), input);
+    const RegisteredBuffer in_values(device, "values", values, entries * sizeof(float), input);
+    const RegisteredBuffer out(device, "packed", packed, packed_bytes(), BufferUse::output().on_host());
     return device
         .call<int(const std::int32_t*, const std::int32_t*, const float*, void*)>(program, name + "_transform_csr",
                                                                                   offsets, columns, values, packed)
@@ -80,7 +66,7 @@ std::string first_problem(const EmulatedDevice& device, int status) {
 
 }  // namespace
 
-GeneratedLayer layer_of(const SparseMatrix& matrix, std::int64_t bcol, const AtomicSchedule& schedule,
+GeneratedLayer layer_of(const SparseMatrix& matrix, std::int64_t bcol, const Schedule& schedule,
                         std::uint32_t max_list_columns) {
   return generate_layer(matrix, spmm_nest(),
                         {.name = layer_name,
@@ -103,6 +89,7 @@ std::string print(const JudgedProduct& judged) {
 EmulatedKernel::EmulatedKernel(const GeneratedLayer& generated)
     : name_(generated.layer.name),
       packed_(generated.packed),
+      packed_bytes_(generated.bytes().size()),
       program_(HostProgram::compile_cuda(kernel_text(generated), name_ + ".cu")) {}
 
 JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const ProductCase& product,
@@ -114,19 +101,21 @@ JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const Product
   const auto shift = static_cast<std::size_t>(product.shift);
   const std::span<std::byte> device_b = device.allocate("B", (b.size() + shift) * sizeof(float), BufferUse::input());
   const std::span<std::byte> device_c = device.allocate("C", (c.size() + shift) * sizeof(float), BufferUse::output());
-  device.add_buffer("packed", packed_->bytes(), BufferUse::input());
+  device.add_buffer("packed", packed_.get(), packed_bytes_, BufferUse::input());
   auto* first_b = reinterpret_cast<float*>(device_b.data()) + shift;
   auto* first_c = reinterpret_cast<float*>(device_c.data()) + shift;
   std::memcpy(first_b, b.data(), b.size() * sizeof(float));
   std::memcpy(first_c, c.data(), c.size() * sizeof(float));
 
+  const bool prepared = device.call<int()>(program_, name_ + "_prepare") == 0;
   const auto status =
       device.call<int(const void*, const float*, std::int64_t, float*, std::int64_t, std::int32_t, void*)>(
-          program_, name_ + "_spmm", packed_->bytes().data(), first_b, product.ldb, first_c, product.ldc, product.n,
+          program_, name_ + "_spmm", static_cast<const void*>(packed_.get()), first_b, product.ldb, first_c, product.ldc, product.n,
           nullptr);
   std::memcpy(c.data(), first_c, c.size() * sizeof(float));
   const Comparison comparison = compare_with_reference(matrix, b, c, product);
-  const std::string problem = first_problem(device, status.value_or(stopped_by_fault));
+  const std::string problem =
+      prepared ? first_problem(device, status.value_or(stopped_by_fault)) : "the kernels cannot be prepared";
   return {comparison.error, float32_tolerance(matrix) * comparison.cancellation, problem.empty() ? comparison.problem : problem};
 }
 
@@ -148,7 +137,7 @@ std::string transformer_problem(const GeneratedLayer& generated, const SparseMat
   if (!check.problems.empty()) {
     return check.problems.front();
   }
-  return std::ranges::equal(check.packed, generated.packed->bytes()) ? "" : "it packs otherwise than the generator";
+  return std::ranges::equal(check.packed, generated.bytes()) ? "" : "it packs otherwise than the generator";
 }
 
 }  // namespace esc::tests

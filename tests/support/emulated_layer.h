@@ -15,7 +15,7 @@
 namespace esc::tests {
 
 /// The layer that `escgen generate` makes of the matrix, with the name "layer".
-GeneratedLayer layer_of(const SparseMatrix& matrix, std::int64_t bcol, const AtomicSchedule& schedule,
+GeneratedLayer layer_of(const SparseMatrix& matrix, std::int64_t bcol, const Schedule& schedule,
                         std::uint32_t max_list_columns = GenerateOptions().max_list_columns);
 
 /// The .cu text of a layer, laid out as in its bundle.
@@ -48,7 +48,8 @@ class EmulatedKernel {
 
  private:
   std::string name_;
-  std::shared_ptr<const transformer::PackedMatrix> packed_;
+  std::shared_ptr<const std::byte[]> packed_;
+  std::size_t packed_bytes_;
   HostProgram program_;
 };
 
@@ -61,6 +62,6 @@ std::string transformer_problem(const GeneratedLayer& generated, const SparseMat
 namespace esc {
 
 /// How GoogleTest names a schedule.
-inline void PrintTo(const AtomicSchedule& schedule, std::ostream* stream) { *stream << print(Schedule(schedule)); }
+inline void PrintTo(const Schedule& schedule, std::ostream* stream) { *stream << print(Schedule(schedule)); }
 
 }  // namespace esc

@@ -5,6 +5,7 @@
 
 #include "generator/matrix/drawn_value.h"
 #include "generator/patterns/csr_view.h"
+#include "tests/support/reference_regions.h"
 #include "transformer/pack.h"
 
 namespace esc::tests {
@@ -30,10 +31,8 @@ Tensor dense(const SparseMatrix& matrix) {
   return a;
 }
 
-}  // namespace
-
-Memory nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, int height, std::uint32_t max_list_columns,
-                   std::uint64_t seed) {
+/// The sizes and arrays of the product itself.
+Memory product_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, std::uint64_t seed) {
   Memory memory;
   memory.arrays["A"] = dense(matrix);
   Tensor b{{matrix.columns, columns_of_b}, {}};
@@ -45,7 +44,15 @@ Memory nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, int he
   memory.arrays["B"] = std::move(b);
   memory.arrays["C"] = {{matrix.rows, columns_of_b},
                         std::vector<double>(static_cast<std::size_t>(matrix.rows * columns_of_b))};
+  memory.sizes = {{"M", matrix.rows}, {"K", matrix.columns}, {"N", columns_of_b}};
+  return memory;
+}
 
+}  // namespace
+
+Memory nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, int height, std::uint32_t max_list_columns,
+                   std::uint64_t seed) {
+  Memory memory = product_memory(matrix, columns_of_b, seed);
   const transformer::PackedMatrix packed = transformer::pack(
       csr_view(matrix), {.height = static_cast<std::uint32_t>(height), .max_list_columns = max_list_columns});
   const transformer::PackedCounts& counts = packed.format().counts;
@@ -55,10 +62,18 @@ Memory nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, int he
   memory.arrays["NPP"] = vector_of(counts.lists + 1, [&](std::uint64_t l) { return packed.npp(l); });
   memory.arrays["Cols"] = vector_of(counts.columns, [&](std::uint64_t c) { return packed.column(c); });
   memory.arrays["ANNZ"] = vector_of(counts.nonzeros, [&](std::uint64_t v) { return packed.annz()[v]; });
-  memory.sizes = {{"M", matrix.rows},
-                  {"K", matrix.columns},
-                  {"N", columns_of_b},
-                  {"lists", static_cast<std::int64_t>(counts.lists)}};
+  memory.sizes["lists"] = static_cast<std::int64_t>(counts.lists);
+  return memory;
+}
+
+Memory panel_nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const PanelSchedule& schedule,
+                         std::uint64_t seed) {
+  Memory memory = product_memory(matrix, columns_of_b, seed);
+  ReferenceRegions regions = reference_regions(matrix, schedule);
+  memory.sizes["most_steps"] = regions.columns.extents[1];
+  memory.arrays["Steps"] = std::move(regions.steps);
+  memory.arrays["Columns"] = std::move(regions.columns);
+  memory.arrays["Values"] = std::move(regions.values);
   return memory;
 }
 

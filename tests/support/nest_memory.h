@@ -13,6 +13,10 @@ namespace esc::tests {
 Memory nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, int height, std::uint32_t max_list_columns,
                    std::uint64_t seed);
 
+/// The same for family panel: A dense, B drawn from the seed, C zero, and the regions of `schedule`.
+Memory panel_nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const PanelSchedule& schedule,
+                         std::uint64_t seed);
+
 /// Largest difference of any element of C between two runs.
 double largest_difference(const Memory& a, const Memory& b);
 

@@ -1,6 +1,8 @@
 #include "tests/support/random_case.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
 #include "generator/matrix/drawn_value.h"
 
@@ -55,6 +57,44 @@ rc::Gen<AtomicSchedule> legal_schedule(std::int64_t bcol) {
                               .threads = 32 * std::get<3>(drawn),
                               .compaction = std::get<4>(drawn)};
       });
+}
+
+rc::Gen<PanelSchedule> legal_panel_schedule(std::int64_t bcol) {
+  const auto exponent = rc::gen::inRange(0, 8);
+  const auto most_legal = rc::gen::map(
+      rc::gen::tuple(rc::gen::container<std::array<int, 7>>(exponent), rc::gen::arbitrary<bool>(),
+                     rc::gen::arbitrary<bool>()),
+      [bcol](const std::tuple<std::array<int, 7>, bool, bool>& drawn) {
+        const auto& [exponents, stage, pdl] = drawn;
+        // A power of two up to `most`, each as likely as the others.
+        const auto power = [&exponents = exponents](std::size_t at, std::int64_t most) {
+          return 1 << (exponents[at] % std::bit_width(static_cast<std::uint64_t>(most)));
+        };
+        const auto widest = std::bit_ceil(static_cast<std::uint64_t>(bcol));
+        PanelSchedule schedule{.stage = stage, .pdl = pdl};
+        schedule.ufi = power(0, PanelSchedule::max_ufi);
+        schedule.columns =
+            power(1, std::min<std::int64_t>(PanelSchedule::max_columns, static_cast<std::int64_t>(widest)));
+        schedule.vector = power(2, std::min(schedule.columns, bcol % 4 == 0 ? 4 : bcol % 2 == 0 ? 2 : 1));
+        schedule.vector = std::max(schedule.vector, schedule.columns / 32);
+        if (bcol % schedule.vector != 0) {
+          schedule.columns = 32;
+          schedule.vector = 1;
+        }
+        schedule.groups = power(3, schedule.warp_groups());
+        schedule.warps = power(4, PanelSchedule::max_warps);
+        schedule.panels = schedule.warp_panels() * power(5, PanelSchedule::max_warps / schedule.warps);
+        schedule.ufk = 4 * power(6, PanelSchedule::max_ufk / 4);
+        return schedule;
+      });
+  return rc::gen::suchThat(most_legal, [bcol](const PanelSchedule& schedule) {
+    try {
+      check_legal(schedule, bcol);
+      return true;
+    } catch (const ScheduleError&) {
+      return false;
+    }
+  });
 }
 
 rc::Gen<std::int64_t> awkward_bcol(std::int64_t most) {

@@ -1,0 +1,34 @@
+#include "generator/ir/race_check.h"
+
+#include "generator/ir/print.h"
+#include "generator/support/error.h"
+
+namespace esc {
+namespace {
+
+/// Whether another iteration of the same phase was there.
+bool is_other(const Moment& earlier, const Moment& now) {
+  return earlier.phase == now.phase && earlier.iteration != now.iteration;
+}
+
+}  // namespace
+
+void RaceCheck::read(const double* element, const Moment& moment, const Access& access) {
+  History& history = histories_[element];
+  ESC_CHECK(!is_other(history.writer, moment), "race: two parallel iterations write and read " + print(access));
+  history.several_readers =
+      history.reader.phase == moment.phase && (history.several_readers || history.reader.iteration != moment.iteration);
+  history.reader = moment;
+}
+
+void RaceCheck::write(const double* element, const Moment& moment, bool atomic, const Access& access) {
+  History& history = histories_[element];
+  ESC_CHECK(!is_other(history.writer, moment) || (history.atomic && atomic),
+            "race: two parallel iterations write " + print(access));
+  ESC_CHECK(!is_other(history.reader, moment) && !(history.several_readers && history.reader.phase == moment.phase),
+            "race: two parallel iterations read and write " + print(access));
+  history.atomic = atomic && (history.atomic || history.writer != moment);
+  history.writer = moment;
+}
+
+}  // namespace esc

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "generator/ir/loop_nest.h"
+
+namespace esc {
+
+/// When an element is touched: in which parallel iteration, and between which barriers. Memory that no barrier orders
+/// has one phase.
+struct Moment {
+  std::int64_t iteration = 0;
+  std::int64_t phase = 0;
+  bool operator==(const Moment&) const = default;
+};
+
+/// Who touched each element last, to find races: two parallel iterations of one phase that touch an element, one of
+/// them writing, unless both add atomically.
+class RaceCheck {
+ public:
+  /// Throw Defect for a race. The element is known by its address; `access` is for the message.
+  void read(const double* element, const Moment& moment, const Access& access);
+  void write(const double* element, const Moment& moment, bool atomic, const Access& access);
+
+ private:
+  /// Phases and iterations count from 0; before any of them nothing was touched.
+  struct History {
+    Moment writer{-1, -1};
+    Moment reader{-1, -1};
+    bool atomic = false;           ///< every write of the last writer
+    bool several_readers = false;  ///< in the phase of the last reader
+  };
+
+  std::unordered_map<const double*, History> histories_;
+};
+
+}  // namespace esc

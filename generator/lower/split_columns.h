@@ -1,0 +1,22 @@
+#pragma once
+
+#include "generator/ir/loop_nest.h"
+#include "generator/schedule/directive.h"
+
+namespace esc {
+
+/// split(k, warps=W, groups=G): the columns of a panel are dealt in turn to W * G parts. Part G * warp + group is that
+/// of one lane group of one warp, and takes every (W * G)-th column from its own number on.
+///
+///   lanes (panel..) lanes (lane..) { .. for (k : columns(i, any of 0b11)) { if (i < M && j < N) C[i][j] += ..; } }
+///     -> warps (warp < W) lanes (panel..) lanes (group < G) lanes (lane..) { .. count = size(columns(i, any of 0b11));
+///          for (c = G * warp + group; c < count; c += W * G) { k = columns(i, any of 0b11)[c];
+///            if (i < M && j < N) atomicAdd(&C[i][j], ..); } }
+///
+/// The parts add to the same elements of C: the adds become atomic here, until the sums are reduced. Dealing in turn
+/// keeps the parts of one panel equally long but for one column. Stands after the columns of C are mapped, whose lanes
+/// lie inside a group.
+/// Refuses loops other than the enumerated one, more warps in a block than 16, and more lanes than a warp has.
+LoopNest split_columns(const LoopNest& nest, const SplitColumns& directive);
+
+}  // namespace esc

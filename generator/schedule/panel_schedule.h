@@ -1,0 +1,64 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generator/schedule/directive.h"
+
+namespace esc {
+
+/// A schedule whose blocks own row panels: all non-zeros of a panel are added up in one block, so that C is stored once,
+/// without atomic adds, without being set to zero, in one launch. The columns of a panel are the union of its rows'
+/// columns; a row that lacks one multiplies by an explicit zero.
+///
+/// A lane holds `vector` consecutive columns of C. columns / vector lanes form a group, which covers the block's columns;
+/// `groups` of them in one warp and `warps` warps share the columns of a panel, and their sums are added at the end.
+struct PanelSchedule {
+  int ufi = 2;         ///< rows in a panel
+  int columns = 32;    ///< columns of C that a block computes
+  int vector = 4;      ///< consecutive columns of a lane: floats per load of B
+  int groups = 4;      ///< lane groups of a warp that share the columns of a panel
+  int warps = 8;       ///< warps that share the columns of a panel
+  int panels = 1;      ///< panels of a block
+  int ufk = 4;         ///< columns of A per lane group and iteration
+  bool stage = false;  ///< whether a warp copies its packed region to shared memory first
+  bool pdl = true;     ///< programmatic dependent launch: the packed matrix is read before the kernel in front has ended
+
+  static constexpr int max_ufi = 8;
+  static constexpr int max_columns = 128;
+  static constexpr int max_vector = 4;
+  static constexpr int max_warps = 16;   ///< of a panel, and of a block
+  static constexpr int max_panels = 128;
+  static constexpr int max_ufk = 8;
+
+  /// Lanes of a group, groups of a warp, panels that a warp works on, warps and threads of a block.
+  int group_lanes() const { return columns / vector; }
+  int warp_groups() const { return 32 / group_lanes(); }
+  int warp_panels() const { return warp_groups() / groups; }
+  int block_warps() const { return warps * panels / warp_panels(); }
+  int threads() const { return 32 * block_warps(); }
+  /// Bytes of shared memory in which the warps of a panel leave their sums; 0 where one warp has a panel to itself.
+  int sum_bytes() const { return warps == 1 ? 0 : warps * panels * ufi * columns * 4; }
+
+  bool operator==(const PanelSchedule&) const = default;
+};
+
+/// Reads the settings behind "panel:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
+PanelSchedule parse_panel(std::string_view text, std::string_view settings);
+
+/// "panel:ufi=2,columns=32,vector=4,groups=4,warps=8,panels=1,ufk=4,stage=off,pdl=on".
+std::string print(const PanelSchedule& schedule);
+
+/// Throws ScheduleError where a value is out of range whatever bCol is; the second one also where it is for this bCol.
+/// Whether a staged region fits into shared memory depends on the matrix and is checked when that is packed.
+void check_ranges(const PanelSchedule& schedule);
+void check_legal(const PanelSchedule& schedule, long long bcol);
+
+/// Every legal schedule of the family for this bCol with pdl on, in ascending order.
+std::vector<PanelSchedule> legal_panel_schedules(long long bcol);
+
+/// The directives in the order of the pipeline; loops i, j, k and array A of the canonical nest.
+std::vector<Directive> expand(const PanelSchedule& schedule);
+
+}  // namespace esc

@@ -1,0 +1,163 @@
+// What the interpreter checks of loops that are mapped to the GPU, and of what every block has of its own.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "generator/ir/interpret.h"
+#include "generator/ir/print.h"
+#include "generator/ir/rewrite.h"
+#include "generator/support/error.h"
+
+namespace esc {
+namespace {
+
+using testing::HasSubstr;
+
+std::string defect_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Defect& defect) {
+    return defect.what();
+  }
+  return "nothing was thrown";
+}
+
+Access at(const std::string& array, const Affine& position) { return {array, {{"", position}}}; }
+Node store(const Access& target, const Operand& value) { return Node{Statement{{}, Store{target, value}}}; }
+Node add(const Access& target, const Operand& value, bool atomic) {
+  return Node{Statement{{}, Update{target, {value}, atomic}}};
+}
+Node loop(const std::string& iterator, std::int64_t count, Mapping mapping, Block body) {
+  return Node{Loop{iterator, 0, count, 1, Role::none, mapping, std::move(body)}};
+}
+Node lanes(Block body) { return loop("lane", 2, Mapping::lane_digit, std::move(body)); }
+
+/// Two blocks with what is in them; every block has S[2] of its own, and there is C[4].
+LoopNest blocks(Block body) {
+  LoopNest nest;
+  nest.arrays = {{"S", {2}, ArrayRole::shared}};
+  nest.body = {loop("block", 2, Mapping::grid, std::move(body))};
+  return nest;
+}
+
+std::vector<double> run(const LoopNest& nest) {
+  const Memory memory{{{"N", 6}}, {{"C", {{4}, {9, 9, 9, 9}}}}};
+  return interpret(nest, memory).arrays.at("C").elements;
+}
+
+const Affine lane = Affine::of("lane");
+const Affine other = Affine(1) - lane;
+const Access of_thread = at("C", Affine::of("block", 2) + lane);
+
+TEST(InterpretBlocks, StoresWhateverWasThere) {
+  EXPECT_EQ(run(blocks({lanes({store(of_thread, 5.0)})})), (std::vector<double>{5, 5, 5, 5}));
+}
+
+TEST(InterpretBlocks, ReadsBehindABarrierWhatAnotherLaneWrote) {
+  const LoopNest nest = blocks(
+      {lanes({store(at("S", lane), 1.0), add(at("S", lane), 2.0, false)}), lanes({store(of_thread, at("S", other))})});
+  EXPECT_EQ(run(nest), (std::vector<double>{3, 3, 3, 3}));
+}
+
+TEST(InterpretBlocks, FindsAReadWithoutABarrier) {
+  const LoopNest nest = blocks(
+      {lanes({store(at("S", lane), 1.0)}), lanes({store(at("S", lane), 2.0), store(of_thread, at("S", other))})});
+  EXPECT_THAT(defect_of([&] { run(nest); }), HasSubstr("race: two parallel iterations"));
+}
+
+TEST(InterpretBlocks, FindsAWriteOverWhatAnotherLaneReads) {
+  const LoopNest nest =
+      blocks({lanes({store(at("S", lane), 1.0)}), lanes({Node{Statement{{Less{lane, 1}}, Store{of_thread, at("S", 1)}}},
+                                                         Node{Statement{{Less{0, lane}}, Store{at("S", 1), 2.0}}}})});
+  EXPECT_THAT(defect_of([&] { run(nest); }), HasSubstr("read and write S[1]"));
+}
+
+TEST(InterpretBlocks, FindsAWriteOverWhatSeveralLanesRead) {
+  const LoopNest nest =
+      blocks({lanes({store(at("S", lane), 1.0)}),
+              lanes({store(of_thread, at("S", 1)), Node{Statement{{Less{0, lane}}, Store{at("S", 1), 2.0}}}})});
+  EXPECT_THAT(defect_of([&] { run(nest); }), HasSubstr("read and write S[1]"));
+}
+
+TEST(InterpretBlocks, FindsTwoLanesThatWriteOneElement) {
+  const LoopNest nest = blocks({lanes({store(at("S", 0), 1.0)})});
+  EXPECT_THAT(defect_of([&] { run(nest); }), HasSubstr("two parallel iterations write S[0]"));
+}
+
+TEST(InterpretBlocks, TakesNoBarrierForAnOrderOfWhatAllBlocksShare) {
+  const Block twice{lanes({store(of_thread, 1.0)}), lanes({store(at("C", Affine::of("block", 2) + other), 1.0)})};
+  EXPECT_THAT(defect_of([&] { run(blocks(twice)); }), HasSubstr("two parallel iterations write C["));
+}
+
+TEST(InterpretBlocks, FindsAnElementThatNobodyWrote) {
+  const LoopNest nest = blocks({lanes({store(of_thread, at("S", lane))})});
+  EXPECT_THAT(defect_of([&] { run(nest); }), HasSubstr("S[lane] is read before it is written"));
+}
+
+TEST(InterpretBlocks, FindsAnElementThatOnlyTheBlockBeforeWrote) {
+  const Node first_block{Statement{{Less{Affine::of("block"), 1}}, Store{at("S", lane), 1.0}}};
+  const LoopNest nest = blocks({lanes({first_block, store(of_thread, at("S", lane))})});
+  EXPECT_THAT(defect_of([&] { run(nest); }), HasSubstr("S[lane] is read before it is written"));
+}
+
+TEST(InterpretBlocks, FindsAnAtomicAddToWhatNobodyWrote) {
+  const LoopNest nest = blocks({lanes({add(at("S", 0), 1.0, true)})});
+  EXPECT_THAT(defect_of([&] { run(nest); }), HasSubstr("S[0] is added to before it is written"));
+}
+
+TEST(InterpretBlocks, AcceptsAtomicAddsBehindABarrier) {
+  const LoopNest nest = blocks(
+      {lanes({store(at("S", lane), 1.0)}), lanes({add(at("S", 0), 2.0, true)}), lanes({store(of_thread, at("S", 0))})});
+  EXPECT_EQ(run(nest), (std::vector<double>{5, 5, 5, 5}));
+}
+
+TEST(InterpretBlocks, FindsAScalarOfAnotherThread) {
+  const Node define{Statement{{}, DefineElement{"x", 1.0}}};
+  EXPECT_THAT(defect_of([&] {
+                run(blocks({lanes({define}), lanes({store(of_thread, "x")})}));
+              }),
+              HasSubstr("no value for scalar x"));
+}
+
+TEST(InterpretBlocks, FindsAnIndexVariableOfALoopBefore) {
+  const Node define{Statement{{}, DefineIndex{"x", Affine(1)}}};
+  EXPECT_THAT(defect_of([&] {
+                run(blocks({lanes({define}), lanes({store(at("C", Affine::of("x")), 1.0)})}));
+              }),
+              HasSubstr("no value for index variable x"));
+}
+
+TEST(InterpretBlocks, FindsALoopThatBreaksItsPromise) {
+  const auto steps = [](std::int64_t multiple) {
+    LoopNest nest;
+    nest.body = {Node{Loop{"s", 0, Affine::of("N"), multiple, Role::none, Mapping::sequential, {}, multiple}}};
+    return nest;
+  };
+  EXPECT_NO_THROW(run(steps(3)));
+  EXPECT_THAT(defect_of([&] { run(steps(4)); }), HasSubstr("6 iterations of loop s are no multiple of 4"));
+}
+
+TEST(PrintBlocks, ShowsWhatABlockHasAndWhatALoopPromises) {
+  LoopNest nest = blocks({lanes({store(of_thread, at("S", lane))})});
+  nest.body.push_back(Node{Loop{"s", 0, Affine::of("N"), 4, Role::none, Mapping::sequential, {}, 4}});
+  EXPECT_EQ(print(nest),
+            "// S[2]: shared memory of a block\n"
+            "grid (block = 0; block < 2; block++)  // block = blockIdx.x\n"
+            "  lanes (lane = 0; lane < 2; lane++)  // lane = a digit of threadIdx.x % 32\n"
+            "    C[2*block + lane] = S[lane];\n"
+            "for (s = 0; s < N; s += 4) {  // N = a multiple of 4\n"
+            "}\n");
+}
+
+TEST(RewriteBlocks, ChangesStoresAndKeepsPromises) {
+  Block block{Node{Loop{
+      "s", 0, 8, 4, Role::none, Mapping::sequential, {store(at("C", Affine::of("x")), at("S", Affine::of("x")))}, 4}}};
+  const Block changed = substitute(block, "x", 3);
+  EXPECT_THAT(print(changed), HasSubstr("C[3] = S[3];"));
+  EXPECT_EQ(std::get<Loop>(changed.front().content).multiple, 4);
+}
+
+}  // namespace
+}  // namespace esc
