@@ -14,8 +14,10 @@
 //   RPP[l] .. RPP[l + 1]      its columns in Cols
 //   NPP[l] .. NPP[l + 1]      its values in ANNZ, for each column the rows of the pattern in order
 
+#ifndef __CUDACC_RTC__
 #include <cuda_runtime.h>
 #include <stdint.h>
+#endif
 
 namespace {
 
@@ -122,6 +124,12 @@ __global__ void __launch_bounds__(threads_per_block, 1)
   }
 }
 
+}  // namespace
+
+#ifndef __CUDACC_RTC__
+
+namespace {
+
 // C = 0: only the n columns of each row, whatever lies between them and the next row.
 cudaError_t set_to_zero(float* c, int64_t ldc, int32_t n, cudaStream_t stream) {
   const size_t row_bytes = static_cast<size_t>(n) * sizeof(float);
@@ -163,3 +171,5 @@ extern "C" cudaError_t one_row_spmm(const void* packed, const float* b, int64_t 
                             static_cast<const unsigned char*>(packed), b,
                             static_cast<long long>(ldb), c, static_cast<long long>(ldc), columns);
 }
+
+#endif

@@ -11,31 +11,12 @@
 
 namespace one_row_packing {
 
-// ---------------------------------------------------------------------------------------------------------------------
-// The packed format.
-//
-// A row panel is `height` consecutive rows; rows that the last panel lacks count as zero. The pattern of a column in a
-// panel is a bit mask: bit r is set where row r of the panel is non-zero. The columns of one panel that share a pattern
-// form a list. Lists stand in the order (panel, pattern), columns ascend within a list, no list is empty, and a list
-// that would exceed `max_list_columns` goes on in a further list of the same panel and pattern.
-//
-//   Panels[l], Patterns[l]   panel and pattern of list l
-//   RPP[l] .. RPP[l + 1]     its columns in Cols
-//   NPP[l] .. NPP[l + 1]     its values in ANNZ: ANNZ[NPP[l] + c * popcount(pattern) + r] is the value in the r-th set
-//                            row of the pattern, at column Cols[RPP[l] + c]
-//
-// A header of 256 bytes precedes these six sections. Each begins at a multiple of 256 bytes, gaps are zero, everything
-// is little-endian, and the same bytes are the file, the host buffer and the device buffer.
-// ---------------------------------------------------------------------------------------------------------------------
-
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the packed format is little-endian, and so must the host be"
 #endif
 
-inline constexpr uint32_t format_version = 1;
 inline constexpr uint32_t header_bytes = 256;
 inline constexpr uint32_t section_alignment = 256;
-inline constexpr uint32_t section_count = 6;
 inline constexpr uint32_t max_height = 8;
 
 /// Types of the elements of a section. The numbers are written into packed files.
@@ -74,6 +55,81 @@ constexpr const char* c_name(ScalarType type) {
   }
   return "void";
 }
+
+/// Bytes up to the next section.
+constexpr uint64_t aligned(uint64_t bytes) {
+  return (bytes + section_alignment - 1) / section_alignment * section_alignment;
+}
+
+/// One step of the checksum and of the pattern digests: for either argument fixed, one-to-one in the other.
+constexpr uint64_t mix(uint64_t hash, uint64_t word) {
+  const uint64_t sum = hash + word * 0xc2b2ae3d27d4eb4fu;
+  return ((sum << 31) | (sum >> 33)) * 0x9e3779b185ebca87u;
+}
+
+/// Checksum of `bytes` bytes, a multiple of 8: word i goes to lane i % 4, then the lanes and the length are mixed.
+inline uint64_t checksum(const void* data, uint64_t bytes) {
+  const unsigned char* next = static_cast<const unsigned char*>(data);
+  const unsigned char* const end = next + bytes;
+  uint64_t lanes[4] = {1, 2, 3, 4};
+  for (; end - next >= 32; next += 32) {
+    uint64_t words[4];
+    memcpy(words, next, 32);
+    for (int lane = 0; lane < 4; ++lane) {
+      lanes[lane] = mix(lanes[lane], words[lane]);
+    }
+  }
+  for (int lane = 0; next != end; next += 8, ++lane) {
+    uint64_t word;
+    memcpy(&word, next, 8);
+    lanes[lane] = mix(lanes[lane], word);
+  }
+  uint64_t hash = bytes;
+  for (uint64_t lane : lanes) {
+    hash = mix(hash, lane);
+  }
+  return hash ^ (hash >> 32);
+}
+
+/// A field of a header: for messages, and to tell where two headers differ.
+struct HeaderField {
+  const char* name;
+  size_t offset;
+  size_t bytes;
+};
+
+/// The first of the fields in which two headers, both of header_bytes bytes, differ, or null.
+template <size_t count>
+const HeaderField* first_difference(const HeaderField (&fields)[count], const void* a,
+                                    const void* b) {
+  for (const HeaderField& field : fields) {
+    if (memcmp(static_cast<const unsigned char*>(a) + field.offset,
+               static_cast<const unsigned char*>(b) + field.offset, field.bytes) != 0) {
+      return &field;
+    }
+  }
+  return nullptr;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The packed format.
+//
+// A row panel is `height` consecutive rows; rows that the last panel lacks count as zero. The pattern of a column in a
+// panel is a bit mask: bit r is set where row r of the panel is non-zero. The columns of one panel that share a pattern
+// form a list. Lists stand in the order (panel, pattern), columns ascend within a list, no list is empty, and a list
+// that would exceed `max_list_columns` goes on in a further list of the same panel and pattern.
+//
+//   Panels[l], Patterns[l]   panel and pattern of list l
+//   RPP[l] .. RPP[l + 1]     its columns in Cols
+//   NPP[l] .. NPP[l + 1]     its values in ANNZ: ANNZ[NPP[l] + c * popcount(pattern) + r] is the value in the r-th set
+//                            row of the pattern, at column Cols[RPP[l] + c]
+//
+// A header of 256 bytes precedes these six sections. Each begins at a multiple of 256 bytes, gaps are zero, everything
+// is little-endian, and the same bytes are the file, the host buffer and the device buffer.
+// ---------------------------------------------------------------------------------------------------------------------
+
+inline constexpr uint32_t format_version = 1;
+inline constexpr uint32_t section_count = 6;
 
 /// What is decided before the non-zeros are looked at: A is rows x columns, cut into panels of `height` rows.
 struct PackedShape {
@@ -156,10 +212,6 @@ constexpr bool operator==(const PackedFormat& a, const PackedFormat& b) {
   return a.shape == b.shape && a.counts == b.counts && a.bytes == b.bytes;
 }
 
-constexpr uint64_t aligned(uint64_t bytes) {
-  return (bytes + section_alignment - 1) / section_alignment * section_alignment;
-}
-
 /// The format that a matrix of this shape and with these counts has.
 constexpr PackedFormat describe(const PackedShape& shape, const PackedCounts& counts) {
   const ScalarType pattern = shape.height <= 8    ? ScalarType::u8
@@ -182,36 +234,6 @@ constexpr PackedFormat describe(const PackedShape& shape, const PackedCounts& co
     format.bytes = aligned(section.end());
   }
   return format;
-}
-
-/// One step of the checksum and of the pattern digests: for either argument fixed, one-to-one in the other.
-constexpr uint64_t mix(uint64_t hash, uint64_t word) {
-  const uint64_t sum = hash + word * 0xc2b2ae3d27d4eb4fu;
-  return ((sum << 31) | (sum >> 33)) * 0x9e3779b185ebca87u;
-}
-
-/// Checksum of `bytes` bytes, a multiple of 8: word i goes to lane i % 4, then the lanes and the length are mixed.
-inline uint64_t checksum(const void* data, uint64_t bytes) {
-  const unsigned char* next = static_cast<const unsigned char*>(data);
-  const unsigned char* const end = next + bytes;
-  uint64_t lanes[4] = {1, 2, 3, 4};
-  for (; end - next >= 32; next += 32) {
-    uint64_t words[4];
-    memcpy(words, next, 32);
-    for (int lane = 0; lane < 4; ++lane) {
-      lanes[lane] = mix(lanes[lane], words[lane]);
-    }
-  }
-  for (int lane = 0; next != end; next += 8, ++lane) {
-    uint64_t word;
-    memcpy(&word, next, 8);
-    lanes[lane] = mix(lanes[lane], word);
-  }
-  uint64_t hash = bytes;
-  for (uint64_t lane : lanes) {
-    hash = mix(hash, lane);
-  }
-  return hash ^ (hash >> 32);
 }
 
 /// The first 256 bytes of a packed matrix.
@@ -237,12 +259,6 @@ static_assert(sizeof(PackedHeader) == header_bytes,
               "the header has 256 bytes and no padding of the compiler's");
 
 inline constexpr char magic_text[9] = "ESCPACK\x1a";
-
-struct HeaderField {
-  const char* name;
-  size_t offset;
-  size_t bytes;
-};
 
 /// Every field of the header in order, without a gap.
 inline constexpr HeaderField header_fields[] = {
@@ -290,14 +306,7 @@ inline PackedHeader make_header(const PackedFormat& format, uint64_t payload_che
 
 /// The first field in which two headers differ, or null.
 inline const HeaderField* first_difference(const PackedHeader& a, const PackedHeader& b) {
-  const unsigned char* bytes_a = reinterpret_cast<const unsigned char*>(&a);
-  const unsigned char* bytes_b = reinterpret_cast<const unsigned char*>(&b);
-  for (const HeaderField& field : header_fields) {
-    if (memcmp(bytes_a + field.offset, bytes_b + field.offset, field.bytes) != 0) {
-      return &field;
-    }
-  }
-  return nullptr;
+  return first_difference(header_fields, &a, &b);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -596,7 +605,7 @@ bool pack_serially(const Source& source, const PackedFormat& format, void* packe
 // ---------------------------------------------------------------------------------------------------------------------
 // Pattern digests: what a transformer remembers of the pattern that its kernel was made for. Panels are taken in groups
 // of equally many, at most 1,024 groups, and each group has a hash over its (column, mask) pairs in order and its
-// number of non-zeros. Values do not matter, except that a zero is not a non-zero.
+// number of non-zeros. A shape says how many rows and panels there are. Values do not matter, except that a zero is not a non-zero.
 // ---------------------------------------------------------------------------------------------------------------------
 
 inline constexpr int64_t max_pattern_groups = 1024;
@@ -610,16 +619,18 @@ constexpr bool operator==(const PatternDigest& a, const PatternDigest& b) {
   return a.hash == b.hash && a.nonzeros == b.nonzeros;
 }
 
-constexpr int64_t panels_per_group(const PackedShape& shape) {
+template <typename Shape>
+constexpr int64_t panels_per_group(const Shape& shape) {
   return (shape.panels() + max_pattern_groups - 1) / max_pattern_groups;
 }
 
-constexpr int64_t pattern_groups(const PackedShape& shape) {
+template <typename Shape>
+constexpr int64_t pattern_groups(const Shape& shape) {
   return (shape.panels() + panels_per_group(shape) - 1) / panels_per_group(shape);
 }
 
-template <typename Source>
-PatternDigest digest_group(const Source& source, const PackedShape& shape, int64_t group) {
+template <typename Source, typename Shape>
+PatternDigest digest_group(const Source& source, const Shape& shape, int64_t group) {
   const int64_t first = group * panels_per_group(shape);
   const int64_t last = first + panels_per_group(shape) < shape.panels()
                            ? first + panels_per_group(shape)

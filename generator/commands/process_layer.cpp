@@ -3,6 +3,7 @@
 
 #include "generator/commands/input.h"
 #include "generator/commands/layer_request.h"
+#include "generator/emit/launch_plan.h"
 #include "generator/emit/sources.h"
 #include "generator/frontend/format_source.h"
 #include "generator/matrix/matrix_reader.h"
@@ -22,7 +23,12 @@ ScheduleChoice choose(const LayerRequest& request, const GenerateMode& mode) {
   ScheduleChoice choice = request.schedule == "auto" ? choose_schedule(request.bcol)
                                                      : ScheduleChoice{parse_schedule(request.schedule), "user"};
   if (!mode.compaction) {
-    std::get<AtomicSchedule>(choice.schedule).compaction = false;
+    auto* atomic = std::get_if<AtomicSchedule>(&choice.schedule);
+    if (atomic == nullptr) {
+      throw ScheduleError(print(choice.schedule), "has no cases that compaction could leave apart",
+                          "give --no-compaction with a schedule of family atomic");
+    }
+    atomic->compaction = false;
   }
   return choice;
 }
@@ -60,6 +66,15 @@ std::string manifest_with(const Layer& layer, const Measured& measured) {
   return manifest.dump(2) + "\n";
 }
 
+/// Thread blocks of a product with bCol columns; a matrix without non-zeros has none.
+std::uint64_t blocks_of(const Layer& layer) {
+  if (layer.statistics.nonzeros == 0) {
+    return 0;
+  }
+  const LaunchPlan plan = launch_plan(layer);
+  return std::uint64_t{plan.grid_x} * plan.grid_y;
+}
+
 nlohmann::json summary(const GeneratedLayer& generated) {
   const Layer& layer = generated.layer;
   return {{"name", layer.name},
@@ -69,8 +84,9 @@ nlohmann::json summary(const GeneratedLayer& generated) {
           {"bcol", layer.bcol},
           {"schedule", print(layer.choice.schedule)},
           {"schedule_source", layer.choice.source},
-          {"lists", layer.format.counts.lists},
-          {"packed_bytes", layer.format.bytes},
+          {"family", family(layer.choice.schedule)},
+          {"blocks", blocks_of(layer)},
+          {"packed_bytes", packed_bytes(layer)},
           {"csr_bytes", layer.statistics.csr_bytes},
           {"dense_bytes", layer.statistics.dense_bytes}};
 }
@@ -80,10 +96,11 @@ void print_summary(const GeneratedLayer& generated) {
   fmt::print("layer      {}: {} x {}, {} non-zeros ({:.1f} % zeros), made for bCol {}\n", layer.name, layer.statistics.rows,
              layer.statistics.columns, layer.statistics.nonzeros, 100 * layer.statistics.sparsity, layer.bcol);
   fmt::print("schedule   {} ({})\n", print(layer.choice.schedule), layer.choice.source);
-  fmt::print("kernel     {} blocks of {} threads, {} bytes packed ({:.2f} of CSR, {:.2f} of dense)\n",
-             layer.format.counts.lists, std::get<AtomicSchedule>(layer.choice.schedule).threads, layer.format.bytes,
-             static_cast<double>(layer.format.bytes) / static_cast<double>(layer.statistics.csr_bytes),
-             static_cast<double>(layer.format.bytes) / static_cast<double>(layer.statistics.dense_bytes));
+  const auto bytes = static_cast<double>(packed_bytes(layer));
+  fmt::print("kernel     {} blocks of {} threads, {} bytes packed ({:.2f} of CSR, {:.2f} of dense)\n", blocks_of(layer),
+             threads_per_block(layer.choice.schedule), packed_bytes(layer),
+             bytes / static_cast<double>(layer.statistics.csr_bytes),
+             bytes / static_cast<double>(layer.statistics.dense_bytes));
 }
 
 void print_result(const GeneratedLayer& generated, const nlohmann::json& more, const GenerateMode& mode,
@@ -100,7 +117,7 @@ void print_result(const GeneratedLayer& generated, const nlohmann::json& more, c
 }
 
 VerificationReport verify(const GeneratedLayer& generated, const SparseMatrix& matrix, const KernelBundle& bundle) {
-  BundleUnderTest under_test{generated.layer.name, generated.layer.bcol, {}, {}, generated.packed->bytes()};
+  BundleUnderTest under_test{generated.layer.name, generated.layer.bcol, {}, {}, generated.bytes()};
   for (const BundleFile& file : bundle.files) {
     if (file.name.ends_with(".cu")) {
       under_test.kernel_text = file.text;

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <set>
 
+#include "generator/emit/panel_source.h"
 #include "generator/emit/sources.h"
 #include "generator/patterns/csr_view.h"
 #include "generator/pipeline.h"
+#include "generator/schedule/target.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -27,6 +30,16 @@ void check_sizes(const LoopNest& nest, const SparseMatrix& matrix, std::int64_t 
   check_size(nest.array(ArrayRole::dense).extents[1], bcol, "columns of B");
 }
 
+constexpr std::uint64_t most_blocks = 0x7fffffff;
+
+/// A packed matrix with what the layer says of it.
+struct Packing {
+  PackedDescription format;
+  std::vector<transformer::PatternDigest> digests;
+  std::optional<std::vector<Pattern>> patterns;  ///< that the matrix has, where the kernel has a case for each
+  std::shared_ptr<const std::byte[]> bytes;
+};
+
 std::vector<Pattern> patterns_in(const transformer::PackedMatrix& packed, int height) {
   const auto masks = packed.patterns();
   std::vector<Pattern> patterns;
@@ -36,6 +49,76 @@ std::vector<Pattern> patterns_in(const transformer::PackedMatrix& packed, int he
   return patterns;
 }
 
+Packing pack_layer(const AtomicSchedule& schedule, const SparseMatrix& matrix, const GenerateOptions& options) {
+  const auto height = static_cast<std::uint32_t>(schedule.ufi);
+  const auto packed = std::make_shared<const transformer::PackedMatrix>(
+      transformer::pack(csr_view(matrix), {.height = height, .max_list_columns = options.max_list_columns}));
+  if (packed->format().counts.lists > most_blocks) {
+    throw UserError(options.source_file,
+                    fmt::format("has {} lists of columns, more than the {} blocks of a grid",
+                                packed->format().counts.lists, most_blocks),
+                    "choose a schedule with a smaller ufi");
+  }
+  return {packed->format(), transformer::pattern_digests(csr_view(matrix), height), patterns_in(*packed, schedule.ufi),
+          std::shared_ptr<const std::byte[]>(packed, packed->bytes().data())};
+}
+
+/// Regions have the size of the largest: rows that are too uneven would waste most of the memory.
+void check_size(const transformer::RegionFormat& format, std::uint64_t csr_bytes, const std::string& source_file) {
+  constexpr std::uint64_t always_allowed = std::uint64_t{64} << 20;
+  constexpr std::uint64_t most_times_csr = 8;
+  if (format.bytes > always_allowed && format.bytes > most_times_csr * csr_bytes) {
+    throw UserError(source_file,
+                    fmt::format("has rows too uneven for family panel: the widest panel has {} columns, {:.1f} on average, "
+                                "and regions of one size take {} bytes, {:.0f} times those of CSR",
+                                format.counts.widest_panel,
+                                static_cast<double>(format.counts.columns) / static_cast<double>(format.shape.panels()),
+                                format.bytes, static_cast<double>(format.bytes) / static_cast<double>(csr_bytes)),
+                    "choose a schedule of family atomic");
+  }
+}
+
+/// One float32 sum runs over the columns of one part of a panel.
+void check_sums(const PanelSchedule& schedule, const transformer::RegionFormat& format, std::uint32_t max_columns) {
+  const std::uint64_t columns = transformer::columns_of_part(format.counts.widest_panel, 0, format.shape.parts());
+  if (columns > max_columns) {
+    throw ScheduleError(print(schedule),
+                        fmt::format("a lane group adds up {} columns of the widest panel in one float32 sum, more than {}",
+                                    columns, max_columns),
+                        "choose more warps or groups, so that more of them share a panel");
+  }
+}
+
+void check_shared_memory(const PanelSchedule& schedule, const transformer::RegionFormat& format,
+                         const std::vector<int>& architectures) {
+  const std::uint64_t needed = panel_shared_bytes(schedule, format);
+  for (const int architecture : architectures) {
+    if (needed > shared_bytes_per_block(architecture)) {
+      throw ScheduleError(print(schedule),
+                          fmt::format("a block needs {} bytes of shared memory for this matrix, sm_{} has {}", needed,
+                                      architecture, shared_bytes_per_block(architecture)),
+                          "choose stage=off, or fewer warps or panels");
+    }
+  }
+}
+
+Packing pack_layer(const PanelSchedule& schedule, const SparseMatrix& matrix, const GenerateOptions& options) {
+  const transformer::RegionOptions cut{.height = static_cast<std::uint32_t>(schedule.ufi),
+                                       .warps = static_cast<std::uint32_t>(schedule.warps),
+                                       .groups = static_cast<std::uint32_t>(schedule.groups),
+                                       .warp_panels = static_cast<std::uint32_t>(schedule.warp_panels()),
+                                       .block_panels = static_cast<std::uint32_t>(schedule.panels),
+                                       .multiple = static_cast<std::uint32_t>(schedule.ufk)};
+  const transformer::RegionFormat format = transformer::plan_regions(csr_view(matrix), cut);
+  check_size(format, statistics(matrix).csr_bytes, options.source_file);
+  check_sums(schedule, format, options.max_group_columns);
+  check_shared_memory(schedule, format, options.architectures);
+  const auto packed =
+      std::make_shared<const transformer::PackedRegions>(transformer::pack_regions(csr_view(matrix), cut));
+  return {format, transformer::pattern_digests(csr_view(matrix), format.shape), std::nullopt,
+          std::shared_ptr<const std::byte[]>(packed, packed->bytes.span().data())};
+}
+
 constexpr const char* manifest_name = "manifest.json";
 
 }  // namespace
@@ -43,28 +126,20 @@ constexpr const char* manifest_name = "manifest.json";
 GeneratedLayer generate_layer(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options) {
   check_legal(options.choice.schedule, options.bcol);
   check_sizes(nest, matrix, options.bcol);
-  const int height = std::get<AtomicSchedule>(options.choice.schedule).ufi;
-  const auto packed = std::make_shared<const transformer::PackedMatrix>(transformer::pack(
-      csr_view(matrix), {.height = static_cast<std::uint32_t>(height), .max_list_columns = options.max_list_columns}));
-  constexpr std::uint64_t most_blocks = 0x7fffffff;
-  if (packed->format().counts.lists > most_blocks) {
-    throw UserError(options.source_file,
-                    fmt::format("has {} lists of columns, more than the {} blocks of a grid",
-                                packed->format().counts.lists, most_blocks),
-                    "choose a schedule with a smaller ufi");
-  }
+  Packing packing =
+      std::visit([&](const auto& schedule) { return pack_layer(schedule, matrix, options); }, options.choice.schedule);
   Layer layer{.name = options.name,
               .source_file = options.source_file,
               .bcol = options.bcol,
               .architectures = options.architectures,
               .choice = options.choice,
               .input = nest,
-              .lowered = lower(nest, expand(options.choice.schedule), patterns_in(*packed, height)),
+              .lowered = lower(nest, expand(options.choice.schedule), packing.patterns),
               .statistics = statistics(matrix),
               .fingerprint = fingerprint(matrix),
-              .format = packed->format(),
-              .digests = transformer::pattern_digests(csr_view(matrix), static_cast<std::uint32_t>(height))};
-  return {std::move(layer), packed};
+              .format = packing.format,
+              .digests = std::move(packing.digests)};
+  return {std::move(layer), std::move(packing.bytes)};
 }
 
 KernelBundle make_bundle(const GeneratedLayer& generated, const Formatter& format) {
@@ -72,15 +147,13 @@ KernelBundle make_bundle(const GeneratedLayer& generated, const Formatter& forma
   const auto source = [&](const std::string& name, const std::string& text) {
     return BundleFile{name, format(name, text), nullptr, 0};
   };
-  const std::span<const std::byte> bytes = generated.packed->bytes();
   return {layer.name,
           {source(layer.name + ".h", header_source(layer)),
            source(layer.name + ".cu", kernel_source(layer)),
            source(layer.name + "_transformer.cpp", transformer_source(layer)),
            {"CMakeLists.txt", cmake_source(layer), nullptr, 0},
            {manifest_name, manifest_json(layer, std::nullopt, std::nullopt), nullptr, 0},
-           {layer.name + ".packed", {}, std::shared_ptr<const std::byte[]>(generated.packed, bytes.data()),
-            bytes.size()}}};
+           {layer.name + ".packed", {}, generated.packed, generated.bytes().size()}}};
 }
 
 KernelBundle with_manifest(KernelBundle bundle, std::string manifest) {

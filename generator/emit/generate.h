@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,23 +20,28 @@ struct GenerateOptions {
   std::int64_t bcol = 0;
   std::vector<int> architectures;
   ScheduleChoice choice;
-  /// Longest list: bounds how many products one float32 sum runs over, so that a row of 4,608 non-zeros stays within a
-  /// relative error of 1e-6, and how much work one block can get.
+  /// Longest list of family atomic: bounds how many products one float32 sum runs over, so that a row of 4,608 non-zeros stays
+  /// within a relative error of 1e-6, and how much work one block can get.
   std::uint32_t max_list_columns = 1024;
+  /// Most columns of a panel that one lane group of family panel adds up, for the same reason.
+  std::uint32_t max_group_columns = 512;
 };
 
-/// A layer that is ready to be written: its description and the packed matrix.
+/// A layer that is ready to be written: its description and the bytes of the packed matrix, aligned to 256.
 struct GeneratedLayer {
   Layer layer;
-  std::shared_ptr<const transformer::PackedMatrix> packed;
+  std::shared_ptr<const std::byte[]> packed;
+
+  std::span<const std::byte> bytes() const { return {packed.get(), static_cast<std::size_t>(packed_bytes(layer))}; }
 };
 
 /// Brings generated C++ or CUDA text into its final form; the argument is the file's name, the text.
 using Formatter = std::function<std::string(const std::string& file, const std::string& text)>;
 
 /// Lowers the nest for the matrix and packs it. A pure function of its arguments, safe to run in parallel.
-/// Throws UserError when the schedule is illegal for bCol, when the nest's constant sizes are not the matrix's, or when the
-/// matrix needs more blocks than a grid can have.
+/// Throws UserError when the schedule is illegal for bCol or for the matrix (staged regions that do not fit into shared memory,
+/// sums over too many columns, rows too uneven for regions of one size), when the nest's constant sizes are not the matrix's, or when the matrix needs more
+/// blocks than a grid can have.
 GeneratedLayer generate_layer(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options);
 
 /// The files of the bundle, its manifest without measurements. `format` is applied to every C, C++ and CUDA text.

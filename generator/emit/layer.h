@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "generator/ir/loop_nest.h"
@@ -9,8 +10,12 @@
 #include "generator/matrix/statistics.h"
 #include "generator/schedule/scheduler.h"
 #include "transformer/pack.h"
+#include "transformer/region_pack.h"
 
 namespace esc {
+
+/// How the matrix is packed: into lists for family atomic, into regions for family panel.
+using PackedDescription = std::variant<transformer::PackedFormat, transformer::RegionFormat>;
 
 /// Everything that the text of a bundle depends on: one layer, one bCol, one schedule. Immutable once made.
 struct Layer {
@@ -23,9 +28,12 @@ struct Layer {
   LoopNest lowered;                   ///< its final form for this layer
   MatrixStatistics statistics;
   Fingerprint fingerprint;
-  transformer::PackedFormat format;
+  PackedDescription format;
   std::vector<transformer::PatternDigest> digests;
 };
+
+/// Bytes of the packed matrix.
+std::uint64_t packed_bytes(const Layer& layer);
 
 /// The head of every generated file: what made it from what, in two lines that each begin with `prefix`.
 std::string provenance(const Layer& layer, const std::string& prefix);

@@ -53,6 +53,19 @@ json resources_entry(const std::optional<std::vector<KernelResources>>& resource
   return entries;
 }
 
+json packed_entry(const transformer::RegionFormat& format) {
+  return {{"version", transformer::region_format_version},
+          {"height", format.shape.height},
+          {"warps", format.shape.warps},
+          {"groups", format.shape.groups},
+          {"warp_panels", format.shape.warp_panels},
+          {"block_panels", format.shape.block_panels},
+          {"multiple", format.shape.multiple},
+          {"column_type", transformer::c_name(format.column)},
+          {"regions", format.shape.regions()},
+          {"region_bytes", format.region_bytes}};
+}
+
 json packed_entry(const transformer::PackedFormat& format) {
   json sections = json::array();
   for (const transformer::Section& section : format.sections) {
@@ -89,12 +102,12 @@ std::string manifest_json(const Layer& layer, const std::optional<VerificationRe
                       {"pattern_sha256", layer.fingerprint.pattern},
                       {"values_sha256", layer.fingerprint.values},
                       {"loop_nest", print(layer.input)},
-                      {"family", "atomic"},
+                      {"family", family(layer.choice.schedule)},
                       {"schedule", schedule_entry(layer)},
                       {"architectures", architectures},
-                      {"packed_bytes", layer.format.bytes},
+                      {"packed_bytes", packed_bytes(layer)},
                       {"csr_bytes", layer.statistics.csr_bytes},
-                      {"packed_format", packed_entry(layer.format)},
+                      {"packed_format", std::visit([](const auto& format) { return packed_entry(format); }, layer.format)},
                       {"verification", verification_entry(verification)},
                       {"resources", resources_entry(resources)}};
   return manifest.dump(2) + "\n";

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "generator/emit/cuda_printer.h"
+#include "generator/emit/atomic_source.h"
+#include "generator/emit/panel_source.h"
 #include "generator/emit/templates.h"
 #include "generator/emit/text_template.h"
 #include "transformer/packing_text.h"
@@ -11,38 +12,7 @@
 namespace esc {
 namespace {
 
-using transformer::PackedFormat;
-using transformer::Section;
-using transformer::SectionId;
-
 std::string number(auto value) { return fmt::format("{}", value); }
-
-std::string c_type(const PackedFormat& format, SectionId id) { return transformer::c_name(format.section(id).type); }
-
-/// "panels_at": where a section starts.
-std::string offset_name(const Section& section) { return fmt::format("{}_at", section.name); }
-
-std::string section_offsets(const PackedFormat& format) {
-  std::string text;
-  for (const Section& section : format.sections) {
-    text += fmt::format("constexpr size_t {} = {};\n", offset_name(section), section.offset);
-  }
-  return text;
-}
-
-std::string section_pointers(const PackedFormat& format) {
-  std::string text;
-  for (const Section& section : format.sections) {
-    text += fmt::format("const {0}* __restrict__ {1} = reinterpret_cast<const {0}*>(packed + {2});\n",
-                        transformer::c_name(section.type), section.name, offset_name(section));
-  }
-  return text;
-}
-
-std::string height_sentence(std::uint32_t height) {
-  return height == 1 ? "Each row of A is a row panel of its own."
-                     : fmt::format("{} consecutive rows of A are a row panel.", height);
-}
 
 std::string zero_layer_source(const Layer& layer) {
   return fill(zero_layer_template, {{"PROVENANCE", provenance(layer, "// ")},
@@ -62,46 +32,53 @@ std::string digest_table(const Layer& layer) {
   return table;
 }
 
+/// What a caller of a panel kernel must know beside the interface that all families share.
+std::string notes_for_callers(const Layer& layer) {
+  const auto* panel = std::get_if<PanelSchedule>(&layer.choice.schedule);
+  if (panel == nullptr) {
+    return "";
+  }
+  std::string notes =
+      "\n *\n * B must be finite: the kernel multiplies by explicit zeros, so that an infinity or a NaN in a row of B makes\n"
+      " * NaNs in rows of C whose panel reads it.";
+  if (panel->pdl) {
+    notes +=
+        " The launch may overlap with the kernel in front of it in the stream\n"
+        " * (programmatic dependent launch, compute capability 9.0 and later): that kernel may write b and read c, but not\n"
+        " * write packed.";
+  }
+  return notes;
+}
+
 }  // namespace
 
 std::string kernel_source(const Layer& layer) {
-  const PackedFormat& format = layer.format;
-  if (format.counts.lists == 0) {
+  if (layer.statistics.nonzeros == 0) {
     return zero_layer_source(layer);
   }
-  const char* offset_type = format.counts.nonzeros < (std::uint64_t{1} << 31) ? "int" : "long long";
-  const CudaText cuda = print_cuda(layer.lowered, offset_type, c_type(format, SectionId::cols));
-  const auto& schedule = std::get<AtomicSchedule>(layer.choice.schedule);
-  return fill(kernel_template, {{"PROVENANCE", provenance(layer, "// ")},
-                                {"NAME", layer.name},
-                                {"ROWS", number(layer.statistics.rows)},
-                                {"COLUMNS", number(layer.statistics.columns)},
-                                {"NONZEROS", number(layer.statistics.nonzeros)},
-                                {"SPARSITY", fmt::format("{:.1f}", 100 * layer.statistics.sparsity)},
-                                {"BCOL", number(layer.bcol)},
-                                {"HEIGHT_SENTENCE", height_sentence(format.shape.height)},
-                                {"LISTS", number(format.counts.lists)},
-                                {"THREADS", number(schedule.threads)},
-                                {"SECTION_OFFSETS", section_offsets(format)},
-                                {"SECTION_POINTERS", section_pointers(format)},
-                                {"FUNCTIONS", cuda.functions},
-                                {"KERNEL_BODY", cuda.kernel_body}});
+  return std::holds_alternative<PanelSchedule>(layer.choice.schedule) ? panel_kernel_source(layer)
+                                                                      : atomic_kernel_source(layer);
+}
+
+std::string device_source(const Layer& layer) {
+  return std::holds_alternative<PanelSchedule>(layer.choice.schedule) ? panel_device_source(layer)
+                                                                      : kernel_source(layer);
 }
 
 std::string transformer_source(const Layer& layer) {
-  const PackedFormat& format = layer.format;
-  return fill(transformer_template, {{"PROVENANCE", provenance(layer, "// ")},
-                                     {"NAME", layer.name},
-                                     {"ROWS", number(format.shape.rows)},
-                                     {"COLUMNS", number(format.shape.columns)},
-                                     {"HEIGHT", number(format.shape.height)},
-                                     {"MAX_LIST_COLUMNS", number(format.shape.max_list_columns)},
-                                     {"LISTS", number(format.counts.lists)},
-                                     {"LISTED_COLUMNS", number(format.counts.columns)},
-                                     {"NONZEROS", number(format.counts.nonzeros)},
-                                     {"PACKED_BYTES", number(format.bytes)},
-                                     {"DIGESTS", digest_table(layer)},
-                                     {"PACKING_TEXT", transformer::packing_text()}});
+  const auto* lists = std::get_if<transformer::PackedFormat>(&layer.format);
+  const auto* regions = std::get_if<transformer::RegionFormat>(&layer.format);
+  return fill(transformer_template,
+              {{"PROVENANCE", provenance(layer, "// ")},
+               {"NAME", layer.name},
+               {"ROWS", number(layer.statistics.rows)},
+               {"COLUMNS", number(layer.statistics.columns)},
+               {"LAYER_FORMAT", lists != nullptr ? transformer::layer_format_text(*lists) : transformer::layer_format_text(*regions)},
+               {"HEADER_TYPE", lists != nullptr ? "PackedHeader" : "RegionHeader"},
+               {"PACKED_BYTES", number(packed_bytes(layer))},
+               {"DIGESTS", digest_table(layer)},
+               {"PACKING_TEXT",
+                lists != nullptr ? transformer::list_packing_text() : transformer::region_packing_text()}});
 }
 
 std::string header_source(const Layer& layer) {
@@ -109,7 +86,8 @@ std::string header_source(const Layer& layer) {
                                 {"NAME", layer.name},
                                 {"ROWS", number(layer.statistics.rows)},
                                 {"COLUMNS", number(layer.statistics.columns)},
-                                {"BCOL", number(layer.bcol)}});
+                                {"BCOL", number(layer.bcol)},
+                                {"NOTES", notes_for_callers(layer)}});
 }
 
 std::string cmake_source(const Layer& layer) {

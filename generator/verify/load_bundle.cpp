@@ -5,7 +5,7 @@
 #include "generator/support/file.h"
 #include "generator/verify/verify.h"
 #include "transformer/format_error.h"
-#include "transformer/unpack.h"
+#include "transformer/region_unpack.h"
 
 namespace esc {
 namespace {
@@ -14,7 +14,9 @@ namespace fs = std::filesystem;
 
 SparseMatrix unpack_matrix(const std::string& packed, const fs::path& file) {
   try {
-    transformer::CsrMatrix unpacked = transformer::unpack(std::as_bytes(std::span(packed)));
+    const std::span<const std::byte> bytes = std::as_bytes(std::span(packed));
+    transformer::CsrMatrix unpacked =
+        transformer::holds_regions(bytes) ? transformer::unpack_regions(bytes) : transformer::unpack(bytes);
     return {unpacked.rows, unpacked.columns, std::move(unpacked.offsets), std::move(unpacked.column_of),
             std::move(unpacked.values)};
   } catch (const transformer::FormatError& problem) {

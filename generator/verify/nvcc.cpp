@@ -88,9 +88,11 @@ std::vector<KernelResources> parse_ptxas_report(const std::string& report, const
   std::istringstream lines(report);
   for (std::string line; std::getline(lines, line);) {
     if (const auto entry = between(line, "Compiling entry function '", "'")) {
-      // The mangled name of the kernel for n = bCol holds its template argument as Lb1E.
-      const bool tuned = entry->find("Lb1E") != entry->npos;
-      kernels.push_back({.kernel = fmt::format("{}<{}>", kernel_name, tuned ? "tuned" : "any"),
+      // The mangled name holds the template arguments: tuned for n = bCol, and in family panel whether vectors are allowed.
+      const char* form = entry->find("ILb1E") != entry->npos      ? "tuned"
+                         : entry->find("ILb0ELb1E") != entry->npos ? "aligned"
+                                                                   : "any";
+      kernels.push_back({.kernel = fmt::format("{}<{}>", kernel_name, form),
                          .architecture = std::stoi(std::string(between(line, "for 'sm_", "'").value_or("0")))});
     } else if (!kernels.empty()) {
       KernelResources& kernel = kernels.back();

@@ -5,31 +5,16 @@
 
 #include "generator/emulate/device.h"
 #include "generator/emulate/host_program.h"
+#include "generator/emulate/registered_buffer.h"
+#include "generator/verify/panel_sample.h"
 #include "generator/verify/transformer_check.h"
 #include "generator/verify/verify.h"
-#include "transformer/unpack.h"
 
 namespace esc {
 namespace {
 
 constexpr std::uint64_t seed_of_b = 1;
 constexpr int refused_by_emulator = -1;
-
-/// A buffer that the device knows for as long as this object lives.
-class Registered {
- public:
-  Registered(EmulatedDevice& device, std::string name, const void* memory, std::size_t bytes, BufferUse use)
-      : device_(device), name_(std::move(name)) {
-    device_.add_buffer(name_, memory, bytes, use);
-  }
-  Registered(const Registered&) = delete;
-  Registered& operator=(const Registered&) = delete;
-  ~Registered() { device_.remove_buffer(name_); }
-
- private:
-  EmulatedDevice& device_;
-  std::string name_;
-};
 
 void report_faults(const EmulatedDevice& device, const std::string& during, std::vector<std::string>& problems) {
   for (const EmulationFault& fault : device.faults()) {
@@ -60,9 +45,9 @@ class EmulatedTransformer {
 
  private:
   int transform(const float* a, std::int64_t lda, void* packed) {
-    const Registered in(device_, "a", a, static_cast<std::size_t>(matrix_.rows * lda) * sizeof(float),
+    const RegisteredBuffer in(device_, "a", a, static_cast<std::size_t>(matrix_.rows * lda) * sizeof(float),
                         BufferUse::input().on_host());
-    const Registered out(device_, "packed", packed, packed_bytes_, BufferUse::output().on_host());
+    const RegisteredBuffer out(device_, "packed", packed, packed_bytes_, BufferUse::output().on_host());
     return device_.call<int(const float*, std::int64_t, void*)>(program_, name_ + "_transform", a, lda, packed)
         .value_or(refused_by_emulator);
   }
@@ -70,11 +55,11 @@ class EmulatedTransformer {
   int transform_csr(const std::int32_t* offsets, const std::int32_t* columns, const float* values, void* packed) {
     const auto entries = static_cast<std::size_t>(matrix_.nonzeros());
     const BufferUse input = BufferUse::input().on_host();
-    const Registered in_offsets(device_, "offsets", offsets,
+    const RegisteredBuffer in_offsets(device_, "offsets", offsets,
                                 static_cast<std::size_t>(matrix_.rows + 1) * sizeof(std::int32_t), input);
-    const Registered in_columns(device_, "columns", columns, entries * sizeof(std::int32_t), input);
-    const Registered in_values(device_, "values", values, entries * sizeof(float), input);
-    const Registered out(device_, "packed", packed, packed_bytes_, BufferUse::output().on_host());
+    const RegisteredBuffer in_columns(device_, "columns", columns, entries * sizeof(std::int32_t), input);
+    const RegisteredBuffer in_values(device_, "values", values, entries * sizeof(float), input);
+    const RegisteredBuffer out(device_, "packed", packed, packed_bytes_, BufferUse::output().on_host());
     return device_
         .call<int(const std::int32_t*, const std::int32_t*, const float*, void*)>(program_, name_ + "_transform_csr",
                                                                                   offsets, columns, values, packed)
@@ -93,46 +78,6 @@ class EmulatedTransformer {
   std::size_t packed_bytes_ = 0;
 };
 
-/// The row panels that a run covers, all or every n-th, and the lists of those panels.
-class PanelSample {
- public:
-  PanelSample(std::span<const std::byte> packed, const SparseMatrix& matrix, std::int64_t columns,
-              std::int64_t most_products)
-      : format_(transformer::read_format(packed)), packed_(packed) {
-    const std::int64_t products = matrix.nonzeros() * columns;
-    stride_ = std::max<std::int64_t>(1, (products + most_products - 1) / most_products);
-  }
-
-  bool covers_all() const { return stride_ == 1; }
-
-  std::vector<bool> rows() const {
-    std::vector<bool> covered(static_cast<std::size_t>(format_.shape.rows));
-    for (std::size_t row = 0; row < covered.size(); ++row) {
-      covered[row] = static_cast<std::int64_t>(row) / format_.shape.height % stride_ == 0;
-    }
-    return covered;
-  }
-
-  /// Block l of the kernel works on list l.
-  std::vector<std::uint64_t> blocks() const {
-    std::vector<std::uint64_t> chosen;
-    const std::byte* panels = packed_.data() + format_.section(transformer::SectionId::panels).offset;
-    for (std::uint64_t list = 0; list < format_.counts.lists; ++list) {
-      std::uint32_t panel = 0;
-      std::memcpy(&panel, panels + list * sizeof panel, sizeof panel);
-      if (panel % stride_ == 0) {
-        chosen.push_back(list);
-      }
-    }
-    return chosen;
-  }
-
- private:
-  transformer::PackedFormat format_;
-  std::span<const std::byte> packed_;
-  std::int64_t stride_ = 1;
-};
-
 /// The bundle's own transformer must write the packed file, and nothing that is not its own.
 void check_emulated_transformer(const BundleUnderTest& bundle, const SparseMatrix& matrix,
                                 std::int64_t most_dense_elements, VerificationReport& report) {
@@ -147,10 +92,10 @@ void check_emulated_transformer(const BundleUnderTest& bundle, const SparseMatri
 
 VerificationRun run_product(const BundleUnderTest& bundle, const HostProgram& program, const SparseMatrix& matrix,
                             const ProductCase& product, std::int64_t most_products, std::vector<std::string>& problems) {
-  const PanelSample sample(bundle.packed, matrix, product.n, most_products);
+  const PanelSample sample(bundle.packed, matrix.nonzeros() * product.n, most_products);
   EmulationOptions options;
   if (!sample.covers_all()) {
-    options.select_blocks = [&](const LaunchInfo&) { return sample.blocks(); };
+    options.select_blocks = [&](const LaunchInfo& launch) { return sample.blocks(launch.grid.x, launch.grid.y); };
   }
   EmulatedDevice device(options);
 
@@ -164,6 +109,9 @@ VerificationRun run_product(const BundleUnderTest& bundle, const HostProgram& pr
   const std::vector<float> poisoned(elements, poison());
   std::memcpy(device_c.data() + shift * sizeof(float), poisoned.data(), elements * sizeof(float));
 
+  if (device.call<int()>(program, bundle.name + "_prepare") != 0) {
+    problems.push_back(fmt::format("{}: the kernels cannot be prepared", print(product)));
+  }
   const auto status = device.call<int(const void*, const float*, std::int64_t, float*, std::int64_t, std::int32_t, void*)>(
       program, bundle.name + "_spmm", static_cast<const void*>(bundle.packed.data()),
       reinterpret_cast<const float*>(device_b.data()) + shift, product.ldb,
@@ -190,10 +138,6 @@ VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const Spar
   }
 
   const HostProgram program = HostProgram::compile_cuda(bundle.kernel_text, bundle.name + ".cu");
-  EmulatedDevice device;
-  if (device.call<int()>(program, bundle.name + "_prepare") != 0) {
-    report.problems.push_back("prepare: the call fails");
-  }
   for (const ProductCase& product : judging_cases(bundle.bcol)) {
     report.runs.push_back(run_product(bundle, program, matrix, product, effort.most_products, report.problems));
   }

@@ -146,8 +146,8 @@ TEST_F(Commands, DryRunWritesNothing) {
 
 TEST_F(Commands, GenerateAsJson) {
   const std::vector<std::string> facts{
-      "name",         "m",         "k",           "nnz",   "bcol", "schedule", "schedule_source", "lists",
-      "packed_bytes", "csr_bytes", "dense_bytes", "status"};
+      "name",         "m",         "k",           "nnz",   "bcol", "schedule", "schedule_source", "family",
+      "blocks",       "packed_bytes", "csr_bytes", "dense_bytes", "status"};
   write_matrix();
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"generate", "a.mtx", "--bcol", "40", "-o", "out", "--json"});

@@ -68,11 +68,10 @@ std::vector<float> b_of(const LongRows& rows, const SparseMatrix& matrix, const 
 class Accuracy : public testing::TestWithParam<LongRows> {};
 
 /// The bound is that of the matrix alone, without an allowance for cancellation: with this many sums none is needed.
-TEST_P(Accuracy, StaysWithinTheToleranceOfFloat32) {
-  const LongRows rows = GetParam();
+void check_accuracy(const LongRows& rows, const Schedule& schedule) {
   const SparseMatrix matrix = matrix_of(rows);
   const ProductCase product{32, 32, 32, 0};
-  const EmulatedKernel kernel(layer_of(matrix, product.n, AtomicSchedule{.ufi = rows.ufi, .ufk = 4}));
+  const EmulatedKernel kernel(layer_of(matrix, product.n, schedule));
   const tests::JudgedProduct judged = kernel.multiply(matrix, product, b_of(rows, matrix, product));
   const double tolerance = float32_tolerance(matrix);
   EXPECT_EQ(judged.problem, "");
@@ -81,6 +80,24 @@ TEST_P(Accuracy, StaysWithinTheToleranceOfFloat32) {
   std::cout << fmt::format("{}  error {:.2e}  of {:.2e}  ({:.2f})\n", print(rows), judged.error, tolerance,
                            judged.error / tolerance);
 }
+
+TEST_P(Accuracy, OfAtomicSumsStaysWithinTheToleranceOfFloat32) {
+  check_accuracy(GetParam(), AtomicSchedule{.ufi = GetParam().ufi, .ufk = 4});
+}
+
+/// As few parts as are legal for rows of this length, so that each sum runs over as many columns as it may.
+PanelSchedule longest_sums(const LongRows& rows) {
+  const std::int64_t columns = rows.layout == Layout::full ? rows.length : 2 * rows.length;
+  PanelSchedule schedule{.ufi = std::min(rows.ufi, 4), .columns = 4, .groups = 1, .warps = 1, .panels = 32};
+  while (schedule.warps * schedule.groups * 512 < columns) {
+    int& parameter = schedule.groups < schedule.warp_groups() ? schedule.groups : schedule.warps;
+    parameter *= 2;
+    schedule.panels = schedule.warp_panels();
+  }
+  return schedule;
+}
+
+TEST_P(Accuracy, OfPanelSumsStaysWithinTheToleranceOfFloat32) { check_accuracy(GetParam(), longest_sums(GetParam())); }
 
 std::vector<LongRows> all_rows() {
   std::vector<LongRows> all;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <iostream>
 #include <sstream>
 #include <string>
@@ -48,54 +49,87 @@ SparseMatrix staircase() {
   return matrix;
 }
 
-class NvccSweep : public testing::TestWithParam<AtomicSchedule> {};
+/// A schedule with a bCol for which it is legal and leaves lanes beyond the last column where it can.
+struct Corner {
+  Schedule schedule;
+  std::int64_t bcol = 128;
+};
+
+void PrintTo(const Corner& corner, std::ostream* stream) { *stream << print(corner.schedule); }
+
+class NvccSweep : public testing::TestWithParam<Corner> {};
 
 TEST_P(NvccSweep, CompilesWithoutWarningsAndSpills) {
   if (find_nvcc().empty()) {
     GTEST_SKIP() << "nvcc is neither on the PATH nor in /usr/local/cuda/bin";
   }
-  // With 257 columns a thread may stand beyond the last one, with 128 it does not.
-  const std::int64_t bcol = GetParam().threads <= 128 ? 128 : 257;
-  const std::string text = kernel_text(layer_of(staircase(), bcol, GetParam()));
+  const std::string text = kernel_text(layer_of(staircase(), GetParam().bcol, GetParam().schedule));
   const std::vector<int> targets = architectures();
   const std::vector<KernelResources> kernels = kernel_resources(text, "layer", targets);
-  EXPECT_EQ(kernels.size(), 2 * targets.size()) << "the tuned kernel and the other, on each architecture";
+  const std::size_t instances = std::holds_alternative<PanelSchedule>(GetParam().schedule) ? 3 : 2;
+  EXPECT_EQ(kernels.size(), instances * targets.size()) << "the tuned kernel and the others, on each architecture";
   for (const KernelResources& kernel : kernels) {
     EXPECT_EQ(kernel.spill_bytes, 0) << kernel.kernel << " on sm_" << kernel.architecture;
-    std::cout << fmt::format("{:<44} {:<20} sm_{:<3} {:>3} registers, {} bytes spilled\n", print(Schedule(GetParam())),
+    std::cout << fmt::format("{:<90} {:<20} sm_{:<3} {:>3} registers, {} bytes spilled\n", print(GetParam().schedule),
                              kernel.kernel, kernel.architecture, kernel.registers, kernel.spill_bytes);
   }
 }
 
-/// The corners of the schedule space; an ordinary run takes some in which each value comes up, the largest kernels
+Corner corner(const AtomicSchedule& schedule) { return {schedule, schedule.threads <= 128 ? 128 : 257}; }
+Corner corner(const PanelSchedule& schedule) { return {schedule, schedule.vector == 1 ? 257 : 100}; }
+
+/// The corners of the schedule spaces; an ordinary run takes some in which each value comes up, the largest kernels
 /// included.
-std::vector<AtomicSchedule> corners() {
-  const std::vector<AtomicSchedule> ordinary{{8, 16, 4, 256, true},  {8, 16, 4, 32, false}, {4, 1, 1, 32, true},
-                                             {4, 16, 1, 256, false}, {1, 16, 4, 32, true},  {1, 1, 1, 256, false}};
+std::vector<Corner> corners() {
+  std::vector<Corner> chosen{corner(AtomicSchedule{8, 16, 4, 256, true}),  corner(AtomicSchedule{8, 16, 4, 32, false}),
+                             corner(AtomicSchedule{4, 1, 1, 32, true}),    corner(AtomicSchedule{4, 16, 1, 256, false}),
+                             corner(AtomicSchedule{1, 16, 4, 32, true}),   corner(AtomicSchedule{1, 1, 1, 256, false}),
+                             corner(PanelSchedule{4, 32, 4, 4, 16, 1, 4, false, true}),
+                             corner(PanelSchedule{8, 128, 4, 1, 2, 2, 4, true, false}),
+                             corner(PanelSchedule{1, 1, 1, 32, 1, 16, 4, false, true}),
+                             corner(PanelSchedule{2, 64, 4, 2, 8, 2, 4, true, true})};
   if (!full_sweep()) {
-    return ordinary;
+    return chosen;
   }
-  std::vector<AtomicSchedule> all;
+  chosen.clear();
   for (const int ufi : {1, 4, 8}) {
     for (const int ufk : {1, 16}) {
       for (const int warptile : {1, 4}) {
         for (const int threads : {32, 256}) {
-          all.push_back({ufi, ufk, warptile, threads, true});
-          all.push_back({ufi, ufk, warptile, threads, false});
+          chosen.push_back(corner(AtomicSchedule{ufi, ufk, warptile, threads, true}));
+          chosen.push_back(corner(AtomicSchedule{ufi, ufk, warptile, threads, false}));
         }
       }
     }
   }
-  return all;
+  for (const int ufi : {1, 4, 8}) {
+    for (const int vector : {1, 4}) {
+      for (const int columns : {4, 32, 128}) {
+        const int lanes = columns / vector;
+        for (const int warps : {1, 16}) {
+          for (const int ufk : {4, 8}) {
+            for (const bool stage : {false, true}) {
+              const PanelSchedule schedule{ufi, columns, vector, lanes > 32 ? 1 : 32 / lanes, warps, 1, ufk, stage, true};
+              if (lanes <= 32 && ufi * ufk <= (stage ? 32 : 16) && schedule.sum_bytes() <= 48 * 1024) {
+                chosen.push_back(corner(schedule));
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  return chosen;
+}
+
+std::string name_of(const Schedule& schedule) {
+  std::string name = print(schedule);
+  std::ranges::replace_if(name, [](unsigned char character) { return std::isalnum(character) == 0; }, '_');
+  return name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Corners, NvccSweep, testing::ValuesIn(corners()),
-                         [](const testing::TestParamInfo<AtomicSchedule>& corner) {
-                           const AtomicSchedule& schedule = corner.param;
-                           return fmt::format("{}_{}_{}_{}_{}", schedule.ufi, schedule.ufk, schedule.warptile,
-                                              schedule.threads,
-                                              schedule.compaction ? "body_per_count" : "body_per_pattern");
-                         });
+                         [](const testing::TestParamInfo<Corner>& one) { return name_of(one.param.schedule); });
 
 }  // namespace
 }  // namespace esc

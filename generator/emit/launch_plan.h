@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "generator/emit/layer.h"
+
+namespace esc {
+
+/// How a layer's launcher launches its kernel for N = bCol columns without gaps between rows, for programs that launch it
+/// themselves. The kernel's arguments are packed, B, ldb, C, ldc (long long), N (unsigned int) and then `sizes`.
+struct LaunchPlan {
+  std::string kernel;  ///< the instance, as C++ names it: "NAME_kernel<true, true>"
+  unsigned int grid_x = 1;
+  unsigned int grid_y = 1;
+  unsigned int threads = 32;
+  std::uint64_t shared_bytes = 0;       ///< of dynamic shared memory
+  bool zeroes_c = false;                ///< C must be set to zero first
+  bool programmatic = false;            ///< may begin before the kernel in front has ended
+  std::vector<unsigned int> sizes = {};
+};
+
+/// The plan of a layer with at least one non-zero.
+LaunchPlan launch_plan(const Layer& layer);
+
+}  // namespace esc
