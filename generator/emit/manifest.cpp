@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "generator/ir/print.h"
@@ -113,6 +115,49 @@ std::string manifest_json(const Layer& layer, const std::optional<VerificationRe
   return manifest.dump(2) + "\n";
 }
 
+namespace {
+
+/// The library's message without the label in front of it.
+std::string plain_words(const json::exception& problem) {
+  const std::string text = problem.what();
+  const auto label = text.find("] ");
+  return label == std::string::npos ? text : text.substr(label + 2);
+}
+
+/// A whole number from `least`, which is not negative, to `most`.
+std::int64_t whole_number(const json& manifest, const char* key, std::int64_t least, std::int64_t most,
+                          const std::string& file) {
+  const json& value = manifest.at(key);
+  // What does not fit into 64 bits with a sign becomes negative here.
+  const std::int64_t number = value.is_number_integer() ? value.get<std::int64_t>() : -1;
+  if (number < least || number > most) {
+    throw UserError(file, fmt::format("has {} {}, which is no whole number from {} to {}", key, value.dump(), least, most),
+                    "generate the bundle again");
+  }
+  return number;
+}
+
+/// A word that the manifest of every bundle of this version has there.
+void check_word(const json& manifest, const char* key, const char* word, const std::string& file) {
+  if (manifest.at(key) != word) {
+    throw UserError(file, fmt::format("has {} {}; this program knows \"{}\"", key, manifest.at(key).dump(), word),
+                    "generate the bundle again");
+  }
+}
+
+/// The prefix of C functions, which is also the name of files.
+std::string identifier(const json& manifest, const char* key, const std::string& file) {
+  const std::string name = manifest.at(key);
+  const auto allowed = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0 || !std::ranges::all_of(name, allowed)) {
+    throw UserError(file, fmt::format("has {} {}, which cannot be the prefix of C functions", key, manifest.at(key).dump()),
+                    "generate the bundle again");
+  }
+  return name;
+}
+
+}  // namespace
+
 Manifest parse_manifest(const std::string& text, const std::string& file) {
   try {
     const json manifest = json::parse(text);
@@ -120,16 +165,20 @@ Manifest parse_manifest(const std::string& text, const std::string& file) {
       throw UserError(file, fmt::format("has format version {}", manifest.at("format_version").dump()),
                       fmt::format("this program reads version {}", manifest_version));
     }
-    return {.name = manifest.at("name"),
-            .rows = manifest.at("m"),
-            .columns = manifest.at("k"),
-            .bcol = manifest.at("bcol"),
-            .nonzeros = manifest.at("nnz"),
+    constexpr std::int64_t most_size = 0x7fffffff;
+    constexpr std::int64_t most_nonzeros = std::int64_t{1} << 62;
+    check_word(manifest, "dtype", "f32", file);
+    check_word(manifest, "layout", "kn", file);
+    return {.name = identifier(manifest, "name", file),
+            .rows = whole_number(manifest, "m", 1, most_size, file),
+            .columns = whole_number(manifest, "k", 1, most_size, file),
+            .bcol = whole_number(manifest, "bcol", 1, most_size, file),
+            .nonzeros = whole_number(manifest, "nnz", 0, most_nonzeros, file),
             .pattern_sha256 = manifest.at("pattern_sha256"),
             .values_sha256 = manifest.at("values_sha256"),
             .schedule = manifest.at("schedule").at("text")};
   } catch (const json::exception& problem) {
-    throw UserError(file, fmt::format("is not a manifest: {}", problem.what()), "generate the bundle again");
+    throw UserError(file, fmt::format("is not a manifest: {}", plain_words(problem)), "generate the bundle again");
   }
 }
 

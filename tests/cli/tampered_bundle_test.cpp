@@ -137,6 +137,26 @@ TEST_F(TamperedBundle, ManifestThatIsNone) {
   expect_refused("out/a/manifest.json: has format version 99; this program reads version 1", 2);
 }
 
+TEST_F(TamperedBundle, ManifestWithValuesThatCannotBe) {
+  const std::string intact = read("out/a/manifest.json");
+  const auto with = [&](const std::string& key, const nlohmann::json& value) {
+    nlohmann::json manifest = nlohmann::json::parse(intact);
+    manifest[key] = value;
+    write("out/a/manifest.json", manifest.dump());
+  };
+  for (const nlohmann::json& bcol : {nlohmann::json(-5), nlohmann::json(0), nlohmann::json(1e300), nlohmann::json("32"),
+                                     nlohmann::json(~std::uint64_t{0})}) {
+    with("bcol", bcol);
+    expect_refused("out/a/manifest.json: has bcol " + bcol.dump() + ", which is no whole number from 1 to 2147483647", 2);
+  }
+  with("name", "../a");
+  expect_refused("has name \"../a\", which cannot be the prefix of C functions", 2);
+  with("dtype", "f16");
+  expect_refused("has dtype \"f16\"; this program knows \"f32\"", 2);
+  with("layout", "nk");
+  expect_refused("has layout \"nk\"", 2);
+}
+
 TEST_F(TamperedBundle, MissingFile) {
   for (const std::string name : {"a.packed", "a_transformer.cpp", "a.cu", "manifest.json"}) {
     const std::string file = "out/a/" + name;

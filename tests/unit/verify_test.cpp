@@ -76,6 +76,18 @@ TEST(Compare, SeesANotANumber) {
   EXPECT_THAT(compare_with_reference(small, b, c, product).problem, HasSubstr("C[0][1] is nan"));
 }
 
+TEST(Compare, JudgesWhatIsNotFiniteByItsKind) {
+  const SparseMatrix matrix{3, 2, {0, 1, 2, 3}, {0, 0, 1}, {INFINITY, NAN, 2.0F}};
+  const ProductCase product{1, 1, 1};
+  const std::vector<float> b{1.0F, 3.0F};
+  EXPECT_EQ(compare_with_reference(matrix, b, {INFINITY, NAN, 6.0F}, product).problem, "");
+  EXPECT_TRUE(compare_with_reference(matrix, b, {INFINITY, NAN, 6.0F}, product).within(1e-6));
+  EXPECT_FALSE(compare_with_reference(matrix, b, {INFINITY, NAN, 6.1F}, product).within(1e-6));
+  EXPECT_EQ(compare_with_reference(matrix, b, {-INFINITY, NAN, 6.0F}, product).problem, "C[0][0] is -inf, expected inf");
+  EXPECT_EQ(compare_with_reference(matrix, b, {INFINITY, 1.0F, 6.0F}, product).problem, "C[1][0] is 1, expected nan");
+  EXPECT_EQ(compare_with_reference(matrix, b, {INFINITY, NAN, INFINITY}, product).problem, "C[2][0] is inf, expected 6");
+}
+
 TEST(Compare, SeesAWriteBehindTheColumns) {
   const ProductCase product{2, 2, 4};
   const std::vector<float> b = draw_b(3, product, 1);
