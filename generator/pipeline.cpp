@@ -6,20 +6,26 @@
 #include "generator/lower/canonicalize.h"
 #include "generator/lower/coarsen.h"
 #include "generator/lower/compact.h"
+#include "generator/lower/cut_rows.h"
 #include "generator/lower/enumerate.h"
 #include "generator/lower/map_blocks.h"
 #include "generator/lower/map_panels.h"
+#include "generator/lower/map_tasks.h"
 #include "generator/lower/map_threads.h"
 #include "generator/lower/map_tiles.h"
 #include "generator/lower/merge_patterns.h"
 #include "generator/lower/pack_regions.h"
+#include "generator/lower/pack_tasks.h"
 #include "generator/lower/panel_nest.h"
 #include "generator/lower/reduce_sums.h"
+#include "generator/lower/share_tasks.h"
 #include "generator/lower/split_columns.h"
 #include "generator/lower/stage_regions.h"
+#include "generator/lower/sum_tasks.h"
 #include "generator/lower/transform_data.h"
 #include "generator/lower/unroll.h"
 #include "generator/lower/unroll_steps.h"
+#include "generator/lower/unroll_tasks.h"
 
 namespace esc {
 namespace {
@@ -38,7 +44,9 @@ class Pipeline {
 
   void apply(const Unroll& directive) {
     if (directive.loop == "k") {
-      step(print(Directive(directive)), has_tiles(nest_) ? unroll_steps(nest_, directive) : coarsen(nest_, directive));
+      step(print(Directive(directive)), has_tasks(nest_)   ? unroll_tasks(nest_, directive)
+                                        : has_tiles(nest_) ? unroll_steps(nest_, directive)
+                                                           : coarsen(nest_, directive));
       return;
     }
     step(print(Directive(directive)), unroll(nest_, directive));
@@ -51,10 +59,17 @@ class Pipeline {
   void apply(const MergePatterns& directive) { step(print(Directive(directive)), merge_patterns(nest_, directive)); }
   void apply(const MapPanels& directive) { step(print(Directive(directive)), map_panels(nest_, directive)); }
   void apply(const MapTiles& directive) { step(print(Directive(directive)), map_tiles(nest_, directive)); }
-  void apply(const SplitColumns& directive) { step(print(Directive(directive)), split_columns(nest_, directive)); }
-  void apply(const ReduceSums& directive) { step(print(Directive(directive)), reduce_sums(nest_, directive)); }
+  void apply(const SplitColumns& directive) {
+    step(print(Directive(directive)), has_tasks(nest_) ? share_tasks(nest_, directive) : split_columns(nest_, directive));
+  }
+  void apply(const ReduceSums& directive) {
+    step(print(Directive(directive)), has_tasks(nest_) ? sum_tasks(nest_, directive) : reduce_sums(nest_, directive));
+  }
   void apply(const PackRegions& directive) { step(print(Directive(directive)), pack_regions(nest_, directive)); }
   void apply(const StageRegions& directive) { step(print(Directive(directive)), stage_regions(nest_, directive)); }
+  void apply(const CutRows& directive) { step(print(Directive(directive)), cut_rows(nest_, directive)); }
+  void apply(const PackTasks& directive) { step(print(Directive(directive)), pack_tasks(nest_, directive)); }
+  void apply(const MapTasks& directive) { step(print(Directive(directive)), map_tasks(nest_, directive)); }
 
   LoopNest result() && { return std::move(nest_); }
 

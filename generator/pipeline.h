@@ -16,7 +16,7 @@ struct LoweredStep {
 };
 
 /// The nest after every step of the transformation, the input first and the final form last. `patterns` are the patterns
-/// that the matrix has (absent: all, which family panel asks for). Throws UserError (ScheduleError) when a directive is illegal.
+/// that the matrix has (absent: all, which families panel and rows ask for). Throws UserError (ScheduleError) when a directive is illegal.
 std::vector<LoweredStep> lower_by_steps(const LoopNest& nest, const std::vector<Directive>& directives,
                                         const std::optional<std::vector<Pattern>>& patterns = std::nullopt);
 

@@ -16,6 +16,8 @@ extern const std::string_view packing_file;
 extern const std::string_view pattern_check_file;
 extern const std::string_view region_format_file;
 extern const std::string_view region_packing_file;
+extern const std::string_view task_format_file;
+extern const std::string_view task_packing_file;
 
 namespace transformer {
 namespace {
@@ -47,6 +49,10 @@ std::string list_packing_text() {
 
 std::string region_packing_text() {
   return joined({packed_bytes_file, region_format_file, panel_sources_file, region_packing_file, pattern_check_file});
+}
+
+std::string task_packing_text() {
+  return joined({packed_bytes_file, task_format_file, panel_sources_file, task_packing_file, pattern_check_file});
 }
 
 std::string layer_format_text(const PackedFormat& format) {
@@ -89,6 +95,29 @@ constexpr RegionCounts layer_counts = {{
 constexpr RegionFormat layer_format = describe(layer_shape, layer_counts);)",
                      shape.rows, shape.columns, shape.height, shape.warps, shape.groups, shape.warp_panels,
                      shape.block_panels, shape.multiple, counts.nonzeros, counts.columns, counts.widest_panel);
+}
+
+std::string layer_format_text(const TaskFormat& format) {
+  const TaskShape& shape = format.shape;
+  const TaskCounts& counts = format.counts;
+  return fmt::format(R"(constexpr TaskShape layer_shape = {{
+    {},  // rows
+    {},  // columns
+    {},  // longest task
+    {},  // longest light task
+    {},  // heavy tasks of a block
+    {},  // light tasks of a block
+    ScalarType::f32,  // values
+}};
+constexpr TaskCounts layer_counts = {{
+    {},  // non-zeros
+    {},  // tasks
+    {},  // heavy tasks
+    {},  // split rows
+}};
+constexpr TaskFormat layer_format = describe(layer_shape, layer_counts);)",
+                     shape.rows, shape.columns, shape.longest, shape.light, shape.block_heavy, shape.block_light,
+                     counts.nonzeros, counts.tasks, counts.heavy, counts.split_rows);
 }
 
 }  // namespace transformer

@@ -1,57 +1,19 @@
 #include "transformer/region_unpack.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
 #include <utility>
 
-#include "transformer/format_error.h"
 #include "transformer/region_pack.h"
+#include "transformer/unverified_bytes.h"
 
 namespace esc::transformer {
 namespace {
 
-template <typename... Arguments>
-[[noreturn]] void refuse(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
-  throw FormatError(fmt::format(text, std::forward<Arguments>(arguments)...));
-}
-
-template <typename Value>
-Value load(std::span<const std::byte> bytes, std::uint64_t offset) {
-  Value value;
-  std::memcpy(&value, bytes.subspan(offset, sizeof value).data(), sizeof value);
-  return value;
-}
-
-void check_range(const char* field, std::uint64_t value, std::uint64_t lowest, std::uint64_t highest) {
-  if (value < lowest || value > highest) {
-    refuse("the header field {} is {}; it can be {} to {}", field, value, lowest, highest);
-  }
-}
-
 RegionHeader checked_header(std::span<const std::byte> packed) {
-  if (packed.size() < header_bytes) {
-    refuse("{} bytes are too few for the header of a packed matrix, which has {}", packed.size(), header_bytes);
-  }
-  const auto header = load<RegionHeader>(packed, 0);
-  if (!holds_regions(packed)) {
-    refuse("the bytes are not a packed matrix: they do not begin with ESCREGN");
-  }
-  if (header.version != region_format_version) {
-    refuse("the packed matrix has format version {}; this program reads version {}", header.version,
-           region_format_version);
-  }
-  constexpr std::uint64_t checksum_at = offsetof(RegionHeader, header_checksum);
-  if (checksum(packed.data(), checksum_at) != header.header_checksum) {
-    refuse("the header is damaged: bytes 0 to {} do not have the checksum stored at byte {}", checksum_at - 1,
-           checksum_at);
-  }
-  if (header.total_bytes != packed.size()) {
-    refuse("the packed matrix has {} bytes; its header says {}", packed.size(), header.total_bytes);
-  }
+  const auto header = load_header<RegionHeader>(packed, region_magic_text, region_format_version);
   constexpr std::uint64_t largest_size = std::numeric_limits<std::int32_t>::max();
   check_range("rows", header.rows, 1, largest_size);
   check_range("columns", header.columns, 1, largest_size);
@@ -113,8 +75,7 @@ void append_panel(const RegionReader& regions, const RegionFormat& format, std::
 }  // namespace
 
 bool holds_regions(std::span<const std::byte> packed) {
-  return packed.size() >= sizeof(RegionHeader::magic) &&
-         std::memcmp(packed.data(), region_magic_text, sizeof(RegionHeader::magic)) == 0;
+  return begins_with(packed, region_magic_text);
 }
 
 RegionFormat read_region_format(std::span<const std::byte> packed) {
@@ -161,11 +122,7 @@ float RegionReader::value(std::int64_t set, std::uint32_t warp, std::uint32_t gr
 
 CsrMatrix unpack_regions(std::span<const std::byte> packed) {
   const RegionFormat format = read_region_format(packed);
-  if (checksum(packed.data() + header_bytes, packed.size() - header_bytes) !=
-      load<RegionHeader>(packed, 0).payload_checksum) {
-    refuse("the packed matrix is damaged: bytes {} to {} do not have the checksum stored at byte {}", header_bytes,
-           packed.size() - 1, offsetof(RegionHeader, payload_checksum));
-  }
+  check_payload<RegionHeader>(packed);
   const RegionReader regions(packed, format);
   CsrMatrix matrix{format.shape.rows, format.shape.columns, {0}, {}, {}};
   for (std::int64_t panel = 0; panel < format.shape.panels(); ++panel) {

@@ -1,55 +1,18 @@
 #include "transformer/unpack.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <limits>
 #include <utility>
 
-#include "transformer/format_error.h"
 #include "transformer/panel_sources.h"
+#include "transformer/unverified_bytes.h"
 
 namespace esc::transformer {
 namespace {
 
-template <typename... Arguments>
-[[noreturn]] void refuse(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
-  throw FormatError(fmt::format(text, std::forward<Arguments>(arguments)...));
-}
-
-template <typename Value>
-Value load(std::span<const std::byte> bytes, std::uint64_t offset) {
-  Value value;
-  std::memcpy(&value, bytes.data() + offset, sizeof value);
-  return value;
-}
-
-void check_range(const char* field, std::uint64_t value, std::uint64_t lowest, std::uint64_t highest) {
-  if (value < lowest || value > highest) {
-    refuse("the header field {} is {}; it can be {} to {}", field, value, lowest, highest);
-  }
-}
-
 PackedHeader checked_header(std::span<const std::byte> packed) {
-  if (packed.size() < header_bytes) {
-    refuse("{} bytes are too few for the header of a packed matrix, which has {}", packed.size(), header_bytes);
-  }
-  const auto header = load<PackedHeader>(packed, 0);
-  if (std::memcmp(header.magic, magic_text, sizeof header.magic) != 0) {
-    refuse("the bytes are not a packed matrix: they do not begin with ESCPACK");
-  }
-  if (header.version != format_version) {
-    refuse("the packed matrix has format version {}; this program reads version {}", header.version, format_version);
-  }
-  constexpr std::uint64_t checksum_at = offsetof(PackedHeader, header_checksum);
-  if (checksum(packed.data(), checksum_at) != header.header_checksum) {
-    refuse("the header is damaged: bytes 0 to {} do not have the checksum stored at byte {}", checksum_at - 1,
-           checksum_at);
-  }
-  if (header.total_bytes != packed.size()) {
-    refuse("the packed matrix has {} bytes; its header says {}", packed.size(), header.total_bytes);
-  }
+  const auto header = load_header<PackedHeader>(packed, magic_text, format_version);
   constexpr std::uint64_t largest_size = std::numeric_limits<std::int32_t>::max();
   check_range("rows", header.rows, 1, largest_size);
   check_range("columns", header.columns, 1, largest_size);
@@ -229,11 +192,7 @@ PackedFormat read_format(std::span<const std::byte> packed) {
 
 CsrMatrix unpack(std::span<const std::byte> packed) {
   const PackedFormat format = read_format(packed);
-  if (checksum(packed.data() + header_bytes, packed.size() - header_bytes) !=
-      load<PackedHeader>(packed, 0).payload_checksum) {
-    refuse("the packed matrix is damaged: bytes {} to {} do not have the checksum stored at byte {}", header_bytes,
-           packed.size() - 1, offsetof(PackedHeader, payload_checksum));
-  }
+  check_payload<PackedHeader>(packed);
   const Lists lists(packed, format);
   check_pointers(lists, format);
   check_order(lists, format);

@@ -22,20 +22,20 @@
 namespace {
 
 // The schedule.
-constexpr int panel_height = 2;   // rows of a panel
-constexpr int tile_columns = 32;  // columns of C that a block computes
-constexpr int vector_width = 4;   // consecutive ones that a lane holds
-constexpr int panel_groups = 4;   // lane groups of a warp that share the columns of a panel
-constexpr int panel_warps = 2;    // warps that share them
-constexpr int block_panels = 2;   // panels of a block
-constexpr int quads_at_once = 1;  // quads of columns that a lane group has in flight
+constexpr int panel_height = 2;    // rows of a panel
+constexpr int tile_columns = 32;   // columns of C that a block computes
+constexpr int vector_width = 4;    // consecutive ones that a lane holds
+constexpr int sharing_groups = 4;  // lane groups of a warp that share the columns of a panel
+constexpr int panel_warps = 2;     // warps that share them
+constexpr int block_panels = 2;    // panels of a block
+constexpr int quads_at_once = 1;   // quads of columns that a lane group has in flight
 constexpr unsigned int tuned_columns = 64;
 
 // What follows from it.
 constexpr int group_lanes = tile_columns / vector_width;
 constexpr int warp_groups = 32 / group_lanes;
 constexpr int warp_panels =
-    warp_groups / panel_groups;  // panels beside each other in a warp: a set
+    warp_groups / sharing_groups;  // panels beside each other in a warp: a set
 constexpr int block_sets = block_panels / warp_panels;
 constexpr int block_warps = panel_warps * block_sets;
 constexpr int block_rows = block_panels * panel_height;
@@ -150,19 +150,19 @@ __device__ __forceinline__ void multiply(const Quad& quad, const float* __restri
   }
 }
 
-// What is left of a lane's sums when the groups of a panel have been added up: kept_sums of them from `first` on, the same
-// in `copies` groups beside each other.
-constexpr int kept_sums = lane_sums > panel_groups ? lane_sums / panel_groups : 1;
-constexpr int copies = panel_groups > lane_sums ? panel_groups / lane_sums : 1;
+// What is left of a lane's sums when those of the groups that share them have been added up: kept_sums of them from `first`
+// on, the same in `copies` groups beside each other.
+constexpr int kept_sums = lane_sums > sharing_groups ? lane_sums / sharing_groups : 1;
+constexpr int copies = sharing_groups > lane_sums ? sharing_groups / lane_sums : 1;
 constexpr int stored_width = kept_sums < vector_width ? kept_sums : vector_width;
 
-// Adds up the sums of a panel's lane groups. While a lane has several sums it keeps one half and gives the other to a lane
-// that keeps that one, so that no sum is added twice; a single sum is then added both ways.
+// Adds up the sums of the lane groups that share them. While a lane has several sums it keeps one half and gives the other
+// to a lane that keeps that one, so that no sum is added twice; a single sum is then added both ways.
 __device__ __forceinline__ int add_groups(float (&sums)[lane_sums], int group) {
   int first = 0;
   int count = lane_sums;
 #pragma unroll
-  for (int distance = panel_groups / 2; distance > 0; distance /= 2) {
+  for (int distance = sharing_groups / 2; distance > 0; distance /= 2) {
     if (count > 1) {
       count /= 2;
       const bool upper = (group & distance) != 0;
@@ -211,10 +211,10 @@ __global__ void __launch_bounds__(threads_per_block, 1)
 
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int warp = static_cast<int>(threadIdx.x / 32);
-  const int set = warp % block_sets;                           // of the panels of the block
-  const int part = warp / block_sets;                          // which of the panels' warps this is
-  const int group = lane / group_lanes;                        // in the warp
-  const int panel = set * warp_panels + group / panel_groups;  // in the block
+  const int set = warp % block_sets;     // of the panels of the block
+  const int part = warp / block_sets;    // which of the panels' warps this is
+  const int group = lane / group_lanes;  // in the warp
+  const int panel = set * warp_panels + group / sharing_groups;  // in the block
   const unsigned int tile = blockIdx.y * tile_columns;
   const unsigned int column = tile + lane % group_lanes * vector_width;
 
@@ -259,12 +259,12 @@ __global__ void __launch_bounds__(threads_per_block, 1)
     }
   }
 
-  const int first = add_groups(sums, group % panel_groups);
+  const int first = add_groups(sums, group % sharing_groups);
   // The warps leave their sums in shared memory, [warp of the panel][row of the block][column of the tile].
   extern __shared__ __align__(128) unsigned char shared_memory[];
   float* const shared_sums = reinterpret_cast<float*>(shared_memory);
   constexpr int outputs = block_rows * tile_columns;
-  if (group % panel_groups % copies == 0) {
+  if (group % sharing_groups % copies == 0) {
 #pragma unroll
     for (int i = 0; i < kept_sums; i += stored_width) {
       const int row = panel * panel_height + (first + i) / vector_width;

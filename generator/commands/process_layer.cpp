@@ -19,8 +19,36 @@ namespace fs = std::filesystem;
 /// Data files are for machines; every other text of a bundle is laid out for people.
 std::string format(const std::string& file, const std::string& text) { return format_source(text, file); }
 
-ScheduleChoice choose(const LayerRequest& request, const GenerateMode& mode) {
-  ScheduleChoice choice = request.schedule == "auto" ? choose_schedule(request.bcol)
+GeneratedLayer generate_with(const LayerRequest& request, const SparseMatrix& matrix, const ScheduleChoice& choice) {
+  return generate_layer(matrix, read_loop_nest(request.kernel),
+                        {.name = request.name,
+                         .source_file = printable_file_name(request.matrix),
+                         .bcol = request.bcol,
+                         .architectures = request.architectures,
+                         .choice = choice});
+}
+
+/// What auto chooses; where the matrix does not allow that, what it falls back to.
+GeneratedLayer generate_automatically(const LayerRequest& request, const SparseMatrix& matrix) {
+  const ScheduleChoice choice =
+      choose_schedule({request.bcol, matrix.rows, matrix.columns, matrix.nonzeros()});
+  if (std::holds_alternative<AtomicSchedule>(choice.schedule)) {
+    return generate_with(request, matrix, choice);
+  }
+  try {
+    return generate_with(request, matrix, choice);
+  } catch (const UserError& refusal) {
+    ScheduleChoice fallback = uneven_rows_schedule(request.bcol);
+    fallback.source += fmt::format(", because {} is illegal for this matrix", print(choice.schedule));
+    return generate_with(request, matrix, fallback);
+  }
+}
+
+GeneratedLayer generate(const LayerRequest& request, const GenerateMode& mode, const SparseMatrix& matrix) {
+  if (request.schedule == "auto" && mode.compaction) {
+    return generate_automatically(request, matrix);
+  }
+  ScheduleChoice choice = request.schedule == "auto" ? published_schedule(request.bcol)
                                                      : ScheduleChoice{parse_schedule(request.schedule), "user"};
   if (!mode.compaction) {
     auto* atomic = std::get_if<AtomicSchedule>(&choice.schedule);
@@ -30,16 +58,7 @@ ScheduleChoice choose(const LayerRequest& request, const GenerateMode& mode) {
     }
     atomic->compaction = false;
   }
-  return choice;
-}
-
-GeneratedLayer generate(const LayerRequest& request, const GenerateMode& mode, const SparseMatrix& matrix) {
-  return generate_layer(matrix, read_loop_nest(request.kernel),
-                        {.name = request.name,
-                         .source_file = printable_file_name(request.matrix),
-                         .bcol = request.bcol,
-                         .architectures = request.architectures,
-                         .choice = choose(request, mode)});
+  return generate_with(request, matrix, choice);
 }
 
 /// The parts of the bundle on disk that were measured, not generated: what --check takes as they are.

@@ -74,7 +74,7 @@ void check_size(const transformer::RegionFormat& format, std::uint64_t csr_bytes
                                 format.counts.widest_panel,
                                 static_cast<double>(format.counts.columns) / static_cast<double>(format.shape.panels()),
                                 format.bytes, static_cast<double>(format.bytes) / static_cast<double>(csr_bytes)),
-                    "choose a schedule of family atomic");
+                    "choose a schedule of family rows");
   }
 }
 
@@ -115,6 +115,22 @@ Packing pack_layer(const PanelSchedule& schedule, const SparseMatrix& matrix, co
   check_shared_memory(schedule, format, options.architectures);
   const auto packed =
       std::make_shared<const transformer::PackedRegions>(transformer::pack_regions(csr_view(matrix), cut));
+  return {format, transformer::pattern_digests(csr_view(matrix), format.shape), std::nullopt,
+          std::shared_ptr<const std::byte[]>(packed, packed->bytes.span().data())};
+}
+
+Packing pack_layer(const RowsSchedule& schedule, const SparseMatrix& matrix, const GenerateOptions& options) {
+  const transformer::TaskOptions cut{.longest = static_cast<std::uint32_t>(schedule.task),
+                                     .light = static_cast<std::uint32_t>(schedule.light),
+                                     .block_heavy = static_cast<std::uint32_t>(schedule.warps),
+                                     .block_light = static_cast<std::uint32_t>(schedule.block_groups())};
+  const transformer::TaskFormat format = transformer::plan_tasks(csr_view(matrix), cut);
+  if (format.counts.tasks > most_blocks) {
+    throw UserError(options.source_file,
+                    fmt::format("has {} tasks, more than the {} that the kernel counts", format.counts.tasks, most_blocks),
+                    "choose a schedule with a larger task");
+  }
+  const auto packed = std::make_shared<const transformer::PackedTasks>(transformer::pack_tasks(csr_view(matrix), cut));
   return {format, transformer::pattern_digests(csr_view(matrix), format.shape), std::nullopt,
           std::shared_ptr<const std::byte[]>(packed, packed->bytes.span().data())};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,16 @@ namespace esc {
 /// How a layer's launcher launches its kernel for N = bCol columns without gaps between rows, for programs that launch it
 /// themselves. The kernel's arguments are packed, B, ldb, C, ldc (long long), N (unsigned int) and then `sizes`.
 struct LaunchPlan {
+  /// A kernel in front that sets some rows of C to zero, which the other one adds to. Its arguments are packed, C, ldc
+  /// (long long), N (unsigned int) and then `sizes`; it is programmatic where the other one is.
+  struct Zeroing {
+    std::string kernel;  ///< as C++ names it: "NAME_zero_rows"
+    unsigned int grid_x = 1;
+    unsigned int threads = 32;
+    std::vector<unsigned int> sizes = {};
+    bool operator==(const Zeroing&) const = default;
+  };
+
   std::string kernel;  ///< the instance, as C++ names it: "NAME_kernel<true, true>"
   unsigned int grid_x = 1;
   unsigned int grid_y = 1;
@@ -19,6 +30,7 @@ struct LaunchPlan {
   bool zeroes_c = false;                ///< C must be set to zero first
   bool programmatic = false;            ///< may begin before the kernel in front has ended
   std::vector<unsigned int> sizes = {};
+  std::optional<Zeroing> zeroing = {};  ///< absent: no row needs it
 };
 
 /// The plan of a layer with at least one non-zero.

@@ -11,11 +11,12 @@
 #include "generator/schedule/scheduler.h"
 #include "transformer/pack.h"
 #include "transformer/region_pack.h"
+#include "transformer/task_pack.h"
 
 namespace esc {
 
-/// How the matrix is packed: into lists for family atomic, into regions for family panel.
-using PackedDescription = std::variant<transformer::PackedFormat, transformer::RegionFormat>;
+/// How the matrix is packed: into lists for family atomic, into regions for family panel, into tasks for family rows.
+using PackedDescription = std::variant<transformer::PackedFormat, transformer::RegionFormat, transformer::TaskFormat>;
 
 /// Everything that the text of a bundle depends on: one layer, one bCol, one schedule. Immutable once made.
 struct Layer {

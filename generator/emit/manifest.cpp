@@ -68,6 +68,17 @@ json packed_entry(const transformer::RegionFormat& format) {
           {"region_bytes", format.region_bytes}};
 }
 
+json packed_entry(const transformer::TaskFormat& format) {
+  return {{"version", transformer::task_format_version},
+          {"longest", format.shape.longest},
+          {"light", format.shape.light},
+          {"block_heavy", format.shape.block_heavy},
+          {"block_light", format.shape.block_light},
+          {"tasks", format.counts.tasks},
+          {"heavy", format.counts.heavy},
+          {"split_rows", format.counts.split_rows}};
+}
+
 json packed_entry(const transformer::PackedFormat& format) {
   json sections = json::array();
   for (const transformer::Section& section : format.sections) {

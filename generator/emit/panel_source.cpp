@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "generator/emit/dependent_launch.h"
 #include "generator/emit/templates.h"
 #include "generator/emit/text_template.h"
 
@@ -22,7 +23,7 @@ std::string height_sentence(int height) {
 
 std::string reading_text(const PanelSchedule& schedule) {
   return fill(schedule.stage ? panel_read_staged_template : panel_read_direct_template,
-              {{"WAIT", schedule.pdl ? "wait_for_predecessor();" : ""}});
+              {{"WAIT", wait_call(schedule.pdl)}});
 }
 
 /// Staged regions stand in front of the sums.
@@ -36,22 +37,6 @@ std::string shared_sums_text(const PanelSchedule& schedule) {
 std::string storing_text(const PanelSchedule& schedule) {
   return schedule.warps == 1 ? fill(panel_store_warp_template, {})
                              : fill(panel_store_block_template, {{"SHARED_SUMS", shared_sums_text(schedule)}});
-}
-
-/// The launch attribute that lets the kernel begin early, where the device knows it.
-std::string launch_attributes(const PanelSchedule& schedule) {
-  return schedule.pdl ? R"(  int device = 0;
-  int major = 0;
-  cudaLaunchAttribute overlap = {};
-  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlap.val.programmaticStreamSerializationAllowed = 1;
-  if (cudaGetDevice(&device) == cudaSuccess &&
-      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess && major >= 9) {
-    launch.attrs = &overlap;
-    launch.numAttrs = 1;
-  }
-)"
-                      : "";
 }
 
 }  // namespace
@@ -77,8 +62,10 @@ std::string panel_device_source(const Layer& layer) {
                                       {"QUADS", number(schedule.ufk / static_cast<int>(transformer::quad_steps))},
                                       {"COLUMN_BYTES", number(format.column_bytes)},
                                       {"COLUMN_VECTOR", narrow ? "ushort4" : "uint4"},
-                                      {"DEPENDENCY", schedule.pdl ? fill(panel_dependency_template, {}) : ""},
-                                      {"ALLOW", schedule.pdl ? "allow_successor();\n" : ""},
+                                      {"PARTS", fill(lane_parts_template, {})},
+                                      {"ADD_GROUPS", fill(lane_sums_template, {})},
+                                      {"DEPENDENCY", dependency_functions(schedule.pdl)},
+                                      {"ALLOW", allow_successor_call(schedule.pdl)},
                                       {"READ_REGION", reading_text(schedule)},
                                       {"STORE", storing_text(schedule)}});
 }
@@ -100,7 +87,7 @@ std::string panel_kernel_source(const Layer& layer) {
                {"BLOCKS", number(format.shape.blocks())},
                {"REGION_BYTES", number(format.region_bytes)},
                {"SHARED_BYTES", number(panel_shared_bytes(schedule, format))},
-               {"LAUNCH_ATTRIBUTES", launch_attributes(schedule)}});
+               {"LAUNCH_ATTRIBUTES", launch_attributes(schedule.pdl)}});
 }
 
 }  // namespace esc

@@ -175,7 +175,7 @@ class Interpreter {
   void execute(const Statement& statement) {
     const bool holds = guard_holds(statement.guard);
     if (const auto* index = std::get_if<DefineIndex>(&statement.action)) {
-      variables_.define(index->name, evaluate(index->value));
+      variables_.define(index->name, holds ? evaluate(index->value) : 0);
     } else if (const auto* element = std::get_if<DefineElement>(&statement.action)) {
       scalars_.define(element->name, holds ? value(element->value) : 0.0);
     } else if (const auto* store = std::get_if<Store>(&statement.action); holds && store != nullptr) {
@@ -255,6 +255,7 @@ class Interpreter {
   std::int64_t evaluate(const ClearLowestSetBit& clear) {
     return static_cast<std::int64_t>(mask(clear.mask) & (mask(clear.mask) - 1));
   }
+  std::int64_t evaluate(const Minimum& minimum) { return std::min(evaluate(minimum.left), evaluate(minimum.right)); }
   std::int64_t evaluate(const ColumnCount& count) { return static_cast<std::int64_t>(columns(count.set).size()); }
   std::int64_t evaluate(const ColumnAt& at) {
     return columns(at.set).at(static_cast<std::size_t>(evaluate(at.position)));

@@ -79,8 +79,14 @@ struct ColumnAt {
   Affine position;
   bool operator==(const ColumnAt&) const = default;
 };
+/// The smaller of two numbers.
+struct Minimum {
+  Affine left;
+  Affine right;
+  bool operator==(const Minimum&) const = default;
+};
 using IndexExpression = std::variant<Affine, Access, Quotient, Remainder, RoundDown, PopulationCount, LowestSetBit,
-                                     ClearLowestSetBit, ColumnCount, ColumnAt>;
+                                     ClearLowestSetBit, ColumnCount, ColumnAt, Minimum>;
 
 /// Conditions of a guard.
 struct Less {
@@ -99,7 +105,7 @@ using Guard = std::vector<Condition>;
 /// What an update multiplies or adds to: an element of an array, a scalar (by name), or a constant.
 using Operand = std::variant<Access, std::string, double>;
 
-/// const index name = value.
+/// const index name = value. Under a guard that fails the index is zero, and the value is not looked at.
 struct DefineIndex {
   std::string name;
   IndexExpression value;

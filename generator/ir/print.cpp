@@ -51,7 +51,12 @@ std::string print(const Store& store) {
 std::string print(const Statement& statement) {
   return std::visit(
       Overloaded{
-          [&](const DefineIndex& define) { return fmt::format("int {} = {};", define.name, esc::print(define.value)); },
+          [&](const DefineIndex& define) {
+            const std::string value = esc::print(define.value);
+            return statement.guard.empty()
+                       ? fmt::format("int {} = {};", define.name, value)
+                       : fmt::format("int {} = {} ? {} : 0;", define.name, esc::print(statement.guard), value);
+          },
           [&](const DefineElement& define) {
             const std::string value = esc::print(define.value);
             return statement.guard.empty()
@@ -251,7 +256,8 @@ std::string print(const IndexExpression& expression) {
                  [](const LowestSetBit& bit) { return fmt::format("lowest_bit({})", bit.mask); },
                  [](const ClearLowestSetBit& clear) { return fmt::format("{0} & ({0} - 1)", clear.mask); },
                  [](const ColumnCount& count) { return fmt::format("size({})", print(count.set)); },
-                 [](const ColumnAt& at) { return fmt::format("{}[{}]", print(at.set), print(at.position)); }},
+                 [](const ColumnAt& at) { return fmt::format("{}[{}]", print(at.set), print(at.position)); },
+                 [](const Minimum& least) { return fmt::format("min({}, {})", print(least.left), print(least.right)); }},
       expression);
 }
 
@@ -272,7 +278,9 @@ std::string print(const Block& block, int level) {
 std::string print(const LoopNest& nest) {
   std::string text;
   for (const DerivedSize& size : nest.derived_sizes) {
-    text += fmt::format("// {} = ceil({} / {})\n", size.name, print(size.numerator), size.divisor);
+    const bool sum = size.numerator.terms().size() > 1;
+    text += fmt::format("// {} = ceil({}{}{} / {})\n", size.name, sum ? "(" : "", print(size.numerator), sum ? ")" : "",
+                        size.divisor);
   }
   for (const ArrayDeclaration& array : nest.arrays) {
     text += print_local(array);

@@ -33,6 +33,9 @@ IndexExpression rewrite_index(const IndexExpression& expression, const Rewrite& 
   if (const auto* at = std::get_if<ColumnAt>(&expression)) {
     return ColumnAt{at->set, rewrite_affine(at->position, how)};
   }
+  if (const auto* minimum = std::get_if<Minimum>(&expression)) {
+    return Minimum{rewrite_affine(minimum->left, how), rewrite_affine(minimum->right, how)};
+  }
   return expression;
 }
 

@@ -36,9 +36,14 @@ void check_lanes(const MapTiles& directive, std::int64_t panels) {
   }
 }
 
-/// The updates for j, j + 1, .., each with its bound.
-Block repeat(const Block& updates, const Loop& column, int vector) {
+/// The updates for j, j + 1, .., each with its bound, behind what they need of column k alone.
+Block repeat(const Block& body, const Loop& column, int vector) {
   Block repeated;
+  Block updates;
+  for (const Node& node : body) {
+    const bool update = std::holds_alternative<Update>(std::get<Statement>(node.content).action);
+    (update ? updates : repeated).push_back(node);
+  }
   for (int v = 0; v < vector; ++v) {
     const Affine shifted = Affine::of(column.iterator) + v;
     for (const Node& node : updates) {
@@ -50,26 +55,35 @@ Block repeat(const Block& updates, const Loop& column, int vector) {
   return repeated;
 }
 
+/// The column loop at the end of a block's body becomes tiles and lanes.
+void tile(PanelNest& parts, const Loop& column, const MapTiles& directive) {
+  Phase& phase = parts.phases.front();
+  check_lanes(directive, count_threads(phase.threads, Mapping::lane_digit));
+  Node reduction = column.body.front();
+  if (auto* columns = std::get_if<ColumnLoop>(&reduction.content)) {
+    columns->body = repeat(columns->body, column, directive.vector);
+  } else {
+    auto& loop = std::get<Loop>(reduction.content);
+    loop.body = repeat(loop.body, column, directive.vector);
+  }
+  phase.threads.push_back(thread_loop("lane", directive.columns / directive.vector, Role::column, Mapping::lane_digit));
+  phase.body.back() =
+      define(column.iterator, Affine::of("tile", directive.columns) + Affine::of("lane", directive.vector));
+  phase.body.push_back(std::move(reduction));
+  parts.tiles = Loop{"tile", 0, Affine::of("tiles"), 1, Role::column, Mapping::grid_y, {}};
+}
+
 }  // namespace
 
 LoopNest map_tiles(const LoopNest& nest, const MapTiles& directive) {
-  PanelNest parts = take_apart(nest, directive);
   const Loop* column = find_loop(nest.body, directive.loop);
-  if (column == nullptr || column->role != Role::column) {
-    throw ScheduleError(directive, fmt::format("there is no column loop '{}' to map to the grid", directive.loop),
-                        fmt::format("the loops of the nest are {}", list_iterators(nest.body)));
-  }
-  Phase& phase = parts.phases.front();
-  check_lanes(directive, count_threads(phase.threads, Mapping::lane_digit));
-
-  ColumnLoop columns = std::get<ColumnLoop>(column->body.front().content);
-  columns.body = repeat(columns.body, *column, directive.vector);
-  phase.threads.push_back(thread_loop("lane", directive.columns / directive.vector, Role::column, Mapping::lane_digit));
-  phase.body = {phase.body.front(),
-                define(column->iterator, Affine::of("tile", directive.columns) + Affine::of("lane", directive.vector)),
-                Node{std::move(columns)}};
-  parts.tiles = Loop{"tile", 0, Affine::of("tiles"), 1, Role::column, Mapping::grid_y, {}};
-  LoopNest result = put_together(nest, parts);
+  LoopNest result = change_grids(nest, directive, [&](PanelNest& parts) {
+    if (column == nullptr || column->role != Role::column) {
+      throw ScheduleError(directive, fmt::format("there is no column loop '{}' to map to the grid", directive.loop),
+                          fmt::format("the loops of the nest are {}", list_iterators(nest.body)));
+    }
+    tile(parts, std::get<Loop>(parts.phases.front().body.back().content), directive);
+  });
   result.derived_sizes.push_back({"tiles", column->upper, directive.columns});
   return result;
 }

@@ -13,7 +13,9 @@ namespace esc {
 ///          for (k : columns(..)) { if (i < M && j < N) C[i][j] += A[i][k] * B[k][j];
 ///                                  if (i < M && j + 1 < N) C[i][j + 1] += A[i][k] * B[k][j + 1]; } }
 ///
-/// The bounds let N be no multiple of W. Stands after the rows are mapped: lanes lie inside the panels of a warp.
+/// The bounds let N be no multiple of W. Where there are tasks in place of panels, the loop over the columns of A is one over
+/// the non-zeros of a task, and both grids are changed so. Stands after the rows are mapped: lanes lie inside the panels or
+/// the tasks of a warp.
 /// Refuses loops other than the column loop, widths outside 1 to 128, a V outside 1 to 4 or that does not divide W, and
 /// more lanes than a warp has.
 LoopNest map_tiles(const LoopNest& nest, const MapTiles& directive);

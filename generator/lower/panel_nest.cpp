@@ -115,6 +115,19 @@ LoopNest put_together(const LoopNest& nest, const PanelNest& parts) {
   return result;
 }
 
+LoopNest change_grids(const LoopNest& nest, const Directive& step, const std::function<void(PanelNest&)>& change) {
+  LoopNest result = nest;
+  result.body.clear();
+  for (const Node& node : nest.body) {
+    LoopNest one = nest;
+    one.body = {node};
+    PanelNest parts = take_apart(one, step);
+    change(parts);
+    result.body.push_back(put_together(one, parts).body.front());
+  }
+  return result;
+}
+
 std::int64_t count_threads(const std::vector<Loop>& threads, Mapping mapping) {
   std::int64_t count = 1;
   for (const Loop& loop : threads) {

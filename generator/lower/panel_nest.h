@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,10 @@ bool has_tiles(const LoopNest& nest);
 /// Throws ScheduleError (place `step`) when the rows are not mapped to the grid.
 PanelNest take_apart(const LoopNest& nest, const Directive& step);
 LoopNest put_together(const LoopNest& nest, const PanelNest& parts);
+
+/// The nest with every grid of it changed: family panel has one, family rows one for heavy tasks and one for light ones,
+/// whose blocks run beside each other. Throws ScheduleError (place `step`) when there is none.
+LoopNest change_grids(const LoopNest& nest, const Directive& step, const std::function<void(PanelNest&)>& change);
 
 /// The number of warps or lanes that loops of this mapping take.
 std::int64_t count_threads(const std::vector<Loop>& threads, Mapping mapping);

@@ -25,6 +25,11 @@ std::string text(const SplitColumns& split) {
 std::string text(const ReduceSums&) { return "reduce()"; }
 std::string text(const PackRegions& pack) { return fmt::format("transform({}, regions, {})", pack.array, pack.multiple); }
 std::string text(const StageRegions& stage) { return fmt::format("stage({})", stage.array); }
+std::string text(const CutRows& cut) { return fmt::format("cut({}, {})", cut.loop, cut.task); }
+std::string text(const PackTasks& pack) { return fmt::format("transform({}, tasks, light={})", pack.array, pack.light); }
+std::string text(const MapTasks& map) {
+  return fmt::format("map({}, grid, warps={}, groups={})", map.loop, map.warps, map.groups);
+}
 
 }  // namespace
 

@@ -78,8 +78,29 @@ struct StageRegions {
   std::string array;
   bool operator==(const StageRegions&) const = default;
 };
+/// cut(k, 128): the non-zeros of a row are cut into tasks of at most `task`.
+struct CutRows {
+  std::string loop;
+  int task = 128;
+  bool operator==(const CutRows&) const = default;
+};
+/// transform(A, tasks, light=16): the sparse array is stored as a list of tasks, longest first, those of more than `light`
+/// non-zeros in front of the others, and the non-zeros in the order of the tasks.
+struct PackTasks {
+  std::string array;
+  int light = 16;
+  bool operator==(const PackTasks&) const = default;
+};
+/// map(task, grid, warps=4, groups=8): a warp takes a heavy task or, with each of `groups` lane groups, a light one; a
+/// thread block has `warps` warps.
+struct MapTasks {
+  std::string loop;
+  int warps = 1;
+  int groups = 1;
+  bool operator==(const MapTasks&) const = default;
+};
 using Directive = std::variant<Unroll, MapGrid, MapLanes, Transform, Compact, MergePatterns, MapPanels, MapTiles,
-                               SplitColumns, ReduceSums, PackRegions, StageRegions>;
+                               SplitColumns, ReduceSums, PackRegions, StageRegions, CutRows, PackTasks, MapTasks>;
 
 /// "unroll(i, 4)", "map(i, grid)", "map(j, 64, threads=32)", "transform(A)", "compact()", "merge()", ...
 std::string print(const Directive& directive);

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "generator/schedule/settings.h"
+#include "generator/schedule/tile_rules.h"
 
 namespace esc {
 namespace {
@@ -16,27 +17,9 @@ constexpr int most_sum_bytes = 48 * 1024;
 /// Values of A that a lane multiplies at a time. Without staging as many more are on their way, in registers.
 int most_values(bool stage) { return stage ? 32 : 16; }
 
-/// Columns of C that a block may compute at most: no power of two beyond bCol's is worth idle lanes.
-int widest(long long bcol) {
-  const auto wanted = static_cast<unsigned long long>(std::clamp(bcol, 1LL, 1LL * PanelSchedule::max_columns));
-  return static_cast<int>(std::bit_ceil(wanted));
-}
-
-/// Floats that a lane can load at once where rows of B have bCol floats.
-int widest_vector(long long bcol) {
-  return bcol % 4 == 0 ? 4 : bcol % 2 == 0 ? 2 : 1;
-}
-
 void check_block(const PanelSchedule& schedule) {
   const std::string text = print(schedule);
-  if (schedule.vector > schedule.columns) {
-    throw ScheduleError(text, fmt::format("vector={} is more than columns={}", schedule.vector, schedule.columns),
-                        fmt::format("the nearest legal value is vector={}", schedule.columns));
-  }
-  if (schedule.group_lanes() > 32) {
-    throw ScheduleError(text, fmt::format("columns / vector = {} lanes are more than a warp's 32", schedule.group_lanes()),
-                        fmt::format("the nearest legal value is columns={}", 32 * schedule.vector));
-  }
+  check_group(text, schedule.columns, schedule.vector);
   if (schedule.groups > schedule.warp_groups()) {
     throw ScheduleError(text, fmt::format("groups={} is more than the {} lane groups of a warp", schedule.groups,
                                           schedule.warp_groups()),
@@ -68,6 +51,13 @@ void check_block(const PanelSchedule& schedule) {
 }
 
 }  // namespace
+
+int widest_tile(long long bcol) {
+  const auto wanted = static_cast<unsigned long long>(std::clamp(bcol, 1LL, 1LL * PanelSchedule::max_columns));
+  return static_cast<int>(std::bit_ceil(wanted));
+}
+
+int widest_vector(long long bcol) { return bcol % 4 == 0 ? 4 : bcol % 2 == 0 ? 2 : 1; }
 
 PanelSchedule parse_panel(std::string_view text, std::string_view settings) {
   const PanelSchedule preset;
@@ -104,15 +94,7 @@ void check_ranges(const PanelSchedule& schedule) {
 
 void check_legal(const PanelSchedule& schedule, long long bcol) {
   check_ranges(schedule);
-  if (schedule.columns > widest(bcol)) {
-    throw ScheduleError(print(schedule),
-                        fmt::format("columns={} is more than bCol={} asks for", schedule.columns, bcol),
-                        fmt::format("the nearest legal value is columns={}", widest(bcol)));
-  }
-  if (schedule.vector > widest_vector(bcol)) {
-    throw ScheduleError(print(schedule), fmt::format("vector={} does not divide bCol={}", schedule.vector, bcol),
-                        fmt::format("the nearest legal value is vector={}", widest_vector(bcol)));
-  }
+  check_tile(print(schedule), schedule.columns, schedule.vector, bcol);
 }
 
 std::vector<PanelSchedule> legal_panel_schedules(long long bcol) {
@@ -126,7 +108,7 @@ std::vector<PanelSchedule> legal_panel_schedules(long long bcol) {
     }
   };
   for (int ufi = 1; ufi <= PanelSchedule::max_ufi; ufi *= 2) {
-    for (int columns = 1; columns <= widest(bcol); columns *= 2) {
+    for (int columns = 1; columns <= widest_tile(bcol); columns *= 2) {
       for (int vector = 1; vector <= std::min(columns, widest_vector(bcol)); vector *= 2) {
         for (int groups = 1; groups <= 32 && groups * columns / vector <= 32; groups *= 2) {
           for (int warps = 1; warps <= PanelSchedule::max_warps; warps *= 2) {

@@ -44,6 +44,11 @@ struct PanelSchedule {
   bool operator==(const PanelSchedule&) const = default;
 };
 
+/// Columns of C that a block may compute at most for this bCol: no power of two beyond it is worth idle lanes.
+int widest_tile(long long bcol);
+/// Floats that a lane can load at once where rows of B have bCol floats: 1, 2 or 4.
+int widest_vector(long long bcol);
+
 /// Reads the settings behind "panel:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
 PanelSchedule parse_panel(std::string_view text, std::string_view settings);
 

@@ -5,6 +5,18 @@
 namespace esc {
 namespace {
 
+const char* family_of(const AtomicSchedule&) { return "atomic"; }
+const char* family_of(const PanelSchedule&) { return "panel"; }
+const char* family_of(const RowsSchedule&) { return "rows"; }
+
+int height_of(const AtomicSchedule& schedule) { return schedule.ufi; }
+int height_of(const PanelSchedule& schedule) { return schedule.ufi; }
+int height_of(const RowsSchedule&) { return 1; }
+
+int threads_of(const AtomicSchedule& schedule) { return schedule.threads; }
+int threads_of(const PanelSchedule& schedule) { return schedule.threads(); }
+int threads_of(const RowsSchedule& schedule) { return schedule.threads(); }
+
 Schedule parse_family(std::string_view text) {
   const auto colon = text.find(':');
   if (colon == std::string_view::npos) {
@@ -18,7 +30,11 @@ Schedule parse_family(std::string_view text) {
   if (family == "panel") {
     return parse_panel(text, settings);
   }
-  throw ScheduleError(std::string(text), fmt::format("there is no family '{}'", family), "the families are: atomic, panel");
+  if (family == "rows") {
+    return parse_rows(text, settings);
+  }
+  throw ScheduleError(std::string(text), fmt::format("there is no family '{}'", family),
+                      "the families are: atomic, panel, rows");
 }
 
 }  // namespace
@@ -34,16 +50,15 @@ std::string print(const Schedule& schedule) {
 }
 
 std::string family(const Schedule& schedule) {
-  return std::holds_alternative<AtomicSchedule>(schedule) ? "atomic" : "panel";
+  return std::visit([](const auto& one) { return family_of(one); }, schedule);
 }
 
 int panel_height(const Schedule& schedule) {
-  return std::visit([](const auto& one) { return one.ufi; }, schedule);
+  return std::visit([](const auto& one) { return height_of(one); }, schedule);
 }
 
 int threads_per_block(const Schedule& schedule) {
-  const auto* panel = std::get_if<PanelSchedule>(&schedule);
-  return panel != nullptr ? panel->threads() : std::get<AtomicSchedule>(schedule).threads;
+  return std::visit([](const auto& one) { return threads_of(one); }, schedule);
 }
 
 void check_legal(const Schedule& schedule, long long bcol) {

@@ -88,8 +88,10 @@ std::vector<KernelResources> parse_ptxas_report(const std::string& report, const
   std::istringstream lines(report);
   for (std::string line; std::getline(lines, line);) {
     if (const auto entry = between(line, "Compiling entry function '", "'")) {
-      // The mangled name holds the template arguments: tuned for n = bCol, and in family panel whether vectors are allowed.
-      const char* form = entry->find("ILb1E") != entry->npos      ? "tuned"
+      // The mangled name holds the template arguments: tuned for n = bCol, and in families panel and rows whether vectors are
+      // allowed. The kernel that sets rows of C to zero has none.
+      const char* form = entry->find("_zero_rowsE") != entry->npos ? "zeroing"
+                         : entry->find("ILb1E") != entry->npos     ? "tuned"
                          : entry->find("ILb0ELb1E") != entry->npos ? "aligned"
                                                                    : "any";
       kernels.push_back({.kernel = fmt::format("{}<{}>", kernel_name, form),

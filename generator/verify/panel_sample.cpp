@@ -4,42 +4,89 @@
 #include <cstring>
 
 #include "transformer/region_unpack.h"
+#include "transformer/task_unpack.h"
 #include "transformer/unpack.h"
 
 namespace esc {
 
+using transformer::Task;
+using transformer::TaskReader;
+
 PanelSample::PanelSample(std::span<const std::byte> packed, std::int64_t products, std::int64_t most_products)
     : stride_(std::max<std::int64_t>(1, (products + most_products - 1) / most_products)) {
   if (transformer::holds_regions(packed)) {
-    const transformer::RegionFormat format = transformer::read_region_format(packed);
-    rows_ = format.shape.rows;
-    unit_rows_ = std::int64_t{format.shape.height} * format.shape.block_panels;
-    return;
-  }
-  const transformer::PackedFormat format = transformer::read_format(packed);
-  rows_ = format.shape.rows;
-  unit_rows_ = format.shape.height;
-  unit_of_block_.resize(format.counts.lists);
-  const std::size_t bytes = unit_of_block_.size() * sizeof(std::uint32_t);
-  if (bytes != 0) {
-    std::memcpy(unit_of_block_.data(), packed.data() + format.section(transformer::SectionId::panels).offset, bytes);
+    take_regions(packed);
+  } else if (transformer::holds_tasks(packed)) {
+    take_tasks(packed);
+  } else {
+    take_lists(packed);
   }
 }
 
-std::vector<bool> PanelSample::rows() const {
-  std::vector<bool> covered(static_cast<std::size_t>(rows_));
-  for (std::size_t row = 0; row < covered.size(); ++row) {
-    covered[row] = static_cast<std::int64_t>(row) / unit_rows_ % stride_ == 0;
+void PanelSample::take_rows(std::int64_t rows, std::int64_t unit_rows) {
+  rows_.resize(static_cast<std::size_t>(rows));
+  for (std::int64_t row = 0; row < rows; ++row) {
+    rows_[static_cast<std::size_t>(row)] = takes(static_cast<std::uint64_t>(row / unit_rows));
   }
-  return covered;
+}
+
+void PanelSample::take_lists(std::span<const std::byte> packed) {
+  const transformer::PackedFormat format = transformer::read_format(packed);
+  take_rows(format.shape.rows, format.shape.height);
+  std::vector<std::uint32_t> panels(format.counts.lists);
+  if (!panels.empty()) {
+    std::memcpy(panels.data(), packed.data() + format.section(transformer::SectionId::panels).offset,
+                panels.size() * sizeof(std::uint32_t));
+  }
+  for (const std::uint32_t panel : panels) {
+    blocks_.push_back(takes(panel));
+  }
+}
+
+void PanelSample::take_regions(std::span<const std::byte> packed) {
+  const transformer::RegionShape shape = transformer::read_region_format(packed).shape;
+  take_rows(shape.rows, std::int64_t{shape.height} * shape.block_panels);
+  for (std::int64_t block = 0; block < shape.blocks(); ++block) {
+    blocks_.push_back(takes(static_cast<std::uint64_t>(block)));
+  }
+}
+
+void PanelSample::take_tasks(std::span<const std::byte> packed) {
+  const transformer::TaskFormat format = transformer::read_task_format(packed);
+  const TaskReader reader(packed, format);
+  for (std::uint64_t block = 0; block < format.blocks(); ++block) {
+    blocks_.push_back(takes(block));
+  }
+  const auto rows = static_cast<std::size_t>(format.shape.rows);
+  std::vector<std::uint64_t> lengths(rows);
+  for (std::uint64_t number = 0; number < format.counts.tasks; ++number) {
+    const Task task = reader.task(number);
+    lengths[task.row] += task.length;
+  }
+  std::vector<bool> wanted(rows);
+  const std::uint64_t longest = format.counts.nonzeros / static_cast<std::uint64_t>(stride_);
+  for (std::uint64_t number = 0; number < format.counts.split_rows; ++number) {
+    const std::uint32_t row = reader.split_row(number);
+    wanted[row] = takes(number) && lengths[row] <= longest;
+  }
+  for (std::uint64_t number = 0; number < format.counts.tasks; ++number) {
+    if (wanted[reader.task(number).row]) {
+      blocks_[format.block_of(number)] = true;
+    }
+  }
+  rows_.assign(rows, true);
+  for (std::uint64_t number = 0; number < format.counts.tasks; ++number) {
+    if (!blocks_[format.block_of(number)]) {
+      rows_[reader.task(number).row] = false;
+    }
+  }
 }
 
 std::vector<std::uint64_t> PanelSample::blocks(std::uint64_t grid_x, std::uint64_t grid_y) const {
   std::vector<std::uint64_t> chosen;
   for (std::uint64_t y = 0; y < grid_y; ++y) {
     for (std::uint64_t x = 0; x < grid_x; ++x) {
-      const std::uint64_t unit = unit_of_block_.empty() ? x : unit_of_block_[x];
-      if (unit % static_cast<std::uint64_t>(stride_) == 0) {
+      if (blocks_.at(x)) {
         chosen.push_back(y * grid_x + x);
       }
     }

@@ -7,8 +7,10 @@
 
 namespace esc {
 
-/// The row panels that a run covers, all of them or every n-th unit of them, and the thread blocks that work on those. A unit
-/// is what a block cannot do in part: a panel of lists, or all panels of a block with regions.
+/// The rows that a run covers, all of them or every n-th unit of them, and the thread blocks that work on those. A unit
+/// is what a block cannot do in part: a panel of lists, all panels of a block with regions, all tasks of a block with
+/// tasks. A row of several tasks is covered when all their blocks run; of such rows every n-th is taken too, unless it
+/// is too long.
 class PanelSample {
  public:
   /// Covers so many units that of `products` multiply-adds about `most_products` are left.
@@ -16,15 +18,21 @@ class PanelSample {
 
   bool covers_all() const { return stride_ == 1; }
   /// For each row of C whether it is covered.
-  std::vector<bool> rows() const;
-  /// The linear numbers, x fastest, of the blocks of a grid that work on covered units.
+  const std::vector<bool>& rows() const { return rows_; }
+  /// The linear numbers, x fastest, of the blocks of the kernel's grid that work on covered units.
   std::vector<std::uint64_t> blocks(std::uint64_t grid_x, std::uint64_t grid_y) const;
 
  private:
-  std::int64_t rows_ = 0;
-  std::int64_t unit_rows_ = 1;
-  std::vector<std::uint32_t> unit_of_block_;  ///< along the grid's x; empty: block x works on unit x
+  void take_lists(std::span<const std::byte> packed);
+  void take_regions(std::span<const std::byte> packed);
+  void take_tasks(std::span<const std::byte> packed);
+  /// Takes every n-th of the units of `unit_rows` rows.
+  void take_rows(std::int64_t rows, std::int64_t unit_rows);
+  bool takes(std::uint64_t unit) const { return unit % static_cast<std::uint64_t>(stride_) == 0; }
+
   std::int64_t stride_ = 1;
+  std::vector<bool> rows_;
+  std::vector<bool> blocks_;  ///< along the grid's x
 };
 
 }  // namespace esc

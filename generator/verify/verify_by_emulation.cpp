@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "generator/emulate/device.h"
 #include "generator/emulate/host_program.h"
@@ -90,12 +91,21 @@ void check_emulated_transformer(const BundleUnderTest& bundle, const SparseMatri
   }
 }
 
+/// For a kernel that prepares C for whatever part of the product is then run.
+std::vector<std::uint64_t> all_blocks(const Dim3& grid) {
+  std::vector<std::uint64_t> blocks(grid.volume());
+  std::iota(blocks.begin(), blocks.end(), std::uint64_t{0});
+  return blocks;
+}
+
 VerificationRun run_product(const BundleUnderTest& bundle, const HostProgram& program, const SparseMatrix& matrix,
                             const ProductCase& product, std::int64_t most_products, std::vector<std::string>& problems) {
   const PanelSample sample(bundle.packed, matrix.nonzeros() * product.n, most_products);
   EmulationOptions options;
   if (!sample.covers_all()) {
-    options.select_blocks = [&](const LaunchInfo& launch) { return sample.blocks(launch.grid.x, launch.grid.y); };
+    options.select_blocks = [&](const LaunchInfo& launch) {
+      return launch.kernel.ends_with("_zero_rows") ? all_blocks(launch.grid) : sample.blocks(launch.grid.x, launch.grid.y);
+    };
   }
   EmulatedDevice device(options);
 

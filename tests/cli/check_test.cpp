@@ -16,7 +16,7 @@ class Check : public Workshop {
   void SetUp() override { make_bundle(); }
 
   ProcessResult generate(std::vector<std::string> more) const {
-    more.insert(more.begin(), {"generate", "a.mtx", "--bcol", "40", "-o", "out"});
+    more.insert(more.begin(), {"generate", "a.mtx", "--bcol", "40", "-o", "out", "--schedule", "4-7-1-32"});
     return escgen(more);
   }
 
@@ -123,6 +123,9 @@ TEST_F(Check, OtherOptionsMakeItStale) {
     arguments.insert(arguments.end(), other.begin(), other.end());
     if (other[0] != "--bcol") {
       arguments.insert(arguments.end(), {"--bcol", "40"});
+    }
+    if (other[0] != "--schedule") {
+      arguments.insert(arguments.end(), {"--schedule", "4-7-1-32"});
     }
     EXPECT_EQ(escgen(arguments).status, 1) << other[0];
   }

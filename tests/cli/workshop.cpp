@@ -1,5 +1,7 @@
 #include "tests/cli/workshop.h"
 
+#include <algorithm>
+
 #include <fstream>
 
 #include "generator/support/file.h"
@@ -60,6 +62,9 @@ void Workshop::write_matrix(const std::string& name) const {
 void Workshop::make_bundle(const std::vector<std::string>& more) const {
   write_matrix();
   std::vector<std::string> arguments{"generate", "a.mtx", "--bcol", "40", "-o", "out"};
+  if (std::find(more.begin(), more.end(), "--schedule") == more.end()) {
+    arguments.insert(arguments.end(), {"--schedule", "4-7-1-32"});
+  }
   arguments.insert(arguments.end(), more.begin(), more.end());
   const ProcessResult generated = escgen(arguments);
   ASSERT_EQ(generated.status, 0) << generated.errors;

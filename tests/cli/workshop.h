@@ -38,7 +38,8 @@ class Workshop : public ::testing::Test {
   /// What stands below a folder of the workshop; empty when the folder does not exist.
   Snapshot snapshot(const std::string& name) const;
 
-  /// Writes a.mtx, 13 x 17 with 88 non-zeros, and generates out/a from it for bCol 40; more options may be given.
+  /// Writes a.mtx, 13 x 17 with 88 non-zeros, and generates out/a from it for bCol 40 with the schedule 4-7-1-32; more
+  /// options, another schedule among them, may be given.
   void make_bundle(const std::vector<std::string>& more = {"--no-verify"}) const;
   /// Writes NAME, the same matrix in the format of the ending.
   void write_matrix(const std::string& name = "a.mtx") const;

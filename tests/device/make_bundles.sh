@@ -48,12 +48,27 @@ panel_walk() {
   exit 1
 }
 
+# Rows schedules that walk through products of parameters; the first that is legal from some place on.
+rows_walk() {
+  local matrix=$1 bcol=$2 name=$3 turn=$4 schedule
+  for attempt in $(seq 0 400); do
+    local i=$((turn * 29 + attempt * 5))
+    schedule="rows:columns=$((1 << i % 8)),vector=$((1 << i / 3 % 3)),unroll=$((1 << i / 2 % 4)),task=$((1 << i / 5 % 10))"
+    schedule+=",light=$((1 << i / 7 % 7)),warps=$((1 << i / 11 % 5))"
+    schedule+=",pdl=$([ $((i / 6 % 3)) = 0 ] && echo off || echo on)"
+    bundle "$matrix" "$bcol" "$schedule" "$name" && return
+  done
+  echo "$0: no legal rows schedule found for $matrix, bCol $bcol" >&2
+  exit 1
+}
+
 index=0
 for matrix in "$@"; do
   for bcol in 1 4 8 32 64 100 128 257; do
     bundle "$matrix" "$bcol" auto "m${index}_n${bcol}_auto"
     bundle "$matrix" "$bcol" "$(walk $index $bcol)" "m${index}_n${bcol}_walk"
     panel_walk "$matrix" "$bcol" "m${index}_n${bcol}_panel" "$index"
+    rows_walk "$matrix" "$bcol" "m${index}_n${bcol}_rows" "$index"
     index=$((index + 1))
   done
 done

@@ -42,7 +42,10 @@ INSTANTIATE_TEST_SUITE_P(
                               "--dump-steps"}},
                       Golden{"lower_panel_staged.txt",
                              {"lower", "--schedule",
-                              "panel:ufi=2,columns=8,vector=2,groups=2,warps=2,panels=4,ufk=4,stage=on", "--dump-steps"}}),
+                              "panel:ufi=2,columns=8,vector=2,groups=2,warps=2,panels=4,ufk=4,stage=on", "--dump-steps"}},
+                      Golden{"lower_rows.txt",
+                             {"lower", "--schedule", "rows:columns=8,vector=2,unroll=2,task=64,light=4,warps=2",
+                              "--dump-steps"}}),
     [](const auto& golden) {
       std::string name = golden.param.file.substr(0, golden.param.file.size() - 4);
       std::replace(name.begin(), name.end(), '-', '_');

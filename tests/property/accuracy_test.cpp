@@ -99,6 +99,11 @@ PanelSchedule longest_sums(const LongRows& rows) {
 
 TEST_P(Accuracy, OfPanelSumsStaysWithinTheToleranceOfFloat32) { check_accuracy(GetParam(), longest_sums(GetParam())); }
 
+/// One lane group adds up each task, of as many non-zeros as are legal.
+TEST_P(Accuracy, OfRowsSumsStaysWithinTheToleranceOfFloat32) {
+  check_accuracy(GetParam(), RowsSchedule{.columns = 32, .vector = 1, .task = 512, .light = 512});
+}
+
 std::vector<LongRows> all_rows() {
   std::vector<LongRows> all;
   for (const int ufi : {1, 2, 8}) {

@@ -59,6 +59,11 @@ void PrintTo(const Corner& corner, std::ostream* stream) { *stream << print(corn
 
 class NvccSweep : public testing::TestWithParam<Corner> {};
 
+/// Instances of the kernel of a bundle, and for family rows the one that sets rows to zero.
+std::size_t kernels_of(const Schedule& schedule) {
+  return std::holds_alternative<AtomicSchedule>(schedule) ? 2 : std::holds_alternative<PanelSchedule>(schedule) ? 3 : 4;
+}
+
 TEST_P(NvccSweep, CompilesWithoutWarningsAndSpills) {
   if (find_nvcc().empty()) {
     GTEST_SKIP() << "nvcc is neither on the PATH nor in /usr/local/cuda/bin";
@@ -66,8 +71,8 @@ TEST_P(NvccSweep, CompilesWithoutWarningsAndSpills) {
   const std::string text = kernel_text(layer_of(staircase(), GetParam().bcol, GetParam().schedule));
   const std::vector<int> targets = architectures();
   const std::vector<KernelResources> kernels = kernel_resources(text, "layer", targets);
-  const std::size_t instances = std::holds_alternative<PanelSchedule>(GetParam().schedule) ? 3 : 2;
-  EXPECT_EQ(kernels.size(), instances * targets.size()) << "the tuned kernel and the others, on each architecture";
+  EXPECT_EQ(kernels.size(), kernels_of(GetParam().schedule) * targets.size())
+      << "the tuned kernel and the others, on each architecture";
   for (const KernelResources& kernel : kernels) {
     EXPECT_EQ(kernel.spill_bytes, 0) << kernel.kernel << " on sm_" << kernel.architecture;
     std::cout << fmt::format("{:<90} {:<20} sm_{:<3} {:>3} registers, {} bytes spilled\n", print(GetParam().schedule),
@@ -77,6 +82,7 @@ TEST_P(NvccSweep, CompilesWithoutWarningsAndSpills) {
 
 Corner corner(const AtomicSchedule& schedule) { return {schedule, schedule.threads <= 128 ? 128 : 257}; }
 Corner corner(const PanelSchedule& schedule) { return {schedule, schedule.vector == 1 ? 257 : 100}; }
+Corner corner(const RowsSchedule& schedule) { return {schedule, schedule.vector == 1 ? 257 : 100}; }
 
 /// The corners of the schedule spaces; an ordinary run takes some in which each value comes up, the largest kernels
 /// included.
@@ -87,7 +93,10 @@ std::vector<Corner> corners() {
                              corner(PanelSchedule{4, 32, 4, 4, 16, 1, 4, false, true}),
                              corner(PanelSchedule{8, 128, 4, 1, 2, 2, 4, true, false}),
                              corner(PanelSchedule{1, 1, 1, 32, 1, 16, 4, false, true}),
-                             corner(PanelSchedule{2, 64, 4, 2, 8, 2, 4, true, true})};
+                             corner(PanelSchedule{2, 64, 4, 2, 8, 2, 4, true, true}),
+                             corner(RowsSchedule{32, 4, 4, 128, 16, 4, true}),
+                             corner(RowsSchedule{128, 4, 8, 1, 1, 16, false}),
+                             corner(RowsSchedule{1, 1, 8, 32, 8, 16, true})};
   if (!full_sweep()) {
     return chosen;
   }
@@ -114,6 +123,17 @@ std::vector<Corner> corners() {
                 chosen.push_back(corner(schedule));
               }
             }
+          }
+        }
+      }
+    }
+  }
+  for (const int vector : {1, 2, 4}) {
+    for (const int columns : {4, 32, 128}) {
+      for (const int unroll : {1, 8}) {
+        for (const int warps : {1, 16}) {
+          if (columns / vector <= 32) {
+            chosen.push_back(corner(RowsSchedule{columns, vector, unroll, 16, 4, warps, true}));
           }
         }
       }

@@ -31,13 +31,19 @@ constexpr std::array<std::int64_t, 9> bcols{1, 4, 31, 32, 33, 64, 100, 128, 257}
 /// The schedules that are legal for one bCol.
 class PanelSweep : public testing::TestWithParam<std::int64_t> {};
 
-/// The part of the sweep that an ordinary run takes: a few schedules of each bCol, drawn by a hash of their text.
-bool in_ordinary_run(const PanelSchedule& schedule, std::size_t legal) {
+/// Each schedule that is legal for any bCol is legal for this one.
+constexpr std::int64_t widest = 128;
+
+/// Whether a run takes the schedule: the full sweep all of the widest bCol's, beside that a part drawn by a hash of the text.
+bool is_chosen(const PanelSchedule& schedule, std::size_t legal, std::int64_t bcol) {
+  if (full_sweep() && bcol == widest) {
+    return true;
+  }
   std::uint64_t hash = 0;
   for (const char character : print(schedule)) {
     hash = mix_bits(hash ^ static_cast<unsigned char>(character));
   }
-  constexpr std::uint64_t wanted = 24;
+  const std::uint64_t wanted = full_sweep() ? 240 : 24;
   return hash % legal < wanted;
 }
 
@@ -62,7 +68,7 @@ TEST_P(PanelSweep, AgreesWithTheReference) {
   double worst_share = 0;
   for (PanelSchedule schedule : legal) {
     ++turn;
-    if (!full_sweep() && !in_ordinary_run(schedule, legal.size())) {
+    if (!is_chosen(schedule, legal.size(), bcol)) {
       continue;
     }
     schedule.pdl = turn % 3 != 0;
@@ -87,7 +93,8 @@ TEST_P(PanelSweep, AgreesWithTheReference) {
       EXPECT_EQ(transformer_problem(*layer, shape.matrix), "") << print(schedule) << " on '" << shape.name << "'";
     }
   }
-  EXPECT_GE(kernels, full_sweep() ? static_cast<int>(legal.size()) * 2 / 3 : 5);
+  EXPECT_GE(kernels + refusals, full_sweep() && bcol == widest ? static_cast<int>(legal.size()) : 5);
+  EXPECT_GT(kernels, refusals);
   std::cout << fmt::format(
       "bCol {}: {} of {} schedules, {} more illegal for the matrix, at worst {:.2f} of the tolerance\n",
       bcol, kernels, legal.size(), refusals, worst_share);
@@ -96,12 +103,12 @@ TEST_P(PanelSweep, AgreesWithTheReference) {
 INSTANTIATE_TEST_SUITE_P(EveryBCol, PanelSweep, testing::ValuesIn(bcols),
                          [](const testing::TestParamInfo<std::int64_t>& bcol) { return fmt::format("{}", bcol.param); });
 
-TEST(OrdinaryPanelRun, CoversTheValuesOfTheParameters) {
+TEST(PanelRun, CoversTheValuesOfTheParameters) {
   std::set<std::pair<char, int>> seen;
   for (const std::int64_t bcol : bcols) {
     const std::vector<PanelSchedule> legal = legal_panel_schedules(bcol);
     for (const PanelSchedule& schedule : legal) {
-      if (in_ordinary_run(schedule, legal.size())) {
+      if (is_chosen(schedule, legal.size(), bcol)) {
         for (const auto& value : {std::pair{'i', schedule.ufi}, std::pair{'c', schedule.columns},
                                   std::pair{'v', schedule.vector}, std::pair{'g', schedule.groups},
                                   std::pair{'w', schedule.warps}, std::pair{'p', schedule.panels},

@@ -6,6 +6,7 @@
 #include "generator/matrix/drawn_value.h"
 #include "generator/patterns/csr_view.h"
 #include "tests/support/reference_regions.h"
+#include "tests/support/reference_tasks.h"
 #include "transformer/pack.h"
 
 namespace esc::tests {
@@ -74,6 +75,22 @@ Memory panel_nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, 
   memory.arrays["Steps"] = std::move(regions.steps);
   memory.arrays["Columns"] = std::move(regions.columns);
   memory.arrays["Values"] = std::move(regions.values);
+  return memory;
+}
+
+Memory rows_nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const RowsSchedule& schedule,
+                        std::uint64_t seed) {
+  Memory memory = product_memory(matrix, columns_of_b, seed);
+  ReferenceTasks tasks = reference_tasks(matrix, schedule);
+  memory.sizes["tasks"] = tasks.rows.extents[0];
+  memory.sizes["heavy"] = tasks.heavy;
+  memory.sizes["nonzeros"] = matrix.nonzeros();
+  memory.arrays["Rows"] = std::move(tasks.rows);
+  memory.arrays["Splits"] = std::move(tasks.splits);
+  memory.arrays["First"] = std::move(tasks.first);
+  memory.arrays["Lengths"] = std::move(tasks.lengths);
+  memory.arrays["Columns"] = std::move(tasks.columns);
+  memory.arrays["Values"] = std::move(tasks.values);
   return memory;
 }
 

@@ -17,6 +17,10 @@ Memory nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, int he
 Memory panel_nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const PanelSchedule& schedule,
                          std::uint64_t seed);
 
+/// The same for family rows: A dense, B drawn from the seed, C zero, and the tasks of `schedule`.
+Memory rows_nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const RowsSchedule& schedule,
+                        std::uint64_t seed);
+
 /// Largest difference of any element of C between two runs.
 double largest_difference(const Memory& a, const Memory& b);
 

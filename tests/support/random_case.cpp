@@ -97,6 +97,31 @@ rc::Gen<PanelSchedule> legal_panel_schedule(std::int64_t bcol) {
   });
 }
 
+rc::Gen<RowsSchedule> legal_rows_schedule(std::int64_t bcol) {
+  const auto drawn_schedule = rc::gen::map(
+      rc::gen::tuple(rc::gen::container<std::array<int, 6>>(rc::gen::inRange(0, 64)), rc::gen::arbitrary<bool>()),
+      [bcol](const std::tuple<std::array<int, 6>, bool>& drawn) {
+        const auto& [exponents, pdl] = drawn;
+        // A power of two up to `most`, each as likely as the others.
+        const auto power = [&exponents = exponents](std::size_t at, std::int64_t most) {
+          return 1 << (exponents[at] % std::bit_width(static_cast<std::uint64_t>(most)));
+        };
+        RowsSchedule schedule{.pdl = pdl};
+        schedule.columns = power(0, widest_tile(bcol));
+        schedule.vector = power(1, std::min(schedule.columns, widest_vector(bcol)));
+        schedule.columns = std::min(schedule.columns, 32 * schedule.vector);
+        schedule.unroll = power(2, RowsSchedule::max_unroll);
+        schedule.task = power(3, exponents[3] % 2 == 0 ? 16 : RowsSchedule::max_task);
+        schedule.light = power(4, schedule.task);
+        schedule.warps = power(5, RowsSchedule::max_warps);
+        return schedule;
+      });
+  return rc::gen::map(drawn_schedule, [bcol](const RowsSchedule& schedule) {
+    check_legal(schedule, bcol);
+    return schedule;
+  });
+}
+
 rc::Gen<std::int64_t> awkward_bcol(std::int64_t most) {
   return rc::gen::map(rc::gen::oneOf(rc::gen::element<std::int64_t>(1, 4, 31, 32, 33, 64, 65, 100, 128, 257),
                                      rc::gen::inRange<std::int64_t>(1, 258)),

@@ -20,6 +20,10 @@ rc::Gen<AtomicSchedule> legal_schedule(std::int64_t bcol);
 /// A schedule of family panel that is legal for bCol. Shrinks towards small blocks.
 rc::Gen<PanelSchedule> legal_panel_schedule(std::int64_t bcol);
 
+/// A schedule of family rows that is legal for bCol, often with tasks that are short enough to split rows of small
+/// matrices. Shrinks towards small blocks and tasks.
+rc::Gen<RowsSchedule> legal_rows_schedule(std::int64_t bcol);
+
 /// A number of columns of B: 1 to `most`, often 1, a multiple of 32 or one beside it. At most 257.
 rc::Gen<std::int64_t> awkward_bcol(std::int64_t most);
 
@@ -47,6 +51,8 @@ inline void showValue(const SparseMatrix& matrix, std::ostream& stream) {
 inline void showValue(const AtomicSchedule& schedule, std::ostream& stream) { stream << print(Schedule(schedule)); }
 
 inline void showValue(const PanelSchedule& schedule, std::ostream& stream) { stream << print(Schedule(schedule)); }
+
+inline void showValue(const RowsSchedule& schedule, std::ostream& stream) { stream << print(Schedule(schedule)); }
 
 inline void showValue(const ProductCase& product, std::ostream& stream) { stream << print(product); }
 

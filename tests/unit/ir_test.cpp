@@ -110,6 +110,32 @@ TEST(Interpret, GivesZeroForAGuardedScalarWhoseGuardFails) {
   EXPECT_EQ(interpret(nest, small_memory()).arrays.at("C").elements.front(), 0);
 }
 
+TEST(Interpret, GivesZeroForAGuardedIndexWhoseGuardFailsWithoutLookingAtTheValue) {
+  const Access far{"C", {{"", 7}}};
+  LoopNest nest;
+  nest.body = {Node{Statement{{Less{3, 2}}, DefineIndex{"x", far}}},
+               Node{Statement{{Less{2, 3}}, DefineIndex{"y", Affine(1)}}},
+               Node{Statement{{}, Store{{"C", {{"", Affine::of("x") + Affine::of("y")}}}, 5.0}}}};
+  EXPECT_EQ(print(nest),
+            "int x = 3 < 2 ? C[7] : 0;\n"
+            "int y = 2 < 3 ? 1 : 0;\n"
+            "C[x + y] = 5;\n");
+  EXPECT_EQ(interpret(nest, {{}, {{"C", {{2}, {0, 0}}}}}).arrays.at("C").elements, (std::vector<double>{0, 5}));
+}
+
+TEST(Interpret, TakesTheSmallerOfTwoNumbers) {
+  LoopNest nest;
+  nest.body = {Node{Statement{{}, DefineIndex{"least", Minimum{Affine::of("n"), Affine::of("m") - 1}}}},
+               Node{Statement{{}, Store{{"C", {{"", Affine::of("least")}}}, 5.0}}}};
+  EXPECT_EQ(print(nest), "int least = min(n, m - 1);\nC[least] = 5;\n");
+  nest.body = substitute(nest.body, "m", Affine::of("n") + 3);
+  EXPECT_THAT(print(nest), HasSubstr("min(n, n + 2)"));
+  for (const std::int64_t n : {0, 1}) {
+    const Memory after = interpret(nest, {{{"n", n}}, {{"C", {{2}, {0, 0}}}}});
+    EXPECT_EQ(after.arrays.at("C").elements[static_cast<std::size_t>(n)], 5);
+  }
+}
+
 TEST(Rewrite, SubstitutesInBoundsSubscriptsAndGuards) {
   const Block block = substitute(spmm_nest().body, "k", Affine::of("k") + 1);
   EXPECT_THAT(print(block), HasSubstr("if (A[i][k + 1] != 0) C[i][j] += A[i][k + 1] * B[k + 1][j];"));

@@ -83,16 +83,22 @@ INSTANTIATE_TEST_SUITE_P(
                     Refusal{"4-99999999999-1-32", 64, "is not a number for ufk"}));
 
 TEST(Scheduler, TakesThePublishedScheduleOfTheNearestBColBelow) {
-  EXPECT_EQ(print(choose_schedule(32).schedule), print(parse_schedule("4-7-1-32")));
-  EXPECT_EQ(print(choose_schedule(64).schedule), print(parse_schedule("3-7-2-32")));
-  EXPECT_EQ(print(choose_schedule(128).schedule), print(parse_schedule("3-8-2-64")));
-  EXPECT_EQ(choose_schedule(100).schedule, choose_schedule(64).schedule);
-  EXPECT_THAT(choose_schedule(300).source, testing::HasSubstr("published for the A100 at bCol 128"));
+  EXPECT_EQ(print(published_schedule(32).schedule), print(parse_schedule("4-7-1-32")));
+  EXPECT_EQ(print(published_schedule(64).schedule), print(parse_schedule("3-7-2-32")));
+  EXPECT_EQ(print(published_schedule(128).schedule), print(parse_schedule("3-8-2-64")));
+  EXPECT_EQ(published_schedule(100).schedule, published_schedule(64).schedule);
+  EXPECT_THAT(published_schedule(300).source, testing::HasSubstr("published for the A100 at bCol 128"));
 }
 
 TEST(Scheduler, IsLegalForEveryBCol) {
   for (long long bcol = 1; bcol <= 300; ++bcol) {
-    EXPECT_NO_THROW(check_legal(choose_schedule(bcol).schedule, bcol)) << bcol;
+    for (const std::int64_t size : {1, 64, 512, 100000}) {
+      const ScheduleChoice choice = choose_schedule({bcol, size, size, size * size / 7});
+      EXPECT_NO_THROW(check_legal(choice.schedule, bcol)) << print(choice.schedule) << ", bCol " << bcol;
+      EXPECT_THAT(choice.source, testing::StartsWith("database: one NVIDIA H200"));
+    }
+    EXPECT_NO_THROW(check_legal(uneven_rows_schedule(bcol).schedule, bcol)) << bcol;
+    EXPECT_NO_THROW(check_legal(published_schedule(bcol).schedule, bcol)) << bcol;
   }
 }
 

@@ -1,0 +1,205 @@
+#include "tests/bench/esc_bench_producer.h"
+
+#include <tbb/info.h>
+#include <tbb/parallel_pipeline.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "generator/emit/generate.h"
+#include "generator/emit/sources.h"
+#include "generator/matrix/matrix_reader.h"
+#include "generator/support/error.h"
+
+namespace esc::bench {
+namespace {
+
+constexpr std::size_t most_ready = 32;
+
+std::optional<gpu::BlockTile> tile_of(const Schedule& schedule) {
+  if (const auto* panel = std::get_if<PanelSchedule>(&schedule)) {
+    return gpu::BlockTile{.rows = std::int64_t{panel->panels} * panel->ufi, .columns = panel->columns};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+int preparing_threads() {
+  const int all = tbb::info::default_concurrency();
+  return std::max(1, all - std::max(1, all / 4));
+}
+
+/// What one of the preparing threads does at once.
+struct Producer::Job {
+  Item item;
+  Schedule schedule;
+};
+
+/// The jobs of a run in order. Reads each matrix when its first job is asked for.
+class Producer::Jobs {
+ public:
+  Jobs(const Options& options, const std::vector<PairPlan>& pairs) : options_(options), pairs_(pairs) {}
+
+  std::optional<Job> next() {
+    if (pair_ == pairs_.size()) {
+      return std::nullopt;
+    }
+    const PairPlan& plan = pairs_[pair_];
+    read(plan.matrix);
+    Job job;
+    job.item = {.pair = pair_,
+                .skipped = skipped_,
+                .unreadable = unreadable_,
+                .matrix = matrix_,
+                .candidate = {},
+                .last = true};
+    if (skipped_.empty()) {
+      const std::vector<Schedule> schedules = options_.schedules_for(
+          {.bcol = plan.bcol, .rows = matrix_->rows, .columns = matrix_->columns, .nonzeros = matrix_->nonzeros()});
+      job.schedule = schedules[schedule_];
+      job.item.last = ++schedule_ == schedules.size();
+    }
+    if (job.item.last) {
+      ++pair_;
+      schedule_ = 0;
+    }
+    return job;
+  }
+
+ private:
+  void read(const std::string& file) {
+    if (file == file_) {
+      return;
+    }
+    file_ = file;
+    matrix_.reset();
+    skipped_.clear();
+    unreadable_ = false;
+    try {
+      matrix_ = std::make_shared<const SparseMatrix>(read_matrix(file));
+    } catch (const UserError& error) {
+      skipped_ = error.what();
+      unreadable_ = true;
+      return;
+    }
+    if (matrix_->nonzeros() == 0) {
+      skipped_ = file + ": has no non-zeros, so that there is no kernel to time";
+    }
+  }
+
+  const Options& options_;
+  const std::vector<PairPlan>& pairs_;
+  std::size_t pair_ = 0;
+  std::size_t schedule_ = 0;
+  std::string file_;
+  std::shared_ptr<const SparseMatrix> matrix_;
+  std::string skipped_;
+  bool unreadable_ = false;
+};
+
+Producer::Producer(const Options& options, std::vector<PairPlan> pairs, int architecture, gpu::BuildPool& pool)
+    : options_(options),
+      pairs_(std::move(pairs)),
+      architecture_(architecture),
+      cubins_(architecture, [&pool](const std::string& text, const std::vector<std::string>& kernels,
+                                    int target) { return pool.build(text, kernels, target); }),
+      thread_([this] { run(); }) {}
+
+Producer::~Producer() {
+  const std::lock_guard lock(mutex_);
+  stopping_ = true;
+  changed_.notify_all();
+}
+
+std::optional<Item> Producer::next() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !ready_.empty() || ended_; });
+  if (!ready_.empty()) {
+    Item item = std::move(ready_.front());
+    ready_.pop_front();
+    changed_.notify_all();
+    return item;
+  }
+  if (failure_) {
+    std::rethrow_exception(failure_);
+  }
+  return std::nullopt;
+}
+
+void Producer::push(Item item) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return ready_.size() < most_ready || stopping_; });
+  if (!stopping_) {
+    ready_.push_back(std::move(item));
+    changed_.notify_all();
+  }
+}
+
+Item Producer::prepare(const Job& job) {
+  Item item = job.item;
+  if (!item.skipped.empty()) {
+    return item;
+  }
+  const PairPlan& pair = pairs_[item.pair];
+  auto candidate = std::make_shared<Candidate>();
+  candidate->schedule = print(job.schedule);
+  try {
+    const GeneratedLayer generated =
+        generate_layer(*item.matrix, spmm_nest(),
+                       {.name = "layer",
+                        .source_file = std::filesystem::path(pair.matrix).filename().string(),
+                        .bcol = pair.bcol,
+                        .architectures = {architecture_},
+                        .choice = {job.schedule, "user"}});
+    candidate->packed = generated.packed;
+    candidate->packed_bytes = generated.bytes().size();
+    candidate->plan = launch_plan(generated.layer);
+    candidate->tile = tile_of(job.schedule);
+    candidate->cubin = cubins_.get(device_source(generated.layer), gpu::kernels_of(candidate->plan));
+  } catch (const UserError& error) {
+    candidate->illegal = error.what();
+  } catch (const gpu::BuildError& error) {
+    candidate->problem = error.what();
+  }
+  item.candidate = std::move(candidate);
+  return item;
+}
+
+void Producer::run() {
+  const int threads = preparing_threads();
+  Jobs jobs(options_, pairs_);
+  try {
+    tbb::task_arena(threads).execute([&] {
+      const auto begin = [&](tbb::flow_control& control) -> Job {
+        const bool stop = [&] {
+          const std::lock_guard lock(mutex_);
+          return stopping_;
+        }();
+        std::optional<Job> job = stop ? std::nullopt : jobs.next();
+        if (!job) {
+          control.stop();
+          return {};
+        }
+        return *std::move(job);
+      };
+      // Isolated, so that a thread that waits for a part of a job does not begin another whole one.
+      const auto work = [&](const Job& job) { return tbb::this_task_arena::isolate([&] { return prepare(job); }); };
+      const auto end = [&](Item item) { push(std::move(item)); };
+      tbb::parallel_pipeline(static_cast<std::size_t>(2 * threads + 2),
+                             tbb::make_filter<void, Job>(tbb::filter_mode::serial_in_order, begin) &
+                                 tbb::make_filter<Job, Item>(tbb::filter_mode::parallel, work) &
+                                 tbb::make_filter<Item, void>(tbb::filter_mode::serial_in_order, end));
+    });
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    failure_ = std::current_exception();
+  }
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace esc::bench

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "tests/bench/line_chart.h"
+#include "tests/bench/report_journal.h"
+
+namespace esc::bench {
+
+/// The times of ours and of the libraries over the share of zeros, for the pairs with this bCol; matrices of one shape are
+/// meant (the paper's Fig. 9). Places are in ascending order of zeros.
+LineChart sparsity_sweep(const std::map<PairKey, MeasuredPair>& pairs, std::int64_t bcol);
+
+/// The chart's numbers as a table in Markdown.
+std::string print(const LineChart& chart);
+
+}  // namespace esc::bench

@@ -1,0 +1,83 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "generator/emit/generate.h"
+#include "generator/emit/launch_plan.h"
+#include "generator/emit/sources.h"
+#include "generator/matrix/sample.h"
+
+namespace esc {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+GeneratedLayer layer_of(const SparseMatrix& matrix, const std::string& schedule, std::int64_t bcol = 64) {
+  return generate_layer(matrix, spmm_nest(),
+                        {.name = "ffn1",
+                         .source_file = "ffn1.npy",
+                         .bcol = bcol,
+                         .architectures = {80, 90},
+                         .choice = {parse_schedule(schedule), "user"}});
+}
+
+/// 3 x 9: rows of 9, 0 and 2 non-zeros.
+const SparseMatrix uneven{3, 9, {0, 9, 9, 11}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 2, 5}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}};
+
+TEST(RowsLaunchPlan, SetsSplitRowsToZeroFirst) {
+  // Tasks of 4, 4, 1 and of 0 and 2 non-zeros: three are heavy, in two blocks; the others share one.
+  const LaunchPlan plan = launch_plan(layer_of(uneven, "rows:columns=32,vector=4,task=4,light=1,warps=2", 72).layer);
+  EXPECT_EQ(plan.kernel, "ffn1_kernel<true, true>");
+  EXPECT_EQ(plan.grid_x, 2U + 1);
+  EXPECT_EQ(plan.grid_y, 3U);
+  EXPECT_EQ(plan.threads, 64U);
+  EXPECT_TRUE(plan.programmatic);
+  EXPECT_FALSE(plan.zeroes_c);
+  EXPECT_THAT(plan.sizes, ElementsAre(3, 5, 1));
+  ASSERT_TRUE(plan.zeroing.has_value());
+  EXPECT_EQ(plan.zeroing->kernel, "ffn1_zero_rows");
+  EXPECT_EQ(plan.zeroing->grid_x, 1U);
+  EXPECT_EQ(plan.zeroing->threads, 128U);
+  EXPECT_THAT(plan.zeroing->sizes, ElementsAre(5, 1));
+}
+
+TEST(RowsLaunchPlan, HasEnoughBlocksForAllSplitRows) {
+  const SparseMatrix full = sample_matrix({.rows = 17, .columns = 4, .sparsity = 0.0});
+  EXPECT_EQ(launch_plan(layer_of(full, "rows:task=2,light=1", 128).layer).zeroing->grid_x, 17U);
+  EXPECT_EQ(launch_plan(layer_of(full, "rows:task=2,light=1", 60).layer).zeroing->grid_x, 9U);
+  EXPECT_EQ(launch_plan(layer_of(full, "rows:columns=4,task=2,light=1", 8).layer).zeroing->grid_x, 2U);
+}
+
+TEST(RowsLaunchPlan, LeavesOutTheFirstKernelWhereNoRowIsSplit) {
+  EXPECT_EQ(launch_plan(layer_of(uneven, "rows:task=16").layer).zeroing, std::nullopt);
+}
+
+TEST(RowsDeviceSource, DependsOnTheScheduleAndNotOnTheMatrix) {
+  const SparseMatrix other = sample_matrix({.rows = 300, .columns = 70001, .sparsity = 0.999, .seed = 1});
+  const std::string text = device_source(layer_of(uneven, "rows:task=4,light=1").layer);
+  EXPECT_EQ(text, device_source(layer_of(other, "rows:task=4,light=1").layer));
+  EXPECT_THAT(text, Not(HasSubstr("#include")));
+  EXPECT_NE(text, device_source(layer_of(uneven, "rows:task=4,light=1,unroll=2").layer));
+}
+
+TEST(RowsHeader, SaysWhatCallersMustKnow) {
+  const std::string split = header_source(layer_of(uneven, "rows:task=8,light=1").layer);
+  EXPECT_THAT(split, HasSubstr("B must be finite"));
+  EXPECT_THAT(split, HasSubstr("more than 8 non-zeros are added up in an"));
+  EXPECT_THAT(split, HasSubstr("programmatic dependent launch"));
+  const std::string whole = header_source(layer_of(uneven, "rows:task=16,pdl=off").layer);
+  EXPECT_THAT(whole, Not(HasSubstr("added up")));
+  EXPECT_THAT(whole, Not(HasSubstr("programmatic")));
+}
+
+TEST(RowsManifest, DescribesThePackedMatrix) {
+  const std::string text = manifest_json(layer_of(uneven, "rows:task=4,light=1").layer, std::nullopt, std::nullopt);
+  for (const char* words : {"\"family\": \"rows\"", "\"longest\": 4", "\"light\": 1", "\"tasks\": 5", "\"heavy\": 3",
+                            "\"split_rows\": 1", "\"block_light\": 16"}) {
+    EXPECT_THAT(text, HasSubstr(words));
+  }
+}
+
+}  // namespace
+}  // namespace esc

@@ -1,0 +1,83 @@
+// The sample that an emulation of a large matrix covers: which blocks run and which rows are then compared.
+
+#include "generator/verify/panel_sample.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "generator/matrix/sample.h"
+#include "generator/patterns/csr_view.h"
+#include "transformer/pack.h"
+#include "transformer/region_pack.h"
+#include "transformer/task_pack.h"
+#include "transformer/task_unpack.h"
+
+namespace esc {
+namespace {
+
+SparseMatrix power_law() {
+  return sample_matrix(
+      {.rows = 2000, .columns = 3000, .sparsity = 0.997, .structure = SampleStructure::powerlaw, .seed = 3});
+}
+
+std::int64_t count(const std::vector<bool>& rows) { return std::ranges::count(rows, true); }
+
+TEST(PanelSample, CoversEverythingWhereThatIsLittleWork) {
+  const auto packed = transformer::pack_tasks(csr_view(power_law()), {.longest = 32, .light = 4});
+  const PanelSample sample(packed.bytes.span(), 1000, 1000);
+  EXPECT_TRUE(sample.covers_all());
+  EXPECT_EQ(count(sample.rows()), 2000);
+  EXPECT_EQ(sample.blocks(packed.format.blocks(), 2).size(), 2 * packed.format.blocks());
+}
+
+TEST(PanelSample, TakesEveryThirdPanelOfListsWithAllItsBlocks) {
+  const auto packed = transformer::pack(csr_view(power_law()), {.height = 4});
+  const PanelSample sample(packed.bytes(), 3000, 1000);
+  EXPECT_FALSE(sample.covers_all());
+  EXPECT_EQ(count(sample.rows()), 4 * 167);
+  std::uint64_t expected = 0;
+  for (const std::uint32_t panel : packed.panels()) {
+    expected += panel % 3 == 0 ? 1 : 0;
+  }
+  EXPECT_EQ(sample.blocks(packed.format().counts.lists, 1).size(), expected);
+}
+
+TEST(PanelSample, TakesEveryFourthBlockOfRegionsWithItsRows) {
+  const auto packed = transformer::pack_regions(csr_view(power_law()), {.height = 2, .block_panels = 4});
+  const PanelSample sample(packed.bytes.span(), 4000, 1000);
+  EXPECT_EQ(count(sample.rows()), 8 * 63);
+  const std::vector<std::uint64_t> blocks = sample.blocks(250, 2);
+  EXPECT_EQ(blocks.size(), 2U * 63);
+  EXPECT_EQ(blocks[1], 4U);
+  EXPECT_EQ(blocks[63], 250U);
+}
+
+/// All blocks of a covered row run, those of a row that is split included, and what runs is little of the whole.
+TEST(PanelSample, TakesAllBlocksOfTheRowsOfTasksThatItCovers) {
+  const auto packed =
+      transformer::pack_tasks(csr_view(power_law()), {.longest = 32, .light = 4, .block_heavy = 4, .block_light = 16});
+  const transformer::TaskFormat& format = packed.format;
+  const transformer::TaskReader reader(packed.bytes.span(), format);
+  const PanelSample sample(packed.bytes.span(), 10000, 1000);
+  const std::vector<std::uint64_t> chosen = sample.blocks(format.blocks(), 1);
+  const std::set<std::uint64_t> blocks(chosen.begin(), chosen.end());
+  std::vector<bool> complete(2000, true);
+  for (std::uint64_t number = 0; number < format.counts.tasks; ++number) {
+    if (!blocks.contains(format.block_of(number))) {
+      complete[reader.task(number).row] = false;
+    }
+  }
+  EXPECT_EQ(sample.rows(), complete);
+  EXPECT_GT(count(sample.rows()), 100);
+  EXPECT_LT(blocks.size(), format.blocks() / 3);
+  std::uint64_t split_rows = 0;
+  for (std::uint64_t number = 0; number < format.counts.split_rows; ++number) {
+    split_rows += complete[reader.split_row(number)] ? 1 : 0;
+  }
+  EXPECT_GT(split_rows, 0U);
+}
+
+}  // namespace
+}  // namespace esc

@@ -1,0 +1,202 @@
+#include "tuner/rtc_build.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generator/emit/generate.h"
+#include "generator/emit/launch_plan.h"
+#include "generator/emit/sources.h"
+#include "generator/matrix/sample.h"
+#include "tuner/build_pool.h"
+#include "tuner/floor.h"
+#include "tuner/graph_timer.h"
+#include "tuner/launch.h"
+#include "tuner/texts.h"
+
+namespace esc::gpu {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int h200 = 90;
+constexpr int a100 = 80;
+
+/// The device text of a layer and its kernels' names.
+struct DeviceText {
+  std::string text;
+  std::vector<std::string> kernels;
+};
+
+DeviceText device_text(const std::string& schedule, std::int64_t columns_of_a = 256, int architecture = h200) {
+  const SparseMatrix matrix = sample_matrix(
+      {.rows = 64, .columns = columns_of_a, .sparsity = 0.8, .structure = SampleStructure::uniform, .seed = 1});
+  const GeneratedLayer generated = generate_layer(matrix, spmm_nest(),
+                                                  {.name = "layer",
+                                                   .source_file = "layer.smtx",
+                                                   .bcol = 64,
+                                                   .architectures = {architecture},
+                                                   .choice = {parse_schedule(schedule), "user"}});
+  return {device_source(generated.layer), kernels_of(launch_plan(generated.layer))};
+}
+
+Cubin build(const DeviceText& text, int architecture = h200) {
+  return gpu::build(text.text, text.kernels, architecture);
+}
+
+/// Machine code in an ELF file that has the kernel under the name that was given for it.
+void expect_kernel(const Cubin& cubin) {
+  const std::string_view image(cubin.image.data(), cubin.image.size());
+  EXPECT_TRUE(image.starts_with("\177ELF"));
+  EXPECT_THAT(cubin.symbols.front(), HasSubstr("layer_kernel"));
+  EXPECT_NE(image.find(cubin.symbols.front()), std::string_view::npos);
+}
+
+class EverySchedule : public testing::TestWithParam<const char*> {};
+
+TEST_P(EverySchedule, CompilesForBothGenerationsOfGpus) {
+  for (const int architecture : {a100, h200}) {
+    SCOPED_TRACE(architecture);
+    expect_kernel(build(device_text(GetParam(), 256, architecture), architecture));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(RtcBuild, EverySchedule,
+                         testing::Values("4-7-1-32", "rows:task=8,light=4",
+                                         "rows:columns=64,vector=4,unroll=8,task=128,light=16,warps=8,pdl=off",
+                                         "panel:ufi=1,columns=32,vector=1,groups=1,warps=1,panels=8",
+                                         "panel:ufi=2,columns=32,vector=4,groups=4,warps=8",
+                                         "panel:ufi=2,columns=32,vector=4,groups=4,warps=8,pdl=off",
+                                         "panel:ufi=2,columns=32,vector=4,groups=4,warps=8,stage=on",
+                                         "panel:ufi=2,columns=32,vector=4,groups=4,warps=8,stage=on,pdl=off",
+                                         "panel:ufi=4,columns=64,vector=4,groups=2,warps=4,panels=2",
+                                         "panel:ufi=2,columns=64,vector=4,groups=2,warps=16,ufk=8",
+                                         "panel:ufi=1,columns=64,vector=2,groups=1,warps=2,panels=4",
+                                         "panel:ufi=8,columns=32,vector=4,groups=1,warps=1,panels=16,stage=on",
+                                         "panel:ufi=2,columns=64,vector=4,groups=2,warps=16,stage=on,ufk=8",
+                                         "panel:ufi=1,columns=32,vector=2,groups=2,warps=1,panels=4"));
+
+TEST(RtcBuild, HasTheKernelInFrontOfOneThatAdds) {
+  const DeviceText text = device_text("rows:task=8,light=4");
+  const Cubin cubin = build(text);
+  ASSERT_THAT(text.kernels, testing::SizeIs(2)) << "rows of about 50 non-zeros are split into tasks of 8";
+  EXPECT_THAT(cubin.symbols, testing::ElementsAre(HasSubstr("layer_kernel"), HasSubstr("layer_zero_rows")));
+}
+
+TEST(RtcBuild, CompilesColumnsOf32Bits) {
+  expect_kernel(build(device_text("panel:ufi=1,columns=32,vector=4,groups=4,warps=16", 70000)));
+}
+
+TEST(RtcBuild, KeepsTheWaitOfProgrammaticLaunches) {
+  EXPECT_NE(build(device_text("panel:pdl=on")).image, build(device_text("panel:pdl=off")).image);
+}
+
+TEST(RtcBuild, CompilesTheFloor) {
+  const Cubin cubin = gpu::build(std::string(floor_kernel_text), {"floor_kernel"}, h200);
+  EXPECT_THAT(cubin.symbols, testing::ElementsAre("floor_kernel"));
+  EXPECT_FALSE(cubin.image.empty());
+}
+
+TEST(RtcBuild, ReportsTheLineOfAnError) {
+  try {
+    gpu::build("__global__ void layer_kernel() {\n  unknown();\n}\n", {"layer_kernel"}, h200);
+    FAIL() << "a text that calls what it does not declare compiles";
+  } catch (const BuildError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("kernel.cu(2)"));
+    EXPECT_THAT(error.what(), HasSubstr("unknown"));
+  }
+}
+
+TEST(RtcBuild, FindsSeveralKernelsInTheOrderAsked) {
+  const std::string text = "__global__ void one() {}\n__global__ void two() {}\n";
+  for (const Cubin& cubin : {gpu::build(text, {"two", "one"}, h200), BuildPool(1).build(text, {"two", "one"}, h200)}) {
+    EXPECT_THAT(cubin.symbols, testing::ElementsAre(HasSubstr("two"), HasSubstr("one")));
+  }
+}
+
+TEST(RtcBuild, RefusesAKernelThatIsNotThere) {
+  EXPECT_THROW(gpu::build("__global__ void layer_kernel() {}\n", {"other_kernel"}, h200), BuildError);
+}
+
+TEST(CubinStore, BuildsEqualTextsOnce) {
+  BuildPool pool(2);
+  std::atomic<int> builds = 0;
+  CubinStore store(h200, [&](const std::string& text, const std::vector<std::string>& kernels, int architecture) {
+    ++builds;
+    return pool.build(text, kernels, architecture);
+  });
+  const std::vector<DeviceText> texts{device_text("panel:pdl=on"), device_text("panel:pdl=off")};
+  std::vector<std::shared_ptr<const Cubin>> cubins(8);
+  tbb::parallel_for(std::size_t{0}, cubins.size(), [&](std::size_t index) {
+    const DeviceText& text = texts[index % texts.size()];
+    cubins[index] = store.get(text.text, text.kernels);
+  });
+  EXPECT_EQ(builds, 2);
+  EXPECT_EQ(std::set(cubins.begin(), cubins.end()).size(), texts.size());
+  EXPECT_EQ(cubins[0], cubins[6]);
+  EXPECT_NE(cubins[0], cubins[1]);
+}
+
+/// A matrix without split rows needs no kernel that sets rows to zero, another with the same text does.
+TEST(CubinStore, TellsATextWithOtherKernelsApart) {
+  const std::string text = "template <int i> __global__ void layer_kernel(int* out) { out[0] = i; }\n";
+  CubinStore store(h200, gpu::build);
+  EXPECT_EQ(store.get(text, {"layer_kernel<1>"})->symbols.size(), 1U);
+  EXPECT_EQ(store.get(text, {"layer_kernel<1>", "layer_kernel<2>"})->symbols.size(), 2U);
+}
+
+TEST(BuildPool, BuildsWhatThisProcessWould) {
+  BuildPool pool(1);
+  const DeviceText text = device_text("panel:stage=on");
+  for (int time = 0; time < 2; ++time) {
+    const Cubin cubin = pool.build(text.text, text.kernels, h200);
+    expect_kernel(cubin);
+    EXPECT_EQ(cubin.image.size(), build(text).image.size());
+  }
+}
+
+TEST(BuildPool, PassesErrorsOnAndGoesOn) {
+  BuildPool pool(1);
+  EXPECT_THAT([&] { pool.build("no C++", {"layer_kernel"}, h200); },
+              testing::ThrowsMessage<BuildError>(HasSubstr("kernel.cu(1)")));
+  EXPECT_FALSE(pool.build("__global__ void layer_kernel() {}\n", {"layer_kernel"}, h200).image.empty());
+}
+
+TEST(BuildPool, SaysWhenItsProcessesAreGone) {
+  BuildPool pool(0);
+  EXPECT_THROW(pool.build("", {"layer_kernel"}, h200), BuildError);
+}
+
+TEST(CubinStore, TellsEveryoneOfAnError) {
+  CubinStore store(h200, gpu::build);
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_THROW(store.get("no C++", {"layer_kernel"}), BuildError);
+  }
+}
+
+TEST(Timing, TakesTheMedianAndTheMiddleHalf) {
+  const Timing odd = timing_of({9, 1, 2, 3, 4});
+  EXPECT_DOUBLE_EQ(odd.microseconds, 3);
+  EXPECT_DOUBLE_EQ(odd.spread, 2.0 / 3.0);
+  const Timing even = timing_of({4, 2});
+  EXPECT_DOUBLE_EQ(even.microseconds, 3);
+}
+
+TEST(Floor, CountsTheColumnsOfABlockOnce) {
+  // Rows {0, 1}, {1}, {}, {0}: blocks of two rows have the columns {0, 1} and {0}.
+  const SparseMatrix matrix{4, 3, {0, 2, 3, 3, 4}, {0, 1, 1, 0}, {1, 2, 3, 4}};
+  EXPECT_DOUBLE_EQ(mean_columns_of_block(matrix, 1), 1.0);
+  EXPECT_DOUBLE_EQ(mean_columns_of_block(matrix, 2), 1.5);
+  EXPECT_DOUBLE_EQ(mean_columns_of_block(matrix, 3), 1.5);
+  EXPECT_DOUBLE_EQ(mean_columns_of_block(matrix, 4), 2.0);
+}
+
+}  // namespace
+}  // namespace esc::gpu

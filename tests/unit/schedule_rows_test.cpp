@@ -1,0 +1,122 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "generator/schedule/schedule.h"
+
+namespace esc {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(RowsSchedule, LeavesOutKeysForTheirDefaults) {
+  EXPECT_EQ(print(parse_schedule("rows:task=64")), "rows:columns=32,vector=4,unroll=4,task=64,light=16,warps=4,pdl=on");
+  EXPECT_EQ(std::get<RowsSchedule>(parse_schedule("rows:warps=4")), RowsSchedule());
+}
+
+TEST(RowsSchedule, ReadsKeysInAnyOrder) {
+  EXPECT_EQ(std::get<RowsSchedule>(parse_schedule("rows:pdl=off,warps=2,light=8,task=512,unroll=8,vector=2,columns=8")),
+            (RowsSchedule{.columns = 8, .vector = 2, .unroll = 8, .task = 512, .light = 8, .warps = 2, .pdl = false}));
+}
+
+TEST(RowsSchedule, FollowsItsBlockFromItsKeys) {
+  const RowsSchedule schedule{.columns = 8, .vector = 2, .warps = 2};
+  EXPECT_EQ(schedule.group_lanes(), 4);
+  EXPECT_EQ(schedule.warp_groups(), 8);
+  EXPECT_EQ(schedule.block_groups(), 16);
+  EXPECT_EQ(schedule.threads(), 64);
+}
+
+/// Every third schedule, with pdl off too: bCols that every vector divides, some, and none.
+TEST(RowsSchedule, RoundTrips) {
+  for (const long long bcol : {1, 6, 33, 128}) {
+    const std::vector<RowsSchedule> schedules = legal_rows_schedules(bcol);
+    ASSERT_FALSE(schedules.empty());
+    for (std::size_t at = 0; at < schedules.size(); at += 3) {
+      for (const bool pdl : {true, false}) {
+        RowsSchedule schedule = schedules[at];
+        schedule.pdl = pdl;
+        ASSERT_EQ(parse_schedule(print(Schedule(schedule))), Schedule(schedule)) << print(schedule);
+      }
+    }
+  }
+}
+
+TEST(RowsSchedule, ListsOnlyLegalSchedulesOnce) {
+  for (const long long bcol : {1, 6, 33}) {
+    std::set<std::string> texts;
+    for (const RowsSchedule& schedule : legal_rows_schedules(bcol)) {
+      EXPECT_NO_THROW(check_legal(schedule, bcol));
+      EXPECT_EQ(schedule.warp_groups() * schedule.group_lanes(), 32);
+      EXPECT_TRUE(schedule.pdl);
+      EXPECT_TRUE(texts.insert(print(schedule)).second);
+    }
+  }
+  // For bCol 1 a tile of one column: 4 unrollings, 55 pairs of task and light, 5 numbers of warps.
+  EXPECT_EQ(legal_rows_schedules(1).size(), 4U * 55 * 5);
+}
+
+TEST(RowsSchedule, ExpandsToDirectives) {
+  EXPECT_EQ(print(expand(parse_schedule("rows:columns=8,vector=2,unroll=2,task=64,light=4,warps=2"))),
+            "unroll(i, 1), merge(), cut(k, 64), transform(A, tasks, light=4), map(task, grid, warps=2, groups=8), "
+            "map(j, grid, columns=8, vector=2), split(k, warps=1, groups=8), reduce(), unroll(k, 2)");
+}
+
+TEST(RowsSchedule, SaysWhatAllFamiliesHave) {
+  const Schedule schedule = parse_schedule("rows:warps=8");
+  EXPECT_EQ(family(schedule), "rows");
+  EXPECT_EQ(panel_height(schedule), 1);
+  EXPECT_EQ(threads_per_block(schedule), 256);
+}
+
+struct Refusal {
+  const char* schedule;
+  long long bcol;
+  const char* words;
+};
+
+class RefusedRowsSchedule : public testing::TestWithParam<Refusal> {};
+
+TEST_P(RefusedRowsSchedule, NamesTheRuleAndTheNearestLegalValue) {
+  const Refusal& refusal = GetParam();
+  try {
+    check_legal(parse_schedule(refusal.schedule), refusal.bcol);
+    FAIL() << refusal.schedule << " was accepted";
+  } catch (const ScheduleError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(refusal.words));
+    EXPECT_EQ(error.status(), ExitStatus::bad_input);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, RefusedRowsSchedule,
+    testing::Values(
+        Refusal{"rows:", 64, "family rows has no key ''"},
+        Refusal{"rows:ufi=2", 64,
+                "family rows has no key 'ufi'; its keys are columns, vector, unroll, task, light, warps, pdl"},
+        Refusal{"row:task=4", 64, "there is no family 'row'; the families are: atomic, panel, rows"},
+        Refusal{"rows:task=8,task=8", 64, "key 'task' is given twice"},
+        Refusal{"rows:task=many", 64, "'many' is not a number for task"},
+        Refusal{"rows:pdl=1", 64, "pdl=1 is neither on nor off"},
+        Refusal{"rows:columns=256", 256,
+                "columns=256 is not a power of two from 1 to 128; the nearest legal value is columns=128"},
+        Refusal{"rows:vector=8", 64, "vector=8 is not a power of two from 1 to 4; the nearest legal value is vector=4"},
+        Refusal{"rows:unroll=0", 64, "unroll=0 is not a power of two from 1 to 8; the nearest legal value is unroll=1"},
+        Refusal{"rows:unroll=16", 64, "the nearest legal value is unroll=8"},
+        Refusal{"rows:task=100", 64,
+                "task=100 is not a power of two from 1 to 512; the nearest legal value is task=64"},
+        Refusal{"rows:task=1024", 64, "the nearest legal value is task=512"},
+        Refusal{"rows:light=0", 64, "light=0 is not a power of two from 1 to 512; the nearest legal value is light=1"},
+        Refusal{"rows:task=8,light=16", 64, "light=16 is more than task=8; the nearest legal value is light=8"},
+        Refusal{"rows:warps=32", 64,
+                "warps=32 is not a power of two from 1 to 16; the nearest legal value is warps=16"},
+        Refusal{"rows:columns=2", 64, "vector=4 is more than columns=2; the nearest legal value is vector=2"},
+        Refusal{"rows:columns=64,vector=1", 64,
+                "columns / vector = 64 lanes are more than a warp's 32; the nearest legal value is columns=32"},
+        Refusal{"rows:columns=64", 32,
+                "columns=64 is more than bCol=32 asks for; the nearest legal value is columns=32"},
+        Refusal{"rows:vector=4", 62, "vector=4 does not divide bCol=62; the nearest legal value is vector=2"}));
+
+}  // namespace
+}  // namespace esc

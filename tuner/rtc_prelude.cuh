@@ -1,0 +1,35 @@
+// What the device texts of this project use of CUDA's headers, for NVRTC, which has none of them.
+
+typedef signed char int8_t;
+typedef unsigned char uint8_t;
+typedef short int16_t;
+typedef unsigned short uint16_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long long int64_t;
+typedef unsigned long long uint64_t;
+typedef unsigned long long uintptr_t;
+
+// Programmatic dependent launch.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+static __device__ __forceinline__ void cudaGridDependencySynchronize() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+static __device__ __forceinline__ void cudaTriggerProgrammaticLaunchCompletion() {
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+#endif
+
+// Copies from global to shared memory past the registers, of 16 bytes.
+static __device__ __forceinline__ void __pipeline_memcpy_async(void* to_shared, const void* from_global,
+                                                               size_t /* 16 */) {
+  const unsigned int address = static_cast<unsigned int>(__cvta_generic_to_shared(to_shared));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from_global) : "memory");
+}
+static __device__ __forceinline__ void __pipeline_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int groups>
+static __device__ __forceinline__ void wait_for_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
+}
+// The number is a constant wherever the header's function is called; a function's parameter is none to the assembler.
+#define __pipeline_wait_prior(groups) wait_for_copies<groups>()
