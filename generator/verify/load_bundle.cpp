@@ -36,6 +36,32 @@ void check_fingerprint(const SparseMatrix& matrix, const Manifest& manifest, con
   }
 }
 
+/// What the manifest says of the matrix beside its checksums.
+void check_sizes(const SparseMatrix& matrix, const Manifest& manifest, const fs::path& file) {
+  if (manifest.rows != matrix.rows || manifest.columns != matrix.columns || manifest.nonzeros != matrix.nonzeros()) {
+    throw UserError(file.string(),
+                    fmt::format("says {} x {} with {} non-zeros; the packed matrix is {} x {} with {}", manifest.rows,
+                                manifest.columns, manifest.nonzeros, matrix.rows, matrix.columns, matrix.nonzeros()),
+                    "generate the bundle again", ExitStatus::check_failed);
+  }
+}
+
+/// A text that a build of the bundle needs, though nothing here runs it, must at least have this in it.
+void check_mentions(const fs::path& file, const std::string& words) {
+  if (read_file(file).find(words) == std::string::npos) {
+    throw UserError(file.string(), fmt::format("does not have '{}'", words), "generate the bundle again",
+                    ExitStatus::check_failed);
+  }
+}
+
+/// Header and build file name everything that users of the bundle hold on to.
+void check_other_texts(const fs::path& folder, const std::string& name) {
+  for (const char* function : {"packed_bytes", "transform", "transform_csr", "load", "transform_error", "prepare", "spmm"}) {
+    check_mentions(folder / (name + ".h"), fmt::format("{}_{}(", name, function));
+  }
+  check_mentions(folder / "CMakeLists.txt", fmt::format("add_library(esc::{} ALIAS {})", name, name));
+}
+
 }  // namespace
 
 BundleUnderTest LoadedBundle::under_test() const {
@@ -60,6 +86,8 @@ LoadedBundle load_bundle(const fs::path& folder) {
   bundle.packed = read_file(packed_file);
   bundle.matrix = unpack_matrix(bundle.packed, packed_file);
   check_fingerprint(bundle.matrix, bundle.manifest, packed_file);
+  check_sizes(bundle.matrix, bundle.manifest, manifest_file);
+  check_other_texts(folder, name);
   return bundle;
 }
 

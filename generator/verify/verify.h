@@ -51,8 +51,8 @@ struct LoadedBundle {
   BundleUnderTest under_test() const;
 };
 
-/// Reads DIR/NAME. Throws UserError when a file is missing, the packed file is damaged, or it is not the matrix of the
-/// manifest.
+/// Reads DIR/NAME. Throws UserError when a file is missing, the packed file is damaged, it is not the matrix of the manifest,
+/// or the header or the build file lacks a name that users of the bundle need.
 LoadedBundle load_bundle(const std::filesystem::path& folder);
 
 }  // namespace esc

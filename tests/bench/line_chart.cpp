@@ -10,11 +10,11 @@ namespace esc::bench {
 namespace {
 
 constexpr double width = 760;
-constexpr double height = 420;
-constexpr double left = 64;
+constexpr double height = 460;
+constexpr double left = 84;
 constexpr double right = 190;
 constexpr double top = 44;
-constexpr double bottom = 76;
+constexpr double bottom = 116;
 
 /// Colours that are told apart by most people who do not see all of them (Okabe and Ito).
 constexpr std::array<const char*, 7> colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"};

@@ -157,8 +157,28 @@ TEST_F(TamperedBundle, ManifestWithValuesThatCannotBe) {
   expect_refused("has layout \"nk\"", 2);
 }
 
+TEST_F(TamperedBundle, ManifestWithOtherSizes) {
+  const std::string intact = read("out/a/manifest.json");
+  for (const std::string key : {"m", "k", "nnz"}) {
+    nlohmann::json manifest = nlohmann::json::parse(intact);
+    manifest[key] = manifest[key].get<int>() + 1;
+    write("out/a/manifest.json", manifest.dump());
+    expect_refused("out/a/manifest.json: says ", 1);
+  }
+}
+
+TEST_F(TamperedBundle, HeaderWithoutAFunction) {
+  replace("out/a/a.h", "a_spmm(", "a_product(", true);
+  expect_refused("out/a/a.h: does not have 'a_spmm('", 1);
+}
+
+TEST_F(TamperedBundle, EmptyBuildFile) {
+  write("out/a/CMakeLists.txt", "");
+  expect_refused("out/a/CMakeLists.txt: does not have 'add_library(esc::a ALIAS a)'", 1);
+}
+
 TEST_F(TamperedBundle, MissingFile) {
-  for (const std::string name : {"a.packed", "a_transformer.cpp", "a.cu", "manifest.json"}) {
+  for (const std::string name : {"a.packed", "a_transformer.cpp", "a.cu", "a.h", "CMakeLists.txt", "manifest.json"}) {
     const std::string file = "out/a/" + name;
     const std::string content = read(file);
     fs::remove(path(file));
