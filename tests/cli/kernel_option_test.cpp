@@ -15,7 +15,8 @@ class KernelOption : public Workshop {
 
   ProcessResult generate(const std::string& nest) const {
     write("nest.c", nest);
-    return escgen({"generate", "a.mtx", "--bcol", "40", "-o", "own", "--no-verify", "--force", "--kernel", "nest.c"});
+    return escgen({"generate", "a.mtx", "--bcol", "40", "-o", "own", "--no-verify", "--force", "--schedule", "4-7-1-32",
+                   "--kernel", "nest.c"});
   }
 
   void expect_same_kernel(const std::string& nest) const {
