@@ -122,6 +122,15 @@ TEST(PanelRun, CoversTheValuesOfTheParameters) {
   EXPECT_GE(seen.size(), 4U + 8 + 3 + 6 + 5 + 2 + 2 + 4) << "the last 4: numbers of panels";
 }
 
+/// A grid has at most 65,535 tiles of columns; more take a further launch.
+TEST(PanelKernel, TakesMoreTilesThanAGridHas) {
+  const SparseMatrix matrix{1, 2, {0, 2}, {0, 1}, {0.5F, -2.0F}};
+  const EmulatedKernel kernel(layer_of(matrix, 1, PanelSchedule{.ufi = 1, .columns = 1, .vector = 1, .groups = 32, .warps = 1}));
+  const ProductCase product{65537, 65538, 65539, 0};
+  const JudgedProduct judged = kernel.multiply(matrix, product);
+  EXPECT_TRUE(judged.passed()) << tests::print(judged);
+}
+
 TEST(PanelMatrixWithoutNonZeros, MakesCZero) {
   const SparseMatrix zero{5, 9, {0, 0, 0, 0, 0, 0}, {}, {}};
   const GeneratedLayer layer = layer_of(zero, 33, PanelSchedule{.vector = 1, .groups = 1});
