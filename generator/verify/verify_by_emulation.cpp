@@ -17,6 +17,13 @@ namespace {
 constexpr std::uint64_t seed_of_b = 1;
 constexpr int refused_by_emulator = -1;
 
+/// What B and C of one product may take, with as much again for the emulator's notes on them.
+constexpr std::int64_t most_dense_bytes = std::int64_t{2} << 30;
+
+std::int64_t dense_bytes(const SparseMatrix& matrix, const ProductCase& product) {
+  return static_cast<std::int64_t>(sizeof(float)) * (matrix.columns * product.ldb + matrix.rows * product.ldc);
+}
+
 void report_faults(const EmulatedDevice& device, const std::string& during, std::vector<std::string>& problems) {
   for (const EmulationFault& fault : device.faults()) {
     problems.push_back(fmt::format("{}: {}", during, fault.message));
@@ -149,6 +156,11 @@ VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const Spar
 
   const HostProgram program = HostProgram::compile_cuda(bundle.kernel_text, bundle.name + ".cu");
   for (const ProductCase& product : judging_cases(bundle.bcol)) {
+    if (dense_bytes(matrix, product) > most_dense_bytes) {
+      report.skipped.push_back(fmt::format("{} was not run: B and C would take {} GiB", print(product),
+                                           dense_bytes(matrix, product) >> 30));
+      continue;
+    }
     report.runs.push_back(run_product(bundle, program, matrix, product, effort.most_products, report.problems));
   }
   return report;

@@ -108,6 +108,15 @@ TEST_F(Commands, ScheduleSourceIsRecorded) {
   EXPECT_EQ(read("auto/a/a.cu"), read("user/a/a.cu"));
 }
 
+TEST_F(Commands, ProductsThatAreTooLargeToEmulateAreSaidToBeSkipped) {
+  write_matrix();
+  const ProcessResult generated = escgen({"generate", "a.mtx", "--bcol", "200000000", "-o", "out"});
+  EXPECT_EQ(generated.status, 0) << generated.errors;
+  EXPECT_THAT(generated.output, HasSubstr("skipped    n 200000000, ldb 200000000, ldc 200000000, shift 0 was not run: B and C would take 22 GiB"));
+  EXPECT_EQ(parse_json(read("out/a/manifest.json"))["verification"]["skipped"].size(), 3U);
+  EXPECT_EQ(parse_json(read("out/a/manifest.json"))["verification"]["columns"], 1);
+}
+
 /// One row of 20,000 among 30,000 of one non-zero: regions of one size would take hundreds of megabytes.
 TEST_F(Commands, UnevenRowsGetTheFamilyForThem) {
   std::string matrix = "%%MatrixMarket matrix coordinate pattern general\n30001 20000 50000\n";
