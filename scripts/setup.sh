@@ -21,6 +21,7 @@ build_packages=(
 test_packages=(
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
   python3 python3-numpy python3-scipy diffutils # independent readers and products to compare with
+  slurm-wlm munge                               # a cluster of one node for the tuner's array jobs
 )
 
 is_installed() {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "transformer/digests.h"
 #include "transformer/packing.h"
 #include "transformer/view_sources.h"
 
@@ -59,13 +60,7 @@ PackedMatrix pack_view(const View& matrix, const PackingOptions& options) {
 
 template <typename View>
 std::vector<PatternDigest> digests_of_view(const View& matrix, std::uint32_t height) {
-  const PackedShape shape = checked_shape(matrix, {.height = height});
-  const auto source = source_of(matrix);
-  std::vector<PatternDigest> digests(static_cast<std::size_t>(pattern_groups(shape)));
-  tbb::parallel_for(std::int64_t{0}, pattern_groups(shape), [&](std::int64_t group) {
-    digests[static_cast<std::size_t>(group)] = digest_group(source, shape, group);
-  });
-  return digests;
+  return digest_all(source_of(matrix), checked_shape(matrix, {.height = height}));
 }
 
 }  // namespace

@@ -97,6 +97,36 @@ struct HeaderField {
   size_t bytes;
 };
 
+/// A header with what all formats say in the same fields; the rest is zero.
+template <typename Header, typename Format>
+Header begin_header(const char (&magic)[9], uint32_t version, const Format& format) {
+  Header header;
+  memset(&header, 0, sizeof header);
+  memcpy(header.magic, magic, sizeof header.magic);
+  header.version = version;
+  header.header_bytes = header_bytes;
+  header.total_bytes = format.bytes;
+  header.rows = static_cast<uint64_t>(format.shape.rows);
+  header.columns = static_cast<uint64_t>(format.shape.columns);
+  header.nonzeros = format.counts.nonzeros;
+  return header;
+}
+
+/// The finished header: with the checksum of everything after it, and its own.
+template <typename Header>
+Header end_header(Header header, uint64_t payload_checksum) {
+  header.payload_checksum = payload_checksum;
+  header.header_checksum = checksum(&header, offsetof(Header, header_checksum));
+  return header;
+}
+
+/// Writes the header in front of a payload that is complete.
+template <typename Format>
+void write_header(const Format& format, unsigned char* packed) {
+  const auto header = make_header(format, checksum(packed + header_bytes, format.bytes - header_bytes));
+  memcpy(packed, &header, sizeof header);
+}
+
 /// The first of the fields in which two headers, both of header_bytes bytes, differ, or null.
 template <size_t count>
 const HeaderField* first_difference(const HeaderField (&fields)[count], const void* a, const void* b) {

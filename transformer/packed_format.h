@@ -175,15 +175,7 @@ inline constexpr HeaderField header_fields[] = {
 
 /// The header of a matrix of this format whose sections have this checksum.
 inline PackedHeader make_header(const PackedFormat& format, uint64_t payload_checksum) {
-  PackedHeader header;
-  memset(&header, 0, sizeof header);
-  memcpy(header.magic, magic_text, sizeof header.magic);
-  header.version = format_version;
-  header.header_bytes = header_bytes;
-  header.total_bytes = format.bytes;
-  header.rows = static_cast<uint64_t>(format.shape.rows);
-  header.columns = static_cast<uint64_t>(format.shape.columns);
-  header.nonzeros = format.counts.nonzeros;
+  auto header = begin_header<PackedHeader>(magic_text, format_version, format);
   header.lists = format.counts.lists;
   header.listed_columns = format.counts.columns;
   header.height = format.shape.height;
@@ -192,9 +184,7 @@ inline PackedHeader make_header(const PackedFormat& format, uint64_t payload_che
     header.section_types[i] = static_cast<uint32_t>(format.sections[i].type);
     header.section_offsets[i] = format.sections[i].offset;
   }
-  header.payload_checksum = payload_checksum;
-  header.header_checksum = checksum(&header, offsetof(PackedHeader, header_checksum));
-  return header;
+  return end_header(header, payload_checksum);
 }
 
 /// The first field in which two headers differ, or null.

@@ -124,8 +124,7 @@ void seal(const PackedFormat& format, void* packed) {
   for (const Section& section : format.sections) {
     memset(bytes + section.end(), 0, static_cast<size_t>(aligned(section.end()) - section.end()));
   }
-  const PackedHeader header = make_header(format, checksum(bytes + header_bytes, format.bytes - header_bytes));
-  memcpy(bytes, &header, sizeof header);
+  write_header(format, bytes);
 }
 
 /// Packs A into `packed`, format.bytes bytes aligned to 8. False, and nothing promised of `packed`, when A does not

@@ -180,15 +180,7 @@ inline constexpr HeaderField region_header_fields[] = {
 
 /// The header of a matrix of this format whose regions have this checksum.
 inline RegionHeader make_header(const RegionFormat& format, uint64_t payload_checksum) {
-  RegionHeader header;
-  memset(&header, 0, sizeof header);
-  memcpy(header.magic, region_magic_text, sizeof header.magic);
-  header.version = region_format_version;
-  header.header_bytes = header_bytes;
-  header.total_bytes = format.bytes;
-  header.rows = static_cast<uint64_t>(format.shape.rows);
-  header.columns = static_cast<uint64_t>(format.shape.columns);
-  header.nonzeros = format.counts.nonzeros;
+  auto header = begin_header<RegionHeader>(region_magic_text, region_format_version, format);
   header.panel_columns = format.counts.columns;
   header.widest_panel = format.counts.widest_panel;
   header.region_bytes = format.region_bytes;
@@ -200,9 +192,7 @@ inline RegionHeader make_header(const RegionFormat& format, uint64_t payload_che
   header.multiple = format.shape.multiple;
   header.column_type = static_cast<uint32_t>(format.column);
   header.element_type = static_cast<uint32_t>(format.shape.element);
-  header.payload_checksum = payload_checksum;
-  header.header_checksum = checksum(&header, offsetof(RegionHeader, header_checksum));
-  return header;
+  return end_header(header, payload_checksum);
 }
 
 /// The first field in which two headers differ, or null.

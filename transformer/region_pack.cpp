@@ -7,6 +7,7 @@
 #include <bit>
 #include <stdexcept>
 
+#include "transformer/digests.h"
 #include "transformer/region_packing.h"
 #include "transformer/view_sources.h"
 
@@ -48,12 +49,16 @@ RegionCounts count(const Source& source, const RegionShape& shape) {
 }
 
 template <typename View>
-PackedRegions pack_view(const View& matrix, const RegionOptions& options) {
+RegionFormat plan(const View& matrix, const RegionOptions& options) {
   const RegionShape shape = checked_shape(matrix, options);
+  return describe(shape, count(source_of(matrix), shape));
+}
+
+template <typename View>
+PackedRegions pack_planned(const View& matrix, const RegionFormat& format) {
   const auto source = source_of(matrix);
-  const RegionFormat format = describe(shape, count(source, shape));
   PackedRegions packed{format, AlignedBytes(static_cast<std::size_t>(format.bytes))};
-  tbb::parallel_for(std::int64_t{0}, shape.panel_sets(),
+  tbb::parallel_for(std::int64_t{0}, format.shape.panel_sets(),
                     [&](std::int64_t set) { pack_set(source, format, set, packed.bytes.data()); });
   seal(format, packed.bytes.data());
   return packed;
@@ -61,21 +66,18 @@ PackedRegions pack_view(const View& matrix, const RegionOptions& options) {
 
 }  // namespace
 
-RegionFormat plan_regions(const CsrView& matrix, const RegionOptions& options) {
-  const RegionShape shape = checked_shape(matrix, options);
-  return describe(shape, count(source_of(matrix), shape));
+RegionFormat plan_regions(const CsrView& matrix, const RegionOptions& options) { return plan(matrix, options); }
+
+PackedRegions pack_planned_regions(const CsrView& matrix, const RegionFormat& planned) { return pack_planned(matrix, planned); }
+PackedRegions pack_regions(const DenseView& matrix, const RegionOptions& options) {
+  return pack_planned(matrix, plan(matrix, options));
+}
+PackedRegions pack_regions(const CsrView& matrix, const RegionOptions& options) {
+  return pack_planned(matrix, plan(matrix, options));
 }
 
-PackedRegions pack_regions(const DenseView& matrix, const RegionOptions& options) { return pack_view(matrix, options); }
-PackedRegions pack_regions(const CsrView& matrix, const RegionOptions& options) { return pack_view(matrix, options); }
-
 std::vector<PatternDigest> pattern_digests(const CsrView& matrix, const RegionShape& shape) {
-  const auto source = source_of(matrix);
-  std::vector<PatternDigest> digests(static_cast<std::size_t>(pattern_groups(shape)));
-  tbb::parallel_for(std::int64_t{0}, pattern_groups(shape), [&](std::int64_t group) {
-    digests[static_cast<std::size_t>(group)] = digest_group(source, shape, group);
-  });
-  return digests;
+  return digest_all(source_of(matrix), shape);
 }
 
 }  // namespace esc::transformer

@@ -30,7 +30,10 @@ struct PackedRegions {
 /// The format that `pack_regions` would give the matrix, without packing it.
 RegionFormat plan_regions(const CsrView& matrix, const RegionOptions& options);
 
-/// Packs a matrix. Runs on all threads that oneTBB gives; the bytes are the same for any number of them and for either form
+/// Packs a matrix into the format that was planned for it.
+PackedRegions pack_planned_regions(const CsrView& matrix, const RegionFormat& planned);
+
+/// Plans and packs a matrix. Runs on all threads that oneTBB gives; the bytes are the same for any number of them and for either form
 /// of the matrix. Throws std::invalid_argument for a view that breaks its rules and for options out of range.
 PackedRegions pack_regions(const DenseView& matrix, const RegionOptions& options);
 PackedRegions pack_regions(const CsrView& matrix, const RegionOptions& options);

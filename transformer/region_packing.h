@@ -123,9 +123,7 @@ RegionCounts pack_set(const Source& source, const RegionFormat& format, int64_t 
 
 /// Writes the header, after the regions.
 inline void seal(const RegionFormat& format, void* packed) {
-  unsigned char* const bytes = static_cast<unsigned char*>(packed);
-  const RegionHeader header = make_header(format, checksum(bytes + header_bytes, format.bytes - header_bytes));
-  memcpy(bytes, &header, sizeof header);
+  write_header(format, static_cast<unsigned char*>(packed));
 }
 
 /// Packs A into `packed`, format.bytes bytes aligned to 8. False, and nothing promised of `packed`, when A does not

@@ -158,15 +158,7 @@ inline constexpr HeaderField task_header_fields[] = {
 
 /// The header of a matrix of this format whose payload has this checksum.
 inline TaskHeader make_header(const TaskFormat& format, uint64_t payload_checksum) {
-  TaskHeader header;
-  memset(&header, 0, sizeof header);
-  memcpy(header.magic, task_magic_text, sizeof header.magic);
-  header.version = task_format_version;
-  header.header_bytes = header_bytes;
-  header.total_bytes = format.bytes;
-  header.rows = static_cast<uint64_t>(format.shape.rows);
-  header.columns = static_cast<uint64_t>(format.shape.columns);
-  header.nonzeros = format.counts.nonzeros;
+  auto header = begin_header<TaskHeader>(task_magic_text, task_format_version, format);
   header.tasks = format.counts.tasks;
   header.heavy = format.counts.heavy;
   header.split_rows = format.counts.split_rows;
@@ -176,9 +168,7 @@ inline TaskHeader make_header(const TaskFormat& format, uint64_t payload_checksu
   header.block_light = format.shape.block_light;
   header.column_type = static_cast<uint32_t>(ScalarType::u32);
   header.element_type = static_cast<uint32_t>(format.shape.element);
-  header.payload_checksum = payload_checksum;
-  header.header_checksum = checksum(&header, offsetof(TaskHeader, header_checksum));
-  return header;
+  return end_header(header, payload_checksum);
 }
 
 /// The first field in which two headers differ, or null.

@@ -7,6 +7,7 @@
 #include <bit>
 #include <stdexcept>
 
+#include "transformer/digests.h"
 #include "transformer/task_packing.h"
 #include "transformer/view_sources.h"
 
@@ -98,12 +99,7 @@ PackedTasks pack_tasks(const DenseView& matrix, const TaskOptions& options) { re
 PackedTasks pack_tasks(const CsrView& matrix, const TaskOptions& options) { return pack_view(matrix, options); }
 
 std::vector<PatternDigest> pattern_digests(const CsrView& matrix, const TaskShape& shape) {
-  const auto source = source_of(matrix);
-  std::vector<PatternDigest> digests(static_cast<std::size_t>(pattern_groups(shape)));
-  tbb::parallel_for(std::int64_t{0}, pattern_groups(shape), [&](std::int64_t group) {
-    digests[static_cast<std::size_t>(group)] = digest_group(source, shape, group);
-  });
-  return digests;
+  return digest_all(source_of(matrix), shape);
 }
 
 }  // namespace esc::transformer

@@ -150,8 +150,7 @@ inline void seal(const TaskFormat& format, void* packed) {
   const uint64_t behind_split_rows = format.split_row_at(format.counts.split_rows);
   memset(bytes + behind_tasks, 0, static_cast<size_t>(format.split_rows_at - behind_tasks));
   memset(bytes + behind_split_rows, 0, static_cast<size_t>(format.pairs_at - behind_split_rows));
-  const TaskHeader header = make_header(format, checksum(bytes + header_bytes, format.bytes - header_bytes));
-  memcpy(bytes, &header, sizeof header);
+  write_header(format, bytes);
 }
 
 /// Packs A into `packed`, format.bytes bytes aligned to 8. False, and nothing promised of `packed`, when A does not

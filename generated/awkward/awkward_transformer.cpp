@@ -98,6 +98,37 @@ struct HeaderField {
   size_t bytes;
 };
 
+/// A header with what all formats say in the same fields; the rest is zero.
+template <typename Header, typename Format>
+Header begin_header(const char (&magic)[9], uint32_t version, const Format& format) {
+  Header header;
+  memset(&header, 0, sizeof header);
+  memcpy(header.magic, magic, sizeof header.magic);
+  header.version = version;
+  header.header_bytes = header_bytes;
+  header.total_bytes = format.bytes;
+  header.rows = static_cast<uint64_t>(format.shape.rows);
+  header.columns = static_cast<uint64_t>(format.shape.columns);
+  header.nonzeros = format.counts.nonzeros;
+  return header;
+}
+
+/// The finished header: with the checksum of everything after it, and its own.
+template <typename Header>
+Header end_header(Header header, uint64_t payload_checksum) {
+  header.payload_checksum = payload_checksum;
+  header.header_checksum = checksum(&header, offsetof(Header, header_checksum));
+  return header;
+}
+
+/// Writes the header in front of a payload that is complete.
+template <typename Format>
+void write_header(const Format& format, unsigned char* packed) {
+  const auto header =
+      make_header(format, checksum(packed + header_bytes, format.bytes - header_bytes));
+  memcpy(packed, &header, sizeof header);
+}
+
 /// The first of the fields in which two headers, both of header_bytes bytes, differ, or null.
 template <size_t count>
 const HeaderField* first_difference(const HeaderField (&fields)[count], const void* a,
@@ -282,15 +313,7 @@ inline constexpr HeaderField header_fields[] = {
 
 /// The header of a matrix of this format whose sections have this checksum.
 inline PackedHeader make_header(const PackedFormat& format, uint64_t payload_checksum) {
-  PackedHeader header;
-  memset(&header, 0, sizeof header);
-  memcpy(header.magic, magic_text, sizeof header.magic);
-  header.version = format_version;
-  header.header_bytes = header_bytes;
-  header.total_bytes = format.bytes;
-  header.rows = static_cast<uint64_t>(format.shape.rows);
-  header.columns = static_cast<uint64_t>(format.shape.columns);
-  header.nonzeros = format.counts.nonzeros;
+  auto header = begin_header<PackedHeader>(magic_text, format_version, format);
   header.lists = format.counts.lists;
   header.listed_columns = format.counts.columns;
   header.height = format.shape.height;
@@ -299,9 +322,7 @@ inline PackedHeader make_header(const PackedFormat& format, uint64_t payload_che
     header.section_types[i] = static_cast<uint32_t>(format.sections[i].type);
     header.section_offsets[i] = format.sections[i].offset;
   }
-  header.payload_checksum = payload_checksum;
-  header.header_checksum = checksum(&header, offsetof(PackedHeader, header_checksum));
-  return header;
+  return end_header(header, payload_checksum);
 }
 
 /// The first field in which two headers differ, or null.
@@ -572,9 +593,7 @@ void seal(const PackedFormat& format, void* packed) {
   for (const Section& section : format.sections) {
     memset(bytes + section.end(), 0, static_cast<size_t>(aligned(section.end()) - section.end()));
   }
-  const PackedHeader header =
-      make_header(format, checksum(bytes + header_bytes, format.bytes - header_bytes));
-  memcpy(bytes, &header, sizeof header);
+  write_header(format, bytes);
 }
 
 /// Packs A into `packed`, format.bytes bytes aligned to 8. False, and nothing promised of `packed`, when A does not

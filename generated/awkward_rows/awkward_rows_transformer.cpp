@@ -98,6 +98,37 @@ struct HeaderField {
   size_t bytes;
 };
 
+/// A header with what all formats say in the same fields; the rest is zero.
+template <typename Header, typename Format>
+Header begin_header(const char (&magic)[9], uint32_t version, const Format& format) {
+  Header header;
+  memset(&header, 0, sizeof header);
+  memcpy(header.magic, magic, sizeof header.magic);
+  header.version = version;
+  header.header_bytes = header_bytes;
+  header.total_bytes = format.bytes;
+  header.rows = static_cast<uint64_t>(format.shape.rows);
+  header.columns = static_cast<uint64_t>(format.shape.columns);
+  header.nonzeros = format.counts.nonzeros;
+  return header;
+}
+
+/// The finished header: with the checksum of everything after it, and its own.
+template <typename Header>
+Header end_header(Header header, uint64_t payload_checksum) {
+  header.payload_checksum = payload_checksum;
+  header.header_checksum = checksum(&header, offsetof(Header, header_checksum));
+  return header;
+}
+
+/// Writes the header in front of a payload that is complete.
+template <typename Format>
+void write_header(const Format& format, unsigned char* packed) {
+  const auto header =
+      make_header(format, checksum(packed + header_bytes, format.bytes - header_bytes));
+  memcpy(packed, &header, sizeof header);
+}
+
 /// The first of the fields in which two headers, both of header_bytes bytes, differ, or null.
 template <size_t count>
 const HeaderField* first_difference(const HeaderField (&fields)[count], const void* a,
@@ -270,15 +301,7 @@ inline constexpr HeaderField task_header_fields[] = {
 
 /// The header of a matrix of this format whose payload has this checksum.
 inline TaskHeader make_header(const TaskFormat& format, uint64_t payload_checksum) {
-  TaskHeader header;
-  memset(&header, 0, sizeof header);
-  memcpy(header.magic, task_magic_text, sizeof header.magic);
-  header.version = task_format_version;
-  header.header_bytes = header_bytes;
-  header.total_bytes = format.bytes;
-  header.rows = static_cast<uint64_t>(format.shape.rows);
-  header.columns = static_cast<uint64_t>(format.shape.columns);
-  header.nonzeros = format.counts.nonzeros;
+  auto header = begin_header<TaskHeader>(task_magic_text, task_format_version, format);
   header.tasks = format.counts.tasks;
   header.heavy = format.counts.heavy;
   header.split_rows = format.counts.split_rows;
@@ -288,9 +311,7 @@ inline TaskHeader make_header(const TaskFormat& format, uint64_t payload_checksu
   header.block_light = format.shape.block_light;
   header.column_type = static_cast<uint32_t>(ScalarType::u32);
   header.element_type = static_cast<uint32_t>(format.shape.element);
-  header.payload_checksum = payload_checksum;
-  header.header_checksum = checksum(&header, offsetof(TaskHeader, header_checksum));
-  return header;
+  return end_header(header, payload_checksum);
 }
 
 /// The first field in which two headers differ, or null.
@@ -584,9 +605,7 @@ inline void seal(const TaskFormat& format, void* packed) {
   const uint64_t behind_split_rows = format.split_row_at(format.counts.split_rows);
   memset(bytes + behind_tasks, 0, static_cast<size_t>(format.split_rows_at - behind_tasks));
   memset(bytes + behind_split_rows, 0, static_cast<size_t>(format.pairs_at - behind_split_rows));
-  const TaskHeader header =
-      make_header(format, checksum(bytes + header_bytes, format.bytes - header_bytes));
-  memcpy(bytes, &header, sizeof header);
+  write_header(format, bytes);
 }
 
 /// Packs A into `packed`, format.bytes bytes aligned to 8. False, and nothing promised of `packed`, when A does not

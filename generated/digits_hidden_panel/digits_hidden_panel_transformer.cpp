@@ -98,6 +98,37 @@ struct HeaderField {
   size_t bytes;
 };
 
+/// A header with what all formats say in the same fields; the rest is zero.
+template <typename Header, typename Format>
+Header begin_header(const char (&magic)[9], uint32_t version, const Format& format) {
+  Header header;
+  memset(&header, 0, sizeof header);
+  memcpy(header.magic, magic, sizeof header.magic);
+  header.version = version;
+  header.header_bytes = header_bytes;
+  header.total_bytes = format.bytes;
+  header.rows = static_cast<uint64_t>(format.shape.rows);
+  header.columns = static_cast<uint64_t>(format.shape.columns);
+  header.nonzeros = format.counts.nonzeros;
+  return header;
+}
+
+/// The finished header: with the checksum of everything after it, and its own.
+template <typename Header>
+Header end_header(Header header, uint64_t payload_checksum) {
+  header.payload_checksum = payload_checksum;
+  header.header_checksum = checksum(&header, offsetof(Header, header_checksum));
+  return header;
+}
+
+/// Writes the header in front of a payload that is complete.
+template <typename Format>
+void write_header(const Format& format, unsigned char* packed) {
+  const auto header =
+      make_header(format, checksum(packed + header_bytes, format.bytes - header_bytes));
+  memcpy(packed, &header, sizeof header);
+}
+
 /// The first of the fields in which two headers, both of header_bytes bytes, differ, or null.
 template <size_t count>
 const HeaderField* first_difference(const HeaderField (&fields)[count], const void* a,
@@ -292,15 +323,7 @@ inline constexpr HeaderField region_header_fields[] = {
 
 /// The header of a matrix of this format whose regions have this checksum.
 inline RegionHeader make_header(const RegionFormat& format, uint64_t payload_checksum) {
-  RegionHeader header;
-  memset(&header, 0, sizeof header);
-  memcpy(header.magic, region_magic_text, sizeof header.magic);
-  header.version = region_format_version;
-  header.header_bytes = header_bytes;
-  header.total_bytes = format.bytes;
-  header.rows = static_cast<uint64_t>(format.shape.rows);
-  header.columns = static_cast<uint64_t>(format.shape.columns);
-  header.nonzeros = format.counts.nonzeros;
+  auto header = begin_header<RegionHeader>(region_magic_text, region_format_version, format);
   header.panel_columns = format.counts.columns;
   header.widest_panel = format.counts.widest_panel;
   header.region_bytes = format.region_bytes;
@@ -312,9 +335,7 @@ inline RegionHeader make_header(const RegionFormat& format, uint64_t payload_che
   header.multiple = format.shape.multiple;
   header.column_type = static_cast<uint32_t>(format.column);
   header.element_type = static_cast<uint32_t>(format.shape.element);
-  header.payload_checksum = payload_checksum;
-  header.header_checksum = checksum(&header, offsetof(RegionHeader, header_checksum));
-  return header;
+  return end_header(header, payload_checksum);
 }
 
 /// The first field in which two headers differ, or null.
@@ -585,10 +606,7 @@ RegionCounts pack_set(const Source& source, const RegionFormat& format, int64_t 
 
 /// Writes the header, after the regions.
 inline void seal(const RegionFormat& format, void* packed) {
-  unsigned char* const bytes = static_cast<unsigned char*>(packed);
-  const RegionHeader header =
-      make_header(format, checksum(bytes + header_bytes, format.bytes - header_bytes));
-  memcpy(bytes, &header, sizeof header);
+  write_header(format, static_cast<unsigned char*>(packed));
 }
 
 /// Packs A into `packed`, format.bytes bytes aligned to 8. False, and nothing promised of `packed`, when A does not

@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "generator/commands/console.h"
 #include "generator/support/error.h"
@@ -11,23 +13,31 @@ namespace esc {
 
 /// Options that every command has.
 struct CommonOptions {
+  std::string program;                 ///< its name, in front of its messages
+  std::vector<std::string> arguments;  ///< all that the user gave, as it stands on the command line
   bool quiet = false;
   bool verbose = false;
 
   Console console() const {
-    return Console(quiet ? Verbosity::quiet : verbose ? Verbosity::verbose : Verbosity::normal);
+    return Console(program, quiet ? Verbosity::quiet : verbose ? Verbosity::verbose : Verbosity::normal);
   }
 };
 
 /// What the parsed command line asks for; returns the exit status. Empty when no command was given.
 using Action = std::function<ExitStatus()>;
 
-// Each adds one subcommand to the program and sets `action` when it is the one that was given.
-void add_generate_command(CLI::App& program, const CommonOptions& common, Action& action);
-void add_lower_command(CLI::App& program, const CommonOptions& common, Action& action);
-void add_inspect_command(CLI::App& program, const CommonOptions& common, Action& action);
-void add_verify_command(CLI::App& program, const CommonOptions& common, Action& action);
-void add_sample_command(CLI::App& program, const CommonOptions& common, Action& action);
+/// Adds one subcommand to the program and sets `action` when it is the one that was given.
+using AddCommand = void (*)(CLI::App& program, const CommonOptions& common, Action& action);
+
+/// A program of subcommands.
+struct ProgramText {
+  std::string name;
+  std::string description;
+  std::vector<AddCommand> commands;
+};
+
+/// The whole of a program: runs its command line. Errors become one line on standard error and an exit status.
+int run_program(int argc, char** argv, const ProgramText& text);
 
 /// Empty when the text is a whole number of 64 bits from 0 on, else what is wrong: without it, -1 would be read as
 /// 2^64 - 1.

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <string>
+#include <utility>
 
 namespace esc {
 
@@ -13,10 +14,12 @@ enum class Verbosity { quiet, normal, verbose };
 /// Progress and diagnostics of a command: lines on standard error.
 class Console {
  public:
-  explicit Console(Verbosity verbosity) : verbosity_(verbosity) {}
+  Console(std::string program, Verbosity verbosity) : program_(std::move(program)), verbosity_(verbosity) {}
+
+  Verbosity verbosity() const { return verbosity_; }
 
   /// Why something could not be done, with --quiet too.
-  void error(const std::string& line) const { write(Verbosity::quiet, "escgen: " + line); }
+  void error(const std::string& line) const { write(Verbosity::quiet, program_ + ": " + line); }
   /// What the command is doing, one line a step; not with --quiet.
   void say(const std::string& line) const { write(Verbosity::normal, line); }
   /// Details, only with --verbose.
@@ -29,6 +32,7 @@ class Console {
     }
   }
 
+  std::string program_;
   Verbosity verbosity_;
 };
 

@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "generator/commands/command.h"
+#include "generator/commands/commands.h"
 #include "generator/commands/input.h"
 #include "generator/commands/layer_request.h"
 #include "generator/schedule/target.h"
+#include "generator/support/file.h"
 
 namespace esc {
 namespace {
@@ -18,6 +19,7 @@ struct GenerateLine {
   std::string spec;
   std::vector<std::string> gpus;
   std::vector<std::string> architectures;
+  std::string database;
   std::string dtype = "f32";
   std::string layout = "kn";
   double min_sparsity = 0;
@@ -41,19 +43,35 @@ void refuse_unusable(const GenerateLine& line) {
   if (line.name) {
     check_name(*line.name);
   }
+  if (!line.database.empty() && line.layer.schedule != "auto") {
+    throw UserError("--database " + line.database, "is of no use where --schedule names one",
+                    "leave one of the two out");
+  }
+  if (!line.database.empty() && !line.mode.compaction) {
+    throw UserError("--database " + line.database, "is of no use with --no-compaction", "leave one of the two out");
+  }
   if (!(line.min_sparsity >= 0 && line.min_sparsity <= 1)) {
     throw UserError(fmt::format("--min-sparsity {}", line.min_sparsity), "is outside 0 to 1",
                     "give the share of zeros, such as 0.7 for 70 %");
   }
 }
 
-std::vector<int> architectures_of(const GenerateLine& line) {
-  std::vector<int> architectures;
+/// What to build for, GPUs first.
+std::vector<TargetDevice> devices_of(const GenerateLine& line) {
+  std::vector<TargetDevice> devices;
   for (const std::string& gpu : line.gpus) {
-    architectures.push_back(architecture_of_gpu(gpu));
+    devices.push_back(device_of_gpu(gpu));
   }
   for (const std::string& architecture : line.architectures) {
-    architectures.push_back(parse_architecture(architecture));
+    devices.push_back(device_of_architecture(parse_architecture(architecture)));
+  }
+  return devices;
+}
+
+std::vector<int> architectures_of(const std::vector<TargetDevice>& devices) {
+  std::vector<int> architectures;
+  for (const TargetDevice& device : devices) {
+    architectures.push_back(device.key.capability);
   }
   std::sort(architectures.begin(), architectures.end());
   architectures.erase(std::unique(architectures.begin(), architectures.end()), architectures.end());
@@ -69,10 +87,12 @@ std::vector<LayerRequest> requests_of(const GenerateLine& line) {
   } else {
     requests = read_spec(line.spec);
   }
-  const std::vector<int> architectures = architectures_of(line);
+  const std::vector<TargetDevice> devices = devices_of(line);
   for (LayerRequest& request : requests) {
     if (request.architectures.empty()) {
-      request.architectures = architectures.empty() ? default_architectures() : architectures;
+      request.architectures = devices.empty() ? default_architectures() : architectures_of(devices);
+      // One schedule is for all of them: the first one's.
+      request.device = devices.empty() ? std::nullopt : std::optional(devices.front());
     }
     if (line.min_sparsity > 0) {
       request.min_sparsity = line.min_sparsity;
@@ -85,11 +105,16 @@ std::vector<LayerRequest> requests_of(const GenerateLine& line) {
 /// All layers, though some fail: the worst status is the command's.
 ExitStatus run(const GenerateLine& line, const Console& console) {
   refuse_unusable(line);
+  GenerateMode mode = line.mode;
+  if (!line.database.empty()) {
+    mode.database =
+        std::make_shared<const ScheduleDatabase>(ScheduleDatabase::parse(read_file(line.database), line.database));
+  }
   ExitStatus worst = ExitStatus::done;
   for (const LayerRequest& request : requests_of(line)) {
     ExitStatus status = ExitStatus::done;
     try {
-      status = process_layer(request, line.mode, console);
+      status = process_layer(request, mode, console);
     } catch (const UserError& problem) {
       console.error(problem.what());
       status = problem.status();
@@ -120,8 +145,11 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
       ->excludes(spec);
   command->add_option("--kernel", line->layer.kernel, "C file with the input loop nest (default: the shipped SpMM)")
       ->excludes(spec);
-  command->add_option("--gpu", line->gpus, "GPU to build for: a100, h100, h200, .. (repeatable)");
+  command->add_option("--gpu", line->gpus,
+                      "GPU to build for: a100, h100, h200, .. (repeatable; auto is for the first)");
   command->add_option("--arch", line->architectures, "CUDA architecture to build for, as in sm_90 (repeatable)");
+  command->add_option("--database", line->database,
+                      "Schedule database that auto looks into, written by esctune publish (default: a built-in one)");
   command->add_option("--dtype", line->dtype, "Element type: f32")->capture_default_str();
   command->add_option("--layout", line->layout, "Layout of B and C: kn")->capture_default_str();
   command->add_option("--min-sparsity", line->min_sparsity, "Skip matrices with a smaller share of zeros, 0 to 1");

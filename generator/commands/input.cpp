@@ -13,6 +13,7 @@
 #include "generator/frontend/parse_loop_nest.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
+#include "generator/support/identifier.h"
 
 namespace esc {
 namespace {
@@ -44,16 +45,14 @@ LoopNest read_loop_nest(const std::string& file) {
 
 std::string default_name(const std::string& matrix_file) {
   std::string name = std::filesystem::path(matrix_file).stem().string();
-  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   const bool usable = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 && !is_taken(name);
   return usable ? name : "layer_" + name;
 }
 
 void check_name(const std::string& name) {
-  const bool valid =
-      !name.empty() && name.size() <= 64 && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
-      std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-  if (!valid) {
+  if (!is_identifier(name) || name.size() > 64) {
     throw UserError("--name " + name, "cannot be the prefix of C functions",
                     "use letters, digits and underscores, at most 64, and no digit first");
   }
@@ -75,7 +74,8 @@ std::string printable_file_name(const std::string& path) {
   using nlohmann::json;
   const json name = std::filesystem::path(path).filename().string();
   std::string text = json::parse(name.dump(-1, ' ', false, json::error_handler_t::replace));
-  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
   return text;
 }
 

@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "generator/commands/command.h"
+#include "generator/commands/commands.h"
 #include "generator/matrix/matrix_reader.h"
 #include "generator/matrix/pattern_svg.h"
 #include "generator/matrix/statistics.h"
@@ -21,11 +21,15 @@ struct InspectRequest {
 };
 
 nlohmann::json lengths_json(const LengthStatistics& lengths) {
-  return {{"min", lengths.shortest},        {"max", lengths.longest},
-          {"mean", lengths.mean},           {"standard_deviation", lengths.standard_deviation},
+  return {{"min", lengths.shortest},
+          {"max", lengths.longest},
+          {"mean", lengths.mean},
+          {"standard_deviation", lengths.standard_deviation},
           {"coefficient_of_variation", lengths.coefficient_of_variation},
-          {"p10", lengths.percentile_10},   {"p50", lengths.percentile_50},
-          {"p90", lengths.percentile_90},   {"empty", lengths.empty},
+          {"p10", lengths.percentile_10},
+          {"p50", lengths.percentile_50},
+          {"p90", lengths.percentile_90},
+          {"empty", lengths.empty},
           {"full", lengths.full}};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -7,6 +8,8 @@
 #include "generator/commands/console.h"
 #include "generator/emit/generate.h"
 #include "generator/matrix/read_options.h"
+#include "generator/schedule/schedule_database.h"
+#include "generator/schedule/target.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -17,8 +20,9 @@ struct LayerRequest {
   std::int64_t bcol = 0;
   std::string name;
   std::string schedule = "auto";
-  std::string kernel;            ///< empty: the shipped SpMM
+  std::string kernel;  ///< empty: the shipped SpMM
   std::vector<int> architectures;
+  std::optional<TargetDevice> device;  ///< whose schedules auto takes; absent: those of the shipped database
   ReadOptions read;
   std::optional<double> min_sparsity;
 };
@@ -33,15 +37,16 @@ struct GenerateMode {
   bool check = false;
   bool dry_run = false;
   bool json = false;
+  std::shared_ptr<const ScheduleDatabase> database;  ///< that auto looks into; null: a shipped one
 };
 
 /// Generates, checks or only describes one layer, as the mode says. Results go to standard output.
 ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, const Console& console);
 
-/// The layers of a spec file: {"layers": [{"matrix": FILE, "bcol": N or [N, ...], "name": .., "schedule": .., "kernel": ..,
-/// "seed": .., "gpu": .. or "arch": ..}, ...]}. Relative files are looked for beside the spec. With several bCols, _nN is
-/// appended to the name. Throws UserError, with the place in the file, for anything else and when two layers have the same
-/// name.
+/// The layers of a spec file: {"layers": [{"matrix": FILE, "bcol": N or [N, ...], "name": .., "schedule": .., "kernel":
+/// .., "seed": .., "gpu": .. or "arch": ..}, ...]}. Relative files are looked for beside the spec. With several bCols,
+/// _nN is appended to the name. Throws UserError, with the place in the file, for anything else and when two layers
+/// have the same name.
 std::vector<LayerRequest> read_spec(const std::string& file);
 
 }  // namespace esc

@@ -1,4 +1,4 @@
-#include "generator/commands/command.h"
+#include "generator/commands/commands.h"
 #include "generator/commands/input.h"
 #include "generator/ir/print.h"
 #include "generator/pipeline.h"
@@ -61,8 +61,9 @@ ExitStatus run(const LowerRequest& request) {
 }  // namespace
 
 void add_lower_command(CLI::App& program, const CommonOptions&, Action& action) {
-  CLI::App* command = add_command(program, "lower", "Show the loop nest, after each step of the transformation or at its end",
-                                  "escgen lower --schedule 4-2-2-64 --dump-steps --pattern 1101");
+  CLI::App* command =
+      add_command(program, "lower", "Show the loop nest, after each step of the transformation or at its end",
+                  "escgen lower --schedule 4-2-2-64 --dump-steps --pattern 1101");
   const auto request = std::make_shared<LowerRequest>();
   command->add_option("--schedule", request->schedule, "UFi-UFk-WarpTile-ThreadBlockSize or FAMILY:key=value,...")
       ->required();

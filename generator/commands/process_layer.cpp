@@ -28,16 +28,45 @@ GeneratedLayer generate_with(const LayerRequest& request, const SparseMatrix& ma
                          .choice = choice});
 }
 
-/// What auto chooses; where the matrix does not allow that, what it falls back to.
-GeneratedLayer generate_automatically(const LayerRequest& request, const SparseMatrix& matrix) {
-  const ScheduleChoice choice =
-      choose_schedule({request.bcol, matrix.rows, matrix.columns, matrix.nonzeros()});
-  if (std::holds_alternative<AtomicSchedule>(choice.schedule)) {
-    return generate_with(request, matrix, choice);
+LayerShape shape_of(const LayerRequest& request, const SparseMatrix& matrix) {
+  const LengthStatistics lengths = statistics(matrix).row_lengths;
+  return {.bcol = request.bcol,
+          .rows = matrix.rows,
+          .columns = matrix.columns,
+          .nonzeros = matrix.nonzeros(),
+          .longest_row = lengths.longest,
+          .row_variation = lengths.coefficient_of_variation,
+          .pattern = fingerprint(matrix).pattern};
+}
+
+/// The database that the user gave, else the shipped one of the device that is nearest to the one wanted.
+const ScheduleDatabase& database_for(const LayerRequest& request, const GenerateMode& mode) {
+  if (mode.database) {
+    return *mode.database;
   }
+  return request.device ? nearest_database(request.device->key) : shipped_database();
+}
+
+/// The choice with a word on the device, where the database is of another one.
+ScheduleChoice with_device_note(ScheduleChoice choice, const LayerRequest& request, const GenerateMode& mode) {
+  const ScheduleDatabase& database = database_for(request, mode);
+  if (request.device && !may_be(request.device->key, database.head().key)) {
+    choice.notes.push_back(
+        mode.database
+            ? fmt::format("the database given is of {}, not of {}", database.describe(), request.device->name)
+            : fmt::format("no measurements for {}: its schedule is from the database of the nearest device, {}",
+                          request.device->name, database.describe()));
+  }
+  return choice;
+}
+
+/// What auto chooses; where the matrix does not allow that, what it falls back to.
+GeneratedLayer generate_automatically(const LayerRequest& request, const GenerateMode& mode,
+                                      const SparseMatrix& matrix) {
+  const ScheduleChoice choice = choose_schedule(shape_of(request, matrix), database_for(request, mode));
   try {
-    return generate_with(request, matrix, choice);
-  } catch (const UserError& refusal) {
+    return generate_with(request, matrix, with_device_note(choice, request, mode));
+  } catch (const UnsuitableSchedule& refusal) {
     ScheduleChoice fallback = uneven_rows_schedule(request.bcol);
     fallback.source += fmt::format(", because {} is illegal for this matrix", print(choice.schedule));
     return generate_with(request, matrix, fallback);
@@ -46,7 +75,7 @@ GeneratedLayer generate_automatically(const LayerRequest& request, const SparseM
 
 GeneratedLayer generate(const LayerRequest& request, const GenerateMode& mode, const SparseMatrix& matrix) {
   if (request.schedule == "auto" && mode.compaction) {
-    return generate_automatically(request, matrix);
+    return generate_automatically(request, mode, matrix);
   }
   ScheduleChoice choice = request.schedule == "auto" ? published_schedule(request.bcol)
                                                      : ScheduleChoice{parse_schedule(request.schedule), "user"};
@@ -73,8 +102,9 @@ Measured measured_on_disk(const fs::path& manifest) {
     return {};
   }
   const nlohmann::json found = nlohmann::json::parse(read_file(manifest), nullptr, false);
-  return found.is_object() ? Measured{found.value("verification", nlohmann::json()), found.value("resources", nlohmann::json())}
-                           : Measured{};
+  return found.is_object()
+             ? Measured{found.value("verification", nlohmann::json()), found.value("resources", nlohmann::json())}
+             : Measured{};
 }
 
 /// The manifest of the layer with what was measured for the bundle on disk.
@@ -103,6 +133,7 @@ nlohmann::json summary(const GeneratedLayer& generated) {
           {"bcol", layer.bcol},
           {"schedule", print(layer.choice.schedule)},
           {"schedule_source", layer.choice.source},
+          {"notes", layer.choice.notes},
           {"family", family(layer.choice.schedule)},
           {"blocks", blocks_of(layer)},
           {"packed_bytes", packed_bytes(layer)},
@@ -112,9 +143,13 @@ nlohmann::json summary(const GeneratedLayer& generated) {
 
 void print_summary(const GeneratedLayer& generated) {
   const Layer& layer = generated.layer;
-  fmt::print("layer      {}: {} x {}, {} non-zeros ({:.1f} % zeros), made for bCol {}\n", layer.name, layer.statistics.rows,
-             layer.statistics.columns, layer.statistics.nonzeros, 100 * layer.statistics.sparsity, layer.bcol);
+  fmt::print("layer      {}: {} x {}, {} non-zeros ({:.1f} % zeros), made for bCol {}\n", layer.name,
+             layer.statistics.rows, layer.statistics.columns, layer.statistics.nonzeros,
+             100 * layer.statistics.sparsity, layer.bcol);
   fmt::print("schedule   {} ({})\n", print(layer.choice.schedule), layer.choice.source);
+  for (const std::string& note : layer.choice.notes) {
+    fmt::print("note       {}\n", note);
+  }
   const auto bytes = static_cast<double>(packed_bytes(layer));
   fmt::print("kernel     {} blocks of {} threads, {} bytes packed ({:.2f} of CSR, {:.2f} of dense)\n", blocks_of(layer),
              threads_per_block(layer.choice.schedule), packed_bytes(layer),
@@ -152,8 +187,9 @@ ExitStatus check_layer(const GeneratedLayer& generated, const GenerateMode& mode
   const KernelBundle bundle =
       with_manifest(make_bundle(generated, format), manifest_with(generated.layer, measured_on_disk(manifest)));
   const std::string differences = compare_bundle(bundle, mode.output);
-  print_result(generated, {{"status", differences.empty() ? "current" : "stale"}, {"diff", differences}}, mode,
-               differences.empty() ? "check      the bundle is current\n" : differences + "check      the bundle is stale\n");
+  print_result(
+      generated, {{"status", differences.empty() ? "current" : "stale"}, {"diff", differences}}, mode,
+      differences.empty() ? "check      the bundle is current\n" : differences + "check      the bundle is stale\n");
   return differences.empty() ? ExitStatus::done : ExitStatus::check_failed;
 }
 
@@ -171,8 +207,9 @@ ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matr
       return ExitStatus::check_failed;
     }
     verification = report.record(matrix.rows);
-    verified = fmt::format("verified   by emulation: relative error {:.2e} (at most {:.2e}) over {:.3g} % of the rows\n",
-                           verification->error, verification->tolerance, 100 * verification->rows_covered);
+    verified =
+        fmt::format("verified   by emulation: relative error {:.2e} (at most {:.2e}) over {:.3g} % of the rows\n",
+                    verification->error, verification->tolerance, 100 * verification->rows_covered);
     for (const std::string& part : verification->skipped) {
       verified += "skipped    " + part + "\n";
     }
@@ -186,12 +223,13 @@ ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matr
   const std::string folder = (fs::path(mode.output) / bundle.name).string();
   std::string text = verified;
   for (const KernelResources& kernel : resources.value_or(std::vector<KernelResources>())) {
-    text += fmt::format("resources  {} on sm_{}: {} registers, {} bytes of shared memory, {} bytes spilled\n", kernel.kernel,
-                        kernel.architecture, kernel.registers, kernel.shared_bytes, kernel.spill_bytes);
+    text += fmt::format("resources  {} on sm_{}: {} registers, {} bytes of shared memory, {} bytes spilled\n",
+                        kernel.kernel, kernel.architecture, kernel.registers, kernel.shared_bytes, kernel.spill_bytes);
   }
   text += fmt::format("bundle     {} ({})\n", folder, outcome == WriteOutcome::written ? "written" : "unchanged");
   print_result(generated,
-               {{"status", outcome == WriteOutcome::written ? "written" : "unchanged"}, {"folder", folder},
+               {{"status", outcome == WriteOutcome::written ? "written" : "unchanged"},
+                {"folder", folder},
                 {"verified", verification.has_value()}},
                mode, text);
   return ExitStatus::done;
@@ -205,8 +243,8 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
   console.detail("reading " + request.matrix);
   const SparseMatrix matrix = read_matrix(request.matrix, request.read);
   if (request.min_sparsity && matrix.sparsity() < *request.min_sparsity) {
-    console.say(fmt::format("{}: skipped, {:.1f} % zeros are less than {:.1f} %", request.matrix, 100 * matrix.sparsity(),
-                            100 * *request.min_sparsity));
+    console.say(fmt::format("{}: skipped, {:.1f} % zeros are less than {:.1f} %", request.matrix,
+                            100 * matrix.sparsity(), 100 * *request.min_sparsity));
     return ExitStatus::done;
   }
   console.detail("lowering the loop nest and packing the matrix");

@@ -71,10 +71,12 @@ class SpecEntry {
     request.kernel = entry_.contains("kernel") ? beside(text("kernel")) : "";
     request.read.seed = entry_.contains("seed") ? seed() : 0;
     if (entry_.contains("gpu")) {
-      request.architectures.push_back(architecture_of_gpu(text("gpu")));
+      request.device = device_of_gpu(text("gpu"));
+      request.architectures.push_back(request.device->key.capability);
     }
     if (entry_.contains("arch")) {
       request.architectures.push_back(parse_architecture(text("arch")));
+      request.device = request.device.value_or(device_of_architecture(request.architectures.back()));
     }
     return request;
   }

@@ -1,4 +1,4 @@
-#include "generator/commands/command.h"
+#include "generator/commands/commands.h"
 #include "generator/matrix/matrix_writer.h"
 #include "generator/matrix/sample.h"
 

@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "generator/commands/command.h"
+#include "generator/commands/commands.h"
 #include "generator/support/temporary_folder.h"
 #include "generator/verify/bundle_library.h"
 #include "generator/verify/gpu_check.h"
@@ -33,8 +33,12 @@ std::string to_json(const std::string& name, const VerificationReport& report) {
                     {"relative_error", run.comparison.error},
                     {"problem", run.comparison.problem}});
   }
-  const nlohmann::json result{{"name", name},           {"method", report.method},     {"passed", report.passed()},
-                              {"runs", runs},           {"tolerance", report.tolerance}, {"problems", report.problems},
+  const nlohmann::json result{{"name", name},
+                              {"method", report.method},
+                              {"passed", report.passed()},
+                              {"runs", runs},
+                              {"tolerance", report.tolerance},
+                              {"problems", report.problems},
                               {"skipped", report.skipped}};
   return result.dump(2) + "\n";
 }
@@ -53,11 +57,13 @@ ExitStatus run(const VerifyRequest& request, const Console& console) {
 }  // namespace
 
 void add_verify_command(CLI::App& program, const CommonOptions& common, Action& action) {
-  CLI::App* command = add_command(program, "verify", "Check a bundle against a float64 reference",
-                                  "escgen verify bundles/ffn1");
+  CLI::App* command =
+      add_command(program, "verify", "Check a bundle against a float64 reference", "escgen verify bundles/ffn1");
   const auto request = std::make_shared<VerifyRequest>();
   command->add_option("bundle", request->folder, "The bundle's folder, DIR/NAME")->required();
-  command->add_option("--device", request->device, "host: run the texts on an emulated grid; gpu: compile with nvcc and run")
+  command
+      ->add_option("--device", request->device,
+                   "host: run the texts on an emulated grid; gpu: compile with nvcc and run")
       ->check(CLI::IsMember({"host", "gpu"}))
       ->capture_default_str();
   command->add_flag("--json", request->json, "Print JSON");

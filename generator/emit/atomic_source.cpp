@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "generator/emit/cuda_printer.h"
+#include "generator/emit/kernel_holes.h"
 #include "generator/emit/templates.h"
 #include "generator/emit/text_template.h"
 
@@ -12,8 +13,6 @@ namespace {
 using transformer::PackedFormat;
 using transformer::Section;
 using transformer::SectionId;
-
-std::string number(auto value) { return fmt::format("{}", value); }
 
 std::string c_type(const PackedFormat& format, SectionId id) { return transformer::c_name(format.section(id).type); }
 
@@ -37,11 +36,6 @@ std::string section_pointers(const PackedFormat& format) {
   return text;
 }
 
-std::string height_sentence(std::uint32_t height) {
-  return height == 1 ? "Each row of A is a row panel of its own."
-                     : fmt::format("{} consecutive rows of A are a row panel.", height);
-}
-
 }  // namespace
 
 std::string atomic_kernel_source(const Layer& layer) {
@@ -49,20 +43,13 @@ std::string atomic_kernel_source(const Layer& layer) {
   const char* offset_type = format.counts.nonzeros < (std::uint64_t{1} << 31) ? "int" : "long long";
   const CudaText cuda = print_cuda(layer.lowered, offset_type, c_type(format, SectionId::cols));
   const auto& schedule = std::get<AtomicSchedule>(layer.choice.schedule);
-  return fill(kernel_template, {{"PROVENANCE", provenance(layer, "// ")},
-                                {"NAME", layer.name},
-                                {"ROWS", number(layer.statistics.rows)},
-                                {"COLUMNS", number(layer.statistics.columns)},
-                                {"NONZEROS", number(layer.statistics.nonzeros)},
-                                {"SPARSITY", fmt::format("{:.1f}", 100 * layer.statistics.sparsity)},
-                                {"BCOL", number(layer.bcol)},
-                                {"HEIGHT_SENTENCE", height_sentence(format.shape.height)},
+  return fill(kernel_template, kernel_holes(layer, {{"HEIGHT_SENTENCE", height_sentence(format.shape.height)},
                                 {"LISTS", number(format.counts.lists)},
                                 {"THREADS", number(schedule.threads)},
                                 {"SECTION_OFFSETS", section_offsets(format)},
                                 {"SECTION_POINTERS", section_pointers(format)},
                                 {"FUNCTIONS", cuda.functions},
-                                {"KERNEL_BODY", cuda.kernel_body}});
+                                {"KERNEL_BODY", cuda.kernel_body}}));
 }
 
 }  // namespace esc

@@ -64,17 +64,18 @@ Packing pack_layer(const AtomicSchedule& schedule, const SparseMatrix& matrix, c
 }
 
 /// Regions have the size of the largest: rows that are too uneven would waste most of the memory.
-void check_size(const transformer::RegionFormat& format, std::uint64_t csr_bytes, const std::string& source_file) {
+void check_size(const transformer::RegionFormat& format, std::uint64_t bytes_as_csr, const std::string& source_file) {
   constexpr std::uint64_t always_allowed = std::uint64_t{64} << 20;
   constexpr std::uint64_t most_times_csr = 8;
-  if (format.bytes > always_allowed && format.bytes > most_times_csr * csr_bytes) {
-    throw UserError(source_file,
-                    fmt::format("has rows too uneven for family panel: the widest panel has {} columns, {:.1f} on average, "
-                                "and regions of one size take {} bytes, {:.0f} times those of CSR",
-                                format.counts.widest_panel,
-                                static_cast<double>(format.counts.columns) / static_cast<double>(format.shape.panels()),
-                                format.bytes, static_cast<double>(format.bytes) / static_cast<double>(csr_bytes)),
-                    "choose a schedule of family rows");
+  if (format.bytes > always_allowed && format.bytes > most_times_csr * bytes_as_csr) {
+    throw UnsuitableSchedule(
+        source_file,
+        fmt::format("has rows too uneven for family panel: the widest panel has {} columns, {:.1f} on average, "
+                    "and regions of one size take {} bytes, {:.0f} times those of CSR",
+                    format.counts.widest_panel,
+                    static_cast<double>(format.counts.columns) / static_cast<double>(format.shape.panels()), format.bytes,
+                    static_cast<double>(format.bytes) / static_cast<double>(bytes_as_csr)),
+        "choose a schedule of family rows");
   }
 }
 
@@ -82,10 +83,11 @@ void check_size(const transformer::RegionFormat& format, std::uint64_t csr_bytes
 void check_sums(const PanelSchedule& schedule, const transformer::RegionFormat& format, std::uint32_t max_columns) {
   const std::uint64_t columns = transformer::columns_of_part(format.counts.widest_panel, 0, format.shape.parts());
   if (columns > max_columns) {
-    throw ScheduleError(print(schedule),
-                        fmt::format("a lane group adds up {} columns of the widest panel in one float32 sum, more than {}",
-                                    columns, max_columns),
-                        "choose more warps or groups, so that more of them share a panel");
+    throw UnsuitableSchedule(
+        print(schedule),
+        fmt::format("a lane group adds up {} columns of the widest panel in one float32 sum, more than {}", columns,
+                    max_columns),
+        "choose more warps or groups, so that more of them share a panel");
   }
 }
 
@@ -94,10 +96,10 @@ void check_shared_memory(const PanelSchedule& schedule, const transformer::Regio
   const std::uint64_t needed = panel_shared_bytes(schedule, format);
   for (const int architecture : architectures) {
     if (needed > shared_bytes_per_block(architecture)) {
-      throw ScheduleError(print(schedule),
-                          fmt::format("a block needs {} bytes of shared memory for this matrix, sm_{} has {}", needed,
-                                      architecture, shared_bytes_per_block(architecture)),
-                          "choose stage=off, or fewer warps or panels");
+      throw UnsuitableSchedule(print(schedule),
+                               fmt::format("a block needs {} bytes of shared memory for this matrix, sm_{} has {}", needed,
+                                           architecture, shared_bytes_per_block(architecture)),
+                               "choose stage=off, or fewer warps or panels");
     }
   }
 }
@@ -110,11 +112,11 @@ Packing pack_layer(const PanelSchedule& schedule, const SparseMatrix& matrix, co
                                        .block_panels = static_cast<std::uint32_t>(schedule.panels),
                                        .multiple = static_cast<std::uint32_t>(schedule.ufk)};
   const transformer::RegionFormat format = transformer::plan_regions(csr_view(matrix), cut);
-  check_size(format, statistics(matrix).csr_bytes, options.source_file);
+  check_size(format, csr_bytes(matrix), options.source_file);
   check_sums(schedule, format, options.max_group_columns);
   check_shared_memory(schedule, format, options.architectures);
   const auto packed =
-      std::make_shared<const transformer::PackedRegions>(transformer::pack_regions(csr_view(matrix), cut));
+      std::make_shared<const transformer::PackedRegions>(transformer::pack_planned_regions(csr_view(matrix), format));
   return {format, transformer::pattern_digests(csr_view(matrix), format.shape), std::nullopt,
           std::shared_ptr<const std::byte[]>(packed, packed->bytes.span().data())};
 }

@@ -35,13 +35,20 @@ struct GeneratedLayer {
   std::span<const std::byte> bytes() const { return {packed.get(), static_cast<std::size_t>(packed_bytes(layer))}; }
 };
 
+/// A schedule that is legal for bCol but not for this matrix: its rows are too uneven or too long.
+class UnsuitableSchedule : public ScheduleError {
+ public:
+  using ScheduleError::ScheduleError;
+};
+
 /// Brings generated C++ or CUDA text into its final form; the argument is the file's name, the text.
 using Formatter = std::function<std::string(const std::string& file, const std::string& text)>;
 
 /// Lowers the nest for the matrix and packs it. A pure function of its arguments, safe to run in parallel.
-/// Throws UserError when the schedule is illegal for bCol or for the matrix (staged regions that do not fit into shared memory,
-/// sums over too many columns, rows too uneven for regions of one size), when the nest's constant sizes are not the matrix's, or when the matrix needs more
-/// blocks than a grid can have.
+/// Throws UserError when the schedule is illegal for bCol, when the nest's constant sizes are not the matrix's, or when
+/// the matrix needs more blocks than a grid can have; UnsuitableSchedule when family panel is illegal for the matrix
+/// (staged regions that do not fit into shared memory, sums over too many columns, rows too uneven for regions of one
+/// size).
 GeneratedLayer generate_layer(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options);
 
 /// The files of the bundle, its manifest without measurements. `format` is applied to every C, C++ and CUDA text.

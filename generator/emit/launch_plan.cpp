@@ -46,6 +46,14 @@ LaunchPlan plan(const RowsSchedule& schedule, const Layer& layer) {
 
 }  // namespace
 
+std::vector<std::string> kernels_of(const LaunchPlan& plan) {
+  std::vector<std::string> kernels{plan.kernel};
+  if (plan.zeroing) {
+    kernels.push_back(plan.zeroing->kernel);
+  }
+  return kernels;
+}
+
 LaunchPlan launch_plan(const Layer& layer) {
   return std::visit([&](const auto& schedule) { return plan(schedule, layer); }, layer.choice.schedule);
 }

@@ -33,6 +33,9 @@ struct LaunchPlan {
   std::optional<Zeroing> zeroing = {};  ///< absent: no row needs it
 };
 
+/// The kernels of a plan, as C++ names them: the zeroing one behind the main one.
+std::vector<std::string> kernels_of(const LaunchPlan& plan);
+
 /// The plan of a layer with at least one non-zero.
 LaunchPlan launch_plan(const Layer& layer);
 

@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "generator/ir/print.h"
 #include "generator/support/error.h"
+#include "generator/support/identifier.h"
 
 namespace esc {
 namespace {
@@ -159,8 +158,7 @@ void check_word(const json& manifest, const char* key, const char* word, const s
 /// The prefix of C functions, which is also the name of files.
 std::string identifier(const json& manifest, const char* key, const std::string& file) {
   const std::string name = manifest.at(key);
-  const auto allowed = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
-  if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0 || !std::ranges::all_of(name, allowed)) {
+  if (!is_identifier(name)) {
     throw UserError(file, fmt::format("has {} {}, which cannot be the prefix of C functions", key, manifest.at(key).dump()),
                     "generate the bundle again");
   }

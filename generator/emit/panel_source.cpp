@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "generator/emit/dependent_launch.h"
+#include "generator/emit/kernel_holes.h"
 #include "generator/emit/templates.h"
 #include "generator/emit/text_template.h"
 
@@ -11,15 +12,8 @@ namespace {
 
 using transformer::RegionFormat;
 
-std::string number(auto value) { return fmt::format("{}", value); }
-
 const PanelSchedule& schedule_of(const Layer& layer) { return std::get<PanelSchedule>(layer.choice.schedule); }
 const RegionFormat& format_of(const Layer& layer) { return std::get<RegionFormat>(layer.format); }
-
-std::string height_sentence(int height) {
-  return height == 1 ? "Each row of A is a row panel of its own."
-                     : fmt::format("{} consecutive rows of A are a row panel.", height);
-}
 
 std::string reading_text(const PanelSchedule& schedule) {
   return fill(schedule.stage ? panel_read_staged_template : panel_read_direct_template,
@@ -74,20 +68,13 @@ std::string panel_kernel_source(const Layer& layer) {
   const PanelSchedule& schedule = schedule_of(layer);
   const RegionFormat& format = format_of(layer);
   return fill(panel_kernel_template,
-              {{"PROVENANCE", provenance(layer, "// ")},
-               {"NAME", layer.name},
-               {"ROWS", number(layer.statistics.rows)},
-               {"COLUMNS", number(layer.statistics.columns)},
-               {"NONZEROS", number(layer.statistics.nonzeros)},
-               {"SPARSITY", fmt::format("{:.1f}", 100 * layer.statistics.sparsity)},
-               {"BCOL", number(layer.bcol)},
-               {"HEIGHT_SENTENCE", height_sentence(schedule.ufi)},
+              kernel_holes(layer, {{"HEIGHT_SENTENCE", height_sentence(format.shape.height)},
                {"INCLUDES", schedule.stage ? "#include <cuda_pipeline_primitives.h>\n" : ""},
                {"DEVICE", panel_device_source(layer)},
                {"BLOCKS", number(format.shape.blocks())},
                {"REGION_BYTES", number(format.region_bytes)},
                {"SHARED_BYTES", number(panel_shared_bytes(schedule, format))},
-               {"LAUNCH_ATTRIBUTES", launch_attributes(schedule.pdl)}});
+               {"LAUNCH_ATTRIBUTES", launch_attributes(schedule.pdl)}}));
 }
 
 }  // namespace esc

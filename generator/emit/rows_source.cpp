@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "generator/emit/dependent_launch.h"
+#include "generator/emit/kernel_holes.h"
 #include "generator/emit/templates.h"
 #include "generator/emit/text_template.h"
 
@@ -13,8 +14,6 @@ namespace esc {
 namespace {
 
 using transformer::TaskFormat;
-
-std::string number(auto value) { return fmt::format("{}", value); }
 
 const RowsSchedule& schedule_of(const Layer& layer) { return std::get<RowsSchedule>(layer.choice.schedule); }
 const TaskFormat& format_of(const Layer& layer) { return std::get<TaskFormat>(layer.format); }
@@ -49,14 +48,7 @@ std::string rows_device_source(const Layer& layer) {
 std::string rows_kernel_source(const Layer& layer) {
   const RowsSchedule& schedule = schedule_of(layer);
   const TaskFormat& format = format_of(layer);
-  return fill(rows_kernel_template, {{"PROVENANCE", provenance(layer, "// ")},
-                                     {"NAME", layer.name},
-                                     {"ROWS", number(layer.statistics.rows)},
-                                     {"COLUMNS", number(layer.statistics.columns)},
-                                     {"NONZEROS", number(layer.statistics.nonzeros)},
-                                     {"SPARSITY", fmt::format("{:.1f}", 100 * layer.statistics.sparsity)},
-                                     {"BCOL", number(layer.bcol)},
-                                     {"TASK", number(schedule.task)},
+  return fill(rows_kernel_template, kernel_holes(layer, {{"TASK", number(schedule.task)},
                                      {"LIGHT", number(schedule.light)},
                                      {"DEVICE", rows_device_source(layer)},
                                      {"HEAVY", number(format.counts.heavy)},
@@ -64,7 +56,7 @@ std::string rows_kernel_source(const Layer& layer) {
                                      {"SPLIT_ROWS", number(format.counts.split_rows)},
                                      {"BLOCKS", number(format.blocks())},
                                      {"ZEROING_BLOCKS", number(zeroing_shape(layer).blocks)},
-                                     {"LAUNCH_ATTRIBUTES", launch_attributes(schedule.pdl)}});
+                                     {"LAUNCH_ATTRIBUTES", launch_attributes(schedule.pdl)}}));
 }
 
 }  // namespace esc

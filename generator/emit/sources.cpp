@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "generator/emit/atomic_source.h"
+#include "generator/emit/kernel_holes.h"
 #include "generator/emit/panel_source.h"
 #include "generator/emit/rows_source.h"
 #include "generator/emit/templates.h"
@@ -12,8 +13,6 @@
 
 namespace esc {
 namespace {
-
-std::string number(auto value) { return fmt::format("{}", value); }
 
 std::string zero_layer_source(const Layer& layer) {
   return fill(zero_layer_template, {{"PROVENANCE", provenance(layer, "// ")},

@@ -9,6 +9,8 @@
 #include <iterator>
 #include <vector>
 
+#include "generator/support/escaped.h"
+
 namespace esc {
 namespace {
 
@@ -82,27 +84,6 @@ std::string draw_cells(const std::vector<double>& density, const Cells& rows, co
     }
   }
   return text;
-}
-
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      default:
-        // Control characters cannot stand in XML, escaped or not.
-        result += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-    }
-  }
-  return result;
 }
 
 /// The side that is drawn for `dimension` when the longer one of the matrix is `longer`.

@@ -38,4 +38,7 @@ struct MatrixStatistics {
 
 MatrixStatistics statistics(const SparseMatrix& matrix);
 
+/// The csr_bytes of the statistics alone, which need no look at the rows.
+std::uint64_t csr_bytes(const SparseMatrix& matrix);
+
 }  // namespace esc

@@ -21,31 +21,34 @@ void check_block(const PanelSchedule& schedule) {
   const std::string text = print(schedule);
   check_group(text, schedule.columns, schedule.vector);
   if (schedule.groups > schedule.warp_groups()) {
-    throw ScheduleError(text, fmt::format("groups={} is more than the {} lane groups of a warp", schedule.groups,
-                                          schedule.warp_groups()),
-                        fmt::format("the nearest legal value is groups={}", schedule.warp_groups()));
+    throw ScheduleError(
+        text,
+        fmt::format("groups={} is more than the {} lane groups of a warp", schedule.groups, schedule.warp_groups()),
+        fmt::format("the nearest legal value is groups={}", schedule.warp_groups()));
   }
   if (schedule.panels < schedule.warp_panels()) {
-    throw ScheduleError(text, fmt::format("panels={} is less than the {} panels of a warp", schedule.panels,
-                                          schedule.warp_panels()),
-                        fmt::format("the nearest legal value is panels={}", schedule.warp_panels()));
+    throw ScheduleError(
+        text, fmt::format("panels={} is less than the {} panels of a warp", schedule.panels, schedule.warp_panels()),
+        fmt::format("the nearest legal value is panels={}", schedule.warp_panels()));
   }
   if (schedule.block_warps() > PanelSchedule::max_warps) {
-    throw ScheduleError(text, fmt::format("a block of {} warps is more than {}", schedule.block_warps(),
-                                          PanelSchedule::max_warps),
-                        fmt::format("the nearest legal value is panels={}",
-                                    PanelSchedule::max_warps / schedule.warps * schedule.warp_panels()));
+    throw ScheduleError(
+        text, fmt::format("a block of {} warps is more than {}", schedule.block_warps(), PanelSchedule::max_warps),
+        fmt::format("the nearest legal value is panels={}",
+                    PanelSchedule::max_warps / schedule.warps * schedule.warp_panels()));
   }
   if (const int most = most_values(schedule.stage); schedule.ufi * schedule.ufk > most) {
     throw ScheduleError(
-        text, fmt::format("ufi * ufk = {} values of A at a time are more than {}, what a lane has registers for",
-                          schedule.ufi * schedule.ufk, most),
+        text,
+        fmt::format("ufi * ufk = {} values of A at a time are more than {}, what a lane has registers for",
+                    schedule.ufi * schedule.ufk, most),
         schedule.ufi * 4 <= most ? fmt::format("the nearest legal value is ufk={}", most / schedule.ufi)
                                  : fmt::format("the nearest legal value is ufi={}, or choose stage=on", most / 4));
   }
   if (schedule.sum_bytes() > most_sum_bytes) {
-    throw ScheduleError(text, fmt::format("the sums of the warps take {} bytes of shared memory, more than {}",
-                                          schedule.sum_bytes(), most_sum_bytes),
+    throw ScheduleError(text,
+                        fmt::format("the sums of the warps take {} bytes of shared memory, more than {}",
+                                    schedule.sum_bytes(), most_sum_bytes),
                         "choose fewer warps, panels or columns, or a smaller ufi");
   }
 }
@@ -100,11 +103,8 @@ void check_legal(const PanelSchedule& schedule, long long bcol) {
 std::vector<PanelSchedule> legal_panel_schedules(long long bcol) {
   std::vector<PanelSchedule> schedules;
   const auto add = [&](const PanelSchedule& schedule) {
-    try {
-      check_legal(schedule, bcol);
+    if (is_accepted([&] { check_legal(schedule, bcol); })) {
       schedules.push_back(schedule);
-    } catch (const ScheduleError&) {
-      // What is legal is said once, by check_legal.
     }
   };
   for (int ufi = 1; ufi <= PanelSchedule::max_ufi; ufi *= 2) {

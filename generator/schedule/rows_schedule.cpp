@@ -50,11 +50,8 @@ void check_legal(const RowsSchedule& schedule, long long bcol) {
 std::vector<RowsSchedule> legal_rows_schedules(long long bcol) {
   std::vector<RowsSchedule> schedules;
   const auto add = [&](const RowsSchedule& schedule) {
-    try {
-      check_legal(schedule, bcol);
+    if (is_accepted([&] { check_legal(schedule, bcol); })) {
       schedules.push_back(schedule);
-    } catch (const ScheduleError&) {
-      // What is legal is said once, by check_legal.
     }
   };
   for (int columns = 1; columns <= widest_tile(bcol); columns *= 2) {

@@ -4,92 +4,84 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
+#include <tuple>
 
 #include "generator/support/error.h"
 
 namespace esc {
-
-extern const std::string_view h200_database;
-
 namespace {
 
-/// A layer's place among the classes, before rounding.
-struct Logarithms {
-  double bcol = 0;
-  double rows = 0;
-  double columns = 0;
-  double sparsity = 0;
-};
+auto key_of(const CandidateEntry& entry) { return std::tuple(entry.bcol, entry.number); }
+auto key_of(const ClassEntry& entry) { return entry.layers; }
+auto key_of(const LayerEntry& entry) { return std::tuple(entry.bcol, entry.pattern); }
+auto key_of(const DefaultEntry& entry) { return entry.bcol; }
 
-Logarithms logarithms(const LayerShape& shape) {
-  const double elements = static_cast<double>(shape.rows) * static_cast<double>(shape.columns);
-  const double nonzeros = std::max<double>(1, static_cast<double>(shape.nonzeros));
-  return {std::log2(static_cast<double>(shape.bcol)), std::log2(static_cast<double>(shape.rows)),
-          std::log2(static_cast<double>(shape.columns)), std::log2(elements / nonzeros)};
+template <typename Entry>
+void sort(std::vector<Entry>& entries) {
+  const auto key = [](const Entry& entry) { return key_of(entry); };
+  std::ranges::sort(entries, {}, key);
+  ESC_CHECK(std::ranges::adjacent_find(entries, {}, key) == entries.end(), "each thing has one entry");
 }
 
-int rounded(double value) { return static_cast<int>(std::lround(value)); }
-
-double distance(const Logarithms& at, const LayerClass& layers) {
-  return 2 * std::abs(at.bcol - layers.bcol) + std::abs(at.rows - layers.rows) +
-         0.5 * std::abs(at.columns - layers.columns) + std::abs(at.sparsity - layers.sparsity);
-}
-
-DatabaseEntry parse_entry(const std::string& line, const std::string& place) {
-  std::istringstream stream(line);
-  DatabaseEntry entry;
-  std::string schedule;
-  std::string more;
-  stream >> entry.layers.bcol >> entry.layers.rows >> entry.layers.columns >> entry.layers.sparsity >> schedule >>
-      entry.matrices >> entry.loss;
-  if (!stream || stream >> more) {
-    throw UserError(place, "is not an entry of a schedule database",
-                    "write bcol rows columns sparsity schedule matrices loss");
-  }
-  entry.schedule = parse_schedule(schedule);
-  return entry;
+/// How far two numbers of columns of B are apart, in octaves.
+double octaves(long long a, long long b) {
+  return std::abs(std::log2(static_cast<double>(a)) - std::log2(static_cast<double>(b)));
 }
 
 }  // namespace
 
-LayerClass class_of(const LayerShape& shape) {
-  const Logarithms at = logarithms(shape);
-  return {rounded(at.bcol), rounded(at.rows), rounded(at.columns), rounded(at.sparsity)};
-}
-
-ScheduleDatabase ScheduleDatabase::parse(std::string_view text, const std::string& file) {
-  ScheduleDatabase database;
-  std::istringstream lines{std::string(text)};
-  int number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    if (line.starts_with('#')) {
-      if (database.device_.empty()) {
-        database.device_ = line.substr(std::min(line.size(), line.find_first_not_of("# ")));
-      }
-    } else if (!line.empty()) {
-      database.entries_.push_back(parse_entry(line, fmt::format("{}:{}", file, number)));
-    }
+ScheduleDatabase::ScheduleDatabase(DatabaseHead head, DatabaseEntries entries)
+    : head_(std::move(head)), entries_(std::move(entries)) {
+  sort(entries_.candidates);
+  sort(entries_.classes);
+  sort(entries_.layers);
+  sort(entries_.defaults);
+  int next = 0;
+  long long bcol = 0;
+  for (const CandidateEntry& entry : entries_.candidates) {
+    next = entry.bcol == bcol ? next + 1 : 0;
+    bcol = entry.bcol;
+    ESC_CHECK(entry.number == next, "candidates are numbered from 0 on, without gaps");
   }
-  return database;
-}
-
-std::optional<ScheduleDatabase::Match> ScheduleDatabase::nearest(const LayerShape& shape) const {
-  const Logarithms at = logarithms(shape);
-  std::optional<Match> best;
-  for (const DatabaseEntry& entry : entries_) {
-    const double here = distance(at, entry.layers);
-    if (!best || here < best->distance) {
-      best = Match{entry, here};
-    }
+  for (const ClassEntry& entry : entries_.classes) {
+    ESC_CHECK(!entry.losses.empty() && entry.losses.size() == candidates_of(entry.layers.bcol).size(),
+              "a class has one loss for each candidate of its bCol");
   }
-  return best;
 }
 
-const ScheduleDatabase& shipped_database() {
-  static const ScheduleDatabase database = ScheduleDatabase::parse(h200_database, "h200_f32.txt");
-  return database;
+std::string ScheduleDatabase::describe() const {
+  return fmt::format("one {} ({}, {})", head_.device, print(head_.key),
+                     head_.origin == DatabaseOrigin::measured ? "measured" : "published");
+}
+
+std::span<const CandidateEntry> ScheduleDatabase::candidates_of(long long bcol) const {
+  return std::ranges::equal_range(entries_.candidates, bcol, {}, &CandidateEntry::bcol);
+}
+
+std::span<const ClassEntry> ScheduleDatabase::classes_of(long long bcol) const {
+  return std::ranges::equal_range(entries_.classes, bcol, {},
+                                  [](const ClassEntry& entry) { return entry.layers.bcol; });
+}
+
+std::optional<long long> ScheduleDatabase::nearest_bcol(long long bcol) const {
+  const auto nearest = std::ranges::min_element(
+      entries_.classes, {}, [&](const ClassEntry& entry) { return octaves(entry.layers.bcol, bcol); });
+  return nearest == entries_.classes.end() ? std::nullopt : std::optional(nearest->layers.bcol);
+}
+
+const LayerEntry* ScheduleDatabase::layer(const LayerShape& shape) const {
+  const auto found = std::ranges::find_if(entries_.layers, [&](const LayerEntry& entry) {
+    return entry.bcol == shape.bcol && shape.pattern.starts_with(entry.pattern);
+  });
+  return found == entries_.layers.end() ? nullptr : &*found;
+}
+
+const DefaultEntry* ScheduleDatabase::default_for(long long bcol) const {
+  if (entries_.defaults.empty()) {
+    return nullptr;
+  }
+  const auto above = std::ranges::upper_bound(entries_.defaults, bcol, {}, &DefaultEntry::bcol);
+  return above == entries_.defaults.begin() ? &*above : &*std::prev(above);
 }
 
 }  // namespace esc

@@ -1,69 +1,149 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "generator/schedule/device_key.h"
+#include "generator/schedule/layer_class.h"
 #include "generator/schedule/schedule.h"
 
 namespace esc {
 
-/// What a schedule is chosen for.
-struct LayerShape {
+/// What is known of a schedule on some matrices. Ratios of times are geometric means over them, absent where not
+/// measured.
+struct ScheduleEvidence {
+  int matrices = 0;
+  std::optional<double> loss = {};   ///< its time over that of the best schedule of each
+  std::optional<double> worst = {};  ///< the largest of these ratios
+  std::optional<double> over_exact =
+      {};  ///< time of the faster one of a dense product in FP32 and a sparse library over its time
+  std::optional<double> over_tf32 = {};  ///< time of a dense product in TF32 over its time
+  bool operator==(const ScheduleEvidence&) const = default;
+};
+
+/// One of the schedules among which a layer of any class gets its own, for a bCol.
+struct CandidateEntry {
   long long bcol = 1;
-  std::int64_t rows = 1;
-  std::int64_t columns = 1;
-  std::int64_t nonzeros = 0;
-};
-
-/// A class of layers: logarithms to base 2, rounded, of the number of columns of B, of the sizes of A and of the reciprocal
-/// of its density.
-struct LayerClass {
-  int bcol = 0;
-  int rows = 0;
-  int columns = 0;
-  int sparsity = 0;
-  auto operator<=>(const LayerClass&) const = default;
-};
-
-LayerClass class_of(const LayerShape& shape);
-
-/// The best schedule for one class, with its evidence.
-struct DatabaseEntry {
-  LayerClass layers;
+  int number = 0;  ///< from 0 on, without gaps
   Schedule schedule;
-  int matrices = 0;  ///< of the class that were measured
-  double loss = 1;   ///< geometric mean of its time over the best schedule of each of them
+  bool operator==(const CandidateEntry&) const = default;
 };
 
-/// The schedules that were measured on one device, by class.
+/// What a candidate loses on the layers of a class.
+struct CandidateLoss {
+  double percent = 0;      ///< geometric mean of its time over that of the best schedule of each layer, above 1
+  bool estimated = false;  ///< whether it was not measured, or not right, on some of the layers
+  bool operator==(const CandidateLoss&) const = default;
+};
+
+/// What was measured on the layers of one class.
+struct ClassEntry {
+  LayerClass layers;
+  int matrices = 1;
+  /// Geometric means of the time of the faster one of a dense product in FP32 and a sparse library, and of that of a
+  /// dense product in TF32, over that of the best schedule of each layer; absent where not measured.
+  std::optional<double> over_exact = {};
+  std::optional<double> over_tf32 = {};
+  std::vector<CandidateLoss> losses;  ///< by the candidate's number
+  bool operator==(const ClassEntry&) const = default;
+};
+
+/// The best schedule of one layer, which gains over what the classes give for it.
+struct LayerEntry {
+  long long bcol = 1;
+  std::string pattern;  ///< SHA-256 of its pattern: the first digits, 16 or more
+  Schedule schedule;
+  std::optional<double> gain = {};  ///< time of the schedule by the classes over that of this one
+  std::optional<double> over_exact = {};
+  std::optional<double> over_tf32 = {};
+  bool operator==(const LayerEntry&) const = default;
+};
+
+/// The best single schedule for all layers from some number of columns of B on.
+struct DefaultEntry {
+  long long bcol = 1;
+  Schedule schedule;
+  ScheduleEvidence evidence = {};
+  bool operator==(const DefaultEntry&) const = default;
+};
+
+/// Where the entries of a database are from.
+enum class DatabaseOrigin { measured, published };
+
+/// What a database is of.
+struct DatabaseHead {
+  DeviceKey key;
+  std::string device;  ///< "NVIDIA H200": information
+  std::string dtype = "f32";
+  DatabaseOrigin origin = DatabaseOrigin::measured;
+  bool operator==(const DatabaseHead&) const = default;
+};
+
+/// The entries of a database.
+struct DatabaseEntries {
+  std::vector<CandidateEntry> candidates = {};
+  std::vector<ClassEntry> classes = {};
+  std::vector<LayerEntry> layers = {};
+  std::vector<DefaultEntry> defaults = {};
+  bool operator==(const DatabaseEntries&) const = default;
+};
+
+/// The best schedules on one device for one element type.
 class ScheduleDatabase {
  public:
-  /// Reads lines "bcol rows columns sparsity schedule matrices loss", separated by blanks, beside comments that begin with #.
-  /// The first comment line names the device. Throws UserError (place: file and line) for anything else.
+  /// Entries in any order. Two entries for one thing, gaps in the numbers of candidates, and a class that has not one
+  /// loss for each candidate of its bCol, are defects of the caller.
+  ScheduleDatabase(DatabaseHead head, DatabaseEntries entries);
+
+  /// Reads what `print` writes; lines may stand in any order, so that two files can be merged line by line. Throws
+  /// UserError (place: file and line) for anything else, and for what the constructor takes for a defect.
   static ScheduleDatabase parse(std::string_view text, const std::string& file);
 
-  /// "one NVIDIA H200 ..."
-  const std::string& device() const { return device_; }
-  const std::vector<DatabaseEntry>& entries() const { return entries_; }
+  const DatabaseHead& head() const { return head_; }
+  /// "one NVIDIA H200 (sm90-132sm-60mib, measured)".
+  std::string describe() const;
+  /// By bCol and number, by class, by layer and by bCol, each in ascending order.
+  const std::vector<CandidateEntry>& candidates() const { return entries_.candidates; }
+  const std::vector<ClassEntry>& classes() const { return entries_.classes; }
+  const std::vector<LayerEntry>& layers() const { return entries_.layers; }
+  const std::vector<DefaultEntry>& defaults() const { return entries_.defaults; }
 
-  /// The entry of the nearest class: the sum of the distances in its four logarithms, where a step in the columns of B counts
-  /// twice and one in the columns of A half, because schedules depend on the first most and on the second least.
-  /// Absent when the database is empty.
-  struct Match {
-    DatabaseEntry entry;
-    double distance = 0;
-  };
-  std::optional<Match> nearest(const LayerShape& shape) const;
+  /// The candidates and the classes of one bCol.
+  std::span<const CandidateEntry> candidates_of(long long bcol) const;
+  std::span<const ClassEntry> classes_of(long long bcol) const;
+  /// The bCol with classes that is the nearest by its logarithm, the lesser one of two; absent where there is none.
+  std::optional<long long> nearest_bcol(long long bcol) const;
+
+  /// The entry of this very layer, by the whole of its pattern; null where there is none.
+  const LayerEntry* layer(const LayerShape& shape) const;
+
+  /// The default of the nearest bCol that is not above this one, else that of the least; null where there is none.
+  const DefaultEntry* default_for(long long bcol) const;
+
+  bool operator==(const ScheduleDatabase&) const = default;
 
  private:
-  std::string device_;
-  std::vector<DatabaseEntry> entries_;
+  DatabaseHead head_;
+  DatabaseEntries entries_;
 };
 
-/// The database that is part of this program, measured on an H200.
+/// The text of a database: its head and one entry a line, sorted, behind comments that say what the columns are. The
+/// same database gives the same bytes.
+std::string print(const ScheduleDatabase& database);
+
+/// "sm90-132sm-60mib_f32.txt".
+std::string file_name(const DatabaseHead& head);
+
+/// The databases that are part of this program.
+const std::vector<ScheduleDatabase>& shipped_databases();
+
+/// The one that holds where no device is named: measured on an H200.
 const ScheduleDatabase& shipped_database();
+
+/// The shipped one whose device is the nearest by `device_distance`.
+const ScheduleDatabase& nearest_database(const DeviceKey& device);
 
 }  // namespace esc

@@ -27,8 +27,9 @@ int parse_setting(std::string_view schedule, std::string_view key, std::string_v
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) {
-    throw ScheduleError(std::string(schedule), fmt::format("'{}' is not a number for {}", text, key),
-                        "write schedules as in 4-7-1-32, atomic:ufi=4,ufk=7,warptile=1,threads=32 or panel:ufi=2,warps=8");
+    throw ScheduleError(
+        std::string(schedule), fmt::format("'{}' is not a number for {}", text, key),
+        "write schedules as in 4-7-1-32, atomic:ufi=4,ufk=7,warptile=1,threads=32 or panel:ufi=2,warps=8");
   }
   return value;
 }
@@ -74,9 +75,9 @@ void check_range(const std::string& schedule, std::string_view key, int value, i
   }
   const int rounded = (std::clamp(value, least, most) + multiple / 2) / multiple * multiple;
   const int nearest = std::clamp(rounded, least, most);
-  const std::string rule = multiple == 1 ? fmt::format("{}={} is outside {} to {}", key, value, least, most)
-                                         : fmt::format("{}={} is not a multiple of {} from {} to {}", key, value,
-                                                       multiple, least, most);
+  const std::string rule =
+      multiple == 1 ? fmt::format("{}={} is outside {} to {}", key, value, least, most)
+                    : fmt::format("{}={} is not a multiple of {} from {} to {}", key, value, multiple, least, most);
   throw ScheduleError(schedule, rule, fmt::format("the nearest legal value is {}={}", key, nearest));
 }
 
@@ -87,6 +88,15 @@ void check_power_of_two(const std::string& schedule, std::string_view key, int v
   }
   throw ScheduleError(schedule, fmt::format("{}={} is not a power of two from {} to {}", key, value, least, most),
                       fmt::format("the nearest legal value is {}={}", key, std::bit_floor(bits)));
+}
+
+bool is_accepted(const std::function<void()>& check) {
+  try {
+    check();
+    return true;
+  } catch (const ScheduleError&) {
+    return false;
+  }
 }
 
 }  // namespace esc

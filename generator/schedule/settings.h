@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -7,13 +8,14 @@
 
 namespace esc {
 
-/// The settings of a schedule's text, "key=value,key=value", while a family reads them. Throws ScheduleError, with the whole
-/// text as its place, for what it is asked to refuse.
+/// The settings of a schedule's text, "key=value,key=value", while a family reads them. Throws ScheduleError, with the
+/// whole text as its place, for what it is asked to refuse.
 class Settings {
  public:
-  /// `text` is the whole schedule, `settings` what stands behind the family's colon. Refuses a key that is given twice and
-  /// one that is not among `keys`.
-  Settings(std::string_view text, std::string_view family, std::string_view settings, const std::vector<std::string>& keys);
+  /// `text` is the whole schedule, `settings` what stands behind the family's colon. Refuses a key that is given twice
+  /// and one that is not among `keys`.
+  Settings(std::string_view text, std::string_view family, std::string_view settings,
+           const std::vector<std::string>& keys);
 
   /// The number that the key is given, or `otherwise`. Refuses what is not a number.
   int number(const std::string& key, int otherwise) const;
@@ -36,5 +38,8 @@ void check_range(const std::string& schedule, std::string_view key, int value, i
 
 /// Throws ScheduleError unless value is a power of two from `least` to `most`, both powers of two; names the nearest.
 void check_power_of_two(const std::string& schedule, std::string_view key, int value, int least, int most);
+
+/// Whether a check of a schedule throws no ScheduleError: what is legal is said once, by the check.
+bool is_accepted(const std::function<void()>& check);
 
 }  // namespace esc

@@ -12,11 +12,28 @@
 namespace esc {
 namespace {
 
-const std::map<std::string, int>& known_gpus() {
-  static const std::map<std::string, int> gpus{
-      {"t4", 75},      {"a100", 80},   {"a30", 80},     {"a10", 86},     {"a40", 86},  {"rtx3090", 86}, {"l4", 89},
-      {"l40", 89},     {"l40s", 89},   {"rtx4090", 89}, {"h100", 90},    {"h200", 90}, {"gh200", 90},   {"b200", 100},
-      {"gb200", 100},  {"b300", 103},  {"rtx5090", 120}};
+constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+
+/// Compute capability, multiprocessors and bytes of the L2 cache as the CUDA runtime reports them. Of boards that
+/// differ, the largest: of the H100 the SXM5 one. 0 where a board's figures are not settled here.
+const std::map<std::string, DeviceKey>& known_gpus() {
+  static const std::map<std::string, DeviceKey> gpus{{"t4", {75, 40, 4 * mebibyte}},
+                                                     {"a100", {80, 108, 40 * mebibyte}},
+                                                     {"a30", {80, 56, 24 * mebibyte}},
+                                                     {"a10", {86, 72, 6 * mebibyte}},
+                                                     {"a40", {86, 84, 6 * mebibyte}},
+                                                     {"rtx3090", {86, 82, 6 * mebibyte}},
+                                                     {"l4", {89, 58, 48 * mebibyte}},
+                                                     {"l40", {89, 142, 96 * mebibyte}},
+                                                     {"l40s", {89, 142, 96 * mebibyte}},
+                                                     {"rtx4090", {89, 128, 72 * mebibyte}},
+                                                     {"h100", {90, 132, 50 * mebibyte}},
+                                                     {"h200", {90, 132, 60 * mebibyte}},
+                                                     {"gh200", {90, 132, 0}},
+                                                     {"b200", {100, 148, 0}},
+                                                     {"gb200", {100, 0, 0}},
+                                                     {"b300", {103, 0, 0}},
+                                                     {"rtx5090", {120, 170, 96 * mebibyte}}};
   return gpus;
 }
 
@@ -34,18 +51,24 @@ int parse_architecture(const std::string& text) {
   return architecture;
 }
 
-int architecture_of_gpu(const std::string& name) {
+TargetDevice device_of_gpu(const std::string& name) {
   std::string lower = name;
   std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
   const auto found = known_gpus().find(lower);
   if (found != known_gpus().end()) {
-    return found->second;
+    return {lower, found->second};
   }
   std::string names;
-  for (const auto& [known, architecture] : known_gpus()) {
+  for (const auto& [known, key] : known_gpus()) {
     names += (names.empty() ? "" : ", ") + known;
   }
   throw UserError("--gpu " + name, "is not a GPU that is known here", fmt::format("use --arch, or one of {}", names));
+}
+
+int architecture_of_gpu(const std::string& name) { return device_of_gpu(name).key.capability; }
+
+TargetDevice device_of_architecture(int architecture) {
+  return {fmt::format("sm_{}", architecture), {architecture, 0, 0}};
 }
 
 std::uint64_t shared_bytes_per_block(int architecture) {

@@ -4,16 +4,31 @@
 #include <string>
 #include <vector>
 
+#include "generator/schedule/device_key.h"
+
 namespace esc {
 
-/// CUDA architectures for which a bundle is built when the user names none: the ones of the A100 and of the H100 and H200.
+/// A device that a schedule is wanted for. Figures of its key that are not known are 0.
+struct TargetDevice {
+  std::string name;  ///< "h200" or "sm_90", as a user names it
+  DeviceKey key;
+};
+
+/// CUDA architectures for which a bundle is built when the user names none: the ones of the A100 and of the H100 and
+/// H200.
 std::vector<int> default_architectures();
 
 /// 90 for "sm_90" or "90". Throws UserError for anything else.
 int parse_architecture(const std::string& text);
 
+/// "a100", "H200". Throws UserError with the names that are known.
+TargetDevice device_of_gpu(const std::string& name);
+
 /// 80 for "a100", 90 for "h200", in upper or lower case. Throws UserError with the names that are known.
 int architecture_of_gpu(const std::string& name);
+
+/// Some device of this architecture, of which nothing else is known.
+TargetDevice device_of_architecture(int architecture);
 
 /// Bytes of shared memory that a block of this architecture can have; those of the smallest for one that is not known.
 std::uint64_t shared_bytes_per_block(int architecture);

@@ -13,6 +13,8 @@
 #include "tests/bench/esc_bench_measure.h"
 #include "tests/bench/esc_bench_summary.h"
 #include "tests/bench/esc_bench_table.h"
+#include "tuner/gpu/rtc_build.h"
+#include "tuner/process/program_beside.h"
 
 namespace esc::bench {
 namespace {
@@ -74,7 +76,7 @@ std::vector<PairPlan> missing_pairs(const std::vector<PairPlan>& pairs, const st
 /// Measures pair after pair, prints each, and keeps what came of them.
 class Run {
  public:
-  Run(const Options& options, Lab& lab, gpu::BuildPool& pool, std::vector<PairResult> completed)
+  Run(const Options& options, Lab& lab, tuning::BuildPool& pool, std::vector<PairResult> completed)
       : options_(options),
         lab_(lab),
         pool_(pool),
@@ -153,7 +155,7 @@ class Run {
 
   const Options& options_;
   Lab& lab_;
-  gpu::BuildPool& pool_;
+  tuning::BuildPool& pool_;
   std::string folder_;
   std::vector<PairResult> results_;
   std::vector<PairPlan> pairs_;  ///< that are left to measure
@@ -166,7 +168,7 @@ ExitStatus run(int argc, char** argv) {
   if (!options) {
     return ExitStatus::done;
   }
-  gpu::BuildPool pool(preparing_threads());
+  tuning::BuildPool pool({.program = tuning::program_beside_this("esctune-worker"), .arguments = {"build"}}, preparing_threads());
   const gpu::DeviceFacts facts = gpu::open_device();
   Journal journal;
   Lab lab(facts, *options, journal);

@@ -44,7 +44,7 @@ Lab::Lab(const gpu::DeviceFacts& device, const Options& options, Journal& journa
   }
 }
 
-std::shared_ptr<const gpu::LoadedKernels> Lab::kernels(const std::shared_ptr<const gpu::Cubin>& cubin) {
+std::shared_ptr<const gpu::LoadedKernels> Lab::kernels(const std::shared_ptr<const tuning::Cubin>& cubin) {
   Loaded& loaded = loaded_[cubin.get()];
   if (loaded.kernels == nullptr) {
     loaded = {cubin, std::make_shared<const gpu::LoadedKernels>(*cubin)};

@@ -10,12 +10,12 @@
 #include "tests/bench/esc_bench_options.h"
 #include "tests/bench/esc_bench_producer.h"
 #include "tests/bench/esc_bench_result.h"
-#include "tuner/device.h"
-#include "tuner/floor.h"
-#include "tuner/graph_timer.h"
-#include "tuner/launch.h"
-#include "tuner/peers.h"
-#include "tuner/product_bench.h"
+#include "tuner/gpu/device.h"
+#include "tuner/gpu/floor.h"
+#include "tuner/gpu/graph_timer.h"
+#include "tuner/gpu/launch.h"
+#include "tuner/gpu/peers.h"
+#include "tuner/gpu/product_bench.h"
 
 namespace esc::bench {
 
@@ -33,14 +33,14 @@ struct Lab {
   std::optional<gpu::FloorKernel> floor;
 
   /// The kernels on the device, loaded when they are first asked for.
-  std::shared_ptr<const gpu::LoadedKernels> kernels(const std::shared_ptr<const gpu::Cubin>& cubin);
+  std::shared_ptr<const gpu::LoadedKernels> kernels(const std::shared_ptr<const tuning::Cubin>& cubin);
 
  private:
   struct Loaded {
-    std::shared_ptr<const gpu::Cubin> cubin;  ///< keeps its address, the key, from being used again
+    std::shared_ptr<const tuning::Cubin> cubin;  ///< keeps its address, the key, from being used again
     std::shared_ptr<const gpu::LoadedKernels> kernels;
   };
-  std::map<const gpu::Cubin*, Loaded> loaded_;
+  std::map<const tuning::Cubin*, Loaded> loaded_;
 };
 
 /// The measurements of one pair.

@@ -4,10 +4,11 @@
 #include <filesystem>
 #include <map>
 
+#include "generator/schedule/schedule_list.h"
 #include "generator/schedule/scheduler.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
-#include "tests/bench/esc_bench_space.h"
+#include "generator/support/meaningful_lines.h"
 
 namespace esc::bench {
 namespace {
@@ -55,7 +56,7 @@ std::vector<Schedule> schedules_of(const Words& words) {
     schedules.push_back(parse_schedule(text));
   }
   if (!words.space.empty()) {
-    const std::vector<Schedule> space = parse_space(read_file(words.space), words.space);
+    const std::vector<Schedule> space = parse_schedules(read_file(words.space), words.space);
     if (space.empty()) {
       throw UserError(words.space, "has no schedule", "give one per line");
     }

@@ -11,6 +11,7 @@
 #include "generator/emit/generate.h"
 #include "generator/emit/sources.h"
 #include "generator/matrix/matrix_reader.h"
+#include "generator/matrix/statistics.h"
 #include "generator/support/error.h"
 
 namespace esc::bench {
@@ -57,8 +58,12 @@ class Producer::Jobs {
                 .candidate = {},
                 .last = true};
     if (skipped_.empty()) {
-      const std::vector<Schedule> schedules = options_.schedules_for(
-          {.bcol = plan.bcol, .rows = matrix_->rows, .columns = matrix_->columns, .nonzeros = matrix_->nonzeros()});
+      const std::vector<Schedule> schedules =
+          options_.schedules_for({.bcol = plan.bcol,
+                                  .rows = matrix_->rows,
+                                  .columns = matrix_->columns,
+                                  .nonzeros = matrix_->nonzeros(),
+                                  .longest_row = longest_row_});
       job.schedule = schedules[schedule_];
       job.item.last = ++schedule_ == schedules.size();
     }
@@ -88,6 +93,7 @@ class Producer::Jobs {
     if (matrix_->nonzeros() == 0) {
       skipped_ = file + ": has no non-zeros, so that there is no kernel to time";
     }
+    longest_row_ = statistics(*matrix_).row_lengths.longest;
   }
 
   const Options& options_;
@@ -96,16 +102,16 @@ class Producer::Jobs {
   std::size_t schedule_ = 0;
   std::string file_;
   std::shared_ptr<const SparseMatrix> matrix_;
+  std::int64_t longest_row_ = 0;
   std::string skipped_;
   bool unreadable_ = false;
 };
 
-Producer::Producer(const Options& options, std::vector<PairPlan> pairs, int architecture, gpu::BuildPool& pool)
+Producer::Producer(const Options& options, std::vector<PairPlan> pairs, int architecture, tuning::BuildPool& pool)
     : options_(options),
       pairs_(std::move(pairs)),
       architecture_(architecture),
-      cubins_(architecture, [&pool](const std::string& text, const std::vector<std::string>& kernels,
-                                    int target) { return pool.build(text, kernels, target); }),
+      cubins_([&pool](const tuning::KernelText& text) { return pool.build(text); }),
       thread_([this] { run(); }) {}
 
 Producer::~Producer() {
@@ -158,10 +164,10 @@ Item Producer::prepare(const Job& job) {
     candidate->packed_bytes = generated.bytes().size();
     candidate->plan = launch_plan(generated.layer);
     candidate->tile = tile_of(job.schedule);
-    candidate->cubin = cubins_.get(device_source(generated.layer), gpu::kernels_of(candidate->plan));
+    candidate->cubin = cubins_.get({device_source(generated.layer), kernels_of(candidate->plan), architecture_});
   } catch (const UserError& error) {
     candidate->illegal = error.what();
-  } catch (const gpu::BuildError& error) {
+  } catch (const tuning::BuildError& error) {
     candidate->problem = error.what();
   }
   item.candidate = std::move(candidate);

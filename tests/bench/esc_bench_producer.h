@@ -13,9 +13,9 @@
 #include "generator/emit/launch_plan.h"
 #include "generator/matrix/sparse_matrix.h"
 #include "tests/bench/esc_bench_options.h"
-#include "tuner/build_pool.h"
-#include "tuner/floor.h"
-#include "tuner/rtc_build.h"
+#include "tuner/build/build_pool.h"
+#include "tuner/gpu/floor.h"
+#include "tuner/build/cubin_store.h"
 
 namespace esc::bench {
 
@@ -27,7 +27,7 @@ struct Candidate {
   std::shared_ptr<const std::byte[]> packed;  ///< the packed matrix
   std::size_t packed_bytes = 0;
   LaunchPlan plan;
-  std::shared_ptr<const gpu::Cubin> cubin;
+  std::shared_ptr<const tuning::Cubin> cubin;
   std::optional<gpu::BlockTile> tile;  ///< where blocks own a tile of C
 };
 
@@ -48,7 +48,7 @@ int preparing_threads();
 class Producer {
  public:
   /// `options` and `pool` must outlive it.
-  Producer(const Options& options, std::vector<PairPlan> pairs, int architecture, gpu::BuildPool& pool);
+  Producer(const Options& options, std::vector<PairPlan> pairs, int architecture, tuning::BuildPool& pool);
   Producer(const Producer&) = delete;
   Producer& operator=(const Producer&) = delete;
   /// Stops, whatever is left.
@@ -67,7 +67,7 @@ class Producer {
   const Options& options_;
   std::vector<PairPlan> pairs_;
   int architecture_;
-  gpu::CubinStore cubins_;
+  tuning::CubinStore cubins_;
 
   std::mutex mutex_;
   std::condition_variable changed_;

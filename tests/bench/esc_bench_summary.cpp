@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cmath>
 #include <set>
+
+#include "generator/support/means.h"
 
 namespace esc::bench {
 namespace {
@@ -94,17 +97,6 @@ GroupSummary group(std::int64_t bcol, std::optional<int> sparsity, const std::ve
 }
 
 }  // namespace
-
-std::optional<double> geometric_mean(const std::vector<double>& numbers) {
-  if (numbers.empty()) {
-    return std::nullopt;
-  }
-  double sum = 0;
-  for (const double number : numbers) {
-    sum += std::log(number);
-  }
-  return std::exp(sum / static_cast<double>(numbers.size()));
-}
 
 int sparsity_class(double sparsity) {
   constexpr std::array classes{50, 60, 70, 80, 90, 95, 98};

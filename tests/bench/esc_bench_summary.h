@@ -8,9 +8,6 @@
 
 namespace esc::bench {
 
-/// The geometric mean of positive numbers; absent when there are none.
-std::optional<double> geometric_mean(const std::vector<double>& numbers);
-
 /// The nearest of the shares of zeros to which matrices are pruned: 50, 60, 70, 80, 90, 95 or 98 per cent.
 int sparsity_class(double sparsity);
 

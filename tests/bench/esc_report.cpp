@@ -1,9 +1,8 @@
-// Reads journals of esc-bench and makes of them the tables and pictures of the documentation, and the schedule database.
+// Reads journals of esc-bench and makes of them the tables and pictures of the documentation.
 //
 //   esc-report steps                                    the ablation's schedules, as a list for esc-bench --space
 //   esc-report ablation JOURNAL... [--svg FILE]         what each step is worth
 //   esc-report sweep --bcol N JOURNAL... [--svg FILE]   times over the share of zeros
-//   esc-report publish --device TEXT JOURNAL...         the schedule database, and on standard error what it loses
 
 #include <fmt/format.h>
 
@@ -14,7 +13,6 @@
 #include "generator/support/error.h"
 #include "generator/support/file.h"
 #include "tests/bench/report_ablation.h"
-#include "tests/bench/report_publish.h"
 #include "tests/bench/report_sweep.h"
 
 namespace esc::bench {
@@ -23,7 +21,6 @@ namespace {
 struct Options {
   std::vector<std::string> journals;
   std::string svg;
-  std::string device;
   std::int64_t bcol = 0;
 };
 
@@ -53,34 +50,20 @@ void report_sweep(const Options& options) {
   save(result, options.svg);
 }
 
-void report_publish(const Options& options) {
-  const auto pairs = read_measurements(options.journals);
-  fmt::print("{}", publish(pairs, options.device));
-  for (const auto& [bcol, loss] : leave_one_out_loss(pairs)) {
-    fmt::print(stderr, "bCol {}: {:.1f} % slower than the best schedule of each matrix that was left out\n", bcol,
-               100 * (loss - 1));
-  }
-}
-
 int run(int argc, char** argv) {
-  CLI::App program("Tables, pictures and the schedule database from journals of esc-bench.", "esc-report");
+  CLI::App program("Tables and pictures from journals of esc-bench.", "esc-report");
   program.require_subcommand(1);
   Options options;
   program.add_subcommand("steps", "The ablation's schedules")->callback(print_steps);
   CLI::App* steps = program.add_subcommand("ablation", "What each step is worth");
   CLI::App* sweep = program.add_subcommand("sweep", "Times over the share of zeros");
-  CLI::App* database = program.add_subcommand("publish", "The schedule database");
-  for (CLI::App* command : {steps, sweep, database}) {
-    command->add_option("JOURNAL", options.journals, "JSON lines of esc-bench")->required();
-  }
   for (CLI::App* command : {steps, sweep}) {
+    command->add_option("JOURNAL", options.journals, "JSON lines of esc-bench")->required();
     command->add_option("--svg", options.svg, "Draw it into this file");
   }
   sweep->add_option("--bcol", options.bcol, "Columns of B")->required();
-  database->add_option("--device", options.device, "What was measured on, in words")->required();
   steps->callback([&] { report_ablation(options); });
   sweep->callback([&] { report_sweep(options); });
-  database->callback([&] { report_publish(options); });
   CLI11_PARSE(program, argc, argv);
   return 0;
 }

@@ -4,10 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "tests/bench/line_chart.h"
 #include "tests/bench/report_journal.h"
+#include "tuner/report/line_chart.h"
 
 namespace esc::bench {
+
+using tuning::LineChart;
 
 /// One step of the ablation: what is added, as the schedule that has it and everything before.
 struct AblationStep {

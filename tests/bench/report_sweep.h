@@ -3,10 +3,12 @@
 #include <map>
 #include <string>
 
-#include "tests/bench/line_chart.h"
 #include "tests/bench/report_journal.h"
+#include "tuner/report/line_chart.h"
 
 namespace esc::bench {
+
+using tuning::LineChart;
 
 /// The times of ours and of the libraries over the share of zeros, for the pairs with this bCol; matrices of one shape are
 /// meant (the paper's Fig. 9). Places are in ascending order of zeros.

@@ -1,13 +1,10 @@
 #include <gmock/gmock.h>
 
-#include <cmath>
-
-#include "generator/schedule/schedule_database.h"
+#include "generator/schedule/schedule.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
 #include "generator/support/temporary_folder.h"
 #include "tests/bench/report_ablation.h"
-#include "tests/bench/report_publish.h"
 #include "tests/bench/report_sweep.h"
 
 namespace esc::bench {
@@ -37,55 +34,6 @@ std::map<PairKey, MeasuredPair> pairs(const std::vector<MeasuredPair>& list) {
     result[{one.result.matrix, one.result.bcol}] = one;
   }
   return result;
-}
-
-TEST(Publish, TakesTheScheduleThatLosesLeastInItsClass) {
-  const std::string text = publish(pairs({pair("a", 2.0, 1.0), pair("b", 1.0, 1.5), pair("c", 1.0, 4.0, 4096)}), "a GPU");
-  const ScheduleDatabase database = ScheduleDatabase::parse(text, "published");
-  EXPECT_EQ(database.device(), "a GPU");
-  ASSERT_EQ(database.entries().size(), 2U);
-  EXPECT_EQ(print(database.entries()[0].schedule), wide) << "2 x on one matrix outweighs 1.5 x on the other";
-  EXPECT_EQ(database.entries()[0].matrices, 2);
-  EXPECT_NEAR(database.entries()[0].loss, std::sqrt(1.5), 1e-3);
-  EXPECT_EQ(print(database.entries()[1].schedule), narrow);
-}
-
-TEST(Publish, TakesNoScheduleThatFailedOnAMatrixOfTheClass) {
-  MeasuredPair failed = pair("b", 1.0, 1.0);
-  failed.candidates[wide].plain.reset();
-  const std::string text = publish(pairs({pair("a", 2.0, 1.0), failed}), "a GPU");
-  EXPECT_EQ(print(ScheduleDatabase::parse(text, "published").entries().front().schedule), narrow);
-}
-
-TEST(Publish, SaysWhatAMatrixLosesThatWasLeftOut) {
-  // Without itself, each matrix gets what is best for the other two.
-  const auto losses = leave_one_out_loss(pairs({pair("a", 1.0, 2.0), pair("b", 1.0, 2.0), pair("c", 2.0, 1.0)}));
-  ASSERT_EQ(losses.size(), 1U);
-  EXPECT_NEAR(losses.at(32), std::cbrt(1.0 * 1.0 * 2.0), 1e-9);
-}
-
-TEST(Database, FindsTheNearestClass) {
-  const ScheduleDatabase database = ScheduleDatabase::parse(
-      "# one GPU\n5 9 9 3 panel:warps=4 2 1.01\n5 12 9 3 panel:warps=1,panels=4 2 1.0\n7 9 9 3 panel:warps=2 1 1.0\n", "text");
-  const auto match = database.nearest({32, 512, 512, 26214});
-  ASSERT_TRUE(match.has_value());
-  EXPECT_EQ(std::get<PanelSchedule>(match->entry.schedule).warps, 4);
-  EXPECT_LT(match->distance, 0.5);
-  EXPECT_EQ(std::get<PanelSchedule>(database.nearest({32, 5000, 512, 256000})->entry.schedule).warps, 1);
-  EXPECT_EQ(std::get<PanelSchedule>(database.nearest({257, 512, 512, 26214})->entry.schedule).warps, 2);
-  EXPECT_FALSE(ScheduleDatabase::parse("# nothing\n", "text").nearest({32, 512, 512, 100}).has_value());
-}
-
-TEST(Database, RefusesLinesThatAreNone) {
-  for (const char* line : {"5 9 9 3 panel:warps=4 2", "5 9 9 panel:warps=4 2 1.0", "5 9 9 3 panel:warps=4 2 1.0 more", "x"}) {
-    try {
-      ScheduleDatabase::parse(std::string("# one GPU\n") + line, "file.txt");
-      ADD_FAILURE() << line;
-    } catch (const UserError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("file.txt:2: is not an entry")) << line;
-    }
-  }
-  EXPECT_THROW(ScheduleDatabase::parse("5 9 9 3 panel:warps=5 2 1.0", "file.txt"), UserError);
 }
 
 TEST(Ablation, TakesMatricesThatHaveAllSteps) {

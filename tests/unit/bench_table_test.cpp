@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <fstream>
 
+#include "generator/schedule/schedule_list.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
+#include "generator/support/meaningful_lines.h"
+#include "generator/support/means.h"
 #include "tests/bench/esc_bench_journal.h"
 #include "tests/bench/esc_bench_result.h"
-#include "tests/bench/esc_bench_space.h"
 #include "tests/bench/esc_bench_summary.h"
 #include "tests/bench/esc_bench_table.h"
 
@@ -48,14 +50,14 @@ PairResult example() {
 TEST(Space, LeavesCommentsEmptyLinesAndRepetitionsOut) {
   const std::string text = "# head\n\n  panel:ufi=2,warps=4 # why\r\n4-7-1-32\npanel:warps=4,ufi=2\n4-7-1-32";
   std::vector<std::string> texts;
-  for (const Schedule& schedule : parse_space(text, "space.txt")) {
+  for (const Schedule& schedule : parse_schedules(text, "space.txt")) {
     texts.push_back(print(schedule));
   }
   EXPECT_THAT(texts, ElementsAre(print(parse_schedule("panel:ufi=2,warps=4")), print(parse_schedule("4-7-1-32"))));
 }
 
 TEST(Space, NamesTheLineOfAnError) {
-  EXPECT_THAT([] { parse_space("4-7-1-32\n\nother:x=1\n", "space.txt"); },
+  EXPECT_THAT([] { parse_schedules("4-7-1-32\n\nother:x=1\n", "space.txt"); },
               ThrowsMessage<UserError>(HasSubstr("space.txt:3: other:x=1")));
 }
 

@@ -1,4 +1,4 @@
-#include "tuner/rtc_build.h"
+#include "tuner/gpu/rtc_build.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,27 +15,31 @@
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/sources.h"
 #include "generator/matrix/sample.h"
-#include "tuner/build_pool.h"
-#include "tuner/floor.h"
-#include "tuner/graph_timer.h"
-#include "tuner/launch.h"
-#include "tuner/texts.h"
+#include "tuner/build/build_pool.h"
+#include "tuner/build/cubin_store.h"
+#include "tuner/build/nvcc_build.h"
+#include "tuner/gpu/floor.h"
+#include "tuner/gpu/graph_timer.h"
+#include "tuner/gpu/launch.h"
+#include "tuner/gpu/texts.h"
 
 namespace esc::gpu {
 namespace {
 
 using testing::HasSubstr;
+using tuning::BuildError;
+using tuning::BuildPool;
+using tuning::build_with_nvcc;
+using tuning::Cubin;
+using tuning::CubinStore;
+using tuning::KernelText;
+using tuning::nvcc_name;
 
 constexpr int h200 = 90;
 constexpr int a100 = 80;
 
-/// The device text of a layer and its kernels' names.
-struct DeviceText {
-  std::string text;
-  std::vector<std::string> kernels;
-};
-
-DeviceText device_text(const std::string& schedule, std::int64_t columns_of_a = 256, int architecture = h200) {
+/// The device text of a layer.
+KernelText device_text(const std::string& schedule, std::int64_t columns_of_a = 256, int architecture = h200) {
   const SparseMatrix matrix = sample_matrix(
       {.rows = 64, .columns = columns_of_a, .sparsity = 0.8, .structure = SampleStructure::uniform, .seed = 1});
   const GeneratedLayer generated = generate_layer(matrix, spmm_nest(),
@@ -44,12 +48,10 @@ DeviceText device_text(const std::string& schedule, std::int64_t columns_of_a = 
                                                    .bcol = 64,
                                                    .architectures = {architecture},
                                                    .choice = {parse_schedule(schedule), "user"}});
-  return {device_source(generated.layer), kernels_of(launch_plan(generated.layer))};
+  return {device_source(generated.layer), kernels_of(launch_plan(generated.layer)), architecture};
 }
 
-Cubin build(const DeviceText& text, int architecture = h200) {
-  return gpu::build(text.text, text.kernels, architecture);
-}
+BuildPool pool_of(int processes) { return {{.program = ESC_TUNE_WORKER, .arguments = {"build"}}, processes}; }
 
 /// Machine code in an ELF file that has the kernel under the name that was given for it.
 void expect_kernel(const Cubin& cubin) {
@@ -64,7 +66,7 @@ class EverySchedule : public testing::TestWithParam<const char*> {};
 TEST_P(EverySchedule, CompilesForBothGenerationsOfGpus) {
   for (const int architecture : {a100, h200}) {
     SCOPED_TRACE(architecture);
-    expect_kernel(build(device_text(GetParam(), 256, architecture), architecture));
+    expect_kernel(build(device_text(GetParam(), 256, architecture)));
   }
 }
 
@@ -84,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(RtcBuild, EverySchedule,
                                          "panel:ufi=1,columns=32,vector=2,groups=2,warps=1,panels=4"));
 
 TEST(RtcBuild, HasTheKernelInFrontOfOneThatAdds) {
-  const DeviceText text = device_text("rows:task=8,light=4");
+  const KernelText text = device_text("rows:task=8,light=4");
   const Cubin cubin = build(text);
   ASSERT_THAT(text.kernels, testing::SizeIs(2)) << "rows of about 50 non-zeros are split into tasks of 8";
   EXPECT_THAT(cubin.symbols, testing::ElementsAre(HasSubstr("layer_kernel"), HasSubstr("layer_zero_rows")));
@@ -99,14 +101,14 @@ TEST(RtcBuild, KeepsTheWaitOfProgrammaticLaunches) {
 }
 
 TEST(RtcBuild, CompilesTheFloor) {
-  const Cubin cubin = gpu::build(std::string(floor_kernel_text), {"floor_kernel"}, h200);
+  const Cubin cubin = build({std::string(floor_kernel_text), {"floor_kernel"}, h200});
   EXPECT_THAT(cubin.symbols, testing::ElementsAre("floor_kernel"));
   EXPECT_FALSE(cubin.image.empty());
 }
 
 TEST(RtcBuild, ReportsTheLineOfAnError) {
   try {
-    gpu::build("__global__ void layer_kernel() {\n  unknown();\n}\n", {"layer_kernel"}, h200);
+    build({"__global__ void layer_kernel() {\n  unknown();\n}\n", {"layer_kernel"}, h200});
     FAIL() << "a text that calls what it does not declare compiles";
   } catch (const BuildError& error) {
     EXPECT_THAT(error.what(), HasSubstr("kernel.cu(2)"));
@@ -115,29 +117,27 @@ TEST(RtcBuild, ReportsTheLineOfAnError) {
 }
 
 TEST(RtcBuild, FindsSeveralKernelsInTheOrderAsked) {
-  const std::string text = "__global__ void one() {}\n__global__ void two() {}\n";
-  for (const Cubin& cubin : {gpu::build(text, {"two", "one"}, h200), BuildPool(1).build(text, {"two", "one"}, h200)}) {
+  const KernelText text{"__global__ void one() {}\n__global__ void two() {}\n", {"two", "one"}, h200};
+  for (const Cubin& cubin : {build(text), pool_of(1).build(text)}) {
     EXPECT_THAT(cubin.symbols, testing::ElementsAre(HasSubstr("two"), HasSubstr("one")));
   }
 }
 
 TEST(RtcBuild, RefusesAKernelThatIsNotThere) {
-  EXPECT_THROW(gpu::build("__global__ void layer_kernel() {}\n", {"other_kernel"}, h200), BuildError);
+  EXPECT_THROW(build({"__global__ void layer_kernel() {}\n", {"other_kernel"}, h200}), BuildError);
 }
 
 TEST(CubinStore, BuildsEqualTextsOnce) {
-  BuildPool pool(2);
+  BuildPool pool = pool_of(2);
   std::atomic<int> builds = 0;
-  CubinStore store(h200, [&](const std::string& text, const std::vector<std::string>& kernels, int architecture) {
+  CubinStore store([&](const KernelText& text) {
     ++builds;
-    return pool.build(text, kernels, architecture);
+    return pool.build(text);
   });
-  const std::vector<DeviceText> texts{device_text("panel:pdl=on"), device_text("panel:pdl=off")};
+  const std::vector<KernelText> texts{device_text("panel:pdl=on"), device_text("panel:pdl=off")};
   std::vector<std::shared_ptr<const Cubin>> cubins(8);
-  tbb::parallel_for(std::size_t{0}, cubins.size(), [&](std::size_t index) {
-    const DeviceText& text = texts[index % texts.size()];
-    cubins[index] = store.get(text.text, text.kernels);
-  });
+  tbb::parallel_for(std::size_t{0}, cubins.size(),
+                    [&](std::size_t index) { cubins[index] = store.get(texts[index % texts.size()]); });
   EXPECT_EQ(builds, 2);
   EXPECT_EQ(std::set(cubins.begin(), cubins.end()).size(), texts.size());
   EXPECT_EQ(cubins[0], cubins[6]);
@@ -146,38 +146,60 @@ TEST(CubinStore, BuildsEqualTextsOnce) {
 
 /// A matrix without split rows needs no kernel that sets rows to zero, another with the same text does.
 TEST(CubinStore, TellsATextWithOtherKernelsApart) {
-  const std::string text = "template <int i> __global__ void layer_kernel(int* out) { out[0] = i; }\n";
-  CubinStore store(h200, gpu::build);
-  EXPECT_EQ(store.get(text, {"layer_kernel<1>"})->symbols.size(), 1U);
-  EXPECT_EQ(store.get(text, {"layer_kernel<1>", "layer_kernel<2>"})->symbols.size(), 2U);
+  KernelText text{"template <int i> __global__ void layer_kernel(int* out) { out[0] = i; }\n", {"layer_kernel<1>"}, h200};
+  CubinStore store(build);
+  EXPECT_EQ(store.get(text)->symbols.size(), 1U);
+  text.kernels.emplace_back("layer_kernel<2>");
+  EXPECT_EQ(store.get(text)->symbols.size(), 2U);
+}
+
+TEST(CubinStore, TellsEveryoneOfAnError) {
+  CubinStore store(build);
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_THROW(store.get({"no C++", {"layer_kernel"}, h200}), BuildError);
+  }
 }
 
 TEST(BuildPool, BuildsWhatThisProcessWould) {
-  BuildPool pool(1);
-  const DeviceText text = device_text("panel:stage=on");
+  BuildPool pool = pool_of(1);
+  const KernelText text = device_text("panel:stage=on");
   for (int time = 0; time < 2; ++time) {
-    const Cubin cubin = pool.build(text.text, text.kernels, h200);
+    const Cubin cubin = pool.build(text);
     expect_kernel(cubin);
     EXPECT_EQ(cubin.image.size(), build(text).image.size());
   }
 }
 
 TEST(BuildPool, PassesErrorsOnAndGoesOn) {
-  BuildPool pool(1);
-  EXPECT_THAT([&] { pool.build("no C++", {"layer_kernel"}, h200); },
+  BuildPool pool = pool_of(1);
+  EXPECT_THAT([&] { pool.build({"no C++", {"layer_kernel"}, h200}); },
               testing::ThrowsMessage<BuildError>(HasSubstr("kernel.cu(1)")));
-  EXPECT_FALSE(pool.build("__global__ void layer_kernel() {}\n", {"layer_kernel"}, h200).image.empty());
+  EXPECT_FALSE(pool.build({"__global__ void layer_kernel() {}\n", {"layer_kernel"}, h200}).image.empty());
 }
 
-TEST(BuildPool, SaysWhenItsProcessesAreGone) {
-  BuildPool pool(0);
-  EXPECT_THROW(pool.build("", {"layer_kernel"}, h200), BuildError);
-}
-
-TEST(CubinStore, TellsEveryoneOfAnError) {
-  CubinStore store(h200, gpu::build);
+TEST(BuildPool, ReplacesAProcessThatDoesNotAnswer) {
+  BuildPool hanging({.program = "/bin/sleep", .arguments = {"60"}}, 1, std::chrono::milliseconds(50));
   for (int time = 0; time < 2; ++time) {
-    EXPECT_THROW(store.get("no C++", {"layer_kernel"}), BuildError);
+    EXPECT_THAT([&] { hanging.build({"", {"layer_kernel"}, h200}); },
+                testing::ThrowsMessage<BuildError>(HasSubstr("has not ended")));
+  }
+}
+
+TEST(BuildPool, ReplacesAProcessThatEnds) {
+  BuildPool ending({.program = "/bin/false"}, 1);
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_THAT([&] { ending.build({"", {"layer_kernel"}, h200}); },
+                testing::ThrowsMessage<BuildError>(HasSubstr("status 1")));
+  }
+}
+
+TEST(NvccBuild, MakesTheSameKernelsAsNvrtc) {
+  if (!nvcc_name()) {
+    GTEST_SKIP() << "there is no nvcc";
+  }
+  for (const char* schedule : {"panel:ufi=2", "panel:stage=on", "rows:task=128", "4-2-1-32"}) {
+    const KernelText text = device_text(schedule);
+    expect_kernel(build_with_nvcc(text, build(text).symbols));
   }
 }
 

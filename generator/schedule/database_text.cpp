@@ -1,0 +1,346 @@
+// The text of a schedule database: written here, and read here.
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <sstream>
+
+#include "generator/schedule/schedule_database.h"
+#include "generator/support/error.h"
+
+namespace esc {
+namespace {
+
+constexpr const char* introduction =
+    "# Schedules by layer and class of layers: one entry a line, sorted; what is not known is -. A layer gets the\n"
+    "# one of the candidates of its bCol that is expected to lose least, by what each one loses on the layers of\n"
+    "# the classes around. In a class, rows, columns, mean and longest are twice the logarithms to base 2,\n"
+    "# rounded, of the sizes of A and of the mean and the largest number of non-zeros of a row; its losses are\n"
+    "# those of the candidates, by their numbers, in per cent over the time of the best schedule of each layer; ~\n"
+    "# marks one that is estimated in part, because it was not measured on all of the layers. A layer that gains\n"
+    "# by it has a schedule of its own; it is known by the first digits of its pattern's SHA-256. A default is\n"
+    "# for any other layer with so many columns of B or more. loss, worst and gain are ratios of times: the\n"
+    "# geometric mean and the maximum of the schedule's over the best one's, and that by the classes over its\n"
+    "# own. exact and tf32 are the time of the fastest exact library product, and of a dense one in TF32, over\n"
+    "# that of the schedule (in a class, of the best one of each layer): below 1 the library is faster.\n"
+    "# candidate bcol number schedule\n"
+    "# class bcol rows columns mean longest matrices exact tf32 losses\n"
+    "# default bcol schedule matrices loss worst exact tf32\n"
+    "# layer bcol pattern schedule gain exact tf32\n";
+
+std::string print(std::optional<double> ratio) { return ratio ? fmt::format("{:.3f}", *ratio) : "-"; }
+
+std::string print(const ScheduleEvidence& evidence) {
+  return fmt::format("{} {} {} {} {}", evidence.matrices, print(evidence.loss), print(evidence.worst),
+                     print(evidence.over_exact), print(evidence.over_tf32));
+}
+
+std::string print(const CandidateLoss& loss) {
+  return fmt::format("{}{:.1f}", loss.estimated ? "~" : "", loss.percent);
+}
+
+std::string print(const CandidateEntry& entry) {
+  return fmt::format("candidate {} {} {}", entry.bcol, entry.number, print(entry.schedule));
+}
+
+std::string print(const ClassEntry& entry) {
+  const LayerClass& layers = entry.layers;
+  std::string text =
+      fmt::format("class {} {} {} {} {} {} {} {}", layers.bcol, layers.rows, layers.columns, layers.mean_row,
+                  layers.longest_row, entry.matrices, print(entry.over_exact), print(entry.over_tf32));
+  for (const CandidateLoss& loss : entry.losses) {
+    text += " " + print(loss);
+  }
+  return text;
+}
+
+std::string print(const DefaultEntry& entry) {
+  return fmt::format("default {} {} {}", entry.bcol, print(entry.schedule), print(entry.evidence));
+}
+
+std::string print(const LayerEntry& entry) {
+  return fmt::format("layer {} {} {} {} {} {}", entry.bcol, entry.pattern, print(entry.schedule), print(entry.gain),
+                     print(entry.over_exact), print(entry.over_tf32));
+}
+
+/// The words of one line, taken from the front. Every refusal names the line.
+class Line {
+ public:
+  Line(const std::string& text, std::string place) : stream_(text), place_(std::move(place)) {}
+
+  std::string word() {
+    std::string next;
+    if (!(stream_ >> next)) {
+      refuse("ends too early");
+    }
+    return next;
+  }
+  /// A whole number from `least` to `most`.
+  long long number(long long least, long long most) {
+    const std::string text = word();
+    long long value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) {
+      refuse(fmt::format("has '{}' where a whole number from {} to {} is needed", text, least, most));
+    }
+    return value;
+  }
+  int twice_logarithm() { return static_cast<int>(number(-126, 126)); }
+  long long bcol() { return number(1, 0x7fffffff); }
+  std::optional<double> ratio() {
+    const std::string text = word();
+    if (text == "-") {
+      return std::nullopt;
+    }
+    const std::optional<double> value = real(text);
+    if (!value || *value <= 0) {
+      refuse(fmt::format("has '{}' where a ratio of times, above 0, or - is needed", text));
+    }
+    return value;
+  }
+  Schedule schedule_for(long long bcol) {
+    return without_place([&, text = word()] {
+      const Schedule result = parse_schedule(text);
+      check_legal(result, bcol);
+      return result;
+    });
+  }
+  /// All losses that are left in the line.
+  std::vector<CandidateLoss> losses() {
+    std::vector<CandidateLoss> result;
+    for (std::string text; stream_ >> text;) {
+      const bool estimated = text.starts_with('~');
+      const std::optional<double> percent = real(std::string_view(text).substr(estimated ? 1 : 0));
+      if (!percent || *percent < 0) {
+        refuse(
+            fmt::format("has '{}' where a loss in per cent, 0 or more, with or without ~ in front, is needed", text));
+      }
+      result.push_back({*percent, estimated});
+    }
+    return result;
+  }
+  std::string pattern() {
+    const std::string text = word();
+    if (text.size() < 16 || text.size() > 64 || text.find_first_not_of("0123456789abcdef") != std::string::npos) {
+      refuse(fmt::format("has '{}' where 16 to 64 lower-case hexadecimal digits are needed", text));
+    }
+    return text;
+  }
+  ScheduleEvidence evidence() {
+    ScheduleEvidence found{.matrices = static_cast<int>(number(0, 0x7fffffff))};
+    found.loss = ratio();
+    found.worst = ratio();
+    found.over_exact = ratio();
+    found.over_tf32 = ratio();
+    return found;
+  }
+  DeviceKey device_key() {
+    return without_place([&, text = word()] { return parse_device_key(text); });
+  }
+  /// What is left of the line, with blanks inside it.
+  std::string rest() {
+    std::string text;
+    std::getline(stream_ >> std::ws, text);
+    return text;
+  }
+  void end() {
+    if (const std::string more = rest(); !more.empty()) {
+      refuse(fmt::format("goes on with '{}'", more));
+    }
+  }
+  [[noreturn]] void refuse(const std::string& rule) const {
+    throw UserError(place_, rule, "the comments of a file that esctune publish wrote say what a line holds");
+  }
+
+ private:
+  /// The finite number that is the whole of a text.
+  static std::optional<double> real(std::string_view text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_whole = error == std::errc() && end == text.data() + text.size();
+    return is_whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
+  }
+
+  /// What `read` refuses, with this line as its place.
+  template <typename Read>
+  auto without_place(Read read) -> decltype(read()) {
+    try {
+      return read();
+    } catch (const UserError& problem) {
+      throw UserError(place_, fmt::format("{} {}", problem.place(), problem.rule()), problem.remedy());
+    }
+  }
+
+  std::istringstream stream_;
+  std::string place_;
+};
+
+/// A database while its lines are read.
+class Reading {
+ public:
+  void add(const std::string& text, const std::string& place, int number) {
+    Line line(text, place);
+    const std::string kind = line.word();
+    const std::string key = kind == "candidate" ? read_candidate(line)
+                            : kind == "class"   ? read_class(line)
+                            : kind == "default" ? read_default(line)
+                            : kind == "layer"   ? read_layer(line)
+                                                : read_head(kind, line);
+    line.end();
+    const auto [earlier, is_new] = lines_.emplace(key, number);
+    if (!is_new) {
+      line.refuse(fmt::format("is a second entry for {}; the first one is in line {}", key, earlier->second));
+    }
+  }
+
+  ScheduleDatabase database(const std::string& file) && {
+    for (const char* needed : {"the device", "the dtype", "the evidence"}) {
+      if (!lines_.contains(needed)) {
+        throw UserError(file, fmt::format("does not say {}, so it is not a schedule database", needed),
+                        "write lines such as: device sm90-132sm-60mib NVIDIA H200, dtype f32, evidence measured");
+      }
+    }
+    check_candidates(file);
+    check_losses(file);
+    return {std::move(head_), std::move(entries_)};
+  }
+
+ private:
+  // Each reads a line behind its first word and returns what it is an entry for.
+  std::string read_candidate(Line& line) {
+    CandidateEntry entry{.bcol = line.bcol(), .number = static_cast<int>(line.number(0, 999)), .schedule = {}};
+    entry.schedule = line.schedule_for(entry.bcol);
+    ++candidates_[entry.bcol];
+    entries_.candidates.push_back(entry);
+    return name_of(entry.bcol, entry.number);
+  }
+  std::string read_class(Line& line) {
+    ClassEntry entry{.layers = {.bcol = line.bcol(),
+                                .rows = line.twice_logarithm(),
+                                .columns = line.twice_logarithm(),
+                                .mean_row = line.twice_logarithm(),
+                                .longest_row = line.twice_logarithm()},
+                     .matrices = static_cast<int>(line.number(1, 0x7fffffff)),
+                     .over_exact = line.ratio(),
+                     .over_tf32 = line.ratio(),
+                     .losses = line.losses()};
+    entries_.classes.push_back(entry);
+    return name_of(entry.layers);
+  }
+  std::string read_default(Line& line) {
+    DefaultEntry entry{.bcol = line.bcol(), .schedule = {}};
+    entry.schedule = line.schedule_for(entry.bcol);
+    entry.evidence = line.evidence();
+    entries_.defaults.push_back(entry);
+    return fmt::format("bCol {}", entry.bcol);
+  }
+  std::string read_layer(Line& line) {
+    LayerEntry entry{.bcol = line.bcol(), .pattern = line.pattern(), .schedule = {}};
+    entry.schedule = line.schedule_for(entry.bcol);
+    entry.gain = line.ratio();
+    entry.over_exact = line.ratio();
+    entry.over_tf32 = line.ratio();
+    entries_.layers.push_back(entry);
+    return fmt::format("layer {} at bCol {}", entry.pattern, entry.bcol);
+  }
+  std::string read_head(const std::string& kind, Line& line) {
+    if (kind == "device") {
+      head_.key = line.device_key();
+      head_.device = line.rest();
+      if (head_.device.empty()) {
+        line.refuse("does not name the device behind its key");
+      }
+    } else if (kind == "dtype") {
+      head_.dtype = line.word();
+      if (head_.dtype != "f32") {
+        line.refuse(fmt::format("has '{}', but schedules are for f32", head_.dtype));
+      }
+    } else if (kind == "evidence") {
+      const std::string origin = line.word();
+      if (origin != "measured" && origin != "published") {
+        line.refuse(fmt::format("has '{}', which is neither measured nor published", origin));
+      }
+      head_.origin = origin == "measured" ? DatabaseOrigin::measured : DatabaseOrigin::published;
+    } else {
+      line.refuse(
+          fmt::format("begins with '{}', not with device, dtype, evidence, candidate, class, default or layer", kind));
+    }
+    return "the " + kind;
+  }
+
+  // What a line is an entry for.
+  static std::string name_of(long long bcol, int candidate) {
+    return fmt::format("candidate {} at bCol {}", candidate, bcol);
+  }
+  static std::string name_of(const LayerClass& layers) { return "the class of " + describe(layers); }
+
+  void check_candidates(const std::string& file) const {
+    for (const auto& [bcol, count] : candidates_) {
+      for (int number = 0; number < count; ++number) {
+        if (!lines_.contains(name_of(bcol, number))) {
+          throw UserError(file, fmt::format("has {} candidates at bCol {}, but no number {}", count, bcol, number),
+                          "number them from 0 on, without gaps");
+        }
+      }
+    }
+  }
+
+  void check_losses(const std::string& file) const {
+    for (const ClassEntry& entry : entries_.classes) {
+      const auto found = candidates_.find(entry.layers.bcol);
+      const std::size_t needed = found == candidates_.end() ? 0 : static_cast<std::size_t>(found->second);
+      if (needed == 0 || entry.losses.size() != needed) {
+        throw UserError(fmt::format("{}:{}", file, lines_.at(name_of(entry.layers))),
+                        fmt::format("has {} losses for the {} candidates at bCol {}", entry.losses.size(), needed,
+                                    entry.layers.bcol),
+                        "give one loss for each candidate of this bCol, in the order of their numbers");
+      }
+    }
+  }
+
+  DatabaseHead head_;
+  DatabaseEntries entries_;
+  std::map<long long, int> candidates_;  ///< how many there are, by bCol
+  std::map<std::string, int> lines_;     ///< by what is in them
+};
+
+}  // namespace
+
+ScheduleDatabase ScheduleDatabase::parse(std::string_view text, const std::string& file) {
+  Reading reading;
+  std::istringstream lines{std::string(text)};
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line.ends_with('\r')) {
+      line.pop_back();
+    }
+    if (const auto first = line.find_first_not_of(" \t"); first != std::string::npos && line[first] != '#') {
+      reading.add(line, fmt::format("{}:{}", file, number), number);
+    }
+  }
+  return std::move(reading).database(file);
+}
+
+std::string print(const ScheduleDatabase& database) {
+  const DatabaseHead& head = database.head();
+  std::string text = introduction;
+  text += fmt::format("device {} {}\ndtype {}\nevidence {}\n", print(head.key), head.device, head.dtype,
+                      head.origin == DatabaseOrigin::measured ? "measured" : "published");
+  const auto add = [&](const auto& entries) {
+    for (const auto& entry : entries) {
+      text += print(entry) + "\n";
+    }
+  };
+  add(database.candidates());
+  add(database.classes());
+  add(database.defaults());
+  add(database.layers());
+  return text;
+}
+
+std::string file_name(const DatabaseHead& head) { return fmt::format("{}_{}.txt", print(head.key), head.dtype); }
+
+}  // namespace esc

@@ -1,0 +1,25 @@
+#include <algorithm>
+
+#include "generator/schedule/schedule_database.h"
+
+namespace esc {
+
+extern const std::string_view a100_database;
+extern const std::string_view h200_database;
+
+const std::vector<ScheduleDatabase>& shipped_databases() {
+  static const std::vector<ScheduleDatabase> databases{
+      ScheduleDatabase::parse(h200_database, "sm90-132sm-60mib_f32.txt"),
+      ScheduleDatabase::parse(a100_database, "sm80-108sm-40mib_f32.txt")};
+  return databases;
+}
+
+const ScheduleDatabase& shipped_database() { return shipped_databases().front(); }
+
+const ScheduleDatabase& nearest_database(const DeviceKey& device) {
+  return *std::ranges::min_element(shipped_databases(), {}, [&](const ScheduleDatabase& database) {
+    return device_distance(device, database.head().key);
+  });
+}
+
+}  // namespace esc

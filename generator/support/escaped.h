@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace esc {
+
+/// The text as it may stand between tags and in attributes of HTML and SVG. Control characters, which cannot stand in
+/// XML at all, become blanks.
+std::string escaped(std::string_view text);
+
+}  // namespace esc

@@ -1,0 +1,159 @@
+// What esctune makes of records: merge, show, report and publish.
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "tests/cli/tuner_workshop.h"
+
+namespace esc::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+using testing::StartsWith;
+using tuning::CandidateRecord;
+using tuning::DecisionRecord;
+using tuning::Record;
+
+class EsctuneRecords : public TunerWorkshop {
+ protected:
+  void SetUp() override {
+    TunerWorkshop::SetUp();
+    add_layers(4);
+    run("night.jsonl");
+    run("first.jsonl", {"--shard", "0/2"});
+    run("second.jsonl", {"--shard", "1/2"});
+  }
+
+  /// A command that must end well; what it prints.
+  std::string output_of(const std::vector<std::string>& words) const {
+    const ProcessResult result = esctune(words);
+    EXPECT_EQ(result.status, 0) << result.errors;
+    return result.output;
+  }
+
+  /// The records of night.jsonl with all kernels' times multiplied, as another file.
+  void write_slower(const std::string& name, double factor) const {
+    std::string text;
+    for (Record record : records_in("night.jsonl").records) {
+      if (auto* candidate = std::get_if<CandidateRecord>(&record); candidate != nullptr && !candidate->is_peer()) {
+        for (double& sample : candidate->samples) {
+          sample *= factor;
+        }
+      } else if (auto* decision = std::get_if<DecisionRecord>(&record)) {
+        decision->winner_microseconds *= factor;
+      }
+      text += print(record) + "\n";
+    }
+    write(name, text);
+  }
+};
+
+TEST_F(EsctuneRecords, MergeDoesNotDependOnOrderOrRepetition) {
+  output_of({"merge", "first.jsonl", "second.jsonl", "-o", "a"});
+  output_of({"merge", "second.jsonl", "first.jsonl", "second.jsonl", "-o", "b"});
+  output_of({"merge", "a", "first.jsonl", "night.jsonl", "-o", "c"});
+  EXPECT_TRUE(read("a") == read("b"));
+  EXPECT_TRUE(read("a") == read("c"));
+  // Onto itself.
+  EXPECT_THAT(output_of({"merge", "a", "-o", "a"}),
+              StartsWith(fmt::format("{} records in a\n", records_in("b").records.size())));
+  EXPECT_TRUE(read("a") == read("b"));
+}
+
+TEST_F(EsctuneRecords, MergeOfNothingIsEmpty) {
+  write("bare.jsonl", "");
+  EXPECT_EQ(output_of({"merge", "bare.jsonl", "-o", "a"}), "0 records in a\n");
+  EXPECT_EQ(read("a"), "");
+}
+
+TEST_F(EsctuneRecords, MergeListsConflictsAndKeepsBothSides) {
+  write_slower("slower.jsonl", 1.5);
+  const std::string merged = output_of({"merge", "night.jsonl", "slower.jsonl", "-o", "all"});
+  EXPECT_THAT(merged, AllOf(HasSubstr("conflict     "), HasSubstr("3.00 us and 4.50 us")));
+  EXPECT_GT(records_in("all").records.size(), records_in("night.jsonl").records.size());
+  const std::string text = read("all");
+  EXPECT_EQ(output_of({"merge", "slower.jsonl", "night.jsonl", "-o", "all"}), merged);
+  EXPECT_TRUE(read("all") == text);
+  EXPECT_EQ(esctune({"merge", "night.jsonl", "slower.jsonl", "-o", "all", "--strict"}).status, 1);
+  EXPECT_EQ(esctune({"merge", "first.jsonl", "second.jsonl", "-o", "all", "--strict"}).status, 0);
+}
+
+TEST_F(EsctuneRecords, MergeListsEnvironmentsThatDiffer) {
+  std::string text = read("second.jsonl");
+  for (std::size_t place = text.find("\"driver\":\"13.0\""); place != text.npos;
+       place = text.find("\"driver\":\"13.0\"")) {
+    text.replace(place, 15, "\"driver\":\"12.9\"");
+  }
+  write("second.jsonl", text);
+  const ProcessResult merged = esctune({"merge", "first.jsonl", "second.jsonl", "-o", "all", "--strict"});
+  EXPECT_EQ(merged.status, 1);
+  EXPECT_THAT(merged.output, AllOf(HasSubstr("environment  "), HasSubstr("driver 12.9"), HasSubstr("driver 13.0")));
+  EXPECT_TRUE(fs::exists(path("all"))) << "all the same they are united";
+}
+
+TEST_F(EsctuneRecords, ShowPrintsTables) {
+  EXPECT_THAT(output_of({"show", "night.jsonl"}), AllOf(HasSubstr("layer00"), HasSubstr("layer03")));
+  const std::string one = output_of({"show", "night.jsonl", "--item", "layer00.smtx@32"});
+  EXPECT_THAT(one, AllOf(HasSubstr("panel:ufi=2"), HasSubstr("cusparse"), Not(HasSubstr("layer03"))));
+  EXPECT_THAT(output_of({"show", "night.jsonl", "--tables"}), Not(IsEmpty()));
+  EXPECT_FALSE(json::parse(output_of({"show", "night.jsonl", "--json"})).empty());
+  EXPECT_EQ(output_of({"show", "first.jsonl", "second.jsonl"}), output_of({"show", "night.jsonl"}));
+}
+
+TEST_F(EsctuneRecords, ShowComparesWithOlderRecords) {
+  write_slower("slower.jsonl", 1.5);
+  EXPECT_THAT(output_of({"show", "night.jsonl", "--against", "night.jsonl"}), HasSubstr("SAME"));
+  EXPECT_THAT(output_of({"show", "night.jsonl", "--against", "slower.jsonl"}), HasSubstr("BETTER"));
+  const ProcessResult worse = esctune({"show", "slower.jsonl", "--against", "night.jsonl"});
+  EXPECT_EQ(worse.status, 1);
+  EXPECT_THAT(worse.output, HasSubstr("WORSE"));
+  const ProcessResult machine = esctune({"show", "slower.jsonl", "--against", "night.jsonl", "--json"});
+  EXPECT_EQ(machine.status, 1);
+  EXPECT_FALSE(json::parse(machine.output).empty());
+}
+
+TEST_F(EsctuneRecords, ReportIsOnePageThatNeedsNothingElse) {
+  output_of({"report", "night.jsonl", "-o", "a.html"});
+  output_of({"report", "second.jsonl", "first.jsonl", "-o", "b.html"});
+  const std::string page = read("a.html");
+  EXPECT_THAT(page, AllOf(HasSubstr("<svg"), HasSubstr("</html>"), HasSubstr("NVIDIA H200")));
+  EXPECT_THAT(page, AllOf(Not(HasSubstr("src=")), Not(HasSubstr("href=\"http"))));
+  EXPECT_TRUE(page == read("b.html"));
+}
+
+TEST_F(EsctuneRecords, PublishWritesADatabaseOnce) {
+  EXPECT_THAT(output_of({"publish", "night.jsonl", "-o", "database"}), HasSubstr("(written)"));
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path("database"))) {
+    files.push_back(entry.path().filename());
+  }
+  ASSERT_THAT(files, SizeIs(1));
+  const std::string file = "database/" + files.front().string();
+  const std::string text = read(file);
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("sm90-132sm-60mib"), HasSubstr("panel:ufi=2,columns=32,vector=4,groups=4,warps=8")));
+  EXPECT_THAT(output_of({"publish", "second.jsonl", "first.jsonl", "-o", "database"}), HasSubstr("(unchanged)"));
+  EXPECT_TRUE(read(file) == text);
+  EXPECT_FALSE(json::parse(output_of({"publish", "night.jsonl", "-o", "database", "--json"})).empty());
+}
+
+TEST_F(EsctuneRecords, GenerateTakesTheMeasuredSchedule) {
+  output_of({"publish", "night.jsonl", "-o", "database"});
+  const fs::path file = fs::directory_iterator(path("database"))->path();
+  const ProcessResult generated = run_process({ESCGEN, "generate", "layers/layer00.smtx", "--bcol", "32", "--gpu",
+                                               "h200", "--database", file.string(), "--no-verify", "-o", "out"},
+                                              {.folder = path("."), .errors_apart = true});
+  ASSERT_EQ(generated.status, 0) << generated.errors;
+  const json manifest = json::parse(read("out/layer00/manifest.json"));
+  EXPECT_THAT(manifest.at("schedule").dump(), HasSubstr("panel:ufi=2,columns=32,vector=4,groups=4,warps=8,panels=1"));
+}
+
+}  // namespace
+}  // namespace esc::cli

@@ -1,0 +1,245 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <latch>
+#include <thread>
+
+#include "generator/support/error.h"
+#include "generator/support/file.h"
+#include "generator/support/temporary_folder.h"
+#include "tuner/build/cubin_store.h"
+#include "tuner/build/kernel_text.h"
+#include "tuner/build/object_cache.h"
+
+namespace esc::tuning {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::SizeIs;
+using testing::ThrowsMessage;
+
+constexpr const char* nvrtc = "nvrtc 13.0";
+
+const KernelText text{.text = "__global__ void one() {}\n", .kernels = {"one"}, .architecture = 90};
+
+/// Texts that differ from the one above in one thing each.
+std::vector<KernelText> other_texts() {
+  std::vector<KernelText> others(4, text);
+  others[0].text += " ";
+  others[1].kernels = {"two"};
+  others[2].kernels = {"one", "two"};
+  others[3].architecture = 80;
+  return others;
+}
+
+Cubin some_code() {
+  Cubin cubin{.image = {}, .symbols = {"_Z3onev", "_Z3twov"}};
+  for (int byte = 0; byte < 512; ++byte) {
+    cubin.image.push_back(static_cast<char>(byte));
+  }
+  return cubin;
+}
+
+std::vector<fs::path> files_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    files.push_back(entry.path());
+  }
+  return files;
+}
+
+TEST(Digest, IsASha256OfEverything) {
+  EXPECT_THAT(digest(text), testing::MatchesRegex("[0-9a-f]{64}"));
+  EXPECT_EQ(digest(text), digest(KernelText(text)));
+  for (const KernelText& other : other_texts()) {
+    EXPECT_NE(digest(other), digest(text));
+  }
+}
+
+class ObjectCacheTest : public testing::Test {
+ protected:
+  fs::path folder() const { return folder_.path() / "not" / "there"; }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(ObjectCacheTest, HasNothingAtFirst) {
+  const ObjectCache cache(folder());
+  EXPECT_EQ(cache.find(text, nvrtc), std::nullopt);
+}
+
+TEST_F(ObjectCacheTest, FindsWhatWasKept) {
+  const ObjectCache cache(folder());
+  cache.keep(text, nvrtc, some_code());
+  EXPECT_EQ(cache.find(text, nvrtc), some_code());
+  EXPECT_EQ(ObjectCache(folder()).find(text, nvrtc), some_code()) << "in another program, too";
+}
+
+TEST_F(ObjectCacheTest, KeepsCodeWithoutSymbolsOrBytes) {
+  const ObjectCache cache(folder());
+  for (const Cubin& cubin :
+       {Cubin{}, Cubin{.image = {'\n', '\n', 'x'}, .symbols = {}}, Cubin{.image = {}, .symbols = {"one"}}}) {
+    cache.keep(text, nvrtc, cubin);
+    EXPECT_EQ(cache.find(text, nvrtc), cubin);
+  }
+}
+
+TEST_F(ObjectCacheTest, TellsTextsAndCompilersApart) {
+  const ObjectCache cache(folder());
+  cache.keep(text, nvrtc, some_code());
+  EXPECT_EQ(cache.find(text, "nvrtc 13.1"), std::nullopt);
+  EXPECT_EQ(cache.find(text, "nvcc 13.0"), std::nullopt);
+  for (const KernelText& other : other_texts()) {
+    EXPECT_EQ(cache.find(other, nvrtc), std::nullopt);
+  }
+}
+
+TEST_F(ObjectCacheTest, CountsADamagedFileAsAbsentAndReplacesIt) {
+  const ObjectCache cache(folder());
+  cache.keep(text, nvrtc, some_code());
+  ASSERT_THAT(files_in(folder()), SizeIs(1));
+  const fs::path file = files_in(folder()).front();
+  const std::string whole = read_file(file);
+  std::string flipped = whole;
+  flipped[whole.size() - 7] ^= 1;
+  for (const std::string& damaged : {std::string(), std::string("\n"), whole.substr(0, 20),
+                                     whole.substr(0, whole.size() - 1), whole + "x", flipped}) {
+    std::ofstream(file, std::ios::binary) << damaged;
+    EXPECT_EQ(cache.find(text, nvrtc), std::nullopt) << damaged.size() << " bytes";
+    cache.keep(text, nvrtc, some_code());
+    EXPECT_EQ(cache.find(text, nvrtc), some_code());
+  }
+}
+
+TEST_F(ObjectCacheTest, CannotBeBelowAFile) {
+  fs::create_directories(folder().parent_path());
+  std::ofstream(folder()) << "a file";
+  EXPECT_THAT([&] { ObjectCache cache(folder()); },
+              ThrowsMessage<UserError>(HasSubstr("cannot be made a folder for compiled kernels")));
+  EXPECT_THROW(ObjectCache(folder() / "below"), UserError);
+}
+
+TEST_F(ObjectCacheTest, SaysSoWhereAFileCannotBeKept) {
+  const ObjectCache cache(folder());
+  fs::remove(folder());
+  EXPECT_THROW(cache.keep(text, nvrtc, some_code()), UserError);
+  EXPECT_EQ(cache.find(text, nvrtc), std::nullopt);
+}
+
+/// The signals that end a program reach it again when several threads have kept files at once.
+TEST_F(ObjectCacheTest, LeavesTheSignalsAsTheyWere) {
+  const ObjectCache cache(folder());
+  const auto of_the_program = [](int) {};
+  ASSERT_NE(std::signal(SIGTERM, of_the_program), SIG_ERR);
+  {
+    std::vector<std::jthread> threads;
+    for (int number = 0; number < 8; ++number) {
+      threads.emplace_back([&cache, number] {
+        for (int time = 0; time < 50; ++time) {
+          cache.keep({.text = std::to_string(number), .kernels = {}, .architecture = 90}, nvrtc, some_code());
+        }
+      });
+    }
+  }
+  EXPECT_EQ(std::signal(SIGTERM, SIG_DFL), static_cast<void (*)(int)>(of_the_program));
+  EXPECT_THAT(files_in(folder()), SizeIs(8)) << "and nothing of the writing is left";
+}
+
+TEST_F(ObjectCacheTest, IsAskedBeforeTheBuilder) {
+  const ObjectCache cache(folder());
+  int builds = 0;
+  const Builder builder = [&](const KernelText& wanted) {
+    ++builds;
+    return Cubin{.image = {wanted.text.begin(), wanted.text.end()}, .symbols = wanted.kernels};
+  };
+  const Builder with = cached(builder, nvrtc, &cache);
+  for (const KernelText& one : other_texts()) {
+    EXPECT_EQ(with(one), builder(one));
+    EXPECT_EQ(with(one), builder(one));
+  }
+  EXPECT_EQ(builds, 4 + 8) << "each once by the cache";
+  cached(builder, "nvrtc 13.1", &cache)(other_texts().front());
+  EXPECT_EQ(builds, 4 + 8 + 1) << "another compiler builds anew";
+  const Builder without = cached(builder, nvrtc, nullptr);
+  without(text);
+  without(text);
+  EXPECT_EQ(builds, 4 + 8 + 1 + 2);
+}
+
+TEST_F(ObjectCacheTest, DoesNotKeepWhatDoesNotBuild) {
+  const ObjectCache cache(folder());
+  int builds = 0;
+  const Builder with = cached(
+      [&](const KernelText&) -> Cubin {
+        ++builds;
+        throw BuildError("line 7");
+      },
+      nvrtc, &cache);
+  EXPECT_THROW(with(text), BuildError);
+  EXPECT_THROW(with(text), BuildError);
+  EXPECT_EQ(builds, 2);
+}
+
+TEST_F(ObjectCacheTest, CostsNoCandidateWhereTheDiskIsFull) {
+  const ObjectCache cache(folder());
+  fs::remove(folder());
+  const Builder with = cached([](const KernelText&) { return some_code(); }, nvrtc, &cache);
+  EXPECT_EQ(with(text), some_code());
+}
+
+TEST(DefaultCacheFolder, IsWhereTheUserHasIt) {
+  ::setenv("HOME", "/home/someone", 1);
+  ::setenv("XDG_CACHE_HOME", "/cache", 1);
+  EXPECT_EQ(default_cache_folder(), "/cache/esc");
+  ::setenv("XDG_CACHE_HOME", "", 1);
+  EXPECT_EQ(default_cache_folder(), "/home/someone/.cache/esc");
+  ::unsetenv("XDG_CACHE_HOME");
+  EXPECT_EQ(default_cache_folder(), "/home/someone/.cache/esc");
+  ::unsetenv("HOME");
+  EXPECT_EQ(default_cache_folder(), "");
+}
+
+TEST(CubinStore, BuildsEachTextOnceHoweverManyAsk) {
+  std::atomic<int> builds = 0;
+  std::latch all(8);
+  CubinStore store([&](const KernelText& wanted) {
+    ++builds;
+    return Cubin{.image = {}, .symbols = wanted.kernels};
+  });
+  std::vector<std::shared_ptr<const Cubin>> cubins(8);
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t number = 0; number < cubins.size(); ++number) {
+      threads.emplace_back([&, number] {
+        all.arrive_and_wait();
+        cubins[number] = store.get(number % 2 == 0 ? text : other_texts()[2]);
+      });
+    }
+  }
+  EXPECT_EQ(builds, 2);
+  for (std::size_t number = 0; number < cubins.size(); ++number) {
+    EXPECT_EQ(cubins[number], cubins[number % 2]) << "the very same one";
+    EXPECT_THAT(cubins[number]->symbols, SizeIs(number % 2 + 1));
+  }
+}
+
+TEST(CubinStore, TellsEveryoneWhyATextDoesNotBuild) {
+  int builds = 0;
+  CubinStore store([&](const KernelText&) -> Cubin {
+    ++builds;
+    throw BuildError("line 7");
+  });
+  for (int time = 0; time < 3; ++time) {
+    EXPECT_THAT([&] { store.get(text); }, ThrowsMessage<BuildError>(HasSubstr("line 7")));
+  }
+  EXPECT_EQ(builds, 1);
+}
+
+}  // namespace
+}  // namespace esc::tuning

@@ -1,0 +1,81 @@
+// What becomes of a candidate before a device sees it.
+
+#include "tuner/device/candidate_preparation.h"
+
+#include <gmock/gmock.h>
+
+#include "generator/support/error.h"
+#include "tests/unit/tuner/unbuilt_kernels.h"
+
+namespace esc::tuning {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+PreparedCandidate prepare_for(const Schedule& schedule, const NamedBuilder& builder) {
+  return prepare({small_matrix(), bcol, 90}, schedule, builder);
+}
+
+TEST(Prepare, GivesTheKernelWithItsLaunch) {
+  const PreparedCandidate prepared = prepare_for(with_warps(2), builder_that("nvrtc 13.0"));
+  EXPECT_EQ(prepared.measurement.outcome, Outcome::ok);
+  EXPECT_EQ(prepared.kernel.plan.threads, 64U);
+  EXPECT_EQ(prepared.measurement.digest, digest(prepared.text));
+  EXPECT_FALSE(prepared.kernel.packed.empty());
+  EXPECT_EQ(prepared.kernel.cubin.symbols, prepared.text.kernels);
+}
+
+TEST(Prepare, SkipsAScheduleThatDoesNotSuit) {
+  const auto never = [](const KernelText&) { FAIL() << "it is built all the same"; };
+  const PreparedCandidate too_wide = prepare_for(PanelSchedule{.columns = 64}, builder_that("nvrtc 13.0", never));
+  EXPECT_EQ(too_wide.measurement.outcome, Outcome::skipped_by_limit);
+  EXPECT_THAT(too_wide.measurement.detail, HasSubstr("columns=64"));
+
+  // 8 rows of 8,192 values: no panel's packed region fits into shared memory.
+  const auto full =
+      std::make_shared<const SparseMatrix>(sample_matrix({.rows = 8, .columns = 8192, .sparsity = 0, .seed = 1}));
+  const PreparedCandidate too_long =
+      prepare({full, bcol, 90}, PanelSchedule{.ufi = 8, .groups = 4, .warps = 16, .stage = true},
+              builder_that("nvrtc 13.0", never));
+  EXPECT_EQ(too_long.measurement.outcome, Outcome::skipped_by_limit);
+  EXPECT_THAT(too_long.measurement.detail, HasSubstr("shared memory"));
+  EXPECT_EQ(too_long.measurement.candidate.substr(0, 6), "panel:");
+}
+
+TEST(Prepare, SaysWhatTheCompilerSays) {
+  const PreparedCandidate prepared = prepare_for(
+      with_warps(2), builder_that("nvrtc 13.0", [](const KernelText&) { throw BuildError("kernel.cu(7): error"); }));
+  EXPECT_EQ(prepared.measurement.outcome, Outcome::compile_failed);
+  EXPECT_EQ(prepared.measurement.detail, "kernel.cu(7): error");
+  EXPECT_EQ(prepared.measurement.builder, "nvrtc 13.0");
+  EXPECT_THAT(prepared.measurement.digest, SizeIs(64));
+}
+
+/// No candidate is to blame for a full disk under the cache of compiled kernels, or for a compiler that is gone.
+TEST(Prepare, LeavesWhatIsNotTheCandidatesFaultToTheRun) {
+  const auto full_disk = [](const KernelText&) {
+    throw UserError("/cache/esc", "cannot be written: No space left on device");
+  };
+  EXPECT_THROW(static_cast<void>(prepare_for(with_warps(2), builder_that("nvrtc 13.0", full_disk))), UserError);
+  CandidatePreparation preparation({small_matrix(), bcol, 90}, {with_warps(2)}, builder_that("nvrtc 13.0", full_disk),
+                                   2);
+  EXPECT_THROW(static_cast<void>(preparation.take(with_warps(2))), UserError);
+}
+
+TEST(Prepare, SkipsWhatTheHostHasNoMemoryFor) {
+  const auto no_memory = [](const KernelText&) { throw std::bad_alloc(); };
+  EXPECT_EQ(prepare_for(with_warps(2), builder_that("nvrtc 13.0", no_memory)).measurement.outcome,
+            Outcome::skipped_by_limit);
+}
+
+TEST(CandidatePreparation, GivesEachCandidateInAnyOrder) {
+  CandidatePreparation preparation({small_matrix(), bcol, 90}, {with_warps(1), with_warps(2), with_warps(4)},
+                                   builder_that("nvrtc 13.0"), 2);
+  for (const int warps : {4, 2, 8, 1, 1}) {
+    EXPECT_EQ(preparation.take(with_warps(warps)).kernel.plan.threads, 32U * static_cast<unsigned int>(warps));
+  }
+}
+
+}  // namespace
+}  // namespace esc::tuning

@@ -1,0 +1,363 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <random>
+#include <sstream>
+
+#include "generator/schedule/class_interpolation.h"
+#include "generator/schedule/schedule_database.h"
+#include "generator/schedule/scheduler.h"
+#include "generator/schedule/target.h"
+#include "generator/support/error.h"
+#include "generator/support/file.h"
+
+namespace esc {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+constexpr const char* head = "device sm90-132sm-60mib NVIDIA H200\ndtype f32\nevidence measured\n";
+const std::string digits(64, 'a');
+
+Schedule schedule(const char* text) { return parse_schedule(text); }
+
+/// The class of even 512 x 512 layers with 64 non-zeros in a row.
+constexpr LayerClass small_even{.bcol = 32, .rows = 18, .columns = 18, .mean_row = 12, .longest_row = 13};
+
+/// Middle of the class, with this many rows and longest row.
+LayerShape layer_of(long long bcol, std::int64_t rows, std::int64_t longest_row = 91) {
+  return {.bcol = bcol, .rows = rows, .columns = 512, .nonzeros = 64 * rows, .longest_row = longest_row};
+}
+
+/// A database with something of every kind.
+ScheduleDatabase mixed() {
+  LayerClass tall = small_even;
+  tall.rows = 24;
+  LayerClass wide = small_even;
+  wide.bcol = 128;
+  return {{.key = {90, 132, 60ULL << 20}, .device = "NVIDIA H200"},
+          {.candidates = {{32, 0, schedule("panel:warps=4")},
+                          {32, 1, schedule("panel:warps=1,panels=4")},
+                          {32, 2, schedule("rows:task=64")},
+                          {128, 0, schedule("panel:warps=2")}},
+           .classes = {{small_even, 2, 2.5, 1.75, {{0, false}, {12.5, false}, {40, true}}},
+                       {tall, 1, 0.8, 0.5, {{25, false}, {0, false}, {33.1, false}}},
+                       {wide, 1, {}, {}, {{0, false}}}},
+           .layers = {{32, digits.substr(0, 16), schedule("panel:warps=16"), 1.05, 0.9, {}}},
+           .defaults = {{32, schedule("panel:ufi=1,warps=8"), {4, 1.1, 1.3, 2.0, {}}}}}};
+}
+
+std::string refusal_of(const std::string& text) {
+  try {
+    ScheduleDatabase::parse(text, "file.txt");
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Database, RoundTrips) {
+  const ScheduleDatabase database = mixed();
+  const std::string text = print(database);
+  EXPECT_EQ(ScheduleDatabase::parse(text, "file.txt"), database);
+  EXPECT_EQ(print(ScheduleDatabase::parse(text, "file.txt")), text);
+  EXPECT_THAT(text, HasSubstr("\nclass 32 18 18 12 13 2 2.500 1.750 0.0 12.5 ~40.0\n"));
+  EXPECT_THAT(text, HasSubstr("\ncandidate 32 2 rows:columns=32,vector=4,unroll=4,task=64,"));
+  EXPECT_EQ(file_name(database.head()), "sm90-132sm-60mib_f32.txt");
+}
+
+TEST(Database, WithoutEntriesRoundTripsToo) {
+  const ScheduleDatabase nothing({.key = {80, 0, 0}, .device = "some GPU", .origin = DatabaseOrigin::published}, {});
+  EXPECT_EQ(ScheduleDatabase::parse(print(nothing), "file.txt"), nothing);
+}
+
+TEST(Database, LinesMayComeInAnyOrder) {
+  std::istringstream stream(print(mixed()));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) {
+    lines.push_back(line);
+  }
+  std::mt19937 random(7);
+  for (int round = 0; round < 20; ++round) {
+    std::ranges::shuffle(lines, random);
+    std::string text;
+    for (const std::string& line : lines) {
+      text += line + "\r\n\n";
+    }
+    ASSERT_EQ(ScheduleDatabase::parse(text, "file.txt"), mixed());
+  }
+}
+
+TEST(Database, ShippedFilesHaveTheirNamesAndAreCanonical) {
+  const std::filesystem::path folder = std::filesystem::path(ESC_SOURCE_DIR) / "generator/schedule";
+  for (const ScheduleDatabase& database : shipped_databases()) {
+    const std::string text = read_file(folder / file_name(database.head()));
+    EXPECT_EQ(ScheduleDatabase::parse(text, "file"), database);
+    if (database.head().origin == DatabaseOrigin::measured) {
+      EXPECT_EQ(print(database), text) << "write it with esctune publish";
+    }
+  }
+  EXPECT_FALSE(shipped_database().classes().empty());
+  EXPECT_EQ(shipped_database().head().device, "NVIDIA H200");
+}
+
+TEST(Database, RefusesLinesWithTheirPlace) {
+  const std::string candidate = "candidate 32 0 panel:warps=4\n";
+  const std::string good = "class 32 18 18 12 13 2 - - 0.0";
+  ASSERT_EQ(refusal_of(head + candidate + good), "accepted");
+  ASSERT_EQ(refusal_of(head + good + "\n" + candidate), "accepted");
+  const std::vector<std::pair<std::string, std::string>> refused{
+      {"class 32 18 18 12 13 2 -", "file.txt:5: ends too early"},
+      {good + " 1.0", "file.txt:5: has 2 losses for the 1 candidates at bCol 32"},
+      {"class 32 18 18 12 13 2 - -", "file.txt:5: has 0 losses"},
+      {"class 64 18 18 12 13 2 - - 0.0", "has 1 losses for the 0 candidates at bCol 64"},
+      {"class 64 18 18 12 13 2 - -", "has 0 losses for the 0 candidates at bCol 64"},
+      {"class 32 18 18 12 13 0 - - 0.0", "has '0' where a whole number from 1"},
+      {"class 32 127 18 12 13 2 - - 0.0", "has '127' where a whole number from -126 to 126 is needed"},
+      {"class 32 18 18 12 13 2 - - -1", "has '-1' where a loss in per cent"},
+      {"class 32 18 18 12 13 2 - - ~", "has '~' where a loss in per cent"},
+      {"class 32 18 18 12 13 2 - - inf", "has 'inf' where a loss in per cent"},
+      {"class 32 18 18 12 13 2 - - 1.0x", "has '1.0x' where a loss in per cent"},
+      {"class 32 18 18 12 13 2 nan - 0.0", "has 'nan' where a ratio of times"},
+      {"class 32 18 18 12 13 2 0 - 0.0", "has '0' where a ratio of times"},
+      {"candidate 32 0 panel:warps=2",
+       "file.txt:5: is a second entry for candidate 0 at bCol 32; the first one is in line 4"},
+      {"candidate 32 2 panel:warps=2", "file.txt: has 2 candidates at bCol 32, but no number 1"},
+      {"candidate 32 1 panel:warps=5", "warps=5 is not a power of two"},
+      {"candidate 2 0 panel:columns=32", "file.txt:5: panel:"},
+      {"candidate 32 1 panel:warps=2 more", "file.txt:5: goes on with 'more'"},
+      {"default 0 panel:warps=4 2 1.0 1.0 - -", "has '0' where a whole number from 1"},
+      {"default 2 panel:columns=32 2 1.0 1.0 - -", "file.txt:5: panel:"},
+      {"layer 32 0123456789abcde panel:warps=4 1.0 - -", "where 16 to 64 lower-case hexadecimal digits are needed"},
+      {"layer 32 0123456789ABCDEF panel:warps=4 1.0 - -", "where 16 to 64 lower-case hexadecimal digits are needed"},
+      {"32 18 18 12 13", "begins with '32'"},
+      {"device sm90-132sm-60mib NVIDIA H100",
+       "file.txt:5: is a second entry for the device; the first one is in line 1"},
+      {good + "\n" + good, "file.txt:6: is a second entry for the class of 32 columns of B, about 512 x 512"},
+  };
+  for (const auto& [line, words] : refused) {
+    EXPECT_THAT(refusal_of(head + candidate + line), AllOf(StartsWith("file.txt:"), HasSubstr(words))) << line;
+  }
+}
+
+TEST(Database, RefusesHeadsThatAreNotWhole) {
+  EXPECT_THAT(refusal_of(""), HasSubstr("does not say the device"));
+  EXPECT_THAT(refusal_of("device sm90-132sm-60mib A\ndtype f32\n"), HasSubstr("does not say the evidence"));
+  EXPECT_THAT(refusal_of("device sm90-132sm-60mib\n"), HasSubstr("file.txt:1: does not name the device"));
+  EXPECT_THAT(refusal_of("device h200 A\n"), HasSubstr("file.txt:1: h200 is not the key of a device"));
+  EXPECT_THAT(refusal_of("dtype f64\n"), HasSubstr("file.txt:1: has 'f64'"));
+  EXPECT_THAT(refusal_of("evidence guessed\n"), HasSubstr("neither measured nor published"));
+}
+
+TEST(LookUp, TakesTheVeryLayerFirst) {
+  const LayerShape layer{.bcol = 32, .rows = 512, .columns = 512, .nonzeros = 26214, .pattern = digits};
+  const ScheduleChoice choice = choose_schedule(layer, mixed());
+  EXPECT_EQ(choice.schedule, schedule("panel:warps=16"));
+  EXPECT_EQ(choice.source, "database: one NVIDIA H200 (sm90-132sm-60mib, measured), this very layer");
+  EXPECT_THAT(choice.notes,
+              ElementsAre(HasSubstr("cuBLAS or cuSPARSE in float32 was 1.11 times as fast as this kernel")));
+  EXPECT_EQ(mixed().layer({.bcol = 64, .pattern = digits}), nullptr) << "another bCol";
+  EXPECT_EQ(mixed().layer({.bcol = 32, .pattern = "aaaa"}), nullptr) << "a pattern that is cut off";
+  EXPECT_EQ(mixed().layer({.bcol = 32}), nullptr);
+}
+
+TEST(LookUp, TakesTheClassThenTheNearestOne) {
+  const ScheduleChoice own = choose_schedule(layer_of(32, 512), mixed());
+  EXPECT_EQ(own.schedule, schedule("panel:warps=4"));
+  EXPECT_EQ(
+      own.source,
+      "database: one NVIDIA H200 (sm90-132sm-60mib, measured), the class of 32 columns of B, about 512 x 512, rows "
+      "of 64 non-zeros on average and 91 at most, interpolated between 2 classes");
+  EXPECT_THAT(own.notes, IsEmpty());
+  const ScheduleChoice near = choose_schedule(layer_of(32, 6000), mixed());
+  EXPECT_EQ(near.schedule, schedule("panel:warps=1,panels=4"));
+  EXPECT_THAT(near.source, HasSubstr("the nearest class of 32 columns of B, about 4096 x 512"));
+}
+
+TEST(LookUp, TakesTheNearestBColAndNothingOfOthers) {
+  EXPECT_EQ(mixed().nearest_bcol(32), 32);
+  EXPECT_EQ(mixed().nearest_bcol(64), 32) << "of two that are equally near, the lesser one";
+  EXPECT_EQ(mixed().nearest_bcol(65), 128);
+  EXPECT_EQ(mixed().nearest_bcol(1), 32);
+  EXPECT_FALSE(ScheduleDatabase(mixed().head(), {}).nearest_bcol(32).has_value());
+  const ScheduleChoice choice = choose_schedule(layer_of(257, 512), mixed());
+  EXPECT_EQ(choice.schedule, fitted(schedule("panel:warps=2"), 257));
+  EXPECT_THAT(choice.source, AllOf(HasSubstr("the nearest class of 128 columns of B"), EndsWith("91 at most")));
+}
+
+TEST(LookUp, SaysWhenALibraryIsFaster) {
+  const ScheduleChoice choice = choose_schedule(layer_of(32, 4096), mixed());
+  EXPECT_THAT(choice.notes,
+              ElementsAre(AllOf(StartsWith("in the class of 32"), HasSubstr("in float32 was 1.25 times as fast")),
+                          HasSubstr("TF32 was 2.00 times as fast")));
+}
+
+TEST(LookUp, ComparesLibrariesWithTheScheduleThatItGives) {
+  // The libraries are 10 % slower than the best schedule of the class, which 20 classes around keep from being taken.
+  DatabaseEntries entries{.candidates = {{32, 0, schedule("panel:warps=4")}, {32, 1, schedule("panel:warps=1")}}};
+  LayerClass layers = small_even;
+  entries.classes.push_back({layers, 1, 1.1, {}, {{0, false}, {21, false}}});
+  for (int number = 0; number < 20; ++number) {
+    ++(number % 2 == 0 ? layers.rows : layers.columns);
+    entries.classes.push_back({layers, 50, 3.0, {}, {{200, false}, {0, false}}});
+  }
+  const ScheduleChoice choice = choose_schedule(layer_of(32, 512), ScheduleDatabase(mixed().head(), entries));
+  ASSERT_EQ(choice.schedule, schedule("panel:warps=1"));
+  EXPECT_THAT(choice.notes, ElementsAre(HasSubstr("in float32 was 1.10 times as fast")));
+}
+
+TEST(LookUp, LeavesLayersThatResembleNoClass) {
+  LayerShape power_law = layer_of(32, 512, 512);
+  power_law.row_variation = 3;
+  EXPECT_THAT(choose_schedule(power_law, mixed()).source, HasSubstr("the nearest class"))
+      << "2.5 octaves in the longest row";
+  const LayerShape far = layer_of(32, 512LL << 10);
+  EXPECT_EQ(choose_schedule(far, mixed()).schedule, schedule("panel:ufi=1,warps=8")) << "7 octaves in rows";
+  power_law.rows <<= 10;
+  EXPECT_EQ(family(choose_schedule(power_law, mixed()).schedule), "rows");
+}
+
+TEST(Classes, HaveTheirMiddles) {
+  EXPECT_EQ(class_of(layer_of(32, 512)), small_even);
+  EXPECT_EQ(class_distance(small_even, small_even), 0);
+  EXPECT_NEAR(class_distance(layer_of(32, 512), small_even), 0.01, 0.01);
+  LayerShape other = layer_of(1, 1024);
+  other.columns = 2048;
+  EXPECT_NEAR(class_distance(other, small_even), 1 + 0.5 * 2, 0.01) << "rows and columns; bCol does not count";
+  const LayerClass empty = class_of({.bcol = 32, .rows = 1024, .columns = 64});
+  EXPECT_EQ(empty, (LayerClass{32, 20, 12, -20, 0})) << "as if it had one non-zero";
+  EXPECT_EQ(class_of({.bcol = 32, .rows = 8, .columns = 64, .nonzeros = 64}).longest_row, 6) << "no less than the mean";
+  EXPECT_EQ(describe(empty), "32 columns of B, about 1024 x 64, rows of 0.00098 non-zeros on average and 1 at most");
+}
+
+/// A database of two candidates and these losses of theirs, by the class's rows; each class of so many matrices.
+struct RowLosses {
+  int rows;
+  int matrices;
+  double first;
+  double second;
+};
+ScheduleDatabase by_rows(const std::vector<RowLosses>& losses) {
+  DatabaseEntries entries{.candidates = {{32, 0, schedule("panel:warps=4")}, {32, 1, schedule("panel:warps=1")}}};
+  for (const RowLosses& one : losses) {
+    LayerClass layers = small_even;
+    layers.rows = one.rows;
+    entries.classes.push_back({layers, one.matrices, {}, {}, {{one.first, false}, {one.second, false}}});
+  }
+  return {mixed().head(), entries};
+}
+
+TEST(Interpolation, GivesTheMeasurementsWhereTheyAre) {
+  const ScheduleDatabase database = by_rows({{18, 1000, 0, 30}, {30, 1000, 50, 0}});
+  const auto low = interpolate_classes(database, layer_of(32, 512));
+  ASSERT_TRUE(low.has_value());
+  EXPECT_TRUE(low->own_class);
+  EXPECT_EQ(low->classes, 2);
+  EXPECT_EQ(low->ranking[0].candidate->number, 0);
+  EXPECT_NEAR(low->ranking[0].loss, 0, 0.002);
+  EXPECT_NEAR(low->ranking[1].loss, std::log(1.3), 0.002);
+  EXPECT_EQ(interpolate_classes(database, layer_of(32, 32768))->ranking[0].candidate->number, 1);
+}
+
+TEST(Interpolation, GoesFromOneToTheOtherAndToTheMeanFarAway) {
+  const ScheduleDatabase database = by_rows({{18, 1000, 0, 30}, {22, 1000, 50, 0}});
+  double last = -1;
+  for (int rows = 512; rows <= 2048; rows += 128) {
+    const auto here = interpolate_classes(database, layer_of(32, rows));
+    const double first = here->ranking[here->ranking[0].candidate->number == 0 ? 0 : 1].loss;
+    EXPECT_GT(first, last) << rows;
+    last = first;
+  }
+  const auto far = interpolate_classes(database, layer_of(32, 1LL << 40));
+  EXPECT_EQ(far->ranking[0].candidate->number, 1);
+  EXPECT_NEAR(far->ranking[0].loss, std::log(1.3) / 2, 1e-3);
+  EXPECT_NEAR(far->ranking[1].loss, std::log(1.5) / 2, 1e-3);
+}
+
+TEST(Interpolation, TrustsManyMatricesMoreThanOne) {
+  const auto best_between = [](int matrices) {
+    const ScheduleDatabase database = by_rows({{17, 50, 10, 0}, {18, matrices, 0, 4}, {19, 50, 10, 0}});
+    return interpolate_classes(database, layer_of(32, 512))->ranking[0].candidate->number;
+  };
+  EXPECT_EQ(best_between(1), 1) << "a lucky one among neighbours";
+  EXPECT_EQ(best_between(50), 0);
+}
+
+TEST(Interpolation, TakesTheFirstOfEquals) {
+  const ScheduleDatabase database = by_rows({{18, 1, 5, 5}});
+  const auto result = interpolate_classes(database, layer_of(32, 600));
+  EXPECT_EQ(result->ranking[0].candidate->number, 0);
+  EXPECT_EQ(result->classes, 1);
+  const ScheduleDatabase nothing(mixed().head(), {});
+  EXPECT_FALSE(interpolate_classes(nothing, layer_of(32, 600)).has_value());
+}
+
+TEST(LookUp, FallsBackToTheSingleScheduleThenToTheFamily) {
+  const DatabaseHead h200 = mixed().head();
+  const ScheduleDatabase single(
+      h200, {.defaults = {{32, schedule("panel:warps=4"), {}}, {128, schedule("panel:warps=2"), {}}}});
+  EXPECT_EQ(choose_schedule({64, 512, 512, 9999}, single).schedule, schedule("panel:warps=4"));
+  EXPECT_THAT(choose_schedule({64, 512, 512, 9999}, single).source, HasSubstr("the best single schedule at bCol 32"));
+  EXPECT_EQ(choose_schedule({128, 512, 512, 9999}, single).schedule, schedule("panel:warps=2"));
+  EXPECT_EQ(choose_schedule({8, 512, 512, 9999}, single).schedule, fitted(schedule("panel:warps=4"), 8));
+  const LayerShape power_law{.bcol = 32, .rows = 512, .columns = 512, .nonzeros = 999, .row_variation = 2};
+  EXPECT_EQ(family(choose_schedule(power_law, single).schedule), "rows")
+      << "regions of one size do not suit a power law";
+  EXPECT_THAT(choose_schedule(power_law, single).source,
+              AllOf(StartsWith("default: "), HasSubstr("has nothing for power-law rows")));
+  const ScheduleChoice nothing = choose_schedule({32, 512, 512, 9999}, ScheduleDatabase(h200, {}));
+  EXPECT_EQ(nothing.schedule, fitted(PanelSchedule{}, 32));
+  EXPECT_THAT(nothing.source, StartsWith("default: of family panel"));
+}
+
+TEST(LookUp, BringsEveryFamilyToEveryBCol) {
+  for (const char* text : {"panel:columns=128,vector=4,groups=1,warps=1,panels=16", "rows:columns=128,vector=4",
+                           "4-7-4-256", "panel:ufi=8,columns=128,warps=8,groups=1,ufk=4,stage=on"}) {
+    for (long long bcol = 1; bcol <= 300; ++bcol) {
+      EXPECT_NO_THROW(check_legal(fitted(schedule(text), bcol), bcol)) << text << ", bCol " << bcol;
+    }
+  }
+}
+
+TEST(Devices, HaveTheirOwnDatabaseOrTheNearestOne) {
+  const auto device_for = [](const DeviceKey& key) { return nearest_database(key).head().device; };
+  EXPECT_EQ(device_for(device_of_gpu("h200").key), "NVIDIA H200");
+  EXPECT_EQ(device_for(device_of_gpu("A100").key), "NVIDIA A100");
+  EXPECT_EQ(device_for(device_of_gpu("h100").key), "NVIDIA H200");
+  EXPECT_EQ(device_for(device_of_gpu("a30").key), "NVIDIA A100");
+  EXPECT_EQ(device_for(device_of_gpu("l40s").key), "NVIDIA H200");
+  EXPECT_EQ(device_for(device_of_architecture(80).key), "NVIDIA A100");
+  EXPECT_EQ(device_for(device_of_architecture(120).key), "NVIDIA H200");
+  EXPECT_EQ(device_for({}), "NVIDIA H200") << "nothing is known";
+}
+
+TEST(Devices, AreComparedByWhatIsKnown) {
+  const DeviceKey h200{90, 132, 60ULL << 20};
+  EXPECT_EQ(device_distance(h200, h200), 0);
+  EXPECT_DOUBLE_EQ(device_distance(h200, {80, 66, 15ULL << 20}), 2 + 1 + 0.5 * 2);
+  EXPECT_EQ(device_distance({90, 0, 0}, h200), 0);
+  EXPECT_TRUE(may_be({90, 0, 0}, h200));
+  EXPECT_TRUE(may_be(device_of_gpu("h200").key, h200));
+  EXPECT_FALSE(may_be(device_of_gpu("h100").key, h200)) << "another L2 cache";
+  EXPECT_FALSE(may_be(device_of_architecture(80).key, h200));
+  EXPECT_EQ(print(device_of_gpu("rtx4090").key), "sm89-128sm-72mib");
+}
+
+TEST(Devices, OfThePaperGetItsSchedules) {
+  const ScheduleDatabase& a100 = nearest_database(device_of_gpu("a100").key);
+  EXPECT_EQ(a100.head().origin, DatabaseOrigin::published);
+  const ScheduleChoice choice = choose_schedule({100, 512, 512, 26214}, a100);
+  EXPECT_EQ(choice.schedule, schedule("3-7-2-32"));
+  EXPECT_EQ(choice.source,
+            "database: one NVIDIA A100 (sm80-108sm-40mib, published), the best single schedule at bCol 64");
+}
+
+}  // namespace
+}  // namespace esc

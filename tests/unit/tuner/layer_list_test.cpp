@@ -1,0 +1,118 @@
+#include "tuner/run/layer_list.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "generator/matrix/fingerprint.h"
+#include "generator/matrix/matrix_reader.h"
+#include "generator/support/error.h"
+#include "generator/support/file.h"
+#include "generator/support/temporary_folder.h"
+
+namespace esc::tuning {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::ThrowsMessage;
+
+constexpr const char* diagonal = "2, 2, 2\n0 1 2\n0 1\n";
+constexpr const char* upper = "2, 3, 4\n0 3 4\n0 1 2 2\n";
+constexpr const char* empty = "2, 2, 0\n0 0 0\n\n";
+
+class LayerListTest : public testing::Test {
+ protected:
+  std::string file(const std::string& name, const std::string& content) const {
+    const fs::path path = folder_.path() / name;
+    fs::create_directories(path.parent_path());
+    write_file_whole(path, content);
+    return path.string();
+  }
+  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(LayerListTest, TakesFilesAsTheyAreAndFoldersInTheOrderOfPaths) {
+  const std::string b = file("layers/b.smtx", diagonal);
+  const std::string a = file("layers/a/z.MTX", "");
+  const std::string c = file("layers/c.npy", "");
+  file("layers/readme.txt", "");
+  const std::string single = file("single.dat", "");
+  EXPECT_THAT(matrix_files({single, path("layers"), b}), ElementsAre(single, a, b, c, b));
+  EXPECT_THAT(matrix_files({}), IsEmpty());
+}
+
+TEST_F(LayerListTest, RefusesNamesThatStandForNothing) {
+  EXPECT_THAT([&] { matrix_files({path("missing.smtx")}); },
+              ThrowsMessage<UserError>(HasSubstr("missing.smtx: does not exist")));
+  file("notes/readme.txt", "");
+  EXPECT_THAT([&] { matrix_files({path("notes")}); },
+              ThrowsMessage<UserError>(HasSubstr("notes: has no matrix in it")));
+}
+
+TEST_F(LayerListTest, ReadsNamesBesideTheList) {
+  const std::string list = file(
+      "lists/all.txt", "# layers\n  a.smtx \r\n\n../b c.smtx # the second\n/somewhere/d.smtx\n\t#e.smtx\nlast.smtx");
+  EXPECT_THAT(read_matrix_list(list), ElementsAre(path("lists/a.smtx"), path("lists/../b c.smtx"), "/somewhere/d.smtx",
+                                                  path("lists/last.smtx")));
+}
+
+TEST_F(LayerListTest, RefusesAListOfNothing) {
+  for (const char* content : {"", "\n\n", "# nothing\n"}) {
+    EXPECT_THAT([&] { read_matrix_list(file("list.txt", content)); },
+                ThrowsMessage<UserError>(HasSubstr("names no matrix")));
+  }
+  EXPECT_THROW(read_matrix_list(path("missing.txt")), UserError);
+}
+
+TEST_F(LayerListTest, KeepsWhatIsToBeKnownOfALayer) {
+  const std::string name = file("upper.smtx", upper);
+  const LayerList list = read_layers({name});
+  ASSERT_THAT(list.layers, SizeIs(1));
+  const LayerFacts& layer = list.layers.front();
+  EXPECT_EQ(layer.file, name);
+  EXPECT_EQ(layer.pattern, fingerprint(read_matrix(name)).pattern);
+  EXPECT_EQ(layer.rows, 2);
+  EXPECT_EQ(layer.columns, 3);
+  EXPECT_EQ(layer.nonzeros, 4);
+  EXPECT_EQ(layer.longest_row, 3);
+  EXPECT_DOUBLE_EQ(layer.row_variation, 0.5);
+  EXPECT_DOUBLE_EQ(layer.sparsity(), 1 - 4.0 / 6);
+  EXPECT_THAT(list.problems, IsEmpty());
+  EXPECT_FALSE(list.unreadable);
+}
+
+TEST_F(LayerListTest, HasEqualPatternsOnceUnderTheFirstName) {
+  const std::string first = file("b.smtx", diagonal);
+  const std::string other = file("c.smtx", upper);
+  const LayerList list = read_layers({first, other, file("a.smtx", diagonal), first});
+  ASSERT_THAT(list.layers, SizeIs(2));
+  EXPECT_EQ(list.layers[0].file, first);
+  EXPECT_EQ(list.layers[1].file, other);
+  EXPECT_THAT(list.problems, IsEmpty());
+}
+
+TEST_F(LayerListTest, SaysWhyAFileHasNoLayer) {
+  const std::string good = file("good.smtx", upper);
+  const LayerList zeros = read_layers({file("zeros.smtx", empty), good});
+  EXPECT_THAT(zeros.layers, SizeIs(1));
+  EXPECT_THAT(zeros.problems, ElementsAre(HasSubstr("zeros.smtx: has no non-zeros")));
+  EXPECT_FALSE(zeros.unreadable);
+  const LayerList damaged = read_layers({file("damaged.smtx", "2, 2"), good, path("missing.smtx")});
+  EXPECT_THAT(damaged.layers, SizeIs(1));
+  EXPECT_THAT(damaged.problems, ElementsAre(HasSubstr("damaged.smtx"), HasSubstr("missing.smtx")));
+  EXPECT_TRUE(damaged.unreadable);
+}
+
+TEST_F(LayerListTest, OfNoFilesIsEmpty) {
+  EXPECT_THAT(read_layers({}).layers, IsEmpty());
+  EXPECT_FALSE(read_layers({}).unreadable);
+}
+
+}  // namespace
+}  // namespace esc::tuning

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tuner/records/item_results.h"
+#include "tuner/report/item_summary.h"
+
+namespace esc::tuning {
+
+inline constexpr const char* narrow_panel =
+    "panel:ufi=2,columns=32,vector=4,groups=4,warps=8,panels=1,ufk=4,stage=off,pdl=on";
+inline constexpr const char* wide_panel =
+    "panel:ufi=4,columns=32,vector=4,groups=4,warps=8,panels=1,ufk=4,stage=off,pdl=on";
+inline constexpr const char* paper_atomic = "atomic:ufi=4,ufk=7,warptile=1,threads=32";
+inline constexpr const char* plain_atomic = "atomic:ufi=1,ufk=1,warptile=1,threads=32";
+
+/// An H200 with a layer of 512 x 512 and 90 % zeros.
+inline WorkItem item_of_layer(const std::string& name, std::int64_t bcol = 32) {
+  WorkItem item;
+  item.layer = {
+      .file = "/data/" + name, .pattern = "pattern of " + name, .rows = 512, .columns = 512, .nonzeros = 26214};
+  item.bcol = bcol;
+  item.device = {90, 132, std::uint64_t{60} << 20U};
+  return item;
+}
+
+/// A right measurement: three samples about the time.
+inline CandidateRecord timed(const WorkItem& item, const std::string& candidate, double microseconds,
+                             Stage stage = Stage::search, Edge edge = Edge::plain) {
+  CandidateRecord record;
+  record.environment = {"0.1.0", "13.0", "NVIDIA H200", "13.0"};
+  record.item = item;
+  record.stage = stage;
+  record.edge = edge;
+  record.candidate = candidate;
+  record.samples = {microseconds, 0.9 * microseconds, 1.1 * microseconds};
+  record.error = 3e-7;
+  if (!record.is_peer()) {
+    record.kernel =
+        KernelFacts{.registers = 32, .shared_bytes = 1024, .threads = 256, .blocks = 256, .packed_bytes = 200000};
+  }
+  return record;
+}
+
+inline CandidateRecord failed(const WorkItem& item, const std::string& candidate, Outcome outcome,
+                              const std::string& why) {
+  CandidateRecord record = timed(item, candidate, 1);
+  record.outcome = outcome;
+  record.detail = why;
+  record.samples.clear();
+  return record;
+}
+
+inline DecisionRecord decided(const WorkItem& item, const std::string& winner, double microseconds, Verdict verdict) {
+  DecisionRecord record;
+  record.environment = {"0.1.0", "13.0", "NVIDIA H200", "13.0"};
+  record.item = item;
+  record.winner = winner;
+  record.verdict = verdict;
+  record.winner_microseconds = microseconds;
+  return record;
+}
+
+/// Two layers at 32 columns of B. On "even" ours takes 2 us and the libraries FP32 4, TF32 3, cuSPARSE 8; on "odd" ours
+/// takes 4 us, FP32 16, TF32 2, cuSPARSE 2.
+inline std::vector<Record> two_layers() {
+  const WorkItem even = item_of_layer("even.smtx");
+  const WorkItem odd = item_of_layer("odd.smtx");
+  return {timed(even, narrow_panel, 2.5),
+          timed(even, narrow_panel, 2, Stage::final),
+          timed(even, narrow_panel, 1, Stage::final, Edge::chain),
+          timed(even, wide_panel, 3),
+          timed(even, paper_atomic, 6),
+          timed(even, plain_atomic, 12),
+          timed(even, "cublas-fp32", 4),
+          timed(even, "cublas-tf32", 3),
+          timed(even, "cusparse", 8),
+          decided(even, narrow_panel, 2, Verdict::better),
+          timed(odd, wide_panel, 4),
+          timed(odd, narrow_panel, 9),
+          timed(odd, paper_atomic, 8),
+          timed(odd, "cublas-fp32", 16),
+          timed(odd, "cublas-tf32", 2),
+          timed(odd, "cusparse", 2),
+          failed(odd, plain_atomic, Outcome::wrong_result, "error 0.5 > 1e-6 & <b>rising</b>"),
+          decided(odd, wide_panel, 4, Verdict::same)};
+}
+
+inline std::vector<ItemSummary> summaries_of(const std::vector<Record>& records) {
+  return summarise(group_by_item(records));
+}
+
+}  // namespace esc::tuning

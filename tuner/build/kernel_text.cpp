@@ -1,0 +1,20 @@
+#include "tuner/build/kernel_text.h"
+
+#include <fmt/format.h>
+
+#include <span>
+
+#include "generator/matrix/fingerprint.h"
+
+namespace esc::tuning {
+
+std::string digest(const KernelText& text) {
+  std::string all = fmt::format("sm_{}\n", text.architecture);
+  for (const std::string& kernel : text.kernels) {
+    all += kernel + '\n';
+  }
+  all += text.text;
+  return sha256_hex(std::as_bytes(std::span(all)));
+}
+
+}  // namespace esc::tuning

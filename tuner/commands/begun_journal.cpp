@@ -1,0 +1,27 @@
+#include "tuner/commands/begun_journal.h"
+
+#include <system_error>
+
+namespace esc {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_there(const fs::path& file) {
+  std::error_code ignored;
+  return fs::exists(file, ignored);
+}
+
+}  // namespace
+
+BegunJournal::BegunJournal(const fs::path& file) : file_(file), is_new_(!is_there(file)), journal_(file) {}
+
+BegunJournal::~BegunJournal() {
+  // The journal is still open, so that no other run can have begun to write it.
+  std::error_code problem;
+  if (is_new_ && fs::is_regular_file(file_, problem) && fs::file_size(file_, problem) == 0 && !problem) {
+    fs::remove(file_, problem);
+  }
+}
+
+}  // namespace esc

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+
+#include "tuner/records/journal.h"
+
+namespace esc {
+
+/// The journal that a command appends to. One that the command has begun and come to nothing with is not left behind.
+class BegunJournal {
+ public:
+  /// Throws UserError as Journal does.
+  explicit BegunJournal(const std::filesystem::path& file);
+  BegunJournal(const BegunJournal&) = delete;
+  BegunJournal& operator=(const BegunJournal&) = delete;
+  ~BegunJournal();
+
+  tuning::Journal& get() { return journal_; }
+
+ private:
+  std::filesystem::path file_;
+  bool is_new_;
+  tuning::Journal journal_;
+};
+
+}  // namespace esc

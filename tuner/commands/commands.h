@@ -1,0 +1,15 @@
+#pragma once
+
+#include "generator/commands/command.h"
+
+namespace esc {
+
+// The commands of esctune.
+void add_run_command(CLI::App& program, const CommonOptions& common, Action& action);
+void add_layer_command(CLI::App& program, const CommonOptions& common, Action& action);
+void add_merge_command(CLI::App& program, const CommonOptions& common, Action& action);
+void add_show_command(CLI::App& program, const CommonOptions& common, Action& action);
+void add_report_command(CLI::App& program, const CommonOptions& common, Action& action);
+void add_publish_command(CLI::App& program, const CommonOptions& common, Action& action);
+
+}  // namespace esc

@@ -1,0 +1,81 @@
+#include "generator/support/temporary_folder.h"
+#include "tuner/commands/begun_journal.h"
+#include "tuner/commands/commands.h"
+#include "tuner/commands/tuning_line.h"
+#include "tuner/records/record_text.h"
+#include "tuner/report/layer_table.h"
+#include "tuner/run/layer_list.h"
+#include "tuner/run/stop_signals.h"
+
+namespace esc {
+namespace {
+
+struct LayerLine {
+  std::string matrix;
+  std::int64_t bcol = 0;
+  std::string journal;
+  TuningLine tuning;
+};
+
+/// The results of the layer, of all that the journal has of it.
+tuning::ItemResults results_of(const std::string& journal, const std::string& pattern, std::int64_t bcol,
+                               tuning::CacheState cache) {
+  for (const auto& [key, results] : tuning::group_by_item(tuning::read_records({journal}))) {
+    if (key.pattern == pattern && key.bcol == bcol && key.cache == cache) {
+      return results;
+    }
+  }
+  throw UserError(journal, "has no record of this layer", "let the command come to its end", ExitStatus::check_failed);
+}
+
+ExitStatus run(const LayerLine& line, const Console& console) {
+  const tuning::LayerList layers = tuning::read_layers({line.matrix});
+  if (layers.layers.empty()) {
+    throw UserError("", layers.problems.front());
+  }
+  const TemporaryFolder workshop;
+  const std::string journal_file = line.journal.empty() ? (workshop.path() / "layer.jsonl").string() : line.journal;
+  const tuning::StopSignals signals;
+  const auto cache = line.tuning.cold ? tuning::CacheState::cold : tuning::CacheState::warm;
+  const Devices devices(line.tuning);
+  {
+    BegunJournal journal(journal_file);
+    const tuning::RunSummary summary = tuning::run_tuning(
+        request_for(line.tuning, {{layers.layers.front(), line.bcol}}, tuning::Retry::failed), devices.labs(),
+        journal.get(),
+        {.expects = [&](std::size_t candidates) { console.say(fmt::format("{} candidates", candidates)); },
+         .measured = [](std::size_t, const std::string&) {},
+         .decided = [](const tuning::DecisionRecord&) {},
+         .failed = [&](const std::string& problem) { console.error(problem); }},
+        [&] { return signals.received() != 0; });
+    if (summary.failed > 0) {
+      return ExitStatus::check_failed;
+    }
+  }
+  if (signals.received() != 0) {
+    console.error(line.journal.empty() ? "stopped; nothing is kept: give -o FILE to go on later"
+                                       : "stopped; the same command goes on from there");
+    return static_cast<ExitStatus>(128 + signals.received());
+  }
+  const tuning::ItemResults results = results_of(journal_file, layers.layers.front().pattern, line.bcol, cache);
+  fmt::print("{}", tuning::layer_table(results));
+  if (line.tuning.exhaustive) {
+    fmt::print("\n{}\n", loss_of_cuts(line.tuning, journal_file));
+  }
+  return results.decision && !results.decision->winner.empty() ? ExitStatus::done : ExitStatus::check_failed;
+}
+
+}  // namespace
+
+void add_layer_command(CLI::App& program, const CommonOptions& common, Action& action) {
+  CLI::App* command = add_command(program, "layer", "Tune one layer; print the winner and what it beats",
+                                  "esctune layer ffn1.smtx --bcol 64");
+  const auto line = std::make_shared<LayerLine>();
+  command->add_option("MATRIX", line->matrix, "Pruned matrix")->required();
+  command->add_option("--bcol", line->bcol, "Columns of B")->required()->check(CLI::Range(1LL, most_columns));
+  command->add_option("-o,--output", line->journal, "Journal to append to (default: none is kept)");
+  add_tuning_options(*command, line->tuning);
+  command->callback([line, &common, &action] { action = [=, &common] { return run(*line, common.console()); }; });
+}
+
+}  // namespace esc

@@ -1,0 +1,59 @@
+#include "generator/support/file.h"
+#include "tuner/commands/commands.h"
+#include "tuner/records/record_text.h"
+#include "tuner/scale/merge.h"
+
+namespace esc {
+namespace {
+
+struct MergeRequest {
+  std::vector<std::string> files;
+  std::string output;
+  bool skip_damaged = false;
+  bool strict = false;
+};
+
+/// The records of all files; damaged lines are said, and left out only if that was asked for.
+std::vector<tuning::Record> read_all(const MergeRequest& request, const Console& console) {
+  std::vector<tuning::Record> records;
+  for (const std::string& file : request.files) {
+    tuning::JournalText journal = tuning::parse_journal(read_file(file), file);
+    for (const std::string& damaged : journal.damaged) {
+      if (!request.skip_damaged) {
+        throw UserError("", damaged);
+      }
+      console.error("left out: " + damaged);
+    }
+    records.insert(records.end(), journal.records.begin(), journal.records.end());
+  }
+  return records;
+}
+
+ExitStatus run(const MergeRequest& request, const Console& console) {
+  const tuning::Merged merged = tuning::merge(read_all(request, console));
+  write_file_whole(request.output, merged.text);
+  fmt::print("{} records in {}\n", merged.records, request.output);
+  for (const std::string& conflict : merged.conflicts) {
+    fmt::print("conflict     {}\n", conflict);
+  }
+  for (const std::string& environment : merged.environments) {
+    fmt::print("environment  {}\n", environment);
+  }
+  const bool at_one = merged.conflicts.empty() && merged.environments.empty();
+  return request.strict && !at_one ? ExitStatus::check_failed : ExitStatus::done;
+}
+
+}  // namespace
+
+void add_merge_command(CLI::App& program, const CommonOptions& common, Action& action) {
+  CLI::App* command = add_command(program, "merge", "Unite the records of several runs or hosts into one file",
+                                  "esctune merge host1.jsonl host2.jsonl -o all.jsonl");
+  const auto request = std::make_shared<MergeRequest>();
+  command->add_option("FILE", request->files, "Records of esctune run or layer")->required();
+  command->add_option("-o,--output", request->output, "File for all of them; may be one of the others")->required();
+  command->add_flag("--skip-damaged", request->skip_damaged, "Leave out lines that hold no record, and say which");
+  command->add_flag("--strict", request->strict, "Status 1 when records conflict or environments differ");
+  command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });
+}
+
+}  // namespace esc

@@ -1,0 +1,156 @@
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "generator/support/file.h"
+#include "tuner/commands/commands.h"
+#include "tuner/publish/leave_one_out.h"
+#include "tuner/publish/publish.h"
+#include "tuner/records/record_text.h"
+#include "tuner/report/table.h"
+
+namespace esc {
+namespace {
+
+namespace fs = std::filesystem;
+using tuning::LeaveOneOut;
+
+struct PublishLine {
+  std::vector<std::string> journals;
+  std::string output;
+  bool json = false;
+};
+
+/// A database with how well it does for layers that it does not know.
+struct Publication {
+  ScheduleDatabase database;
+  std::map<long long, LeaveOneOut> left_out;
+  std::string status;  ///< "written" or "unchanged"
+};
+
+/// Writes the database's file, unless it is there already, byte by byte; says which.
+std::string write_database(const ScheduleDatabase& database, const fs::path& folder) {
+  const fs::path file = folder / file_name(database.head());
+  const std::string text = print(database);
+  std::error_code ignored;
+  if (fs::is_regular_file(file, ignored) && read_file(file) == text) {
+    return "unchanged";
+  }
+  write_file_whole(file, text);
+  return "written";
+}
+
+Publication publish_device(const tuning::MeasuredDevice& device, const PublishLine& line) {
+  const ScheduleDatabase database = tuning::publish(device);
+  return {database, tuning::leave_one_out(device), write_database(database, line.output)};
+}
+
+std::size_t layers_at(const ScheduleDatabase& database, long long bcol) {
+  return static_cast<std::size_t>(std::ranges::count(database.layers(), bcol, &LayerEntry::bcol));
+}
+
+nlohmann::json to_json(const Publication& publication) {
+  nlohmann::json by_bcol = nlohmann::json::array();
+  const ScheduleDatabase& database = publication.database;
+  for (const auto& [bcol, left_out] : publication.left_out) {
+    by_bcol.push_back({{"bcol", bcol},
+                       {"candidates", database.candidates_of(bcol).size()},
+                       {"classes", database.classes_of(bcol).size()},
+                       {"layers", layers_at(database, bcol)},
+                       {"leave_one_out",
+                        {{"layers", left_out.layers},
+                         {"not_measured", left_out.not_measured},
+                         {"geometric_mean", left_out.mean},
+                         {"median", left_out.median},
+                         {"percentile_90", left_out.percentile_90},
+                         {"worst", left_out.worst},
+                         {"geometric_mean_with_estimates", left_out.estimated_mean}}}});
+  }
+  return {{"file", file_name(publication.database.head())},
+          {"device", publication.database.head().device},
+          {"status", publication.status},
+          {"entries", by_bcol}};
+}
+
+std::string percent_above(double ratio) { return fmt::format("{:.1f}", 100 * (ratio - 1)); }
+
+tuning::Table to_table(const Publication& publication) {
+  tuning::Table table{.title = "Slower than the best schedule of a layer that was left out, %",
+                      .columns = {{"bCol"},
+                                  {"candidates"},
+                                  {"classes"},
+                                  {"layers of their own"},
+                                  {"left out"},
+                                  {"geometric mean"},
+                                  {"median"},
+                                  {"90 % of them below"},
+                                  {"worst"},
+                                  {"not measured"},
+                                  {"mean with estimates for these"}},
+                      .rows = {}};
+  const ScheduleDatabase& database = publication.database;
+  for (const auto& [bcol, left_out] : publication.left_out) {
+    table.rows.push_back({fmt::format("{}", bcol), fmt::format("{}", database.candidates_of(bcol).size()),
+                          fmt::format("{}", database.classes_of(bcol).size()),
+                          fmt::format("{}", layers_at(database, bcol)), fmt::format("{}", left_out.layers),
+                          percent_above(left_out.mean), percent_above(left_out.median),
+                          percent_above(left_out.percentile_90), percent_above(left_out.worst),
+                          fmt::format("{}", left_out.not_measured), percent_above(left_out.estimated_mean)});
+  }
+  return table;
+}
+
+void print_publication(const Publication& publication, const std::string& folder) {
+  const ScheduleDatabase& database = publication.database;
+  fmt::print("database   {} ({})\n", (fs::path(folder) / file_name(database.head())).string(), publication.status);
+  fmt::print("device     {}\n", database.describe());
+  fmt::print("entries    {} candidates, {} classes, {} defaults, {} layers of their own\n\n",
+             database.candidates().size(), database.classes().size(), database.defaults().size(),
+             database.layers().size());
+  fmt::print("{}\n", markdown(to_table(publication)));
+}
+
+ExitStatus run(const PublishLine& line, const Console& console) {
+  console.detail("reading the records");
+  const auto devices = tuning::measured_devices(tuning::read_records(line.journals));
+  if (devices.empty()) {
+    throw UserError(line.journals.front(), "has no right kernel with a warm L2 cache, so there is nothing to publish",
+                    "measure first, with esctune run");
+  }
+  std::error_code problem;
+  fs::create_directories(line.output, problem);
+  if (problem) {
+    throw UserError(line.output, "cannot be made: " + problem.message(), "choose another folder");
+  }
+  nlohmann::json results = nlohmann::json::array();
+  for (const tuning::MeasuredDevice& device : devices) {
+    console.detail("choosing schedules for " + device.head.device);
+    const Publication publication = publish_device(device, line);
+    if (line.json) {
+      results.push_back(to_json(publication));
+    } else {
+      print_publication(publication, line.output);
+    }
+  }
+  if (line.json) {
+    fmt::print("{}\n", results.dump());
+  }
+  return ExitStatus::done;
+}
+
+}  // namespace
+
+void add_publish_command(CLI::App& program, const CommonOptions& common, Action& action) {
+  CLI::App* command = add_command(program, "publish", "Turn records into the schedule database that escgen reads",
+                                  "esctune publish h200.jsonl -o generator/schedule");
+  const auto line = std::make_shared<PublishLine>();
+  command->add_option("journal", line->journals, "Records: journals of esctune")->required();
+  command
+      ->add_option("-o,--output", line->output,
+                   "Folder for a file per device and element type; replaces its file there")
+      ->required();
+  command->add_flag("--json", line->json, "Print results as JSON");
+  command->callback([line, &common, &action] { action = [=, &common] { return run(*line, common.console()); }; });
+}
+
+}  // namespace esc

@@ -1,0 +1,281 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "generator/schedule/target.h"
+#include "tuner/commands/begun_journal.h"
+#include "tuner/commands/cluster_line.h"
+#include "tuner/commands/commands.h"
+#include "tuner/commands/tuning_line.h"
+#include "tuner/run/layer_list.h"
+#include "tuner/run/stop_signals.h"
+#include "tuner/scale/progress.h"
+#include "tuner/scale/shard.h"
+#include "tuner/space/listing.h"
+
+namespace esc {
+namespace {
+
+struct RunLine {
+  std::vector<std::string> matrices;
+  std::string list_file;
+  std::vector<std::int64_t> bcols;
+  std::string journal = "esctune.jsonl";
+  std::string shard;
+  std::string retry;
+  std::string budget;
+  std::string gpu = "h200";
+  std::string emit;
+  bool list = false;
+  bool strict = false;
+  bool json = false;
+  ClusterLine cluster;
+  TuningLine tuning;
+};
+
+/// Seconds in "90s", "20m" or "2h".
+double seconds_in(const std::string& text) {
+  std::size_t end = 0;
+  double number = 0;
+  try {
+    number = std::stod(text, &end);
+  } catch (const std::logic_error&) {
+    end = 0;
+  }
+  const std::string unit = text.substr(end);
+  const double factor = unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  if (end == 0 || factor == 0 || !(number > 0) || std::isinf(number)) {
+    throw UserError("--budget " + text, "is not a time", "write it as in 90s, 20m or 2h");
+  }
+  return number * factor;
+}
+
+std::vector<std::string> files_of(const RunLine& line) {
+  std::vector<std::string> names = line.matrices;
+  if (!line.list_file.empty()) {
+    const std::vector<std::string> listed = tuning::read_matrix_list(line.list_file);
+    names.insert(names.end(), listed.begin(), listed.end());
+  }
+  if (names.empty()) {
+    throw UserError("esctune run", "has no matrix to tune for", "name matrices or folders, or give --matrices LIST");
+  }
+  return tuning::matrix_files(names);
+}
+
+/// The items of the run's shard, layer by layer.
+std::vector<tuning::ItemRequest> items_of(const RunLine& line, const tuning::LayerList& layers) {
+  const tuning::Shard shard =
+      line.shard.empty() ? tuning::Shard() : tuning::parse_shard(line.shard, tuning::environs_of_process());
+  const std::set<std::int64_t> bcols(line.bcols.begin(), line.bcols.end());
+  std::vector<tuning::ItemRequest> items;
+  for (const tuning::LayerFacts& layer : layers.layers) {
+    for (const std::int64_t bcol : bcols) {
+      if (tuning::is_in(shard, layer.pattern, bcol)) {
+        items.push_back({layer, bcol});
+      }
+    }
+  }
+  return items;
+}
+
+/// Records of one device with different drivers or toolkits may not say the same.
+void check_environment(const std::vector<tuning::Record>& records, const DeviceKey& device,
+                       const tuning::Environment& now, bool strict, const Console& console) {
+  for (const tuning::Record& record : records) {
+    const tuning::Environment& before = tuning::environment_of(record);
+    if (tuning::item_of(record).device != device || before == now) {
+      continue;
+    }
+    const std::string difference = fmt::format(
+        "has records of {}, driver {}, CUDA {}, ESC {}; this is {}, driver {}, CUDA {}, ESC {}", before.device_name,
+        before.driver, before.toolkit, before.tool, now.device_name, now.driver, now.toolkit, now.tool);
+    if (strict) {
+      throw UserError("the journal", difference, "give another journal, or leave --strict out");
+    }
+    console.say("the journal " + difference);
+    return;
+  }
+}
+
+/// Says on standard error how far the run is.
+class Narrator {
+ public:
+  explicit Narrator(const Console& console)
+      : console_(console),
+        progress_([this](const std::string& text) { write(text); }, {.terminal = isatty(STDERR_FILENO) == 1},
+                  tuning::steady_seconds) {}
+
+  tuning::RunObserver observer() {
+    return {
+        .expects = [this](std::size_t candidates) { progress_.expect(candidates); },
+        .measured = [this](std::size_t candidates, const std::string& where) { progress_.advance(candidates, where); },
+        .decided = [this](const tuning::DecisionRecord& decision) { say(decision); },
+        .failed = [this](const std::string& problem) { progress_.say(problem); }};
+  }
+
+  void finish() { progress_.finish(); }
+
+ private:
+  void say(const tuning::DecisionRecord& decision) {
+    if (console_.verbosity() == Verbosity::verbose) {
+      progress_.say(fmt::format("{}, bCol {}: {} {:.2f} us, {}", decision.item.layer.file, decision.item.bcol,
+                                decision.winner, decision.winner_microseconds, print(decision.verdict)));
+    }
+  }
+
+  void write(const std::string& text) const {
+    if (console_.verbosity() != Verbosity::quiet) {
+      fmt::print(stderr, "{}", text);
+      std::fflush(stderr);
+    }
+  }
+
+  const Console& console_;
+  tuning::Progress progress_;
+};
+
+nlohmann::json to_json(const tuning::RunSummary& summary) {
+  nlohmann::json outcomes = nlohmann::json::object();
+  for (const auto& [outcome, count] : summary.outcomes) {
+    outcomes[print(outcome)] = count;
+  }
+  return {{"decided", summary.decided},
+          {"known", summary.known},
+          {"failed", summary.failed},
+          {"left", summary.left},
+          {"outcomes", outcomes}};
+}
+
+void print_summary(const tuning::RunSummary& summary, const RunLine& line) {
+  if (line.json) {
+    fmt::print("{}\n", to_json(summary).dump());
+    return;
+  }
+  fmt::print("{} items decided, {} known before, {} failed, {} left\n", summary.decided, summary.known, summary.failed,
+             summary.left);
+  for (const auto& [outcome, count] : summary.outcomes) {
+    fmt::print("{:>8} {}\n", count, print(outcome));
+  }
+  fmt::print("records in {}\n", line.journal);
+}
+
+void say_problems(const tuning::LayerList& layers, const Console& console) {
+  for (const std::string& problem : layers.problems) {
+    console.say(problem);
+  }
+}
+
+/// Of a run that no signal has stopped.
+ExitStatus status_of(const tuning::RunSummary& summary, const tuning::LayerList& layers) {
+  const bool wrong = summary.outcomes.contains(tuning::Outcome::wrong_result);
+  return wrong || summary.failed > 0 ? ExitStatus::check_failed
+         : layers.unreadable         ? ExitStatus::bad_input
+                                     : ExitStatus::done;
+}
+
+tuning::Retry retry_of(const RunLine& line) {
+  return line.retry == "failed"    ? tuning::Retry::failed
+         : line.retry == "missing" ? tuning::Retry::missing
+                                   : tuning::Retry::nothing;
+}
+
+ExitStatus measure(const RunLine& line, const Console& console) {
+  const tuning::LayerList layers = tuning::read_layers(files_of(line));
+  say_problems(layers, console);
+  const std::optional<double> budget = line.budget.empty() ? std::nullopt : std::optional(seconds_in(line.budget));
+  const tuning::RunRequest request = request_for(line.tuning, items_of(line, layers), retry_of(line));
+  const Devices devices(line.tuning);
+  const tuning::StopSignals signals;
+  BegunJournal begun(line.journal);
+  tuning::Journal& journal = begun.get();
+  if (journal.removed_bytes() > 0) {
+    console.say(fmt::format("{}: an unfinished line of {} bytes was removed", line.journal, journal.removed_bytes()));
+  }
+  const double begin = tuning::steady_seconds();
+  const auto out_of_time = [&] { return budget && tuning::steady_seconds() - begin > *budget; };
+  Narrator narrator(console);
+  tuning::RunObserver observer = narrator.observer();
+  observer.started = [&](const DeviceKey& device, const tuning::Environment& environment) {
+    check_environment(journal.records(), device, environment, line.strict, console);
+  };
+  const tuning::RunSummary summary = tuning::run_tuning(request, devices.labs(), journal, observer,
+                                                        [&] { return signals.received() != 0 || out_of_time(); });
+  narrator.finish();
+  print_summary(summary, line);
+  if (line.tuning.exhaustive && !line.json) {
+    fmt::print("{}\n", loss_of_cuts(line.tuning, line.journal));
+  }
+  if (summary.left > 0) {
+    console.error(fmt::format(
+        "stopped {}; the same command goes on from there",
+        signals.received() != 0 ? fmt::format("by signal {}", signals.received()) : "at the end of --budget"));
+  }
+  if (signals.received() != 0) {
+    // As that of a program that the signal has ended: a script shall not take it for a whole run, nor for a failure.
+    return static_cast<ExitStatus>(128 + signals.received());
+  }
+  return status_of(summary, layers);
+}
+
+/// What would be measured, as far as it is known without a GPU.
+ExitStatus list(const RunLine& line, const Console& console) {
+  const tuning::LayerList layers = tuning::read_layers(files_of(line));
+  say_problems(layers, console);
+  const DeviceKey device = device_of_gpu(line.gpu).key;
+  std::vector<tuning::PlannedItem> plan;
+  for (const tuning::ItemRequest& asked : items_of(line, layers)) {
+    const tuning::WorkItem item{.layer = asked.layer, .bcol = asked.bcol, .dtype = "f32", .device = device};
+    plan.push_back({.item = item, .candidates = candidates_for(line.tuning, item)});
+  }
+  const tuning::TimeEstimate estimate{.cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))};
+  fmt::print("{}", line.json ? tuning::listing_json(plan, estimate) : tuning::listing_text(plan, estimate));
+  return ExitStatus::done;
+}
+
+ExitStatus run(const RunLine& line, const CommonOptions& common) {
+  const Console console = common.console();
+  if (!line.emit.empty()) {
+    fmt::print("{}", cluster_script(line.cluster, common.arguments, line.journal));
+    return ExitStatus::done;
+  }
+  return line.list ? list(line, console) : measure(line, console);
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& program, const CommonOptions& common, Action& action) {
+  CLI::App* command =
+      add_command(program, "run", "Measure candidates on this machine's GPUs and append what came of them",
+                  "esctune run layers/ --bcol 32,64,128 -o night.jsonl");
+  const auto line = std::make_shared<RunLine>();
+  command->add_option("MATRIX", line->matrices, "Pruned matrices, or folders of them");
+  command->add_option("--matrices", line->list_file, "File that names matrices, one a line");
+  command->add_option("--bcol", line->bcols, "Columns of B, 32,64,128")
+      ->required()
+      ->delimiter(',')
+      ->check(CLI::Range(1LL, most_columns));
+  command->add_option("-o,--output", line->journal, "Journal to append to; a run goes on where it ends")
+      ->capture_default_str();
+  command->add_option("--shard", line->shard,
+                      "Do a part of the job: i/n, or auto in a Slurm array or an indexed Kubernetes job");
+  command
+      ->add_option("--retry", line->retry,
+                   "Go on with decided items: what has failed of them, or candidates that are missing")
+      ->check(CLI::IsMember({"failed", "missing"}));
+  command->add_option("--budget", line->budget, "Stop after this time: 90s, 20m, 2h");
+  command->add_flag("--strict", line->strict, "Refuse a journal that was begun with another driver or toolkit");
+  command->add_flag("--list", line->list, "Say what would be measured and how long it would take; needs no GPU");
+  command->add_option("--gpu", line->gpu, "With --list: the GPU to suppose")->capture_default_str();
+  command->add_option("--emit", line->emit, "Print the script of an array job for a cluster in place of measuring")
+      ->check(CLI::IsMember({"slurm"}));
+  add_cluster_options(*command, line->cluster);
+  command->add_flag("--json", line->json, "Print the summary as JSON");
+  add_tuning_options(*command, line->tuning);
+  command->callback([line, &common, &action] { action = [=, &common] { return run(*line, common); }; });
+}
+
+}  // namespace esc

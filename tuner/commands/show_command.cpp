@@ -1,0 +1,113 @@
+#include "generator/commands/command.h"
+#include "tuner/records/item_results.h"
+#include "tuner/records/record_text.h"
+#include "tuner/report/candidate_table.h"
+#include "tuner/report/comparison_text.h"
+#include "tuner/report/glob.h"
+#include "tuner/report/item_tables.h"
+#include "tuner/report/outcome_tables.h"
+#include "tuner/report/paper_tables.h"
+#include "tuner/report/summary_json.h"
+
+namespace esc {
+namespace {
+
+struct ShowRequest {
+  std::vector<std::string> files;
+  std::vector<std::string> against;
+  std::string item;
+  bool tables = false;
+  bool json = false;
+};
+
+/// The records by item, and a line for each.
+struct Journal {
+  std::map<tuning::ItemKey, tuning::ItemResults> items;
+  std::vector<tuning::ItemSummary> summaries;
+};
+
+Journal read_journal(const std::vector<std::string>& files) {
+  Journal journal;
+  journal.items = tuning::group_by_item(tuning::read_records(files));
+  journal.summaries = tuning::summarise(journal.items);
+  return journal;
+}
+
+ExitStatus compare(const Journal& journal, const ShowRequest& request) {
+  Journal before = read_journal(request.against);
+  if (!request.item.empty()) {
+    std::erase_if(before.summaries, [&](const tuning::ItemSummary& item) { return !tuning::fits(item, request.item); });
+  }
+  const tuning::JournalComparison comparison = tuning::compare_journals(before.summaries, journal.summaries);
+  fmt::print("{}", request.json ? tuning::to_json(comparison) : tuning::print(comparison));
+  return comparison.count(tuning::Verdict::worse) > 0 ? ExitStatus::check_failed : ExitStatus::done;
+}
+
+void print_overview(const Journal& journal, bool with_candidates) {
+  constexpr std::size_t most_candidates = 10;
+  fmt::print("{}", tuning::markdown(tuning::item_table(journal.summaries)));
+  fmt::print("\n{}", tuning::markdown(tuning::summary_table(tuning::group(journal.summaries))));
+  fmt::print("\n{}", tuning::markdown(tuning::outcome_table(journal.items)));
+  if (!with_candidates) {
+    return;
+  }
+  for (const tuning::ItemSummary& item : journal.summaries) {
+    const tuning::ItemResults& results = journal.items.at(tuning::key_of(item.item));
+    fmt::print("\n### {}\n\n{}\n{}", tuning::label(item),
+               tuning::markdown(tuning::candidate_table(results, most_candidates)),
+               tuning::markdown(tuning::library_table(results)));
+  }
+}
+
+/// The journal with the items that were asked for alone.
+Journal narrowed(const Journal& journal, const std::string& pattern) {
+  Journal result;
+  result.summaries = tuning::pick(journal.summaries, pattern);
+  for (const tuning::ItemSummary& item : result.summaries) {
+    const tuning::ItemKey key = tuning::key_of(item.item);
+    result.items[key] = journal.items.at(key);
+  }
+  return result;
+}
+
+ExitStatus run(const ShowRequest& request) {
+  Journal journal = read_journal(request.files);
+  if (!request.item.empty()) {
+    journal = narrowed(journal, request.item);
+  }
+  if (!request.against.empty()) {
+    return compare(journal, request);
+  }
+  if (request.json) {
+    fmt::print("{}", tuning::to_json(journal.summaries, journal.items));
+  } else if (request.tables) {
+    fmt::print("{}", tuning::paper_tables(tuning::group(journal.summaries), journal.items));
+  } else {
+    print_overview(journal, !request.item.empty());
+  }
+  return ExitStatus::done;
+}
+
+}  // namespace
+
+void add_show_command(CLI::App& program, const CommonOptions&, Action& action) {
+  CLI::App* command =
+      add_command(program, "show", "Print tables of what was measured", "esctune show night.jsonl --tables");
+  const auto request = std::make_shared<ShowRequest>();
+  command->add_option("files", request->files, "Records: files of esctune run, layer or merge")->required();
+  command->add_option(
+      "--item", request->item,
+      "Only items that this shell pattern fits: NAME, NAME@BCOL or the file; lists their best candidates");
+  auto* against =
+      command
+          ->add_option(
+              "--against", request->against,
+              "Compare item by item with these older records: BETTER, WORSE, SAME, UNSURE; status 1 when one is WORSE")
+          ->allow_extra_args(false);
+  command->add_flag("--tables", request->tables, "Print the paper's Table 1 and Table 2 for this device")
+      ->excludes(against);
+  command->add_flag("--json", request->json, "Print JSON");
+  command->callback([request, &action] { action = [=] { return run(*request); }; });
+}
+
+}  // namespace esc

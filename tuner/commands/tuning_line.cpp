@@ -1,0 +1,173 @@
+#include "tuner/commands/tuning_line.h"
+
+#include <fmt/format.h>
+#include <tbb/info.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iterator>
+#include <set>
+
+#include "generator/schedule/schedule_list.h"
+#include "generator/schedule/scheduler.h"
+#include "generator/schedule/settings.h"
+#include "generator/support/error.h"
+#include "generator/support/file.h"
+#include "generator/support/process.h"
+#include "tuner/process/program_beside.h"
+#include "tuner/records/record_text.h"
+#include "tuner/search/recorded_lab.h"
+#include "tuner/space/cut_loss.h"
+#include "tuner/space/near_winners.h"
+#include "tuner/space/search_space.h"
+
+namespace esc {
+namespace {
+
+using tuning::WorkerCommand;
+
+/// Threads that prepare candidates; the rest of the host measures and judges.
+int preparing_threads() {
+  const int all = tbb::info::default_concurrency();
+  return std::max(1, all - std::max(1, all / 4));
+}
+
+/// "nvrtc 13.0", as the worker that builds says.
+std::string compiler_of(const std::filesystem::path& worker) {
+  const ProcessResult result = run_process({worker.string(), "version"}, {.errors_apart = true});
+  if (result.status != 0) {
+    throw UserError(worker.string(), "does not run: " + result.errors, "install the libraries of a CUDA toolkit",
+                    ExitStatus::missing_tool);
+  }
+  return result.output.substr(0, result.output.find('\n'));
+}
+
+/// The schedules of a file, one a line. Throws UserError with the line.
+std::vector<Schedule> schedules_in(const std::string& file) {
+  const std::vector<Schedule> schedules = parse_schedules(read_file(file), file);
+  if (schedules.empty()) {
+    throw UserError(file, "has no schedule", "write one on each line");
+  }
+  return schedules;
+}
+
+std::vector<Schedule> legal_among(const std::vector<Schedule>& schedules, long long bcol) {
+  std::vector<Schedule> legal;
+  std::ranges::copy_if(schedules, std::back_inserter(legal),
+                       [&](const Schedule& schedule) { return is_accepted([&] { check_legal(schedule, bcol); }); });
+  return legal;
+}
+
+std::set<std::string> families_of(const TuningLine& line) {
+  return line.families.empty() ? std::set<std::string>{"panel", "rows"}
+                               : std::set<std::string>(line.families.begin(), line.families.end());
+}
+
+}  // namespace
+
+void add_tuning_options(CLI::App& command, TuningLine& line) {
+  command
+      .add_option("--families", line.families, "Families of schedules to try: panel, rows, atomic (default panel,rows)")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"panel", "rows", "atomic"}));
+  command.add_option("--space", line.space, "Try the schedules in this file, one a line, in place of the search space");
+  command.add_option("--candidates", line.most, "Measure at most this many candidates of a layer and bCol")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  command.add_flag("--exhaustive", line.exhaustive,
+                   "Leave no candidate out by a model, and say what that would have lost");
+  command.add_flag("--cold", line.cold, "Measure with an L2 cache that holds nothing of the operands");
+  command.add_flag("--no-peers", line.no_peers, "Do not measure cuBLASLt and cuSPARSE");
+  auto* cache = command.add_option("--cache", line.cache, "Folder for compiled kernels (default ~/.cache/esc)");
+  command.add_flag("--no-cache", line.no_cache, "Keep no compiled kernels")->excludes(cache);
+  command.add_option("--timeout", line.patience_seconds, "Seconds after which a candidate counts as hanging")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str();
+  command.add_option("--gpus", line.gpus, "Numbers of the GPUs to measure on, 0,1 (default 0)")
+      ->delimiter(',')
+      ->check(CLI::Range(0, 1023));
+  command.add_option("--replay", line.replay, "Take measurements from these records in place of a GPU");
+}
+
+tuning::Candidates candidates_for(const TuningLine& line, const tuning::WorkItem& item) {
+  const Schedule incumbent = choose_schedule(tuning::shape_of(item)).schedule;
+  if (!line.space.empty()) {
+    return tuning::choose_candidates(legal_among(schedules_in(line.space), item.bcol), item, {}, {incumbent}, true);
+  }
+  const std::set<std::string> families = families_of(line);
+  std::vector<Schedule> always = tuning::near_winners(nearest_database(item.device), item, families);
+  always.push_back(incumbent);
+  return tuning::choose_candidates(tuning::search_space(item.bcol, families), item, {.most = line.most}, always,
+                                   line.exhaustive);
+}
+
+std::string loss_of_cuts(const TuningLine& line, const std::string& journal) {
+  return print(tuning::cut_loss(tuning::group_by_item(tuning::read_records({journal})), {.most = line.most}));
+}
+
+tuning::RunRequest request_for(const TuningLine& line, std::vector<tuning::ItemRequest> items, tuning::Retry retry) {
+  if (!line.space.empty()) {
+    static_cast<void>(schedules_in(line.space));
+  }
+  return {.items = std::move(items),
+          .cache = line.cold ? tuning::CacheState::cold : tuning::CacheState::warm,
+          .retry = retry,
+          .search = {.peers = !line.no_peers},
+          .candidates =
+              [line](const tuning::WorkItem& item) {
+                std::vector<Schedule> schedules;
+                for (const tuning::Candidate& candidate : candidates_for(line, item).kept) {
+                  schedules.push_back(candidate.schedule);
+                }
+                return schedules;
+              },
+          .incumbent = [](const tuning::WorkItem& item) { return choose_schedule(tuning::shape_of(item)).schedule; }};
+}
+
+Devices::Devices(const TuningLine& line) : line_(line) {
+  if (std::isnan(line.patience_seconds)) {
+    throw UserError("--timeout", "is not a number", "give a number of seconds");
+  }
+  if (std::set<int>(line.gpus.begin(), line.gpus.end()).size() < line.gpus.size()) {
+    throw UserError("--gpus", "names a GPU twice", "name each once: two processes on one GPU spoil each other's times");
+  }
+  if (!line.replay.empty()) {
+    records_ = tuning::read_records({line.replay});
+    return;
+  }
+  const std::filesystem::path worker = tuning::program_beside_this("esctune-worker");
+  const std::filesystem::path folder =
+      line.cache.empty() ? tuning::default_cache_folder() : std::filesystem::path(line.cache);
+  if (!line.no_cache && !folder.empty()) {
+    cache_ = std::make_unique<tuning::ObjectCache>(folder);
+  }
+  pool_ = std::make_unique<tuning::BuildPool>(WorkerCommand{.program = worker, .arguments = {"build"}},
+                                              preparing_threads());
+  builders_ = tuning::make_builders(*pool_, cache_.get(), compiler_of(worker));
+}
+
+std::vector<tuning::LabFactory> Devices::labs() const {
+  if (!builders_) {
+    return {[this] { return std::make_unique<tuning::RecordedLab>(records_); }};
+  }
+  const std::vector<int> gpus = line_.gpus.empty() ? std::vector<int>{0} : line_.gpus;
+  const auto threads = std::max<std::size_t>(1, static_cast<std::size_t>(preparing_threads()) / gpus.size());
+  const tuning::Patience patience{.candidate =
+                                      std::chrono::milliseconds(static_cast<long long>(1000 * line_.patience_seconds))};
+  const auto cuts = line_.exhaustive || !line_.space.empty() ? tuning::OccupancyCuts::off : tuning::OccupancyCuts::on;
+  std::vector<tuning::LabFactory> labs;
+  for (const int gpu : gpus) {
+    // The process sees that GPU alone, as its first one. Without --gpus it sees what this process sees.
+    WorkerCommand command{.program = tuning::program_beside_this("esctune-worker"), .arguments = {"measure"}};
+    if (!line_.gpus.empty()) {
+      command.environment.push_back("CUDA_VISIBLE_DEVICES=" + std::to_string(gpu));
+    }
+    labs.emplace_back([this, command, threads, patience, cuts] {
+      return std::make_unique<tuning::DeviceLab>(command, *builders_, threads, patience, cuts);
+    });
+  }
+  return labs;
+}
+
+}  // namespace esc

@@ -1,0 +1,174 @@
+#include "tuner/gpu/cublas_peer.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <span>
+
+#include "generator/verify/transformer_check.h"
+
+namespace esc::gpu {
+namespace {
+
+constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
+constexpr int most_algorithms = 16;
+constexpr double tf32_tolerance = 1e-3;
+constexpr double most_dense_bytes = 4e9;
+constexpr const char* fp32_name = "cublas-fp32";
+constexpr const char* tf32_name = "cublas-tf32";
+
+void check(cublasStatus_t status, const char* call) {
+  if (status != CUBLAS_STATUS_SUCCESS) {
+    throw DeviceError(call, cublasLtGetStatusString(status));
+  }
+}
+
+/// What describes the product to the library. It knows column-major matrices only, which are transposed row-major ones:
+/// C^T (n x M) = B^T (n x K) x A^T (K x M).
+class Description {
+ public:
+  Description(const ProductBench& bench, cublasComputeType_t compute) {
+    const std::uint64_t n = bench.columns();
+    const auto m = static_cast<std::uint64_t>(bench.matrix().rows);
+    const auto k = static_cast<std::uint64_t>(bench.matrix().columns);
+    try {
+      check(cublasLtMatmulDescCreate(&product, compute, CUDA_R_32F), "cublasLtMatmulDescCreate");
+      create(b, n, k);
+      create(a, k, m);
+      create(c, n, m);
+      check(cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
+      check(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,
+                                                 sizeof workspace_bytes),
+            "cublasLtMatmulPreferenceSetAttribute");
+    } catch (...) {
+      release();
+      throw;
+    }
+  }
+  Description(const Description&) = delete;
+  Description& operator=(const Description&) = delete;
+  ~Description() { release(); }
+
+  cublasLtMatmulDesc_t product = nullptr;
+  cublasLtMatrixLayout_t a = nullptr;
+  cublasLtMatrixLayout_t b = nullptr;
+  cublasLtMatrixLayout_t c = nullptr;
+  cublasLtMatmulPreference_t preference = nullptr;
+
+ private:
+  /// Column-major, without gaps between the columns.
+  static void create(cublasLtMatrixLayout_t& layout, std::uint64_t rows, std::uint64_t columns) {
+    check(cublasLtMatrixLayoutCreate(&layout, CUDA_R_32F, rows, columns, static_cast<std::int64_t>(rows)),
+          "cublasLtMatrixLayoutCreate");
+  }
+
+  void release() {
+    if (preference != nullptr) {
+      static_cast<void>(cublasLtMatmulPreferenceDestroy(preference));
+    }
+    for (const cublasLtMatrixLayout_t layout : {a, b, c}) {
+      if (layout != nullptr) {
+        static_cast<void>(cublasLtMatrixLayoutDestroy(layout));
+      }
+    }
+    if (product != nullptr) {
+      static_cast<void>(cublasLtMatmulDescDestroy(product));
+    }
+  }
+};
+
+/// A as a dense matrix on the device, for all algorithms; made anew when another number of copies is asked for.
+class DenseMatrix {
+ public:
+  explicit DenseMatrix(const SparseMatrix& matrix) : elements_(dense_elements(matrix)) {}
+
+  std::shared_ptr<const Copies> copies(std::size_t count) {
+    if (copies_ == nullptr || copies_->count() != count) {
+      copies_ = std::make_shared<const Copies>(std::span<const float>(elements_), count);
+    }
+    return copies_;
+  }
+  std::size_t bytes() const { return elements_.size() * sizeof(float); }
+
+ private:
+  std::vector<float> elements_;
+  std::shared_ptr<const Copies> copies_;
+};
+
+class CublasProduct : public PeerProduct {
+ public:
+  CublasProduct(const CublasHandle& handle, const ProductBench& bench, std::shared_ptr<const Description> description,
+                const cublasLtMatmulAlgo_t& algorithm, std::shared_ptr<const Copies> a)
+      : handle_(handle), bench_(bench), description_(std::move(description)), algorithm_(algorithm), a_(std::move(a)) {}
+
+  void launch(cudaStream_t stream, std::size_t copy) override {
+    const float one = 1;
+    const float zero = 0;
+    float* const c = bench_.c(copy);
+    check(cublasLtMatmul(handle_.get(), description_->product, &one, bench_.b(copy), description_->b,
+                         a_->at<const float>(copy), description_->a, &zero, c, description_->c, c, description_->c,
+                         &algorithm_, handle_.workspace().as<void>(), handle_.workspace().bytes(), stream),
+          "cublasLtMatmul");
+  }
+
+ private:
+  const CublasHandle& handle_;
+  const ProductBench& bench_;
+  std::shared_ptr<const Description> description_;
+  cublasLtMatmulAlgo_t algorithm_;
+  std::shared_ptr<const Copies> a_;
+};
+
+Peer peer_of(const std::string& name, cublasComputeType_t compute, double tolerance, const CublasHandle& handle,
+             const ProductBench& bench, const std::shared_ptr<DenseMatrix>& dense) {
+  Peer peer{.name = name, .tolerance = tolerance, .a_bytes = dense->bytes(), .algorithms = {}, .problem = {}};
+  try {
+    const auto description = std::make_shared<const Description>(bench, compute);
+    std::array<cublasLtMatmulHeuristicResult_t, most_algorithms> found = {};
+    int count = 0;
+    check(cublasLtMatmulAlgoGetHeuristic(handle.get(), description->product, description->b, description->a,
+                                         description->c, description->c, description->preference, most_algorithms,
+                                         found.data(), &count),
+          "cublasLtMatmulAlgoGetHeuristic");
+    for (int number = 0; number < count; ++number) {
+      const cublasLtMatmulHeuristicResult_t& heuristic = found[static_cast<std::size_t>(number)];
+      peer.algorithms.push_back(
+          {fmt::format("heuristic {}", number),
+           [&handle, &bench, description, heuristic, dense](std::size_t copies) -> std::unique_ptr<PeerProduct> {
+             check(heuristic.state, "cublasLtMatmulAlgoGetHeuristic");
+             return std::make_unique<CublasProduct>(handle, bench, description, heuristic.algo, dense->copies(copies));
+           }});
+    }
+    if (peer.algorithms.empty()) {
+      peer.problem = "cublasLtMatmulAlgoGetHeuristic: it knows no algorithm for this product";
+    }
+  } catch (const DeviceError& error) {
+    if (!still_works()) {
+      throw;
+    }
+    peer.problem = error.what();
+  }
+  return peer;
+}
+
+}  // namespace
+
+CublasHandle::CublasHandle() : workspace_(workspace_bytes) { check(cublasLtCreate(&handle_), "cublasLtCreate"); }
+CublasHandle::~CublasHandle() { static_cast<void>(cublasLtDestroy(handle_)); }
+
+std::string CublasHandle::version() const { return std::to_string(cublasLtGetVersion()); }
+
+std::vector<Peer> cublas_peers(const CublasHandle& handle, const ProductBench& bench) {
+  const double dense_bytes =
+      4.0 * static_cast<double>(bench.matrix().rows) * static_cast<double>(bench.matrix().columns);
+  if (dense_bytes > most_dense_bytes) {
+    const std::string problem = fmt::format("A as a dense matrix would take {:.1f} GB", dense_bytes / 1e9);
+    return {{.name = fp32_name, .tolerance = 0, .a_bytes = 0, .algorithms = {}, .problem = problem},
+            {.name = tf32_name, .tolerance = 0, .a_bytes = 0, .algorithms = {}, .problem = problem}};
+  }
+  const auto dense = std::make_shared<DenseMatrix>(bench.matrix());
+  return {peer_of(fp32_name, CUBLAS_COMPUTE_32F, bench.float32_tolerance(), handle, bench, dense),
+          peer_of(tf32_name, CUBLAS_COMPUTE_32F_FAST_TF32, tf32_tolerance, handle, bench, dense)};
+}
+
+}  // namespace esc::gpu

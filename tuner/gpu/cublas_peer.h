@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cublasLt.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tuner/gpu/device.h"
+#include "tuner/gpu/peers.h"
+
+namespace esc::gpu {
+
+/// cuBLASLt and the workspace that its products share, one after the other.
+class CublasHandle {
+ public:
+  CublasHandle();
+  CublasHandle(const CublasHandle&) = delete;
+  CublasHandle& operator=(const CublasHandle&) = delete;
+  ~CublasHandle();
+
+  cublasLtHandle_t get() const { return handle_; }
+  const Buffer& workspace() const { return workspace_; }
+  std::string version() const;
+
+ private:
+  cublasLtHandle_t handle_ = nullptr;
+  Buffer workspace_;
+};
+
+/// The dense product, as float32 and as TF32, with up to 16 algorithms each that cuBLASLt recommends.
+std::vector<Peer> cublas_peers(const CublasHandle& handle, const ProductBench& bench);
+
+}  // namespace esc::gpu

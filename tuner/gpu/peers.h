@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/gpu/graph_timer.h"
+#include "tuner/gpu/product_bench.h"
+
+namespace esc::gpu {
+
+/// One algorithm of a library, made for one product and ready to be launched and captured.
+class PeerProduct {
+ public:
+  virtual ~PeerProduct() = default;
+  virtual void launch(cudaStream_t stream, std::size_t copy) = 0;
+};
+
+/// One algorithm of a peer.
+struct PeerAlgorithm {
+  std::string name;
+  /// Makes it for so many copies of the operands. Throws DeviceError.
+  std::function<std::unique_ptr<PeerProduct>(std::size_t copies)> make;
+};
+
+/// Someone else's way to compute the same product, with all the algorithms that it offers for it.
+struct Peer {
+  std::string name;         ///< "cublas-fp32", "cublas-tf32" or "cusparse"
+  double tolerance = 0;     ///< relative Frobenius error that it may have
+  std::size_t a_bytes = 0;  ///< of its form of A
+  std::vector<PeerAlgorithm> algorithms;
+  std::string problem;  ///< why there are none
+};
+
+/// What became of one algorithm of a peer: times, or a problem.
+struct PeerAttempt {
+  std::string algorithm;
+  std::string problem;
+  double error = 0;
+  Timing timing;
+};
+
+struct PeerResult {
+  std::string peer;
+  std::vector<PeerAttempt> attempts;  ///< at least one
+  std::optional<PeerAttempt> best;    ///< the fastest right one, timed again
+  std::optional<Timing> best_cold;    ///< where that was asked for
+};
+
+/// The handles of the libraries, made once, and what every product of them shares.
+class PeerLibraries {
+ public:
+  PeerLibraries();
+  PeerLibraries(const PeerLibraries&) = delete;
+  PeerLibraries& operator=(const PeerLibraries&) = delete;
+  ~PeerLibraries();
+
+  /// Versions of cuBLASLt and cuSPARSE, as they count them.
+  std::string cublas_version() const;
+  std::string cusparse_version() const;
+
+  /// cuBLASLt, exact and with TF32, and cuSPARSE for the bench's product. They live no longer than the bench and this
+  /// object.
+  std::vector<Peer> peers_for(const ProductBench& bench) const;
+
+ private:
+  struct Handles;
+  std::unique_ptr<Handles> handles_;
+};
+
+/// How peers are timed: each attempt, and the best one again.
+struct PeerTimings {
+  TimingOptions attempt;
+  TimingOptions best;
+  bool cold = false;
+};
+
+/// Judges and times all algorithms of a peer. What fails is in the result; throws DeviceError only when the device has
+/// ceased to work.
+PeerResult measure_peer(const Peer& peer, const ProductBench& bench, GraphTimer& timer, const PeerTimings& timings);
+
+}  // namespace esc::gpu

@@ -1,0 +1,133 @@
+#include "tuner/process/message.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+
+namespace esc::tuning {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Milliseconds that poll may wait, rounded up so that it does not return early again and again; -1: for ever.
+int patience(const std::optional<Deadline>& deadline) {
+  if (!deadline) {
+    return -1;
+  }
+  constexpr milliseconds longest(60'000);
+  const auto left = std::chrono::ceil<milliseconds>(*deadline - std::chrono::steady_clock::now());
+  return static_cast<int>(std::clamp(left, milliseconds(0), longest).count());
+}
+
+/// Waits until something can be read from the socket (POLLIN) or be written to it (POLLOUT).
+Reception await(int socket, short event, const std::optional<Deadline>& deadline) {
+  while (true) {
+    pollfd waiting{socket, event, 0};
+    const int ready = ::poll(&waiting, 1, patience(deadline));
+    if (ready > 0) {
+      return Reception::complete;
+    }
+    if (deadline && std::chrono::steady_clock::now() >= *deadline) {
+      return Reception::late;
+    }
+    if (ready < 0 && errno != EINTR) {
+      return Reception::closed;
+    }
+  }
+}
+
+/// Both ends are processes of one machine and one program: numbers travel as they are in memory.
+Reception send_bytes(int socket, std::span<const char> bytes, const std::optional<Deadline>& deadline) {
+  while (!bytes.empty()) {
+    if (const Reception room = await(socket, POLLOUT, deadline); room != Reception::complete) {
+      return room;
+    }
+    const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && (errno == EINTR || errno == EAGAIN)) {
+      continue;
+    }
+    if (sent <= 0) {
+      return Reception::closed;
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(sent));
+  }
+  return Reception::complete;
+}
+
+Reception send_number(int socket, std::uint64_t number, const std::optional<Deadline>& deadline) {
+  return send_bytes(socket, {reinterpret_cast<const char*>(&number), sizeof number}, deadline);
+}
+
+Reception send_text(int socket, const std::string& text, const std::optional<Deadline>& deadline) {
+  const Reception size = send_number(socket, text.size(), deadline);
+  return size == Reception::complete ? send_bytes(socket, text, deadline) : size;
+}
+
+Reception send_message(int socket, const Message& message, const std::optional<Deadline>& deadline) {
+  Reception sent = send_text(socket, message.head, deadline);
+  if (sent == Reception::complete) {
+    sent = send_number(socket, message.pieces.size(), deadline);
+  }
+  for (std::size_t number = 0; sent == Reception::complete && number < message.pieces.size(); ++number) {
+    sent = send_text(socket, message.pieces[number], deadline);
+  }
+  return sent;
+}
+
+Reception receive_bytes(int socket, std::span<char> bytes, const std::optional<Deadline>& deadline) {
+  while (!bytes.empty()) {
+    if (const Reception arrival = await(socket, POLLIN, deadline); arrival != Reception::complete) {
+      return arrival;
+    }
+    const ssize_t received = ::recv(socket, bytes.data(), bytes.size(), 0);
+    if (received < 0 && errno == EINTR) {
+      continue;
+    }
+    if (received <= 0) {
+      return Reception::closed;
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(received));
+  }
+  return Reception::complete;
+}
+
+Reception receive_number(int socket, std::uint64_t& number, const std::optional<Deadline>& deadline) {
+  return receive_bytes(socket, {reinterpret_cast<char*>(&number), sizeof number}, deadline);
+}
+
+Reception receive_text(int socket, std::string& text, const std::optional<Deadline>& deadline) {
+  std::uint64_t bytes = 0;
+  if (const Reception size = receive_number(socket, bytes, deadline); size != Reception::complete) {
+    return size;
+  }
+  text.resize(bytes);
+  return receive_bytes(socket, text, deadline);
+}
+
+}  // namespace
+
+bool send(int socket, const Message& message) {
+  return send_message(socket, message, std::nullopt) == Reception::complete;
+}
+
+Reception send(int socket, const Message& message, Deadline deadline) {
+  return send_message(socket, message, deadline);
+}
+
+Reception receive(int socket, Message& message, std::optional<Deadline> deadline) {
+  std::uint64_t pieces = 0;
+  Reception reception = receive_text(socket, message.head, deadline);
+  if (reception == Reception::complete) {
+    reception = receive_number(socket, pieces, deadline);
+  }
+  message.pieces.clear();
+  while (reception == Reception::complete && message.pieces.size() < pieces) {
+    reception = receive_text(socket, message.pieces.emplace_back(), deadline);
+  }
+  return reception;
+}
+
+}  // namespace esc::tuning

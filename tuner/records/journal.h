@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <mutex>
+#include <vector>
+
+#include "tuner/records/record.h"
+
+namespace esc::tuning {
+
+/// A file of records that is only ever appended to. Each line is on the disk when `write` returns: whoever kills the
+/// program, or pulls the plug, loses nothing but the candidate in flight. One writer at a time.
+class Journal {
+ public:
+  /// Opens the file for going on, or begins it. A part of a line that a killed writer left at its end is removed.
+  /// Throws UserError when the file is another writer's, holds a line that is no record, or cannot be written.
+  explicit Journal(const std::filesystem::path& file);
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+  ~Journal();
+
+  /// What was in the file when it was opened.
+  const std::vector<Record>& records() const { return records_; }
+  /// Bytes of an unfinished line that were removed.
+  std::size_t removed_bytes() const { return removed_bytes_; }
+  /// Safe to call in parallel. Throws UserError when it cannot be written; then nothing of the record is in the file.
+  void write(const Record& record);
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const;
+  /// Removes what there is of the record that is being written, and fails.
+  [[noreturn]] void take_back(const std::string& what);
+
+  std::filesystem::path file_;
+  int descriptor_ = -1;
+  std::mutex mutex_;
+  std::size_t bytes_ = 0;
+  std::size_t removed_bytes_ = 0;
+  std::vector<Record> records_;
+};
+
+}  // namespace esc::tuning

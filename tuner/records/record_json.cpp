@@ -1,0 +1,192 @@
+#include "tuner/records/record_json.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "generator/support/error.h"
+#include "tuner/records/record_text.h"
+
+namespace esc::tuning {
+namespace {
+
+using nlohmann::json;
+
+/// The words of an enumeration, in both directions.
+template <typename Value, std::size_t count>
+using Words = std::array<std::pair<Value, const char*>, count>;
+
+constexpr Words<Stage, 2> stage_words{{{Stage::search, "search"}, {Stage::final, "final"}}};
+constexpr Words<Edge, 2> edge_words{{{Edge::plain, "plain"}, {Edge::chain, "chain"}}};
+constexpr Words<CacheState, 2> cache_words{{{CacheState::warm, "warm"}, {CacheState::cold, "cold"}}};
+constexpr std::array all_outcomes{Outcome::ok,           Outcome::compile_failed, Outcome::launch_failed,
+                                  Outcome::wrong_result, Outcome::timed_out,      Outcome::skipped_by_limit};
+constexpr std::array all_verdicts{Verdict::better, Verdict::worse, Verdict::same, Verdict::unsure};
+
+template <typename Value, std::size_t count>
+std::string word_of(Value value, const Words<Value, count>& words) {
+  for (const auto& [known, word] : words) {
+    if (known == value) {
+      return word;
+    }
+  }
+  ESC_CHECK(false, "every value has a word");
+}
+
+template <typename Value, std::size_t count>
+Value value_of(const std::string& word, const Words<Value, count>& words) {
+  for (const auto& [value, known] : words) {
+    if (known == word) {
+      return value;
+    }
+  }
+  throw NotARecord{fmt::format("has the unknown word '{}'", word)};
+}
+
+template <typename Value, std::size_t count>
+Value value_of(const std::string& word, const std::array<Value, count>& values) {
+  for (const Value value : values) {
+    if (print(value) == word) {
+      return value;
+    }
+  }
+  throw NotARecord{fmt::format("has the unknown word '{}'", word)};
+}
+
+json to_json(const WorkItem& item) {
+  return {{"layer",
+           {{"file", item.layer.file},
+            {"pattern", item.layer.pattern},
+            {"rows", item.layer.rows},
+            {"columns", item.layer.columns},
+            {"nonzeros", item.layer.nonzeros},
+            {"longest_row", item.layer.longest_row},
+            {"row_variation", item.layer.row_variation}}},
+          {"bcol", item.bcol},
+          {"dtype", item.dtype},
+          {"device", print(item.device)},
+          {"l2", word_of(item.cache, cache_words)}};
+}
+
+WorkItem item_from(const json& line) {
+  const json& layer = line.at("layer");
+  return {.layer = {.file = layer.at("file"),
+                    .pattern = layer.at("pattern"),
+                    .rows = layer.at("rows"),
+                    .columns = layer.at("columns"),
+                    .nonzeros = layer.at("nonzeros"),
+                    .longest_row = layer.at("longest_row"),
+                    .row_variation = layer.at("row_variation")},
+          .bcol = line.at("bcol"),
+          .dtype = line.at("dtype"),
+          .device = parse_device_key(line.at("device").get<std::string>()),
+          .cache = value_of(line.at("l2").get<std::string>(), cache_words)};
+}
+
+json to_json(const Environment& environment) {
+  return {{"tool", environment.tool},
+          {"toolkit", environment.toolkit},
+          {"device_name", environment.device_name},
+          {"driver", environment.driver}};
+}
+
+Environment environment_from(const json& line) {
+  const json& environment = line.at("environment");
+  return {.tool = environment.at("tool"),
+          .toolkit = environment.at("toolkit"),
+          .device_name = environment.at("device_name"),
+          .driver = environment.at("driver")};
+}
+
+json to_json(const KernelFacts& kernel) {
+  return {{"registers", kernel.registers},     {"shared_bytes", kernel.shared_bytes},
+          {"local_bytes", kernel.local_bytes}, {"threads", kernel.threads},
+          {"blocks", kernel.blocks},           {"packed_bytes", kernel.packed_bytes}};
+}
+
+KernelFacts kernel_from(const json& kernel) {
+  return {.registers = kernel.at("registers"),
+          .shared_bytes = kernel.at("shared_bytes"),
+          .local_bytes = kernel.at("local_bytes"),
+          .threads = kernel.at("threads"),
+          .blocks = kernel.at("blocks"),
+          .packed_bytes = kernel.at("packed_bytes")};
+}
+
+}  // namespace
+
+json to_json(const CandidateRecord& record) {
+  json line = to_json(record.item);
+  line.update({{"format", record_format},
+               {"record", "candidate"},
+               {"environment", to_json(record.environment)},
+               {"stage", word_of(record.stage, stage_words)},
+               {"edge", word_of(record.edge, edge_words)},
+               {"candidate", record.candidate},
+               {"algorithm", record.algorithm},
+               {"builder", record.builder},
+               {"digest", record.digest},
+               {"outcome", print(record.outcome)},
+               {"detail", record.detail},
+               {"error", record.error},
+               {"samples", record.samples},
+               {"clock_mhz", record.clock_megahertz}});
+  if (record.kernel) {
+    line["kernel"] = to_json(*record.kernel);
+  }
+  return line;
+}
+
+CandidateRecord candidate_from(const json& line) {
+  CandidateRecord record{.environment = environment_from(line),
+                         .item = item_from(line),
+                         .stage = value_of(line.at("stage").get<std::string>(), stage_words),
+                         .edge = value_of(line.at("edge").get<std::string>(), edge_words),
+                         .candidate = line.at("candidate"),
+                         .algorithm = line.at("algorithm"),
+                         .builder = line.at("builder"),
+                         .digest = line.at("digest"),
+                         .kernel = {},
+                         .outcome = value_of(line.at("outcome").get<std::string>(), all_outcomes),
+                         .detail = line.at("detail"),
+                         .error = line.at("error"),
+                         .samples = line.at("samples"),
+                         .clock_megahertz = line.at("clock_mhz")};
+  if (line.contains("kernel")) {
+    record.kernel = kernel_from(line.at("kernel"));
+  }
+  return record;
+}
+
+json to_json(const DecisionRecord& record) {
+  json line = to_json(record.item);
+  line.update({{"format", record_format},
+               {"record", "decision"},
+               {"environment", to_json(record.environment)},
+               {"winner", record.winner},
+               {"incumbent", record.incumbent},
+               {"verdict", print(record.verdict)},
+               {"ratio", record.ratio},
+               {"winner_us", record.winner_microseconds},
+               {"fastest_peer", record.fastest_peer},
+               {"peer_us", record.peer_microseconds},
+               {"peer_wins", record.peer_wins}});
+  return line;
+}
+
+DecisionRecord decision_from(const json& line) {
+  return {.environment = environment_from(line),
+          .item = item_from(line),
+          .winner = line.at("winner"),
+          .incumbent = line.at("incumbent"),
+          .verdict = value_of(line.at("verdict").get<std::string>(), all_verdicts),
+          .ratio = line.at("ratio"),
+          .winner_microseconds = line.at("winner_us"),
+          .fastest_peer = line.at("fastest_peer"),
+          .peer_microseconds = line.at("peer_us"),
+          .peer_wins = line.at("peer_wins")};
+}
+
+}  // namespace esc::tuning

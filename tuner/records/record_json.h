@@ -1,0 +1,21 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tuner/records/record.h"
+
+namespace esc::tuning {
+
+/// What JSON holds that stands for no record.
+struct NotARecord {
+  std::string why;
+};
+
+/// Records as JSON, and back. Those back throw NotARecord or nlohmann::json::exception.
+nlohmann::json to_json(const CandidateRecord& record);
+nlohmann::json to_json(const DecisionRecord& record);
+CandidateRecord candidate_from(const nlohmann::json& line);
+DecisionRecord decision_from(const nlohmann::json& line);
+
+}  // namespace esc::tuning

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tuner/records/record.h"
+
+namespace esc::tuning {
+
+/// Version of the lines; a line of another one is refused.
+constexpr int record_format = 1;
+
+/// A record as one line of JSON, keys sorted, without its end.
+std::string print(const Record& record);
+
+/// The record in a line. Throws UserError, with `place`, for what `print` has not written.
+Record parse_record(const std::string& line, const std::string& place);
+
+/// The records of a journal's text.
+struct JournalText {
+  std::vector<Record> records;
+  std::vector<std::string> damaged;  ///< "FILE:LINE: why", for lines that hold no record
+  std::size_t whole_bytes = 0;       ///< of the lines that have an end: a killed writer can leave a part behind them
+};
+
+/// Reads what can be read; what cannot is listed.
+JournalText parse_journal(const std::string& text, const std::string& file);
+
+/// The records of some files. Throws UserError for a file that cannot be read and for a damaged line, a part of a line
+/// at the end excepted.
+std::vector<Record> read_records(const std::vector<std::string>& files);
+
+}  // namespace esc::tuning

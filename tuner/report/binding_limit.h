@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "tuner/report/table.h"
+#include "tuner/space/cost_model.h"
+
+namespace esc::tuning {
+
+/// What takes the time of a launch by the cost model: a row for each part.
+Table cost_table(const Cost& cost);
+
+/// The largest part: "the launch floor", "loads that wait for each other", "the bandwidth of the L2 cache", "the
+/// load/store unit", "arithmetic" or "reduction".
+std::string binding_limit(const Cost& cost);
+
+}  // namespace esc::tuning

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "tuner/report/compare_items.h"
+
+namespace esc::tuning {
+
+/// The comparison as Markdown: a row per common item, how many came to which verdict, the items that only one of them
+/// has.
+std::string print(const JournalComparison& comparison);
+
+/// The same as JSON.
+std::string to_json(const JournalComparison& comparison);
+
+}  // namespace esc::tuning

@@ -1,0 +1,128 @@
+#include "tuner/report/item_summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace esc::tuning {
+namespace {
+
+/// How many characters at the front of all files are folders that they share.
+std::size_t common_folders(const std::map<ItemKey, ItemResults>& items) {
+  const std::string& first = items.begin()->second.item.layer.file;
+  std::size_t common = first.size();
+  for (const auto& [key, results] : items) {
+    const std::string& file = results.item.layer.file;
+    const auto differ =
+        std::mismatch(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(common), file.begin(), file.end());
+    common = static_cast<std::size_t>(differ.first - first.begin());
+  }
+  const std::size_t slash = common == 0 ? std::string::npos : first.rfind('/', common - 1);
+  return slash == std::string::npos ? 0 : slash + 1;
+}
+
+std::optional<double> measured(const CandidateResult* result) {
+  return result != nullptr && result->outcome == Outcome::ok && result->microseconds > 0
+             ? std::optional(result->microseconds)
+             : std::nullopt;
+}
+
+const CandidateResult* find(const std::map<std::string, CandidateResult>& results, const std::string& candidate) {
+  const auto found = results.find(candidate);
+  return found == results.end() ? nullptr : &found->second;
+}
+
+ItemSummary summarise(const ItemResults& results, const std::string& name) {
+  ItemSummary summary;
+  summary.item = results.item;
+  summary.name = name;
+  if (results.decision) {
+    summary.winner = results.decision->winner;
+    summary.verdict = results.decision->verdict;
+  } else if (const CandidateResult* best = results.best()) {
+    summary.winner = best->candidate;
+  }
+  for (const auto* stage : {&results.search, &results.final}) {
+    const CandidateResult* winner = find(*stage, summary.winner);
+    if (const std::optional<double> time = measured(winner)) {
+      summary.microseconds = time;
+      summary.spread = winner->spread;
+      summary.kernel = winner->kernel ? winner->kernel : summary.kernel;
+    }
+  }
+  if (!summary.microseconds && results.decision && results.decision->winner_microseconds > 0) {
+    summary.microseconds = results.decision->winner_microseconds;
+  }
+  summary.chain_microseconds = measured(find(results.chain, summary.winner));
+  summary.fp32 = measured(results.peer("cublas-fp32"));
+  summary.tf32 = measured(results.peer("cublas-tf32"));
+  summary.cusparse = measured(results.peer("cusparse"));
+  return summary;
+}
+
+}  // namespace
+
+std::string print(Rival rival) {
+  switch (rival) {
+    case Rival::best_exact:
+      return "the best exact library";
+    case Rival::cublas_fp32:
+      return "cuBLAS FP32";
+    case Rival::cublas_tf32:
+      return "cuBLAS TF32";
+    case Rival::cusparse:
+      break;
+  }
+  return "cuSPARSE";
+}
+
+std::optional<double> time_of(const ItemSummary& item, Rival rival) {
+  switch (rival) {
+    case Rival::best_exact:
+      return item.fp32 && item.cusparse ? std::min(item.fp32, item.cusparse) : item.fp32 ? item.fp32 : item.cusparse;
+    case Rival::cublas_fp32:
+      return item.fp32;
+    case Rival::cublas_tf32:
+      return item.tf32;
+    case Rival::cusparse:
+      break;
+  }
+  return item.cusparse;
+}
+
+std::optional<double> speed_up(const ItemSummary& item, Rival rival) {
+  const std::optional<double> theirs = time_of(item, rival);
+  return theirs && item.microseconds ? std::optional(*theirs / *item.microseconds) : std::nullopt;
+}
+
+std::string best_exact_name(const ItemSummary& item) {
+  const std::optional<double> time = time_of(item, Rival::best_exact);
+  if (!time) {
+    return "-";
+  }
+  return print(item.fp32 == time ? Rival::cublas_fp32 : Rival::cusparse);
+}
+
+std::vector<ItemSummary> summarise(const std::map<ItemKey, ItemResults>& items) {
+  std::vector<ItemSummary> summaries;
+  if (items.empty()) {
+    return summaries;
+  }
+  const std::size_t folders = common_folders(items);
+  for (const auto& [key, results] : items) {
+    summaries.push_back(summarise(results, results.item.layer.file.substr(folders)));
+  }
+  std::ranges::sort(summaries, [](const ItemSummary& a, const ItemSummary& b) {
+    const auto order = [](const ItemSummary& one) {
+      return std::tuple(one.item.device, one.item.dtype, one.item.cache, one.item.bcol, one.name,
+                        one.item.layer.pattern);
+    };
+    return order(a) < order(b);
+  });
+  return summaries;
+}
+
+std::string label(const ItemSummary& item) { return fmt::format("{}@{}", item.name, item.item.bcol); }
+
+}  // namespace esc::tuning

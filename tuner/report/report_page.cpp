@@ -1,0 +1,185 @@
+#include "tuner/report/report_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "generator/support/escaped.h"
+#include "tuner/report/coarsening_map.h"
+#include "tuner/report/device_ceilings.h"
+#include "tuner/report/item_tables.h"
+#include "tuner/report/outcome_tables.h"
+#include "tuner/report/paper_tables.h"
+#include "tuner/report/report_charts.h"
+#include "tuner/report/roofline.h"
+
+namespace esc::tuning {
+namespace {
+
+constexpr const char* head = R"(<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8"/>
+<meta name="viewport" content="width=device-width, initial-scale=1"/>
+<title>SpMM schedules, measured</title>
+<style>
+body { font: 16px/1.5 sans-serif; color: #1a1a1a; background: #ffffff; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
+h2 { margin-top: 2.5rem; border-bottom: 1px solid #cccccc; }
+table { border-collapse: collapse; margin: 1rem 0; font-size: 0.85rem; display: block; overflow-x: auto; }
+caption { text-align: left; padding: 0.3rem 0; color: #444444; }
+th, td { border-bottom: 1px solid #dddddd; padding: 0.2rem 0.7rem; text-align: left; vertical-align: top; }
+th.number, td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+figure { margin: 1.5rem 0; }
+svg { width: 100%; max-width: 52rem; height: auto; }
+summary { cursor: pointer; color: #0b559f; }
+</style>
+</head>
+<body>
+<main>
+)";
+
+std::string paragraph(const std::string& text) { return "<p>" + escaped(text) + "</p>\n"; }
+
+std::string heading(int level, const std::string& text) {
+  return fmt::format("<h{0}>{1}</h{0}>\n", level, escaped(text));
+}
+
+/// A long table, folded away until it is asked for.
+std::string folded(const std::string& what, const Table& table) {
+  return fmt::format("<details><summary>{}</summary>\n{}</details>\n", escaped(what), html(table));
+}
+
+/// A picture, with its numbers below it.
+std::string figure(const std::string& svg, const Table& numbers) {
+  return "<figure>\n" + svg + folded("The numbers of this picture", numbers) + "</figure>\n";
+}
+
+/// The table, or a sentence where it has no rows.
+std::string table_or(const Table& table, const std::string& otherwise) {
+  return table.rows.empty() ? paragraph(otherwise) : html(table);
+}
+
+std::size_t point_count(const XyChart& chart) {
+  std::size_t count = 0;
+  for (const XyChart::Series& series : chart.series) {
+    count += series.points.size();
+  }
+  return count;
+}
+
+std::string speed_up_pictures(const std::vector<GroupSummary>& groups) {
+  std::string text = heading(3, "Speed-up over the share of zeros");
+  bool any = false;
+  for (const GroupSummary& group : groups) {
+    const XyChart chart = speed_up_chart(group);
+    if (point_count(chart) > 0) {
+      text += figure(to_svg(chart), speed_up_table(group));
+      any = true;
+    }
+  }
+  return any ? text : text + paragraph("No layer has both a right kernel and a library to compare it with.");
+}
+
+std::string distribution_pictures(const std::vector<GroupSummary>& groups) {
+  std::string text = heading(3, "Cumulative distribution of the speed-ups");
+  bool any = false;
+  for (const Rival rival : {Rival::best_exact, Rival::cublas_tf32, Rival::cusparse}) {
+    const XyChart chart = distribution_chart(groups, rival);
+    if (point_count(chart) > 0) {
+      text += figure(to_svg(chart), distribution_table(groups, rival));
+      any = true;
+    }
+  }
+  return any ? text : text + paragraph("There are no speed-ups to distribute.");
+}
+
+Table coarsening_table(const std::map<std::pair<int, int>, CoarseningCell>& cells) {
+  Table table{"Relative times and warps that reside on a multiprocessor.",
+              {{"UFi"}, {"UFk"}, {"relative time"}, {"warps per SM"}, {"layers"}},
+              {}};
+  for (const auto& [place, cell] : cells) {
+    table.rows.push_back({std::to_string(place.first), std::to_string(place.second), with_digits(cell.relative_time),
+                          with_digits(cell.warps, 1), std::to_string(cell.layers)});
+  }
+  return table;
+}
+
+std::string coarsening_pictures(const std::vector<GroupSummary>& groups, const std::map<ItemKey, ItemResults>& items) {
+  std::string text = heading(3, "UFi and UFk: reuse of registers against occupancy");
+  text += paragraph(
+      "For each layer the fastest schedule with this UFi and UFk, against the fastest one of its family for that "
+      "layer; the "
+      "geometric mean over the layers, and below it how many of its warps reside on a multiprocessor. 1.00 is best.");
+  bool any = false;
+  for (const std::string family : {"atomic", "panel"}) {
+    for (const GroupSummary& group : groups) {
+      const auto cells = coarsening_map(group, items, family);
+      if (!cells.empty()) {
+        const std::string title = fmt::format("Family {}, bCol {}: relative time", family, group.bcol);
+        text += figure(to_svg(heat_map(cells, title)), coarsening_table(cells));
+        any = true;
+      }
+    }
+  }
+  return any ? text : text + paragraph("No schedule of the families atomic and panel was right.");
+}
+
+std::string roofline_picture(const std::vector<GroupSummary>& groups) {
+  std::string text = heading(3, "Roofline");
+  const XyChart chart = roofline(groups);
+  const Table table = roofline_table(groups);
+  if (table.rows.empty()) {
+    return text + paragraph("No winner's time and packed size are both known.");
+  }
+  text += figure(to_svg(chart), table);
+  const auto ceilings = device_ceilings(groups.front().setting.device);
+  text += paragraph(ceilings ? fmt::format("Ceilings of the {}: {}.{}", ceilings->name, ceilings->source,
+                                           ceilings->l2_gigabytes ? "" : " The bandwidth of its L2 cache is not known.")
+                             : "The ceilings of this device are not known.");
+  return text;
+}
+
+std::string setting_section(const std::vector<GroupSummary>& groups, const std::map<ItemKey, ItemResults>& items) {
+  std::vector<ItemSummary> members;
+  for (const GroupSummary& group : groups) {
+    members.insert(members.end(), group.items.begin(), group.items.end());
+  }
+  std::string text = "<section>\n" + heading(2, print(groups.front().setting));
+  text += html(summary_table(groups));
+  text += heading(3, "The paper's tables for this device");
+  text += html(table_one(groups)) + html(table_two(groups, items));
+  text += heading(3, "Where a library is faster");
+  text += table_or(lost_table(members),
+                   "There is no layer on which a library that is exact was measured to be faster than ours.");
+  text += table_or(lost_to_tf32_table(members),
+                   "There is no layer on which cuBLAS TF32 was measured to be faster than ours.");
+  text += speed_up_pictures(groups) + distribution_pictures(groups) + coarsening_pictures(groups, items);
+  text += roofline_picture(groups);
+  text += heading(3, "Verdicts") + html(verdict_table(groups));
+  text += heading(3, "All items") + folded("All items", item_table(members));
+  return text + "</section>\n";
+}
+
+}  // namespace
+
+std::string report_page(const std::map<ItemKey, ItemResults>& items) {
+  const std::vector<GroupSummary> groups = group(summarise(items));
+  std::string text = head + heading(1, "SpMM schedules, measured");
+  text += paragraph(
+      "Times are of one launch. Each kernel was compared with a float64 product before it was timed. Speed-ups are the "
+      "library's time over ours: above 1 ours is faster.");
+  text += html(environment_table(items));
+  if (groups.empty()) {
+    text += paragraph("There are no records.");
+  }
+  for (const std::vector<GroupSummary>& members : by_setting(groups)) {
+    text += setting_section(members, items);
+  }
+  text += heading(2, "Candidates and failures") + html(outcome_table(items));
+  text += table_or(failure_table(items), "No candidate failed.");
+  return text + "</main>\n</body>\n</html>\n";
+}
+
+}  // namespace esc::tuning

@@ -1,0 +1,98 @@
+#include "tuner/report/summary_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace esc::tuning {
+namespace {
+
+nlohmann::json number(const std::optional<double>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
+
+std::string key_name(Rival rival) {
+  switch (rival) {
+    case Rival::best_exact:
+      return "best_exact";
+    case Rival::cublas_fp32:
+      return "cublas-fp32";
+    case Rival::cublas_tf32:
+      return "cublas-tf32";
+    case Rival::cusparse:
+      break;
+  }
+  return "cusparse";
+}
+
+nlohmann::json setting_json(const Setting& setting) {
+  return {{"device", print(setting.device)},
+          {"dtype", setting.dtype},
+          {"cache", setting.cache == CacheState::warm ? "warm" : "cold"}};
+}
+
+nlohmann::json item_json(const ItemSummary& item) {
+  const LayerFacts& layer = item.item.layer;
+  nlohmann::json result = setting_json(setting_of(item));
+  result.update({{"name", item.name},
+                 {"pattern", layer.pattern},
+                 {"rows", layer.rows},
+                 {"columns", layer.columns},
+                 {"nonzeros", layer.nonzeros},
+                 {"bcol", item.item.bcol},
+                 {"winner", item.winner},
+                 {"microseconds", number(item.microseconds)},
+                 {"chain_microseconds", number(item.chain_microseconds)},
+                 {"spread", item.spread},
+                 {"verdict", item.verdict ? nlohmann::json(print(*item.verdict)) : nlohmann::json(nullptr)}});
+  for (const Rival rival : every_rival) {
+    result["rivals"][key_name(rival)] = {{"microseconds", number(time_of(item, rival))},
+                                         {"speed_up", number(speed_up(item, rival))}};
+  }
+  return result;
+}
+
+nlohmann::json comparison_json(const Comparison& comparison) {
+  return {{"layers", comparison.layers},
+          {"geometric_mean", number(comparison.geometric_mean)},
+          {"faster", number(comparison.faster)}};
+}
+
+nlohmann::json group_json(const GroupSummary& group) {
+  nlohmann::json result = setting_json(group.setting);
+  result.update({{"bcol", group.bcol},
+                 {"layers", group.items.size()},
+                 {"right", group.right},
+                 {"microseconds", number(group.microseconds)}});
+  for (const Rival rival : every_rival) {
+    result["plain"][key_name(rival)] = comparison_json(group.plain.at(rival));
+    result["chain"][key_name(rival)] = comparison_json(group.chain.at(rival));
+  }
+  result["verdicts"] = nlohmann::json::object();
+  for (const auto& [verdict, count] : group.verdicts) {
+    result["verdicts"][print(verdict)] = count;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string to_json(const std::vector<ItemSummary>& summaries, const std::map<ItemKey, ItemResults>& items) {
+  nlohmann::json rows = nlohmann::json::array();
+  std::map<std::string, std::size_t> outcomes;
+  for (const ItemSummary& item : summaries) {
+    rows.push_back(item_json(item));
+    const ItemResults& results = items.at(key_of(item.item));
+    for (const auto* kind : {&results.search, &results.final, &results.chain, &results.peers}) {
+      for (const auto& [candidate, result] : *kind) {
+        ++outcomes[print(result.outcome)];
+      }
+    }
+  }
+  nlohmann::json groups = nlohmann::json::array();
+  for (const GroupSummary& one : group(summaries)) {
+    groups.push_back(group_json(one));
+  }
+  const nlohmann::json result{{"items", rows}, {"summary", groups}, {"outcomes", outcomes}};
+  return result.dump(2) + "\n";
+}
+
+}  // namespace esc::tuning

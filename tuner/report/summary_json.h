@@ -1,0 +1,15 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tuner/report/group_summary.h"
+
+namespace esc::tuning {
+
+/// What `esctune show` prints, as JSON: the items, the summaries by columns of B, and the numbers of candidates by
+/// outcome.
+std::string to_json(const std::vector<ItemSummary>& summaries, const std::map<ItemKey, ItemResults>& items);
+
+}  // namespace esc::tuning

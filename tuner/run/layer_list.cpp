@@ -1,0 +1,116 @@
+#include "tuner/run/layer_list.h"
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "generator/matrix/fingerprint.h"
+#include "generator/matrix/matrix_reader.h"
+#include "generator/matrix/statistics.h"
+#include "generator/support/error.h"
+#include "generator/support/file.h"
+#include "generator/support/meaningful_lines.h"
+
+namespace esc::tuning {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_matrix_file(const fs::path& path) {
+  static const std::set<std::string> endings{".smtx", ".mtx", ".npy"};
+  return endings.contains(lower_case_ending(path));
+}
+
+std::vector<std::string> matrices_below(const fs::path& folder) {
+  std::vector<std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file() && is_matrix_file(entry.path())) {
+      files.push_back(entry.path().string());
+    }
+  }
+  if (files.empty()) {
+    throw UserError(folder.string(), "has no matrix in it",
+                    std::string("give a folder with files that end in ") + supported_endings);
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+/// One file's layer, or why there is none.
+struct Found {
+  LayerFacts facts;
+  std::string problem;
+  bool unreadable = false;
+};
+
+Found find_layer(const std::string& file) {
+  try {
+    const SparseMatrix matrix = read_matrix(file);
+    if (matrix.nonzeros() == 0) {
+      return {.facts = {}, .problem = file + ": has no non-zeros, so that there is no kernel to tune"};
+    }
+    return {.facts = facts_of(matrix, file), .problem = {}};
+  } catch (const UserError& problem) {
+    return {.facts = {}, .problem = problem.what(), .unreadable = true};
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> matrix_files(const std::vector<std::string>& names) {
+  std::vector<std::string> files;
+  for (const std::string& name : names) {
+    std::error_code ignored;
+    if (fs::is_directory(name, ignored)) {
+      std::ranges::copy(matrices_below(name), std::back_inserter(files));
+    } else if (fs::exists(name, ignored)) {
+      files.push_back(name);
+    } else {
+      throw UserError(name, "does not exist", "give matrices, or folders of them");
+    }
+  }
+  return files;
+}
+
+std::vector<std::string> read_matrix_list(const std::string& file) {
+  std::vector<std::string> names;
+  for (const TextLine& line : meaningful_lines(read_file(file))) {
+    names.push_back((fs::path(file).parent_path() / line.text).string());
+  }
+  if (names.empty()) {
+    throw UserError(file, "names no matrix", "write the path of one on each line");
+  }
+  return names;
+}
+
+LayerFacts facts_of(const SparseMatrix& matrix, const std::string& file) {
+  const MatrixStatistics found = statistics(matrix);
+  return {.file = file,
+          .pattern = fingerprint(matrix).pattern,
+          .rows = found.rows,
+          .columns = found.columns,
+          .nonzeros = found.nonzeros,
+          .longest_row = found.row_lengths.longest,
+          .row_variation = found.row_lengths.coefficient_of_variation};
+}
+
+LayerList read_layers(const std::vector<std::string>& files) {
+  std::vector<Found> found(files.size());
+  tbb::parallel_for(std::size_t{0}, files.size(),
+                    [&](std::size_t number) { found[number] = find_layer(files[number]); });
+  LayerList list;
+  std::set<std::string> patterns;
+  for (Found& one : found) {
+    if (!one.problem.empty()) {
+      list.problems.push_back(std::move(one.problem));
+      list.unreadable = list.unreadable || one.unreadable;
+    } else if (patterns.insert(one.facts.pattern).second) {
+      list.layers.push_back(std::move(one.facts));
+    }
+  }
+  return list;
+}
+
+}  // namespace esc::tuning

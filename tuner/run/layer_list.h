@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "generator/matrix/sparse_matrix.h"
+#include "tuner/records/record.h"
+
+namespace esc::tuning {
+
+/// The files of matrices that some names stand for: a file is itself, a folder all readable matrices in it and below,
+/// in the order of their paths. Throws UserError for a name that is neither and for a folder without a matrix.
+std::vector<std::string> matrix_files(const std::vector<std::string>& names);
+
+/// The names in a list: one a line, from # on a comment, relative ones beside the list. Throws UserError.
+std::vector<std::string> read_matrix_list(const std::string& file);
+
+LayerFacts facts_of(const SparseMatrix& matrix, const std::string& file);
+
+/// What was found of some files.
+struct LayerList {
+  std::vector<LayerFacts> layers;     ///< in the order of the files
+  std::vector<std::string> problems;  ///< why a file has no layer to tune
+  bool unreadable = false;            ///< whether one of those is not a matrix
+};
+
+/// Reads the files, several at once, and keeps what is to be known of their layers; equal patterns are there once.
+LayerList read_layers(const std::vector<std::string>& files);
+
+}  // namespace esc::tuning

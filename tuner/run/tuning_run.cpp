@@ -1,0 +1,190 @@
+#include "tuner/run/tuning_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "generator/matrix/matrix_reader.h"
+#include "generator/support/error.h"
+#include "tuner/records/item_results.h"
+
+namespace esc::tuning {
+namespace {
+
+/// The matrix of a file, kept for the next item: items of one layer follow each other.
+class MatrixShelf {
+ public:
+  std::shared_ptr<const SparseMatrix> get(const std::string& file) {
+    if (matrix_ == nullptr || file != file_) {
+      matrix_ = std::make_shared<const SparseMatrix>(read_matrix(file));
+      file_ = file;
+    }
+    return matrix_;
+  }
+
+ private:
+  std::string file_;
+  std::shared_ptr<const SparseMatrix> matrix_;
+};
+
+/// Whether something that was measured of an item was not right.
+bool has_failures(const ItemResults& known) {
+  const auto failed = [](const auto& result) { return result.second.outcome != Outcome::ok; };
+  return std::ranges::any_of(std::array{&known.search, &known.final, &known.chain, &known.peers},
+                             [&](const auto* results) { return std::ranges::any_of(*results, failed); });
+}
+
+bool has_missing(const ItemResults& known, const std::vector<Schedule>& candidates) {
+  return std::ranges::any_of(candidates,
+                             [&](const Schedule& candidate) { return !known.search.contains(print(candidate)); });
+}
+
+/// A run while it goes on, shared by the threads of its labs.
+class Run {
+ public:
+  Run(const RunRequest& request, Journal& journal, const RunObserver& observer, const StopRequest& stop)
+      : request_(request),
+        journal_(journal),
+        observer_(observer),
+        stop_(stop),
+        known_(group_by_item(journal.records())) {}
+
+  void work(const LabFactory& factory) {
+    try {
+      const std::unique_ptr<Lab> lab = factory();
+      tell([&] { observer_.started(lab->device(), lab->environment()); });
+      MatrixShelf shelf;
+      for (std::size_t number = next_++; number < request_.items.size() && !must_stop(); number = next_++) {
+        tune(request_.items[number], *lab, shelf);
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      failure_ = failure_ ? failure_ : std::current_exception();
+    }
+  }
+
+  RunSummary end() {
+    if (failure_) {
+      std::rethrow_exception(failure_);
+    }
+    summary_.left = request_.items.size() - summary_.decided - summary_.known - summary_.failed;
+    return summary_;
+  }
+
+ private:
+  bool must_stop() {
+    const std::lock_guard lock(mutex_);
+    return failure_ != nullptr || stop_();
+  }
+
+  bool is_wanted_again(const WorkItem& item, const ItemResults& known) const {
+    switch (request_.retry) {
+      case Retry::failed:
+        return has_failures(known);
+      case Retry::missing:
+        return has_missing(known, request_.candidates(item));
+      case Retry::nothing:
+        break;
+    }
+    return false;
+  }
+
+  void tune(const ItemRequest& asked, Lab& lab, MatrixShelf& shelf) {
+    const WorkItem item{
+        .layer = asked.layer, .bcol = asked.bcol, .dtype = "f32", .device = lab.device(), .cache = request_.cache};
+    const auto found = known_.find(key_of(item));
+    const ItemResults known = found == known_.end() ? ItemResults() : found->second;
+    if (known.decision && !is_wanted_again(item, known)) {
+      const std::lock_guard lock(mutex_);
+      ++summary_.known;
+      return;
+    }
+    const std::string where = fmt::format("{}, bCol {}", item.layer.file, item.bcol);
+    std::shared_ptr<const SparseMatrix> matrix;
+    try {
+      matrix = shelf.get(item.layer.file);
+    } catch (const UserError& problem) {
+      leave(where, problem);
+      return;
+    }
+    try {
+      const ItemPlan plan{item, matrix, request_.candidates(item), request_.incumbent(item), known};
+      const std::size_t expected = plan.candidates.size();
+      tell([&] { observer_.expects(expected); });
+      std::size_t counted = 0;
+      SearchOptions options = request_.search;
+      options.retry_failed = request_.retry == Retry::failed;
+      const ItemEnd end = tune_item(
+          plan, options, lab, [&](const Record& record) { keep(record); }, [&] { return must_stop(); },
+          [&](std::size_t measured) {
+            tell([&] { observer_.measured(measured - std::exchange(counted, measured), where); });
+          });
+      if (end == ItemEnd::decided) {
+        // Those that earlier runs have measured, and an incumbent beside the expected ones.
+        tell([&] { observer_.measured(expected > counted ? expected - counted : 0, where); });
+        const std::lock_guard lock(mutex_);
+        ++summary_.decided;
+      }
+    } catch (const UserError& problem) {
+      if (problem.status() != ExitStatus::check_failed) {
+        throw;
+      }
+      leave(where, problem);
+    }
+  }
+
+  /// An item that cannot be tuned.
+  void leave(const std::string& where, const UserError& problem) {
+    const std::lock_guard lock(mutex_);
+    observer_.failed(where + ": " + problem.what());
+    ++summary_.failed;
+  }
+
+  void keep(const Record& record) {
+    journal_.write(record);
+    const std::lock_guard lock(mutex_);
+    if (const auto* candidate = std::get_if<CandidateRecord>(&record)) {
+      ++summary_.outcomes[candidate->outcome];
+    } else {
+      observer_.decided(std::get<DecisionRecord>(record));
+    }
+  }
+
+  void tell(const std::function<void()>& what) {
+    const std::lock_guard lock(mutex_);
+    what();
+  }
+
+  const RunRequest& request_;
+  Journal& journal_;
+  const RunObserver& observer_;
+  const StopRequest& stop_;
+  std::map<ItemKey, ItemResults> known_;
+  std::atomic<std::size_t> next_ = 0;
+  std::mutex mutex_;
+  RunSummary summary_;
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+RunSummary run_tuning(const RunRequest& request, const std::vector<LabFactory>& labs, Journal& journal,
+                      const RunObserver& observer, const StopRequest& stop) {
+  Run run(request, journal, observer, stop);
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t number = 1; number < labs.size(); ++number) {
+      threads.emplace_back([&, number] { run.work(labs[number]); });
+    }
+    run.work(labs.front());
+  }
+  return run.end();
+}
+
+}  // namespace esc::tuning

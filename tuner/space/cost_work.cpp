@@ -1,0 +1,126 @@
+#include "tuner/space/cost_work.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tuner/space/kernel_estimate.h"
+
+namespace esc::tuning {
+namespace {
+
+constexpr double line_floats = 32;
+constexpr double line_bytes = 128;
+/// Instructions of a warp outside of its loop, and of one iteration beside its loads and multiplications.
+constexpr double fixed_instructions = 18;
+constexpr double loop_instructions = 6;
+/// Of a load of B: the address in two and the load itself.
+constexpr double load_instructions = 3;
+/// Lists of columns end in the middle of an iteration: what of one is lost on average.
+constexpr double lost_iteration = 0.3;
+
+/// Cache lines of B that `columns` of its columns have: where B is narrow, its rows share them.
+double lines_of_b(const WorkItem& item, double columns) {
+  const double narrow = std::min(1.0, static_cast<double>(item.bcol) / line_floats);
+  return static_cast<double>(item.layer.columns) * std::max(1.0, columns / line_floats) * narrow;
+}
+
+double tiles_of(const WorkItem& item, int columns) { return std::ceil(static_cast<double>(item.bcol) / columns); }
+
+/// Instructions with which the lane groups of a warp, and then the warps of a panel, add up their sums.
+double reduction_instructions(const PanelSchedule& schedule) {
+  const double sums = schedule.ufi * schedule.vector;
+  const double by_shuffles = 2 * sums * (1 - 1.0 / schedule.groups);
+  if (schedule.warps == 1) {
+    return by_shuffles;
+  }
+  const double stores = sums / std::clamp<double>(schedule.groups, 1, sums);
+  const double outputs = static_cast<double>(schedule.panels) * schedule.ufi * schedule.columns;
+  const double loads = 2 * schedule.warps * outputs / (schedule.threads() * schedule.vector);
+  return by_shuffles + stores + loads;
+}
+
+}  // namespace
+
+Work work_of(const PanelSchedule& schedule, const WorkItem& item) {
+  const PanelLength panel = panel_length(item.layer, schedule.ufi);
+  const double lists = schedule.warps * schedule.groups;
+  // A warp is as slow as the longest of its panels.
+  const double of_warp = panel.mean * (1 + (schedule.warp_panels() > 1 ? panel.variation / 2 : 0));
+  const double iterations = std::max(1.0, of_warp / lists / schedule.ufk + lost_iteration);
+  const double quads = schedule.ufk / 4.0;
+  const double groups = schedule.warp_groups();
+  const double lines = groups * std::max(1.0, schedule.columns / line_floats);
+  const double quad_bytes = groups * (8 + 16 * schedule.ufi);
+  const double of_iteration =
+      quads * (4 * (load_instructions + schedule.ufi * schedule.vector) + 2 + schedule.ufi) + loop_instructions;
+  const double reduction = reduction_instructions(schedule);
+
+  const double tiles = tiles_of(item, schedule.columns);
+  const double blocks = std::ceil(static_cast<double>(item.layer.rows) / (schedule.ufi * schedule.panels)) * tiles;
+  const double warps = blocks * schedule.block_warps();
+  const double all_iterations = warps * iterations;
+  return {.block_warps = static_cast<double>(schedule.block_warps()),
+          // More quads at once were measured to be no faster.
+          .chain = quads * std::max(1.0, std::ceil(panel.longest / lists / schedule.ufk)),
+          .staged = schedule.stage,
+          .instructions = all_iterations * of_iteration + warps * (fixed_instructions + 2 * reduction),
+          .wavefronts =
+              all_iterations * quads *
+                  (4 * std::max<double>(schedule.vector, lines) + (1 + schedule.ufi) * std::max(1.0, groups / 8)) +
+              warps * reduction,
+          .sparse_lines = all_iterations * quads * quad_bytes / line_bytes + warps,
+          .dense_lines = all_iterations * quads * 4 * lines,
+          .distinct_lines = lines_of_b(item, schedule.columns),
+          .tiles = tiles,
+          .adds_warps = schedule.warps > 1};
+}
+
+Work work_of(const RowsSchedule& schedule, const WorkItem& item) {
+  const TaskCounts tasks = task_counts(item.layer, schedule);
+  const double groups = schedule.warp_groups();
+  const double tiles = tiles_of(item, schedule.columns);
+  const double light_warps = tasks.light / groups;
+  const double warps = (tasks.heavy + light_warps) * tiles;
+  const double heavy_iterations = tasks.heavy_nonzeros / (groups * schedule.unroll) + tasks.heavy * lost_iteration;
+  const double light_iterations = tasks.light_nonzeros / (groups * schedule.unroll) + light_warps * lost_iteration;
+  const double iterations = std::max(warps, (heavy_iterations + light_iterations) * tiles);
+  const double longest_heavy = std::min<double>(schedule.task, static_cast<double>(item.layer.longest_row)) / groups;
+  const double longest_light = std::min<double>(schedule.light, static_cast<double>(item.layer.longest_row));
+  const double lines = groups * std::max(1.0, schedule.columns / line_floats);
+  const double of_iteration = schedule.unroll * (2 * load_instructions + schedule.vector) + loop_instructions;
+  return {.block_warps = static_cast<double>(schedule.warps),
+          // Each iteration waits for columns and values, then for B.
+          .chain = 1 + 2 * std::max(1.0, std::ceil(std::max(longest_heavy, longest_light) / schedule.unroll)),
+          .instructions = iterations * of_iteration + warps * 2 * fixed_instructions,
+          .wavefronts = iterations * schedule.unroll * (1 + std::max<double>(schedule.vector, lines)),
+          .sparse_lines = (8.0 * static_cast<double>(item.layer.nonzeros) * tiles + 16 * warps) / line_bytes,
+          .dense_lines = iterations * schedule.unroll * lines,
+          .distinct_lines = lines_of_b(item, schedule.columns),
+          .tiles = tiles,
+          .extra_passes = tasks.splits ? 1.0 : 0.0};
+}
+
+Work work_of(const AtomicSchedule& schedule, const WorkItem& item) {
+  const ListCounts counts = list_counts(item.layer, schedule.ufi);
+  const double block_warps = schedule.threads / 32.0;
+  const double warps = counts.lists * block_warps;
+  // Warps that have no columns of their own leave at once; the others go on until all columns are done.
+  const double passes = std::ceil(static_cast<double>(item.bcol) / (32 * schedule.warptile));
+  const double iterations = (counts.columns / schedule.ufk + counts.lists * lost_iteration) * passes;
+  const double columns_of_list = counts.lists > 0 ? counts.columns / counts.lists : 0;
+  const double rows = counts.columns > 0 ? static_cast<double>(item.layer.nonzeros) / counts.columns : 0;
+  const double sums = rows * counts.lists * passes * schedule.warptile;
+  const double of_iteration =
+      schedule.ufk * (2 * load_instructions + schedule.warptile * (1 + rows) + rows) + loop_instructions;
+  return {
+      .block_warps = block_warps,
+      .chain = 1 + 2 * std::ceil(columns_of_list / schedule.ufk) * std::ceil(passes / block_warps),
+      .instructions = iterations * of_iteration + warps * 2 * fixed_instructions + sums,
+      .wavefronts = iterations * schedule.ufk * (1 + rows + schedule.warptile) + 2 * sums,
+      .sparse_lines = (6 * counts.columns + 4 * static_cast<double>(item.layer.nonzeros)) * passes / line_bytes + warps,
+      .dense_lines = iterations * schedule.ufk * schedule.warptile,
+      .distinct_lines = lines_of_b(item, static_cast<double>(item.bcol)),
+      .extra_passes = 1};
+}
+
+}  // namespace esc::tuning

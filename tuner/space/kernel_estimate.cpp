@@ -1,0 +1,109 @@
+#include "tuner/space/kernel_estimate.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace esc::tuning {
+namespace {
+
+double density(const LayerFacts& layer) {
+  const double elements = static_cast<double>(layer.rows) * static_cast<double>(layer.columns);
+  return elements > 0 ? static_cast<double>(layer.nonzeros) / elements : 0;
+}
+
+std::int64_t whole_up(double value) { return static_cast<std::int64_t>(std::ceil(value)); }
+
+/// Bytes of a column index.
+int column_bytes(const LayerFacts& layer) { return layer.columns <= 65'536 ? 2 : 4; }
+
+/// The share of a normal distribution that is above `value` standard deviations.
+double share_above(double value) { return std::erfc(value / std::sqrt(2.0)) / 2; }
+
+}  // namespace
+
+PanelLength panel_length(const LayerFacts& layer, int height) {
+  const double mean = static_cast<double>(layer.columns) * (1 - std::pow(1 - density(layer), height));
+  const double variation = layer.row_variation / std::sqrt(height);
+  double most = static_cast<double>(layer.columns);
+  if (layer.longest_row > 0) {
+    most = std::min(most, static_cast<double>(layer.longest_row) * height);
+  }
+  return {.mean = mean, .longest = std::max(mean, std::min(most, mean * (1 + 2 * variation))), .variation = variation};
+}
+
+TaskCounts task_counts(const LayerFacts& layer, const RowsSchedule& schedule) {
+  const auto rows = static_cast<double>(layer.rows);
+  const auto nonzeros = static_cast<double>(layer.nonzeros);
+  if (nonzeros == 0) {
+    return {.light = rows};
+  }
+  // The least spread keeps the division below defined where all rows are equally long.
+  const double spread = std::sqrt(std::log(1 + std::max(1e-4, layer.row_variation * layer.row_variation)));
+  const double at_light = (std::log(schedule.light) - std::log(nonzeros / rows)) / spread;
+  const double heavy_rows = rows * share_above(at_light + spread / 2);
+  const double heavy_nonzeros = nonzeros * share_above(at_light - spread / 2);
+  return {.heavy = heavy_rows + heavy_nonzeros / schedule.task,
+          .heavy_nonzeros = heavy_nonzeros,
+          .light = rows - heavy_rows,
+          .light_nonzeros = nonzeros - heavy_nonzeros,
+          .splits = layer.longest_row > schedule.task};
+}
+
+ListCounts list_counts(const LayerFacts& layer, int height) {
+  const double panels = std::ceil(static_cast<double>(layer.rows) / height);
+  const auto columns = static_cast<double>(layer.columns);
+  ListCounts counts;
+  double patterns = 1;
+  for (int nonzeros = 1; nonzeros <= height; ++nonzeros) {
+    patterns = patterns * (height - nonzeros + 1) / nonzeros;
+    const double chance = std::pow(density(layer), nonzeros) * std::pow(1 - density(layer), height - nonzeros);
+    counts.lists += panels * patterns * (1 - std::pow(1 - chance, columns));
+    counts.columns += panels * patterns * chance * columns;
+  }
+  return counts;
+}
+
+KernelFacts estimated_kernel(const PanelSchedule& schedule, const WorkItem& item) {
+  constexpr std::int64_t line = 128;
+  const int quads = schedule.ufk / 4;
+  const int registers = schedule.stage ? 20 + 14 * quads + (4 + 2 * quads) * schedule.ufi
+                                       : 24 + 20 * quads + (4 + 6 * quads) * schedule.ufi;
+  const int quad_bytes = schedule.warp_groups() * 4 * (column_bytes(item.layer) + 4 * schedule.ufi);
+  const double of_list = panel_length(item.layer, schedule.ufi).longest / (schedule.warps * schedule.groups);
+  const std::int64_t iterations = std::max<std::int64_t>(1, whole_up(of_list / schedule.ufk));
+  const std::int64_t region = (16 + iterations * quads * quad_bytes + line - 1) / line * line;
+  const std::int64_t row_blocks = whole_up(static_cast<double>(item.layer.rows) / (schedule.ufi * schedule.panels));
+  return {.registers = registers,
+          .shared_bytes =
+              schedule.sum_bytes() +
+              (schedule.stage ? static_cast<int>(std::min<std::int64_t>(region, 1 << 20)) * schedule.block_warps() : 0),
+          .threads = schedule.threads(),
+          .blocks = row_blocks * whole_up(static_cast<double>(item.bcol) / schedule.columns),
+          .packed_bytes = row_blocks * schedule.block_warps() * region};
+}
+
+KernelFacts estimated_kernel(const RowsSchedule& schedule, const WorkItem& item) {
+  const TaskCounts tasks = task_counts(item.layer, schedule);
+  const double warps = tasks.heavy + tasks.light / schedule.warp_groups();
+  return {.registers = 40 + schedule.vector * schedule.unroll,
+          .threads = schedule.threads(),
+          .blocks = whole_up(warps / schedule.warps) * whole_up(static_cast<double>(item.bcol) / schedule.columns),
+          .packed_bytes = whole_up(16 * (tasks.heavy + tasks.light)) + 8 * item.layer.nonzeros};
+}
+
+KernelFacts estimated_kernel(const AtomicSchedule& schedule, const WorkItem& item) {
+  const ListCounts counts = list_counts(item.layer, schedule.ufi);
+  const double registers = 25 + 1.3 * schedule.ufi * schedule.warptile + 1.1 * schedule.ufk * schedule.ufi +
+                           0.7 * schedule.ufk * schedule.warptile;
+  return {.registers = static_cast<int>(std::lround(registers)),
+          .threads = schedule.threads,
+          .blocks = whole_up(counts.lists),
+          .packed_bytes =
+              whole_up(16 * counts.lists + column_bytes(item.layer) * counts.columns) + 4 * item.layer.nonzeros};
+}
+
+KernelFacts estimated_kernel(const Schedule& schedule, const WorkItem& item) {
+  return std::visit([&](const auto& one) { return estimated_kernel(one, item); }, schedule);
+}
+
+}  // namespace esc::tuning

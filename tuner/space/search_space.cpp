@@ -1,0 +1,168 @@
+#include "tuner/space/search_space.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "generator/schedule/settings.h"
+#include "generator/support/error.h"
+
+namespace esc::tuning {
+namespace {
+
+constexpr int warp_lanes = 32;
+
+/// Of family panel. Columns and vectors follow from bCol, groups from both, panels from the warps of a block.
+struct PanelSpace {
+  static constexpr int ufi[] = {1, 2, 4, 8};
+  static constexpr int warps[] = {1, 2, 4, 8, 16};
+  static constexpr int block_warps[] = {4, 8, 16};
+  static constexpr int ufk[] = {4, 8};
+  static constexpr bool stage[] = {false, true};
+  static constexpr int wide = 32;              ///< columns: 32 floats are a line of the cache, and cost what fewer cost
+  static constexpr int sharing_of_wide = 2;    ///< panels of a warp at most
+  static constexpr int sharing_of_narrow = 4;  ///< the same for tiles that have more lane groups in a warp
+};
+
+struct RowsSpace {
+  static constexpr int unroll[] = {2, 4, 8};
+  static constexpr int task[] = {128, 256, 512};
+  static constexpr int light[] = {4, 16, 64};
+  static constexpr int warps[] = {4, 8};
+};
+
+/// The paper's parameters, around its published schedules: beyond 5 rows a panel has more patterns than columns.
+struct AtomicSpace {
+  static constexpr int most_ufi = 5;
+  static constexpr int most_ufk = 8;
+  static constexpr int warptile[] = {1, 2, 4};
+  static constexpr int threads[] = {32, 64, 128};
+};
+
+/// Takes up what is legal for a bCol.
+class LegalSchedules {
+ public:
+  explicit LegalSchedules(long long bcol) : bcol_(bcol) {}
+
+  void add(const Schedule& schedule) {
+    if (is_accepted([&] { check_legal(schedule, bcol_); })) {
+      schedules_.push_back(schedule);
+    }
+  }
+  std::vector<Schedule> take() { return std::move(schedules_); }
+
+ private:
+  long long bcol_;
+  std::vector<Schedule> schedules_;
+};
+
+/// Tiles of a cache line's width or wider; where B is narrower than that, its whole width.
+std::vector<int> tiles(long long bcol) {
+  const int widest = widest_tile(bcol);
+  std::vector<int> columns;
+  for (int tile = std::min(PanelSpace::wide, widest); tile <= widest; tile *= 2) {
+    columns.push_back(tile);
+  }
+  return columns;
+}
+
+/// The tile's shape is given; the others go through their values.
+void add_panels(PanelSchedule schedule, LegalSchedules& found) {
+  for (const int warps : PanelSpace::warps) {
+    for (const int block_warps : PanelSpace::block_warps) {
+      schedule.warps = warps;
+      schedule.panels = block_warps / warps * schedule.warp_panels();
+      if (schedule.panels == 0) {
+        continue;
+      }
+      for (const int ufk : PanelSpace::ufk) {
+        for (const bool stage : PanelSpace::stage) {
+          schedule.ufk = ufk;
+          schedule.stage = stage;
+          found.add(schedule);
+        }
+      }
+    }
+  }
+}
+
+void add_panel_family(long long bcol, LegalSchedules& found) {
+  for (const int ufi : PanelSpace::ufi) {
+    for (const int columns : tiles(bcol)) {
+      PanelSchedule schedule{.ufi = ufi, .columns = columns, .vector = std::min(columns, widest_vector(bcol))};
+      if (schedule.group_lanes() > warp_lanes) {
+        continue;
+      }
+      const int sharing = columns < PanelSpace::wide ? PanelSpace::sharing_of_narrow : PanelSpace::sharing_of_wide;
+      const int most_groups = schedule.warp_groups();
+      for (int groups = most_groups; groups >= 1 && groups * sharing >= most_groups; groups /= 2) {
+        schedule.groups = groups;
+        add_panels(schedule, found);
+      }
+    }
+  }
+}
+
+void add_rows_family(long long bcol, LegalSchedules& found) {
+  for (const int columns : tiles(bcol)) {
+    for (const int unroll : RowsSpace::unroll) {
+      for (const int task : RowsSpace::task) {
+        for (const int light : RowsSpace::light) {
+          for (const int warps : RowsSpace::warps) {
+            found.add(RowsSchedule{.columns = columns,
+                                   .vector = std::min(columns, widest_vector(bcol)),
+                                   .unroll = unroll,
+                                   .task = task,
+                                   .light = light,
+                                   .warps = warps});
+          }
+        }
+      }
+    }
+  }
+}
+
+void add_atomic_family(LegalSchedules& found) {
+  for (int ufi = 1; ufi <= AtomicSpace::most_ufi; ++ufi) {
+    for (int ufk = 1; ufk <= AtomicSpace::most_ufk; ++ufk) {
+      for (const int warptile : AtomicSpace::warptile) {
+        for (const int threads : AtomicSpace::threads) {
+          found.add(AtomicSchedule{.ufi = ufi, .ufk = ufk, .warptile = warptile, .threads = threads});
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+const std::set<std::string>& all_families() {
+  static const std::set<std::string> families{"atomic", "panel", "rows"};
+  return families;
+}
+
+std::vector<Schedule> search_space(long long bcol, const std::set<std::string>& families) {
+  if (bcol < 1) {
+    throw UserError(fmt::format("--bcol {}", bcol), "is less than 1", "B has at least one column");
+  }
+  for (const std::string& family : families) {
+    if (!all_families().contains(family)) {
+      throw UserError(family, "is not a family of schedules",
+                      fmt::format("the families are: {}", fmt::join(all_families(), ", ")));
+    }
+  }
+  LegalSchedules found(bcol);
+  if (families.contains("panel")) {
+    add_panel_family(bcol, found);
+  }
+  if (families.contains("rows")) {
+    add_rows_family(bcol, found);
+  }
+  if (families.contains("atomic")) {
+    add_atomic_family(found);
+  }
+  return found.take();
+}
+
+}  // namespace esc::tuning
