@@ -168,7 +168,8 @@ ExitStatus run(int argc, char** argv) {
   if (!options) {
     return ExitStatus::done;
   }
-  tuning::BuildPool pool({.program = tuning::program_beside_this("esctune-worker"), .arguments = {"build"}}, preparing_threads());
+  tuning::BuildPool pool({.program = tuning::program_beside_this("esctune-worker"), .arguments = {"build"}},
+                         tuning::preparing_threads());
   const gpu::DeviceFacts facts = gpu::open_device();
   Journal journal;
   Lab lab(facts, *options, journal);

@@ -1,6 +1,5 @@
 #include "tests/bench/esc_bench_producer.h"
 
-#include <tbb/info.h>
 #include <tbb/parallel_pipeline.h>
 #include <tbb/task_arena.h>
 
@@ -27,11 +26,6 @@ std::optional<gpu::BlockTile> tile_of(const Schedule& schedule) {
 }
 
 }  // namespace
-
-int preparing_threads() {
-  const int all = tbb::info::default_concurrency();
-  return std::max(1, all - std::max(1, all / 4));
-}
 
 /// What one of the preparing threads does at once.
 struct Producer::Job {
@@ -175,7 +169,7 @@ Item Producer::prepare(const Job& job) {
 }
 
 void Producer::run() {
-  const int threads = preparing_threads();
+  const int threads = tuning::preparing_threads();
   Jobs jobs(options_, pairs_);
   try {
     tbb::task_arena(threads).execute([&] {

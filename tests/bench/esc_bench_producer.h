@@ -41,9 +41,6 @@ struct Item {
   bool last = false;  ///< of its pair
 };
 
-/// How many threads prepare candidates; the rest of the host measures and judges.
-int preparing_threads();
-
 /// Reads matrices, packs them and compiles kernels on the threads of the host, some way ahead of whoever measures.
 class Producer {
  public:

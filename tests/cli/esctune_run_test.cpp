@@ -200,6 +200,25 @@ TEST_F(EsctuneRun, ListsWithoutMeasuring) {
   EXPECT_FALSE(fs::exists(path("esctune.jsonl")));
 }
 
+TEST_F(EsctuneRun, ListsWhatAJournalLeaves) {
+  run("night.jsonl");
+  add_layer(3);
+  const std::vector<std::string> words{"run",       "layers", "--bcol",      "32,64", "--space",
+                                       "space.txt", "-o",     "night.jsonl", "--list"};
+  const ProcessResult list = esctune(words);
+  EXPECT_EQ(list.status, 0) << list.errors;
+  EXPECT_THAT(list.output, HasSubstr("layers/layer00.smtx, bCol 32: 5 candidates, 5 of them done, decided\n"));
+  EXPECT_THAT(list.output, HasSubstr("8 items, 6 of them decided"));
+
+  std::vector<std::string> cold = words;
+  cold.push_back("--cold");
+  EXPECT_THAT(esctune(cold).output, HasSubstr(" items, 0 of them decided")) << "that is another measurement";
+  write("space.txt", read("space.txt") + "panel:ufi=4,columns=32,vector=4,groups=2,warps=8,panels=2\n");
+  std::vector<std::string> more = words;
+  more.insert(more.end(), {"--retry", "missing"});
+  EXPECT_THAT(esctune(more).output, HasSubstr("layers/layer00.smtx, bCol 32: 6 candidates, 5 of them done, about "));
+}
+
 TEST_F(EsctuneRun, TunesOneLayerAndPrintsATable) {
   const std::vector<std::string> words{"layer",   "layers/layer00.smtx", "--bcol",   "32",
                                        "--space", "space.txt",           "--replay", "measured.jsonl"};

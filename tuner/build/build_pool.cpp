@@ -1,7 +1,9 @@
 #include "tuner/build/build_pool.h"
 
 #include <fmt/format.h>
+#include <tbb/info.h>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -37,6 +39,11 @@ Message answer_to(const KernelText& text, const Builder& builder) {
 }
 
 }  // namespace
+
+int preparing_threads() {
+  const int all = tbb::info::default_concurrency();
+  return std::max(1, all - std::max(1, all / 4));
+}
 
 BuildPool::BuildPool(WorkerCommand worker, int processes, std::chrono::milliseconds patience)
     : command_(std::move(worker)), patience_(patience), may_start_(processes) {}

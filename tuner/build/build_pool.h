@@ -11,6 +11,9 @@
 
 namespace esc::tuning {
 
+/// How many threads, or processes, of this host should prepare candidates; the others measure and judge.
+int preparing_threads();
+
 /// Processes that build device texts with NVRTC, which builds one text at a time in a process, however many threads ask
 /// it to: with the pool as many are built at once as it has processes. A text on which NVRTC crashes or never ends
 /// takes one process along, which is replaced, not the program.

@@ -4,13 +4,13 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <thread>
 
 #include "generator/schedule/target.h"
 #include "tuner/commands/begun_journal.h"
 #include "tuner/commands/cluster_line.h"
 #include "tuner/commands/commands.h"
 #include "tuner/commands/tuning_line.h"
+#include "tuner/records/record_text.h"
 #include "tuner/run/layer_list.h"
 #include "tuner/run/stop_signals.h"
 #include "tuner/scale/progress.h"
@@ -221,17 +221,36 @@ ExitStatus measure(const RunLine& line, const Console& console) {
   return status_of(summary, layers);
 }
 
-/// What would be measured, as far as it is known without a GPU.
+/// How many of the candidates an earlier run has measured, so that they are not measured again.
+std::size_t measured_among(const std::vector<tuning::Candidate>& candidates, const tuning::ItemResults& known,
+                           tuning::Retry retry) {
+  return static_cast<std::size_t>(std::ranges::count_if(candidates, [&](const tuning::Candidate& candidate) {
+    const auto found = known.search.find(print(candidate.schedule));
+    return found != known.search.end() &&
+           (found->second.outcome == tuning::Outcome::ok || retry != tuning::Retry::failed);
+  }));
+}
+
+/// What would be measured behind the records of the journal, as far as it is known without a GPU.
 ExitStatus list(const RunLine& line, const Console& console) {
   const tuning::LayerList layers = tuning::read_layers(files_of(line));
   say_problems(layers, console);
   const DeviceKey device = device_of_gpu(line.gpu).key;
+  const tuning::RunRequest request = request_for(line.tuning, items_of(line, layers), retry_of(line));
+  const bool begun = std::filesystem::exists(line.journal);
+  const std::map<tuning::ItemKey, tuning::ItemResults> known =
+      tuning::group_by_item(begun ? tuning::read_records({line.journal}) : std::vector<tuning::Record>());
   std::vector<tuning::PlannedItem> plan;
-  for (const tuning::ItemRequest& asked : items_of(line, layers)) {
-    const tuning::WorkItem item{.layer = asked.layer, .bcol = asked.bcol, .dtype = "f32", .device = device};
-    plan.push_back({.item = item, .candidates = candidates_for(line.tuning, item)});
+  for (const tuning::ItemRequest& asked : request.items) {
+    const tuning::WorkItem item = item_for(request, asked, device);
+    tuning::PlannedItem planned{.item = item, .candidates = candidates_for(line.tuning, item)};
+    if (const auto found = known.find(tuning::key_of(item)); found != known.end()) {
+      planned.done = measured_among(planned.candidates.kept, found->second, request.retry);
+      planned.decided = is_settled(request, item, found->second);
+    }
+    plan.push_back(std::move(planned));
   }
-  const tuning::TimeEstimate estimate{.cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))};
+  const tuning::TimeEstimate estimate{.builders = tuning::preparing_threads()};
   fmt::print("{}", line.json ? tuning::listing_json(plan, estimate) : tuning::listing_text(plan, estimate));
   return ExitStatus::done;
 }

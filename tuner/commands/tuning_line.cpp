@@ -1,7 +1,6 @@
 #include "tuner/commands/tuning_line.h"
 
 #include <fmt/format.h>
-#include <tbb/info.h>
 
 #include <algorithm>
 #include <chrono>
@@ -26,12 +25,6 @@ namespace esc {
 namespace {
 
 using tuning::WorkerCommand;
-
-/// Threads that prepare candidates; the rest of the host measures and judges.
-int preparing_threads() {
-  const int all = tbb::info::default_concurrency();
-  return std::max(1, all - std::max(1, all / 4));
-}
 
 /// "nvrtc 13.0", as the worker that builds says.
 std::string compiler_of(const std::filesystem::path& worker) {
@@ -143,7 +136,7 @@ Devices::Devices(const TuningLine& line) : line_(line) {
     cache_ = std::make_unique<tuning::ObjectCache>(folder);
   }
   pool_ = std::make_unique<tuning::BuildPool>(WorkerCommand{.program = worker, .arguments = {"build"}},
-                                              preparing_threads());
+                                              tuning::preparing_threads());
   builders_ = tuning::make_builders(*pool_, cache_.get(), compiler_of(worker));
 }
 
@@ -152,7 +145,7 @@ std::vector<tuning::LabFactory> Devices::labs() const {
     return {[this] { return std::make_unique<tuning::RecordedLab>(records_); }};
   }
   const std::vector<int> gpus = line_.gpus.empty() ? std::vector<int>{0} : line_.gpus;
-  const auto threads = std::max<std::size_t>(1, static_cast<std::size_t>(preparing_threads()) / gpus.size());
+  const auto threads = std::max<std::size_t>(1, static_cast<std::size_t>(tuning::preparing_threads()) / gpus.size());
   const tuning::Patience patience{.candidate =
                                       std::chrono::milliseconds(static_cast<long long>(1000 * line_.patience_seconds))};
   const auto cuts = line_.exhaustive || !line_.space.empty() ? tuning::OccupancyCuts::off : tuning::OccupancyCuts::on;

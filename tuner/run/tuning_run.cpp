@@ -83,24 +83,11 @@ class Run {
     return failure_ != nullptr || stop_();
   }
 
-  bool is_wanted_again(const WorkItem& item, const ItemResults& known) const {
-    switch (request_.retry) {
-      case Retry::failed:
-        return has_failures(known);
-      case Retry::missing:
-        return has_missing(known, request_.candidates(item));
-      case Retry::nothing:
-        break;
-    }
-    return false;
-  }
-
   void tune(const ItemRequest& asked, Lab& lab, MatrixShelf& shelf) {
-    const WorkItem item{
-        .layer = asked.layer, .bcol = asked.bcol, .dtype = "f32", .device = lab.device(), .cache = request_.cache};
+    const WorkItem item = item_for(request_, asked, lab.device());
     const auto found = known_.find(key_of(item));
     const ItemResults known = found == known_.end() ? ItemResults() : found->second;
-    if (known.decision && !is_wanted_again(item, known)) {
+    if (is_settled(request_, item, known)) {
       const std::lock_guard lock(mutex_);
       ++summary_.known;
       return;
@@ -173,6 +160,25 @@ class Run {
 };
 
 }  // namespace
+
+WorkItem item_for(const RunRequest& request, const ItemRequest& asked, const DeviceKey& device) {
+  return {.layer = asked.layer, .bcol = asked.bcol, .dtype = "f32", .device = device, .cache = request.cache};
+}
+
+bool is_settled(const RunRequest& request, const WorkItem& item, const ItemResults& known) {
+  if (!known.decision) {
+    return false;
+  }
+  switch (request.retry) {
+    case Retry::failed:
+      return !has_failures(known);
+    case Retry::missing:
+      return !has_missing(known, request.candidates(item));
+    case Retry::nothing:
+      break;
+  }
+  return true;
+}
 
 RunSummary run_tuning(const RunRequest& request, const std::vector<LabFactory>& labs, Journal& journal,
                       const RunObserver& observer, const StopRequest& stop) {

@@ -34,6 +34,12 @@ struct RunRequest {
   std::function<Schedule(const WorkItem&)> incumbent;
 };
 
+/// The item of a request on a device.
+WorkItem item_for(const RunRequest& request, const ItemRequest& asked, const DeviceKey& device);
+
+/// Whether a run leaves an item alone of which so much is known: it is decided, and nothing of it is wanted again.
+bool is_settled(const RunRequest& request, const WorkItem& item, const ItemResults& known);
+
 /// What a run tells while it goes on; called from one thread at a time.
 struct RunObserver {
   /// A lab is there; what it throws ends the run.

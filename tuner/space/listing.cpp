@@ -16,13 +16,18 @@ using Reasons = std::map<std::string, std::size_t>;
 struct Counts {
   std::size_t candidates = 0;
   std::size_t done = 0;
+  std::size_t decided = 0;     ///< items
+  std::size_t items_left = 0;  ///< that are not
+  std::size_t left = 0;        ///< candidates to measure
   Reasons cut;
-
-  std::size_t left() const { return candidates - std::min(done, candidates); }
 };
 
 Counts counts_of(const PlannedItem& planned) {
-  Counts counts{planned.candidates.kept.size(), planned.done, {}};
+  Counts counts;
+  counts.candidates = planned.candidates.kept.size();
+  counts.done = std::min(planned.done, counts.candidates);
+  (planned.decided ? counts.decided : counts.items_left) = 1;
+  counts.left = planned.decided ? 0 : counts.candidates - counts.done;
   for (const Cut& cut : planned.candidates.cut) {
     ++counts.cut[cut.reason];
   }
@@ -34,7 +39,10 @@ Counts sum_of(const std::vector<PlannedItem>& plan) {
   for (const PlannedItem& planned : plan) {
     const Counts one = counts_of(planned);
     sum.candidates += one.candidates;
-    sum.done += std::min(one.done, one.candidates);
+    sum.done += one.done;
+    sum.decided += one.decided;
+    sum.items_left += one.items_left;
+    sum.left += one.left;
     for (const auto& [reason, number] : one.cut) {
       sum.cut[reason] += number;
     }
@@ -46,7 +54,7 @@ Counts sum_of(const std::vector<PlannedItem>& plan) {
 std::size_t kernels_of(const std::vector<PlannedItem>& plan) {
   std::set<std::pair<std::int64_t, std::string>> kernels;
   for (const PlannedItem& planned : plan) {
-    if (counts_of(planned).left() == 0) {
+    if (counts_of(planned).left == 0) {
       continue;
     }
     for (const Candidate& candidate : planned.candidates.kept) {
@@ -56,12 +64,14 @@ std::size_t kernels_of(const std::vector<PlannedItem>& plan) {
   return kernels.size();
 }
 
-double measuring_seconds(std::size_t candidates, const TimeEstimate& estimate) {
-  return static_cast<double>(candidates) * estimate.of_candidate / 1000;
+double measuring_seconds(const Counts& counts, const TimeEstimate& estimate) {
+  return (static_cast<double>(counts.left) * estimate.of_candidate +
+          static_cast<double>(counts.items_left) * estimate.of_item) /
+         1000;
 }
 
 double building_seconds(std::size_t kernels, const TimeEstimate& estimate) {
-  return static_cast<double>(kernels) * estimate.of_build / std::max(1, estimate.cores) / 1000;
+  return static_cast<double>(kernels) * estimate.of_build / std::max(1, estimate.builders) / 1000;
 }
 
 std::string print(const Reasons& reasons) {
@@ -79,7 +89,7 @@ std::string line(const PlannedItem& planned, const TimeEstimate& estimate) {
   if (counts.done > 0) {
     text += fmt::format(", {} of them done", counts.done);
   }
-  text += fmt::format(", about {:.1f} s", measuring_seconds(counts.left(), estimate));
+  text += planned.decided ? ", decided" : fmt::format(", about {:.1f} s", measuring_seconds(counts, estimate));
   return counts.cut.empty() ? text : text + "; cut: " + print(counts.cut);
 }
 
@@ -92,13 +102,13 @@ std::string listing_text(const std::vector<PlannedItem>& plan, const TimeEstimat
   }
   const Counts sum = sum_of(plan);
   const std::size_t kernels = kernels_of(plan);
-  text += fmt::format("{} items, {} candidates, {} of them done{}{}\n", plan.size(), sum.candidates, sum.done,
-                      sum.cut.empty() ? "" : "; cut: ", print(sum.cut));
+  text += fmt::format("{} items, {} of them decided; {} candidates, {} of them done{}{}\n", plan.size(), sum.decided,
+                      sum.candidates, sum.done, sum.cut.empty() ? "" : "; cut: ", print(sum.cut));
   text += fmt::format(
-      "about {:.0f} s to measure the others ({:g} ms each), and {:.0f} s to build {} kernels where none is in the "
-      "cache ({:g} ms each, on {} cores)\n",
-      measuring_seconds(sum.left(), estimate), estimate.of_candidate, building_seconds(kernels, estimate), kernels,
-      estimate.of_build, std::max(1, estimate.cores));
+      "about {:.0f} s to measure {} candidates ({:g} ms each, and {:g} ms for the libraries and the final of an item), "
+      "and {:.0f} s to build {} kernels where none is in the cache ({:g} ms each, {} at once)\n",
+      measuring_seconds(sum, estimate), sum.left, estimate.of_candidate, estimate.of_item,
+      building_seconds(kernels, estimate), kernels, estimate.of_build, std::max(1, estimate.builders));
   return text;
 }
 
@@ -111,17 +121,19 @@ std::string listing_json(const std::vector<PlannedItem>& plan, const TimeEstimat
                      {"bcol", planned.item.bcol},
                      {"candidates", counts.candidates},
                      {"done", counts.done},
+                     {"decided", planned.decided},
                      {"cut", counts.cut},
-                     {"measuring_seconds", measuring_seconds(counts.left(), estimate)}});
+                     {"measuring_seconds", measuring_seconds(counts, estimate)}});
   }
   const Counts sum = sum_of(plan);
   const std::size_t kernels = kernels_of(plan);
   const nlohmann::json result{{"items", items},
                               {"candidates", sum.candidates},
                               {"done", sum.done},
+                              {"decided", sum.decided},
                               {"cut", sum.cut},
                               {"kernels", kernels},
-                              {"measuring_seconds", measuring_seconds(sum.left(), estimate)},
+                              {"measuring_seconds", measuring_seconds(sum, estimate)},
                               {"building_seconds", building_seconds(kernels, estimate)}};
   return result.dump(2) + "\n";
 }

@@ -240,19 +240,31 @@ TEST(Listing, CountsReasonsAndTime) {
                           {parse_schedule("panel:ufi=8,stage=on"), "too slow", 9}};
   PlannedItem second{item_of(1024, 512, 0.3, 64), {}, 0};
   second.candidates.kept = {{parse_schedule("panel:ufi=1"), 2, {}}};
-  const std::string text = listing_text({first, second}, {.of_candidate = 1000, .of_build = 3000, .cores = 2});
-  EXPECT_THAT(text, HasSubstr("layer.smtx, bCol 64: 2 candidates, 1 of them done, about 1.0 s; cut: 2 too slow\n"));
-  EXPECT_THAT(text, HasSubstr("layer.smtx, bCol 64: 1 candidates, about 1.0 s\n"));
-  EXPECT_THAT(text, HasSubstr("2 items, 3 candidates, 1 of them done; cut: 2 too slow\n"));
+  const TimeEstimate estimate{.of_candidate = 1000, .of_item = 500, .of_build = 3000, .builders = 2};
+  const std::string text = listing_text({first, second}, estimate);
+  EXPECT_THAT(text, HasSubstr("layer.smtx, bCol 64: 2 candidates, 1 of them done, about 1.5 s; cut: 2 too slow\n"));
+  EXPECT_THAT(text, HasSubstr("layer.smtx, bCol 64: 1 candidates, about 1.5 s\n"));
+  EXPECT_THAT(text, HasSubstr("2 items, 0 of them decided; 3 candidates, 1 of them done; cut: 2 too slow\n"));
   // ufi=1 is one kernel for both layers.
-  EXPECT_THAT(text, HasSubstr("about 2 s to measure the others (1000 ms each), and 3 s to build 2 kernels"));
-  const std::string json = listing_json({first, second}, {.of_candidate = 1000, .of_build = 3000, .cores = 2});
+  EXPECT_THAT(text, HasSubstr("about 3 s to measure 2 candidates (1000 ms each, and 500 ms for the libraries and the "
+                              "final of an item), and 3 s to build 2 kernels"));
+  const std::string json = listing_json({first, second}, estimate);
   EXPECT_THAT(json, HasSubstr("\"kernels\": 2"));
   EXPECT_THAT(json, HasSubstr("\"too slow\": 2"));
 }
 
+TEST(Listing, CountsNothingForWhatIsDecided) {
+  PlannedItem decided{item_of(512, 512, 0.3, 64), {}, 1, true};
+  decided.candidates.kept = {{parse_schedule("panel:ufi=1"), 2, {}}, {parse_schedule("panel:ufi=2"), 3, {}}};
+  const std::string text = listing_text({decided}, {});
+  EXPECT_THAT(text, HasSubstr("layer.smtx, bCol 64: 2 candidates, 1 of them done, decided\n"));
+  EXPECT_THAT(text, HasSubstr("1 items, 1 of them decided; 2 candidates, 1 of them done\n"));
+  EXPECT_THAT(text, HasSubstr("about 0 s to measure 0 candidates"));
+  EXPECT_THAT(text, HasSubstr("0 s to build 0 kernels"));
+}
+
 TEST(Listing, ShowsAnEmptyPlan) {
-  EXPECT_THAT(listing_text({}, {}), HasSubstr("0 items, 0 candidates"));
+  EXPECT_THAT(listing_text({}, {}), HasSubstr("0 items, 0 of them decided; 0 candidates"));
   EXPECT_THAT(listing_json({}, {}), HasSubstr("\"items\": []"));
 }
 
