@@ -7,7 +7,7 @@
 
 #include "generator/ir/rewrite.h"
 #include "generator/lower/mapped_nest.h"
-#include "generator/support/error.h"
+#include "generator/schedule/directive.h"
 
 namespace esc {
 namespace {
@@ -98,10 +98,10 @@ bool is_transformed(const LoopNest& nest) {
 LoopNest compact(const LoopNest& nest) {
   ThreadBody body = thread_body(nest, "compact()");
   if (!is_transformed(nest)) {
-    throw UserError("compact()", "the sparse array is not transformed", "transform it first");
+    throw ScheduleError("compact()", "the sparse array is not transformed", "transform it first");
   }
   if (std::get<std::string>(body.choice.subject) != "pattern") {
-    throw UserError("compact()", "the nest is already compacted", "compact once");
+    throw ScheduleError("compact()", "the nest is already compacted", "compact once");
   }
 
   std::map<std::int64_t, Block> by_rows;

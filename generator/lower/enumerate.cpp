@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include "generator/ir/rewrite.h"
-#include "generator/support/error.h"
+#include "generator/schedule/directive.h"
 
 namespace esc {
 namespace {
 
 [[noreturn]] void refuse(const std::string& rule, const std::string& remedy) {
-  throw UserError("enumeration", rule, remedy);
+  throw ScheduleError("enumeration", rule, remedy);
 }
 
 /// The row of the panel that a statement's guard asks about, or -1 when the statement has no such guard.

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "generator/support/error.h"
+#include "generator/schedule/directive.h"
 
 namespace esc {
 namespace {
@@ -35,7 +35,7 @@ Condition has_columns() { return Less{0, Affine::of("count")}; }
 ThreadBody thread_body(const LoopNest& nest, const std::string& step) {
   const Loop* lanes = find_lanes(nest.body);
   if (lanes == nullptr || lanes->body.empty() || !std::holds_alternative<Switch>(lanes->body.back().content)) {
-    throw UserError(step, "the nest is not mapped to blocks and lanes", "map the row and column loops first");
+    throw ScheduleError(step, "the nest is not mapped to blocks and lanes", "map the row and column loops first");
   }
   return {Block(lanes->body.begin(), lanes->body.end() - 1), std::get<Switch>(lanes->body.back().content)};
 }

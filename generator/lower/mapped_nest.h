@@ -23,7 +23,7 @@ struct ThreadBody {
 /// which keeps no empty lists, drops it.
 Condition has_columns();
 
-/// The body that each thread runs. Throws UserError (place `step`) when the nest is not mapped to blocks and lanes.
+/// The body that each thread runs. Throws ScheduleError (place `step`) when the nest is not mapped to blocks and lanes.
 ThreadBody thread_body(const LoopNest& nest, const std::string& step);
 
 /// The nest with another body for each thread.

@@ -17,6 +17,7 @@
 #include "generator/lower/unroll_tasks.h"
 #include "generator/pipeline.h"
 #include "generator/schedule/schedule.h"
+#include "tests/unit/refused_step.h"
 
 namespace esc {
 namespace {
@@ -160,159 +161,142 @@ TEST(RowsPipeline, TakesEveryLegalSchedule) {
 
 // Must refuse: a step, and words of the reason.
 
-struct Refusal {
-  const char* what;
-  std::function<void()> step;
-  const char* words;
-};
-
-class RefusedRowsStep : public testing::TestWithParam<Refusal> {};
-
-TEST_P(RefusedRowsStep, SaysWhy) {
-  try {
-    GetParam().step();
-    FAIL() << GetParam().what << " was accepted";
-  } catch (const ScheduleError& error) {
-    EXPECT_THAT(error.what(), HasSubstr(GetParam().words));
-  }
-}
-
 void cut_pairs_of_rows() {
   cut_rows(merge_patterns(enumerate(unroll(canonical, {"i", 2}), std::nullopt), {}), {"k", 128});
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Table, RefusedRowsStep,
-    testing::Values(Refusal{"cut too early",
-                            [] {
-                              cut_rows(canonical, {"k", 4});
-                            },
-                            "there is no loop over merged columns 'k' to cut"},
-                    Refusal{"cut unknown",
-                            [] {
-                              cut_rows(merged, {"x", 4});
-                            },
-                            "there is no loop over merged columns 'x' to cut"},
-                    Refusal{"cut twice",
-                            [] {
-                              cut_rows(cut, {"k", 4});
-                            },
-                            "and cut once"},
-                    Refusal{"cut panels", cut_pairs_of_rows,
-                            "a panel has 2 rows, and only rows can be cut; unroll the row loop by 1"},
-                    Refusal{"cut to nothing",
-                            [] {
-                              cut_rows(merged, {"k", 0});
-                            },
-                            "a task of 0 non-zeros is outside 1 to 512; the nearest legal value is 1"},
-                    Refusal{"cut to 513",
-                            [] {
-                              cut_rows(merged, {"k", 513});
-                            },
-                            "the nearest legal value is 512"},
-                    Refusal{"pack dense",
-                            [] {
-                              pack_tasks(cut, {"B", 4});
-                            },
-                            "'B' is not a sparse array of the nest"},
-                    Refusal{"pack twice",
-                            [] {
-                              pack_tasks(packed, {"A", 4});
-                            },
-                            "'A' is not a sparse array of the nest"},
-                    Refusal{"pack too early",
-                            [] {
-                              pack_tasks(merged, {"A", 4});
-                            },
-                            "the rows are not cut; cut the rows into tasks first"},
-                    Refusal{"light 0",
-                            [] {
-                              pack_tasks(cut, {"A", 0});
-                            },
-                            "light=0 is outside 1 to 512"},
-                    Refusal{"map rows",
-                            [] {
-                              map_tasks(merged, {"i", 1, 1});
-                            },
-                            "there is no loop 'i' over tasks to map to the grid"},
-                    Refusal{"map unknown",
-                            [] {
-                              map_tasks(packed, {"x", 1, 1});
-                            },
-                            "the loops of the nest are task, j, c"},
-                    Refusal{"17 warps",
-                            [] {
-                              map_tasks(packed, {"task", 17, 1});
-                            },
-                            "warps=17 is outside 1 to 16"},
-                    Refusal{"0 groups",
-                            [] {
-                              map_tasks(packed, {"task", 1, 0});
-                            },
-                            "groups=0 is outside 1 to 32"},
-                    Refusal{"tiles too early",
-                            [] {
-                              map_tiles(packed, {"j", 8, 2});
-                            },
-                            "are not mapped to the grid"},
-                    Refusal{"tiles twice",
-                            [] {
-                              map_tiles(tiled, {"j", 8, 2});
-                            },
-                            "there is no column loop 'j'"},
-                    Refusal{"too many lanes",
-                            [] {
-                              map_tiles(mapped, {"j", 32, 4});
-                            },
-                            "more than a warp's 32"},
-                    Refusal{"share too early",
-                            [] {
-                              share_tasks(mapped, {"k", 1, 8});
-                            },
-                            "the columns of C are not mapped to the grid; map the column loop first"},
-                    Refusal{"share unknown",
-                            [] {
-                              share_tasks(tiled, {"x", 1, 8});
-                            },
-                            "no loop over the non-zeros 'x' of a task"},
-                    Refusal{"share among warps",
-                            [] {
-                              share_tasks(tiled, {"k", 2, 8});
-                            },
-                            "2 warps cannot share a task; the nearest legal value is warps=1"},
-                    Refusal{"share among too many",
-                            [] {
-                              share_tasks(tiled, {"k", 1, 16});
-                            },
-                            "groups=16 of 4 lanes are outside 1 to 8 of a warp; the nearest legal value is groups=8"},
-                    Refusal{"share twice",
-                            [] {
-                              share_tasks(shared_out, {"k", 1, 8});
-                            },
-                            "split the reduction loop, once"},
-                    Refusal{"sum too early", [] { sum_tasks(mapped, {}); },
-                            "the columns of C are not mapped to the grid"},
-                    Refusal{"sum twice", [] { sum_tasks(reduced, {}); }, "the sums are already reduced; reduce once"},
-                    Refusal{"unroll too early",
-                            [] {
-                              unroll_tasks(shared_out, {"k", 2});
-                            },
-                            "the sums are not reduced"},
-                    Refusal{"unroll unknown",
-                            [] {
-                              unroll_tasks(reduced, {"x", 2});
-                            },
-                            "no loop over the non-zeros 'x' to unroll"},
-                    Refusal{"unroll twice",
-                            [] {
-                              unroll_tasks(unrolled, {"k", 2});
-                            },
-                            "unroll the reduction loop, once"},
-                    Refusal{"unroll by 9",
-                            [] {
-                              unroll_tasks(reduced, {"k", 9});
-                            },
-                            "9 non-zeros at a time are outside 1 to 8; the nearest legal value is 8"}));
+    Rows, RefusedStep,
+    testing::Values(
+        StepRefusal{"cut too early",
+                    [] {
+                      cut_rows(canonical, {"k", 4});
+                    },
+                    "there is no loop over merged columns 'k' to cut"},
+        StepRefusal{"cut unknown",
+                    [] {
+                      cut_rows(merged, {"x", 4});
+                    },
+                    "there is no loop over merged columns 'x' to cut"},
+        StepRefusal{"cut twice",
+                    [] {
+                      cut_rows(cut, {"k", 4});
+                    },
+                    "and cut once"},
+        StepRefusal{"cut panels", cut_pairs_of_rows,
+                    "a panel has 2 rows, and only rows can be cut; unroll the row loop by 1"},
+        StepRefusal{"cut to nothing",
+                    [] {
+                      cut_rows(merged, {"k", 0});
+                    },
+                    "a task of 0 non-zeros is outside 1 to 512; the nearest legal value is 1"},
+        StepRefusal{"cut to 513",
+                    [] {
+                      cut_rows(merged, {"k", 513});
+                    },
+                    "the nearest legal value is 512"},
+        StepRefusal{"pack dense",
+                    [] {
+                      pack_tasks(cut, {"B", 4});
+                    },
+                    "'B' is not a sparse array of the nest"},
+        StepRefusal{"pack twice",
+                    [] {
+                      pack_tasks(packed, {"A", 4});
+                    },
+                    "'A' is not a sparse array of the nest"},
+        StepRefusal{"pack too early",
+                    [] {
+                      pack_tasks(merged, {"A", 4});
+                    },
+                    "the rows are not cut; cut the rows into tasks first"},
+        StepRefusal{"light 0",
+                    [] {
+                      pack_tasks(cut, {"A", 0});
+                    },
+                    "light=0 is outside 1 to 512"},
+        StepRefusal{"map rows",
+                    [] {
+                      map_tasks(merged, {"i", 1, 1});
+                    },
+                    "there is no loop 'i' over tasks to map to the grid"},
+        StepRefusal{"map unknown",
+                    [] {
+                      map_tasks(packed, {"x", 1, 1});
+                    },
+                    "the loops of the nest are task, j, c"},
+        StepRefusal{"17 warps",
+                    [] {
+                      map_tasks(packed, {"task", 17, 1});
+                    },
+                    "warps=17 is outside 1 to 16"},
+        StepRefusal{"0 groups",
+                    [] {
+                      map_tasks(packed, {"task", 1, 0});
+                    },
+                    "groups=0 is outside 1 to 32"},
+        StepRefusal{"tiles too early",
+                    [] {
+                      map_tiles(packed, {"j", 8, 2});
+                    },
+                    "are not mapped to the grid"},
+        StepRefusal{"tiles twice",
+                    [] {
+                      map_tiles(tiled, {"j", 8, 2});
+                    },
+                    "there is no column loop 'j'"},
+        StepRefusal{"too many lanes",
+                    [] {
+                      map_tiles(mapped, {"j", 32, 4});
+                    },
+                    "more than a warp's 32"},
+        StepRefusal{"share too early",
+                    [] {
+                      share_tasks(mapped, {"k", 1, 8});
+                    },
+                    "the columns of C are not mapped to the grid; map the column loop first"},
+        StepRefusal{"share unknown",
+                    [] {
+                      share_tasks(tiled, {"x", 1, 8});
+                    },
+                    "no loop over the non-zeros 'x' of a task"},
+        StepRefusal{"share among warps",
+                    [] {
+                      share_tasks(tiled, {"k", 2, 8});
+                    },
+                    "2 warps cannot share a task; the nearest legal value is warps=1"},
+        StepRefusal{"share among too many",
+                    [] {
+                      share_tasks(tiled, {"k", 1, 16});
+                    },
+                    "groups=16 of 4 lanes are outside 1 to 8 of a warp; the nearest legal value is groups=8"},
+        StepRefusal{"share twice",
+                    [] {
+                      share_tasks(shared_out, {"k", 1, 8});
+                    },
+                    "split the reduction loop, once"},
+        StepRefusal{"sum too early", [] { sum_tasks(mapped, {}); }, "the columns of C are not mapped to the grid"},
+        StepRefusal{"sum twice", [] { sum_tasks(reduced, {}); }, "the sums are already reduced; reduce once"},
+        StepRefusal{"unroll too early",
+                    [] {
+                      unroll_tasks(shared_out, {"k", 2});
+                    },
+                    "the sums are not reduced"},
+        StepRefusal{"unroll unknown",
+                    [] {
+                      unroll_tasks(reduced, {"x", 2});
+                    },
+                    "no loop over the non-zeros 'x' to unroll"},
+        StepRefusal{"unroll twice",
+                    [] {
+                      unroll_tasks(unrolled, {"k", 2});
+                    },
+                    "unroll the reduction loop, once"},
+        StepRefusal{"unroll by 9",
+                    [] {
+                      unroll_tasks(reduced, {"k", 9});
+                    },
+                    "9 non-zeros at a time are outside 1 to 8; the nearest legal value is 8"}));
 
 }  // namespace
 }  // namespace esc

@@ -15,6 +15,7 @@
 #include "generator/lower/unroll.h"
 #include "generator/pipeline.h"
 #include "generator/schedule/schedule.h"
+#include "tests/unit/refused_step.h"
 
 namespace esc {
 namespace {
@@ -154,52 +155,101 @@ TEST(Pipeline, OfAMatrixWithoutNonZerosHasNoCases) {
 
 // Must refuse: a step, and words of the reason.
 
-struct Refusal {
-  const char* what;
-  std::function<void()> step;
-  const char* words;
-};
-
-class RefusedStep : public testing::TestWithParam<Refusal> {};
-
-TEST_P(RefusedStep, SaysWhy) {
-  try {
-    GetParam().step();
-    FAIL() << GetParam().what << " was accepted";
-  } catch (const UserError& error) {
-    EXPECT_THAT(error.what(), HasSubstr(GetParam().words));
-  }
-}
-
 INSTANTIATE_TEST_SUITE_P(
-    Table, RefusedStep,
+    Atomic, RefusedStep,
     testing::Values(
-        Refusal{"unroll unknown", [] { unroll(canonical, {"x", 2}); }, "no row loop 'x' to unroll; the loops of the nest are i, j, k"},
-        Refusal{"unroll column", [] { unroll(canonical, {"j", 2}); }, "unroll(j, 2): there is no row loop 'j'"},
-        Refusal{"unroll twice", [] { unroll(unrolled, {"i", 2}); }, "already unrolled by 2"},
-        Refusal{"unroll by 0", [] { unroll(canonical, {"i", 0}); }, "UFi=0 is outside 1 to 8; the nearest legal value is 1"},
-        Refusal{"unroll by 9", [] { unroll(canonical, {"i", 9}); }, "the nearest legal value is 8"},
-        Refusal{"unroll mapped", [] { unroll(on_grid, {"i", 2}); }, "no row loop 'i'"},
-        Refusal{"enumerate twice", [] { enumerate(enumerate(canonical, std::nullopt), std::nullopt); }, "already enumerated"},
-        Refusal{"enumerate mapped", [] { enumerate(on_grid, std::nullopt); }, "before the loops are mapped"},
-        Refusal{"grid unknown", [] { map_blocks(enumerated, {"x"}); }, "no row loop 'x' to map to the grid"},
-        Refusal{"grid column", [] { map_blocks(enumerated, {"j"}); }, "no row loop 'j'"},
-        Refusal{"grid too early", [] { map_blocks(unrolled, {"i"}); }, "are not enumerated"},
-        Refusal{"lanes too early", [] { map_threads(enumerated, {"j", 32, 32}); }, "map the row loop to the grid first"},
-        Refusal{"lanes twice", [] { map_threads(on_lanes, {"j", 32, 32}); }, "already mapped to lanes"},
-        Refusal{"lanes unknown", [] { map_threads(on_grid, {"x", 32, 32}); }, "no column loop 'x'"},
-        Refusal{"lanes 33", [] { map_threads(on_grid, {"j", 33, 32}); }, "33 columns per warp is not a multiple of 32"},
-        Refusal{"lanes 160", [] { map_threads(on_grid, {"j", 160, 32}); }, "the nearest legal value is 128"},
-        Refusal{"threads 300", [] { map_threads(on_grid, {"j", 32, 300}); }, "the nearest legal value is 256"},
-        Refusal{"coarsen too early", [] { coarsen(on_grid, {"k", 2}); }, "map the row and column loops first"},
-        Refusal{"coarsen twice", [] { coarsen(coarsened, {"k", 2}); }, "no loop over enumerated columns 'k'"},
-        Refusal{"coarsen unknown", [] { coarsen(on_lanes, {"x", 2}); }, "no loop over enumerated columns 'x'"},
-        Refusal{"coarsen 17", [] { coarsen(on_lanes, {"k", 17}); }, "UFk=17 is outside 1 to 16; the nearest legal value is 16"},
-        Refusal{"transform too early", [] { transform_data(on_lanes, {"A"}); }, "are not coarsened"},
-        Refusal{"transform dense", [] { transform_data(coarsened, {"B"}); }, "'B' is not a sparse array"},
-        Refusal{"transform twice", [] { transform_data(transformed, {"A"}); }, "'A' is not a sparse array of the nest"},
-        Refusal{"compact too early", [] { compact(coarsened); }, "not transformed"},
-        Refusal{"compact twice", [] { compact(compacted); }, "already compacted"}));
+        StepRefusal{"unroll unknown",
+                    [] {
+                      unroll(canonical, {"x", 2});
+                    },
+                    "no row loop 'x' to unroll; the loops of the nest are i, j, k"},
+        StepRefusal{"unroll column",
+                    [] {
+                      unroll(canonical, {"j", 2});
+                    },
+                    "unroll(j, 2): there is no row loop 'j'"},
+        StepRefusal{"unroll twice",
+                    [] {
+                      unroll(unrolled, {"i", 2});
+                    },
+                    "already unrolled by 2"},
+        StepRefusal{"unroll by 0",
+                    [] {
+                      unroll(canonical, {"i", 0});
+                    },
+                    "UFi=0 is outside 1 to 8; the nearest legal value is 1"},
+        StepRefusal{"unroll by 9",
+                    [] {
+                      unroll(canonical, {"i", 9});
+                    },
+                    "the nearest legal value is 8"},
+        StepRefusal{"unroll mapped",
+                    [] {
+                      unroll(on_grid, {"i", 2});
+                    },
+                    "no row loop 'i'"},
+        StepRefusal{"enumerate twice", [] { enumerate(enumerate(canonical, std::nullopt), std::nullopt); },
+                    "already enumerated"},
+        StepRefusal{"enumerate mapped", [] { enumerate(on_grid, std::nullopt); }, "before the loops are mapped"},
+        StepRefusal{"grid unknown", [] { map_blocks(enumerated, {"x"}); }, "no row loop 'x' to map to the grid"},
+        StepRefusal{"grid column", [] { map_blocks(enumerated, {"j"}); }, "no row loop 'j'"},
+        StepRefusal{"grid too early", [] { map_blocks(unrolled, {"i"}); }, "are not enumerated"},
+        StepRefusal{"lanes too early",
+                    [] {
+                      map_threads(enumerated, {"j", 32, 32});
+                    },
+                    "map the row loop to the grid first"},
+        StepRefusal{"lanes twice",
+                    [] {
+                      map_threads(on_lanes, {"j", 32, 32});
+                    },
+                    "already mapped to lanes"},
+        StepRefusal{"lanes unknown",
+                    [] {
+                      map_threads(on_grid, {"x", 32, 32});
+                    },
+                    "no column loop 'x'"},
+        StepRefusal{"lanes 33",
+                    [] {
+                      map_threads(on_grid, {"j", 33, 32});
+                    },
+                    "33 columns per warp is not a multiple of 32"},
+        StepRefusal{"lanes 160",
+                    [] {
+                      map_threads(on_grid, {"j", 160, 32});
+                    },
+                    "the nearest legal value is 128"},
+        StepRefusal{"threads 300",
+                    [] {
+                      map_threads(on_grid, {"j", 32, 300});
+                    },
+                    "the nearest legal value is 256"},
+        StepRefusal{"coarsen too early",
+                    [] {
+                      coarsen(on_grid, {"k", 2});
+                    },
+                    "map the row and column loops first"},
+        StepRefusal{"coarsen twice",
+                    [] {
+                      coarsen(coarsened, {"k", 2});
+                    },
+                    "no loop over enumerated columns 'k'"},
+        StepRefusal{"coarsen unknown",
+                    [] {
+                      coarsen(on_lanes, {"x", 2});
+                    },
+                    "no loop over enumerated columns 'x'"},
+        StepRefusal{"coarsen 17",
+                    [] {
+                      coarsen(on_lanes, {"k", 17});
+                    },
+                    "UFk=17 is outside 1 to 16; the nearest legal value is 16"},
+        StepRefusal{"transform too early", [] { transform_data(on_lanes, {"A"}); }, "are not coarsened"},
+        StepRefusal{"transform dense", [] { transform_data(coarsened, {"B"}); }, "'B' is not a sparse array"},
+        StepRefusal{"transform twice", [] { transform_data(transformed, {"A"}); },
+                    "'A' is not a sparse array of the nest"},
+        StepRefusal{"compact too early", [] { compact(coarsened); }, "not transformed"},
+        StepRefusal{"compact twice", [] { compact(compacted); }, "already compacted"}));
 
 }  // namespace
 }  // namespace esc

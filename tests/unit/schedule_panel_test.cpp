@@ -4,6 +4,7 @@
 #include <set>
 
 #include "generator/schedule/schedule.h"
+#include "tests/unit/refused_schedule.h"
 
 namespace esc {
 namespace {
@@ -96,73 +97,58 @@ TEST(PanelSchedule, SaysWhatBothFamiliesHave) {
             32 * 4 * std::get<PanelSchedule>(schedule).panels / std::get<PanelSchedule>(schedule).warp_panels());
 }
 
-struct Refusal {
-  const char* schedule;
-  long long bcol;
-  const char* words;
-};
-
-class RefusedPanelSchedule : public testing::TestWithParam<Refusal> {};
-
-TEST_P(RefusedPanelSchedule, NamesTheRuleAndTheNearestLegalValue) {
-  const Refusal& refusal = GetParam();
-  try {
-    check_legal(parse_schedule(refusal.schedule), refusal.bcol);
-    FAIL() << refusal.schedule << " was accepted";
-  } catch (const ScheduleError& error) {
-    EXPECT_THAT(error.what(), HasSubstr(refusal.words));
-    EXPECT_EQ(error.status(), ExitStatus::bad_input);
-  }
-}
-
 INSTANTIATE_TEST_SUITE_P(
-    Table, RefusedPanelSchedule,
+    Panel, RefusedSchedule,
     testing::Values(
-        Refusal{"panel:", 64, "family panel has no key ''"},
-        Refusal{"panel:threads=32", 64,
-                "family panel has no key 'threads'; its keys are ufi, columns, vector, groups, warps, panels, ufk, "
-                "stage, pdl"},
-        Refusal{"panel:ufi=2,ufi=2", 64, "key 'ufi' is given twice"},
-        Refusal{"panel:ufi=two", 64, "'two' is not a number for ufi"},
-        Refusal{"panel:stage=yes", 64, "stage=yes is neither on nor off; write stage=on or stage=off"},
-        Refusal{"panel:pdl=1", 64, "pdl=1 is neither on nor off"},
-        Refusal{"panel:ufi=3", 64, "ufi=3 is not a power of two from 1 to 8; the nearest legal value is ufi=2"},
-        Refusal{"panel:ufi=0", 64, "the nearest legal value is ufi=1"},
-        Refusal{"panel:ufi=16", 64, "the nearest legal value is ufi=8"},
-        Refusal{"panel:columns=256", 256,
-                "columns=256 is not a power of two from 1 to 128; the nearest legal value is columns=128"},
-        Refusal{"panel:vector=8", 64,
-                "vector=8 is not a power of two from 1 to 4; the nearest legal value is vector=4"},
-        Refusal{"panel:groups=64", 64,
-                "groups=64 is not a power of two from 1 to 32; the nearest legal value is groups=32"},
-        Refusal{"panel:warps=32", 64,
-                "warps=32 is not a power of two from 1 to 16; the nearest legal value is warps=16"},
-        Refusal{"panel:panels=256", 64,
-                "panels=256 is not a power of two from 1 to 128; the nearest legal value is panels=128"},
-        Refusal{"panel:ufk=2", 64, "ufk=2 is not a power of two from 4 to 8; the nearest legal value is ufk=4"},
-        Refusal{"panel:ufk=16", 64, "the nearest legal value is ufk=8"},
-        Refusal{"panel:columns=2,vector=4", 64, "vector=4 is more than columns=2; the nearest legal value is vector=2"},
-        Refusal{"panel:columns=64,vector=1,groups=1", 64,
-                "columns / vector = 64 lanes are more than a warp's 32; the nearest legal value is columns=32"},
-        Refusal{"panel:columns=64,vector=4,groups=4", 64,
-                "groups=4 is more than the 2 lane groups of a warp; the nearest legal value is groups=2"},
-        Refusal{"panel:columns=32,vector=4,groups=1", 64,
-                "panels=1 is less than the 4 panels of a warp; the nearest legal value is panels=4"},
-        Refusal{"panel:warps=16,panels=2", 64,
-                "a block of 32 warps is more than 16; the nearest legal value is panels=1"},
-        Refusal{"panel:ufi=8,columns=128,vector=4,groups=1,warps=4,panels=4,stage=on", 128,
-                "the sums of the warps take 65536 bytes of shared memory, more than 49152; choose fewer warps"},
-        Refusal{"panel:ufi=8,ufk=8", 64,
-                "ufi * ufk = 64 values of A at a time are more than 16, what a lane has registers for; the nearest legal "
-                "value is ufi=4, or choose stage=on"},
-        Refusal{"panel:ufi=8,ufk=8,stage=on", 64, "are more than 32, what a lane has registers for; the nearest legal value is ufk=4"},
-        Refusal{"panel:ufi=4,ufk=8", 64, "ufi * ufk = 32 values of A at a time are more than 16"},
-        Refusal{"panel:columns=64,groups=2", 32,
-                "columns=64 is more than bCol=32 asks for; the nearest legal value is columns=32"},
-        Refusal{"panel:columns=64,groups=2", 20, "the nearest legal value is columns=32"},
-        Refusal{"panel:vector=4", 62, "vector=4 does not divide bCol=62; the nearest legal value is vector=2"},
-        Refusal{"panel:vector=2,groups=2", 63,
-                "vector=2 does not divide bCol=63; the nearest legal value is vector=1"}));
+        ScheduleRefusal{"panel:", 64, "family panel has no key ''"},
+        ScheduleRefusal{
+            "panel:threads=32", 64,
+            "family panel has no key 'threads'; its keys are ufi, columns, vector, groups, warps, panels, ufk, "
+            "stage, pdl"},
+        ScheduleRefusal{"panel:ufi=2,ufi=2", 64, "key 'ufi' is given twice"},
+        ScheduleRefusal{"panel:ufi=two", 64, "'two' is not a number for ufi"},
+        ScheduleRefusal{"panel:stage=yes", 64, "stage=yes is neither on nor off; write stage=on or stage=off"},
+        ScheduleRefusal{"panel:pdl=1", 64, "pdl=1 is neither on nor off"},
+        ScheduleRefusal{"panel:ufi=3", 64, "ufi=3 is not a power of two from 1 to 8; the nearest legal value is ufi=2"},
+        ScheduleRefusal{"panel:ufi=0", 64, "the nearest legal value is ufi=1"},
+        ScheduleRefusal{"panel:ufi=16", 64, "the nearest legal value is ufi=8"},
+        ScheduleRefusal{"panel:columns=256", 256,
+                        "columns=256 is not a power of two from 1 to 128; the nearest legal value is columns=128"},
+        ScheduleRefusal{"panel:vector=8", 64,
+                        "vector=8 is not a power of two from 1 to 4; the nearest legal value is vector=4"},
+        ScheduleRefusal{"panel:groups=64", 64,
+                        "groups=64 is not a power of two from 1 to 32; the nearest legal value is groups=32"},
+        ScheduleRefusal{"panel:warps=32", 64,
+                        "warps=32 is not a power of two from 1 to 16; the nearest legal value is warps=16"},
+        ScheduleRefusal{"panel:panels=256", 64,
+                        "panels=256 is not a power of two from 1 to 128; the nearest legal value is panels=128"},
+        ScheduleRefusal{"panel:ufk=2", 64, "ufk=2 is not a power of two from 4 to 8; the nearest legal value is ufk=4"},
+        ScheduleRefusal{"panel:ufk=16", 64, "the nearest legal value is ufk=8"},
+        ScheduleRefusal{"panel:columns=2,vector=4", 64,
+                        "vector=4 is more than columns=2; the nearest legal value is vector=2"},
+        ScheduleRefusal{"panel:columns=64,vector=1,groups=1", 64,
+                        "columns / vector = 64 lanes are more than a warp's 32; the nearest legal value is columns=32"},
+        ScheduleRefusal{"panel:columns=64,vector=4,groups=4", 64,
+                        "groups=4 is more than the 2 lane groups of a warp; the nearest legal value is groups=2"},
+        ScheduleRefusal{"panel:columns=32,vector=4,groups=1", 64,
+                        "panels=1 is less than the 4 panels of a warp; the nearest legal value is panels=4"},
+        ScheduleRefusal{"panel:warps=16,panels=2", 64,
+                        "a block of 32 warps is more than 16; the nearest legal value is panels=1"},
+        ScheduleRefusal{"panel:ufi=8,columns=128,vector=4,groups=1,warps=4,panels=4,stage=on", 128,
+                        "the sums of the warps take 65536 bytes of shared memory, more than 49152; choose fewer warps"},
+        ScheduleRefusal{
+            "panel:ufi=8,ufk=8", 64,
+            "ufi * ufk = 64 values of A at a time are more than 16, what a lane has registers for; the nearest legal "
+            "value is ufi=4, or choose stage=on"},
+        ScheduleRefusal{"panel:ufi=8,ufk=8,stage=on", 64,
+                        "are more than 32, what a lane has registers for; the nearest legal value is ufk=4"},
+        ScheduleRefusal{"panel:ufi=4,ufk=8", 64, "ufi * ufk = 32 values of A at a time are more than 16"},
+        ScheduleRefusal{"panel:columns=64,groups=2", 32,
+                        "columns=64 is more than bCol=32 asks for; the nearest legal value is columns=32"},
+        ScheduleRefusal{"panel:columns=64,groups=2", 20, "the nearest legal value is columns=32"},
+        ScheduleRefusal{"panel:vector=4", 62, "vector=4 does not divide bCol=62; the nearest legal value is vector=2"},
+        ScheduleRefusal{"panel:vector=2,groups=2", 63,
+                        "vector=2 does not divide bCol=63; the nearest legal value is vector=1"}));
 
 }  // namespace
 }  // namespace esc

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "generator/schedule/schedule.h"
+#include "tests/unit/refused_schedule.h"
 
 namespace esc {
 namespace {
@@ -70,53 +71,37 @@ TEST(RowsSchedule, SaysWhatAllFamiliesHave) {
   EXPECT_EQ(threads_per_block(schedule), 256);
 }
 
-struct Refusal {
-  const char* schedule;
-  long long bcol;
-  const char* words;
-};
-
-class RefusedRowsSchedule : public testing::TestWithParam<Refusal> {};
-
-TEST_P(RefusedRowsSchedule, NamesTheRuleAndTheNearestLegalValue) {
-  const Refusal& refusal = GetParam();
-  try {
-    check_legal(parse_schedule(refusal.schedule), refusal.bcol);
-    FAIL() << refusal.schedule << " was accepted";
-  } catch (const ScheduleError& error) {
-    EXPECT_THAT(error.what(), HasSubstr(refusal.words));
-    EXPECT_EQ(error.status(), ExitStatus::bad_input);
-  }
-}
-
 INSTANTIATE_TEST_SUITE_P(
-    Table, RefusedRowsSchedule,
+    Rows, RefusedSchedule,
     testing::Values(
-        Refusal{"rows:", 64, "family rows has no key ''"},
-        Refusal{"rows:ufi=2", 64,
-                "family rows has no key 'ufi'; its keys are columns, vector, unroll, task, light, warps, pdl"},
-        Refusal{"row:task=4", 64, "there is no family 'row'; the families are: atomic, panel, rows"},
-        Refusal{"rows:task=8,task=8", 64, "key 'task' is given twice"},
-        Refusal{"rows:task=many", 64, "'many' is not a number for task"},
-        Refusal{"rows:pdl=1", 64, "pdl=1 is neither on nor off"},
-        Refusal{"rows:columns=256", 256,
-                "columns=256 is not a power of two from 1 to 128; the nearest legal value is columns=128"},
-        Refusal{"rows:vector=8", 64, "vector=8 is not a power of two from 1 to 4; the nearest legal value is vector=4"},
-        Refusal{"rows:unroll=0", 64, "unroll=0 is not a power of two from 1 to 8; the nearest legal value is unroll=1"},
-        Refusal{"rows:unroll=16", 64, "the nearest legal value is unroll=8"},
-        Refusal{"rows:task=100", 64,
-                "task=100 is not a power of two from 1 to 512; the nearest legal value is task=64"},
-        Refusal{"rows:task=1024", 64, "the nearest legal value is task=512"},
-        Refusal{"rows:light=0", 64, "light=0 is not a power of two from 1 to 512; the nearest legal value is light=1"},
-        Refusal{"rows:task=8,light=16", 64, "light=16 is more than task=8; the nearest legal value is light=8"},
-        Refusal{"rows:warps=32", 64,
-                "warps=32 is not a power of two from 1 to 16; the nearest legal value is warps=16"},
-        Refusal{"rows:columns=2", 64, "vector=4 is more than columns=2; the nearest legal value is vector=2"},
-        Refusal{"rows:columns=64,vector=1", 64,
-                "columns / vector = 64 lanes are more than a warp's 32; the nearest legal value is columns=32"},
-        Refusal{"rows:columns=64", 32,
-                "columns=64 is more than bCol=32 asks for; the nearest legal value is columns=32"},
-        Refusal{"rows:vector=4", 62, "vector=4 does not divide bCol=62; the nearest legal value is vector=2"}));
+        ScheduleRefusal{"rows:", 64, "family rows has no key ''"},
+        ScheduleRefusal{"rows:ufi=2", 64,
+                        "family rows has no key 'ufi'; its keys are columns, vector, unroll, task, light, warps, pdl"},
+        ScheduleRefusal{"row:task=4", 64, "there is no family 'row'; the families are: atomic, panel, rows"},
+        ScheduleRefusal{"rows:task=8,task=8", 64, "key 'task' is given twice"},
+        ScheduleRefusal{"rows:task=many", 64, "'many' is not a number for task"},
+        ScheduleRefusal{"rows:pdl=1", 64, "pdl=1 is neither on nor off"},
+        ScheduleRefusal{"rows:columns=256", 256,
+                        "columns=256 is not a power of two from 1 to 128; the nearest legal value is columns=128"},
+        ScheduleRefusal{"rows:vector=8", 64,
+                        "vector=8 is not a power of two from 1 to 4; the nearest legal value is vector=4"},
+        ScheduleRefusal{"rows:unroll=0", 64,
+                        "unroll=0 is not a power of two from 1 to 8; the nearest legal value is unroll=1"},
+        ScheduleRefusal{"rows:unroll=16", 64, "the nearest legal value is unroll=8"},
+        ScheduleRefusal{"rows:task=100", 64,
+                        "task=100 is not a power of two from 1 to 512; the nearest legal value is task=64"},
+        ScheduleRefusal{"rows:task=1024", 64, "the nearest legal value is task=512"},
+        ScheduleRefusal{"rows:light=0", 64,
+                        "light=0 is not a power of two from 1 to 512; the nearest legal value is light=1"},
+        ScheduleRefusal{"rows:task=8,light=16", 64, "light=16 is more than task=8; the nearest legal value is light=8"},
+        ScheduleRefusal{"rows:warps=32", 64,
+                        "warps=32 is not a power of two from 1 to 16; the nearest legal value is warps=16"},
+        ScheduleRefusal{"rows:columns=2", 64, "vector=4 is more than columns=2; the nearest legal value is vector=2"},
+        ScheduleRefusal{"rows:columns=64,vector=1", 64,
+                        "columns / vector = 64 lanes are more than a warp's 32; the nearest legal value is columns=32"},
+        ScheduleRefusal{"rows:columns=64", 32,
+                        "columns=64 is more than bCol=32 asks for; the nearest legal value is columns=32"},
+        ScheduleRefusal{"rows:vector=4", 62, "vector=4 does not divide bCol=62; the nearest legal value is vector=2"}));
 
 }  // namespace
 }  // namespace esc

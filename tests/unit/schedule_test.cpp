@@ -1,9 +1,11 @@
+#include "generator/schedule/schedule.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "generator/schedule/schedule.h"
 #include "generator/schedule/scheduler.h"
 #include "generator/schedule/target.h"
+#include "tests/unit/refused_schedule.h"
 
 namespace esc {
 namespace {
@@ -44,43 +46,27 @@ TEST(Schedule, ExpandsToDirectives) {
             "unroll(i, 4), map(i, grid), map(j, 32, threads=32), unroll(k, 1), transform(A)");
 }
 
-struct Refusal {
-  const char* schedule;
-  long long bcol;
-  const char* words;
-};
-
-class RefusedSchedule : public testing::TestWithParam<Refusal> {};
-
-TEST_P(RefusedSchedule, NamesTheRuleAndTheNearestLegalValue) {
-  const Refusal& refusal = GetParam();
-  try {
-    check_legal(parse_schedule(refusal.schedule), refusal.bcol);
-    FAIL() << refusal.schedule << " was accepted";
-  } catch (const ScheduleError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr(refusal.words));
-    EXPECT_EQ(error.status(), ExitStatus::bad_input);
-  }
-}
-
 INSTANTIATE_TEST_SUITE_P(
-    Table, RefusedSchedule,
-    testing::Values(Refusal{"0-1-1-32", 64, "ufi=0 is outside 1 to 8; the nearest legal value is ufi=1"},
-                    Refusal{"9-1-1-32", 64, "the nearest legal value is ufi=8"},
-                    Refusal{"4-17-1-32", 64, "the nearest legal value is ufk=16"},
-                    Refusal{"4-1-5-32", 256, "the nearest legal value is warptile=4"},
-                    Refusal{"4-1-1-48", 64, "threads=48 is not a multiple of 32 from 32 to 256"},
-                    Refusal{"4-1-1-512", 1024, "the nearest legal value is threads=256"},
-                    Refusal{"4-1-1-64", 33, "threads=64 is more than max(32, bCol=33); the nearest legal value is threads=32"},
-                    Refusal{"4-1-3-32", 64, "32 * warptile = 96 is more than max(32, bCol=64); the nearest legal value is warptile=2"},
-                    Refusal{"4-7-1", 64, "is not a schedule"}, Refusal{"", 64, "is not a schedule"},
-                    Refusal{"4-7-1-x", 64, "'x' is not a number for threads"},
-                    Refusal{"panels:ufi=4", 64, "there is no family 'panels'; the families are: atomic"},
-                    Refusal{"atomic:ufj=4", 64, "family atomic has no key 'ufj'"},
-                    Refusal{"atomic:ufi=4,ufi=4", 64, "key 'ufi' is given twice"},
-                    Refusal{"atomic:ufi", 64, "'' is not a number for ufi"},
-                    Refusal{"atomic:compaction=maybe", 64, "is neither on nor off"},
-                    Refusal{"4-99999999999-1-32", 64, "is not a number for ufk"}));
+    Atomic, RefusedSchedule,
+    testing::Values(ScheduleRefusal{"0-1-1-32", 64, "ufi=0 is outside 1 to 8; the nearest legal value is ufi=1"},
+                    ScheduleRefusal{"9-1-1-32", 64, "the nearest legal value is ufi=8"},
+                    ScheduleRefusal{"4-17-1-32", 64, "the nearest legal value is ufk=16"},
+                    ScheduleRefusal{"4-1-5-32", 256, "the nearest legal value is warptile=4"},
+                    ScheduleRefusal{"4-1-1-48", 64, "threads=48 is not a multiple of 32 from 32 to 256"},
+                    ScheduleRefusal{"4-1-1-512", 1024, "the nearest legal value is threads=256"},
+                    ScheduleRefusal{"4-1-1-64", 33,
+                                    "threads=64 is more than max(32, bCol=33); the nearest legal value is threads=32"},
+                    ScheduleRefusal{
+                        "4-1-3-32", 64,
+                        "32 * warptile = 96 is more than max(32, bCol=64); the nearest legal value is warptile=2"},
+                    ScheduleRefusal{"4-7-1", 64, "is not a schedule"}, ScheduleRefusal{"", 64, "is not a schedule"},
+                    ScheduleRefusal{"4-7-1-x", 64, "'x' is not a number for threads"},
+                    ScheduleRefusal{"panels:ufi=4", 64, "there is no family 'panels'; the families are: atomic"},
+                    ScheduleRefusal{"atomic:ufj=4", 64, "family atomic has no key 'ufj'"},
+                    ScheduleRefusal{"atomic:ufi=4,ufi=4", 64, "key 'ufi' is given twice"},
+                    ScheduleRefusal{"atomic:ufi", 64, "'' is not a number for ufi"},
+                    ScheduleRefusal{"atomic:compaction=maybe", 64, "is neither on nor off"},
+                    ScheduleRefusal{"4-99999999999-1-32", 64, "is not a number for ufk"}));
 
 TEST(Scheduler, TakesThePublishedScheduleOfTheNearestBColBelow) {
   EXPECT_EQ(print(published_schedule(32).schedule), print(parse_schedule("4-7-1-32")));

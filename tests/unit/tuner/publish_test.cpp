@@ -9,8 +9,8 @@
 
 #include "generator/schedule/scheduler.h"
 #include "generator/support/error.h"
+#include "tests/unit/tuner/publish_records.h"
 #include "tuner/publish/class_losses.h"
-#include "tuner/publish/leave_one_out.h"
 #include "tuner/publish/portfolio.h"
 #include "tuner/publish/single_schedule.h"
 
@@ -20,55 +20,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const DeviceKey h200{90, 132, 60ULL << 20};
-const std::string narrow = print(parse_schedule("panel:ufi=1,warps=4"));
-const std::string wide = print(parse_schedule("panel:ufi=2,warps=8"));
-
-/// 64 digits that begin with those of the number.
-std::string pattern_of(int number) {
-  std::string digits = fmt::format("{:08x}", static_cast<unsigned>(number) * 2654435761U);
-  return digits + std::string(64 - digits.size(), '0');
-}
-
-WorkItem item(int number, std::int64_t bcol = 32, std::int64_t rows = 512) {
-  WorkItem result;
-  result.layer = {
-      .file = "layer.smtx", .pattern = pattern_of(number), .rows = rows, .columns = 512, .nonzeros = rows * 64};
-  result.bcol = bcol;
-  result.device = h200;
-  return result;
-}
-
-CandidateRecord measured(const WorkItem& of, const std::string& candidate, double microseconds) {
-  CandidateRecord record;
-  record.environment.device_name = "NVIDIA H200";
-  record.item = of;
-  record.candidate = candidate;
-  record.samples = {microseconds};
-  return record;
-}
-
-CandidateRecord failed(const WorkItem& of, const std::string& candidate, Outcome outcome) {
-  CandidateRecord record = measured(of, candidate, 1);
-  record.samples.clear();
-  record.outcome = outcome;
-  return record;
-}
-
-/// An item on which both schedules were measured.
-void add_both(std::vector<Record>& records, const WorkItem& of, double narrow_us, double wide_us) {
-  records.emplace_back(measured(of, narrow, narrow_us));
-  records.emplace_back(measured(of, wide, wide_us));
-}
-
-MeasuredDevice only_device(const std::vector<Record>& records) {
-  const std::vector<MeasuredDevice> devices = measured_devices(records);
-  EXPECT_EQ(devices.size(), 1U);
-  return devices.at(0);
-}
-
-/// The table of bCol 32, where there is nothing else.
-LossTable only_table(const std::vector<Record>& records) { return only_device(records).tables.at(32); }
+using namespace publish_records;
 
 std::vector<std::string> texts(const ScheduleDatabase& database) {
   std::vector<std::string> result;
@@ -281,120 +233,6 @@ TEST(Publish, HasNoSingleScheduleForPowerLawsAlone) {
   skewed.layer.row_variation = 4;
   add_both(records, skewed, 9.0, 1.0);
   EXPECT_FALSE(single_schedule(only_table(records), 32).has_value());
-}
-
-TEST(LeaveOneOut, SaysWhatALayerLosesThatIsNotKnown) {
-  // Without itself, each layer gets what is best for the others.
-  std::vector<Record> records;
-  add_both(records, item(1), 1.0, 2.0);
-  add_both(records, item(2), 1.0, 2.0);
-  add_both(records, item(3), 2.0, 1.0);
-  const auto results = leave_one_out(only_device(records));
-  ASSERT_EQ(results.size(), 1U);
-  const LeaveOneOut& loss = results.at(32);
-  // Of the first two, each sees one that wants `narrow` and one that wants `wide`, a tie: the first by name.
-  EXPECT_EQ(loss.layers, 3);
-  EXPECT_EQ(loss.not_measured, 0);
-  EXPECT_NEAR(loss.mean, std::cbrt(1.0 * 1.0 * 2.0), 1e-9);
-  EXPECT_NEAR(loss.median, 1.0, 1e-9);
-  EXPECT_NEAR(loss.percentile_90, 1.8, 1e-9) << "between 1 and 2";
-  EXPECT_NEAR(loss.worst, 2.0, 1e-9);
-}
-
-TEST(LeaveOneOut, LeavesAPatternOutAtEveryBCol) {
-  std::vector<Record> records;
-  add_both(records, item(1, 32), 2.0, 1.0);
-  add_both(records, item(1, 64), 2.0, 1.0);
-  const LeaveOneOut alone = leave_one_out(only_device(records)).at(32);
-  ASSERT_EQ(print(choose_schedule(shape_of(item(1)), ScheduleDatabase({}, {})).schedule), wide);
-  EXPECT_EQ(alone.layers, 1);
-  EXPECT_NEAR(alone.mean, 1.0, 1e-9) << "nothing is left, so it is the family's default";
-  add_both(records, item(2, 64), 1.0, 2.0);
-  const auto results = leave_one_out(only_device(records));
-  EXPECT_NEAR(results.at(32).mean, 2.0, 1e-9) << "from the other bCol, by the other pattern";
-  EXPECT_NEAR(results.at(64).mean, 2.0, 1e-9);
-  EXPECT_TRUE(leave_one_out(MeasuredDevice{}).empty());
-}
-
-TEST(LeaveOneOut, CountsSchedulesThatWereNotMeasured) {
-  std::vector<Record> records{measured(item(1), narrow, 1.0), measured(item(2), wide, 1.0),
-                              measured(item(2), print(parse_schedule("panel:ufi=1,warps=2")), 1.5)};
-  const LeaveOneOut loss = leave_one_out(only_device(records)).at(32);
-  EXPECT_EQ(loss.layers, 0);
-  EXPECT_EQ(loss.not_measured, 2);
-  EXPECT_EQ(loss.mean, 1);
-  EXPECT_NEAR(loss.estimated_mean, std::sqrt(1.5), 1e-9) << "0 for the first and 50 % for the second layer";
-}
-
-/// What a schedule loses on a simulated device, on which the best number of warps grows slowly with the number of rows.
-double simulated_loss(const PanelSchedule& schedule, double rows) {
-  const double away = std::log2(schedule.warps) - (std::log2(rows) - 6) * 0.6;
-  return 0.04 * away * away + 0.05 * std::abs(std::log2(schedule.ufi) - 1);
-}
-
-/// A night on that device, with 5 % of noise, and searches that leave out some of the schedules, slow ones more often.
-std::vector<Record> simulated_night(unsigned seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<double> noise(0, 0.05);
-  std::uniform_real_distribution<double> chance(0, 1);
-  std::vector<Record> records;
-  for (int number = 0; number < 80; ++number) {
-    const double rows = std::exp2(6 + 6 * chance(random));
-    const WorkItem layer = item(number, 32, std::lround(rows));
-    for (int ufi = 1; ufi <= 8; ufi *= 2) {
-      for (int warps = 1; warps <= 16; warps *= 2) {
-        const PanelSchedule schedule{.ufi = ufi, .warps = warps, .stage = true};
-        const double loss = simulated_loss(schedule, rows) + noise(random);
-        if (chance(random) > std::min(0.9, 0.2 + loss)) {
-          records.emplace_back(measured(layer, print(schedule), 2 * std::exp(loss)));
-        }
-      }
-    }
-  }
-  return records;
-}
-
-/// What layers that were never measured lose on average by the database.
-double simulated_loss(const ScheduleDatabase& database) {
-  double sum = 0;
-  int layers = 0;
-  for (double logarithm = 6; logarithm <= 12; logarithm += 0.125, ++layers) {
-    const double rows = std::exp2(logarithm);
-    const ScheduleChoice choice = choose_schedule(shape_of(item(-1, 32, std::lround(rows))), database);
-    sum += simulated_loss(std::get<PanelSchedule>(choice.schedule), rows);
-  }
-  return sum / layers;
-}
-
-/// The same by a database that only knows, for each class, what was the best there.
-double simulated_loss_by_class_alone(const MeasuredDevice& device) {
-  const ScheduleDatabase database = publish_classes(device);
-  double sum = 0;
-  int layers = 0;
-  for (double logarithm = 6; logarithm <= 12; logarithm += 0.125, ++layers) {
-    const double rows = std::exp2(logarithm);
-    const LayerShape shape = shape_of(item(-1, 32, std::lround(rows)));
-    const auto nearest = std::ranges::min_element(
-        database.classes(), {}, [&](const ClassEntry& entry) { return class_distance(shape, entry.layers); });
-    const auto best = std::ranges::min_element(nearest->losses, {}, &CandidateLoss::percent) - nearest->losses.begin();
-    sum +=
-        simulated_loss(std::get<PanelSchedule>(database.candidates()[static_cast<std::size_t>(best)].schedule), rows);
-  }
-  return sum / layers;
-}
-
-TEST(Interpolation, ServesLayersThatWereNeverMeasured) {
-  double interpolated = 0;
-  double by_class_alone = 0;
-  for (const unsigned seed : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U}) {
-    const MeasuredDevice device = only_device(simulated_night(seed));
-    const double loss = simulated_loss(publish(device));
-    EXPECT_LT(loss, 0.03) << "seed " << seed;
-    EXPECT_GT(leave_one_out(device).at(32).layers, 50) << "seed " << seed;
-    interpolated += loss;
-    by_class_alone += simulated_loss_by_class_alone(device);
-  }
-  EXPECT_LT(interpolated, 0.8 * by_class_alone) << interpolated / 8 << " and " << by_class_alone / 8;
 }
 
 }  // namespace

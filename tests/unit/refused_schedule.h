@@ -1,0 +1,23 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+
+namespace esc {
+
+/// A schedule that is not legal for a number of columns of B, and words of the refusal.
+struct ScheduleRefusal {
+  const char* schedule;
+  long long bcol;
+  const char* words;
+};
+
+inline void PrintTo(const ScheduleRefusal& refusal, std::ostream* out) {
+  *out << refusal.schedule << " for bCol " << refusal.bcol;
+}
+
+/// Each family has a table of them.
+class RefusedSchedule : public testing::TestWithParam<ScheduleRefusal> {};
+
+}  // namespace esc
