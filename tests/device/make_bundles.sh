@@ -34,31 +34,29 @@ bundle() {
   echo "$name.so $name $matrix $bcol" >>"$output/list.txt"
 }
 
-# Panel schedules that walk through products of parameters; the first that is legal from some place on.
-panel_walk() {
-  local matrix=$1 bcol=$2 name=$3 turn=$4 schedule
-  for attempt in $(seq 0 400); do
-    local i=$((turn * 31 + attempt * 7))
-    schedule="panel:ufi=$((1 << i % 4)),columns=$((1 << i / 2 % 8)),vector=$((1 << i / 5 % 3)),groups=$((1 << i / 3 % 6))"
-    schedule+=",warps=$((1 << i / 7 % 5)),panels=$((1 << i / 11 % 5)),ufk=$((4 << i / 13 % 2))"
-    schedule+=",stage=$([ $((i / 4 % 2)) = 0 ] && echo off || echo on),pdl=$([ $((i / 6 % 3)) = 0 ] && echo off || echo on)"
-    bundle "$matrix" "$bcol" "$schedule" "$name" && return
-  done
-  echo "$0: no legal panel schedule found for $matrix, bCol $bcol" >&2
-  exit 1
+# Schedules of panel and of rows that walk through products of parameters: index -> schedule.
+panel_schedule() {
+  local i=$1 stage=off pdl=off
+  [ $((i / 4 % 2)) = 0 ] || stage=on
+  [ $((i / 6 % 3)) = 0 ] || pdl=on
+  local tile="ufi=$((1 << i % 4)),columns=$((1 << i / 2 % 8)),vector=$((1 << i / 5 % 3)),groups=$((1 << i / 3 % 6))"
+  local block="warps=$((1 << i / 7 % 5)),panels=$((1 << i / 11 % 5)),ufk=$((4 << i / 13 % 2))"
+  echo "panel:$tile,$block,stage=$stage,pdl=$pdl"
+}
+rows_schedule() {
+  local i=$1 pdl=off
+  [ $((i / 6 % 3)) = 0 ] || pdl=on
+  local task="columns=$((1 << i % 8)),vector=$((1 << i / 3 % 3)),unroll=$((1 << i / 2 % 4)),task=$((1 << i / 5 % 10))"
+  echo "rows:$task,light=$((1 << i / 7 % 7)),warps=$((1 << i / 11 % 5)),pdl=$pdl"
 }
 
-# Rows schedules that walk through products of parameters; the first that is legal from some place on.
-rows_walk() {
-  local matrix=$1 bcol=$2 name=$3 turn=$4 schedule
+# Generates a bundle with the first schedule of a family that is legal from some place of its walk on.
+first_legal() {
+  local family=$1 matrix=$2 bcol=$3 name=$4 from=$5 step=$6
   for attempt in $(seq 0 400); do
-    local i=$((turn * 29 + attempt * 5))
-    schedule="rows:columns=$((1 << i % 8)),vector=$((1 << i / 3 % 3)),unroll=$((1 << i / 2 % 4)),task=$((1 << i / 5 % 10))"
-    schedule+=",light=$((1 << i / 7 % 7)),warps=$((1 << i / 11 % 5))"
-    schedule+=",pdl=$([ $((i / 6 % 3)) = 0 ] && echo off || echo on)"
-    bundle "$matrix" "$bcol" "$schedule" "$name" && return
+    bundle "$matrix" "$bcol" "$("${family}_schedule" $((from + attempt * step)))" "$name" && return
   done
-  echo "$0: no legal rows schedule found for $matrix, bCol $bcol" >&2
+  echo "$0: no legal $family schedule found for $matrix, bCol $bcol" >&2
   exit 1
 }
 
@@ -67,8 +65,8 @@ for matrix in "$@"; do
   for bcol in 1 4 8 32 64 100 128 257; do
     bundle "$matrix" "$bcol" auto "m${index}_n${bcol}_auto"
     bundle "$matrix" "$bcol" "$(walk $index $bcol)" "m${index}_n${bcol}_walk"
-    panel_walk "$matrix" "$bcol" "m${index}_n${bcol}_panel" "$index"
-    rows_walk "$matrix" "$bcol" "m${index}_n${bcol}_rows" "$index"
+    first_legal panel "$matrix" "$bcol" "m${index}_n${bcol}_panel" $((index * 31)) 7
+    first_legal rows "$matrix" "$bcol" "m${index}_n${bcol}_rows" $((index * 29)) 5
     index=$((index + 1))
   done
 done

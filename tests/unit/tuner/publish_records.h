@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "generator/schedule/schedule.h"
+#include "tests/unit/tuner/tuning_records.h"
 #include "tuner/publish/class_losses.h"
 #include "tuner/records/record.h"
 
 /// Records of one H200 with two schedules, for tests of what is published of them.
 namespace esc::tuning::publish_records {
 
-inline const DeviceKey h200{90, 132, 60ULL << 20};
 inline const std::string narrow = print(parse_schedule("panel:ufi=1,warps=4"));
 inline const std::string wide = print(parse_schedule("panel:ufi=2,warps=8"));
 
@@ -24,28 +24,19 @@ inline std::string pattern_of(int number) {
 }
 
 inline WorkItem item(int number, std::int64_t bcol = 32, std::int64_t rows = 512) {
-  WorkItem result;
-  result.layer = {
-      .file = "layer.smtx", .pattern = pattern_of(number), .rows = rows, .columns = 512, .nonzeros = rows * 64};
-  result.bcol = bcol;
-  result.device = h200;
+  WorkItem result = item_of_pattern(pattern_of(number), bcol);
+  result.layer.file = "layer.smtx";
+  result.layer.rows = rows;
+  result.layer.nonzeros = rows * 64;
   return result;
 }
 
 inline CandidateRecord measured(const WorkItem& of, const std::string& candidate, double microseconds) {
-  CandidateRecord record;
-  record.environment.device_name = "NVIDIA H200";
-  record.item = of;
-  record.candidate = candidate;
-  record.samples = {microseconds};
-  return record;
+  return tuning::measured(of, candidate, {microseconds});
 }
 
 inline CandidateRecord failed(const WorkItem& of, const std::string& candidate, Outcome outcome) {
-  CandidateRecord record = measured(of, candidate, 1);
-  record.samples.clear();
-  record.outcome = outcome;
-  return record;
+  return unmeasured(of, candidate, outcome);
 }
 
 /// An item on which both schedules were measured.

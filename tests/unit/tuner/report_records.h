@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/unit/tuner/tuning_records.h"
 #include "tuner/records/item_results.h"
 #include "tuner/report/item_summary.h"
 
@@ -16,26 +17,18 @@ inline constexpr const char* wide_panel =
 inline constexpr const char* paper_atomic = "atomic:ufi=4,ufk=7,warptile=1,threads=32";
 inline constexpr const char* plain_atomic = "atomic:ufi=1,ufk=1,warptile=1,threads=32";
 
-/// An H200 with a layer of 512 x 512 and 90 % zeros.
+/// item_of_pattern with a file of its own.
 inline WorkItem item_of_layer(const std::string& name, std::int64_t bcol = 32) {
-  WorkItem item;
-  item.layer = {
-      .file = "/data/" + name, .pattern = "pattern of " + name, .rows = 512, .columns = 512, .nonzeros = 26214};
-  item.bcol = bcol;
-  item.device = {90, 132, std::uint64_t{60} << 20U};
+  WorkItem item = item_of_pattern("pattern of " + name, bcol);
+  item.layer.file = "/data/" + name;
   return item;
 }
 
 /// A right measurement: three samples about the time.
 inline CandidateRecord timed(const WorkItem& item, const std::string& candidate, double microseconds,
                              Stage stage = Stage::search, Edge edge = Edge::plain) {
-  CandidateRecord record;
-  record.environment = {"0.1.0", "13.0", "NVIDIA H200", "13.0"};
-  record.item = item;
-  record.stage = stage;
-  record.edge = edge;
-  record.candidate = candidate;
-  record.samples = {microseconds, 0.9 * microseconds, 1.1 * microseconds};
+  CandidateRecord record =
+      measured(item, candidate, {microseconds, 0.9 * microseconds, 1.1 * microseconds}, stage, edge);
   record.error = 3e-7;
   if (!record.is_peer()) {
     record.kernel =
@@ -46,10 +39,8 @@ inline CandidateRecord timed(const WorkItem& item, const std::string& candidate,
 
 inline CandidateRecord failed(const WorkItem& item, const std::string& candidate, Outcome outcome,
                               const std::string& why) {
-  CandidateRecord record = timed(item, candidate, 1);
-  record.outcome = outcome;
+  CandidateRecord record = unmeasured(item, candidate, outcome);
   record.detail = why;
-  record.samples.clear();
   return record;
 }
 

@@ -6,6 +6,7 @@
 
 #include "generator/support/error.h"
 #include "tests/unit/tuner/tuning_records.h"
+#include "tests/unit/tuner/watched_lab.h"
 #include "tuner/records/record_text.h"
 #include "tuner/search/recorded_lab.h"
 #include "tuner/search/tune_item.h"

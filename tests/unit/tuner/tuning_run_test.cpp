@@ -14,6 +14,7 @@
 #include "generator/support/spawn.h"
 #include "generator/support/temporary_folder.h"
 #include "tests/unit/tuner/tuning_records.h"
+#include "tests/unit/tuner/watched_lab.h"
 #include "tuner/records/record_text.h"
 #include "tuner/run/layer_list.h"
 #include "tuner/run/stop_signals.h"

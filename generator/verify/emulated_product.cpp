@@ -1,0 +1,48 @@
+#include "generator/verify/emulated_product.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace esc {
+namespace {
+
+constexpr int stopped_by_fault = -1;
+
+}  // namespace
+
+EmulatedProduct emulate_product(const KernelToEmulate& kernel, const ProductCase& product, const std::vector<float>& b,
+                                const EmulationOptions& options) {
+  EmulatedDevice device(options);
+  EmulatedProduct result{.c = poisoned_c(kernel.rows, product), .problems = {}};
+  const auto shift = static_cast<std::size_t>(product.shift);
+  const auto bytes_behind = [&](const std::vector<float>& elements) {
+    return (elements.size() + shift) * sizeof(float);
+  };
+  const std::span<std::byte> device_b = device.allocate("B", bytes_behind(b), BufferUse::input());
+  const std::span<std::byte> device_c = device.allocate("C", bytes_behind(result.c), BufferUse::output());
+  device.add_buffer("packed", kernel.packed.data(), kernel.packed.size(), BufferUse::input());
+  auto* first_b = reinterpret_cast<float*>(device_b.data()) + shift;
+  auto* first_c = reinterpret_cast<float*>(device_c.data()) + shift;
+  std::memcpy(first_b, b.data(), b.size() * sizeof(float));
+  std::memcpy(first_c, result.c.data(), result.c.size() * sizeof(float));
+
+  if (device.call<int()>(kernel.program, kernel.name + "_prepare") != 0) {
+    result.problems.emplace_back("the kernels cannot be prepared");
+  }
+  const int status = device
+                         .call<int(const void*, const float*, std::int64_t, float*, std::int64_t, std::int32_t, void*)>(
+                             kernel.program, kernel.name + "_spmm", static_cast<const void*>(kernel.packed.data()),
+                             first_b, product.ldb, first_c, product.ldc, product.n, nullptr)
+                         .value_or(stopped_by_fault);
+  for (const EmulationFault& fault : device.faults()) {
+    result.problems.push_back(fault.message);
+  }
+  if (status != 0) {
+    result.problems.push_back(fmt::format("the launch returns error {}", status));
+  }
+  std::memcpy(result.c.data(), first_c, result.c.size() * sizeof(float));
+  return result;
+}
+
+}  // namespace esc

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "generator/emulate/device.h"
+#include "generator/emulate/host_program.h"
+#include "generator/matrix/sparse_matrix.h"
+#include "generator/verify/bundle_interface.h"
+
+namespace esc {
+
+/// A transformer's text, run in this process with every access checked: the caller's arrays, as large as the matrix
+/// makes them, are the only memory that it may touch.
+class EmulatedTransformer {
+ public:
+  /// Compiles the text of `name`_transformer.cpp. `matrix` must outlive it.
+  EmulatedTransformer(const std::string& text, const std::string& name, const SparseMatrix& matrix);
+
+  /// Its C interface; a call that ends in a fault returns an error. They refer to this object.
+  TransformerFunctions functions();
+  /// With the faults of all calls so far.
+  const EmulatedDevice& device() const { return device_; }
+
+ private:
+  int transform(const float* a, std::int64_t lda, void* packed);
+  int transform_csr(const std::int32_t* offsets, const std::int32_t* columns, const float* values, void* packed);
+  std::string error();
+
+  std::string name_;
+  const SparseMatrix& matrix_;
+  HostProgram program_;
+  EmulatedDevice device_;
+  std::size_t packed_bytes_ = 0;
+};
+
+}  // namespace esc
