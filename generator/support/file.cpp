@@ -17,11 +17,12 @@ std::string reason() { return std::generic_category().message(errno); }
 
 std::string read_file(const std::filesystem::path& path) {
   std::error_code ignored;
-  const auto type = std::filesystem::status(path, ignored).type();
-  if (type == std::filesystem::file_type::directory) {
+  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+  if (std::filesystem::is_directory(status)) {
     throw UserError(path.string(), "is a directory", "name a file");
   }
-  if (type == std::filesystem::file_type::fifo || type == std::filesystem::file_type::socket) {
+  // A device may have no end, a pipe may never begin.
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
     throw UserError(path.string(), "is not a file that can be read whole", "name a regular file");
   }
   std::ifstream stream(path, std::ios::binary);

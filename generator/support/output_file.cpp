@@ -1,29 +1,67 @@
 #include "generator/support/output_file.h"
 
-#include <sys/stat.h>
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
+#include <cstdio>
+#include <random>
 #include <system_error>
+#include <utility>
 
 #include "generator/support/error.h"
 
 namespace esc {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::size_t pending_bytes = std::size_t{1} << 20;
+
+/// What symbolic links lead to in the end, be it there or not. They must not lead in a circle.
+fs::path behind_links(fs::path path) {
+  std::error_code ignored;
+  while (fs::is_symlink(path, ignored)) {
+    path = path.parent_path() / fs::read_symlink(path, ignored);
+  }
+  return path;
+}
 
 }  // namespace
 
-OutputFile::OutputFile(const std::filesystem::path& target) : target_(target), temporary_(target.string() + ".XXXXXX") {
-  if (std::error_code ignored; std::filesystem::is_directory(target, ignored)) {
-    throw UserError(target.string(), "is a directory", "name a file");
+OutputFile::OutputFile(const fs::path& target) : target_(target) {
+  std::error_code problem;
+  switch (fs::status(target, problem).type()) {
+    case fs::file_type::directory:
+      throw UserError(target.string(), "is a directory", "name a file");
+    case fs::file_type::none:
+      errno = problem.value();
+      fail("name a file that you may write to");
+    case fs::file_type::regular:
+    case fs::file_type::not_found:
+      target_ = behind_links(target);
+      open_temporary();
+      return;
+    default:
+      descriptor_ = open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+      if (descriptor_ < 0) {
+        fail("name a file that you may write to");
+      }
   }
-  descriptor_ = mkstemp(temporary_.data());
+}
+
+void OutputFile::open_temporary() {
+  signals_.emplace();
+  std::random_device random;
+  do {
+    temporary_ = fmt::format("{}.{:06x}", target_.string(), random() % 0x1000000);
+    // With the permissions of any new file, which mkostemp would not give and nobody could add: only a change tells a
+    // process its umask, and that would be felt in other threads.
+    descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (descriptor_ < 0 && errno == EEXIST);
   if (descriptor_ < 0) {
-    throw UserError(target.string(), "cannot be written: " + std::generic_category().message(errno),
-                    "choose a folder that exists and that you may write to");
+    fail("choose a folder that exists and that you may write to");
   }
 }
 
@@ -31,7 +69,7 @@ OutputFile::~OutputFile() {
   if (descriptor_ >= 0) {
     close(descriptor_);
   }
-  if (!committed_) {
+  if (!temporary_.empty()) {
     unlink(temporary_.c_str());
   }
 }
@@ -66,22 +104,20 @@ void OutputFile::write_through(std::string_view rest) {
 
 void OutputFile::commit() {
   flush();
-  const mode_t mask = umask(0);
-  umask(mask);
-  if (fchmod(descriptor_, 0666 & ~mask) != 0 || fsync(descriptor_) != 0) {
+  if (!temporary_.empty() && fsync(descriptor_) != 0) {
     fail();
   }
-  const int closed = close(descriptor_);
-  descriptor_ = -1;
-  if (closed != 0 || rename(temporary_.c_str(), target_.c_str()) != 0) {
+  if (close(std::exchange(descriptor_, -1)) != 0) {
     fail();
   }
-  committed_ = true;
+  if (!temporary_.empty() && rename(temporary_.c_str(), target_.c_str()) != 0) {
+    fail();
+  }
+  temporary_.clear();
 }
 
-void OutputFile::fail() const {
-  throw UserError(target_.string(), "cannot be written: " + std::generic_category().message(errno),
-                  "free some space or choose another folder");
+void OutputFile::fail(const char* remedy) const {
+  throw UserError(target_.string(), "cannot be written: " + std::generic_category().message(errno), remedy);
 }
 
 }  // namespace esc

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,8 +13,9 @@ namespace esc {
 
 /// A file that is written piece by piece, for content too large to hold in memory. The pieces go to a temporary file in
 /// the same folder; `commit` renames it into place, so a reader sees the old file or the whole new one. Without
-/// `commit` nothing is left; signals that end the program wait until this object is gone. Throws UserError when the folder
-/// cannot be written or the disk is full.
+/// `commit` nothing is left; signals that end the program wait until this object is gone. A symbolic link stays what it
+/// is: the file that it names is written, be it there yet or not. A pipe or a device cannot be replaced and gets the
+/// pieces themselves, as they come. Throws UserError when the folder cannot be written or the disk is full.
 class OutputFile {
  public:
   explicit OutputFile(const std::filesystem::path& target);
@@ -27,16 +29,16 @@ class OutputFile {
   void commit();
 
  private:
+  void open_temporary();
   void flush();
   void write_through(std::string_view rest);
-  [[noreturn]] void fail() const;
+  [[noreturn]] void fail(const char* remedy = "free some space or choose another folder") const;
 
-  HeldBackSignals signals_;
+  std::optional<HeldBackSignals> signals_;  ///< while there is a temporary file
   std::filesystem::path target_;
-  std::string temporary_;
+  std::string temporary_;  ///< empty where there is none, or no more
   std::string pending_;
   int descriptor_ = -1;
-  bool committed_ = false;
 };
 
 }  // namespace esc

@@ -2,16 +2,35 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <thread>
 
 #include "generator/support/error.h"
 #include "generator/support/spawn.h"
 
 namespace esc {
 namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+using Deadline = steady_clock::time_point;
+constexpr Deadline never = Deadline::max();
+
+bool has_passed(Deadline deadline) { return steady_clock::now() >= deadline; }
+
+/// Milliseconds that poll may wait at a time, rounded up so that it does not return early again and again.
+int time_until(Deadline deadline) {
+  constexpr milliseconds longest(60'000);
+  const auto left = std::chrono::ceil<milliseconds>(deadline - steady_clock::now());
+  return static_cast<int>(std::clamp(left, milliseconds(0), longest).count());
+}
 
 /// A pipe whose ends are closed with it.
 class Pipe {
@@ -49,12 +68,15 @@ bool read_some(int descriptor, std::string& text) {
   return count > 0 || (count < 0 && errno == EINTR);
 }
 
-/// Reads both to their ends, as they come, so that neither pipe fills up.
-void read_to_ends(int output, int errors, ProcessResult& result) {
+/// Reads both to their ends, as they come, so that neither pipe fills up; false where the deadline passes before.
+bool read_to_ends(int output, int errors, Deadline deadline, ProcessResult& result) {
   std::array<pollfd, 2> open = {{{output, POLLIN, 0}, {errors, POLLIN, 0}}};
   const std::array<std::string*, 2> texts = {&result.output, &result.errors};
   while (open[0].fd >= 0 || open[1].fd >= 0) {
-    if (poll(open.data(), open.size(), -1) < 0) {
+    if (has_passed(deadline)) {
+      return false;
+    }
+    if (poll(open.data(), open.size(), time_until(deadline)) < 0) {
       ESC_CHECK(errno == EINTR, "pipes can be waited for");
       continue;
     }
@@ -64,23 +86,44 @@ void read_to_ends(int output, int errors, ProcessResult& result) {
       }
     }
   }
+  return true;
+}
+
+/// Whether a process ends by the deadline; its end is still to be waited for.
+bool ends_by(Deadline deadline, pid_t process) {
+  siginfo_t end = {};
+  while (deadline != never && waitid(P_PID, static_cast<id_t>(process), &end, WEXITED | WNOWAIT | WNOHANG) == 0 &&
+         end.si_pid == 0) {
+    if (has_passed(deadline)) {
+      return false;
+    }
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  return true;
 }
 
 }  // namespace
 
 ProcessResult run_process(const std::vector<std::string>& arguments, const ProcessOptions& options) {
+  ESC_CHECK(!options.patience || options.own_group, "what may have to be killed has a group of its own");
+  const Deadline deadline = options.patience ? steady_clock::now() + *options.patience : never;
   Pipe output;
   Pipe errors;
   const pid_t child =
       spawn(arguments, {.folder = options.folder,
                         .environment = options.environment,
                         .descriptors = {{output.writing_end(), STDOUT_FILENO},
-                                        {(options.errors_apart ? errors : output).writing_end(), STDERR_FILENO}}});
+                                        {(options.errors_apart ? errors : output).writing_end(), STDERR_FILENO}},
+                        .own_group = options.own_group});
   output.close_writing_end();
   errors.close_writing_end();
 
   ProcessResult result;
-  read_to_ends(output.reading_end(), errors.reading_end(), result);
+  result.timed_out =
+      !read_to_ends(output.reading_end(), errors.reading_end(), deadline, result) || !ends_by(deadline, child);
+  if (result.timed_out) {
+    kill(-child, SIGKILL);
+  }
   result.status = wait_for_end(child);
   return result;
 }

@@ -15,6 +15,7 @@
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/sources.h"
 #include "generator/matrix/sample.h"
+#include "generator/support/process.h"
 #include "tuner/build/build_pool.h"
 #include "tuner/build/cubin_store.h"
 #include "tuner/build/nvcc_build.h"
@@ -191,6 +192,12 @@ TEST(BuildPool, ReplacesAProcessThatEnds) {
     EXPECT_THAT([&] { ending.build({"", {"layer_kernel"}, h200}); },
                 testing::ThrowsMessage<BuildError>(HasSubstr("status 1")));
   }
+}
+
+/// What objects are kept by.
+TEST(Worker, NamesItsCompilerInOneLineAndItsSetupInTheNext) {
+  EXPECT_THAT(rtc_setup(), testing::MatchesRegex("[0-9a-f]{16}"));
+  EXPECT_EQ(run_process({ESC_TUNE_WORKER, "version"}).output, "nvrtc " + rtc_version() + "\n" + rtc_setup() + "\n");
 }
 
 TEST(NvccBuild, MakesTheSameKernelsAsNvrtc) {

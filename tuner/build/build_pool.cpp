@@ -46,11 +46,20 @@ int preparing_threads() {
 }
 
 BuildPool::BuildPool(WorkerCommand worker, int processes, std::chrono::milliseconds patience)
-    : command_(std::move(worker)), patience_(patience), may_start_(processes) {}
+    : command_(std::move(worker)), patience_(patience), may_start_(processes) {
+  idle_.reserve(static_cast<std::size_t>(processes));  // so that giving back never fails
+}
 
 Cubin BuildPool::build(const KernelText& text) {
   std::unique_ptr<WorkerProcess> worker = take();
-  const Answer answer = worker->ask(question_for(text), patience_);
+  Answer answer;
+  try {
+    answer = worker->ask(question_for(text), patience_);
+  } catch (...) {  // there is no memory for the answer, or what is announced is none
+    worker.reset();
+    give_back(nullptr);
+    throw;
+  }
   give_back(answer.reception == Reception::complete ? std::move(worker) : nullptr);
   switch (answer.reception) {
     case Reception::late:

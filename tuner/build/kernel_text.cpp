@@ -17,4 +17,6 @@ std::string digest(const KernelText& text) {
   return sha256_hex(std::as_bytes(std::span(all)));
 }
 
+std::string short_digest(const std::string& text) { return sha256_hex(std::as_bytes(std::span(text))).substr(0, 16); }
+
 }  // namespace esc::tuning

@@ -18,6 +18,9 @@ struct KernelText {
 /// SHA-256 over all of it, as 64 hexadecimal digits.
 std::string digest(const KernelText& text);
 
+/// The first 16 of those digits over a text: tells apart the preludes and options that compilers are used with.
+std::string short_digest(const std::string& text);
+
 /// Machine code with the kernels that were asked for. Immutable once made.
 struct Cubin {
   std::vector<char> image;

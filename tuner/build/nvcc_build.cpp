@@ -23,6 +23,19 @@ std::string with_instances(const KernelText& text) {
                      text.text, instances);
 }
 
+std::vector<std::string> options_for(int architecture) {
+  return {"-std=c++17", "-O3", "-cubin", fmt::format("-arch=sm_{}", architecture)};
+}
+
+/// In a group of its own: what ends this program's measuring at a terminal must not look as if a text did not compile.
+ProcessResult run_nvcc(std::vector<std::string> arguments, ProcessOptions options = {}) {
+  arguments.insert(arguments.begin(), find_nvcc().string());
+  options.own_group = true;
+  return run_process(arguments, options);
+}
+
+std::string what_nvcc_says_of_itself() { return run_nvcc({"--version"}).output; }
+
 /// The name of a kernel in the machine code. Both compilers mangle it alike, but for the unnamed namespace around it,
 /// whose name nvcc makes up: what stands behind the kernel's own name, its arguments, tells one instance from another.
 std::string symbol_in(const std::string& image, const std::string& kernel, const std::string& symbol_of_nvrtc) {
@@ -42,11 +55,10 @@ std::string symbol_in(const std::string& image, const std::string& kernel, const
 }  // namespace
 
 std::optional<std::string> nvcc_name() {
-  const std::filesystem::path nvcc = find_nvcc();
-  if (nvcc.empty()) {
+  if (find_nvcc().empty()) {
     return std::nullopt;
   }
-  const std::string says = run_process({nvcc.string(), "--version"}).output;
+  const std::string says = what_nvcc_says_of_itself();
   const std::string mark = "release ";
   const std::size_t begin = says.find(mark);
   if (begin == std::string::npos) {
@@ -56,13 +68,23 @@ std::optional<std::string> nvcc_name() {
   return "nvcc " + says.substr(number, says.find(',', number) - number);
 }
 
-Cubin build_with_nvcc(const KernelText& text, const std::vector<std::string>& symbols) {
+std::string nvcc_setup() {
+  // A text without content shows what is put around any.
+  const KernelText frame{.text = "", .kernels = {""}, .architecture = 0};
+  return short_digest(fmt::format("{}{}{}", what_nvcc_says_of_itself(), with_instances(frame),
+                                  fmt::join(options_for(frame.architecture), " ")));
+}
+
+Cubin build_with_nvcc(const KernelText& text, const std::vector<std::string>& symbols,
+                      std::chrono::milliseconds patience) {
   const TemporaryFolder workshop;
   write_file_whole(workshop.path() / "kernel.cu", with_instances(text));
-  const ProcessResult result =
-      run_process({find_nvcc().string(), "-std=c++17", "-O3", "-cubin", fmt::format("-arch=sm_{}", text.architecture),
-                   "-o", "kernel.cubin", "kernel.cu"},
-                  {.folder = workshop.path()});
+  std::vector<std::string> arguments = options_for(text.architecture);
+  arguments.insert(arguments.end(), {"-o", "kernel.cubin", "kernel.cu"});
+  const ProcessResult result = run_nvcc(arguments, {.folder = workshop.path(), .patience = patience});
+  if (result.timed_out) {
+    throw BuildError(fmt::format("nvcc has not ended after {} seconds", patience.count() / 1000));
+  }
   if (result.status != 0) {
     throw BuildError(result.output);
   }

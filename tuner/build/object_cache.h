@@ -15,7 +15,7 @@ class ObjectCache {
   /// Makes the folder. Throws UserError when that is not possible.
   explicit ObjectCache(std::filesystem::path folder);
 
-  /// `compiler` says which one and in which version, "nvrtc 13.0".
+  /// `compiler` says which one, in which version and with which prelude and options: its name and its setup.
   std::optional<Cubin> find(const KernelText& text, const std::string& compiler) const;
   /// Safe to call in parallel. Throws UserError when the folder cannot be written.
   void keep(const KernelText& text, const std::string& compiler, const Cubin& cubin) const;

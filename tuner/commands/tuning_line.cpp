@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 #include <set>
+#include <sstream>
 
 #include "generator/schedule/schedule_list.h"
 #include "generator/schedule/scheduler.h"
@@ -26,14 +27,18 @@ namespace {
 
 using tuning::WorkerCommand;
 
-/// "nvrtc 13.0", as the worker that builds says.
-std::string compiler_of(const std::filesystem::path& worker) {
+/// As the worker that builds says: the name in one line, the setup in the next.
+tuning::Compiler compiler_of(const std::filesystem::path& worker) {
   const ProcessResult result = run_process({worker.string(), "version"}, {.errors_apart = true});
   if (result.status != 0) {
     throw UserError(worker.string(), "does not run: " + result.errors, "install the libraries of a CUDA toolkit",
                     ExitStatus::missing_tool);
   }
-  return result.output.substr(0, result.output.find('\n'));
+  tuning::Compiler compiler;
+  std::istringstream lines(result.output);
+  std::getline(lines, compiler.name);
+  std::getline(lines, compiler.setup);
+  return compiler;
 }
 
 /// The schedules of a file, one a line. Throws UserError with the line.
@@ -50,6 +55,11 @@ std::vector<Schedule> legal_among(const std::vector<Schedule>& schedules, long l
   std::ranges::copy_if(schedules, std::back_inserter(legal),
                        [&](const Schedule& schedule) { return is_accepted([&] { check_legal(schedule, bcol); }); });
   return legal;
+}
+
+/// What `--schedule auto` takes for the item where nothing else is known.
+Schedule incumbent_of(const tuning::WorkItem& item) {
+  return choose_schedule(tuning::shape_of(item), nearest_database(item.device)).schedule;
 }
 
 std::set<std::string> families_of(const TuningLine& line) {
@@ -84,7 +94,7 @@ void add_tuning_options(CLI::App& command, TuningLine& line) {
 }
 
 tuning::Candidates candidates_for(const TuningLine& line, const tuning::WorkItem& item) {
-  const Schedule incumbent = choose_schedule(tuning::shape_of(item)).schedule;
+  const Schedule incumbent = incumbent_of(item);
   if (!line.space.empty()) {
     return tuning::choose_candidates(legal_among(schedules_in(line.space), item.bcol), item, {}, {incumbent}, true);
   }
@@ -115,7 +125,7 @@ tuning::RunRequest request_for(const TuningLine& line, std::vector<tuning::ItemR
                 }
                 return schedules;
               },
-          .incumbent = [](const tuning::WorkItem& item) { return choose_schedule(tuning::shape_of(item)).schedule; }};
+          .incumbent = incumbent_of};
 }
 
 Devices::Devices(const TuningLine& line) : line_(line) {

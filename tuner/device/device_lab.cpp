@@ -13,21 +13,23 @@ namespace {
 /// Workers that may fail to take up a product one after the other before the device is given up.
 constexpr int most_attempts = 3;
 
-NamedBuilder stored(std::string name, Builder builder, const ObjectCache* cache) {
-  const auto store = std::make_shared<CubinStore>(cached(std::move(builder), name, cache));
-  return {std::move(name), [store](const KernelText& text) { return store->get(text); }};
+NamedBuilder stored(const Compiler& compiler, Builder builder, const ObjectCache* cache) {
+  const auto store =
+      std::make_shared<CubinStore>(cached(std::move(builder), compiler.name + '\n' + compiler.setup, cache));
+  return {compiler.name, [store](const KernelText& text) { return store->get(text); }};
 }
 
 }  // namespace
 
-Builders make_builders(BuildPool& pool, const ObjectCache* cache, const std::string& compiler) {
+Builders make_builders(BuildPool& pool, const ObjectCache* cache, const Compiler& compiler) {
   Builders builders{.search = stored(
                         compiler, [&pool](const KernelText& text) { return pool.build(text); }, cache),
                     .final = std::nullopt};
   if (const std::optional<std::string> nvcc = nvcc_name()) {
     const auto search = builders.search.build;
     builders.final = stored(
-        *nvcc, [search](const KernelText& text) { return build_with_nvcc(text, search(text)->symbols); }, cache);
+        {*nvcc, nvcc_setup()},
+        [search](const KernelText& text) { return build_with_nvcc(text, search(text)->symbols); }, cache);
   }
   return builders;
 }

@@ -24,6 +24,12 @@ struct Patience {
       std::chrono::seconds(10);  ///< to check and time a kernel, or one round of the final
 };
 
+/// A compiler, as records name it and as the cache tells it from others.
+struct Compiler {
+  std::string name;   ///< "nvrtc 13.0"
+  std::string setup;  ///< a digest of what else its code depends on: prelude, options, update
+};
+
 /// The builders of a run, shared by the labs of all its devices.
 struct Builders {
   NamedBuilder search;                ///< fast: NVRTC in a pool
@@ -31,8 +37,8 @@ struct Builders {
 };
 
 /// The builders with NVRTC in `pool` and nvcc, if it is here, each text built once, what is built kept in `cache`
-/// (null: nowhere). `pool` and `cache` must outlive them. `compiler` names the pool's, "nvrtc 13.0".
-Builders make_builders(BuildPool& pool, const ObjectCache* cache, const std::string& compiler);
+/// (null: nowhere). `pool` and `cache` must outlive them. `compiler` is the pool's.
+Builders make_builders(BuildPool& pool, const ObjectCache* cache, const Compiler& compiler);
 
 /// A GPU, in a process of its own that is replaced when a candidate makes it hang or takes it down.
 class DeviceLab final : public Lab {

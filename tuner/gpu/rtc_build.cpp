@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <nvrtc.h>
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
+#include <vector>
 
 #include "tuner/gpu/texts.h"
 
@@ -45,16 +48,26 @@ class Program {
   nvrtcProgram program_ = nullptr;
 };
 
+/// What NVRTC gets of a text.
+std::string behind_prelude(const std::string& text) {
+  return fmt::format("{}\n#line 1 \"kernel.cu\"\n{}", rtc_prelude_text, text);
+}
+
+std::vector<std::string> options_for(int architecture) {
+  return {fmt::format("--gpu-architecture=sm_{}", architecture), "--std=c++17", "--disable-warnings"};
+}
+
 }  // namespace
 
 Cubin build(const KernelText& text) {
-  const Program program(fmt::format("{}\n#line 1 \"kernel.cu\"\n{}", rtc_prelude_text, text.text));
+  const Program program(behind_prelude(text.text));
   for (const std::string& kernel : text.kernels) {
     check(nvrtcAddNameExpression(program.get(), kernel.c_str()), "nvrtcAddNameExpression");
   }
-  const std::string target = fmt::format("--gpu-architecture=sm_{}", text.architecture);
-  const char* const options[] = {target.c_str(), "--std=c++17", "--disable-warnings"};
-  const nvrtcResult compiled = nvrtcCompileProgram(program.get(), std::size(options), options);
+  std::vector<const char*> options;
+  const std::vector<std::string> texts_of_options = options_for(text.architecture);
+  std::ranges::transform(texts_of_options, std::back_inserter(options), &std::string::c_str);
+  const nvrtcResult compiled = nvrtcCompileProgram(program.get(), static_cast<int>(options.size()), options.data());
   if (compiled != NVRTC_SUCCESS) {
     throw BuildError(fmt::format("{}: {}", nvrtcGetErrorString(compiled), program.log()));
   }
@@ -76,6 +89,10 @@ std::string rtc_version() {
   int minor = 0;
   check(nvrtcVersion(&major, &minor), "nvrtcVersion");
   return fmt::format("{}.{}", major, minor);
+}
+
+std::string rtc_setup() {
+  return tuning::short_digest(behind_prelude("") + fmt::format("{}", fmt::join(options_for(0), " ")));
 }
 
 }  // namespace esc::gpu

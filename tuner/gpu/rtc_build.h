@@ -14,4 +14,8 @@ tuning::Cubin build(const tuning::KernelText& text);
 /// Version of NVRTC, "13.0".
 std::string rtc_version();
 
+/// What NVRTC's code depends on beside the text and that version: the prelude and the options, as 16 hexadecimal
+/// digits.
+std::string rtc_setup();
+
 }  // namespace esc::gpu

@@ -18,7 +18,7 @@ namespace {
 esc::ExitStatus run(const std::string& task) {
   using namespace esc;
   if (task == "version") {
-    fmt::print("nvrtc {}\n", gpu::rtc_version());
+    fmt::print("nvrtc {}\n{}\n", gpu::rtc_version(), gpu::rtc_setup());
     return ExitStatus::done;
   }
   if (task == "build") {

@@ -1,11 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <latch>
+#include <sstream>
 #include <thread>
 
 #include "generator/support/error.h"
@@ -13,6 +15,7 @@
 #include "generator/support/temporary_folder.h"
 #include "tuner/build/cubin_store.h"
 #include "tuner/build/kernel_text.h"
+#include "tuner/build/nvcc_build.h"
 #include "tuner/build/object_cache.h"
 
 namespace esc::tuning {
@@ -59,6 +62,11 @@ TEST(Digest, IsASha256OfEverything) {
   for (const KernelText& other : other_texts()) {
     EXPECT_NE(digest(other), digest(text));
   }
+}
+
+TEST(ShortDigest, IsTheBeginningOfASha256) {
+  EXPECT_EQ(short_digest("abc"), "ba7816bf8f01cfea");
+  EXPECT_NE(short_digest("abc"), short_digest("abc "));
 }
 
 class ObjectCacheTest : public testing::Test {
@@ -203,6 +211,62 @@ TEST(DefaultCacheFolder, IsWhereTheUserHasIt) {
   EXPECT_EQ(default_cache_folder(), "/home/someone/.cache/esc");
   ::unsetenv("HOME");
   EXPECT_EQ(default_cache_folder(), "");
+}
+
+/// A program that stands in front of nvcc on the PATH.
+class FakeNvcc : public testing::Test {
+ protected:
+  FakeNvcc() { ::setenv("PATH", (folder_.path().string() + ":" + path_before_).c_str(), 1); }
+  ~FakeNvcc() override { ::setenv("PATH", path_before_.c_str(), 1); }
+
+  fs::path folder() const { return folder_.path(); }
+  void does(const std::string& script) const {
+    write_file_whole(folder() / "nvcc", "#!/bin/sh\n" + script + "\n");
+    fs::permissions(folder() / "nvcc", fs::perms::owner_all);
+  }
+  void has_version(const std::string& version) const {
+    does("echo 'Cuda compilation tools, release 13.0, " + version + "'");
+  }
+
+ private:
+  TemporaryFolder folder_;
+  std::string path_before_ = std::getenv("PATH");
+};
+
+const KernelText without_kernels{.text = "", .kernels = {}, .architecture = 90};
+
+TEST_F(FakeNvcc, HasAnotherSetupWithEachUpdateUnderOneName) {
+  has_version("V13.0.88");
+  EXPECT_EQ(nvcc_name(), "nvcc 13.0");
+  const std::string setup = nvcc_setup();
+  EXPECT_THAT(setup, testing::MatchesRegex("[0-9a-f]{16}"));
+  EXPECT_EQ(nvcc_setup(), setup);
+  has_version("V13.0.89");
+  EXPECT_EQ(nvcc_name(), "nvcc 13.0");
+  EXPECT_NE(nvcc_setup(), setup);
+}
+
+/// A signal that a terminal sends to this program must not make a candidate look as if it did not compile.
+TEST_F(FakeNvcc, BuildsInAGroupOfItsOwn) {
+  does("cut -d ' ' -f 5 /proc/self/stat >" + (folder() / "group").string() + "; echo code >kernel.cubin");
+  const Cubin cubin = build_with_nvcc(without_kernels, {});
+  EXPECT_EQ(std::string(cubin.image.begin(), cubin.image.end()), "code\n");
+  std::istringstream text_of_group(read_file(folder() / "group"));
+  pid_t group = 0;
+  text_of_group >> group;
+  EXPECT_GT(group, 0);
+  EXPECT_NE(group, ::getpgrp());
+}
+
+TEST_F(FakeNvcc, IsNotWaitedForForEver) {
+  does("sleep 600");
+  EXPECT_THAT([] { build_with_nvcc(without_kernels, {}, std::chrono::seconds(1)); },
+              ThrowsMessage<BuildError>(HasSubstr("nvcc has not ended after 1 seconds")));
+}
+
+TEST_F(FakeNvcc, SaysWhyATextDoesNotBuild) {
+  does("echo line 7 >&2; exit 1");
+  EXPECT_THAT([] { build_with_nvcc(without_kernels, {}); }, ThrowsMessage<BuildError>("line 7\n"));
 }
 
 TEST(CubinStore, BuildsEachTextOnceHoweverManyAsk) {

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include <fstream>
+#include <iterator>
 
 #include "generator/support/error.h"
 #include "generator/support/temporary_folder.h"
@@ -336,6 +337,20 @@ TEST_F(DeviceLabTest, TunesAnItemWhoseCandidatesMisbehave) {
   ASSERT_THAT(decisions, SizeIs(1));
   EXPECT_EQ(decisions.front().winner, print(with_warps(4)));
   EXPECT_EQ(decisions.front().verdict, Verdict::better);
+}
+
+/// Code that was built behind another prelude is another's, whatever the compiler calls itself.
+TEST(MakeBuilders, KeepsCodeBySetupAndNamesTheCompilerWithoutIt) {
+  const TemporaryFolder folder;
+  const ObjectCache cache(folder.path());
+  const KernelText text{.text = "text", .kernels = {"one"}, .architecture = 90};
+  for (const auto& [setup, kept] : {std::pair("0123", 1), std::pair("0123", 1), std::pair("4567", 2)}) {
+    BuildPool pool({.program = ESC_ECHO_WORKER, .arguments = {"build"}}, 1);
+    const Builders builders = make_builders(pool, &cache, {.name = "nvrtc 13.0", .setup = setup});
+    EXPECT_EQ(builders.search.name, "nvrtc 13.0");
+    builders.search.build(text);
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), kept);
+  }
 }
 
 }  // namespace

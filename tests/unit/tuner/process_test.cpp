@@ -1,3 +1,5 @@
+#include "generator/support/process.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -6,7 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <functional>
+#include <sstream>
 #include <thread>
 #include <utility>
 
@@ -247,6 +251,46 @@ TEST(WorkerProcess, IsSparedTheSignalsOfTheTerminal) {
   EXPECT_EQ(wait_for_end(parent.process()), 0);
 }
 
+TEST(RunProcess, GivesAProgramAGroupOfItsOwnWhereThatIsAsked) {
+  for (const bool own : {true, false}) {
+    // The numbers of the process and of its group.
+    std::istringstream numbers(
+        run_process({"cut", "-d", " ", "-f", "1,5", "/proc/self/stat"}, {.own_group = own}).output);
+    pid_t process = 0;
+    pid_t group = 0;
+    numbers >> process >> group;
+    EXPECT_EQ(group, own ? process : ::getpgrp());
+  }
+}
+
+TEST(RunProcess, WaitsForWhatEndsInTime) {
+  for (const char* script :
+       {"echo said; echo too >&2; exit 3", "echo said; echo too; exec >&- 2>&-; sleep 0.1; exit 3"}) {
+    const ProcessResult result = run_process({"/bin/sh", "-c", script}, {.own_group = true, .patience = patient});
+    EXPECT_FALSE(result.timed_out);
+    EXPECT_EQ(result.status, 3);
+    EXPECT_EQ(result.output, "said\ntoo\n");
+  }
+}
+
+TEST(RunProcess, KillsWhatTakesTooLongWithAllThatItHasStarted) {
+  // So that this process can wait for the orphan.
+  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+  for (const char* script : {"sleep 600 & echo $!; wait", "sleep 600 >/dev/null 2>&1 & echo $!; exec >&- 2>&-; wait"}) {
+    ProcessResult result;
+    EXPECT_LT(time_of([&] {
+                result = run_process({"/bin/sh", "-c", script}, {.own_group = true, .patience = seconds(1)});
+              }),
+              seconds(20));
+    EXPECT_TRUE(result.timed_out);
+    EXPECT_EQ(result.status, 128 + SIGKILL);
+    EXPECT_TRUE(ends_soon(std::stoi(result.output))) << "what the program has started";
+  }
+  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
+}
+
+TEST(RunProcess, LimitsOnlyWhatItCanKillWhole) { EXPECT_THROW(run_process({"true"}, {.patience = patient}), Defect); }
+
 Cubin reversed(const std::string& text) { return {.image = {text.rbegin(), text.rend()}, .symbols = {"one", "two"}}; }
 
 KernelText asking(const std::string& text) { return {.text = text, .kernels = {"one", "two"}, .architecture = 90}; }
@@ -274,6 +318,16 @@ TEST(BuildPool, CanBeAskedAgainWhereItsProgramIsNotThere) {
   BuildPool pool({.program = "/nowhere/worker"}, 1);
   for (int time = 0; time < 2; ++time) {
     EXPECT_THROW(pool.build(asking("text")), UserError);
+  }
+}
+
+/// A worker that announces an answer of 2^64 - 1 bytes.
+TEST(BuildPool, CanBeAskedAgainWhereAnAnswerCannotBeHeld) {
+  BuildPool pool(
+      {.program = "/bin/sh", .arguments = {"-c", R"(printf '\377\377\377\377\377\377\377\377' >&3; exec sleep 600)"}},
+      1, patient);
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_THROW(pool.build(asking("text")), std::length_error);
   }
 }
 
