@@ -45,7 +45,7 @@ TEST_F(EsctuneInterruptions, KillAtAnyMomentLosesAtMostTheCandidateInFlight) {
     EXPECT_THAT(left.damaged, IsEmpty());
     EXPECT_GE(left.records.size(), lines);
 
-    const std::string before = read(journal).substr(0, left.whole_bytes);
+    const std::string before = read(journal).substr(0, read(journal).size() - left.unfinished.size());
     run(journal);
     EXPECT_THAT(read(journal), StartsWith(before)) << "what was measured stays as it is";
     EXPECT_TRUE(merged(journal) == merged("whole.jsonl"));
@@ -74,6 +74,63 @@ TEST_F(EsctuneInterruptions, FinalWithoutItsDecisionIsHeldAgain) {
   run("cut.jsonl");
   EXPECT_TRUE(merged("cut.jsonl") == merged("whole.jsonl"));
   EXPECT_EQ(lines_in("cut.jsonl"), lines_in("whole.jsonl") + records_of_final);
+}
+
+TEST_F(EsctuneInterruptions, RetryComesToItsFinalWhereverItWasKilled) {
+  write("few.txt", "panel:ufi=1,columns=32,vector=4,groups=4,warps=8,panels=1,ufk=4,stage=off,pdl=on\n");
+  const auto words = [](const std::string& journal, const std::string& space) {
+    return std::vector<std::string>{"run",      "layers/layer00.smtx", "--bcol",  "32",      "--space", space,
+                                    "--replay", "measured.jsonl",      "--retry", "missing", "-o",      journal};
+  };
+  EXPECT_EQ(esctune(words("whole.jsonl", "few.txt")).status, 0);
+  const std::string begun = read("whole.jsonl");
+  EXPECT_EQ(esctune(words("whole.jsonl", "space.txt")).status, 0);
+  const std::string whole = read("whole.jsonl");
+  ASSERT_GT(whole.size(), begun.size());
+  for (std::size_t end = begun.size(); end != std::string::npos; end = whole.find('\n', end) + 1) {
+    SCOPED_TRACE(end);
+    write("cut.jsonl", whole.substr(0, end));
+    const ProcessResult result = esctune(words("cut.jsonl", "space.txt"));
+    EXPECT_EQ(result.status, 0) << result.errors;
+    EXPECT_TRUE(merged("cut.jsonl") == merged("whole.jsonl"));
+    if (end == whole.size()) {
+      EXPECT_EQ(read("cut.jsonl"), whole) << "it is settled";
+      break;
+    }
+  }
+}
+
+TEST_F(EsctuneInterruptions, MergeOntoAJournalThatIsBeingWrittenIsRefused) {
+  StuckRun writer(run_words("night.jsonl"), path("."));
+  writer.await_lines(path("night.jsonl"), 30);
+  expect_refusal({"merge", "night.jsonl", "-o", "night.jsonl"}, "night.jsonl: is being written by another run");
+  EXPECT_EQ(writer.end().status, 0);
+  EXPECT_THAT(decided_in("night.jsonl"), SizeIs(2 * many_layers));
+  EXPECT_EQ(esctune({"merge", "night.jsonl", "-o", "night.jsonl"}).status, 0);
+}
+
+TEST_F(EsctuneInterruptions, FileThatIsNoJournalIsLeftAsItIs) {
+  for (const std::string text : {R"({"weights":{"a":1},"important":true})", "important", " ", "{\"algorithms\":1"}) {
+    SCOPED_TRACE(text);
+    write("config.json", text);
+    expect_refusal(run_words("config.json"), "config.json: does not end as a journal does");
+    expect_refusal({"layer", "layers/layer00.smtx", "--bcol", "32", "--replay", "measured.jsonl", "-o", "config.json"},
+                   "config.json: does not end as a journal does");
+    EXPECT_EQ(read("config.json"), text);
+  }
+}
+
+TEST_F(EsctuneInterruptions, UnfinishedLineIsSaidByWhoeverLeavesItOut) {
+  run("night.jsonl");
+  const std::string whole = read("night.jsonl");
+  write("cut.jsonl", whole.substr(0, whole.size() - 1));
+  const ProcessResult merging = esctune({"merge", "cut.jsonl", "-o", "merged.jsonl"});
+  EXPECT_EQ(merging.status, 0);
+  EXPECT_THAT(merging.errors, ContainsRegex("left out: cut.jsonl: an unfinished line of [0-9]+ bytes"));
+  const ProcessResult layer = esctune({"layer", "layers/layer00.smtx", "--bcol", "32", "--space", "space.txt",
+                                       "--replay", "measured.jsonl", "-o", "cut.jsonl"});
+  EXPECT_EQ(layer.status, 0) << layer.errors;
+  EXPECT_THAT(layer.errors, ContainsRegex("cut.jsonl: an unfinished line of [0-9]+ bytes was removed"));
 }
 
 class SignalToStop : public EsctuneInterruptions, public testing::WithParamInterface<int> {};

@@ -24,4 +24,10 @@ BegunJournal::~BegunJournal() {
   }
 }
 
+void say_removed(const tuning::Journal& journal, const std::string& file, const Console& console) {
+  if (journal.removed_bytes() > 0) {
+    console.say(fmt::format("{}: an unfinished line of {} bytes was removed", file, journal.removed_bytes()));
+  }
+}
+
 }  // namespace esc

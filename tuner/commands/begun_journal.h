@@ -1,7 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
+#include "generator/commands/console.h"
 #include "tuner/records/journal.h"
 
 namespace esc {
@@ -22,5 +24,8 @@ class BegunJournal {
   bool is_new_;
   tuning::Journal journal_;
 };
+
+/// Says what of a killed writer's last line was removed, if anything.
+void say_removed(const tuning::Journal& journal, const std::string& file, const Console& console);
 
 }  // namespace esc

@@ -17,33 +17,37 @@ struct LayerLine {
   TuningLine tuning;
 };
 
-/// The results of the layer, of all that the journal has of it.
-tuning::ItemResults results_of(const std::string& journal, const std::string& pattern, std::int64_t bcol,
-                               tuning::CacheState cache) {
-  for (const auto& [key, results] : tuning::group_by_item(tuning::read_records({journal}))) {
-    if (key.pattern == pattern && key.bcol == bcol && key.cache == cache) {
-      return results;
-    }
+/// All that the journal has of the item.
+tuning::ItemResults results_of(const std::string& journal, const tuning::WorkItem& item) {
+  const auto items = tuning::group_by_item(tuning::read_records({journal}));
+  const auto found = items.find(tuning::key_of(item));
+  if (found == items.end()) {
+    throw UserError(journal, "has no record of this layer", "let the command come to its end",
+                    ExitStatus::check_failed);
   }
-  throw UserError(journal, "has no record of this layer", "let the command come to its end", ExitStatus::check_failed);
+  return found->second;
 }
 
 ExitStatus run(const LayerLine& line, const Console& console) {
   const tuning::LayerList layers = tuning::read_layers({line.matrix});
   if (layers.layers.empty()) {
-    throw UserError("", layers.problems.front());
+    throw UserError("", layers.problems.empty() ? layers.notes.front() : layers.problems.front());
   }
   const TemporaryFolder workshop;
   const std::string journal_file = line.journal.empty() ? (workshop.path() / "layer.jsonl").string() : line.journal;
   const tuning::StopSignals signals;
-  const auto cache = line.tuning.cold ? tuning::CacheState::cold : tuning::CacheState::warm;
+  const tuning::RunRequest request =
+      request_for(line.tuning, {{layers.layers.front(), line.bcol}}, tuning::Retry::failed);
   const Devices devices(line.tuning);
+  DeviceKey device;
+  bool wrong = false;
   {
     BegunJournal journal(journal_file);
+    say_removed(journal.get(), journal_file, console);
     const tuning::RunSummary summary = tuning::run_tuning(
-        request_for(line.tuning, {{layers.layers.front(), line.bcol}}, tuning::Retry::failed), devices.labs(),
-        journal.get(),
-        {.expects = [&](std::size_t candidates) { console.say(fmt::format("{} candidates", candidates)); },
+        request, devices.labs(), journal.get(),
+        {.started = [&](const DeviceKey& key, const tuning::Environment&) { device = key; },
+         .expects = [&](std::size_t candidates) { console.say(fmt::format("{} candidates", candidates)); },
          .measured = [](std::size_t, const std::string&) {},
          .decided = [](const tuning::DecisionRecord&) {},
          .failed = [&](const std::string& problem) { console.error(problem); }},
@@ -51,18 +55,21 @@ ExitStatus run(const LayerLine& line, const Console& console) {
     if (summary.failed > 0) {
       return ExitStatus::check_failed;
     }
+    wrong = summary.outcomes.contains(tuning::Outcome::wrong_result);
   }
   if (signals.received() != 0) {
     console.error(line.journal.empty() ? "stopped; nothing is kept: give -o FILE to go on later"
                                        : "stopped; the same command goes on from there");
     return static_cast<ExitStatus>(128 + signals.received());
   }
-  const tuning::ItemResults results = results_of(journal_file, layers.layers.front().pattern, line.bcol, cache);
+  const tuning::ItemResults results =
+      results_of(journal_file, tuning::item_for(request, request.items.front(), device));
   fmt::print("{}", tuning::layer_table(results));
   if (line.tuning.exhaustive) {
     fmt::print("\n{}\n", loss_of_cuts(line.tuning, journal_file));
   }
-  return results.decision && !results.decision->winner.empty() ? ExitStatus::done : ExitStatus::check_failed;
+  const bool has_winner = results.decision && !results.decision->winner.empty();
+  return has_winner && !wrong ? ExitStatus::done : ExitStatus::check_failed;
 }
 
 }  // namespace

@@ -1,5 +1,12 @@
+#include <fcntl.h>
+
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
 #include "generator/support/file.h"
 #include "tuner/commands/commands.h"
+#include "tuner/records/locked_file.h"
 #include "tuner/records/record_text.h"
 #include "tuner/scale/merge.h"
 
@@ -24,12 +31,21 @@ std::vector<tuning::Record> read_all(const MergeRequest& request, const Console&
       }
       console.error("left out: " + damaged);
     }
+    if (!journal.unfinished.empty()) {
+      console.error(fmt::format("left out: {}: an unfinished line of {} bytes", file, journal.unfinished.size()));
+    }
     records.insert(records.end(), journal.records.begin(), journal.records.end());
   }
   return records;
 }
 
 ExitStatus run(const MergeRequest& request, const Console& console) {
+  // A run that is writing the output would go on in a file that has lost its name.
+  std::error_code ignored;
+  std::optional<tuning::LockedFile> replaced;
+  if (std::filesystem::is_regular_file(request.output, ignored)) {
+    replaced.emplace(request.output, O_RDONLY);
+  }
   const tuning::Merged merged = tuning::merge(read_all(request, console));
   write_file_whole(request.output, merged.text);
   fmt::print("{} records in {}\n", merged.records, request.output);

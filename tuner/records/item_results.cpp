@@ -109,6 +109,14 @@ void keep_least(Value& kept, const Value& other, auto order) {
 
 }  // namespace
 
+std::int64_t ItemResults::right() const {
+  std::int64_t count = 0;
+  for (const auto* results : {&search, &final, &chain, &peers}) {
+    count += std::ranges::count_if(*results, [](const auto& result) { return result.second.outcome == Outcome::ok; });
+  }
+  return count;
+}
+
 std::optional<double> ItemResults::time_of(const std::string& schedule) const {
   for (const auto* results : {&final, &search}) {
     const auto found = results->find(schedule);
@@ -156,6 +164,7 @@ std::map<ItemKey, ItemResults> group_by_item(const std::vector<Record>& records)
       if (!results.decision || counts_before(decision, *results.decision)) {
         results.decision = decision;
       }
+      results.decided_on = std::max(results.decided_on, decision.rests_on);
     }
   }
   for (auto& [key, sorted] : pools) {

@@ -30,6 +30,10 @@ struct ItemResults {
   std::map<std::string, CandidateResult> chain;   ///< the finalists' kernels, programmatic edges
   std::map<std::string, CandidateResult> peers;
   std::optional<DecisionRecord> decision;  ///< the one whose winner was the fastest, where there are several
+  std::int64_t decided_on = 0;             ///< the most right measurements that a decision rests on
+
+  /// How many candidates and peers were right, each stage and edge by itself.
+  std::int64_t right() const;
 
   /// The best time known of a schedule, by plain edges: the final one, else that of the search; absent where it was not
   /// right.

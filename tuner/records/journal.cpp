@@ -1,7 +1,6 @@
 #include "tuner/records/journal.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -34,48 +33,38 @@ void Journal::fail(const std::string& what) const {
       "free some space or give another place; what is in the file is whole, and the same command goes on from there");
 }
 
-Journal::Journal(const fs::path& file) : file_(file) {
-  descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) {
-    fail("cannot be written");
+Journal::Journal(const fs::path& file) : file_(file), locked_(file, O_RDWR | O_CREAT | O_APPEND) {
+  std::error_code ignored;
+  const std::string text = fs::is_regular_file(file, ignored) ? read_file(file) : "";
+  JournalText content = parse_journal(text, file.string());
+  if (!content.damaged.empty()) {
+    throw UserError("", content.damaged.front());
   }
-  try {
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-      throw UserError(file.string(), "is being written by another run",
-                      "wait for its end, or give this one a journal of its own; esctune merge unites them");
-    }
-    const std::string text = read_file(file);
-    JournalText content = parse_journal(text, file.string());
-    if (!content.damaged.empty()) {
-      throw UserError("", content.damaged.front());
-    }
-    bytes_ = content.whole_bytes;
-    removed_bytes_ = text.size() - bytes_;
-    records_ = std::move(content.records);
-    if (removed_bytes_ > 0 && ::ftruncate(descriptor_, static_cast<off_t>(bytes_)) != 0) {
-      fail("cannot be shortened by an unfinished line");
-    }
-  } catch (...) {
-    ::close(descriptor_);
-    throw;
+  if (!may_be_unfinished_record(content.unfinished)) {
+    throw UserError(file.string(), "does not end as a journal does",
+                    "give another file; nothing of this one is changed");
+  }
+  bytes_ = text.size() - content.unfinished.size();
+  removed_bytes_ = content.unfinished.size();
+  records_ = std::move(content.records);
+  if (removed_bytes_ > 0 && ::ftruncate(locked_.descriptor(), static_cast<off_t>(bytes_)) != 0) {
+    fail("cannot be shortened by an unfinished line");
   }
   flush_folder_of(file);
 }
 
 void Journal::take_back(const std::string& what) {
   const int reason = errno;
-  static_cast<void>(::ftruncate(descriptor_, static_cast<off_t>(bytes_)));
+  static_cast<void>(::ftruncate(locked_.descriptor(), static_cast<off_t>(bytes_)));
   errno = reason;
   fail(what);
 }
-
-Journal::~Journal() { ::close(descriptor_); }
 
 void Journal::write(const Record& record) {
   const std::string line = print(record) + '\n';
   const std::lock_guard lock(mutex_);
   for (std::size_t written = 0; written < line.size();) {
-    const ssize_t count = ::write(descriptor_, line.data() + written, line.size() - written);
+    const ssize_t count = ::write(locked_.descriptor(), line.data() + written, line.size() - written);
     if (count < 0 && errno == EINTR) {
       continue;
     }
@@ -84,7 +73,7 @@ void Journal::write(const Record& record) {
     }
     written += static_cast<std::size_t>(count);
   }
-  if (::fdatasync(descriptor_) != 0 && errno != EINVAL) {  // EINVAL: a pipe, say, which has no disk
+  if (::fdatasync(locked_.descriptor()) != 0 && errno != EINVAL) {  // EINVAL: a pipe, say, which has no disk
     take_back("cannot be flushed to the disk");
   }
   bytes_ += line.size();

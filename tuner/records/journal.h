@@ -4,6 +4,7 @@
 #include <mutex>
 #include <vector>
 
+#include "tuner/records/locked_file.h"
 #include "tuner/records/record.h"
 
 namespace esc::tuning {
@@ -12,12 +13,9 @@ namespace esc::tuning {
 /// program, or pulls the plug, loses nothing but the candidate in flight. One writer at a time.
 class Journal {
  public:
-  /// Opens the file for going on, or begins it. A part of a line that a killed writer left at its end is removed.
-  /// Throws UserError when the file is another writer's, holds a line that is no record, or cannot be written.
+  /// Opens the file for going on, or begins it. A part of a record that a killed writer left at its end is removed.
+  /// Throws UserError when the file is another writer's, holds anything else that is no record, or cannot be written.
   explicit Journal(const std::filesystem::path& file);
-  Journal(const Journal&) = delete;
-  Journal& operator=(const Journal&) = delete;
-  ~Journal();
 
   /// What was in the file when it was opened.
   const std::vector<Record>& records() const { return records_; }
@@ -32,7 +30,7 @@ class Journal {
   [[noreturn]] void take_back(const std::string& what);
 
   std::filesystem::path file_;
-  int descriptor_ = -1;
+  LockedFile locked_;
   std::mutex mutex_;
   std::size_t bytes_ = 0;
   std::size_t removed_bytes_ = 0;

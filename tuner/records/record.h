@@ -131,7 +131,8 @@ struct DecisionRecord {
   double winner_microseconds = 0;
   std::string fastest_peer;  ///< of the exact ones; empty where none was measured
   double peer_microseconds = 0;
-  bool peer_wins = false;  ///< whether the peer is faster than the winner
+  bool peer_wins = false;     ///< whether the peer is faster than the winner
+  std::int64_t rests_on = 0;  ///< so many right measurements (ItemResults::right): later ones are not in it
   bool operator==(const DecisionRecord&) const = default;
 };
 

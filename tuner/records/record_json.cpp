@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <limits>
 #include <string_view>
 #include <utility>
 
+#include "generator/schedule/schedule.h"
 #include "generator/support/error.h"
 #include "tuner/records/record_text.h"
 
@@ -55,6 +57,29 @@ Value value_of(const std::string& word, const std::array<Value, count>& values) 
   throw NotARecord{fmt::format("has the unknown word '{}'", word)};
 }
 
+/// A whole number of those that it can be.
+template <typename Number = std::int64_t>
+Number count_at(const json& object, const char* key) {
+  const json& value = object.at(key);
+  const bool fits = value.is_number_unsigned()  ? std::in_range<Number>(value.get<std::uint64_t>())
+                    : value.is_number_integer() ? std::in_range<Number>(value.get<std::int64_t>())
+                                                : !value.is_number();
+  if (!fits || (value.is_number() && value.get<Number>() < 0)) {
+    throw NotARecord{fmt::format("has the {} {}, which is no whole number from 0 to {}", key, value.dump(),
+                                 std::numeric_limits<Number>::max())};
+  }
+  return value.get<Number>();
+}
+
+/// A schedule of this version, a library, or nothing.
+std::string candidate_at(const json& line, const char* key) {
+  std::string candidate = line.at(key);
+  if (candidate.find(':') != std::string::npos) {
+    static_cast<void>(parse_schedule(candidate));
+  }
+  return candidate;
+}
+
 json to_json(const WorkItem& item) {
   return {{"layer",
            {{"file", item.layer.file},
@@ -74,12 +99,12 @@ WorkItem item_from(const json& line) {
   const json& layer = line.at("layer");
   return {.layer = {.file = layer.at("file"),
                     .pattern = layer.at("pattern"),
-                    .rows = layer.at("rows"),
-                    .columns = layer.at("columns"),
-                    .nonzeros = layer.at("nonzeros"),
-                    .longest_row = layer.at("longest_row"),
+                    .rows = count_at(layer, "rows"),
+                    .columns = count_at(layer, "columns"),
+                    .nonzeros = count_at(layer, "nonzeros"),
+                    .longest_row = count_at(layer, "longest_row"),
                     .row_variation = layer.at("row_variation")},
-          .bcol = line.at("bcol"),
+          .bcol = count_at(line, "bcol"),
           .dtype = line.at("dtype"),
           .device = parse_device_key(line.at("device").get<std::string>()),
           .cache = value_of(line.at("l2").get<std::string>(), cache_words)};
@@ -107,12 +132,12 @@ json to_json(const KernelFacts& kernel) {
 }
 
 KernelFacts kernel_from(const json& kernel) {
-  return {.registers = kernel.at("registers"),
-          .shared_bytes = kernel.at("shared_bytes"),
-          .local_bytes = kernel.at("local_bytes"),
-          .threads = kernel.at("threads"),
-          .blocks = kernel.at("blocks"),
-          .packed_bytes = kernel.at("packed_bytes")};
+  return {.registers = count_at<int>(kernel, "registers"),
+          .shared_bytes = count_at<int>(kernel, "shared_bytes"),
+          .local_bytes = count_at<int>(kernel, "local_bytes"),
+          .threads = count_at<int>(kernel, "threads"),
+          .blocks = count_at(kernel, "blocks"),
+          .packed_bytes = count_at(kernel, "packed_bytes")};
 }
 
 }  // namespace
@@ -144,7 +169,7 @@ CandidateRecord candidate_from(const json& line) {
                          .item = item_from(line),
                          .stage = value_of(line.at("stage").get<std::string>(), stage_words),
                          .edge = value_of(line.at("edge").get<std::string>(), edge_words),
-                         .candidate = line.at("candidate"),
+                         .candidate = candidate_at(line, "candidate"),
                          .algorithm = line.at("algorithm"),
                          .builder = line.at("builder"),
                          .digest = line.at("digest"),
@@ -153,7 +178,7 @@ CandidateRecord candidate_from(const json& line) {
                          .detail = line.at("detail"),
                          .error = line.at("error"),
                          .samples = line.at("samples"),
-                         .clock_megahertz = line.at("clock_mhz")};
+                         .clock_megahertz = count_at<int>(line, "clock_mhz")};
   if (line.contains("kernel")) {
     record.kernel = kernel_from(line.at("kernel"));
   }
@@ -172,21 +197,23 @@ json to_json(const DecisionRecord& record) {
                {"winner_us", record.winner_microseconds},
                {"fastest_peer", record.fastest_peer},
                {"peer_us", record.peer_microseconds},
-               {"peer_wins", record.peer_wins}});
+               {"peer_wins", record.peer_wins},
+               {"rests_on", record.rests_on}});
   return line;
 }
 
 DecisionRecord decision_from(const json& line) {
   return {.environment = environment_from(line),
           .item = item_from(line),
-          .winner = line.at("winner"),
-          .incumbent = line.at("incumbent"),
+          .winner = candidate_at(line, "winner"),
+          .incumbent = candidate_at(line, "incumbent"),
           .verdict = value_of(line.at("verdict").get<std::string>(), all_verdicts),
           .ratio = line.at("ratio"),
           .winner_microseconds = line.at("winner_us"),
           .fastest_peer = line.at("fastest_peer"),
           .peer_microseconds = line.at("peer_us"),
-          .peer_wins = line.at("peer_wins")};
+          .peer_wins = line.at("peer_wins"),
+          .rests_on = count_at(line, "rests_on")};
 }
 
 }  // namespace esc::tuning

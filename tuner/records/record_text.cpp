@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "generator/support/error.h"
 #include "generator/support/file.h"
@@ -14,20 +18,41 @@ namespace {
 
 using nlohmann::json;
 
+/// An item that can have been measured.
+void check_possible(const WorkItem& item) {
+  const LayerFacts& layer = item.layer;
+  if (std::min({layer.rows, layer.columns, layer.nonzeros, item.bcol}) < 1) {
+    throw NotARecord{"has a number of rows, columns, non-zeros or columns of B that is 0"};
+  }
+  if ((layer.nonzeros - 1) / layer.rows >= layer.columns) {
+    throw NotARecord{"has more non-zeros than elements"};
+  }
+}
+
+void check_possible(const CandidateRecord& record) {
+  if (record.outcome == Outcome::ok && record.samples.empty()) {
+    throw NotARecord{"is ok and has no samples"};
+  }
+  if (std::ranges::any_of(record.samples, [](double sample) { return !(sample > 0) || std::isinf(sample); })) {
+    throw NotARecord{"has a sample that is no time"};
+  }
+}
+
 Record record_from(const json& line) {
-  if (const int format = line.at("format"); format != record_format) {
-    throw NotARecord{fmt::format("has format {}; this program reads format {}", format, record_format)};
+  if (const json& format = line.at("format"); format != record_format || !format.is_number_integer()) {
+    throw NotARecord{fmt::format("has format {}; this program reads format {}", format.dump(), record_format)};
   }
   const std::string kind = line.at("record");
   if (kind == "candidate") {
-    CandidateRecord record = candidate_from(line);
-    if (record.outcome == Outcome::ok && record.samples.empty()) {
-      throw NotARecord{"is ok and has no samples"};
-    }
+    const CandidateRecord record = candidate_from(line);
+    check_possible(record.item);
+    check_possible(record);
     return record;
   }
   if (kind == "decision") {
-    return decision_from(line);
+    const DecisionRecord record = decision_from(line);
+    check_possible(record.item);
+    return record;
   }
   throw NotARecord{fmt::format("has the unknown word '{}'", kind)};
 }
@@ -55,12 +80,22 @@ Record parse_record(const std::string& line, const std::string& place) {
   throw UserError(place, why, "remove the line, or merge the file with --skip-damaged");
 }
 
+bool may_be_unfinished_record(const std::string& text) {
+  // Keys are sorted, so that the two kinds of records begin with these.
+  constexpr std::array<std::string_view, 2> beginnings{R"({"algorithm":")", R"({"bcol":)"};
+  const bool is_beginning = std::ranges::any_of(beginnings, [&](std::string_view beginning) {
+    return text.starts_with(beginning) || beginning.starts_with(text);
+  });
+  return is_beginning || text.front() == '\0';
+}
+
 JournalText parse_journal(const std::string& text, const std::string& file) {
   JournalText journal;
   int number = 0;
-  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', journal.whole_bytes)) {
-    const std::string line = text.substr(journal.whole_bytes, end - journal.whole_bytes);
-    journal.whole_bytes = end + 1;
+  std::size_t begin = 0;
+  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+    const std::string line = text.substr(begin, end - begin);
+    begin = end + 1;
     ++number;
     try {
       journal.records.push_back(parse_record(line, fmt::format("{}:{}", file, number)));
@@ -68,6 +103,7 @@ JournalText parse_journal(const std::string& text, const std::string& file) {
       journal.damaged.emplace_back(problem.what());
     }
   }
+  journal.unfinished = text.substr(begin);
   return journal;
 }
 

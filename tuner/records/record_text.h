@@ -20,8 +20,11 @@ Record parse_record(const std::string& line, const std::string& place);
 struct JournalText {
   std::vector<Record> records;
   std::vector<std::string> damaged;  ///< "FILE:LINE: why", for lines that hold no record
-  std::size_t whole_bytes = 0;       ///< of the lines that have an end: a killed writer can leave a part behind them
+  std::string unfinished;            ///< what stands behind the last end of a line: a killed writer can leave a part
 };
+
+/// Whether a killed writer, or a disk that has lost its last pages, can have left this behind the last end of a line.
+bool may_be_unfinished_record(const std::string& text);
 
 /// Reads what can be read; what cannot is listed.
 JournalText parse_journal(const std::string& text, const std::string& file);

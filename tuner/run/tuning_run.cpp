@@ -169,11 +169,13 @@ bool is_settled(const RunRequest& request, const WorkItem& item, const ItemResul
   if (!known.decision) {
     return false;
   }
+  // What was measured behind the decision was so by an earlier retry, which was broken off before its final.
+  const bool is_behind = known.right() > known.decided_on;
   switch (request.retry) {
     case Retry::failed:
-      return !has_failures(known);
+      return !is_behind && !has_failures(known);
     case Retry::missing:
-      return !has_missing(known, request.candidates(item));
+      return !is_behind && !has_missing(known, request.candidates(item));
     case Retry::nothing:
       break;
   }

@@ -119,15 +119,20 @@ class Tuning {
     write_(record_of(measurement, plan_.item, lab_.environment(), stage, edge));
   }
 
+  /// One right measurement says more than a failure: a failure can be the machine's.
   void keep(std::map<std::string, CandidateResult>& results, const Measurement& measurement) {
-    results[measurement.candidate] = {.candidate = measurement.candidate,
-                                      .algorithm = measurement.algorithm,
-                                      .outcome = measurement.outcome,
-                                      .detail = measurement.detail,
-                                      .error = measurement.error,
-                                      .microseconds = median(measurement.samples),
-                                      .spread = relative_spread(measurement.samples),
-                                      .kernel = measurement.kernel};
+    CandidateResult& kept = results[measurement.candidate];
+    if (!kept.candidate.empty() && kept.outcome == Outcome::ok && measurement.outcome != Outcome::ok) {
+      return;
+    }
+    kept = {.candidate = measurement.candidate,
+            .algorithm = measurement.algorithm,
+            .outcome = measurement.outcome,
+            .detail = measurement.detail,
+            .error = measurement.error,
+            .microseconds = median(measurement.samples),
+            .spread = relative_spread(measurement.samples),
+            .kernel = measurement.kernel};
   }
 
   void measure_peers() {
@@ -207,9 +212,11 @@ class Tuning {
     chain.close();
     for (const Measurement& finalist : plain.finalists()) {
       record(finalist, Stage::final, Edge::plain);
+      keep(results_.final, finalist);
     }
     for (const Measurement& finalist : chain.finalists()) {
       record(finalist, Stage::final, Edge::chain);
+      keep(results_.chain, finalist);
     }
     return plain;
   }
@@ -257,7 +264,8 @@ class Tuning {
                             .winner = {},
                             .incumbent = print(plan_.incumbent),
                             .verdict = Verdict::unsure,
-                            .fastest_peer = {}};
+                            .fastest_peer = {},
+                            .rests_on = results_.right()};
     if (const CandidateResult* peer = results_.best_exact_peer()) {
       decision.fastest_peer = peer->candidate;
       decision.peer_microseconds = peer->microseconds;

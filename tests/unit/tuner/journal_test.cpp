@@ -125,7 +125,7 @@ TEST_F(JournalTest, RemovesThePartOfALineThatAKilledWriterLeft) {
 }
 
 TEST_F(JournalTest, RemovesAPartOfItsFirstLine) {
-  fill("{\"format\"");
+  fill(text_of(numbered_up_to(1)).substr(0, 9));
   const Journal journal(file());
   EXPECT_EQ(journal.removed_bytes(), 9U);
   EXPECT_EQ(read_file(file()), "");

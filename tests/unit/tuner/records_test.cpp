@@ -57,7 +57,8 @@ DecisionRecord full_decision() {
           .winner_microseconds = 2.25,
           .fastest_peer = "cublas-fp32",
           .peer_microseconds = 4.5,
-          .peer_wins = true};
+          .peer_wins = true,
+          .rests_on = 130};
 }
 
 Record read_again(const Record& record) { return parse_record(print(record), "here"); }
@@ -84,6 +85,8 @@ TEST(RecordText, OfACandidateWithoutAnythingIsReadAsItWasPrinted) {
   CandidateRecord bare;
   bare.outcome = Outcome::skipped_by_limit;
   bare.item.device = {90, 132, 0};
+  bare.item.layer.rows = bare.item.layer.columns = bare.item.layer.nonzeros = 1;
+  bare.item.bcol = 1;
   EXPECT_EQ(read_again(bare), Record(bare));
 }
 
@@ -112,7 +115,7 @@ TEST(RecordText, KeepsEveryValueOfTheEnumerations) {
 
 TEST(RecordText, KeepsTimesToTheLastBit) {
   CandidateRecord record = full_candidate();
-  record.samples = {1.0 / 3.0, 1e-300, std::numeric_limits<double>::max(), 0};
+  record.samples = {1.0 / 3.0, 1e-300, std::numeric_limits<double>::max(), std::numeric_limits<double>::denorm_min()};
   EXPECT_EQ(read_again(record), Record(record));
 }
 
@@ -155,6 +158,29 @@ TEST(RecordText, RefusesAFieldOfAnotherType) {
   expect_refused(line_with(full_candidate(), [](json& line) { line["samples"] = {1.5, "2.5"}; }), "of another type");
 }
 
+TEST(RecordText, RefusesWhatCannotBe) {
+  const auto refuse = [](const char* field, const json& value, const std::string& why) {
+    expect_refused(line_with(full_candidate(), [&](json& line) { line[field] = value; }), why);
+  };
+  for (const json& none : {json(-1), json(32.9), json(1e300), json(18446744073709551615ULL)}) {
+    refuse("bcol", none, "has the bcol " + none.dump() + ", which is no whole number from 0 to 9223372036854775807");
+    expect_refused(line_with(full_decision(), [&](json& line) { line["layer"]["rows"] = none; }), "has the rows ");
+  }
+  refuse("bcol", 0, "columns of B that is 0");
+  for (const char* size : {"rows", "columns", "nonzeros"}) {
+    expect_refused(line_with(full_decision(), [&](json& line) { line["layer"][size] = 0; }), "that is 0");
+  }
+  refuse("clock_mhz", std::int64_t{1} << 31, "no whole number from 0 to 2147483647");
+  refuse("format", 1.9, "has format 1.9; this program reads format 1");
+  refuse("samples", {1.5, 0.0}, "has a sample that is no time");
+  refuse("samples", {-1.5}, "has a sample that is no time");
+  refuse("candidate", "panel:future=3", "future");
+  refuse("candidate", "mma:ufi=1", "there is no family");
+  expect_refused(line_with(full_decision(), [](json& line) { line["winner"] = "panel:ufi=0"; }), "");
+  expect_refused(line_with(full_candidate(), [](json& line) { line["layer"]["nonzeros"] = std::int64_t{1} << 40; }),
+                 "has more non-zeros than elements");
+}
+
 TEST(RecordText, RefusesUnknownWords) {
   for (const char* field : {"record", "stage", "edge", "l2", "outcome"}) {
     expect_refused(line_with(full_candidate(), [&](json& line) { line[field] = "sideways"; }),
@@ -178,7 +204,7 @@ TEST(JournalText, OfNothingHasNothing) {
   const JournalText journal = parse_journal("", "file");
   EXPECT_THAT(journal.records, IsEmpty());
   EXPECT_THAT(journal.damaged, IsEmpty());
-  EXPECT_EQ(journal.whole_bytes, 0U);
+  EXPECT_EQ(journal.unfinished, "");
 }
 
 TEST(JournalText, ListsDamagedLinesAndReadsTheOthers) {
@@ -187,7 +213,7 @@ TEST(JournalText, ListsDamagedLinesAndReadsTheOthers) {
   const JournalText journal = parse_journal(text, "file");
   EXPECT_EQ(journal.records, (std::vector<Record>{full_decision(), full_decision()}));
   EXPECT_THAT(journal.damaged, ElementsAre(HasSubstr("file:2: is not JSON"), HasSubstr("file:3: is not JSON")));
-  EXPECT_EQ(journal.whole_bytes, text.size() - 50) << "the part of a line is neither read nor damaged";
+  EXPECT_EQ(journal.unfinished, text.substr(text.size() - 50)) << "the part of a line is neither read nor damaged";
 }
 
 TEST(Median, AndItsSpreadOfFewSamples) {

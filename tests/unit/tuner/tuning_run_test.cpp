@@ -52,6 +52,8 @@ class TuningRunTest : public testing::Test {
   void add(const std::string& pattern) {
     WorkItem item = item_of_pattern(pattern);
     item.layer.file = (folder_.path() / (pattern + ".smtx")).string();
+    item.layer.rows = 2;
+    item.layer.nonzeros = 2;
     item.layer.columns = 2 + static_cast<std::int64_t>(request_.items.size());
     write_file_whole(item.layer.file, "2, " + std::to_string(item.layer.columns) + ", 2\n0 1 2\n0 1\n");
     request_.items.push_back({item.layer, item.bcol});
@@ -304,6 +306,7 @@ TEST_F(TuningRunTest, GoesOnWithItemsThatLackCandidates) {
   };
   EXPECT_EQ(run({lab()}).decided, 1U);
   EXPECT_GT(records().size(), before);
+  EXPECT_EQ(run({lab()}).known, 1U) << "now it has";
 }
 
 TEST(StopSignals, KeepASignalForTheProgramToAskFor) {
