@@ -63,7 +63,7 @@ double logarithm(const CandidateLoss& loss) { return std::log1p(loss.percent / 1
 /// The mean of a candidate's losses over all layers.
 double mean_loss(std::span<const ClassEntry> classes, std::size_t candidate) {
   double sum = 0;
-  int layers = 0;
+  double layers = 0;
   for (const ClassEntry& entry : classes) {
     sum += entry.matrices * logarithm(entry.losses[candidate]);
     layers += entry.matrices;

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "generator/schedule/schedule_database.h"
@@ -63,6 +64,16 @@ std::string print(const DefaultEntry& entry) {
 std::string print(const LayerEntry& entry) {
   return fmt::format("layer {} {} {} {} {} {}", entry.bcol, entry.pattern, print(entry.schedule), print(entry.gain),
                      print(entry.over_exact), print(entry.over_tf32));
+}
+
+/// Whether the bytes are UTF-8, without which they cannot stand in a manifest.
+bool is_utf8(const std::string& text) {
+  try {
+    static_cast<void>(nlohmann::json(text).dump());
+    return true;
+  } catch (const nlohmann::json::type_error&) {
+    return false;
+  }
 }
 
 /// The words of one line, taken from the front. Every refusal names the line.
@@ -318,7 +329,11 @@ ScheduleDatabase ScheduleDatabase::parse(std::string_view text, const std::strin
       line.pop_back();
     }
     if (const auto first = line.find_first_not_of(" \t"); first != std::string::npos && line[first] != '#') {
-      reading.add(line, fmt::format("{}:{}", file, number), number);
+      const std::string place = fmt::format("{}:{}", file, number);
+      if (!is_utf8(line)) {
+        throw UserError(place, "has bytes that are not UTF-8", "save the file as UTF-8");
+      }
+      reading.add(line, place, number);
     }
   }
   return std::move(reading).database(file);

@@ -27,7 +27,7 @@ DeviceKey parse_device_key(std::string_view text) {
   if (std::sscanf(std::string(text).c_str(), "sm%d-%dsm-%lumib", &key.capability, &key.multiprocessors, &mebibytes) ==
       3) {
     key.l2_bytes = mebibytes * mebibyte;
-    if (print(key) == text) {
+    if (key.capability >= 0 && key.multiprocessors >= 0 && print(key) == text) {
       return key;
     }
   }

@@ -119,6 +119,25 @@ TEST_F(EsctuneRecords, ShowComparesWithOlderRecords) {
   EXPECT_FALSE(json::parse(machine.output).empty());
 }
 
+/// A name begins behind the folders that all files of its journal share.
+TEST_F(EsctuneRecords, ShowComparesAnItemWhateverItsJournalCallsIt) {
+  write_slower("slower.jsonl", 1.5);
+  std::string before = read("night.jsonl");
+  for (std::size_t place = before.find("layers/layer00"); place != before.npos;
+       place = before.find("layers/layer00", place)) {
+    before.replace(place, 14, "elsewhere/layer00");
+  }
+  write("before.jsonl", before);
+  for (const std::string item : {"layer01.smtx@32", "layers/layer01.smtx@32"}) {
+    const ProcessResult compared = esctune({"show", "slower.jsonl", "--against", "before.jsonl", "--item", item});
+    EXPECT_EQ(compared.status, 1) << item;
+    EXPECT_THAT(compared.output, HasSubstr("\n1 items in both: 0 BETTER, 1 WORSE, 0 SAME, 0 UNSURE")) << item;
+    EXPECT_THAT(compared.output, Not(HasSubstr("only "))) << item;
+  }
+  expect_refusal({"show", "slower.jsonl", "--against", "before.jsonl", "--item", "layer77*"},
+                 "--item layer77*: fits no item of these records; items are called NAME@BCOL");
+}
+
 TEST_F(EsctuneRecords, ReportIsOnePageThatNeedsNothingElse) {
   output_of({"report", "night.jsonl", "-o", "a.html"});
   output_of({"report", "second.jsonl", "first.jsonl", "-o", "b.html"});

@@ -79,6 +79,7 @@ TEST_F(EsctuneRefusals, Numbers) {
     }
   }
   expect_run_refusal({"--emit", "slurm", "--tasks", "0"}, "give at least 1 of each");
+  expect_run_refusal({"--emit", "slurm", "--budget", "1w"}, "--budget 1w: is not a time");
 }
 
 TEST_F(EsctuneRefusals, Words) {
@@ -86,6 +87,8 @@ TEST_F(EsctuneRefusals, Words) {
   expect_run_refusal({"--retry", "all"}, "--retry: all not in {failed,missing}");
   expect_run_refusal({"--emit", "pbs"}, "--emit: pbs not in {slurm}");
   expect_run_refusal({"--cache", "a", "--no-cache"}, "excludes");
+  expect_run_refusal({"--emit", "slurm", "--list"}, "--list excludes --emit");
+  expect_run_refusal({"--emit", "slurm", "--shard", "0/2"}, "--shard excludes --emit");
   expect_run_refusal({"--list", "--gpu", "abacus"}, "--gpu abacus: is not a GPU that is known here");
   expect_refusal({"show", "measured.jsonl", "--tables", "--against", "measured.jsonl"}, "excludes");
 }
@@ -114,6 +117,7 @@ TEST_F(EsctuneRefusals, FilesOfSchedules) {
   expect_run_refusal({"--space", "bad.txt"}, "bad.txt:3: nonsense: is not a schedule");
   write("bad.txt", "panel:ufi=3\n");
   expect_run_refusal({"--space", "bad.txt"}, "bad.txt:1: panel:ufi=3");
+  expect_run_refusal({"--space", "bad.txt", "--emit", "slurm"}, "bad.txt:1: panel:ufi=3");
   write("bare.txt", "# nothing\n");
   expect_run_refusal({"--space", "bare.txt"}, "bare.txt: has no schedule; write one on each line");
 }
@@ -139,6 +143,10 @@ TEST_F(EsctuneRefusals, Outputs) {
                  "absent/night.jsonl: cannot be written: No such file or directory");
   expect_refusal({"merge", "measured.jsonl", "-o", "absent/out"}, "absent/out: cannot be written");
   expect_refusal({"report", "measured.jsonl", "-o", "layers"}, "layers: is a directory");
+  std::filesystem::copy(path("measured.jsonl"), path("others.jsonl"));
+  expect_refusal({"report", "measured.jsonl", "others.jsonl", "-o", "./others.jsonl"},
+                 "--output ./others.jsonl: is one of the records; name another file");
+  EXPECT_EQ(read("others.jsonl"), read("measured.jsonl"));
   expect_refusal({"publish", "measured.jsonl", "-o", "measured.jsonl"}, "measured.jsonl");
 }
 
@@ -152,6 +160,27 @@ TEST_F(EsctuneRefusals, RecordsThatAreNotThere) {
   }
   write("bare.jsonl", "");
   expect_refusal({"publish", "bare.jsonl", "-o", "out"}, "bare.jsonl: has no right kernel");
+}
+
+/// A later version's family of schedules, on the second one of two devices: the first one's database stays as it was.
+TEST_F(EsctuneRefusals, PublishWritesAllDatabasesOrNone) {
+  std::string unknown = read("measured.jsonl");
+  for (const auto& [from, to] :
+       {std::pair<std::string, std::string>("sm90-132sm", "sm95-132sm"), {"panel:", "later:"}}) {
+    for (std::size_t place = unknown.find(from); place != unknown.npos; place = unknown.find(from)) {
+      unknown.replace(place, from.size(), to);
+    }
+  }
+  write("later.jsonl", unknown);
+  std::filesystem::create_directory(path("database"));
+  expect_refusal({"publish", "measured.jsonl", "later.jsonl", "-o", "database"}, "later:ufi=");
+}
+
+TEST_F(EsctuneRefusals, JournalsWithNamesThatLeadNowhere) {
+  std::filesystem::create_symlink("loop.jsonl", path("loop.jsonl"));
+  for (const std::string& journal : {std::string("loop.jsonl"), std::string(300, 'n')}) {
+    expect_refusal({"run", "layers", "--bcol", "32", "--list", "-o", journal}, journal + ": cannot be read: ");
+  }
 }
 
 /// A GPU that a machine may have is not shown to the program.

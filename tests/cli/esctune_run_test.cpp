@@ -167,6 +167,77 @@ TEST_F(EsctuneRun, DoesTheOthersWhereAMatrixIsUnreadable) {
   EXPECT_EQ(esctune(run_words("night.jsonl")).status, 0);
 }
 
+TEST_F(EsctuneRun, SaysWhatIsWrongWithAMatrixWhenQuiet) {
+  write("layers/broken.smtx", "3, 3, 9\n0 1\n");
+  write("layers/empty.mtx", "%%MatrixMarket matrix coordinate real general\n4 4 0\n");
+  const ProcessResult quiet = esctune(run_words("night.jsonl", {"--quiet"}));
+  EXPECT_EQ(quiet.status, 2);
+  EXPECT_THAT(quiet.errors, AllOf(StartsWith("esctune: layers/broken.smtx"), Not(HasSubstr("empty.mtx"))));
+}
+
+/// The run has read all layers when it says what is wrong with the first broken one, and cannot go on before the
+/// others, which are too many for a pipe, are listened to. In between a layer is taken away.
+TEST_F(EsctuneRun, SaysWhichItemHasFailedWhenQuiet) {
+  for (int number = 100; number < 600; ++number) {
+    write(fmt::format("layers/{}{}.smtx", std::string(200, 'x'), number), "broken");
+  }
+  const ProcessResult quiet = shell(
+      "mkfifo said; { $RUN -o night.jsonl --quiet 2>said; echo $? >status; } & exec 3<said; read -r first <&3; "
+      "echo gone >layers/layer00.smtx; cat <&3 >rest; wait");
+  EXPECT_EQ(read("status"), "1\n");
+  EXPECT_THAT(quiet.output, StartsWith("4 items decided, 0 known before, 2 failed, 0 left\n"));
+  for (const char* item : {"layers/layer00.smtx, bCol 32", "layers/layer00.smtx, bCol 64"}) {
+    EXPECT_THAT(read("rest"), HasSubstr(fmt::format("\nesctune: {}: layers/layer00.smtx", item)));
+  }
+}
+
+TEST_F(EsctuneRun, EmitsAScriptThatTellsItsTasksTheSame) {
+  const std::string begin = "exec esctune run --shard auto --output night.\"${SLURM_ARRAY_TASK_ID}\".jsonl ";
+  const auto line_of_task = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--emit", "slurm"});
+    const std::string script = esctune(words).output;
+    const std::size_t place = script.find(begin) + begin.size();
+    return script.substr(place, script.find('\n', place) - place);
+  };
+  const std::vector<std::vector<std::string>> outputs{
+      {"-o", "night.jsonl"}, {"-onight.jsonl"}, {"--output", "night.jsonl"}, {"--output=night.jsonl"}};
+  for (const std::vector<std::string>& output : outputs) {
+    std::vector<std::string> words{"run", "layers", "--bcol", "32"};
+    words.insert(words.end(), output.begin(), output.end());
+    EXPECT_EQ(line_of_task(words), "layers --bcol 32") << output.front();
+  }
+  EXPECT_EQ(line_of_task({"run", "layers", "--bcol", "32", "-qo", "night.jsonl"}), "layers --bcol 32 -q");
+  EXPECT_EQ(line_of_task({"run", "layers", "--bcol", "32", "-qonight.jsonl"}), "layers --bcol 32 -q");
+  EXPECT_EQ(line_of_task({"-q", "run", "run", "-vo", "night.jsonl", "--bcol=32"}), "run -q -v '--bcol=32'");
+  EXPECT_EQ(line_of_task({"run", "a", "--bcol", "32,64", "-o", "night.jsonl", "b", "--tasks", "2", "c", "--cold"}),
+            "a b c --bcol 32,64 --cold")
+      << "--bcol must not take what stands behind other options";
+}
+
+TEST_F(EsctuneRun, EmitsAScriptWithTheNamesBehindTheOptions) {
+  const ProcessResult script =
+      esctune({"run", "--bcol", "32", "--emit", "slurm", "-o", "n.jsonl", "--", "-w.smtx", "--output", "-o"});
+  EXPECT_EQ(script.status, 0) << script.errors;
+  EXPECT_THAT(script.output, HasSubstr("run --shard auto --output n.\"${SLURM_ARRAY_TASK_ID}\".jsonl --bcol 32 -- "
+                                       "-w.smtx --output -o\n"));
+}
+
+/// With a stand-in for sbatch that runs at once what it is given.
+TEST_F(EsctuneRun, EmitsAScriptThatKeepsWhatItsOutputHolds) {
+  run("whole.jsonl");
+  ASSERT_EQ(esctune({"run", "layers", "--bcol", "64", "--space", "space.txt", "--replay", "measured.jsonl", "-o",
+                     "night.jsonl"})
+                .status,
+            0);
+  write("sbatch", "#!/bin/bash\nSLURM_ARRAY_TASK_ID=0 SLURM_ARRAY_TASK_COUNT=1 bash -s >&2\necho 7\n");
+  const ProcessResult job = shell(
+      "chmod +x sbatch && $ESCTUNE run layers --bcol 32 --space space.txt --replay measured.jsonl -o night.jsonl "
+      "--emit slurm --tasks 1 --program $ESCTUNE >script && PATH=$PWD:$PATH bash script");
+  EXPECT_EQ(job.status, 0) << job.errors;
+  EXPECT_EQ(decided_in("night.jsonl"), all_items());
+  EXPECT_TRUE(read("night.jsonl") == merged("whole.jsonl"));
+}
+
 TEST_F(EsctuneRun, TakesEqualPatternsForOneLayer) {
   write("layers/layer01.smtx", read("layers/layer00.smtx"));
   EXPECT_EQ(esctune(run_words("night.jsonl")).status, 0);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 
 #include "tuner/scale/slurm_script.h"
@@ -10,29 +11,57 @@ namespace esc {
 namespace {
 
 /// Options with a value that are the job's own, not its tasks'.
-constexpr std::array<std::string_view, 8> of_job{"--emit",   "--tasks",   "--cores", "--minutes",
-                                                 "--sbatch", "--program", "--shard", "--output"};
+constexpr std::array<std::string_view, 7> of_job{"--emit",   "--tasks",   "--cores", "--minutes",
+                                                 "--sbatch", "--program", "--output"};
 
 bool is_of_job(std::string_view word) {
   return std::ranges::find(of_job, word.substr(0, word.find('='))) != of_job.end();
 }
 
-/// What every task is to be told: the words without those of the job and without "run".
+bool is_letter(char character) {
+  return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z');
+}
+
+/// The place of the o in "-o", "-onight.jsonl" and, behind letters that are flags, "-qo"; absent in all other words.
+std::optional<std::size_t> short_output(std::string_view word) {
+  if (!word.starts_with('-')) {
+    return std::nullopt;
+  }
+  const auto other =
+      std::ranges::find_if(word.substr(1), [](char letter) { return letter == 'o' || !is_letter(letter); });
+  return other != word.end() && *other == 'o' ? std::optional(static_cast<std::size_t>(other - word.begin()))
+                                              : std::nullopt;
+}
+
+/// What every task is to be told: the words without those of the job and without "run". Matrices that stand behind one
+/// of those come first: an option with several values, which might stand before them now, would take them for its own.
 std::vector<std::string> arguments_of_task(const std::vector<std::string>& words) {
+  const auto end_of_options = std::ranges::find(words, "--");
   std::vector<std::string> arguments;
+  std::vector<std::string> others;
   bool named = false;
-  for (std::size_t place = 0; place < words.size(); ++place) {
-    const std::string& word = words[place];
-    if (is_of_job(word) || word == "-o") {
-      place += word.find('=') == std::string::npos ? 1 : 0;
-    } else if (word.starts_with("-o") && !word.starts_with("--")) {
-      continue;
-    } else if (word == "run" && !named) {
+  bool is_behind_left_out = false;
+  for (auto word = words.begin(); word < end_of_options; ++word) {
+    const std::optional<std::size_t> output = short_output(*word);
+    if (is_of_job(*word)) {
+      word += word->find('=') == std::string::npos ? 1 : 0;
+      is_behind_left_out = true;
+    } else if (output) {
+      if (*output > 1) {
+        others.push_back(word->substr(0, *output));
+      }
+      word += *output + 1 == word->size() ? 1 : 0;
+      is_behind_left_out = true;
+    } else if (*word == "run" && !named) {
       named = true;
+      is_behind_left_out = true;
     } else {
-      arguments.push_back(word);
+      is_behind_left_out = is_behind_left_out && !word->starts_with('-');
+      (is_behind_left_out ? arguments : others).push_back(*word);
     }
   }
+  arguments.insert(arguments.end(), others.begin(), others.end());
+  arguments.insert(arguments.end(), end_of_options, words.end());
   return arguments;
 }
 

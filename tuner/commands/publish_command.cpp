@@ -25,7 +25,7 @@ struct PublishLine {
 struct Publication {
   ScheduleDatabase database;
   std::map<long long, LeaveOneOut> left_out;
-  std::string status;  ///< "written" or "unchanged"
+  std::string status = {};  ///< "written" or "unchanged"
 };
 
 /// Writes the database's file, unless it is there already, byte by byte; says which.
@@ -38,11 +38,6 @@ std::string write_database(const ScheduleDatabase& database, const fs::path& fol
   }
   write_file_whole(file, text);
   return "written";
-}
-
-Publication publish_device(const tuning::MeasuredDevice& device, const PublishLine& line) {
-  const ScheduleDatabase database = tuning::publish(device);
-  return {database, tuning::leave_one_out(device), write_database(database, line.output)};
 }
 
 std::size_t layers_at(const ScheduleDatabase& database, long long bcol) {
@@ -117,15 +112,20 @@ ExitStatus run(const PublishLine& line, const Console& console) {
     throw UserError(line.journals.front(), "has no right kernel with a warm L2 cache, so there is nothing to publish",
                     "measure first, with esctune run");
   }
+  // All are made before one is written: a device whose database cannot be made leaves the folder as it was.
+  std::vector<Publication> publications;
+  for (const tuning::MeasuredDevice& device : devices) {
+    console.detail("choosing schedules for " + device.head.device);
+    publications.push_back({tuning::publish(device), tuning::leave_one_out(device)});
+  }
   std::error_code problem;
   fs::create_directories(line.output, problem);
   if (problem) {
     throw UserError(line.output, "cannot be made: " + problem.message(), "choose another folder");
   }
   nlohmann::json results = nlohmann::json::array();
-  for (const tuning::MeasuredDevice& device : devices) {
-    console.detail("choosing schedules for " + device.head.device);
-    const Publication publication = publish_device(device, line);
+  for (Publication& publication : publications) {
+    publication.status = write_database(publication.database, line.output);
     if (line.json) {
       results.push_back(to_json(publication));
     } else {

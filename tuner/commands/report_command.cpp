@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include "generator/commands/command.h"
 #include "generator/support/file.h"
 #include "tuner/records/item_results.h"
@@ -12,7 +14,18 @@ struct ReportRequest {
   std::string output;
 };
 
+/// The page must not take the place of what it was made from.
+void check_output(const ReportRequest& request) {
+  for (const std::string& file : request.files) {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(file, request.output, ignored)) {
+      throw UserError("--output " + request.output, "is one of the records", "name another file for the page");
+    }
+  }
+}
+
 ExitStatus run(const ReportRequest& request, const Console& console) {
+  check_output(request);
   const auto items = tuning::group_by_item(tuning::read_records(request.files));
   write_file_whole(request.output, tuning::report_page(items));
   console.say(fmt::format("{} items in {}", items.size(), request.output));

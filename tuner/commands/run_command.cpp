@@ -54,6 +54,10 @@ double seconds_in(const std::string& text) {
   return number * factor;
 }
 
+std::optional<double> budget_of(const RunLine& line) {
+  return line.budget.empty() ? std::nullopt : std::optional(seconds_in(line.budget));
+}
+
 std::vector<std::string> files_of(const RunLine& line) {
   std::vector<std::string> names = line.matrices;
   if (!line.list_file.empty()) {
@@ -114,7 +118,7 @@ class Narrator {
         .expects = [this](std::size_t candidates) { progress_.expect(candidates); },
         .measured = [this](std::size_t candidates, const std::string& where) { progress_.advance(candidates, where); },
         .decided = [this](const tuning::DecisionRecord& decision) { say(decision); },
-        .failed = [this](const std::string& problem) { progress_.say(problem); }};
+        .failed = [this](const std::string& problem) { fail(problem); }};
   }
 
   void finish() { progress_.finish(); }
@@ -124,6 +128,15 @@ class Narrator {
     if (console_.verbosity() == Verbosity::verbose) {
       progress_.say(fmt::format("{}, bCol {}: {} {:.2f} us, {}", decision.item.layer.file, decision.item.bcol,
                                 decision.winner, decision.winner_microseconds, print(decision.verdict)));
+    }
+  }
+
+  /// With --quiet there is no bar, but what went wrong is said all the same.
+  void fail(const std::string& problem) {
+    if (console_.verbosity() == Verbosity::quiet) {
+      console_.error(problem);
+    } else {
+      progress_.say(problem);
     }
   }
 
@@ -165,7 +178,10 @@ void print_summary(const tuning::RunSummary& summary, const RunLine& line) {
 
 void say_problems(const tuning::LayerList& layers, const Console& console) {
   for (const std::string& problem : layers.problems) {
-    console.say(problem);
+    console.error(problem);
+  }
+  for (const std::string& note : layers.notes) {
+    console.say(note);
   }
 }
 
@@ -173,7 +189,7 @@ void say_problems(const tuning::LayerList& layers, const Console& console) {
 ExitStatus status_of(const tuning::RunSummary& summary, const tuning::LayerList& layers) {
   const bool wrong = summary.outcomes.contains(tuning::Outcome::wrong_result);
   return wrong || summary.failed > 0 ? ExitStatus::check_failed
-         : layers.unreadable         ? ExitStatus::bad_input
+         : !layers.problems.empty()  ? ExitStatus::bad_input
                                      : ExitStatus::done;
 }
 
@@ -186,15 +202,13 @@ tuning::Retry retry_of(const RunLine& line) {
 ExitStatus measure(const RunLine& line, const Console& console) {
   const tuning::LayerList layers = tuning::read_layers(files_of(line));
   say_problems(layers, console);
-  const std::optional<double> budget = line.budget.empty() ? std::nullopt : std::optional(seconds_in(line.budget));
+  const std::optional<double> budget = budget_of(line);
   const tuning::RunRequest request = request_for(line.tuning, items_of(line, layers), retry_of(line));
   const Devices devices(line.tuning);
   const tuning::StopSignals signals;
   BegunJournal begun(line.journal);
   tuning::Journal& journal = begun.get();
-  if (journal.removed_bytes() > 0) {
-    console.say(fmt::format("{}: an unfinished line of {} bytes was removed", line.journal, journal.removed_bytes()));
-  }
+  say_removed(journal, line.journal, console);
   const double begin = tuning::steady_seconds();
   const auto out_of_time = [&] { return budget && tuning::steady_seconds() - begin > *budget; };
   Narrator narrator(console);
@@ -231,15 +245,20 @@ std::size_t measured_among(const std::vector<tuning::Candidate>& candidates, con
   }));
 }
 
+/// Whether there is something where the journal is to be, though it be something that cannot be read.
+bool is_begun(const std::string& journal) {
+  std::error_code ignored;
+  return std::filesystem::status(journal, ignored).type() != std::filesystem::file_type::not_found;
+}
+
 /// What would be measured behind the records of the journal, as far as it is known without a GPU.
 ExitStatus list(const RunLine& line, const Console& console) {
   const tuning::LayerList layers = tuning::read_layers(files_of(line));
   say_problems(layers, console);
   const DeviceKey device = device_of_gpu(line.gpu).key;
   const tuning::RunRequest request = request_for(line.tuning, items_of(line, layers), retry_of(line));
-  const bool begun = std::filesystem::exists(line.journal);
-  const std::map<tuning::ItemKey, tuning::ItemResults> known =
-      tuning::group_by_item(begun ? tuning::read_records({line.journal}) : std::vector<tuning::Record>());
+  const std::map<tuning::ItemKey, tuning::ItemResults> known = tuning::group_by_item(
+      is_begun(line.journal) ? tuning::read_records({line.journal}) : std::vector<tuning::Record>());
   std::vector<tuning::PlannedItem> plan;
   for (const tuning::ItemRequest& asked : request.items) {
     const tuning::WorkItem item = item_for(request, asked, device);
@@ -255,12 +274,19 @@ ExitStatus list(const RunLine& line, const Console& console) {
   return ExitStatus::done;
 }
 
+/// Prints the script, unless each of its tasks would refuse what it is told.
+ExitStatus emit(const RunLine& line, const CommonOptions& common) {
+  static_cast<void>(budget_of(line));
+  static_cast<void>(request_for(line.tuning, {}, retry_of(line)));
+  fmt::print("{}", cluster_script(line.cluster, common.arguments, line.journal));
+  return ExitStatus::done;
+}
+
 ExitStatus run(const RunLine& line, const CommonOptions& common) {
-  const Console console = common.console();
   if (!line.emit.empty()) {
-    fmt::print("{}", cluster_script(line.cluster, common.arguments, line.journal));
-    return ExitStatus::done;
+    return emit(line, common);
   }
+  const Console console = common.console();
   return line.list ? list(line, console) : measure(line, console);
 }
 
@@ -279,18 +305,21 @@ void add_run_command(CLI::App& program, const CommonOptions& common, Action& act
       ->check(CLI::Range(1LL, most_columns));
   command->add_option("-o,--output", line->journal, "Journal to append to; a run goes on where it ends")
       ->capture_default_str();
-  command->add_option("--shard", line->shard,
-                      "Do a part of the job: i/n, or auto in a Slurm array or an indexed Kubernetes job");
+  auto* shard = command->add_option("--shard", line->shard,
+                                    "Do a part of the job: i/n, or auto in a Slurm array or an indexed Kubernetes job");
   command
       ->add_option("--retry", line->retry,
                    "Go on with decided items: what has failed of them, or candidates that are missing")
       ->check(CLI::IsMember({"failed", "missing"}));
   command->add_option("--budget", line->budget, "Stop after this time: 90s, 20m, 2h");
   command->add_flag("--strict", line->strict, "Refuse a journal that was begun with another driver or toolkit");
-  command->add_flag("--list", line->list, "Say what would be measured and how long it would take; needs no GPU");
+  auto* list =
+      command->add_flag("--list", line->list, "Say what would be measured and how long it would take; needs no GPU");
   command->add_option("--gpu", line->gpu, "With --list: the GPU to suppose")->capture_default_str();
   command->add_option("--emit", line->emit, "Print the script of an array job for a cluster in place of measuring")
-      ->check(CLI::IsMember({"slurm"}));
+      ->check(CLI::IsMember({"slurm"}))
+      ->excludes(list)
+      ->excludes(shard);
   add_cluster_options(*command, line->cluster);
   command->add_flag("--json", line->json, "Print the summary as JSON");
   add_tuning_options(*command, line->tuning);

@@ -1,3 +1,5 @@
+#include <set>
+
 #include "generator/commands/command.h"
 #include "tuner/records/item_results.h"
 #include "tuner/records/record_text.h"
@@ -33,11 +35,25 @@ Journal read_journal(const std::vector<std::string>& files) {
   return journal;
 }
 
-ExitStatus compare(const Journal& journal, const ShowRequest& request) {
-  Journal before = read_journal(request.against);
-  if (!request.item.empty()) {
-    std::erase_if(before.summaries, [&](const tuning::ItemSummary& item) { return !tuning::fits(item, request.item); });
+/// The items that the pattern fits in either journal: each names them behind the folders that its own files share, so
+/// that one item can have a name in one of them that it has not in the other.
+std::set<tuning::ItemKey> asked_items(const Journal& journal, const Journal& before, const std::string& pattern) {
+  std::vector<tuning::ItemSummary> all = journal.summaries;
+  all.insert(all.end(), before.summaries.begin(), before.summaries.end());
+  std::set<tuning::ItemKey> keys;
+  for (const tuning::ItemSummary& item : tuning::pick(all, pattern)) {
+    keys.insert(tuning::key_of(item.item));
   }
+  return keys;
+}
+
+void keep(Journal& journal, const std::set<tuning::ItemKey>& keys) {
+  std::erase_if(journal.items, [&](const auto& item) { return !keys.contains(item.first); });
+  std::erase_if(journal.summaries,
+                [&](const tuning::ItemSummary& item) { return !keys.contains(tuning::key_of(item.item)); });
+}
+
+ExitStatus compare(const Journal& journal, const Journal& before, const ShowRequest& request) {
   const tuning::JournalComparison comparison = tuning::compare_journals(before.summaries, journal.summaries);
   fmt::print("{}", request.json ? tuning::to_json(comparison) : tuning::print(comparison));
   return comparison.count(tuning::Verdict::worse) > 0 ? ExitStatus::check_failed : ExitStatus::done;
@@ -59,24 +75,16 @@ void print_overview(const Journal& journal, bool with_candidates) {
   }
 }
 
-/// The journal with the items that were asked for alone.
-Journal narrowed(const Journal& journal, const std::string& pattern) {
-  Journal result;
-  result.summaries = tuning::pick(journal.summaries, pattern);
-  for (const tuning::ItemSummary& item : result.summaries) {
-    const tuning::ItemKey key = tuning::key_of(item.item);
-    result.items[key] = journal.items.at(key);
-  }
-  return result;
-}
-
 ExitStatus run(const ShowRequest& request) {
   Journal journal = read_journal(request.files);
+  Journal before = read_journal(request.against);
   if (!request.item.empty()) {
-    journal = narrowed(journal, request.item);
+    const std::set<tuning::ItemKey> asked = asked_items(journal, before, request.item);
+    keep(journal, asked);
+    keep(before, asked);
   }
   if (!request.against.empty()) {
-    return compare(journal, request);
+    return compare(journal, before, request);
   }
   if (request.json) {
     fmt::print("{}", tuning::to_json(journal.summaries, journal.items));

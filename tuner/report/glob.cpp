@@ -10,7 +10,9 @@
 namespace esc::tuning {
 
 bool fits(const ItemSummary& item, const std::string& pattern) {
-  const auto matches = [&](const std::string& text) { return fnmatch(pattern.c_str(), text.c_str(), 0) == 0; };
+  const auto matches = [&](const std::string& text) {
+    return text == pattern || fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+  };
   return matches(label(item)) || matches(item.name) || matches(item.item.layer.file);
 }
 

@@ -8,7 +8,7 @@
 namespace esc::tuning {
 
 /// Whether a shell pattern (*, ?, [...]) fits an item's label NAME@BCOL, its name or its file. A * also stands for
-/// slashes.
+/// slashes. A name that is written as it is fits too, whatever is in it.
 bool fits(const ItemSummary& item, const std::string& pattern);
 
 /// The items that the pattern fits. Throws UserError when there is none.

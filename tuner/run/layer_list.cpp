@@ -18,17 +18,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_matrix_file(const fs::path& path) {
+/// Whether it is a file with the name of a matrix, or a link of which nobody knows where it leads: reading it says why.
+bool is_matrix_file(const fs::directory_entry& entry) {
   static const std::set<std::string> endings{".smtx", ".mtx", ".npy"};
-  return endings.contains(lower_case_ending(path));
+  if (!endings.contains(lower_case_ending(entry.path()))) {
+    return false;
+  }
+  std::error_code ignored;
+  const fs::file_status status = entry.status(ignored);
+  return fs::is_regular_file(status) || !fs::status_known(status);
 }
 
 std::vector<std::string> matrices_below(const fs::path& folder) {
   std::vector<std::string> files;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file() && is_matrix_file(entry.path())) {
-      files.push_back(entry.path().string());
+  fs::path place = folder;
+  std::error_code problem;
+  for (fs::recursive_directory_iterator entry(folder, problem), end; entry != end; entry.increment(problem)) {
+    place = entry->path();
+    if (is_matrix_file(*entry)) {
+      files.push_back(place.string());
     }
+  }
+  if (problem) {
+    throw UserError(place.string(), "cannot be read: " + problem.message());
   }
   if (files.empty()) {
     throw UserError(folder.string(), "has no matrix in it",
@@ -42,18 +54,18 @@ std::vector<std::string> matrices_below(const fs::path& folder) {
 struct Found {
   LayerFacts facts;
   std::string problem;
-  bool unreadable = false;
+  std::string note;
 };
 
 Found find_layer(const std::string& file) {
   try {
     const SparseMatrix matrix = read_matrix(file);
     if (matrix.nonzeros() == 0) {
-      return {.facts = {}, .problem = file + ": has no non-zeros, so that there is no kernel to tune"};
+      return {.facts = {}, .problem = {}, .note = file + ": has no non-zeros, so that there is no kernel to tune"};
     }
-    return {.facts = facts_of(matrix, file), .problem = {}};
+    return {.facts = facts_of(matrix, file), .problem = {}, .note = {}};
   } catch (const UserError& problem) {
-    return {.facts = {}, .problem = problem.what(), .unreadable = true};
+    return {.facts = {}, .problem = problem.what(), .note = {}};
   }
 }
 
@@ -105,7 +117,8 @@ LayerList read_layers(const std::vector<std::string>& files) {
   for (Found& one : found) {
     if (!one.problem.empty()) {
       list.problems.push_back(std::move(one.problem));
-      list.unreadable = list.unreadable || one.unreadable;
+    } else if (!one.note.empty()) {
+      list.notes.push_back(std::move(one.note));
     } else if (patterns.insert(one.facts.pattern).second) {
       list.layers.push_back(std::move(one.facts));
     }

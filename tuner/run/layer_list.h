@@ -10,7 +10,8 @@
 namespace esc::tuning {
 
 /// The files of matrices that some names stand for: a file is itself, a folder all readable matrices in it and below,
-/// in the order of their paths. Throws UserError for a name that is neither and for a folder without a matrix.
+/// in the order of their paths. Throws UserError for a name that is neither and for a folder that cannot be read or has
+/// no matrix.
 std::vector<std::string> matrix_files(const std::vector<std::string>& names);
 
 /// The names in a list: one a line, from # on a comment, relative ones beside the list. Throws UserError.
@@ -21,8 +22,8 @@ LayerFacts facts_of(const SparseMatrix& matrix, const std::string& file);
 /// What was found of some files.
 struct LayerList {
   std::vector<LayerFacts> layers;     ///< in the order of the files
-  std::vector<std::string> problems;  ///< why a file has no layer to tune
-  bool unreadable = false;            ///< whether one of those is not a matrix
+  std::vector<std::string> problems;  ///< why a file is no matrix that can be read
+  std::vector<std::string> notes;     ///< why a matrix has nothing to tune for
 };
 
 /// Reads the files, several at once, and keeps what is to be known of their layers; equal patterns are there once.

@@ -100,7 +100,8 @@ std::string slurm_script(const SlurmJob& job) {
                                    {"MERGE_LOG", log_name(stem, ".merge.log")},
                                    {"TASK_OPTIONS", gpus + options},
                                    {"OPTIONS", options},
-                                   {"RUN", shell_word(job.program) + " run" + words(job.arguments)},
+                                   {"RUN", shell_word(job.program) + " run"},
+                                   {"ARGUMENTS", words(job.arguments)},
                                    {"MERGE", shell_word(job.program) + " merge"},
                                    {"STEM", shell_word(stem)},
                                    {"RESULT", shell_word(job.output)}});

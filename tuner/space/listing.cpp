@@ -135,7 +135,8 @@ std::string listing_json(const std::vector<PlannedItem>& plan, const TimeEstimat
                               {"kernels", kernels},
                               {"measuring_seconds", measuring_seconds(sum, estimate)},
                               {"building_seconds", building_seconds(kernels, estimate)}};
-  return result.dump(2) + "\n";
+  // The name of a file need not be UTF-8.
+  return result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace esc::tuning

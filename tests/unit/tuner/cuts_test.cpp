@@ -263,6 +263,12 @@ TEST(Listing, CountsNothingForWhatIsDecided) {
   EXPECT_THAT(text, HasSubstr("0 s to build 0 kernels"));
 }
 
+TEST(Listing, NamesFilesThatAreNotUtf8) {
+  PlannedItem planned{item_of(512, 512, 0.3, 64), {}, 0};
+  planned.item.layer.file = "caf\xe9.smtx";
+  EXPECT_THAT(listing_json({planned}, {}), HasSubstr("\"file\": \"caf\xef\xbf\xbd.smtx\""));
+}
+
 TEST(Listing, ShowsAnEmptyPlan) {
   EXPECT_THAT(listing_text({}, {}), HasSubstr("0 items, 0 of them decided; 0 candidates"));
   EXPECT_THAT(listing_json({}, {}), HasSubstr("\"items\": []"));

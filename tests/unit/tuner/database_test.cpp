@@ -156,6 +156,25 @@ TEST(Database, RefusesHeadsThatAreNotWhole) {
   EXPECT_THAT(refusal_of("evidence guessed\n"), HasSubstr("neither measured nor published"));
 }
 
+TEST(Database, RefusesBytesThatAreNotUtf8) {
+  const auto refusal_of_device = [](const std::string& name) {
+    return refusal_of("# a comment\ndevice sm90-132sm-60mib " + name + "\ndtype f32\nevidence measured\n");
+  };
+  // The last and first characters of every length, and those around the surrogates.
+  for (const char* name : {"\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80",
+                           "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf", "GeForce \xc3\xa9t\xc3\xa9"}) {
+    EXPECT_EQ(refusal_of_device(name), "accepted") << name;
+  }
+  // Latin-1, a character that ends too early, a byte of none, too many bytes, a surrogate, and one beyond the last.
+  for (const char* name : {"caf\xe9", "\xe9t\xe9", "\xc3", "\xe2\x82", "\xe2\x82x", "\xf0\x90\x80", "\x80", "\xbf",
+                           "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xed\xbf\xbf", "\xf0\x8f\xbf\xbf",
+                           "\xf4\x90\x80\x80", "\xf8\x88\x80\x80\x80", "\xff"}) {
+    EXPECT_EQ(refusal_of_device(name), "file.txt:2: has bytes that are not UTF-8; save the file as UTF-8") << name;
+  }
+  EXPECT_THAT(refusal_of("\xe9\n"), StartsWith("file.txt:1: has bytes that are not UTF-8"));
+  EXPECT_EQ(refusal_of("# caf\xe9\n" + std::string(head)), "accepted") << "nobody reads a comment";
+}
+
 TEST(LookUp, TakesTheVeryLayerFirst) {
   const LayerShape layer{.bcol = 32, .rows = 512, .columns = 512, .nonzeros = 26214, .pattern = digits};
   const ScheduleChoice choice = choose_schedule(layer, mixed());
@@ -290,6 +309,14 @@ TEST(Interpolation, TrustsManyMatricesMoreThanOne) {
   EXPECT_EQ(best_between(50), 0);
 }
 
+TEST(Interpolation, CountsAnyNumberOfMatrices) {
+  constexpr int most = 0x7fffffff;
+  const ScheduleDatabase database = by_rows({{18, most, 0, 30}, {22, most, 50, 0}});
+  const auto far = interpolate_classes(database, layer_of(32, 1LL << 40));
+  EXPECT_EQ(far->ranking[0].candidate->number, 1);
+  EXPECT_NEAR(far->ranking[0].loss, std::log(1.3) / 2, 1e-3);
+}
+
 TEST(Interpolation, TakesTheFirstOfEquals) {
   const ScheduleDatabase database = by_rows({{18, 1, 5, 5}});
   const auto result = interpolate_classes(database, layer_of(32, 600));
@@ -336,6 +363,15 @@ TEST(Devices, HaveTheirOwnDatabaseOrTheNearestOne) {
   EXPECT_EQ(device_for(device_of_architecture(80).key), "NVIDIA A100");
   EXPECT_EQ(device_for(device_of_architecture(120).key), "NVIDIA H200");
   EXPECT_EQ(device_for({}), "NVIDIA H200") << "nothing is known";
+}
+
+TEST(Devices, HaveKeysOfWhatADeviceCanHave) {
+  EXPECT_EQ(parse_device_key("sm90-132sm-60mib"), (DeviceKey{90, 132, 60ULL << 20}));
+  EXPECT_EQ(parse_device_key("sm80-0sm-0mib"), (DeviceKey{80, 0, 0}));
+  for (const char* text : {"sm-90-132sm-60mib", "sm90--132sm-60mib", "sm-90--132sm-60mib", "sm90-132sm--60mib",
+                           "sm+90-132sm-60mib", "sm090-132sm-60mib", "sm90-132sm-60mibs", "sm90-132sm", ""}) {
+    EXPECT_THROW(parse_device_key(text), UserError) << text;
+  }
 }
 
 TEST(Devices, AreComparedByWhatIsKnown) {

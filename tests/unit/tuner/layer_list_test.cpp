@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "generator/matrix/fingerprint.h"
 #include "generator/matrix/matrix_reader.h"
@@ -55,6 +56,50 @@ TEST_F(LayerListTest, RefusesNamesThatStandForNothing) {
               ThrowsMessage<UserError>(HasSubstr("notes: has no matrix in it")));
 }
 
+/// While it lives, root reads only what everybody may read.
+class AsNobody {
+ public:
+  AsNobody() : is_nobody_(geteuid() != 0 || seteuid(65534) == 0) {}
+  AsNobody(const AsNobody&) = delete;
+  AsNobody& operator=(const AsNobody&) = delete;
+  ~AsNobody() { static_cast<void>(seteuid(getuid())); }
+
+  bool is_nobody() const { return is_nobody_; }
+
+ private:
+  bool is_nobody_;
+};
+
+TEST_F(LayerListTest, RefusesAFolderThatCannotBeRead) {
+  file("layers/a.smtx", diagonal);
+  file("layers/locked/b.smtx", diagonal);
+  fs::permissions(path("."), fs::perms{0755});
+  fs::permissions(path("layers"), fs::perms{0755});
+  fs::permissions(path("layers/locked"), fs::perms::none);
+  {
+    const AsNobody nobody;
+    std::error_code ignored;
+    if (!nobody.is_nobody() || !fs::is_directory(path("layers"), ignored)) {
+      GTEST_SKIP() << "every user here may read everything, or the temporary folder is root's alone";
+    }
+    for (const char* folder : {"layers", "layers/locked"}) {
+      EXPECT_THAT([&] { matrix_files({path(folder)}); },
+                  ThrowsMessage<UserError>(HasSubstr("layers/locked: cannot be read: Permission denied")));
+    }
+  }
+  fs::permissions(path("layers/locked"), fs::perms::owner_all);
+}
+
+TEST_F(LayerListTest, NamesALinkThatLeadsNowhereKnown) {
+  const std::string good = file("layers/good.smtx", diagonal);
+  fs::create_symlink("loop.smtx", path("layers/loop.smtx"));
+  fs::create_symlink("loop.txt", path("layers/loop.txt"));
+  fs::create_symlink("absent.smtx", path("layers/dangling.smtx"));
+  const std::vector<std::string> files = matrix_files({path("layers")});
+  EXPECT_THAT(files, ElementsAre(good, path("layers/loop.smtx")));
+  EXPECT_THAT(read_layers(files).problems, ElementsAre(HasSubstr("layers/loop.smtx: cannot be read")));
+}
+
 TEST_F(LayerListTest, ReadsNamesBesideTheList) {
   const std::string list = file(
       "lists/all.txt", "# layers\n  a.smtx \r\n\n../b c.smtx # the second\n/somewhere/d.smtx\n\t#e.smtx\nlast.smtx");
@@ -84,7 +129,7 @@ TEST_F(LayerListTest, KeepsWhatIsToBeKnownOfALayer) {
   EXPECT_DOUBLE_EQ(layer.row_variation, 0.5);
   EXPECT_DOUBLE_EQ(layer.sparsity(), 1 - 4.0 / 6);
   EXPECT_THAT(list.problems, IsEmpty());
-  EXPECT_FALSE(list.unreadable);
+  EXPECT_THAT(list.notes, IsEmpty());
 }
 
 TEST_F(LayerListTest, HasEqualPatternsOnceUnderTheFirstName) {
@@ -101,17 +146,18 @@ TEST_F(LayerListTest, SaysWhyAFileHasNoLayer) {
   const std::string good = file("good.smtx", upper);
   const LayerList zeros = read_layers({file("zeros.smtx", empty), good});
   EXPECT_THAT(zeros.layers, SizeIs(1));
-  EXPECT_THAT(zeros.problems, ElementsAre(HasSubstr("zeros.smtx: has no non-zeros")));
-  EXPECT_FALSE(zeros.unreadable);
+  EXPECT_THAT(zeros.notes, ElementsAre(HasSubstr("zeros.smtx: has no non-zeros")));
+  EXPECT_THAT(zeros.problems, IsEmpty());
   const LayerList damaged = read_layers({file("damaged.smtx", "2, 2"), good, path("missing.smtx")});
   EXPECT_THAT(damaged.layers, SizeIs(1));
   EXPECT_THAT(damaged.problems, ElementsAre(HasSubstr("damaged.smtx"), HasSubstr("missing.smtx")));
-  EXPECT_TRUE(damaged.unreadable);
+  EXPECT_THAT(damaged.notes, IsEmpty());
 }
 
 TEST_F(LayerListTest, OfNoFilesIsEmpty) {
   EXPECT_THAT(read_layers({}).layers, IsEmpty());
-  EXPECT_FALSE(read_layers({}).unreadable);
+  EXPECT_THAT(read_layers({}).problems, IsEmpty());
+  EXPECT_THAT(read_layers({}).notes, IsEmpty());
 }
 
 }  // namespace

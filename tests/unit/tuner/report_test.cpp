@@ -234,6 +234,14 @@ TEST(Pick, FitsNamesLabelsAndFiles) {
   EXPECT_THROW(pick({}, "*"), UserError);
 }
 
+TEST(Pick, FitsANameThatLooksLikeAPattern) {
+  const auto items = summaries_of(
+      {timed(item_of_layer("a[1].smtx"), narrow_panel, 2), timed(item_of_layer("b.smtx"), narrow_panel, 2)});
+  for (const char* name : {"a[1].smtx", "a[1].smtx@32", "/data/a[1].smtx"}) {
+    EXPECT_EQ(pick(items, name).size(), 1U) << name;
+  }
+}
+
 TEST(SummaryJson, HasItemsSummaryAndOutcomes) {
   const auto items = group_by_item(two_layers());
   const auto json = nlohmann::json::parse(to_json(summarise(items), items));

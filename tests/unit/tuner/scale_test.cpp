@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
 #include <span>
 
@@ -138,7 +139,7 @@ TEST(SlurmScript, HasAnArrayJobAndAMergeBehindIt) {
   EXPECT_THAT(script, HasSubstr("--output=night.%a.log"));
   EXPECT_THAT(
       script,
-      HasSubstr("exec esctune run layers --bcol 32,64 --shard auto --output night.\"${SLURM_ARRAY_TASK_ID}\".jsonl\n"));
+      HasSubstr("exec esctune run --shard auto --output night.\"${SLURM_ARRAY_TASK_ID}\".jsonl layers --bcol 32,64\n"));
   EXPECT_THAT(script, HasSubstr("--dependency=\"afterany:${tuning%%;*}\""));
   EXPECT_THAT(script, HasSubstr("exec esctune merge \"${parts[@]}\" --output night.jsonl\n"));
   EXPECT_THAT(script, Not(HasSubstr("@@")));
@@ -172,35 +173,58 @@ TEST(SlurmScript, RefusesWhatCannotStandInIt) {
   refused([](SlurmJob& job) { job.program = "\n"; });
 }
 
-/// Runs the script with a stand-in for sbatch that runs what it is given at once, as task 1 of the array.
-TEST(SlurmScript, RunsWithNamesThatNeedQuoting) {
-  const TemporaryFolder folder;
-  SlurmJob job = small_job();
-  job.program = (folder.path() / "the program").string();
-  job.arguments = {"it's a layer", "$HOME", "--bcol", "32"};
-  job.output = "100 % of 'it'.jsonl";
-  write_file_whole(folder.path() / "script", slurm_script(job));
-  write_file_whole(folder.path() / "the program", R"(#!/bin/bash
+/// The script in a folder where stand-ins for the program and for sbatch write down what they are told. That for sbatch
+/// runs what it is given at once, as task 1 of the array.
+class SlurmScriptRun : public testing::Test {
+ protected:
+  ProcessResult run(SlurmJob job, bool leaves_records = true) const {
+    job.program = path("the program").string();
+    job.output = "100 % of 'it'.jsonl";
+    write_file_whole(path("script"), slurm_script(job));
+    write_file_whole(path("the program"), std::string(R"(#!/bin/bash
 printf '[%s]' "$@" >>calls; echo >>calls
-[[ $1 == run ]] && touch "${@: -1}"
-exit 0
-)");
-  write_file_whole(folder.path() / "sbatch", R"(#!/bin/bash
+)") + (leaves_records ? "[[ $1 == run ]] && touch \"$5\"\nexit 0\n" : ""));
+    write_file_whole(path("sbatch"), R"(#!/bin/bash
 printf '%s\n' "$@" >>options
 SLURM_ARRAY_TASK_ID=1 bash -s
 echo "7;cluster"
 )");
-  const ProcessResult result =
-      run_process({"/bin/bash", "-c", "cd \"$1\" && chmod +x sbatch 'the program' && PATH=$1:$PATH bash script 2>&1",
-                   "bash", folder.path().string()});
+    return run_process({"/bin/bash", "-c",
+                        "cd \"$1\" && chmod +x sbatch 'the program' && PATH=$1:$PATH bash script 2>&1", "bash",
+                        folder_.path().string()});
+  }
+
+  std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(SlurmScriptRun, TakesNamesThatNeedQuoting) {
+  SlurmJob job = small_job();
+  job.arguments = {"it's a layer", "$HOME", "--bcol", "32", "--", "-w.smtx"};
+  const ProcessResult result = run(job);
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_EQ(result.output, "array job 7, and 7, which unites its records\n");
-  EXPECT_EQ(read_file(folder.path() / "calls"),
-            "[run][it's a layer][$HOME][--bcol][32][--shard][auto][--output][100 % of 'it'.1.jsonl]\n"
+  EXPECT_EQ(read_file(path("calls")),
+            "[run][--shard][auto][--output][100 % of 'it'.1.jsonl][it's a layer][$HOME][--bcol][32][--][-w.smtx]\n"
             "[merge][100 % of 'it'.1.jsonl][--output][100 % of 'it'.jsonl]\n");
-  const std::string options = read_file(folder.path() / "options");
+  const std::string options = read_file(path("options"));
   EXPECT_THAT(options, HasSubstr("\n--output=100 %% of 'it'.%a.log\n"));
   EXPECT_THAT(options, HasSubstr("\n--dependency=afterany:7\n"));
+}
+
+TEST_F(SlurmScriptRun, UnitesTheTasksWithWhatTheResultHeldBefore) {
+  write_file_whole(path("100 % of 'it'.jsonl"), "");
+  EXPECT_EQ(run(small_job()).status, 0);
+  EXPECT_THAT(read_file(path("calls")),
+              HasSubstr("[merge][100 % of 'it'.1.jsonl][100 % of 'it'.jsonl][--output][100 % of 'it'.jsonl]\n"));
+}
+
+TEST_F(SlurmScriptRun, FindsNoRecordsInWhatTheResultHeldBefore) {
+  write_file_whole(path("100 % of 'it'.jsonl"), "");
+  EXPECT_THAT(run(small_job(), false).output, HasSubstr("none of the tasks has left records"));
+  EXPECT_THAT(read_file(path("calls")), Not(HasSubstr("[merge]")));
 }
 
 }  // namespace
