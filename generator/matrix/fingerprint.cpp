@@ -57,4 +57,6 @@ std::string sha256_hex(std::span<const std::byte> bytes) {
   return sum.hex();
 }
 
+std::string sha256_of_text(std::string_view text) { return sha256_hex(std::as_bytes(std::span(text))); }
+
 }  // namespace esc

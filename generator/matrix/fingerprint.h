@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "generator/matrix/sparse_matrix.h"
 
@@ -24,5 +25,7 @@ Fingerprint fingerprint(const SparseMatrix& matrix);
 
 /// SHA-256 of `bytes` as 64 lower-case hexadecimal digits.
 std::string sha256_hex(std::span<const std::byte> bytes);
+/// The same of the bytes of a text.
+std::string sha256_of_text(std::string_view text);
 
 }  // namespace esc

@@ -3,34 +3,17 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <thread>
 
+#include "generator/support/deadline.h"
 #include "generator/support/error.h"
 #include "generator/support/spawn.h"
 
 namespace esc {
 namespace {
-
-using std::chrono::milliseconds;
-using std::chrono::steady_clock;
-
-using Deadline = steady_clock::time_point;
-constexpr Deadline never = Deadline::max();
-
-bool has_passed(Deadline deadline) { return steady_clock::now() >= deadline; }
-
-/// Milliseconds that poll may wait at a time, rounded up so that it does not return early again and again.
-int time_until(Deadline deadline) {
-  constexpr milliseconds longest(60'000);
-  const auto left = std::chrono::ceil<milliseconds>(deadline - steady_clock::now());
-  return static_cast<int>(std::clamp(left, milliseconds(0), longest).count());
-}
 
 /// A pipe whose ends are closed with it.
 class Pipe {
@@ -69,14 +52,14 @@ bool read_some(int descriptor, std::string& text) {
 }
 
 /// Reads both to their ends, as they come, so that neither pipe fills up; false where the deadline passes before.
-bool read_to_ends(int output, int errors, Deadline deadline, ProcessResult& result) {
+bool read_to_ends(int output, int errors, const std::optional<Deadline>& deadline, ProcessResult& result) {
   std::array<pollfd, 2> open = {{{output, POLLIN, 0}, {errors, POLLIN, 0}}};
   const std::array<std::string*, 2> texts = {&result.output, &result.errors};
   while (open[0].fd >= 0 || open[1].fd >= 0) {
     if (has_passed(deadline)) {
       return false;
     }
-    if (poll(open.data(), open.size(), time_until(deadline)) < 0) {
+    if (poll(open.data(), open.size(), time_to_poll(deadline)) < 0) {
       ESC_CHECK(errno == EINTR, "pipes can be waited for");
       continue;
     }
@@ -89,24 +72,12 @@ bool read_to_ends(int output, int errors, Deadline deadline, ProcessResult& resu
   return true;
 }
 
-/// Whether a process ends by the deadline; its end is still to be waited for.
-bool ends_by(Deadline deadline, pid_t process) {
-  siginfo_t end = {};
-  while (deadline != never && waitid(P_PID, static_cast<id_t>(process), &end, WEXITED | WNOWAIT | WNOHANG) == 0 &&
-         end.si_pid == 0) {
-    if (has_passed(deadline)) {
-      return false;
-    }
-    std::this_thread::sleep_for(milliseconds(5));
-  }
-  return true;
-}
-
 }  // namespace
 
 ProcessResult run_process(const std::vector<std::string>& arguments, const ProcessOptions& options) {
   ESC_CHECK(!options.patience || options.own_group, "what may have to be killed has a group of its own");
-  const Deadline deadline = options.patience ? steady_clock::now() + *options.patience : never;
+  const std::optional<Deadline> deadline =
+      options.patience ? std::optional(std::chrono::steady_clock::now() + *options.patience) : std::nullopt;
   Pipe output;
   Pipe errors;
   const pid_t child =
@@ -120,7 +91,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const Proce
 
   ProcessResult result;
   result.timed_out =
-      !read_to_ends(output.reading_end(), errors.reading_end(), deadline, result) || !ends_by(deadline, child);
+      !read_to_ends(output.reading_end(), errors.reading_end(), deadline, result) || !ends_by(child, deadline);
   if (result.timed_out) {
     kill(-child, SIGKILL);
   }

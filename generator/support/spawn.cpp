@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <string_view>
 #include <system_error>
+#include <thread>
 
 #include "generator/support/error.h"
 
@@ -105,6 +107,18 @@ int wait_for_end(pid_t process) {
   while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+bool ends_by(pid_t process, const std::optional<Deadline>& deadline) {
+  siginfo_t end = {};
+  while (deadline && waitid(P_PID, static_cast<id_t>(process), &end, WEXITED | WNOWAIT | WNOHANG) == 0 &&
+         end.si_pid == 0) {
+    if (has_passed(deadline)) {
+      return false;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
 }
 
 }  // namespace esc

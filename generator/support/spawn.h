@@ -3,9 +3,12 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "generator/support/deadline.h"
 
 namespace esc {
 
@@ -23,5 +26,8 @@ pid_t spawn(const std::vector<std::string>& arguments, const SpawnOptions& optio
 
 /// Waits for the end of a process; its exit status, 128 + signal when a signal ended it.
 int wait_for_end(pid_t process);
+
+/// Whether a process ends by the deadline; its end is still to be waited for. Without a deadline that is not asked.
+bool ends_by(pid_t process, const std::optional<Deadline>& deadline);
 
 }  // namespace esc

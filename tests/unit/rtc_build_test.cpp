@@ -28,13 +28,13 @@ namespace esc::gpu {
 namespace {
 
 using testing::HasSubstr;
+using tuning::build_with_nvcc;
 using tuning::BuildError;
 using tuning::BuildPool;
-using tuning::build_with_nvcc;
 using tuning::Cubin;
 using tuning::CubinStore;
+using tuning::installed_nvcc;
 using tuning::KernelText;
-using tuning::nvcc_name;
 
 constexpr int h200 = 90;
 constexpr int a100 = 80;
@@ -201,7 +201,7 @@ TEST(Worker, NamesItsCompilerInOneLineAndItsSetupInTheNext) {
 }
 
 TEST(NvccBuild, MakesTheSameKernelsAsNvrtc) {
-  if (!nvcc_name()) {
+  if (!installed_nvcc()) {
     GTEST_SKIP() << "there is no nvcc";
   }
   for (const char* schedule : {"panel:ufi=2", "panel:stage=on", "rows:task=128", "4-2-1-32"}) {

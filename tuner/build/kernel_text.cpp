@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <span>
-
 #include "generator/matrix/fingerprint.h"
 
 namespace esc::tuning {
@@ -14,9 +12,9 @@ std::string digest(const KernelText& text) {
     all += kernel + '\n';
   }
   all += text.text;
-  return sha256_hex(std::as_bytes(std::span(all)));
+  return sha256_of_text(all);
 }
 
-std::string short_digest(const std::string& text) { return sha256_hex(std::as_bytes(std::span(text))).substr(0, 16); }
+std::string short_digest(const std::string& text) { return sha256_of_text(text).substr(0, 16); }
 
 }  // namespace esc::tuning

@@ -34,8 +34,6 @@ ProcessResult run_nvcc(std::vector<std::string> arguments, ProcessOptions option
   return run_process(arguments, options);
 }
 
-std::string what_nvcc_says_of_itself() { return run_nvcc({"--version"}).output; }
-
 /// The name of a kernel in the machine code. Both compilers mangle it alike, but for the unnamed namespace around it,
 /// whose name nvcc makes up: what stands behind the kernel's own name, its arguments, tells one instance from another.
 std::string symbol_in(const std::string& image, const std::string& kernel, const std::string& symbol_of_nvrtc) {
@@ -54,25 +52,22 @@ std::string symbol_in(const std::string& image, const std::string& kernel, const
 
 }  // namespace
 
-std::optional<std::string> nvcc_name() {
+std::optional<Compiler> installed_nvcc() {
   if (find_nvcc().empty()) {
     return std::nullopt;
   }
-  const std::string says = what_nvcc_says_of_itself();
+  const std::string says = run_nvcc({"--version"}).output;
   const std::string mark = "release ";
   const std::size_t begin = says.find(mark);
   if (begin == std::string::npos) {
     return std::nullopt;
   }
   const std::size_t number = begin + mark.size();
-  return "nvcc " + says.substr(number, says.find(',', number) - number);
-}
-
-std::string nvcc_setup() {
   // A text without content shows what is put around any.
   const KernelText frame{.text = "", .kernels = {""}, .architecture = 0};
-  return short_digest(fmt::format("{}{}{}", what_nvcc_says_of_itself(), with_instances(frame),
-                                  fmt::join(options_for(frame.architecture), " ")));
+  return Compiler{.name = "nvcc " + says.substr(number, says.find(',', number) - number),
+                  .setup = short_digest(says + with_instances(frame) +
+                                        fmt::format("{}", fmt::join(options_for(frame.architecture), " ")))};
 }
 
 Cubin build_with_nvcc(const KernelText& text, const std::vector<std::string>& symbols,

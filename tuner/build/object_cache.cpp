@@ -1,7 +1,6 @@
 #include "tuner/build/object_cache.h"
 
 #include <cstdlib>
-#include <span>
 #include <utility>
 
 #include "generator/matrix/fingerprint.h"
@@ -13,8 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string sha256_of(const std::string& text) { return sha256_hex(std::as_bytes(std::span(text))); }
-
 /// A checksum in the first line; then the symbols, one a line, an empty line, and the code.
 std::string text_of(const Cubin& cubin) {
   std::string body;
@@ -23,12 +20,12 @@ std::string text_of(const Cubin& cubin) {
   }
   body += '\n';
   body.append(cubin.image.begin(), cubin.image.end());
-  return sha256_of(body) + '\n' + body;
+  return sha256_of_text(body) + '\n' + body;
 }
 
 std::optional<Cubin> parse(const std::string& text) {
   const std::size_t checksum = text.find('\n');
-  if (checksum == std::string::npos || sha256_of(text.substr(checksum + 1)) != text.substr(0, checksum)) {
+  if (checksum == std::string::npos || sha256_of_text(text.substr(checksum + 1)) != text.substr(0, checksum)) {
     return std::nullopt;
   }
   Cubin cubin;
@@ -52,7 +49,7 @@ ObjectCache::ObjectCache(fs::path folder) : folder_(std::move(folder)) {
 }
 
 fs::path ObjectCache::file_of(const KernelText& text, const std::string& compiler) const {
-  return folder_ / (sha256_of(compiler + '\n' + digest(text)) + ".cubin");
+  return folder_ / (sha256_of_text(compiler + '\n' + digest(text)) + ".cubin");
 }
 
 std::optional<Cubin> ObjectCache::find(const KernelText& text, const std::string& compiler) const {

@@ -239,9 +239,7 @@ ExitStatus measure(const RunLine& line, const Console& console) {
 std::size_t measured_among(const std::vector<tuning::Candidate>& candidates, const tuning::ItemResults& known,
                            tuning::Retry retry) {
   return static_cast<std::size_t>(std::ranges::count_if(candidates, [&](const tuning::Candidate& candidate) {
-    const auto found = known.search.find(print(candidate.schedule));
-    return found != known.search.end() &&
-           (found->second.outcome == tuning::Outcome::ok || retry != tuning::Retry::failed);
+    return is_measured(known.search, print(candidate.schedule), retry == tuning::Retry::failed);
   }));
 }
 
@@ -259,10 +257,11 @@ ExitStatus list(const RunLine& line, const Console& console) {
   const tuning::RunRequest request = request_for(line.tuning, items_of(line, layers), retry_of(line));
   const std::map<tuning::ItemKey, tuning::ItemResults> known = tuning::group_by_item(
       is_begun(line.journal) ? tuning::read_records({line.journal}) : std::vector<tuning::Record>());
+  const CandidateChoice choose(line.tuning);
   std::vector<tuning::PlannedItem> plan;
   for (const tuning::ItemRequest& asked : request.items) {
     const tuning::WorkItem item = item_for(request, asked, device);
-    tuning::PlannedItem planned{.item = item, .candidates = candidates_for(line.tuning, item)};
+    tuning::PlannedItem planned{.item = item, .candidates = choose(item)};
     if (const auto found = known.find(tuning::key_of(item)); found != known.end()) {
       planned.done = measured_among(planned.candidates.kept, found->second, request.retry);
       planned.decided = is_settled(request, item, found->second);

@@ -93,16 +93,19 @@ void add_tuning_options(CLI::App& command, TuningLine& line) {
   command.add_option("--replay", line.replay, "Take measurements from these records in place of a GPU");
 }
 
-tuning::Candidates candidates_for(const TuningLine& line, const tuning::WorkItem& item) {
+CandidateChoice::CandidateChoice(const TuningLine& line)
+    : line_(line), space_(line.space.empty() ? std::vector<Schedule>() : schedules_in(line.space)) {}
+
+tuning::Candidates CandidateChoice::operator()(const tuning::WorkItem& item) const {
   const Schedule incumbent = incumbent_of(item);
-  if (!line.space.empty()) {
-    return tuning::choose_candidates(legal_among(schedules_in(line.space), item.bcol), item, {}, {incumbent}, true);
+  if (!space_.empty()) {
+    return tuning::choose_candidates(legal_among(space_, item.bcol), item, {}, {incumbent}, true);
   }
-  const std::set<std::string> families = families_of(line);
+  const std::set<std::string> families = families_of(line_);
   std::vector<Schedule> always = tuning::near_winners(nearest_database(item.device), item, families);
   always.push_back(incumbent);
-  return tuning::choose_candidates(tuning::search_space(item.bcol, families), item, {.most = line.most}, always,
-                                   line.exhaustive);
+  return tuning::choose_candidates(tuning::search_space(item.bcol, families), item, {.most = line_.most}, always,
+                                   line_.exhaustive);
 }
 
 std::string loss_of_cuts(const TuningLine& line, const std::string& journal) {
@@ -110,17 +113,14 @@ std::string loss_of_cuts(const TuningLine& line, const std::string& journal) {
 }
 
 tuning::RunRequest request_for(const TuningLine& line, std::vector<tuning::ItemRequest> items, tuning::Retry retry) {
-  if (!line.space.empty()) {
-    static_cast<void>(schedules_in(line.space));
-  }
   return {.items = std::move(items),
           .cache = line.cold ? tuning::CacheState::cold : tuning::CacheState::warm,
           .retry = retry,
           .search = {.peers = !line.no_peers},
           .candidates =
-              [line](const tuning::WorkItem& item) {
+              [choose = CandidateChoice(line)](const tuning::WorkItem& item) {
                 std::vector<Schedule> schedules;
-                for (const tuning::Candidate& candidate : candidates_for(line, item).kept) {
+                for (const tuning::Candidate& candidate : choose(item).kept) {
                   schedules.push_back(candidate.schedule);
                 }
                 return schedules;

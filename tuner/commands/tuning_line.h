@@ -36,7 +36,17 @@ struct TuningLine {
 void add_tuning_options(CLI::App& command, TuningLine& line);
 
 /// What is tried for an item, and what is not.
-tuning::Candidates candidates_for(const TuningLine& line, const tuning::WorkItem& item);
+class CandidateChoice {
+ public:
+  /// Throws UserError for a file of schedules that cannot be used.
+  explicit CandidateChoice(const TuningLine& line);
+
+  tuning::Candidates operator()(const tuning::WorkItem& item) const;
+
+ private:
+  TuningLine line_;
+  std::vector<Schedule> space_;  ///< of the file; empty where there is none
+};
 
 /// What the models that --exhaustive switches off would have lost on the items of a journal, in words.
 std::string loss_of_cuts(const TuningLine& line, const std::string& journal);

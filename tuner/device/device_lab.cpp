@@ -25,11 +25,10 @@ Builders make_builders(BuildPool& pool, const ObjectCache* cache, const Compiler
   Builders builders{.search = stored(
                         compiler, [&pool](const KernelText& text) { return pool.build(text); }, cache),
                     .final = std::nullopt};
-  if (const std::optional<std::string> nvcc = nvcc_name()) {
+  if (const std::optional<Compiler> nvcc = installed_nvcc()) {
     const auto search = builders.search.build;
     builders.final = stored(
-        {*nvcc, nvcc_setup()},
-        [search](const KernelText& text) { return build_with_nvcc(text, search(text)->symbols); }, cache);
+        *nvcc, [search](const KernelText& text) { return build_with_nvcc(text, search(text)->symbols); }, cache);
   }
   return builders;
 }

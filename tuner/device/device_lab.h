@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tuner/build/build_pool.h"
+#include "tuner/build/compiler.h"
 #include "tuner/build/cubin_store.h"
 #include "tuner/build/object_cache.h"
 #include "tuner/device/candidate_preparation.h"
@@ -22,12 +23,6 @@ struct Patience {
   std::chrono::milliseconds peers = std::chrono::seconds(60);
   std::chrono::milliseconds candidate =
       std::chrono::seconds(10);  ///< to check and time a kernel, or one round of the final
-};
-
-/// A compiler, as records name it and as the cache tells it from others.
-struct Compiler {
-  std::string name;   ///< "nvrtc 13.0"
-  std::string setup;  ///< a digest of what else its code depends on: prelude, options, update
 };
 
 /// The builders of a run, shared by the labs of all its devices.

@@ -6,31 +6,20 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <span>
 
 namespace esc::tuning {
 namespace {
-
-using std::chrono::milliseconds;
-
-/// Milliseconds that poll may wait, rounded up so that it does not return early again and again; -1: for ever.
-int patience(const std::optional<Deadline>& deadline) {
-  if (!deadline) {
-    return -1;
-  }
-  constexpr milliseconds longest(60'000);
-  const auto left = std::chrono::ceil<milliseconds>(*deadline - std::chrono::steady_clock::now());
-  return static_cast<int>(std::clamp(left, milliseconds(0), longest).count());
-}
 
 /// Waits until something can be read from the socket (POLLIN) or be written to it (POLLOUT).
 Reception await(int socket, short event, const std::optional<Deadline>& deadline) {
   while (true) {
     pollfd waiting{socket, event, 0};
-    const int ready = ::poll(&waiting, 1, patience(deadline));
+    const int ready = ::poll(&waiting, 1, time_to_poll(deadline));
     if (ready > 0) {
       return Reception::complete;
     }
-    if (deadline && std::chrono::steady_clock::now() >= *deadline) {
+    if (has_passed(deadline)) {
       return Reception::late;
     }
     if (ready < 0 && errno != EINTR) {

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <chrono>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
+
+#include "generator/support/deadline.h"
 
 namespace esc::tuning {
 
@@ -14,9 +14,6 @@ struct Message {
   std::vector<std::string> pieces = {};
   bool operator==(const Message&) const = default;
 };
-
-/// Whoever waits for longer is told so. Steady: does not follow the machine's clock when that is set.
-using Deadline = std::chrono::steady_clock::time_point;
 
 /// What came of a message.
 enum class Reception {

@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -45,12 +44,7 @@ WorkerProcess::~WorkerProcess() {
 
 std::string WorkerProcess::end(std::chrono::milliseconds grace) {
   // One that ends by itself shall not be said to have been killed.
-  siginfo_t ended = {};
-  const auto last = std::chrono::steady_clock::now() + grace;
-  while (::waitid(P_PID, static_cast<id_t>(process_), &ended, WEXITED | WNOWAIT | WNOHANG) == 0 && ended.si_pid == 0 &&
-         std::chrono::steady_clock::now() < last) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
+  static_cast<void>(ends_by(process_, std::chrono::steady_clock::now() + grace));
   // In this order, for it ends by itself, too, when the socket is closed.
   ::kill(process_, SIGKILL);
   ::close(socket_);

@@ -109,6 +109,12 @@ void keep_least(Value& kept, const Value& other, auto order) {
 
 }  // namespace
 
+bool is_measured(const std::map<std::string, CandidateResult>& results, const std::string& candidate,
+                 bool retry_failed) {
+  const auto found = results.find(candidate);
+  return found != results.end() && (found->second.outcome == Outcome::ok || !retry_failed);
+}
+
 std::int64_t ItemResults::right() const {
   std::int64_t count = 0;
   for (const auto* results : {&search, &final, &chain, &peers}) {

@@ -21,6 +21,10 @@ struct CandidateResult {
   std::optional<KernelFacts> kernel;
 };
 
+/// Whether the candidate need not be measured again: it is there and, where failures are tried again, right.
+bool is_measured(const std::map<std::string, CandidateResult>& results, const std::string& candidate,
+                 bool retry_failed);
+
 /// Everything that was recorded of one item.
 struct ItemResults {
   WorkItem item;

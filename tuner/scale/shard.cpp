@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <cstdlib>
-#include <span>
 
 #include "generator/matrix/fingerprint.h"
 #include "generator/support/error.h"
@@ -78,7 +77,7 @@ Shard parse_shard(const std::string& text, const Environs& environs) {
 
 bool is_in(const Shard& shard, const std::string& pattern, std::int64_t bcol) {
   const std::string item = pattern + "/" + std::to_string(bcol);
-  const std::string hash = sha256_hex(std::as_bytes(std::span(item))).substr(0, 15);
+  const std::string hash = sha256_of_text(item).substr(0, 15);
   return std::stoull(hash, nullptr, 16) % shard.count == shard.index;
 }
 

@@ -96,8 +96,7 @@ class Tuning {
 
  private:
   bool is_known(const std::map<std::string, CandidateResult>& results, const std::string& candidate) const {
-    const auto found = results.find(candidate);
-    return found != results.end() && (found->second.outcome == Outcome::ok || !options_.retry_failed);
+    return is_measured(results, candidate, options_.retry_failed);
   }
 
   /// The incumbent first: what is slower by far than that need not be measured to the end.
@@ -115,12 +114,10 @@ class Tuning {
     return schedules;
   }
 
-  void record(const Measurement& measurement, Stage stage, Edge edge) {
+  /// Writes what was measured, and keeps it among the results: one right measurement says more than a failure, which
+  /// can be the machine's.
+  void record(std::map<std::string, CandidateResult>& results, const Measurement& measurement, Stage stage, Edge edge) {
     write_(record_of(measurement, plan_.item, lab_.environment(), stage, edge));
-  }
-
-  /// One right measurement says more than a failure: a failure can be the machine's.
-  void keep(std::map<std::string, CandidateResult>& results, const Measurement& measurement) {
     CandidateResult& kept = results[measurement.candidate];
     if (!kept.candidate.empty() && kept.outcome == Outcome::ok && measurement.outcome != Outcome::ok) {
       return;
@@ -146,8 +143,7 @@ class Tuning {
     }
     for (const Measurement& measurement : lab_.measure_peers()) {
       if (!is_known(results_.peers, measurement.candidate)) {
-        record(measurement, Stage::search, Edge::plain);
-        keep(results_.peers, measurement);
+        record(results_.peers, measurement, Stage::search, Edge::plain);
       }
     }
   }
@@ -164,8 +160,7 @@ class Tuning {
         rule.hopeless = options_.hopeless * best->microseconds;
       }
       const Measurement measurement = lab_.measure(schedule, rule);
-      record(measurement, Stage::search, Edge::plain);
-      keep(results_.search, measurement);
+      record(results_.search, measurement, Stage::search, Edge::plain);
       count_(++measured);
     }
     return !stop_();
@@ -211,12 +206,10 @@ class Tuning {
     plain.close();
     chain.close();
     for (const Measurement& finalist : plain.finalists()) {
-      record(finalist, Stage::final, Edge::plain);
-      keep(results_.final, finalist);
+      record(results_.final, finalist, Stage::final, Edge::plain);
     }
     for (const Measurement& finalist : chain.finalists()) {
-      record(finalist, Stage::final, Edge::chain);
-      keep(results_.chain, finalist);
+      record(results_.chain, finalist, Stage::final, Edge::chain);
     }
     return plain;
   }

@@ -237,13 +237,16 @@ const KernelText without_kernels{.text = "", .kernels = {}, .architecture = 90};
 
 TEST_F(FakeNvcc, HasAnotherSetupWithEachUpdateUnderOneName) {
   has_version("V13.0.88");
-  EXPECT_EQ(nvcc_name(), "nvcc 13.0");
-  const std::string setup = nvcc_setup();
-  EXPECT_THAT(setup, testing::MatchesRegex("[0-9a-f]{16}"));
-  EXPECT_EQ(nvcc_setup(), setup);
+  const std::optional<Compiler> first = installed_nvcc();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->name, "nvcc 13.0");
+  EXPECT_THAT(first->setup, testing::MatchesRegex("[0-9a-f]{16}"));
+  EXPECT_EQ(installed_nvcc(), first);
   has_version("V13.0.89");
-  EXPECT_EQ(nvcc_name(), "nvcc 13.0");
-  EXPECT_NE(nvcc_setup(), setup);
+  const std::optional<Compiler> second = installed_nvcc();
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->name, "nvcc 13.0");
+  EXPECT_NE(second->setup, first->setup);
 }
 
 /// A signal that a terminal sends to this program must not make a candidate look as if it did not compile.

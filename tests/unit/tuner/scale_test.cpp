@@ -29,10 +29,7 @@ Environs environs(std::map<std::string, std::string> variables) {
 }
 
 /// As long as real ones, and as different from each other.
-std::string pattern(int number) {
-  const std::string text = std::to_string(number);
-  return sha256_hex(std::as_bytes(std::span(text)));
-}
+std::string pattern(int number) { return sha256_of_text(std::to_string(number)); }
 
 TEST(Shard, IsReadFromItsText) {
   EXPECT_EQ(parse_shard("0/1", environs({})), (Shard{0, 1}));
