@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
-#include <set>
 
-#include "generator/emit/panel_source.h"
+#include "generator/emit/launch_plan.h"
 #include "generator/emit/sources.h"
+#include "generator/patterns/census.h"
 #include "generator/patterns/csr_view.h"
 #include "generator/pipeline.h"
 #include "generator/schedule/target.h"
@@ -36,31 +37,23 @@ constexpr std::uint64_t most_blocks = 0x7fffffff;
 struct Packing {
   PackedDescription format;
   std::vector<transformer::PatternDigest> digests;
-  std::optional<std::vector<Pattern>> patterns;  ///< that the matrix has, where the kernel has a case for each
   std::shared_ptr<const std::byte[]> bytes;
+  Environment sizes;  ///< of the packed form, by the names that nests have for them
 };
 
-std::vector<Pattern> patterns_in(const transformer::PackedMatrix& packed, int height) {
-  const auto masks = packed.patterns();
-  std::vector<Pattern> patterns;
-  for (const std::uint8_t mask : std::set<std::uint8_t>(masks.begin(), masks.end())) {
-    patterns.push_back({mask, height});
-  }
-  return patterns;
-}
-
-Packing pack_layer(const AtomicSchedule& schedule, const SparseMatrix& matrix, const GenerateOptions& options) {
-  const auto height = static_cast<std::uint32_t>(schedule.ufi);
+Packing pack_lists(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
+  const auto height = static_cast<std::uint32_t>(nest.packed.height);
   const auto packed = std::make_shared<const transformer::PackedMatrix>(
       transformer::pack(csr_view(matrix), {.height = height, .max_list_columns = options.max_list_columns}));
-  if (packed->format().counts.lists > most_blocks) {
+  const transformer::PackedCounts& counts = packed->format().counts;
+  if (counts.lists > most_blocks) {
     throw UserError(options.source_file,
-                    fmt::format("has {} lists of columns, more than the {} blocks of a grid",
-                                packed->format().counts.lists, most_blocks),
+                    fmt::format("has {} lists of columns, more than the {} blocks of a grid", counts.lists, most_blocks),
                     "choose a schedule with a smaller ufi");
   }
-  return {packed->format(), transformer::pattern_digests(csr_view(matrix), height), patterns_in(*packed, schedule.ufi),
-          std::shared_ptr<const std::byte[]>(packed, packed->bytes().data())};
+  return {packed->format(), transformer::pattern_digests(csr_view(matrix), height),
+          std::shared_ptr<const std::byte[]>(packed, packed->bytes().data()),
+          {{"lists", static_cast<std::int64_t>(counts.lists)}}};
 }
 
 /// Regions have the size of the largest: rows that are too uneven would waste most of the memory.
@@ -80,23 +73,21 @@ void check_size(const transformer::RegionFormat& format, std::uint64_t bytes_as_
 }
 
 /// One float32 sum runs over the columns of one part of a panel.
-void check_sums(const PanelSchedule& schedule, const transformer::RegionFormat& format, std::uint32_t max_columns) {
+void check_sums(const std::string& schedule, const transformer::RegionFormat& format, std::uint32_t max_columns) {
   const std::uint64_t columns = transformer::columns_of_part(format.counts.widest_panel, 0, format.shape.parts());
   if (columns > max_columns) {
     throw UnsuitableSchedule(
-        print(schedule),
+        schedule,
         fmt::format("a lane group adds up {} columns of the widest panel in one float32 sum, more than {}", columns,
                     max_columns),
         "choose more warps or groups, so that more of them share a panel");
   }
 }
 
-void check_shared_memory(const PanelSchedule& schedule, const transformer::RegionFormat& format,
-                         const std::vector<int>& architectures) {
-  const std::uint64_t needed = panel_shared_bytes(schedule, format);
+void check_shared_memory(const std::string& schedule, std::uint64_t needed, const std::vector<int>& architectures) {
   for (const int architecture : architectures) {
     if (needed > shared_bytes_per_block(architecture)) {
-      throw UnsuitableSchedule(print(schedule),
+      throw UnsuitableSchedule(schedule,
                                fmt::format("a block needs {} bytes of shared memory for this matrix, sm_{} has {}", needed,
                                            architecture, shared_bytes_per_block(architecture)),
                                "choose stage=off, or fewer warps or panels");
@@ -104,28 +95,34 @@ void check_shared_memory(const PanelSchedule& schedule, const transformer::Regio
   }
 }
 
-Packing pack_layer(const PanelSchedule& schedule, const SparseMatrix& matrix, const GenerateOptions& options) {
-  const transformer::RegionOptions cut{.height = static_cast<std::uint32_t>(schedule.ufi),
-                                       .warps = static_cast<std::uint32_t>(schedule.warps),
-                                       .groups = static_cast<std::uint32_t>(schedule.groups),
-                                       .warp_panels = static_cast<std::uint32_t>(schedule.warp_panels()),
-                                       .block_panels = static_cast<std::uint32_t>(schedule.panels),
-                                       .multiple = static_cast<std::uint32_t>(schedule.ufk)};
+std::uint32_t narrow(std::int64_t value) { return static_cast<std::uint32_t>(value); }
+
+Packing pack_regions(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
+  const PackedForm& form = nest.packed;
+  const transformer::RegionOptions cut{.height = narrow(form.height),
+                                       .warps = narrow(form.warps),
+                                       .groups = narrow(form.groups),
+                                       .warp_panels = narrow(form.warp_panels),
+                                       .block_panels = narrow(form.block_panels),
+                                       .multiple = narrow(form.multiple)};
   const transformer::RegionFormat format = transformer::plan_regions(csr_view(matrix), cut);
+  const Environment sizes{{"region_bytes", static_cast<std::int64_t>(format.region_bytes)}};
+  const std::string schedule = print(options.choice.schedule);
   check_size(format, csr_bytes(matrix), options.source_file);
   check_sums(schedule, format, options.max_group_columns);
-  check_shared_memory(schedule, format, options.architectures);
+  check_shared_memory(schedule, shared_bytes(nest, sizes), options.architectures);
   const auto packed =
       std::make_shared<const transformer::PackedRegions>(transformer::pack_planned_regions(csr_view(matrix), format));
-  return {format, transformer::pattern_digests(csr_view(matrix), format.shape), std::nullopt,
-          std::shared_ptr<const std::byte[]>(packed, packed->bytes.span().data())};
+  return {format, transformer::pattern_digests(csr_view(matrix), format.shape),
+          std::shared_ptr<const std::byte[]>(packed, packed->bytes.span().data()), sizes};
 }
 
-Packing pack_layer(const RowsSchedule& schedule, const SparseMatrix& matrix, const GenerateOptions& options) {
-  const transformer::TaskOptions cut{.longest = static_cast<std::uint32_t>(schedule.task),
-                                     .light = static_cast<std::uint32_t>(schedule.light),
-                                     .block_heavy = static_cast<std::uint32_t>(schedule.warps),
-                                     .block_light = static_cast<std::uint32_t>(schedule.block_groups())};
+Packing pack_tasks(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
+  const PackedForm& form = nest.packed;
+  const transformer::TaskOptions cut{.longest = narrow(form.longest),
+                                     .light = narrow(form.light),
+                                     .block_heavy = narrow(form.warps),
+                                     .block_light = narrow(form.warps * form.groups)};
   const transformer::TaskFormat format = transformer::plan_tasks(csr_view(matrix), cut);
   if (format.counts.tasks > most_blocks) {
     throw UserError(options.source_file,
@@ -133,8 +130,40 @@ Packing pack_layer(const RowsSchedule& schedule, const SparseMatrix& matrix, con
                     "choose a schedule with a larger task");
   }
   const auto packed = std::make_shared<const transformer::PackedTasks>(transformer::pack_tasks(csr_view(matrix), cut));
-  return {format, transformer::pattern_digests(csr_view(matrix), format.shape), std::nullopt,
-          std::shared_ptr<const std::byte[]>(packed, packed->bytes.span().data())};
+  return {format, transformer::pattern_digests(csr_view(matrix), format.shape),
+          std::shared_ptr<const std::byte[]>(packed, packed->bytes.span().data()),
+          {{"heavy", static_cast<std::int64_t>(format.counts.heavy)},
+           {"tasks", static_cast<std::int64_t>(format.counts.tasks)},
+           {"split_rows", static_cast<std::int64_t>(format.counts.split_rows)}}};
+}
+
+/// The matrix in the form that the lowered nest reads.
+Packing pack_layer(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
+  switch (nest.packed.kind) {
+    case PackedForm::Kind::lists:
+      return pack_lists(nest, matrix, options);
+    case PackedForm::Kind::regions:
+      return pack_regions(nest, matrix, options);
+    case PackedForm::Kind::tasks:
+      return pack_tasks(nest, matrix, options);
+    case PackedForm::Kind::none:
+      break;
+  }
+  throw ScheduleError(print(options.choice.schedule), "leaves the sparse array as it is", "transform it: transform(A, ...)");
+}
+
+/// The patterns that the kernel has a case for: those of the matrix or, where the schedule merges them, all.
+std::optional<std::vector<Pattern>> patterns_of(const std::vector<Directive>& directives, const SparseMatrix& matrix) {
+  const auto merges = [](const Directive& directive) { return std::holds_alternative<MergePatterns>(directive); };
+  if (std::ranges::any_of(directives, merges)) {
+    return std::nullopt;
+  }
+  for (const Directive& directive : directives) {
+    if (const auto* rows = std::get_if<Unroll>(&directive)) {
+      return take_census(matrix, rows->factor).patterns();
+    }
+  }
+  return std::nullopt;
 }
 
 constexpr const char* manifest_name = "manifest.json";
@@ -144,18 +173,21 @@ constexpr const char* manifest_name = "manifest.json";
 GeneratedLayer generate_layer(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options) {
   check_legal(options.choice.schedule, options.bcol);
   check_sizes(nest, matrix, options.bcol);
-  Packing packing =
-      std::visit([&](const auto& schedule) { return pack_layer(schedule, matrix, options); }, options.choice.schedule);
+  const std::vector<Directive> directives = expand(options.choice.schedule);
+  LoopNest lowered = lower(nest, directives, patterns_of(directives, matrix));
+  Packing packing = pack_layer(lowered, matrix, options);
+  packing.sizes.merge(Environment{{"M", matrix.rows}, {"K", matrix.columns}, {"N", options.bcol}});
   Layer layer{.name = options.name,
               .source_file = options.source_file,
               .bcol = options.bcol,
               .architectures = options.architectures,
               .choice = options.choice,
               .input = nest,
-              .lowered = lower(nest, expand(options.choice.schedule), packing.patterns),
+              .lowered = std::move(lowered),
               .statistics = statistics(matrix),
               .fingerprint = fingerprint(matrix),
               .format = packing.format,
+              .sizes = std::move(packing.sizes),
               .digests = std::move(packing.digests)};
   return {std::move(layer), std::move(packing.bytes)};
 }

@@ -1,50 +1,79 @@
 #include "generator/emit/launch_plan.h"
 
-#include "generator/emit/panel_source.h"
-#include "generator/emit/rows_source.h"
+#include "generator/emit/device_text.h"
+#include "generator/emit/print_kernel.h"
+#include "generator/ir/evaluate.h"
+#include "generator/support/error.h"
 
 namespace esc {
 namespace {
 
-LaunchPlan plan(const AtomicSchedule& schedule, const Layer& layer) {
-  return {.kernel = layer.name + "_kernel<true>",
-          .grid_x = static_cast<unsigned int>(std::get<transformer::PackedFormat>(layer.format).counts.lists),
-          .threads = static_cast<unsigned int>(schedule.threads),
-          .zeroes_c = true};
-}
-
-LaunchPlan plan(const PanelSchedule& schedule, const Layer& layer) {
-  const auto& format = std::get<transformer::RegionFormat>(layer.format);
-  return {.kernel = layer.name + "_kernel<true, true>",
-          .grid_x = static_cast<unsigned int>(format.shape.blocks()),
-          .grid_y = static_cast<unsigned int>((layer.bcol + schedule.columns - 1) / schedule.columns),
-          .threads = static_cast<unsigned int>(schedule.threads()),
-          .shared_bytes = panel_shared_bytes(schedule, format),
-          .programmatic = schedule.pdl,
-          .sizes = {static_cast<unsigned int>(layer.statistics.rows), static_cast<unsigned int>(format.region_bytes)}};
-}
-
-LaunchPlan plan(const RowsSchedule& schedule, const Layer& layer) {
-  const auto& format = std::get<transformer::TaskFormat>(layer.format);
-  const auto heavy = static_cast<unsigned int>(format.counts.heavy);
-  const auto tasks = static_cast<unsigned int>(format.counts.tasks);
-  const auto split_rows = static_cast<unsigned int>(format.counts.split_rows);
-  LaunchPlan result{.kernel = layer.name + "_kernel<true, true>",
-                    .grid_x = static_cast<unsigned int>(format.blocks()),
-                    .grid_y = static_cast<unsigned int>((layer.bcol + schedule.columns - 1) / schedule.columns),
-                    .threads = static_cast<unsigned int>(schedule.threads()),
-                    .programmatic = schedule.pdl,
-                    .sizes = {heavy, tasks, split_rows}};
-  if (split_rows != 0) {
-    result.zeroing = LaunchPlan::Zeroing{.kernel = layer.name + "_zero_rows",
-                                         .grid_x = zeroing_shape(layer).blocks,
-                                         .threads = ZeroingShape::threads,
-                                         .sizes = {tasks, split_rows}};
+/// The sizes of a layer by the names that nests have for them, with what the nest derives from them.
+Environment sizes_of(const LoopNest& nest, const Layer& layer) {
+  Environment sizes = layer.sizes;
+  for (const auto& [name, value] : constants_of(nest)) {
+    sizes[name] = value;
   }
-  return result;
+  for (const DerivedSize& size : nest.derived_sizes) {
+    sizes[size.name] = (size.numerator.evaluate(sizes) + size.divisor - 1) / size.divisor;
+  }
+  return sizes;
 }
+
+/// Iterations of the loops that are mapped so.
+std::int64_t count(const Block& block, const Environment& sizes, bool (*wanted)(Mapping)) {
+  const auto* loop = block.empty() ? nullptr : std::get_if<Loop>(&block.back().content);
+  if (loop == nullptr || loop->mapping == Mapping::sequential || loop->mapping == Mapping::unrolled) {
+    return 1;
+  }
+  return (wanted(loop->mapping) ? loop->upper.evaluate(sizes) : 1) * count(loop->body, sizes, wanted);
+}
+
+unsigned int blocks(const LoopNest& nest, const Environment& sizes) {
+  return static_cast<unsigned int>(count(nest.body, sizes, [](Mapping mapping) { return mapping == Mapping::grid; }));
+}
+
+unsigned int threads(const LoopNest& nest, const Environment& sizes) {
+  return static_cast<unsigned int>(count(nest.body, sizes, [](Mapping mapping) {
+    return mapping != Mapping::grid && mapping != Mapping::grid_y;
+  }));
+}
+
+std::vector<unsigned int> arguments(const LoopNest& nest, const Environment& sizes) {
+  std::vector<unsigned int> values;
+  for (const std::string& name : kernel_sizes(nest)) {
+    values.push_back(static_cast<unsigned int>(sizes.at(name)));
+  }
+  return values;
+}
+
+std::uint64_t bytes_of(ScalarType type) { return type == ScalarType::f64 ? 8 : 4; }
 
 }  // namespace
+
+std::uint64_t shared_bytes(const LoopNest& nest, const Environment& layer_sizes) {
+  const Environment constants = constants_of(nest);
+  std::uint64_t bytes = 0;
+  bool staged = false;
+  for (const ArrayDeclaration& array : nest.arrays) {
+    if (array.role != ArrayRole::shared) {
+      continue;
+    }
+    if (!array.record.empty()) {
+      staged = true;
+      continue;
+    }
+    std::uint64_t elements = bytes_of(array.type);
+    for (const Affine& extent : array.extents) {
+      elements *= static_cast<std::uint64_t>(extent.evaluate(constants));
+    }
+    bytes += elements;
+  }
+  if (staged) {
+    bytes += static_cast<std::uint64_t>(constants.at("block_warps") * layer_sizes.at("region_bytes"));
+  }
+  return bytes;
+}
 
 std::vector<std::string> kernels_of(const LaunchPlan& plan) {
   std::vector<std::string> kernels{plan.kernel};
@@ -55,7 +84,27 @@ std::vector<std::string> kernels_of(const LaunchPlan& plan) {
 }
 
 LaunchPlan launch_plan(const Layer& layer) {
-  return std::visit([&](const auto& schedule) { return plan(schedule, layer); }, layer.choice.schedule);
+  const LoopNest& nest = layer.lowered;
+  const Environment sizes = sizes_of(nest, layer);
+  LaunchPlan plan{.kernel = kernel_name(layer) + (nest.vectors ? "<true, true>" : "<true>"),
+                  .grid_x = blocks(nest, sizes),
+                  .grid_y = static_cast<unsigned int>(
+                      count(nest.body, sizes, [](Mapping mapping) { return mapping == Mapping::grid_y; })),
+                  .threads = threads(nest, sizes),
+                  .shared_bytes = shared_bytes(nest, layer.sizes),
+                  .zeroes_c = nest.zeroed == Zeroed::output,
+                  .programmatic = nest.overlaps,
+                  .sizes = arguments(nest, sizes)};
+  for (const LoopNest& before : nest.before) {
+    const Environment own = sizes_of(before, layer);
+    if (blocks(before, own) != 0) {
+      plan.zeroing = LaunchPlan::Zeroing{.kernel = zeroing_name(layer),
+                                         .grid_x = blocks(before, own),
+                                         .threads = threads(before, own),
+                                         .sizes = arguments(before, own)};
+    }
+  }
+  return plan;
 }
 
 }  // namespace esc

@@ -36,7 +36,10 @@ struct LaunchPlan {
 /// The kernels of a plan, as C++ names them: the zeroing one behind the main one.
 std::vector<std::string> kernels_of(const LaunchPlan& plan);
 
-/// The plan of a layer with at least one non-zero.
+/// The plan of a layer with at least one non-zero: what its lowered nest says with the layer's sizes.
 LaunchPlan launch_plan(const Layer& layer);
+
+/// Bytes of dynamic shared memory of a block of the nest, for a layer of these sizes.
+std::uint64_t shared_bytes(const LoopNest& nest, const Environment& layer_sizes);
 
 }  // namespace esc

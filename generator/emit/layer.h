@@ -30,6 +30,7 @@ struct Layer {
   MatrixStatistics statistics;
   Fingerprint fingerprint;
   PackedDescription format;
+  Environment sizes;                  ///< of the matrix and its packed form, by the names that nests have for them
   std::vector<transformer::PatternDigest> digests;
 };
 

@@ -3,16 +3,20 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "generator/emit/atomic_source.h"
-#include "generator/emit/kernel_holes.h"
-#include "generator/emit/panel_source.h"
-#include "generator/emit/rows_source.h"
+#include <algorithm>
+
+#include "generator/emit/device_text.h"
+#include "generator/emit/launcher_text.h"
+#include "generator/emit/print_kernel.h"
 #include "generator/emit/templates.h"
 #include "generator/emit/text_template.h"
 #include "transformer/packing_text.h"
 
 namespace esc {
 namespace {
+
+/// A number as it stands in C.
+std::string number(auto value) { return fmt::format("{}", value); }
 
 std::string zero_layer_source(const Layer& layer) {
   return fill(zero_layer_template, {{"PROVENANCE", provenance(layer, "// ")},
@@ -32,44 +36,70 @@ std::string digest_table(const Layer& layer) {
   return table;
 }
 
-// What a caller must know beside the interface that all families share.
+/// How it works, as comment lines: what the passes say, one after the other.
+std::string story_text(const LoopNest& nest) {
+  constexpr std::size_t longest_line = 116;
+  std::string story = "How it works.";
+  for (const std::string& sentence : nest.story) {
+    story += " " + sentence;
+  }
+  std::string text = "//";
+  std::size_t length = 2;
+  for (std::size_t at = 0; at < story.size();) {
+    const std::size_t end = std::min(story.find(' ', at), story.size());
+    const std::string word = story.substr(at, end - at);
+    if (length + 1 + word.size() > longest_line) {
+      text += "\n//";
+      length = 2;
+    }
+    text += " " + word;
+    length += 1 + word.size();
+    at = end + 1;
+  }
+  return text;
+}
+
+// What a caller must know beside the interface that all kernels share.
+
+const char* const finite_note =
+    "\n *\n * B must be finite: the kernel multiplies by explicit zeros, so that an infinity or a NaN in a row of B may make\n"
+    " * NaNs in rows of C that do not ask for it.";
 
 const char* const overlap_note =
-    "The launch may overlap with the kernel in front of it in the stream\n"
-    " * (programmatic dependent launch, compute capability 9.0 and later): that kernel may write b and read c, but not\n"
-    " * write packed.";
+    "\n * The launch may overlap with the kernel in front of it in the stream (programmatic dependent launch, compute\n"
+    " * capability 9.0 and later): that kernel may write b and read c, but not write packed.";
 
-std::string notes(const AtomicSchedule&, const Layer&) { return ""; }
-
-std::string notes(const PanelSchedule& schedule, const Layer&) {
-  return std::string(
-             "\n *\n * B must be finite: the kernel multiplies by explicit zeros, so that an infinity or a NaN in a row of B makes\n"
-             " * NaNs in rows of C whose panel reads it.") +
-         (schedule.pdl ? std::string(" ") + overlap_note : "");
-}
-
-std::string notes(const RowsSchedule& schedule, const Layer& layer) {
-  std::string text =
-      "\n *\n * B must be finite: where a row of A reads an infinity in B, C may have a NaN instead, because the kernel\n"
-      " * multiplies by zeros too.";
-  if (std::get<transformer::TaskFormat>(layer.format).counts.split_rows > 0) {
+std::string notes(const Layer& layer) {
+  const LoopNest& nest = layer.lowered;
+  std::string text = nest.explicit_zeros ? finite_note : "";
+  if (const auto split = layer.sizes.find("split_rows"); split != layer.sizes.end() && split->second > 0) {
     text += fmt::format(
-        " Rows of A with more than {} non-zeros are added up in an\n"
-        " * order that differs from one product to the next, and so do the last bits of their sums.",
-        schedule.task);
+        "\n * Rows of A with more than {} non-zeros are added up in an order that differs from one product to the next, and\n"
+        " * so do the last bits of their sums.",
+        nest.packed.longest);
   }
-  return text + (schedule.pdl ? std::string("\n * ") + overlap_note : "");
+  return text + (nest.overlaps ? overlap_note : "");
 }
 
-// The texts that the families have each of their own.
-
-std::string kernel_of(const AtomicSchedule&, const Layer& layer) { return atomic_kernel_source(layer); }
-std::string kernel_of(const PanelSchedule&, const Layer& layer) { return panel_kernel_source(layer); }
-std::string kernel_of(const RowsSchedule&, const Layer& layer) { return rows_kernel_source(layer); }
-
-std::string device_of(const AtomicSchedule&, const Layer& layer) { return kernel_source(layer); }
-std::string device_of(const PanelSchedule&, const Layer& layer) { return panel_device_source(layer); }
-std::string device_of(const RowsSchedule&, const Layer& layer) { return rows_device_source(layer); }
+std::string kernel_file(const Layer& layer) {
+  std::map<std::string, std::string> holes = launcher_holes(layer);
+  const bool stages = std::ranges::any_of(performed_instructions(layer.lowered),
+                                          [](const std::string& name) { return name == "stage_region"; });
+  holes.merge(std::map<std::string, std::string>{
+      {"PROVENANCE", provenance(layer, "// ")},
+      {"NAME", layer.name},
+      {"ROWS", number(layer.statistics.rows)},
+      {"COLUMNS", number(layer.statistics.columns)},
+      {"NONZEROS", number(layer.statistics.nonzeros)},
+      {"SPARSITY", fmt::format("{:.1f}", 100 * layer.statistics.sparsity)},
+      {"TYPE", layer.lowered.element() == ScalarType::f64 ? "float64" : "float32"},
+      {"ELEMENT", c_name(layer.lowered.element())},
+      {"BCOL", number(layer.bcol)},
+      {"STORY", story_text(layer.lowered)},
+      {"INCLUDES", stages ? "#include <cuda_pipeline_primitives.h>\n" : ""},
+      {"DEVICE", device_text(layer)}});
+  return fill(kernel_template, holes);
+}
 
 std::string packing_text(const transformer::PackedFormat&) { return transformer::list_packing_text(); }
 std::string packing_text(const transformer::RegionFormat&) { return transformer::region_packing_text(); }
@@ -85,12 +115,10 @@ std::string kernel_source(const Layer& layer) {
   if (layer.statistics.nonzeros == 0) {
     return zero_layer_source(layer);
   }
-  return std::visit([&](const auto& schedule) { return kernel_of(schedule, layer); }, layer.choice.schedule);
+  return kernel_file(layer);
 }
 
-std::string device_source(const Layer& layer) {
-  return std::visit([&](const auto& schedule) { return device_of(schedule, layer); }, layer.choice.schedule);
-}
+std::string device_source(const Layer& layer) { return device_text(layer); }
 
 std::string transformer_source(const Layer& layer) {
   const auto of_format = [&](const auto& format) {
@@ -113,8 +141,7 @@ std::string header_source(const Layer& layer) {
                                 {"ROWS", number(layer.statistics.rows)},
                                 {"COLUMNS", number(layer.statistics.columns)},
                                 {"BCOL", number(layer.bcol)},
-                                {"NOTES", std::visit([&](const auto& schedule) { return notes(schedule, layer); },
-                                                     layer.choice.schedule)}});
+                                {"NOTES", notes(layer)}});
 }
 
 std::string cmake_source(const Layer& layer) {

@@ -22,12 +22,12 @@ std::optional<Polynomial> declared_extent(const clang::ArrayType& type, const Va
   return read_index(*variable->getSizeExpr(), Scope{&variables, {}, {}});
 }
 
-ElementType element_type(clang::QualType type, const clang::VarDecl& array, const clang::Expr& use) {
+ScalarType element_type(clang::QualType type, const clang::VarDecl& array, const clang::Expr& use) {
   if (type->isSpecificBuiltinType(clang::BuiltinType::Float)) {
-    return ElementType::float32;
+    return ScalarType::f32;
   }
   if (type->isSpecificBuiltinType(clang::BuiltinType::Double)) {
-    return ElementType::float64;
+    return ScalarType::f64;
   }
   refuse(use, fmt::format("the elements of {} are {}: expected float or double", array.getNameAsString(),
                           type.getUnqualifiedType().getAsString()));

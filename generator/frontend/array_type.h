@@ -12,7 +12,7 @@ namespace esc::frontend {
 /// a pointer and for []), and the type of its elements.
 struct ArrayType {
   std::vector<std::optional<Polynomial>> extents;
-  ElementType element = ElementType::float32;
+  ScalarType element = ScalarType::f32;
 };
 
 /// Refuses elements that are neither float nor double, at `use`.

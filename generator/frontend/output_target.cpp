@@ -27,7 +27,7 @@ class Gathering {
 
   MatrixElement stored_target() const {
     const auto& factors = std::get<Accumulate>(actions_[update_].content).factors;
-    const unsigned needed = factors.front().type == ElementType::float64 ? 64 : 32;
+    const unsigned needed = factors.front().type == ScalarType::f64 ? 64 : 32;
     if (local_.getASTContext().getTypeSize(local_.getType()) < needed) {
       refuse(local_.getLocation(),
              fmt::format("{} is narrower than the elements it gathers: expected {} bits", name(), needed));

@@ -72,7 +72,7 @@ void require_distinct_arrays(const MatrixElement& output, const std::vector<Matr
 }
 
 void require_same_type(const MatrixElement& output, const std::vector<MatrixElement>& factors) {
-  const auto name = [](ElementType type) { return type == ElementType::float32 ? "float" : "double"; };
+  const auto name = [](ScalarType type) { return type == ScalarType::f32 ? "float" : "double"; };
   for (const MatrixElement& factor : factors) {
     if (factor.type != output.type) {
       refuse(*factor.source, fmt::format("{} holds {}, {} holds {}: expected the same type in all three arrays",
@@ -178,14 +178,14 @@ Access access(const MatrixElement& element) {
 }
 
 ArrayDeclaration declaration(const MatrixElement& element, ArrayRole role, const Loops& loops) {
-  return {element.array->getNameAsString(), {extent(element.row, loops), extent(element.column, loops)}, role};
+  return {element.array->getNameAsString(), {extent(element.row, loops), extent(element.column, loops)}, role, element.type};
 }
 
 LoopNest build_nest(const Product& product, const Loops& loops, bool guarded) {
   const Access sparse = access(product.sparse);
-  Statement statement{{}, Update{access(product.output), {sparse, access(product.dense)}, false}};
+  Statement statement{{}, Update{access(product.output), esc::product({sparse, access(product.dense)})}};
   if (guarded) {
-    statement.guard = {NonZero{sparse}};
+    statement.guard = {is_nonzero(sparse)};
   }
   Node node{statement};
   for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
@@ -199,7 +199,6 @@ LoopNest build_nest(const Product& product, const Loops& loops, bool guarded) {
                      {std::move(node)}}};
   }
   LoopNest nest;
-  nest.element = product.output.type;
   nest.arrays = {declaration(product.sparse, ArrayRole::sparse, loops),
                  declaration(product.dense, ArrayRole::dense, loops),
                  declaration(product.output, ArrayRole::output, loops)};

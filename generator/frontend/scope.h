@@ -37,7 +37,7 @@ using Loops = std::vector<std::shared_ptr<const WrittenLoop>>;
 /// around.
 struct MatrixElement {
   const clang::VarDecl* array = nullptr;
-  ElementType type = ElementType::float32;
+  ScalarType type = ScalarType::f32;
   std::string row;
   std::string column;
   const clang::Expr* source = nullptr;

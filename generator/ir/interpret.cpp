@@ -3,99 +3,100 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <optional>
+#include <deque>
+#include <memory>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
+#include "generator/ir/evaluate.h"
+#include "generator/ir/instruction.h"
 #include "generator/ir/print.h"
 #include "generator/ir/race_check.h"
+#include "generator/ir/thread_state.h"
 #include "generator/support/error.h"
 
 namespace esc {
 namespace {
 
-/// An array that every block has of its own, with what the present block wrote of it.
-struct LocalArray {
-  Tensor tensor;
-  std::vector<bool> written;
-};
-
-template <typename Value>
-using Values = std::map<std::string, Value, std::less<>>;
-
-/// Gives names values as long as the body lasts that defines them; then the values around it are there again.
-template <typename Value>
-class ScopedValues {
- public:
-  explicit ScopedValues(Values<Value> values = {}) : values_(std::move(values)) {}
-
-  const Values<Value>& values() const { return values_; }
-  Value* find(const std::string& name) {
-    const auto found = values_.find(name);
-    return found == values_.end() ? nullptr : &found->second;
-  }
-  void define(const std::string& name, Value value) {
-    const auto found = values_.find(name);
-    hidden_.emplace_back(name, found == values_.end() ? std::nullopt : std::optional<Value>(found->second));
-    values_[name] = value;
-  }
-
-  std::size_t open() const { return hidden_.size(); }
-  void close(std::size_t opened) {
-    for (; hidden_.size() > opened; hidden_.pop_back()) {
-      const auto& [name, value] = hidden_.back();
-      if (value) {
-        values_[name] = *value;
-      } else {
-        values_.erase(name);
-      }
-    }
-  }
-
- private:
-  Values<Value> values_;
-  std::vector<std::pair<std::string, std::optional<Value>>> hidden_;  ///< what each definition hides, latest last
-};
-
-bool is_local(const ArrayDeclaration& array) {
-  return array.role == ArrayRole::registers || array.role == ArrayRole::shared;
-}
+constexpr std::int64_t lanes_of_warp = 32;
 
 bool is_grid(Mapping mapping) { return mapping == Mapping::grid || mapping == Mapping::grid_y; }
 
+bool is_thread(Mapping mapping) {
+  return mapping != Mapping::sequential && mapping != Mapping::unrolled && !is_grid(mapping);
+}
+
+const Perform* performed(const Node& node) {
+  const auto* statement = std::get_if<Statement>(&node.content);
+  return statement == nullptr ? nullptr : std::get_if<Perform>(&statement->action);
+}
+
+bool holds_sync(const Block& block);
+
+/// Whether threads wait for each other, or act together, in the node.
+bool holds_sync(const Node& node) {
+  if (std::holds_alternative<Barrier>(node.content)) {
+    return true;
+  }
+  if (const Perform* perform = performed(node)) {
+    return instruction(perform->instruction).scope != Scope::thread;
+  }
+  if (const auto* loop = std::get_if<Loop>(&node.content)) {
+    return holds_sync(loop->body);
+  }
+  if (const auto* branch = std::get_if<Branch>(&node.content)) {
+    return holds_sync(branch->then) || holds_sync(branch->otherwise);
+  }
+  return false;
+}
+
+bool holds_sync(const Block& block) {
+  return std::ranges::any_of(block, [](const Node& node) { return holds_sync(node); });
+}
+
+using Threads = std::vector<ThreadState*>;
+
 class Interpreter {
  public:
-  Interpreter(const LoopNest& nest, Memory memory) : memory_(std::move(memory)), variables_(memory_.sizes) {
+  Interpreter(const LoopNest& nest, Memory memory) : nest_(nest), memory_(std::move(memory)) {
+    for (const auto& [name, value] : memory_.sizes) {
+      sizes_[name] = static_cast<double>(value);
+    }
+    for (const auto& [name, value] : constants_of(nest)) {
+      sizes_[name] = static_cast<double>(value);
+    }
+    thread_ = &root_;
     for (const DerivedSize& size : nest.derived_sizes) {
-      variables_.define(size.name, (evaluate(size.numerator) + size.divisor - 1) / size.divisor);
+      sizes_[size.name] = static_cast<double>((evaluate(size.numerator) + size.divisor - 1) / size.divisor);
     }
     for (const ArrayDeclaration& array : nest.arrays) {
       if (array.role == ArrayRole::sparse) {
         sparse_ = array.name;
-      } else if (is_local(array)) {
-        locals_[array.name] = local_array(array);
+      } else if (array.role == ArrayRole::shared) {
+        shared_.emplace(array.name, std::make_unique<OwnedArray>(extents_of(array), true));
       }
+    }
+    for (auto& [name, tensor] : memory_.arrays) {
+      global_[name] = {tensor.extents, tensor.elements.data(), nullptr, false};
     }
   }
 
-  Memory run(const Block& block) && {
-    execute(block);
+  Memory run() && {
+    execute(nest_.body);
     return std::move(memory_);
   }
 
  private:
-  LocalArray local_array(const ArrayDeclaration& array) {
-    LocalArray local;
-    std::int64_t elements = 1;
+  std::vector<std::int64_t> extents_of(const ArrayDeclaration& array) {
+    std::vector<std::int64_t> extents;
     for (const Affine& extent : array.extents) {
-      local.tensor.extents.push_back(evaluate(extent));
-      elements *= local.tensor.extents.back();
+      extents.push_back(evaluate(extent));
     }
-    local.tensor.elements.resize(static_cast<std::size_t>(elements));
-    local.written.resize(static_cast<std::size_t>(elements));
-    return local;
+    return extents;
   }
+
+  // One thread, one node after the other.
 
   void execute(const Block& block) {
     for (const Node& node : block) {
@@ -104,48 +105,40 @@ class Interpreter {
   }
 
   void execute(const Loop& loop) {
+    if (is_thread(loop.mapping)) {
+      run_threads(loop);
+      return;
+    }
     const std::int64_t lower = evaluate(loop.lower);
     const std::int64_t upper = evaluate(loop.upper);
+    const std::int64_t step = evaluate(loop.step);
     ESC_CHECK((upper - lower) % loop.multiple == 0, fmt::format("{} iterations of loop {} are no multiple of {}",
                                                                 upper - lower, loop.iterator, loop.multiple));
-    const bool threads = loop.mapping != Mapping::sequential && !is_grid(loop.mapping);
-    const std::int64_t outer_iteration = iteration_;
-    const bool outermost_threads = threads && !inside_threads_;
-    if (outermost_threads) {
-      inside_threads_ = true;
-      ++phase_;
-    }
-    for (std::int64_t value = lower; value < upper; value += loop.step) {
-      if (loop.mapping != Mapping::sequential) {
-        iteration_ = ++iterations_;
-      }
+    ESC_CHECK(step > 0, "loop " + loop.iterator + " goes on");
+    const std::int64_t outer_iteration = thread_->iteration;
+    for (std::int64_t value = lower; value < upper; value += step) {
       if (is_grid(loop.mapping)) {
+        thread_->iteration = ++iterations_;
         begin_block();
       }
       execute_with(loop.iterator, value, loop.body);
     }
-    if (outermost_threads) {
-      inside_threads_ = false;
-      ++phase_;
-    }
-    iteration_ = outer_iteration;
+    thread_->iteration = outer_iteration;
   }
 
   void begin_block() {
-    for (auto& [name, array] : locals_) {
-      array.written.assign(array.written.size(), false);
+    for (auto& [name, array] : shared_) {
+      array->reset(false);
     }
     ++phase_;
   }
 
   /// One iteration of a loop: what its body defines ends with it.
   void execute_with(const std::string& iterator, std::int64_t value, const Block& body) {
-    const std::size_t variables = variables_.open();
-    const std::size_t scalars = scalars_.open();
-    variables_.define(iterator, value);
+    const std::size_t opened = thread_->open();
+    thread_->define(iterator, static_cast<double>(value));
     execute(body);
-    variables_.close(variables);
-    scalars_.close(scalars);
+    thread_->close(opened);
   }
 
   void execute(const ColumnLoop& loop) {
@@ -159,7 +152,7 @@ class Interpreter {
     if (const auto* pattern = std::get_if<ColumnPattern>(&choice.subject)) {
       value = column_mask(evaluate(pattern->first_row), evaluate(pattern->column), pattern->height);
     } else {
-      value = static_cast<std::uint64_t>(variable(std::get<std::string>(choice.subject)));
+      value = static_cast<std::uint64_t>(value_of(std::get<std::string>(choice.subject)));
     }
     for (const Case& one : choice.cases) {
       const auto* pattern = std::get_if<Pattern>(&one.label);
@@ -172,142 +165,475 @@ class Interpreter {
     }
   }
 
+  void execute(const Branch& branch) {
+    const std::size_t opened = thread_->open();
+    execute(holds(branch.condition) ? branch.then : branch.otherwise);
+    thread_->close(opened);
+  }
+
+  void execute(const Barrier&) { throw Defect(__FILE__, __LINE__, "threads that wait", "a barrier outside of threads"); }
+  void execute(const Note&) {}
+
+  void execute(const Declare& declare) {
+    const ArrayDeclaration* array = nest_.find_array(declare.array);
+    ESC_CHECK(array != nullptr && array->role == ArrayRole::registers, "an array of registers: " + declare.array);
+    std::shared_ptr<OwnedArray>& own = thread_->registers[declare.array];
+    if (own == nullptr) {
+      own = std::make_shared<OwnedArray>(extents_of(*array));
+    }
+    own->reset(declare.zero);
+  }
+
   void execute(const Statement& statement) {
-    const bool holds = guard_holds(statement.guard);
-    if (const auto* index = std::get_if<DefineIndex>(&statement.action)) {
-      variables_.define(index->name, holds ? evaluate(index->value) : 0);
-    } else if (const auto* element = std::get_if<DefineElement>(&statement.action)) {
-      scalars_.define(element->name, holds ? value(element->value) : 0.0);
-    } else if (const auto* store = std::get_if<Store>(&statement.action); holds && store != nullptr) {
-      write(store->target, false) = value(store->value);
-    } else if (holds) {
-      update(std::get<Update>(statement.action));
-    }
-  }
-
-  void update(const Update& update) {
-    double product = 1.0;
-    for (const Operand& factor : update.factors) {
-      product *= value(factor);
-    }
-    if (const auto* scalar = std::get_if<std::string>(&update.target)) {
-      scalar_value(*scalar) += product;
-      return;
-    }
-    const auto& target = std::get<Access>(update.target);
-    if (!update.atomic) {
-      read(target);
-    }
-    write(target, update.atomic) += product;
-  }
-
-  bool guard_holds(const Guard& guard) {
-    for (const Condition& condition : guard) {
-      if (const auto* less = std::get_if<Less>(&condition)) {
-        if (evaluate(less->left) >= evaluate(less->right)) {
-          return false;
-        }
-      } else if (read(std::get<NonZero>(condition).access) == 0.0) {
-        return false;
+    const bool holds_here = std::ranges::all_of(statement.guard, [this](const auto& one) { return holds(one); });
+    if (const auto* define = std::get_if<Define>(&statement.action)) {
+      thread_->define(define->name, holds_here ? value(define->value) : 0.0);
+    } else if (holds_here) {
+      std::visit([this](const auto& action) { act(action); }, statement.action);
+    } else if (const auto* perform = std::get_if<Perform>(&statement.action)) {
+      for (const std::string& result : perform->results) {
+        thread_->define(result, 0.0);
       }
     }
-    return true;
   }
 
-  double value(const Operand& operand) {
-    if (const auto* access = std::get_if<Access>(&operand)) {
+  void act(const Define&) {}
+  void act(const Store& store) { write(store.target, false) = value(store.value); }
+
+  void act(const Update& update) {
+    const double added = value(update.value);
+    if (const auto* scalar = std::get_if<Name>(&update.target.content)) {
+      double* const found = thread_->find(scalar->name);
+      ESC_CHECK(found != nullptr, "no value for scalar " + scalar->name);
+      *found += added;
+      return;
+    }
+    const Access* target = update.target.access();
+    ESC_CHECK(target != nullptr, "an element or a scalar is added to");
+    if (!update.atomic) {
+      read(*target);
+    }
+    write(*target, update.atomic) += added;
+  }
+
+  void act(const Copy& copy) {
+    const ArrayView from = part(copy.source);
+    const ArrayView to = part(copy.target);
+    ESC_CHECK(from.size() == to.size(), "a copy of an equal part: " + print(copy.target));
+    std::copy_n(from.elements, from.size(), to.elements);
+    std::copy_n(from.written, from.size(), to.written);
+  }
+
+  // Instructions.
+
+  /// The arguments of one thread as the instruction's parameters.
+  std::map<std::string, ArrayView, std::less<>> bind_arrays(const Instruction& called, const Perform& perform) {
+    std::map<std::string, ArrayView, std::less<>> arrays;
+    for (std::size_t at = 0; at < called.parameters.size(); ++at) {
+      const Instruction::Parameter& parameter = called.parameters[at];
+      if (parameter.is_array()) {
+        const Access* access = perform.arguments.at(at).access();
+        ESC_CHECK(access != nullptr, "an array is given for " + parameter.name);
+        arrays[parameter.name] = looked_at(part(*access), parameter);
+      }
+    }
+    return arrays;
+  }
+
+  /// The part with the extents of the parameter, where it names some.
+  ArrayView looked_at(ArrayView given, const Instruction::Parameter& parameter) {
+    if (parameter.extents.empty()) {
+      return given;
+    }
+    const std::int64_t room = given.size();
+    given.extents.clear();
+    for (const Affine& extent : parameter.extents) {
+      given.extents.push_back(evaluate(extent));
+    }
+    ESC_CHECK(given.size() <= room, "there is room for " + parameter.name);
+    return given;
+  }
+
+  void act(const Perform& perform) {
+    const Instruction& called = instruction(perform.instruction);
+    ESC_CHECK(called.scope == Scope::thread, "threads perform " + called.name + " together");
+    auto arrays = bind_arrays(called, perform);
+    std::vector<std::pair<std::string, double>> values;
+    for (std::size_t at = 0; at < called.parameters.size(); ++at) {
+      if (!called.parameters[at].is_array()) {
+        values.emplace_back(called.parameters[at].name, value(perform.arguments.at(at)));
+      }
+    }
+    ESC_CHECK(called.temporaries.empty(), "only lanes together need arrays between them");
+    thread_->enter(std::move(arrays));
+    for (const auto& [name, given] : values) {
+      thread_->define(name, given);
+    }
+    execute(called.meaning);
+    std::vector<double> results;
+    for (const std::string& result : called.results) {
+      results.push_back(value_of(result));
+    }
+    thread_->leave();
+    for (std::size_t at = 0; at < results.size(); ++at) {
+      thread_->define(perform.results.at(at), results[at]);
+    }
+  }
+
+  /// Whether each thread has one, of registers.
+  static bool is_own(const ArrayView& view) { return view.written != nullptr && !view.is_shared; }
+
+  /// The lanes of one warp perform an instruction: what each has of its own stands side by side in arrays.
+  void perform_together(const Threads& lanes, const Instruction& called, const Perform& perform) {
+    ESC_CHECK(static_cast<std::int64_t>(lanes.size()) == lanes_of_warp,
+              fmt::format("{} lanes of a warp perform {} together", lanes.size(), called.name));
+    std::deque<OwnedArray> gathered;
+    std::map<std::string, ArrayView, std::less<>> arrays;
+    const auto gather = [&](const std::string& name, std::vector<std::int64_t> extents) -> ArrayView {
+      extents.insert(extents.begin(), lanes_of_warp);
+      return arrays[name] = gathered.emplace_back(std::move(extents)).view();
+    };
+    std::vector<std::map<std::string, ArrayView, std::less<>>> own(lanes.size());
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+      thread_ = lanes[lane];
+      own[lane] = bind_arrays(called, perform);
+    }
+    for (std::size_t at = 0; at < called.parameters.size(); ++at) {
+      const Instruction::Parameter& parameter = called.parameters[at];
+      if (parameter.is_array() && !is_own(own[0].at(parameter.name))) {
+        arrays[parameter.name] = own[0].at(parameter.name);
+        continue;
+      }
+      const ArrayView all = parameter.is_array() ? gather(parameter.name, own[0].at(parameter.name).extents)
+                                               : gather(parameter.name, {});
+      const std::int64_t size = all.size() / lanes_of_warp;
+      for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+        const std::int64_t first = static_cast<std::int64_t>(lane) * size;
+        thread_ = lanes[lane];
+        if (parameter.is_array()) {
+          const ArrayView& one = own[lane].at(parameter.name);
+          std::copy_n(one.elements, size, all.elements + first);
+          std::copy_n(one.written, size, all.written + first);
+        } else {
+          all.elements[first] = value(perform.arguments.at(at));
+          all.written[first] = 1;
+        }
+      }
+    }
+    for (const std::string& result : called.results) {
+      gather(result, {});
+    }
+    for (const ArrayDeclaration& temporary : called.temporaries) {
+      arrays[temporary.name] = gathered.emplace_back(extents_of(temporary)).view();
+    }
+    thread_ = lanes.front();
+    thread_->enter(arrays);
+    execute(called.meaning);
+    thread_->leave();
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+      for (const auto& [name, one] : own[lane]) {
+        if (!is_own(one)) {
+          continue;
+        }
+        const ArrayView& all = arrays.at(name);
+        const std::int64_t first = static_cast<std::int64_t>(lane) * one.size();
+        std::copy_n(all.elements + first, one.size(), one.elements);
+        std::copy_n(all.written + first, one.size(), one.written);
+      }
+      for (std::size_t at = 0; at < called.results.size(); ++at) {
+        lanes[lane]->define(perform.results.at(at), arrays.at(called.results[at]).elements[lane]);
+      }
+    }
+  }
+
+  // The threads of a block.
+
+  /// The loops over threads that stand directly inside each other, and what the threads do.
+  static const Block& thread_body(const Loop& outermost, std::vector<const Loop*>& loops) {
+    const Loop* loop = &outermost;
+    for (;;) {
+      loops.push_back(loop);
+      const auto* inner = loop->body.size() == 1 ? std::get_if<Loop>(&loop->body.front().content) : nullptr;
+      if (inner == nullptr || !is_thread(inner->mapping)) {
+        return loop->body;
+      }
+      loop = inner;
+    }
+  }
+
+  void run_threads(const Loop& outermost) {
+    ESC_CHECK(!inside_threads_, "loops over threads stand directly inside each other");
+    inside_threads_ = true;
+    ++phase_;
+    std::vector<const Loop*> loops;
+    const Block& body = thread_body(outermost, loops);
+    std::vector<std::int64_t> extents;
+    std::int64_t count = 1;
+    std::int64_t warp_lanes = 1;
+    for (const Loop* loop : loops) {
+      extents.push_back(evaluate(loop->upper));
+      count *= extents.back();
+      warp_lanes *= loop->mapping == Mapping::lanes || loop->mapping == Mapping::lane_digit ? extents.back() : 1;
+    }
+    warp_size_ = loops.front()->mapping == Mapping::threads ? lanes_of_warp : warp_lanes;
+    ThreadState* const around = thread_;
+    std::vector<ThreadState> states(static_cast<std::size_t>(count), *around);
+    Threads threads;
+    for (std::int64_t number = 0; number < count; ++number) {
+      ThreadState& state = states[static_cast<std::size_t>(number)];
+      state.number = number;
+      state.define("thread", static_cast<double>(number));
+      state.define("warp", static_cast<double>(number / warp_size_));
+      state.iteration = ++iterations_;
+      std::int64_t rest = number;
+      for (std::size_t at = loops.size(); at > 0; --at) {
+        state.define(loops[at - 1]->iterator, static_cast<double>(rest % extents[at - 1]));
+        rest /= extents[at - 1];
+      }
+      threads.push_back(&state);
+    }
+    all_threads_ = threads.size();
+    execute_together(threads, body);
+    thread_ = around;
+    inside_threads_ = false;
+    ++phase_;
+  }
+
+  void execute_together(const Threads& threads, const Block& block) {
+    for (const Node& node : block) {
+      execute_together(threads, node);
+    }
+  }
+
+  void execute_together(const Threads& threads, const Node& node) {
+    if (const auto* barrier = std::get_if<Barrier>(&node.content)) {
+      wait(threads, *barrier);
+      return;
+    }
+    if (!syncs(node)) {
+      for (ThreadState* thread : threads) {
+        thread_ = thread;
+        std::visit([this](const auto& content) { execute(content); }, node.content);
+      }
+      return;
+    }
+    if (const Perform* perform = performed(node)) {
+      const Instruction& called = instruction(perform->instruction);
+      for (const Threads& lanes : warps_of(threads)) {
+        perform_together(lanes, called, *perform);
+      }
+      return;
+    }
+    if (const auto* branch = std::get_if<Branch>(&node.content)) {
+      Threads then;
+      Threads otherwise;
+      for (ThreadState* thread : threads) {
+        thread_ = thread;
+        (holds(branch->condition) ? then : otherwise).push_back(thread);
+      }
+      execute_scope(then, branch->then);
+      execute_scope(otherwise, branch->otherwise);
+      return;
+    }
+    throw Defect(__FILE__, __LINE__, "threads that meet", "threads wait for each other inside a loop");
+  }
+
+  void execute_scope(const Threads& threads, const Block& block) {
+    std::vector<std::size_t> opened;
+    for (const ThreadState* thread : threads) {
+      opened.push_back(thread->open());
+    }
+    execute_together(threads, block);
+    for (std::size_t at = 0; at < threads.size(); ++at) {
+      threads[at]->close(opened[at]);
+    }
+  }
+
+  void wait(const Threads& threads, const Barrier& barrier) {
+    if (barrier.scope == Scope::block) {
+      ESC_CHECK(threads.size() == all_threads_, "all threads of the block reach the barrier");
+      ++phase_;
+      return;
+    }
+    ++warp_phase_;
+  }
+
+  std::vector<Threads> warps_of(const Threads& threads) const {
+    std::vector<Threads> warps;
+    std::int64_t last = -1;
+    for (ThreadState* thread : threads) {
+      const std::int64_t warp = thread->number / warp_size_;
+      if (warp != last) {
+        warps.emplace_back();
+        last = warp;
+      }
+      warps.back().push_back(thread);
+    }
+    return warps;
+  }
+
+  bool syncs(const Node& node) {
+    const auto [entry, fresh] = syncs_.try_emplace(&node, false);
+    if (fresh) {
+      entry->second = holds_sync(node);
+    }
+    return entry->second;
+  }
+
+  // Values.
+
+  bool holds(const Expression& condition) { return value(condition) != 0; }
+
+  double value(const Expression& expression) {
+    if (const Affine* affine = expression.affine()) {
+      return static_cast<double>(evaluate(*affine));
+    }
+    if (const Access* access = expression.access()) {
       return read(*access);
     }
-    if (const auto* scalar = std::get_if<std::string>(&operand)) {
-      return scalar_value(*scalar);
+    if (const auto* name = std::get_if<Name>(&expression.content)) {
+      return value_of(name->name);
     }
-    return std::get<double>(operand);
+    if (const auto* constant = std::get_if<double>(&expression.content)) {
+      return *constant;
+    }
+    if (const auto* count = std::get_if<ColumnCount>(&expression.content)) {
+      return static_cast<double>(columns(count->set).size());
+    }
+    if (const auto* at = std::get_if<ColumnAt>(&expression.content)) {
+      return static_cast<double>(columns(at->set).at(static_cast<std::size_t>(evaluate(at->position))));
+    }
+    if (const auto* convert = std::get_if<Convert>(&expression.content)) {
+      return value(convert->operand.at(0));
+    }
+    if (const auto* call = std::get_if<Call>(&expression.content)) {
+      return calculate(*call, values(call->arguments));
+    }
+    return value(std::get<Operation>(expression.content));
   }
 
-  double& scalar_value(const std::string& name) {
-    double* const found = scalars_.find(name);
-    ESC_CHECK(found != nullptr, "no value for scalar " + name);
-    return *found;
+  double value(const Operation& operation) {
+    if (operation.op == Operator::choose) {
+      return value(operation.operands.at(holds(operation.operands.at(0)) ? 1 : 2));
+    }
+    if (operation.op == Operator::all) {
+      return std::ranges::all_of(operation.operands, [this](const auto& one) { return holds(one); }) ? 1 : 0;
+    }
+    return calculate(operation.op, values(operation.operands));
   }
 
-  std::int64_t variable(const std::string& name) {
-    const std::int64_t* const found = variables_.find(name);
-    ESC_CHECK(found != nullptr, "no value for index variable " + name);
-    return *found;
+  std::vector<double> values(const std::vector<Expression>& expressions) {
+    std::vector<double> result;
+    result.reserve(expressions.size());
+    for (const Expression& expression : expressions) {
+      result.push_back(value(expression));
+    }
+    return result;
   }
 
-  std::int64_t evaluate(const IndexExpression& expression) {
-    return std::visit([this](const auto& alternative) { return evaluate(alternative); }, expression);
-  }
-  std::int64_t evaluate(const Affine& affine) { return affine.evaluate(variables_.values()); }
-  std::int64_t evaluate(const Access& access) { return static_cast<std::int64_t>(read(access)); }
-  std::int64_t evaluate(const Quotient& quotient) { return variable(quotient.numerator) / quotient.divisor; }
-  std::int64_t evaluate(const Remainder& rest) { return variable(rest.numerator) % rest.divisor; }
-  std::int64_t evaluate(const RoundDown& round) {
-    const std::int64_t number = variable(round.value);
-    return number - number % round.multiple;
-  }
-  std::int64_t evaluate(const PopulationCount& count) { return std::popcount(mask(count.mask)); }
-  std::int64_t evaluate(const LowestSetBit& bit) {
-    ESC_CHECK(mask(bit.mask) != 0, "the mask " + bit.mask + " has a set bit");
-    return std::countr_zero(mask(bit.mask));
-  }
-  std::int64_t evaluate(const ClearLowestSetBit& clear) {
-    return static_cast<std::int64_t>(mask(clear.mask) & (mask(clear.mask) - 1));
-  }
-  std::int64_t evaluate(const Minimum& minimum) { return std::min(evaluate(minimum.left), evaluate(minimum.right)); }
-  std::int64_t evaluate(const ColumnCount& count) { return static_cast<std::int64_t>(columns(count.set).size()); }
-  std::int64_t evaluate(const ColumnAt& at) {
-    return columns(at.set).at(static_cast<std::size_t>(evaluate(at.position)));
+  double value_of(const std::string& name) {
+    if (const double* found = static_cast<const ThreadState*>(thread_)->find(name)) {
+      return *found;
+    }
+    const auto size = sizes_.find(name);
+    ESC_CHECK(size != sizes_.end(), "no value for " + name);
+    return size->second;
   }
 
-  std::uint64_t mask(const std::string& name) { return static_cast<std::uint64_t>(variable(name)); }
+  std::int64_t evaluate(const Affine& affine) {
+    std::int64_t sum = affine.constant();
+    for (const Affine::Term& term : affine.terms()) {
+      sum += term.coefficient * static_cast<std::int64_t>(value_of(term.name));
+    }
+    return sum;
+  }
+
+  // Arrays.
+
+  const ArrayView& find_array(const std::string& name) {
+    if (const ThreadState::Frame* frame = thread_->frame()) {
+      if (const auto found = frame->arrays.find(name); found != frame->arrays.end()) {
+        return found->second;
+      }
+    }
+    if (const auto found = thread_->registers.find(name); found != thread_->registers.end()) {
+      return found->second->view();
+    }
+    if (const auto found = shared_.find(name); found != shared_.end()) {
+      return found->second->view();
+    }
+    const auto found = global_.find(name);
+    ESC_CHECK(found != global_.end(), "no array " + name);
+    return found->second;
+  }
+
+  /// The part of an array that some subscripts, of the outermost dimensions, choose. With all of them it is what begins at
+  /// that element.
+  ArrayView part(const Access& access) {
+    ArrayView view = find_array(access.array);
+    ESC_CHECK(access.subscripts.size() <= view.extents.size(), "rank of " + print(access));
+    const std::size_t given = access.subscripts.size();
+    const bool element = given == view.extents.size() && given > 0;
+    const std::int64_t whole = view.size();
+    const std::int64_t position = position_of(view, access);
+    std::vector<std::int64_t> extents(view.extents.begin() + static_cast<std::ptrdiff_t>(given), view.extents.end());
+    if (element) {
+      extents = {whole - position};
+    }
+    view.extents = std::move(extents);
+    view.elements += position;
+    view.written += view.written == nullptr ? 0 : position;
+    return view;
+  }
+
+  std::int64_t position_of(const ArrayView& view, const Access& access) {
+    std::int64_t position = 0;
+    for (std::size_t dimension = 0; dimension < view.extents.size(); ++dimension) {
+      std::int64_t index = 0;
+      if (dimension < access.subscripts.size()) {
+        const Subscript& subscript = access.subscripts[dimension];
+        index = evaluate(subscript.affine) +
+                (subscript.offset.empty() ? 0 : static_cast<std::int64_t>(value_of(subscript.offset)));
+        ESC_CHECK(index >= 0 && index < view.extents[dimension],
+                  fmt::format("{} is outside the array: index {} of dimension {}", print(access), index, dimension));
+      }
+      position = position * view.extents[dimension] + index;
+    }
+    return position;
+  }
+
+  Moment now(const ArrayView& view) const {
+    return view.is_shared ? Moment{thread_->iteration, phase_, thread_->number / warp_size_, warp_phase_}
+                          : Moment{thread_->iteration, 0, 0, 0};
+  }
 
   double read(const Access& access) {
-    if (const auto local = locals_.find(access.array); local != locals_.end()) {
-      const std::size_t at = position(local->second.tensor, access);
-      ESC_CHECK(local->second.written[at], print(access) + " is read before it is written");
-      const double& element = local->second.tensor.elements[at];
-      races_.read(&element, {iteration_, phase_}, access);
-      return element;
+    const ArrayView& view = find_array(access.array);
+    ESC_CHECK(view.extents.size() == access.subscripts.size(), "rank of " + print(access));
+    const std::int64_t at = position_of(view, access);
+    ESC_CHECK(view.written == nullptr || view.written[at] != 0, print(access) + " is read before it is written");
+    if (view.is_shared) {
+      races_.read(view.elements + at, now(view), access);
     }
-    const Tensor& tensor = array(access.array);
-    return tensor.elements.at(position(tensor, access));
+    return view.elements[at];
   }
 
   /// The element, to be written. No barrier orders the blocks' writes to what is not their own.
   double& write(const Access& access, bool atomic) {
-    const auto local = locals_.find(access.array);
-    Tensor& tensor = local == locals_.end() ? array(access.array) : local->second.tensor;
-    const std::size_t at = position(tensor, access);
-    double& element = tensor.elements.at(at);
-    if (local != locals_.end()) {
-      ESC_CHECK(!atomic || local->second.written[at], print(access) + " is added to before it is written");
-      local->second.written[at] = true;
+    const ArrayView& view = find_array(access.array);
+    ESC_CHECK(view.extents.size() == access.subscripts.size(), "rank of " + print(access));
+    const std::int64_t at = position_of(view, access);
+    if (view.written != nullptr) {
+      ESC_CHECK(!atomic || view.written[at] != 0, print(access) + " is added to before it is written");
+      view.written[at] = 1;
     }
-    races_.write(&element, {iteration_, local == locals_.end() ? 0 : phase_}, atomic, access);
-    return element;
+    if (view.is_shared || view.written == nullptr) {
+      races_.write(view.elements + at, now(view), atomic, access);
+    }
+    return view.elements[at];
   }
 
-  Tensor& array(const std::string& name) {
-    const auto found = memory_.arrays.find(name);
-    ESC_CHECK(found != memory_.arrays.end(), "no array " + name);
-    return found->second;
-  }
-
-  std::size_t position(const Tensor& tensor, const Access& access) {
-    ESC_CHECK(tensor.extents.size() == access.subscripts.size(), "rank of " + print(access));
-    std::int64_t position = 0;
-    for (std::size_t dimension = 0; dimension < tensor.extents.size(); ++dimension) {
-      const Subscript& subscript = access.subscripts[dimension];
-      const std::int64_t offset = subscript.offset.empty() ? 0 : variable(subscript.offset);
-      const std::int64_t index = offset + evaluate(subscript.affine);
-      ESC_CHECK(index >= 0 && index < tensor.extents[dimension],
-                fmt::format("{} is outside the array: index {} of dimension {}", print(access), index, dimension));
-      position = position * tensor.extents[dimension] + index;
-    }
-    return static_cast<std::size_t>(position);
-  }
+  // The pattern of the sparse array.
 
   std::uint64_t column_mask(std::int64_t first_row, std::int64_t column, int height) const {
     const Tensor& a = memory_.arrays.at(sparse_);
@@ -324,7 +650,7 @@ class Interpreter {
   /// The columns of a set, computed once for each panel and pattern.
   const std::vector<std::int64_t>& columns(const ColumnSet& set) {
     const Pattern& pattern = set.pattern;
-    const std::int64_t first_row = variable(set.first_row);
+    const auto first_row = static_cast<std::int64_t>(value_of(set.first_row));
     const auto [entry, fresh] = columns_.try_emplace({first_row, pattern, set.membership});
     if (fresh) {
       const std::int64_t count = memory_.arrays.at(sparse_).extents[1];
@@ -338,21 +664,32 @@ class Interpreter {
     return entry->second;
   }
 
+  const LoopNest& nest_;
   Memory memory_;
-  Values<LocalArray> locals_;
-  ScopedValues<std::int64_t> variables_;
-  ScopedValues<double> scalars_;
+  std::unordered_map<std::string, double> sizes_;
+  std::map<std::string, ArrayView, std::less<>> global_;
+  std::map<std::string, std::unique_ptr<OwnedArray>, std::less<>> shared_;
   std::map<std::tuple<std::int64_t, Pattern, Membership>, std::vector<std::int64_t>> columns_;
+  std::unordered_map<const Node*, bool> syncs_;
   RaceCheck races_;
   std::string sparse_;
-  std::int64_t iteration_ = 0;
+  ThreadState root_;
+  ThreadState* thread_ = nullptr;
   std::int64_t iterations_ = 0;
   std::int64_t phase_ = 0;
+  std::int64_t warp_phase_ = 0;
+  std::int64_t warp_size_ = 1;
+  std::size_t all_threads_ = 0;
   bool inside_threads_ = false;
 };
 
 }  // namespace
 
-Memory interpret(const LoopNest& nest, Memory memory) { return Interpreter(nest, std::move(memory)).run(nest.body); }
+Memory interpret(const LoopNest& nest, Memory memory) {
+  for (const LoopNest& before : nest.before) {
+    memory = interpret(before, std::move(memory));
+  }
+  return Interpreter(nest, std::move(memory)).run();
+}
 
 }  // namespace esc

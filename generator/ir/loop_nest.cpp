@@ -1,5 +1,8 @@
 #include "generator/ir/loop_nest.h"
 
+#include <algorithm>
+
+#include "generator/ir/evaluate.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -17,15 +20,36 @@ bool Case::operator==(const Case& other) const { return label == other.label && 
 
 bool Switch::operator==(const Switch& other) const { return subject == other.subject && cases == other.cases; }
 
+bool Branch::operator==(const Branch& other) const {
+  return condition == other.condition && then == other.then && otherwise == other.otherwise;
+}
+
 bool Node::operator==(const Node& other) const { return content == other.content; }
 
 const ArrayDeclaration& LoopNest::array(ArrayRole role) const {
-  for (const ArrayDeclaration& declaration : arrays) {
-    if (declaration.role == role) {
-      return declaration;
-    }
+  const auto found = std::ranges::find(arrays, role, &ArrayDeclaration::role);
+  ESC_CHECK(found != arrays.end(), "the nest has an array of the role asked for");
+  return *found;
+}
+
+const ArrayDeclaration* LoopNest::find_array(const std::string& name) const {
+  const auto found = std::ranges::find(arrays, name, &ArrayDeclaration::name);
+  return found == arrays.end() ? nullptr : &*found;
+}
+
+std::int64_t LoopNest::constant(const std::string& name) const {
+  const Environment values = constants_of(*this);
+  const auto found = values.find(name);
+  ESC_CHECK(found != values.end(), "the nest has the constant " + name);
+  return found->second;
+}
+
+Environment constants_of(const LoopNest& nest) {
+  Environment values;
+  for (const NamedConstant& constant : nest.constants) {
+    values[constant.name] = evaluate_index(constant.value, values);
   }
-  throw Defect(__FILE__, __LINE__, "role found", "the nest has no array of the role asked for");
+  return values;
 }
 
 LoopNest spmm_nest() {
@@ -36,7 +60,7 @@ LoopNest spmm_nest() {
     return Node{Loop{iterator, 0, Affine::of(size), 1, role, Mapping::sequential, {std::move(body)}}};
   };
   const Access a = element("A", "i", "k");
-  const Node statement{Statement{{NonZero{a}}, Update{element("C", "i", "j"), {a, element("B", "k", "j")}, false}}};
+  const Node statement{Statement{{is_nonzero(a)}, Update{element("C", "i", "j"), product({a, element("B", "k", "j")})}}};
 
   LoopNest nest;
   nest.arrays = {{"A", {Affine::of("M"), Affine::of("K")}, ArrayRole::sparse},

@@ -5,146 +5,60 @@
 #include <variant>
 #include <vector>
 
-#include "generator/ir/affine.h"
-#include "generator/ir/pattern.h"
+#include "generator/ir/expression.h"
 
 namespace esc {
 
-/// One dimension of an access: an affine part and, after data transformation, a run-time offset in front of it
-/// (the name of an index variable that was loaded; empty: none).
-struct Subscript {
-  std::string offset;
-  Affine affine;
-  bool operator==(const Subscript&) const = default;
-};
-
-/// An access function: which element of an array a statement touches.
-struct Access {
-  std::string array;
-  std::vector<Subscript> subscripts;
-  bool operator==(const Access&) const = default;
-};
-
-/// Which columns of a panel belong to a set: those that have exactly its pattern, or a non-zero in any of its rows.
-enum class Membership { exact, any };
-
-/// The columns whose pattern in the row panel that starts at row `first_row` (an index variable) is `pattern` or, with
-/// Membership::any, has a row in common with it. Rows beyond the matrix count as zero.
-struct ColumnSet {
-  std::string first_row;
-  Pattern pattern;
-  Membership membership = Membership::exact;
-  bool operator==(const ColumnSet&) const = default;
-};
-
-/// Integer expressions that define index variables, beside affine ones and loads from index arrays.
-struct Quotient {
-  std::string numerator;
-  std::int64_t divisor = 1;
-  bool operator==(const Quotient&) const = default;
-};
-struct Remainder {
-  std::string numerator;
-  std::int64_t divisor = 1;
-  bool operator==(const Remainder&) const = default;
-};
-/// The greatest multiple of `multiple` that is not above `value`.
-struct RoundDown {
-  std::string value;
-  std::int64_t multiple = 1;
-  bool operator==(const RoundDown&) const = default;
-};
-struct PopulationCount {
-  std::string mask;
-  bool operator==(const PopulationCount&) const = default;
-};
-/// Position of the lowest set bit of a mask.
-struct LowestSetBit {
-  std::string mask;
-  bool operator==(const LowestSetBit&) const = default;
-};
-/// The mask without its lowest set bit.
-struct ClearLowestSetBit {
-  std::string mask;
-  bool operator==(const ClearLowestSetBit&) const = default;
-};
-/// How many columns the set has.
-struct ColumnCount {
-  ColumnSet set;
-  bool operator==(const ColumnCount&) const = default;
-};
-/// The column at `position` of the set, counted from 0 in ascending order.
-struct ColumnAt {
-  ColumnSet set;
-  Affine position;
-  bool operator==(const ColumnAt&) const = default;
-};
-/// The smaller of two numbers.
-struct Minimum {
-  Affine left;
-  Affine right;
-  bool operator==(const Minimum&) const = default;
-};
-using IndexExpression = std::variant<Affine, Access, Quotient, Remainder, RoundDown, PopulationCount, LowestSetBit,
-                                     ClearLowestSetBit, ColumnCount, ColumnAt, Minimum>;
-
-/// Conditions of a guard.
-struct Less {
-  Affine left;
-  Affine right;
-  bool operator==(const Less&) const = default;
-};
-struct NonZero {
-  Access access;
-  bool operator==(const NonZero&) const = default;
-};
-using Condition = std::variant<Less, NonZero>;
 /// All conditions must hold; empty: always.
-using Guard = std::vector<Condition>;
+using Guard = std::vector<Expression>;
 
-/// What an update multiplies or adds to: an element of an array, a scalar (by name), or a constant.
-using Operand = std::variant<Access, std::string, double>;
-
-/// const index name = value. Under a guard that fails the index is zero, and the value is not looked at.
-struct DefineIndex {
+/// const type name = value. Under a guard that fails it is zero, and the value is not looked at.
+struct Define {
+  ScalarType type = ScalarType::i32;
   std::string name;
-  IndexExpression value;
-  bool operator==(const DefineIndex&) const = default;
+  Expression value;
+  bool operator==(const Define&) const = default;
 };
-/// element name = value. Under a guard that fails the scalar is zero.
-struct DefineElement {
-  std::string name;
-  Operand value;
-  bool operator==(const DefineElement&) const = default;
-};
-/// target += product of the factors; atomic where several blocks or threads may add to one element.
+/// target += value, of an element or of a scalar; atomic where several blocks or threads may add to one element.
 struct Update {
-  Operand target;
-  std::vector<Operand> factors;
+  Expression target;
+  Expression value;
   bool atomic = false;
   bool operator==(const Update&) const = default;
 };
-
 /// target = value.
 struct Store {
   Access target;
-  Operand value;
+  Expression value;
   bool operator==(const Store&) const = default;
+};
+/// Every element of one part of an array becomes that of another of the same extents.
+struct Copy {
+  Access target;
+  Access source;
+  bool operator==(const Copy&) const = default;
+};
+/// An instruction (ir/instruction.h) with its arguments and the names of what it defines.
+struct Perform {
+  std::string instruction;
+  std::vector<Expression> arguments;
+  std::vector<std::string> results = {};
+  bool operator==(const Perform&) const = default;
 };
 
 /// A guarded action. Statements stand in lexicographic order; their scope is the number of loops around them.
 struct Statement {
   Guard guard;
-  std::variant<DefineIndex, DefineElement, Update, Store> action;
+  std::variant<Define, Update, Store, Copy, Perform> action;
   bool operator==(const Statement&) const = default;
 };
 
 /// What a loop runs over in the product.
 enum class Role { row, reduction, column, none };
-/// What a loop has become on the GPU: an ordinary loop, blockIdx.x, blockIdx.y, the warp in the block, the lane in the
-/// warp, or a digit of the warp or of the lane where several loops share them. Between two loops over warps or lanes of
-/// one block, one behind the other, the threads of the block wait for each other.
-enum class Mapping { sequential, grid, grid_y, warps, lanes, warp_digit, lane_digit };
+/// Who runs a loop's iterations: one thread, one after the other, or written out; the blocks of the grid, in either
+/// dimension; the warps of a block and the lanes of a warp, or a digit of their number where several loops share them,
+/// the innermost the lowest; the threads of a block.
+enum class Mapping { sequential, unrolled, grid, grid_y, warps, lanes, warp_digit, lane_digit, threads };
 
 struct Node;
 using Block = std::vector<Node>;
@@ -155,7 +69,7 @@ struct Loop {
   std::string iterator;
   Affine lower;
   Affine upper;
-  std::int64_t step = 1;
+  Affine step = 1;
   Role role = Role::none;
   Mapping mapping = Mapping::sequential;
   Block body;
@@ -193,16 +107,43 @@ struct Switch {
   bool operator==(const Switch& other) const;
 };
 
+/// if (condition) then, else otherwise.
+struct Branch {
+  Expression condition;
+  Block then;
+  Block otherwise = {};
+  bool operator==(const Branch& other) const;
+};
+
+/// Whose threads something concerns: one thread, the lanes of its warp, or all warps of its block.
+enum class Scope { thread, warp, block };
+
+/// The threads of the scope wait for each other.
+struct Barrier {
+  Scope scope = Scope::block;
+  bool operator==(const Barrier&) const = default;
+};
+
+/// A sentence of a pass about what stands behind it.
+struct Note {
+  std::string text;
+  bool operator==(const Note&) const = default;
+};
+
+/// Every thread has this array (of role registers) from here on, zero or uninitialised.
+struct Declare {
+  std::string array;
+  bool zero = false;
+  bool operator==(const Declare&) const = default;
+};
+
 struct Node {
-  std::variant<Statement, Loop, ColumnLoop, Switch> content;
+  std::variant<Statement, Loop, ColumnLoop, Switch, Branch, Barrier, Note, Declare> content;
   bool operator==(const Node& other) const;
 };
 
-enum class ElementType { float32, float64 };
-
-/// What an array is in the product, that it belongs to the packed form of the sparse one, or that every block has one
-/// of its own: spread over the registers of its lanes, or in shared memory. What a block has of its own begins
-/// uninitialised.
+/// What an array is in the product, that it belongs to the packed form of the sparse one, or that every block (shared) or
+/// every thread (registers) has one of its own, which begins uninitialised.
 enum class ArrayRole { sparse, dense, output, packed_index, packed_value, registers, shared };
 
 /// An array with the extent of each dimension.
@@ -210,6 +151,9 @@ struct ArrayDeclaration {
   std::string name;
   std::vector<Affine> extents;
   ArrayRole role = ArrayRole::dense;
+  ScalarType type = ScalarType::f32;
+  /// For registers, the record of an instruction's text that its last dimension stands for; empty: none.
+  std::string record = {};
   bool operator==(const ArrayDeclaration&) const = default;
 };
 
@@ -221,19 +165,61 @@ struct DerivedSize {
   bool operator==(const DerivedSize&) const = default;
 };
 
+/// A number that a pass gave a name: the schedule's own ones with the reason, and those that follow from them.
+struct NamedConstant {
+  std::string name;
+  Expression value;
+  std::string why;
+  bool operator==(const NamedConstant&) const = default;
+};
+
+/// The form in which a pass has the sparse array stored, as far as the schedule decides it.
+struct PackedForm {
+  /// Lists of columns that share a pattern, regions of warps, or tasks.
+  enum class Kind { none, lists, regions, tasks };
+  Kind kind = Kind::none;
+  std::int64_t height = 1;       ///< rows of a panel
+  std::int64_t warps = 1;        ///< regions: warps that share a panel; tasks: warps of a block
+  std::int64_t groups = 1;       ///< regions: lane groups that share a panel; tasks: lane groups of a warp
+  std::int64_t warp_panels = 1;  ///< regions: panels of a warp
+  std::int64_t block_panels = 1; ///< regions: panels of a block
+  std::int64_t multiple = 1;     ///< regions: of steps
+  std::int64_t longest = 1;      ///< tasks: most non-zeros
+  std::int64_t light = 1;        ///< tasks: most non-zeros of a light one
+  bool operator==(const PackedForm&) const = default;
+};
+
+/// What the launch sets to zero before the nest runs.
+enum class Zeroed { nothing, output };
+
 /// A loop nest: the iteration space as a tree of loops, with the statements and access functions inside.
 /// A value: every step of the transformation takes one and returns another.
 struct LoopNest {
-  ElementType element = ElementType::float32;
   std::vector<ArrayDeclaration> arrays;
   std::vector<DerivedSize> derived_sizes;
   Block body;
+  std::vector<NamedConstant> constants;
+  PackedForm packed;
+  Zeroed zeroed = Zeroed::nothing;
+  std::vector<LoopNest> before = {};  ///< what runs in front of this nest, a launch of its own each
+  bool explicit_zeros = false;  ///< zeros of the sparse array are multiplied: B must be finite
+  bool vectors = false;         ///< has a variant that moves several columns of a lane at once
+  bool overlaps = false;        ///< may begin before the kernel in front has ended
+  std::vector<std::string> story;  ///< how it works, a sentence or two from each pass
 
-  /// The array with this role. Throws Defect when there is none.
+  /// The array with this role, or of this name. Throws Defect when there is none.
   const ArrayDeclaration& array(ArrayRole role) const;
+  const ArrayDeclaration* find_array(const std::string& name) const;
+  /// The value of a named constant. Throws Defect when there is none of this name.
+  std::int64_t constant(const std::string& name) const;
+  /// The element type of the product.
+  ScalarType element() const { return array(ArrayRole::output).type; }
 
   bool operator==(const LoopNest&) const = default;
 };
+
+/// The values of all named constants, each of which may use those in front of it.
+Environment constants_of(const LoopNest& nest);
 
 /// The SpMM nest of the paper's Listing 1 in canonical names: C[i][j] += A[i][k] * B[k][j] where A[i][k] != 0, loops
 /// i < M, k < K, j < N, float32. What the front end makes of the shipped templates/spmm.c.

@@ -1,6 +1,9 @@
 #include "generator/ir/print.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "generator/ir/expression_printer.h"
 
 namespace esc {
 namespace {
@@ -13,66 +16,50 @@ struct Overloaded : Visitors... {
 template <typename... Visitors>
 Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
-std::string print(const Subscript& subscript) {
-  if (subscript.offset.empty()) {
-    return esc::print(subscript.affine);
-  }
-  if (subscript.affine == Affine()) {
-    return subscript.offset;
-  }
-  return subscript.offset + " + " + esc::print(subscript.affine);
-}
-
 std::string print(const ColumnSet& set) {
   return fmt::format("columns({}, {}{})", set.first_row, set.membership == Membership::any ? "any of " : "",
                      esc::print(set.pattern));
 }
 
-std::string print(const Condition& condition) {
-  if (const auto* less = std::get_if<Less>(&condition)) {
-    return fmt::format("{} < {}", esc::print(less->left), esc::print(less->right));
-  }
-  return fmt::format("{} != 0", esc::print(std::get<NonZero>(condition).access));
-}
-
 std::string print(const Update& update) {
-  std::string product;
-  for (const Operand& factor : update.factors) {
-    product += (product.empty() ? "" : " * ") + esc::print(factor);
-  }
   const std::string target = esc::print(update.target);
-  return update.atomic ? fmt::format("atomicAdd(&{}, {});", target, product) : fmt::format("{} += {};", target, product);
+  const std::string value = esc::print(update.value);
+  return update.atomic ? fmt::format("atomicAdd(&{}, {});", target, value) : fmt::format("{} += {};", target, value);
 }
 
 std::string print(const Store& store) {
   return fmt::format("{} = {};", esc::print(store.target), esc::print(store.value));
 }
 
+std::string print(const Copy& copy) {
+  return fmt::format("{} = {};", esc::print(copy.target), esc::print(copy.source));
+}
+
+std::string print(const Perform& perform) {
+  std::string arguments;
+  for (const Expression& argument : perform.arguments) {
+    arguments += (arguments.empty() ? "" : ", ") + esc::print(argument);
+  }
+  return fmt::format("{}{}{}({});", fmt::join(perform.results, ", "), perform.results.empty() ? "" : " = ",
+                     perform.instruction, arguments);
+}
+
 std::string print(const Statement& statement) {
-  return std::visit(
-      Overloaded{
-          [&](const DefineIndex& define) {
-            const std::string value = esc::print(define.value);
-            return statement.guard.empty()
-                       ? fmt::format("int {} = {};", define.name, value)
-                       : fmt::format("int {} = {} ? {} : 0;", define.name, esc::print(statement.guard), value);
-          },
-          [&](const DefineElement& define) {
-            const std::string value = esc::print(define.value);
-            return statement.guard.empty()
-                       ? fmt::format("float {} = {};", define.name, value)
-                       : fmt::format("float {} = {} ? {} : 0;", define.name, esc::print(statement.guard), value);
-          },
-          [&](const auto& write) {
-            return statement.guard.empty() ? print(write)
-                                           : fmt::format("if ({}) {}", esc::print(statement.guard), print(write));
-          }},
+  const std::string guard = esc::print(statement.guard);
+  if (const auto* define = std::get_if<Define>(&statement.action)) {
+    const std::string value = esc::print(define->value);
+    return fmt::format("{} {} = {};", c_name(define->type), define->name,
+                       guard.empty() ? value : fmt::format("{} ? {} : 0", guard, value));
+  }
+  const std::string action = std::visit(
+      Overloaded{[](const Define&) { return std::string(); }, [](const auto& other) { return print(other); }},
       statement.action);
+  return guard.empty() ? action : fmt::format("if ({}) {}", guard, action);
 }
 
 std::string loop_head(const Loop& loop) {
   const std::string advance =
-      loop.step == 1 ? fmt::format("{}++", loop.iterator) : fmt::format("{} += {}", loop.iterator, loop.step);
+      loop.step == 1 ? fmt::format("{}++", loop.iterator) : fmt::format("{} += {}", loop.iterator, esc::print(loop.step));
   const std::string range = fmt::format("({0} = {1}; {0} < {2}; {3})", loop.iterator, esc::print(loop.lower),
                                         esc::print(loop.upper), advance);
   switch (loop.mapping) {
@@ -88,6 +75,10 @@ std::string loop_head(const Loop& loop) {
       return fmt::format("warps {}  // {} = a digit of threadIdx.x / 32", range, loop.iterator);
     case Mapping::lane_digit:
       return fmt::format("lanes {}  // {} = a digit of threadIdx.x % 32", range, loop.iterator);
+    case Mapping::threads:
+      return fmt::format("threads {}  // {} = threadIdx.x", range, loop.iterator);
+    case Mapping::unrolled:
+      return fmt::format("for {}  // unrolled", range);
     case Mapping::sequential:
       break;
   }
@@ -140,6 +131,16 @@ void print_switch(const Switch& choice, int level, std::string& text) {
   print_line("}", level, text);
 }
 
+void print_branch(const Branch& branch, int level, std::string& text) {
+  print_line(fmt::format("if ({}) {{", esc::print(branch.condition)), level, text);
+  print_nodes(branch.then, level + 1, text);
+  if (!branch.otherwise.empty()) {
+    print_line("} else {", level, text);
+    print_nodes(branch.otherwise, level + 1, text);
+  }
+  print_line("}", level, text);
+}
+
 void print_nodes(const Block& block, int level, std::string& text) {
   for (const Node& node : block) {
     std::visit(Overloaded{[&](const Statement& statement) { print_line(print(statement), level, text); },
@@ -148,7 +149,16 @@ void print_nodes(const Block& block, int level, std::string& text) {
                             print_nested(fmt::format("for ({} : {})", loop.iterator, print(loop.set)), loop.body, level,
                                          text);
                           },
-                          [&](const Switch& choice) { print_switch(choice, level, text); }},
+                          [&](const Switch& choice) { print_switch(choice, level, text); },
+                          [&](const Branch& branch) { print_branch(branch, level, text); },
+                          [&](const Barrier& barrier) {
+                            print_line(barrier.scope == Scope::block ? "barrier;  // of the block" : "barrier;  // of the warp",
+                                       level, text);
+                          },
+                          [&](const Note& note) { print_line("// " + note.text, level, text); },
+                          [&](const Declare& declare) {
+                            print_line(fmt::format("registers {}{};", declare.array, declare.zero ? " = 0" : ""), level, text);
+                          }},
                node.content);
   }
 }
@@ -183,7 +193,7 @@ std::string print_access_function(const Access& access) {
   return fmt::format("{} -> [{}]", access.array, dimensions);
 }
 
-/// "// warp_sums[8][2][32]: shared memory of a block" for an array that every block has of its own, else nothing.
+/// "// shared_sums[8][2][32]: shared memory of a block" for an array that every block or thread has of its own, else nothing.
 std::string print_local(const ArrayDeclaration& array) {
   if (array.role != ArrayRole::registers && array.role != ArrayRole::shared) {
     return "";
@@ -192,8 +202,8 @@ std::string print_local(const ArrayDeclaration& array) {
   for (const Affine& extent : array.extents) {
     extents += fmt::format("[{}]", esc::print(extent));
   }
-  return fmt::format("// {}{}: {} of a block\n", array.name, extents,
-                     array.role == ArrayRole::shared ? "shared memory" : "registers");
+  return fmt::format("// {}{}: {}\n", array.name, extents,
+                     array.role == ArrayRole::shared ? "shared memory of a block" : "registers of a thread");
 }
 
 void print_space(const Block& block, std::vector<const Loop*>& around, std::string& text) {
@@ -217,9 +227,9 @@ void print_space(const Block& block, std::vector<const Loop*>& around, std::stri
       }
       text += "\n";
       if (const auto* update = std::get_if<Update>(&statement->action)) {
-        text += "  access " + print_access_function(std::get<Access>(update->target)) + "\n";
-        for (const Operand& factor : update->factors) {
-          if (const auto* access = std::get_if<Access>(&factor)) {
+        text += "  access " + print_access_function(*update->target.access()) + "\n";
+        for (const Expression& factor : factors(update->value)) {
+          if (const Access* access = factor.access()) {
             text += "  access " + print_access_function(*access) + "\n";
           }
         }
@@ -230,40 +240,13 @@ void print_space(const Block& block, std::vector<const Loop*>& around, std::stri
 
 }  // namespace
 
-std::string print(const Access& access) {
-  std::string text = access.array;
-  for (const Subscript& subscript : access.subscripts) {
-    text += "[" + print(subscript) + "]";
-  }
-  return text;
-}
+std::string print(const Access& access) { return ExpressionPrinter().access(access); }
 
-std::string print(const Operand& operand) {
-  return std::visit(Overloaded{[](const Access& access) { return print(access); },
-                               [](const std::string& scalar) { return scalar; },
-                               [](double constant) { return fmt::format("{}", constant); }},
-                    operand);
-}
-
-std::string print(const IndexExpression& expression) {
-  return std::visit(
-      Overloaded{[](const Affine& affine) { return print(affine); },
-                 [](const Access& access) { return print(access); },
-                 [](const Quotient& quotient) { return fmt::format("{} / {}", quotient.numerator, quotient.divisor); },
-                 [](const Remainder& rest) { return fmt::format("{} % {}", rest.numerator, rest.divisor); },
-                 [](const RoundDown& round) { return fmt::format("{0} - {0} % {1}", round.value, round.multiple); },
-                 [](const PopulationCount& count) { return fmt::format("popcount({})", count.mask); },
-                 [](const LowestSetBit& bit) { return fmt::format("lowest_bit({})", bit.mask); },
-                 [](const ClearLowestSetBit& clear) { return fmt::format("{0} & ({0} - 1)", clear.mask); },
-                 [](const ColumnCount& count) { return fmt::format("size({})", print(count.set)); },
-                 [](const ColumnAt& at) { return fmt::format("{}[{}]", print(at.set), print(at.position)); },
-                 [](const Minimum& least) { return fmt::format("min({}, {})", print(least.left), print(least.right)); }},
-      expression);
-}
+std::string print(const Expression& expression) { return ExpressionPrinter().print(expression); }
 
 std::string print(const Guard& guard) {
   std::string text;
-  for (const Condition& condition : guard) {
+  for (const Expression& condition : guard) {
     text += (text.empty() ? "" : " && ") + print(condition);
   }
   return text;
@@ -281,6 +264,9 @@ std::string print(const LoopNest& nest) {
     const bool sum = size.numerator.terms().size() > 1;
     text += fmt::format("// {} = ceil({}{}{} / {})\n", size.name, sum ? "(" : "", print(size.numerator), sum ? ")" : "",
                         size.divisor);
+  }
+  for (const NamedConstant& constant : nest.constants) {
+    text += fmt::format("// {} = {}\n", constant.name, print(constant.value));
   }
   for (const ArrayDeclaration& array : nest.arrays) {
     text += print_local(array);

@@ -6,9 +6,14 @@
 namespace esc {
 namespace {
 
-/// Whether another iteration of the same phase was there.
+/// Whether no barrier stands between the two.
+bool is_unordered(const Moment& earlier, const Moment& now) {
+  return earlier.phase == now.phase && !(earlier.warp == now.warp && earlier.warp_phase != now.warp_phase);
+}
+
+/// Whether another iteration was there, and nothing orders the two.
 bool is_other(const Moment& earlier, const Moment& now) {
-  return earlier.phase == now.phase && earlier.iteration != now.iteration;
+  return earlier.iteration != now.iteration && is_unordered(earlier, now);
 }
 
 }  // namespace
@@ -16,8 +21,8 @@ bool is_other(const Moment& earlier, const Moment& now) {
 void RaceCheck::read(const double* element, const Moment& moment, const Access& access) {
   History& history = histories_[element];
   ESC_CHECK(!is_other(history.writer, moment), "race: two parallel iterations write and read " + print(access));
-  history.several_readers =
-      history.reader.phase == moment.phase && (history.several_readers || history.reader.iteration != moment.iteration);
+  history.several_readers = is_unordered(history.reader, moment) &&
+                            (history.several_readers || history.reader.iteration != moment.iteration);
   history.reader = moment;
 }
 
@@ -25,7 +30,7 @@ void RaceCheck::write(const double* element, const Moment& moment, bool atomic, 
   History& history = histories_[element];
   ESC_CHECK(!is_other(history.writer, moment) || (history.atomic && atomic),
             "race: two parallel iterations write " + print(access));
-  ESC_CHECK(!is_other(history.reader, moment) && !(history.several_readers && history.reader.phase == moment.phase),
+  ESC_CHECK(!is_other(history.reader, moment) && !(history.several_readers && is_unordered(history.reader, moment)),
             "race: two parallel iterations read and write " + print(access));
   history.atomic = atomic && (history.atomic || history.writer != moment);
   history.writer = moment;

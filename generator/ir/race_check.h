@@ -7,11 +7,13 @@
 
 namespace esc {
 
-/// When an element is touched: in which parallel iteration, and between which barriers. Memory that no barrier orders
-/// has one phase.
+/// When an element is touched: in which parallel iteration, between which barriers of its block, and in which warp between
+/// which of its own. Memory that no barrier orders has one phase.
 struct Moment {
   std::int64_t iteration = 0;
   std::int64_t phase = 0;
+  std::int64_t warp = 0;
+  std::int64_t warp_phase = 0;
   bool operator==(const Moment&) const = default;
 };
 
@@ -26,8 +28,8 @@ class RaceCheck {
  private:
   /// Phases and iterations count from 0; before any of them nothing was touched.
   struct History {
-    Moment writer{-1, -1};
-    Moment reader{-1, -1};
+    Moment writer{-1, -1, -1, -1};
+    Moment reader{-1, -1, -1, -1};
     bool atomic = false;           ///< every write of the last writer
     bool several_readers = false;  ///< in the phase of the last reader
   };

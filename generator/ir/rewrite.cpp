@@ -15,26 +15,33 @@ Access rewrite_access(const Access& access, const Rewrite& how) {
   return how.access ? how.access(result) : result;
 }
 
-Operand rewrite_operand(const Operand& operand, const Rewrite& how) {
-  Operand result = operand;
-  if (const auto* access = std::get_if<Access>(&operand)) {
-    result = rewrite_access(*access, how);
+std::vector<Expression> rewrite_all(const std::vector<Expression>& expressions, const Rewrite& how) {
+  std::vector<Expression> result;
+  result.reserve(expressions.size());
+  for (const Expression& expression : expressions) {
+    result.push_back(rewrite(expression, how));
   }
-  return how.operand ? how.operand(result) : result;
+  return result;
 }
 
-IndexExpression rewrite_index(const IndexExpression& expression, const Rewrite& how) {
-  if (const auto* affine = std::get_if<Affine>(&expression)) {
+Expression rewrite_parts(const Expression& expression, const Rewrite& how) {
+  if (const Affine* affine = expression.affine()) {
     return rewrite_affine(*affine, how);
   }
-  if (const auto* access = std::get_if<Access>(&expression)) {
+  if (const Access* access = expression.access()) {
     return rewrite_access(*access, how);
   }
-  if (const auto* at = std::get_if<ColumnAt>(&expression)) {
-    return ColumnAt{at->set, rewrite_affine(at->position, how)};
+  if (const auto* operation = std::get_if<Operation>(&expression.content)) {
+    return Operation{operation->op, rewrite_all(operation->operands, how)};
   }
-  if (const auto* minimum = std::get_if<Minimum>(&expression)) {
-    return Minimum{rewrite_affine(minimum->left, how), rewrite_affine(minimum->right, how)};
+  if (const auto* call = std::get_if<Call>(&expression.content)) {
+    return Call{call->function, rewrite_all(call->arguments, how)};
+  }
+  if (const auto* convert = std::get_if<Convert>(&expression.content)) {
+    return Convert{convert->type, rewrite_all(convert->operand, how)};
+  }
+  if (const auto* at = std::get_if<ColumnAt>(&expression.content)) {
+    return ColumnAt{at->set, rewrite_affine(at->position, how)};
   }
   return expression;
 }
@@ -48,11 +55,18 @@ Node rewrite_node(const Node& node, const Rewrite& how) {
     return Node{rewrite(*statement, how)};
   }
   if (const auto* loop = std::get_if<Loop>(&node.content)) {
-    return Node{Loop{loop->iterator, rewrite_affine(loop->lower, how), rewrite_affine(loop->upper, how), loop->step,
-                     loop->role, loop->mapping, rewrite(loop->body, how), loop->multiple}};
+    return Node{Loop{loop->iterator, rewrite_affine(loop->lower, how), rewrite_affine(loop->upper, how),
+                     rewrite_affine(loop->step, how), loop->role, loop->mapping, rewrite(loop->body, how),
+                     loop->multiple}};
   }
   if (const auto* loop = std::get_if<ColumnLoop>(&node.content)) {
     return Node{ColumnLoop{loop->iterator, loop->set, rewrite(loop->body, how)}};
+  }
+  if (const auto* branch = std::get_if<Branch>(&node.content)) {
+    return Node{Branch{rewrite(branch->condition, how), rewrite(branch->then, how), rewrite(branch->otherwise, how)}};
+  }
+  if (!std::holds_alternative<Switch>(node.content)) {
+    return node;
   }
   Switch choice = std::get<Switch>(node.content);
   if (auto* pattern = std::get_if<ColumnPattern>(&choice.subject)) {
@@ -76,6 +90,21 @@ const Block* inner_block(const Node& node) {
   return nullptr;
 }
 
+const Loop* find_sequential(const Block& block, const std::function<bool(const Loop&)>& wanted) {
+  for (const Node& node : block) {
+    const auto* loop = std::get_if<Loop>(&node.content);
+    if (loop != nullptr && loop->mapping == Mapping::sequential && wanted(*loop)) {
+      return loop;
+    }
+    if (const Block* inner = inner_block(node)) {
+      if (const Loop* found = find_sequential(*inner, wanted)) {
+        return found;
+      }
+    }
+  }
+  return nullptr;
+}
+
 bool replace_in(Block& block, const std::string& iterator, const std::function<Block(const Loop&)>& change) {
   for (auto node = block.begin(); node != block.end(); ++node) {
     if (auto* loop = std::get_if<Loop>(&node->content)) {
@@ -95,33 +124,26 @@ bool replace_in(Block& block, const std::string& iterator, const std::function<B
 
 }  // namespace
 
-Guard rewrite(const Guard& guard, const Rewrite& how) {
-  Guard result;
-  result.reserve(guard.size());
-  for (const Condition& condition : guard) {
-    if (const auto* less = std::get_if<Less>(&condition)) {
-      result.push_back(Less{rewrite_affine(less->left, how), rewrite_affine(less->right, how)});
-    } else {
-      result.push_back(NonZero{rewrite_access(std::get<NonZero>(condition).access, how)});
-    }
-  }
-  return result;
+Expression rewrite(const Expression& expression, const Rewrite& how) {
+  const Expression result = rewrite_parts(expression, how);
+  return how.expression ? how.expression(result) : result;
 }
+
+Guard rewrite(const Guard& guard, const Rewrite& how) { return rewrite_all(guard, how); }
 
 Statement rewrite(const Statement& statement, const Rewrite& how) {
   Statement result{rewrite(statement.guard, how), statement.action};
-  if (auto* index = std::get_if<DefineIndex>(&result.action)) {
-    *index = {rewrite_definition(index->name, how), rewrite_index(index->value, how)};
-  } else if (auto* element = std::get_if<DefineElement>(&result.action)) {
-    *element = {rewrite_definition(element->name, how), rewrite_operand(element->value, how)};
+  if (auto* define = std::get_if<Define>(&result.action)) {
+    *define = {define->type, rewrite_definition(define->name, how), rewrite(define->value, how)};
   } else if (auto* store = std::get_if<Store>(&result.action)) {
-    *store = {rewrite_access(store->target, how), rewrite_operand(store->value, how)};
+    *store = {rewrite_access(store->target, how), rewrite(store->value, how)};
+  } else if (auto* copy = std::get_if<Copy>(&result.action)) {
+    *copy = {rewrite_access(copy->target, how), rewrite_access(copy->source, how)};
+  } else if (auto* perform = std::get_if<Perform>(&result.action)) {
+    perform->arguments = rewrite_all(perform->arguments, how);
   } else {
     auto& update = std::get<Update>(result.action);
-    update.target = rewrite_operand(update.target, how);
-    for (Operand& factor : update.factors) {
-      factor = rewrite_operand(factor, how);
-    }
+    update = {rewrite(update.target, how), rewrite(update.value, how), update.atomic};
   }
   return result;
 }
@@ -136,32 +158,19 @@ Block rewrite(const Block& block, const Rewrite& how) {
 }
 
 Block substitute(const Block& block, const std::string& name, const Affine& replacement) {
-  return rewrite(block, {.affine = [&](const Affine& affine) { return affine.substitute(name, replacement); },
-                         .access = {},
-                         .operand = {},
-                         .definition = {}});
+  return rewrite(block, {.affine = [&](const Affine& affine) { return affine.substitute(name, replacement); }});
 }
 
 Statement substitute(const Statement& statement, const std::string& name, const Affine& replacement) {
-  return rewrite(statement, {.affine = [&](const Affine& affine) { return affine.substitute(name, replacement); },
-                             .access = {},
-                             .operand = {},
-                             .definition = {}});
+  return rewrite(statement, {.affine = [&](const Affine& affine) { return affine.substitute(name, replacement); }});
 }
 
 const Loop* find_loop(const Block& block, const std::string& iterator) {
-  for (const Node& node : block) {
-    const auto* loop = std::get_if<Loop>(&node.content);
-    if (loop != nullptr && loop->iterator == iterator && loop->mapping == Mapping::sequential) {
-      return loop;
-    }
-    if (const Block* inner = inner_block(node)) {
-      if (const Loop* found = find_loop(*inner, iterator)) {
-        return found;
-      }
-    }
-  }
-  return nullptr;
+  return find_sequential(block, [&](const Loop& loop) { return loop.iterator == iterator; });
+}
+
+const Loop* find_loop(const Block& block, Role role) {
+  return find_sequential(block, [&](const Loop& loop) { return loop.role == role; });
 }
 
 Block replace_loop(const Block& block, const std::string& iterator, const std::function<Block(const Loop&)>& change) {
@@ -179,6 +188,23 @@ std::string list_iterators(const Block& block) {
     }
   }
   return names;
+}
+
+bool mentions(const Block& block, const std::string& name) {
+  bool found = false;
+  rewrite(block, {.affine =
+                      [&](const Affine& affine) {
+                        found = found || affine.mentions(name);
+                        return affine;
+                      },
+                  .access =
+                      [&](const Access& access) {
+                        for (const Subscript& subscript : access.subscripts) {
+                          found = found || subscript.offset == name;
+                        }
+                        return access;
+                      }});
+  return found;
 }
 
 }  // namespace esc

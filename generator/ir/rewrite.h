@@ -9,15 +9,16 @@ namespace esc {
 
 /// What to change in a block, wherever it occurs. A function that is empty changes nothing.
 struct Rewrite {
-  std::function<Affine(const Affine&)> affine;        ///< every affine expression: bounds, subscripts, definitions
-  std::function<Access(const Access&)> access;        ///< every access, after its affine parts were rewritten
-  std::function<Operand(const Operand&)> operand;     ///< every operand, after its access was rewritten
-  std::function<std::string(const std::string&)> definition;  ///< the name that a definition gives
+  std::function<Affine(const Affine&)> affine = {};          ///< every affine expression: bounds, subscripts, values
+  std::function<Access(const Access&)> access = {};          ///< every access, after its affine parts were rewritten
+  std::function<Expression(const Expression&)> expression = {};  ///< every expression, after its parts were rewritten
+  std::function<std::string(const std::string&)> definition = {};  ///< the name that a definition gives
 };
 
 /// The block with every part rewritten, inner parts first.
 Block rewrite(const Block& block, const Rewrite& how);
 Statement rewrite(const Statement& statement, const Rewrite& how);
+Expression rewrite(const Expression& expression, const Rewrite& how);
 Guard rewrite(const Guard& guard, const Rewrite& how);
 
 /// The block with `replacement` for every use of the index variable `name`.
@@ -27,10 +28,16 @@ Statement substitute(const Statement& statement, const std::string& name, const 
 /// The first sequential loop with this iterator, in lexicographic order, or null.
 const Loop* find_loop(const Block& block, const std::string& iterator);
 
+/// The first sequential loop of this role, or null.
+const Loop* find_loop(const Block& block, Role role);
+
 /// The block with the loop over `iterator` replaced by `change` of it. Throws Defect when it is not there.
 Block replace_loop(const Block& block, const std::string& iterator, const std::function<Block(const Loop&)>& change);
 
 /// The iterators of all loops, outermost first: what an error lists when a name is not found.
 std::string list_iterators(const Block& block);
+
+/// Whether the block reads the index variable.
+bool mentions(const Block& block, const std::string& name);
 
 }  // namespace esc

@@ -61,19 +61,16 @@ LoopNest canonicalize(const LoopNest& nest) {
                      {nest.array(ArrayRole::output).name, "C"}};
 
   const Rewrite renaming{.affine = [&](const Affine& affine) { return rename(affine, indices); },
-                         .access = [&](const Access& access) { return Access{arrays.at(access.array), access.subscripts}; },
-                         .operand = {},
-                         .definition = {}};
+                         .access = [&](const Access& access) { return Access{arrays.at(access.array), access.subscripts}; }};
   Statement statement = rewrite(product.statement, renaming);
   if (statement.guard.empty()) {
-    statement.guard = {NonZero{std::get<Access>(std::get<Update>(statement.action).factors.front())}};
+    statement.guard = {is_nonzero(factors(std::get<Update>(statement.action).value).front())};
   }
 
   LoopNest canonical;
-  canonical.element = nest.element;
-  canonical.arrays = {{"A", {size_of(Role::row), size_of(Role::reduction)}, ArrayRole::sparse},
-                      {"B", {size_of(Role::reduction), size_of(Role::column)}, ArrayRole::dense},
-                      {"C", {size_of(Role::row), size_of(Role::column)}, ArrayRole::output}};
+  canonical.arrays = {{"A", {size_of(Role::row), size_of(Role::reduction)}, ArrayRole::sparse, nest.element()},
+                      {"B", {size_of(Role::reduction), size_of(Role::column)}, ArrayRole::dense, nest.element()},
+                      {"C", {size_of(Role::row), size_of(Role::column)}, ArrayRole::output, nest.element()}};
   const auto wrap = [&](Loop loop, Node body) {
     loop.iterator = indices.at(loop.iterator);
     loop.upper = size_of(loop.role);

@@ -15,8 +15,8 @@ namespace {
 /// The updates of one thread and column, with the scalars that stand for its elements of C and B.
 class CoarsenedBody {
  public:
-  CoarsenedBody(const Loop& column, const ColumnLoop& columns, std::int64_t factor)
-      : column_(column), columns_(columns), factor_(factor) {
+  CoarsenedBody(const Loop& column, const ColumnLoop& columns, std::int64_t factor, ScalarType element)
+      : column_(column), columns_(columns), factor_(factor), element_(element) {
     for (const Node& node : columns.body) {
       updates_.push_back(std::get<Statement>(node.content));
     }
@@ -33,9 +33,9 @@ class CoarsenedBody {
     }
     append(over_columns.body, add_sums());
 
-    Block body{Node{Statement{{}, DefineIndex{"count", ColumnCount{columns_.set}}}}};
+    Block body{define("count", ColumnCount{columns_.set})};
     if (factor_ > 1) {
-      body.push_back(Node{Statement{{}, DefineIndex{"unrolled", RoundDown{"count", factor_}}}});
+      body.push_back(define("unrolled", Operation{Operator::subtract, {index("count"), remainder(index("count"), factor_)}}));
     }
     body.push_back(Node{std::move(over_columns)});
     return body;
@@ -47,7 +47,7 @@ class CoarsenedBody {
   }
 
   static const Update& update_of(const Statement& statement) { return std::get<Update>(statement.action); }
-  static const Access& target_of(const Statement& statement) { return std::get<Access>(update_of(statement).target); }
+  static const Access& target_of(const Statement& statement) { return *update_of(statement).target.access(); }
 
   std::int64_t tile(const Access& access) const {
     return access.subscripts[1].affine.constant() / warp_size;
@@ -60,7 +60,7 @@ class CoarsenedBody {
   Block zero_sums() const {
     Block block;
     for (const Statement& statement : updates_) {
-      block.push_back(Node{Statement{{}, DefineElement{sum_name(statement), 0.0}}});
+      block.push_back(define(sum_name(statement), 0.0, element_));
     }
     return block;
   }
@@ -71,7 +71,7 @@ class CoarsenedBody {
     for (const Statement& statement : updates_) {
       Guard guard{has_columns()};
       guard.insert(guard.end(), statement.guard.begin(), statement.guard.end());
-      block.push_back(Node{Statement{std::move(guard), Update{target_of(statement), {sum_name(statement)}, true}}});
+      block.push_back(Node{Statement{std::move(guard), Update{target_of(statement), Name{sum_name(statement)}, true}}});
     }
     return block;
   }
@@ -80,7 +80,7 @@ class CoarsenedBody {
     Loop loop{"c", lower, upper, step, Role::reduction, Mapping::sequential, {}};
     for (std::int64_t u = 0; u < step; ++u) {
       const std::string column = fmt::format("{}{}", columns_.iterator, u);
-      loop.body.push_back(Node{Statement{{}, DefineIndex{column, ColumnAt{columns_.set, Affine::of("c") + u}}}});
+      loop.body.push_back(define(column, ColumnAt{columns_.set, Affine::of("c") + u}));
     }
     for (std::int64_t u = 0; u < step; ++u) {
       append(loop.body, load_b(u));
@@ -103,10 +103,10 @@ class CoarsenedBody {
     std::int64_t last_tile = -1;
     for (const Statement& statement : updates_) {
       const Statement here = at_column(statement, u);
-      const auto& dense = std::get<Access>(update_of(here).factors[1]);
+      const Access dense = *factors(update_of(here).value)[1].access();
       if (tile(dense) != last_tile) {
         last_tile = tile(dense);
-        block.push_back(Node{Statement{here.guard, DefineElement{b_name(dense, u), dense}}});
+        block.push_back(Node{Statement{here.guard, Define{element_, b_name(dense, u), dense}}});
       }
     }
     return block;
@@ -116,9 +116,9 @@ class CoarsenedBody {
     Block block;
     for (const Statement& statement : updates_) {
       const Statement here = at_column(statement, u);
-      const std::vector<Operand>& factors = update_of(here).factors;
+      const std::vector<Expression> both = factors(update_of(here).value);
       block.push_back(Node{Statement{
-          {}, Update{sum_name(statement), {factors[0], b_name(std::get<Access>(factors[1]), u)}, false}}});
+          {}, Update{Name{sum_name(statement)}, product({both[0], Name{b_name(*both[1].access(), u)}})}}});
     }
     return block;
   }
@@ -126,6 +126,7 @@ class CoarsenedBody {
   const Loop& column_;
   const ColumnLoop& columns_;
   std::int64_t factor_;
+  ScalarType element_;
   std::vector<Statement> updates_;
 };
 
@@ -135,7 +136,7 @@ const ColumnLoop* find_columns(const Loop& column) {
 
 }  // namespace
 
-LoopNest coarsen(const LoopNest& nest, const Unroll& directive) {
+LoopNest coarsen(const LoopNest& nest, const Coarsen& directive) {
   if (directive.factor < 1 || directive.factor > AtomicSchedule::max_ufk) {
     throw ScheduleError(
         directive, fmt::format("UFk={} is outside 1 to {}", directive.factor, AtomicSchedule::max_ufk),
@@ -149,7 +150,7 @@ LoopNest coarsen(const LoopNest& nest, const Unroll& directive) {
       throw ScheduleError(directive, fmt::format("there is no loop over enumerated columns '{}'", directive.loop),
                           "coarsen the reduction loop once, after the columns are mapped to lanes");
     }
-    one.body = CoarsenedBody(*column, *columns, directive.factor).build();
+    one.body = CoarsenedBody(*column, *columns, directive.factor, nest.element()).build();
   }
   return with_thread_body(nest, body);
 }

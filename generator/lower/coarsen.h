@@ -5,7 +5,7 @@
 
 namespace esc {
 
-/// unroll(k, UFk) after the mapping: sparse coarsening (paper, 3.3.2). Each thread takes UFk enumerated columns per
+/// coarsen(k, UFk): sparse coarsening (paper, 3.3.2). Each thread takes UFk enumerated columns per
 /// iteration, loads every element of B that it needs once, and sums in scalars.
 ///
 ///   for (j..) for (k : columns(i, q)) { atomicAdd(&C[i][j], A[i][k] * B[k][j]); .. }
@@ -19,6 +19,6 @@ namespace esc {
 /// after the mapping to lanes, whose columns become the scalars, and before the data transformation, which replaces the
 /// column sets by packed lists.
 /// Refuses loops other than the mapped reduction loop and factors outside 1 to 16.
-LoopNest coarsen(const LoopNest& nest, const Unroll& directive);
+LoopNest coarsen(const LoopNest& nest, const Coarsen& directive);
 
 }  // namespace esc

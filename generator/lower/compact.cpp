@@ -43,13 +43,12 @@ Block with_row_offsets(const Case& one, int tiles) {
     row.affine = row.affine - row.affine.constant();
     return moved;
   };
-  const auto rename_scalar = [&](const Operand& operand) -> Operand {
-    const auto* scalar = std::get_if<std::string>(&operand);
-    return scalar == nullptr ? operand : Operand(by_rank(*scalar, renamed));
+  const auto rename_scalar = [&](const Expression& expression) -> Expression {
+    const auto* scalar = std::get_if<Name>(&expression.content);
+    return scalar == nullptr ? expression : Expression(Name{by_rank(scalar->name, renamed)});
   };
-  return rewrite(one.body, {.affine = {},
-                            .access = offset_rows,
-                            .operand = rename_scalar,
+  return rewrite(one.body, {.access = offset_rows,
+                            .expression = rename_scalar,
                             .definition = [&](const std::string& name) { return by_rank(name, renamed); }});
 }
 
@@ -60,10 +59,10 @@ Block row_offsets(std::int64_t rows) {
   for (std::int64_t rank = 0; rank < rows; ++rank) {
     if (rank > 0) {
       const std::string rest = fmt::format("rest{}", rank);
-      definitions.push_back(Node{Statement{{}, DefineIndex{rest, ClearLowestSetBit{mask}}}});
+      definitions.push_back(define(rest, Operation{Operator::clear_lowest_set_bit, {index(mask)}}));
       mask = rest;
     }
-    definitions.push_back(Node{Statement{{}, DefineIndex{fmt::format("row{}", rank), LowestSetBit{mask}}}});
+    definitions.push_back(define(fmt::format("row{}", rank), Operation{Operator::lowest_set_bit, {index(mask)}}));
   }
   return definitions;
 }
@@ -71,16 +70,12 @@ Block row_offsets(std::int64_t rows) {
 /// How many columns one thread owns: from the updates of C in a body.
 int count_tiles(const Block& body) {
   int tiles = 0;
-  rewrite(body, {.affine = {},
-                 .access =
-                     [&](const Access& access) {
-                       if (access.array == "C") {
-                         tiles = std::max(tiles, static_cast<int>(access.subscripts[1].affine.constant() / 32) + 1);
-                       }
-                       return access;
-                     },
-                 .operand = {},
-                 .definition = {}});
+  rewrite(body, {.access = [&](const Access& access) {
+            if (access.array == "C") {
+              tiles = std::max(tiles, static_cast<int>(access.subscripts[1].affine.constant() / 32) + 1);
+            }
+            return access;
+          }});
   return tiles;
 }
 
@@ -110,7 +105,7 @@ LoopNest compact(const LoopNest& nest) {
     const auto [entry, first] = by_rows.try_emplace(std::get<Pattern>(one.label).popcount(), offset);
     ESC_CHECK(first || entry->second == offset, "bodies of patterns with the same number of rows are the same");
   }
-  body.definitions.push_back(Node{Statement{{}, DefineIndex{"rows", PopulationCount{"pattern"}}}});
+  body.definitions.push_back(define("rows", Operation{Operator::population_count, {index("pattern")}}));
   body.choice = {"rows", {}};
   for (const auto& [rows, common] : by_rows) {
     Case one{rows, row_offsets(rows)};

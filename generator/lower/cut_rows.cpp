@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "generator/ir/rewrite.h"
 #include "generator/lower/mapped_nest.h"
+#include "generator/lower/thread_nest.h"
 #include "generator/schedule/rows_schedule.h"
 
 namespace esc {
@@ -18,24 +17,27 @@ const ColumnLoop* find_columns(const Loop& row) {
   return merged ? std::get_if<ColumnLoop>(&column->body.front().content) : nullptr;
 }
 
+/// What is done for a column, in the only row of the panel: it needs neither a loop nor a bound.
+Node update_of_row(const ColumnLoop& columns) {
+  Statement statement = innermost(std::get<Loop>(columns.body.front().content));
+  statement.guard.clear();
+  return Node{substitute(statement, "u", 0)};
+}
+
 }  // namespace
 
 LoopNest cut_rows(const LoopNest& nest, const CutRows& directive) {
-  const Loop* row = find_loop(nest.body, "i");
+  const Loop* row = find_loop(nest.body, Role::row);
   const ColumnLoop* columns = row == nullptr ? nullptr : find_columns(*row);
   if (columns == nullptr || columns->iterator != directive.loop) {
     throw ScheduleError(directive, fmt::format("there is no loop over merged columns '{}' to cut", directive.loop),
                         "unroll the row loop by 1 and merge its patterns first, and cut once");
   }
   if (row->step != 1) {
-    throw ScheduleError(directive, fmt::format("a panel has {} rows, and only rows can be cut", row->step),
+    throw ScheduleError(directive, fmt::format("a panel has {} rows, and only rows can be cut", row->step.constant()),
                         "unroll the row loop by 1");
   }
-  if (directive.task < 1 || directive.task > RowsSchedule::max_task) {
-    throw ScheduleError(
-        directive, fmt::format("a task of {} non-zeros is outside 1 to {}", directive.task, RowsSchedule::max_task),
-        fmt::format("the nearest legal value is {}", std::clamp(directive.task, 1, RowsSchedule::max_task)));
-  }
+  check_between(directive, "task", directive.task, RowsSchedule::max_task);
 
   const Affine begin = Affine::of("piece", directive.task);
   Loop piece_columns{"c",
@@ -44,8 +46,8 @@ LoopNest cut_rows(const LoopNest& nest, const CutRows& directive) {
                      1,
                      Role::reduction,
                      Mapping::sequential,
-                     {define(columns->iterator, ColumnAt{columns->set, Affine::of("c")})}};
-  piece_columns.body.insert(piece_columns.body.end(), columns->body.begin(), columns->body.end());
+                     {define(columns->iterator, ColumnAt{columns->set, Affine::of("c")}, ScalarType::u32),
+                      update_of_row(*columns)}};
   Loop around = std::get<Loop>(row->body.front().content);
   around.body = {Node{std::move(piece_columns)}};
   Loop pieces{"piece",
@@ -55,7 +57,7 @@ LoopNest cut_rows(const LoopNest& nest, const CutRows& directive) {
               Role::reduction,
               Mapping::sequential,
               {define("count", ColumnCount{columns->set}),
-               define("end", Minimum{Affine::of("count"), begin + directive.task}), Node{std::move(around)}}};
+               define("end", minimum(index("count"), begin + directive.task)), Node{std::move(around)}}};
   Loop cut = *row;
   cut.body = {Node{std::move(pieces)}};
 

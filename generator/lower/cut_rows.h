@@ -8,7 +8,7 @@ namespace esc {
 /// cut(k, L): the non-zeros of each row are cut into pieces of at most L, so that no row is more work than that,
 /// however long it is.
 ///
-///   for (i...) for (j) for (k : columns(i, any of 0b1)) C[i][j] += A[i][k] * B[k][j];
+///   for (i...) for (j) for (k : columns(i, any of 0b1)) for (u < 1) C[i + u][j] += A[i + u][k] * B[k][j];
 ///     -> for (i...) for (piece = 0; piece < pieces; piece++) {
 ///          count = size(columns(i, any of 0b1)); end = min(count, L * piece + L);
 ///          for (j) for (c = L * piece; c < end; c++) {

@@ -14,9 +14,11 @@ namespace {
 
 /// The row of the panel that a statement's guard asks about, or -1 when the statement has no such guard.
 int guarded_row(const Statement& statement, const Loop& row, const std::string& sparse) {
-  for (const Condition& condition : statement.guard) {
-    if (const auto* nonzero = std::get_if<NonZero>(&condition); nonzero != nullptr && nonzero->access.array == sparse) {
-      return static_cast<int>((nonzero->access.subscripts[0].affine - Affine::of(row.iterator)).constant());
+  for (const Expression& condition : statement.guard) {
+    const Operation* differs = condition.operation(Operator::differs);
+    const Access* access = differs == nullptr ? nullptr : differs->operands.front().access();
+    if (access != nullptr && access->array == sparse) {
+      return static_cast<int>((access->subscripts[0].affine - Affine::of(row.iterator)).constant());
     }
   }
   return -1;
@@ -24,7 +26,7 @@ int guarded_row(const Statement& statement, const Loop& row, const std::string& 
 
 /// One update per row of the panel, by row, without its guard.
 std::vector<Statement> updates_by_row(const Loop& reduction, const Loop& row, const std::string& sparse) {
-  const auto height = static_cast<std::size_t>(row.step);
+  const auto height = static_cast<std::size_t>(row.step.constant());
   if (reduction.body.size() != height) {
     refuse(fmt::format("the loop over '{}' holds {} statements for a panel of {} rows", reduction.iterator,
                        reduction.body.size(), height),
@@ -53,7 +55,7 @@ LoopNest enumerate(const LoopNest& nest, const std::optional<std::vector<Pattern
   if (row == nullptr || reduction == nullptr) {
     refuse("there is no row loop 'i' around a reduction loop 'k'", "enumerate before the loops are mapped");
   }
-  const int height = static_cast<int>(row->step);
+  const int height = static_cast<int>(row->step.constant());
   const std::vector<Statement> updates = updates_by_row(*reduction, *row, nest.array(ArrayRole::sparse).name);
 
   Switch choice{ColumnPattern{Affine::of(row->iterator), Affine::of(reduction->iterator), height}, {}};

@@ -38,20 +38,21 @@ LoopNest map_blocks(const LoopNest& nest, const MapGrid& directive) {
                         "unroll the row loop and enumerate its patterns first");
   }
 
-  const std::int64_t height = row->step;
+  const std::int64_t height = row->step.constant();
   const std::int64_t patterns = (std::int64_t{1} << height) - 1;
   Switch by_pattern{"pattern", {}};
   for (const Case& one : choice->cases) {
     by_pattern.cases.push_back({one.label, distribute(one, *column, *reduction, row->iterator)});
   }
   Loop grid{"block", 0, Affine::of("panels", patterns), 1, Role::none, Mapping::grid, {}};
-  grid.body = {define("panel", Quotient{"block", patterns}), define(row->iterator, Affine::of("panel", height)),
-               define("choice", Remainder{"block", patterns}), define("pattern", Affine::of("choice") + 1),
+  grid.body = {define("panel", quotient(index("block"), patterns)), define(row->iterator, Affine::of("panel", height)),
+               define("choice", remainder(index("block"), patterns)), define("pattern", Affine::of("choice") + 1),
                Node{std::move(by_pattern)}};
 
   LoopNest result = nest;
   result.derived_sizes.push_back({"panels", row->upper, height});
   result.body = {Node{std::move(grid)}};
+  result.zeroed = Zeroed::output;
   return result;
 }
 

@@ -28,7 +28,7 @@ Block repeat(const Block& updates, const Loop& column, int tiles) {
     for (const Node& node : updates) {
       Statement copy = substitute(std::get<Statement>(node.content), column.iterator, shifted);
       if (tile > 0) {
-        copy.guard.push_back(Less{shifted, column.upper});
+        copy.guard.push_back(less(shifted, column.upper));
       }
       repeated.push_back(Node{std::move(copy)});
     }
@@ -77,6 +77,7 @@ LoopNest map_threads(const LoopNest& nest, const MapLanes& directive) {
     inside = {Node{Loop{"warp", 0, directive.threads / warp_size, 1, Role::none, Mapping::warps, std::move(inside)}}};
   }
   LoopNest result = nest;
+  result.constants.push_back({"threads_per_block", directive.threads, "threads"});
   std::get<Loop>(result.body.front().content).body = std::move(inside);
   return result;
 }

@@ -26,11 +26,11 @@ auto* find_lanes(BlockType& block) {
 
 }  // namespace
 
-Node define(const std::string& name, IndexExpression value) {
-  return Node{Statement{{}, DefineIndex{name, std::move(value)}}};
+Node define(const std::string& name, Expression value, ScalarType type) {
+  return Node{Statement{{}, Define{type, name, std::move(value)}}};
 }
 
-Condition has_columns() { return Less{0, Affine::of("count")}; }
+Expression has_columns() { return less(0, index("count")); }
 
 ThreadBody thread_body(const LoopNest& nest, const std::string& step) {
   const Loop* lanes = find_lanes(nest.body);

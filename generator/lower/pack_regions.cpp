@@ -6,110 +6,91 @@
 #include <utility>
 
 #include "generator/lower/mapped_nest.h"
-#include "generator/lower/panel_nest.h"
+#include "generator/lower/thread_nest.h"
 #include "generator/schedule/panel_schedule.h"
 
 namespace esc {
 namespace {
 
+constexpr int steps_of_quad = 4;
+
 void check_directive(const LoopNest& nest, const PackRegions& directive) {
-  const bool sparse = std::ranges::any_of(nest.arrays, [&](const ArrayDeclaration& array) {
-    return array.role == ArrayRole::sparse && array.name == directive.array;
-  });
-  if (!sparse) {
-    throw ScheduleError(directive, fmt::format("'{}' is not a sparse array of the nest", directive.array),
-                        "transform the sparse array, once");
-  }
-  if (directive.multiple < 1 || directive.multiple > PanelSchedule::max_ufk) {
-    throw ScheduleError(
-        directive, fmt::format("a multiple of {} is outside 1 to {}", directive.multiple, PanelSchedule::max_ufk),
-        fmt::format("the nearest legal value is {}", std::clamp(directive.multiple, 1, PanelSchedule::max_ufk)));
+  check_sparse(nest, directive, directive.array);
+  if (directive.multiple < steps_of_quad || directive.multiple > PanelSchedule::max_ufk ||
+      directive.multiple % steps_of_quad != 0) {
+    const int nearest = std::clamp(directive.multiple / steps_of_quad * steps_of_quad, steps_of_quad, PanelSchedule::max_ufk);
+    throw ScheduleError(directive,
+                        fmt::format("{} is not a multiple of {} from {} to {}", directive.multiple, steps_of_quad,
+                                    steps_of_quad, PanelSchedule::max_ufk),
+                        fmt::format("the nearest legal value is {}", nearest));
   }
 }
 
-/// The loop over the columns of a part, which adds up in scalars; null when the nest is not that far.
-Loop* find_sums(const PanelNest& parts, Phase& phase) {
-  Loop* dealt = parts.tiles ? find_loop_over(phase.body, Role::reduction) : nullptr;
-  return dealt != nullptr && std::holds_alternative<std::string>(update_of(dealt->body.back()).target) ? dealt
-                                                                                                       : nullptr;
+Access place(const std::string& array) {
+  return {array, {{"", Affine::of("region")}, {"", Affine::of("step")}, {"", Affine::of("group_of_warp")}}};
 }
 
 /// One step of a lane group: its column and its values of A taken from the region.
-class RegionStep {
- public:
-  RegionStep(const LoopNest& nest, const std::vector<Loop>& threads)
-      : rows_(nest.array(ArrayRole::output).extents[0]),
-        group_(digit(threads, "panel") * extent(threads, "group") + digit(threads, "group")) {}
-
-  Loop build(const Loop& dealt, std::int64_t multiple) const {
-    Loop steps{"step", 0, Affine::of("steps"), 1, Role::reduction, Mapping::sequential, {}, multiple};
-    const auto& column = std::get<DefineIndex>(std::get<Statement>(dealt.body.front().content).action);
-    steps.body = {define(column.name, place("Columns"))};
-    for (auto node = dealt.body.begin() + 1; node != dealt.body.end(); ++node) {
-      Statement statement = std::get<Statement>(node->content);
-      std::erase_if(statement.guard, [&](const Condition& condition) {
-        const auto* less = std::get_if<Less>(&condition);
-        return less != nullptr && less->right == rows_;
-      });
-      Operand& sparse = std::get<Update>(statement.action).factors.front();
-      const Affine row = std::get<Access>(sparse).subscripts[0].affine.constant();
-      Access value = place("Values");
-      value.subscripts.push_back({"", row});
-      sparse = value;
-      steps.body.push_back(Node{std::move(statement)});
-    }
-    return steps;
-  }
-
- private:
-  Access place(const std::string& array) const {
-    return {array, {{"", Affine::of("region")}, {"", Affine::of("step")}, {"", group_}}};
-  }
-
-  Affine rows_;
-  Affine group_;
-};
-
-/// The regions of a block stand one behind the other, those of a set too.
-Affine region_of(const std::vector<Loop>& threads) {
-  const std::int64_t warps = extent(threads, "warp");
-  return Affine::of("block", extent(threads, "set") * warps) + digit(threads, "set") * warps + digit(threads, "warp");
+Loop read_region(const Loop& dealt, std::int64_t multiple) {
+  Loop steps = dealt;
+  steps.iterator = "step";
+  steps.lower = 0;
+  steps.upper = Affine::of("steps");
+  steps.step = 1;
+  steps.multiple = multiple;
+  const auto& column = std::get<Define>(std::get<Statement>(dealt.body.front().content).action);
+  steps.body.front() = define(column.name, place("Columns"), column.type);
+  Statement statement = innermost(steps);
+  std::erase_if(statement.guard, [](const Expression& condition) {
+    const Operation* bound = condition.operation(Operator::less);
+    return bound != nullptr && bound->operands.back() == index("M");
+  });
+  auto& update = std::get<Update>(statement.action);
+  std::vector<Expression> both = factors(update.value);
+  Access value = place("Values");
+  value.subscripts.push_back({"", Affine::of("u")});
+  both.front() = value;
+  update.value = product(both);
+  return with_innermost(steps, {Node{std::move(statement)}});
 }
 
 }  // namespace
 
 LoopNest pack_regions(const LoopNest& nest, const PackRegions& directive) {
   check_directive(nest, directive);
-  PanelNest parts = take_apart(nest, directive);
-  Phase& phase = parts.phases.front();
-  Loop* dealt = find_sums(parts, phase);
-  if (dealt == nullptr) {
-    throw ScheduleError(directive, "the sums are not reduced", "split the reduction loop and reduce its sums first");
+  ThreadNest parts = take_apart(nest, directive);
+  const std::size_t at = find_place(parts.body, Role::reduction);
+  if (parts.thread("part") == nullptr || at == parts.body.size() || nest.find_array("sums") == nullptr) {
+    throw ScheduleError(directive, "the sums are not in registers",
+                        "split the reduction loop and accumulate its sums first");
   }
-  const std::int64_t rows =
-      std::get<Access>(update_of(dealt->body.back()).factors.front()).subscripts[0].affine.constant() + 1;
-  *dealt = RegionStep(nest, phase.threads).build(*dealt, directive.multiple);
-  *find_definition(phase.body, "count") = {"steps", Access{"Steps", {{"", Affine::of("region")}}}};
-  const auto first_row = phase.body.begin();
-  if (mentions(Block(first_row + 1, phase.body.end()), "i")) {
-    phase.body.insert(first_row, define("region", region_of(phase.threads)));
-  } else {
-    *first_row = define("region", region_of(phase.threads));
-  }
+  parts.body[at] = Node{read_region(std::get<Loop>(parts.body[at].content), directive.multiple)};
+  // The count of the columns stands in front of their loop.
+  parts.body[at - 1] = Node{Statement{{}, Perform{"count_steps", {Access{"Steps", {}}, index("region")}, {"steps"}}}};
+  const Block opening{
+      define("group_of_warp", index("place") * index("sharing_groups") + index("group")),
+      Node{Statement{{}, Perform{"find_region", {index("block"), index("set"), index("part")}, {"region"}}}}};
+  parts.body.insert(parts.body.begin() + static_cast<std::ptrdiff_t>(at) - 1, opening.begin(), opening.end());
 
   LoopNest result = put_together(nest, parts);
   std::erase_if(result.arrays, [](const ArrayDeclaration& array) { return array.role == ArrayRole::sparse; });
   const Affine regions = Affine::of("regions");
   const Affine steps = Affine::of("most_steps");
-  const Affine groups = extent(phase.threads, "panel") * extent(phase.threads, "group");
-  result.arrays.push_back({"Steps", {regions}, ArrayRole::packed_index});
-  result.arrays.push_back({"Columns", {regions, steps, groups}, ArrayRole::packed_index});
-  result.arrays.push_back({"Values", {regions, steps, groups, rows}, ArrayRole::packed_value});
+  const Affine groups = Affine::of("warp_groups");
+  result.arrays.push_back({"Steps", {regions}, ArrayRole::packed_index, ScalarType::i32});
+  result.arrays.push_back({"Columns", {regions, steps, groups}, ArrayRole::packed_index, ScalarType::u32});
+  result.arrays.push_back(
+      {"Values", {regions, steps, groups, Affine::of("panel_height")}, ArrayRole::packed_value, nest.element()});
+  result.packed = {.kind = PackedForm::Kind::regions,
+                   .height = nest.constant("panel_height"),
+                   .warps = nest.constant("panel_warps"),
+                   .groups = nest.constant("sharing_groups"),
+                   .warp_panels = nest.constant("warp_panels"),
+                   .block_panels = nest.constant("block_panels"),
+                   .multiple = directive.multiple};
+  result.story.push_back("What a warp needs to know of A is one region of the packed matrix, at an address that follows from "
+                         "the warp's place alone: the kernel waits for memory twice, for its region and for B.");
   return result;
-}
-
-bool has_regions(const LoopNest& nest) {
-  return std::ranges::any_of(nest.arrays, [](const ArrayDeclaration& array) { return array.name == "Steps"; });
 }
 
 }  // namespace esc

@@ -2,30 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "generator/ir/rewrite.h"
 #include "generator/lower/mapped_nest.h"
+#include "generator/lower/thread_nest.h"
 #include "generator/schedule/rows_schedule.h"
 
 namespace esc {
 namespace {
-
-void check_directive(const LoopNest& nest, const PackTasks& directive) {
-  const bool sparse = std::ranges::any_of(nest.arrays, [&](const ArrayDeclaration& array) {
-    return array.role == ArrayRole::sparse && array.name == directive.array;
-  });
-  if (!sparse) {
-    throw ScheduleError(directive, fmt::format("'{}' is not a sparse array of the nest", directive.array),
-                        "transform the sparse array, once");
-  }
-  if (directive.light < 1 || directive.light > RowsSchedule::max_task) {
-    throw ScheduleError(
-        directive, fmt::format("light={} is outside 1 to {}", directive.light, RowsSchedule::max_task),
-        fmt::format("the nearest legal value is {}", std::clamp(directive.light, 1, RowsSchedule::max_task)));
-  }
-}
 
 Access element(const std::string& array) { return {array, {{"", Affine::of("task")}}}; }
 
@@ -36,18 +21,25 @@ Loop read_pairs(const Loop& piece) {
   Loop pairs = piece;
   pairs.lower = 0;
   pairs.upper = Affine::of("length");
-  auto& column = std::get<DefineIndex>(std::get<Statement>(pairs.body.front().content).action);
-  column.value = pair("Columns");
+  std::get<Define>(std::get<Statement>(pairs.body.front().content).action).value = pair("Columns");
   auto& update = std::get<Update>(std::get<Statement>(pairs.body.back().content).action);
-  update.factors.front() = pair("Values");
+  std::vector<Expression> both = factors(update.value);
+  both.front() = pair("Values");
+  update.value = product(both);
   return pairs;
+}
+
+/// Most non-zeros of a piece: what the bounds of its columns are apart.
+std::int64_t pieces_longest(const Loop& pieces) {
+  return find_loop(pieces.body, "c")->lower.coefficient(pieces.iterator);
 }
 
 }  // namespace
 
 LoopNest pack_tasks(const LoopNest& nest, const PackTasks& directive) {
-  check_directive(nest, directive);
-  const Loop* row = find_loop(nest.body, "i");
+  check_sparse(nest, directive, directive.array);
+  check_between(directive, "light", directive.light, RowsSchedule::max_task);
+  const Loop* row = find_loop(nest.body, Role::row);
   const Loop* pieces = find_loop(nest.body, "piece");
   if (row == nullptr || pieces == nullptr) {
     throw ScheduleError(directive, "the rows are not cut", "cut the rows into tasks first");
@@ -68,10 +60,15 @@ LoopNest pack_tasks(const LoopNest& nest, const PackTasks& directive) {
   std::erase_if(result.arrays, [](const ArrayDeclaration& array) { return array.role == ArrayRole::sparse; });
   std::erase_if(result.derived_sizes, [](const DerivedSize& size) { return size.name == "pieces"; });
   for (const char* list : {"Rows", "Splits", "First", "Lengths"}) {
-    result.arrays.push_back({list, {Affine::of("tasks")}, ArrayRole::packed_index});
+    result.arrays.push_back({list, {Affine::of("tasks")}, ArrayRole::packed_index, ScalarType::u32});
   }
-  result.arrays.push_back({"Columns", {Affine::of("nonzeros")}, ArrayRole::packed_index});
-  result.arrays.push_back({"Values", {Affine::of("nonzeros")}, ArrayRole::packed_value});
+  result.arrays.push_back({"Columns", {Affine::of("nonzeros")}, ArrayRole::packed_index, ScalarType::u32});
+  result.arrays.push_back({"Values", {Affine::of("nonzeros")}, ArrayRole::packed_value, nest.element()});
+  result.packed = {.kind = PackedForm::Kind::tasks, .longest = pieces_longest(*pieces), .light = directive.light};
+  result.story.push_back(fmt::format(
+      "The rows of A are cut into tasks of at most {} non-zeros, which are taken longest first, so that no thread block is "
+      "left over in the end.",
+      result.packed.longest));
   return result;
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "generator/lower/mapped_nest.h"
-#include "generator/lower/panel_nest.h"
+#include "generator/lower/thread_nest.h"
 #include "generator/schedule/panel_schedule.h"
 
 namespace esc {
@@ -21,52 +21,51 @@ void check_share(const SplitColumns& directive, const std::string& what, std::in
   }
 }
 
-const ColumnLoop* find_columns(const Block& body) {
-  return body.empty() ? nullptr : std::get_if<ColumnLoop>(&body.back().content);
-}
-
 Loop deal(const ColumnLoop& columns, std::int64_t warps, std::int64_t groups) {
   Loop dealt{"c",
-             Affine::of("warp", groups) + Affine::of("group"),
+             Affine::of("part", groups) + Affine::of("group"),
              Affine::of("count"),
              warps * groups,
              Role::reduction,
              Mapping::sequential,
-             {define(columns.iterator, ColumnAt{columns.set, Affine::of("c")})}};
-  for (const Node& node : columns.body) {
-    Statement statement = std::get<Statement>(node.content);
-    std::get<Update>(statement.action).atomic = warps * groups > 1;
-    dealt.body.push_back(Node{std::move(statement)});
-  }
+             columns.body};
+  Statement statement = innermost(dealt);
+  std::get<Update>(statement.action).atomic = warps * groups > 1;
+  dealt = with_innermost(dealt, {Node{std::move(statement)}});
+  dealt.body.insert(dealt.body.begin(), define(columns.iterator, ColumnAt{columns.set, Affine::of("c")}, ScalarType::u32));
   return dealt;
 }
 
 }  // namespace
 
 LoopNest split_columns(const LoopNest& nest, const SplitColumns& directive) {
-  PanelNest parts = take_apart(nest, directive);
-  if (!parts.tiles) {
+  ThreadNest parts = take_apart(nest, directive);
+  if (parts.grid.size() < 2) {
     throw ScheduleError(directive, "the columns of C are not mapped to the grid", "map the column loop first");
   }
-  Phase& phase = parts.phases.front();
-  const ColumnLoop* columns = find_columns(phase.body);
-  if (columns == nullptr || columns->iterator != directive.loop) {
+  const auto* found = parts.body.empty() ? nullptr : std::get_if<ColumnLoop>(&parts.body.back().content);
+  if (found == nullptr || found->iterator != directive.loop) {
     throw ScheduleError(directive, fmt::format("there is no loop over enumerated columns '{}'", directive.loop),
                         "split the reduction loop, once");
   }
-  check_share(directive, "warps", directive.warps, count_threads(phase.threads, Mapping::warp_digit),
+  check_share(directive, "warps", directive.warps, count_threads(nest, parts, Mapping::warp_digit),
               PanelSchedule::max_warps, "warps");
-  check_share(directive, "groups", directive.groups, count_threads(phase.threads, Mapping::lane_digit), warp_size,
-              "lanes");
+  check_share(directive, "groups", directive.groups, count_threads(nest, parts, Mapping::lane_digit), warp_size, "lanes");
 
-  const Loop dealt = deal(*columns, directive.warps, directive.groups);
-  phase.body.back() = define("count", ColumnCount{columns->set});
-  phase.body.push_back(Node{dealt});
-  const auto first_lanes = std::ranges::find(phase.threads, Mapping::lane_digit, &Loop::mapping);
-  phase.threads.insert(first_lanes, thread_loop("warp", directive.warps, Role::reduction, Mapping::warp_digit));
-  const auto lanes_of_group = std::ranges::find(phase.threads, Role::column, &Loop::role);
-  phase.threads.insert(lanes_of_group, thread_loop("group", directive.groups, Role::reduction, Mapping::lane_digit));
-  return put_together(nest, parts);
+  const ColumnLoop columns = *found;
+  parts.body.back() = define("count", ColumnCount{columns.set});
+  parts.body.push_back(Node{deal(columns, directive.warps, directive.groups)});
+  parts.add_warps("part", "panel_warps", Role::reduction);
+  parts.add_lanes("group", "sharing_groups", Role::reduction);
+
+  LoopNest result = put_together(nest, parts);
+  result.constants.push_back({"panel_warps", directive.warps, "warps: warps that share the columns of a panel"});
+  result.constants.push_back(
+      {"sharing_groups", directive.groups, "groups: lane groups of a warp that share them"});
+  result.constants.push_back({"warp_groups", index("warp_panels") * index("sharing_groups"), "lane groups of a warp"});
+  result.constants.push_back({"threads_per_block", 32 * index("panel_warps") * index("block_sets"), ""});
+  result.story.push_back("The columns of a panel are dealt to the lane groups of its warps.");
+  return result;
 }
 
 }  // namespace esc

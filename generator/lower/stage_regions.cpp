@@ -3,110 +3,85 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "generator/ir/rewrite.h"
-#include "generator/lower/mapped_nest.h"
-#include "generator/lower/pack_regions.h"
-#include "generator/lower/panel_nest.h"
+#include "generator/lower/thread_nest.h"
 
 namespace esc {
 namespace {
 
-bool is_packed(const ArrayDeclaration& array) {
-  return array.role == ArrayRole::packed_index || array.role == ArrayRole::packed_value;
-}
+const std::vector<std::string> arrays_of_region{"Steps", "Columns", "Values"};
 
 std::string staged_name(const std::string& array) { return "Staged" + array; }
 
-bool is_staged(const LoopNest& nest) {
-  return std::ranges::any_of(nest.arrays,
-                             [](const ArrayDeclaration& array) { return array.name == staged_name("Steps"); });
+bool is_of_region(const std::string& array) {
+  return std::ranges::find(arrays_of_region, array) != arrays_of_region.end();
 }
 
-/// The loops over the warps of a block, which share its staged regions.
-std::vector<Loop> warps_of(const std::vector<Loop>& threads) {
-  std::vector<Loop> warps;
-  std::ranges::copy_if(threads, std::back_inserter(warps),
-                       [](const Loop& loop) { return loop.mapping == Mapping::warp_digit; });
-  return warps;
+/// The copy of a region in place of the region, wherever it is read.
+Block read_copy(const Block& block) {
+  return rewrite(block, {.affine = [](const Affine& affine) { return affine.substitute("region", Affine::of("copy")); },
+                         .access = [](const Access& access) {
+                           return is_of_region(access.array) ? Access{staged_name(access.array), access.subscripts} : access;
+                         }});
 }
 
-/// Array[region][..] -> StagedArray[set][warp][..].
-Access staged(const Access& access, const std::vector<Loop>& warps) {
-  Access result{staged_name(access.array), {}};
-  for (const Loop& loop : warps) {
-    result.subscripts.push_back({"", Affine::of(loop.iterator)});
+Perform stage_region() {
+  Perform perform{"stage_region", {}, {"copy"}};
+  for (const std::string& array : arrays_of_region) {
+    perform.arguments.push_back(Access{array, {}});
   }
-  result.subscripts.insert(result.subscripts.end(), access.subscripts.begin() + 1, access.subscripts.end());
-  return result;
-}
-
-ArrayDeclaration staged(const ArrayDeclaration& array, const std::vector<Loop>& warps) {
-  ArrayDeclaration result{staged_name(array.name), {}, ArrayRole::shared};
-  for (const Loop& loop : warps) {
-    result.extents.push_back(loop.upper);
+  for (const std::string& array : arrays_of_region) {
+    perform.arguments.push_back(Access{staged_name(array), {}});
   }
-  result.extents.insert(result.extents.end(), array.extents.begin() + 1, array.extents.end());
-  return result;
-}
-
-Node copy(const Access& from, const std::vector<Loop>& warps, Guard guard) {
-  return Node{Statement{std::move(guard), Store{staged(from, warps), from}}};
-}
-
-/// The lanes of every warp share out the steps of its region.
-Phase copy_regions(const LoopNest& nest, const std::vector<Loop>& warps, const DefineIndex& region) {
-  const Subscript at_region{"", Affine::of("region")};
-  const Subscript at_step{"", Affine::of("step")};
-  const Subscript at_group{"", Affine::of("group")};
-  const Access steps{"Steps", {at_region}};
-  const ArrayDeclaration& values = nest.array(ArrayRole::packed_value);
-  Block each{copy({"Columns", {at_region, at_step, at_group}}, warps, {})};
-  for (Node& node : loop_over("u", values.extents[3].constant(), Role::row,
-                              {copy({"Values", {at_region, at_step, at_group, {"", Affine::of("u")}}}, warps, {})})) {
-    each.push_back(std::move(node));
-  }
-  Phase phase{warps, {}};
-  phase.threads.push_back(thread_loop("lane", warp_size, Role::none, Mapping::lane_digit));
-  phase.body = {Node{Statement{{}, region}}, define("steps", steps), copy(steps, warps, {Less{Affine::of("lane"), 1}}),
-                Node{Loop{"step", Affine::of("lane"), Affine::of("steps"), warp_size, Role::none, Mapping::sequential,
-                          loop_over("group", values.extents[2].constant(), Role::none, each)}}};
-  return phase;
+  perform.arguments.push_back(index("region"));
+  perform.arguments.push_back(index("warp"));
+  return perform;
 }
 
 }  // namespace
 
 LoopNest stage_regions(const LoopNest& nest, const StageRegions& directive) {
-  if (directive.array != "A" || !has_regions(nest)) {
+  if (directive.array != "A" || nest.packed.kind != PackedForm::Kind::regions) {
     throw ScheduleError(directive, fmt::format("'{}' is not stored in regions", directive.array),
                         "transform the sparse array into regions first");
   }
-  if (is_staged(nest)) {
-    throw ScheduleError(directive, fmt::format("'{}' is already staged", directive.array), "stage once");
+  if (nest.find_array("next") != nullptr || nest.find_array(staged_name("Steps")) != nullptr) {
+    throw ScheduleError(directive, fmt::format("'{}' is already prefetched or staged", directive.array), "stage once");
   }
-  PanelNest parts = take_apart(nest, directive);
-  Phase& reading = parts.phases.front();
-  const std::vector<Loop> warps = warps_of(reading.threads);
-  const DefineIndex region = *find_definition(reading.body, "region");
-  std::erase(reading.body, Node{Statement{{}, region}});
+  if (nest.find_array("current") == nullptr) {
+    throw ScheduleError(directive, "columns of A are not taken several at a time", "batch the columns of A first");
+  }
+  ThreadNest parts = take_apart(nest, directive);
+  const auto counting = std::ranges::find_if(parts.body, [](const Node& node) {
+    const auto* statement = std::get_if<Statement>(&node.content);
+    const auto* perform = statement == nullptr ? nullptr : std::get_if<Perform>(&statement->action);
+    return perform != nullptr && perform->instruction == "count_quads";
+  });
+  ESC_CHECK(counting != parts.body.end(), "the quads of a region are counted");
+  const Block reading = read_copy(Block(counting, parts.body.end()));
+  parts.body.erase(counting, parts.body.end());
+  parts.body.insert(parts.body.end(),
+                    {Node{Note{"Each warp copies its region to shared memory, past the registers, and waits for it once."}},
+                     Node{Statement{{}, stage_region()}}, Node{Statement{{}, Perform{"wait_for_copies", {}}}},
+                     Node{Barrier{Scope::warp}}});
+  parts.body.insert(parts.body.end(), reading.begin(), reading.end());
 
-  LoopNest result = nest;
-  for (const ArrayDeclaration& array : nest.arrays) {
-    if (is_packed(array)) {
-      result.arrays.push_back(staged(array, warps));
-    }
+  LoopNest result = put_together(nest, parts);
+  std::vector<ArrayDeclaration> staged;
+  for (const std::string& array : arrays_of_region) {
+    ArrayDeclaration copy = *nest.find_array(array);
+    copy.name = staged_name(array);
+    copy.extents.front() = Affine::of("block_warps");
+    copy.role = ArrayRole::shared;
+    copy.record = "region";
+    staged.push_back(std::move(copy));
   }
-  reading.body = rewrite(reading.body, {.affine = {},
-                                        .access =
-                                            [&](const Access& access) {
-                                              const bool packed = access.array == "Steps" ||
-                                                                  access.array == "Columns" || access.array == "Values";
-                                              return packed ? staged(access, warps) : access;
-                                            },
-                                        .operand = {},
-                                        .definition = {}});
-  parts.phases.insert(parts.phases.begin(), copy_regions(nest, warps, region));
-  return put_together(result, parts);
+  // In front of the sums, as in the memory of the block.
+  result.arrays.insert(result.arrays.begin(), staged.begin(), staged.end());
+  result.constants.push_back({"block_warps", index("panel_warps") * index("block_sets"), ""});
+  return result;
 }
 
 }  // namespace esc

@@ -27,8 +27,8 @@ Block list_definitions(std::int64_t height) {
 
 bool defines_column_count(const Node& node) {
   const auto* statement = std::get_if<Statement>(&node.content);
-  const auto* index = statement == nullptr ? nullptr : std::get_if<DefineIndex>(&statement->action);
-  return index != nullptr && std::holds_alternative<ColumnCount>(index->value);
+  const auto* defined = statement == nullptr ? nullptr : std::get_if<Define>(&statement->action);
+  return defined != nullptr && std::holds_alternative<ColumnCount>(defined->value.content);
 }
 
 /// One enumerated block with its columns and its values of A taken from the packed lists.
@@ -55,16 +55,14 @@ class PackedCase {
 
  private:
   Statement transform(const Statement& statement) {
-    if (const auto* index = std::get_if<DefineIndex>(&statement.action)) {
-      if (const auto* at = std::get_if<ColumnAt>(&index->value)) {
-        positions_[index->name] = at->position;
-        return {statement.guard, DefineIndex{index->name, packed("Cols", "first", at->position)}};
+    if (const auto* defined = std::get_if<Define>(&statement.action)) {
+      if (const auto* at = std::get_if<ColumnAt>(&defined->value.content)) {
+        positions_[defined->name] = at->position;
+        return {statement.guard, Define{defined->type, defined->name, packed("Cols", "first", at->position)}};
       }
     }
-    Statement packed_statement = rewrite(statement, {.affine = {},
-                                                     .access = [this](const Access& access) { return transform(access); },
-                                                     .operand = {},
-                                                     .definition = {}});
+    Statement packed_statement =
+        rewrite(statement, {.access = [this](const Access& access) { return transform(access); }});
     std::erase(packed_statement.guard, has_columns());
     return packed_statement;
   }
@@ -84,14 +82,14 @@ class PackedCase {
 
 bool is_coarsened(const Case& one) { return !one.body.empty() && defines_column_count(one.body.front()); }
 
-std::vector<ArrayDeclaration> packed_arrays() {
+std::vector<ArrayDeclaration> packed_arrays(ScalarType element) {
   const Affine lists = Affine::of("lists");
   return {{"Panels", {lists}, ArrayRole::packed_index},
           {"Patterns", {lists}, ArrayRole::packed_index},
           {"RPP", {lists + 1}, ArrayRole::packed_index},
           {"NPP", {lists + 1}, ArrayRole::packed_index},
           {"Cols", {Affine::of("enumerated_columns")}, ArrayRole::packed_index},
-          {"ANNZ", {Affine::of("nonzeros")}, ArrayRole::packed_value}};
+          {"ANNZ", {Affine::of("nonzeros")}, ArrayRole::packed_value, element}};
 }
 
 }  // namespace
@@ -122,8 +120,9 @@ LoopNest transform_data(const LoopNest& nest, const Transform& directive) {
   grid.iterator = "list";
   grid.upper = Affine::of("lists");
   result.derived_sizes.clear();
+  result.packed = {.kind = PackedForm::Kind::lists, .height = height};
   std::erase_if(result.arrays, [](const ArrayDeclaration& array) { return array.role == ArrayRole::sparse; });
-  for (ArrayDeclaration& array : packed_arrays()) {
+  for (ArrayDeclaration& array : packed_arrays(nest.element())) {
     result.arrays.push_back(std::move(array));
   }
   return result;

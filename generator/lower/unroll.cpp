@@ -25,7 +25,7 @@ Block repeat(const Block& block, const Loop& unrolled, int factor) {
       const Affine shifted = Affine::of(unrolled.iterator) + step;
       Statement copy = substitute(statement, unrolled.iterator, shifted);
       if (step > 0) {
-        copy.guard.insert(copy.guard.begin(), Less{shifted, unrolled.upper});
+        copy.guard.insert(copy.guard.begin(), less(shifted, unrolled.upper));
       }
       repeated.push_back(Node{std::move(copy)});
     }
@@ -42,7 +42,7 @@ LoopNest unroll(const LoopNest& nest, const Unroll& directive) {
                         fmt::format("the loops of the nest are {}", list_iterators(nest.body)));
   }
   if (loop->step != 1) {
-    throw ScheduleError(directive, fmt::format("loop '{}' is already unrolled by {}", directive.loop, loop->step),
+    throw ScheduleError(directive, fmt::format("loop '{}' is already unrolled by {}", directive.loop, loop->step.constant()),
                         "unroll each loop once");
   }
   if (directive.factor < 1 || directive.factor > AtomicSchedule::max_ufi) {

@@ -79,8 +79,11 @@ std::vector<AtomicSchedule> legal_atomic_schedules(long long bcol) {
 }
 
 std::vector<Directive> expand(const AtomicSchedule& schedule) {
-  std::vector<Directive> directives{Unroll{"i", schedule.ufi}, MapGrid{"i"},
-                                    MapLanes{"j", 32 * schedule.warptile, schedule.threads}, Unroll{"k", schedule.ufk},
+  std::vector<Directive> directives{Unroll{"i", schedule.ufi},
+                                    Enumerate{},
+                                    MapGrid{"i"},
+                                    MapLanes{"j", 32 * schedule.warptile, schedule.threads},
+                                    Coarsen{"k", schedule.ufk},
                                     Transform{"A"}};
   if (schedule.compaction) {
     directives.emplace_back(Compact{});

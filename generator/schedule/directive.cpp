@@ -1,48 +1,338 @@
 #include "generator/schedule/directive.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <utility>
 
 namespace esc {
 namespace {
 
-std::string text(const Unroll& unroll) { return fmt::format("unroll({}, {})", unroll.loop, unroll.factor); }
-std::string text(const MapGrid& map) { return fmt::format("map({}, grid)", map.loop); }
-std::string text(const MapLanes& map) {
-  return fmt::format("map({}, {}, threads={})", map.loop, map.columns, map.threads);
+/// What stands in the parentheses of a directive, said once for the printer, the parser and the errors: `form` goes through
+/// the parts in order. A part is a name (of a loop or an array), a number, a fixed word, or a number behind a key.
+template <typename Form>
+void form(Unroll& directive, Form& parts) {
+  parts.directive("unroll");
+  parts.name("LOOP", directive.loop);
+  parts.number(directive.factor);
 }
-std::string text(const Transform& transform) { return fmt::format("transform({})", transform.array); }
-std::string text(const Compact&) { return "compact()"; }
-std::string text(const MergePatterns&) { return "merge()"; }
-std::string text(const MapPanels& map) {
-  return fmt::format("map({}, grid, panels={}, warp={})", map.loop, map.panels, map.warp_panels);
+template <typename Form>
+void form(Enumerate&, Form& parts) {
+  parts.directive("enumerate");
 }
-std::string text(const MapTiles& map) {
-  return fmt::format("map({}, grid, columns={}, vector={})", map.loop, map.columns, map.vector);
+template <typename Form>
+void form(MapGrid& directive, Form& parts) {
+  parts.directive("map");
+  parts.name("LOOP", directive.loop);
+  parts.word("grid");
 }
-std::string text(const SplitColumns& split) {
-  return fmt::format("split({}, warps={}, groups={})", split.loop, split.warps, split.groups);
+template <typename Form>
+void form(MapLanes& directive, Form& parts) {
+  parts.directive("map");
+  parts.name("LOOP", directive.loop);
+  parts.word("lanes");
+  parts.keyed("columns", directive.columns);
+  parts.keyed("threads", directive.threads);
 }
-std::string text(const ReduceSums&) { return "reduce()"; }
-std::string text(const PackRegions& pack) { return fmt::format("transform({}, regions, {})", pack.array, pack.multiple); }
-std::string text(const StageRegions& stage) { return fmt::format("stage({})", stage.array); }
-std::string text(const CutRows& cut) { return fmt::format("cut({}, {})", cut.loop, cut.task); }
-std::string text(const PackTasks& pack) { return fmt::format("transform({}, tasks, light={})", pack.array, pack.light); }
-std::string text(const MapTasks& map) {
-  return fmt::format("map({}, grid, warps={}, groups={})", map.loop, map.warps, map.groups);
+template <typename Form>
+void form(Coarsen& directive, Form& parts) {
+  parts.directive("coarsen");
+  parts.name("LOOP", directive.loop);
+  parts.number(directive.factor);
+}
+template <typename Form>
+void form(Transform& directive, Form& parts) {
+  parts.directive("transform");
+  parts.name("ARRAY", directive.array);
+  parts.word("lists");
+}
+template <typename Form>
+void form(Compact&, Form& parts) {
+  parts.directive("compact");
+}
+template <typename Form>
+void form(MergePatterns&, Form& parts) {
+  parts.directive("merge");
+}
+template <typename Form>
+void form(OwnPanels& directive, Form& parts) {
+  parts.directive("own");
+  parts.name("LOOP", directive.loop);
+  parts.keyed("panels", directive.panels);
+  parts.keyed("warp", directive.warp_panels);
+}
+template <typename Form>
+void form(TileColumns& directive, Form& parts) {
+  parts.directive("tile");
+  parts.name("LOOP", directive.loop);
+  parts.keyed("columns", directive.columns);
+  parts.keyed("vector", directive.vector);
+}
+template <typename Form>
+void form(SplitColumns& directive, Form& parts) {
+  parts.directive("split");
+  parts.name("LOOP", directive.loop);
+  parts.keyed("warps", directive.warps);
+  parts.keyed("groups", directive.groups);
+}
+template <typename Form>
+void form(AccumulateSums&, Form& parts) {
+  parts.directive("accumulate");
+}
+template <typename Form>
+void form(ShuffleSums&, Form& parts) {
+  parts.directive("shuffle");
+}
+template <typename Form>
+void form(ShareSums&, Form& parts) {
+  parts.directive("share");
+}
+template <typename Form>
+void form(PackRegions& directive, Form& parts) {
+  parts.directive("transform");
+  parts.name("ARRAY", directive.array);
+  parts.word("regions");
+  parts.number(directive.multiple);
+}
+template <typename Form>
+void form(Vectorize& directive, Form& parts) {
+  parts.directive("vectorize");
+  parts.name("LOOP", directive.loop);
+}
+template <typename Form>
+void form(BatchColumns& directive, Form& parts) {
+  parts.directive("batch");
+  parts.name("LOOP", directive.loop);
+  parts.number(directive.factor);
+}
+template <typename Form>
+void form(Prefetch& directive, Form& parts) {
+  parts.directive("prefetch");
+  parts.name("ARRAY", directive.array);
+}
+template <typename Form>
+void form(StageRegions& directive, Form& parts) {
+  parts.directive("stage");
+  parts.name("ARRAY", directive.array);
+}
+template <typename Form>
+void form(Overlap&, Form& parts) {
+  parts.directive("overlap");
+}
+template <typename Form>
+void form(CutRows& directive, Form& parts) {
+  parts.directive("cut");
+  parts.name("LOOP", directive.loop);
+  parts.number(directive.task);
+}
+template <typename Form>
+void form(PackTasks& directive, Form& parts) {
+  parts.directive("transform");
+  parts.name("ARRAY", directive.array);
+  parts.word("tasks");
+  parts.number(directive.light);
+}
+template <typename Form>
+void form(AssignTasks& directive, Form& parts) {
+  parts.directive("assign");
+  parts.name("LOOP", directive.loop);
+  parts.keyed("warps", directive.warps);
+  parts.keyed("groups", directive.groups);
+}
+
+/// Writes a directive.
+class Printed {
+ public:
+  void directive(const char* word) { directive_ = word; }
+  void name(const char*, const std::string& value) { parts_.push_back(value); }
+  void number(int value) { parts_.push_back(fmt::format("{}", value)); }
+  void word(const char* word) { parts_.emplace_back(word); }
+  void keyed(const char* key, int value) { parts_.push_back(fmt::format("{}={}", key, value)); }
+
+  std::string text() const { return fmt::format("{}({})", directive_, fmt::join(parts_, ", ")); }
+
+ private:
+  std::string directive_;
+  std::vector<std::string> parts_;
+};
+
+/// Writes what a directive of this kind looks like.
+class Described {
+ public:
+  void directive(const char* word) { directive_ = word; }
+  void name(const char* kind, const std::string&) { parts_.emplace_back(kind); }
+  void number(int) { parts_.emplace_back("NUMBER"); }
+  void word(const char* word) { parts_.emplace_back(word); }
+  void keyed(const char* key, int) { parts_.push_back(fmt::format("{}=NUMBER", key)); }
+
+  const std::string& directive() const { return directive_; }
+  std::string text() const { return fmt::format("{}({})", directive_, fmt::join(parts_, ", ")); }
+
+ private:
+  std::string directive_;
+  std::vector<std::string> parts_;
+};
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) {
+    text.remove_prefix(1);
+  }
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) {
+    text.remove_suffix(1);
+  }
+  return text;
+}
+
+std::vector<std::string_view> split_at(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const auto end = text.find_first_of(separators);
+    parts.push_back(trimmed(text.substr(0, end)));
+    if (end == std::string_view::npos) {
+      return parts;
+    }
+    text.remove_prefix(end + 1);
+  }
+}
+
+bool is_name(std::string_view text) {
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&
+         std::find_if_not(text.begin(), text.end(), is_word) == text.end();
+}
+
+/// Reads the parts of a directive; whether they were all of the right kind shows in the end.
+class Read {
+ public:
+  explicit Read(std::vector<std::string_view> parts) : parts_(std::move(parts)) {}
+
+  void directive(const char*) {}
+  void name(const char*, std::string& value) {
+    const std::string_view part = take();
+    matches_ = matches_ && is_name(part);
+    value = part;
+  }
+  void number(int& value) { read_number(take(), value); }
+  void word(const char* word) { matches_ = take() == word && matches_; }
+  void keyed(const char* key, int& value) {
+    const std::string_view part = take();
+    const auto equals = part.find('=');
+    matches_ = matches_ && equals != std::string_view::npos && trimmed(part.substr(0, equals)) == key;
+    if (matches_) {
+      read_number(trimmed(part.substr(equals + 1)), value);
+    }
+  }
+
+  bool matches() const { return matches_ && next_ == parts_.size(); }
+
+ private:
+  std::string_view take() {
+    if (next_ == parts_.size()) {
+      matches_ = false;
+      return "";
+    }
+    return parts_[next_++];
+  }
+  void read_number(std::string_view text, int& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    matches_ = matches_ && !text.empty() && error == std::errc() && end == text.data() + text.size();
+  }
+
+  std::vector<std::string_view> parts_;
+  std::size_t next_ = 0;
+  bool matches_ = true;
+};
+
+template <std::size_t... indices>
+std::vector<Directive> one_of_each(std::index_sequence<indices...>) {
+  return {Directive(std::variant_alternative_t<indices, Directive>{})...};
+}
+
+const std::vector<Directive>& kinds() {
+  static const std::vector<Directive> all = one_of_each(std::make_index_sequence<std::variant_size_v<Directive>>{});
+  return all;
+}
+
+Described description(Directive kind) {
+  Described described;
+  std::visit([&](auto& one) { form(one, described); }, kind);
+  return described;
+}
+
+[[noreturn]] void refuse(std::string_view text, const std::string& word) {
+  std::vector<std::string> forms;
+  std::vector<std::string> names;
+  for (const Directive& kind : kinds()) {
+    const Described described = description(kind);
+    if (described.directive() == word) {
+      forms.push_back(described.text());
+    } else if (std::find(names.begin(), names.end(), described.directive()) == names.end()) {
+      names.push_back(described.directive());
+    }
+  }
+  if (forms.empty()) {
+    throw ScheduleError(std::string(text), fmt::format("there is no directive '{}'", word),
+                        fmt::format("the directives are {}", fmt::join(names, ", ")));
+  }
+  throw ScheduleError(std::string(text), fmt::format("is not of the form of {}", word),
+                      fmt::format("write {}", fmt::join(forms, " or ")));
 }
 
 }  // namespace
 
 std::string print(const Directive& directive) {
-  return std::visit([](const auto& one) { return text(one); }, directive);
+  Printed printed;
+  Directive copy = directive;
+  std::visit([&](auto& one) { form(one, printed); }, copy);
+  return printed.text();
 }
 
 std::string print(const std::vector<Directive>& directives) {
   std::string joined;
   for (const Directive& directive : directives) {
-    joined += (joined.empty() ? "" : ", ") + print(directive);
+    joined += (joined.empty() ? "" : "; ") + print(directive);
   }
   return joined;
+}
+
+Directive parse_directive(std::string_view text) {
+  const std::string_view whole = trimmed(text);
+  const auto opening = whole.find('(');
+  const std::string word(trimmed(whole.substr(0, opening)));
+  if (opening == std::string_view::npos || whole.back() != ')') {
+    refuse(whole, word);
+  }
+  const std::string_view inside = trimmed(whole.substr(opening + 1, whole.size() - opening - 2));
+  const std::vector<std::string_view> parts = inside.empty() ? std::vector<std::string_view>{} : split_at(inside, ",");
+  for (Directive kind : kinds()) {
+    if (description(kind).directive() != word) {
+      continue;
+    }
+    Read read(parts);
+    std::visit([&](auto& one) { form(one, read); }, kind);
+    if (read.matches()) {
+      return kind;
+    }
+  }
+  refuse(whole, word);
+}
+
+std::vector<Directive> parse_script(std::string_view text) {
+  std::vector<Directive> directives;
+  for (const std::string_view line : split_at(text, "\n")) {
+    for (const std::string_view one : split_at(line.substr(0, line.find('#')), ";")) {
+      if (!one.empty()) {
+        directives.push_back(parse_directive(one));
+      }
+    }
+  }
+  if (directives.empty()) {
+    throw ScheduleError("script", "has no directive", "write directives separated by ';' or on lines of their own");
+  }
+  return directives;
 }
 
 }  // namespace esc

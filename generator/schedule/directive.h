@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -8,27 +9,36 @@
 
 namespace esc {
 
-/// unroll(loop, factor): the loop advances by `factor` and its statements are repeated (paper, 3.2.1). For the row loop
-/// the factor is UFi; for the reduction loop it is UFk and coarsens the threads (3.3.2).
+/// unroll(i, 4): the row loop advances by `factor` and its statements are repeated: row panels (paper, 3.2.1).
 struct Unroll {
   std::string loop;
   int factor = 1;
   bool operator==(const Unroll&) const = default;
 };
-/// map(loop, grid): the row loop becomes thread blocks, one per (panel, pattern) (paper, 3.2.2).
+/// enumerate(): one case for each pattern of a panel (paper, 3.2).
+struct Enumerate {
+  bool operator==(const Enumerate&) const = default;
+};
+/// map(i, grid): the row loop becomes thread blocks, one per (panel, pattern) (paper, 3.2.2).
 struct MapGrid {
   std::string loop;
   bool operator==(const MapGrid&) const = default;
 };
-/// map(loop, columns, threads): a warp takes `columns` consecutive iterations of the column loop, each lane every 32nd of
-/// them; a block has `threads` threads (paper, 3.3.1).
+/// map(j, lanes, columns=64, threads=32): a warp takes `columns` consecutive iterations of the column loop, each lane every
+/// 32nd of them; a block has `threads` threads (paper, 3.3.1).
 struct MapLanes {
   std::string loop;
   int columns = 32;
   int threads = 32;
   bool operator==(const MapLanes&) const = default;
 };
-/// transform(array): the sparse array is stored in the order in which the code reads it (paper, 3.3.3).
+/// coarsen(k, 7): a thread takes `factor` enumerated columns per iteration and sums in scalars (paper, 3.3.2).
+struct Coarsen {
+  std::string loop;
+  int factor = 1;
+  bool operator==(const Coarsen&) const = default;
+};
+/// transform(A, lists): the sparse array is stored in the order in which the code reads it (paper, 3.3.3).
 struct Transform {
   std::string array;
   bool operator==(const Transform&) const = default;
@@ -41,19 +51,19 @@ struct Compact {
 struct MergePatterns {
   bool operator==(const MergePatterns&) const = default;
 };
-/// map(i, grid, panels=4, warp=2): a thread block owns `panels` consecutive panels, and each of its warps `warp_panels`.
-struct MapPanels {
+/// own(i, panels=4, warp=2): a thread block owns `panels` consecutive panels, and each of its warps `warp_panels`.
+struct OwnPanels {
   std::string loop;
   int panels = 1;
   int warp_panels = 1;
-  bool operator==(const MapPanels&) const = default;
+  bool operator==(const OwnPanels&) const = default;
 };
-/// map(j, grid, columns=32, vector=4): a block computes `columns` columns of C; a lane holds `vector` consecutive ones.
-struct MapTiles {
+/// tile(j, columns=32, vector=4): a block computes `columns` columns of C; a lane holds `vector` consecutive ones.
+struct TileColumns {
   std::string loop;
   int columns = 32;
   int vector = 1;
-  bool operator==(const MapTiles&) const = default;
+  bool operator==(const TileColumns&) const = default;
 };
 /// split(k, warps=8, groups=4): the columns of a panel are dealt in turn to the lane groups of several warps.
 struct SplitColumns {
@@ -62,9 +72,17 @@ struct SplitColumns {
   int groups = 1;
   bool operator==(const SplitColumns&) const = default;
 };
-/// reduce(): sums are kept in scalars, added over lane groups by shuffles and over warps in shared memory, and stored once.
-struct ReduceSums {
-  bool operator==(const ReduceSums&) const = default;
+/// accumulate(): sums are kept in registers and given to C in the end.
+struct AccumulateSums {
+  bool operator==(const AccumulateSums&) const = default;
+};
+/// shuffle(): the sums of lane groups are added through the registers of their warp.
+struct ShuffleSums {
+  bool operator==(const ShuffleSums&) const = default;
+};
+/// share(): the sums of warps are added in shared memory, behind a barrier.
+struct ShareSums {
+  bool operator==(const ShareSums&) const = default;
 };
 /// transform(A, regions, 4): the sparse array is stored as one region for each warp, in the order in which the warp reads
 /// it; the columns of a lane group are filled up to a multiple of `multiple` with zeros.
@@ -73,10 +91,30 @@ struct PackRegions {
   int multiple = 4;
   bool operator==(const PackRegions&) const = default;
 };
+/// vectorize(j): what a lane moves of consecutive columns it moves at once.
+struct Vectorize {
+  std::string loop;
+  bool operator==(const Vectorize&) const = default;
+};
+/// batch(k, 8): a lane group takes `factor` columns of A per iteration, with wide loads, and loads before it multiplies.
+struct BatchColumns {
+  std::string loop;
+  int factor = 1;
+  bool operator==(const BatchColumns&) const = default;
+};
+/// prefetch(A): what an iteration reads of A is asked for one iteration earlier.
+struct Prefetch {
+  std::string array;
+  bool operator==(const Prefetch&) const = default;
+};
 /// stage(A): each warp copies its region to shared memory before it reads it.
 struct StageRegions {
   std::string array;
   bool operator==(const StageRegions&) const = default;
+};
+/// overlap(): programmatic dependent launch, with an early trigger and a late wait.
+struct Overlap {
+  bool operator==(const Overlap&) const = default;
 };
 /// cut(k, 128): the non-zeros of a row are cut into tasks of at most `task`.
 struct CutRows {
@@ -84,26 +122,28 @@ struct CutRows {
   int task = 128;
   bool operator==(const CutRows&) const = default;
 };
-/// transform(A, tasks, light=16): the sparse array is stored as a list of tasks, longest first, those of more than `light`
+/// transform(A, tasks, 16): the sparse array is stored as a list of tasks, longest first, those of more than `light`
 /// non-zeros in front of the others, and the non-zeros in the order of the tasks.
 struct PackTasks {
   std::string array;
   int light = 16;
   bool operator==(const PackTasks&) const = default;
 };
-/// map(task, grid, warps=4, groups=8): a warp takes a heavy task or, with each of `groups` lane groups, a light one; a
-/// thread block has `warps` warps.
-struct MapTasks {
+/// assign(task, warps=4, groups=8): a warp takes a heavy task or, with each of `groups` lane groups, a light one; a thread
+/// block has `warps` warps.
+struct AssignTasks {
   std::string loop;
   int warps = 1;
   int groups = 1;
-  bool operator==(const MapTasks&) const = default;
+  bool operator==(const AssignTasks&) const = default;
 };
-using Directive = std::variant<Unroll, MapGrid, MapLanes, Transform, Compact, MergePatterns, MapPanels, MapTiles,
-                               SplitColumns, ReduceSums, PackRegions, StageRegions, CutRows, PackTasks, MapTasks>;
+using Directive = std::variant<Unroll, Enumerate, MapGrid, MapLanes, Coarsen, Transform, Compact, MergePatterns, OwnPanels,
+                               TileColumns, SplitColumns, AccumulateSums, ShuffleSums, ShareSums, PackRegions, Vectorize,
+                               BatchColumns, Prefetch, StageRegions, Overlap, CutRows, PackTasks, AssignTasks>;
 
-/// "unroll(i, 4)", "map(i, grid)", "map(j, 64, threads=32)", "transform(A)", "compact()", "merge()", ...
+/// "unroll(i, 4)", "map(i, grid)", "own(i, panels=4, warp=2)", "merge()", ...
 std::string print(const Directive& directive);
+/// A script: directives in order, separated by "; ".
 std::string print(const std::vector<Directive>& directives);
 
 /// A directive or schedule that breaks a rule: which one, on which loop, the rule, and the nearest legal choice.
@@ -114,5 +154,12 @@ class ScheduleError : public UserError {
   ScheduleError(const std::string& schedule, const std::string& rule, const std::string& remedy)
       : UserError(schedule, rule, remedy) {}
 };
+
+/// Reads one directive as `print` writes it; spaces are free. parse_directive(print(d)) == d. Throws ScheduleError, with the
+/// directive as its place and the forms that its name has as the remedy.
+Directive parse_directive(std::string_view text);
+/// Reads a script: directives separated by ";" or the ends of lines, where "#" begins a comment. Throws ScheduleError; a
+/// script without a directive is refused too.
+std::vector<Directive> parse_script(std::string_view text);
 
 }  // namespace esc

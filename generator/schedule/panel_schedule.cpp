@@ -129,15 +129,20 @@ std::vector<PanelSchedule> legal_panel_schedules(long long bcol) {
 
 std::vector<Directive> expand(const PanelSchedule& schedule) {
   std::vector<Directive> directives{Unroll{"i", schedule.ufi},
+                                    Enumerate{},
                                     MergePatterns{},
-                                    MapPanels{"i", schedule.panels, schedule.warp_panels()},
-                                    MapTiles{"j", schedule.columns, schedule.vector},
+                                    OwnPanels{"i", schedule.panels, schedule.warp_panels()},
+                                    TileColumns{"j", schedule.columns, schedule.vector},
                                     SplitColumns{"k", schedule.warps, schedule.groups},
-                                    ReduceSums{},
-                                    PackRegions{"A", schedule.ufk},
-                                    Unroll{"k", schedule.ufk}};
-  if (schedule.stage) {
-    directives.emplace_back(StageRegions{"A"});
+                                    AccumulateSums{},
+                                    ShuffleSums{}};
+  if (schedule.warps > 1) {
+    directives.emplace_back(ShareSums{});
+  }
+  directives.insert(directives.end(), {PackRegions{"A", schedule.ufk}, Vectorize{"j"}, BatchColumns{"k", schedule.ufk}});
+  directives.push_back(schedule.stage ? Directive(StageRegions{"A"}) : Directive(Prefetch{"A"}));
+  if (schedule.pdl) {
+    directives.emplace_back(Overlap{});
   }
   return directives;
 }

@@ -71,15 +71,22 @@ std::vector<RowsSchedule> legal_rows_schedules(long long bcol) {
 }
 
 std::vector<Directive> expand(const RowsSchedule& schedule) {
-  return {Unroll{"i", 1},
-          MergePatterns{},
-          CutRows{"k", schedule.task},
-          PackTasks{"A", schedule.light},
-          MapTasks{"task", schedule.warps, schedule.warp_groups()},
-          MapTiles{"j", schedule.columns, schedule.vector},
-          SplitColumns{"k", 1, schedule.warp_groups()},
-          ReduceSums{},
-          Unroll{"k", schedule.unroll}};
+  std::vector<Directive> directives{Unroll{"i", 1},
+                                    Enumerate{},
+                                    MergePatterns{},
+                                    CutRows{"k", schedule.task},
+                                    PackTasks{"A", schedule.light},
+                                    AssignTasks{"task", schedule.warps, schedule.warp_groups()},
+                                    TileColumns{"j", schedule.columns, schedule.vector},
+                                    AccumulateSums{},
+                                    ShuffleSums{},
+                                    Vectorize{"j"},
+                                    BatchColumns{"k", schedule.unroll},
+                                    Prefetch{"A"}};
+  if (schedule.pdl) {
+    directives.emplace_back(Overlap{});
+  }
+  return directives;
 }
 
 }  // namespace esc

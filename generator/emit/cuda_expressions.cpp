@@ -1,0 +1,99 @@
+#include "generator/emit/cuda_expressions.h"
+
+#include <fmt/format.h>
+
+#include "generator/support/error.h"
+
+namespace esc {
+namespace {
+
+bool is_single_term(const Subscript& subscript) {
+  return subscript.offset.empty() ? subscript.affine.constant() == 0 && subscript.affine.terms().size() == 1
+                                  : subscript.affine == Affine();
+}
+
+std::string factor_text(const Subscript& subscript) {
+  const std::string text = index_text(subscript);
+  return is_single_term(subscript) ? text : "(" + text + ")";
+}
+
+}  // namespace
+
+std::string index_text(const Subscript& subscript) {
+  if (subscript.offset.empty()) {
+    return print(subscript.affine);
+  }
+  return subscript.affine == Affine() ? subscript.offset : subscript.offset + " + " + print(subscript.affine);
+}
+
+std::string CudaExpressions::leading_dimension(const ArrayDeclaration& array) const {
+  if (array.role == ArrayRole::dense) {
+    return "ldb";
+  }
+  return array.role == ArrayRole::output ? "ldc" : esc::print(array.extents.back());
+}
+
+std::string CudaExpressions::position(const ArrayDeclaration& array, const Access& access) const {
+  ESC_CHECK(access.subscripts.size() <= 2, "an array of the kernel has one or two dimensions: " + access.array);
+  if (access.subscripts.size() == array.extents.size()) {
+    const Subscript& last = access.subscripts.back();
+    const std::string inner = last.offset.empty() && last.affine == Affine() ? "" : index_text(last);
+    if (access.subscripts.size() == 1) {
+      return inner;
+    }
+    const Subscript& row = access.subscripts.front();
+    if (row.offset.empty() && row.affine == Affine()) {
+      return inner;
+    }
+    return fmt::format("{} * {}{}{}", factor_text(row), leading_dimension(array), inner.empty() ? "" : " + ", inner);
+  }
+  return access.subscripts.empty() ? ""
+                                   : fmt::format("{} * {}", factor_text(access.subscripts.front()), leading_dimension(array));
+}
+
+std::string CudaExpressions::access(const Access& access) const {
+  const ArrayDeclaration* array = nest_.find_array(access.array);
+  ESC_CHECK(array != nullptr, "an array of the nest: " + access.array);
+  const std::string at = position(*array, access);
+  return fmt::format("{}[{}]", access.array, at.empty() ? "0" : at);
+}
+
+std::string CudaExpressions::pointer(const Access& access) const {
+  const ArrayDeclaration* array = nest_.find_array(access.array);
+  ESC_CHECK(array != nullptr, "an array of the nest: " + access.array);
+  const std::string at = position(*array, access);
+  return at.empty() ? access.array : access.array + " + " + at;
+}
+
+std::string CudaExpressions::argument(const Expression& expression, const Instruction::Parameter& parameter) const {
+  const Access* part = expression.access();
+  if (parameter.passing == Instruction::Passing::pointer) {
+    ESC_CHECK(part != nullptr, "an array for " + parameter.name);
+    return pointer(*part);
+  }
+  if (parameter.passing == Instruction::Passing::array) {
+    ESC_CHECK(part != nullptr, "an array for " + parameter.name);
+    std::string text = part->array;
+    for (const Subscript& subscript : part->subscripts) {
+      text += "[" + index_text(subscript) + "]";
+    }
+    return text;
+  }
+  return print(expression);
+}
+
+std::string CudaExpressions::constant(double value) const {
+  return nest_.element() == ScalarType::f64 ? fmt::format("{:.1f}", value) : fmt::format("{:.1f}f", value);
+}
+
+std::string CudaExpressions::bits(Operator op, const std::string& operand) const {
+  return op == Operator::population_count ? fmt::format("__popc({})", operand)
+         : op == Operator::lowest_set_bit ? fmt::format("__ffs({}) - 1", operand)
+                                          : fmt::format("{0} & ({0} - 1)", operand);
+}
+
+std::string CudaExpressions::minimum(const std::string& left, const std::string& right) const {
+  return fmt::format("min({}, {})", left, right);
+}
+
+}  // namespace esc

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+
+#include "generator/ir/expression_printer.h"
+#include "generator/ir/instruction.h"
+
+namespace esc {
+
+/// Expressions as CUDA C++: B and C with their leading dimensions, other arrays as the kernel declares them.
+class CudaExpressions : public ExpressionPrinter {
+ public:
+  explicit CudaExpressions(const LoopNest& nest) : nest_(nest) {}
+
+  std::string access(const Access& access) const override;
+  /// Where an element stands.
+  std::string pointer(const Access& access) const;
+  /// An argument of an instruction, as its parameter wants it.
+  std::string argument(const Expression& expression, const Instruction::Parameter& parameter) const;
+
+ protected:
+  std::string constant(double value) const override;
+  std::string bits(Operator op, const std::string& operand) const override;
+  std::string minimum(const std::string& left, const std::string& right) const override;
+
+ private:
+  /// The index of an element in its array, behind the others of the outer dimensions; empty for the first.
+  std::string position(const ArrayDeclaration& array, const Access& access) const;
+  std::string leading_dimension(const ArrayDeclaration& array) const;
+
+  const LoopNest& nest_;
+};
+
+/// offset + affine part, without a "+ 0".
+std::string index_text(const Subscript& subscript);
+
+}  // namespace esc

@@ -1,0 +1,133 @@
+#include "generator/emit/device_text.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "generator/emit/print_kernel.h"
+#include "generator/emit/text_template.h"
+#include "generator/ir/instruction.h"
+#include "generator/ir/print.h"
+
+namespace esc {
+namespace {
+
+std::string c_constant(const std::string& type, const std::string& name, const std::string& value, const std::string& why) {
+  return fmt::format("constexpr {} {} = {};{}\n", type, name, value, why.empty() ? "" : "  // " + why);
+}
+
+/// How lists are read: where each section of the packed matrix starts.
+PackedAccess access_of(const transformer::PackedFormat& format) {
+  PackedAccess access;
+  access.offset_type = format.counts.nonzeros < (std::uint64_t{1} << 31) ? "int" : "long long";
+  for (const transformer::Section& section : format.sections) {
+    const std::string type = transformer::c_name(section.type);
+    const std::string place = fmt::format("{}_at", section.name);
+    access.constants.push_back(c_constant("size_t", place, fmt::format("{}", section.offset), ""));
+    access.sections.push_back({section.name, type, fmt::format("reinterpret_cast<const {}*>(packed + {})", type, place)});
+  }
+  return access;
+}
+
+PackedAccess access_of(const transformer::RegionFormat& format) {
+  return {.constants = {c_constant("int", "packed_header_bytes", "256", ""),
+                        c_constant("int", "region_head_bytes", fmt::format("{}", transformer::region_head_bytes), ""),
+                        c_constant("int", "column_bytes", fmt::format("{}", format.column_bytes),
+                                   "of a quad: four columns of A for each lane group"),
+                        c_constant("int", "quad_bytes",
+                                   fmt::format("column_bytes + {} * panel_height * warp_groups",
+                                               transformer::quad_steps * transformer::size_of(format.shape.element)),
+                                   "")},
+          .sections = {}};
+}
+
+PackedAccess access_of(const transformer::TaskFormat&) {
+  return {.constants = {c_constant("size_t", "packed_header_bytes", "256", "")},
+          .sections = {{"SplitRows", "unsigned int",
+                        "reinterpret_cast<const unsigned int*>(packed + split_rows_at(tasks))"}}};
+}
+
+bool has_narrow_columns(const Layer& layer) {
+  const auto* regions = std::get_if<transformer::RegionFormat>(&layer.format);
+  return regions != nullptr && regions->column == transformer::ScalarType::u16;
+}
+
+bool is_number(const Expression& value) { return value.affine() != nullptr && value.affine()->is_constant(); }
+
+/// The schedule's own constants, then those that follow from them.
+std::string constants_text(const Layer& layer) {
+  std::string own = "// The schedule.\n";
+  std::string following;
+  std::vector<NamedConstant> constants = layer.lowered.constants;
+  for (const LoopNest& before : layer.lowered.before) {
+    constants.insert(constants.end(), before.constants.begin(), before.constants.end());
+  }
+  for (const NamedConstant& constant : constants) {
+    (is_number(constant.value) ? own : following) += c_constant("int", constant.name, print(constant.value), constant.why);
+  }
+  own += c_constant("unsigned int", "tuned_columns", fmt::format("{}", layer.bcol), "bCol");
+  return own + (following.empty() ? "" : "\n// What follows from it.\n" + following) + "\n";
+}
+
+/// The text with those of the holes filled that it has.
+std::string fill_some(std::string_view part, std::map<std::string, std::string> values) {
+  std::erase_if(values, [&](const auto& value) { return part.find("@@" + value.first + "@@") == part.npos; });
+  return fill(part, values);
+}
+
+/// Each instruction's text once, in front of those that need it.
+std::string instructions_text(const Layer& layer) {
+  std::set<std::string_view> written;
+  std::set<std::string> used;
+  std::string text;
+  const ScalarType element = layer.lowered.element();
+  const std::map<std::string, std::string> values{{"ELEMENT", c_name(element)},
+                                                  {"FMA", element == ScalarType::f64 ? "fma" : "fmaf"},
+                                                  {"COLUMN_VECTOR", has_narrow_columns(layer) ? "ushort4" : "uint4"}};
+  const auto write = [&](const LoopNest& nest) {
+    for (const std::string& name : performed_instructions(nest)) {
+      for (const std::string_view part : instruction(name).texts) {
+        if (written.insert(part).second) {
+          text += fill_some(part, values) + "\n";
+        }
+      }
+    }
+  };
+  write(layer.lowered);
+  for (const LoopNest& before : layer.lowered.before) {
+    write(before);
+  }
+  return text;
+}
+
+const char* const variants_comment =
+    "// When `tuned`, N and both leading dimensions are the constant tuned_columns, which lets the compiler drop bounds and\n"
+    "// fold addresses. ";
+const char* const vectors_comment =
+    "When `vectors`, they and the places of B and C allow a lane to move its columns at once.\n// ";
+const char* const bounds_comment = "The 1 in the launch bounds lets the compiler take all the registers that it needs.\n";
+
+}  // namespace
+
+std::string kernel_name(const Layer& layer) { return layer.name + "_kernel"; }
+std::string zeroing_name(const Layer& layer) { return layer.name + "_zero_rows"; }
+
+std::string device_text(const Layer& layer) {
+  const LoopNest& nest = layer.lowered;
+  const PackedAccess packed = std::visit([](const auto& format) { return access_of(format); }, layer.format);
+  std::string text = "namespace {\n\n" + constants_text(layer) + "// The packed matrix, in bytes.\n";
+  for (const std::string& line : packed.constants) {
+    text += line;
+  }
+  text += "\n" + instructions_text(layer);
+  for (const LoopNest& before : nest.before) {
+    const KernelText zeroing = print_kernel(before, zeroing_name(layer), packed);
+    text += "// Sets the rows of C that several tasks add to to zero, before they do.\n" + zeroing.kernel + "\n";
+  }
+  const KernelText main = print_kernel(nest, kernel_name(layer), packed);
+  text += main.functions + variants_comment + (nest.vectors ? vectors_comment : "") + bounds_comment + main.kernel;
+  return text + "\n}  // namespace\n";
+}
+
+}  // namespace esc

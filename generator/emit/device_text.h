@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "generator/emit/layer.h"
+
+namespace esc {
+
+/// What NAME.cu has for the GPU: the constants, the instructions and the kernels that the lowered nest of the layer
+/// performs. It depends on the name, the schedule, bCol and the types of the packed matrix alone: what the kernels must
+/// know of the matrix beside that are their arguments. The matrix has a non-zero.
+std::string device_text(const Layer& layer);
+
+/// Names of the kernels: the main one, and that in front of it which prepares rows of C.
+std::string kernel_name(const Layer& layer);
+std::string zeroing_name(const Layer& layer);
+
+}  // namespace esc

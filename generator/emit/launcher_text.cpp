@@ -1,0 +1,170 @@
+#include "generator/emit/launcher_text.h"
+
+#include <fmt/format.h>
+
+#include "generator/emit/device_text.h"
+#include "generator/emit/launch_plan.h"
+#include "generator/emit/print_kernel.h"
+
+namespace esc {
+namespace {
+
+const char* const allows_vectors = R"(
+constexpr unsigned int most_tiles = 65535;  // of one launch
+
+// Whether a lane can move its part of each row of a matrix at once.
+bool allows_vectors(const void* matrix, int64_t leading_dimension) {{
+  return reinterpret_cast<uintptr_t>(matrix) % (sizeof({}) * vector_width) == 0 && leading_dimension % vector_width == 0;
+}}
+)";
+
+const char* const set_to_zero = R"(
+// C = 0: only the n columns of each row, whatever lies between them and the next row.
+cudaError_t set_to_zero({0}* c, int64_t ldc, int32_t n, cudaStream_t stream) {{
+  const size_t row_bytes = static_cast<size_t>(n) * sizeof({0});
+  if (ldc == n) {{
+    return cudaMemsetAsync(c, 0, row_bytes * {1}, stream);
+  }}
+  return cudaMemset2DAsync(c, static_cast<size_t>(ldc) * sizeof({0}), 0, row_bytes, {1}, stream);
+}}
+)";
+
+const char* const launch_attributes = R"(  int device = 0;
+  int major = 0;
+  cudaLaunchAttribute overlap = {};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  if (cudaGetDevice(&device) == cudaSuccess &&
+      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess && major >= 9) {
+    launch.attrs = &overlap;
+    launch.numAttrs = 1;
+  }
+)";
+
+/// The kernel's arguments behind N: "M, region_bytes".
+std::string size_arguments(const LoopNest& nest) {
+  std::string text;
+  for (const std::string& size : kernel_sizes(nest)) {
+    text += ", " + size;
+  }
+  return text;
+}
+
+std::string variant_text(const LoopNest& nest, const std::string& kernel) {
+  if (!nest.vectors) {
+    return fmt::format(
+        "const bool tuned = columns == tuned_columns && ldb == tuned_columns && ldc == tuned_columns;\n"
+        "const auto kernel = tuned ? {0}<true> : {0}<false>;\n",
+        kernel);
+  }
+  return fmt::format(
+      "const bool vectors = columns % vector_width == 0 && allows_vectors(b, ldb) && allows_vectors(c, ldc);\n"
+      "const bool tuned = vectors && columns == tuned_columns && ldb == tuned_columns && ldc == tuned_columns &&\n"
+      "                   tuned_columns <= most_tiles * tile_columns;\n"
+      "const auto kernel = tuned ? {0}<true, true> : vectors ? {0}<false, true> : {0}<false, false>;\n",
+      kernel);
+}
+
+/// What prepares C: a memset, or a kernel of our own.
+std::string before_text(const Layer& layer, const LaunchPlan& plan) {
+  if (plan.zeroes_c) {
+    return "  const cudaError_t zeroed = set_to_zero(c, ldc, n, stream);\n"
+           "  if (zeroed != cudaSuccess) {\n"
+           "    return zeroed;\n"
+           "  }\n";
+  }
+  if (!plan.zeroing) {
+    return "";
+  }
+  return fmt::format(
+      "  launch.gridDim = dim3({});\n"
+      "  launch.blockDim = dim3({});\n"
+      "  const cudaError_t zeroed = cudaLaunchKernelEx(&launch, {}, bytes, c, static_cast<long long>(ldc), columns{});\n"
+      "  if (zeroed != cudaSuccess) {{\n"
+      "    return zeroed;\n"
+      "  }}\n",
+      plan.zeroing->grid_x, plan.zeroing->threads, plan.zeroing->kernel, size_arguments(layer.lowered.before.front()));
+}
+
+std::string launch_text(const LoopNest& nest) {
+  const std::string sizes = size_arguments(nest);
+  if (!nest.vectors) {
+    return fmt::format(
+        "  launch.gridDim = dim3(blocks);\n"
+        "  return cudaLaunchKernelEx(&launch, kernel, bytes, b, static_cast<long long>(ldb), c,\n"
+        "                            static_cast<long long>(ldc), columns{});\n",
+        sizes);
+  }
+  return fmt::format(R"(  for (unsigned int done = 0; done < columns;) {{
+    const unsigned int left = columns - done;
+    const unsigned int tiles = left / tile_columns + (left % tile_columns != 0);
+    launch.gridDim = dim3(blocks, tiles < most_tiles ? tiles : most_tiles);
+    const cudaError_t status = cudaLaunchKernelEx(&launch, kernel, bytes, b + done, static_cast<long long>(ldb), c + done,
+                                                  static_cast<long long>(ldc), left{});
+    if (status != cudaSuccess || tiles <= most_tiles) {{
+      return status;
+    }}
+    done += most_tiles * tile_columns;
+  }}
+  return cudaSuccess;
+)",
+                     sizes);
+}
+
+std::string prepare_text(const LoopNest& nest, const std::string& kernel, const LaunchPlan& plan) {
+  std::vector<std::string> instances;
+  if (plan.zeroing) {
+    instances.push_back(plan.zeroing->kernel);
+  }
+  for (const char* variant : {"<true, true>", "<false, true>", "<false, false>"}) {
+    if (nest.vectors) {
+      instances.push_back(kernel + variant);
+    }
+  }
+  if (!nest.vectors) {
+    instances.insert(instances.end(), {kernel + "<true>", kernel + "<false>"});
+  }
+  std::string text = "cudaError_t status = cudaSuccess;\n";
+  for (const std::string& instance : instances) {
+    text += fmt::format("if (status == cudaSuccess) {{\nstatus = prepare_kernel({});\n}}\n", instance);
+  }
+  return text + "return status;";
+}
+
+/// The numbers that the kernels are given.
+std::string sizes_text(const Layer& layer) {
+  const LoopNest& nest = layer.lowered;
+  std::string text;
+  for (const std::string& size : kernel_sizes(nest)) {
+    text += fmt::format("constexpr unsigned int {} = {};\n", size, layer.sizes.at(size));
+  }
+  return text.empty() ? "" : "// What the kernel is told of the matrix.\n" + text + "\n";
+}
+
+}  // namespace
+
+std::map<std::string, std::string> launcher_holes(const Layer& layer) {
+  const LoopNest& nest = layer.lowered;
+  const LaunchPlan plan = launch_plan(layer);
+  const std::string kernel = kernel_name(layer);
+  const char* const element = c_name(nest.element());
+  std::string functions;
+  if (nest.vectors) {
+    functions += fmt::format(fmt::runtime(allows_vectors), element);
+  }
+  if (plan.zeroes_c) {
+    functions += fmt::format(fmt::runtime(set_to_zero), element, layer.statistics.rows);
+  }
+  return {{"SIZES", sizes_text(layer)},
+          {"BLOCKS", fmt::format("{}", plan.grid_x)},
+          {"THREADS", fmt::format("{}", plan.threads)},
+          {"SHARED_BYTES", fmt::format("{}", plan.shared_bytes)},
+          {"HOST_FUNCTIONS", functions},
+          {"PREPARE", prepare_text(nest, kernel, plan)},
+          {"VARIANT", variant_text(nest, kernel)},
+          {"LAUNCH_ATTRIBUTES", plan.programmatic ? launch_attributes : ""},
+          {"BEFORE", before_text(layer, plan)},
+          {"LAUNCH", launch_text(nest)}};
+}
+
+}  // namespace esc

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "generator/emit/print_kernel.h"
+
+namespace esc {
+
+/// The cases of a switch, a device function each, and the choice among them.
+struct CasesText {
+  std::string functions;
+  std::string choice;
+};
+CasesText print_cases(const LoopNest& nest, const Switch& choice, const PackedAccess& packed);
+
+}  // namespace esc

@@ -1,0 +1,252 @@
+#include "generator/emit/print_kernel.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "generator/emit/cuda_expressions.h"
+#include "generator/emit/print_cases.h"
+#include "generator/emit/print_statement.h"
+#include "generator/ir/rewrite.h"
+#include "generator/support/error.h"
+
+namespace esc {
+namespace {
+
+/// Goes through all performed instructions of a block.
+void visit_performed(const Block& block, const std::function<void(const Perform&)>& visit) {
+  for (const Node& node : block) {
+    if (const auto* statement = std::get_if<Statement>(&node.content)) {
+      if (const auto* perform = std::get_if<Perform>(&statement->action)) {
+        visit(*perform);
+      }
+    } else if (const auto* loop = std::get_if<Loop>(&node.content)) {
+      visit_performed(loop->body, visit);
+    } else if (const auto* branch = std::get_if<Branch>(&node.content)) {
+      visit_performed(branch->then, visit);
+      visit_performed(branch->otherwise, visit);
+    }
+  }
+}
+
+bool is_warp_digit(const Loop& loop) { return loop.mapping == Mapping::warp_digit; }
+
+class KernelPrinter {
+ public:
+  KernelPrinter(const LoopNest& nest, const std::string& name, const PackedAccess& packed)
+      : nest_(nest), name_(name), packed_(packed), statements_(nest) {}
+
+  KernelText print() {
+    const Block* block = &nest_.body;
+    std::vector<const Loop*> mapped;
+    collect_mapped(*block, mapped);
+    body_ += threads_text(mapped);
+    print_body(nest_.body);
+    return {functions_, head() + body_ + "}\n"};
+  }
+
+ private:
+  std::string head() const {
+    const char* const element = c_name(nest_.element());
+    std::string parameters = "const unsigned char* __restrict__ packed, ";
+    if (reads_b(nest_)) {
+      parameters += fmt::format("const {0}* __restrict__ B, long long given_ldb, {0}* __restrict__ C, long long given_ldc, "
+                                "unsigned int given_columns",
+                                element);
+    } else {
+      parameters += fmt::format("{}* __restrict__ C, long long ldc, unsigned int N", element);
+    }
+    for (const std::string& size : kernel_sizes(nest_)) {
+      parameters += ", unsigned int " + size;
+    }
+    std::string text;
+    if (reads_b(nest_)) {
+      text += nest_.vectors ? "template <bool tuned, bool vectors>\n" : "template <bool tuned>\n";
+    }
+    text += fmt::format("__global__ void __launch_bounds__({}{}) {}({}) {{\n", threads(), reads_b(nest_) ? ", 1" : "", name_,
+                        parameters);
+    if (reads_b(nest_)) {
+      text +=
+          "const unsigned int N = tuned ? tuned_columns : given_columns;\n"
+          "const long long ldb = tuned ? tuned_columns : given_ldb;\n"
+          "const long long ldc = tuned ? tuned_columns : given_ldc;\n";
+    }
+    for (const PackedAccess::Section& section : packed_.sections) {
+      if (uses(section.array)) {
+        text += fmt::format("const {0}* __restrict__ {1} = {2};\n", section.type, section.array, section.place);
+      }
+    }
+    return text + shared_memory() + "\n";
+  }
+
+  /// What a kernel is made for: its own constant, or that of the block.
+  const char* threads() const {
+    return std::ranges::any_of(nest_.constants, [](const auto& one) { return one.name == "zeroing_threads"; })
+               ? "zeroing_threads"
+               : "threads_per_block";
+  }
+
+  bool uses(const std::string& array) const {
+    bool used = false;
+    rewrite(nest_.body, {.access = [&](const Access& access) {
+              used = used || access.array == array;
+              return access;
+            }});
+    return used;
+  }
+
+  /// Staged regions stand in front of what the kernel declares.
+  std::string shared_memory() const {
+    std::string text;
+    bool staged = false;
+    for (const ArrayDeclaration& array : nest_.arrays) {
+      if (array.role != ArrayRole::shared) {
+        continue;
+      }
+      if (text.empty()) {
+        text = "extern __shared__ __align__(128) unsigned char shared_memory[];\n";
+      }
+      staged = staged || !array.record.empty();
+      if (array.record.empty()) {
+        text += fmt::format("{0}* const {1} = reinterpret_cast<{0}*>(shared_memory{2});\n", c_name(array.type), array.name,
+                            staged ? " + block_warps * region_bytes" : "");
+      }
+    }
+    return text;
+  }
+
+  /// The loops that are mapped to the GPU, outermost first.
+  static void collect_mapped(const Block& block, std::vector<const Loop*>& mapped) {
+    for (const Node& node : block) {
+      const auto* loop = std::get_if<Loop>(&node.content);
+      if (loop != nullptr && loop->mapping != Mapping::sequential && loop->mapping != Mapping::unrolled) {
+        mapped.push_back(loop);
+        collect_mapped(loop->body, mapped);
+      }
+    }
+  }
+
+  std::string threads_text(const std::vector<const Loop*>& mapped) const {
+    std::string text;
+    const bool digits = std::ranges::any_of(mapped, [](const Loop* loop) {
+      return loop->mapping == Mapping::lane_digit || loop->mapping == Mapping::threads;
+    });
+    if (digits) {
+      text += "const int thread = static_cast<int>(threadIdx.x);\n";
+    }
+    if (mentions(nest_.body, "warp") && digits) {
+      text += "const int warp = thread / 32;\n";
+    }
+    for (std::size_t at = 0; at < mapped.size(); ++at) {
+      if (mentions(nest_.body, mapped[at]->iterator)) {
+        text += thread_text(mapped, at);
+      }
+    }
+    return text;
+  }
+
+  static std::string thread_text(const std::vector<const Loop*>& mapped, std::size_t at) {
+    const std::string& iterator = mapped[at]->iterator;
+    switch (mapped[at]->mapping) {
+      case Mapping::grid:
+        return fmt::format("const unsigned int {} = blockIdx.x;\n", iterator);
+      case Mapping::grid_y:
+        return fmt::format("const unsigned int {} = blockIdx.y;\n", iterator);
+      case Mapping::warps:
+        return fmt::format("const int {} = static_cast<int>(threadIdx.x / 32);\n", iterator);
+      case Mapping::lanes:
+        return fmt::format("const int {} = static_cast<int>(threadIdx.x % 32);\n", iterator);
+      case Mapping::warp_digit:
+      case Mapping::lane_digit:
+        return fmt::format("const int {} = {};\n", iterator, digit_text(mapped, at));
+      case Mapping::threads:
+      case Mapping::sequential:
+      case Mapping::unrolled:
+        break;
+    }
+    return "";
+  }
+
+  /// A digit of the number of the warp or of the lane: what the loops inside of it leave.
+  static std::string digit_text(const std::vector<const Loop*>& mapped, std::size_t at) {
+    const bool warps = is_warp_digit(*mapped[at]);
+    std::string inner;
+    int inside = 0;
+    for (std::size_t other = at + 1; other < mapped.size(); ++other) {
+      if (is_warp_digit(*mapped[other]) == warps && mapped[other]->mapping == mapped[at]->mapping) {
+        inner += (inner.empty() ? "" : " * ") + esc::print(mapped[other]->upper);
+        ++inside;
+      }
+    }
+    const bool outermost = at == 0 || mapped[at - 1]->mapping != mapped[at]->mapping;
+    std::string text = warps ? "thread / 32" : outermost ? "thread % 32" : "thread";
+    if (inside > 0) {
+      text += inside == 1 ? " / " + inner : fmt::format(" / ({})", inner);
+    }
+    return outermost ? text : fmt::format("{} % {}", text, esc::print(mapped[at]->upper));
+  }
+
+  /// What each thread does; loops that are mapped have become names.
+  void print_body(const Block& block) {
+    for (const Node& node : block) {
+      if (const auto* loop = std::get_if<Loop>(&node.content);
+          loop != nullptr && loop->mapping != Mapping::sequential && loop->mapping != Mapping::unrolled) {
+        print_body(without_unused_definitions(loop->body));
+      } else if (const auto* choice = std::get_if<Switch>(&node.content)) {
+        const CasesText cases = print_cases(nest_, *choice, packed_);
+        functions_ += cases.functions;
+        body_ += cases.choice;
+      } else {
+        body_ += statements_.print(node);
+      }
+    }
+  }
+
+  const LoopNest& nest_;
+  const std::string& name_;
+  const PackedAccess& packed_;
+  StatementPrinter statements_;
+  std::string functions_;
+  std::string body_;
+};
+
+}  // namespace
+
+bool reads_b(const LoopNest& nest) {
+  return std::ranges::any_of(nest.arrays, [](const auto& array) { return array.role == ArrayRole::dense; });
+}
+
+std::vector<std::string> kernel_sizes(const LoopNest& nest) {
+  switch (nest.packed.kind) {
+    case PackedForm::Kind::regions:
+      return {"M", "region_bytes"};
+    case PackedForm::Kind::tasks:
+      return reads_b(nest) ? std::vector<std::string>{"heavy", "tasks", "split_rows"}
+                           : std::vector<std::string>{"tasks", "split_rows"};
+    case PackedForm::Kind::lists:
+    case PackedForm::Kind::none:
+      break;
+  }
+  return {};
+}
+
+std::vector<std::string> performed_instructions(const LoopNest& nest) {
+  std::set<std::string> used;
+  visit_performed(nest.body, [&](const Perform& perform) { used.insert(perform.instruction); });
+  std::vector<std::string> names;
+  for (const Instruction& one : all_instructions()) {
+    if (used.contains(one.name)) {
+      names.push_back(one.name);
+    }
+  }
+  return names;
+}
+
+KernelText print_kernel(const LoopNest& nest, const std::string& name, const PackedAccess& packed) {
+  return KernelPrinter(nest, name, packed).print();
+}
+
+}  // namespace esc

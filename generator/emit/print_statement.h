@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "generator/emit/cuda_expressions.h"
+
+namespace esc {
+
+/// Statements, loops and branches of one thread as CUDA C++.
+class StatementPrinter {
+ public:
+  explicit StatementPrinter(const LoopNest& nest) : nest_(nest), expressions_(nest) {}
+
+  std::string print(const Node& node);
+  std::string print(const Block& block);
+  const CudaExpressions& expressions() const { return expressions_; }
+
+ private:
+  std::string print(const Statement& statement);
+  std::string print(const Define& define, const std::string& guard);
+  std::string print(const Perform& perform, const std::string& guard) const;
+  std::string print(const Update& update) const;
+  std::string print(const Loop& loop);
+  std::string print(const Declare& declare) const;
+  std::string guard_text(const Guard& guard) const;
+  /// The type of a loop's iterator: unsigned where its bounds are.
+  const char* type_of(const Loop& loop) const;
+  bool is_unsigned(const Affine& affine) const;
+
+  const LoopNest& nest_;
+  CudaExpressions expressions_;
+  std::map<std::string, ScalarType> types_;  ///< of the index variables that were defined
+};
+
+/// The block without definitions of index variables that nothing reads.
+Block without_unused_definitions(const Block& block);
+
+}  // namespace esc

@@ -1,0 +1,92 @@
+#include "generator/ir/evaluate.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+
+#include "generator/support/error.h"
+
+namespace esc {
+namespace {
+
+std::int64_t whole(double value) { return static_cast<std::int64_t>(value); }
+std::uint64_t mask(double value) { return static_cast<std::uint64_t>(value); }
+
+}  // namespace
+
+double calculate(Operator op, const std::vector<double>& operands) {
+  const double first = operands.at(0);
+  const auto second = [&] { return operands.at(1); };
+  const auto divisor = [&] {
+    ESC_CHECK(operands.at(1) != 0, "a divisor is not zero");
+    return whole(operands.at(1));
+  };
+  switch (op) {
+    case Operator::add:
+      return first + second();
+    case Operator::subtract:
+      return first - second();
+    case Operator::multiply: {
+      double product = 1;
+      for (const double factor : operands) {
+        product *= factor;
+      }
+      return product;
+    }
+    case Operator::divide:
+      return first / second();
+    case Operator::quotient:
+      return static_cast<double>(whole(first) / divisor());
+    case Operator::remainder:
+      return static_cast<double>(whole(first) % divisor());
+    case Operator::minimum:
+      return std::min(first, second());
+    case Operator::less:
+      return first < second() ? 1 : 0;
+    case Operator::differs:
+      return first != second() ? 1 : 0;
+    case Operator::population_count:
+      return std::popcount(mask(first));
+    case Operator::lowest_set_bit:
+      ESC_CHECK(mask(first) != 0, "the mask has a set bit");
+      return std::countr_zero(mask(first));
+    case Operator::clear_lowest_set_bit:
+      return static_cast<double>(mask(first) & (mask(first) - 1));
+    case Operator::all:
+    case Operator::choose:
+      break;
+  }
+  throw Defect(__FILE__, __LINE__, "an operation of all its operands", "all and choose look at some of theirs");
+}
+
+double calculate(const Call& call, const std::vector<double>& arguments) {
+  static const std::map<std::string, double (*)(double)> functions{
+      {"exp", std::exp},   {"erf", std::erf},   {"tanh", std::tanh}, {"sqrt", std::sqrt},
+      {"fabs", std::fabs}, {"expf", std::exp},  {"erff", std::erf},  {"tanhf", std::tanh}};
+  const auto found = functions.find(call.function);
+  ESC_CHECK(found != functions.end() && arguments.size() == 1, "the function " + call.function + " is known");
+  return found->second(arguments.front());
+}
+
+std::int64_t evaluate_index(const Expression& expression, const Environment& environment) {
+  if (const Affine* affine = expression.affine()) {
+    return affine->evaluate(environment);
+  }
+  const auto* operation = std::get_if<Operation>(&expression.content);
+  ESC_CHECK(operation != nullptr, "an expression of names and numbers");
+  if (operation->op == Operator::choose) {
+    const bool holds = evaluate_index(operation->operands.at(0), environment) != 0;
+    return evaluate_index(operation->operands.at(holds ? 1 : 2), environment);
+  }
+  std::vector<double> operands;
+  for (const Expression& operand : operation->operands) {
+    operands.push_back(static_cast<double>(evaluate_index(operand, environment)));
+  }
+  if (operation->op == Operator::all) {
+    return std::ranges::all_of(operands, [](double value) { return value != 0; }) ? 1 : 0;
+  }
+  return whole(calculate(operation->op, operands));
+}
+
+}  // namespace esc

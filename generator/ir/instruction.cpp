@@ -1,0 +1,300 @@
+#include "generator/ir/instruction.h"
+
+#include <algorithm>
+
+#include "generator/support/error.h"
+
+namespace esc {
+
+// Embedded by CMakeLists.txt from templates/instructions.
+extern const std::string_view vector_text;
+extern const std::string_view lane_columns_text;
+extern const std::string_view load_part_text;
+extern const std::string_view store_text;
+extern const std::string_view add_columns_text;
+extern const std::string_view deliver_text;
+extern const std::string_view shared_vector_text;
+extern const std::string_view add_groups_text;
+extern const std::string_view load_quad_text;
+extern const std::string_view multiply_quad_text;
+extern const std::string_view stage_region_text;
+extern const std::string_view load_task_text;
+extern const std::string_view load_pairs_text;
+extern const std::string_view multiply_pairs_text;
+extern const std::string_view dependency_text;
+
+namespace {
+
+using Passing = Instruction::Passing;
+
+constexpr std::int64_t steps_of_quad = 4;
+
+// What meanings are written with.
+
+Affine name(const std::string& variable) { return Affine::of(variable); }
+Expression times(const std::string& left, const std::string& right) { return index(left) * index(right); }
+Access at(const std::string& array, const std::vector<Affine>& places) {
+  Access access{array, {}};
+  for (const Affine& place : places) {
+    access.subscripts.push_back({"", place});
+  }
+  return access;
+}
+Node define(const std::string& variable, Expression value) {
+  return Node{Statement{{}, Define{ScalarType::i32, variable, std::move(value)}}};
+}
+Node store(const Access& target, Expression value, Guard guard = {}) {
+  return Node{Statement{std::move(guard), Store{target, std::move(value)}}};
+}
+Node add(const Access& target, Expression value, Guard guard = {}, bool atomic = false) {
+  return Node{Statement{std::move(guard), Update{target, std::move(value), atomic}}};
+}
+Node loop(const std::string& iterator, const Affine& extent, Block body) {
+  return Node{Loop{iterator, 0, extent, 1, Role::none, Mapping::sequential, std::move(body)}};
+}
+Instruction::Parameter value(const std::string& parameter) { return {parameter}; }
+Instruction::Parameter array(const std::string& parameter) { return {parameter, Passing::array}; }
+Instruction::Parameter pointer(const std::string& parameter) { return {parameter, Passing::pointer}; }
+
+const Guard before_width{less(name("v"), name("left"))};
+
+Instruction clamp_columns() {
+  return {.name = "clamp_columns",
+          .parameters = {array("columns"), value("first"), value("count")},
+          .meaning = {loop("v", name("vector_width"),
+                           {store(at("columns", {name("v")}),
+                                  minimum(name("first") + name("v"), name("count") - 1))})},
+          .call = "clamp_columns<vectors>({columns}, {first}, {count});",
+          .texts = {lane_columns_text}};
+}
+
+Instruction load_part() {
+  return {.name = "load_part",
+          .parameters = {array("part"), pointer("row"), array("columns")},
+          .meaning = {loop("v", name("vector_width"),
+                           {define("column", at("columns", {name("v")})),
+                            store(at("part", {name("v")}), at("row", {name("column")}))})},
+          .call = "{part} = load_part<vectors>({row}, {columns});",
+          .texts = {vector_text, load_part_text}};
+}
+
+/// Moves `width` elements, of which the first `left` are there.
+Instruction moves_columns(const std::string& name_of, Block body, const std::string& call,
+                          std::vector<std::string_view> texts, std::vector<Instruction::Parameter> more = {}) {
+  Instruction result{.name = name_of,
+                     .parameters = {pointer("to"), pointer("from"), value("width"), value("left")},
+                     .meaning = {loop("v", name("width"), std::move(body))},
+                     .call = call,
+                     .texts = std::move(texts)};
+  result.parameters.insert(result.parameters.end(), more.begin(), more.end());
+  return result;
+}
+
+const Access to_v = at("to", {name("v")});
+const Access from_v = at("from", {name("v")});
+
+Instruction store_columns() {
+  return moves_columns("store_columns", {store(to_v, from_v, before_width)}, "store<{width}, vectors>({to}, {from}, {left});",
+                       {vector_text, store_text});
+}
+
+Instruction add_columns() {
+  return moves_columns("add_columns", {add(to_v, from_v, before_width, true)}, "add_columns<{width}>({to}, {from}, {left});",
+                       {add_columns_text});
+}
+
+Instruction deliver() {
+  return moves_columns("deliver",
+                       {Node{Branch{name("shared"), {add(to_v, from_v, before_width, true)}, {store(to_v, from_v, before_width)}}}},
+                       "deliver<{width}, vectors>({to}, {from}, {left}, {shared});",
+                       {vector_text, store_text, add_columns_text, deliver_text}, {value("shared")});
+}
+
+/// Moves `width` elements between registers and shared memory.
+Instruction moves_vector(const std::string& name_of, Node each, const std::string& call,
+                         std::vector<std::string_view> texts) {
+  return {.name = name_of,
+          .parameters = {pointer("to"), pointer("from"), value("width")},
+          .meaning = {loop("v", name("width"), {std::move(each)})},
+          .call = call,
+          .texts = std::move(texts)};
+}
+
+/// The group that a lane belongs to, among those that share sums, gets the sums from first_sum on; see add_groups.cu.in.
+Instruction add_groups() {
+  const Affine lane = name("lane");
+  const Block per_lane{
+      define("group", at("group", {lane})),
+      define("first", quotient(name("group"), name("copies")) * index("kept_sums")),
+      define("lowest", name("lane") - times("group", "group_lanes")),
+      loop("e", name("kept_sums"),
+           {define("place", name("first") + name("e")), store(at("total", {lane, name("e")}), 0.0),
+            loop("g", name("sharing_groups"),
+                 {define("other", name("lowest") + times("g", "group_lanes")),
+                  add(at("total", {lane, name("e")}), at("sums", {name("other"), name("place")}))})}),
+      store(at("first_sum", {lane}), name("first"))};
+  return {.name = "add_groups",
+          .scope = Scope::warp,
+          .parameters = {array("sums"), value("group")},
+          .results = {"first_sum"},
+          .temporaries = {{"total", {32, name("kept_sums")}, ArrayRole::registers}},
+          .meaning = {loop("lane", 32, per_lane),
+                      loop("lane", 32,
+                           {loop("e", name("kept_sums"),
+                                 {store(at("sums", {lane, name("e")}), at("total", {lane, name("e")}))})})},
+          .call = "add_groups({sums}, {group})",
+          .texts = {add_groups_text}};
+}
+
+Instruction find_region() {
+  const Expression number =
+      (times("block", "block_sets") + name("set")) * index("panel_warps") + index("part");
+  return {.name = "find_region",
+          .parameters = {value("block"), value("set"), value("part")},
+          .results = {"region"},
+          .meaning = {define("region", number)},
+          .call = "packed + packed_header_bytes + "
+                  "((static_cast<size_t>({block}) * block_sets + {set}) * panel_warps + {part}) * region_bytes"};
+}
+
+Instruction count(const std::string& name_of, const Expression& result, const std::string& call) {
+  return {.name = name_of,
+          .parameters = {array("steps_of"), value("region")},
+          .results = {"count"},
+          .meaning = {define("count", result)},
+          .call = call};
+}
+
+const Access steps_of_region = at("steps_of", {name("region")});
+
+Instruction load_quad() {
+  const Affine step = name("number") * steps_of_quad + name("s");
+  const Block each{store(at("quad", {name("s")}), at("columns", {name("region"), step, name("group")})),
+                   loop("u", name("panel_height"),
+                        {define("place", times("s", "panel_height") + name("u") + steps_of_quad),
+                         store(at("quad", {name("place")}), at("values", {name("region"), step, name("group"), name("u")}))})};
+  return {.name = "load_quad",
+          .parameters = {array("quad"), array("columns"), array("values"), value("region"), value("number"), value("group")},
+          .meaning = {loop("s", steps_of_quad, each)},
+          .call = "{quad} = load_quad({region} + region_head_bytes + ({number}) * quad_bytes, {group});",
+          .texts = {vector_text, load_quad_text}};
+}
+
+Instruction multiply_quad() {
+  const Block each{define("place", times("s", "panel_height") + name("u") + steps_of_quad),
+                   define("sum", times("u", "vector_width") + name("v")),
+                   define("column", at("columns", {name("v")})),
+                   add(at("sums", {name("sum")}), product({at("quad", {name("place")}), at("b", {name("k"), name("column")})}))};
+  return {.name = "multiply_quad",
+          .parameters = {array("quad"), array("b"), array("columns"), array("sums")},
+          .meaning = {loop("s", steps_of_quad,
+                           {define("k", at("quad", {name("s")})),
+                            loop("u", name("panel_height"), {loop("v", name("vector_width"), each)})})},
+          .call = "multiply<vectors>({quad}, {b}, ldb, {columns}, {sums});",
+          .texts = {vector_text, load_part_text, load_quad_text, multiply_quad_text}};
+}
+
+Instruction load_task() {
+  return {.name = "load_task",
+          .parameters = {array("firsts"), array("rows"), array("lengths"), array("splits"), value("task")},
+          .results = {"first", "row", "length", "split"},
+          .meaning = {define("first", at("firsts", {name("task")})), define("row", at("rows", {name("task")})),
+                      define("length", at("lengths", {name("task")})), define("split", at("splits", {name("task")}))},
+          .call = "load_task(packed, {task})",
+          .record = "Task",
+          .texts = {load_task_text}};
+}
+
+Instruction load_pairs() {
+  const Block each{define("place", name("at") + times("p", "stride")),
+                   define("pair", name("first") + minimum(name("place"), name("length") - 1)),
+                   define("second", name("p") + name("pairs_at_once")),
+                   store(at("pairs", {name("p")}), at("columns", {name("pair")})),
+                   store(at("pairs", {name("second")}),
+                         choose(less(name("place"), name("length")), at("values", {name("pair")}), 0.0))};
+  return {.name = "load_pairs",
+          .parameters = {array("pairs"), array("columns"), array("values"), value("first"), value("at"), value("stride"),
+                         value("length")},
+          .meaning = {loop("p", name("pairs_at_once"), each)},
+          .call = "{pairs} = load_pairs(reinterpret_cast<const uint2*>(packed + pairs_at(tasks, split_rows)) + {first}, {at}, "
+                  "{stride}, {length});",
+          .texts = {load_pairs_text}};
+}
+
+Instruction multiply_pairs() {
+  const Block each{define("second", name("p") + name("pairs_at_once")), define("column", at("columns", {name("v")})),
+                   add(at("sums", {name("v")}), product({at("pairs", {name("second")}), at("b", {name("k"), name("column")})}))};
+  return {.name = "multiply_pairs",
+          .parameters = {array("pairs"), array("b"), array("columns"), array("sums")},
+          .meaning = {loop("p", name("pairs_at_once"),
+                           {define("k", at("pairs", {name("p")})), loop("v", name("vector_width"), each)})},
+          .call = "multiply<vectors>({pairs}, {b}, ldb, {columns}, {sums});",
+          .texts = {vector_text, load_part_text, load_pairs_text, multiply_pairs_text}};
+}
+
+/// The lanes of a warp copy the region that each of them names, the same.
+Instruction stage_region() {
+  const Affine lane = name("lane");
+  const Block groups{loop("g", name("warp_groups"),
+                          {store(at("staged_columns", {name("w"), name("s"), name("g")}),
+                                 at("columns", {name("r"), name("s"), name("g")})),
+                           loop("u", name("panel_height"),
+                                {store(at("staged_values", {name("w"), name("s"), name("g"), name("u")}),
+                                       at("values", {name("r"), name("s"), name("g"), name("u")}))})})};
+  return {.name = "stage_region",
+          .scope = Scope::warp,
+          .parameters = {array("steps"), array("columns"), array("values"), array("staged_steps"), array("staged_columns"),
+                         array("staged_values"), value("region"), value("warp")},
+          .results = {"copy"},
+          .meaning = {define("r", at("region", {0})), define("w", at("warp", {0})), define("count", at("steps", {name("r")})),
+                      store(at("staged_steps", {name("w")}), name("count")), loop("s", name("count"), groups),
+                      loop("lane", 32, {store(at("copy", {lane}), at("warp", {lane}))})},
+          .call = "stage_region(shared_memory, {region}, region_bytes, {warp}, thread % 32)",
+          .texts = {stage_region_text}};
+}
+
+/// What orders memory and means nothing for the values.
+Instruction ordering(const std::string& name_of, const std::string& call, std::vector<std::string_view> texts) {
+  return {.name = name_of, .parameters = {}, .call = call, .texts = std::move(texts)};
+}
+
+std::vector<Instruction> make_all() {
+  const std::vector<std::string_view> shared{vector_text, shared_vector_text};
+  return {clamp_columns(),
+          load_part(),
+          store_columns(),
+          add_columns(),
+          deliver(),
+          moves_vector("store_vector", store(to_v, from_v), "store<{width}, true>({to}, {from}, {width});",
+                       {vector_text, store_text}),
+          moves_vector("load_vector", store(to_v, from_v), "load_vector<{width}>({to}, {from});", shared),
+          moves_vector("add_vector", add(to_v, from_v), "add_vector<{width}>({to}, {from});", shared),
+          add_groups(),
+          find_region(),
+          count("count_steps", steps_of_region, "*reinterpret_cast<const int*>({region})"),
+          count("count_quads", quotient(steps_of_region, steps_of_quad), "*reinterpret_cast<const int*>({region}) / 4"),
+          load_quad(),
+          multiply_quad(),
+          load_task(),
+          load_pairs(),
+          multiply_pairs(),
+          stage_region(),
+          ordering("wait_for_copies", "__pipeline_wait_prior(0);", {}),
+          ordering("allow_successor", "allow_successor();", {dependency_text}),
+          ordering("wait_for_predecessor", "wait_for_predecessor();", {dependency_text})};
+}
+
+}  // namespace
+
+const std::vector<Instruction>& all_instructions() {
+  static const std::vector<Instruction> all = make_all();
+  return all;
+}
+
+const Instruction& instruction(const std::string& name) {
+  const auto found = std::ranges::find(all_instructions(), name, &Instruction::name);
+  ESC_CHECK(found != all_instructions().end(), "there is an instruction " + name);
+  return *found;
+}
+
+}  // namespace esc

@@ -1,0 +1,15 @@
+#pragma once
+
+namespace esc {
+
+/// The type of an array's elements, of a scalar or of an index. The interpreter computes in double whatever the type;
+/// the printed kernel has it. Kernels are printed for f32 and f64; tf32, f16 and bf16 have their names.
+enum class ScalarType { f32, f64, tf32, f16, bf16, boolean, u8, u16, i32, u32, i64, u64 };
+
+/// The type as CUDA C++ spells it.
+const char* c_name(ScalarType type);
+
+/// Whether values of the type are indices: whole numbers that may stand in subscripts and bounds.
+constexpr bool is_index(ScalarType type) { return type >= ScalarType::boolean; }
+
+}  // namespace esc

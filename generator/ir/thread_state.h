@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace esc {
+
+/// An array as the interpreter sees it: elements that somebody owns, or a part of them.
+struct ArrayView {
+  std::vector<std::int64_t> extents;
+  double* elements = nullptr;
+  char* written = nullptr;  ///< one for each element; null where every element has a value
+  bool is_shared = false;   ///< of a block: reads take part in races too
+
+  std::int64_t size() const;
+};
+
+/// An array with its elements, none of them written. Its view stays where it is.
+class OwnedArray {
+ public:
+  explicit OwnedArray(std::vector<std::int64_t> extents, bool is_shared = false);
+  OwnedArray(const OwnedArray&) = delete;
+  OwnedArray& operator=(const OwnedArray&) = delete;
+
+  const ArrayView& view() const { return view_; }
+  /// All zero, or nothing written.
+  void reset(bool zero);
+
+ private:
+  ArrayView view_;
+  std::vector<double> elements_;
+  std::vector<char> written_;
+};
+
+/// What one thread of the interpreter knows: values of names, and arrays of its own. Definitions end with the scope that
+/// they were made in; a frame hides those in front of it while an instruction runs.
+class ThreadState {
+ public:
+  std::int64_t number = 0;     ///< of the thread in its block
+  std::int64_t iteration = 0;  ///< of all that ran in parallel, for races
+  std::map<std::string, std::shared_ptr<OwnedArray>, std::less<>> registers;
+
+  const double* find(const std::string& name) const;
+  double* find(const std::string& name);
+  void define(const std::string& name, double value) { values_.emplace_back(name, value); }
+
+  std::size_t open() const { return values_.size(); }
+  void close(std::size_t opened) { values_.resize(opened, {"", 0}); }
+
+  /// The arrays of an instruction by the names of its parameters; they hide the thread's own.
+  struct Frame {
+    std::size_t first = 0;
+    std::map<std::string, ArrayView, std::less<>> arrays;
+  };
+  const Frame* frame() const { return frames_.empty() ? nullptr : &frames_.back(); }
+  void enter(std::map<std::string, ArrayView, std::less<>> arrays);
+  void leave();
+
+ private:
+  std::vector<std::pair<std::string, double>> values_;
+  std::deque<Frame> frames_;
+};
+
+}  // namespace esc

@@ -1,0 +1,84 @@
+#include "generator/lower/assign_tasks.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "generator/ir/rewrite.h"
+#include "generator/lower/mapped_nest.h"
+#include "generator/lower/thread_nest.h"
+#include "generator/lower/zero_split_rows.h"
+#include "generator/schedule/rows_schedule.h"
+
+namespace esc {
+namespace {
+
+/// Which task a lane group has, and what it needs to know of it.
+Block find_task(const Loop& tasks) {
+  const Expression heavy = index("is_heavy");
+  const Expression warp = index("block") * index("block_warps") + index("warp_of_block");
+  const Expression light_warp =
+      (index("block") - index("heavy_blocks")) * index("block_warps") + index("warp_of_block");
+  const auto whole = [](const char* array) { return Access{array, {}}; };
+  return {define("heavy_blocks",
+                 quotient(index("heavy"), index("block_warps")) +
+                     is_nonzero(remainder(index("heavy"), index("block_warps"))),
+                 ScalarType::u32),
+          define("is_heavy", less(index("block"), index("heavy_blocks")), ScalarType::boolean),
+          define(tasks.iterator,
+                 choose(heavy, warp, index("heavy") + light_warp * index("sharing_groups") + index("group")),
+                 ScalarType::u32),
+          define("present", less(index(tasks.iterator), choose(heavy, index("heavy"), index("tasks"))), ScalarType::boolean),
+          Node{Statement{{index("present")},
+                         Perform{"load_task",
+                                 {whole("First"), whole("Rows"), whole("Lengths"), whole("Splits"), index(tasks.iterator)},
+                                 {"first", "i", "length", "split"}}}},
+          define("stride", choose(heavy, index("sharing_groups"), 1), ScalarType::u32),
+          define("start", choose(heavy, index("group"), 0), ScalarType::u32)};
+}
+
+/// The columns of C around the non-zeros that a lane group has of its task.
+Loop shared_columns(const Loop& columns) {
+  Loop around = columns;
+  auto& pairs = std::get<Loop>(around.body.front().content);
+  pairs.lower = Affine::of("start");
+  pairs.step = Affine::of("stride");
+  std::get<Update>(std::get<Statement>(pairs.body.back().content).action).atomic = true;
+  return around;
+}
+
+}  // namespace
+
+LoopNest assign_tasks(const LoopNest& nest, const AssignTasks& directive) {
+  check_between(directive, "warps", directive.warps, RowsSchedule::max_warps);
+  check_between(directive, "groups", directive.groups, warp_size);
+  const Loop* tasks = find_loop(nest.body, directive.loop);
+  if (tasks == nullptr || nest.packed.kind != PackedForm::Kind::tasks) {
+    throw ScheduleError(directive, fmt::format("there is no loop '{}' over tasks to map to the grid", directive.loop),
+                        fmt::format("the loops of the nest are {}", list_iterators(nest.body)));
+  }
+  ThreadNest parts{{Loop{"block", 0, Affine::of("blocks"), 1, Role::row, Mapping::grid, {}}}, {}, find_task(*tasks)};
+  parts.add_warps("warp_of_block", "block_warps", Role::row);
+  parts.add_lanes("group", "sharing_groups", Role::row);
+  parts.body.push_back(Node{shared_columns(std::get<Loop>(tasks->body.back().content))});
+
+  LoopNest result = put_together(nest, parts);
+  result.constants.push_back({"block_warps", directive.warps, "warps: warps of a block"});
+  result.constants.push_back({"sharing_groups", directive.groups, "lane groups of a warp, which share a heavy task"});
+  result.constants.push_back({"threads_per_block", 32 * index("block_warps"), ""});
+  result.derived_sizes.push_back({"heavy_blocks", Affine::of("heavy"), directive.warps});
+  result.derived_sizes.push_back(
+      {"light_blocks", Affine::of("tasks") - Affine::of("heavy"), std::int64_t{directive.warps} * directive.groups});
+  result.derived_sizes.push_back({"blocks", Affine::of("heavy_blocks") + Affine::of("light_blocks"), 1});
+  result.packed.warps = directive.warps;
+  result.packed.groups = directive.groups;
+  result.before = {zero_split_rows(nest)};
+  result.story.push_back(fmt::format(
+      "A task of more than {} non-zeros is heavy: a warp takes it, whose lane groups share its non-zeros. A light task has "
+      "one lane group. A row that is one task is stored; the tasks of a row that is split are added to it atomically, and a "
+      "small kernel in front sets just those rows to zero.",
+      nest.packed.light));
+  return result;
+}
+
+}  // namespace esc

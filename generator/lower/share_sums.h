@@ -1,0 +1,24 @@
+#pragma once
+
+#include "generator/ir/loop_nest.h"
+#include "generator/schedule/directive.h"
+
+namespace esc {
+
+/// share(): the warps of a panel leave their sums in shared memory; behind a barrier each thread adds up those of some
+/// elements of C and stores them once.
+///
+///   .. for (w..) if (row < M && at + w < N) atomicAdd(&C[row][at + w], sums[e + w]);
+///     -> .. for (w..) shared_sums[part][place + w] = sums[e + w];
+///        barrier;
+///        for (output = first_output; output < outputs; output += outputs_at_once) {
+///          for (w..) total[w] = shared_sums[0][output + w];
+///          for (other = 1; other < panel_warps; other++) for (w..) total[w] += shared_sums[other][output + w];
+///          row = ..; at = ..; for (w..) if (row < M && at + w < N) C[row][at + w] = total[w]; }
+///
+/// A thread takes consecutive elements where there are enough for all threads. From here on nothing is added
+/// atomically, and C need not be zero beforehand. Stands after the shuffles, which leave each warp with one sum per element.
+/// Refuses tasks, panels of one warp, and sums that are not shuffled or already shared.
+LoopNest share_sums(const LoopNest& nest, const ShareSums& directive);
+
+}  // namespace esc

@@ -1,0 +1,112 @@
+#include "generator/lower/shuffle_sums.h"
+
+#include <utility>
+
+#include "generator/ir/rewrite.h"
+#include "generator/lower/mapped_nest.h"
+#include "generator/lower/thread_nest.h"
+
+namespace esc {
+namespace {
+
+/// Atomic adds become stores.
+Block stored(const Block& block) {
+  Block result;
+  for (const Node& node : block) {
+    if (const auto* loop = std::get_if<Loop>(&node.content)) {
+      Loop around = *loop;
+      around.body = stored(loop->body);
+      result.push_back(Node{std::move(around)});
+      continue;
+    }
+    auto statement = std::get<Statement>(node.content);
+    if (const auto* update = std::get_if<Update>(&statement.action)) {
+      statement.action = Store{*update->target.access(), update->value};
+    }
+    result.push_back(Node{std::move(statement)});
+  }
+  return result;
+}
+
+Node with_extent(const Node& columns, const std::string& extent) {
+  Loop loop = std::get<Loop>(columns.content);
+  loop.upper = Affine::of(extent);
+  return Node{std::move(loop)};
+}
+
+/// The loop over a lane's sums for those that it keeps.
+Loop kept(const Loop& sums) {
+  Loop result = sums;
+  result.upper = Affine::of("kept_sums");
+  result.step = Affine::of("stored_width");
+  for (Node& node : result.body) {
+    if (auto* branch = std::get_if<Branch>(&node.content)) {
+      branch->then = {with_extent(branch->then.front(), "stored_width")};
+      branch->otherwise = {with_extent(branch->otherwise.front(), "stored_width")};
+    } else if (std::holds_alternative<Loop>(node.content)) {
+      node = with_extent(node, "stored_width");
+    } else {
+      node = Node{substitute(std::get<Statement>(node.content), "e", Affine::of("e") + Affine::of("first_sum"))};
+    }
+  }
+  return result;
+}
+
+Node add_groups() {
+  return Node{Statement{{}, Perform{"add_groups", {Access{"sums", {}}, index("group")}, {"first_sum"}}}};
+}
+
+Expression is_first_copy() { return less(remainder(index("group"), index("copies")), 1); }
+
+Block shuffle_panel(const LoopNest& nest, const Loop& sums) {
+  Loop mine = kept(sums);
+  if (nest.constant("panel_warps") == 1) {
+    mine.body = stored(mine.body);
+  }
+  return {add_groups(), Node{Branch{is_first_copy(), {Node{std::move(mine)}}}}};
+}
+
+/// The row is shared only where it has other tasks, once the groups of a heavy task are added up.
+Loop shared_by_tasks(Loop sums) {
+  std::get<Branch>(sums.body.back().content).condition = index("split");
+  return sums;
+}
+
+Block shuffle_task(const Branch& present) {
+  const Loop sums = shared_by_tasks(std::get<Loop>(present.then.front().content));
+  const Expression hands_on = all_of({index("present"), is_first_copy()});
+  return {Node{Branch{index("is_heavy"),
+                      {add_groups(), Node{Branch{hands_on, {Node{kept(sums)}}}}},
+                      {Node{Branch{index("present"), {Node{sums}}}}}}}};
+}
+
+}  // namespace
+
+LoopNest shuffle_sums(const LoopNest& nest, const ShuffleSums& directive) {
+  ThreadNest parts = take_apart(nest, directive);
+  const std::size_t place = find_place(parts.body, Role::reduction);
+  if (nest.find_array("sums") == nullptr || place + 1 >= parts.body.size()) {
+    throw ScheduleError(directive, "the sums are not in registers", "accumulate the sums first");
+  }
+  const Node to_c = parts.body[place + 1];
+  const auto* branch = std::get_if<Branch>(&to_c.content);
+  if (parts.body.size() != place + 2 || (branch != nullptr && branch->condition != index("present"))) {
+    throw ScheduleError(directive, "the sums of the lane groups are already added up", "shuffle once");
+  }
+  const Block joined = branch != nullptr ? shuffle_task(*branch) : shuffle_panel(nest, std::get<Loop>(to_c.content));
+  parts.body.pop_back();
+  parts.body.insert(parts.body.end(), joined.begin(), joined.end());
+
+  const Expression sums = index("lane_sums");
+  const Expression groups = index("sharing_groups");
+  LoopNest result = put_together(nest, parts);
+  result.constants.push_back({"kept_sums", choose(less(groups, sums), quotient(sums, groups), 1), "of a lane, when groups are added up"});
+  result.constants.push_back({"copies", choose(less(sums, groups), quotient(groups, sums), 1), "lane groups that keep the same ones"});
+  result.constants.push_back({"stored_width",
+                              choose(less(index("kept_sums"), index("vector_width")), index("kept_sums"), index("vector_width")),
+                              ""});
+  result.story.push_back("In the end the sums of the lane groups are added by shuffles.");
+  return result;
+}
+
+}  // namespace esc
