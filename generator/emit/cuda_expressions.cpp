@@ -55,7 +55,7 @@ std::string CudaExpressions::access(const Access& access) const {
   const ArrayDeclaration* array = nest_.find_array(access.array);
   ESC_CHECK(array != nullptr, "an array of the nest: " + access.array);
   const std::string at = position(*array, access);
-  return fmt::format("{}[{}]", access.array, at.empty() ? "0" : at);
+  return fmt::format("{}{}[{}]", access.array, array->record.empty() ? "" : ".at", at.empty() ? "0" : at);
 }
 
 std::string CudaExpressions::pointer(const Access& access) const {

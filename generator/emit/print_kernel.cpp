@@ -135,7 +135,7 @@ class KernelPrinter {
       return loop->mapping == Mapping::lane_digit || loop->mapping == Mapping::threads;
     });
     if (digits) {
-      text += "const int thread = static_cast<int>(threadIdx.x);\n";
+      text += "const unsigned int thread = threadIdx.x;\n";
     }
     if (mentions(nest_.body, "warp") && digits) {
       text += "const int warp = thread / 32;\n";

@@ -62,7 +62,7 @@ std::string StatementPrinter::print(const Perform& perform, const std::string& g
   }
   const std::string value = guard.empty() ? call : fmt::format("{} ? {} : {}{{}}", guard, call, called.record);
   return perform.results.size() == 1
-             ? fmt::format("const auto {} = {};\n", perform.results.front(), value)
+             ? fmt::format("{}auto {} = {};\n", called.moves ? "" : "const ", perform.results.front(), value)
              : fmt::format("const auto [{}] = {};\n", fmt::join(perform.results, ", "), value);
 }
 

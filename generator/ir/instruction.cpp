@@ -167,16 +167,28 @@ Instruction count(const std::string& name_of, const Expression& result, const st
 
 const Access steps_of_region = at("steps_of", {name("region")});
 
+/// The place of a region's first quad, from which the nest goes on.
+Instruction first_quad() {
+  return {.name = "first_quad",
+          .parameters = {value("region")},
+          .results = {"place"},
+          .meaning = {define("place", 0)},
+          .call = "reinterpret_cast<const PackedQuad*>({region} + region_head_bytes)",
+          .moves = true,
+          .texts = {vector_text, load_quad_text}};
+}
+
 Instruction load_quad() {
-  const Affine step = name("number") * steps_of_quad + name("s");
+  const Affine step = (name("first") + name("ahead")) * steps_of_quad + name("s");
   const Block each{store(at("quad", {name("s")}), at("columns", {name("region"), step, name("group")})),
                    loop("u", name("panel_height"),
                         {define("place", times("s", "panel_height") + name("u") + steps_of_quad),
                          store(at("quad", {name("place")}), at("values", {name("region"), step, name("group"), name("u")}))})};
   return {.name = "load_quad",
-          .parameters = {array("quad"), array("columns"), array("values"), value("region"), value("number"), value("group")},
+          .parameters = {array("quad"), array("columns"), array("values"), value("region"), value("first"), value("ahead"),
+                         value("group")},
           .meaning = {loop("s", steps_of_quad, each)},
-          .call = "{quad} = load_quad({region} + region_head_bytes + ({number}) * quad_bytes, {group});",
+          .call = "{quad} = load_quad({first} + {ahead}, {group});",
           .texts = {vector_text, load_quad_text}};
 }
 
@@ -273,6 +285,7 @@ std::vector<Instruction> make_all() {
           find_region(),
           count("count_steps", steps_of_region, "*reinterpret_cast<const int*>({region})"),
           count("count_quads", quotient(steps_of_region, steps_of_quad), "*reinterpret_cast<const int*>({region}) / 4"),
+          first_quad(),
           load_quad(),
           multiply_quad(),
           load_task(),

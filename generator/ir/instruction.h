@@ -32,6 +32,7 @@ struct Instruction {
   /// How it is called: `{name}` is an argument. With results it is an expression, else a statement.
   std::string call;
   std::string record = {};  ///< the structure that several results come in
+  bool moves = false;       ///< the nest goes on from the result: it is no constant
   std::vector<std::string_view> texts = {};  ///< the device functions that the call needs, in this order
 };
 

@@ -33,14 +33,15 @@ void batch_region(LoopNest& nest, ThreadNest& parts, std::size_t at, const Batch
   const Block body{
       Node{Declare{"current"}},
       unrolled_loop("q", "quads_at_once", Role::none,
-                    {perform("load_quad", {quad, whole("Columns"), whole("Values"), index("region"),
-                                           Affine::of("quad") + Affine::of("q"), index("group_of_warp")})}),
+                    {perform("load_quad", {quad, whole("Columns"), whole("Values"), index("region"), index("here"),
+                                           index("q"), index("group_of_warp")})}),
+      Node{Statement{{}, Update{Name{"here"}, index("quads_at_once")}}},
       unrolled_loop("q", "quads_at_once", Role::none,
                     {perform("multiply_quad", {quad, whole("B"), whole("columns"), whole("sums")})})};
   parts.body[at] = Node{Loop{"quad", 0, Affine::of("quads"), Affine::of("quads_at_once"), Role::reduction,
                              Mapping::sequential, body, directive.factor / steps_of_quad}};
-  std::get<Perform>(std::get<Statement>(parts.body[at - 1].content).action) = {
-      "count_quads", {whole("Steps"), index("region")}, {"quads"}};
+  parts.body[at - 1] = perform("count_quads", {whole("Steps"), index("region")}, {"quads"});
+  parts.body.insert(parts.body.begin() + static_cast<std::ptrdiff_t>(at), perform("first_quad", {index("region")}, {"here"}));
   nest.constants.push_back({"quads_at_once", directive.factor / steps_of_quad,
                             fmt::format("ufk / {}: quads of columns that a lane group has in flight", steps_of_quad)});
   nest.arrays.push_back({"current",

@@ -9,9 +9,10 @@ namespace esc {
 /// and asks for all rows of B before it uses the first.
 ///
 ///   for (step..) { k = Columns[region][step][g]; load_part(part, B[k], columns); for (u..) for (v..) sums[..] += ..; }
-///     -> quads = count_quads(Steps, region);
+///     -> quads = count_quads(Steps, region); here = first_quad(region);
 ///        for (quad = 0; quad < quads; quad += quads_at_once) { registers current;
-///          for (q..) load_quad(current[q], Columns, Values, region, quad + q, g);
+///          for (q..) load_quad(current[q], Columns, Values, region, here, q, g);
+///          here += quads_at_once;
 ///          for (q..) multiply_quad(current[q], B, columns, sums); }
 ///
 ///   for (c = start; c < length; c += stride) { k = Columns[first + c]; .. }

@@ -68,7 +68,7 @@ LoopNest pack_regions(const LoopNest& nest, const PackRegions& directive) {
   // The count of the columns stands in front of their loop.
   parts.body[at - 1] = Node{Statement{{}, Perform{"count_steps", {Access{"Steps", {}}, index("region")}, {"steps"}}}};
   const Block opening{
-      define("group_of_warp", index("place") * index("sharing_groups") + index("group")),
+      define("group_of_warp", quotient(remainder(index("thread"), warp_size), index("group_lanes"))),
       Node{Statement{{}, Perform{"find_region", {index("block"), index("set"), index("part")}, {"region"}}}}};
   parts.body.insert(parts.body.begin() + static_cast<std::ptrdiff_t>(at) - 1, opening.begin(), opening.end());
 

@@ -30,6 +30,12 @@ Node take_over(const Node& load) {
   return Node{Statement{{}, Copy{target, {"next", target.subscripts}}}};
 }
 
+/// Whether the node moves the place from which the loads read.
+bool goes_on(const Node& node) {
+  const auto* statement = std::get_if<Statement>(&node.content);
+  return statement != nullptr && std::holds_alternative<Update>(statement->action);
+}
+
 }  // namespace
 
 LoopNest prefetch(const LoopNest& nest, const Prefetch& directive) {
@@ -45,11 +51,15 @@ LoopNest prefetch(const LoopNest& nest, const Prefetch& directive) {
   }
   Loop& loop = std::get<Loop>(parts.body[at].content);
   const std::size_t use = find_use(nest, loop.body, {ArrayRole::dense});
-  const Block loads(loop.body.begin() + 1, loop.body.begin() + static_cast<std::ptrdiff_t>(use));
+  Block loads(loop.body.begin() + 1, loop.body.begin() + static_cast<std::ptrdiff_t>(use));
   const Affine following = Affine::of(loop.iterator) + loop.step;
 
-  Block body{loop.body.front(), take_over(loads.front()),
-             Node{Branch{less(following, loop.upper), loads_into(loads, "next", loop.iterator, following)}}};
+  Block body{loop.body.front(), take_over(loads.front())};
+  if (goes_on(loads.back())) {
+    body.push_back(loads.back());
+    loads.pop_back();
+  }
+  body.push_back(Node{Branch{less(following, loop.upper), loads_into(loads, "next", loop.iterator, following)}});
   body.insert(body.end(), loop.body.begin() + static_cast<std::ptrdiff_t>(use), loop.body.end());
   loop.body = std::move(body);
 

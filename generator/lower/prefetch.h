@@ -8,10 +8,12 @@ namespace esc {
 /// prefetch(A): what an iteration reads of the packed matrix is asked for one iteration earlier, the first of it in
 /// front of the loop.
 ///
-///   for (quad..; quad += quads_at_once) { registers current; for (q..) load_quad(current[q], .., quad + q, ..); rest }
-///     -> registers next; for (q..) load_quad(next[q], .., 0 + q, ..);
+///   for (quad..; quad += quads_at_once) { registers current; for (q..) load_quad(current[q], .., here, q, ..);
+///     here += quads_at_once; rest }
+///     -> registers next; for (q..) load_quad(next[q], .., here, q, ..);
 ///        for (quad..; quad += quads_at_once) { registers current; for (q..) current[q] = next[q];
-///          if (quad + quads_at_once < quads) for (q..) load_quad(next[q], .., quad + quads_at_once + q, ..);
+///          here += quads_at_once;
+///          if (quad + quads_at_once < quads) for (q..) load_quad(next[q], .., here, q, ..);
 ///          rest }
 ///
 /// A region has room for one iteration even where it has no steps, so that its first load waits for nothing; a task may

@@ -85,6 +85,8 @@ Memory rows_nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, c
   memory.sizes["tasks"] = tasks.rows.extents[0];
   memory.sizes["heavy"] = tasks.heavy;
   memory.sizes["nonzeros"] = matrix.nonzeros();
+  memory.sizes["split_rows"] = tasks.split_rows.extents[0];
+  memory.arrays["SplitRows"] = std::move(tasks.split_rows);
   memory.arrays["Rows"] = std::move(tasks.rows);
   memory.arrays["Splits"] = std::move(tasks.splits);
   memory.arrays["First"] = std::move(tasks.first);

@@ -48,6 +48,12 @@ ReferenceTasks reference_tasks(const SparseMatrix& matrix, const RowsSchedule& s
   ReferenceTasks tasks;
   tasks.columns.extents = {0};
   tasks.values.extents = {0};
+  tasks.split_rows.extents = {0};
+  for (std::int64_t row = 0; row < matrix.rows; ++row) {
+    if (matrix.offsets[static_cast<std::size_t>(row) + 1] - matrix.offsets[static_cast<std::size_t>(row)] > schedule.task) {
+      append(tasks.split_rows, static_cast<double>(row));
+    }
+  }
   for (const Piece& piece : pieces) {
     append(tasks.rows, static_cast<double>(piece.row));
     append(tasks.splits, piece.split ? 1 : 0);

@@ -14,6 +14,7 @@ struct ReferenceTasks {
   Tensor lengths;  ///< [task]: how many it has
   Tensor columns;  ///< [non-zero]
   Tensor values;   ///< [non-zero]
+  Tensor split_rows;  ///< rows that have several tasks, ascending
   std::int64_t heavy = 0;
 };
 

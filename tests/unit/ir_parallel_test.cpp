@@ -25,9 +25,9 @@ std::string defect_of(const std::function<void()>& action) {
 }
 
 Access at(const std::string& array, const Affine& position) { return {array, {{"", position}}}; }
-Node store(const Access& target, const Operand& value) { return Node{Statement{{}, Store{target, value}}}; }
-Node add(const Access& target, const Operand& value, bool atomic) {
-  return Node{Statement{{}, Update{target, {value}, atomic}}};
+Node store(const Access& target, const Expression& value) { return Node{Statement{{}, Store{target, value}}}; }
+Node add(const Access& target, const Expression& value, bool atomic) {
+  return Node{Statement{{}, Update{target, value, atomic}}};
 }
 Node loop(const std::string& iterator, std::int64_t count, Mapping mapping, Block body) {
   return Node{Loop{iterator, 0, count, 1, Role::none, mapping, std::move(body)}};
@@ -69,15 +69,15 @@ TEST(InterpretBlocks, FindsAReadWithoutABarrier) {
 
 TEST(InterpretBlocks, FindsAWriteOverWhatAnotherLaneReads) {
   const LoopNest nest =
-      blocks({lanes({store(at("S", lane), 1.0)}), lanes({Node{Statement{{Less{lane, 1}}, Store{of_thread, at("S", 1)}}},
-                                                         Node{Statement{{Less{0, lane}}, Store{at("S", 1), 2.0}}}})});
+      blocks({lanes({store(at("S", lane), 1.0)}), lanes({Node{Statement{{less(lane, 1)}, Store{of_thread, at("S", 1)}}},
+                                                         Node{Statement{{less(0, lane)}, Store{at("S", 1), 2.0}}}})});
   EXPECT_THAT(defect_of([&] { run(nest); }), HasSubstr("read and write S[1]"));
 }
 
 TEST(InterpretBlocks, FindsAWriteOverWhatSeveralLanesRead) {
   const LoopNest nest =
       blocks({lanes({store(at("S", lane), 1.0)}),
-              lanes({store(of_thread, at("S", 1)), Node{Statement{{Less{0, lane}}, Store{at("S", 1), 2.0}}}})});
+              lanes({store(of_thread, at("S", 1)), Node{Statement{{less(0, lane)}, Store{at("S", 1), 2.0}}}})});
   EXPECT_THAT(defect_of([&] { run(nest); }), HasSubstr("read and write S[1]"));
 }
 
@@ -97,7 +97,7 @@ TEST(InterpretBlocks, FindsAnElementThatNobodyWrote) {
 }
 
 TEST(InterpretBlocks, FindsAnElementThatOnlyTheBlockBeforeWrote) {
-  const Node first_block{Statement{{Less{Affine::of("block"), 1}}, Store{at("S", lane), 1.0}}};
+  const Node first_block{Statement{{less(index("block"), 1)}, Store{at("S", lane), 1.0}}};
   const LoopNest nest = blocks({lanes({first_block, store(of_thread, at("S", lane))})});
   EXPECT_THAT(defect_of([&] { run(nest); }), HasSubstr("S[lane] is read before it is written"));
 }
@@ -114,19 +114,19 @@ TEST(InterpretBlocks, AcceptsAtomicAddsBehindABarrier) {
 }
 
 TEST(InterpretBlocks, FindsAScalarOfAnotherThread) {
-  const Node define{Statement{{}, DefineElement{"x", 1.0}}};
+  const Node define{Statement{{}, Define{ScalarType::f32, "x", 1.0}}};
   EXPECT_THAT(defect_of([&] {
-                run(blocks({lanes({define}), lanes({store(of_thread, "x")})}));
+                run(blocks({lanes({define}), lanes({store(of_thread, Name{"x"})})}));
               }),
-              HasSubstr("no value for scalar x"));
+              HasSubstr("no value for x"));
 }
 
 TEST(InterpretBlocks, FindsAnIndexVariableOfALoopBefore) {
-  const Node define{Statement{{}, DefineIndex{"x", Affine(1)}}};
+  const Node define{Statement{{}, Define{ScalarType::i32, "x", 1}}};
   EXPECT_THAT(defect_of([&] {
                 run(blocks({lanes({define}), lanes({store(at("C", Affine::of("x")), 1.0)})}));
               }),
-              HasSubstr("no value for index variable x"));
+              HasSubstr("no value for x"));
 }
 
 TEST(InterpretBlocks, FindsALoopThatBreaksItsPromise) {
@@ -137,6 +137,52 @@ TEST(InterpretBlocks, FindsALoopThatBreaksItsPromise) {
   };
   EXPECT_NO_THROW(run(steps(3)));
   EXPECT_THAT(defect_of([&] { run(steps(4)); }), HasSubstr("6 iterations of loop s are no multiple of 4"));
+}
+
+// What one body of threads does, with barriers inside of it.
+
+Node barrier(Scope scope) { return Node{Barrier{scope}}; }
+
+TEST(InterpretThreads, WaitsAtABarrierOfTheBlock) {
+  const Block body{store(at("S", lane), 1.0), add(at("S", lane), 2.0, false), barrier(Scope::block),
+                   store(of_thread, at("S", other))};
+  EXPECT_EQ(run(blocks({lanes(body)})), (std::vector<double>{3, 3, 3, 3}));
+}
+
+TEST(InterpretThreads, KeepsWhatAThreadDefinedAcrossABarrier) {
+  const Block body{Node{Statement{{}, Define{ScalarType::i32, "x", lane + 5}}}, barrier(Scope::block),
+                   store(of_thread, index("x"))};
+  EXPECT_EQ(run(blocks({lanes(body)})), (std::vector<double>{5, 6, 5, 6}));
+}
+
+TEST(InterpretThreads, TakesABarrierOfTheWarpForAnOrderWithinIt) {
+  const Block body{store(at("S", lane), 1.0), barrier(Scope::warp), store(of_thread, at("S", other))};
+  EXPECT_EQ(run(blocks({lanes(body)})), (std::vector<double>{1, 1, 1, 1}));
+  const Node warps{Loop{"lane", 0, 2, 1, Role::none, Mapping::warp_digit, body}};
+  EXPECT_THAT(defect_of([&] { run(blocks({warps})); }), HasSubstr("race: two parallel iterations write and read S["));
+}
+
+TEST(InterpretThreads, FindsABarrierThatNotAllReach) {
+  const Node some{Branch{less(lane, 1), {barrier(Scope::block)}}};
+  EXPECT_THAT(defect_of([&] { run(blocks({lanes({some})})); }), HasSubstr("all threads of the block reach the barrier"));
+}
+
+TEST(InterpretThreads, GivesEachThreadRegistersOfItsOwn) {
+  LoopNest nest = blocks({lanes({Node{Declare{"R", true}}, add(at("R", 0), lane + 1, false), store(of_thread, at("R", 0))})});
+  nest.arrays.push_back({"R", {1}, ArrayRole::registers});
+  EXPECT_EQ(run(nest), (std::vector<double>{1, 2, 1, 2}));
+}
+
+TEST(InterpretThreads, FindsARegisterThatNobodyWrote) {
+  LoopNest nest = blocks({lanes({Node{Declare{"R"}}, store(of_thread, at("R", 0))})});
+  nest.arrays.push_back({"R", {1}, ArrayRole::registers});
+  EXPECT_THAT(defect_of([&] { run(nest); }), HasSubstr("R[0] is read before it is written"));
+}
+
+TEST(InterpretThreads, LooksAtTheChosenValueAlone) {
+  const Expression far = at("S", 7);
+  const Block body{store(of_thread, choose(less(lane, 2), 4, far))};
+  EXPECT_EQ(run(blocks({lanes(body)})), (std::vector<double>{4, 4, 4, 4}));
 }
 
 TEST(PrintBlocks, ShowsWhatABlockHasAndWhatALoopPromises) {

@@ -89,7 +89,7 @@ TEST(Interpret, FindsAnAccessOutsideAnArray) {
 /// for each of two blocks: C[0][0] += 1.
 LoopNest two_blocks_add(bool atomic) {
   LoopNest nest;
-  const Statement add{{}, Update{Access{"C", {{"", 0}, {"", 0}}}, {1.0}, atomic}};
+  const Statement add{{}, Update{Access{"C", {{"", 0}, {"", 0}}}, 1.0, atomic}};
   nest.body = {Node{Loop{"block", 0, 2, 1, Role::none, Mapping::grid, {Node{add}}}}};
   return nest;
 }
@@ -105,16 +105,16 @@ TEST(Interpret, AcceptsAtomicAddsFromParallelIterations) {
 TEST(Interpret, GivesZeroForAGuardedScalarWhoseGuardFails) {
   LoopNest nest;
   const Access b{"B", {{"", 7}, {"", 0}}};
-  nest.body = {Node{Statement{{Less{7, Affine::of("K")}}, DefineElement{"b", b}}},
-               Node{Statement{{}, Update{Access{"C", {{"", 0}, {"", 0}}}, {"b"}, false}}}};
+  nest.body = {Node{Statement{{less(7, index("K"))}, Define{ScalarType::f32, "b", b}}},
+               Node{Statement{{}, Update{Access{"C", {{"", 0}, {"", 0}}}, Name{"b"}}}}};
   EXPECT_EQ(interpret(nest, small_memory()).arrays.at("C").elements.front(), 0);
 }
 
 TEST(Interpret, GivesZeroForAGuardedIndexWhoseGuardFailsWithoutLookingAtTheValue) {
   const Access far{"C", {{"", 7}}};
   LoopNest nest;
-  nest.body = {Node{Statement{{Less{3, 2}}, DefineIndex{"x", far}}},
-               Node{Statement{{Less{2, 3}}, DefineIndex{"y", Affine(1)}}},
+  nest.body = {Node{Statement{{less(3, 2)}, Define{ScalarType::i32, "x", far}}},
+               Node{Statement{{less(2, 3)}, Define{ScalarType::i32, "y", 1}}},
                Node{Statement{{}, Store{{"C", {{"", Affine::of("x") + Affine::of("y")}}}, 5.0}}}};
   EXPECT_EQ(print(nest),
             "int x = 3 < 2 ? C[7] : 0;\n"
@@ -125,7 +125,7 @@ TEST(Interpret, GivesZeroForAGuardedIndexWhoseGuardFailsWithoutLookingAtTheValue
 
 TEST(Interpret, TakesTheSmallerOfTwoNumbers) {
   LoopNest nest;
-  nest.body = {Node{Statement{{}, DefineIndex{"least", Minimum{Affine::of("n"), Affine::of("m") - 1}}}},
+  nest.body = {Node{Statement{{}, Define{ScalarType::i32, "least", minimum(index("n"), index("m") - 1)}}},
                Node{Statement{{}, Store{{"C", {{"", Affine::of("least")}}}, 5.0}}}};
   EXPECT_EQ(print(nest), "int least = min(n, m - 1);\nC[least] = 5;\n");
   nest.body = substitute(nest.body, "m", Affine::of("n") + 3);

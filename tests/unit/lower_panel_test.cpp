@@ -15,127 +15,156 @@ using namespace panel_nests;
 
 // Must apply: a nest, and what stands in the result.
 
-TEST(MergePatterns, LeavesOneSetOfUpdatesForAnyNonZeroRow) {
+TEST(MergePatterns, LeavesOneLoopOverTheRowsForAnyNonZeroOne) {
   EXPECT_EQ(print(merged),
+            "// panel_height = 2\n"
             "for (i = 0; i < M; i += 2)\n"
             "  for (j = 0; j < N; j++)\n"
-            "    for (k : columns(i, any of 0b11)) {\n"
-            "      C[i][j] += A[i][k] * B[k][j];\n"
-            "      if (i + 1 < M) C[i + 1][j] += A[i + 1][k] * B[k][j];\n"
-            "    }\n");
+            "    for (k : columns(i, any of 0b11))\n"
+            "      for (u = 0; u < panel_height; u++)  // unrolled\n"
+            "        if (i + u < M) C[i + u][j] += A[i + u][k] * B[k][j];\n");
+  EXPECT_TRUE(merged.explicit_zeros);
 }
 
-TEST(MapPanels, GivesPanelsToBlocksWarpsAndLanes) {
-  EXPECT_EQ(print(on_panels),
-            "// blocks = ceil(M / 8)\n"
-            "grid (block = 0; block < blocks; block++)  // block = blockIdx.x\n"
-            "  warps (set = 0; set < 2; set++)  // set = a digit of threadIdx.x / 32\n"
-            "    lanes (panel = 0; panel < 2; panel++) {  // panel = a digit of threadIdx.x % 32\n"
-            "      int i = 8*block + 2*panel + 4*set;\n"
-            "      for (j = 0; j < N; j++)\n"
-            "        for (k : columns(i, any of 0b11)) {\n"
-            "          if (i < M) C[i][j] += A[i][k] * B[k][j];\n"
-            "          if (i + 1 < M) C[i + 1][j] += A[i + 1][k] * B[k][j];\n"
-            "        }\n"
-            "    }\n");
+TEST(OwnPanels, GivesPanelsToBlocksWarpsAndLanes) {
+  const std::string text = print(owned);
+  EXPECT_THAT(text, HasSubstr("// blocks = ceil(M / 8)\n"));
+  EXPECT_THAT(text, HasSubstr("grid (block = 0; block < blocks; block++)  // block = blockIdx.x\n"
+                              "  warps (set = 0; set < block_sets; set++)  // set = a digit of threadIdx.x / 32\n"
+                              "    lanes (place = 0; place < warp_panels; place++) {"));
+  EXPECT_THAT(text, HasSubstr("int panel = set * warp_panels + place;\n"
+                              "      unsigned int i = block * block_rows + panel * panel_height;\n"
+                              "      for (j = 0; j < N; j++)\n"));
+  EXPECT_EQ(owned.constant("block_sets"), 2);
+  EXPECT_EQ(owned.constant("block_rows"), 8);
 }
 
-TEST(MapPanels, NeedsNoThreadsForOnePanel) {
-  const std::string text = print(map_panels(merged, {"i", 1, 1}));
-  EXPECT_THAT(text,
-              HasSubstr("grid (block = 0; block < blocks; block++) {  // block = blockIdx.x\n  int i = 2*block;\n"));
-  EXPECT_THAT(text, Not(HasSubstr("threadIdx")));
-}
-
-TEST(MapTiles, GivesEachLaneConsecutiveColumns) {
-  const std::string text = print(on_tiles);
+TEST(TileColumns, GivesEachLaneConsecutiveColumns) {
+  const std::string text = print(tiled);
   EXPECT_THAT(text, HasSubstr("// tiles = ceil(N / 8)\n"));
   EXPECT_THAT(text, HasSubstr("  grid (tile = 0; tile < tiles; tile++)  // tile = blockIdx.y\n    warps (set"));
-  EXPECT_THAT(text, HasSubstr("lanes (lane = 0; lane < 4; lane++) {"));
-  EXPECT_THAT(text, HasSubstr("int j = 2*lane + 8*tile;\n"));
-  EXPECT_THAT(text, HasSubstr("if (i + 1 < M && j + 1 < N) C[i + 1][j + 1] += A[i + 1][k] * B[k][j + 1];"));
+  EXPECT_THAT(text, HasSubstr("lanes (lane = 0; lane < group_lanes; lane++) {"));
+  EXPECT_THAT(text, HasSubstr("unsigned int j = tile * tile_columns + lane * vector_width;\n"));
+  EXPECT_THAT(text, HasSubstr("for (v = 0; v < vector_width; v++)  // unrolled\n                "
+                              "if (i + u < M && j + v < N) C[i + u][j + v] += A[i + u][k] * B[k][j + v];"));
 }
 
 TEST(SplitColumns, DealsColumnsInTurnAndAddsAtomically) {
-  const std::string text = print(shared_out);
-  EXPECT_THAT(text, HasSubstr("warps (set = 0; set < 2; set++)  // set = a digit of threadIdx.x / 32\n"
-                              "      warps (warp = 0; warp < 3; warp++)"));
-  EXPECT_THAT(text, HasSubstr("lanes (group = 0; group < 4; group++)  // group = a digit of threadIdx.x % 32\n"
+  const std::string text = print(dealt);
+  EXPECT_THAT(text, HasSubstr("warps (part = 0; part < panel_warps; part++)"));
+  EXPECT_THAT(text, HasSubstr("lanes (group = 0; group < sharing_groups; group++)  // group = a digit of threadIdx.x % 32\n"
                               "            lanes (lane = 0;"));
   EXPECT_THAT(text, HasSubstr("int count = size(columns(i, any of 0b11));\n"));
-  EXPECT_THAT(text, HasSubstr("for (c = group + 4*warp; c < count; c += 12) {\n"));
-  EXPECT_THAT(text, HasSubstr("int k = columns(i, any of 0b11)[c];\n"));
-  EXPECT_THAT(text, HasSubstr("if (i < M && j < N) atomicAdd(&C[i][j], A[i][k] * B[k][j]);"));
+  EXPECT_THAT(text, HasSubstr("for (c = group + 4*part; c < count; c += 12) {\n"));
+  EXPECT_THAT(text, HasSubstr("unsigned int k = columns(i, any of 0b11)[c];\n"));
+  EXPECT_THAT(text, HasSubstr("atomicAdd(&C[i + u][j + v], A[i + u][k] * B[k][j + v]);"));
 }
 
 TEST(SplitColumns, AmongOnePartNeedsNoAtomicAdds) {
-  EXPECT_THAT(print(split_columns(on_tiles, {"k", 1, 1})), Not(HasSubstr("atomicAdd")));
+  EXPECT_THAT(print(split_columns(tiled, {"k", 1, 1})), Not(HasSubstr("atomicAdd")));
 }
 
-TEST(ReduceSums, AddsOverGroupsThenOverWarpsAndStoresOnce) {
-  const std::string text = print(reduced);
-  EXPECT_THAT(text, HasSubstr("// lane_sums[2][3][2][4][2][8]: registers of a block\n"
-                              "// warp_sums[2][3][2][2][8]: shared memory of a block\n"));
-  EXPECT_THAT(text, HasSubstr("if (i + 1 < M && j < N) c1_0 += A[i + 1][k] * B[k][j];"));
-  EXPECT_THAT(text, HasSubstr("lane_sums[set][warp][panel][group][1][2*lane] = c1_0;"));
-  EXPECT_THAT(text, HasSubstr("sum += lane_sums[set][warp][panel][group][u][2*lane + v];"));
-  EXPECT_THAT(text, HasSubstr("warp_sums[set][warp][panel][u][2*lane + v] = sum;"));
-  EXPECT_THAT(text, HasSubstr("sum += warp_sums[set][warp][panel][u][2*lane + v];"));
-  EXPECT_THAT(text, HasSubstr("if (i + u < M && j + v < N) C[i + u][j + v] = sum;"));
+TEST(AccumulateSums, KeepsSumsInRegistersAndGivesThemToCOnce) {
+  const std::string text = print(accumulated);
+  EXPECT_THAT(text, HasSubstr("// sums[lane_sums]: registers of a thread\n"));
+  EXPECT_THAT(text, HasSubstr("if (i + u < M && j + v < N) sums[2*u + v] += A[i + u][k] * B[k][j + v];"));
+  EXPECT_THAT(text, HasSubstr("unsigned int row = i + e / vector_width;\n"));
+  EXPECT_THAT(text, HasSubstr("if (row < M && at + w < N) atomicAdd(&C[row][at + w], sums[e + w]);"));
+}
+
+TEST(AccumulateSums, StoresWhatOnePartHas) {
+  const std::string text = print(accumulate_sums(split_columns(tiled, {"k", 1, 1}), {}));
+  EXPECT_THAT(text, HasSubstr("if (row < M && at + w < N) C[row][at + w] = sums[e + w];"));
+}
+
+TEST(ShuffleSums, AddsOverLaneGroups) {
+  const std::string text = print(shuffled);
+  EXPECT_THAT(text, HasSubstr("first_sum = add_groups(sums, group);\n"));
+  EXPECT_THAT(text, HasSubstr("if (group % copies < 1) {\n                for (e = 0; e < kept_sums; e += stored_width) {"));
+  EXPECT_THAT(text, HasSubstr("unsigned int row = i + (e + first_sum) / vector_width;\n"));
+  EXPECT_THAT(text, HasSubstr("atomicAdd(&C[row][at + w], sums[e + w]);"));
+  EXPECT_EQ(shuffled.constant("kept_sums"), 1);
+  EXPECT_EQ(shuffled.constant("copies"), 1);
+}
+
+TEST(ShuffleSums, StoresWhatOneWarpHas) {
+  const LoopNest warp = shuffle_sums(accumulate_sums(split_columns(tiled, {"k", 1, 4}), {}), {});
+  EXPECT_THAT(print(warp), HasSubstr("if (row < M && at + w < N) C[row][at + w] = sums[e + w];"));
+  EXPECT_THAT(print(warp), Not(HasSubstr("atomicAdd")));
+}
+
+TEST(ShareSums, AddsOverWarpsBehindABarrierAndStoresOnce) {
+  const std::string text = print(shared);
+  EXPECT_THAT(text, HasSubstr("// shared_sums[panel_warps][outputs]: shared memory of a block\n"));
+  EXPECT_THAT(text, HasSubstr("shared_sums[part][place_in_block + w] = sums[e + w];"));
+  EXPECT_THAT(text, HasSubstr("barrier;  // of the block\n"));
+  EXPECT_THAT(text, HasSubstr("total[w] += shared_sums[other][output + w];"));
+  EXPECT_THAT(text, HasSubstr("if (row < M && at + w < N) C[row][at + w] = total[w];"));
   EXPECT_THAT(text, Not(HasSubstr("atomicAdd")));
-}
-
-TEST(ReduceSums, NeedsOnlyThePlacesWhereSeveralPartsMeet) {
-  const std::string warps = print(reduce_sums(split_columns(on_tiles, {"k", 2, 1}), {}));
-  EXPECT_THAT(warps, Not(HasSubstr("lane_sums")));
-  EXPECT_THAT(warps, HasSubstr("warp_sums[set][warp][panel][0][2*lane] = c0_0;"));
-  const std::string groups = print(reduce_sums(split_columns(on_tiles, {"k", 1, 2}), {}));
-  EXPECT_THAT(groups, Not(HasSubstr("warp_sums")));
-  EXPECT_THAT(groups, HasSubstr("sum += lane_sums[set][panel][group][u][2*lane + v];"));
-  const std::string none = print(reduce_sums(split_columns(on_tiles, {"k", 1, 1}), {}));
-  EXPECT_THAT(none, Not(HasSubstr("_sums")));
-  EXPECT_THAT(none, HasSubstr("if (i + 1 < M && j < N) C[i + 1][j] = c1_0;"));
 }
 
 TEST(PackRegions, ReadsColumnsAndValuesOfTheWarpsRegion) {
   const std::string text = print(packed);
-  EXPECT_THAT(text, HasSubstr("int region = 6*block + 3*set + warp;\n"));
-  EXPECT_THAT(text, HasSubstr("int steps = Steps[region];\n"));
-  EXPECT_THAT(text, HasSubstr("for (step = 0; step < steps; step++) {  // steps = a multiple of 4\n"));
-  EXPECT_THAT(text, HasSubstr("int k = Columns[region][step][group + 4*panel];\n"));
-  EXPECT_THAT(text, HasSubstr("if (j + 1 < N) c1_1 += Values[region][step][group + 4*panel][1] * B[k][j + 1];"));
+  EXPECT_THAT(text, HasSubstr("region = find_region(block, set, part);\n"));
+  EXPECT_THAT(text, HasSubstr("for (step = 0; step < steps; step++) {  // steps = a multiple of 8\n"));
+  EXPECT_THAT(text, HasSubstr("unsigned int k = Columns[region][step][group_of_warp];\n"));
+  EXPECT_THAT(text, HasSubstr("if (j + v < N) sums[2*u + v] += Values[region][step][group_of_warp][u] * B[k][j + v];"));
   EXPECT_THAT(text, Not(HasSubstr("columns(")));
   EXPECT_THAT(text, Not(HasSubstr("A[i")));
+  EXPECT_EQ(packed.packed.kind, PackedForm::Kind::regions);
+  EXPECT_EQ(packed.packed.warps, 3);
 }
 
-TEST(PackRegions, KeepsTheFirstRowOnlyWhereSomethingNeedsIt) {
-  EXPECT_THAT(print(packed), HasSubstr("{  // lane = a digit of threadIdx.x % 32\n              int region"));
-  const LoopNest single = reduce_sums(split_columns(on_tiles, {"k", 1, 1}), {});
-  EXPECT_THAT(print(pack_regions(single, {"A", 4})),
-              HasSubstr("int region = 2*block + set;\n          int i = 8*block"));
+TEST(Vectorize, MovesTheColumnsOfALaneAtOnce) {
+  const std::string text = print(vectorized);
+  EXPECT_THAT(text, HasSubstr("clamp_columns(columns, j, N);\n"));
+  EXPECT_THAT(text, HasSubstr("load_part(part_of_b, B[k], columns);\n"));
+  EXPECT_THAT(text, HasSubstr("sums[2*u + v] += Values[region][step][group_of_warp][u] * part_of_b[v];"));
+  EXPECT_THAT(text, HasSubstr("store_vector(shared_sums[part][place_in_block], sums[e], stored_width);"));
+  EXPECT_THAT(text, HasSubstr("add_vector(total[0], shared_sums[other][output], output_width);"));
+  EXPECT_THAT(text, HasSubstr("if (row < M) store_columns(C[row][at], total[0], output_width, at < N ? N - at : 0);"));
 }
 
-TEST(UnrollSteps, LoadsBeforeItMultiplies) {
-  const std::string text = print(stepped);
-  EXPECT_THAT(text, HasSubstr("for (step = 0; step < steps; step += 2) {"));
-  EXPECT_THAT(text, HasSubstr("int k1 = Columns[region][step + 1][group + 4*panel];\n                float b0_0 = j < "
-                              "N ? B[k0][j] : 0;\n"));
-  EXPECT_THAT(text, HasSubstr("float b1_1 = j + 1 < N ? B[k1][j + 1] : 0;\n                c0_0 += "));
-  EXPECT_THAT(text, HasSubstr("c1_1 += Values[region][step + 1][group + 4*panel][1] * b1_1;"));
+TEST(Vectorize, AddsAtOnceWhereOthersAddToo) {
+  EXPECT_THAT(print(vectorize(accumulated, {"j"})),
+              HasSubstr("if (row < M) add_columns(C[row][at], sums[e], vector_width, at < N ? N - at : 0);"));
+}
+
+TEST(BatchColumns, TakesQuadsOfARegion) {
+  const std::string text = print(batched);
+  EXPECT_THAT(text, HasSubstr("quads = count_quads(Steps, region);\n"));
+  EXPECT_THAT(text, HasSubstr("for (quad = 0; quad < quads; quad += quads_at_once) {  // quads = a multiple of 2\n"));
+  EXPECT_THAT(text, HasSubstr("load_quad(current[q], Columns, Values, region, here, q, group_of_warp);\n"));
+  EXPECT_THAT(text, HasSubstr("here += quads_at_once;\n"));
+  EXPECT_THAT(text, HasSubstr("multiply_quad(current[q], B, columns, sums);\n"));
+}
+
+TEST(Prefetch, AsksOneIterationEarlier) {
+  const std::string text = print(prefetched);
+  EXPECT_THAT(text, HasSubstr("load_quad(next[q], Columns, Values, region, here, q, group_of_warp);\n              for (quad"));
+  EXPECT_THAT(text, HasSubstr("current[q] = next[q];\n                here += quads_at_once;\n"
+                              "                if (quad + quads_at_once < quads) {\n"));
 }
 
 TEST(StageRegions, CopiesTheRegionOfEachWarpAndReadsTheCopy) {
   const std::string text = print(staged);
-  EXPECT_THAT(text, HasSubstr("// StagedColumns[2][3][most_steps][8]: shared memory of a block\n"));
-  EXPECT_THAT(text, HasSubstr("if (lane < 1) StagedSteps[set][warp] = Steps[region];\n"));
-  EXPECT_THAT(text, HasSubstr("for (step = lane; step < steps; step += 32)\n"));
-  EXPECT_THAT(text, HasSubstr("StagedValues[set][warp][step][group][u] = Values[region][step][group][u];\n"));
-  EXPECT_THAT(text, HasSubstr("int steps = StagedSteps[set][warp];\n"));
-  EXPECT_THAT(text, HasSubstr("c0_0 += StagedValues[set][warp][step][group + 4*panel][0] * b0_0;"));
+  EXPECT_THAT(text, HasSubstr("// StagedColumns[block_warps][most_steps][warp_groups]: shared memory of a block\n"));
+  EXPECT_THAT(text, HasSubstr("copy = stage_region(Steps, Columns, Values, StagedSteps, StagedColumns, StagedValues, region, "
+                              "warp);\n              wait_for_copies();\n              barrier;  // of the warp\n"));
+  EXPECT_THAT(text, HasSubstr("quads = count_quads(StagedSteps, copy);\n"));
+  EXPECT_THAT(text, HasSubstr("load_quad(current[q], StagedColumns, StagedValues, copy, here, q, group_of_warp);"));
 }
 
-TEST(StageRegions, MayStandBeforeTheStepsAreUnrolled) {
-  EXPECT_EQ(unroll_steps(stage_regions(packed, {"A"}), {"k", 2}), staged);
+TEST(Overlap, TriggersEarlyAndWaitsLate) {
+  const std::string text = print(overlapped);
+  const auto trigger = text.find("allow_successor();");
+  const auto wait = text.find("wait_for_predecessor();");
+  EXPECT_LT(trigger, text.find("find_region"));
+  EXPECT_LT(text.find("load_quad(next"), wait);
+  EXPECT_LT(wait, text.find("multiply_quad"));
+  const std::string copied = print(overlap(staged, {}));
+  EXPECT_LT(copied.find("stage_region"), copied.find("wait_for_predecessor();"));
+  EXPECT_LT(copied.find("wait_for_predecessor();"), copied.find("wait_for_copies();"));
 }
 
 TEST(PanelPipeline, NamesEveryStepInOrder) {
@@ -144,10 +173,11 @@ TEST(PanelPipeline, NamesEveryStepInOrder) {
   for (const LoweredStep& step : lower_by_steps(spmm_nest(), expand(schedule))) {
     names.push_back(step.name);
   }
-  EXPECT_THAT(names, testing::ElementsAre("input", "canonicalize", "unroll(i, 2)", "enumerate", "merge()",
-                                          "map(i, grid, panels=2, warp=1)", "map(j, grid, columns=32, vector=4)",
-                                          "split(k, warps=8, groups=4)", "reduce()", "transform(A, regions, 8)",
-                                          "unroll(k, 8)", "stage(A)"));
+  EXPECT_THAT(names, testing::ElementsAre("input", "canonicalize", "unroll(i, 2)", "enumerate()", "merge()",
+                                          "own(i, panels=2, warp=1)", "tile(j, columns=32, vector=4)",
+                                          "split(k, warps=8, groups=4)", "accumulate()", "shuffle()", "share()",
+                                          "transform(A, regions, 8)", "vectorize(j)", "batch(k, 8)", "stage(A)",
+                                          "overlap()"));
 }
 
 TEST(PanelPipeline, TakesEveryLegalSchedule) {

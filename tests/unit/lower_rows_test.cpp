@@ -4,17 +4,22 @@
 #include <functional>
 
 #include "generator/ir/print.h"
+#include "generator/lower/accumulate_sums.h"
+#include "generator/lower/assign_tasks.h"
+#include "generator/lower/batch_columns.h"
 #include "generator/lower/canonicalize.h"
 #include "generator/lower/cut_rows.h"
 #include "generator/lower/enumerate.h"
-#include "generator/lower/map_tasks.h"
-#include "generator/lower/map_tiles.h"
 #include "generator/lower/merge_patterns.h"
 #include "generator/lower/pack_tasks.h"
-#include "generator/lower/share_tasks.h"
-#include "generator/lower/sum_tasks.h"
+#include "generator/lower/prefetch.h"
+#include "generator/lower/share_sums.h"
+#include "generator/lower/shuffle_sums.h"
+#include "generator/lower/stage_regions.h"
+#include "generator/lower/tile_columns.h"
 #include "generator/lower/unroll.h"
-#include "generator/lower/unroll_tasks.h"
+#include "generator/lower/vectorize.h"
+#include "generator/lower/zero_split_rows.h"
 #include "generator/pipeline.h"
 #include "generator/schedule/schedule.h"
 #include "tests/unit/refused_step.h"
@@ -29,34 +34,27 @@ const LoopNest canonical = canonicalize(spmm_nest());
 const LoopNest merged = merge_patterns(enumerate(unroll(canonical, {"i", 1}), std::nullopt), {});
 const LoopNest cut = cut_rows(merged, {"k", 128});
 const LoopNest packed = pack_tasks(cut, {"A", 16});
-const LoopNest mapped = map_tasks(packed, {"task", 4, 8});
-const LoopNest tiled = map_tiles(mapped, {"j", 8, 2});
-const LoopNest shared_out = share_tasks(tiled, {"k", 1, 8});
-const LoopNest reduced = sum_tasks(shared_out, {});
-const LoopNest unrolled = unroll_tasks(reduced, {"k", 2});
-
-/// The part of a nest for heavy tasks, which comes first, or for light ones.
-std::string heavy_part(const LoopNest& nest) {
-  const std::string text = print(nest);
-  return text.substr(0, text.find("grid (block = 0; block < light_blocks"));
-}
-std::string light_part(const LoopNest& nest) {
-  const std::string text = print(nest);
-  return text.substr(text.find("grid (block = 0; block < light_blocks"));
-}
+const LoopNest assigned = assign_tasks(packed, {"task", 4, 8});
+const LoopNest tiled = tile_columns(assigned, {"j", 8, 2});
+const LoopNest accumulated = accumulate_sums(tiled, {});
+const LoopNest shuffled = shuffle_sums(accumulated, {});
+const LoopNest vectorized = vectorize(shuffled, {"j"});
+const LoopNest batched = batch_columns(vectorized, {"k", 2});
+const LoopNest prefetched = prefetch(batched, {"A"});
 
 // Must apply: a nest, and what stands in the result.
 
 TEST(CutRows, LeavesPiecesOfTheColumnsOfARow) {
   EXPECT_EQ(print(cut),
             "// pieces = ceil(K / 128)\n"
+            "// panel_height = 1\n"
             "for (i = 0; i < M; i++)\n"
             "  for (piece = 0; piece < pieces; piece++) {\n"
             "    int count = size(columns(i, any of 0b1));\n"
             "    int end = min(count, 128*piece + 128);\n"
             "    for (j = 0; j < N; j++)\n"
             "      for (c = 128*piece; c < end; c++) {\n"
-            "        int k = columns(i, any of 0b1)[c];\n"
+            "        unsigned int k = columns(i, any of 0b1)[c];\n"
             "        C[i][j] += A[i][k] * B[k][j];\n"
             "      }\n"
             "  }\n");
@@ -64,79 +62,77 @@ TEST(CutRows, LeavesPiecesOfTheColumnsOfARow) {
 
 TEST(PackTasks, ReadsTheNonZerosOfEachTask) {
   EXPECT_EQ(print(packed),
+            "// panel_height = 1\n"
             "for (task = 0; task < tasks; task++) {\n"
             "  int i = Rows[task];\n"
             "  int first = First[task];\n"
             "  int length = Lengths[task];\n"
             "  for (j = 0; j < N; j++)\n"
             "    for (c = 0; c < length; c++) {\n"
-            "      int k = Columns[first + c];\n"
+            "      unsigned int k = Columns[first + c];\n"
             "      C[i][j] += Values[first + c] * B[k][j];\n"
             "    }\n"
             "}\n");
 }
 
-TEST(MapTasks, GivesHeavyTasksAWarpAndLightOnesALaneGroup) {
-  EXPECT_THAT(print(mapped), HasSubstr("// heavy_blocks = ceil(heavy / 4)\n"
-                                       "// light_blocks = ceil((tasks - heavy) / 32)\n"));
-  EXPECT_THAT(heavy_part(mapped),
-              HasSubstr("grid (block = 0; block < heavy_blocks; block++)  // block = blockIdx.x\n"
-                        "  warps (warp = 0; warp < 4; warp++) {  // warp = a digit of threadIdx.x / "
-                        "32\n"
-                        "    int task = 4*block + warp;\n"
-                        "    int i = task < heavy ? Rows[task] : 0;\n"
-                        "    int first = task < heavy ? First[task] : 0;\n"
-                        "    int length = task < heavy ? Lengths[task] : 0;\n"
-                        "    int split = task < heavy ? Splits[task] : 0;\n"));
-  EXPECT_THAT(heavy_part(mapped), HasSubstr("atomicAdd(&C[i][j], Values[first + c] * B[k][j]);"));
-  EXPECT_THAT(light_part(mapped), HasSubstr("lanes (group = 0; group < 8; group++)"));
-  EXPECT_THAT(light_part(mapped), HasSubstr("int task = 32*block + group + heavy + 8*warp;\n"));
-  EXPECT_THAT(light_part(mapped), HasSubstr("int length = task < tasks ? Lengths[task] : 0;\n"));
+TEST(AssignTasks, GivesHeavyTasksAWarpAndLightOnesALaneGroup) {
+  const std::string text = print(assigned);
+  EXPECT_THAT(text, HasSubstr("// heavy_blocks = ceil(heavy / 4)\n"
+                              "// light_blocks = ceil((tasks - heavy) / 32)\n"));
+  EXPECT_THAT(text, HasSubstr("bool is_heavy = block < heavy_blocks;\n"));
+  EXPECT_THAT(text, HasSubstr("bool present = task < (is_heavy ? heavy : tasks);\n"));
+  EXPECT_THAT(text, HasSubstr("if (present) first, i, length, split = load_task(First, Rows, Lengths, Splits, task);\n"));
+  EXPECT_THAT(text, HasSubstr("unsigned int stride = is_heavy ? sharing_groups : 1;\n"));
+  EXPECT_THAT(text, HasSubstr("for (c = start; c < length; c += stride) {\n"));
+  EXPECT_THAT(text, HasSubstr("atomicAdd(&C[i][j], Values[first + c] * B[k][j]);"));
+  EXPECT_EQ(assigned.packed.kind, PackedForm::Kind::tasks);
+  EXPECT_EQ(assigned.packed.longest, 128);
+  EXPECT_EQ(assigned.packed.light, 16);
 }
 
-TEST(MapTiles, GivesEachLaneConsecutiveColumnsOfATask) {
-  for (const std::string& part : {heavy_part(tiled), light_part(tiled)}) {
-    EXPECT_THAT(part, HasSubstr("grid (tile = 0; tile < tiles; tile++)"));
-    EXPECT_THAT(part, HasSubstr("lanes (lane = 0; lane < 4; lane++)"));
-    EXPECT_THAT(part, HasSubstr("int j = 2*lane + 8*tile;\n"));
-    EXPECT_THAT(part, HasSubstr("if (j + 1 < N) atomicAdd(&C[i][j + 1], Values[first + c] * B[k][j + 1]);"));
-  }
+TEST(AssignTasks, SetsSplitRowsToZeroInFront) {
+  ASSERT_EQ(assigned.before.size(), 1U);
+  EXPECT_EQ(assigned.before.front(), zero_split_rows(packed));
+  EXPECT_THAT(print(assigned.before.front()), HasSubstr("unsigned int row = number < split_rows ? SplitRows[number] : 0;\n"));
+  EXPECT_THAT(print(assigned.before.front()), HasSubstr("C[row][column] = 0;"));
 }
 
-TEST(ShareTasks, DealsTheNonZerosOfHeavyTasksAlone) {
-  EXPECT_THAT(heavy_part(shared_out), HasSubstr("for (c = group; c < length; c += 8) {\n"));
-  EXPECT_EQ(light_part(shared_out), light_part(tiled));
+TEST(TileColumns, GivesEachLaneConsecutiveColumnsOfATask) {
+  const std::string text = print(tiled);
+  EXPECT_THAT(text, HasSubstr("grid (tile = 0; tile < tiles; tile++)"));
+  EXPECT_THAT(text, HasSubstr("unsigned int j = tile * tile_columns + lane * vector_width;\n"));
+  EXPECT_THAT(text, HasSubstr("if (j + v < N) atomicAdd(&C[i][j + v], Values[first + c] * B[k][j + v]);"));
 }
 
-TEST(SumTasks, AddsOverGroupsAndStoresWholeRows) {
-  const std::string heavy = heavy_part(reduced);
-  EXPECT_THAT(heavy, HasSubstr("// lane_sums[4][8][8]: registers of a block\n"));
-  EXPECT_THAT(heavy, HasSubstr("lane_sums[warp][group][2*lane + 1] = c0_1;"));
-  EXPECT_THAT(heavy, HasSubstr("sum += lane_sums[warp][group][2*lane + v];"));
-  EXPECT_THAT(heavy, HasSubstr("if (0 < split && j + v < N) atomicAdd(&C[i][j + v], sum);"));
-  EXPECT_THAT(heavy, HasSubstr("if (task < heavy && split < 1 && j + v < N) C[i][j + v] = sum;"));
-  const std::string light = light_part(reduced);
-  EXPECT_THAT(light, HasSubstr("if (0 < split && j + 1 < N) atomicAdd(&C[i][j + 1], c0_1);"));
-  EXPECT_THAT(light, HasSubstr("if (task < tasks && split < 1 && j + 1 < N) C[i][j + 1] = c0_1;"));
-  EXPECT_THAT(light, Not(HasSubstr("lane_sums")));
+TEST(AccumulateSums, AddsWhereARowOrATaskIsShared) {
+  const std::string text = print(accumulated);
+  EXPECT_THAT(text, HasSubstr("if (j + v < N) sums[v] += Values[first + c] * B[k][j + v];"));
+  EXPECT_THAT(text, HasSubstr("if (0 < is_heavy + split) {\n"));
 }
 
-TEST(SumTasks, NeedsNoMeetingPlaceForOneGroup) {
-  const LoopNest wide = map_tiles(map_tasks(packed, {"task", 1, 1}), {"j", 32, 1});
-  const std::string text = print(sum_tasks(share_tasks(wide, {"k", 1, 1}), {}));
-  EXPECT_THAT(text, Not(HasSubstr("lane_sums")));
-  EXPECT_THAT(text, HasSubstr("if (task < heavy && split < 1 && j < N) C[i][j] = c0_0;"));
+TEST(ShuffleSums, AddsOverTheGroupsOfHeavyTasksAlone) {
+  const std::string text = print(shuffled);
+  EXPECT_THAT(text, HasSubstr("if (is_heavy) {\n            first_sum = add_groups(sums, group);\n"
+                              "            if (present && group % copies < 1) {"));
+  EXPECT_THAT(text, HasSubstr("if (split) {\n"));
+  EXPECT_THAT(text, Not(HasSubstr("is_heavy + split")));
 }
 
-TEST(UnrollTasks, RepeatsTheLastColumnBehindTheEnd) {
-  const std::string heavy = heavy_part(unrolled);
-  EXPECT_THAT(heavy, HasSubstr("for (c = group; c < length; c += 16) {\n"));
-  EXPECT_THAT(heavy, HasSubstr("int place1 = min(c + 8, length - 1);\n"));
-  EXPECT_THAT(heavy, HasSubstr("int k0 = Columns[first + c];\n"));
-  EXPECT_THAT(heavy, HasSubstr("int k1 = Columns[first + place1];\n"));
-  EXPECT_THAT(heavy, HasSubstr("float a1 = c + 8 < length ? Values[first + c + 8] : 0;\n"));
-  EXPECT_THAT(heavy, HasSubstr("c0_1 += a1 * b1_1;\n"));
-  EXPECT_THAT(light_part(unrolled), HasSubstr("int place1 = min(c + 1, length - 1);\n"));
+TEST(Vectorize, DeliversSumsOfATask) {
+  EXPECT_THAT(print(vectorized), HasSubstr("deliver(C[row][at], sums[e], stored_width, at < N ? N - at : 0, split);"));
+}
+
+TEST(BatchColumns, TakesSeveralNonZerosOfATask) {
+  const std::string text = print(batched);
+  EXPECT_THAT(text, HasSubstr("unsigned int step = stride * pairs_at_once;\n          for (c = start; c < length; c += step) {"));
+  EXPECT_THAT(text, HasSubstr("load_pairs(current, Columns, Values, first, c, stride, length);\n"));
+  EXPECT_THAT(text, HasSubstr("multiply_pairs(current, B, columns, sums);\n"));
+}
+
+TEST(Prefetch, AsksAnEmptyTaskForNothing) {
+  const std::string text = print(prefetched);
+  EXPECT_THAT(text, HasSubstr("if (start < length) {\n            load_pairs(next, Columns, Values, first, start, stride, length);"));
+  EXPECT_THAT(text, HasSubstr("if (c + step < length) {\n              load_pairs(next, Columns, Values, first, c + step,"));
 }
 
 TEST(RowsPipeline, NamesEveryStepInOrder) {
@@ -144,10 +140,10 @@ TEST(RowsPipeline, NamesEveryStepInOrder) {
   for (const LoweredStep& step : lower_by_steps(spmm_nest(), expand(parse_schedule("rows:task=128")))) {
     names.push_back(step.name);
   }
-  EXPECT_THAT(names, testing::ElementsAre("input", "canonicalize", "unroll(i, 1)", "enumerate", "merge()",
-                                          "cut(k, 128)", "transform(A, tasks, light=16)",
-                                          "map(task, grid, warps=4, groups=4)", "map(j, grid, columns=32, vector=4)",
-                                          "split(k, warps=1, groups=4)", "reduce()", "unroll(k, 4)"));
+  EXPECT_THAT(names, testing::ElementsAre("input", "canonicalize", "unroll(i, 1)", "enumerate()", "merge()",
+                                          "cut(k, 128)", "transform(A, tasks, 16)", "assign(task, warps=4, groups=4)",
+                                          "tile(j, columns=32, vector=4)", "accumulate()", "shuffle()", "vectorize(j)",
+                                          "batch(k, 4)", "prefetch(A)", "overlap()"));
 }
 
 TEST(RowsPipeline, TakesEveryLegalSchedule) {
@@ -189,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(
                     [] {
                       cut_rows(merged, {"k", 0});
                     },
-                    "a task of 0 non-zeros is outside 1 to 512; the nearest legal value is 1"},
+                    "task=0 is outside 1 to 512; the nearest legal value is 1"},
         StepRefusal{"cut to 513",
                     [] {
                       cut_rows(merged, {"k", 513});
@@ -217,86 +213,52 @@ INSTANTIATE_TEST_SUITE_P(
                     "light=0 is outside 1 to 512"},
         StepRefusal{"map rows",
                     [] {
-                      map_tasks(merged, {"i", 1, 1});
+                      assign_tasks(merged, {"i", 1, 1});
                     },
                     "there is no loop 'i' over tasks to map to the grid"},
         StepRefusal{"map unknown",
                     [] {
-                      map_tasks(packed, {"x", 1, 1});
+                      assign_tasks(packed, {"x", 1, 1});
                     },
                     "the loops of the nest are task, j, c"},
         StepRefusal{"17 warps",
                     [] {
-                      map_tasks(packed, {"task", 17, 1});
+                      assign_tasks(packed, {"task", 17, 1});
                     },
                     "warps=17 is outside 1 to 16"},
         StepRefusal{"0 groups",
                     [] {
-                      map_tasks(packed, {"task", 1, 0});
+                      assign_tasks(packed, {"task", 1, 0});
                     },
                     "groups=0 is outside 1 to 32"},
         StepRefusal{"tiles too early",
                     [] {
-                      map_tiles(packed, {"j", 8, 2});
+                      tile_columns(packed, {"j", 8, 2});
                     },
                     "are not mapped to the grid"},
         StepRefusal{"tiles twice",
                     [] {
-                      map_tiles(tiled, {"j", 8, 2});
+                      tile_columns(tiled, {"j", 8, 2});
                     },
                     "there is no column loop 'j'"},
         StepRefusal{"too many lanes",
                     [] {
-                      map_tiles(mapped, {"j", 32, 4});
+                      tile_columns(assigned, {"j", 32, 4});
                     },
                     "more than a warp's 32"},
-        StepRefusal{"share too early",
+        StepRefusal{"accumulate too early", [] { accumulate_sums(assigned, {}); },
+                    "the columns of A are not dealt to the threads"},
+        StepRefusal{"accumulate twice", [] { accumulate_sums(accumulated, {}); }, "accumulate once"},
+        StepRefusal{"shuffle too early", [] { shuffle_sums(tiled, {}); }, "the sums are not in registers"},
+        StepRefusal{"shuffle twice", [] { shuffle_sums(shuffled, {}); }, "shuffle once"},
+        StepRefusal{"share tasks", [] { share_sums(shuffled, {}); },
+                    "the sums of the warps of a panel are not in their registers"},
+        StepRefusal{"batch by 9",
                     [] {
-                      share_tasks(mapped, {"k", 1, 8});
+                      batch_columns(vectorized, {"k", 9});
                     },
-                    "the columns of C are not mapped to the grid; map the column loop first"},
-        StepRefusal{"share unknown",
-                    [] {
-                      share_tasks(tiled, {"x", 1, 8});
-                    },
-                    "no loop over the non-zeros 'x' of a task"},
-        StepRefusal{"share among warps",
-                    [] {
-                      share_tasks(tiled, {"k", 2, 8});
-                    },
-                    "2 warps cannot share a task; the nearest legal value is warps=1"},
-        StepRefusal{"share among too many",
-                    [] {
-                      share_tasks(tiled, {"k", 1, 16});
-                    },
-                    "groups=16 of 4 lanes are outside 1 to 8 of a warp; the nearest legal value is groups=8"},
-        StepRefusal{"share twice",
-                    [] {
-                      share_tasks(shared_out, {"k", 1, 8});
-                    },
-                    "split the reduction loop, once"},
-        StepRefusal{"sum too early", [] { sum_tasks(mapped, {}); }, "the columns of C are not mapped to the grid"},
-        StepRefusal{"sum twice", [] { sum_tasks(reduced, {}); }, "the sums are already reduced; reduce once"},
-        StepRefusal{"unroll too early",
-                    [] {
-                      unroll_tasks(shared_out, {"k", 2});
-                    },
-                    "the sums are not reduced"},
-        StepRefusal{"unroll unknown",
-                    [] {
-                      unroll_tasks(reduced, {"x", 2});
-                    },
-                    "no loop over the non-zeros 'x' to unroll"},
-        StepRefusal{"unroll twice",
-                    [] {
-                      unroll_tasks(unrolled, {"k", 2});
-                    },
-                    "unroll the reduction loop, once"},
-        StepRefusal{"unroll by 9",
-                    [] {
-                      unroll_tasks(reduced, {"k", 9});
-                    },
-                    "9 non-zeros at a time are outside 1 to 8; the nearest legal value is 8"}));
+                    "unroll=9 is outside 1 to 8; the nearest legal value is 8"},
+        StepRefusal{"stage tasks", [] { stage_regions(batched, {"A"}); }, "'A' is not stored in regions"}));
 
 }  // namespace
 }  // namespace esc

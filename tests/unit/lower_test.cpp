@@ -144,8 +144,9 @@ TEST(Pipeline, NamesEveryStepInOrder) {
   for (const LoweredStep& step : lower_by_steps(spmm_nest(), expand(parse_schedule("4-2-2-64")))) {
     names.push_back(step.name);
   }
-  EXPECT_THAT(names, testing::ElementsAre("input", "canonicalize", "unroll(i, 4)", "enumerate", "map(i, grid)",
-                                          "map(j, 64, threads=64)", "unroll(k, 2)", "transform(A)", "compact()"));
+  EXPECT_THAT(names, testing::ElementsAre("input", "canonicalize", "unroll(i, 4)", "enumerate()", "map(i, grid)",
+                                          "map(j, lanes, columns=64, threads=64)", "coarsen(k, 2)",
+                                          "transform(A, lists)", "compact()"));
 }
 
 TEST(Pipeline, OfAMatrixWithoutNonZerosHasNoCases) {
