@@ -106,6 +106,8 @@ struct RegionFormat {
   constexpr uint64_t quads() const { return first_quad[counts.class_count]; }
   constexpr uint64_t blocks() const { return (sets() + shape.block_sets() - 1) / shape.block_sets(); }
   constexpr uint64_t block_places() const { return blocks() * shape.block_panels; }
+  /// The block that works on a place.
+  constexpr uint64_t block_of(uint64_t place) const { return place / shape.warp_panels % blocks(); }
   constexpr bool has_numbers() const { return counts.class_count > 1; }
 
   /// The class of panels with so many columns; class_count when none is long enough.

@@ -63,25 +63,21 @@ Packing pack_layer(const AtomicSchedule& schedule, const SparseMatrix& matrix, c
           std::shared_ptr<const std::byte[]>(packed, packed->bytes().data())};
 }
 
-/// Regions have the size of the largest: rows that are too uneven would waste most of the memory.
-void check_size(const transformer::RegionFormat& format, std::uint64_t bytes_as_csr, const std::string& source_file) {
-  constexpr std::uint64_t always_allowed = std::uint64_t{64} << 20;
-  constexpr std::uint64_t most_times_csr = 8;
-  if (format.bytes > always_allowed && format.bytes > most_times_csr * bytes_as_csr) {
-    throw UnsuitableSchedule(
-        source_file,
-        fmt::format("has rows too uneven for family panel: the widest panel has {} columns, {:.1f} on average, "
-                    "and regions of one size take {} bytes, {:.0f} times those of CSR",
-                    format.counts.widest_panel,
-                    static_cast<double>(format.counts.columns) / static_cast<double>(format.shape.panels()), format.bytes,
-                    static_cast<double>(format.bytes) / static_cast<double>(bytes_as_csr)),
-        "choose a schedule of family rows");
+/// The kernel counts blocks, places and quads in 32 bits.
+void check_size(const transformer::RegionFormat& format, const std::string& source_file) {
+  if (format.blocks() > most_blocks || format.block_places() >> 32 != 0 || format.quads() >> 32 != 0) {
+    throw UnsuitableSchedule(source_file,
+                             fmt::format("has {} blocks and {} quads of columns, more than the kernel counts",
+                                         format.blocks(), format.quads()),
+                             "choose a schedule of family rows");
   }
 }
 
 /// One float32 sum runs over the columns of one part of a panel.
 void check_sums(const PanelSchedule& schedule, const transformer::RegionFormat& format, std::uint32_t max_columns) {
-  const std::uint64_t columns = transformer::columns_of_part(format.counts.widest_panel, 0, format.shape.parts());
+  const auto parts = static_cast<std::uint64_t>(schedule.warps * schedule.groups);
+  const std::uint64_t columns =
+      transformer::quad_columns * (transformer::round_up(format.counts.classes[0].quads, parts) / parts);
   if (columns > max_columns) {
     throw UnsuitableSchedule(
         print(schedule),
@@ -106,13 +102,10 @@ void check_shared_memory(const PanelSchedule& schedule, const transformer::Regio
 
 Packing pack_layer(const PanelSchedule& schedule, const SparseMatrix& matrix, const GenerateOptions& options) {
   const transformer::RegionOptions cut{.height = static_cast<std::uint32_t>(schedule.ufi),
-                                       .warps = static_cast<std::uint32_t>(schedule.warps),
-                                       .groups = static_cast<std::uint32_t>(schedule.groups),
                                        .warp_panels = static_cast<std::uint32_t>(schedule.warp_panels()),
-                                       .block_panels = static_cast<std::uint32_t>(schedule.panels),
-                                       .multiple = static_cast<std::uint32_t>(schedule.ufk)};
+                                       .block_panels = static_cast<std::uint32_t>(schedule.panels)};
   const transformer::RegionFormat format = transformer::plan_regions(csr_view(matrix), cut);
-  check_size(format, csr_bytes(matrix), options.source_file);
+  check_size(format, options.source_file);
   check_sums(schedule, format, options.max_group_columns);
   check_shared_memory(schedule, format, options.architectures);
   const auto packed =

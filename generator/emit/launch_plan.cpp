@@ -16,12 +16,11 @@ LaunchPlan plan(const AtomicSchedule& schedule, const Layer& layer) {
 LaunchPlan plan(const PanelSchedule& schedule, const Layer& layer) {
   const auto& format = std::get<transformer::RegionFormat>(layer.format);
   return {.kernel = layer.name + "_kernel<true, true>",
-          .grid_x = static_cast<unsigned int>(format.shape.blocks()),
+          .grid_x = static_cast<unsigned int>(format.blocks()),
           .grid_y = static_cast<unsigned int>((layer.bcol + schedule.columns - 1) / schedule.columns),
           .threads = static_cast<unsigned int>(schedule.threads()),
           .shared_bytes = panel_shared_bytes(schedule, format),
-          .programmatic = schedule.pdl,
-          .sizes = {static_cast<unsigned int>(layer.statistics.rows), static_cast<unsigned int>(format.region_bytes)}};
+          .programmatic = schedule.pdl};
 }
 
 LaunchPlan plan(const RowsSchedule& schedule, const Layer& layer) {

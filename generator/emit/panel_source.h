@@ -10,8 +10,8 @@ namespace esc {
 /// directives stage and reduce choose. The matrix has a non-zero.
 std::string panel_kernel_source(const Layer& layer);
 
-/// The part of it that runs on the GPU. It depends on the name, the schedule, bCol and the width of column indices alone:
-/// what the kernel must know of the matrix beside that are its arguments.
+/// The part of it that runs on the GPU. The places of the panels are constants in it: as arguments they would have to be
+/// read before anything else can be.
 std::string panel_device_source(const Layer& layer);
 
 /// Bytes of dynamic shared memory of a block.

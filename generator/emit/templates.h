@@ -8,12 +8,16 @@ namespace esc {
 extern const std::string_view kernel_template;        ///< NAME.cu
 extern const std::string_view zero_layer_template;    ///< NAME.cu of a matrix without non-zeros
 
-/// NAME.cu of a panel kernel, its part for the GPU, and in that the parts that depend on the schedule: reading a region
-/// through registers or through shared memory, and storing from one warp or from all warps of a block.
+/// NAME.cu of a panel kernel, its part for the GPU, and in that the parts that depend on the schedule: reading the quads of
+/// a warp through registers or through shared memory, copying their columns there, asking which panels are stored, and
+/// storing from one warp or from all warps of a block.
 extern const std::string_view panel_kernel_template;
 extern const std::string_view panel_device_template;
 extern const std::string_view panel_read_direct_template;
 extern const std::string_view panel_read_staged_template;
+extern const std::string_view panel_copy_columns_template;
+extern const std::string_view panel_numbers_warp_template;
+extern const std::string_view panel_numbers_block_template;
 extern const std::string_view panel_store_warp_template;
 extern const std::string_view panel_store_block_template;
 
