@@ -65,19 +65,23 @@ std::string panel_at_text(const RegionFormat& format) {
 }
 
 std::string load_columns_text(const RegionFormat& format) {
-  return format.counts.every_column ? R"(  // A panel has every column of the matrix; its last quad repeats the last one.
-  static_cast<void>(columns);
-#pragma unroll
-  for (int step = 0; step < 4; ++step) {
-    const unsigned int column = 4 * number + step;
-    result.columns[step] = column < columns_of_a ? column : columns_of_a - 1;
-  })"
-                                    : R"(  static_cast<void>(number);
+  if (!format.counts.every_column) {
+    return R"(  static_cast<void>(number);
   const ColumnQuad four_columns = *columns;
   result.columns[0] = four_columns.x;
   result.columns[1] = four_columns.y;
   result.columns[2] = four_columns.z;
   result.columns[3] = four_columns.w;)";
+  }
+  return fmt::format(R"(  // A panel has every column of the matrix; its last quad repeats the last one.
+  static_cast<void>(columns);
+  constexpr unsigned int last_column = {};
+#pragma unroll
+  for (int step = 0; step < 4; ++step) {{
+    const unsigned int column = 4 * number + step;
+    result.columns[step] = column < last_column ? column : last_column;
+  }})",
+                     format.shape.columns - 1);
 }
 
 std::string numbers_text(const PanelSchedule& schedule) {
@@ -127,7 +131,6 @@ std::string panel_device_source(const Layer& layer) {
   return fill(panel_device_template, {{"NAME", layer.name},
                                       {"BCOL", number(layer.bcol)},
                                       {"ROWS", number(format.shape.rows)},
-                                      {"COLUMNS", number(format.shape.columns)},
                                       {"HEIGHT", number(schedule.ufi)},
                                       {"TILE", number(schedule.columns)},
                                       {"VECTOR", number(schedule.vector)},
