@@ -12,22 +12,23 @@ namespace esc::transformer {
 // The packed format of regions.
 //
 // A row panel is `height` consecutive rows; rows that the last panel lacks count as zero. The columns of a panel are
-// those in which any of its rows is non-zero, ascending; a row that is zero there has an explicit zero. Four columns are
-// a quad; what the last quad of a panel lacks repeats its last column, with zeros for values.
+// those in which any of its rows is non-zero, ascending; a row that is zero there has an explicit zero. Four columns
+// are a quad; what the last quad of a panel lacks repeats its last column, with zeros for values.
 //
 // Panels of about the same length are a class, and all panels of a class are stored with the quads of its longest: the
 // address of a panel follows from its place and a few constants, without reading anything. The longest class stands
 // first, and in a class the panels in the order of their rows. A warp has a place for `warp_panels` panels beside each
 // other, a set; a class is whole sets, and places that are left over have no panel: their bytes are zero.
-// A thread block owns block_panels / warp_panels sets. Set s belongs to block s % blocks, so that each has long and short ones.
+// A thread block owns block_panels / warp_panels sets. Set s belongs to block s % blocks, so that each has long and
+// short ones.
 //
 //   columns   at header_bytes, [quad][4], 16 or 32 bits wide: the quads of all places, one panel behind the other
 //   values    at the next multiple of 128, [quad][4][height]
 //   numbers   [place], 16 or 32 bits wide: which panel stands there, and the number of panels where there is none; for
 //             the places of whole blocks. Left out when there is one class, as the panels then stand in their order
 //
-// Where the panels lack few columns they are stored with every column of the matrix, and no columns are written: quad q of
-// a panel has the columns 4 * q .. 4 * q + 3. What lies between the sections is zero.
+// Where the panels lack few columns they are stored with every column of the matrix, and no columns are written: quad q
+// of a panel has the columns 4 * q .. 4 * q + 3. What lies between the sections is zero.
 // ---------------------------------------------------------------------------------------------------------------------
 
 inline constexpr uint32_t region_format_version = 2;
@@ -73,10 +74,10 @@ constexpr bool operator==(const RegionClass& a, const RegionClass& b) {
 /// How much there is in all panels.
 struct RegionCounts {
   uint64_t nonzeros = 0;
-  uint64_t columns = 0;                             ///< of all panels together
-  bool every_column = false;                        ///< whether panels are stored with every column of the matrix
-  uint32_t class_count = 0;                         ///< 1 to max_region_classes
-  RegionClass classes[max_region_classes] = {};     ///< quads descend
+  uint64_t columns = 0;                          ///< of all panels together
+  bool every_column = false;                     ///< whether panels are stored with every column of the matrix
+  uint32_t class_count = 0;                      ///< 1 to max_region_classes
+  RegionClass classes[max_region_classes] = {};  ///< quads descend
 };
 
 constexpr bool operator==(const RegionCounts& a, const RegionCounts& b) {

@@ -76,7 +76,9 @@ PackedRegions pack_planned(const View& matrix, const RegionFormat& format) {
 
 RegionFormat plan_regions(const CsrView& matrix, const RegionOptions& options) { return plan(matrix, options); }
 
-PackedRegions pack_planned_regions(const CsrView& matrix, const RegionFormat& planned) { return pack_planned(matrix, planned); }
+PackedRegions pack_planned_regions(const CsrView& matrix, const RegionFormat& planned) {
+  return pack_planned(matrix, planned);
+}
 PackedRegions pack_regions(const DenseView& matrix, const RegionOptions& options) {
   return pack_planned(matrix, plan(matrix, options));
 }

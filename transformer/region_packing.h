@@ -56,13 +56,15 @@ inline void write_numbers(const RegionFormat& format, uint64_t place, uint64_t c
   const uint16_t narrow = static_cast<uint16_t>(panel);
   const bool is_narrow = format.number == ScalarType::u16;
   for (uint64_t at = place; format.has_numbers() && at < place + count; ++at) {
-    memcpy(packed + format.number_of(at), is_narrow ? static_cast<const void*>(&narrow) : &wide, size_of(format.number));
+    memcpy(packed + format.number_of(at), is_narrow ? static_cast<const void*>(&narrow) : &wide,
+           size_of(format.number));
   }
 }
 
 /// Writes the columns and the values of a panel at its place.
 template <typename Column, typename Source>
-void fill_place(const Source& source, const RegionFormat& format, int64_t panel, uint64_t place, unsigned char* packed) {
+void fill_place(const Source& source, const RegionFormat& format, int64_t panel, uint64_t place,
+                unsigned char* packed) {
   using Element = typename Source::ElementType;
   const uint32_t height = format.shape.height;
   const bool every_column = format.counts.every_column;

@@ -62,7 +62,8 @@ std::vector<std::uint64_t> places_of(const RegionReader& regions, const RegionFo
   return places;
 }
 
-/// Appends the rows of one panel to the matrix. Columns ascend; where they are written they end at the first without a value.
+/// Appends the rows of one panel to the matrix. Columns ascend; where they are written they end at the first without a
+/// value.
 void append_panel(const RegionReader& regions, const RegionFormat& format, std::int64_t panel, std::uint64_t place,
                   CsrMatrix& matrix) {
   const RegionShape& shape = format.shape;
@@ -97,9 +98,7 @@ void append_panel(const RegionReader& regions, const RegionFormat& format, std::
 
 }  // namespace
 
-bool holds_regions(std::span<const std::byte> packed) {
-  return begins_with(packed, region_magic_text);
-}
+bool holds_regions(std::span<const std::byte> packed) { return begins_with(packed, region_magic_text); }
 
 RegionFormat read_region_format(std::span<const std::byte> packed) {
   const RegionHeader header = checked_header(packed);
@@ -125,7 +124,8 @@ std::int64_t RegionReader::load_index(ScalarType type, std::uint64_t at) const {
 }
 
 std::int64_t RegionReader::panel(std::uint64_t place) const {
-  return format_.has_numbers() ? load_index(format_.number, format_.number_of(place)) : static_cast<std::int64_t>(place);
+  return format_.has_numbers() ? load_index(format_.number, format_.number_of(place))
+                               : static_cast<std::int64_t>(place);
 }
 
 std::uint64_t RegionReader::steps(std::uint64_t place) const {

@@ -51,9 +51,8 @@ static_assert(group_lanes * warp_groups == 32 && block_sets * warp_panels == blo
 constexpr unsigned int rows_of_c = 512;
 constexpr unsigned int blocks = 128;
 
-// The packed matrix: the columns of all quads, four each; their values, step by step those of the panel's rows; and which
-// panel stands at which place. A panel's quads stand one behind the other.
-constexpr size_t columns_at = 256;
+// The packed matrix: behind a header of 256 bytes the columns of all quads, four each; their values, step by step those of
+// the panel's rows; and which panel stands at which place. A panel's quads stand one behind the other.
 constexpr size_t values_at = 27264;
 using ColumnQuad = ushort4;
 
@@ -234,8 +233,8 @@ __device__ __forceinline__ void wait_for_predecessor() {
 
 // When `tuned`, N and both leading dimensions are the constant tuned_columns, which lets the compiler drop bounds and fold
 // addresses. When `vectors`, they and the places of B and C allow a lane to move its columns at once. The 1 in the launch
-// bounds lets the compiler take all the registers that it needs. `packed` is not __restrict__, with which the compiler would
-// move what is read of it behind the wait for the kernel in front.
+// bounds lets the compiler take all the registers that it needs. `packed` is not __restrict__: else the compiler would move
+// what is read of it behind the wait for the kernel in front.
 template <bool tuned, bool vectors>
 __global__ void __launch_bounds__(threads_per_block, 1)
     digits_hidden_panel_kernel(const unsigned char* packed, const float* __restrict__ B,
@@ -267,15 +266,14 @@ __global__ void __launch_bounds__(threads_per_block, 1)
   const int warp_first = part * sharing_groups;  // first quad of the panel that is this warp's
   const int group_first = warp_first + group % sharing_groups;  // and this lane group's
   const size_t panel_quad = own.origin + place * own.quads;
-  const ColumnQuad* const panel_columns =
-      reinterpret_cast<const ColumnQuad*>(packed + columns_at) + panel_quad;
   const float4* const panel_values =
       reinterpret_cast<const float4*>(packed + values_at) + panel_quad * panel_height;
   float sums[lane_sums] = {};
 
   allow_successor();
   // The quads of the first round are asked for at once, those of each further one while the round before is multiplied.
-  const ColumnQuad* columns_of_quad = panel_columns + group_first;
+  const ColumnQuad* columns_of_quad =
+      reinterpret_cast<const ColumnQuad*>(packed + 256) + panel_quad + group_first;
   const float4* values_of_quad = panel_values + group_first * panel_height;
   int left = quads - group_first;
   Quad next[quads_at_once] = {};

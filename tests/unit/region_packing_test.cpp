@@ -1,5 +1,7 @@
-// Packing into regions against the definition of the format, for both forms of the matrix, any number of threads and the
-// serial text that generated transformers embed; and the unpacker's refusals.
+// Packing into regions against the definition of the format, for both forms of the matrix, any number of threads and
+// the serial text that generated transformers embed; and the unpacker's refusals.
+
+#include "transformer/region_packing.h"
 
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
@@ -13,7 +15,6 @@
 #include "tests/unit/transformer_matrices.h"
 #include "transformer/format_error.h"
 #include "transformer/region_pack.h"
-#include "transformer/region_packing.h"
 #include "transformer/region_unpack.h"
 
 namespace esc::transformer {
@@ -52,12 +53,12 @@ std::string difference(const RegionReader& reader, const RegionFormat& format, s
   const bool every_column = format.counts.every_column;
   std::size_t index = 0;
   for (std::uint64_t step = 0; step < reader.steps(place); ++step) {
-    const bool there = index < panel.columns.size() &&
-                       (!every_column || panel.columns[index] == static_cast<std::int64_t>(step));
-    const std::int64_t column = there                    ? panel.columns[index]
-                                : every_column           ? static_cast<std::int64_t>(step)
+    const bool there =
+        index < panel.columns.size() && (!every_column || panel.columns[index] == static_cast<std::int64_t>(step));
+    const std::int64_t column = there                   ? panel.columns[index]
+                                : every_column          ? static_cast<std::int64_t>(step)
                                 : panel.columns.empty() ? 0
-                                                         : panel.columns.back();
+                                                        : panel.columns.back();
     if (reader.column(place, step) != column) {
       return "a column";
     }
@@ -71,8 +72,8 @@ std::string difference(const RegionReader& reader, const RegionFormat& format, s
   return index == panel.columns.size() ? "" : "a panel's length";
 }
 
-/// The first place that is not what the definition says; empty when there is none. Panels of a class ascend, panels are of the
-/// shortest class that is long enough, and each has one place.
+/// The first place that is not what the definition says; empty when there is none. Panels of a class ascend, panels are
+/// of the shortest class that is long enough, and each has one place.
 std::string difference(const PackedRegions& packed, const std::vector<PlainPanel>& panels) {
   const RegionFormat& format = packed.format;
   const RegionReader reader(packed.bytes.span(), format);
@@ -105,7 +106,9 @@ std::string difference(const PackedRegions& packed, const std::vector<PlainPanel
 }
 
 rc::Gen<RegionOptions> region_options() {
-  const auto power = [](int most) { return rc::gen::map(rc::gen::inRange(0, most + 1), [](int e) { return 1U << e; }); };
+  const auto power = [](int most) {
+    return rc::gen::map(rc::gen::inRange(0, most + 1), [](int e) { return 1U << e; });
+  };
   return rc::gen::map(rc::gen::tuple(power(3), power(4), power(2)),
                       [](const std::tuple<unsigned, unsigned, unsigned>& drawn) {
                         const auto& [height, warp_panels, sets] = drawn;
@@ -262,8 +265,10 @@ TEST(UnpackRegions, RefusesEveryChangedByte) {
     } else {
       damaged.seal();
     }
-    // With checksums that match again a changed value of a non-zero is another matrix, and so is another number of columns.
-    const bool other_matrix = at >= header_bytes || (at >= offsetof(RegionHeader, columns) && at < offsetof(RegionHeader, nonzeros));
+    // With checksums that match again a changed value of a non-zero is another matrix, and so is another number of
+    // columns.
+    const bool other_matrix =
+        at >= header_bytes || (at >= offsetof(RegionHeader, columns) && at < offsetof(RegionHeader, nonzeros));
     if (!other_matrix && at < offsetof(RegionHeader, header_checksum)) {
       EXPECT_THROW(unpack_regions(damaged.bytes()), FormatError) << "byte " << at << ", sealed again";
     }
