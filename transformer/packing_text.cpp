@@ -76,25 +76,29 @@ constexpr PackedFormat layer_format = describe(layer_shape, layer_counts);)",
 std::string layer_format_text(const RegionFormat& format) {
   const RegionShape& shape = format.shape;
   const RegionCounts& counts = format.counts;
+  std::string classes;
+  for (std::uint32_t number = 0; number < counts.class_count; ++number) {
+    classes += fmt::format("        {{{}, {}}},\n", counts.classes[number].quads, counts.classes[number].panels);
+  }
   return fmt::format(R"(constexpr RegionShape layer_shape = {{
     {},  // rows
     {},  // columns
     {},  // rows of a panel
-    {},  // warps that share a panel
-    {},  // lane groups of a warp that share a panel
     {},  // panels of a warp
     {},  // panels of a block
-    {},  // steps are a multiple of it
     ScalarType::f32,  // values
 }};
 constexpr RegionCounts layer_counts = {{
     {},  // non-zeros
     {},  // columns of all panels
-    {},  // columns of the widest panel
+    {},  // whether panels have every column
+    {},  // classes: quads of a panel, panels
+    {{
+{}    }},
 }};
 constexpr RegionFormat layer_format = describe(layer_shape, layer_counts);)",
-                     shape.rows, shape.columns, shape.height, shape.warps, shape.groups, shape.warp_panels,
-                     shape.block_panels, shape.multiple, counts.nonzeros, counts.columns, counts.widest_panel);
+                     shape.rows, shape.columns, shape.height, shape.warp_panels, shape.block_panels, counts.nonzeros,
+                     counts.columns, counts.every_column, counts.class_count, classes);
 }
 
 std::string layer_format_text(const TaskFormat& format) {

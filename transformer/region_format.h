@@ -12,41 +12,37 @@ namespace esc::transformer {
 // The packed format of regions.
 //
 // A row panel is `height` consecutive rows; rows that the last panel lacks count as zero. The columns of a panel are
-// those in which any of its rows is non-zero, ascending; a row that is zero there has an explicit zero. They are dealt in
-// turn to `warps` x `groups` parts: column i of the panel goes to part i % (warps * groups), that is to lane group
-// part % groups of warp part / groups. A warp has a place for `warp_panels` panels beside each other, and `warps` warps
-// work on the same panels; a thread block owns `block_panels` panels.
+// those in which any of its rows is non-zero, ascending; a row that is zero there has an explicit zero. Four columns
+// are a quad; what the last quad of a panel lacks repeats its last column, with zeros for values.
 //
-// A region is what one warp reads. Region (r, w) belongs to panels r * warp_panels .. and to warp w of those that share
-// them; it stands at header_bytes + (r * warps + w) * region_bytes, so that its address is known without reading
-// anything. All regions have the same size, a multiple of 128 bytes:
+// Panels of about the same length are a class, and all panels of a class are stored with the quads of its longest: the
+// address of a panel follows from its place and a few constants, without reading anything. The longest class stands
+// first, and in a class the panels in the order of their rows. A warp has a place for `warp_panels` panels beside each
+// other, a set; a class is whole sets, and places that are left over have no panel: their bytes are zero.
+// A thread block owns block_panels / warp_panels sets. Set s belongs to block s % blocks, so that each has long and
+// short ones.
 //
-//   uint32 steps      columns of a lane group, a multiple of `multiple`, the same for all groups of the region
-//   12 zero bytes
-//   quads             steps / 4 of them, for four steps each; quads that are left over are zero
-//     columns         [lane group][4], 16 or 32 bits wide, filled up with zeros to 16 bytes where they are fewer
-//     values          height x [lane group][4]: number step * height + row of the quad, counted from 0, stands in block
-//                     number / 4 at place number % 4
+//   columns   at header_bytes, [quad][4], 16 or 32 bits wide: the quads of all places, one panel behind the other
+//   values    at the next multiple of 128, [quad][4][height]
+//   numbers   [place], 16 or 32 bits wide: which panel stands there, and the number of panels where there is none; for
+//             the places of whole blocks. Left out when there is one class, as the panels then stand in their order
 //
-// Lane group panel * groups + g of the region is group g of its panel. Steps behind a group's own columns have zeros for
-// values and repeat the group's last column (0 where it has none).
+// Where the panels lack few columns they are stored with every column of the matrix, and no columns are written: quad q
+// of a panel has the columns 4 * q .. 4 * q + 3. What lies between the sections is zero.
 // ---------------------------------------------------------------------------------------------------------------------
 
-inline constexpr uint32_t region_format_version = 1;
-inline constexpr uint32_t region_alignment = 128;  ///< of regions: asynchronous copies want equal places modulo 128
-inline constexpr uint32_t region_head_bytes = 16;
-inline constexpr uint32_t quad_steps = 4;
+inline constexpr uint32_t region_format_version = 2;
+inline constexpr uint32_t values_alignment = 128;  ///< asynchronous copies want equal places modulo 128
+inline constexpr uint32_t quad_columns = 4;
+inline constexpr uint32_t max_region_classes = 8;
 
 /// What is decided before the non-zeros are looked at.
 struct RegionShape {
   int64_t rows = 0;
   int64_t columns = 0;
   uint32_t height = 0;        ///< rows of a panel (the paper's UFi), 1 to max_height
-  uint32_t warps = 0;         ///< warps that share a panel
-  uint32_t groups = 0;        ///< lane groups of a warp that share a panel
-  uint32_t warp_panels = 0;   ///< panels of a warp
+  uint32_t warp_panels = 0;   ///< panels of a set
   uint32_t block_panels = 0;  ///< panels of a thread block, a multiple of warp_panels
-  uint32_t multiple = 0;      ///< of which the steps are one, itself a multiple of quad_steps
   ScalarType element = ScalarType::f32;
 
   constexpr int64_t panels() const { return (rows + height - 1) / height; }
@@ -55,57 +51,98 @@ struct RegionShape {
     const int64_t left = rows - first_row(panel);
     return left < height ? static_cast<uint32_t>(left) : height;
   }
-  constexpr int64_t blocks() const { return (panels() + block_panels - 1) / block_panels; }
-  /// Sets of panels that stand beside each other in a warp; whole thread blocks of them.
-  constexpr int64_t panel_sets() const { return blocks() * (block_panels / warp_panels); }
-  constexpr int64_t regions() const { return panel_sets() * warps; }
-  constexpr uint32_t parts() const { return warps * groups; }
-  constexpr uint32_t warp_groups() const { return warp_panels * groups; }
+  constexpr uint32_t block_sets() const { return block_panels / warp_panels; }
+  /// Quads of a panel that is stored with every column.
+  constexpr uint32_t all_quads() const { return static_cast<uint32_t>((columns + quad_columns - 1) / quad_columns); }
 };
 
 constexpr bool operator==(const RegionShape& a, const RegionShape& b) {
-  return a.rows == b.rows && a.columns == b.columns && a.height == b.height && a.warps == b.warps &&
-         a.groups == b.groups && a.warp_panels == b.warp_panels && a.block_panels == b.block_panels &&
-         a.multiple == b.multiple && a.element == b.element;
+  return a.rows == b.rows && a.columns == b.columns && a.height == b.height && a.warp_panels == b.warp_panels &&
+         a.block_panels == b.block_panels && a.element == b.element;
+}
+
+/// Panels that are stored with equally many quads.
+struct RegionClass {
+  uint32_t quads;  ///< of each panel
+  uint32_t panels;
+};
+
+constexpr bool operator==(const RegionClass& a, const RegionClass& b) {
+  return a.quads == b.quads && a.panels == b.panels;
 }
 
 /// How much there is in all panels.
 struct RegionCounts {
   uint64_t nonzeros = 0;
-  uint64_t columns = 0;         ///< of all panels together
-  uint64_t widest_panel = 0;    ///< columns of the panel that has most
+  uint64_t columns = 0;                          ///< of all panels together
+  bool every_column = false;                     ///< whether panels are stored with every column of the matrix
+  uint32_t class_count = 0;                      ///< 1 to max_region_classes
+  RegionClass classes[max_region_classes] = {};  ///< quads descend
 };
 
 constexpr bool operator==(const RegionCounts& a, const RegionCounts& b) {
-  return a.nonzeros == b.nonzeros && a.columns == b.columns && a.widest_panel == b.widest_panel;
+  bool equal = a.nonzeros == b.nonzeros && a.columns == b.columns && a.every_column == b.every_column &&
+               a.class_count == b.class_count;
+  for (uint32_t number = 0; number < max_region_classes; ++number) {
+    equal = equal && a.classes[number] == b.classes[number];
+  }
+  return equal;
 }
+
+constexpr uint64_t round_up(uint64_t value, uint64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
 struct RegionFormat {
   RegionShape shape;
   RegionCounts counts;
   ScalarType column = ScalarType::u16;
-  uint32_t column_bytes = 0;  ///< of the columns of a quad, with what fills them up
-  uint32_t quad_bytes = 0;
-  uint64_t region_bytes = 0;
+  ScalarType number = ScalarType::u16;
+  uint64_t first_set[max_region_classes + 1] = {};   ///< of each class; behind the last one, the sets there are
+  uint64_t first_quad[max_region_classes + 1] = {};  ///< of each class; behind the last one, the quads there are
+  uint64_t values_at = 0;
+  uint64_t numbers_at = 0;
   uint64_t bytes = 0;  ///< of the whole, header included
 
-  constexpr uint64_t most_steps() const { return (region_bytes - region_head_bytes) / quad_bytes * quad_steps; }
-  constexpr uint64_t region_at(int64_t set, uint32_t warp) const {
-    return header_bytes + (static_cast<uint64_t>(set) * shape.warps + warp) * region_bytes;
+  constexpr uint64_t sets() const { return first_set[counts.class_count]; }
+  constexpr uint64_t quads() const { return first_quad[counts.class_count]; }
+  constexpr uint64_t blocks() const { return (sets() + shape.block_sets() - 1) / shape.block_sets(); }
+  constexpr uint64_t block_places() const { return blocks() * shape.block_panels; }
+  /// The block that works on a place.
+  constexpr uint64_t block_of(uint64_t place) const { return place / shape.warp_panels % blocks(); }
+  constexpr bool has_numbers() const { return counts.class_count > 1; }
+
+  /// The class of panels with so many columns; class_count when none is long enough.
+  constexpr uint32_t class_of_columns(uint64_t columns) const {
+    uint32_t index = 0;
+    while (index < counts.class_count && columns <= uint64_t{quad_columns} * counts.classes[index].quads) {
+      ++index;
+    }
+    return index == 0 ? counts.class_count : index - 1;
   }
+  /// The first place of a class, of which there is one behind the last too.
+  constexpr uint64_t first_place(uint32_t index) const { return first_set[index] * shape.warp_panels; }
+  /// The class that a place below first_place(class_count) belongs to.
+  constexpr uint32_t class_of_place(uint64_t place) const {
+    uint32_t index = 0;
+    while (first_place(index + 1) <= place) {
+      ++index;
+    }
+    return index;
+  }
+  /// The first quad of a place of a class.
+  constexpr uint64_t quad_of(uint32_t index, uint64_t place) const {
+    return first_quad[index] + (place - first_place(index)) * counts.classes[index].quads;
+  }
+  /// Where the columns and the values of a quad are, and the number at a place.
+  constexpr uint64_t columns_of(uint64_t quad) const { return header_bytes + quad * quad_columns * size_of(column); }
+  constexpr uint64_t values_of(uint64_t quad) const {
+    return values_at + quad * quad_columns * shape.height * size_of(shape.element);
+  }
+  constexpr uint64_t number_of(uint64_t place) const { return numbers_at + place * size_of(number); }
 };
 
 constexpr bool operator==(const RegionFormat& a, const RegionFormat& b) {
-  return a.shape == b.shape && a.counts == b.counts && a.column == b.column && a.column_bytes == b.column_bytes &&
-         a.quad_bytes == b.quad_bytes && a.region_bytes == b.region_bytes && a.bytes == b.bytes;
-}
-
-constexpr uint64_t round_up(uint64_t value, uint64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
-
-/// Columns of part `part` of a panel with this many columns.
-constexpr uint64_t columns_of_part(uint64_t columns, uint32_t part, uint32_t parts) {
-  return columns > part ? (columns - part + parts - 1) / parts : 0;
+  return a.shape == b.shape && a.counts == b.counts && a.bytes == b.bytes;
 }
 
 /// The format that a matrix of this shape and with these counts has.
@@ -114,14 +151,17 @@ constexpr RegionFormat describe(const RegionShape& shape, const RegionCounts& co
   format.shape = shape;
   format.counts = counts;
   format.column = shape.columns <= 65536 ? ScalarType::u16 : ScalarType::u32;
-  format.column_bytes =
-      static_cast<uint32_t>(round_up(shape.warp_groups() * quad_steps * size_of(format.column), 16));
-  format.quad_bytes =
-      format.column_bytes + static_cast<uint32_t>(shape.warp_groups() * quad_steps * shape.height * size_of(shape.element));
-  const uint64_t steps = round_up(columns_of_part(counts.widest_panel, 0, shape.parts()), shape.multiple);
-  const uint64_t quads = (steps == 0 ? shape.multiple : steps) / quad_steps;
-  format.region_bytes = round_up(region_head_bytes + quads * format.quad_bytes, region_alignment);
-  format.bytes = header_bytes + static_cast<uint64_t>(shape.regions()) * format.region_bytes;
+  format.number = shape.panels() < 65536 ? ScalarType::u16 : ScalarType::u32;
+  for (uint32_t number = 0; number < counts.class_count; ++number) {
+    const RegionClass& one = counts.classes[number];
+    const uint64_t places = round_up(one.panels, shape.warp_panels);
+    format.first_set[number + 1] = format.first_set[number] + places / shape.warp_panels;
+    format.first_quad[number + 1] = format.first_quad[number] + places * one.quads;
+  }
+  const uint64_t columns_end = format.columns_of(counts.every_column ? 0 : format.quads());
+  format.values_at = round_up(columns_end, values_alignment);
+  format.numbers_at = format.values_of(format.quads());
+  format.bytes = round_up(format.number_of(format.has_numbers() ? format.block_places() : 0), 8);
   return format;
 }
 
@@ -135,18 +175,17 @@ struct RegionHeader {
   uint64_t columns;
   uint64_t nonzeros;
   uint64_t panel_columns;
-  uint64_t widest_panel;
-  uint64_t region_bytes;
   uint32_t height;
-  uint32_t warps;
-  uint32_t groups;
   uint32_t warp_panels;
   uint32_t block_panels;
-  uint32_t multiple;
+  uint32_t every_column;  ///< 0 or 1
   uint32_t column_type;
+  uint32_t number_type;
   uint32_t element_type;
+  uint32_t class_count;
+  RegionClass classes[max_region_classes];
   uint64_t payload_checksum;  ///< of everything after the header
-  unsigned char reserved[136];
+  unsigned char reserved[88];
   uint64_t header_checksum;  ///< of the bytes before it
 };
 static_assert(sizeof(RegionHeader) == header_bytes, "the header has 256 bytes and no padding of the compiler's");
@@ -163,35 +202,33 @@ inline constexpr HeaderField region_header_fields[] = {
     {"columns", offsetof(RegionHeader, columns), 8},
     {"nonzeros", offsetof(RegionHeader, nonzeros), 8},
     {"panel_columns", offsetof(RegionHeader, panel_columns), 8},
-    {"widest_panel", offsetof(RegionHeader, widest_panel), 8},
-    {"region_bytes", offsetof(RegionHeader, region_bytes), 8},
     {"height", offsetof(RegionHeader, height), 4},
-    {"warps", offsetof(RegionHeader, warps), 4},
-    {"groups", offsetof(RegionHeader, groups), 4},
     {"warp_panels", offsetof(RegionHeader, warp_panels), 4},
     {"block_panels", offsetof(RegionHeader, block_panels), 4},
-    {"multiple", offsetof(RegionHeader, multiple), 4},
+    {"every_column", offsetof(RegionHeader, every_column), 4},
     {"column_type", offsetof(RegionHeader, column_type), 4},
+    {"number_type", offsetof(RegionHeader, number_type), 4},
     {"element_type", offsetof(RegionHeader, element_type), 4},
+    {"class_count", offsetof(RegionHeader, class_count), 4},
+    {"classes", offsetof(RegionHeader, classes), sizeof(RegionHeader::classes)},
     {"payload_checksum", offsetof(RegionHeader, payload_checksum), 8},
-    {"reserved", offsetof(RegionHeader, reserved), 136},
+    {"reserved", offsetof(RegionHeader, reserved), 88},
     {"header_checksum", offsetof(RegionHeader, header_checksum), 8},
 };
 
-/// The header of a matrix of this format whose regions have this checksum.
+/// The header of a matrix of this format whose payload has this checksum.
 inline RegionHeader make_header(const RegionFormat& format, uint64_t payload_checksum) {
   auto header = begin_header<RegionHeader>(region_magic_text, region_format_version, format);
   header.panel_columns = format.counts.columns;
-  header.widest_panel = format.counts.widest_panel;
-  header.region_bytes = format.region_bytes;
   header.height = format.shape.height;
-  header.warps = format.shape.warps;
-  header.groups = format.shape.groups;
   header.warp_panels = format.shape.warp_panels;
   header.block_panels = format.shape.block_panels;
-  header.multiple = format.shape.multiple;
+  header.every_column = format.counts.every_column ? 1 : 0;
   header.column_type = static_cast<uint32_t>(format.column);
+  header.number_type = static_cast<uint32_t>(format.number);
   header.element_type = static_cast<uint32_t>(format.shape.element);
+  header.class_count = format.counts.class_count;
+  memcpy(header.classes, format.counts.classes, sizeof header.classes);
   return end_header(header, payload_checksum);
 }
 

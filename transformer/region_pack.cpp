@@ -2,17 +2,19 @@
 
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
-#include <tbb/parallel_reduce.h>
 
 #include <bit>
 #include <stdexcept>
 
 #include "transformer/digests.h"
+#include "transformer/region_classes.h"
 #include "transformer/region_packing.h"
 #include "transformer/view_sources.h"
 
 namespace esc::transformer {
 namespace {
+
+constexpr std::uint32_t max_warp_panels = 32;  // lane groups of a warp
 
 void require(bool holds, const char* rule) {
   if (!holds) {
@@ -23,43 +25,49 @@ void require(bool holds, const char* rule) {
 template <typename View>
 RegionShape checked_shape(const View& matrix, const RegionOptions& options) {
   check(matrix);
-  const std::uint32_t warp_groups = options.groups * options.warp_panels;
   require(options.height >= 1 && options.height <= max_height, "a panel has 1 to 8 rows");
-  require(options.warps >= 1, "at least one warp works on a panel");
-  require(std::has_single_bit(warp_groups) && warp_groups <= max_warp_panels,
-          "the lane groups of a warp are a power of two, at most 32");
+  require(std::has_single_bit(options.warp_panels) && options.warp_panels <= max_warp_panels,
+          "the panels of a warp are a power of two, at most 32");
   require(options.block_panels >= 1 && options.block_panels % options.warp_panels == 0,
           "a block has whole warps of panels");
-  require(options.multiple >= quad_steps && options.multiple % quad_steps == 0, "steps come in quads");
-  return {matrix.rows,         matrix.columns,      options.height,   options.warps,    options.groups,
-          options.warp_panels, options.block_panels, options.multiple, ScalarType::f32};
+  return {matrix.rows, matrix.columns, options.height, options.warp_panels, options.block_panels, ScalarType::f32};
 }
 
 template <typename Source>
-RegionCounts count(const Source& source, const RegionShape& shape) {
-  return tbb::parallel_reduce(
-      tbb::blocked_range<std::int64_t>(0, shape.panels()), RegionCounts{},
-      [&](const tbb::blocked_range<std::int64_t>& panels, RegionCounts sum) {
-        for (std::int64_t panel = panels.begin(); panel != panels.end(); ++panel) {
-          sum = sum + count_panel(source, shape, panel);
-        }
-        return sum;
-      },
-      [](const RegionCounts& a, const RegionCounts& b) { return a + b; });
+std::vector<PanelCounts> count_panels(const Source& source, const RegionShape& shape) {
+  std::vector<PanelCounts> counts(static_cast<std::size_t>(shape.panels()));
+  tbb::parallel_for(std::int64_t{0}, shape.panels(), [&](std::int64_t panel) {
+    counts[static_cast<std::size_t>(panel)] = count_panel(source, shape, panel);
+  });
+  return counts;
 }
 
 template <typename View>
 RegionFormat plan(const View& matrix, const RegionOptions& options) {
   const RegionShape shape = checked_shape(matrix, options);
-  return describe(shape, count(source_of(matrix), shape));
+  RegionCounts counts;
+  std::vector<std::uint64_t> panel_columns;
+  for (const PanelCounts& panel : count_panels(source_of(matrix), shape)) {
+    counts.nonzeros += panel.nonzeros;
+    counts.columns += panel.columns;
+    panel_columns.push_back(panel.columns);
+  }
+  choose_classes(shape, panel_columns, counts);
+  return describe(shape, counts);
 }
 
 template <typename View>
 PackedRegions pack_planned(const View& matrix, const RegionFormat& format) {
   const auto source = source_of(matrix);
   PackedRegions packed{format, AlignedBytes(static_cast<std::size_t>(format.bytes))};
-  tbb::parallel_for(std::int64_t{0}, format.shape.panel_sets(),
-                    [&](std::int64_t set) { pack_set(source, format, set, packed.bytes.data()); });
+  PanelPlaces next;
+  std::vector<std::uint64_t> places;
+  for (const PanelCounts& panel : count_panels(source, format.shape)) {
+    places.push_back(next.take(format, panel));
+  }
+  tbb::parallel_for(std::int64_t{0}, format.shape.panels(), [&](std::int64_t panel) {
+    pack_panel(source, format, panel, places[static_cast<std::size_t>(panel)], packed.bytes.data());
+  });
   seal(format, packed.bytes.data());
   return packed;
 }
@@ -68,7 +76,9 @@ PackedRegions pack_planned(const View& matrix, const RegionFormat& format) {
 
 RegionFormat plan_regions(const CsrView& matrix, const RegionOptions& options) { return plan(matrix, options); }
 
-PackedRegions pack_planned_regions(const CsrView& matrix, const RegionFormat& planned) { return pack_planned(matrix, planned); }
+PackedRegions pack_planned_regions(const CsrView& matrix, const RegionFormat& planned) {
+  return pack_planned(matrix, planned);
+}
 PackedRegions pack_regions(const DenseView& matrix, const RegionOptions& options) {
   return pack_planned(matrix, plan(matrix, options));
 }

@@ -13,11 +13,8 @@ namespace esc::transformer {
 /// How a matrix is cut into regions; the fields are those of RegionShape.
 struct RegionOptions {
   std::uint32_t height = 1;        ///< 1 to 8
-  std::uint32_t warps = 1;         ///< at least 1
-  std::uint32_t groups = 1;        ///< groups * warp_panels is a power of two, 1 to 32
-  std::uint32_t warp_panels = 1;
+  std::uint32_t warp_panels = 1;   ///< a power of two, 1 to 32
   std::uint32_t block_panels = 1;  ///< a multiple of warp_panels
-  std::uint32_t multiple = 4;      ///< a multiple of 4
 };
 
 /// A matrix packed into regions: its description and the bytes, header included, that are the packed file and the device

@@ -1,6 +1,6 @@
 #pragma once
 
-// Packing into regions, one set of panels at a time. As in packed_bytes.h, the text between the markers is part of the
+// Packing into regions, one panel at a time. As in packed_bytes.h, the text between the markers is part of the
 // generated transformers of kernels that read regions.
 
 #include "transformer/panel_sources.h"
@@ -10,134 +10,135 @@ namespace esc::transformer {
 // [packing text begins]
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Packing into regions. The panels of a set are counted, which says how many steps the regions of their warps have, and
-// then written column by column.
+// Packing into regions. A panel's number of columns says which class it is of; taken in the order of their rows, the
+// panels get the next place of their class, so that nothing needs to be sorted and there is no list of them.
 // ---------------------------------------------------------------------------------------------------------------------
 
-inline constexpr uint32_t max_warp_panels = 32;  ///< lane groups of a warp
-
 /// How much one panel has.
+struct PanelCounts {
+  uint64_t nonzeros = 0;
+  uint64_t columns = 0;
+};
+
 template <typename Source>
-RegionCounts count_panel(const Source& source, const RegionShape& shape, int64_t panel) {
-  RegionCounts counts;
+PanelCounts count_panel(const Source& source, const RegionShape& shape, int64_t panel) {
+  PanelCounts counts;
   source.visit(shape.first_row(panel), shape.rows_in(panel), [&counts](int64_t, uint64_t mask, const auto&) {
     ++counts.columns;
     counts.nonzeros += popcount(mask);
   });
-  counts.widest_panel = counts.columns;
   return counts;
 }
 
-constexpr RegionCounts operator+(const RegionCounts& a, const RegionCounts& b) {
-  return {a.nonzeros + b.nonzeros, a.columns + b.columns,
-          a.widest_panel > b.widest_panel ? a.widest_panel : b.widest_panel};
-}
+/// Gives panels their places, in the order of their rows.
+struct PanelPlaces {
+  RegionCounts found = {};  ///< in the panels that have one
 
-/// Where the columns and the values of one lane group of one region are written.
-template <typename Column, typename Element>
-struct GroupWriter {
-  unsigned char* quads;
-  uint32_t group;
-  const RegionFormat* format;
-
-  Column* column_at(uint64_t step) const {
-    return reinterpret_cast<Column*>(quads + step / quad_steps * format->quad_bytes) + group * quad_steps +
-           step % quad_steps;
+  /// The place of the next panel; behind all places when the format has none for it.
+  constexpr uint64_t take(const RegionFormat& format, const PanelCounts& panel) {
+    const uint32_t number = format.class_of_columns(format.counts.every_column ? format.shape.columns : panel.columns);
+    if (number == format.counts.class_count || found.classes[number].panels == format.counts.classes[number].panels) {
+      return format.block_places();
+    }
+    found.nonzeros += panel.nonzeros;
+    found.columns += panel.columns;
+    return format.first_place(number) + found.classes[number].panels++;
   }
-  Element* value_at(uint64_t step, uint32_t row) const {
-    const uint32_t number = static_cast<uint32_t>(step % quad_steps) * format->shape.height + row;
-    const uint64_t block = static_cast<uint64_t>(number / quad_steps) * format->shape.warp_groups() + group;
-    return reinterpret_cast<Element*>(quads + step / quad_steps * format->quad_bytes + format->column_bytes) +
-           block * quad_steps + number % quad_steps;
+  constexpr bool all_of(const RegionFormat& format) const {
+    return found.nonzeros == format.counts.nonzeros && found.columns == format.counts.columns;
   }
 };
 
-/// Writes the regions of one set of panels. `panel_columns` are the columns of each of its panels, 0 behind the last.
+/// Writes `count` numbers from a place on.
+inline void write_numbers(const RegionFormat& format, uint64_t place, uint64_t count, int64_t panel,
+                          unsigned char* packed) {
+  const uint32_t wide = static_cast<uint32_t>(panel);
+  const uint16_t narrow = static_cast<uint16_t>(panel);
+  const bool is_narrow = format.number == ScalarType::u16;
+  for (uint64_t at = place; format.has_numbers() && at < place + count; ++at) {
+    memcpy(packed + format.number_of(at), is_narrow ? static_cast<const void*>(&narrow) : &wide,
+           size_of(format.number));
+  }
+}
+
+/// Writes the columns and the values of a panel at its place.
 template <typename Column, typename Source>
-void fill_set(const Source& source, const RegionFormat& format, int64_t set, const uint64_t* panel_columns,
-              unsigned char* packed) {
+void fill_place(const Source& source, const RegionFormat& format, int64_t panel, uint64_t place,
+                unsigned char* packed) {
   using Element = typename Source::ElementType;
-  const RegionShape& shape = format.shape;
-  memset(packed + format.region_at(set, 0), 0, static_cast<size_t>(shape.warps * format.region_bytes));
-  uint64_t widest = 0;
-  for (uint32_t p = 0; p < shape.warp_panels; ++p) {
-    widest = panel_columns[p] > widest ? panel_columns[p] : widest;
+  const uint32_t height = format.shape.height;
+  const bool every_column = format.counts.every_column;
+  const uint32_t number = format.class_of_place(place);
+  const uint64_t quad = format.quad_of(number, place);
+  const uint64_t room = uint64_t{quad_columns} * format.counts.classes[number].quads;
+  Column* const columns = reinterpret_cast<Column*>(packed + format.columns_of(quad));
+  Element* const values = reinterpret_cast<Element*>(packed + format.values_of(quad));
+  memset(values, 0, static_cast<size_t>(room * height * sizeof(Element)));
+  uint64_t index = 0;
+  source.visit(format.shape.first_row(panel), format.shape.rows_in(panel),
+               [&](int64_t column, uint64_t mask, const auto& value_of) {
+                 const uint64_t at = every_column ? static_cast<uint64_t>(column) : index;
+                 if (!every_column) {
+                   columns[at] = static_cast<Column>(column);
+                 }
+                 for (uint64_t rows = mask; rows != 0; rows &= rows - 1) {
+                   const int row = lowest_set(rows);
+                   values[at * height + static_cast<uint32_t>(row)] = value_of(row);
+                 }
+                 ++index;
+               });
+  for (; !every_column && index < room; ++index) {
+    columns[index] = index == 0 ? Column{0} : columns[index - 1];
   }
-  for (uint32_t warp = 0; warp < shape.warps; ++warp) {
-    const uint64_t longest = columns_of_part(widest, warp * shape.groups, shape.parts());
-    const uint32_t steps = static_cast<uint32_t>(round_up(longest, shape.multiple));
-    memcpy(packed + format.region_at(set, warp), &steps, sizeof steps);
-  }
-  for (uint32_t p = 0; p < shape.warp_panels; ++p) {
-    const auto writer = [&](uint32_t part) {
-      return GroupWriter<Column, Element>{packed + format.region_at(set, part / shape.groups) + region_head_bytes,
-                                          p * shape.groups + part % shape.groups, &format};
-    };
-    const int64_t panel = set * shape.warp_panels + p;
-    if (panel_columns[p] != 0) {
-      uint64_t index = 0;
-      source.visit(shape.first_row(panel), shape.rows_in(panel),
-                   [&](int64_t column, uint64_t mask, const auto& value_of) {
-                     const auto group = writer(static_cast<uint32_t>(index % shape.parts()));
-                     const uint64_t step = index / shape.parts();
-                     *group.column_at(step) = static_cast<Column>(column);
-                     for (uint64_t rows = mask; rows != 0; rows &= rows - 1) {
-                       const int row = lowest_set(rows);
-                       *group.value_at(step, static_cast<uint32_t>(row)) = value_of(row);
-                     }
-                     ++index;
-                   });
-    }
-    for (uint32_t part = 0; part < shape.parts(); ++part) {
-      const uint64_t own = columns_of_part(panel_columns[p], part, shape.parts());
-      uint32_t steps;
-      memcpy(&steps, packed + format.region_at(set, part / shape.groups), sizeof steps);
-      for (uint64_t step = own; own != 0 && step < steps; ++step) {
-        *writer(part).column_at(step) = *writer(part).column_at(own - 1);
-      }
-    }
-  }
+  write_numbers(format, place, 1, panel, packed);
 }
 
-/// Packs one set of panels; returns what it has. Writes nothing when a panel has more columns than the format has room for.
+/// Writes a panel at a place that PanelPlaces gave for it.
 template <typename Source>
-RegionCounts pack_set(const Source& source, const RegionFormat& format, int64_t set, void* packed) {
-  const RegionShape& shape = format.shape;
-  uint64_t panel_columns[max_warp_panels] = {};
-  RegionCounts counts;
-  for (uint32_t p = 0; p < shape.warp_panels && set * shape.warp_panels + p < shape.panels(); ++p) {
-    const RegionCounts panel = count_panel(source, shape, set * shape.warp_panels + p);
-    panel_columns[p] = panel.columns;
-    counts = counts + panel;
+void pack_panel(const Source& source, const RegionFormat& format, int64_t panel, uint64_t place, void* packed) {
+  unsigned char* const bytes = static_cast<unsigned char*>(packed);
+  if (format.column == ScalarType::u16) {
+    fill_place<uint16_t>(source, format, panel, place, bytes);
+  } else {
+    fill_place<uint32_t>(source, format, panel, place, bytes);
   }
-  if (counts.widest_panel <= format.counts.widest_panel) {
-    unsigned char* const bytes = static_cast<unsigned char*>(packed);
-    if (format.column == ScalarType::u16) {
-      fill_set<uint16_t>(source, format, set, panel_columns, bytes);
-    } else {
-      fill_set<uint32_t>(source, format, set, panel_columns, bytes);
-    }
-  }
-  return counts;
 }
 
-/// Writes the header, after the regions.
+/// Writes what belongs to no panel, and the header, after all panels.
 inline void seal(const RegionFormat& format, void* packed) {
-  write_header(format, static_cast<unsigned char*>(packed));
+  unsigned char* const bytes = static_cast<unsigned char*>(packed);
+  const auto zero = [bytes](uint64_t first, uint64_t behind) {
+    memset(bytes + first, 0, static_cast<size_t>(behind - first));
+  };
+  for (uint32_t number = 0; number < format.counts.class_count; ++number) {
+    const uint64_t place = format.first_place(number) + format.counts.classes[number].panels;
+    const uint64_t quad = format.quad_of(number, place);
+    if (!format.counts.every_column) {
+      zero(format.columns_of(quad), format.columns_of(format.first_quad[number + 1]));
+    }
+    zero(format.values_of(quad), format.values_of(format.first_quad[number + 1]));
+    write_numbers(format, place, format.first_place(number + 1) - place, format.shape.panels(), bytes);
+  }
+  const uint64_t last = format.first_place(format.counts.class_count);
+  write_numbers(format, last, format.block_places() - last, format.shape.panels(), bytes);
+  zero(format.columns_of(format.counts.every_column ? 0 : format.quads()), format.values_at);
+  zero(format.number_of(format.has_numbers() ? format.block_places() : 0), format.bytes);
+  write_header(format, bytes);
 }
 
 /// Packs A into `packed`, format.bytes bytes aligned to 8. False, and nothing promised of `packed`, when A does not
 /// have the counts of the format; nothing is ever written outside it.
 template <typename Source>
 bool pack_serially(const Source& source, const RegionFormat& format, void* packed) {
-  RegionCounts counts;
-  for (int64_t set = 0; set < format.shape.panel_sets(); ++set) {
-    counts = counts + pack_set(source, format, set, packed);
-    if (counts.widest_panel > format.counts.widest_panel) {
+  PanelPlaces places;
+  for (int64_t panel = 0; panel < format.shape.panels(); ++panel) {
+    const uint64_t place = places.take(format, count_panel(source, format.shape, panel));
+    if (place == format.block_places()) {
       return false;
     }
+    pack_panel(source, format, panel, place, packed);
   }
-  if (!(counts == format.counts)) {
+  if (!places.all_of(format)) {
     return false;
   }
   seal(format, packed);

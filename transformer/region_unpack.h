@@ -21,13 +21,17 @@ class RegionReader {
   /// `packed` must outlive the reader and have the size that the format says.
   RegionReader(std::span<const std::byte> packed, const RegionFormat& format) : packed_(packed), format_(format) {}
 
-  std::uint32_t steps(std::int64_t set, std::uint32_t warp) const;
-  /// Column and value of a lane group of the region at a step below most_steps(); `row` is counted in the panel.
-  std::int64_t column(std::int64_t set, std::uint32_t warp, std::uint32_t group, std::uint64_t step) const;
-  float value(std::int64_t set, std::uint32_t warp, std::uint32_t group, std::uint64_t step, std::uint32_t row) const;
+  /// The panel at a place of whole blocks; the number of panels, or more, where there is none.
+  std::int64_t panel(std::uint64_t place) const;
+  /// Column and value of a step of a panel: step i is column i % 4 of its quad i / 4; `row` is counted in the panel.
+  std::int64_t column(std::uint64_t place, std::uint64_t step) const;
+  float value(std::uint64_t place, std::uint64_t step, std::uint32_t row) const;
+  /// Steps of the panel at a place.
+  std::uint64_t steps(std::uint64_t place) const;
 
  private:
-  std::uint64_t quad_at(std::int64_t set, std::uint32_t warp, std::uint64_t step) const;
+  std::uint64_t first_quad(std::uint64_t place) const { return format_.quad_of(format_.class_of_place(place), place); }
+  std::int64_t load_index(ScalarType type, std::uint64_t at) const;
 
   std::span<const std::byte> packed_;
   RegionFormat format_;

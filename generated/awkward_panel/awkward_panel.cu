@@ -11,8 +11,9 @@
 // where a row is zero there. In the end the sums of the lane groups are added by shuffles, those of the warps in shared
 // memory.
 //
-// What a warp needs to know of A is one region of the packed matrix that awkward_panel_transformer.cpp writes, at an address
-// that follows from the warp's place alone: the kernel waits for memory twice, for its region and for B.
+// A is packed by awkward_panel_transformer.cpp: the columns of a panel four at a time, panels of about the same length behind
+// each other, so that the address of a panel follows from its place alone: the kernel waits for memory twice, for its
+// quads of columns and for B.
 
 #ifndef __CUDACC_RTC__
 #include <cuda_runtime.h>
@@ -39,36 +40,68 @@ constexpr int warp_panels =
     warp_groups / sharing_groups;  // panels beside each other in a warp: a set
 constexpr int block_sets = block_panels / warp_panels;
 constexpr int block_warps = panel_warps * block_sets;
-constexpr int block_rows = block_panels * panel_height;
 constexpr int threads_per_block = 32 * block_warps;
 constexpr int lane_sums = panel_height * vector_width;
+constexpr int dealt_quads =
+    sharing_groups * panel_warps;  // one for each lane group that shares a panel
+constexpr int round_quads = quads_at_once * dealt_quads;
 static_assert(group_lanes * warp_groups == 32 && block_sets * warp_panels == block_panels,
               "groups fill whole warps");
 
-// The packed matrix: a header, then regions of region_bytes, in the order (set of panels, warp). A region is the number of
-// steps of its lane groups and quads of four steps each.
-constexpr int packed_header_bytes = 256;
-constexpr int region_head_bytes = 16;
-constexpr int column_bytes = 64;  // of a quad: four columns of A for each lane group
-constexpr int quad_bytes = column_bytes + 16 * panel_height * warp_groups;
+// The matrix.
+constexpr unsigned int rows_of_c = 37;
+constexpr unsigned int blocks = 3;
 
-// Four steps of a lane group.
+// The packed matrix: behind a header of 256 bytes the columns of all quads, four each; their values, step by step those of
+// the panel's rows; and which panel stands at which place. A panel's quads stand one behind the other.
+constexpr size_t values_at = 640;
+using ColumnQuad = ushort4;
+
+// Sets whose panels have the same number of quads are a class; the longest stand first. As the classes are constants, the
+// address of a panel needs no load.
+struct PanelClass {
+  unsigned int quads;   // of a panel
+  unsigned int origin;  // the panel at place p begins with quad origin + p * quads, modulo 2^32
+};
+
+__device__ __forceinline__ PanelClass class_of(unsigned int set) {
+  PanelClass own = {6, 0};
+  if (set >= 3) {
+    own = {3, 18};
+  }
+  if (set >= 4) {
+    own = {1, 34};
+  }
+  if (set >= 5) {
+    own = {0, 0};
+  }
+  return own;
+}
+
+// The panel at a place; rows_of_c and more rows are above it where there is none.
+__device__ __forceinline__ unsigned int panel_at(const unsigned char* packed, unsigned int place) {
+  return reinterpret_cast<const unsigned short*>(packed + 3456)[place];
+}
+
+// Four steps of a lane group. One that has none multiplies zeros.
 struct Quad {
   unsigned int columns[4];
   float values[4 * panel_height];  // of the panel's rows, step by step
 };
 
-__device__ __forceinline__ Quad load_quad(const unsigned char* quad, int group) {
+// Quad `number` of a panel, from where its columns and values are.
+__device__ __forceinline__ Quad load_quad(const ColumnQuad* columns, const float4* values,
+                                          unsigned int number) {
   Quad result;
-  const ushort4 columns = reinterpret_cast<const ushort4*>(quad)[group];
-  result.columns[0] = columns.x;
-  result.columns[1] = columns.y;
-  result.columns[2] = columns.z;
-  result.columns[3] = columns.w;
-  const float4* const values = reinterpret_cast<const float4*>(quad + column_bytes) + group;
+  static_cast<void>(number);
+  const ColumnQuad four_columns = *columns;
+  result.columns[0] = four_columns.x;
+  result.columns[1] = four_columns.y;
+  result.columns[2] = four_columns.z;
+  result.columns[3] = four_columns.w;
 #pragma unroll
   for (int i = 0; i < panel_height; ++i) {
-    const float4 four = values[i * warp_groups];
+    const float4 four = values[i];
     result.values[4 * i] = four.x;
     result.values[4 * i + 1] = four.y;
     result.values[4 * i + 2] = four.z;
@@ -185,23 +218,21 @@ __device__ __forceinline__ int add_groups(float (&sums)[lane_sums], int group) {
 
 // When `tuned`, N and both leading dimensions are the constant tuned_columns, which lets the compiler drop bounds and fold
 // addresses. When `vectors`, they and the places of B and C allow a lane to move its columns at once. The 1 in the launch
-// bounds lets the compiler take all the registers that it needs.
+// bounds lets the compiler take all the registers that it needs. `packed` is not __restrict__: else the compiler would move
+// what is read of it behind the wait for the kernel in front.
 template <bool tuned, bool vectors>
 __global__ void __launch_bounds__(threads_per_block, 1)
-    awkward_panel_kernel(const unsigned char* __restrict__ packed, const float* __restrict__ B,
+    awkward_panel_kernel(const unsigned char* packed, const float* __restrict__ B,
                          long long given_ldb, float* __restrict__ C, long long given_ldc,
-                         unsigned int given_columns, unsigned int rows_of_c,
-                         unsigned int region_bytes) {
+                         unsigned int given_columns) {
   const unsigned int N = tuned ? tuned_columns : given_columns;
   const long long ldb = tuned ? tuned_columns : given_ldb;
   const long long ldc = tuned ? tuned_columns : given_ldc;
 
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int warp = static_cast<int>(threadIdx.x / 32);
-  const int set = warp % block_sets;     // of the panels of the block
-  const int part = warp / block_sets;    // which of the panels' warps this is
+  const int part = warp / block_sets;    // which of the warps of its panels this is
   const int group = lane / group_lanes;  // in the warp
-  const int panel = set * warp_panels + group / sharing_groups;  // in the block
   const unsigned int tile = blockIdx.y * tile_columns;
   const unsigned int column = tile + lane % group_lanes * vector_width;
 
@@ -212,36 +243,83 @@ __global__ void __launch_bounds__(threads_per_block, 1)
     columns[v] = vectors ? (column < N ? column : 0) + v : (column + v < N ? column + v : N - 1);
   }
 
-  const size_t index = (static_cast<size_t>(blockIdx.x) * block_sets + set) * panel_warps + part;
-  const unsigned char* const region = packed + packed_header_bytes + index * region_bytes;
+  // Sets go to the blocks in turn, so that each block has long ones and short ones.
+  const unsigned int set = warp % block_sets * blocks + blockIdx.x;
+  const unsigned int place = set * warp_panels + group / sharing_groups;
+  const PanelClass own = class_of(set);
+  const int quads = static_cast<int>(own.quads);
+  const int warp_first = part * sharing_groups;  // first quad of the panel that is this warp's
+  const int group_first = warp_first + group % sharing_groups;  // and this lane group's
+  const size_t panel_quad = own.origin + place * own.quads;
+  const float4* const panel_values =
+      reinterpret_cast<const float4*>(packed + values_at) + panel_quad * panel_height;
   float sums[lane_sums] = {};
 
-  // Each warp copies its region to shared memory, past the registers, and waits for it once.
+  // Each warp copies its quads to shared memory, past the registers, and waits for them once. Rounds that are not full are
+  // filled up with zeros.
   extern __shared__ __align__(128) unsigned char shared_memory[];
-  unsigned char* const copy = shared_memory + warp * region_bytes;
-  for (unsigned int at = 16 * lane; at < region_bytes; at += 16 * 32) {
-    __pipeline_memcpy_async(copy + at, region + at, 16);
+  constexpr int staged_quads = 8;  // most of a panel that a warp copies
+  constexpr int copying_lanes = 32 / warp_panels;
+  constexpr int copies_of_block = block_warps * warp_panels;
+  const int copy = warp * warp_panels + lane / copying_lanes;
+  float4* const value_copy =
+      reinterpret_cast<float4*>(shared_memory) + copy * staged_quads * panel_height;
+  ColumnQuad* const column_copy =
+      reinterpret_cast<ColumnQuad*>(shared_memory +
+                                    copies_of_block * staged_quads * 16 * panel_height) +
+      copy * staged_quads;
+  const int left = quads - warp_first;
+  const int copied = (left + round_quads - 1) / round_quads * quads_at_once * sharing_groups;
+  const ColumnQuad* const warp_columns =
+      reinterpret_cast<const ColumnQuad*>(packed + 256) + panel_quad + warp_first;
+  for (int i = lane % copying_lanes; i < copied; i += copying_lanes) {
+    const int quad = i / sharing_groups * dealt_quads + i % sharing_groups;
+    __pipeline_memcpy_async(column_copy + i, warp_columns + (quad < left ? quad : left - 1),
+                            sizeof(ColumnQuad));
+  }
+
+  for (int i = lane % copying_lanes; i < copied * panel_height; i += copying_lanes) {
+    const int quad =
+        i / (sharing_groups * panel_height) * dealt_quads + i / panel_height % sharing_groups;
+    __pipeline_memcpy_async(value_copy + i,
+                            panel_values + (warp_first + quad) * panel_height + i % panel_height,
+                            16, quad < left ? 0 : 16);
   }
   __pipeline_commit();
+  // The panels whose sums this thread stores in the end: consecutive elements where there are enough for all threads.
+  constexpr int panel_outputs = panel_height * tile_columns;
+  constexpr int outputs = block_panels * panel_outputs;
+  constexpr int width = outputs >= vector_width * threads_per_block ? vector_width : 1;
+  constexpr int stride = width * threads_per_block;
+  constexpr int stores = (outputs + stride - 1) / stride;
+  unsigned int stored_panels[stores];
+#pragma unroll
+  for (int i = 0; i < stores; ++i) {
+    const int block_panel =
+        (width * static_cast<int>(threadIdx.x) + i * stride) / panel_outputs % block_panels;
+    stored_panels[i] =
+        panel_at(packed, (block_panel / warp_panels * blocks + blockIdx.x) * warp_panels +
+                             block_panel % warp_panels);
+  }
 
   __pipeline_wait_prior(0);
   __syncwarp();
-  const unsigned char* quad = copy + region_head_bytes;
-  const int quads = *reinterpret_cast<const int*>(copy) / 4;
 #pragma unroll 1
-  for (int done = 0; done < quads; done += quads_at_once) {
+  for (int done = group % sharing_groups; done < copied; done += quads_at_once * sharing_groups) {
 #pragma unroll
     for (int i = 0; i < quads_at_once; ++i) {
-      multiply<vectors>(load_quad(quad + i * quad_bytes, group), B, ldb, columns, sums);
+      const int quad = done + i * sharing_groups;
+      multiply<vectors>(load_quad(column_copy + quad, value_copy + quad * panel_height,
+                                  group_first + quad / sharing_groups * dealt_quads),
+                        B, ldb, columns, sums);
     }
-    quad += quads_at_once * quad_bytes;
   }
 
   const int first = add_groups(sums, group % sharing_groups);
   // The warps leave their sums in shared memory, [warp of the panel][row of the block][column of the tile].
-  float* const shared_sums = reinterpret_cast<float*>(shared_memory + block_warps * region_bytes);
-  constexpr int outputs = block_rows * tile_columns;
+  float* const shared_sums = reinterpret_cast<float*>(shared_memory + 4608);
   if (group % sharing_groups % copies == 0) {
+    const int panel = warp % block_sets * warp_panels + group / sharing_groups;
 #pragma unroll
     for (int i = 0; i < kept_sums; i += stored_width) {
       const int row = panel * panel_height + (first + i) / vector_width;
@@ -252,25 +330,27 @@ __global__ void __launch_bounds__(threads_per_block, 1)
   }
   __syncthreads();
 
-  // Each thread adds up the sums of some elements of C, consecutive ones where there are enough for all threads.
-  constexpr int width = outputs >= vector_width * threads_per_block ? vector_width : 1;
+  // Each thread adds up the sums of some elements of C.
 #pragma unroll
-  for (int output = width * static_cast<int>(threadIdx.x); output < outputs;
-       output += width * threads_per_block) {
-    Vector<width> total = *reinterpret_cast<const Vector<width>*>(shared_sums + output);
+  for (int i = 0; i < stores; ++i) {
+    const int output = width * static_cast<int>(threadIdx.x) + i * stride;
+    if (output < outputs) {
+      Vector<width> total = *reinterpret_cast<const Vector<width>*>(shared_sums + output);
 #pragma unroll
-    for (int other = 1; other < panel_warps; ++other) {
-      const Vector<width> more =
-          *reinterpret_cast<const Vector<width>*>(shared_sums + other * outputs + output);
+      for (int other = 1; other < panel_warps; ++other) {
+        const Vector<width> more =
+            *reinterpret_cast<const Vector<width>*>(shared_sums + other * outputs + output);
 #pragma unroll
-      for (int v = 0; v < width; ++v) {
-        total.at[v] += more.at[v];
+        for (int v = 0; v < width; ++v) {
+          total.at[v] += more.at[v];
+        }
       }
-    }
-    const unsigned int row = blockIdx.x * block_rows + output / tile_columns;
-    const unsigned int at = tile + output % tile_columns;
-    if (row < rows_of_c) {
-      store<width, vectors>(C + row * ldc + at, total.at, at < N ? static_cast<int>(N - at) : 0);
+      const unsigned int row =
+          stored_panels[i] * panel_height + output / tile_columns % panel_height;
+      const unsigned int at = tile + output % tile_columns;
+      if (row < rows_of_c) {
+        store<width, vectors>(C + row * ldc + at, total.at, at < N ? static_cast<int>(N - at) : 0);
+      }
     }
   }
 }
@@ -281,10 +361,7 @@ __global__ void __launch_bounds__(threads_per_block, 1)
 
 namespace {
 
-constexpr unsigned int rows_of_c = 37;
-constexpr unsigned int blocks = 3;
-constexpr unsigned int bytes_of_region = 1280;
-constexpr size_t shared_bytes = 5632;
+constexpr size_t shared_bytes = 5120;
 constexpr unsigned int most_tiles = 65535;  // of one launch
 
 // Whether a lane can move its part of each row of a matrix at once.
@@ -342,10 +419,9 @@ extern "C" cudaError_t awkward_panel_spmm(const void* packed, const float* b, in
     const unsigned int left = columns - done;
     const unsigned int tiles = left / tile_columns + (left % tile_columns != 0);
     launch.gridDim = dim3(blocks, tiles < most_tiles ? tiles : most_tiles);
-    const cudaError_t status =
-        cudaLaunchKernelEx(&launch, kernel, static_cast<const unsigned char*>(packed), b + done,
-                           static_cast<long long>(ldb), c + done, static_cast<long long>(ldc), left,
-                           rows_of_c, bytes_of_region);
+    const cudaError_t status = cudaLaunchKernelEx(
+        &launch, kernel, static_cast<const unsigned char*>(packed), b + done,
+        static_cast<long long>(ldb), c + done, static_cast<long long>(ldc), left);
     if (status != cudaSuccess || tiles <= most_tiles) {
       return status;
     }

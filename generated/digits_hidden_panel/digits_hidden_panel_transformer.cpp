@@ -146,42 +146,38 @@ const HeaderField* first_difference(const HeaderField (&fields)[count], const vo
 // The packed format of regions.
 //
 // A row panel is `height` consecutive rows; rows that the last panel lacks count as zero. The columns of a panel are
-// those in which any of its rows is non-zero, ascending; a row that is zero there has an explicit zero. They are dealt in
-// turn to `warps` x `groups` parts: column i of the panel goes to part i % (warps * groups), that is to lane group
-// part % groups of warp part / groups. A warp has a place for `warp_panels` panels beside each other, and `warps` warps
-// work on the same panels; a thread block owns `block_panels` panels.
+// those in which any of its rows is non-zero, ascending; a row that is zero there has an explicit zero. Four columns
+// are a quad; what the last quad of a panel lacks repeats its last column, with zeros for values.
 //
-// A region is what one warp reads. Region (r, w) belongs to panels r * warp_panels .. and to warp w of those that share
-// them; it stands at header_bytes + (r * warps + w) * region_bytes, so that its address is known without reading
-// anything. All regions have the same size, a multiple of 128 bytes:
+// Panels of about the same length are a class, and all panels of a class are stored with the quads of its longest: the
+// address of a panel follows from its place and a few constants, without reading anything. The longest class stands
+// first, and in a class the panels in the order of their rows. A warp has a place for `warp_panels` panels beside each
+// other, a set; a class is whole sets, and places that are left over have no panel: their bytes are zero.
+// A thread block owns block_panels / warp_panels sets. Set s belongs to block s % blocks, so that each has long and
+// short ones.
 //
-//   uint32 steps      columns of a lane group, a multiple of `multiple`, the same for all groups of the region
-//   12 zero bytes
-//   quads             steps / 4 of them, for four steps each; quads that are left over are zero
-//     columns         [lane group][4], 16 or 32 bits wide, filled up with zeros to 16 bytes where they are fewer
-//     values          height x [lane group][4]: number step * height + row of the quad, counted from 0, stands in block
-//                     number / 4 at place number % 4
+//   columns   at header_bytes, [quad][4], 16 or 32 bits wide: the quads of all places, one panel behind the other
+//   values    at the next multiple of 128, [quad][4][height]
+//   numbers   [place], 16 or 32 bits wide: which panel stands there, and the number of panels where there is none; for
+//             the places of whole blocks. Left out when there is one class, as the panels then stand in their order
 //
-// Lane group panel * groups + g of the region is group g of its panel. Steps behind a group's own columns have zeros for
-// values and repeat the group's last column (0 where it has none).
+// Where the panels lack few columns they are stored with every column of the matrix, and no columns are written: quad q
+// of a panel has the columns 4 * q .. 4 * q + 3. What lies between the sections is zero.
 // ---------------------------------------------------------------------------------------------------------------------
 
-inline constexpr uint32_t region_format_version = 1;
-inline constexpr uint32_t region_alignment =
-    128;  ///< of regions: asynchronous copies want equal places modulo 128
-inline constexpr uint32_t region_head_bytes = 16;
-inline constexpr uint32_t quad_steps = 4;
+inline constexpr uint32_t region_format_version = 2;
+inline constexpr uint32_t values_alignment =
+    128;  ///< asynchronous copies want equal places modulo 128
+inline constexpr uint32_t quad_columns = 4;
+inline constexpr uint32_t max_region_classes = 8;
 
 /// What is decided before the non-zeros are looked at.
 struct RegionShape {
   int64_t rows = 0;
   int64_t columns = 0;
   uint32_t height = 0;        ///< rows of a panel (the paper's UFi), 1 to max_height
-  uint32_t warps = 0;         ///< warps that share a panel
-  uint32_t groups = 0;        ///< lane groups of a warp that share a panel
-  uint32_t warp_panels = 0;   ///< panels of a warp
+  uint32_t warp_panels = 0;   ///< panels of a set
   uint32_t block_panels = 0;  ///< panels of a thread block, a multiple of warp_panels
-  uint32_t multiple = 0;      ///< of which the steps are one, itself a multiple of quad_steps
   ScalarType element = ScalarType::f32;
 
   constexpr int64_t panels() const { return (rows + height - 1) / height; }
@@ -190,29 +186,49 @@ struct RegionShape {
     const int64_t left = rows - first_row(panel);
     return left < height ? static_cast<uint32_t>(left) : height;
   }
-  constexpr int64_t blocks() const { return (panels() + block_panels - 1) / block_panels; }
-  /// Sets of panels that stand beside each other in a warp; whole thread blocks of them.
-  constexpr int64_t panel_sets() const { return blocks() * (block_panels / warp_panels); }
-  constexpr int64_t regions() const { return panel_sets() * warps; }
-  constexpr uint32_t parts() const { return warps * groups; }
-  constexpr uint32_t warp_groups() const { return warp_panels * groups; }
+  constexpr uint32_t block_sets() const { return block_panels / warp_panels; }
+  /// Quads of a panel that is stored with every column.
+  constexpr uint32_t all_quads() const {
+    return static_cast<uint32_t>((columns + quad_columns - 1) / quad_columns);
+  }
 };
 
 constexpr bool operator==(const RegionShape& a, const RegionShape& b) {
-  return a.rows == b.rows && a.columns == b.columns && a.height == b.height && a.warps == b.warps &&
-         a.groups == b.groups && a.warp_panels == b.warp_panels &&
-         a.block_panels == b.block_panels && a.multiple == b.multiple && a.element == b.element;
+  return a.rows == b.rows && a.columns == b.columns && a.height == b.height &&
+         a.warp_panels == b.warp_panels && a.block_panels == b.block_panels &&
+         a.element == b.element;
+}
+
+/// Panels that are stored with equally many quads.
+struct RegionClass {
+  uint32_t quads;  ///< of each panel
+  uint32_t panels;
+};
+
+constexpr bool operator==(const RegionClass& a, const RegionClass& b) {
+  return a.quads == b.quads && a.panels == b.panels;
 }
 
 /// How much there is in all panels.
 struct RegionCounts {
   uint64_t nonzeros = 0;
   uint64_t columns = 0;       ///< of all panels together
-  uint64_t widest_panel = 0;  ///< columns of the panel that has most
+  bool every_column = false;  ///< whether panels are stored with every column of the matrix
+  uint32_t class_count = 0;   ///< 1 to max_region_classes
+  RegionClass classes[max_region_classes] = {};  ///< quads descend
 };
 
 constexpr bool operator==(const RegionCounts& a, const RegionCounts& b) {
-  return a.nonzeros == b.nonzeros && a.columns == b.columns && a.widest_panel == b.widest_panel;
+  bool equal = a.nonzeros == b.nonzeros && a.columns == b.columns &&
+               a.every_column == b.every_column && a.class_count == b.class_count;
+  for (uint32_t number = 0; number < max_region_classes; ++number) {
+    equal = equal && a.classes[number] == b.classes[number];
+  }
+  return equal;
+}
+
+constexpr uint64_t round_up(uint64_t value, uint64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
 }
 
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
@@ -220,32 +236,64 @@ struct RegionFormat {
   RegionShape shape;
   RegionCounts counts;
   ScalarType column = ScalarType::u16;
-  uint32_t column_bytes = 0;  ///< of the columns of a quad, with what fills them up
-  uint32_t quad_bytes = 0;
-  uint64_t region_bytes = 0;
+  ScalarType number = ScalarType::u16;
+  uint64_t first_set[max_region_classes + 1] =
+      {};  ///< of each class; behind the last one, the sets there are
+  uint64_t first_quad[max_region_classes + 1] =
+      {};  ///< of each class; behind the last one, the quads there are
+  uint64_t values_at = 0;
+  uint64_t numbers_at = 0;
   uint64_t bytes = 0;  ///< of the whole, header included
 
-  constexpr uint64_t most_steps() const {
-    return (region_bytes - region_head_bytes) / quad_bytes * quad_steps;
+  constexpr uint64_t sets() const { return first_set[counts.class_count]; }
+  constexpr uint64_t quads() const { return first_quad[counts.class_count]; }
+  constexpr uint64_t blocks() const {
+    return (sets() + shape.block_sets() - 1) / shape.block_sets();
   }
-  constexpr uint64_t region_at(int64_t set, uint32_t warp) const {
-    return header_bytes + (static_cast<uint64_t>(set) * shape.warps + warp) * region_bytes;
+  constexpr uint64_t block_places() const { return blocks() * shape.block_panels; }
+  /// The block that works on a place.
+  constexpr uint64_t block_of(uint64_t place) const { return place / shape.warp_panels % blocks(); }
+  constexpr bool has_numbers() const { return counts.class_count > 1; }
+
+  /// The class of panels with so many columns; class_count when none is long enough.
+  constexpr uint32_t class_of_columns(uint64_t columns) const {
+    uint32_t index = 0;
+    while (index < counts.class_count &&
+           columns <= uint64_t{quad_columns} * counts.classes[index].quads) {
+      ++index;
+    }
+    return index == 0 ? counts.class_count : index - 1;
+  }
+  /// The first place of a class, of which there is one behind the last too.
+  constexpr uint64_t first_place(uint32_t index) const {
+    return first_set[index] * shape.warp_panels;
+  }
+  /// The class that a place below first_place(class_count) belongs to.
+  constexpr uint32_t class_of_place(uint64_t place) const {
+    uint32_t index = 0;
+    while (first_place(index + 1) <= place) {
+      ++index;
+    }
+    return index;
+  }
+  /// The first quad of a place of a class.
+  constexpr uint64_t quad_of(uint32_t index, uint64_t place) const {
+    return first_quad[index] + (place - first_place(index)) * counts.classes[index].quads;
+  }
+  /// Where the columns and the values of a quad are, and the number at a place.
+  constexpr uint64_t columns_of(uint64_t quad) const {
+    return header_bytes + quad * quad_columns * size_of(column);
+  }
+  constexpr uint64_t values_of(uint64_t quad) const {
+    return values_at + quad * quad_columns * shape.height * size_of(shape.element);
+  }
+  constexpr uint64_t number_of(uint64_t place) const {
+    return numbers_at + place * size_of(number);
   }
 };
 
 constexpr bool operator==(const RegionFormat& a, const RegionFormat& b) {
-  return a.shape == b.shape && a.counts == b.counts && a.column == b.column &&
-         a.column_bytes == b.column_bytes && a.quad_bytes == b.quad_bytes &&
-         a.region_bytes == b.region_bytes && a.bytes == b.bytes;
-}
-
-constexpr uint64_t round_up(uint64_t value, uint64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-
-/// Columns of part `part` of a panel with this many columns.
-constexpr uint64_t columns_of_part(uint64_t columns, uint32_t part, uint32_t parts) {
-  return columns > part ? (columns - part + parts - 1) / parts : 0;
+  return a.shape == b.shape && a.counts == b.counts && a.bytes == b.bytes;
 }
 
 /// The format that a matrix of this shape and with these counts has.
@@ -254,16 +302,17 @@ constexpr RegionFormat describe(const RegionShape& shape, const RegionCounts& co
   format.shape = shape;
   format.counts = counts;
   format.column = shape.columns <= 65536 ? ScalarType::u16 : ScalarType::u32;
-  format.column_bytes = static_cast<uint32_t>(
-      round_up(shape.warp_groups() * quad_steps * size_of(format.column), 16));
-  format.quad_bytes =
-      format.column_bytes + static_cast<uint32_t>(shape.warp_groups() * quad_steps * shape.height *
-                                                  size_of(shape.element));
-  const uint64_t steps =
-      round_up(columns_of_part(counts.widest_panel, 0, shape.parts()), shape.multiple);
-  const uint64_t quads = (steps == 0 ? shape.multiple : steps) / quad_steps;
-  format.region_bytes = round_up(region_head_bytes + quads * format.quad_bytes, region_alignment);
-  format.bytes = header_bytes + static_cast<uint64_t>(shape.regions()) * format.region_bytes;
+  format.number = shape.panels() < 65536 ? ScalarType::u16 : ScalarType::u32;
+  for (uint32_t number = 0; number < counts.class_count; ++number) {
+    const RegionClass& one = counts.classes[number];
+    const uint64_t places = round_up(one.panels, shape.warp_panels);
+    format.first_set[number + 1] = format.first_set[number] + places / shape.warp_panels;
+    format.first_quad[number + 1] = format.first_quad[number] + places * one.quads;
+  }
+  const uint64_t columns_end = format.columns_of(counts.every_column ? 0 : format.quads());
+  format.values_at = round_up(columns_end, values_alignment);
+  format.numbers_at = format.values_of(format.quads());
+  format.bytes = round_up(format.number_of(format.has_numbers() ? format.block_places() : 0), 8);
   return format;
 }
 
@@ -277,18 +326,17 @@ struct RegionHeader {
   uint64_t columns;
   uint64_t nonzeros;
   uint64_t panel_columns;
-  uint64_t widest_panel;
-  uint64_t region_bytes;
   uint32_t height;
-  uint32_t warps;
-  uint32_t groups;
   uint32_t warp_panels;
   uint32_t block_panels;
-  uint32_t multiple;
+  uint32_t every_column;  ///< 0 or 1
   uint32_t column_type;
+  uint32_t number_type;
   uint32_t element_type;
+  uint32_t class_count;
+  RegionClass classes[max_region_classes];
   uint64_t payload_checksum;  ///< of everything after the header
-  unsigned char reserved[136];
+  unsigned char reserved[88];
   uint64_t header_checksum;  ///< of the bytes before it
 };
 static_assert(sizeof(RegionHeader) == header_bytes,
@@ -306,35 +354,33 @@ inline constexpr HeaderField region_header_fields[] = {
     {"columns", offsetof(RegionHeader, columns), 8},
     {"nonzeros", offsetof(RegionHeader, nonzeros), 8},
     {"panel_columns", offsetof(RegionHeader, panel_columns), 8},
-    {"widest_panel", offsetof(RegionHeader, widest_panel), 8},
-    {"region_bytes", offsetof(RegionHeader, region_bytes), 8},
     {"height", offsetof(RegionHeader, height), 4},
-    {"warps", offsetof(RegionHeader, warps), 4},
-    {"groups", offsetof(RegionHeader, groups), 4},
     {"warp_panels", offsetof(RegionHeader, warp_panels), 4},
     {"block_panels", offsetof(RegionHeader, block_panels), 4},
-    {"multiple", offsetof(RegionHeader, multiple), 4},
+    {"every_column", offsetof(RegionHeader, every_column), 4},
     {"column_type", offsetof(RegionHeader, column_type), 4},
+    {"number_type", offsetof(RegionHeader, number_type), 4},
     {"element_type", offsetof(RegionHeader, element_type), 4},
+    {"class_count", offsetof(RegionHeader, class_count), 4},
+    {"classes", offsetof(RegionHeader, classes), sizeof(RegionHeader::classes)},
     {"payload_checksum", offsetof(RegionHeader, payload_checksum), 8},
-    {"reserved", offsetof(RegionHeader, reserved), 136},
+    {"reserved", offsetof(RegionHeader, reserved), 88},
     {"header_checksum", offsetof(RegionHeader, header_checksum), 8},
 };
 
-/// The header of a matrix of this format whose regions have this checksum.
+/// The header of a matrix of this format whose payload has this checksum.
 inline RegionHeader make_header(const RegionFormat& format, uint64_t payload_checksum) {
   auto header = begin_header<RegionHeader>(region_magic_text, region_format_version, format);
   header.panel_columns = format.counts.columns;
-  header.widest_panel = format.counts.widest_panel;
-  header.region_bytes = format.region_bytes;
   header.height = format.shape.height;
-  header.warps = format.shape.warps;
-  header.groups = format.shape.groups;
   header.warp_panels = format.shape.warp_panels;
   header.block_panels = format.shape.block_panels;
-  header.multiple = format.shape.multiple;
+  header.every_column = format.counts.every_column ? 1 : 0;
   header.column_type = static_cast<uint32_t>(format.column);
+  header.number_type = static_cast<uint32_t>(format.number);
   header.element_type = static_cast<uint32_t>(format.shape.element);
+  header.class_count = format.counts.class_count;
+  memcpy(header.classes, format.counts.classes, sizeof header.classes);
   return end_header(header, payload_checksum);
 }
 
@@ -488,139 +534,140 @@ struct CsrRows {
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Packing into regions. The panels of a set are counted, which says how many steps the regions of their warps have, and
-// then written column by column.
+// Packing into regions. A panel's number of columns says which class it is of; taken in the order of their rows, the
+// panels get the next place of their class, so that nothing needs to be sorted and there is no list of them.
 // ---------------------------------------------------------------------------------------------------------------------
 
-inline constexpr uint32_t max_warp_panels = 32;  ///< lane groups of a warp
-
 /// How much one panel has.
+struct PanelCounts {
+  uint64_t nonzeros = 0;
+  uint64_t columns = 0;
+};
+
 template <typename Source>
-RegionCounts count_panel(const Source& source, const RegionShape& shape, int64_t panel) {
-  RegionCounts counts;
+PanelCounts count_panel(const Source& source, const RegionShape& shape, int64_t panel) {
+  PanelCounts counts;
   source.visit(shape.first_row(panel), shape.rows_in(panel),
                [&counts](int64_t, uint64_t mask, const auto&) {
                  ++counts.columns;
                  counts.nonzeros += popcount(mask);
                });
-  counts.widest_panel = counts.columns;
   return counts;
 }
 
-constexpr RegionCounts operator+(const RegionCounts& a, const RegionCounts& b) {
-  return {a.nonzeros + b.nonzeros, a.columns + b.columns,
-          a.widest_panel > b.widest_panel ? a.widest_panel : b.widest_panel};
-}
+/// Gives panels their places, in the order of their rows.
+struct PanelPlaces {
+  RegionCounts found = {};  ///< in the panels that have one
 
-/// Where the columns and the values of one lane group of one region are written.
-template <typename Column, typename Element>
-struct GroupWriter {
-  unsigned char* quads;
-  uint32_t group;
-  const RegionFormat* format;
-
-  Column* column_at(uint64_t step) const {
-    return reinterpret_cast<Column*>(quads + step / quad_steps * format->quad_bytes) +
-           group * quad_steps + step % quad_steps;
+  /// The place of the next panel; behind all places when the format has none for it.
+  constexpr uint64_t take(const RegionFormat& format, const PanelCounts& panel) {
+    const uint32_t number =
+        format.class_of_columns(format.counts.every_column ? format.shape.columns : panel.columns);
+    if (number == format.counts.class_count ||
+        found.classes[number].panels == format.counts.classes[number].panels) {
+      return format.block_places();
+    }
+    found.nonzeros += panel.nonzeros;
+    found.columns += panel.columns;
+    return format.first_place(number) + found.classes[number].panels++;
   }
-  Element* value_at(uint64_t step, uint32_t row) const {
-    const uint32_t number = static_cast<uint32_t>(step % quad_steps) * format->shape.height + row;
-    const uint64_t block =
-        static_cast<uint64_t>(number / quad_steps) * format->shape.warp_groups() + group;
-    return reinterpret_cast<Element*>(quads + step / quad_steps * format->quad_bytes +
-                                      format->column_bytes) +
-           block * quad_steps + number % quad_steps;
+  constexpr bool all_of(const RegionFormat& format) const {
+    return found.nonzeros == format.counts.nonzeros && found.columns == format.counts.columns;
   }
 };
 
-/// Writes the regions of one set of panels. `panel_columns` are the columns of each of its panels, 0 behind the last.
+/// Writes `count` numbers from a place on.
+inline void write_numbers(const RegionFormat& format, uint64_t place, uint64_t count, int64_t panel,
+                          unsigned char* packed) {
+  const uint32_t wide = static_cast<uint32_t>(panel);
+  const uint16_t narrow = static_cast<uint16_t>(panel);
+  const bool is_narrow = format.number == ScalarType::u16;
+  for (uint64_t at = place; format.has_numbers() && at < place + count; ++at) {
+    memcpy(packed + format.number_of(at), is_narrow ? static_cast<const void*>(&narrow) : &wide,
+           size_of(format.number));
+  }
+}
+
+/// Writes the columns and the values of a panel at its place.
 template <typename Column, typename Source>
-void fill_set(const Source& source, const RegionFormat& format, int64_t set,
-              const uint64_t* panel_columns, unsigned char* packed) {
+void fill_place(const Source& source, const RegionFormat& format, int64_t panel, uint64_t place,
+                unsigned char* packed) {
   using Element = typename Source::ElementType;
-  const RegionShape& shape = format.shape;
-  memset(packed + format.region_at(set, 0), 0,
-         static_cast<size_t>(shape.warps * format.region_bytes));
-  uint64_t widest = 0;
-  for (uint32_t p = 0; p < shape.warp_panels; ++p) {
-    widest = panel_columns[p] > widest ? panel_columns[p] : widest;
+  const uint32_t height = format.shape.height;
+  const bool every_column = format.counts.every_column;
+  const uint32_t number = format.class_of_place(place);
+  const uint64_t quad = format.quad_of(number, place);
+  const uint64_t room = uint64_t{quad_columns} * format.counts.classes[number].quads;
+  Column* const columns = reinterpret_cast<Column*>(packed + format.columns_of(quad));
+  Element* const values = reinterpret_cast<Element*>(packed + format.values_of(quad));
+  memset(values, 0, static_cast<size_t>(room * height * sizeof(Element)));
+  uint64_t index = 0;
+  source.visit(format.shape.first_row(panel), format.shape.rows_in(panel),
+               [&](int64_t column, uint64_t mask, const auto& value_of) {
+                 const uint64_t at = every_column ? static_cast<uint64_t>(column) : index;
+                 if (!every_column) {
+                   columns[at] = static_cast<Column>(column);
+                 }
+                 for (uint64_t rows = mask; rows != 0; rows &= rows - 1) {
+                   const int row = lowest_set(rows);
+                   values[at * height + static_cast<uint32_t>(row)] = value_of(row);
+                 }
+                 ++index;
+               });
+  for (; !every_column && index < room; ++index) {
+    columns[index] = index == 0 ? Column{0} : columns[index - 1];
   }
-  for (uint32_t warp = 0; warp < shape.warps; ++warp) {
-    const uint64_t longest = columns_of_part(widest, warp * shape.groups, shape.parts());
-    const uint32_t steps = static_cast<uint32_t>(round_up(longest, shape.multiple));
-    memcpy(packed + format.region_at(set, warp), &steps, sizeof steps);
-  }
-  for (uint32_t p = 0; p < shape.warp_panels; ++p) {
-    const auto writer = [&](uint32_t part) {
-      return GroupWriter<Column, Element>{
-          packed + format.region_at(set, part / shape.groups) + region_head_bytes,
-          p * shape.groups + part % shape.groups, &format};
-    };
-    const int64_t panel = set * shape.warp_panels + p;
-    if (panel_columns[p] != 0) {
-      uint64_t index = 0;
-      source.visit(shape.first_row(panel), shape.rows_in(panel),
-                   [&](int64_t column, uint64_t mask, const auto& value_of) {
-                     const auto group = writer(static_cast<uint32_t>(index % shape.parts()));
-                     const uint64_t step = index / shape.parts();
-                     *group.column_at(step) = static_cast<Column>(column);
-                     for (uint64_t rows = mask; rows != 0; rows &= rows - 1) {
-                       const int row = lowest_set(rows);
-                       *group.value_at(step, static_cast<uint32_t>(row)) = value_of(row);
-                     }
-                     ++index;
-                   });
-    }
-    for (uint32_t part = 0; part < shape.parts(); ++part) {
-      const uint64_t own = columns_of_part(panel_columns[p], part, shape.parts());
-      uint32_t steps;
-      memcpy(&steps, packed + format.region_at(set, part / shape.groups), sizeof steps);
-      for (uint64_t step = own; own != 0 && step < steps; ++step) {
-        *writer(part).column_at(step) = *writer(part).column_at(own - 1);
-      }
-    }
-  }
+  write_numbers(format, place, 1, panel, packed);
 }
 
-/// Packs one set of panels; returns what it has. Writes nothing when a panel has more columns than the format has room for.
+/// Writes a panel at a place that PanelPlaces gave for it.
 template <typename Source>
-RegionCounts pack_set(const Source& source, const RegionFormat& format, int64_t set, void* packed) {
-  const RegionShape& shape = format.shape;
-  uint64_t panel_columns[max_warp_panels] = {};
-  RegionCounts counts;
-  for (uint32_t p = 0; p < shape.warp_panels && set * shape.warp_panels + p < shape.panels(); ++p) {
-    const RegionCounts panel = count_panel(source, shape, set * shape.warp_panels + p);
-    panel_columns[p] = panel.columns;
-    counts = counts + panel;
+void pack_panel(const Source& source, const RegionFormat& format, int64_t panel, uint64_t place,
+                void* packed) {
+  unsigned char* const bytes = static_cast<unsigned char*>(packed);
+  if (format.column == ScalarType::u16) {
+    fill_place<uint16_t>(source, format, panel, place, bytes);
+  } else {
+    fill_place<uint32_t>(source, format, panel, place, bytes);
   }
-  if (counts.widest_panel <= format.counts.widest_panel) {
-    unsigned char* const bytes = static_cast<unsigned char*>(packed);
-    if (format.column == ScalarType::u16) {
-      fill_set<uint16_t>(source, format, set, panel_columns, bytes);
-    } else {
-      fill_set<uint32_t>(source, format, set, panel_columns, bytes);
-    }
-  }
-  return counts;
 }
 
-/// Writes the header, after the regions.
+/// Writes what belongs to no panel, and the header, after all panels.
 inline void seal(const RegionFormat& format, void* packed) {
-  write_header(format, static_cast<unsigned char*>(packed));
+  unsigned char* const bytes = static_cast<unsigned char*>(packed);
+  const auto zero = [bytes](uint64_t first, uint64_t behind) {
+    memset(bytes + first, 0, static_cast<size_t>(behind - first));
+  };
+  for (uint32_t number = 0; number < format.counts.class_count; ++number) {
+    const uint64_t place = format.first_place(number) + format.counts.classes[number].panels;
+    const uint64_t quad = format.quad_of(number, place);
+    if (!format.counts.every_column) {
+      zero(format.columns_of(quad), format.columns_of(format.first_quad[number + 1]));
+    }
+    zero(format.values_of(quad), format.values_of(format.first_quad[number + 1]));
+    write_numbers(format, place, format.first_place(number + 1) - place, format.shape.panels(),
+                  bytes);
+  }
+  const uint64_t last = format.first_place(format.counts.class_count);
+  write_numbers(format, last, format.block_places() - last, format.shape.panels(), bytes);
+  zero(format.columns_of(format.counts.every_column ? 0 : format.quads()), format.values_at);
+  zero(format.number_of(format.has_numbers() ? format.block_places() : 0), format.bytes);
+  write_header(format, bytes);
 }
 
 /// Packs A into `packed`, format.bytes bytes aligned to 8. False, and nothing promised of `packed`, when A does not
 /// have the counts of the format; nothing is ever written outside it.
 template <typename Source>
 bool pack_serially(const Source& source, const RegionFormat& format, void* packed) {
-  RegionCounts counts;
-  for (int64_t set = 0; set < format.shape.panel_sets(); ++set) {
-    counts = counts + pack_set(source, format, set, packed);
-    if (counts.widest_panel > format.counts.widest_panel) {
+  PanelPlaces places;
+  for (int64_t panel = 0; panel < format.shape.panels(); ++panel) {
+    const uint64_t place = places.take(format, count_panel(source, format.shape, panel));
+    if (place == format.block_places()) {
       return false;
     }
+    pack_panel(source, format, panel, place, packed);
   }
-  if (!(counts == format.counts)) {
+  if (!places.all_of(format)) {
     return false;
   }
   seal(format, packed);
@@ -681,20 +728,25 @@ constexpr RegionShape layer_shape = {
     512,              // rows
     256,              // columns
     2,                // rows of a panel
-    2,                // warps that share a panel
-    4,                // lane groups of a warp that share a panel
     1,                // panels of a warp
     2,                // panels of a block
-    4,                // steps are a multiple of it
     ScalarType::f32,  // values
 };
 constexpr RegionCounts layer_counts = {
     13107,  // non-zeros
     12413,  // columns of all panels
-    87,     // columns of the widest panel
+    false,  // whether panels have every column
+    5,      // classes: quads of a panel, panels
+    {
+        {22, 10},
+        {16, 24},
+        {14, 37},
+        {13, 103},
+        {11, 82},
+    },
 };
 constexpr RegionFormat layer_format = describe(layer_shape, layer_counts);
-static_assert(layer_format.bytes == 262400, "the kernel reads a packed matrix of another size");
+static_assert(layer_format.bytes == 135392, "the kernel reads a packed matrix of another size");
 
 // Hash and non-zeros of each group of panels.
 constexpr PatternDigest layer_pattern[] = {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "generator/emit/print_kernel.h"
+#include "generator/emit/region_text.h"
 #include "generator/emit/text_template.h"
 #include "generator/ir/instruction.h"
 #include "generator/ir/print.h"
@@ -18,7 +19,7 @@ std::string c_constant(const std::string& type, const std::string& name, const s
 }
 
 /// How lists are read: where each section of the packed matrix starts.
-PackedAccess access_of(const transformer::PackedFormat& format) {
+PackedAccess access_of(const LoopNest&, const transformer::PackedFormat& format) {
   PackedAccess access;
   access.offset_type = format.counts.nonzeros < (std::uint64_t{1} << 31) ? "int" : "long long";
   for (const transformer::Section& section : format.sections) {
@@ -30,27 +31,14 @@ PackedAccess access_of(const transformer::PackedFormat& format) {
   return access;
 }
 
-PackedAccess access_of(const transformer::RegionFormat& format) {
-  return {.constants = {c_constant("int", "packed_header_bytes", "256", ""),
-                        c_constant("int", "region_head_bytes", fmt::format("{}", transformer::region_head_bytes), ""),
-                        c_constant("int", "column_bytes", fmt::format("{}", format.column_bytes),
-                                   "of a quad: four columns of A for each lane group"),
-                        c_constant("int", "quad_bytes",
-                                   fmt::format("column_bytes + {} * panel_height * warp_groups",
-                                               transformer::quad_steps * transformer::size_of(format.shape.element)),
-                                   "")},
-          .sections = {}};
+PackedAccess access_of(const LoopNest& nest, const transformer::RegionFormat& format) {
+  return {.constants = region_constants(nest, format), .sections = {}};
 }
 
-PackedAccess access_of(const transformer::TaskFormat&) {
+PackedAccess access_of(const LoopNest&, const transformer::TaskFormat&) {
   return {.constants = {c_constant("size_t", "packed_header_bytes", "256", "")},
           .sections = {{"SplitRows", "unsigned int",
                         "reinterpret_cast<const unsigned int*>(packed + split_rows_at(tasks))"}}};
-}
-
-bool has_narrow_columns(const Layer& layer) {
-  const auto* regions = std::get_if<transformer::RegionFormat>(&layer.format);
-  return regions != nullptr && regions->column == transformer::ScalarType::u16;
 }
 
 bool is_number(const Expression& value) { return value.affine() != nullptr && value.affine()->is_constant(); }
@@ -82,9 +70,11 @@ std::string instructions_text(const Layer& layer) {
   std::set<std::string> used;
   std::string text;
   const ScalarType element = layer.lowered.element();
-  const std::map<std::string, std::string> values{{"ELEMENT", c_name(element)},
-                                                  {"FMA", element == ScalarType::f64 ? "fma" : "fmaf"},
-                                                  {"COLUMN_VECTOR", has_narrow_columns(layer) ? "ushort4" : "uint4"}};
+  std::map<std::string, std::string> values{{"ELEMENT", c_name(element)},
+                                            {"FMA", element == ScalarType::f64 ? "fma" : "fmaf"}};
+  if (const auto* regions = std::get_if<transformer::RegionFormat>(&layer.format)) {
+    values.merge(region_holes(*regions));
+  }
   const auto write = [&](const LoopNest& nest) {
     for (const std::string& name : performed_instructions(nest)) {
       for (const std::string_view part : instruction(name).texts) {
@@ -115,8 +105,8 @@ std::string zeroing_name(const Layer& layer) { return layer.name + "_zero_rows";
 
 std::string device_text(const Layer& layer) {
   const LoopNest& nest = layer.lowered;
-  const PackedAccess packed = std::visit([](const auto& format) { return access_of(format); }, layer.format);
-  std::string text = "namespace {\n\n" + constants_text(layer) + "// The packed matrix, in bytes.\n";
+  const PackedAccess packed = std::visit([&](const auto& format) { return access_of(nest, format); }, layer.format);
+  std::string text = "namespace {\n\n" + constants_text(layer) + "// The matrix, and where its packed form has what.\n";
   for (const std::string& line : packed.constants) {
     text += line;
   }

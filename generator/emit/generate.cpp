@@ -56,25 +56,22 @@ Packing pack_lists(const LoopNest& nest, const SparseMatrix& matrix, const Gener
           {{"lists", static_cast<std::int64_t>(counts.lists)}}};
 }
 
-/// Regions have the size of the largest: rows that are too uneven would waste most of the memory.
-void check_size(const transformer::RegionFormat& format, std::uint64_t bytes_as_csr, const std::string& source_file) {
-  constexpr std::uint64_t always_allowed = std::uint64_t{64} << 20;
-  constexpr std::uint64_t most_times_csr = 8;
-  if (format.bytes > always_allowed && format.bytes > most_times_csr * bytes_as_csr) {
-    throw UnsuitableSchedule(
-        source_file,
-        fmt::format("has rows too uneven for family panel: the widest panel has {} columns, {:.1f} on average, "
-                    "and regions of one size take {} bytes, {:.0f} times those of CSR",
-                    format.counts.widest_panel,
-                    static_cast<double>(format.counts.columns) / static_cast<double>(format.shape.panels()), format.bytes,
-                    static_cast<double>(format.bytes) / static_cast<double>(bytes_as_csr)),
-        "choose a schedule of family rows");
+/// The kernel counts blocks, places and quads in 32 bits.
+void check_size(const transformer::RegionFormat& format, const std::string& source_file) {
+  if (format.blocks() > most_blocks || format.block_places() >> 32 != 0 || format.quads() >> 32 != 0) {
+    throw UnsuitableSchedule(source_file,
+                             fmt::format("has {} blocks and {} quads of columns, more than the kernel counts",
+                                         format.blocks(), format.quads()),
+                             "choose a schedule of family rows");
   }
 }
 
 /// One float32 sum runs over the columns of one part of a panel.
-void check_sums(const std::string& schedule, const transformer::RegionFormat& format, std::uint32_t max_columns) {
-  const std::uint64_t columns = transformer::columns_of_part(format.counts.widest_panel, 0, format.shape.parts());
+void check_sums(const std::string& schedule, const PackedForm& form, const transformer::RegionFormat& format,
+                std::uint32_t max_columns) {
+  const auto parts = static_cast<std::uint64_t>(form.warps * form.groups);
+  const std::uint64_t columns =
+      transformer::quad_columns * (transformer::round_up(format.counts.classes[0].quads, parts) / parts);
   if (columns > max_columns) {
     throw UnsuitableSchedule(
         schedule,
@@ -100,16 +97,15 @@ std::uint32_t narrow(std::int64_t value) { return static_cast<std::uint32_t>(val
 Packing pack_regions(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
   const PackedForm& form = nest.packed;
   const transformer::RegionOptions cut{.height = narrow(form.height),
-                                       .warps = narrow(form.warps),
-                                       .groups = narrow(form.groups),
                                        .warp_panels = narrow(form.warp_panels),
-                                       .block_panels = narrow(form.block_panels),
-                                       .multiple = narrow(form.multiple)};
+                                       .block_panels = narrow(form.block_panels)};
   const transformer::RegionFormat format = transformer::plan_regions(csr_view(matrix), cut);
-  const Environment sizes{{"region_bytes", static_cast<std::int64_t>(format.region_bytes)}};
+  const Environment sizes{{"blocks", static_cast<std::int64_t>(format.blocks())},
+                          {"longest_panel", format.counts.classes[0].quads},
+                          {"column_bytes", format.counts.every_column ? 0 : static_cast<std::int64_t>(size_of(format.column))}};
   const std::string schedule = print(options.choice.schedule);
-  check_size(format, csr_bytes(matrix), options.source_file);
-  check_sums(schedule, format, options.max_group_columns);
+  check_size(format, options.source_file);
+  check_sums(schedule, form, format, options.max_group_columns);
   check_shared_memory(schedule, shared_bytes(nest, sizes), options.architectures);
   const auto packed =
       std::make_shared<const transformer::PackedRegions>(transformer::pack_planned_regions(csr_view(matrix), format));

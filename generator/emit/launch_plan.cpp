@@ -2,6 +2,7 @@
 
 #include "generator/emit/device_text.h"
 #include "generator/emit/print_kernel.h"
+#include "generator/emit/region_text.h"
 #include "generator/ir/evaluate.h"
 #include "generator/support/error.h"
 
@@ -54,13 +55,11 @@ std::uint64_t bytes_of(ScalarType type) { return type == ScalarType::f64 ? 8 : 4
 std::uint64_t shared_bytes(const LoopNest& nest, const Environment& layer_sizes) {
   const Environment constants = constants_of(nest);
   std::uint64_t bytes = 0;
-  bool staged = false;
   for (const ArrayDeclaration& array : nest.arrays) {
     if (array.role != ArrayRole::shared) {
       continue;
     }
     if (!array.record.empty()) {
-      staged = true;
       continue;
     }
     std::uint64_t elements = bytes_of(array.type);
@@ -69,8 +68,8 @@ std::uint64_t shared_bytes(const LoopNest& nest, const Environment& layer_sizes)
     }
     bytes += elements;
   }
-  if (staged) {
-    bytes += static_cast<std::uint64_t>(constants.at("block_warps") * layer_sizes.at("region_bytes"));
+  if (stages_quads(nest)) {
+    bytes += staged_bytes(nest, layer_sizes.at("longest_panel"), layer_sizes.at("column_bytes"));
   }
   return bytes;
 }

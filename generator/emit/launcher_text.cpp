@@ -90,7 +90,7 @@ std::string launch_text(const LoopNest& nest) {
   const std::string sizes = size_arguments(nest);
   if (!nest.vectors) {
     return fmt::format(
-        "  launch.gridDim = dim3(blocks);\n"
+        "  launch.gridDim = dim3(blocks_of_grid);\n"
         "  return cudaLaunchKernelEx(&launch, kernel, bytes, b, static_cast<long long>(ldb), c,\n"
         "                            static_cast<long long>(ldc), columns{});\n",
         sizes);
@@ -98,7 +98,7 @@ std::string launch_text(const LoopNest& nest) {
   return fmt::format(R"(  for (unsigned int done = 0; done < columns;) {{
     const unsigned int left = columns - done;
     const unsigned int tiles = left / tile_columns + (left % tile_columns != 0);
-    launch.gridDim = dim3(blocks, tiles < most_tiles ? tiles : most_tiles);
+    launch.gridDim = dim3(blocks_of_grid, tiles < most_tiles ? tiles : most_tiles);
     const cudaError_t status = cudaLaunchKernelEx(&launch, kernel, bytes, b + done, static_cast<long long>(ldb), c + done,
                                                   static_cast<long long>(ldc), left{});
     if (status != cudaSuccess || tiles <= most_tiles) {{

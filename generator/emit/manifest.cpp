@@ -55,16 +55,17 @@ json resources_entry(const std::optional<std::vector<KernelResources>>& resource
 }
 
 json packed_entry(const transformer::RegionFormat& format) {
+  json classes = json::array();
+  for (std::uint32_t index = 0; index < format.counts.class_count; ++index) {
+    classes.push_back({{"quads", format.counts.classes[index].quads}, {"panels", format.counts.classes[index].panels}});
+  }
   return {{"version", transformer::region_format_version},
           {"height", format.shape.height},
-          {"warps", format.shape.warps},
-          {"groups", format.shape.groups},
           {"warp_panels", format.shape.warp_panels},
           {"block_panels", format.shape.block_panels},
-          {"multiple", format.shape.multiple},
           {"column_type", transformer::c_name(format.column)},
-          {"regions", format.shape.regions()},
-          {"region_bytes", format.region_bytes}};
+          {"every_column", format.counts.every_column},
+          {"classes", classes}};
 }
 
 json packed_entry(const transformer::TaskFormat& format) {

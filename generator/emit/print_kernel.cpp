@@ -51,7 +51,7 @@ class KernelPrinter {
  private:
   std::string head() const {
     const char* const element = c_name(nest_.element());
-    std::string parameters = "const unsigned char* __restrict__ packed, ";
+    std::string parameters = "const unsigned char* packed, ";
     if (reads_b(nest_)) {
       parameters += fmt::format("const {0}* __restrict__ B, long long given_ldb, {0}* __restrict__ C, long long given_ldc, "
                                 "unsigned int given_columns",
@@ -112,7 +112,7 @@ class KernelPrinter {
       staged = staged || !array.record.empty();
       if (array.record.empty()) {
         text += fmt::format("{0}* const {1} = reinterpret_cast<{0}*>(shared_memory{2});\n", c_name(array.type), array.name,
-                            staged ? " + block_warps * region_bytes" : "");
+                            staged ? " + staged_bytes" : "");
       }
     }
     return text;
@@ -221,12 +221,11 @@ bool reads_b(const LoopNest& nest) {
 
 std::vector<std::string> kernel_sizes(const LoopNest& nest) {
   switch (nest.packed.kind) {
-    case PackedForm::Kind::regions:
-      return {"M", "region_bytes"};
     case PackedForm::Kind::tasks:
       return reads_b(nest) ? std::vector<std::string>{"heavy", "tasks", "split_rows"}
                            : std::vector<std::string>{"tasks", "split_rows"};
     case PackedForm::Kind::lists:
+    case PackedForm::Kind::regions:
     case PackedForm::Kind::none:
       break;
   }

@@ -38,7 +38,7 @@ std::string StatementPrinter::print(const Define& define, const std::string& gua
       guard.empty() ? value : fmt::format("{} ? {} : {}", guard, value, index ? "0" : expressions_.print(Expression(0.0)));
   // Scalars that begin at a constant are sums; the others do not change.
   const bool sum = !index && std::holds_alternative<double>(define.value.content);
-  return fmt::format("{}{} {} = {};\n", sum ? "" : "const ", c_name(define.type), define.name, whole);
+  return fmt::format("{}{} {} = {};\n", sum || define.moves ? "" : "const ", c_name(define.type), define.name, whole);
 }
 
 std::string StatementPrinter::print(const Update& update) const {

@@ -84,7 +84,7 @@ std::string notes(const Layer& layer) {
 std::string kernel_file(const Layer& layer) {
   std::map<std::string, std::string> holes = launcher_holes(layer);
   const bool stages = std::ranges::any_of(performed_instructions(layer.lowered),
-                                          [](const std::string& name) { return name == "stage_region"; });
+                                          [](const std::string& name) { return name == "stage_quads"; });
   holes.merge(std::map<std::string, std::string>{
       {"PROVENANCE", provenance(layer, "// ")},
       {"NAME", layer.name},

@@ -17,7 +17,9 @@ extern const std::string_view shared_vector_text;
 extern const std::string_view add_groups_text;
 extern const std::string_view load_quad_text;
 extern const std::string_view multiply_quad_text;
-extern const std::string_view stage_region_text;
+extern const std::string_view panel_at_text;
+extern const std::string_view find_panel_text;
+extern const std::string_view stage_quads_text;
 extern const std::string_view load_task_text;
 extern const std::string_view load_pairs_text;
 extern const std::string_view multiply_pairs_text;
@@ -27,7 +29,7 @@ namespace {
 
 using Passing = Instruction::Passing;
 
-constexpr std::int64_t steps_of_quad = 4;
+constexpr std::int64_t quad_columns = 4;
 
 // What meanings are written with.
 
@@ -146,60 +148,106 @@ Instruction add_groups() {
           .texts = {add_groups_text}};
 }
 
-Instruction find_region() {
-  const Expression number =
-      (times("block", "block_sets") + name("set")) * index("panel_warps") + index("part");
-  return {.name = "find_region",
-          .parameters = {value("block"), value("set"), value("part")},
-          .results = {"region"},
-          .meaning = {define("region", number)},
-          .call = "packed + packed_header_bytes + "
-                  "((static_cast<size_t>({block}) * block_sets + {set}) * panel_warps + {part}) * region_bytes"};
+Instruction panel_at() {
+  return {.name = "panel_at",
+          .parameters = {array("numbers"), value("seat")},
+          .results = {"panel"},
+          .meaning = {define("panel", at("numbers", {name("seat")}))},
+          .call = "panel_at(packed, {seat})",
+          .texts = {panel_at_text}};
 }
 
-Instruction count(const std::string& name_of, const Expression& result, const std::string& call) {
-  return {.name = name_of,
-          .parameters = {array("steps_of"), value("region")},
-          .results = {"count"},
-          .meaning = {define("count", result)},
-          .call = call};
+/// How many quads the panel at a seat has, and where they are.
+Instruction find_panel() {
+  return {.name = "find_panel",
+          .parameters = {array("quads_at"), value("set"), value("seat")},
+          .results = {"quads", "first"},
+          .meaning = {define("quads", at("quads_at", {name("seat")})), define("first", name("seat"))},
+          .call = "find_panel({set}, {seat})",
+          .record = "PanelQuads",
+          .texts = {find_panel_text}};
 }
 
-const Access steps_of_region = at("steps_of", {name("region")});
-
-/// The place of a region's first quad, from which the nest goes on.
-Instruction first_quad() {
-  return {.name = "first_quad",
-          .parameters = {value("region")},
+/// The place of a quad, from which the nest goes on.
+Instruction find_quad() {
+  return {.name = "find_quad",
+          .parameters = {value("first"), value("number")},
           .results = {"place"},
-          .meaning = {define("place", 0)},
-          .call = "reinterpret_cast<const PackedQuad*>({region} + region_head_bytes)",
+          .meaning = {define("place", name("number"))},
+          .call = "find_quad(packed, {first} + {number})",
           .moves = true,
           .texts = {vector_text, load_quad_text}};
 }
 
-Instruction load_quad() {
-  const Affine step = (name("first") + name("ahead")) * steps_of_quad + name("s");
-  const Block each{store(at("quad", {name("s")}), at("columns", {name("region"), step, name("group")})),
-                   loop("u", name("panel_height"),
-                        {define("place", times("s", "panel_height") + name("u") + steps_of_quad),
-                         store(at("quad", {name("place")}), at("values", {name("region"), step, name("group"), name("u")}))})};
-  return {.name = "load_quad",
-          .parameters = {array("quad"), array("columns"), array("values"), value("region"), value("first"), value("ahead"),
-                         value("group")},
-          .meaning = {loop("s", steps_of_quad, each)},
-          .call = "{quad} = load_quad({first} + {ahead}, {group});",
+Instruction clear_quad() {
+  return {.name = "clear_quad",
+          .parameters = {array("quad")},
+          .meaning = {loop("e", name("panel_height") * quad_columns + quad_columns, {store(at("quad", {name("e")}), 0.0)})},
+          .call = "{quad} = Quad{};",
           .texts = {vector_text, load_quad_text}};
 }
 
+/// Quad `number` of the panel; where it is is said by `here` and how far ahead of it.
+Instruction load_quad() {
+  const Affine step = name("number") * quad_columns + name("s");
+  const Block each{define("column", at("columns", {name("panel"), step})),
+                   store(at("quad", {name("s")}), name("column")),
+                   loop("u", name("panel_height"),
+                        {define("place", name("u") + times("s", "panel_height") + quad_columns),
+                         store(at("quad", {name("place")}), at("values", {name("panel"), step, name("u")}))})};
+  return {.name = "load_quad",
+          .parameters = {array("quad"), array("columns"), array("values"), value("panel"), value("here"), value("ahead"),
+                         value("number")},
+          .meaning = {loop("s", quad_columns, each)},
+          .call = "{quad} = load_quad({here} + {ahead}, {number});",
+          .texts = {vector_text, load_quad_text}};
+}
+
+/// The lanes of a warp copy what it reads of its panels: the quads that are dealt to it, in whole rounds, zeros behind the
+/// panel's own.
+Instruction stage_quads() {
+  const Affine step = name("number") * quad_columns + name("s");
+  const Expression inside = less(name("number"), name("own"));
+  const Expression dealt_to = quotient(remainder(name("number"), name("dealt_quads")), name("sharing_groups"));
+  const auto staged = [&](const char* array, std::vector<Affine> places) {
+    places.insert(places.begin(), {name("to"), step});
+    return at(array, places);
+  };
+  const Block values{loop("u", name("panel_height"),
+                          {store(staged("staged_values", {name("u")}),
+                                 choose(inside, at("values", {name("from"), step, name("u")}), 0.0))})};
+  const Block each{store(staged("staged_columns", {}), choose(inside, at("columns", {name("from"), step}), 0)), values.front()};
+  const Block of_panel{
+      define("from", at("first", {name("lane")})), define("to", at("copy", {name("lane")})),
+      define("own", at("quads", {name("lane")})), define("mine", at("part", {name("lane")})),
+      define("rounds", quotient(name("own") + index("round_quads") - 1, name("round_quads"))),
+      define("all", times("rounds", "round_quads")),
+      loop("number", name("all"),
+           {define("its", dealt_to),
+            Node{Branch{less(name("its"), name("mine") + 1),
+                        {Node{Branch{less(name("mine"), name("its") + 1), {loop("s", quad_columns, each)}}}}}}})};
+  const Expression first_of_panel = remainder(name("lane"), quotient(32, name("warp_panels")));
+  return {.name = "stage_quads",
+          .scope = Scope::warp,
+          .parameters = {array("columns"), array("values"), array("staged_columns"), array("staged_values"), value("first"),
+                         value("quads"), value("part"), value("copy"), value("group")},
+          .results = {"here"},
+          .meaning = {loop("lane", 32,
+                           {store(at("here", {name("lane")}), 0),
+                            Node{Branch{less(first_of_panel, 1), of_panel}}})},
+          .call = "stage_quads(shared_memory, packed, {first}, {quads}, {part}, {copy}, thread % 32) + {group}",
+          .moves = true,
+          .texts = {vector_text, load_quad_text, stage_quads_text}};
+}
+
 Instruction multiply_quad() {
-  const Block each{define("place", times("s", "panel_height") + name("u") + steps_of_quad),
+  const Block each{define("place", times("s", "panel_height") + name("u") + quad_columns),
                    define("sum", times("u", "vector_width") + name("v")),
                    define("column", at("columns", {name("v")})),
                    add(at("sums", {name("sum")}), product({at("quad", {name("place")}), at("b", {name("k"), name("column")})}))};
   return {.name = "multiply_quad",
           .parameters = {array("quad"), array("b"), array("columns"), array("sums")},
-          .meaning = {loop("s", steps_of_quad,
+          .meaning = {loop("s", quad_columns,
                            {define("k", at("quad", {name("s")})),
                             loop("u", name("panel_height"), {loop("v", name("vector_width"), each)})})},
           .call = "multiply<vectors>({quad}, {b}, ldb, {columns}, {sums});",
@@ -244,27 +292,6 @@ Instruction multiply_pairs() {
           .texts = {vector_text, load_part_text, load_pairs_text, multiply_pairs_text}};
 }
 
-/// The lanes of a warp copy the region that each of them names, the same.
-Instruction stage_region() {
-  const Affine lane = name("lane");
-  const Block groups{loop("g", name("warp_groups"),
-                          {store(at("staged_columns", {name("w"), name("s"), name("g")}),
-                                 at("columns", {name("r"), name("s"), name("g")})),
-                           loop("u", name("panel_height"),
-                                {store(at("staged_values", {name("w"), name("s"), name("g"), name("u")}),
-                                       at("values", {name("r"), name("s"), name("g"), name("u")}))})})};
-  return {.name = "stage_region",
-          .scope = Scope::warp,
-          .parameters = {array("steps"), array("columns"), array("values"), array("staged_steps"), array("staged_columns"),
-                         array("staged_values"), value("region"), value("warp")},
-          .results = {"copy"},
-          .meaning = {define("r", at("region", {0})), define("w", at("warp", {0})), define("count", at("steps", {name("r")})),
-                      store(at("staged_steps", {name("w")}), name("count")), loop("s", name("count"), groups),
-                      loop("lane", 32, {store(at("copy", {lane}), at("warp", {lane}))})},
-          .call = "stage_region(shared_memory, {region}, region_bytes, {warp}, thread % 32)",
-          .texts = {stage_region_text}};
-}
-
 /// What orders memory and means nothing for the values.
 Instruction ordering(const std::string& name_of, const std::string& call, std::vector<std::string_view> texts) {
   return {.name = name_of, .parameters = {}, .call = call, .texts = std::move(texts)};
@@ -282,16 +309,16 @@ std::vector<Instruction> make_all() {
           moves_vector("load_vector", store(to_v, from_v), "load_vector<{width}>({to}, {from});", shared),
           moves_vector("add_vector", add(to_v, from_v), "add_vector<{width}>({to}, {from});", shared),
           add_groups(),
-          find_region(),
-          count("count_steps", steps_of_region, "*reinterpret_cast<const int*>({region})"),
-          count("count_quads", quotient(steps_of_region, steps_of_quad), "*reinterpret_cast<const int*>({region}) / 4"),
-          first_quad(),
+          panel_at(),
+          find_panel(),
+          find_quad(),
+          clear_quad(),
           load_quad(),
           multiply_quad(),
           load_task(),
           load_pairs(),
           multiply_pairs(),
-          stage_region(),
+          stage_quads(),
           ordering("wait_for_copies", "__pipeline_wait_prior(0);", {}),
           ordering("allow_successor", "allow_successor();", {dependency_text}),
           ordering("wait_for_predecessor", "wait_for_predecessor();", {dependency_text})};

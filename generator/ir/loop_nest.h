@@ -17,6 +17,7 @@ struct Define {
   ScalarType type = ScalarType::i32;
   std::string name;
   Expression value;
+  bool moves = false;  ///< an update goes on from the value: it is no constant
   bool operator==(const Define&) const = default;
 };
 /// target += value, of an element or of a scalar; atomic where several blocks or threads may add to one element.
@@ -183,7 +184,6 @@ struct PackedForm {
   std::int64_t groups = 1;       ///< regions: lane groups that share a panel; tasks: lane groups of a warp
   std::int64_t warp_panels = 1;  ///< regions: panels of a warp
   std::int64_t block_panels = 1; ///< regions: panels of a block
-  std::int64_t multiple = 1;     ///< regions: of steps
   std::int64_t longest = 1;      ///< tasks: most non-zeros
   std::int64_t light = 1;        ///< tasks: most non-zeros of a light one
   bool operator==(const PackedForm&) const = default;

@@ -134,7 +134,7 @@ Guard rewrite(const Guard& guard, const Rewrite& how) { return rewrite_all(guard
 Statement rewrite(const Statement& statement, const Rewrite& how) {
   Statement result{rewrite(statement.guard, how), statement.action};
   if (auto* define = std::get_if<Define>(&result.action)) {
-    *define = {define->type, rewrite_definition(define->name, how), rewrite(define->value, how)};
+    *define = {define->type, rewrite_definition(define->name, how), rewrite(define->value, how), define->moves};
   } else if (auto* store = std::get_if<Store>(&result.action)) {
     *store = {rewrite_access(store->target, how), rewrite(store->value, how)};
   } else if (auto* copy = std::get_if<Copy>(&result.action)) {

@@ -2,17 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
+#include <algorithm>
 #include <utility>
 
 #include "generator/lower/mapped_nest.h"
 #include "generator/lower/thread_nest.h"
+#include "generator/schedule/panel_schedule.h"
 #include "generator/schedule/rows_schedule.h"
 
 namespace esc {
 namespace {
 
-constexpr std::int64_t steps_of_quad = 4;
+constexpr int quad_columns = 4;
 
 Node perform(const std::string& name, std::vector<Expression> arguments, std::vector<std::string> results = {}) {
   return Node{Statement{{}, Perform{name, std::move(arguments), std::move(results)}}};
@@ -20,32 +21,47 @@ Node perform(const std::string& name, std::vector<Expression> arguments, std::ve
 
 Access whole(const std::string& array) { return {array, {}}; }
 
-/// The loop over the quads of a region, in place of that over its steps.
-void batch_region(LoopNest& nest, ThreadNest& parts, std::size_t at, const BatchColumns& directive) {
-  const Loop steps = std::get<Loop>(parts.body[at].content);
-  if (directive.factor < steps_of_quad || steps.multiple % directive.factor != 0) {
+Node update(const std::string& variable, const Expression& value) {
+  return Node{Statement{{}, Update{Name{variable}, value}}};
+}
+
+/// A quad for each of those at once, zero where the panel has no more.
+Node load_quads() {
+  const Access quad{"current", {{"", Affine::of("q")}}};
+  const Expression ahead = index("q") * index("dealt_quads");
+  return unrolled_loop(
+      "q", "quads_at_once", Role::none,
+      {perform("clear_quad", {quad}),
+       Node{Branch{less(ahead, index("left")),
+                   {perform("load_quad", {quad, whole("Columns"), whole("Values"), index("first_of_panel"), index("here"), ahead,
+                                          index("quads") - index("left") + ahead})}}}});
+}
+
+/// The rounds of a warp's lane groups over the quads of a panel, in place of a loop over them.
+void batch_quads(LoopNest& nest, ThreadNest& parts, std::size_t at, const BatchColumns& directive) {
+  if (directive.factor < quad_columns || directive.factor > PanelSchedule::max_ufk || directive.factor % quad_columns != 0) {
+    const int nearest = std::clamp(directive.factor / quad_columns * quad_columns, quad_columns, PanelSchedule::max_ufk);
     throw ScheduleError(directive,
-                        fmt::format("the steps of a region are a multiple of {}, not of {}", steps.multiple, directive.factor),
-                        fmt::format("the nearest legal value is {}",
-                                    std::max(steps_of_quad, std::gcd<std::int64_t>(steps.multiple, std::max(1, directive.factor)))));
+                        fmt::format("{} is not a multiple of {} from {} to {}", directive.factor, quad_columns, quad_columns,
+                                    PanelSchedule::max_ufk),
+                        fmt::format("the nearest legal value is {}", nearest));
   }
   const Access quad{"current", {{"", Affine::of("q")}}};
-  const Block body{
-      Node{Declare{"current"}},
-      unrolled_loop("q", "quads_at_once", Role::none,
-                    {perform("load_quad", {quad, whole("Columns"), whole("Values"), index("region"), index("here"),
-                                           index("q"), index("group_of_warp")})}),
-      Node{Statement{{}, Update{Name{"here"}, index("quads_at_once")}}},
-      unrolled_loop("q", "quads_at_once", Role::none,
-                    {perform("multiply_quad", {quad, whole("B"), whole("columns"), whole("sums")})})};
-  parts.body[at] = Node{Loop{"quad", 0, Affine::of("quads"), Affine::of("quads_at_once"), Role::reduction,
-                             Mapping::sequential, body, directive.factor / steps_of_quad}};
-  parts.body[at - 1] = perform("count_quads", {whole("Steps"), index("region")}, {"quads"});
-  parts.body.insert(parts.body.begin() + static_cast<std::ptrdiff_t>(at), perform("first_quad", {index("region")}, {"here"}));
-  nest.constants.push_back({"quads_at_once", directive.factor / steps_of_quad,
-                            fmt::format("ufk / {}: quads of columns that a lane group has in flight", steps_of_quad)});
+  const Expression own_first = index("warp_first") + index("group");
+  const Block body{Node{Declare{"current"}}, load_quads(), update("here", index("round_quads")),
+                   update("left", Affine::of("round_quads", -1)),
+                   unrolled_loop("q", "quads_at_once", Role::none,
+                                 {perform("multiply_quad", {quad, whole("B"), whole("columns"), whole("sums")})})};
+  parts.body[at] = Node{Loop{"quad", Affine::of("warp_first"), Affine::of("quads"), Affine::of("round_quads"),
+                             Role::reduction, Mapping::sequential, body}};
+  const Block opening{perform("find_quad", {index("first_of_panel"), own_first}, {"here"}),
+                      Node{Statement{{}, Define{ScalarType::i32, "left", index("quads") - own_first, true}}}};
+  parts.body.insert(parts.body.begin() + static_cast<std::ptrdiff_t>(at), opening.begin(), opening.end());
+  nest.constants.push_back({"quads_at_once", directive.factor / quad_columns,
+                            fmt::format("ufk / {}: quads of columns that a lane group has in flight", quad_columns)});
+  nest.constants.push_back({"round_quads", index("quads_at_once") * index("dealt_quads"), ""});
   nest.arrays.push_back({"current",
-                         {Affine::of("quads_at_once"), Affine::of("panel_height", steps_of_quad) + steps_of_quad},
+                         {Affine::of("quads_at_once"), Affine::of("panel_height", quad_columns) + quad_columns},
                          ArrayRole::registers,
                          nest.element(),
                          "Quad"});
@@ -67,6 +83,14 @@ void batch_task(LoopNest& nest, ThreadNest& parts, std::size_t at, const BatchCo
   nest.arrays.push_back({"current", {Affine::of("pairs_at_once", 2)}, ArrayRole::registers, nest.element(), "Pairs"});
 }
 
+/// The column of A that a loop takes in an iteration.
+const std::string& column_of(const Loop& loop) {
+  if (const auto* steps = std::get_if<Loop>(&loop.body.front().content)) {
+    return column_of(*steps);
+  }
+  return std::get<Define>(std::get<Statement>(loop.body.front().content).action).name;
+}
+
 }  // namespace
 
 LoopNest batch_columns(const LoopNest& nest, const BatchColumns& directive) {
@@ -78,15 +102,14 @@ LoopNest batch_columns(const LoopNest& nest, const BatchColumns& directive) {
   if (nest.find_array("current") != nullptr) {
     throw ScheduleError(directive, "columns of A are already taken several at a time", "batch once");
   }
-  const auto& column = std::get<Statement>(std::get<Loop>(parts.body[at].content).body.front().content);
-  if (std::get<Define>(column.action).name != directive.loop) {
+  if (column_of(std::get<Loop>(parts.body[at].content)) != directive.loop) {
     throw ScheduleError(directive, fmt::format("there is no loop over columns '{}' of A", directive.loop),
                         "name the reduction loop");
   }
   LoopNest result = nest;
   switch (nest.packed.kind) {
     case PackedForm::Kind::regions:
-      batch_region(result, parts, at, directive);
+      batch_quads(result, parts, at, directive);
       break;
     case PackedForm::Kind::tasks:
       batch_task(result, parts, at, directive);

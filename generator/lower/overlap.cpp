@@ -13,17 +13,6 @@ std::size_t find_wait_for_copies(const Block& body) {
   return static_cast<std::size_t>(std::ranges::find(body, perform("wait_for_copies")) - body.begin());
 }
 
-/// The first node that reads the packed matrix, or finds out where.
-std::size_t find_packed(const LoopNest& nest, const Block& body) {
-  const auto region = std::ranges::find_if(body, [](const Node& node) {
-    const auto* statement = std::get_if<Statement>(&node.content);
-    const auto* one = statement == nullptr ? nullptr : std::get_if<Perform>(&statement->action);
-    return one != nullptr && one->instruction == "find_region";
-  });
-  return std::min(static_cast<std::size_t>(region - body.begin()),
-                  find_use(nest, body, {ArrayRole::packed_index, ArrayRole::packed_value}));
-}
-
 }  // namespace
 
 LoopNest overlap(const LoopNest& nest, const Overlap& directive) {
@@ -43,7 +32,7 @@ LoopNest overlap(const LoopNest& nest, const Overlap& directive) {
   const std::size_t use = std::min(find_use(nest, parts.body, {ArrayRole::dense, ArrayRole::output}),
                                    find_wait_for_copies(parts.body));
   parts.body.insert(parts.body.begin() + static_cast<std::ptrdiff_t>(use), perform("wait_for_predecessor"));
-  const std::size_t first = std::min(find_packed(nest, parts.body), use);
+  const std::size_t first = std::min(find_use(nest, parts.body, {ArrayRole::packed_index, ArrayRole::packed_value}), use);
   parts.body.insert(parts.body.begin() + static_cast<std::ptrdiff_t>(first), perform("allow_successor"));
   result.body = put_together(nest, parts).body;
   result.overlaps = true;

@@ -8,8 +8,8 @@ namespace esc {
 /// overlap(): programmatic dependent launch. The kernel begins before the one in front of it in the stream has ended, and
 /// lets the next one do so.
 ///
-///   .. region = ..; quads = ..; load_quad(next..); for (..) { .. B .. } C[row][at] = ..;
-///     -> .. allow_successor(); region = ..; quads = ..; load_quad(next..); wait_for_predecessor(); for (..) { .. B .. } ..
+///   .. quads, .. = find_panel(Quads, ..); load_quad(next..); for (..) { .. B .. } C[row][at] = ..;
+///     -> .. allow_successor(); quads, .. = ..; load_quad(next..); wait_for_predecessor(); for (..) { .. B .. } ..
 ///
 /// Until the wait it reads the packed matrix only: B may not be there yet, and C may still be read. Stands last, when
 /// what is read first is settled.

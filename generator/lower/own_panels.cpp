@@ -52,9 +52,10 @@ LoopNest own_panels(const LoopNest& nest, const OwnPanels& directive) {
   ThreadNest parts{{Loop{"block", 0, Affine::of("blocks"), 1, Role::row, Mapping::grid, {}}}, {}, {}};
   parts.add_warps("set", "block_sets", Role::row);
   parts.add_lanes("place", "warp_panels", Role::row);
-  parts.body = {define("panel", index("set") * index("warp_panels") + index("place")),
-                define(row->iterator, index("block") * index("block_rows") + index("panel") * index("panel_height"),
-                       ScalarType::u32)};
+  parts.body = {define("set_of_grid", index("set") * index("blocks") + index("block"), ScalarType::u32),
+                define("seat", index("set_of_grid") * index("warp_panels") + index("place"), ScalarType::u32),
+                define("panel", index("seat"), ScalarType::u32),
+                define(row->iterator, index("panel") * index("panel_height"), ScalarType::u32)};
   parts.body.insert(parts.body.end(), row->body.begin(), row->body.end());
 
   LoopNest result = put_together(nest, parts);

@@ -18,59 +18,89 @@ Block loads_into(const Block& loads, const std::string& array, const std::string
                          }});
 }
 
-/// current = next, in loops as those of the loads.
-Node take_over(const Node& load) {
-  if (const auto* loop = std::get_if<Loop>(&load.content)) {
-    Loop around = *loop;
-    around.body = {take_over(loop->body.front())};
-    return Node{std::move(around)};
-  }
-  const auto& perform = std::get<Perform>(std::get<Statement>(load.content).action);
-  const Access target = *perform.arguments.front().access();
-  return Node{Statement{{}, Copy{target, {"next", target.subscripts}}}};
-}
-
-/// Whether the node moves the place from which the loads read.
-bool goes_on(const Node& node) {
+bool is_update(const Node& node) {
   const auto* statement = std::get_if<Statement>(&node.content);
   return statement != nullptr && std::holds_alternative<Update>(statement->action);
+}
+
+/// The loads of an iteration, what moves on from it, and what is done with what was loaded.
+struct Iteration {
+  Block loads;
+  Block advances;
+  Block rest;
+};
+
+Iteration take_apart(const LoopNest& nest, const Loop& loop) {
+  Iteration parts;
+  const std::size_t use = find_use(nest, loop.body, {ArrayRole::dense});
+  for (std::size_t at = 1; at < use; ++at) {
+    (is_update(loop.body[at]) ? parts.advances : parts.loads).push_back(loop.body[at]);
+  }
+  parts.rest.assign(loop.body.begin() + static_cast<std::ptrdiff_t>(use), loop.body.end());
+  return parts;
+}
+
+/// current[q] = next[q] in front of the loads of a round, which are into next.
+Node take_over_quads(const Node& load) {
+  Loop around = std::get<Loop>(load.content);
+  const Access quad{"current", {{"", Affine::of(around.iterator)}}};
+  around.body.insert(around.body.begin(), Node{Statement{{}, Copy{quad, {"next", quad.subscripts}}}});
+  return Node{std::move(around)};
+}
+
+/// The first loads find registers that are zero.
+Node without_clearing(const Node& load) {
+  Loop around = std::get<Loop>(load.content);
+  around.body.erase(around.body.begin());
+  return Node{std::move(around)};
+}
+
+/// What is asked for in front of the loop, and how an iteration begins.
+struct Prefetched {
+  Block first;
+  Block each;
+};
+
+Prefetched prefetch_quads(const Loop& loop, const Iteration& parts) {
+  const Block loads = loads_into(parts.loads, "next", loop.iterator, Affine::of(loop.iterator));
+  Prefetched result{{without_clearing(loads.front())}, parts.advances};
+  result.each.push_back(loop.body.front());
+  result.each.push_back(take_over_quads(loads.front()));
+  return result;
+}
+
+Prefetched prefetch_pairs(const Loop& loop, const Iteration& parts) {
+  const Affine following = Affine::of(loop.iterator) + loop.step;
+  const Block first = loads_into(parts.loads, "next", loop.iterator, loop.lower);
+  return {{Node{Branch{less(loop.lower, loop.upper), first}}},
+          {loop.body.front(), Node{Statement{{}, Copy{{"current", {}}, {"next", {}}}}},
+           Node{Branch{less(following, loop.upper), loads_into(parts.loads, "next", loop.iterator, following)}}}};
 }
 
 }  // namespace
 
 LoopNest prefetch(const LoopNest& nest, const Prefetch& directive) {
-  ThreadNest parts = take_apart(nest, directive);
+  ThreadNest parts = esc::take_apart(nest, directive);
   const std::size_t at = find_place(parts.body, Role::reduction);
   const ArrayDeclaration* current = nest.find_array("current");
   if (directive.array != "A" || current == nullptr || at == parts.body.size()) {
     throw ScheduleError(directive, fmt::format("columns of '{}' are not taken several at a time", directive.array),
                         "batch the columns of A first");
   }
-  if (nest.find_array("next") != nullptr || nest.find_array("StagedSteps") != nullptr) {
+  if (nest.find_array("next") != nullptr || nest.find_array("StagedColumns") != nullptr) {
     throw ScheduleError(directive, "what is read of A is already on its way", "prefetch or stage once");
   }
   Loop& loop = std::get<Loop>(parts.body[at].content);
-  const std::size_t use = find_use(nest, loop.body, {ArrayRole::dense});
-  Block loads(loop.body.begin() + 1, loop.body.begin() + static_cast<std::ptrdiff_t>(use));
-  const Affine following = Affine::of(loop.iterator) + loop.step;
-
-  Block body{loop.body.front(), take_over(loads.front())};
-  if (goes_on(loads.back())) {
-    body.push_back(loads.back());
-    loads.pop_back();
-  }
-  body.push_back(Node{Branch{less(following, loop.upper), loads_into(loads, "next", loop.iterator, following)}});
-  body.insert(body.end(), loop.body.begin() + static_cast<std::ptrdiff_t>(use), loop.body.end());
-  loop.body = std::move(body);
-
-  Block first = loads_into(loads, "next", loop.iterator, loop.lower);
-  if (nest.packed.kind == PackedForm::Kind::tasks) {
-    first = {Node{Branch{less(loop.lower, loop.upper), first}}};
-  }
-  first.insert(first.begin(), Node{Declare{"next", nest.packed.kind == PackedForm::Kind::tasks}});
-  first.insert(first.begin(),
-               Node{Note{"The first of it is asked for here, and each further one while the one before is multiplied."}});
-  parts.body.insert(parts.body.begin() + static_cast<std::ptrdiff_t>(at), first.begin(), first.end());
+  const Iteration iteration = take_apart(nest, loop);
+  Prefetched prefetched =
+      nest.packed.kind == PackedForm::Kind::regions ? prefetch_quads(loop, iteration) : prefetch_pairs(loop, iteration);
+  loop.body = std::move(prefetched.each);
+  loop.body.insert(loop.body.end(), iteration.rest.begin(), iteration.rest.end());
+  prefetched.first.insert(
+      prefetched.first.begin(),
+      {Node{Note{"The first of it is asked for here, and each further one while the one before is multiplied."}},
+       Node{Declare{"next", true}}});
+  parts.body.insert(parts.body.begin() + static_cast<std::ptrdiff_t>(at), prefetched.first.begin(), prefetched.first.end());
 
   LoopNest result = put_together(nest, parts);
   ArrayDeclaration next = *current;

@@ -8,16 +8,18 @@ namespace esc {
 /// prefetch(A): what an iteration reads of the packed matrix is asked for one iteration earlier, the first of it in
 /// front of the loop.
 ///
-///   for (quad..; quad += quads_at_once) { registers current; for (q..) load_quad(current[q], .., here, q, ..);
-///     here += quads_at_once; rest }
-///     -> registers next; for (q..) load_quad(next[q], .., here, q, ..);
-///        for (quad..; quad += quads_at_once) { registers current; for (q..) current[q] = next[q];
-///          here += quads_at_once;
-///          if (quad + quads_at_once < quads) for (q..) load_quad(next[q], .., here, q, ..);
+///   for (quad..) { registers current; for (q..) { clear_quad(current[q]); if (..) load_quad(current[q], ..); }
+///     here += round_quads; left += -round_quads; rest }
+///     -> registers next = 0; for (q..) { if (..) load_quad(next[q], ..); }
+///        for (quad..) { here += round_quads; left += -round_quads; registers current;
+///          for (q..) { current[q] = next[q]; clear_quad(next[q]); if (..) load_quad(next[q], ..); }
 ///          rest }
 ///
-/// A region has room for one iteration even where it has no steps, so that its first load waits for nothing; a task may
-/// be empty, and is asked. Stands after the columns of A are batched.
+///   for (c = start; c < length; c += step) { registers current; load_pairs(current, .., c, ..); rest }
+///     -> registers next = 0; if (start < length) load_pairs(next, .., start, ..);
+///        for (c..) { registers current; current = next; if (c + step < length) load_pairs(next, .., c + step, ..); rest }
+///
+/// Stands after the columns of A are batched.
 /// Refuses arrays other than A, columns that are not batched, a second prefetch, and regions in shared memory.
 LoopNest prefetch(const LoopNest& nest, const Prefetch& directive);
 

@@ -19,7 +19,8 @@ Block leave_sums(const Loop& to_c) {
   const Expression sum = index("e") + index("first_sum");
   leaving.body = {
       define("place_in_block",
-             (index("panel") * index("panel_height") + quotient(sum, index("vector_width"))) * index("tile_columns") +
+             ((index("set") * index("warp_panels") + index("place")) * index("panel_height") +
+              quotient(sum, index("vector_width"))) * index("tile_columns") +
                  index("lane") * index("vector_width") + remainder(sum, index("vector_width"))),
       columns("stored_width",
               {{},
@@ -30,6 +31,20 @@ Block leave_sums(const Loop& to_c) {
 
 Access sum_of_warp(const Affine& warp) {
   return {"shared_sums", {{"", warp}, {"", Affine::of("output") + Affine::of("w")}}};
+}
+
+Expression output_of_store() { return index("first_output") + index("s") * index("outputs_at_once"); }
+
+/// The panels that a thread stores elements of, by their seats.
+Block stored_panels() {
+  const Expression panel = remainder(quotient(output_of_store(), index("panel_height") * index("tile_columns")), index("block_panels"));
+  const Expression set = quotient(index("block_panel"), index("warp_panels")) * index("blocks") + index("block");
+  return {define("first_output", index("thread") * index("output_width")), Node{Declare{"stored_panels"}},
+          unrolled_loop("s", "stores", Role::none,
+                        {define("block_panel", panel),
+                         define("seat_of_store",
+                                set * index("warp_panels") + remainder(index("block_panel"), index("warp_panels")), ScalarType::u32),
+                         Node{Statement{{}, Store{{"stored_panels", {{"", Affine::of("s")}}}, index("seat_of_store")}}}})};
 }
 
 /// What a thread does with the elements of C that begin at `output`.
@@ -46,7 +61,8 @@ Block add_warps() {
   return {Node{Declare{"total"}},
           columns("output_width", {{}, Store{total, sum_of_warp(0)}}),
           Node{others},
-          define("row", index("block") * index("block_rows") + quotient(index("output"), index("tile_columns")),
+          define("row", Expression(Access{"stored_panels", {{"", Affine::of("s")}}}) * index("panel_height") +
+                            remainder(quotient(index("output"), index("tile_columns")), index("panel_height")),
                  ScalarType::u32),
           define("at", index("tile") * index("tile_columns") + remainder(index("output"), index("tile_columns")),
                  ScalarType::u32),
@@ -74,9 +90,12 @@ LoopNest share_sums(const LoopNest& nest, const ShareSums& directive) {
   }
   branch->then = leave_sums(std::get<Loop>(branch->then.front().content));
   parts.body.push_back(Node{Barrier{Scope::block}});
-  parts.body.push_back(define("first_output", index("thread") * index("output_width")));
-  parts.body.push_back(Node{Loop{"output", Affine::of("first_output"), Affine::of("outputs"),
-                                 Affine::of("outputs_at_once"), Role::none, Mapping::unrolled, add_warps()}});
+  parts.body.push_back(unrolled_loop("s", "stores", Role::none,
+                                     {define("output", output_of_store()),
+                                      Node{Branch{less(index("output"), index("outputs")), add_warps()}}}));
+  const Block panels = stored_panels();
+  parts.body.insert(parts.body.begin() + static_cast<std::ptrdiff_t>(find_place(parts.body, Role::reduction)) - 1,
+                    panels.begin(), panels.end());
 
   LoopNest result = put_together(nest, parts);
   result.constants.push_back({"outputs", index("block_rows") * index("tile_columns"), "elements of C of a block"});
@@ -85,7 +104,10 @@ LoopNest share_sums(const LoopNest& nest, const ShareSums& directive) {
        choose(less(index("outputs"), index("vector_width") * index("threads_per_block")), 1, index("vector_width")),
        "consecutive ones that a thread adds up, where there are enough for all"});
   result.constants.push_back({"outputs_at_once", index("output_width") * index("threads_per_block"), ""});
+  result.constants.push_back(
+      {"stores", quotient(index("outputs") + index("outputs_at_once") - 1, index("outputs_at_once")), "of a thread, at most"});
   result.arrays.push_back({"shared_sums", {Affine::of("panel_warps"), Affine::of("outputs")}, ArrayRole::shared, nest.element()});
+  result.arrays.push_back({"stored_panels", {Affine::of("stores")}, ArrayRole::registers, ScalarType::u32});
   result.arrays.push_back({"total", {Affine::of("output_width")}, ArrayRole::registers, nest.element()});
   result.story.push_back("Those of the warps are added in shared memory.");
   return result;

@@ -8,15 +8,18 @@ namespace esc {
 /// share(): the warps of a panel leave their sums in shared memory; behind a barrier each thread adds up those of some
 /// elements of C and stores them once.
 ///
-///   .. for (w..) if (row < M && at + w < N) atomicAdd(&C[row][at + w], sums[e + w]);
-///     -> .. for (w..) shared_sums[part][place + w] = sums[e + w];
+///   for (c..) ..; .. for (w..) if (row < M && at + w < N) atomicAdd(&C[row][at + w], sums[e + w]);
+///     -> for (s = 0; s < stores; s++) { seat_of_store = ..; stored_panels[s] = seat_of_store; }
+///        for (c..) ..; .. for (w..) shared_sums[part][place_in_block + w] = sums[e + w];
 ///        barrier;
-///        for (output = first_output; output < outputs; output += outputs_at_once) {
+///        for (s = 0; s < stores; s++) { output = first_output + s * outputs_at_once; if (output < outputs) {
 ///          for (w..) total[w] = shared_sums[0][output + w];
 ///          for (other = 1; other < panel_warps; other++) for (w..) total[w] += shared_sums[other][output + w];
-///          row = ..; at = ..; for (w..) if (row < M && at + w < N) C[row][at + w] = total[w]; }
+///          row = stored_panels[s] * panel_height + ..; at = ..;
+///          for (w..) if (row < M && at + w < N) C[row][at + w] = total[w]; } }
 ///
-/// A thread takes consecutive elements where there are enough for all threads. From here on nothing is added
+/// A thread takes consecutive elements where there are enough for all threads. Which panels it stores is settled early, in
+/// case that has to be looked up. From here on nothing is added
 /// atomically, and C need not be zero beforehand. Stands after the shuffles, which leave each warp with one sum per element.
 /// Refuses tasks, panels of one warp, and sums that are not shuffled or already shared.
 LoopNest share_sums(const LoopNest& nest, const ShareSums& directive);

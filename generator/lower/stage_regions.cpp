@@ -2,42 +2,33 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
-#include "generator/ir/rewrite.h"
+#include "generator/lower/mapped_nest.h"
 #include "generator/lower/thread_nest.h"
 
 namespace esc {
 namespace {
 
-const std::vector<std::string> arrays_of_region{"Steps", "Columns", "Values"};
-
 std::string staged_name(const std::string& array) { return "Staged" + array; }
 
-bool is_of_region(const std::string& array) {
-  return std::ranges::find(arrays_of_region, array) != arrays_of_region.end();
+Access whole(const std::string& array) { return {array, {}}; }
+
+Node perform(const std::string& name, std::vector<Expression> arguments, std::vector<std::string> results = {}) {
+  return Node{Statement{{}, Perform{name, std::move(arguments), std::move(results)}}};
 }
 
-/// The copy of a region in place of the region, wherever it is read.
-Block read_copy(const Block& block) {
-  return rewrite(block, {.affine = [](const Affine& affine) { return affine.substitute("region", Affine::of("copy")); },
-                         .access = [](const Access& access) {
-                           return is_of_region(access.array) ? Access{staged_name(access.array), access.subscripts} : access;
-                         }});
-}
-
-Perform stage_region() {
-  Perform perform{"stage_region", {}, {"copy"}};
-  for (const std::string& array : arrays_of_region) {
-    perform.arguments.push_back(Access{array, {}});
-  }
-  for (const std::string& array : arrays_of_region) {
-    perform.arguments.push_back(Access{staged_name(array), {}});
-  }
-  perform.arguments.push_back(index("region"));
-  perform.arguments.push_back(index("warp"));
-  return perform;
+/// The rounds over the copy.
+Loop read_copy(const Loop& rounds) {
+  const Access quad{"current", {{"", Affine::of("q")}}};
+  const Expression number = Affine::of("quad") + Affine::of("group") + index("q") * index("dealt_quads");
+  Loop result = rounds;
+  result.body = {Node{Declare{"current"}},
+                 unrolled_loop("q", "quads_at_once", Role::none,
+                               {perform("load_quad", {quad, whole("StagedColumns"), whole("StagedValues"), index("copy"),
+                                                      index("here"), index("q") * index("sharing_groups"), number})}),
+                 Node{Statement{{}, Update{Name{"here"}, index("staged_round")}}}, rounds.body.back()};
+  return result;
 }
 
 }  // namespace
@@ -47,40 +38,43 @@ LoopNest stage_regions(const LoopNest& nest, const StageRegions& directive) {
     throw ScheduleError(directive, fmt::format("'{}' is not stored in regions", directive.array),
                         "transform the sparse array into regions first");
   }
-  if (nest.find_array("next") != nullptr || nest.find_array(staged_name("Steps")) != nullptr) {
+  if (nest.find_array("next") != nullptr || nest.find_array(staged_name("Columns")) != nullptr) {
     throw ScheduleError(directive, fmt::format("'{}' is already prefetched or staged", directive.array), "stage once");
   }
   if (nest.find_array("current") == nullptr) {
     throw ScheduleError(directive, "columns of A are not taken several at a time", "batch the columns of A first");
   }
   ThreadNest parts = take_apart(nest, directive);
-  const auto counting = std::ranges::find_if(parts.body, [](const Node& node) {
-    const auto* statement = std::get_if<Statement>(&node.content);
-    const auto* perform = statement == nullptr ? nullptr : std::get_if<Perform>(&statement->action);
-    return perform != nullptr && perform->instruction == "count_quads";
-  });
-  ESC_CHECK(counting != parts.body.end(), "the quads of a region are counted");
-  const Block reading = read_copy(Block(counting, parts.body.end()));
-  parts.body.erase(counting, parts.body.end());
-  parts.body.insert(parts.body.end(),
-                    {Node{Note{"Each warp copies its region to shared memory, past the registers, and waits for it once."}},
-                     Node{Statement{{}, stage_region()}}, Node{Statement{{}, Perform{"wait_for_copies", {}}}},
-                     Node{Barrier{Scope::warp}}});
-  parts.body.insert(parts.body.end(), reading.begin(), reading.end());
+  const std::size_t at = find_place(parts.body, Role::reduction);
+  parts.body[at] = Node{read_copy(std::get<Loop>(parts.body[at].content))};
+  const Block copying{
+      Node{Note{"Each warp copies its quads to shared memory, past the registers, and waits for them once."}},
+      define("copy", index("warp") * index("warp_panels") + index("place")),
+      perform("stage_quads",
+              {whole("Columns"), whole("Values"), whole("StagedColumns"), whole("StagedValues"), index("first_of_panel"),
+               index("quads"), index("part"), index("copy"), index("group")},
+              {"here"}),
+      perform("wait_for_copies", {}), Node{Barrier{Scope::warp}}};
+  // Where the quads begin and how many are left is asked no more.
+  const auto opening = parts.body.begin() + static_cast<std::ptrdiff_t>(at) - 2;
+  parts.body.erase(opening, opening + 2);
+  parts.body.insert(parts.body.begin() + static_cast<std::ptrdiff_t>(at) - 2, copying.begin(), copying.end());
 
   LoopNest result = put_together(nest, parts);
   std::vector<ArrayDeclaration> staged;
-  for (const std::string& array : arrays_of_region) {
+  for (const char* const array : {"Columns", "Values"}) {
     ArrayDeclaration copy = *nest.find_array(array);
     copy.name = staged_name(array);
-    copy.extents.front() = Affine::of("block_warps");
+    copy.extents[0] = Affine::of("block_copies");
+    copy.extents[1] = Affine::of("staged_steps");
     copy.role = ArrayRole::shared;
-    copy.record = "region";
+    copy.record = "quads";
     staged.push_back(std::move(copy));
   }
   // In front of the sums, as in the memory of the block.
   result.arrays.insert(result.arrays.begin(), staged.begin(), staged.end());
-  result.constants.push_back({"block_warps", index("panel_warps") * index("block_sets"), ""});
+  result.constants.push_back({"block_copies", index("panel_warps") * index("block_sets") * index("warp_panels"), ""});
+  result.constants.push_back({"staged_round", index("quads_at_once") * index("sharing_groups"), "quads of a warp and panel"});
   return result;
 }
 

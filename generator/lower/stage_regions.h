@@ -5,16 +5,20 @@
 
 namespace esc {
 
-/// stage(A): a warp copies its region to shared memory before it reads it, past the registers, so that the loads of the
-/// whole region are under way together, and no lane waits for a column before it asks for the next.
+/// stage(A): a warp copies its quads of its panels to shared memory before it reads them, past the registers, so that all of
+/// them are under way together.
 ///
-///   region = ..; quads = count_quads(Steps, region); for (quad..) { .. load_quad(current[q], Columns, Values, region, ..) .. }
-///     -> region = ..; copy = stage_region(Steps, Columns, Values, region, Staged.., warp);
-///        wait_for_copies(); barrier of the warp;
-///        quads = count_quads(StagedSteps, copy); for (quad..) { .. load_quad(.., StagedColumns, StagedValues, copy, ..) .. }
+///   here = find_quad(first_of_panel, ..); left = ..; for (quad..) { registers current;
+///     for (q..) { clear_quad(current[q]); if (..) load_quad(current[q], Columns, .., here, q * dealt_quads, ..); }
+///     here += round_quads; left += -round_quads; rest }
+///     -> here = stage_quads(Columns, Values, .., warp, ..); wait_for_copies(); barrier of the warp;
+///        for (quad..) { registers current;
+///          for (q..) load_quad(current[q], StagedColumns, .., here, q * sharing_groups, ..);
+///          here += staged_round; rest }
 ///
-/// Every warp reads what it copied itself: the lanes of a warp wait for each other, not the warps of a block. Stands
-/// after the columns of A are batched, because it says where a region is read from and not what is read.
+/// Rounds that are not full are filled up with zeros, so that nothing is asked in the loop. Every warp reads what it copied
+/// itself: the lanes of a warp wait for each other, not the warps of a block. Stands after the columns of A are batched,
+/// because it says where quads are read from and not what is read.
 /// Refuses arrays that are not stored in regions or not batched, and staging what is prefetched or staged.
 LoopNest stage_regions(const LoopNest& nest, const StageRegions& directive);
 

@@ -110,6 +110,11 @@ class Widening {
 
 /// The loop over columns of A, each of which brings its part of a row of B.
 Loop load_parts(const LoopNest& nest, const Loop& dealt) {
+  if (const auto* steps = std::get_if<Loop>(&dealt.body.front().content)) {
+    Loop around = dealt;
+    around.body = {Node{load_parts(nest, *steps)}};
+    return around;
+  }
   Statement statement = innermost(dealt);
   statement.guard.clear();
   auto& update = std::get<Update>(statement.action);

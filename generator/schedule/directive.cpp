@@ -95,7 +95,6 @@ void form(PackRegions& directive, Form& parts) {
   parts.directive("transform");
   parts.name("ARRAY", directive.array);
   parts.word("regions");
-  parts.number(directive.multiple);
 }
 template <typename Form>
 void form(Vectorize& directive, Form& parts) {

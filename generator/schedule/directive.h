@@ -84,11 +84,10 @@ struct ShuffleSums {
 struct ShareSums {
   bool operator==(const ShareSums&) const = default;
 };
-/// transform(A, regions, 4): the sparse array is stored as one region for each warp, in the order in which the warp reads
-/// it; the columns of a lane group are filled up to a multiple of `multiple` with zeros.
+/// transform(A, regions): the panels of the sparse array are stored as quads of columns, those of about the same length
+/// with equally many.
 struct PackRegions {
   std::string array;
-  int multiple = 4;
   bool operator==(const PackRegions&) const = default;
 };
 /// vectorize(j): what a lane moves of consecutive columns it moves at once.

@@ -139,7 +139,7 @@ std::vector<Directive> expand(const PanelSchedule& schedule) {
   if (schedule.warps > 1) {
     directives.emplace_back(ShareSums{});
   }
-  directives.insert(directives.end(), {PackRegions{"A", schedule.ufk}, Vectorize{"j"}, BatchColumns{"k", schedule.ufk}});
+  directives.insert(directives.end(), {PackRegions{"A"}, Vectorize{"j"}, BatchColumns{"k", schedule.ufk}});
   directives.push_back(schedule.stage ? Directive(StageRegions{"A"}) : Directive(Prefetch{"A"}));
   if (schedule.pdl) {
     directives.emplace_back(Overlap{});

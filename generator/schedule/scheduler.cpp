@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "generator/schedule/class_interpolation.h"
 #include "generator/schedule/target.h"
@@ -38,7 +39,7 @@ Schedule fit(AtomicSchedule schedule, long long bcol) {
   return schedule;
 }
 
-/// Regions of family panel have one size, that of the largest: not for rows of which a few are very long.
+/// One float32 sum of family panel runs over a whole row: not for rows of which a few are very long.
 bool suits(const Schedule& schedule, const LayerShape& shape) {
   return !follows_power_law(shape) || !std::holds_alternative<PanelSchedule>(schedule);
 }
@@ -80,8 +81,26 @@ std::optional<double> over_slower(std::optional<double> over_best, double times)
   return over_best ? std::optional(*over_best / times) : std::nullopt;
 }
 
+/// Whether panels of random rows of this density would take more than twice the bytes of CSR, nearly all of them for
+/// explicit zeros.
+bool wastes_memory(const Schedule& schedule, const LayerShape& shape) {
+  const auto* panel = std::get_if<PanelSchedule>(&schedule);
+  if (panel == nullptr || shape.nonzeros == 0) {
+    return false;
+  }
+  const double density =
+      static_cast<double>(shape.nonzeros) / (static_cast<double>(shape.rows) * static_cast<double>(shape.columns));
+  constexpr double column_bytes = 2;
+  constexpr double value_bytes = 4;
+  constexpr double csr_bytes = 8;
+  const double union_of_rows = 1 - std::pow(1 - density, panel->ufi);
+  return union_of_rows * (column_bytes + value_bytes * panel->ufi) > 2 * csr_bytes * density * panel->ufi;
+}
+
 ScheduleChoice choice_of(const Interpolation& classes, const LayerShape& shape, const ScheduleDatabase& database) {
-  const RankedCandidate& best = classes.ranking.front();
+  const auto fits = std::ranges::find_if(
+      classes.ranking, [&](const RankedCandidate& one) { return !wastes_memory(one.candidate->schedule, shape); });
+  const RankedCandidate& best = fits == classes.ranking.end() ? classes.ranking.front() : *fits;
   const ClassEntry& nearest = *classes.nearest;
   const std::string whose =
       fmt::format("{} of {}", classes.own_class ? "the class" : "the nearest class", describe(nearest.layers));
@@ -121,7 +140,7 @@ ScheduleChoice published_schedule(long long bcol) {
 }
 
 ScheduleChoice choose_schedule(const LayerShape& shape, const ScheduleDatabase& database) {
-  if (const LayerEntry* entry = database.layer(shape)) {
+  if (const LayerEntry* entry = database.layer(shape); entry != nullptr && !wastes_memory(entry->schedule, shape)) {
     return choice_of(*entry, database);
   }
   if (const auto classes = interpolate_classes(database, shape);

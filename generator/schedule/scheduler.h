@@ -15,13 +15,13 @@ struct ScheduleChoice {
   std::vector<std::string> notes = {};  ///< what the user should know: that a library is faster, for example
 };
 
-/// A class that is farther from a layer than this many octaves says nothing of it: regions of family panel, sized for
-/// the longest row, would be far too long for most rows of a power law that resembles no layer that was measured.
+/// A class that is farther from a layer than this many octaves says nothing of it: a power law resembles no layer that was
+/// measured, and family panel adds up each of its rows in one block.
 constexpr double farthest_class = 4;
 
 /// The schedule that `--schedule auto` stands for by this database: that of the very layer; else the one that loses
-/// least by interpolation between the classes of the nearest bCol, if one of them is no farther away than
-/// `farthest_class`; else the database's single schedule for this bCol where its family suits the rows; else the
+/// least by interpolation between the classes of the nearest bCol and does not fill memory with explicit zeros, if one of
+/// them is no farther away than `farthest_class`; else the database's single schedule for this bCol where its family suits the rows; else the
 /// family's default for such rows; brought to this bCol. Legal for every bCol >= 1; whether it is for the matrix too
 /// shows when that is packed.
 ScheduleChoice choose_schedule(const LayerShape& shape, const ScheduleDatabase& database = shipped_database());

@@ -44,10 +44,18 @@ void PanelSample::take_lists(std::span<const std::byte> packed) {
 }
 
 void PanelSample::take_regions(std::span<const std::byte> packed) {
-  const transformer::RegionShape shape = transformer::read_region_format(packed).shape;
-  take_rows(shape.rows, std::int64_t{shape.height} * shape.block_panels);
-  for (std::int64_t block = 0; block < shape.blocks(); ++block) {
-    blocks_.push_back(takes(static_cast<std::uint64_t>(block)));
+  const transformer::RegionFormat format = transformer::read_region_format(packed);
+  const transformer::RegionReader reader(packed, format);
+  const transformer::RegionShape& shape = format.shape;
+  for (std::uint64_t block = 0; block < format.blocks(); ++block) {
+    blocks_.push_back(takes(block));
+  }
+  rows_.assign(static_cast<std::size_t>(shape.rows), false);
+  for (std::uint64_t place = 0; place < format.block_places(); ++place) {
+    const std::int64_t panel = reader.panel(place);
+    const std::int64_t rows = panel < shape.panels() ? shape.rows_in(panel) : 0;
+    const auto first = rows_.begin() + (rows == 0 ? 0 : shape.first_row(panel));
+    std::fill(first, first + rows, blocks_[format.block_of(place)]);
   }
 }
 

@@ -120,7 +120,7 @@ TEST_F(Commands, ProductsThatAreTooLargeToEmulateAreSaidToBeSkipped) {
   EXPECT_EQ(parse_json(read("out/a/manifest.json"))["verification"]["columns"], 1);
 }
 
-/// One row of 20,000 among 30,000 of one non-zero: regions of one size would take hundreds of megabytes.
+/// One row of 20,000 among 30,000 of one non-zero: too many for one float32 sum of a lane.
 TEST_F(Commands, PowerLawsOfRowLengthsGetTheFamilyForThem) {
   std::string matrix = "%%MatrixMarket matrix coordinate pattern general\n30001 20000 50000\n";
   for (int column = 1; column <= 20000; ++column) {

@@ -1,5 +1,7 @@
-// Packing into regions against the definition of the format, for both forms of the matrix, any number of threads and the
-// serial text that generated transformers embed; and the unpacker's refusals.
+// Packing into regions against the definition of the format, for both forms of the matrix, any number of threads and
+// the serial text that generated transformers embed; and the unpacker's refusals.
+
+#include "transformer/region_packing.h"
 
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
@@ -7,12 +9,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
+#include <string>
+#include <vector>
 
 #include "tests/unit/transformer_matrices.h"
 #include "transformer/format_error.h"
 #include "transformer/region_pack.h"
-#include "transformer/region_packing.h"
 #include "transformer/region_unpack.h"
 
 namespace esc::transformer {
@@ -21,87 +23,97 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-/// What a region means, computed from the definition of the format alone: for each lane group its columns, and their
-/// values in the rows of the panel.
-struct PlainGroup {
+/// What a panel means, computed from the definition of the format alone: its columns, and their values in its rows.
+struct PlainPanel {
   std::vector<std::int64_t> columns;
   std::vector<std::vector<float>> values;
 };
 
-/// By (set, warp, lane group).
-using PlainRegions = std::map<std::tuple<std::int64_t, std::uint32_t, std::uint32_t>, PlainGroup>;
-
-PlainRegions plain_regions(const DenseMatrix& matrix, const RegionOptions& options) {
-  PlainRegions regions;
-  for (std::int64_t panel = 0; panel * options.height < matrix.rows; ++panel) {
-    std::uint32_t index = 0;
+std::vector<PlainPanel> plain_panels(const DenseMatrix& matrix, std::int64_t height) {
+  std::vector<PlainPanel> panels;
+  for (std::int64_t first = 0; first < matrix.rows; first += height) {
+    PlainPanel& panel = panels.emplace_back();
     for (std::int64_t k = 0; k < matrix.columns; ++k) {
       std::vector<float> values;
-      for (std::int64_t i = panel * options.height; i < (panel + 1) * options.height; ++i) {
+      for (std::int64_t i = first; i < first + height; ++i) {
         values.push_back(i < matrix.rows && matrix.at(i, k) != 0.0F ? matrix.at(i, k) : 0.0F);
       }
-      if (std::ranges::all_of(values, [](float value) { return value == 0.0F; })) {
-        continue;
+      if (std::ranges::any_of(values, [](float value) { return value != 0.0F; })) {
+        panel.columns.push_back(k);
+        panel.values.push_back(values);
       }
-      const std::uint32_t part = index++ % (options.warps * options.groups);
-      const auto place = static_cast<std::uint32_t>(panel % options.warp_panels);
-      PlainGroup& group = regions[{panel / options.warp_panels, part / options.groups,
-                                   place * options.groups + part % options.groups}];
-      group.columns.push_back(k);
-      group.values.push_back(values);
     }
   }
-  return regions;
+  return panels;
 }
 
-/// The first place in which the packed regions are not those of the definition; empty when there is none.
-std::string difference(const PackedRegions& packed, const PlainRegions& expected) {
-  const RegionFormat& format = packed.format;
-  const RegionShape& shape = format.shape;
-  const RegionReader reader(packed.bytes.span(), format);
-  const PlainGroup none;
-  for (std::int64_t set = 0; set < shape.panel_sets(); ++set) {
-    for (std::uint32_t warp = 0; warp < shape.warps; ++warp) {
-      std::size_t longest = 0;
-      for (std::uint32_t group = 0; group < shape.warp_groups(); ++group) {
-        const auto found = expected.find({set, warp, group});
-        longest = std::max(longest, found == expected.end() ? 0 : found->second.columns.size());
-      }
-      const std::uint64_t steps = round_up(longest, shape.multiple);
-      if (reader.steps(set, warp) != steps) {
-        return "steps of a region";
-      }
-      for (std::uint32_t group = 0; group < shape.warp_groups(); ++group) {
-        const auto found = expected.find({set, warp, group});
-        const PlainGroup& plain = found == expected.end() ? none : found->second;
-        for (std::uint64_t step = 0; step < steps; ++step) {
-          const bool filled_up = step >= plain.columns.size();
-          const std::int64_t column = !filled_up                ? plain.columns[step]
-                                      : plain.columns.empty() ? 0
-                                                                : plain.columns.back();
-          if (reader.column(set, warp, group, step) != column) {
-            return "a column";
-          }
-          for (std::uint32_t row = 0; row < shape.height; ++row) {
-            if (reader.value(set, warp, group, step, row) != (filled_up ? 0.0F : plain.values[step][row])) {
-              return "a value";
-            }
-          }
-        }
+/// What is wrong with the place of a panel; empty when nothing is. With every column stored, the steps are the columns.
+std::string difference(const RegionReader& reader, const RegionFormat& format, std::uint64_t place,
+                       const PlainPanel& panel) {
+  const bool every_column = format.counts.every_column;
+  std::size_t index = 0;
+  for (std::uint64_t step = 0; step < reader.steps(place); ++step) {
+    const bool there =
+        index < panel.columns.size() && (!every_column || panel.columns[index] == static_cast<std::int64_t>(step));
+    const std::int64_t column = there                   ? panel.columns[index]
+                                : every_column          ? static_cast<std::int64_t>(step)
+                                : panel.columns.empty() ? 0
+                                                        : panel.columns.back();
+    if (reader.column(place, step) != column) {
+      return "a column";
+    }
+    for (std::uint32_t row = 0; row < format.shape.height; ++row) {
+      if (reader.value(place, step, row) != (there ? panel.values[index][row] : 0.0F)) {
+        return "a value";
       }
     }
+    index += there ? 1 : 0;
   }
-  return {};
+  return index == panel.columns.size() ? "" : "a panel's length";
+}
+
+/// The first place that is not what the definition says; empty when there is none. Panels of a class ascend, panels are
+/// of the shortest class that is long enough, and each has one place.
+std::string difference(const PackedRegions& packed, const std::vector<PlainPanel>& panels) {
+  const RegionFormat& format = packed.format;
+  const RegionReader reader(packed.bytes.span(), format);
+  const auto count = static_cast<std::int64_t>(panels.size());
+  std::size_t seen = 0;
+  std::int64_t previous = -1;
+  for (std::uint64_t place = 0; place < format.block_places(); ++place) {
+    const std::int64_t panel = reader.panel(place);
+    if (place >= format.first_place(format.counts.class_count) || panel >= count) {
+      if (panel < count || (format.has_numbers() && panel != count)) {
+        return "a place without a panel";
+      }
+      continue;
+    }
+    const std::uint32_t own = format.class_of_place(place);
+    if (place == format.first_place(own)) {
+      previous = -1;
+    }
+    const PlainPanel& plain = panels[static_cast<std::size_t>(panel)];
+    if (panel <= previous || (!format.counts.every_column && own != format.class_of_columns(plain.columns.size()))) {
+      return "a panel's place";
+    }
+    previous = panel;
+    ++seen;
+    if (const std::string problem = difference(reader, format, place, plain); !problem.empty()) {
+      return problem;
+    }
+  }
+  return seen == panels.size() ? "" : "the number of panels";
 }
 
 rc::Gen<RegionOptions> region_options() {
-  const auto power = [](int most) { return rc::gen::map(rc::gen::inRange(0, most + 1), [](int e) { return 1U << e; }); };
-  return rc::gen::map(
-      rc::gen::tuple(power(3), power(4), power(2), power(2), power(2), rc::gen::element(4U, 8U)),
-      [](const std::tuple<unsigned, unsigned, unsigned, unsigned, unsigned, unsigned>& drawn) {
-        const auto& [height, warps, groups, warp_panels, sets, multiple] = drawn;
-        return RegionOptions{height, warps, groups, warp_panels, warp_panels * sets, multiple};
-      });
+  const auto power = [](int most) {
+    return rc::gen::map(rc::gen::inRange(0, most + 1), [](int e) { return 1U << e; });
+  };
+  return rc::gen::map(rc::gen::tuple(power(3), power(4), power(2)),
+                      [](const std::tuple<unsigned, unsigned, unsigned>& drawn) {
+                        const auto& [height, warp_panels, sets] = drawn;
+                        return RegionOptions{height, warp_panels, warp_panels * sets};
+                      });
 }
 
 DenseMatrix drawn_matrix() {
@@ -119,7 +131,7 @@ RC_GTEST_PROP(RegionPacking, FollowsTheDefinitionAndGivesTheMatrixBack, ()) {
   const RegionOptions options = *region_options();
   const CsrMatrix csr = to_csr(matrix, true);
   const PackedRegions packed = pack_regions(csr.view(), options);
-  RC_ASSERT(difference(packed, plain_regions(matrix, options)) == "");
+  RC_ASSERT(difference(packed, plain_panels(matrix, options.height)) == "");
   RC_ASSERT(packed.format == plan_regions(csr.view(), options));
   RC_ASSERT(packed.format == read_region_format(packed.bytes.span()));
   RC_ASSERT(unpack_regions(packed.bytes.span()) == to_csr(matrix));
@@ -149,38 +161,57 @@ RC_GTEST_PROP(RegionPacking, OfAnotherMatrixStaysInsideItsBytes, ()) {
 }
 
 TEST(RegionFormat, HasTheBytesThatTheDescriptionSays) {
-  // 3 x 6, panels of 2 rows, 1 warp of 2 groups, 1 panel in each warp and block.
-  const DenseMatrix matrix{3,
-                           6,
-                           {1, 0, 2, 8, 3, 9,  //
-                            4, 0, 0, 0, 6, 0,  //
-                            0, 0, 0, 0, 7, 0}};
-  const PackedRegions packed = pack_regions(matrix.view(), {.height = 2, .groups = 2});
-  // Columns of panel 0: 0 2 3 4 5, so that group 0 has 0 3 5 and group 1 has 2 4.
-  EXPECT_EQ(packed.format.column_bytes, 16U);
-  EXPECT_EQ(packed.format.quad_bytes, 16U + 2 * 2 * 16);
-  EXPECT_EQ(packed.format.region_bytes, 128U);
-  EXPECT_EQ(packed.format.bytes, 256U + 2 * 128);
-  const std::byte* region = packed.bytes.span().data() + 256;
-  std::uint32_t steps = 0;
-  std::memcpy(&steps, region, 4);
-  EXPECT_EQ(steps, 4U);
-  std::vector<std::uint16_t> columns(8);
-  std::memcpy(columns.data(), region + 16, 16);
-  EXPECT_THAT(columns, testing::ElementsAre(0, 3, 5, 5, 2, 4, 4, 4));
-  std::vector<float> values(16);
-  std::memcpy(values.data(), region + 32, 64);
-  EXPECT_THAT(values, testing::ElementsAre(1, 4, 8, 0,    // group 0: steps 0 and 1, both rows
-                                           2, 0, 3, 6,    // group 1
-                                           9, 0, 0, 0,    // group 0: steps 2 and 3
-                                           0, 0, 0, 0));  // group 1
+  // 3 x 24, panels of 1 row: 6 columns, none, and 1.
+  DenseMatrix matrix{3, 24, std::vector<float>(72, 0.0F)};
+  for (std::int64_t column = 0; column < 6; ++column) {
+    matrix.at(0, 2 * column) = static_cast<float>(column + 1);
+  }
+  matrix.at(2, 23) = 9;
+  const PackedRegions packed = pack_regions(matrix.view(), {.block_panels = 2});
+  // A class of 2 quads, one of 1 and one of none; 4 places in 2 blocks.
+  ASSERT_EQ(packed.format.counts.class_count, 3U);
+  EXPECT_EQ(packed.format.blocks(), 2U);
+  EXPECT_EQ(packed.format.values_at, 256U + 128);
+  EXPECT_EQ(packed.format.numbers_at, 384U + 3 * 16);
+  EXPECT_EQ(packed.format.bytes, 432U + 4 * 2);
+  std::vector<std::uint16_t> columns(12);
+  std::memcpy(columns.data(), packed.bytes.span().data() + 256, 24);
+  EXPECT_THAT(columns, testing::ElementsAre(0, 2, 4, 6, 8, 10, 10, 10, 23, 23, 23, 23));
+  std::vector<float> values(12);
+  std::memcpy(values.data(), packed.bytes.span().data() + 384, 48);
+  EXPECT_THAT(values, testing::ElementsAre(1, 2, 3, 4, 5, 6, 0, 0, 9, 0, 0, 0));
+  std::vector<std::uint16_t> numbers(4);
+  std::memcpy(numbers.data(), packed.bytes.span().data() + 432, 8);
+  EXPECT_THAT(numbers, testing::ElementsAre(0, 2, 1, 3));
+}
+
+TEST(RegionFormat, LeavesOutColumnsWherePanelsHaveNearlyAll) {
+  DenseMatrix matrix = random_matrix(6, 41, 1.0, 3);
+  matrix.at(0, 7) = 0;
+  matrix.at(1, 7) = 0;
+  const PackedRegions packed = pack_regions(matrix.view(), {.height = 2});
+  EXPECT_TRUE(packed.format.counts.every_column);
+  EXPECT_EQ(packed.format.values_at, 256U);
+  EXPECT_EQ(packed.format.bytes, 256U + 3 * 11 * 32);
+  EXPECT_EQ(unpack_regions(packed.bytes.span()), to_csr(matrix));
+}
+
+TEST(RegionFormat, StoresUnevenRowsInAboutTheirOwnBytes) {
+  DenseMatrix matrix{1000, 1000, std::vector<float>(1'000'000, 0.0F)};
+  for (std::int64_t row = 0; row < 1000; ++row) {
+    for (std::int64_t column = 0; column < 1000 / (row + 1); ++column) {
+      matrix.at(row, column) = 1.0F;
+    }
+  }
+  const CsrMatrix csr = to_csr(matrix);
+  EXPECT_LT(plan_regions(csr.view(), {.block_panels = 4}).bytes, 8 * csr.values.size() * 3 / 2);
 }
 
 TEST(RegionFormat, CountsColumnsBeyondSixteenBits) {
   DenseMatrix matrix{1, 70000, std::vector<float>(70000, 0.0F)};
   matrix.at(0, 3) = 1.0F;
   matrix.at(0, 69999) = 2.0F;
-  const PackedRegions packed = pack_regions(matrix.view(), {.groups = 2});
+  const PackedRegions packed = pack_regions(matrix.view(), {});
   EXPECT_EQ(packed.format.column, ScalarType::u32);
   EXPECT_EQ(unpack_regions(packed.bytes.span()), to_csr(matrix));
 }
@@ -188,9 +219,9 @@ TEST(RegionFormat, CountsColumnsBeyondSixteenBits) {
 TEST(RegionOptions, ThatCannotBeAreRefused) {
   const DenseMatrix matrix{2, 2, {1, 0, 0, 1}};
   for (const RegionOptions& options :
-       {RegionOptions{.height = 0}, RegionOptions{.height = 9}, RegionOptions{.warps = 0}, RegionOptions{.groups = 3},
-        RegionOptions{.groups = 16, .warp_panels = 4, .block_panels = 4}, RegionOptions{.warp_panels = 2, .block_panels = 3},
-        RegionOptions{.multiple = 6}}) {
+       {RegionOptions{.height = 0}, RegionOptions{.height = 9}, RegionOptions{.warp_panels = 0},
+        RegionOptions{.warp_panels = 3, .block_panels = 3}, RegionOptions{.warp_panels = 64, .block_panels = 64},
+        RegionOptions{.warp_panels = 2, .block_panels = 3}}) {
     EXPECT_THROW(pack_regions(matrix.view(), options), std::invalid_argument);
   }
 }
@@ -199,9 +230,11 @@ TEST(RegionOptions, ThatCannotBeAreRefused) {
 class Packed {
  public:
   Packed() {
-    const DenseMatrix matrix = random_matrix(9, 40, 0.4, 7);
-    const PackedRegions packed =
-        pack_regions(matrix.view(), {.height = 2, .warps = 2, .groups = 2, .warp_panels = 2, .block_panels = 2});
+    DenseMatrix matrix = random_matrix(9, 40, 0.4, 7);
+    for (std::int64_t column = 8; column < 40; ++column) {
+      matrix.at(8, column) = 0;  // so that there are two classes
+    }
+    const PackedRegions packed = pack_regions(matrix.view(), {.height = 2, .warp_panels = 2, .block_panels = 2});
     bytes_.assign(packed.bytes.span().begin(), packed.bytes.span().end());
   }
   std::vector<std::byte>& bytes() { return bytes_; }
@@ -232,8 +265,10 @@ TEST(UnpackRegions, RefusesEveryChangedByte) {
     } else {
       damaged.seal();
     }
-    // With checksums that match again a changed value of a non-zero is another matrix, and so is another number of columns.
-    const bool other_matrix = at >= header_bytes || (at >= offsetof(RegionHeader, columns) && at < offsetof(RegionHeader, nonzeros));
+    // With checksums that match again a changed value of a non-zero is another matrix, and so is another number of
+    // columns.
+    const bool other_matrix =
+        at >= header_bytes || (at >= offsetof(RegionHeader, columns) && at < offsetof(RegionHeader, nonzeros));
     if (!other_matrix && at < offsetof(RegionHeader, header_checksum)) {
       EXPECT_THROW(unpack_regions(damaged.bytes()), FormatError) << "byte " << at << ", sealed again";
     }
@@ -252,12 +287,16 @@ TEST(UnpackRegions, SaysWhatIsWrong) {
   refused(magic, "do not begin with ESCREGN");
   Packed version;
   version.put(offsetof(RegionHeader, version), std::uint32_t{9});
-  refused(version, "format version 9; this program reads version 1");
+  refused(version, "format version 9; this program reads version 2");
   Packed header;
   header.put(offsetof(RegionHeader, rows), std::uint64_t{8});
   refused(header, "the header is damaged");
   header.seal_header();
-  refused(header, "header field total_bytes at byte");
+  refused(header, "the header field panels of all classes is 5; it can be 4 to 4");
+  Packed every_column;
+  every_column.put(offsetof(RegionHeader, every_column), std::uint32_t{1});
+  every_column.seal_header();
+  refused(every_column, "header field total_bytes at byte");
   Packed longer;
   longer.bytes().resize(longer.bytes().size() + 128);
   refused(longer, "its header says");
@@ -265,17 +304,29 @@ TEST(UnpackRegions, SaysWhatIsWrong) {
   height.put(offsetof(RegionHeader, height), std::uint32_t{0});
   height.seal_header();
   refused(height, "the header field height is 0; it can be 1 to 8");
-  Packed regions;
-  regions.put(offsetof(RegionHeader, rows), std::uint64_t{0x7fffffff});
-  regions.seal_header();
-  refused(regions, "header field regions is");
+  Packed classes;
+  classes.put(offsetof(RegionHeader, class_count), std::uint32_t{9});
+  classes.seal_header();
+  refused(classes, "the header field class_count is 9; it can be 1 to 8");
+  Packed quads;
+  quads.put(offsetof(RegionHeader, classes), std::uint32_t{0x7fffffff});
+  quads.seal_header();
+  refused(quads, "header field quads of a class is");
+  Packed panels;
+  panels.put(offsetof(RegionHeader, classes) + offsetof(RegionClass, panels), std::uint32_t{0x7fffffff});
+  panels.seal_header();
+  refused(panels, "header field panels of a class is");
   Packed payload;
   payload.put(header_bytes + 20, std::uint32_t{5});
   refused(payload, "the packed matrix is damaged: bytes 256 to");
-  Packed steps;
-  steps.put(header_bytes, std::uint32_t{4000});
-  steps.seal();
-  refused(steps, "is not what packing the matrix again gives");
+  Packed number;
+  number.put(number.bytes().size() - 8, std::uint16_t{77});
+  number.seal();
+  refused(number, "has no place");
+  Packed column;
+  column.put(header_bytes + 2, std::uint16_t{0});
+  column.seal();
+  refused(column, "has column 0 after");
 }
 
 }  // namespace

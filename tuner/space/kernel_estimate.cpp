@@ -64,22 +64,21 @@ ListCounts list_counts(const LayerFacts& layer, int height) {
 }
 
 KernelFacts estimated_kernel(const PanelSchedule& schedule, const WorkItem& item) {
-  constexpr std::int64_t line = 128;
   const int quads = schedule.ufk / 4;
   const int registers = schedule.stage ? 20 + 14 * quads + (4 + 2 * quads) * schedule.ufi
                                        : 24 + 20 * quads + (4 + 6 * quads) * schedule.ufi;
-  const int quad_bytes = schedule.warp_groups() * 4 * (column_bytes(item.layer) + 4 * schedule.ufi);
-  const double of_list = panel_length(item.layer, schedule.ufi).longest / (schedule.warps * schedule.groups);
-  const std::int64_t iterations = std::max<std::int64_t>(1, whole_up(of_list / schedule.ufk));
-  const std::int64_t region = (16 + iterations * quads * quad_bytes + line - 1) / line * line;
+  const int quad_bytes = 4 * (column_bytes(item.layer) + 4 * schedule.ufi);
+  const PanelLength length = panel_length(item.layer, schedule.ufi);
+  const std::int64_t round = std::int64_t{quads} * schedule.groups;
+  const std::int64_t rounds = whole_up(length.longest / static_cast<double>(4 * round * schedule.warps));
+  const std::int64_t staged = rounds * round * schedule.block_warps() * schedule.warp_panels() * quad_bytes;
   const std::int64_t row_blocks = whole_up(static_cast<double>(item.layer.rows) / (schedule.ufi * schedule.panels));
   return {.registers = registers,
-          .shared_bytes =
-              schedule.sum_bytes() +
-              (schedule.stage ? static_cast<int>(std::min<std::int64_t>(region, 1 << 20)) * schedule.block_warps() : 0),
+          .shared_bytes = schedule.sum_bytes() +
+                          (schedule.stage ? static_cast<int>(std::min<std::int64_t>(staged, 1 << 30)) : 0),
           .threads = schedule.threads(),
           .blocks = row_blocks * whole_up(static_cast<double>(item.bcol) / schedule.columns),
-          .packed_bytes = row_blocks * schedule.block_warps() * region};
+          .packed_bytes = row_blocks * schedule.panels * whole_up(length.mean / 4) * quad_bytes};
 }
 
 KernelFacts estimated_kernel(const RowsSchedule& schedule, const WorkItem& item) {

@@ -231,7 +231,7 @@ TEST(KernelEstimate, CountsBlocksAndSharedMemory) {
   EXPECT_EQ(kernel.blocks, 128 * 2);
   EXPECT_EQ(kernel.threads, 512);
   EXPECT_EQ(kernel.shared_bytes, 8 * 2 * 2 * 32 * 4);
-  // Half of the rows' elements are non-zero: a list of each of 32 groups has 16 columns, in 4 quads of 96 bytes.
+  // Half of the rows' elements are non-zero: 64 quads of 24 bytes, 16 for each warp.
   const WorkItem half = [] {
     WorkItem item = layer_512(32, 0.5);
     item.layer.row_variation = 0;
@@ -239,8 +239,8 @@ TEST(KernelEstimate, CountsBlocksAndSharedMemory) {
   }();
   const KernelFacts staged = estimated_kernel(
       parse_schedule("panel:ufi=1,columns=32,vector=4,groups=4,warps=4,panels=1,ufk=4,stage=on"), half);
-  EXPECT_EQ(staged.shared_bytes, 4 * 32 * 4 + 4 * 512);  // sums, and regions of 16 + 4 * 96 bytes, to whole lines
-  EXPECT_EQ(staged.packed_bytes, 512 * 4 * 512);
+  EXPECT_EQ(staged.shared_bytes, 4 * 32 * 4 + 4 * 16 * 24);  // sums and quads
+  EXPECT_EQ(staged.packed_bytes, 512 * 64 * 24);
 }
 
 TEST(KernelEstimate, CountsListsOfPatterns) {

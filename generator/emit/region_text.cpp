@@ -1,0 +1,111 @@
+#include "generator/emit/region_text.h"
+
+#include <fmt/format.h>
+
+namespace esc {
+namespace {
+
+using transformer::RegionFormat;
+
+/// The function that says of a set what its class is. The sets that the last block lacks have no quads.
+std::string class_of_text(const RegionFormat& format) {
+  std::string text;
+  const auto add = [&](std::uint64_t set, std::uint64_t quads, std::uint64_t origin) {
+    const std::string own = fmt::format("{{{}, {}}}", quads, static_cast<std::uint32_t>(origin));
+    text += set == 0 ? fmt::format("  PanelClass own = {};\n", own)
+                     : fmt::format("  if (set >= {}) {{\n    own = {};\n  }}\n", set, own);
+  };
+  for (std::uint32_t index = 0; index < format.counts.class_count; ++index) {
+    const std::uint64_t quads = format.counts.classes[index].quads;
+    add(format.first_set[index], quads, format.first_quad[index] - format.first_place(index) * quads);
+  }
+  if (format.sets() != format.blocks() * format.shape.block_sets()) {
+    add(format.sets(), 0, 0);
+  }
+  const bool asks = text.find("set") != text.npos;
+  return fmt::format("__device__ __forceinline__ PanelClass class_of(unsigned int{}) {{\n{}  return own;\n}}",
+                     asks ? " set" : "", text);
+}
+
+std::string panel_at_text(const RegionFormat& format) {
+  if (!format.has_numbers()) {
+    return "__device__ __forceinline__ unsigned int panel_at(const unsigned char*, unsigned int seat) { return seat; }";
+  }
+  return fmt::format(R"(__device__ __forceinline__ unsigned int panel_at(const unsigned char* packed, unsigned int seat) {{
+  return reinterpret_cast<const {}*>(packed + {})[seat];
+}})",
+                     transformer::c_name(format.number), format.numbers_at);
+}
+
+std::string load_columns_text(const RegionFormat& format) {
+  if (!format.counts.every_column) {
+    return R"(  static_cast<void>(number);
+  const ColumnQuad four_columns = *place.columns;
+  result.columns[0] = four_columns.x;
+  result.columns[1] = four_columns.y;
+  result.columns[2] = four_columns.z;
+  result.columns[3] = four_columns.w;)";
+  }
+  return fmt::format(R"(  // A panel has every column of the matrix; its last quad repeats the last one.
+  constexpr unsigned int last_column = {};
+#pragma unroll
+  for (int step = 0; step < 4; ++step) {{
+    const unsigned int column = 4 * number + step;
+    result.columns[step] = column < last_column ? column : last_column;
+  }})",
+                     format.shape.columns - 1);
+}
+
+std::string copy_columns_text(const RegionFormat& format) {
+  return format.counts.every_column ? "" : R"(  for (int i = lane % copying_lanes; i < copied; i += copying_lanes) {
+    const int quad = i / sharing_groups * dealt_quads + i % sharing_groups;
+    __pipeline_memcpy_async(column_copy + i, mine.columns + (quad < left ? quad : left - 1), sizeof(ColumnQuad));
+  })";
+}
+
+/// Most quads of a panel that a warp copies: whole rounds, an even number, which keeps what stands behind them aligned.
+std::int64_t staged_quads(const Environment& constants, std::int64_t longest_panel) {
+  const std::int64_t round = constants.at("round_quads");
+  const std::int64_t rounds = (longest_panel + round - 1) / round;
+  return (rounds * constants.at("staged_round") + 1) / 2 * 2;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> region_holes(const RegionFormat& format) {
+  return {{"CLASS_OF", class_of_text(format)},
+          {"PANEL_AT", panel_at_text(format)},
+          {"LOAD_COLUMNS", load_columns_text(format)},
+          {"COPY_COLUMNS", copy_columns_text(format)}};
+}
+
+std::vector<std::string> region_constants(const LoopNest& nest, const RegionFormat& format) {
+  std::vector<std::string> lines{
+      fmt::format("constexpr unsigned int M = {};  // rows of C\n", format.shape.rows),
+      fmt::format("constexpr unsigned int blocks = {};\n", format.blocks()),
+      fmt::format("constexpr size_t packed_header_bytes = {};  // the columns of all quads begin behind it\n",
+                  transformer::header_bytes),
+      fmt::format("constexpr size_t values_at = {};  // of all quads\n", format.values_at),
+      fmt::format("using ColumnQuad = {};\n", format.column == transformer::ScalarType::u16 ? "ushort4" : "uint4")};
+  if (stages_quads(nest)) {
+    const std::int64_t longest = format.counts.classes[0].quads;
+    const std::int64_t column_bytes =
+        format.counts.every_column ? 0 : static_cast<std::int64_t>(size_of(format.column));
+    lines.push_back(fmt::format("constexpr int staged_quads = {};  // most of a panel that a warp copies\n",
+                                staged_quads(constants_of(nest), longest)));
+    lines.push_back(fmt::format("constexpr size_t staged_bytes = {};\n", staged_bytes(nest, longest, column_bytes)));
+  }
+  return lines;
+}
+
+bool stages_quads(const LoopNest& nest) { return nest.find_array("StagedColumns") != nullptr; }
+
+std::uint64_t staged_bytes(const LoopNest& nest, std::int64_t longest_panel, std::int64_t column_bytes) {
+  const Environment constants = constants_of(nest);
+  const std::int64_t value_bytes = nest.element() == ScalarType::f64 ? 8 : 4;
+  const std::int64_t quad_bytes =
+      transformer::quad_columns * (column_bytes + constants.at("panel_height") * value_bytes);
+  return static_cast<std::uint64_t>(constants.at("block_copies") * staged_quads(constants, longest_panel) * quad_bytes);
+}
+
+}  // namespace esc

@@ -1,0 +1,115 @@
+#include "transformer/region_classes.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+
+namespace esc::transformer {
+namespace {
+
+/// Panels of one length, and those that are longer.
+struct Length {
+  std::uint64_t quads = 0;
+  std::uint64_t panels = 0;
+  std::uint64_t longer = 0;
+};
+
+/// The lengths that occur, descending. Very many different ones are taken in steps, which keeps the search below short.
+std::vector<Length> lengths_of(const std::vector<std::uint64_t>& panel_columns) {
+  constexpr std::uint64_t most_lengths = 512;
+  const auto quads_of = [](std::uint64_t columns) { return round_up(columns, quad_columns) / quad_columns; };
+  const std::uint64_t most = quads_of(*std::ranges::max_element(panel_columns));
+  const std::uint64_t step = 1 + most / most_lengths;
+  std::map<std::uint64_t, std::uint64_t, std::greater<>> panels;
+  for (const std::uint64_t columns : panel_columns) {
+    ++panels[std::min(most, round_up(quads_of(columns), step))];
+  }
+  std::vector<Length> lengths;
+  std::uint64_t longer = 0;
+  for (const auto& [quads, count] : panels) {
+    lengths.push_back({quads, count, longer});
+    longer += count;
+  }
+  return lengths;
+}
+
+/// The best cuts of the first lengths, for each number of lengths and of classes.
+class Cuts {
+ public:
+  Cuts(const std::vector<Length>& lengths, std::uint64_t warp_panels)
+      : lengths_(lengths), warp_panels_(warp_panels), best_(max_region_classes + 1) {
+    best_[0].assign(lengths.size() + 1, {std::numeric_limits<std::uint64_t>::max() / 2, 0});
+    best_[0][0].quads = 0;
+    for (std::uint32_t classes = 1; classes <= max_region_classes; ++classes) {
+      best_[classes] = best_[classes - 1];
+      for (std::size_t behind = 1; behind <= lengths.size(); ++behind) {
+        for (std::size_t first = 0; first < behind; ++first) {
+          const std::uint64_t quads = best_[classes - 1][first].quads + quads_of_class(first, behind);
+          if (quads < best_[classes][behind].quads) {
+            best_[classes][behind] = {quads, first, classes};
+          }
+        }
+      }
+    }
+  }
+
+  /// Quads of all panels when there may be so many classes.
+  std::uint64_t quads(std::uint32_t classes) const { return best_[classes].back().quads; }
+
+  void fill(std::uint32_t classes, RegionCounts& counts) const {
+    std::size_t behind = lengths_.size();
+    counts.class_count = best_[classes][behind].classes;
+    for (std::uint32_t number = counts.class_count; number > 0; --number) {
+      const std::size_t first = best_[number][behind].first;
+      counts.classes[number - 1] = {static_cast<std::uint32_t>(lengths_[first].quads),
+                                    static_cast<std::uint32_t>(panels(first, behind))};
+      behind = first;
+    }
+  }
+
+ private:
+  struct Cut {
+    std::uint64_t quads = 0;
+    std::size_t first = 0;      ///< length of the last class
+    std::uint32_t classes = 0;  ///< that there are
+  };
+
+  std::uint64_t panels(std::size_t first, std::size_t behind) const {
+    return lengths_[behind - 1].longer + lengths_[behind - 1].panels - lengths_[first].longer;
+  }
+  std::uint64_t quads_of_class(std::size_t first, std::size_t behind) const {
+    return lengths_[first].quads * round_up(panels(first, behind), warp_panels_);
+  }
+
+  const std::vector<Length>& lengths_;
+  std::uint64_t warp_panels_;
+  std::vector<std::vector<Cut>> best_;
+};
+
+RegionCounts with_every_column(const RegionShape& shape, RegionCounts counts) {
+  std::ranges::fill(counts.classes, RegionClass{});
+  counts.every_column = true;
+  counts.class_count = 1;
+  counts.classes[0] = {shape.all_quads(), static_cast<std::uint32_t>(shape.panels())};
+  return counts;
+}
+
+}  // namespace
+
+void choose_classes(const RegionShape& shape, const std::vector<std::uint64_t>& panel_columns, RegionCounts& counts) {
+  const std::vector<Length> lengths = lengths_of(panel_columns);
+  const Cuts cuts(lengths, shape.warp_panels);
+  const std::uint64_t enough = cuts.quads(max_region_classes) + cuts.quads(max_region_classes) / 20;
+  std::uint32_t classes = 1;
+  while (cuts.quads(classes) > enough) {
+    ++classes;
+  }
+  cuts.fill(classes, counts);
+  const RegionCounts all = with_every_column(shape, counts);
+  if (counts.columns != 0 && describe(shape, all).bytes <= describe(shape, counts).bytes) {
+    counts = all;
+  }
+}
+
+}  // namespace esc::transformer
