@@ -152,21 +152,33 @@ std::string StatementPrinter::print(const Block& block) {
   return text;
 }
 
+namespace {
+
+/// The index variables that a statement defines and does nothing else.
+std::vector<std::string> defined_by(const Node& node) {
+  const auto* statement = std::get_if<Statement>(&node.content);
+  if (statement == nullptr) {
+    return {};
+  }
+  if (const auto* perform = std::get_if<Perform>(&statement->action)) {
+    return instruction(perform->instruction).scope == Scope::thread ? perform->results : std::vector<std::string>{};
+  }
+  const auto* define = std::get_if<Define>(&statement->action);
+  return define != nullptr && is_index(define->type) ? std::vector<std::string>{define->name} : std::vector<std::string>{};
+}
+
+}  // namespace
+
 Block without_unused_definitions(const Block& block) {
   Block result = block;
   for (std::size_t at = result.size(); at > 0; --at) {
-    const auto* statement = std::get_if<Statement>(&result[at - 1].content);
-    const auto* define = statement == nullptr ? nullptr : std::get_if<Define>(&statement->action);
+    const std::vector<std::string> names = defined_by(result[at - 1]);
     const Block behind(result.begin() + static_cast<std::ptrdiff_t>(at), result.end());
-    if (define != nullptr && is_index(define->type) && !mentions(behind, define->name)) {
-      bool is_subject = false;
-      for (const Node& node : behind) {
-        const auto* choice = std::get_if<Switch>(&node.content);
-        is_subject = is_subject || choice != nullptr;
-      }
-      if (!is_subject) {
-        result.erase(result.begin() + static_cast<std::ptrdiff_t>(at) - 1);
-      }
+    const bool switches = std::ranges::any_of(
+        behind, [](const Node& node) { return std::holds_alternative<Switch>(node.content); });
+    if (!names.empty() && !switches &&
+        std::ranges::none_of(names, [&](const std::string& name) { return mentions(behind, name); })) {
+      result.erase(result.begin() + static_cast<std::ptrdiff_t>(at) - 1);
     }
   }
   return result;

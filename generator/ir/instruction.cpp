@@ -58,7 +58,7 @@ Instruction::Parameter value(const std::string& parameter) { return {parameter};
 Instruction::Parameter array(const std::string& parameter) { return {parameter, Passing::array}; }
 Instruction::Parameter pointer(const std::string& parameter) { return {parameter, Passing::pointer}; }
 
-const Guard before_width{less(name("v"), name("left"))};
+Guard before_left() { return {less(name("v"), name("left"))}; }
 
 Instruction clamp_columns() {
   return {.name = "clamp_columns",
@@ -92,22 +92,22 @@ Instruction moves_columns(const std::string& name_of, Block body, const std::str
   return result;
 }
 
-const Access to_v = at("to", {name("v")});
-const Access from_v = at("from", {name("v")});
+Access to_v() { return at("to", {name("v")}); }
+Access from_v() { return at("from", {name("v")}); }
 
 Instruction store_columns() {
-  return moves_columns("store_columns", {store(to_v, from_v, before_width)}, "store<{width}, vectors>({to}, {from}, {left});",
+  return moves_columns("store_columns", {store(to_v(), from_v(), before_left())}, "store<{width}, vectors>({to}, {from}, {left});",
                        {vector_text, store_text});
 }
 
 Instruction add_columns() {
-  return moves_columns("add_columns", {add(to_v, from_v, before_width, true)}, "add_columns<{width}>({to}, {from}, {left});",
+  return moves_columns("add_columns", {add(to_v(), from_v(), before_left(), true)}, "add_columns<{width}>({to}, {from}, {left});",
                        {add_columns_text});
 }
 
 Instruction deliver() {
   return moves_columns("deliver",
-                       {Node{Branch{name("shared"), {add(to_v, from_v, before_width, true)}, {store(to_v, from_v, before_width)}}}},
+                       {Node{Branch{name("shared"), {add(to_v(), from_v(), before_left(), true)}, {store(to_v(), from_v(), before_left())}}}},
                        "deliver<{width}, vectors>({to}, {from}, {left}, {shared});",
                        {vector_text, store_text, add_columns_text, deliver_text}, {value("shared")});
 }
@@ -304,10 +304,10 @@ std::vector<Instruction> make_all() {
           store_columns(),
           add_columns(),
           deliver(),
-          moves_vector("store_vector", store(to_v, from_v), "store<{width}, true>({to}, {from}, {width});",
+          moves_vector("store_vector", store(to_v(), from_v()), "store<{width}, true>({to}, {from}, {width});",
                        {vector_text, store_text}),
-          moves_vector("load_vector", store(to_v, from_v), "load_vector<{width}>({to}, {from});", shared),
-          moves_vector("add_vector", add(to_v, from_v), "add_vector<{width}>({to}, {from});", shared),
+          moves_vector("load_vector", store(to_v(), from_v()), "load_vector<{width}>({to}, {from});", shared),
+          moves_vector("add_vector", add(to_v(), from_v()), "add_vector<{width}>({to}, {from});", shared),
           add_groups(),
           panel_at(),
           find_panel(),

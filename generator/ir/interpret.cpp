@@ -234,7 +234,10 @@ class Interpreter {
       if (parameter.is_array()) {
         const Access* access = perform.arguments.at(at).access();
         ESC_CHECK(access != nullptr, "an array is given for " + parameter.name);
-        arrays[parameter.name] = looked_at(part(*access), parameter);
+        // A pointer may stand behind the end, as long as nothing is done there.
+        const bool stands_outside =
+            parameter.passing == Instruction::Passing::pointer && is_outside(find_array(access->array), *access);
+        arrays[parameter.name] = stands_outside ? ArrayView{{0}} : looked_at(part(*access), parameter);
       }
     }
     return arrays;
@@ -586,14 +589,27 @@ class Interpreter {
     return view;
   }
 
+  std::int64_t index_of(const Subscript& subscript) {
+    return evaluate(subscript.affine) +
+           (subscript.offset.empty() ? 0 : static_cast<std::int64_t>(value_of(subscript.offset)));
+  }
+
+  bool is_outside(const ArrayView& view, const Access& access) {
+    for (std::size_t dimension = 0; dimension < access.subscripts.size(); ++dimension) {
+      const std::int64_t index = index_of(access.subscripts[dimension]);
+      if (index < 0 || index >= view.extents.at(dimension)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   std::int64_t position_of(const ArrayView& view, const Access& access) {
     std::int64_t position = 0;
     for (std::size_t dimension = 0; dimension < view.extents.size(); ++dimension) {
       std::int64_t index = 0;
       if (dimension < access.subscripts.size()) {
-        const Subscript& subscript = access.subscripts[dimension];
-        index = evaluate(subscript.affine) +
-                (subscript.offset.empty() ? 0 : static_cast<std::int64_t>(value_of(subscript.offset)));
+        index = index_of(access.subscripts[dimension]);
         ESC_CHECK(index >= 0 && index < view.extents[dimension],
                   fmt::format("{} is outside the array: index {} of dimension {}", print(access), index, dimension));
       }

@@ -56,7 +56,7 @@ void batch_quads(LoopNest& nest, ThreadNest& parts, std::size_t at, const BatchC
                              Role::reduction, Mapping::sequential, body}};
   const Block opening{perform("find_quad", {index("first_of_panel"), own_first}, {"here"}),
                       Node{Statement{{}, Define{ScalarType::i32, "left", index("quads") - own_first, true}}}};
-  parts.body.insert(parts.body.begin() + static_cast<std::ptrdiff_t>(at), opening.begin(), opening.end());
+  parts.body.insert(parts.body.begin() + static_cast<std::ptrdiff_t>(find_opening(parts.body)), opening.begin(), opening.end());
   nest.constants.push_back({"quads_at_once", directive.factor / quad_columns,
                             fmt::format("ufk / {}: quads of columns that a lane group has in flight", quad_columns)});
   nest.constants.push_back({"round_quads", index("quads_at_once") * index("dealt_quads"), ""});

@@ -100,7 +100,8 @@ LoopNest prefetch(const LoopNest& nest, const Prefetch& directive) {
       prefetched.first.begin(),
       {Node{Note{"The first of it is asked for here, and each further one while the one before is multiplied."}},
        Node{Declare{"next", true}}});
-  parts.body.insert(parts.body.begin() + static_cast<std::ptrdiff_t>(at), prefetched.first.begin(), prefetched.first.end());
+  parts.body.insert(parts.body.begin() + static_cast<std::ptrdiff_t>(find_opening(parts.body)), prefetched.first.begin(),
+                    prefetched.first.end());
 
   LoopNest result = put_together(nest, parts);
   ArrayDeclaration next = *current;

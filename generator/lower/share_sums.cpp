@@ -94,7 +94,7 @@ LoopNest share_sums(const LoopNest& nest, const ShareSums& directive) {
                                      {define("output", output_of_store()),
                                       Node{Branch{less(index("output"), index("outputs")), add_warps()}}}));
   const Block panels = stored_panels();
-  parts.body.insert(parts.body.begin() + static_cast<std::ptrdiff_t>(find_place(parts.body, Role::reduction)) - 1,
+  parts.body.insert(parts.body.begin() + static_cast<std::ptrdiff_t>(find_place(parts.body, Role::reduction)),
                     panels.begin(), panels.end());
 
   LoopNest result = put_together(nest, parts);

@@ -47,18 +47,16 @@ LoopNest stage_regions(const LoopNest& nest, const StageRegions& directive) {
   ThreadNest parts = take_apart(nest, directive);
   const std::size_t at = find_place(parts.body, Role::reduction);
   parts.body[at] = Node{read_copy(std::get<Loop>(parts.body[at].content))};
-  const Block copying{
-      Node{Note{"Each warp copies its quads to shared memory, past the registers, and waits for them once."}},
-      define("copy", index("warp") * index("warp_panels") + index("place")),
-      perform("stage_quads",
-              {whole("Columns"), whole("Values"), whole("StagedColumns"), whole("StagedValues"), index("first_of_panel"),
-               index("quads"), index("part"), index("copy"), index("group")},
-              {"here"}),
-      perform("wait_for_copies", {}), Node{Barrier{Scope::warp}}};
-  // Where the quads begin and how many are left is asked no more.
-  const auto opening = parts.body.begin() + static_cast<std::ptrdiff_t>(at) - 2;
-  parts.body.erase(opening, opening + 2);
-  parts.body.insert(parts.body.begin() + static_cast<std::ptrdiff_t>(at) - 2, copying.begin(), copying.end());
+  // The copy in place of where the quads begin and how many are left, which nothing asks any more.
+  const auto opening = parts.body.begin() + static_cast<std::ptrdiff_t>(find_opening(parts.body));
+  *(opening - 2) = Node{Note{"Each warp copies its quads to shared memory, past the registers, and waits for them once."}};
+  *(opening - 1) = define("copy", index("warp") * index("warp_panels") + index("place"));
+  parts.body.insert(opening, perform("stage_quads",
+                                     {whole("Columns"), whole("Values"), whole("StagedColumns"), whole("StagedValues"),
+                                      index("first_of_panel"), index("quads"), index("part"), index("copy"), index("group")},
+                                     {"here"}));
+  parts.body.insert(parts.body.begin() + static_cast<std::ptrdiff_t>(at) + 1,
+                    {perform("wait_for_copies", {}), Node{Barrier{Scope::warp}}});
 
   LoopNest result = put_together(nest, parts);
   std::vector<ArrayDeclaration> staged;

@@ -82,12 +82,13 @@ std::size_t find_place(const Block& body, Role role) {
   return static_cast<std::size_t>(found - body.begin());
 }
 
-std::size_t find_declaration(const Block& body, const std::string& array) {
-  const auto found = std::ranges::find_if(body, [&](const Node& node) {
-    const auto* declare = std::get_if<Declare>(&node.content);
-    return declare != nullptr && declare->array == array;
+std::size_t find_opening(const Block& body) {
+  const auto found = std::ranges::find_if(body, [](const Node& node) {
+    const auto* statement = std::get_if<Statement>(&node.content);
+    const auto* defined = statement == nullptr ? nullptr : std::get_if<Define>(&statement->action);
+    return defined != nullptr && defined->name == "first_output";
   });
-  return static_cast<std::size_t>(found - body.begin());
+  return std::min(static_cast<std::size_t>(found - body.begin()), find_place(body, Role::reduction));
 }
 
 std::size_t find_use(const LoopNest& nest, const Block& body, const std::vector<ArrayRole>& roles) {

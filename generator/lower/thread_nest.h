@@ -28,8 +28,8 @@ LoopNest put_together(const LoopNest& nest, const ThreadNest& parts);
 
 /// The place in a body of its sequential loop of this role; the body's size when there is none.
 std::size_t find_place(const Block& body, Role role);
-/// The place of the declaration of an array of registers; the body's size when there is none.
-std::size_t find_declaration(const Block& body, const std::string& array);
+/// Where what prepares the reduction loop goes: in front of what is only looked up for the end, which stands in front of it.
+std::size_t find_opening(const Block& body);
 /// The place of the first node that reads or writes an array of one of these roles, at any depth; the body's size when there
 /// is none.
 std::size_t find_use(const LoopNest& nest, const Block& body, const std::vector<ArrayRole>& roles);

@@ -5,9 +5,10 @@
 
 #include "generator/matrix/drawn_value.h"
 #include "generator/patterns/csr_view.h"
-#include "tests/support/reference_regions.h"
 #include "tests/support/reference_tasks.h"
 #include "transformer/pack.h"
+#include "transformer/region_pack.h"
+#include "transformer/region_unpack.h"
 
 namespace esc::tests {
 namespace {
@@ -70,11 +71,37 @@ Memory nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, int he
 Memory panel_nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const PanelSchedule& schedule,
                          std::uint64_t seed) {
   Memory memory = product_memory(matrix, columns_of_b, seed);
-  ReferenceRegions regions = reference_regions(matrix, schedule);
-  memory.sizes["most_steps"] = regions.columns.extents[1];
-  memory.arrays["Steps"] = std::move(regions.steps);
-  memory.arrays["Columns"] = std::move(regions.columns);
-  memory.arrays["Values"] = std::move(regions.values);
+  const transformer::PackedRegions packed =
+      transformer::pack_regions(csr_view(matrix), {.height = static_cast<std::uint32_t>(schedule.ufi),
+                                                   .warp_panels = static_cast<std::uint32_t>(schedule.warp_panels()),
+                                                   .block_panels = static_cast<std::uint32_t>(schedule.panels)});
+  const transformer::RegionFormat& format = packed.format;
+  const transformer::RegionReader reader(packed.bytes.span(), format);
+  const std::uint64_t seats = format.block_places();
+  const std::uint64_t steps = std::uint64_t{transformer::quad_columns} * format.counts.classes[0].quads;
+  const std::uint64_t full_seats = format.first_place(format.counts.class_count);
+  const auto at = [&](std::uint64_t seat, std::uint64_t step, double behind, const auto& element) {
+    return seat < full_seats && step < reader.steps(seat) ? static_cast<double>(element()) : behind;
+  };
+  memory.arrays["Numbers"] = vector_of(seats, [&](std::uint64_t seat) { return reader.panel(seat); });
+  memory.arrays["Quads"] = vector_of(seats, [&](std::uint64_t seat) {
+    return seat < full_seats ? reader.steps(seat) / transformer::quad_columns : 0;
+  });
+  Tensor columns{{static_cast<std::int64_t>(seats), static_cast<std::int64_t>(steps)}, {}};
+  Tensor values{{static_cast<std::int64_t>(seats), static_cast<std::int64_t>(steps), schedule.ufi}, {}};
+  for (std::uint64_t seat = 0; seat < seats; ++seat) {
+    for (std::uint64_t step = 0; step < steps; ++step) {
+      columns.elements.push_back(at(seat, step, -1, [&] { return std::min(reader.column(seat, step), matrix.columns - 1); }));
+      for (std::uint32_t row = 0; row < static_cast<std::uint32_t>(schedule.ufi); ++row) {
+        values.elements.push_back(at(seat, step, std::nan(""), [&] { return reader.value(seat, step, row); }));
+      }
+    }
+  }
+  memory.arrays["Columns"] = std::move(columns);
+  memory.arrays["Values"] = std::move(values);
+  const std::int64_t round = schedule.warps * schedule.groups * schedule.ufk / transformer::quad_columns;
+  memory.sizes["blocks"] = static_cast<std::int64_t>(format.blocks());
+  memory.sizes["staged_steps"] = (static_cast<std::int64_t>(steps) / transformer::quad_columns + round) * transformer::quad_columns;
   return memory;
 }
 

@@ -179,32 +179,22 @@ INSTANTIATE_TEST_SUITE_P(
         StepRefusal{"share twice", [] { share_sums(shared, {}); }, "the sums of the warps are already added up; share once"},
         StepRefusal{"pack dense",
                     [] {
-                      pack_regions(shared, {"B", 4});
+                      pack_regions(shared, {"B"});
                     },
                     "'B' is not a sparse array of the nest"},
         StepRefusal{"pack twice",
                     [] {
-                      pack_regions(packed, {"A", 4});
+                      pack_regions(packed, {"A"});
                     },
                     "'A' is not a sparse array of the nest"},
-        StepRefusal{"pack 0",
-                    [] {
-                      pack_regions(shared, {"A", 0});
-                    },
-                    "0 is not a multiple of 4 from 4 to 8; the nearest legal value is 4"},
-        StepRefusal{"pack 9",
-                    [] {
-                      pack_regions(shared, {"A", 9});
-                    },
-                    "the nearest legal value is 8"},
         StepRefusal{"pack unmapped",
                     [] {
-                      pack_regions(merged, {"A", 4});
+                      pack_regions(merged, {"A"});
                     },
                     "the rows are not mapped to the grid"},
         StepRefusal{"pack too early",
                     [] {
-                      pack_regions(dealt, {"A", 4});
+                      pack_regions(dealt, {"A"});
                     },
                     "the sums are not in registers; split the reduction loop and accumulate its sums first"},
         StepRefusal{"vectorize too early", [] { vectorize(dealt, {"j"}); }, "the sums are not in registers"},
@@ -235,12 +225,12 @@ INSTANTIATE_TEST_SUITE_P(
                     [] {
                       batch_columns(vectorized, {"k", 0});
                     },
-                    "the nearest legal value is 4"},
+                    "0 is not a multiple of 4 from 4 to 8; the nearest legal value is 4"},
         StepRefusal{"batch by 3",
                     [] {
                       batch_columns(vectorized, {"k", 3});
                     },
-                    "the steps of a region are a multiple of 8, not of 3; the nearest legal value is 4"},
+                    "3 is not a multiple of 4 from 4 to 8; the nearest legal value is 4"},
         StepRefusal{"prefetch too early", [] { prefetch(vectorized, {"A"}); },
                     "columns of 'A' are not taken several at a time; batch the columns of A first"},
         StepRefusal{"prefetch dense", [] { prefetch(batched, {"B"}); }, "columns of 'B' are not taken several at a time"},

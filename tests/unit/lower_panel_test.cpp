@@ -32,8 +32,10 @@ TEST(OwnPanels, GivesPanelsToBlocksWarpsAndLanes) {
   EXPECT_THAT(text, HasSubstr("grid (block = 0; block < blocks; block++)  // block = blockIdx.x\n"
                               "  warps (set = 0; set < block_sets; set++)  // set = a digit of threadIdx.x / 32\n"
                               "    lanes (place = 0; place < warp_panels; place++) {"));
-  EXPECT_THAT(text, HasSubstr("int panel = set * warp_panels + place;\n"
-                              "      unsigned int i = block * block_rows + panel * panel_height;\n"
+  EXPECT_THAT(text, HasSubstr("unsigned int set_of_grid = set * blocks + block;\n"
+                              "      unsigned int seat = set_of_grid * warp_panels + place;\n"
+                              "      unsigned int panel = seat;\n"
+                              "      unsigned int i = panel * panel_height;\n"
                               "      for (j = 0; j < N; j++)\n"));
   EXPECT_EQ(owned.constant("block_sets"), 2);
   EXPECT_EQ(owned.constant("block_rows"), 8);
@@ -99,27 +101,32 @@ TEST(ShareSums, AddsOverWarpsBehindABarrierAndStoresOnce) {
   EXPECT_THAT(text, HasSubstr("shared_sums[part][place_in_block + w] = sums[e + w];"));
   EXPECT_THAT(text, HasSubstr("barrier;  // of the block\n"));
   EXPECT_THAT(text, HasSubstr("total[w] += shared_sums[other][output + w];"));
+  EXPECT_THAT(text, HasSubstr("stored_panels[s] = seat_of_store;"));
+  EXPECT_THAT(text, HasSubstr("unsigned int row = stored_panels[s] * panel_height + output / tile_columns % panel_height;"));
   EXPECT_THAT(text, HasSubstr("if (row < M && at + w < N) C[row][at + w] = total[w];"));
   EXPECT_THAT(text, Not(HasSubstr("atomicAdd")));
 }
 
-TEST(PackRegions, ReadsColumnsAndValuesOfTheWarpsRegion) {
+TEST(PackRegions, ReadsQuadsOfThePanelAtASeat) {
   const std::string text = print(packed);
-  EXPECT_THAT(text, HasSubstr("region = find_region(block, set, part);\n"));
-  EXPECT_THAT(text, HasSubstr("for (step = 0; step < steps; step++) {  // steps = a multiple of 8\n"));
-  EXPECT_THAT(text, HasSubstr("unsigned int k = Columns[region][step][group_of_warp];\n"));
-  EXPECT_THAT(text, HasSubstr("if (j + v < N) sums[2*u + v] += Values[region][step][group_of_warp][u] * B[k][j + v];"));
+  EXPECT_THAT(text, HasSubstr("panel = panel_at(Numbers, seat);\n"));
+  EXPECT_THAT(text, HasSubstr("stored_panel = panel_at(Numbers, seat_of_store);\n"));
+  EXPECT_THAT(text, HasSubstr("quads, first_of_panel = find_panel(Quads, set_of_grid, seat);\n"));
+  EXPECT_THAT(text, HasSubstr("for (quad = group + warp_first; quad < quads; quad += dealt_quads)\n"));
+  EXPECT_THAT(text, HasSubstr("unsigned int k = Columns[first_of_panel][4*quad + s];\n"));
+  EXPECT_THAT(text, HasSubstr("if (j + v < N) sums[2*u + v] += Values[first_of_panel][4*quad + s][u] * B[k][j + v];"));
   EXPECT_THAT(text, Not(HasSubstr("columns(")));
   EXPECT_THAT(text, Not(HasSubstr("A[i")));
   EXPECT_EQ(packed.packed.kind, PackedForm::Kind::regions);
   EXPECT_EQ(packed.packed.warps, 3);
+  EXPECT_EQ(packed.constant("dealt_quads"), 12);
 }
 
 TEST(Vectorize, MovesTheColumnsOfALaneAtOnce) {
   const std::string text = print(vectorized);
   EXPECT_THAT(text, HasSubstr("clamp_columns(columns, j, N);\n"));
   EXPECT_THAT(text, HasSubstr("load_part(part_of_b, B[k], columns);\n"));
-  EXPECT_THAT(text, HasSubstr("sums[2*u + v] += Values[region][step][group_of_warp][u] * part_of_b[v];"));
+  EXPECT_THAT(text, HasSubstr("sums[2*u + v] += Values[first_of_panel][4*quad + s][u] * part_of_b[v];"));
   EXPECT_THAT(text, HasSubstr("store_vector(shared_sums[part][place_in_block], sums[e], stored_width);"));
   EXPECT_THAT(text, HasSubstr("add_vector(total[0], shared_sums[other][output], output_width);"));
   EXPECT_THAT(text, HasSubstr("if (row < M) store_columns(C[row][at], total[0], output_width, at < N ? N - at : 0);"));
@@ -130,40 +137,44 @@ TEST(Vectorize, AddsAtOnceWhereOthersAddToo) {
               HasSubstr("if (row < M) add_columns(C[row][at], sums[e], vector_width, at < N ? N - at : 0);"));
 }
 
-TEST(BatchColumns, TakesQuadsOfARegion) {
+TEST(BatchColumns, TakesQuadsInRounds) {
   const std::string text = print(batched);
-  EXPECT_THAT(text, HasSubstr("quads = count_quads(Steps, region);\n"));
-  EXPECT_THAT(text, HasSubstr("for (quad = 0; quad < quads; quad += quads_at_once) {  // quads = a multiple of 2\n"));
-  EXPECT_THAT(text, HasSubstr("load_quad(current[q], Columns, Values, region, here, q, group_of_warp);\n"));
-  EXPECT_THAT(text, HasSubstr("here += quads_at_once;\n"));
+  EXPECT_THAT(text, HasSubstr("here = find_quad(first_of_panel, group + warp_first);\n"));
+  EXPECT_THAT(text, HasSubstr("for (quad = warp_first; quad < quads; quad += round_quads) {\n"));
+  EXPECT_THAT(text, HasSubstr("clear_quad(current[q]);\n"));
+  EXPECT_THAT(text, HasSubstr("if (q * dealt_quads < left) {\n"));
+  EXPECT_THAT(text, HasSubstr("load_quad(current[q], Columns, Values, first_of_panel, here, q * dealt_quads, "));
+  EXPECT_THAT(text, HasSubstr("here += round_quads;\n                left += -round_quads;\n"));
   EXPECT_THAT(text, HasSubstr("multiply_quad(current[q], B, columns, sums);\n"));
 }
 
 TEST(Prefetch, AsksOneIterationEarlier) {
   const std::string text = print(prefetched);
-  EXPECT_THAT(text, HasSubstr("load_quad(next[q], Columns, Values, region, here, q, group_of_warp);\n              for (quad"));
-  EXPECT_THAT(text, HasSubstr("current[q] = next[q];\n                here += quads_at_once;\n"
-                              "                if (quad + quads_at_once < quads) {\n"));
+  EXPECT_THAT(text, HasSubstr("registers next = 0;\n"));
+  EXPECT_LT(text.find("load_quad(next[q]"), text.find("stored_panels[s] = "));
+  EXPECT_LT(text.find("stored_panels[s] = "), text.find("for (quad = warp_first"));
+  EXPECT_THAT(text, HasSubstr("current[q] = next[q];\n                  clear_quad(next[q]);\n"));
 }
 
-TEST(StageRegions, CopiesTheRegionOfEachWarpAndReadsTheCopy) {
+TEST(StageRegions, CopiesTheQuadsOfEachWarpAndReadsTheCopy) {
   const std::string text = print(staged);
-  EXPECT_THAT(text, HasSubstr("// StagedColumns[block_warps][most_steps][warp_groups]: shared memory of a block\n"));
-  EXPECT_THAT(text, HasSubstr("copy = stage_region(Steps, Columns, Values, StagedSteps, StagedColumns, StagedValues, region, "
-                              "warp);\n              wait_for_copies();\n              barrier;  // of the warp\n"));
-  EXPECT_THAT(text, HasSubstr("quads = count_quads(StagedSteps, copy);\n"));
-  EXPECT_THAT(text, HasSubstr("load_quad(current[q], StagedColumns, StagedValues, copy, here, q, group_of_warp);"));
+  EXPECT_THAT(text, HasSubstr("// StagedColumns[block_copies][staged_steps]: shared memory of a block\n"));
+  EXPECT_THAT(text, HasSubstr("here = stage_quads(Columns, Values, StagedColumns, StagedValues, first_of_panel, quads, part, "
+                              "copy, group);\n"));
+  EXPECT_THAT(text, HasSubstr("wait_for_copies();\n              barrier;  // of the warp\n              for (quad"));
+  EXPECT_THAT(text, HasSubstr("load_quad(current[q], StagedColumns, StagedValues, copy, here, q * sharing_groups, "));
+  EXPECT_THAT(text, Not(HasSubstr("find_quad")));
 }
 
 TEST(Overlap, TriggersEarlyAndWaitsLate) {
   const std::string text = print(overlapped);
   const auto trigger = text.find("allow_successor();");
   const auto wait = text.find("wait_for_predecessor();");
-  EXPECT_LT(trigger, text.find("find_region"));
+  EXPECT_LT(trigger, text.find("panel_at"));
   EXPECT_LT(text.find("load_quad(next"), wait);
   EXPECT_LT(wait, text.find("multiply_quad"));
   const std::string copied = print(overlap(staged, {}));
-  EXPECT_LT(copied.find("stage_region"), copied.find("wait_for_predecessor();"));
+  EXPECT_LT(copied.find("stage_quads"), copied.find("wait_for_predecessor();"));
   EXPECT_LT(copied.find("wait_for_predecessor();"), copied.find("wait_for_copies();"));
 }
 
@@ -176,7 +187,7 @@ TEST(PanelPipeline, NamesEveryStepInOrder) {
   EXPECT_THAT(names, testing::ElementsAre("input", "canonicalize", "unroll(i, 2)", "enumerate()", "merge()",
                                           "own(i, panels=2, warp=1)", "tile(j, columns=32, vector=4)",
                                           "split(k, warps=8, groups=4)", "accumulate()", "shuffle()", "share()",
-                                          "transform(A, regions, 8)", "vectorize(j)", "batch(k, 8)", "stage(A)",
+                                          "transform(A, regions)", "vectorize(j)", "batch(k, 8)", "stage(A)",
                                           "overlap()"));
 }
 
