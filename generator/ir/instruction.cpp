@@ -56,7 +56,7 @@ Instruction::Parameter value(const std::string& parameter) { return {parameter};
 Instruction::Parameter array(const std::string& parameter) { return {parameter, Passing::array}; }
 Instruction::Parameter pointer(const std::string& parameter) { return {parameter, Passing::pointer}; }
 
-const Guard before_width{less(name("v"), name("left"))};
+Guard before_width() { return {less(name("v"), name("left"))}; }
 
 Instruction clamp_columns() {
   return {.name = "clamp_columns",
@@ -90,22 +90,22 @@ Instruction moves_columns(const std::string& name_of, Block body, const std::str
   return result;
 }
 
-const Access to_v = at("to", {name("v")});
-const Access from_v = at("from", {name("v")});
+Access to_v() { return at("to", {name("v")}); }
+Access from_v() { return at("from", {name("v")}); }
 
 Instruction store_columns() {
-  return moves_columns("store_columns", {store(to_v, from_v, before_width)}, "store<{width}, vectors>({to}, {from}, {left});",
+  return moves_columns("store_columns", {store(to_v(), from_v(), before_width())}, "store<{width}, vectors>({to}, {from}, {left});",
                        {vector_text, store_text});
 }
 
 Instruction add_columns() {
-  return moves_columns("add_columns", {add(to_v, from_v, before_width, true)}, "add_columns<{width}>({to}, {from}, {left});",
+  return moves_columns("add_columns", {add(to_v(), from_v(), before_width(), true)}, "add_columns<{width}>({to}, {from}, {left});",
                        {add_columns_text});
 }
 
 Instruction deliver() {
   return moves_columns("deliver",
-                       {Node{Branch{name("shared"), {add(to_v, from_v, before_width, true)}, {store(to_v, from_v, before_width)}}}},
+                       {Node{Branch{name("shared"), {add(to_v(), from_v(), before_width(), true)}, {store(to_v(), from_v(), before_width())}}}},
                        "deliver<{width}, vectors>({to}, {from}, {left}, {shared});",
                        {vector_text, store_text, add_columns_text, deliver_text}, {value("shared")});
 }
@@ -165,7 +165,7 @@ Instruction count(const std::string& name_of, const Expression& result, const st
           .call = call};
 }
 
-const Access steps_of_region = at("steps_of", {name("region")});
+Access steps_of_region() { return at("steps_of", {name("region")}); }
 
 /// The place of a region's first quad, from which the nest goes on.
 Instruction first_quad() {
@@ -277,14 +277,14 @@ std::vector<Instruction> make_all() {
           store_columns(),
           add_columns(),
           deliver(),
-          moves_vector("store_vector", store(to_v, from_v), "store<{width}, true>({to}, {from}, {width});",
+          moves_vector("store_vector", store(to_v(), from_v()), "store<{width}, true>({to}, {from}, {width});",
                        {vector_text, store_text}),
-          moves_vector("load_vector", store(to_v, from_v), "load_vector<{width}>({to}, {from});", shared),
-          moves_vector("add_vector", add(to_v, from_v), "add_vector<{width}>({to}, {from});", shared),
+          moves_vector("load_vector", store(to_v(), from_v()), "load_vector<{width}>({to}, {from});", shared),
+          moves_vector("add_vector", add(to_v(), from_v()), "add_vector<{width}>({to}, {from});", shared),
           add_groups(),
           find_region(),
-          count("count_steps", steps_of_region, "*reinterpret_cast<const int*>({region})"),
-          count("count_quads", quotient(steps_of_region, steps_of_quad), "*reinterpret_cast<const int*>({region}) / 4"),
+          count("count_steps", steps_of_region(), "*reinterpret_cast<const int*>({region})"),
+          count("count_quads", quotient(steps_of_region(), steps_of_quad), "*reinterpret_cast<const int*>({region}) / 4"),
           first_quad(),
           load_quad(),
           multiply_quad(),

@@ -8,15 +8,15 @@
 namespace esc {
 namespace {
 
-const Access sum_of_lane{"sums", {{"", Affine::of("e") + Affine::of("w")}}};
-const Access element_of_c{"C", {{"", Affine::of("row")}, {"", Affine::of("at") + Affine::of("w")}}};
+Access sum_of_lane() { return {"sums", {{"", Affine::of("e") + Affine::of("w")}}}; }
+Access element_of_c() { return {"C", {{"", Affine::of("row")}, {"", Affine::of("at") + Affine::of("w")}}}; }
 
 Node add_or_store(Guard guard, bool add) {
   guard.push_back(less(Affine::of("at") + Affine::of("w"), index("N")));
   if (add) {
-    return Node{Statement{std::move(guard), Update{element_of_c, sum_of_lane, true}}};
+    return Node{Statement{std::move(guard), Update{element_of_c(), sum_of_lane(), true}}};
   }
-  return Node{Statement{std::move(guard), Store{element_of_c, sum_of_lane}}};
+  return Node{Statement{std::move(guard), Store{element_of_c(), sum_of_lane()}}};
 }
 
 Node columns_of_lane(Node statement) {

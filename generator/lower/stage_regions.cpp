@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "generator/ir/rewrite.h"
@@ -11,7 +12,7 @@
 namespace esc {
 namespace {
 
-const std::vector<std::string> arrays_of_region{"Steps", "Columns", "Values"};
+constexpr std::array<const char*, 3> arrays_of_region{"Steps", "Columns", "Values"};
 
 std::string staged_name(const std::string& array) { return "Staged" + array; }
 
@@ -29,10 +30,10 @@ Block read_copy(const Block& block) {
 
 Perform stage_region() {
   Perform perform{"stage_region", {}, {"copy"}};
-  for (const std::string& array : arrays_of_region) {
+  for (const char* const array : arrays_of_region) {
     perform.arguments.push_back(Access{array, {}});
   }
-  for (const std::string& array : arrays_of_region) {
+  for (const char* const array : arrays_of_region) {
     perform.arguments.push_back(Access{staged_name(array), {}});
   }
   perform.arguments.push_back(index("region"));
@@ -70,7 +71,7 @@ LoopNest stage_regions(const LoopNest& nest, const StageRegions& directive) {
 
   LoopNest result = put_together(nest, parts);
   std::vector<ArrayDeclaration> staged;
-  for (const std::string& array : arrays_of_region) {
+  for (const char* const array : arrays_of_region) {
     ArrayDeclaration copy = *nest.find_array(array);
     copy.name = staged_name(array);
     copy.extents.front() = Affine::of("block_warps");
