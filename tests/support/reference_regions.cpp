@@ -66,7 +66,8 @@ ReferenceRegions reference_regions(const SparseMatrix& matrix, const PanelSchedu
   const auto height = static_cast<std::size_t>(schedule.ufi);
   std::vector<Region> regions = deal(matrix, schedule);
   ReferenceRegions result;
-  std::size_t most_steps = 0;
+  // A region has room for one round of steps even where it has none, for loads that run ahead.
+  auto most_steps = static_cast<std::size_t>(schedule.ufk);
   for (Region& region : regions) {
     const std::size_t steps = fill_up(region, static_cast<std::size_t>(schedule.ufk), height);
     result.steps.elements.push_back(static_cast<double>(steps));
