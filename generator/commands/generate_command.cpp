@@ -68,16 +68,6 @@ std::vector<TargetDevice> devices_of(const GenerateLine& line) {
   return devices;
 }
 
-std::vector<int> architectures_of(const std::vector<TargetDevice>& devices) {
-  std::vector<int> architectures;
-  for (const TargetDevice& device : devices) {
-    architectures.push_back(device.key.capability);
-  }
-  std::sort(architectures.begin(), architectures.end());
-  architectures.erase(std::unique(architectures.begin(), architectures.end()), architectures.end());
-  return architectures;
-}
-
 std::vector<LayerRequest> requests_of(const GenerateLine& line) {
   std::vector<LayerRequest> requests;
   if (line.spec.empty()) {
@@ -89,10 +79,8 @@ std::vector<LayerRequest> requests_of(const GenerateLine& line) {
   }
   const std::vector<TargetDevice> devices = devices_of(line);
   for (LayerRequest& request : requests) {
-    if (request.architectures.empty()) {
-      request.architectures = devices.empty() ? default_architectures() : architectures_of(devices);
-      // One schedule is for all of them: the first one's.
-      request.device = devices.empty() ? std::nullopt : std::optional(devices.front());
+    if (request.devices.empty()) {
+      request.devices = devices;
     }
     if (line.min_sparsity > 0) {
       request.min_sparsity = line.min_sparsity;
@@ -140,13 +128,14 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
       ->excludes(spec);
   command
       ->add_option("--schedule", line->layer.schedule,
-                   "auto, UFi-UFk-WarpTile-ThreadBlockSize, or FAMILY:key=value,...")
+                   "auto: the best known by measurement; published: the paper's for the A100, of family atomic; or one as "
+                   "UFi-UFk-WarpTile-ThreadBlockSize or FAMILY:key=value,...")
       ->capture_default_str()
       ->excludes(spec);
   command->add_option("--kernel", line->layer.kernel, "C file with the input loop nest (default: the shipped SpMM)")
       ->excludes(spec);
   command->add_option("--gpu", line->gpus,
-                      "GPU to build for: a100, h100, h200, .. (repeatable; auto is for the first)");
+                      "GPU to build for: a100, h100, h200, .. (repeatable; one schedule serves all, auto takes the first one's)");
   command->add_option("--arch", line->architectures, "CUDA architecture to build for, as in sm_90 (repeatable)");
   command->add_option("--database", line->database,
                       "Schedule database that auto looks into, written by esctune publish (default: a built-in one)");

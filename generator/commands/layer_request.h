@@ -19,10 +19,10 @@ struct LayerRequest {
   std::string matrix;
   std::int64_t bcol = 0;
   std::string name;
-  std::string schedule = "auto";
+  std::string schedule = "auto";  ///< "auto", "published", or the text of one
   std::string kernel;  ///< empty: the shipped SpMM
-  std::vector<int> architectures;
-  std::optional<TargetDevice> device;  ///< whose schedules auto takes; absent: those of the shipped database
+  /// What it is built for; none: the default architectures. Of several, auto takes the first one's schedule.
+  std::vector<TargetDevice> devices;
   ReadOptions read;
   std::optional<double> min_sparsity;
 };
@@ -39,6 +39,15 @@ struct GenerateMode {
   bool json = false;
   std::shared_ptr<const ScheduleDatabase> database;  ///< that auto looks into; null: a shipped one
 };
+
+/// Whether the text stands for a schedule that is found for the layer, in place of being one.
+bool is_looked_up(const std::string& schedule);
+
+/// The layer as its schedule makes it: the one that is asked for, or the one that `auto` finds and the matrix allows.
+/// What the user should know of the choice stands in its notes; that devices share it is said at once as well. Throws
+/// UserError.
+GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode, const SparseMatrix& matrix,
+                          const Console& console);
 
 /// Generates, checks or only describes one layer, as the mode says. Results go to standard output.
 ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, const Console& console);

@@ -19,77 +19,6 @@ namespace fs = std::filesystem;
 /// Data files are for machines; every other text of a bundle is laid out for people.
 std::string format(const std::string& file, const std::string& text) { return format_source(text, file); }
 
-GeneratedLayer generate_with(const LayerRequest& request, const SparseMatrix& matrix, const ScheduleChoice& choice) {
-  return generate_layer(matrix, read_loop_nest(request.kernel),
-                        {.name = request.name,
-                         .source_file = printable_file_name(request.matrix),
-                         .bcol = request.bcol,
-                         .architectures = request.architectures,
-                         .choice = choice});
-}
-
-LayerShape shape_of(const LayerRequest& request, const SparseMatrix& matrix) {
-  const LengthStatistics lengths = statistics(matrix).row_lengths;
-  return {.bcol = request.bcol,
-          .rows = matrix.rows,
-          .columns = matrix.columns,
-          .nonzeros = matrix.nonzeros(),
-          .longest_row = lengths.longest,
-          .row_variation = lengths.coefficient_of_variation,
-          .pattern = fingerprint(matrix).pattern};
-}
-
-/// The database that the user gave, else the shipped one of the device that is nearest to the one wanted.
-const ScheduleDatabase& database_for(const LayerRequest& request, const GenerateMode& mode) {
-  if (mode.database) {
-    return *mode.database;
-  }
-  return request.device ? nearest_database(request.device->key) : shipped_database();
-}
-
-/// The choice with a word on the device, where the database is of another one.
-ScheduleChoice with_device_note(ScheduleChoice choice, const LayerRequest& request, const GenerateMode& mode) {
-  const ScheduleDatabase& database = database_for(request, mode);
-  if (request.device && !may_be(request.device->key, database.head().key)) {
-    choice.notes.push_back(
-        mode.database
-            ? fmt::format("the database given is of {}, not of {}", database.describe(), request.device->name)
-            : fmt::format("no measurements for {}: its schedule is from the database of the nearest device, {}",
-                          request.device->name, database.describe()));
-  }
-  return choice;
-}
-
-/// What auto chooses; where the matrix does not allow that, what it falls back to.
-GeneratedLayer generate_automatically(const LayerRequest& request, const GenerateMode& mode,
-                                      const SparseMatrix& matrix) {
-  const ScheduleChoice choice = choose_schedule(shape_of(request, matrix), database_for(request, mode));
-  try {
-    return generate_with(request, matrix, with_device_note(choice, request, mode));
-  } catch (const UnsuitableSchedule& refusal) {
-    ScheduleChoice fallback = uneven_rows_schedule(request.bcol);
-    fallback.source += fmt::format(", because {} is illegal for this matrix", print(choice.schedule));
-    return generate_with(request, matrix, fallback);
-  }
-}
-
-GeneratedLayer generate(const LayerRequest& request, const GenerateMode& mode, const SparseMatrix& matrix) {
-  if (request.schedule == "auto" && mode.compaction) {
-    return generate_automatically(request, mode, matrix);
-  }
-  ScheduleChoice choice = request.schedule == "auto" ? published_schedule(request.bcol)
-                                                     : ScheduleChoice{parse_schedule(request.schedule), "user"};
-  if (!mode.compaction) {
-    auto* atomic = std::get_if<AtomicSchedule>(&choice.schedule);
-    if (atomic == nullptr) {
-      throw ScheduleError(print(choice.schedule), "has no cases that compaction could leave apart",
-                          "give --no-compaction with a schedule of family atomic");
-    }
-    atomic->compaction = false;
-  }
-  return generate_with(request, matrix, choice);
-}
-
 /// The parts of the bundle on disk that were measured, not generated: what --check takes as they are.
 struct Measured {
   nlohmann::json verification;
@@ -248,7 +177,7 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
     return ExitStatus::done;
   }
   console.detail("lowering the loop nest and packing the matrix");
-  const GeneratedLayer generated = generate(request, mode, matrix);
+  const GeneratedLayer generated = make_layer(request, mode, matrix, console);
   if (mode.dry_run) {
     print_result(generated, {{"status", "dry run"}}, mode, "bundle     not written: --dry-run\n");
     return ExitStatus::done;

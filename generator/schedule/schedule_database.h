@@ -143,7 +143,11 @@ const std::vector<ScheduleDatabase>& shipped_databases();
 /// The one that holds where no device is named: measured on an H200.
 const ScheduleDatabase& shipped_database();
 
-/// The shipped one whose device is the nearest by `device_distance`.
+/// The measured one among the shipped whose device is the nearest by `device_distance`: what was measured on another
+/// device serves a layer better than what is merely published for its own.
 const ScheduleDatabase& nearest_database(const DeviceKey& device);
+
+/// The shipped one with the paper's schedules for the A100.
+const ScheduleDatabase& published_database();
 
 }  // namespace esc

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "generator/schedule/class_interpolation.h"
-#include "generator/schedule/target.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -114,10 +113,9 @@ ScheduleChoice uneven_rows_schedule(long long bcol) {
 }
 
 ScheduleChoice published_schedule(long long bcol) {
-  static const ScheduleDatabase& a100 = nearest_database(device_of_gpu("a100").key);
-  const DefaultEntry* entry = a100.default_for(bcol);
+  const DefaultEntry* entry = published_database().default_for(bcol);
   ESC_CHECK(entry != nullptr, "the database of the A100 has the paper's schedules");
-  return {entry->schedule, fmt::format("default: best single schedule published for the A100 at bCol {}", entry->bcol)};
+  return {entry->schedule, fmt::format("published: the paper's best single schedule on an A100 at bCol {}", entry->bcol)};
 }
 
 ScheduleChoice choose_schedule(const LayerShape& shape, const ScheduleDatabase& database) {

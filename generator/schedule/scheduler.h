@@ -11,7 +11,7 @@ namespace esc {
 /// A schedule with where it came from, for the manifest and the user.
 struct ScheduleChoice {
   Schedule schedule;
-  std::string source;                   ///< "user", or "database: ...", "default: ..." with the evidence
+  std::string source;                   ///< "user", or "database: ...", "published: ...", "default: ..." with the evidence
   std::vector<std::string> notes = {};  ///< what the user should know: that a library is faster, for example
 };
 
@@ -30,8 +30,8 @@ ScheduleChoice choose_schedule(const LayerShape& shape, const ScheduleDatabase& 
 /// schedule of family rows that was among the fastest for power laws of row lengths.
 ScheduleChoice uneven_rows_schedule(long long bcol);
 
-/// The paper's best single schedule on an A100 for the nearest published bCol that is not above this one (32, 64, 128;
-/// below 32 the one for 32).
+/// The schedule that `--schedule published` stands for: the paper's best single one on an A100 for the nearest published
+/// bCol that is not above this one (32, 64, 128; below 32 the one for 32).
 ScheduleChoice published_schedule(long long bcol);
 
 /// The schedule nearest to this one that is legal for bCol: narrower tiles and vectors, and what follows of groups,

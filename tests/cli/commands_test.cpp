@@ -150,12 +150,49 @@ TEST_F(Commands, SchedulesAreThoseOfTheDevice) {
   write_matrix();
   const auto chosen = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"generate", "a.mtx", "--bcol", "64", "-o", "out", "--dry-run", "--json"});
-    return parse_json(escgen(more).output);
+    const ProcessResult generated = escgen(more);
+    EXPECT_EQ(generated.errors, "");
+    return parse_json(generated.output);
   };
-  EXPECT_THAT(chosen({"--gpu", "a100"})["schedule_source"].get<std::string>(), StartsWith("database: one NVIDIA A100"));
-  EXPECT_EQ(chosen({"--gpu", "a100"})["notes"], nlohmann::json::array());
-  EXPECT_THAT(chosen({"--gpu", "b200"})["notes"].dump(), HasSubstr("no measurements for b200"));
-  EXPECT_THAT(chosen({"--gpu", "h200", "--gpu", "a100"})["schedule_source"].get<std::string>(), HasSubstr("H200"));
+  const nlohmann::json h200 = chosen({"--gpu", "h200"});
+  for (const std::string gpu : {"a100", "t4", "a10", "rtx3090", "b200"}) {
+    const nlohmann::json layer = chosen({"--gpu", gpu});
+    EXPECT_THAT(layer["schedule_source"].get<std::string>(), StartsWith("database: one NVIDIA H200")) << gpu;
+    EXPECT_EQ(layer["schedule"], h200["schedule"]) << gpu;
+    EXPECT_THAT(layer["notes"].dump(), HasSubstr("no measurements for " + gpu));
+  }
+  EXPECT_THAT(chosen({"--gpu", "h200", "--arch", "sm_90"})["notes"].dump(), Not(HasSubstr("one schedule serves")))
+      << "an H200 is an sm_90";
+}
+
+TEST_F(Commands, PublishedSchedulesComeOnRequest) {
+  write_matrix();
+  const ProcessResult generated =
+      escgen({"generate", "a.mtx", "--bcol", "64", "-o", "out", "--schedule", "published", "--no-verify"});
+  ASSERT_EQ(generated.status, 0) << generated.errors;
+  const nlohmann::json schedule = parse_json(read("out/a/manifest.json"))["schedule"];
+  EXPECT_EQ(schedule["text"], "atomic:ufi=3,ufk=7,warptile=2,threads=32");
+  EXPECT_EQ(schedule["source"], "published: the paper's best single schedule on an A100 at bCol 64");
+  write("spec.json", R"({"layers": [{"matrix": "a.mtx", "bcol": 64, "schedule": "published"}]})");
+  EXPECT_EQ(escgen({"generate", "--spec", "spec.json", "-o", "out", "--check"}).status, 0);
+}
+
+TEST_F(Commands, OneScheduleForSeveralGpusIsSaidToBeThatOfTheFirst) {
+  write_matrix();
+  const std::vector<std::string> line{"generate", "a.mtx", "--bcol", "64", "-o", "out", "--gpu", "t4", "--gpu", "h200"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), line.begin(), line.end());
+    return escgen(more);
+  };
+  const ProcessResult generated = with({"--no-verify"});
+  EXPECT_EQ(generated.status, 0);
+  EXPECT_THAT(generated.errors, StartsWith("a: one schedule serves t4 and h200: it is chosen for t4, the first one"));
+  EXPECT_THAT(generated.output, HasSubstr("note       one schedule serves t4 and h200"));
+  const nlohmann::json manifest = parse_json(read("out/a/manifest.json"));
+  EXPECT_THAT(manifest["schedule"]["source"].get<std::string>(), HasSubstr(", chosen for t4, the first of t4 and h200"));
+  EXPECT_EQ(manifest["architectures"], nlohmann::json({"sm_75", "sm_90"}));
+  EXPECT_EQ(with({"--no-verify", "--check", "--quiet"}).errors, "");
+  EXPECT_EQ(with({"--dry-run", "--schedule", "4-7-1-32"}).errors, "") << "the user's schedule is for all";
 }
 
 TEST_F(Commands, ScheduleDatabaseOfTheUserIsTaken) {
