@@ -4,8 +4,8 @@
 #include "generator/commands/commands.h"
 #include "generator/commands/input.h"
 #include "generator/commands/layer_request.h"
+#include "generator/schedule/database_files.h"
 #include "generator/schedule/target.h"
-#include "generator/support/file.h"
 
 namespace esc {
 namespace {
@@ -95,8 +95,7 @@ ExitStatus run(const GenerateLine& line, const Console& console) {
   refuse_unusable(line);
   GenerateMode mode = line.mode;
   if (!line.database.empty()) {
-    mode.database =
-        std::make_shared<const ScheduleDatabase>(ScheduleDatabase::parse(read_file(line.database), line.database));
+    mode.databases = read_databases(line.database);
   }
   ExitStatus worst = ExitStatus::done;
   for (const LayerRequest& request : requests_of(line)) {
@@ -138,7 +137,8 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
                       "GPU to build for: a100, h100, h200, .. (repeatable; one schedule serves all, auto takes the first one's)");
   command->add_option("--arch", line->architectures, "CUDA architecture to build for, as in sm_90 (repeatable)");
   command->add_option("--database", line->database,
-                      "Schedule database that auto looks into, written by esctune publish (default: a built-in one)");
+                      "Schedule database that auto looks into before the built-in one: a file that esctune publish wrote, or "
+                      "its folder");
   command->add_option("--dtype", line->dtype, "Element type: f32")->capture_default_str();
   command->add_option("--layout", line->layout, "Layout of B and C: kn")->capture_default_str();
   command->add_option("--min-sparsity", line->min_sparsity, "Skip matrices with a smaller share of zeros, 0 to 1");

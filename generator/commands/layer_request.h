@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,7 +36,8 @@ struct GenerateMode {
   bool check = false;
   bool dry_run = false;
   bool json = false;
-  std::shared_ptr<const ScheduleDatabase> database;  ///< that auto looks into; null: a shipped one
+  /// Of the user, one for each device; for auto, the nearest one is laid over the shipped one.
+  std::vector<ScheduleDatabase> databases;
 };
 
 /// Whether the text stands for a schedule that is found for the layer, in place of being one.

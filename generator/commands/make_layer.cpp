@@ -27,12 +27,20 @@ LayerShape shape_of(const LayerRequest& request, const SparseMatrix& matrix) {
           .pattern = fingerprint(matrix).pattern};
 }
 
-/// The database that the user gave, else the shipped one of the device that is nearest to the one wanted.
-const ScheduleDatabase& database_for(const LayerRequest& request, const GenerateMode& mode) {
-  if (mode.database) {
-    return *mode.database;
+/// The user's databases come before the shipped ones; of either the one whose device is the nearest to the one wanted.
+std::vector<const ScheduleDatabase*> databases_for(const LayerRequest& request, const GenerateMode& mode) {
+  std::vector<const ScheduleDatabase*> databases;
+  if (mode.databases.size() > 1 && request.devices.empty()) {
+    throw UserError("--database",
+                    fmt::format("has the databases of {} devices, and no device is named", mode.databases.size()),
+                    "name it with --gpu, or give the file of one");
   }
-  return request.devices.empty() ? shipped_database() : nearest_database(request.devices.front().key);
+  const DeviceKey wanted = request.devices.empty() ? shipped_database().head().key : request.devices.front().key;
+  if (!mode.databases.empty()) {
+    databases.push_back(&nearest_database(mode.databases, wanted));
+  }
+  databases.push_back(&nearest_database(wanted));
+  return databases;
 }
 
 /// "a100, t4 and h200".
@@ -45,18 +53,12 @@ std::string names_of(const std::vector<TargetDevice>& devices) {
 }
 
 /// The choice with a word on the device, where the database is of another one.
-ScheduleChoice with_device_note(ScheduleChoice choice, const LayerRequest& request, const GenerateMode& mode) {
-  if (request.devices.empty()) {
-    return choice;
-  }
-  const TargetDevice& wanted = request.devices.front();
-  const ScheduleDatabase& database = database_for(request, mode);
-  if (!may_be(wanted.key, database.head().key)) {
+ScheduleChoice with_device_note(ScheduleChoice choice, const LayerRequest& request) {
+  if (!request.devices.empty() && choice.database &&
+      !may_be(request.devices.front().key, choice.database->key)) {
     choice.notes.push_back(
-        mode.database
-            ? fmt::format("the database given is of {}, not of {}", database.describe(), wanted.name)
-            : fmt::format("no measurements for {}: its schedule is from the database of the nearest device, {}",
-                          wanted.name, database.describe()));
+        fmt::format("no measurements of such layers on {}: the schedule is from the database of the nearest device, {}",
+                    request.devices.front().name, describe(*choice.database)));
   }
   return choice;
 }
@@ -88,9 +90,9 @@ ScheduleChoice with_sharing_note(ScheduleChoice choice, const LayerRequest& requ
 /// What auto chooses; where the matrix does not allow that, what it falls back to.
 GeneratedLayer generate_automatically(const LayerRequest& request, const GenerateMode& mode,
                                       const SparseMatrix& matrix) {
-  const ScheduleChoice choice = choose_schedule(shape_of(request, matrix), database_for(request, mode));
+  const ScheduleChoice choice = ranked_schedules(shape_of(request, matrix), databases_for(request, mode)).front();
   try {
-    return generate_with(request, matrix, with_sharing_note(with_device_note(choice, request, mode), request));
+    return generate_with(request, matrix, with_sharing_note(with_device_note(choice, request), request));
   } catch (const UnsuitableSchedule& refusal) {
     ScheduleChoice fallback = uneven_rows_schedule(request.bcol);
     fallback.source += fmt::format(", because {} is illegal for this matrix", print(choice.schedule));

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <utility>
 
 #include "generator/schedule/schedule_database.h"
 
@@ -7,12 +6,6 @@ namespace esc {
 
 extern const std::string_view a100_database;
 extern const std::string_view h200_database;
-
-namespace {
-
-bool is_measured(const ScheduleDatabase& database) { return database.head().origin == DatabaseOrigin::measured; }
-
-}  // namespace
 
 const std::vector<ScheduleDatabase>& shipped_databases() {
   static const std::vector<ScheduleDatabase> databases{
@@ -24,13 +17,12 @@ const std::vector<ScheduleDatabase>& shipped_databases() {
 const ScheduleDatabase& shipped_database() { return shipped_databases().front(); }
 
 const ScheduleDatabase& nearest_database(const DeviceKey& device) {
-  return *std::ranges::min_element(shipped_databases(), {}, [&](const ScheduleDatabase& database) {
-    return std::pair(!is_measured(database), device_distance(device, database.head().key));
-  });
+  return nearest_database(shipped_databases(), device);
 }
 
 const ScheduleDatabase& published_database() {
-  return *std::ranges::find_if_not(shipped_databases(), is_measured);
+  return *std::ranges::find(shipped_databases(), DatabaseOrigin::published,
+                            [](const ScheduleDatabase& database) { return database.head().origin; });
 }
 
 }  // namespace esc

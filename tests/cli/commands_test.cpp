@@ -159,7 +159,7 @@ TEST_F(Commands, SchedulesAreThoseOfTheDevice) {
     const nlohmann::json layer = chosen({"--gpu", gpu});
     EXPECT_THAT(layer["schedule_source"].get<std::string>(), StartsWith("database: one NVIDIA H200")) << gpu;
     EXPECT_EQ(layer["schedule"], h200["schedule"]) << gpu;
-    EXPECT_THAT(layer["notes"].dump(), HasSubstr("no measurements for " + gpu));
+    EXPECT_THAT(layer["notes"].dump(), HasSubstr("no measurements of such layers on " + gpu));
   }
   EXPECT_THAT(chosen({"--gpu", "h200", "--arch", "sm_90"})["notes"].dump(), Not(HasSubstr("one schedule serves")))
       << "an H200 is an sm_90";
@@ -208,11 +208,32 @@ TEST_F(Commands, ScheduleDatabaseOfTheUserIsTaken) {
   const ProcessResult taken = with({"mine.txt", "--gpu", "a100"});
   EXPECT_THAT(taken.output, HasSubstr("panel:ufi=1,columns=64,vector=4,groups=2"));
   EXPECT_THAT(taken.output, HasSubstr("cuBLAS or cuSPARSE in float32 was 2.00 times as fast as this kernel"));
-  EXPECT_THAT(taken.output, HasSubstr("the database given is of one My GPU"));
+  EXPECT_THAT(taken.output, HasSubstr("no measurements of such layers on a100: the schedule is from the database of the "
+                                      "nearest device, one My GPU (sm90-132sm-60mib, measured)"));
   write("damaged.txt", "device sm90-132sm-60mib My GPU\nclass 64 4\n");
   EXPECT_THAT(with({"damaged.txt"}).errors, HasSubstr("damaged.txt:2: ends too early"));
   EXPECT_EQ(with({"damaged.txt"}).status, 2);
   EXPECT_EQ(with({"mine.txt", "--schedule", "4-7-1-32"}).status, 2);
+}
+
+TEST_F(Commands, ScheduleDatabaseMayBeAFolderOfOneForEachDevice) {
+  write_matrix();
+  std::filesystem::create_directory(path("mine"));
+  const std::string entries = "candidate 64 0 panel:ufi=1,columns=64,groups=2\nclass 64 7 8 5 6 3 - - 0.0\n";
+  for (const std::string key : {"sm80-108sm-40mib", "sm90-132sm-60mib"}) {
+    write("mine/" + key + "_f32.txt", "device " + key + " My " + key + "\ndtype f32\nevidence measured\n" + entries);
+  }
+  const auto source_with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"generate", "a.mtx", "--bcol", "64", "-o", "out", "--dry-run", "--json", "--database"});
+    return parse_json(escgen(more).output)["schedule_source"].get<std::string>();
+  };
+  EXPECT_THAT(source_with({"mine", "--gpu", "a100"}), StartsWith("database: one My sm80"));
+  EXPECT_THAT(source_with({"mine", "--gpu", "h200"}), StartsWith("database: one My sm90"));
+  expect_refusal({"generate", "a.mtx", "--bcol", "64", "-o", "out", "--database", "mine"},
+                 "--database: has the databases of 2 devices, and no device is named; name it with --gpu");
+  std::filesystem::remove(path("mine/sm80-108sm-40mib_f32.txt"));
+  EXPECT_THAT(source_with({"mine"}), StartsWith("database: one My sm90"));
+  expect_refusal({"generate", "a.mtx", "--bcol", "64", "-o", "out", "--database", "."}, "has no schedule database in it");
 }
 
 TEST_F(Commands, NoCompactionEmitsOneBodyPerPattern) {
