@@ -127,11 +127,13 @@ class ClassAdvice {
     if (classes_->classes > 1) {
       source += fmt::format(", interpolated between {} classes", classes_->classes);
     }
-    const double times = 1 + nearest.losses[static_cast<std::size_t>(candidate.number)].percent / 100;
-    return {fitted(candidate.schedule, shape_->bcol), source,
-            library_notes(fmt::format("in {} on {}", whose, database_->describe()),
-                          over_slower(nearest.over_exact, times), over_slower(nearest.over_tf32, times)),
-            database_->head()};
+    std::vector<std::string> notes;
+    if (is_close()) {
+      const double times = 1 + nearest.losses[static_cast<std::size_t>(candidate.number)].percent / 100;
+      notes = library_notes(fmt::format("in {} on {}", whose, database_->describe()),
+                            over_slower(nearest.over_exact, times), over_slower(nearest.over_tf32, times));
+    }
+    return {fitted(candidate.schedule, shape_->bcol), source, notes, database_->head()};
   }
 
   const LayerShape* shape_;

@@ -19,7 +19,8 @@ struct ScheduleChoice {
 };
 
 /// A class within so many octaves of a layer is about such layers: what it says counts before what another database has
-/// for the layer.
+/// for the layer. Between classes of the shipped database that are an octave apart, "TF32 is faster" in one holds for the
+/// other in 85 % of the cases, and the speed-ups differ by 12 %; at two octaves in 50 %, and by 26 %.
 constexpr double close_class = 1;
 
 /// A class that is farther from a layer than this many octaves says nothing of it: regions of family panel, sized for
@@ -32,6 +33,8 @@ constexpr double farthest_class = 4;
 /// the nearest class, if that is no farther away than `farthest_class`; then the databases' single schedules for this
 /// bCol where their families suit the rows; then the family's default for such rows. All are brought to this bCol and
 /// legal for every bCol >= 1; whether one is for the matrix too shows when that is packed.
+///
+/// A library is advised for or against by the very layer and by a close class alone.
 std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
                                              std::span<const ScheduleDatabase* const> databases);
 

@@ -25,6 +25,7 @@ using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 using testing::StartsWith;
 
 constexpr const char* head = "device sm90-132sm-60mib NVIDIA H200\ndtype f32\nevidence measured\n";
@@ -220,6 +221,17 @@ TEST(LookUp, SaysWhenALibraryIsFaster) {
   EXPECT_THAT(choice.notes,
               ElementsAre(AllOf(StartsWith("in the class of 32"), HasSubstr("in float32 was 1.25 times as fast")),
                           HasSubstr("TF32 was 2.00 times as fast")));
+}
+
+TEST(LookUp, SaysNothingOfLibrariesByAClassFarAway) {
+  // The class of 4096 rows, in which both libraries were faster, is 0.7 and 2 octaves away.
+  EXPECT_THAT(choose_schedule(layer_of(32, 6600), mixed()).notes, SizeIs(2));
+  const ScheduleChoice far = choose_schedule(layer_of(32, 4096 * 4), mixed());
+  EXPECT_THAT(far.source, HasSubstr("the nearest class of 32 columns of B, about 4096 x 512"));
+  EXPECT_THAT(far.notes, IsEmpty());
+  LayerShape more_columns_of_b = layer_of(32, 4096);
+  more_columns_of_b.bcol = 8;
+  EXPECT_THAT(choose_schedule(more_columns_of_b, mixed()).notes, IsEmpty()) << "two octaves in bCol";
 }
 
 TEST(LookUp, ComparesLibrariesWithTheScheduleThatItGives) {
