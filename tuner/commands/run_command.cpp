@@ -270,7 +270,7 @@ ExitStatus list(const RunLine& line, const Console& console) {
   }
   const tuning::TimeEstimate estimate{.builders = tuning::preparing_threads()};
   fmt::print("{}", line.json ? tuning::listing_json(plan, estimate) : tuning::listing_text(plan, estimate));
-  return ExitStatus::done;
+  return layers.problems.empty() ? ExitStatus::done : ExitStatus::bad_input;
 }
 
 /// Prints the script, unless each of its tasks would refuse what it is told.
