@@ -27,11 +27,12 @@ struct GenerateLine {
 
 void refuse_unusable(const GenerateLine& line) {
   if (line.dtype != "f32") {
-    throw UserError("--dtype " + line.dtype, "is not supported by family atomic", "use --dtype f32");
+    throw UserError("--dtype " + line.dtype, "is not supported: the elements of A, B and C are float32",
+                    "use --dtype f32");
   }
   if (line.layout != "kn") {
-    throw UserError("--layout " + line.layout, "is not supported by family atomic",
-                    "use --layout kn: B as K x N, C as M x N, row-major");
+    throw UserError("--layout " + line.layout, "is not supported: B is K x N and C is M x N, both row-major",
+                    "use --layout kn, with B and C transposed where yours are N x K and N x M");
   }
   if (line.spec.empty() == line.layer.matrix.empty()) {
     throw UserError("generate", line.spec.empty() ? "needs a matrix" : "takes a matrix or --spec, not both",

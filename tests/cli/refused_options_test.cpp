@@ -104,8 +104,20 @@ TEST_F(RefusedOptions, Target) {
     expect_generate_refusal({"--arch=" + arch},
                             "--arch " + arch + ": is not a CUDA architecture; write it as in sm_90");
   }
-  expect_generate_refusal({"--dtype", "f16"}, "--dtype f16: is not supported by family atomic");
-  expect_generate_refusal({"--layout", "nk"}, "--layout nk: is not supported by family atomic");
+}
+
+TEST_F(RefusedOptions, ElementTypeAndLayout) {
+  for (const std::string dtype : {"f16", "bf16", "tf32", "F32", "double"}) {
+    expect_generate_refusal({"--dtype=" + dtype}, "escgen: --dtype " + dtype +
+                                                      ": is not supported: the elements of A, B and C are float32; use "
+                                                      "--dtype f32\n");
+    expect_refusal({"generate", "--spec", "spec.json", "-o", "out", "--dtype=" + dtype}, "--dtype " + dtype);
+  }
+  for (const std::string layout : {"nk", "KN", "rows"}) {
+    expect_generate_refusal({"--layout=" + layout, "--schedule", "panel:warps=4"},
+                            "escgen: --layout " + layout + ": is not supported: B is K x N and C is M x N, both row-major; "
+                            "use --layout kn, with B and C transposed where yours are N x K and N x M\n");
+  }
 }
 
 TEST_F(RefusedOptions, Numbers) {
