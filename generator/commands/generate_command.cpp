@@ -14,7 +14,7 @@ namespace {
 struct GenerateLine {
   LayerRequest layer;
   GenerateMode mode;
-  std::optional<std::int64_t> bcol;
+  std::string bcols;
   std::optional<std::string> name;
   std::string spec;
   std::vector<std::string> gpus;
@@ -38,7 +38,7 @@ void refuse_unusable(const GenerateLine& line) {
     throw UserError("generate", line.spec.empty() ? "needs a matrix" : "takes a matrix or --spec, not both",
                     "write: escgen generate MATRIX --bcol N -o DIR");
   }
-  if (line.spec.empty() && !line.bcol) {
+  if (line.spec.empty() && line.bcols.empty()) {
     throw UserError("generate", "needs --bcol", "give the number of columns of B that the kernel is made for");
   }
   if (line.name) {
@@ -72,9 +72,13 @@ std::vector<TargetDevice> devices_of(const GenerateLine& line) {
 std::vector<LayerRequest> requests_of(const GenerateLine& line) {
   std::vector<LayerRequest> requests;
   if (line.spec.empty()) {
-    requests.push_back(line.layer);
-    requests.back().bcol = *line.bcol;
-    requests.back().name = line.name ? *line.name : default_name(line.layer.matrix);
+    const std::vector<std::int64_t> bcols = parse_bcols(line.bcols);
+    for (const std::int64_t bcol : bcols) {
+      requests.push_back(line.layer);
+      requests.back().bcol = bcol;
+      requests.back().name =
+          bundle_name(line.name ? *line.name : default_name(line.layer.matrix), bcol, bcols.size() > 1);
+    }
   } else {
     requests = read_spec(line.spec);
   }
@@ -121,7 +125,9 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
   command->add_option("matrix", line->layer.matrix, "Matrix file: .smtx, .mtx or .npy");
   CLI::Option* const spec =
       command->add_option("--spec", line->spec, "JSON file with many layers and bCols, in place of a matrix");
-  command->add_option("--bcol", line->bcol, "Columns of B that the kernel is made for (any other number works too)")
+  command
+      ->add_option("--bcol", line->bcols,
+                   "Columns of B that the kernel is made for (any other number works too); 32,64 makes NAME_n32 and NAME_n64")
       ->excludes(spec);
   command->add_option("-o,--output", line->mode.output, "Folder in which the bundle's folder is made")->required();
   command->add_option("--name", line->name, "Name of the bundle and prefix of its functions (default: the file's)")

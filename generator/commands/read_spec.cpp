@@ -61,8 +61,8 @@ class SpecEntry {
     request.matrix = beside(text("matrix"));
     request.bcol = bcol;
     check_bcol(bcol);
-    request.name = entry_.contains("name") ? text("name") : default_name(request.matrix);
-    request.name += one_of_several ? fmt::format("_n{}", bcol) : "";
+    request.name =
+        bundle_name(entry_.contains("name") ? text("name") : default_name(request.matrix), bcol, one_of_several);
     check_name(request.name);
     request.schedule = entry_.contains("schedule") ? text("schedule") : "auto";
     if (!is_looked_up(request.schedule)) {

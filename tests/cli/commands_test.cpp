@@ -6,11 +6,14 @@ namespace esc::cli {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Key;
 using ::testing::MatchesRegex;
 using ::testing::Not;
+using ::testing::SizeIs;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
@@ -71,6 +74,24 @@ TEST_F(Commands, GenerateWritesTheSixFilesOfABundle) {
   }
   EXPECT_THAT(files, UnorderedElementsAre("a", "a/a.h", "a/a.cu", "a/a_transformer.cpp", "a/a.packed",
                                           "a/manifest.json", "a/CMakeLists.txt"));
+}
+
+TEST_F(Commands, SeveralBColsGiveABundleForEach) {
+  write_matrix();
+  const std::vector<std::string> line{"generate", "a.mtx", "--no-verify", "--json", "--bcol", "40,8", "-o"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), line.begin(), line.end());
+    return escgen(more);
+  };
+  EXPECT_EQ(with({"out"}).status, 0);
+  EXPECT_THAT(snapshot("out"), AllOf(Contains(Key("a_n40")), Contains(Key("a_n8")), SizeIs(2 * 7)));
+  EXPECT_EQ(parse_json(read("out/a_n8/manifest.json"))["bcol"], 8);
+  EXPECT_EQ(with({"out", "--check"}).status, 0);
+  EXPECT_EQ(with({"named", "--name", "ffn"}).status, 0);
+  EXPECT_THAT(snapshot("named"), AllOf(Contains(Key("ffn_n40")), Contains(Key("ffn_n8"))));
+
+  write("spec.json", R"({"layers": [{"matrix": "a.mtx", "bcol": [40, 8]}]})");
+  EXPECT_EQ(escgen({"generate", "--spec", "spec.json", "-o", "out", "--check"}).status, 0) << "as a spec names them";
 }
 
 TEST_F(Commands, ManifestSaysWhatIsPromised) {

@@ -46,9 +46,13 @@ TEST_F(RefusedOptions, Bcol) {
       {"-1", "--bcol -1: is outside"},
       {"2147483648", "--bcol 2147483648: is outside"},
       {"99999999999999999999", "is outside"},
-      {"four", "--bcol = four"},
-      {"4.5", "--bcol = 4.5"},
-      {"4x", "--bcol = 4x"},
+      {"four", "--bcol four: has 'four' where a whole number is needed; write it as in 64, or several as in 32,64,128"},
+      {"4.5", "--bcol 4.5: has '4.5' where"},
+      {"4x", "--bcol 4x: has '4x' where"},
+      {"32,", "--bcol 32,: has '' where"},
+      {"32, 64", "--bcol 32, 64: has ' 64' where"},
+      {"32,0", "--bcol 0: is outside 1 to 2147483647"},
+      {"32,64,32", "--bcol 32,64,32: has 32 twice; give each number of columns once"},
   };
   for (const auto& [value, words] : wrong) {
     expect_refusal({"generate", "a.mtx", "-o", "out", "--bcol", value}, words);
