@@ -99,7 +99,8 @@ void print_result(const GeneratedLayer& generated, const nlohmann::json& more, c
   fmt::print("{}", text);
 }
 
-VerificationReport verify(const GeneratedLayer& generated, const SparseMatrix& matrix, const KernelBundle& bundle) {
+VerificationReport verify(const GeneratedLayer& generated, const SparseMatrix& matrix, const KernelBundle& bundle,
+                          StageProgress& progress) {
   BundleUnderTest under_test{generated.layer.name, generated.layer.bcol, {}, {}, generated.bytes()};
   for (const BundleFile& file : bundle.files) {
     if (file.name.ends_with(".cu")) {
@@ -108,14 +109,15 @@ VerificationReport verify(const GeneratedLayer& generated, const SparseMatrix& m
       under_test.transformer_text = file.text;
     }
   }
-  return verify_by_emulation(under_test, matrix, sample_effort);
+  return verify_by_emulation(under_test, matrix, sample_effort, progress);
 }
 
-ExitStatus check_layer(const GeneratedLayer& generated, const GenerateMode& mode) {
+ExitStatus check_layer(const GeneratedLayer& generated, const GenerateMode& mode, StageProgress& progress) {
   const fs::path manifest = fs::path(mode.output) / generated.layer.name / "manifest.json";
   const KernelBundle bundle =
       with_manifest(make_bundle(generated, format), manifest_with(generated.layer, measured_on_disk(manifest)));
   const std::string differences = compare_bundle(bundle, mode.output);
+  progress.finish();
   print_result(
       generated, {{"status", differences.empty() ? "current" : "stale"}, {"diff", differences}}, mode,
       differences.empty() ? "check      the bundle is current\n" : differences + "check      the bundle is stale\n");
@@ -123,14 +125,15 @@ ExitStatus check_layer(const GeneratedLayer& generated, const GenerateMode& mode
 }
 
 ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matrix, const GenerateMode& mode,
-                       const Console& console) {
+                       const Console& console, StageProgress& progress) {
   std::optional<VerificationRecord> verification;
   std::string verified = "verified   no: --no-verify\n";
   KernelBundle bundle = make_bundle(generated, format);
   if (mode.verify) {
     console.detail("running the kernel and the transformer on the emulated grid");
-    const VerificationReport report = verify(generated, matrix, bundle);
+    const VerificationReport report = verify(generated, matrix, bundle, progress);
     if (!report.passed()) {
+      progress.finish();
       fmt::print("{}", print(report));
       console.error(generated.layer.name + ": the generated bundle is wrong; it is not written");
       return ExitStatus::check_failed;
@@ -145,10 +148,13 @@ ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matr
   }
   std::optional<std::vector<KernelResources>> resources;
   if (mode.resources) {
+    progress.begin("asking nvcc for registers and shared memory");
     resources = kernel_resources(kernel_source(generated.layer), generated.layer.name, generated.layer.architectures);
   }
   bundle = with_manifest(std::move(bundle), manifest_json(generated.layer, verification, resources));
+  progress.begin("writing the bundle");
   const WriteOutcome outcome = write_bundle(bundle, mode.output, mode.force);
+  progress.finish();
   const std::string folder = (fs::path(mode.output) / bundle.name).string();
   std::string text = verified;
   for (const KernelResources& kernel : resources.value_or(std::vector<KernelResources>())) {
@@ -169,20 +175,26 @@ ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matr
 ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, const Console& console) {
   check_bcol(request.bcol);
   check_name(request.name);
+  StageProgress progress(console.terminal());
   console.detail("reading " + request.matrix);
-  const SparseMatrix matrix = read_matrix(request.matrix, request.read);
+  const SparseMatrix matrix = read_matrix(request.matrix, request.read, progress);
   if (request.min_sparsity && matrix.sparsity() < *request.min_sparsity) {
+    progress.finish();
     console.say(fmt::format("{}: skipped, {:.1f} % zeros are less than {:.1f} %", request.matrix,
                             100 * matrix.sparsity(), 100 * *request.min_sparsity));
     return ExitStatus::done;
   }
+  progress.begin("lowering the loop nest and packing the matrix");
   console.detail("lowering the loop nest and packing the matrix");
   const GeneratedLayer generated = make_layer(request, mode, matrix, console);
   if (mode.dry_run) {
+    progress.finish();
     print_result(generated, {{"status", "dry run"}}, mode, "bundle     not written: --dry-run\n");
     return ExitStatus::done;
   }
-  return mode.check ? check_layer(generated, mode) : write_layer(generated, matrix, mode, console);
+  progress.begin("laying out the texts of the bundle");
+  return mode.check ? check_layer(generated, mode, progress)
+                    : write_layer(generated, matrix, mode, console, progress);
 }
 
 }  // namespace esc
