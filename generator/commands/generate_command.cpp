@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "generator/commands/commands.h"
@@ -50,6 +51,10 @@ void refuse_unusable(const GenerateLine& line) {
   }
   if (!line.database.empty() && !line.mode.compaction) {
     throw UserError("--database " + line.database, "is of no use with --no-compaction", "leave one of the two out");
+  }
+  if (line.mode.max_packed && !(*line.mode.max_packed > 0 && std::isfinite(*line.mode.max_packed))) {
+    throw UserError(fmt::format("--max-packed {}", *line.mode.max_packed), "is not a ratio above 0",
+                    "give the most bytes of the packed matrix over those as CSR, such as 1.5");
   }
   if (!(line.min_sparsity >= 0 && line.min_sparsity <= 1)) {
     throw UserError(fmt::format("--min-sparsity {}", line.min_sparsity), "is outside 0 to 1",
@@ -148,6 +153,9 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
                       "its folder");
   command->add_option("--dtype", line->dtype, "Element type: f32")->capture_default_str();
   command->add_option("--layout", line->layout, "Layout of B and C: kn")->capture_default_str();
+  command->add_option("--max-packed", line->mode.max_packed,
+                      "Most bytes of the packed matrix over those as CSR (8 for a non-zero, 4 for a row): auto takes the "
+                      "best schedule within it");
   command->add_option("--min-sparsity", line->min_sparsity, "Skip matrices with a smaller share of zeros, 0 to 1");
   command->add_option("--seed", line->layer.read.seed, "Seed of the values of pattern-only files")
       ->check(whole_number_problem)

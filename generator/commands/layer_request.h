@@ -29,6 +29,7 @@ struct LayerRequest {
 /// How, for all layers of a command.
 struct GenerateMode {
   std::string output;
+  std::optional<double> max_packed;  ///< most bytes of the packed matrix, over those as CSR
   bool compaction = true;
   bool verify = true;
   bool resources = false;

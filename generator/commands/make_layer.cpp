@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "generator/commands/input.h"
 #include "generator/commands/layer_request.h"
@@ -6,14 +8,16 @@
 namespace esc {
 namespace {
 
+GenerateOptions options_of(const LayerRequest& request, const ScheduleChoice& choice) {
+  return {.name = request.name,
+          .source_file = printable_file_name(request.matrix),
+          .bcol = request.bcol,
+          .architectures = request.devices.empty() ? default_architectures() : architectures_of(request.devices),
+          .choice = choice};
+}
+
 GeneratedLayer generate_with(const LayerRequest& request, const SparseMatrix& matrix, const ScheduleChoice& choice) {
-  return generate_layer(
-      matrix, read_loop_nest(request.kernel),
-      {.name = request.name,
-       .source_file = printable_file_name(request.matrix),
-       .bcol = request.bcol,
-       .architectures = request.devices.empty() ? default_architectures() : architectures_of(request.devices),
-       .choice = choice});
+  return generate_layer(matrix, read_loop_nest(request.kernel), options_of(request, choice));
 }
 
 LayerShape shape_of(const LayerRequest& request, const SparseMatrix& matrix) {
@@ -87,10 +91,63 @@ ScheduleChoice with_sharing_note(ScheduleChoice choice, const LayerRequest& requ
   return choice;
 }
 
+/// How large a schedule makes the packed matrix, over CSR.
+double packed_ratio(const LayerRequest& request, const SparseMatrix& matrix, const ScheduleChoice& choice) {
+  return static_cast<double>(planned_bytes(matrix, options_of(request, choice))) /
+         static_cast<double>(csr_bytes(matrix));
+}
+
+/// "--max-packed 1.32" for 1.3127: what would allow it.
+std::string allowance_for(double ratio) { return fmt::format("--max-packed {:.2f}", std::ceil(100 * ratio) / 100); }
+
+/// A schedule that was asked for by name is not exchanged for another one.
+void check_packed(const LayerRequest& request, const SparseMatrix& matrix, const ScheduleChoice& choice,
+                  double max_packed) {
+  if (const double ratio = packed_ratio(request, matrix, choice); ratio > max_packed) {
+    throw UserError(fmt::format("--max-packed {}", max_packed),
+                    fmt::format("{} packs {} into {:.2f} of its bytes as CSR", print(choice.schedule), request.name,
+                                ratio),
+                    fmt::format("leave the schedule to auto, or allow {}", allowance_for(ratio)));
+  }
+}
+
+/// The best in the ranking that packs the matrix small enough, behind all of them what auto falls back to.
+ScheduleChoice choose_within(const LayerRequest& request, const SparseMatrix& matrix,
+                             std::vector<ScheduleChoice> ranking, double max_packed) {
+  ranking.push_back(uneven_rows_schedule(request.bcol));
+  const ScheduleChoice* smallest = nullptr;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t rank = 0; rank < ranking.size(); ++rank) {
+    ScheduleChoice& choice = ranking[rank];
+    try {
+      const double ratio = packed_ratio(request, matrix, choice);
+      if (ratio <= max_packed) {
+        choice.source += fmt::format(", number {} in rank, the first within {} of CSR", rank + 1, max_packed);
+        return choice;
+      }
+      if (ratio < least) {
+        least = ratio;
+        smallest = &choice;
+      }
+    } catch (const UnsuitableSchedule&) {
+      continue;  // the matrix does not allow this one, however large it would be
+    }
+  }
+  ESC_CHECK(smallest != nullptr, "family rows takes every matrix");
+  throw UserError(fmt::format("--max-packed {}", max_packed),
+                  fmt::format("no schedule that is known for such layers packs {} so small: the smallest, {}, takes "
+                              "{:.2f} of its bytes as CSR",
+                              request.name, print(smallest->schedule), least),
+                  fmt::format("allow {}, or try other schedules with --schedule", allowance_for(least)));
+}
+
 /// What auto chooses; where the matrix does not allow that, what it falls back to.
 GeneratedLayer generate_automatically(const LayerRequest& request, const GenerateMode& mode,
                                       const SparseMatrix& matrix) {
-  const ScheduleChoice choice = ranked_schedules(shape_of(request, matrix), databases_for(request, mode)).front();
+  const std::vector<ScheduleChoice> ranking =
+      ranked_schedules(shape_of(request, matrix), databases_for(request, mode));
+  const ScheduleChoice choice =
+      mode.max_packed ? choose_within(request, matrix, ranking, *mode.max_packed) : ranking.front();
   try {
     return generate_with(request, matrix, with_sharing_note(with_device_note(choice, request), request));
   } catch (const UnsuitableSchedule& refusal) {
@@ -121,6 +178,9 @@ GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode,
                           "give --no-compaction with a schedule of family atomic");
     }
     atomic->compaction = false;
+  }
+  if (mode.max_packed) {
+    check_packed(request, matrix, choice, *mode.max_packed);
   }
   return generate_with(request, matrix, choice);
 }

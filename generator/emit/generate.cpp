@@ -49,17 +49,46 @@ std::vector<Pattern> patterns_in(const transformer::PackedMatrix& packed, int he
   return patterns;
 }
 
+transformer::PackingOptions cut_of(const AtomicSchedule& schedule, const GenerateOptions& options) {
+  return {.height = static_cast<std::uint32_t>(schedule.ufi), .max_list_columns = options.max_list_columns};
+}
+
+transformer::TaskOptions cut_of(const RowsSchedule& schedule) {
+  return {.longest = static_cast<std::uint32_t>(schedule.task),
+          .light = static_cast<std::uint32_t>(schedule.light),
+          .block_heavy = static_cast<std::uint32_t>(schedule.warps),
+          .block_light = static_cast<std::uint32_t>(schedule.block_groups())};
+}
+
+transformer::RegionOptions cut_of(const PanelSchedule& schedule) {
+  return {.height = static_cast<std::uint32_t>(schedule.ufi),
+          .warps = static_cast<std::uint32_t>(schedule.warps),
+          .groups = static_cast<std::uint32_t>(schedule.groups),
+          .warp_panels = static_cast<std::uint32_t>(schedule.warp_panels()),
+          .block_panels = static_cast<std::uint32_t>(schedule.panels),
+          .multiple = static_cast<std::uint32_t>(schedule.ufk)};
+}
+
+transformer::PackedFormat plan_layer(const AtomicSchedule& schedule, const SparseMatrix& matrix,
+                                     const GenerateOptions& options) {
+  return transformer::plan(csr_view(matrix), cut_of(schedule, options));
+}
+
+transformer::TaskFormat plan_layer(const RowsSchedule& schedule, const SparseMatrix& matrix, const GenerateOptions&) {
+  return transformer::plan_tasks(csr_view(matrix), cut_of(schedule));
+}
+
 Packing pack_layer(const AtomicSchedule& schedule, const SparseMatrix& matrix, const GenerateOptions& options) {
-  const auto height = static_cast<std::uint32_t>(schedule.ufi);
   const auto packed = std::make_shared<const transformer::PackedMatrix>(
-      transformer::pack(csr_view(matrix), {.height = height, .max_list_columns = options.max_list_columns}));
+      transformer::pack(csr_view(matrix), cut_of(schedule, options)));
   if (packed->format().counts.lists > most_blocks) {
     throw UserError(options.source_file,
                     fmt::format("has {} lists of columns, more than the {} blocks of a grid",
                                 packed->format().counts.lists, most_blocks),
                     "choose a schedule with a smaller ufi");
   }
-  return {packed->format(), transformer::pattern_digests(csr_view(matrix), height), patterns_in(*packed, schedule.ufi),
+  return {packed->format(), transformer::pattern_digests(csr_view(matrix), static_cast<std::uint32_t>(schedule.ufi)),
+          patterns_in(*packed, schedule.ufi),
           std::shared_ptr<const std::byte[]>(packed, packed->bytes().data())};
 }
 
@@ -104,17 +133,17 @@ void check_shared_memory(const PanelSchedule& schedule, const transformer::Regio
   }
 }
 
-Packing pack_layer(const PanelSchedule& schedule, const SparseMatrix& matrix, const GenerateOptions& options) {
-  const transformer::RegionOptions cut{.height = static_cast<std::uint32_t>(schedule.ufi),
-                                       .warps = static_cast<std::uint32_t>(schedule.warps),
-                                       .groups = static_cast<std::uint32_t>(schedule.groups),
-                                       .warp_panels = static_cast<std::uint32_t>(schedule.warp_panels()),
-                                       .block_panels = static_cast<std::uint32_t>(schedule.panels),
-                                       .multiple = static_cast<std::uint32_t>(schedule.ufk)};
-  const transformer::RegionFormat format = transformer::plan_regions(csr_view(matrix), cut);
+transformer::RegionFormat plan_layer(const PanelSchedule& schedule, const SparseMatrix& matrix,
+                                     const GenerateOptions& options) {
+  const transformer::RegionFormat format = transformer::plan_regions(csr_view(matrix), cut_of(schedule));
   check_size(format, csr_bytes(matrix), options.source_file);
   check_sums(schedule, format, options.max_group_columns);
   check_shared_memory(schedule, format, options.architectures);
+  return format;
+}
+
+Packing pack_layer(const PanelSchedule& schedule, const SparseMatrix& matrix, const GenerateOptions& options) {
+  const transformer::RegionFormat format = plan_layer(schedule, matrix, options);
   const auto packed =
       std::make_shared<const transformer::PackedRegions>(transformer::pack_planned_regions(csr_view(matrix), format));
   return {format, transformer::pattern_digests(csr_view(matrix), format.shape), std::nullopt,
@@ -122,17 +151,13 @@ Packing pack_layer(const PanelSchedule& schedule, const SparseMatrix& matrix, co
 }
 
 Packing pack_layer(const RowsSchedule& schedule, const SparseMatrix& matrix, const GenerateOptions& options) {
-  const transformer::TaskOptions cut{.longest = static_cast<std::uint32_t>(schedule.task),
-                                     .light = static_cast<std::uint32_t>(schedule.light),
-                                     .block_heavy = static_cast<std::uint32_t>(schedule.warps),
-                                     .block_light = static_cast<std::uint32_t>(schedule.block_groups())};
-  const transformer::TaskFormat format = transformer::plan_tasks(csr_view(matrix), cut);
+  const transformer::TaskFormat format = plan_layer(schedule, matrix, options);
   if (format.counts.tasks > most_blocks) {
     throw UserError(options.source_file,
                     fmt::format("has {} tasks, more than the {} that the kernel counts", format.counts.tasks, most_blocks),
                     "choose a schedule with a larger task");
   }
-  const auto packed = std::make_shared<const transformer::PackedTasks>(transformer::pack_tasks(csr_view(matrix), cut));
+  const auto packed = std::make_shared<const transformer::PackedTasks>(transformer::pack_tasks(csr_view(matrix), cut_of(schedule)));
   return {format, transformer::pattern_digests(csr_view(matrix), format.shape), std::nullopt,
           std::shared_ptr<const std::byte[]>(packed, packed->bytes.span().data())};
 }
@@ -140,6 +165,12 @@ Packing pack_layer(const RowsSchedule& schedule, const SparseMatrix& matrix, con
 constexpr const char* manifest_name = "manifest.json";
 
 }  // namespace
+
+std::uint64_t planned_bytes(const SparseMatrix& matrix, const GenerateOptions& options) {
+  check_legal(options.choice.schedule, options.bcol);
+  return std::visit([&](const auto& schedule) { return plan_layer(schedule, matrix, options).bytes; },
+                    options.choice.schedule);
+}
 
 GeneratedLayer generate_layer(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options) {
   check_legal(options.choice.schedule, options.bcol);

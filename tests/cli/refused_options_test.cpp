@@ -128,6 +128,9 @@ TEST_F(RefusedOptions, Numbers) {
   for (const std::string value : {"-0.1", "1.1", "nan"}) {
     expect_generate_refusal({"--min-sparsity=" + value}, "is outside 0 to 1");
   }
+  for (const std::string value : {"0", "-1.5", "nan", "inf"}) {
+    expect_generate_refusal({"--max-packed=" + value}, "is not a ratio above 0; give the most bytes of the packed matrix");
+  }
   for (const std::string value : {"-1", "1.5", "x", "99999999999999999999"}) {
     expect_generate_refusal({"--seed=" + value}, "--seed");
     expect_refusal({"sample", "-o", "b.mtx", "--seed=" + value}, "--seed");
