@@ -131,31 +131,36 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
   CLI::Option* const spec =
       command->add_option("--spec", line->spec, "JSON file with many layers and bCols, in place of a matrix");
   command
-      ->add_option("--bcol", line->bcols,
-                   "Columns of B that the kernel is made for (any other number works too); 32,64 makes NAME_n32 and NAME_n64")
+      ->add_option(
+          "--bcol", line->bcols,
+          "Columns of B that the kernel is made for (any other number works too); 32,64 makes NAME_n32 and NAME_n64")
       ->excludes(spec);
   command->add_option("-o,--output", line->mode.output, "Folder in which the bundle's folder is made")->required();
   command->add_option("--name", line->name, "Name of the bundle and prefix of its functions (default: the file's)")
       ->excludes(spec);
   command
-      ->add_option("--schedule", line->layer.schedule,
-                   "auto: the best known by measurement; published: the paper's for the A100, of family atomic; or one as "
-                   "UFi-UFk-WarpTile-ThreadBlockSize or FAMILY:key=value,...")
+      ->add_option(
+          "--schedule", line->layer.schedule,
+          "auto: the best known by measurement; published: the paper's for the A100, of family atomic; or one as "
+          "UFi-UFk-WarpTile-ThreadBlockSize or FAMILY:key=value,...")
       ->capture_default_str()
       ->excludes(spec);
   command->add_option("--kernel", line->layer.kernel, "C file with the input loop nest (default: the shipped SpMM)")
       ->excludes(spec);
-  command->add_option("--gpu", line->gpus,
-                      "GPU to build for: a100, h100, h200, .. (repeatable; one schedule serves all, auto takes the first one's)");
+  command->add_option(
+      "--gpu", line->gpus,
+      "GPU to build for: a100, h100, h200, .. (repeatable; one schedule serves all, auto takes the first one's)");
   command->add_option("--arch", line->architectures, "CUDA architecture to build for, as in sm_90 (repeatable)");
-  command->add_option("--database", line->database,
-                      "Schedule database that auto looks into before the built-in one: a file that esctune publish wrote, or "
-                      "its folder");
+  command->add_option(
+      "--database", line->database,
+      "Schedule database that auto looks into before the built-in one: a file that esctune publish wrote, or "
+      "its folder");
   command->add_option("--dtype", line->dtype, "Element type: f32")->capture_default_str();
   command->add_option("--layout", line->layout, "Layout of B and C: kn")->capture_default_str();
-  command->add_option("--max-packed", line->mode.max_packed,
-                      "Most bytes of the packed matrix over those as CSR (8 for a non-zero, 4 for a row): auto takes the "
-                      "best schedule within it");
+  command->add_option(
+      "--max-packed", line->mode.max_packed,
+      "Most bytes of the packed matrix over those as CSR (8 for a non-zero, 4 for a row): auto takes the "
+      "best schedule within it");
   command->add_option("--min-sparsity", line->min_sparsity, "Skip matrices with a smaller share of zeros, 0 to 1");
   command->add_option("--seed", line->layer.read.seed, "Seed of the values of pattern-only files")
       ->check(whole_number_problem)

@@ -19,7 +19,7 @@ struct LayerRequest {
   std::int64_t bcol = 0;
   std::string name;
   std::string schedule = "auto";  ///< "auto", "published", or the text of one
-  std::string kernel;  ///< empty: the shipped SpMM
+  std::string kernel;             ///< empty: the shipped SpMM
   /// What it is built for; none: the default architectures. Of several, auto takes the first one's schedule.
   std::vector<TargetDevice> devices;
   ReadOptions read;

@@ -58,8 +58,7 @@ std::string names_of(const std::vector<TargetDevice>& devices) {
 
 /// The choice with a word on the device, where the database is of another one.
 ScheduleChoice with_device_note(ScheduleChoice choice, const LayerRequest& request) {
-  if (!request.devices.empty() && choice.database &&
-      !may_be(request.devices.front().key, choice.database->key)) {
+  if (!request.devices.empty() && choice.database && !may_be(request.devices.front().key, choice.database->key)) {
     choice.notes.push_back(
         fmt::format("no measurements of such layers on {}: the schedule is from the database of the nearest device, {}",
                     request.devices.front().name, describe(*choice.database)));
@@ -76,9 +75,10 @@ bool is_shared(const LayerRequest& request) {
 }
 
 std::string sharing_note(const LayerRequest& request) {
-  return fmt::format("one schedule serves {}: it is chosen for {}, the first one named; for the best one of each, "
-                     "generate a bundle for each",
-                     names_of(request.devices), request.devices.front().name);
+  return fmt::format(
+      "one schedule serves {}: it is chosen for {}, the first one named; for the best one of each, "
+      "generate a bundle for each",
+      names_of(request.devices), request.devices.front().name);
 }
 
 /// The choice with a word, for the manifest too, on whose it is, where devices share it.
@@ -104,10 +104,10 @@ std::string allowance_for(double ratio) { return fmt::format("--max-packed {:.2f
 void check_packed(const LayerRequest& request, const SparseMatrix& matrix, const ScheduleChoice& choice,
                   double max_packed) {
   if (const double ratio = packed_ratio(request, matrix, choice); ratio > max_packed) {
-    throw UserError(fmt::format("--max-packed {}", max_packed),
-                    fmt::format("{} packs {} into {:.2f} of its bytes as CSR", print(choice.schedule), request.name,
-                                ratio),
-                    fmt::format("leave the schedule to auto, or allow {}", allowance_for(ratio)));
+    throw UserError(
+        fmt::format("--max-packed {}", max_packed),
+        fmt::format("{} packs {} into {:.2f} of its bytes as CSR", print(choice.schedule), request.name, ratio),
+        fmt::format("leave the schedule to auto, or allow {}", allowance_for(ratio)));
   }
 }
 
@@ -144,8 +144,7 @@ ScheduleChoice choose_within(const LayerRequest& request, const SparseMatrix& ma
 /// What auto chooses; where the matrix does not allow that, what it falls back to.
 GeneratedLayer generate_automatically(const LayerRequest& request, const GenerateMode& mode,
                                       const SparseMatrix& matrix) {
-  const std::vector<ScheduleChoice> ranking =
-      ranked_schedules(shape_of(request, matrix), databases_for(request, mode));
+  const std::vector<ScheduleChoice> ranking = ranked_schedules(shape_of(request, matrix), databases_for(request, mode));
   const ScheduleChoice choice =
       mode.max_packed ? choose_within(request, matrix, ranking, *mode.max_packed) : ranking.front();
   try {

@@ -193,8 +193,7 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
     return ExitStatus::done;
   }
   progress.begin("laying out the texts of the bundle");
-  return mode.check ? check_layer(generated, mode, progress)
-                    : write_layer(generated, matrix, mode, console, progress);
+  return mode.check ? check_layer(generated, mode, progress) : write_layer(generated, matrix, mode, console, progress);
 }
 
 }  // namespace esc

@@ -52,9 +52,9 @@ ExitStatus run(const VerifyRequest& request, const Console& console) {
   progress.begin("checking");
   console.say(fmt::format("{}: {} x {}, {} non-zeros, made for bCol {}", bundle.manifest.name, bundle.manifest.rows,
                           bundle.manifest.columns, bundle.manifest.nonzeros, bundle.manifest.bcol));
-  const VerificationReport report = request.device == "gpu"
-                                        ? verify_on_gpu(bundle, request.folder, progress)
-                                        : verify_by_emulation(bundle.under_test(), bundle.matrix, thorough_effort, progress);
+  const VerificationReport report =
+      request.device == "gpu" ? verify_on_gpu(bundle, request.folder, progress)
+                              : verify_by_emulation(bundle.under_test(), bundle.matrix, thorough_effort, progress);
   progress.finish();
   fmt::print("{}", request.json ? to_json(bundle.manifest.name, report) : print(report));
   return report.passed() ? ExitStatus::done : ExitStatus::check_failed;

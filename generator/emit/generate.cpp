@@ -157,7 +157,8 @@ Packing pack_layer(const RowsSchedule& schedule, const SparseMatrix& matrix, con
                     fmt::format("has {} tasks, more than the {} that the kernel counts", format.counts.tasks, most_blocks),
                     "choose a schedule with a larger task");
   }
-  const auto packed = std::make_shared<const transformer::PackedTasks>(transformer::pack_tasks(csr_view(matrix), cut_of(schedule)));
+  const auto packed =
+      std::make_shared<const transformer::PackedTasks>(transformer::pack_tasks(csr_view(matrix), cut_of(schedule)));
   return {format, transformer::pattern_digests(csr_view(matrix), format.shape), std::nullopt,
           std::shared_ptr<const std::byte[]>(packed, packed->bytes.span().data())};
 }

@@ -50,8 +50,8 @@ std::vector<fs::path> database_files(const fs::path& folder) {
 std::vector<ScheduleDatabase> read_databases(const fs::path& file_or_folder) {
   std::error_code ignored;
   std::vector<ScheduleDatabase> databases;
-  for (const fs::path& file : fs::is_directory(file_or_folder, ignored) ? database_files(file_or_folder)
-                                                                        : std::vector{file_or_folder}) {
+  for (const fs::path& file :
+       fs::is_directory(file_or_folder, ignored) ? database_files(file_or_folder) : std::vector{file_or_folder}) {
     databases.push_back(ScheduleDatabase::parse(read_file(file), file.string()));
   }
   return databases;

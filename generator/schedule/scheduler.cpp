@@ -176,7 +176,8 @@ ScheduleChoice uneven_rows_schedule(long long bcol) {
 ScheduleChoice published_schedule(long long bcol) {
   const DefaultEntry* entry = published_database().default_for(bcol);
   ESC_CHECK(entry != nullptr, "the database of the A100 has the paper's schedules");
-  return {entry->schedule, fmt::format("published: the paper's best single schedule on an A100 at bCol {}", entry->bcol)};
+  return {entry->schedule,
+          fmt::format("published: the paper's best single schedule on an A100 at bCol {}", entry->bcol)};
 }
 
 std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,

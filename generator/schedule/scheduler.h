@@ -13,14 +13,14 @@ namespace esc {
 /// A schedule with where it came from, for the manifest and the user.
 struct ScheduleChoice {
   Schedule schedule;
-  std::string source;                   ///< "user", or "database: ...", "published: ...", "default: ..." with the evidence
-  std::vector<std::string> notes = {};  ///< what the user should know: that a library is faster, for example
+  std::string source;  ///< "user", or "database: ...", "published: ...", "default: ..." with the evidence
+  std::vector<std::string> notes = {};        ///< what the user should know: that a library is faster, for example
   std::optional<DatabaseHead> database = {};  ///< that it is from; absent where it is from none
 };
 
 /// A class within so many octaves of a layer is about such layers: what it says counts before what another database has
-/// for the layer. Between classes of the shipped database that are an octave apart, "TF32 is faster" in one holds for the
-/// other in 85 % of the cases, and the speed-ups differ by 12 %; at two octaves in 50 %, and by 26 %.
+/// for the layer. Between classes of the shipped database that are an octave apart, "TF32 is faster" in one holds for
+/// the other in 85 % of the cases, and the speed-ups differ by 12 %; at two octaves in 50 %, and by 26 %.
 constexpr double close_class = 1;
 
 /// A class that is farther from a layer than this many octaves says nothing of it: regions of family panel, sized for
@@ -45,8 +45,8 @@ ScheduleChoice choose_schedule(const LayerShape& shape, const ScheduleDatabase& 
 /// schedule of family rows that was among the fastest for power laws of row lengths.
 ScheduleChoice uneven_rows_schedule(long long bcol);
 
-/// The schedule that `--schedule published` stands for: the paper's best single one on an A100 for the nearest published
-/// bCol that is not above this one (32, 64, 128; below 32 the one for 32).
+/// The schedule that `--schedule published` stands for: the paper's best single one on an A100 for the nearest
+/// published bCol that is not above this one (32, 64, 128; below 32 the one for 32).
 ScheduleChoice published_schedule(long long bcol);
 
 /// The schedule nearest to this one that is legal for bCol: narrower tiles and vectors, and what follows of groups,

@@ -154,9 +154,13 @@ class BundleArchitectures : public GeneratedBundles {
                                 "\nadd_subdirectory(out/a)\nget_target_property(chosen a CUDA_ARCHITECTURES)\n"
                                 "file(WRITE ${CMAKE_BINARY_DIR}/chosen \"${chosen}\")\n");
     std::filesystem::remove_all(path("build"));
-    std::vector<std::string> command{ESC_CMAKE,    "-S", ".",
-                                     "-B",         "build",
-                                     "-G",         ESC_CMAKE_GENERATOR,
+    std::vector<std::string> command{ESC_CMAKE,
+                                     "-S",
+                                     ".",
+                                     "-B",
+                                     "build",
+                                     "-G",
+                                     ESC_CMAKE_GENERATOR,
                                      "-DCMAKE_CUDA_COMPILER=" + std::string(find_nvcc())};
     command.insert(command.end(), options.begin(), options.end());
     std::string chosen;

@@ -46,8 +46,8 @@ TEST_F(MaxPacked, IsNoLimitWhereTheBestIsWithinIt) {
   const nlohmann::json best = layer({});
   const nlohmann::json within = layer({"--max-packed", "1000"});
   EXPECT_EQ(within["schedule"], best["schedule"]);
-  EXPECT_EQ(within["schedule_source"], best["schedule_source"].get<std::string>() +
-                                           ", number 1 in rank, the first within 1000 of CSR");
+  EXPECT_EQ(within["schedule_source"],
+            best["schedule_source"].get<std::string>() + ", number 1 in rank, the first within 1000 of CSR");
 }
 
 TEST_F(MaxPacked, TakesTheNextInRankThatIsWithinIt) {
@@ -75,9 +75,9 @@ TEST_F(MaxPacked, RefusesANamedScheduleThatExceedsIt) {
     const std::string below = std::to_string(0.99 * taken);
     const ProcessResult refused = escgen(line({"--schedule", schedule, "--max-packed", below}));
     EXPECT_EQ(refused.status, 2);
-    EXPECT_THAT(refused.errors,
-                AllOf(StartsWith("escgen: --max-packed "), HasSubstr(fmt::format("into {:.2f} of its bytes as CSR", taken)),
-                      HasSubstr("leave the schedule to auto, or allow --max-packed ")));
+    EXPECT_THAT(refused.errors, AllOf(StartsWith("escgen: --max-packed "),
+                                      HasSubstr(fmt::format("into {:.2f} of its bytes as CSR", taken)),
+                                      HasSubstr("leave the schedule to auto, or allow --max-packed ")));
     EXPECT_EQ(layer({"--schedule", schedule, "--max-packed", std::to_string(1.01 * taken)})["schedule"],
               layer({"--schedule", schedule})["schedule"]);
   }

@@ -119,8 +119,9 @@ TEST_F(RefusedOptions, ElementTypeAndLayout) {
   }
   for (const std::string layout : {"nk", "KN", "rows"}) {
     expect_generate_refusal({"--layout=" + layout, "--schedule", "panel:warps=4"},
-                            "escgen: --layout " + layout + ": is not supported: B is K x N and C is M x N, both row-major; "
-                            "use --layout kn, with B and C transposed where yours are N x K and N x M\n");
+                            "escgen: --layout " + layout +
+                                ": is not supported: B is K x N and C is M x N, both row-major; "
+                                "use --layout kn, with B and C transposed where yours are N x K and N x M\n");
   }
 }
 
@@ -129,7 +130,8 @@ TEST_F(RefusedOptions, Numbers) {
     expect_generate_refusal({"--min-sparsity=" + value}, "is outside 0 to 1");
   }
   for (const std::string value : {"0", "-1.5", "nan", "inf"}) {
-    expect_generate_refusal({"--max-packed=" + value}, "is not a ratio above 0; give the most bytes of the packed matrix");
+    expect_generate_refusal({"--max-packed=" + value},
+                            "is not a ratio above 0; give the most bytes of the packed matrix");
   }
   for (const std::string value : {"-1", "1.5", "x", "99999999999999999999"}) {
     expect_generate_refusal({"--seed=" + value}, "--seed");
