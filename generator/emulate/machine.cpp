@@ -201,6 +201,9 @@ bool Machine::run_launch(const Launch& launch) {
       whole = false;
       break;
     }
+    if (options_.after_block) {
+      options_.after_block(launch.kernel->facts.name, index + 1, count);
+    }
   }
   ++counters_.launches;
   launch_ = nullptr;
