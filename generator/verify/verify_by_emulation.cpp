@@ -4,8 +4,8 @@
 #include <numeric>
 #include <span>
 
+#include "generator/emulate/compile_program.h"
 #include "generator/emulate/device.h"
-#include "generator/emulate/host_program.h"
 #include "generator/verify/emulated_product.h"
 #include "generator/verify/emulated_transformer.h"
 #include "generator/verify/panel_sample.h"
@@ -76,7 +76,7 @@ VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const Spar
                                          effort.most_packed_nonzeros));
   }
 
-  const HostProgram program = HostProgram::compile_cuda(bundle.kernel_text, bundle.name + ".cu");
+  const HostProgram program = compile_cuda(bundle.kernel_text, bundle.name + ".cu");
   for (const ProductCase& product : judging_cases(bundle.bcol)) {
     if (dense_bytes(matrix, product) > most_dense_bytes) {
       report.skipped.push_back(fmt::format("{} was not run: B and C would take {} GiB", print(product),
