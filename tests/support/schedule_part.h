@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "generator/schedule/schedule.h"
+
+namespace esc::tests {
+
+/// A schedule that is legal for a bCol.
+struct ScheduleFor {
+  std::int64_t bcol = 1;
+  Schedule schedule;
+};
+
+/// All legal schedules for the bCols that differ in what is legal: far from and at powers of two, divided by four or
+/// not. In family atomic with compaction and without, in the others with pdl on.
+std::vector<ScheduleFor> legal_atomic();
+std::vector<ScheduleFor> legal_panel();
+std::vector<ScheduleFor> legal_rows();
+
+/// The values of its parameters, bCol first.
+std::vector<int> keys_of(const ScheduleFor& one);
+
+/// What an ordinary run takes of them, ascending: all values and all pairs of values of the parameters and of bCol come
+/// up.
+std::vector<ScheduleFor> ordinary_part(const std::vector<ScheduleFor>& legal);
+
+/// About `wanted` of those for one bCol, drawn by a hash of their text.
+std::vector<ScheduleFor> drawn_part(const std::vector<ScheduleFor>& legal, std::int64_t bcol, std::size_t wanted);
+constexpr std::size_t all_of_them = std::numeric_limits<std::size_t>::max();
+
+/// The bCols, in a whole run; none in an ordinary one.
+std::vector<std::int64_t> bcols_of_a_whole_run();
+
+}  // namespace esc::tests
