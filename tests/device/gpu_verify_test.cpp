@@ -42,7 +42,8 @@ struct KernelKeys {
     return {bcol, one.ufi, one.vector, one.groups > 1, one.warps > 1, one.panels > 1, one.stage, one.pdl};
   }
   std::vector<int> operator()(const RowsSchedule& one) const {
-    return {bcol, one.vector, one.unroll, one.task<16, one.light == one.task, one.warps> 1, one.pdl};
+    const bool short_tasks = one.task < 16;
+    return {bcol, one.vector, one.unroll, short_tasks, one.light == one.task, one.warps > 1, one.pdl};
   }
 };
 
