@@ -89,6 +89,9 @@ std::vector<Trial> trials_of(const std::vector<ScheduleFor>& choices, const std:
   for (const ScheduleFor& choice : choices) {
     for (auto turn = turns.begin(); turn != turns.end(); ++turn) {
       const NamedMatrix& shape = **turn;
+      if (tests::adds_too_many_tasks(choice.schedule, shape.matrix)) {
+        continue;
+      }
       try {
         trials.push_back({generate_layer(shape.matrix, spmm_nest(),
                                          {.name = fmt::format("trial_{}", trials.size()),

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cctype>
 #include <iostream>
 #include <sstream>
 #include <string>
@@ -53,40 +52,16 @@ SparseMatrix staircase() {
 struct Corner {
   Schedule schedule;
   std::int64_t bcol = 128;
-  std::size_t turn = 0;  ///< which architecture an ordinary run compiles it for
 };
-
-void PrintTo(const Corner& corner, std::ostream* stream) { *stream << print(corner.schedule); }
-
-class NvccSweep : public testing::TestWithParam<Corner> {};
 
 /// Instances of the kernel of a bundle, and for family rows the one that sets rows to zero.
 std::size_t kernels_of(const Schedule& schedule) {
   return std::holds_alternative<AtomicSchedule>(schedule) ? 2 : std::holds_alternative<PanelSchedule>(schedule) ? 3 : 4;
 }
 
-TEST_P(NvccSweep, CompilesWithoutWarningsAndSpills) {
-  if (find_nvcc().empty()) {
-    GTEST_SKIP() << "nvcc is neither on the PATH nor in /usr/local/cuda/bin";
-  }
-  const std::string text = kernel_text(layer_of(staircase(), GetParam().bcol, GetParam().schedule));
-  std::vector<int> targets = architectures();
-  if (!full_sweep()) {
-    targets = {targets[GetParam().turn % targets.size()]};
-  }
-  const std::vector<KernelResources> kernels = kernel_resources(text, "layer", targets);
-  EXPECT_EQ(kernels.size(), kernels_of(GetParam().schedule) * targets.size())
-      << "the tuned kernel and the others, on each architecture";
-  for (const KernelResources& kernel : kernels) {
-    EXPECT_EQ(kernel.spill_bytes, 0) << kernel.kernel << " on sm_" << kernel.architecture;
-    std::cout << fmt::format("{:<90} {:<20} sm_{:<3} {:>3} registers, {} bytes spilled\n", print(GetParam().schedule),
-                             kernel.kernel, kernel.architecture, kernel.registers, kernel.spill_bytes);
-  }
-}
-
-Corner corner(const AtomicSchedule& schedule) { return {schedule, schedule.threads <= 128 ? 128 : 257, 0}; }
-Corner corner(const PanelSchedule& schedule) { return {schedule, schedule.vector == 1 ? 257 : 100, 0}; }
-Corner corner(const RowsSchedule& schedule) { return {schedule, schedule.vector == 1 ? 257 : 100, 0}; }
+Corner corner(const AtomicSchedule& schedule) { return {schedule, schedule.threads <= 128 ? 128 : 257}; }
+Corner corner(const PanelSchedule& schedule) { return {schedule, schedule.vector == 1 ? 257 : 100}; }
+Corner corner(const RowsSchedule& schedule) { return {schedule, schedule.vector == 1 ? 257 : 100}; }
 
 /// The corners of the schedule spaces; an ordinary run takes some in which each value comes up, the largest kernels
 /// included.
@@ -105,9 +80,6 @@ std::vector<Corner> corners() {
                              corner(RowsSchedule{128, 4, 8, 1, 1, 16, false}),
                              corner(RowsSchedule{1, 1, 8, 32, 8, 16, true})};
   if (!full_sweep()) {
-    for (std::size_t turn = 0; turn < chosen.size(); ++turn) {
-      chosen[turn].turn = turn;
-    }
     return chosen;
   }
   chosen.clear();
@@ -153,15 +125,34 @@ std::vector<Corner> corners() {
   return chosen;
 }
 
-std::string name_of(const Schedule& schedule) {
-  std::string name = print(schedule);
-  std::ranges::replace_if(
-      name, [](unsigned char character) { return std::isalnum(character) == 0; }, '_');
-  return name;
+/// One of the parts of the corners, to be run beside each other.
+class NvccSweep : public testing::TestWithParam<std::size_t> {};
+constexpr std::size_t parts = 4;
+
+/// A whole run takes all architectures for each corner; else they take turns.
+TEST_P(NvccSweep, CompilesWithoutWarningsAndSpills) {
+  if (find_nvcc().empty()) {
+    GTEST_SKIP() << "nvcc is neither on the PATH nor in /usr/local/cuda/bin";
+  }
+  const std::vector<int> all_targets = architectures();
+  const std::vector<Corner> all = corners();
+  for (std::size_t index = GetParam(); index < all.size(); index += parts) {
+    const auto& [schedule, bcol] = all[index];
+    SCOPED_TRACE(print(schedule));
+    const std::vector<int> targets = full_sweep() ? all_targets : std::vector{all_targets[index % all_targets.size()]};
+    const std::vector<KernelResources> kernels =
+        kernel_resources(kernel_text(layer_of(staircase(), bcol, schedule)), "layer", targets);
+    EXPECT_EQ(kernels.size(), kernels_of(schedule) * targets.size()) << "the tuned kernel and the others";
+    for (const KernelResources& kernel : kernels) {
+      EXPECT_EQ(kernel.spill_bytes, 0) << kernel.kernel << " on sm_" << kernel.architecture;
+      std::cout << fmt::format("{:<90} {:<20} sm_{:<3} {:>3} registers, {} bytes spilled\n", print(schedule),
+                               kernel.kernel, kernel.architecture, kernel.registers, kernel.spill_bytes);
+    }
+  }
 }
 
-INSTANTIATE_TEST_SUITE_P(Corners, NvccSweep, testing::ValuesIn(corners()),
-                         [](const testing::TestParamInfo<Corner>& one) { return name_of(one.param.schedule); });
+INSTANTIATE_TEST_SUITE_P(EveryPart, NvccSweep, testing::Range(std::size_t{0}, parts),
+                         [](const testing::TestParamInfo<std::size_t>& part) { return fmt::format("{}", part.param); });
 
 }  // namespace
 }  // namespace esc

@@ -24,7 +24,7 @@ class ScheduleSweep : public testing::TestWithParam<int> {};
 
 TEST_P(ScheduleSweep, AgreesWithTheReference) {
   const std::vector<ScheduleFor> legal = tests::legal_atomic();
-  EmulatedSweep sweep(awkward_shapes());
+  EmulatedSweep sweep(awkward_shapes(), static_cast<std::size_t>(GetParam()));
   for (const ScheduleFor& one : full_sweep() ? legal : tests::ordinary_part(legal)) {
     if (std::get<AtomicSchedule>(one.schedule).ufi == GetParam()) {
       sweep.check(one);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,8 @@ namespace esc::tests {
 /// Kernels of many schedules, emulated one after the other on shapes that take turns. Failures are GoogleTest's.
 class EmulatedSweep {
  public:
-  explicit EmulatedSweep(std::vector<NamedMatrix> shapes);
+  /// `part` of several sweeps that are run beside each other: each begins with another shape and another product.
+  EmulatedSweep(std::vector<NamedMatrix> shapes, std::size_t part);
 
   /// Runs the kernel on the shape that has waited longest, of those for which the schedule is legal: the product that
   /// it is made for and another one; for every fourth kernel the transformer as well.
@@ -23,6 +25,7 @@ class EmulatedSweep {
 
  private:
   std::vector<NamedMatrix> turns_;  ///< the shape that has waited longest first
+  std::size_t next_product_ = 0;
   int kernels_ = 0;
   double worst_share_ = 0;
 };

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
 #include <variant>
 
 #include "generator/matrix/drawn_value.h"
-#include "tests/support/awkward_shapes.h"
 #include "tests/support/covering_sample.h"
 
 namespace esc::tests {
@@ -67,21 +67,31 @@ std::vector<int> keys_of(const ScheduleFor& one) {
 
 std::vector<ScheduleFor> ordinary_part(const std::vector<ScheduleFor>& legal) { return covering_part(legal, keys_of); }
 
-std::vector<ScheduleFor> drawn_part(const std::vector<ScheduleFor>& legal, std::int64_t bcol, std::size_t wanted) {
-  std::vector<ScheduleFor> part;
-  std::ranges::copy_if(legal, std::back_inserter(part), [&](const ScheduleFor& one) { return one.bcol == bcol; });
-  std::erase_if(part, [wanted, all = part.size()](const ScheduleFor& one) {
+std::vector<ScheduleFor> drawn_part(const std::vector<ScheduleFor>& legal,
+                                    const std::function<std::size_t(std::int64_t bcol)>& wanted) {
+  std::map<std::int64_t, std::size_t> all;
+  for (const ScheduleFor& one : legal) {
+    ++all[one.bcol];
+  }
+  std::vector<ScheduleFor> part = ordinary_part(legal);
+  std::ranges::copy_if(legal, std::back_inserter(part), [&](const ScheduleFor& one) {
     std::uint64_t hash = 0;
     for (const char character : print(one.schedule)) {
       hash = mix_bits(hash ^ static_cast<unsigned char>(character));
     }
-    return hash % all >= wanted;
+    return hash % all[one.bcol] < wanted(one.bcol);
   });
   return part;
 }
 
-std::vector<std::int64_t> bcols_of_a_whole_run() {
-  return full_sweep() ? std::vector<std::int64_t>(bcols.begin(), bcols.end()) : std::vector<std::int64_t>();
+bool adds_too_many_tasks(const Schedule& schedule, const SparseMatrix& matrix) {
+  constexpr std::int64_t most = 512;
+  const auto* rows = std::get_if<RowsSchedule>(&schedule);
+  std::int64_t longest = 0;
+  for (std::size_t row = 0; row + 1 < matrix.offsets.size(); ++row) {
+    longest = std::max(longest, matrix.offsets[row + 1] - matrix.offsets[row]);
+  }
+  return rows != nullptr && longest > most * rows->task;
 }
 
 }  // namespace esc::tests

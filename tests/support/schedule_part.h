@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <vector>
 
+#include "generator/matrix/sparse_matrix.h"
 #include "generator/schedule/schedule.h"
 
 namespace esc::tests {
@@ -28,11 +30,13 @@ std::vector<int> keys_of(const ScheduleFor& one);
 /// up.
 std::vector<ScheduleFor> ordinary_part(const std::vector<ScheduleFor>& legal);
 
-/// About `wanted` of those for one bCol, drawn by a hash of their text.
-std::vector<ScheduleFor> drawn_part(const std::vector<ScheduleFor>& legal, std::int64_t bcol, std::size_t wanted);
+/// For each bCol about as many of them as `wanted` says, drawn by a hash of their text, and the ordinary part.
+std::vector<ScheduleFor> drawn_part(const std::vector<ScheduleFor>& legal,
+                                    const std::function<std::size_t(std::int64_t bcol)>& wanted);
 constexpr std::size_t all_of_them = std::numeric_limits<std::size_t>::max();
 
-/// The bCols, in a whole run; none in an ordinary one.
-std::vector<std::int64_t> bcols_of_a_whole_run();
+/// Whether a row would be the sum of more than 512 tasks, which are added to it one after the other. The generator
+/// accepts that; the rounding of so long a sum can exceed the tolerance (1.16e-6 for 4,608 tasks of one non-zero each).
+bool adds_too_many_tasks(const Schedule& schedule, const SparseMatrix& matrix);
 
 }  // namespace esc::tests

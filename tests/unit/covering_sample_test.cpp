@@ -54,12 +54,17 @@ TEST(CoveringSample, TakesNothingFromNothingAndOneOfEquals) {
   EXPECT_EQ(covering_sample({{1, 2}, {3, 4}, {1, 4}, {3, 2}}).size(), 4U);
 }
 
-TEST(DrawnPart, IsOfOneBColAndOfTheSizeAskedFor) {
+TEST(DrawnPart, HoldsTheOrdinaryPartAndForEachBColWhatIsAskedFor) {
   const std::vector<ScheduleFor> legal = legal_panel();
-  const std::vector<ScheduleFor> part = drawn_part(legal, 64, 240);
-  EXPECT_NEAR(static_cast<double>(part.size()), 240, 60);
-  EXPECT_TRUE(std::ranges::all_of(part, [](const ScheduleFor& one) { return one.bcol == 64; }));
-  EXPECT_EQ(drawn_part(legal, 128, all_of_them).size(), legal_panel_schedules(128).size());
+  const auto count = [](const std::vector<ScheduleFor>& part, std::int64_t bcol) {
+    return std::ranges::count_if(part, [bcol](const ScheduleFor& one) { return one.bcol == bcol; });
+  };
+  const std::vector<ScheduleFor> ordinary = ordinary_part(legal);
+  const auto wanted = [](std::int64_t bcol) { return bcol == 64 ? 240 : bcol == 128 ? all_of_them : 0; };
+  const std::vector<ScheduleFor> part = drawn_part(legal, wanted);
+  EXPECT_EQ(count(part, 1), count(ordinary, 1));
+  EXPECT_NEAR(static_cast<double>(count(part, 64) - count(ordinary, 64)), 240, 60);
+  EXPECT_EQ(count(part, 128) - count(ordinary, 128), std::ssize(legal_panel_schedules(128)));
 }
 
 }  // namespace
