@@ -21,7 +21,7 @@ VerificationReport verify_on_gpu(const LoadedBundle& bundle, const std::string& 
   progress.begin("compiling the bundle with nvcc");
   const BundleLibrary library(compile_bundle(folder, bundle.manifest.name, workshop.path()), bundle.manifest.name);
   progress.begin("running the bundle on the GPU");
-  return check_on_gpu(library, bundle.matrix, bundle.manifest.bcol);
+  return check_on_gpu(library, bundle.matrix, judging_cases(bundle.manifest.bcol));
 }
 
 std::string to_json(const std::string& name, const VerificationReport& report) {
@@ -30,7 +30,8 @@ std::string to_json(const std::string& name, const VerificationReport& report) {
     runs.push_back({{"n", run.product.n},
                     {"ldb", run.product.ldb},
                     {"ldc", run.product.ldc},
-                    {"shift", run.product.shift},
+                    {"shift_b", run.product.shift_b},
+                    {"shift_c", run.product.shift_c},
                     {"rows", run.comparison.rows},
                     {"relative_error", run.comparison.error},
                     {"problem", run.comparison.problem}});

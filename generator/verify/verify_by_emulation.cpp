@@ -4,8 +4,8 @@
 #include <numeric>
 #include <span>
 
+#include "generator/emulate/compile_program.h"
 #include "generator/emulate/device.h"
-#include "generator/emulate/host_program.h"
 #include "generator/verify/emulated_product.h"
 #include "generator/verify/emulated_transformer.h"
 #include "generator/verify/panel_sample.h"
@@ -93,7 +93,7 @@ VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const Spar
   }
 
   progress.begin("compiling the kernel for the emulated grid");
-  const HostProgram program = HostProgram::compile_cuda(bundle.kernel_text, bundle.name + ".cu");
+  const HostProgram program = compile_cuda(bundle.kernel_text, bundle.name + ".cu");
   const std::vector<ProductCase> products = judging_cases(bundle.bcol);
   std::uint64_t all_work = 0;
   for (const ProductCase& product : products) {

@@ -208,7 +208,7 @@ TEST_F(Commands, VerifyAsTextAndAsJson) {
   EXPECT_TRUE(report["problems"].empty());
   ASSERT_EQ(report["runs"].size(), 4u);
   for (const nlohmann::json& run : report["runs"]) {
-    EXPECT_THAT(keys(run), UnorderedElementsAre("n", "ldb", "ldc", "shift", "rows", "relative_error", "problem"));
+    EXPECT_THAT(keys(run), UnorderedElementsAre("n", "ldb", "ldc", "shift_b", "shift_c", "rows", "relative_error", "problem"));
     EXPECT_LE(run["relative_error"], report["tolerance"]);
     EXPECT_EQ(run["rows"], 13);
   }
