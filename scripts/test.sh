@@ -1,8 +1,15 @@
 #!/usr/bin/env bash
 # Sets the machine up, builds everything and runs all tests. Arguments go to ctest: scripts/test.sh -R matrix
+# With --whole as the first argument no sweep and no random test is cut short; that takes hours of processor time.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+if [[ ${1-} == --whole ]]; then
+  export ESC_SWEEP=full
+  shift
+  set -- --timeout 7200 "$@"
+fi
 
 scripts/setup.sh --tests
 configure -D ESC_BUILD_TESTS=ON

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -24,6 +26,17 @@ class Console {
   void say(const std::string& line) const { write(Verbosity::normal, line); }
   /// Details, only with --verbose.
   void detail(const std::string& line) const { write(Verbosity::verbose, line); }
+
+  /// Writes text as it is where somebody watches standard error; empty where it is no terminal, and with --quiet.
+  std::function<void(const std::string&)> terminal() const {
+    if (verbosity_ == Verbosity::quiet || isatty(STDERR_FILENO) != 1) {
+      return {};
+    }
+    return [](const std::string& text) {
+      fmt::print(stderr, "{}", text);
+      std::fflush(stderr);
+    };
+  }
 
  private:
   void write(Verbosity least, const std::string& line) const {

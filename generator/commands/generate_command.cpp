@@ -1,11 +1,12 @@
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "generator/commands/commands.h"
 #include "generator/commands/input.h"
 #include "generator/commands/layer_request.h"
+#include "generator/schedule/database_files.h"
 #include "generator/schedule/target.h"
-#include "generator/support/file.h"
 
 namespace esc {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 struct GenerateLine {
   LayerRequest layer;
   GenerateMode mode;
-  std::optional<std::int64_t> bcol;
+  std::string bcols;
   std::optional<std::string> name;
   std::string spec;
   std::vector<std::string> gpus;
@@ -27,17 +28,18 @@ struct GenerateLine {
 
 void refuse_unusable(const GenerateLine& line) {
   if (line.dtype != "f32") {
-    throw UserError("--dtype " + line.dtype, "is not supported by family atomic", "use --dtype f32");
+    throw UserError("--dtype " + line.dtype, "is not supported: the elements of A, B and C are float32",
+                    "use --dtype f32");
   }
   if (line.layout != "kn") {
-    throw UserError("--layout " + line.layout, "is not supported by family atomic",
-                    "use --layout kn: B as K x N, C as M x N, row-major");
+    throw UserError("--layout " + line.layout, "is not supported: B is K x N and C is M x N, both row-major",
+                    "use --layout kn, with B and C transposed where yours are N x K and N x M");
   }
   if (line.spec.empty() == line.layer.matrix.empty()) {
     throw UserError("generate", line.spec.empty() ? "needs a matrix" : "takes a matrix or --spec, not both",
                     "write: escgen generate MATRIX --bcol N -o DIR");
   }
-  if (line.spec.empty() && !line.bcol) {
+  if (line.spec.empty() && line.bcols.empty()) {
     throw UserError("generate", "needs --bcol", "give the number of columns of B that the kernel is made for");
   }
   if (line.name) {
@@ -49,6 +51,10 @@ void refuse_unusable(const GenerateLine& line) {
   }
   if (!line.database.empty() && !line.mode.compaction) {
     throw UserError("--database " + line.database, "is of no use with --no-compaction", "leave one of the two out");
+  }
+  if (line.mode.max_packed && !(*line.mode.max_packed > 0 && std::isfinite(*line.mode.max_packed))) {
+    throw UserError(fmt::format("--max-packed {}", *line.mode.max_packed), "is not a ratio above 0",
+                    "give the most bytes of the packed matrix over those as CSR, such as 1.5");
   }
   if (!(line.min_sparsity >= 0 && line.min_sparsity <= 1)) {
     throw UserError(fmt::format("--min-sparsity {}", line.min_sparsity), "is outside 0 to 1",
@@ -68,31 +74,23 @@ std::vector<TargetDevice> devices_of(const GenerateLine& line) {
   return devices;
 }
 
-std::vector<int> architectures_of(const std::vector<TargetDevice>& devices) {
-  std::vector<int> architectures;
-  for (const TargetDevice& device : devices) {
-    architectures.push_back(device.key.capability);
-  }
-  std::sort(architectures.begin(), architectures.end());
-  architectures.erase(std::unique(architectures.begin(), architectures.end()), architectures.end());
-  return architectures;
-}
-
 std::vector<LayerRequest> requests_of(const GenerateLine& line) {
   std::vector<LayerRequest> requests;
   if (line.spec.empty()) {
-    requests.push_back(line.layer);
-    requests.back().bcol = *line.bcol;
-    requests.back().name = line.name ? *line.name : default_name(line.layer.matrix);
+    const std::vector<std::int64_t> bcols = parse_bcols(line.bcols);
+    for (const std::int64_t bcol : bcols) {
+      requests.push_back(line.layer);
+      requests.back().bcol = bcol;
+      requests.back().name =
+          bundle_name(line.name ? *line.name : default_name(line.layer.matrix), bcol, bcols.size() > 1);
+    }
   } else {
     requests = read_spec(line.spec);
   }
   const std::vector<TargetDevice> devices = devices_of(line);
   for (LayerRequest& request : requests) {
-    if (request.architectures.empty()) {
-      request.architectures = devices.empty() ? default_architectures() : architectures_of(devices);
-      // One schedule is for all of them: the first one's.
-      request.device = devices.empty() ? std::nullopt : std::optional(devices.front());
+    if (request.devices.empty()) {
+      request.devices = devices;
     }
     if (line.min_sparsity > 0) {
       request.min_sparsity = line.min_sparsity;
@@ -107,8 +105,7 @@ ExitStatus run(const GenerateLine& line, const Console& console) {
   refuse_unusable(line);
   GenerateMode mode = line.mode;
   if (!line.database.empty()) {
-    mode.database =
-        std::make_shared<const ScheduleDatabase>(ScheduleDatabase::parse(read_file(line.database), line.database));
+    mode.databases = read_databases(line.database);
   }
   ExitStatus worst = ExitStatus::done;
   for (const LayerRequest& request : requests_of(line)) {
@@ -133,25 +130,37 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
   command->add_option("matrix", line->layer.matrix, "Matrix file: .smtx, .mtx or .npy");
   CLI::Option* const spec =
       command->add_option("--spec", line->spec, "JSON file with many layers and bCols, in place of a matrix");
-  command->add_option("--bcol", line->bcol, "Columns of B that the kernel is made for (any other number works too)")
+  command
+      ->add_option(
+          "--bcol", line->bcols,
+          "Columns of B that the kernel is made for (any other number works too); 32,64 makes NAME_n32 and NAME_n64")
       ->excludes(spec);
   command->add_option("-o,--output", line->mode.output, "Folder in which the bundle's folder is made")->required();
   command->add_option("--name", line->name, "Name of the bundle and prefix of its functions (default: the file's)")
       ->excludes(spec);
   command
-      ->add_option("--schedule", line->layer.schedule,
-                   "auto, UFi-UFk-WarpTile-ThreadBlockSize, or FAMILY:key=value,...")
+      ->add_option(
+          "--schedule", line->layer.schedule,
+          "auto: the best known by measurement; published: the paper's for the A100, of family atomic; or one as "
+          "UFi-UFk-WarpTile-ThreadBlockSize or FAMILY:key=value,...")
       ->capture_default_str()
       ->excludes(spec);
   command->add_option("--kernel", line->layer.kernel, "C file with the input loop nest (default: the shipped SpMM)")
       ->excludes(spec);
-  command->add_option("--gpu", line->gpus,
-                      "GPU to build for: a100, h100, h200, .. (repeatable; auto is for the first)");
+  command->add_option(
+      "--gpu", line->gpus,
+      "GPU to build for: a100, h100, h200, .. (repeatable; one schedule serves all, auto takes the first one's)");
   command->add_option("--arch", line->architectures, "CUDA architecture to build for, as in sm_90 (repeatable)");
-  command->add_option("--database", line->database,
-                      "Schedule database that auto looks into, written by esctune publish (default: a built-in one)");
+  command->add_option(
+      "--database", line->database,
+      "Schedule database that auto looks into before the built-in one: a file that esctune publish wrote, or "
+      "its folder");
   command->add_option("--dtype", line->dtype, "Element type: f32")->capture_default_str();
   command->add_option("--layout", line->layout, "Layout of B and C: kn")->capture_default_str();
+  command->add_option(
+      "--max-packed", line->mode.max_packed,
+      "Most bytes of the packed matrix over those as CSR (8 for a non-zero, 4 for a row): auto takes the "
+      "best schedule within it");
   command->add_option("--min-sparsity", line->min_sparsity, "Skip matrices with a smaller share of zeros, 0 to 1");
   command->add_option("--seed", line->layer.read.seed, "Seed of the values of pattern-only files")
       ->check(whole_number_problem)

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 
 #include "generator/emit/templates.h"
 #include "generator/frontend/parse_loop_nest.h"
+#include "generator/schedule/settings.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
 #include "generator/support/identifier.h"
@@ -68,6 +71,29 @@ void check_bcol(std::int64_t bcol) {
     throw UserError(fmt::format("--bcol {}", bcol), "is outside 1 to 2147483647",
                     "give the number of columns of B that the kernel is made for");
   }
+}
+
+std::vector<std::int64_t> parse_bcols(const std::string& text) {
+  std::vector<std::int64_t> bcols;
+  for (const std::string_view part : split(text, ',')) {
+    std::int64_t bcol = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), bcol);
+    if (error == std::errc::invalid_argument || end != part.data() + part.size()) {
+      throw UserError("--bcol " + text, fmt::format("has '{}' where a whole number is needed", part),
+                      "write it as in 64, or several as in 32,64,128");
+    }
+    // A number beyond 64 bits is one that is out of range.
+    check_bcol(error == std::errc::result_out_of_range ? std::numeric_limits<std::int64_t>::max() : bcol);
+    if (std::ranges::find(bcols, bcol) != bcols.end()) {
+      throw UserError("--bcol " + text, fmt::format("has {} twice", bcol), "give each number of columns once");
+    }
+    bcols.push_back(bcol);
+  }
+  return bcols;
+}
+
+std::string bundle_name(const std::string& layer, std::int64_t bcol, bool one_of_several) {
+  return one_of_several ? fmt::format("{}_n{}", layer, bcol) : layer;
 }
 
 std::string printable_file_name(const std::string& path) {

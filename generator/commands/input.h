@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "generator/ir/loop_nest.h"
 #include "generator/matrix/sparse_matrix.h"
@@ -20,6 +21,12 @@ void check_name(const std::string& name);
 
 /// Throws UserError for a number of columns that a kernel cannot be made for.
 void check_bcol(std::int64_t bcol);
+
+/// {32, 64} for "32,64". Throws UserError for anything but a list of different numbers that kernels can be made for.
+std::vector<std::int64_t> parse_bcols(const std::string& text);
+
+/// The name of a layer's bundle for one bCol: "ffn1", and where it gets one for each of several, "ffn1_n64".
+std::string bundle_name(const std::string& layer, std::int64_t bcol, bool one_of_several);
 
 /// The last part of a path as a comment or a JSON text can hold it: control characters and bytes that are not UTF-8
 /// are replaced.

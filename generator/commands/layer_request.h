@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,10 +18,10 @@ struct LayerRequest {
   std::string matrix;
   std::int64_t bcol = 0;
   std::string name;
-  std::string schedule = "auto";
-  std::string kernel;  ///< empty: the shipped SpMM
-  std::vector<int> architectures;
-  std::optional<TargetDevice> device;  ///< whose schedules auto takes; absent: those of the shipped database
+  std::string schedule = "auto";  ///< "auto", "published", or the text of one
+  std::string kernel;             ///< empty: the shipped SpMM
+  /// What it is built for; none: the default architectures. Of several, auto takes the first one's schedule.
+  std::vector<TargetDevice> devices;
   ReadOptions read;
   std::optional<double> min_sparsity;
 };
@@ -30,6 +29,7 @@ struct LayerRequest {
 /// How, for all layers of a command.
 struct GenerateMode {
   std::string output;
+  std::optional<double> max_packed;  ///< most bytes of the packed matrix, over those as CSR
   bool compaction = true;
   bool verify = true;
   bool resources = false;
@@ -37,8 +37,18 @@ struct GenerateMode {
   bool check = false;
   bool dry_run = false;
   bool json = false;
-  std::shared_ptr<const ScheduleDatabase> database;  ///< that auto looks into; null: a shipped one
+  /// Of the user, one for each device; for auto, the nearest one is laid over the shipped one.
+  std::vector<ScheduleDatabase> databases;
 };
+
+/// Whether the text stands for a schedule that is found for the layer, in place of being one.
+bool is_looked_up(const std::string& schedule);
+
+/// The layer as its schedule makes it: the one that is asked for, or the one that `auto` finds and the matrix allows.
+/// What the user should know of the choice stands in its notes; that devices share it is said at once as well. Throws
+/// UserError.
+GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode, const SparseMatrix& matrix,
+                          const Console& console);
 
 /// Generates, checks or only describes one layer, as the mode says. Results go to standard output.
 ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, const Console& console);

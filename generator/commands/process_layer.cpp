@@ -19,77 +19,6 @@ namespace fs = std::filesystem;
 /// Data files are for machines; every other text of a bundle is laid out for people.
 std::string format(const std::string& file, const std::string& text) { return format_source(text, file); }
 
-GeneratedLayer generate_with(const LayerRequest& request, const SparseMatrix& matrix, const ScheduleChoice& choice) {
-  return generate_layer(matrix, read_loop_nest(request.kernel),
-                        {.name = request.name,
-                         .source_file = printable_file_name(request.matrix),
-                         .bcol = request.bcol,
-                         .architectures = request.architectures,
-                         .choice = choice});
-}
-
-LayerShape shape_of(const LayerRequest& request, const SparseMatrix& matrix) {
-  const LengthStatistics lengths = statistics(matrix).row_lengths;
-  return {.bcol = request.bcol,
-          .rows = matrix.rows,
-          .columns = matrix.columns,
-          .nonzeros = matrix.nonzeros(),
-          .longest_row = lengths.longest,
-          .row_variation = lengths.coefficient_of_variation,
-          .pattern = fingerprint(matrix).pattern};
-}
-
-/// The database that the user gave, else the shipped one of the device that is nearest to the one wanted.
-const ScheduleDatabase& database_for(const LayerRequest& request, const GenerateMode& mode) {
-  if (mode.database) {
-    return *mode.database;
-  }
-  return request.device ? nearest_database(request.device->key) : shipped_database();
-}
-
-/// The choice with a word on the device, where the database is of another one.
-ScheduleChoice with_device_note(ScheduleChoice choice, const LayerRequest& request, const GenerateMode& mode) {
-  const ScheduleDatabase& database = database_for(request, mode);
-  if (request.device && !may_be(request.device->key, database.head().key)) {
-    choice.notes.push_back(
-        mode.database
-            ? fmt::format("the database given is of {}, not of {}", database.describe(), request.device->name)
-            : fmt::format("no measurements for {}: its schedule is from the database of the nearest device, {}",
-                          request.device->name, database.describe()));
-  }
-  return choice;
-}
-
-/// What auto chooses; where the matrix does not allow that, what it falls back to.
-GeneratedLayer generate_automatically(const LayerRequest& request, const GenerateMode& mode,
-                                      const SparseMatrix& matrix) {
-  const ScheduleChoice choice = choose_schedule(shape_of(request, matrix), database_for(request, mode));
-  try {
-    return generate_with(request, matrix, with_device_note(choice, request, mode));
-  } catch (const UnsuitableSchedule& refusal) {
-    ScheduleChoice fallback = uneven_rows_schedule(request.bcol);
-    fallback.source += fmt::format(", because {} is illegal for this matrix", print(choice.schedule));
-    return generate_with(request, matrix, fallback);
-  }
-}
-
-GeneratedLayer generate(const LayerRequest& request, const GenerateMode& mode, const SparseMatrix& matrix) {
-  if (request.schedule == "auto" && mode.compaction) {
-    return generate_automatically(request, mode, matrix);
-  }
-  ScheduleChoice choice = request.schedule == "auto" ? published_schedule(request.bcol)
-                                                     : ScheduleChoice{parse_schedule(request.schedule), "user"};
-  if (!mode.compaction) {
-    auto* atomic = std::get_if<AtomicSchedule>(&choice.schedule);
-    if (atomic == nullptr) {
-      throw ScheduleError(print(choice.schedule), "has no cases that compaction could leave apart",
-                          "give --no-compaction with a schedule of family atomic");
-    }
-    atomic->compaction = false;
-  }
-  return generate_with(request, matrix, choice);
-}
-
 /// The parts of the bundle on disk that were measured, not generated: what --check takes as they are.
 struct Measured {
   nlohmann::json verification;
@@ -170,7 +99,8 @@ void print_result(const GeneratedLayer& generated, const nlohmann::json& more, c
   fmt::print("{}", text);
 }
 
-VerificationReport verify(const GeneratedLayer& generated, const SparseMatrix& matrix, const KernelBundle& bundle) {
+VerificationReport verify(const GeneratedLayer& generated, const SparseMatrix& matrix, const KernelBundle& bundle,
+                          StageProgress& progress) {
   BundleUnderTest under_test{generated.layer.name, generated.layer.bcol, {}, {}, generated.bytes()};
   for (const BundleFile& file : bundle.files) {
     if (file.name.ends_with(".cu")) {
@@ -179,14 +109,15 @@ VerificationReport verify(const GeneratedLayer& generated, const SparseMatrix& m
       under_test.transformer_text = file.text;
     }
   }
-  return verify_by_emulation(under_test, matrix, sample_effort);
+  return verify_by_emulation(under_test, matrix, sample_effort, progress);
 }
 
-ExitStatus check_layer(const GeneratedLayer& generated, const GenerateMode& mode) {
+ExitStatus check_layer(const GeneratedLayer& generated, const GenerateMode& mode, StageProgress& progress) {
   const fs::path manifest = fs::path(mode.output) / generated.layer.name / "manifest.json";
   const KernelBundle bundle =
       with_manifest(make_bundle(generated, format), manifest_with(generated.layer, measured_on_disk(manifest)));
   const std::string differences = compare_bundle(bundle, mode.output);
+  progress.finish();
   print_result(
       generated, {{"status", differences.empty() ? "current" : "stale"}, {"diff", differences}}, mode,
       differences.empty() ? "check      the bundle is current\n" : differences + "check      the bundle is stale\n");
@@ -194,14 +125,15 @@ ExitStatus check_layer(const GeneratedLayer& generated, const GenerateMode& mode
 }
 
 ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matrix, const GenerateMode& mode,
-                       const Console& console) {
+                       const Console& console, StageProgress& progress) {
   std::optional<VerificationRecord> verification;
   std::string verified = "verified   no: --no-verify\n";
   KernelBundle bundle = make_bundle(generated, format);
   if (mode.verify) {
     console.detail("running the kernel and the transformer on the emulated grid");
-    const VerificationReport report = verify(generated, matrix, bundle);
+    const VerificationReport report = verify(generated, matrix, bundle, progress);
     if (!report.passed()) {
+      progress.finish();
       fmt::print("{}", print(report));
       console.error(generated.layer.name + ": the generated bundle is wrong; it is not written");
       return ExitStatus::check_failed;
@@ -216,10 +148,13 @@ ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matr
   }
   std::optional<std::vector<KernelResources>> resources;
   if (mode.resources) {
+    progress.begin("asking nvcc for registers and shared memory");
     resources = kernel_resources(kernel_source(generated.layer), generated.layer.name, generated.layer.architectures);
   }
   bundle = with_manifest(std::move(bundle), manifest_json(generated.layer, verification, resources));
+  progress.begin("writing the bundle");
   const WriteOutcome outcome = write_bundle(bundle, mode.output, mode.force);
+  progress.finish();
   const std::string folder = (fs::path(mode.output) / bundle.name).string();
   std::string text = verified;
   for (const KernelResources& kernel : resources.value_or(std::vector<KernelResources>())) {
@@ -240,20 +175,25 @@ ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matr
 ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, const Console& console) {
   check_bcol(request.bcol);
   check_name(request.name);
+  StageProgress progress(console.terminal());
   console.detail("reading " + request.matrix);
-  const SparseMatrix matrix = read_matrix(request.matrix, request.read);
+  const SparseMatrix matrix = read_matrix(request.matrix, request.read, progress);
   if (request.min_sparsity && matrix.sparsity() < *request.min_sparsity) {
+    progress.finish();
     console.say(fmt::format("{}: skipped, {:.1f} % zeros are less than {:.1f} %", request.matrix,
                             100 * matrix.sparsity(), 100 * *request.min_sparsity));
     return ExitStatus::done;
   }
+  progress.begin("lowering the loop nest and packing the matrix");
   console.detail("lowering the loop nest and packing the matrix");
-  const GeneratedLayer generated = generate(request, mode, matrix);
+  const GeneratedLayer generated = make_layer(request, mode, matrix, console);
   if (mode.dry_run) {
+    progress.finish();
     print_result(generated, {{"status", "dry run"}}, mode, "bundle     not written: --dry-run\n");
     return ExitStatus::done;
   }
-  return mode.check ? check_layer(generated, mode) : write_layer(generated, matrix, mode, console);
+  progress.begin("laying out the texts of the bundle");
+  return mode.check ? check_layer(generated, mode, progress) : write_layer(generated, matrix, mode, console, progress);
 }
 
 }  // namespace esc

@@ -61,22 +61,20 @@ class SpecEntry {
     request.matrix = beside(text("matrix"));
     request.bcol = bcol;
     check_bcol(bcol);
-    request.name = entry_.contains("name") ? text("name") : default_name(request.matrix);
-    request.name += one_of_several ? fmt::format("_n{}", bcol) : "";
+    request.name =
+        bundle_name(entry_.contains("name") ? text("name") : default_name(request.matrix), bcol, one_of_several);
     check_name(request.name);
     request.schedule = entry_.contains("schedule") ? text("schedule") : "auto";
-    if (request.schedule != "auto") {
+    if (!is_looked_up(request.schedule)) {
       check_legal(parse_schedule(request.schedule), bcol);
     }
     request.kernel = entry_.contains("kernel") ? beside(text("kernel")) : "";
     request.read.seed = entry_.contains("seed") ? seed() : 0;
     if (entry_.contains("gpu")) {
-      request.device = device_of_gpu(text("gpu"));
-      request.architectures.push_back(request.device->key.capability);
+      request.devices.push_back(device_of_gpu(text("gpu")));
     }
     if (entry_.contains("arch")) {
-      request.architectures.push_back(parse_architecture(text("arch")));
-      request.device = request.device.value_or(device_of_architecture(request.architectures.back()));
+      request.devices.push_back(device_of_architecture(parse_architecture(text("arch"))));
     }
     return request;
   }

@@ -16,10 +16,12 @@ struct VerifyRequest {
   bool json = false;
 };
 
-VerificationReport verify_on_gpu(const LoadedBundle& bundle, const std::string& folder) {
+VerificationReport verify_on_gpu(const LoadedBundle& bundle, const std::string& folder, StageProgress& progress) {
   const TemporaryFolder workshop;
+  progress.begin("compiling the bundle with nvcc");
   const BundleLibrary library(compile_bundle(folder, bundle.manifest.name, workshop.path()), bundle.manifest.name);
-  return check_on_gpu(library, bundle.matrix, bundle.manifest.bcol);
+  progress.begin("running the bundle on the GPU");
+  return check_on_gpu(library, bundle.matrix, judging_cases(bundle.manifest.bcol));
 }
 
 std::string to_json(const std::string& name, const VerificationReport& report) {
@@ -28,7 +30,8 @@ std::string to_json(const std::string& name, const VerificationReport& report) {
     runs.push_back({{"n", run.product.n},
                     {"ldb", run.product.ldb},
                     {"ldc", run.product.ldc},
-                    {"shift", run.product.shift},
+                    {"shift_b", run.product.shift_b},
+                    {"shift_c", run.product.shift_c},
                     {"rows", run.comparison.rows},
                     {"relative_error", run.comparison.error},
                     {"problem", run.comparison.problem}});
@@ -44,12 +47,16 @@ std::string to_json(const std::string& name, const VerificationReport& report) {
 }
 
 ExitStatus run(const VerifyRequest& request, const Console& console) {
+  StageProgress progress(console.terminal());
+  progress.begin("reading " + request.folder);
   const LoadedBundle bundle = load_bundle(request.folder);
+  progress.begin("checking");
   console.say(fmt::format("{}: {} x {}, {} non-zeros, made for bCol {}", bundle.manifest.name, bundle.manifest.rows,
                           bundle.manifest.columns, bundle.manifest.nonzeros, bundle.manifest.bcol));
-  const VerificationReport report = request.device == "gpu"
-                                        ? verify_on_gpu(bundle, request.folder)
-                                        : verify_by_emulation(bundle.under_test(), bundle.matrix, thorough_effort);
+  const VerificationReport report =
+      request.device == "gpu" ? verify_on_gpu(bundle, request.folder, progress)
+                              : verify_by_emulation(bundle.under_test(), bundle.matrix, thorough_effort, progress);
+  progress.finish();
   fmt::print("{}", request.json ? to_json(bundle.manifest.name, report) : print(report));
   return report.passed() ? ExitStatus::done : ExitStatus::check_failed;
 }

@@ -41,17 +41,37 @@ struct Packing {
   Environment sizes;  ///< of the packed form, by the names that nests have for them
 };
 
+std::uint32_t narrow(std::int64_t value) { return static_cast<std::uint32_t>(value); }
+
+// How the packed form of a nest cuts the matrix.
+
+transformer::PackingOptions lists_of(const PackedForm& form, const GenerateOptions& options) {
+  return {.height = narrow(form.height), .max_list_columns = options.max_list_columns};
+}
+
+transformer::RegionOptions regions_of(const PackedForm& form) {
+  return {.height = narrow(form.height),
+          .warp_panels = narrow(form.warp_panels),
+          .block_panels = narrow(form.block_panels)};
+}
+
+transformer::TaskOptions tasks_of(const PackedForm& form) {
+  return {.longest = narrow(form.longest),
+          .light = narrow(form.light),
+          .block_heavy = narrow(form.warps),
+          .block_light = narrow(form.warps * form.groups)};
+}
+
 Packing pack_lists(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
-  const auto height = static_cast<std::uint32_t>(nest.packed.height);
-  const auto packed = std::make_shared<const transformer::PackedMatrix>(
-      transformer::pack(csr_view(matrix), {.height = height, .max_list_columns = options.max_list_columns}));
+  const transformer::PackingOptions cut = lists_of(nest.packed, options);
+  const auto packed = std::make_shared<const transformer::PackedMatrix>(transformer::pack(csr_view(matrix), cut));
   const transformer::PackedCounts& counts = packed->format().counts;
   if (counts.lists > most_blocks) {
     throw UserError(options.source_file,
                     fmt::format("has {} lists of columns, more than the {} blocks of a grid", counts.lists, most_blocks),
                     "choose a schedule with a smaller ufi");
   }
-  return {packed->format(), transformer::pattern_digests(csr_view(matrix), height),
+  return {packed->format(), transformer::pattern_digests(csr_view(matrix), cut.height),
           std::shared_ptr<const std::byte[]>(packed, packed->bytes().data()),
           {{"lists", static_cast<std::int64_t>(counts.lists)}}};
 }
@@ -92,33 +112,31 @@ void check_shared_memory(const std::string& schedule, std::uint64_t needed, cons
   }
 }
 
-std::uint32_t narrow(std::int64_t value) { return static_cast<std::uint32_t>(value); }
+Environment sizes_of(const transformer::RegionFormat& format) {
+  return {{"blocks", static_cast<std::int64_t>(format.blocks())},
+          {"longest_panel", format.counts.classes[0].quads},
+          {"column_bytes", format.counts.every_column ? 0 : static_cast<std::int64_t>(size_of(format.column))}};
+}
 
-Packing pack_regions(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
-  const PackedForm& form = nest.packed;
-  const transformer::RegionOptions cut{.height = narrow(form.height),
-                                       .warp_panels = narrow(form.warp_panels),
-                                       .block_panels = narrow(form.block_panels)};
-  const transformer::RegionFormat format = transformer::plan_regions(csr_view(matrix), cut);
-  const Environment sizes{{"blocks", static_cast<std::int64_t>(format.blocks())},
-                          {"longest_panel", format.counts.classes[0].quads},
-                          {"column_bytes", format.counts.every_column ? 0 : static_cast<std::int64_t>(size_of(format.column))}};
+transformer::RegionFormat plan_regions(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
+  const transformer::RegionFormat format = transformer::plan_regions(csr_view(matrix), regions_of(nest.packed));
   const std::string schedule = print(options.choice.schedule);
   check_size(format, options.source_file);
-  check_sums(schedule, form, format, options.max_group_columns);
-  check_shared_memory(schedule, shared_bytes(nest, sizes), options.architectures);
+  check_sums(schedule, nest.packed, format, options.max_group_columns);
+  check_shared_memory(schedule, shared_bytes(nest, sizes_of(format)), options.architectures);
+  return format;
+}
+
+Packing pack_regions(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
+  const transformer::RegionFormat format = plan_regions(nest, matrix, options);
   const auto packed =
       std::make_shared<const transformer::PackedRegions>(transformer::pack_planned_regions(csr_view(matrix), format));
   return {format, transformer::pattern_digests(csr_view(matrix), format.shape),
-          std::shared_ptr<const std::byte[]>(packed, packed->bytes.span().data()), sizes};
+          std::shared_ptr<const std::byte[]>(packed, packed->bytes.span().data()), sizes_of(format)};
 }
 
 Packing pack_tasks(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
-  const PackedForm& form = nest.packed;
-  const transformer::TaskOptions cut{.longest = narrow(form.longest),
-                                     .light = narrow(form.light),
-                                     .block_heavy = narrow(form.warps),
-                                     .block_light = narrow(form.warps * form.groups)};
+  const transformer::TaskOptions cut = tasks_of(nest.packed);
   const transformer::TaskFormat format = transformer::plan_tasks(csr_view(matrix), cut);
   if (format.counts.tasks > most_blocks) {
     throw UserError(options.source_file,
@@ -133,6 +151,10 @@ Packing pack_tasks(const LoopNest& nest, const SparseMatrix& matrix, const Gener
            {"split_rows", static_cast<std::int64_t>(format.counts.split_rows)}}};
 }
 
+[[noreturn]] void refuse_unpacked(const GenerateOptions& options) {
+  throw ScheduleError(print(options.choice.schedule), "leaves the sparse array as it is", "transform it: transform(A, ...)");
+}
+
 /// The matrix in the form that the lowered nest reads.
 Packing pack_layer(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
   switch (nest.packed.kind) {
@@ -145,7 +167,22 @@ Packing pack_layer(const LoopNest& nest, const SparseMatrix& matrix, const Gener
     case PackedForm::Kind::none:
       break;
   }
-  throw ScheduleError(print(options.choice.schedule), "leaves the sparse array as it is", "transform it: transform(A, ...)");
+  refuse_unpacked(options);
+}
+
+/// Bytes of the matrix in that form, which is only planned.
+std::uint64_t plan_layer(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
+  switch (nest.packed.kind) {
+    case PackedForm::Kind::lists:
+      return transformer::plan(csr_view(matrix), lists_of(nest.packed, options)).bytes;
+    case PackedForm::Kind::regions:
+      return plan_regions(nest, matrix, options).bytes;
+    case PackedForm::Kind::tasks:
+      return transformer::plan_tasks(csr_view(matrix), tasks_of(nest.packed)).bytes;
+    case PackedForm::Kind::none:
+      break;
+  }
+  refuse_unpacked(options);
 }
 
 /// The patterns that the kernel has a case for: those of the matrix or, where the schedule merges them, all.
@@ -165,6 +202,12 @@ std::optional<std::vector<Pattern>> patterns_of(const std::vector<Directive>& di
 constexpr const char* manifest_name = "manifest.json";
 
 }  // namespace
+
+std::uint64_t planned_bytes(const SparseMatrix& matrix, const GenerateOptions& options) {
+  check_legal(options.choice.schedule, options.bcol);
+  const std::vector<Directive> directives = expand(options.choice.schedule);
+  return plan_layer(lower(spmm_nest(), directives, patterns_of(directives, matrix)), matrix, options);
+}
 
 GeneratedLayer generate_layer(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options) {
   check_legal(options.choice.schedule, options.bcol);

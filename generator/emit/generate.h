@@ -44,6 +44,10 @@ class UnsuitableSchedule : public ScheduleError {
 /// Brings generated C++ or CUDA text into its final form; the argument is the file's name, the text.
 using Formatter = std::function<std::string(const std::string& file, const std::string& text)>;
 
+/// The bytes that the matrix would take as `generate_layer` packs it, without packing it. Throws
+/// UserError when the schedule is illegal for bCol, UnsuitableSchedule as that does.
+std::uint64_t planned_bytes(const SparseMatrix& matrix, const GenerateOptions& options);
+
 /// Lowers the nest for the matrix and packs it. A pure function of its arguments, safe to run in parallel.
 /// Throws UserError when the schedule is illegal for bCol, when the nest's constant sizes are not the matrix's, or when
 /// the matrix needs more blocks than a grid can have; UnsuitableSchedule when family panel is illegal for the matrix

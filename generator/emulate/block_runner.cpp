@@ -1,10 +1,7 @@
 #include "generator/emulate/block_runner.h"
 
-#include <exception>
 #include <numeric>
 #include <utility>
-
-#include "generator/emulate/machine.h"
 
 namespace esc {
 namespace {
@@ -12,8 +9,6 @@ namespace {
 constexpr std::size_t kMaxThreads = 1024;
 
 }  // namespace
-
-BlockRunner::BlockRunner(Machine& machine) : machine_(machine) {}
 
 void BlockRunner::begin_launch(const Launch& launch) {
   if (!fibres_) {
@@ -32,17 +27,16 @@ void BlockRunner::begin_launch(const Launch& launch) {
   warps_.assign((count + 31) / 32, Warp());
   start_order_.resize(count);
   std::iota(start_order_.begin(), start_order_.end(), 0u);
-  if (machine_.options().shuffle_seed) {
-    random_.seed(*machine_.options().shuffle_seed);
+  if (judge_.options().shuffle_seed) {
+    random_.seed(*judge_.options().shuffle_seed);
   }
 }
 
 void BlockRunner::begin_block(std::uint64_t linear_block) {
-  Registers& registers = machine_.program().registers();
+  Registers& registers = judge_.registers();
   registers.block_index = launch_->grid.at(linear_block);
   live_ = static_cast<std::uint32_t>(thread_indices_.size());
   at_barrier_ = 0;
-  abandoned_ = false;
   ready_.clear();
   first_ready_ = 0;
   next_start_ = 0;
@@ -58,7 +52,7 @@ void BlockRunner::begin_block(std::uint64_t linear_block) {
   if (live_ % 32 != 0) {
     warps_.back().gone = ~0u << live_ % 32;
   }
-  if (machine_.options().shuffle_seed) {
+  if (judge_.options().shuffle_seed) {
     for (std::size_t left = start_order_.size(); left > 1; --left) {
       std::swap(start_order_[left - 1], start_order_[random_() % left]);
     }
@@ -67,24 +61,24 @@ void BlockRunner::begin_block(std::uint64_t linear_block) {
 
 bool BlockRunner::run(std::uint64_t linear_block) {
   begin_block(linear_block);
-  if (!machine_.clock().begin_block(linear_block)) {
-    machine_.report(FaultKind::limit, 0, "",
-                    [] { return "more blocks and barriers in one launch than can be told apart"; });
+  if (!judge_.clock().begin_block(linear_block)) {
+    judge_.report(FaultKind::limit, 0, "",
+                  [] { return "more blocks and barriers in one launch than can be told apart"; });
     return false;
   }
-  ++machine_.counters().blocks;
-  machine_.counters().threads += live_;
+  ++judge_.counters().blocks;
+  judge_.counters().threads += live_;
   const std::uint32_t first = pick();
   activate(first);
   Context::switch_to(scheduler_, context_of(first));
-  if (!abandoned_ && live_ != 0) {
-    report_deadlock();
-    abandoned_ = true;
-  }
-  if (abandoned_) {
+  const bool whole = !judge_.stopped() && live_ == 0;
+  if (!whole) {
+    if (!judge_.stopped()) {
+      report_deadlock();
+    }
     release_fibres();
   }
-  return !abandoned_;
+  return whole;
 }
 
 /// The life of a fibre: it runs threads from their beginning, one after the other.
@@ -119,7 +113,7 @@ std::uint32_t BlockRunner::pick() {
     return kNobody;
   }
   bool from_ready = ready > 0;
-  if (machine_.options().shuffle_seed) {
+  if (judge_.options().shuffle_seed) {
     const std::size_t choice = random_() % (ready + unstarted);
     from_ready = choice < ready;
     if (from_ready) {
@@ -140,12 +134,12 @@ std::uint32_t BlockRunner::pick() {
 /// Gives `thread` a stack where it has none, and makes the registers, the clock and the stack limits its own.
 void BlockRunner::activate(std::uint32_t thread) {
   Thread& state = threads_[thread];
-  Registers& registers = machine_.program().registers();
+  Registers& registers = judge_.registers();
   current_ = thread;
   registers.thread_index = thread_indices_[thread];
-  machine_.clock().enter_thread(thread);
+  judge_.clock().enter_thread(thread);
   if (state.state == State::unstarted) {
-    registers.fuel = machine_.options().steps_per_thread;
+    registers.fuel = judge_.options().steps_per_thread;
     if (state.fibre == kNobody) {
       state.fibre = idle_fibres_.back();
       idle_fibres_.pop_back();
@@ -163,7 +157,7 @@ void BlockRunner::activate(std::uint32_t thread) {
     registers.fuel = state.fuel;
   }
   state.state = State::running;
-  machine_.enter_stack((*fibres_)[state.fibre]);
+  judge_.enter_stack((*fibres_)[state.fibre], scheduler_);
 }
 
 Context& BlockRunner::context_of(std::uint32_t thread) { return (*fibres_)[threads_[thread].fibre]; }
@@ -171,7 +165,7 @@ Context& BlockRunner::context_of(std::uint32_t thread) { return (*fibres_)[threa
 void BlockRunner::wait(State state) {
   const std::uint32_t thread = current_;
   threads_[thread].state = state;
-  threads_[thread].fuel = machine_.program().registers().fuel;
+  threads_[thread].fuel = judge_.registers().fuel;
   const std::uint32_t next = pick();
   Context& mine = context_of(thread);
   if (next == kNobody) {
@@ -211,12 +205,6 @@ void BlockRunner::release_fibres() {
       idle_fibres_.push_back(threads_[thread].fibre);
     }
   }
-}
-
-void BlockRunner::abandon() {
-  abandoned_ = true;
-  Context::switch_to(context_of(current_), scheduler_);
-  std::terminate();  // nobody continues an abandoned context
 }
 
 }  // namespace esc

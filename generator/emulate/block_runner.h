@@ -6,34 +6,13 @@
 #include <random>
 #include <vector>
 
+#include "generator/emulate/access_judge.h"
 #include "generator/emulate/async_copies.h"
 #include "generator/emulate/fibre.h"
-#include "generator/emulate/host_program.h"
-#include "generator/emulate/registers.h"
+#include "generator/emulate/launch.h"
 #include "generator/emulate/warp.h"
 
 namespace esc {
-
-class Machine;
-
-#if defined(__SANITIZE_ADDRESS__)
-inline constexpr std::size_t kThreadStackBytes = 256 * 1024;
-inline constexpr std::size_t kStackMargin = 128 * 1024;
-#else
-inline constexpr std::size_t kThreadStackBytes = 96 * 1024;
-/// What the emulator itself may need below the frames of the text under check.
-inline constexpr std::size_t kStackMargin = 32 * 1024;
-#endif
-
-/// A launch that has passed its checks.
-struct Launch {
-  const ProgramKernel* kernel = nullptr;
-  Dim3 grid;
-  Dim3 block;
-  std::uint64_t dynamic_shared = 0;
-  void (*enter)(const void* kernel, void** arguments) = nullptr;
-  void** arguments = nullptr;
-};
 
 /// How a barrier combines the threads' predicates; values are passed by the stand-in headers.
 enum class BarrierReduction : std::int32_t { count, all, any };
@@ -43,10 +22,10 @@ enum class BarrierReduction : std::int32_t { count, all, any };
 /// warp operations.
 class BlockRunner {
  public:
-  explicit BlockRunner(Machine& machine);
+  explicit BlockRunner(AccessJudge& judge) : judge_(judge) {}
 
   void begin_launch(const Launch& launch);
-  /// Runs one block. False when it was abandoned after a fault.
+  /// Runs one block. False when it was abandoned after a fault, with every thread where it stood.
   bool run(std::uint64_t linear_block);
 
   // For the hooks, on the stack of the running thread:
@@ -57,8 +36,6 @@ class BlockRunner {
   /// The lanes of the running thread's warp that have not returned.
   std::uint32_t active_lanes() const { return ~warps_[current_ / 32].gone; }
   AsyncCopies& copies() { return threads_[current_].copies; }
-  /// Drops the block, with every thread where it stands.
-  [[noreturn]] void abandon();
 
  private:
   enum class State : std::uint8_t { unstarted, ready, running, at_barrier, in_warp_operation, done };
@@ -90,7 +67,7 @@ class BlockRunner {
   void release_fibres();
   std::string describe_wait(std::uint32_t thread) const;
 
-  Machine& machine_;
+  AccessJudge& judge_;
   std::optional<FibrePool> fibres_;
   Context scheduler_;
   const Launch* launch_ = nullptr;
@@ -108,7 +85,6 @@ class BlockRunner {
   std::uint32_t at_barrier_ = 0;
   BarrierReduction reduction_ = BarrierReduction::count;
   int barrier_result_ = 0;
-  bool abandoned_ = false;
 };
 
 }  // namespace esc

@@ -6,14 +6,13 @@
 #include <bit>
 
 #include "generator/emulate/block_runner.h"
-#include "generator/emulate/machine.h"
 
 namespace esc {
 
 int BlockRunner::barrier(int predicate, BarrierReduction reduction) {
-  ++machine_.counters().barriers;
+  ++judge_.counters().barriers;
   Thread& thread = threads_[current_];
-  thread.site = machine_.site();
+  thread.site = judge_.site();
   thread.predicate = predicate;
   thread.state = State::at_barrier;
   reduction_ = reduction;
@@ -37,20 +36,20 @@ void BlockRunner::complete_barrier() {
     if (first == kNobody) {
       first = thread;
     } else if (threads_[thread].site != threads_[first].site) {
-      machine_.report(FaultKind::divergent_barrier, threads_[thread].site, "", [&] {
+      judge_.report(FaultKind::divergent_barrier, threads_[thread].site, "", [&] {
         return fmt::format("{}, but {}: a barrier must be reached by all threads of the block alike",
                            describe_wait(thread), describe_wait(first));
       });
-      machine_.stop();
+      judge_.stop();
     }
     met += threads_[thread].predicate != 0 ? 1 : 0;
   }
   const int live = static_cast<int>(live_);
-  if (live_ < threads && !machine_.options().returned_threads_may_miss_barriers) {
-    machine_.report(FaultKind::divergent_barrier, threads_[first].site, "", [&] {
+  if (live_ < threads && !judge_.options().returned_threads_may_miss_barriers) {
+    judge_.report(FaultKind::divergent_barrier, threads_[first].site, "", [&] {
       return fmt::format("{}, but {} threads of the block have returned", describe_wait(first), threads - live_);
     });
-    machine_.stop();
+    judge_.stop();
   }
   barrier_result_ = reduction_ == BarrierReduction::count ? met
                     : reduction_ == BarrierReduction::all ? met == live
@@ -66,44 +65,43 @@ void BlockRunner::complete_barrier() {
       make_ready(thread);
     }
   }
-  if (!machine_.clock().begin_interval()) {
-    machine_.report(FaultKind::limit, machine_.site(), "",
-                    [] { return "more barriers in one launch than can be told apart"; });
-    machine_.stop_launch();
+  if (!judge_.clock().begin_interval()) {
+    judge_.report(FaultKind::limit, judge_.site(), "",
+                  [] { return "more barriers in one launch than can be told apart"; });
+    judge_.stop_launch();
   }
 }
 
 std::uint64_t BlockRunner::warp_operation(WarpOperationKind kind, std::uint32_t mask, std::uint64_t value,
                                           std::int32_t argument, std::uint32_t width) {
-  ++machine_.counters().warp_operations;
+  ++judge_.counters().warp_operations;
   const std::uint32_t index = current_ / 32;
   const std::uint32_t lane = current_ % 32;
-  const std::uint32_t site = machine_.site();
+  const std::uint32_t site = judge_.site();
   Warp& warp = warps_[index];
   if ((mask >> lane & 1) == 0) {
-    machine_.report(FaultKind::missing_lanes, site, "", [&] {
+    judge_.report(FaultKind::missing_lanes, site, "", [&] {
       return fmt::format("{} with mask {:#010x} is called by lane {}, which the mask does not name", to_string(kind),
                          mask, lane);
     });
-    machine_.stop();
+    judge_.stop();
   }
   if (!std::has_single_bit(width) || width > 32) {
-    machine_.report(FaultKind::missing_lanes, site, "", [&] {
-      return fmt::format("{} with width {}, not a power of two up to 32", to_string(kind), width);
-    });
-    machine_.stop();
+    judge_.report(FaultKind::missing_lanes, site, "",
+                  [&] { return fmt::format("{} with width {}, not a power of two up to 32", to_string(kind), width); });
+    judge_.stop();
   }
   auto operation = std::find_if(warp.pending.begin(), warp.pending.end(),
                                 [&](const WarpOperation& other) { return other.mask == mask; });
   if (operation == warp.pending.end()) {
     operation = warp.pending.insert(operation, {kind, mask, site, 0});
   } else if (operation->kind != kind || operation->site != site) {
-    machine_.report(FaultKind::missing_lanes, site, "", [&] {
+    judge_.report(FaultKind::missing_lanes, site, "", [&] {
       return fmt::format("lane {} is in {} with mask {:#010x}, but lanes {:#010x} of the mask wait in {} at {}", lane,
                          to_string(kind), mask, operation->arrived, to_string(operation->kind),
-                         machine_.describe_site(operation->site));
+                         judge_.describe_site(operation->site));
     });
-    machine_.stop();
+    judge_.stop();
   }
   warp.value[lane] = value;
   warp.argument[lane] = argument;
@@ -122,12 +120,12 @@ void BlockRunner::complete_warp_operation(std::uint32_t index, std::size_t opera
   Warp& warp = warps_[index];
   const WarpOperation operation = warp.pending[operation_index];
   warp.pending.erase(warp.pending.begin() + static_cast<std::ptrdiff_t>(operation_index));
-  if (operation.arrived != operation.mask && !machine_.options().returned_threads_may_miss_barriers) {
-    machine_.report(FaultKind::missing_lanes, operation.site, "", [&] {
+  if (operation.arrived != operation.mask && !judge_.options().returned_threads_may_miss_barriers) {
+    judge_.report(FaultKind::missing_lanes, operation.site, "", [&] {
       return fmt::format("{} with mask {:#010x} names lanes {:#010x}, which have returned", to_string(operation.kind),
                          operation.mask, operation.mask & ~operation.arrived);
     });
-    machine_.stop();
+    judge_.stop();
   }
   if (operation.kind == WarpOperationKind::vote) {
     std::uint64_t ballot = 0;
@@ -141,10 +139,10 @@ void BlockRunner::complete_warp_operation(std::uint32_t index, std::size_t opera
   } else if (operation.kind != WarpOperationKind::sync) {
     shuffle(warp, operation);
   }
-  const bool orders = operation.kind == WarpOperationKind::sync || machine_.options().shuffles_order_memory;
-  if (orders && !machine_.clock().meet(index, operation.arrived)) {
-    machine_.report(FaultKind::limit, operation.site, "",
-                    [] { return "more warp operations between two barriers than can be told apart"; });
+  const bool orders = operation.kind == WarpOperationKind::sync || judge_.options().shuffles_order_memory;
+  if (orders && !judge_.clock().meet(index, operation.arrived)) {
+    judge_.report(FaultKind::limit, operation.site, "",
+                  [] { return "more warp operations between two barriers than can be told apart"; });
   }
   for (std::uint32_t lanes = operation.arrived; lanes != 0; lanes &= lanes - 1) {
     const std::uint32_t thread = index * 32 + static_cast<std::uint32_t>(std::countr_zero(lanes));
@@ -159,7 +157,7 @@ void BlockRunner::shuffle(Warp& warp, const WarpOperation& operation) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
     const std::uint32_t source = shuffle_source(operation.kind, lane, warp.argument[lane], warp.width[lane]);
     if ((operation.arrived >> source & 1) == 0) {
-      machine_.report(FaultKind::missing_lanes, operation.site, "", [&] {
+      judge_.report(FaultKind::missing_lanes, operation.site, "", [&] {
         return fmt::format("{} with mask {:#010x}: lane {} reads lane {}, which {}", to_string(operation.kind),
                            operation.mask, lane, source,
                            (operation.mask >> source & 1) != 0 ? "has returned" : "the mask does not name");
@@ -173,13 +171,13 @@ std::string BlockRunner::describe_wait(std::uint32_t thread) const {
   const Dim3& at = thread_indices_[thread];
   const std::string who = fmt::format("thread ({},{},{})", at.x, at.y, at.z);
   if (threads_[thread].state == State::at_barrier) {
-    return fmt::format("{} waits at __syncthreads at {}", who, machine_.describe_site(threads_[thread].site));
+    return fmt::format("{} waits at __syncthreads at {}", who, judge_.describe_site(threads_[thread].site));
   }
   if (threads_[thread].state == State::in_warp_operation) {
     for (const WarpOperation& operation : warps_[thread / 32].pending) {
       if ((operation.arrived >> thread % 32 & 1) != 0) {
         return fmt::format("{} waits in {} with mask {:#010x} at {}", who, to_string(operation.kind), operation.mask,
-                           machine_.describe_site(operation.site));
+                           judge_.describe_site(operation.site));
       }
     }
   }
@@ -193,8 +191,8 @@ void BlockRunner::report_deadlock() {
       const std::uint32_t absent = operation.mask & ~operation.arrived & ~warps_[index].gone;
       const std::uint32_t first = index * 32 + static_cast<std::uint32_t>(std::countr_zero(operation.arrived));
       const std::uint32_t other = index * 32 + static_cast<std::uint32_t>(std::countr_zero(absent));
-      machine_.program().registers().thread_index = thread_indices_[first];
-      machine_.report(FaultKind::missing_lanes, operation.site, "", [&] {
+      judge_.registers().thread_index = thread_indices_[first];
+      judge_.report(FaultKind::missing_lanes, operation.site, "", [&] {
         return fmt::format("deadlock: {}, for lanes {:#010x} that do not come: {}", describe_wait(first), absent,
                            describe_wait(other));
       });

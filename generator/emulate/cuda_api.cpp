@@ -6,8 +6,7 @@
 #include <cstring>
 #include <exception>
 
-#include "generator/emulate/hooks.h"
-#include "generator/emulate/machine.h"
+#include "generator/emulate/active_machine.h"
 
 namespace esc {
 namespace {

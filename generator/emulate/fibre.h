@@ -9,6 +9,15 @@
 
 namespace esc {
 
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr std::size_t kThreadStackBytes = 256 * 1024;
+inline constexpr std::size_t kStackMargin = 128 * 1024;
+#else
+inline constexpr std::size_t kThreadStackBytes = 96 * 1024;
+/// What the emulator itself may need below the frames of the text under check.
+inline constexpr std::size_t kStackMargin = 32 * 1024;
+#endif
+
 /// A place where execution stands, or will start: a stack and a saved instruction pointer. The raw switch of
 /// Boost.Context is used because a context must be droppable without unwinding: no exception can pass through
 /// compiled text.

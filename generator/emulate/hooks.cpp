@@ -6,32 +6,29 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "generator/emulate/active_machine.h"
 #include "generator/emulate/cuda_api.h"
 #include "generator/emulate/instrument.h"
-#include "generator/emulate/machine.h"
-#include "generator/support/error.h"
 
 namespace esc {
 namespace {
-
-thread_local Machine* active = nullptr;
 
 // Hooks of instrumented code.
 
 template <std::uint64_t bytes>
 void read_hook(std::uint64_t address, std::uint64_t note) {
-  active->check<Use::read>(address, bytes, note);
+  active_machine().check<Use::read>(address, bytes, note);
 }
 
 template <std::uint64_t bytes>
 void write_hook(std::uint64_t address, std::uint64_t note) {
-  active->check<Use::write>(address, bytes, note);
+  active_machine().check<Use::write>(address, bytes, note);
 }
 
 template <Use use>
 void range_hook(std::uint64_t address, std::uint64_t bytes, std::uint64_t note) {
   if (bytes != 0) {
-    active->check<use>(address, bytes, note);
+    active_machine().check<use>(address, bytes, note);
   }
 }
 
@@ -50,60 +47,63 @@ const char* describe_stop(std::uint32_t reason) {
 }
 
 void stop_hook(std::uint32_t reason, std::uint32_t site) {
-  active->report(FaultKind::stopped, site, std::to_string(reason), [&] { return std::string(describe_stop(reason)); });
-  active->stop();
+  active_machine().report(FaultKind::stopped, site, std::to_string(reason),
+                          [&] { return std::string(describe_stop(reason)); });
+  active_machine().stop();
 }
 
 void out_of_fuel_hook(std::uint32_t site) {
-  const std::int64_t limit = active->in_kernel() ? active->options().steps_per_thread : active->options().host_steps;
-  active->report(FaultKind::step_limit, site, "", [&] { return fmt::format("has gone round loops {} times", limit); });
-  active->stop_launch();
+  const std::int64_t limit = active_machine().in_kernel() ? active_machine().options().steps_per_thread
+                                                          : active_machine().options().host_steps;
+  active_machine().report(FaultKind::step_limit, site, "",
+                          [&] { return fmt::format("has gone round loops {} times", limit); });
+  active_machine().stop_launch();
 }
 
 void stack_overflow_hook(std::uint32_t site) {
-  active->report(FaultKind::stack_overflow, site, "", [] {
+  active_machine().report(FaultKind::stack_overflow, site, "", [] {
     return std::string("needs more stack than a thread has: local arrays too large, or recursion");
   });
-  active->stop();
+  active_machine().stop();
 }
 
 // Device functions of the stand-in headers.
 
 void require_kernel(const char* function) {
-  if (!active->in_kernel()) {
-    active->report(FaultKind::forbidden_space, active->site(), function,
-                   [&] { return fmt::format("host code calls {}, which only kernels may", function); });
-    active->stop();
+  if (!active_machine().in_kernel()) {
+    active_machine().report(FaultKind::forbidden_space, active_machine().site(), function,
+                            [&] { return fmt::format("host code calls {}, which only kernels may", function); });
+    active_machine().stop();
   }
 }
 
 int barrier(int predicate, std::int32_t reduction) {
   require_kernel("__syncthreads");
-  return active->runner().barrier(predicate, static_cast<BarrierReduction>(reduction));
+  return active_machine().runner().barrier(predicate, static_cast<BarrierReduction>(reduction));
 }
 
 void sync_warp(std::uint32_t mask) {
   require_kernel("__syncwarp");
-  active->runner().warp_operation(WarpOperationKind::sync, mask, 0, 0, 32);
+  active_machine().runner().warp_operation(WarpOperationKind::sync, mask, 0, 0, 32);
 }
 
 std::uint64_t shuffle(std::uint32_t mask, std::uint64_t value, std::int32_t lane, std::int32_t width,
                       std::int32_t kind) {
   constexpr auto kFirst = static_cast<std::int32_t>(WarpOperationKind::shuffle_index);
   require_kernel("a shuffle");
-  return active->runner().warp_operation(static_cast<WarpOperationKind>(kFirst + kind), mask, value, lane,
-                                         static_cast<std::uint32_t>(width));
+  return active_machine().runner().warp_operation(static_cast<WarpOperationKind>(kFirst + kind), mask, value, lane,
+                                                  static_cast<std::uint32_t>(width));
 }
 
 std::uint32_t vote(std::uint32_t mask, int predicate) {
   require_kernel("a vote");
   return static_cast<std::uint32_t>(
-      active->runner().warp_operation(WarpOperationKind::vote, mask, predicate != 0 ? 1 : 0, 0, 32));
+      active_machine().runner().warp_operation(WarpOperationKind::vote, mask, predicate != 0 ? 1 : 0, 0, 32));
 }
 
 std::uint32_t active_mask() {
   require_kernel("__activemask");
-  return active->runner().active_lanes();
+  return active_machine().runner().active_lanes();
 }
 
 void fence() { require_kernel("__threadfence"); }
@@ -111,25 +111,25 @@ void device_only() { require_kernel("a function of programmatic launches"); }
 
 void copy_async(std::uint64_t shared, std::uint64_t global, std::uint64_t bytes, std::uint64_t zero_fill) {
   require_kernel("__pipeline_memcpy_async");
-  active->begin_copy(shared, global, bytes, zero_fill);
-  active->runner().copies().issue({shared, global, bytes, zero_fill});
+  active_machine().begin_copy(shared, global, bytes, zero_fill);
+  active_machine().runner().copies().issue({shared, global, bytes, zero_fill});
 }
 
 void copy_commit() {
   require_kernel("__pipeline_commit");
-  active->runner().copies().commit();
+  active_machine().runner().copies().commit();
 }
 
 void copy_wait(std::uint64_t groups_left) {
   require_kernel("__pipeline_wait_prior");
-  active->runner().copies().wait(groups_left, [](const AsyncCopy& copy) { active->end_copy(copy); });
+  active_machine().runner().copies().wait(groups_left, [](const AsyncCopy& copy) { active_machine().end_copy(copy); });
 }
 
 // Atomics. One thread runs at a time, so plain arithmetic is atomic.
 
 template <class T>
 T atomic_operation(T* address, T value, std::int32_t operation) {
-  active->check_atomic(reinterpret_cast<std::uint64_t>(address), sizeof(T));
+  active_machine().check_atomic(reinterpret_cast<std::uint64_t>(address), sizeof(T));
   using Bits = std::make_unsigned_t<T>;
   const T old = *address;
   switch (operation) {
@@ -160,7 +160,7 @@ T atomic_operation(T* address, T value, std::int32_t operation) {
 
 template <class T>
 T atomic_add_float(T* address, T value) {
-  active->check_atomic(reinterpret_cast<std::uint64_t>(address), sizeof(T));
+  active_machine().check_atomic(reinterpret_cast<std::uint64_t>(address), sizeof(T));
   const T old = *address;
   *address = old + value;
   return old;
@@ -168,7 +168,7 @@ T atomic_add_float(T* address, T value) {
 
 template <class T>
 T compare_swap(T* address, T expected, T value) {
-  active->check_atomic(reinterpret_cast<std::uint64_t>(address), sizeof(T));
+  active_machine().check_atomic(reinterpret_cast<std::uint64_t>(address), sizeof(T));
   const T old = *address;
   if (old == expected) {
     *address = value;
@@ -233,13 +233,5 @@ std::uint64_t resolve_hook(const std::string& name) {
   const auto found = kTable.find(name);
   return found == kTable.end() ? 0 : found->second;
 }
-
-Machine& active_machine() {
-  ESC_CHECK(active != nullptr, "compiled text runs outside EmulatedDevice::call");
-  return *active;
-}
-
-ActiveMachine::ActiveMachine(Machine& machine) : former_(active) { active = &machine; }
-ActiveMachine::~ActiveMachine() { active = former_; }
 
 }  // namespace esc

@@ -7,8 +7,7 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "generator/emulate/hooks.h"
-#include "generator/emulate/machine.h"
+#include "generator/emulate/active_machine.h"
 
 namespace esc {
 namespace {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -15,10 +14,5 @@ std::uint64_t resolve_host_library(const std::string& name);
 
 /// Address and bytes of the variables among them.
 std::vector<std::pair<std::uint64_t, std::uint64_t>> host_library_variables();
-
-/// Functions that the code generator calls without being asked by the text.
-inline constexpr std::array<const char*, 15> kCodeGeneratorCalls = {"memcpy", "memmove", "memset", "fma",   "fmaf",
-                                                                    "fmin",   "fminf",   "fmax",   "fmaxf", "sqrt",
-                                                                    "sqrtf",  "floor",   "floorf", "ceil",  "ceilf"};
 
 }  // namespace esc

@@ -5,14 +5,12 @@
 #include <llvm/IR/Module.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <new>
 #include <utility>
 
-#include "generator/emulate/hooks.h"
-#include "generator/emulate/host_library.h"
 #include "generator/emulate/instrument.h"
-#include "generator/emulate/standin_headers.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -23,6 +21,12 @@ constexpr std::uint64_t kSharedGap = 256;
 /// What the hardware aligns dynamic shared memory to at most.
 constexpr std::uint64_t kSharedAlignment = 1024;
 
+/// Functions that the code generator calls without being asked by the text.
+constexpr std::array<const char*, 15> kCodeGeneratorCalls = {"memcpy", "memmove", "memset", "fma",   "fmaf",
+                                                             "fmin",   "fminf",   "fmax",   "fmaxf", "sqrt",
+                                                             "sqrtf",  "floor",   "floorf", "ceil",  "ceilf"};
+
+using Resolver = std::function<std::uint64_t(const std::string&)>;
 using Symbols = std::map<std::string, std::uint64_t>;
 
 void add_registers(Symbols& symbols, Registers& registers) {
@@ -36,31 +40,27 @@ void add_registers(Symbols& symbols, Registers& registers) {
   symbols[hook_names::kStackLimit] = address(registers.stack_limit);
 }
 
-/// Answers what the module leaves undefined, from the emulator and from the C library.
-void add_functions(Symbols& symbols, const llvm::Module& module) {
+/// Answers what the module leaves undefined.
+void add_functions(Symbols& symbols, const llvm::Module& module, const Resolver& resolve) {
   for (const std::string& name : undefined_symbols(module)) {
     if (symbols.contains(name)) {
       continue;
     }
-    std::uint64_t address = resolve_hook(name);
-    if (address == 0) {
-      address = resolve_host_library(name);
-    }
+    const std::uint64_t address = resolve(name);
     if (address == 0) {
       throw UserError(module.getSourceFileName(), fmt::format("uses '{}', which nothing defines", name),
                       "define it in the text, or use what CUDA and the C library offer");
     }
     symbols[name] = address;
   }
-  // The code generator calls these by itself.
   for (const char* name : kCodeGeneratorCalls) {
-    symbols.try_emplace(name, resolve_host_library(name));
+    symbols.try_emplace(name, resolve(name));
   }
 }
 
 }  // namespace
 
-HostProgram::HostProgram(const HostSource& source) : file_name_(source.file_name) {
+HostProgram::HostProgram(const HostSource& source, const Resolver& resolve) : file_name_(source.file_name) {
   auto context = std::make_unique<llvm::LLVMContext>();
   std::unique_ptr<llvm::Module> module = compile_for_host(source, *context);
   ModuleFacts facts = take_facts(*module);
@@ -90,7 +90,7 @@ HostProgram::HostProgram(const HostSource& source) : file_name_(source.file_name
       shared_.push_back({variable.name, address, variable.bytes, GlobalKind::device});
     }
   }
-  add_functions(symbols, *module);
+  add_functions(symbols, *module, resolve);
   code_ = std::make_unique<JitCode>(std::move(module), std::move(context), symbols);
 
   for (const GlobalFacts& variable : facts.globals) {
@@ -102,23 +102,6 @@ HostProgram::HostProgram(const HostSource& source) : file_name_(source.file_name
     const std::uint64_t address = code_->address(kernel.symbol);
     kernels_.push_back({std::move(kernel), address});
   }
-}
-
-HostProgram HostProgram::compile_cuda(const std::string& text, const std::string& file_name,
-                                      const ProgramOptions& options) {
-  HostSource source{text, file_name, HostDialect::hermetic, options.headers, options.defines};
-  for (const VirtualHeader& header : standin_headers()) {
-    source.headers.push_back(header);
-  }
-  return HostProgram(source);
-}
-
-HostProgram HostProgram::compile_host(const std::string& text, const std::string& file_name,
-                                      const ProgramOptions& options) {
-  // An emulated program has one thread, so what is local to a thread is a plain variable.
-  std::vector<std::string> defines = options.defines;
-  defines.push_back("thread_local=");
-  return HostProgram({text, file_name, HostDialect::system, options.headers, std::move(defines)});
 }
 
 void* HostProgram::symbol(const std::string& name) const {

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "generator/emulate/fault.h"
 #include "generator/emulate/jit.h"
 #include "generator/emulate/mapped_memory.h"
 #include "generator/emulate/module_facts.h"
@@ -32,26 +32,14 @@ struct ProgramVariable {
   GlobalKind kind = GlobalKind::host;
 };
 
-/// What a text is compiled with.
-struct ProgramOptions {
-  std::vector<VirtualHeader> headers;  ///< further headers that the text includes
-  std::vector<std::string> defines;    ///< NAME or NAME=VALUE
-};
-
 /// A text compiled for this process and instrumented, so that an EmulatedDevice can run and check it. Its functions
 /// must be called through `EmulatedDevice::call` only. One device runs a program at a time: the registers and the
 /// shared memory of its kernels are part of it.
 class HostProgram {
  public:
-  /// Compiles CUDA C++: a text that includes <cuda_runtime.h> and launches through cudaLaunchKernelEx. No toolkit is
-  /// used; its headers are replaced by small ones that are part of this program.
-  /// Throws UserError with file:line:column for a text that does not compile or uses a symbol that nobody defines.
-  static HostProgram compile_cuda(const std::string& text, const std::string& file_name,
-                                  const ProgramOptions& options = {});
-
-  /// Compiles C++17 that leans on the C library of this machine only.
-  static HostProgram compile_host(const std::string& text, const std::string& file_name,
-                                  const ProgramOptions& options = {});
+  /// Compiles `source`; `resolve` answers what it leaves undefined with an address, or with 0. Throws UserError with
+  /// file:line:column for a text that does not compile or uses a symbol that nobody defines.
+  HostProgram(const HostSource& source, const std::function<std::uint64_t(const std::string&)>& resolve);
 
   /// The address of an extern "C" function. Throws UserError when the text defines none of that name.
   void* symbol(const std::string& name) const;
@@ -72,8 +60,6 @@ class HostProgram {
   const SiteTable& sites() const { return sites_; }
 
  private:
-  explicit HostProgram(const HostSource& source);
-
   std::string file_name_;
   SiteTable sites_;
   MappedMemory memory_;  ///< registers, then static shared variables, then dynamic shared memory

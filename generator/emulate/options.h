@@ -44,6 +44,8 @@ struct EmulationOptions {
   bool returned_threads_may_miss_barriers = true;
   /// The blocks of a launch to run, as linear indices (x fastest); all of them where it is not set.
   std::function<std::vector<std::uint64_t>(const LaunchInfo&)> select_blocks;
+  /// Told behind each block of a kernel how many of its launch have run, of how many.
+  std::function<void(const std::string& kernel, std::uint64_t run, std::uint64_t all)> after_block;
   DeviceProperties properties;
 };
 

@@ -571,19 +571,23 @@ class Interpreter {
   }
 
   /// The part of an array that some subscripts, of the outermost dimensions, choose. With all of them it is what begins at
-  /// that element.
+  /// that element in the innermost dimension: nothing, where that stands behind the last one.
   ArrayView part(const Access& access) {
     ArrayView view = find_array(access.array);
     ESC_CHECK(access.subscripts.size() <= view.extents.size(), "rank of " + print(access));
-    const std::size_t given = access.subscripts.size();
-    const bool element = given == view.extents.size() && given > 0;
-    const std::int64_t whole = view.size();
-    const std::int64_t position = position_of(view, access);
-    std::vector<std::int64_t> extents(view.extents.begin() + static_cast<std::ptrdiff_t>(given), view.extents.end());
-    if (element) {
-      extents = {whole - position};
+    Access outer = access;
+    std::int64_t first = 0;
+    if (!access.subscripts.empty() && access.subscripts.size() == view.extents.size()) {
+      first = index_of(access.subscripts.back());
+      ESC_CHECK(first >= 0, fmt::format("{} begins in front of the array", print(access)));
+      first = std::min(first, view.extents.back());
+      outer.subscripts.pop_back();
     }
-    view.extents = std::move(extents);
+    const std::int64_t position = position_of(view, outer) + first;
+    view.extents.erase(view.extents.begin(), view.extents.begin() + static_cast<std::ptrdiff_t>(outer.subscripts.size()));
+    if (!view.extents.empty()) {
+      view.extents.front() -= first;
+    }
     view.elements += position;
     view.written += view.written == nullptr ? 0 : position;
     return view;

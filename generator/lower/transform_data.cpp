@@ -125,6 +125,10 @@ LoopNest transform_data(const LoopNest& nest, const Transform& directive) {
   for (ArrayDeclaration& array : packed_arrays(nest.element())) {
     result.arrays.push_back(std::move(array));
   }
+  result.story.emplace_back(
+      "What the kernel reads is the packed matrix, with a list for each panel and pattern: Panels[l] and Patterns[l] are those "
+      "of list l (bit r of a pattern: row r of the panel), RPP[l] to RPP[l + 1] are its columns in Cols, and NPP[l] to "
+      "NPP[l + 1] its values in ANNZ, for each column the rows of the pattern in order.");
   return result;
 }
 

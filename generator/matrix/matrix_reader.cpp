@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "generator/matrix/mtx_reader.h"
 #include "generator/matrix/npy_reader.h"
@@ -12,6 +14,37 @@
 
 namespace esc {
 
+namespace {
+
+/// A file that says how far it was read.
+class WatchedFile final : public ByteSource {
+ public:
+  WatchedFile(const std::filesystem::path& path, StageProgress& progress)
+      : WatchedFile(std::make_unique<FileSource>(path), progress) {}
+
+  std::size_t read(std::span<std::byte> buffer) override {
+    const std::size_t bytes = file_->read(buffer);
+    progress_.advance(bytes);
+    return bytes;
+  }
+  void rewind() override {
+    file_->rewind();
+    begin_pass();
+  }
+
+ private:
+  WatchedFile(std::unique_ptr<FileSource> file, StageProgress& progress)
+      : ByteSource(file->name(), file->size()), file_(std::move(file)), progress_(progress) {
+    begin_pass();
+  }
+  void begin_pass() { progress_.begin("reading " + name(), size()); }
+
+  std::unique_ptr<FileSource> file_;
+  StageProgress& progress_;
+};
+
+}  // namespace
+
 std::string lower_case_ending(const std::filesystem::path& path) {
   std::string ending = path.extension().string();
   std::transform(ending.begin(), ending.end(), ending.begin(),
@@ -19,7 +52,7 @@ std::string lower_case_ending(const std::filesystem::path& path) {
   return ending;
 }
 
-SparseMatrix read_matrix(const std::filesystem::path& path, const ReadOptions& options) {
+SparseMatrix read_matrix(const std::filesystem::path& path, const ReadOptions& options, StageProgress& progress) {
   const std::string ending = lower_case_ending(path);
   SparseMatrix (*read)(ByteSource&, const ReadOptions&) = nullptr;
   if (ending == ".smtx") {
@@ -34,7 +67,7 @@ SparseMatrix read_matrix(const std::filesystem::path& path, const ReadOptions& o
                                    : fmt::format("the ending {} is not a matrix format that can be read", ending),
                     fmt::format("give a {} file", supported_endings));
   }
-  FileSource source(path);
+  WatchedFile source(path, progress);
   return read(source, options);
 }
 

@@ -5,12 +5,15 @@
 #include "generator/matrix/byte_source.h"
 #include "generator/matrix/read_options.h"
 #include "generator/matrix/sparse_matrix.h"
+#include "generator/support/stage_progress.h"
 
 namespace esc {
 
 /// Reads the matrix in a file; the format is chosen by the ending: .smtx, .mtx or .npy, in upper or lower case.
-/// Throws UserError with the line or the byte when the file is not what its ending says.
-SparseMatrix read_matrix(const std::filesystem::path& path, const ReadOptions& options = {});
+/// Throws UserError with the line or the byte when the file is not what its ending says. Each pass over the file is a
+/// stage of `progress`, its steps bytes.
+SparseMatrix read_matrix(const std::filesystem::path& path, const ReadOptions& options = {},
+                         StageProgress& progress = StageProgress::silent());
 
 /// The endings that `read_matrix` and `write_matrix` know, as a phrase for messages.
 inline constexpr const char* supported_endings = ".smtx, .mtx or .npy";

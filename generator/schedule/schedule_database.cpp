@@ -30,6 +30,18 @@ double octaves(long long a, long long b) {
 
 }  // namespace
 
+std::string describe(const DatabaseHead& head) {
+  return fmt::format("one {} ({}, {})", head.device, print(head.key),
+                     head.origin == DatabaseOrigin::measured ? "measured" : "published");
+}
+
+const ScheduleDatabase& nearest_database(const std::vector<ScheduleDatabase>& databases, const DeviceKey& device) {
+  ESC_CHECK(!databases.empty(), "there is a database to choose");
+  return *std::ranges::min_element(databases, {}, [&](const ScheduleDatabase& database) {
+    return std::pair(database.head().origin != DatabaseOrigin::measured, device_distance(device, database.head().key));
+  });
+}
+
 ScheduleDatabase::ScheduleDatabase(DatabaseHead head, DatabaseEntries entries)
     : head_(std::move(head)), entries_(std::move(entries)) {
   sort(entries_.candidates);
@@ -47,11 +59,6 @@ ScheduleDatabase::ScheduleDatabase(DatabaseHead head, DatabaseEntries entries)
     ESC_CHECK(!entry.losses.empty() && entry.losses.size() == candidates_of(entry.layers.bcol).size(),
               "a class has one loss for each candidate of its bCol");
   }
-}
-
-std::string ScheduleDatabase::describe() const {
-  return fmt::format("one {} ({}, {})", head_.device, print(head_.key),
-                     head_.origin == DatabaseOrigin::measured ? "measured" : "published");
 }
 
 std::span<const CandidateEntry> ScheduleDatabase::candidates_of(long long bcol) const {

@@ -82,6 +82,9 @@ struct DatabaseHead {
   bool operator==(const DatabaseHead&) const = default;
 };
 
+/// "one NVIDIA H200 (sm90-132sm-60mib, measured)".
+std::string describe(const DatabaseHead& head);
+
 /// The entries of a database.
 struct DatabaseEntries {
   std::vector<CandidateEntry> candidates = {};
@@ -103,8 +106,7 @@ class ScheduleDatabase {
   static ScheduleDatabase parse(std::string_view text, const std::string& file);
 
   const DatabaseHead& head() const { return head_; }
-  /// "one NVIDIA H200 (sm90-132sm-60mib, measured)".
-  std::string describe() const;
+  std::string describe() const { return esc::describe(head_); }
   /// By bCol and number, by class, by layer and by bCol, each in ascending order.
   const std::vector<CandidateEntry>& candidates() const { return entries_.candidates; }
   const std::vector<ClassEntry>& classes() const { return entries_.classes; }
@@ -143,7 +145,15 @@ const std::vector<ScheduleDatabase>& shipped_databases();
 /// The one that holds where no device is named: measured on an H200.
 const ScheduleDatabase& shipped_database();
 
-/// The shipped one whose device is the nearest by `device_distance`.
+/// The measured one among them, at least one, whose device is the nearest by `device_distance`: what was measured on
+/// another device serves a layer better than what is merely published for its own. Where none is measured, the nearest
+/// published one.
+const ScheduleDatabase& nearest_database(const std::vector<ScheduleDatabase>& databases, const DeviceKey& device);
+
+/// The nearest of the shipped ones.
 const ScheduleDatabase& nearest_database(const DeviceKey& device);
+
+/// The shipped one with the paper's schedules for the A100.
+const ScheduleDatabase& published_database();
 
 }  // namespace esc

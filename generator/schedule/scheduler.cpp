@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 
 #include "generator/schedule/class_interpolation.h"
-#include "generator/schedule/target.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -44,12 +45,14 @@ bool suits(const Schedule& schedule, const LayerShape& shape) {
   return !follows_power_law(shape) || !std::holds_alternative<PanelSchedule>(schedule);
 }
 
-ScheduleChoice family_default(const LayerShape& shape, const ScheduleDatabase& database) {
+ScheduleChoice family_default(const LayerShape& shape, std::span<const ScheduleDatabase* const> databases) {
   const bool power_law = follows_power_law(shape);
   ScheduleChoice choice = power_law ? uneven_rows_schedule(shape.bcol)
                                     : ScheduleChoice{fitted(PanelSchedule{}, shape.bcol), "default: of family panel"};
-  choice.source += fmt::format("; the database of {} has nothing for {}", database.describe(),
-                               power_law ? "power-law rows" : "such layers");
+  for (const ScheduleDatabase* database : databases) {
+    choice.source += fmt::format("; the database of {} has nothing for {}", database->describe(),
+                                 power_law ? "power-law rows" : "such layers");
+  }
   return choice;
 }
 
@@ -73,7 +76,14 @@ std::vector<std::string> library_notes(const std::string& where, std::optional<d
 ScheduleChoice choice_of(const LayerEntry& entry, const ScheduleDatabase& database) {
   const std::string where = fmt::format("for this layer on {}", database.describe());
   return {entry.schedule, fmt::format("database: {}, this very layer", database.describe()),
-          library_notes(where, entry.over_exact, entry.over_tf32)};
+          library_notes(where, entry.over_exact, entry.over_tf32), database.head()};
+}
+
+ScheduleChoice choice_of(const DefaultEntry& entry, const LayerShape& shape, const ScheduleDatabase& database) {
+  return {fitted(entry.schedule, shape.bcol),
+          fmt::format("database: {}, the best single schedule at bCol {}", database.describe(), entry.bcol),
+          {},
+          database.head()};
 }
 
 /// A library's time over that of a schedule which takes this many times as long as the best one.
@@ -97,27 +107,78 @@ bool wastes_memory(const Schedule& schedule, const LayerShape& shape) {
   return union_of_rows * (column_bytes + value_bytes * panel->ufi) > 2 * csr_bytes * density * panel->ufi;
 }
 
-ScheduleChoice choice_of(const Interpolation& classes, const LayerShape& shape, const ScheduleDatabase& database) {
-  const auto fits = std::ranges::find_if(
-      classes.ranking, [&](const RankedCandidate& one) { return !wastes_memory(one.candidate->schedule, shape); });
-  const RankedCandidate& best = fits == classes.ranking.end() ? classes.ranking.front() : *fits;
-  const ClassEntry& nearest = *classes.nearest;
-  const std::string whose =
-      fmt::format("{} of {}", classes.own_class ? "the class" : "the nearest class", describe(nearest.layers));
-  const double times = 1 + nearest.losses[static_cast<std::size_t>(best.candidate->number)].percent / 100;
-  std::string source = fmt::format("database: {}, {}", database.describe(), whose);
-  if (classes.classes > 1) {
-    source += fmt::format(", interpolated between {} classes", classes.classes);
-  }
-  return {fitted(best.candidate->schedule, shape.bcol), source,
-          library_notes(fmt::format("in {} on {}", whose, database.describe()), over_slower(nearest.over_exact, times),
-                        over_slower(nearest.over_tf32, times))};
-}
+/// What the classes of one database say of a layer.
+class ClassAdvice {
+ public:
+  ClassAdvice(const LayerShape& shape, const ScheduleDatabase& database)
+      : shape_(&shape), database_(&database), classes_(interpolate_classes(database, shape)) {}
 
-ScheduleChoice choice_of(const DefaultEntry& entry, const LayerShape& shape, const ScheduleDatabase& database) {
-  return {fitted(entry.schedule, shape.bcol),
-          fmt::format("database: {}, the best single schedule at bCol {}", database.describe(), entry.bcol)};
-}
+  /// How far the nearest class is from the layer, in octaves; endless where there is none.
+  double distance() const {
+    return classes_ ? class_distance(*shape_, classes_->nearest->layers) : std::numeric_limits<double>::infinity();
+  }
+  /// The same with the distance to the class's bCol.
+  double distance_with_bcol() const {
+    return classes_ ? distance() + std::abs(std::log2(static_cast<double>(classes_->nearest->layers.bcol) /
+                                                      static_cast<double>(shape_->bcol)))
+                    : distance();
+  }
+  bool is_close() const { return distance_with_bcol() <= close_class; }
+
+  /// All candidates, the least loss first.
+  std::vector<ScheduleChoice> choices() const {
+    std::vector<ScheduleChoice> choices;
+    for (const RankedCandidate& one : classes_->ranking) {
+      choices.push_back(choice_of(*one.candidate));
+    }
+    return choices;
+  }
+
+ private:
+  ScheduleChoice choice_of(const CandidateEntry& candidate) const {
+    const ClassEntry& nearest = *classes_->nearest;
+    const std::string whose =
+        fmt::format("{} of {}", classes_->own_class ? "the class" : "the nearest class", describe(nearest.layers));
+    std::string source = fmt::format("database: {}, {}", database_->describe(), whose);
+    if (classes_->classes > 1) {
+      source += fmt::format(", interpolated between {} classes", classes_->classes);
+    }
+    std::vector<std::string> notes;
+    if (is_close()) {
+      const double times = 1 + nearest.losses[static_cast<std::size_t>(candidate.number)].percent / 100;
+      notes = library_notes(fmt::format("in {} on {}", whose, database_->describe()),
+                            over_slower(nearest.over_exact, times), over_slower(nearest.over_tf32, times));
+    }
+    return {fitted(candidate.schedule, shape_->bcol), source, notes, database_->head()};
+  }
+
+  const LayerShape* shape_;
+  const ScheduleDatabase* database_;
+  std::optional<Interpolation> classes_;
+};
+
+/// Choices in the order in which they are added, each schedule once.
+class Ranking {
+ public:
+  void add(ScheduleChoice choice) {
+    if (std::ranges::find(choices_, choice.schedule, &ScheduleChoice::schedule) == choices_.end()) {
+      choices_.push_back(std::move(choice));
+    }
+  }
+  void add(const std::vector<ScheduleChoice>& choices) {
+    for (const ScheduleChoice& choice : choices) {
+      add(choice);
+    }
+  }
+  /// What fills memory with zeros comes last.
+  std::vector<ScheduleChoice> choices(const LayerShape& shape) && {
+    std::ranges::stable_partition(choices_, [&](const ScheduleChoice& one) { return !wastes_memory(one.schedule, shape); });
+    return std::move(choices_);
+  }
+
+ private:
+  std::vector<ScheduleChoice> choices_;
+};
 
 }  // namespace
 
@@ -133,24 +194,42 @@ ScheduleChoice uneven_rows_schedule(long long bcol) {
 }
 
 ScheduleChoice published_schedule(long long bcol) {
-  static const ScheduleDatabase& a100 = nearest_database(device_of_gpu("a100").key);
-  const DefaultEntry* entry = a100.default_for(bcol);
+  const DefaultEntry* entry = published_database().default_for(bcol);
   ESC_CHECK(entry != nullptr, "the database of the A100 has the paper's schedules");
-  return {entry->schedule, fmt::format("default: best single schedule published for the A100 at bCol {}", entry->bcol)};
+  return {entry->schedule,
+          fmt::format("published: the paper's best single schedule on an A100 at bCol {}", entry->bcol)};
+}
+
+std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
+                                             std::span<const ScheduleDatabase* const> databases) {
+  Ranking ranking;
+  std::vector<ClassAdvice> advices;
+  for (const ScheduleDatabase* database : databases) {
+    if (const LayerEntry* entry = database->layer(shape)) {
+      ranking.add(choice_of(*entry, *database));
+    }
+    if (const ClassAdvice& advice = advices.emplace_back(shape, *database); advice.is_close()) {
+      ranking.add(advice.choices());
+    }
+  }
+  std::ranges::stable_sort(advices, {}, &ClassAdvice::distance_with_bcol);
+  for (const ClassAdvice& advice : advices) {
+    if (advice.distance() <= farthest_class) {
+      ranking.add(advice.choices());
+    }
+  }
+  for (const ScheduleDatabase* database : databases) {
+    if (const DefaultEntry* entry = database->default_for(shape.bcol);
+        entry != nullptr && suits(entry->schedule, shape)) {
+      ranking.add(choice_of(*entry, shape, *database));
+    }
+  }
+  ranking.add(family_default(shape, databases));
+  return std::move(ranking).choices(shape);
 }
 
 ScheduleChoice choose_schedule(const LayerShape& shape, const ScheduleDatabase& database) {
-  if (const LayerEntry* entry = database.layer(shape); entry != nullptr && !wastes_memory(entry->schedule, shape)) {
-    return choice_of(*entry, database);
-  }
-  if (const auto classes = interpolate_classes(database, shape);
-      classes && class_distance(shape, classes->nearest->layers) <= farthest_class) {
-    return choice_of(*classes, shape, database);
-  }
-  if (const DefaultEntry* entry = database.default_for(shape.bcol); entry != nullptr && suits(entry->schedule, shape)) {
-    return choice_of(*entry, shape, database);
-  }
-  return family_default(shape, database);
+  return ranked_schedules(shape, std::array{&database}).front();
 }
 
 }  // namespace esc

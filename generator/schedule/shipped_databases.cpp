@@ -17,9 +17,12 @@ const std::vector<ScheduleDatabase>& shipped_databases() {
 const ScheduleDatabase& shipped_database() { return shipped_databases().front(); }
 
 const ScheduleDatabase& nearest_database(const DeviceKey& device) {
-  return *std::ranges::min_element(shipped_databases(), {}, [&](const ScheduleDatabase& database) {
-    return device_distance(device, database.head().key);
-  });
+  return nearest_database(shipped_databases(), device);
+}
+
+const ScheduleDatabase& published_database() {
+  return *std::ranges::find(shipped_databases(), DatabaseOrigin::published,
+                            [](const ScheduleDatabase& database) { return database.head().origin; });
 }
 
 }  // namespace esc

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <charconv>
 #include <map>
+#include <set>
 
 #include "generator/support/error.h"
 
@@ -63,6 +64,14 @@ TargetDevice device_of_gpu(const std::string& name) {
     names += (names.empty() ? "" : ", ") + known;
   }
   throw UserError("--gpu " + name, "is not a GPU that is known here", fmt::format("use --arch, or one of {}", names));
+}
+
+std::vector<int> architectures_of(const std::vector<TargetDevice>& devices) {
+  std::set<int> architectures;
+  for (const TargetDevice& device : devices) {
+    architectures.insert(device.key.capability);
+  }
+  return {architectures.begin(), architectures.end()};
 }
 
 int architecture_of_gpu(const std::string& name) { return device_of_gpu(name).key.capability; }

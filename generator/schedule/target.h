@@ -24,6 +24,9 @@ int parse_architecture(const std::string& text);
 /// "a100", "H200". Throws UserError with the names that are known.
 TargetDevice device_of_gpu(const std::string& name);
 
+/// The architectures of some devices, ascending, each once.
+std::vector<int> architectures_of(const std::vector<TargetDevice>& devices);
+
 /// 80 for "a100", 90 for "h200", in upper or lower case. Throws UserError with the names that are known.
 int architecture_of_gpu(const std::string& name);
 

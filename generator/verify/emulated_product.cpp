@@ -15,15 +15,15 @@ EmulatedProduct emulate_product(const KernelToEmulate& kernel, const ProductCase
                                 const EmulationOptions& options) {
   EmulatedDevice device(options);
   EmulatedProduct result{.c = poisoned_c(kernel.rows, product), .problems = {}};
-  const auto shift = static_cast<std::size_t>(product.shift);
-  const auto bytes_behind = [&](const std::vector<float>& elements) {
-    return (elements.size() + shift) * sizeof(float);
-  };
-  const std::span<std::byte> device_b = device.allocate("B", bytes_behind(b), BufferUse::input());
-  const std::span<std::byte> device_c = device.allocate("C", bytes_behind(result.c), BufferUse::output());
+  const auto shift_b = static_cast<std::size_t>(product.shift_b);
+  const auto shift_c = static_cast<std::size_t>(product.shift_c);
+  const std::span<std::byte> device_b =
+      device.allocate("B", (b.size() + shift_b) * sizeof(float), BufferUse::input());
+  const std::span<std::byte> device_c =
+      device.allocate("C", (result.c.size() + shift_c) * sizeof(float), BufferUse::output());
   device.add_buffer("packed", kernel.packed.data(), kernel.packed.size(), BufferUse::input());
-  auto* first_b = reinterpret_cast<float*>(device_b.data()) + shift;
-  auto* first_c = reinterpret_cast<float*>(device_c.data()) + shift;
+  auto* first_b = reinterpret_cast<float*>(device_b.data()) + shift_b;
+  auto* first_c = reinterpret_cast<float*>(device_c.data()) + shift_c;
   std::memcpy(first_b, b.data(), b.size() * sizeof(float));
   std::memcpy(first_c, result.c.data(), result.c.size() * sizeof(float));
 

@@ -1,5 +1,6 @@
 #include "generator/verify/emulated_transformer.h"
 
+#include "generator/emulate/compile_program.h"
 #include "generator/emulate/registered_buffer.h"
 
 namespace esc {
@@ -10,7 +11,7 @@ constexpr int stopped_by_fault = -1;
 }  // namespace
 
 EmulatedTransformer::EmulatedTransformer(const std::string& text, const std::string& name, const SparseMatrix& matrix)
-    : name_(name), matrix_(matrix), program_(HostProgram::compile_host(text, name + "_transformer.cpp")) {
+    : name_(name), matrix_(matrix), program_(compile_host(text, name + "_transformer.cpp")) {
   packed_bytes_ = device_.call<std::size_t()>(program_, name_ + "_packed_bytes").value_or(0);
 }
 

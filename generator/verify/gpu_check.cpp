@@ -17,11 +17,12 @@ VerificationRun run_product(const CudaRuntime& runtime, const KernelFunctions& k
                             const DeviceBuffer& packed, const ProductCase& product, std::vector<std::string>& problems) {
   const std::vector<float> b = draw_b(matrix.columns, product, seed_of_b);
   std::vector<float> c = poisoned_c(matrix.rows, product);
-  const auto shift = static_cast<std::size_t>(product.shift);
-  const DeviceBuffer device_b(runtime, (b.size() + shift) * sizeof(float));
-  const DeviceBuffer device_c(runtime, (c.size() + shift) * sizeof(float));
-  float* const first_b = static_cast<float*>(device_b.get()) + shift;
-  float* const first_c = static_cast<float*>(device_c.get()) + shift;
+  const auto shift_b = static_cast<std::size_t>(product.shift_b);
+  const auto shift_c = static_cast<std::size_t>(product.shift_c);
+  const DeviceBuffer device_b(runtime, (b.size() + shift_b) * sizeof(float));
+  const DeviceBuffer device_c(runtime, (c.size() + shift_c) * sizeof(float));
+  float* const first_b = static_cast<float*>(device_b.get()) + shift_b;
+  float* const first_c = static_cast<float*>(device_c.get()) + shift_c;
   runtime.copy_to_device(first_b, b.data(), b.size() * sizeof(float));
   runtime.copy_to_device(first_c, c.data(), c.size() * sizeof(float));
 
@@ -37,7 +38,8 @@ VerificationRun run_product(const CudaRuntime& runtime, const KernelFunctions& k
 
 }  // namespace
 
-VerificationReport check_on_gpu(const BundleLibrary& bundle, const SparseMatrix& matrix, std::int64_t bcol) {
+VerificationReport check_on_gpu(const BundleLibrary& bundle, const SparseMatrix& matrix,
+                              const std::vector<ProductCase>& products) {
   const CudaRuntime runtime;
   TransformCheck transform = check_transformer(bundle.transformer(), matrix, most_dense_elements);
   VerificationReport report{
@@ -48,7 +50,7 @@ VerificationReport check_on_gpu(const BundleLibrary& bundle, const SparseMatrix&
     report.problems.push_back("prepare: " + runtime.error_text(status));
     return report;
   }
-  for (const ProductCase& product : judging_cases(bcol)) {
+  for (const ProductCase& product : products) {
     report.runs.push_back(run_product(runtime, bundle.kernel(), matrix, packed, product, report.problems));
   }
   return report;

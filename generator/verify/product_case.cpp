@@ -79,15 +79,18 @@ std::string check_gap(const float* c, std::int64_t row, const ProductCase& produ
 }  // namespace
 
 std::string print(const ProductCase& product) {
-  return fmt::format("n {}, ldb {}, ldc {}, shift {}", product.n, product.ldb, product.ldc, product.shift);
+  const std::string shifts = product.shift_b == product.shift_c
+                                 ? fmt::format("shift {}", product.shift_b)
+                                 : fmt::format("shifts {} and {}", product.shift_b, product.shift_c);
+  return fmt::format("n {}, ldb {}, ldc {}, {}", product.n, product.ldb, product.ldc, shifts);
 }
 
 std::vector<ProductCase> judging_cases(std::int64_t bcol) {
   const auto n = static_cast<std::int32_t>(bcol);
-  std::vector<ProductCase> cases{{n, n, n, 0}, {n, bcol + 3, bcol + 5, 1}};
+  std::vector<ProductCase> cases{{n, n, n}, {n, bcol + 3, bcol + 5, 1, 1}};
   for (const std::int32_t other : {1, n > 7 ? n - 5 : n + 9}) {
     if (other != n) {
-      cases.push_back({other, other + 1, other, 0});
+      cases.push_back({other, other + 1, other});
     }
   }
   return cases;

@@ -8,17 +8,18 @@
 
 namespace esc {
 
-/// One product C = A x B that a kernel is asked for: n columns, with the leading dimensions of B and C in floats, and B and
-/// C each `shift` floats behind an aligned address.
+/// One product C = A x B that a kernel is asked for: n columns, with the leading dimensions of B and C in floats, and how
+/// many floats behind an aligned address each begins.
 struct ProductCase {
   std::int32_t n = 1;
   std::int64_t ldb = 1;
   std::int64_t ldc = 1;
-  int shift = 0;
+  int shift_b = 0;
+  int shift_c = 0;
   bool operator==(const ProductCase&) const = default;
 };
 
-/// "n 64, ldb 67, ldc 69, shift 1".
+/// "n 64, ldb 67, ldc 69, shift 1"; "shifts 1 and 2" where B and C differ.
 std::string print(const ProductCase& product);
 
 /// The products by which a kernel made for `bcol` is judged: exactly that, the same with gaps between the rows of B and C,

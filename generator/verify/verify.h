@@ -7,6 +7,7 @@
 
 #include "generator/emit/manifest.h"
 #include "generator/matrix/sparse_matrix.h"
+#include "generator/support/stage_progress.h"
 #include "generator/verify/report.h"
 
 namespace esc {
@@ -36,9 +37,10 @@ inline constexpr EmulationEffort thorough_effort{200'000'000, 1 << 30, 64 << 20}
 
 /// Runs the very texts of the bundle on the host: the transformer must write the bytes of the packed file, and the kernel,
 /// on an emulated grid that checks every access, must agree with the float64 product. Throws UserError only when the texts
-/// do not compile.
+/// do not compile. The steps of its long stage are multiply-adds.
 VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const SparseMatrix& matrix,
-                                       const EmulationEffort& effort);
+                                       const EmulationEffort& effort,
+                                       StageProgress& progress = StageProgress::silent());
 
 /// A bundle that was read from its folder.
 struct LoadedBundle {

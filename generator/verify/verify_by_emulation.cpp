@@ -4,8 +4,8 @@
 #include <numeric>
 #include <span>
 
+#include "generator/emulate/compile_program.h"
 #include "generator/emulate/device.h"
-#include "generator/emulate/host_program.h"
 #include "generator/verify/emulated_product.h"
 #include "generator/verify/emulated_transformer.h"
 #include "generator/verify/panel_sample.h"
@@ -45,15 +45,30 @@ std::vector<std::uint64_t> all_blocks(const Dim3& grid) {
   return blocks;
 }
 
+bool prepares_c(const std::string& kernel) { return kernel.ends_with("_zero_rows"); }
+
+/// Multiply-adds of a product, or of the sample of it that is run; at least 1.
+std::uint64_t work_of(const ProductCase& product, const SparseMatrix& matrix, std::int64_t most_products) {
+  return static_cast<std::uint64_t>(std::clamp<std::int64_t>(matrix.nonzeros() * product.n, 1, most_products));
+}
+
+/// `done`: multiply-adds of the products in front of this one.
 VerificationRun run_product(const BundleUnderTest& bundle, const HostProgram& program, const SparseMatrix& matrix,
-                            const ProductCase& product, std::int64_t most_products, std::vector<std::string>& problems) {
+                            const ProductCase& product, std::int64_t most_products, std::vector<std::string>& problems,
+                            std::uint64_t done, StageProgress& progress) {
   const PanelSample sample(bundle.packed, matrix.nonzeros() * product.n, most_products);
   EmulationOptions options;
   if (!sample.covers_all()) {
     options.select_blocks = [&](const LaunchInfo& launch) {
-      return launch.kernel.ends_with("_zero_rows") ? all_blocks(launch.grid) : sample.blocks(launch.grid.x, launch.grid.y);
+      return prepares_c(launch.kernel) ? all_blocks(launch.grid) : sample.blocks(launch.grid.x, launch.grid.y);
     };
   }
+  options.after_block = [&, work = static_cast<double>(work_of(product, matrix, most_products))](
+                            const std::string& kernel, std::uint64_t run, std::uint64_t all) {
+    if (!prepares_c(kernel)) {
+      progress.reach(done + static_cast<std::uint64_t>(work * static_cast<double>(run) / static_cast<double>(all)));
+    }
+  };
   const std::vector<float> b = draw_b(matrix.columns, product, seed_of_b);
   const EmulatedProduct result =
       emulate_product({program, bundle.name, bundle.packed, matrix.rows}, product, b, options);
@@ -67,23 +82,35 @@ VerificationRun run_product(const BundleUnderTest& bundle, const HostProgram& pr
 }  // namespace
 
 VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const SparseMatrix& matrix,
-                                       const EmulationEffort& effort) {
+                                       const EmulationEffort& effort, StageProgress& progress) {
   VerificationReport report{.method = "emulation", .tolerance = float32_tolerance(matrix)};
   if (matrix.nonzeros() <= effort.most_packed_nonzeros) {
+    progress.begin("running the data-transformer on the emulated host");
     check_emulated_transformer(bundle, matrix, effort.most_dense_elements, report);
   } else {
     report.skipped.push_back(fmt::format("the transformer was not run: the matrix has more than {} non-zeros",
                                          effort.most_packed_nonzeros));
   }
 
-  const HostProgram program = HostProgram::compile_cuda(bundle.kernel_text, bundle.name + ".cu");
-  for (const ProductCase& product : judging_cases(bundle.bcol)) {
+  progress.begin("compiling the kernel for the emulated grid");
+  const HostProgram program = compile_cuda(bundle.kernel_text, bundle.name + ".cu");
+  const std::vector<ProductCase> products = judging_cases(bundle.bcol);
+  std::uint64_t all_work = 0;
+  for (const ProductCase& product : products) {
+    all_work += work_of(product, matrix, effort.most_products);
+  }
+  progress.begin("running the kernel on the emulated grid", all_work);
+  std::uint64_t done = 0;
+  for (const ProductCase& product : products) {
     if (dense_bytes(matrix, product) > most_dense_bytes) {
       report.skipped.push_back(fmt::format("{} was not run: B and C would take {} GiB", print(product),
                                            dense_bytes(matrix, product) >> 30));
       continue;
     }
-    report.runs.push_back(run_product(bundle, program, matrix, product, effort.most_products, report.problems));
+    report.runs.push_back(
+        run_product(bundle, program, matrix, product, effort.most_products, report.problems, done, progress));
+    done += work_of(product, matrix, effort.most_products);
+    progress.reach(done);
   }
   return report;
 }

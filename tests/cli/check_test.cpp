@@ -50,9 +50,9 @@ TEST_F(Check, CurrentWhateverWasMeasured) {
 }
 
 TEST_F(Check, ChangedLine) {
-  replace("out/a/a.cu", "constexpr int rows_of_c = 13;", "constexpr int rows_of_c = 12;");
-  expect_stale({"--- a.cu (on disk)\n+++ a.cu (generated)\n", "\n-constexpr int rows_of_c = 12;\n",
-                "\n+constexpr int rows_of_c = 13;\n"});
+  replace("out/a/a.cu", "constexpr int threads_per_block = 32;", "constexpr int threads_per_block = 64;");
+  expect_stale({"--- a.cu (on disk)\n+++ a.cu (generated)\n", "\n-constexpr int threads_per_block = 64;\n",
+                "\n+constexpr int threads_per_block = 32;\n"});
 }
 
 TEST_F(Check, ChangedLineEnds) {

@@ -6,11 +6,14 @@ namespace esc::cli {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Key;
 using ::testing::MatchesRegex;
 using ::testing::Not;
+using ::testing::SizeIs;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
@@ -73,6 +76,24 @@ TEST_F(Commands, GenerateWritesTheSixFilesOfABundle) {
                                           "a/manifest.json", "a/CMakeLists.txt"));
 }
 
+TEST_F(Commands, SeveralBColsGiveABundleForEach) {
+  write_matrix();
+  const std::vector<std::string> line{"generate", "a.mtx", "--no-verify", "--json", "--bcol", "40,8", "-o"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), line.begin(), line.end());
+    return escgen(more);
+  };
+  EXPECT_EQ(with({"out"}).status, 0);
+  EXPECT_THAT(snapshot("out"), AllOf(Contains(Key("a_n40")), Contains(Key("a_n8")), SizeIs(2 * 7)));
+  EXPECT_EQ(parse_json(read("out/a_n8/manifest.json"))["bcol"], 8);
+  EXPECT_EQ(with({"out", "--check"}).status, 0);
+  EXPECT_EQ(with({"named", "--name", "ffn"}).status, 0);
+  EXPECT_THAT(snapshot("named"), AllOf(Contains(Key("ffn_n40")), Contains(Key("ffn_n8"))));
+
+  write("spec.json", R"({"layers": [{"matrix": "a.mtx", "bcol": [40, 8]}]})");
+  EXPECT_EQ(escgen({"generate", "--spec", "spec.json", "-o", "out", "--check"}).status, 0) << "as a spec names them";
+}
+
 TEST_F(Commands, ManifestSaysWhatIsPromised) {
   make_bundle({"--gpu", "h200", "--arch", "sm_86"});
   const nlohmann::json manifest = parse_json(read("out/a/manifest.json"));
@@ -96,18 +117,6 @@ TEST_F(Commands, ManifestSaysWhatIsPromised) {
   EXPECT_EQ(manifest["resources"], nullptr);
 }
 
-TEST_F(Commands, ScheduleSourceIsRecorded) {
-  write_matrix();
-  escgen({"generate", "a.mtx", "--bcol", "64", "-o", "auto", "--schedule", "auto", "--no-verify"});
-  const nlohmann::json chosen = parse_json(read("auto/a/manifest.json"))["schedule"];
-  escgen({"generate", "a.mtx", "--bcol", "64", "-o", "user", "--schedule", chosen["text"], "--no-verify"});
-  const nlohmann::json given = parse_json(read("user/a/manifest.json"))["schedule"];
-  EXPECT_THAT(chosen["source"].get<std::string>(), StartsWith("database: one NVIDIA H200"));
-  EXPECT_EQ(given["source"], "user");
-  EXPECT_EQ(chosen["text"], given["text"]);
-  EXPECT_EQ(read("auto/a/a.cu"), read("user/a/a.cu"));
-}
-
 TEST_F(Commands, ProductsThatAreTooLargeToEmulateAreSaidToBeSkipped) {
   write_matrix();
   const ProcessResult generated = escgen({"generate", "a.mtx", "--bcol", "200000000", "-o", "out"});
@@ -118,64 +127,6 @@ TEST_F(Commands, ProductsThatAreTooLargeToEmulateAreSaidToBeSkipped) {
           "skipped    n 200000000, ldb 200000000, ldc 200000000, shift 0 was not run: B and C would take 22 GiB"));
   EXPECT_EQ(parse_json(read("out/a/manifest.json"))["verification"]["skipped"].size(), 3U);
   EXPECT_EQ(parse_json(read("out/a/manifest.json"))["verification"]["columns"], 1);
-}
-
-/// One row of 20,000 among 30,000 of one non-zero: too many for one float32 sum of a lane.
-TEST_F(Commands, PowerLawsOfRowLengthsGetTheFamilyForThem) {
-  std::string matrix = "%%MatrixMarket matrix coordinate pattern general\n30001 20000 50000\n";
-  for (int column = 1; column <= 20000; ++column) {
-    matrix += "1 " + std::to_string(column) + "\n";
-  }
-  for (int row = 2; row <= 30001; ++row) {
-    matrix += std::to_string(row) + " 1\n";
-  }
-  write("uneven.mtx", matrix);
-  const ProcessResult generated = escgen({"generate", "uneven.mtx", "--bcol", "4", "-o", "out"});
-  ASSERT_EQ(generated.status, 0) << generated.errors;
-  const nlohmann::json schedule = parse_json(read("out/uneven/manifest.json"))["schedule"];
-  EXPECT_THAT(schedule["text"].get<std::string>(), StartsWith("rows:columns=4,vector=4"));
-  EXPECT_THAT(schedule["source"].get<std::string>(), HasSubstr("has nothing for power-law rows"));
-}
-
-TEST_F(Commands, RowsThatAreTooLongForTheScheduleGetAnotherFamily) {
-  ASSERT_EQ(escgen({"sample", "--rows", "64", "--cols", "40000", "--sparsity", "0.5", "-o", "long.mtx"}).status, 0);
-  const ProcessResult generated = escgen({"generate", "long.mtx", "--bcol", "64", "-o", "out", "--json", "--dry-run"});
-  ASSERT_EQ(generated.status, 0) << generated.errors;
-  const nlohmann::json layer = parse_json(generated.output);
-  EXPECT_EQ(layer["family"], "rows");
-  EXPECT_THAT(layer["schedule_source"].get<std::string>(), HasSubstr("is illegal for this matrix"));
-}
-
-TEST_F(Commands, SchedulesAreThoseOfTheDevice) {
-  write_matrix();
-  const auto chosen = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), {"generate", "a.mtx", "--bcol", "64", "-o", "out", "--dry-run", "--json"});
-    return parse_json(escgen(more).output);
-  };
-  EXPECT_THAT(chosen({"--gpu", "a100"})["schedule_source"].get<std::string>(), StartsWith("database: one NVIDIA A100"));
-  EXPECT_EQ(chosen({"--gpu", "a100"})["notes"], nlohmann::json::array());
-  EXPECT_THAT(chosen({"--gpu", "b200"})["notes"].dump(), HasSubstr("no measurements for b200"));
-  EXPECT_THAT(chosen({"--gpu", "h200", "--gpu", "a100"})["schedule_source"].get<std::string>(), HasSubstr("H200"));
-}
-
-TEST_F(Commands, ScheduleDatabaseOfTheUserIsTaken) {
-  write_matrix();
-  write("mine.txt",
-        "device sm90-132sm-60mib My GPU\ndtype f32\nevidence measured\n"
-        "candidate 64 0 panel:ufi=1,columns=64,groups=2\nclass 64 7 8 5 6 3 0.5 - 0.0\n");
-  const std::vector<std::string> line{"generate", "a.mtx", "--bcol", "64", "-o", "out", "--dry-run", "--database"};
-  const auto with = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), line.begin(), line.end());
-    return escgen(more);
-  };
-  const ProcessResult taken = with({"mine.txt", "--gpu", "a100"});
-  EXPECT_THAT(taken.output, HasSubstr("panel:ufi=1,columns=64,vector=4,groups=2"));
-  EXPECT_THAT(taken.output, HasSubstr("cuBLAS or cuSPARSE in float32 was 2.00 times as fast as this kernel"));
-  EXPECT_THAT(taken.output, HasSubstr("the database given is of one My GPU"));
-  write("damaged.txt", "device sm90-132sm-60mib My GPU\nclass 64 4\n");
-  EXPECT_THAT(with({"damaged.txt"}).errors, HasSubstr("damaged.txt:2: ends too early"));
-  EXPECT_EQ(with({"damaged.txt"}).status, 2);
-  EXPECT_EQ(with({"mine.txt", "--schedule", "4-7-1-32"}).status, 2);
 }
 
 TEST_F(Commands, NoCompactionEmitsOneBodyPerPattern) {
@@ -257,7 +208,7 @@ TEST_F(Commands, VerifyAsTextAndAsJson) {
   EXPECT_TRUE(report["problems"].empty());
   ASSERT_EQ(report["runs"].size(), 4u);
   for (const nlohmann::json& run : report["runs"]) {
-    EXPECT_THAT(keys(run), UnorderedElementsAre("n", "ldb", "ldc", "shift", "rows", "relative_error", "problem"));
+    EXPECT_THAT(keys(run), UnorderedElementsAre("n", "ldb", "ldc", "shift_b", "shift_c", "rows", "relative_error", "problem"));
     EXPECT_LE(run["relative_error"], report["tolerance"]);
     EXPECT_EQ(run["rows"], 13);
   }

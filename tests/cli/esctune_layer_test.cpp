@@ -39,11 +39,11 @@ TEST_F(EsctuneLayer, PrintsWhatThisDeviceHasMeasured) {
               AllOf(HasSubstr("sm90-132sm-60mib"), Not(HasSubstr("sm80-108sm-40mib"))));
 }
 
-/// What holds on an A100 without a measurement is what --schedule auto takes there.
-TEST_F(EsctuneLayer, HasTheIncumbentOfItsDevice) {
+/// What holds on an A100 without a measurement is what --schedule auto takes there: what the H200 has measured.
+TEST_F(EsctuneLayer, HasTheIncumbentOfTheNearestMeasuredDevice) {
   write("a100.jsonl", measured_with("sm90-132sm-60mib", "sm80-108sm-40mib"));
   tune("a100.jsonl", "a100-layer.jsonl");
-  EXPECT_THAT(read("a100-layer.jsonl"), HasSubstr("\"incumbent\":\"atomic:"));
+  EXPECT_THAT(read("a100-layer.jsonl"), HasSubstr("\"incumbent\":\"panel:"));
   tune("measured.jsonl", "h200-layer.jsonl");
   EXPECT_THAT(read("h200-layer.jsonl"), HasSubstr("\"incumbent\":\"panel:"));
 }

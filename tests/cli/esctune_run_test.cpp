@@ -271,6 +271,17 @@ TEST_F(EsctuneRun, ListsWithoutMeasuring) {
   EXPECT_FALSE(fs::exists(path("esctune.jsonl")));
 }
 
+TEST_F(EsctuneRun, ListingFailsWhereAMatrixCannotBeRead) {
+  EXPECT_EQ(esctune({"run", "absent.smtx", "--bcol", "32", "--list"}).status, 2);
+  write("layers/broken.smtx", "3, 3, 9\n0 1\n");
+  EXPECT_EQ(esctune({"run", "layers/broken.smtx", "--bcol", "32", "--list"}).status, 2);
+  EXPECT_EQ(esctune({"run", "layers/broken.smtx", "--bcol", "32", "--list", "--json"}).status, 2);
+  const ProcessResult list = esctune({"run", "layers", "--bcol", "32", "--list"});
+  EXPECT_EQ(list.status, 2);
+  EXPECT_THAT(list.errors, StartsWith("esctune: layers/broken.smtx, line 1: "));
+  EXPECT_THAT(list.output, HasSubstr("layers/layer00.smtx, bCol 32: ")) << "the others are listed";
+}
+
 TEST_F(EsctuneRun, ListsWhatAJournalLeaves) {
   run("night.jsonl");
   add_layer(3);

@@ -144,6 +144,52 @@ TEST_F(GeneratedBundles, LinkIntoAProgramByNvcc) {
   EXPECT_EQ(run_process({path("program")}).status, 0);
 }
 
+/// A user's project with a bundle for sm_80 and sm_90 in it, configured again and again.
+class BundleArchitectures : public GeneratedBundles {
+ protected:
+  /// The architectures that the bundle is compiled for, after a second configuration too, in a project of these lines.
+  std::string architectures_in(const std::string& project, const std::vector<std::string>& options = {},
+                               const std::vector<std::string>& environment = {}) const {
+    write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.18)\n" + project +
+                                "\nadd_subdirectory(out/a)\nget_target_property(chosen a CUDA_ARCHITECTURES)\n"
+                                "file(WRITE ${CMAKE_BINARY_DIR}/chosen \"${chosen}\")\n");
+    std::filesystem::remove_all(path("build"));
+    std::vector<std::string> command{ESC_CMAKE,
+                                     "-S",
+                                     ".",
+                                     "-B",
+                                     "build",
+                                     "-G",
+                                     ESC_CMAKE_GENERATOR,
+                                     "-DCMAKE_CUDA_COMPILER=" + std::string(find_nvcc())};
+    command.insert(command.end(), options.begin(), options.end());
+    std::string chosen;
+    for (int configuration = 0; configuration < 2; ++configuration) {
+      const ProcessResult configured = run_process(command, {.folder = folder(), .environment = environment});
+      EXPECT_EQ(configured.status, 0) << configured.output;
+      const std::string now = read("build/chosen");
+      EXPECT_TRUE(chosen.empty() || now == chosen) << chosen << " at first, then " << now;
+      chosen = now;
+    }
+    return chosen;
+  }
+};
+
+TEST_F(BundleArchitectures, AreTheProjectsWhereItHasSetThemElseTheBundles) {
+  if (find_nvcc().empty()) {
+    GTEST_SKIP() << "nvcc is not on this machine";
+  }
+  make_bundle();
+  EXPECT_EQ(architectures_in("project(app LANGUAGES CXX CUDA)"), "80;90");
+  EXPECT_EQ(architectures_in("project(app LANGUAGES CXX)"), "80;90") << "CUDA comes with the bundle";
+  EXPECT_EQ(architectures_in("cmake_policy(SET CMP0104 OLD)\nproject(app LANGUAGES CXX CUDA)"), "80;90")
+      << "where CMake has no default";
+  EXPECT_EQ(architectures_in("project(app LANGUAGES CXX CUDA)", {"-DCMAKE_CUDA_ARCHITECTURES=86"}), "86");
+  EXPECT_EQ(architectures_in("project(app LANGUAGES CXX)\nset(CMAKE_CUDA_ARCHITECTURES 89)"), "89");
+  EXPECT_EQ(architectures_in("project(app LANGUAGES CXX CUDA)\nset(CMAKE_CUDA_ARCHITECTURES 89)"), "89");
+  EXPECT_EQ(architectures_in("project(app LANGUAGES CXX CUDA)", {}, {"CUDAARCHS=90"}), "90");
+}
+
 TEST_F(GeneratedBundles, AreSubdirectoriesOfAUsersProject) {
   const std::string nvcc = find_nvcc();
   if (nvcc.empty()) {

@@ -46,9 +46,13 @@ TEST_F(RefusedOptions, Bcol) {
       {"-1", "--bcol -1: is outside"},
       {"2147483648", "--bcol 2147483648: is outside"},
       {"99999999999999999999", "is outside"},
-      {"four", "--bcol = four"},
-      {"4.5", "--bcol = 4.5"},
-      {"4x", "--bcol = 4x"},
+      {"four", "--bcol four: has 'four' where a whole number is needed; write it as in 64, or several as in 32,64,128"},
+      {"4.5", "--bcol 4.5: has '4.5' where"},
+      {"4x", "--bcol 4x: has '4x' where"},
+      {"32,", "--bcol 32,: has '' where"},
+      {"32, 64", "--bcol 32, 64: has ' 64' where"},
+      {"32,0", "--bcol 0: is outside 1 to 2147483647"},
+      {"32,64,32", "--bcol 32,64,32: has 32 twice; give each number of columns once"},
   };
   for (const auto& [value, words] : wrong) {
     expect_refusal({"generate", "a.mtx", "-o", "out", "--bcol", value}, words);
@@ -104,13 +108,30 @@ TEST_F(RefusedOptions, Target) {
     expect_generate_refusal({"--arch=" + arch},
                             "--arch " + arch + ": is not a CUDA architecture; write it as in sm_90");
   }
-  expect_generate_refusal({"--dtype", "f16"}, "--dtype f16: is not supported by family atomic");
-  expect_generate_refusal({"--layout", "nk"}, "--layout nk: is not supported by family atomic");
+}
+
+TEST_F(RefusedOptions, ElementTypeAndLayout) {
+  for (const std::string dtype : {"f16", "bf16", "tf32", "F32", "double"}) {
+    expect_generate_refusal({"--dtype=" + dtype}, "escgen: --dtype " + dtype +
+                                                      ": is not supported: the elements of A, B and C are float32; use "
+                                                      "--dtype f32\n");
+    expect_refusal({"generate", "--spec", "spec.json", "-o", "out", "--dtype=" + dtype}, "--dtype " + dtype);
+  }
+  for (const std::string layout : {"nk", "KN", "rows"}) {
+    expect_generate_refusal({"--layout=" + layout, "--schedule", "panel:warps=4"},
+                            "escgen: --layout " + layout +
+                                ": is not supported: B is K x N and C is M x N, both row-major; "
+                                "use --layout kn, with B and C transposed where yours are N x K and N x M\n");
+  }
 }
 
 TEST_F(RefusedOptions, Numbers) {
   for (const std::string value : {"-0.1", "1.1", "nan"}) {
     expect_generate_refusal({"--min-sparsity=" + value}, "is outside 0 to 1");
+  }
+  for (const std::string value : {"0", "-1.5", "nan", "inf"}) {
+    expect_generate_refusal({"--max-packed=" + value},
+                            "is not a ratio above 0; give the most bytes of the packed matrix");
   }
   for (const std::string value : {"-1", "1.5", "x", "99999999999999999999"}) {
     expect_generate_refusal({"--seed=" + value}, "--seed");

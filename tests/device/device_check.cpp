@@ -3,8 +3,8 @@
 //
 //   device-check LIST     each line of LIST: LIBRARY NAME MATRIX BCOL
 //
-// Prints one line per bundle that fails, a summary by bCol, and a closing line. Exit status 0: all passed, 1: some failed,
-// 2: bad usage, 3: no GPU.
+// Prints one line per bundle that fails, a summary by bCol, and a closing line. Exit status 0: all passed, 1: some
+// failed, 2: bad usage, 3: no GPU.
 
 #include <fmt/format.h>
 
@@ -16,6 +16,7 @@
 #include "generator/matrix/matrix_reader.h"
 #include "generator/support/error.h"
 #include "generator/verify/gpu_check.h"
+#include "tests/support/awkward_products.h"
 
 namespace esc {
 namespace {
@@ -51,7 +52,8 @@ struct Tally {
     products += static_cast<int>(report.runs.size());
     for (const VerificationRun& run : report.runs) {
       largest_error = std::max(largest_error, run.comparison.error);
-      largest_share_of_tolerance = std::max(largest_share_of_tolerance, run.comparison.error / report.tolerance_of(run));
+      largest_share_of_tolerance =
+          std::max(largest_share_of_tolerance, run.comparison.error / report.tolerance_of(run));
     }
   }
 };
@@ -72,7 +74,7 @@ int run(const std::string& list) {
       matrix_file = line.matrix;
     }
     const BundleLibrary library(line.library, line.name);
-    const VerificationReport report = check_on_gpu(library, matrix, line.bcol);
+    const VerificationReport report = check_on_gpu(library, matrix, tests::awkward_products(line.bcol));
     by_bcol[line.bcol].add(report);
     all.add(report);
     if (!report.passed()) {

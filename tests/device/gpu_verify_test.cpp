@@ -1,49 +1,161 @@
-// Needs a GPU and nvcc; without them its tests are skipped.
+// Bundles of all families, compiled and run on the GPU of this machine; skipped without one, or without nvcc.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "generator/emit/generate.h"
 #include "generator/frontend/format_source.h"
-#include "generator/matrix/sample.h"
 #include "generator/support/temporary_folder.h"
 #include "generator/verify/cuda_runtime.h"
 #include "generator/verify/gpu_check.h"
 #include "generator/verify/nvcc.h"
+#include "tests/support/awkward_products.h"
+#include "tests/support/awkward_shapes.h"
+#include "tests/support/covering_sample.h"
+#include "tests/support/schedule_part.h"
 
 namespace esc {
 namespace {
 
-class OnGpu : public testing::TestWithParam<const char*> {
- protected:
-  void SetUp() override {
-    if (find_nvcc().empty()) {
-      GTEST_SKIP() << "nvcc is not on this machine";
-    }
-    try {
-      const CudaRuntime runtime;
-    } catch (const UserError& missing) {
-      GTEST_SKIP() << missing.what();
-    }
+using tests::awkward_products;
+using tests::awkward_shapes;
+using tests::full_sweep;
+using tests::NamedMatrix;
+using tests::ScheduleFor;
+
+/// The values that decide which lines the kernel of a schedule has.
+struct KernelKeys {
+  int bcol = 0;
+
+  std::vector<int> operator()(const AtomicSchedule& one) const {
+    return {one.ufi, one.ufk > 1, one.warptile, one.threads > 32, one.compaction};
+  }
+  std::vector<int> operator()(const PanelSchedule& one) const {
+    return {bcol, one.ufi, one.vector, one.groups > 1, one.warps > 1, one.panels > 1, one.stage, one.pdl};
+  }
+  std::vector<int> operator()(const RowsSchedule& one) const {
+    const bool short_tasks = one.task < 16;
+    return {bcol, one.vector, one.unroll, short_tasks, one.light == one.task, one.warps > 1, one.pdl};
   }
 };
 
-TEST_P(OnGpu, ABundleAgreesWithTheReference) {
-  const SparseMatrix matrix = sample_matrix({.rows = 131, .columns = 257, .sparsity = 0.7, .seed = 3});
-  const GeneratedLayer generated = generate_layer(matrix, spmm_nest(),
-                                                  {.name = "sample",
-                                                   .source_file = "sample.mtx",
-                                                   .bcol = 100,
-                                                   .architectures = {90},
-                                                   .choice = {parse_schedule(GetParam()), "user"}});
-  const TemporaryFolder folder;
-  write_bundle(make_bundle(generated, [](const std::string& file, const std::string& text) { return format_source(text, file); }),
-               folder.path(), false);
-  const BundleLibrary library(compile_bundle(folder.path() / "sample", "sample", folder.path()), "sample");
-  const VerificationReport report = check_on_gpu(library, matrix, 100);
-  EXPECT_TRUE(report.passed()) << print(report);
+/// The schedules to try: in a whole run all pairs of values of all parameters come up, else those that change the
+/// kernel's lines.
+std::vector<ScheduleFor> choices_of(const std::string& family) {
+  std::vector<ScheduleFor> legal = family == "atomic"  ? tests::legal_atomic()
+                                   : family == "panel" ? tests::legal_panel()
+                                                       : tests::legal_rows();
+  const std::size_t with_pdl = family == "atomic" ? 0 : legal.size();
+  for (std::size_t index = 0; index < with_pdl; ++index) {
+    ScheduleFor one = legal[index];
+    std::visit(
+        [](auto& schedule) {
+          if constexpr (requires { schedule.pdl; }) {
+            schedule.pdl = false;
+          }
+        },
+        one.schedule);
+    legal.push_back(one);
+  }
+  return full_sweep() ? tests::ordinary_part(legal) : tests::covering_part(legal, [](const ScheduleFor& one) {
+    return std::visit(KernelKeys{static_cast<int>(one.bcol)}, one.schedule);
+  });
 }
 
-INSTANTIATE_TEST_SUITE_P(Schedules, OnGpu, testing::Values("4-7-1-32", "3-7-2-32", "8-16-3-96", "1-1-1-32"));
+/// A generated layer, and where its shared library will be.
+struct Trial {
+  GeneratedLayer generated;
+  const NamedMatrix* shape = nullptr;
+  std::int64_t bcol = 0;
+
+  const std::string& name() const { return generated.layer.name; }
+};
+
+/// The sample of the choices, each with the shape, of those for which the schedule is legal, that has waited longest.
+std::vector<Trial> trials_of(const std::vector<ScheduleFor>& choices, const std::vector<NamedMatrix>& shapes) {
+  std::vector<Trial> trials;
+  std::vector<const NamedMatrix*> turns;  // the next one first
+  for (const NamedMatrix& shape : shapes) {
+    turns.push_back(&shape);
+  }
+  for (const ScheduleFor& choice : choices) {
+    for (auto turn = turns.begin(); turn != turns.end(); ++turn) {
+      const NamedMatrix& shape = **turn;
+      if (tests::adds_too_many_tasks(choice.schedule, shape.matrix)) {
+        continue;
+      }
+      try {
+        trials.push_back({generate_layer(shape.matrix, spmm_nest(),
+                                         {.name = fmt::format("trial_{}", trials.size()),
+                                          .source_file = "trial.mtx",
+                                          .bcol = choice.bcol,
+                                          .architectures = {90},
+                                          .choice = {choice.schedule, "user"}}),
+                          &shape, choice.bcol});
+        std::rotate(turn, turn + 1, turns.end());
+        break;
+      } catch (const UnsuitableSchedule&) {
+        // Regions that do not fit into shared memory, or sums over too many columns.
+      }
+    }
+  }
+  return trials;
+}
+
+class Family : public testing::TestWithParam<const char*> {
+ protected:
+  std::vector<Trial> trials() const { return trials_of(choices_of(GetParam()), shapes_); }
+
+  const std::vector<NamedMatrix> shapes_ = awkward_shapes();
+};
+
+TEST_P(Family, IsTriedOnEveryShape) {
+  std::set<std::string> seen;
+  const std::vector<Trial> all = trials();
+  for (const Trial& trial : all) {
+    seen.insert(trial.shape->name);
+  }
+  EXPECT_EQ(seen.size(), shapes_.size());
+  std::cout << all.size() << " bundles\n";
+}
+
+TEST_P(Family, AgreesWithTheReferenceOnTheGpu) {
+  if (find_nvcc().empty()) {
+    GTEST_SKIP() << "nvcc is not on this machine";
+  }
+  try {
+    const CudaRuntime runtime;
+  } catch (const UserError& missing) {
+    GTEST_SKIP() << missing.what();
+  }
+  const std::vector<Trial> all = trials();
+  const TemporaryFolder folder;
+  for (const Trial& trial : all) {
+    const auto format = [](const std::string& file, const std::string& text) { return format_source(text, file); };
+    write_bundle(make_bundle(trial.generated, format), folder.path(), false);
+  }
+  tbb::parallel_for(std::size_t{0}, all.size(), [&](std::size_t index) {
+    compile_bundle(folder.path() / all[index].name(), all[index].name(), folder.path());
+  });
+  for (const Trial& trial : all) {
+    const BundleLibrary library(folder.path() / (trial.name() + ".so"), trial.name());
+    const VerificationReport report = check_on_gpu(library, trial.shape->matrix, awkward_products(trial.bcol));
+    EXPECT_TRUE(report.passed()) << print(trial.generated.layer.choice.schedule) << " on '" << trial.shape->name
+                                 << "', bCol " << trial.bcol << "\n"
+                                 << print(report);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(OfSchedules, Family, testing::Values("atomic", "panel", "rows"),
+                         [](const testing::TestParamInfo<const char*>& family) { return family.param; });
 
 }  // namespace
 }  // namespace esc

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "generator/emulate/compile_program.h"
 #include "generator/emulate/device.h"
 
 namespace esc::testing {
@@ -28,7 +29,7 @@ static cudaError_t launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t sh
 inline HostProgram compile(const std::string& text) {
   ProgramOptions options;
   options.headers.push_back(kLaunchHeader);
-  return HostProgram::compile_cuda("#include <launch.h>\n#line 1\n" + text, "kernel.cu", options);
+  return compile_cuda("#include <launch.h>\n#line 1\n" + text, "kernel.cu", options);
 }
 
 /// A device with an input `x`, counting 0, 1, 2, ..., and an output `y`, poisoned; and one text that works on them

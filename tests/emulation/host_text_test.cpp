@@ -73,7 +73,7 @@ TEST(HostText, HeadersCanBeGiven) {
                              "cudaError_t layer(int64_t n, size_t m);\n"
                              "#ifdef __cplusplus\n}\n#endif\n"});
   options.defines = {"RESULT=n + m"};
-  const HostProgram program = HostProgram::compile_cuda(
+  const HostProgram program = compile_cuda(
       "#include \"layer.h\"\nextern \"C\" cudaError_t layer(int64_t n, size_t m) { return (cudaError_t)(RESULT); }\n",
       "layer.cu", options);
   EmulatedDevice device;
@@ -116,7 +116,7 @@ extern "C" int transform(const float* a, int64_t lda, float* packed, int64_t row
 )";
 
 struct Transformer {
-  HostProgram program = HostProgram::compile_host(kTransformer, "layer_transformer.cpp");
+  HostProgram program = compile_host(kTransformer, "layer_transformer.cpp");
   EmulatedDevice device;
   std::vector<float> a = std::vector<float>(16, 0.f);
   std::vector<float> packed = std::vector<float>(8, -1.f);
@@ -163,7 +163,7 @@ TEST(HostText, ATransformerThatReadsPastItsInput) {
 }
 
 TEST(HostText, ChecksOfHostAccessesCanBeOff) {
-  const HostProgram program = HostProgram::compile_host(
+  const HostProgram program = compile_host(
       "extern \"C\" int sum(const int* v, int n) { int s = 0; for (int i = 0; i < n; ++i) s += v[i]; return s; }\n",
       "sum.cpp");
   const std::vector<int> values = {1, 2, 3};
@@ -178,7 +178,7 @@ TEST(HostText, ChecksOfHostAccessesCanBeOff) {
 
 TEST(HostText, EndlessHostLoopsEnd) {
   const HostProgram program =
-      HostProgram::compile_host("extern \"C\" int spin(int n) { while (n) {} return 0; }\n", "spin.cpp");
+      compile_host("extern \"C\" int spin(int n) { while (n) {} return 0; }\n", "spin.cpp");
   EmulationOptions options;
   options.host_steps = 1000;
   EmulatedDevice device(options);

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cctype>
 #include <iostream>
 #include <sstream>
 #include <string>
@@ -55,29 +54,9 @@ struct Corner {
   std::int64_t bcol = 128;
 };
 
-void PrintTo(const Corner& corner, std::ostream* stream) { *stream << print(corner.schedule); }
-
-class NvccSweep : public testing::TestWithParam<Corner> {};
-
 /// Instances of the kernel of a bundle, and for family rows the one that sets rows to zero.
 std::size_t kernels_of(const Schedule& schedule) {
   return std::holds_alternative<AtomicSchedule>(schedule) ? 2 : std::holds_alternative<PanelSchedule>(schedule) ? 3 : 4;
-}
-
-TEST_P(NvccSweep, CompilesWithoutWarningsAndSpills) {
-  if (find_nvcc().empty()) {
-    GTEST_SKIP() << "nvcc is neither on the PATH nor in /usr/local/cuda/bin";
-  }
-  const std::string text = kernel_text(layer_of(staircase(), GetParam().bcol, GetParam().schedule));
-  const std::vector<int> targets = architectures();
-  const std::vector<KernelResources> kernels = kernel_resources(text, "layer", targets);
-  EXPECT_EQ(kernels.size(), kernels_of(GetParam().schedule) * targets.size())
-      << "the tuned kernel and the others, on each architecture";
-  for (const KernelResources& kernel : kernels) {
-    EXPECT_EQ(kernel.spill_bytes, 0) << kernel.kernel << " on sm_" << kernel.architecture;
-    std::cout << fmt::format("{:<90} {:<20} sm_{:<3} {:>3} registers, {} bytes spilled\n", print(GetParam().schedule),
-                             kernel.kernel, kernel.architecture, kernel.registers, kernel.spill_bytes);
-  }
 }
 
 Corner corner(const AtomicSchedule& schedule) { return {schedule, schedule.threads <= 128 ? 128 : 257}; }
@@ -87,9 +66,12 @@ Corner corner(const RowsSchedule& schedule) { return {schedule, schedule.vector 
 /// The corners of the schedule spaces; an ordinary run takes some in which each value comes up, the largest kernels
 /// included.
 std::vector<Corner> corners() {
-  std::vector<Corner> chosen{corner(AtomicSchedule{8, 16, 4, 256, true}),  corner(AtomicSchedule{8, 16, 4, 32, false}),
-                             corner(AtomicSchedule{4, 1, 1, 32, true}),    corner(AtomicSchedule{4, 16, 1, 256, false}),
-                             corner(AtomicSchedule{1, 16, 4, 32, true}),   corner(AtomicSchedule{1, 1, 1, 256, false}),
+  std::vector<Corner> chosen{corner(AtomicSchedule{8, 16, 4, 256, true}),
+                             corner(AtomicSchedule{8, 16, 4, 32, false}),
+                             corner(AtomicSchedule{4, 1, 1, 32, true}),
+                             corner(AtomicSchedule{4, 16, 1, 256, false}),
+                             corner(AtomicSchedule{1, 16, 4, 32, true}),
+                             corner(AtomicSchedule{1, 1, 1, 256, false}),
                              corner(PanelSchedule{4, 32, 4, 4, 16, 1, 4, false, true}),
                              corner(PanelSchedule{8, 128, 4, 1, 2, 2, 4, true, false}),
                              corner(PanelSchedule{1, 1, 1, 32, 1, 16, 4, false, true}),
@@ -118,7 +100,8 @@ std::vector<Corner> corners() {
         for (const int warps : {1, 16}) {
           for (const int ufk : {4, 8}) {
             for (const bool stage : {false, true}) {
-              const PanelSchedule schedule{ufi, columns, vector, lanes > 32 ? 1 : 32 / lanes, warps, 1, ufk, stage, true};
+              const PanelSchedule schedule{ufi, columns, vector, lanes > 32 ? 1 : 32 / lanes, warps, 1,
+                                           ufk, stage,   true};
               if (lanes <= 32 && ufi * ufk <= (stage ? 32 : 16) && schedule.sum_bytes() <= 48 * 1024) {
                 chosen.push_back(corner(schedule));
               }
@@ -142,14 +125,34 @@ std::vector<Corner> corners() {
   return chosen;
 }
 
-std::string name_of(const Schedule& schedule) {
-  std::string name = print(schedule);
-  std::ranges::replace_if(name, [](unsigned char character) { return std::isalnum(character) == 0; }, '_');
-  return name;
+/// One of the parts of the corners, to be run beside each other.
+class NvccSweep : public testing::TestWithParam<std::size_t> {};
+constexpr std::size_t parts = 4;
+
+/// A whole run takes all architectures for each corner; else they take turns.
+TEST_P(NvccSweep, CompilesWithoutWarningsAndSpills) {
+  if (find_nvcc().empty()) {
+    GTEST_SKIP() << "nvcc is neither on the PATH nor in /usr/local/cuda/bin";
+  }
+  const std::vector<int> all_targets = architectures();
+  const std::vector<Corner> all = corners();
+  for (std::size_t index = GetParam(); index < all.size(); index += parts) {
+    const auto& [schedule, bcol] = all[index];
+    SCOPED_TRACE(print(schedule));
+    const std::vector<int> targets = full_sweep() ? all_targets : std::vector{all_targets[index % all_targets.size()]};
+    const std::vector<KernelResources> kernels =
+        kernel_resources(kernel_text(layer_of(staircase(), bcol, schedule)), "layer", targets);
+    EXPECT_EQ(kernels.size(), kernels_of(schedule) * targets.size()) << "the tuned kernel and the others";
+    for (const KernelResources& kernel : kernels) {
+      EXPECT_EQ(kernel.spill_bytes, 0) << kernel.kernel << " on sm_" << kernel.architecture;
+      std::cout << fmt::format("{:<90} {:<20} sm_{:<3} {:>3} registers, {} bytes spilled\n", print(schedule),
+                               kernel.kernel, kernel.architecture, kernel.registers, kernel.spill_bytes);
+    }
+  }
 }
 
-INSTANTIATE_TEST_SUITE_P(Corners, NvccSweep, testing::ValuesIn(corners()),
-                         [](const testing::TestParamInfo<Corner>& one) { return name_of(one.param.schedule); });
+INSTANTIATE_TEST_SUITE_P(EveryPart, NvccSweep, testing::Range(std::size_t{0}, parts),
+                         [](const testing::TestParamInfo<std::size_t>& part) { return fmt::format("{}", part.param); });
 
 }  // namespace
 }  // namespace esc

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "generator/emit/sources.h"
+#include "generator/emulate/compile_program.h"
 #include "generator/frontend/format_source.h"
 #include "generator/verify/emulated_product.h"
 #include "generator/verify/emulated_transformer.h"
@@ -42,7 +43,7 @@ EmulatedKernel::EmulatedKernel(const GeneratedLayer& generated)
     : name_(generated.layer.name),
       packed_(generated.packed),
       packed_bytes_(generated.bytes().size()),
-      program_(HostProgram::compile_cuda(kernel_text(generated), name_ + ".cu")) {}
+      program_(compile_cuda(kernel_text(generated), name_ + ".cu")) {}
 
 JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const ProductCase& product,
                                        const std::vector<float>& b, std::optional<std::uint64_t> order) const {

@@ -16,7 +16,7 @@ struct Variant {
   std::string source;
   const char* order = "ikj";
   bool guarded = true;
-  ElementType element = ElementType::float32;
+  ScalarType element = ScalarType::f32;
   /// Constant extents M, K, N; 0: a size.
   std::array<int, 3> extents = {0, 0, 0};
 };

@@ -43,10 +43,16 @@ TEST(RowsLaunchPlan, SetsSplitRowsToZeroFirst) {
 }
 
 TEST(RowsLaunchPlan, HasEnoughBlocksForAllSplitRows) {
-  const SparseMatrix full = sample_matrix({.rows = 17, .columns = 4, .sparsity = 0.0});
-  EXPECT_EQ(launch_plan(layer_of(full, "rows:task=2,light=1", 128).layer).zeroing->grid_x, 17U);
-  EXPECT_EQ(launch_plan(layer_of(full, "rows:task=2,light=1", 60).layer).zeroing->grid_x, 9U);
-  EXPECT_EQ(launch_plan(layer_of(full, "rows:columns=4,task=2,light=1", 8).layer).zeroing->grid_x, 2U);
+  // A warp has a row, and a block four of them, whatever bCol is.
+  const auto blocks = [](std::int64_t rows, const std::string& schedule, std::int64_t bcol) {
+    const SparseMatrix full = sample_matrix({.rows = rows, .columns = 4, .sparsity = 0.0});
+    return launch_plan(layer_of(full, schedule, bcol).layer).zeroing->grid_x;
+  };
+  EXPECT_EQ(blocks(17, "rows:task=2,light=1", 128), 5U);
+  EXPECT_EQ(blocks(17, "rows:task=2,light=1", 60), 5U);
+  EXPECT_EQ(blocks(17, "rows:columns=4,task=2,light=1", 8), 5U);
+  EXPECT_EQ(blocks(16, "rows:task=2,light=1", 128), 4U);
+  EXPECT_EQ(blocks(1, "rows:task=2,light=1", 128), 1U);
 }
 
 TEST(RowsLaunchPlan, LeavesOutTheFirstKernelWhereNoRowIsSplit) {

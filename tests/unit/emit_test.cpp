@@ -33,9 +33,9 @@ std::string as_is(const std::string&, const std::string& text) { return text; }
 
 TEST(KernelSource, HoldsTheConstantsOfTheLayer) {
   const std::string text = kernel_source(layer_of(two_patterns, "4-2-1-64").layer);
-  EXPECT_THAT(text, HasSubstr("constexpr int rows_of_c = 4;"));
   EXPECT_THAT(text, HasSubstr("constexpr unsigned int tuned_columns = 64;"));
-  EXPECT_THAT(text, HasSubstr("constexpr unsigned int lists = 2;"));
+  EXPECT_THAT(text, HasSubstr("constexpr unsigned int blocks = 2;"));
+  EXPECT_THAT(text, HasSubstr("cudaMemsetAsync(c, 0, row_bytes * 4, stream)"));
   EXPECT_THAT(text, HasSubstr("constexpr int threads_per_block = 64;"));
   EXPECT_THAT(text, HasSubstr("pattern " + layer_of(two_patterns, "4-2-1-64").layer.fingerprint.pattern.substr(0, 12)));
 }
@@ -72,7 +72,7 @@ TEST(KernelSource, IsTheSameForProgramsThatMeanTheSame) {
   other.arrays = {{"W", {Affine::of("out"), Affine::of("in")}, ArrayRole::sparse},
                   {"X", {Affine::of("in"), Affine::of("batch")}, ArrayRole::dense},
                   {"Y", {Affine::of("out"), Affine::of("batch")}, ArrayRole::output}};
-  const Node update{Statement{{}, Update{element("Y", "o", "b"), {element("W", "o", "d"), element("X", "d", "b")}, false}}};
+  const Node update{Statement{{}, Update{element("Y", "o", "b"), product({element("W", "o", "d"), element("X", "d", "b")})}}};
   const Node rows{Loop{"o", 0, Affine::of("out"), 1, Role::row, Mapping::sequential, {update}}};
   const Node reduction{Loop{"d", 0, Affine::of("in"), 1, Role::reduction, Mapping::sequential, {rows}}};
   other.body = {Node{Loop{"b", 0, Affine::of("batch"), 1, Role::column, Mapping::sequential, {reduction}}}};
@@ -111,7 +111,8 @@ TEST(Manifest, SaysWhereTheBundleCameFrom) {
   EXPECT_EQ(manifest["bcol"], 64);
   EXPECT_EQ(manifest["architectures"], nlohmann::json({"sm_80", "sm_90"}));
   EXPECT_EQ(manifest["schedule"]["text"], "atomic:ufi=4,ufk=2,warptile=1,threads=32");
-  EXPECT_EQ(manifest["schedule"]["directives"].size(), 6U);
+  EXPECT_EQ(manifest["schedule"]["directives"].size(), 7U);
+  EXPECT_EQ(manifest["schedule"]["directives"][1], "enumerate()");
   EXPECT_EQ(manifest["verification"], nullptr);
   EXPECT_EQ(manifest["resources"], nullptr);
   EXPECT_EQ(manifest["pattern_sha256"], generated.layer.fingerprint.pattern);

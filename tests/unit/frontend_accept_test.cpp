@@ -95,7 +95,9 @@ LoopNest expected_nest(const Variant& variant) {
     node = Node{loop};
   });
   nest.body = {node};
-  nest.element = variant.element;
+  for (ArrayDeclaration& array : nest.arrays) {
+    array.type = variant.element;
+  }
 
   const char* const sizes[] = {"M", "K", "N"};
   for (int index = 0; index < 3; ++index) {

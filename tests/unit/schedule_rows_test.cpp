@@ -60,8 +60,8 @@ TEST(RowsSchedule, ListsOnlyLegalSchedulesOnce) {
 
 TEST(RowsSchedule, ExpandsToDirectives) {
   EXPECT_EQ(print(expand(parse_schedule("rows:columns=8,vector=2,unroll=2,task=64,light=4,warps=2"))),
-            "unroll(i, 1), merge(), cut(k, 64), transform(A, tasks, light=4), map(task, grid, warps=2, groups=8), "
-            "map(j, grid, columns=8, vector=2), split(k, warps=1, groups=8), reduce(), unroll(k, 2)");
+            "unroll(i, 1); enumerate(); merge(); cut(k, 64); transform(A, tasks, 4); assign(task, warps=2, groups=8); "
+            "tile(j, columns=8, vector=2); accumulate(); shuffle(); vectorize(j); batch(k, 2); prefetch(A); overlap()");
 }
 
 TEST(RowsSchedule, SaysWhatAllFamiliesHave) {

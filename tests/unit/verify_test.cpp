@@ -131,11 +131,16 @@ TEST(Tolerance, GrowsWithTheSquareRootOfLongRows) {
 }
 
 TEST(JudgingCases, HoldTheTunedShapeGapsAndOtherWidths) {
-  EXPECT_THAT(judging_cases(64), testing::ElementsAre(ProductCase{64, 64, 64, 0}, ProductCase{64, 67, 69, 1},
+  EXPECT_THAT(judging_cases(64), testing::ElementsAre(ProductCase{64, 64, 64, 0}, ProductCase{64, 67, 69, 1, 1},
                                                       ProductCase{1, 2, 1, 0}, ProductCase{59, 60, 59, 0}));
   for (const ProductCase& product : judging_cases(1)) {
     EXPECT_TRUE(product.n >= 1 && product.ldb >= product.n && product.ldc >= product.n) << print(product);
   }
+}
+
+TEST(ProductCase, IsPrintedWithTheShiftsOfBAndC) {
+  EXPECT_EQ(print(ProductCase{64, 67, 69, 1, 1}), "n 64, ldb 67, ldc 69, shift 1");
+  EXPECT_EQ(print(ProductCase{64, 67, 69, 0, 2}), "n 64, ldb 67, ldc 69, shifts 0 and 2");
 }
 
 TEST(Report, FailsForAProblemAWrongRunAndNoRun) {

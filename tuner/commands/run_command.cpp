@@ -6,6 +6,7 @@
 #include <set>
 
 #include "generator/schedule/target.h"
+#include "generator/support/progress.h"
 #include "tuner/commands/begun_journal.h"
 #include "tuner/commands/cluster_line.h"
 #include "tuner/commands/commands.h"
@@ -13,7 +14,6 @@
 #include "tuner/records/record_text.h"
 #include "tuner/run/layer_list.h"
 #include "tuner/run/stop_signals.h"
-#include "tuner/scale/progress.h"
 #include "tuner/scale/shard.h"
 #include "tuner/space/listing.h"
 
@@ -111,7 +111,7 @@ class Narrator {
   explicit Narrator(const Console& console)
       : console_(console),
         progress_([this](const std::string& text) { write(text); }, {.terminal = isatty(STDERR_FILENO) == 1},
-                  tuning::steady_seconds) {}
+                  steady_seconds) {}
 
   tuning::RunObserver observer() {
     return {
@@ -148,7 +148,7 @@ class Narrator {
   }
 
   const Console& console_;
-  tuning::Progress progress_;
+  Progress progress_;
 };
 
 nlohmann::json to_json(const tuning::RunSummary& summary) {
@@ -209,8 +209,8 @@ ExitStatus measure(const RunLine& line, const Console& console) {
   BegunJournal begun(line.journal);
   tuning::Journal& journal = begun.get();
   say_removed(journal, line.journal, console);
-  const double begin = tuning::steady_seconds();
-  const auto out_of_time = [&] { return budget && tuning::steady_seconds() - begin > *budget; };
+  const double begin = steady_seconds();
+  const auto out_of_time = [&] { return budget && steady_seconds() - begin > *budget; };
   Narrator narrator(console);
   tuning::RunObserver observer = narrator.observer();
   observer.started = [&](const DeviceKey& device, const tuning::Environment& environment) {
@@ -270,7 +270,7 @@ ExitStatus list(const RunLine& line, const Console& console) {
   }
   const tuning::TimeEstimate estimate{.builders = tuning::preparing_threads()};
   fmt::print("{}", line.json ? tuning::listing_json(plan, estimate) : tuning::listing_text(plan, estimate));
-  return ExitStatus::done;
+  return layers.problems.empty() ? ExitStatus::done : ExitStatus::bad_input;
 }
 
 /// Prints the script, unless each of its tasks would refuse what it is told.

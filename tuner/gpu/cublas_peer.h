@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "tuner/gpu/device.h"
-#include "tuner/gpu/peers.h"
+#include "tuner/gpu/peer.h"
+#include "tuner/gpu/product_bench.h"
 
 namespace esc::gpu {
 

@@ -4,7 +4,8 @@
 
 #include <string>
 
-#include "tuner/gpu/peers.h"
+#include "tuner/gpu/peer.h"
+#include "tuner/gpu/product_bench.h"
 
 namespace esc::gpu {
 

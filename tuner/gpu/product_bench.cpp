@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t seed_of_b = 1;
 
 ProductCase case_of(std::int64_t bcol) {
-  return {.n = static_cast<std::int32_t>(bcol), .ldb = bcol, .ldc = bcol, .shift = 0};
+  return {.n = static_cast<std::int32_t>(bcol), .ldb = bcol, .ldc = bcol, .shift_b = 0, .shift_c = 0};
 }
 
 std::size_t copies_for(std::uint64_t wanted, std::uint64_t bytes) {

@@ -9,7 +9,6 @@
 
 #include "generator/schedule/schedule.h"
 #include "generator/support/error.h"
-#include "tuner/records/record_text.h"
 
 namespace esc::tuning {
 namespace {

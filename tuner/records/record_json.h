@@ -7,6 +7,9 @@
 
 namespace esc::tuning {
 
+/// Version of the lines; a line of another one is refused.
+constexpr int record_format = 1;
+
 /// What JSON holds that stands for no record.
 struct NotARecord {
   std::string why;

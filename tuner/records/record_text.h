@@ -7,9 +7,6 @@
 
 namespace esc::tuning {
 
-/// Version of the lines; a line of another one is refused.
-constexpr int record_format = 1;
-
 /// A record as one line of JSON, keys sorted, without its end.
 std::string print(const Record& record);
 

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "generator/support/escaped.h"
+#include "tuner/report/axis_scale.h"
 #include "tuner/report/series_colours.h"
 
 namespace esc::tuning {
@@ -18,48 +18,30 @@ constexpr double right = 190;
 constexpr double top = 44;
 constexpr double bottom = 116;
 
-/// Where values stand on the vertical axis: between powers of two around all of them.
-class Scale {
- public:
-  explicit Scale(const LineChart& chart) {
-    for (const LineChart::Series& series : chart.series) {
-      for (const std::optional<double>& value : series.values) {
-        if (value) {
-          low_ = std::min(low_, std::floor(std::log2(*value)));
-          high_ = std::max(high_, std::ceil(std::log2(*value)));
-        }
+AxisScale scale_of(const LineChart& chart) {
+  std::vector<double> values;
+  for (const LineChart::Series& series : chart.series) {
+    for (const std::optional<double>& value : series.values) {
+      if (value) {
+        values.push_back(*value);
       }
     }
-    if (low_ >= high_) {
-      low_ = 0;
-      high_ = 1;
-    }
   }
-
-  double low() const { return low_; }
-  double high() const { return high_; }
-  double y(double value) const {
-    return height - bottom - (std::log2(value) - low_) / (high_ - low_) * (height - top - bottom);
-  }
-
- private:
-  double low_ = 1e9;
-  double high_ = -1e9;
-};
+  return {{.label = chart.unit, .logarithmic = true, .base = 2}, values, height - bottom, top};
+}
 
 double x_of(const LineChart& chart, std::size_t place) {
   const double step = (width - left - right) / static_cast<double>(std::max<std::size_t>(1, chart.places.size()));
   return left + (static_cast<double>(place) + 0.5) * step;
 }
 
-std::string axes(const LineChart& chart, const Scale& scale) {
+std::string axes(const LineChart& chart, const AxisScale& scale) {
   std::string text;
-  for (double power = scale.low(); power <= scale.high(); ++power) {
-    const double y = scale.y(std::exp2(power));
+  for (const double value : scale.marks()) {
+    const double y = scale.place(value);
     text += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#cccccc\"/>\n", left, y,
                         width - right, y);
-    text += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", left - 6, y + 4,
-                        std::exp2(power));
+    text += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", left - 6, y + 4, value);
   }
   for (std::size_t place = 0; place < chart.places.size(); ++place) {
     const double x = x_of(chart, place);
@@ -70,7 +52,7 @@ std::string axes(const LineChart& chart, const Scale& scale) {
   return text;
 }
 
-std::string line(const LineChart& chart, const Scale& scale, std::size_t index) {
+std::string line(const LineChart& chart, const AxisScale& scale, std::size_t index) {
   const LineChart::Series& series = chart.series[index];
   const char* colour = series_colour(index);
   std::string path;
@@ -80,8 +62,9 @@ std::string line(const LineChart& chart, const Scale& scale, std::size_t index) 
     const std::optional<double>& value = series.values[place];
     if (value) {
       const double x = x_of(chart, place);
-      path += fmt::format("{}{:.1f} {:.1f} ", joined ? "L" : "M", x, scale.y(*value));
-      marks += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"/>\n", x, scale.y(*value), colour);
+      path += fmt::format("{}{:.1f} {:.1f} ", joined ? "L" : "M", x, scale.place(*value));
+      marks +=
+          fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"/>\n", x, scale.place(*value), colour);
     }
     joined = value.has_value();
   }
@@ -96,7 +79,7 @@ std::string line(const LineChart& chart, const Scale& scale, std::size_t index) 
 }  // namespace
 
 std::string to_svg(const LineChart& chart) {
-  const Scale scale(chart);
+  const AxisScale scale = scale_of(chart);
   std::string text = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" font-family=\"sans-serif\" font-size=\"12\">\n"
       "<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n"

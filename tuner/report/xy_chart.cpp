@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "generator/support/escaped.h"
 #include "tuner/report/series_colours.h"
@@ -21,65 +19,6 @@ constexpr double top = 44;
 constexpr double bottom = 56;
 constexpr std::array dashes{"none", "8 4", "2 3", "8 3 2 3"};
 
-/// An axis with the range that holds all numbers and ends at marks.
-class Scale {
- public:
-  Scale(const Axis& axis, const std::vector<double>& numbers, double from, double to)
-      : axis_(axis), from_(from), to_(to) {
-    double least = std::numeric_limits<double>::infinity();
-    double most = -least;
-    for (const double number : numbers) {
-      least = std::min(least, transformed(number));
-      most = std::max(most, transformed(number));
-    }
-    if (least > most) {
-      least = most = 0;
-    }
-    step_ = axis_.logarithmic ? 1 : readable_step(most - least);
-    low_ = std::floor(least / step_) * step_;
-    high_ = std::max(std::ceil(most / step_) * step_, low_ + step_);
-  }
-
-  double place(double number) const { return from_ + (transformed(number) - low_) / (high_ - low_) * (to_ - from_); }
-
-  std::vector<double> marks() const {
-    std::vector<double> numbers;
-    const auto count = static_cast<int>(std::lround((high_ - low_) / step_));
-    for (int mark = 0; mark <= count; ++mark) {
-      const double number = low_ + mark * step_;
-      numbers.push_back(axis_.logarithmic ? std::pow(axis_.base, number) : number);
-    }
-    return numbers;
-  }
-
- private:
-  double transformed(double number) const {
-    return axis_.logarithmic ? std::log(number) / std::log(axis_.base) : number;
-  }
-
-  /// 1, 2 or 5 times a power of ten, so that there are four to ten marks.
-  static double readable_step(double range) {
-    if (range <= 0) {
-      return 1;
-    }
-    constexpr double most_marks = 9;
-    const double power = std::pow(10, std::floor(std::log10(range / most_marks)));
-    for (const double factor : {1.0, 2.0, 5.0}) {
-      if (range / (factor * power) <= most_marks) {
-        return factor * power;
-      }
-    }
-    return 10 * power;
-  }
-
-  Axis axis_;
-  double from_;
-  double to_;
-  double step_ = 1;
-  double low_ = 0;
-  double high_ = 1;
-};
-
 /// The numbers that can be drawn, of both axes.
 bool drawable(const XyChart& chart, const XyChart::Point& point) {
   const auto fits = [](const Axis& axis, double number) {
@@ -88,7 +27,7 @@ bool drawable(const XyChart& chart, const XyChart::Point& point) {
   return fits(chart.horizontal, point.x) && fits(chart.vertical, point.y);
 }
 
-Scale scale_of(const XyChart& chart, bool horizontal) {
+AxisScale scale_of(const XyChart& chart, bool horizontal) {
   std::vector<double> numbers;
   for (const XyChart::Series& series : chart.series) {
     for (const XyChart::Point& point : series.points) {
@@ -100,8 +39,8 @@ Scale scale_of(const XyChart& chart, bool horizontal) {
   if (!horizontal && chart.level) {
     numbers.push_back(*chart.level);
   }
-  return horizontal ? Scale(chart.horizontal, numbers, left, width - right)
-                    : Scale(chart.vertical, numbers, height - bottom, top);
+  return horizontal ? AxisScale(chart.horizontal, numbers, left, width - right)
+                    : AxisScale(chart.vertical, numbers, height - bottom, top);
 }
 
 /// "0.25", "4", "10000".
@@ -110,7 +49,7 @@ std::string mark_text(double number) {
   return number >= whole_from ? fmt::format("{:.0f}", number) : fmt::format("{:.4g}", number);
 }
 
-std::string axes(const XyChart& chart, const Scale& x_scale, const Scale& y_scale) {
+std::string axes(const XyChart& chart, const AxisScale& x_scale, const AxisScale& y_scale) {
   std::string text;
   for (const double number : y_scale.marks()) {
     const double y = y_scale.place(number);
@@ -161,7 +100,7 @@ std::string stroke(std::size_t index) {
                      dashes[index % dashes.size()]);
 }
 
-std::string drawn(const XyChart& chart, std::size_t index, const Scale& x_scale, const Scale& y_scale) {
+std::string drawn(const XyChart& chart, std::size_t index, const AxisScale& x_scale, const AxisScale& y_scale) {
   const XyChart::Series& series = chart.series[index];
   std::string marks;
   std::string path;
@@ -200,8 +139,8 @@ std::string legend(const XyChart& chart) {
 }  // namespace
 
 std::string to_svg(const XyChart& chart) {
-  const Scale x_scale = scale_of(chart, true);
-  const Scale y_scale = scale_of(chart, false);
+  const AxisScale x_scale = scale_of(chart, true);
+  const AxisScale y_scale = scale_of(chart, false);
   std::string text = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{2}\" viewBox=\"0 0 {0} {1}\" "
       "font-family=\"sans-serif\" font-size=\"12\">\n<title>{2}</title>\n"

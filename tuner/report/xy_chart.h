@@ -4,14 +4,9 @@
 #include <string>
 #include <vector>
 
-namespace esc::tuning {
+#include "tuner/report/axis_scale.h"
 
-/// How numbers lie along an axis. A logarithmic one takes positive numbers only and has its marks at powers of `base`.
-struct Axis {
-  std::string label;
-  bool logarithmic = false;
-  double base = 2;
-};
+namespace esc::tuning {
 
 /// A picture of points over two axes.
 struct XyChart {

@@ -12,6 +12,7 @@
 #include "generator/schedule/target.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
+#include "tests/unit/tuner/mixed_database.h"
 
 namespace esc {
 namespace {
@@ -21,38 +22,10 @@ using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 using testing::StartsWith;
 
 constexpr const char* head = "device sm90-132sm-60mib NVIDIA H200\ndtype f32\nevidence measured\n";
-const std::string digits(64, 'a');
-
-Schedule schedule(const char* text) { return parse_schedule(text); }
-
-/// The class of even 512 x 512 layers with 64 non-zeros in a row.
-constexpr LayerClass small_even{.bcol = 32, .rows = 18, .columns = 18, .mean_row = 12, .longest_row = 13};
-
-/// Middle of the class, with this many rows and longest row.
-LayerShape layer_of(long long bcol, std::int64_t rows, std::int64_t longest_row = 91) {
-  return {.bcol = bcol, .rows = rows, .columns = 512, .nonzeros = 64 * rows, .longest_row = longest_row};
-}
-
-/// A database with something of every kind.
-ScheduleDatabase mixed() {
-  LayerClass tall = small_even;
-  tall.rows = 24;
-  LayerClass wide = small_even;
-  wide.bcol = 128;
-  return {{.key = {90, 132, 60ULL << 20}, .device = "NVIDIA H200"},
-          {.candidates = {{32, 0, schedule("panel:warps=4")},
-                          {32, 1, schedule("panel:warps=1,panels=4")},
-                          {32, 2, schedule("rows:task=64")},
-                          {128, 0, schedule("panel:warps=2")}},
-           .classes = {{small_even, 2, 2.5, 1.75, {{0, false}, {12.5, false}, {40, true}}},
-                       {tall, 1, 0.8, 0.5, {{25, false}, {0, false}, {33.1, false}}},
-                       {wide, 1, {}, {}, {{0, false}}}},
-           .layers = {{32, digits.substr(0, 16), schedule("panel:warps=16"), 1.05, 0.9, {}}},
-           .defaults = {{32, schedule("panel:ufi=1,warps=8"), {4, 1.1, 1.3, 2.0, {}}}}}};
-}
 
 std::string refusal_of(const std::string& text) {
   try {
@@ -218,6 +191,17 @@ TEST(LookUp, SaysWhenALibraryIsFaster) {
                           HasSubstr("TF32 was 2.00 times as fast")));
 }
 
+TEST(LookUp, SaysNothingOfLibrariesByAClassFarAway) {
+  // The class of 4096 rows, in which both libraries were faster, is 0.7 and 2 octaves away.
+  EXPECT_THAT(choose_schedule(layer_of(32, 6600), mixed()).notes, SizeIs(2));
+  const ScheduleChoice far = choose_schedule(layer_of(32, 4096 * 4), mixed());
+  EXPECT_THAT(far.source, HasSubstr("the nearest class of 32 columns of B, about 4096 x 512"));
+  EXPECT_THAT(far.notes, IsEmpty());
+  LayerShape more_columns_of_b = layer_of(32, 4096);
+  more_columns_of_b.bcol = 8;
+  EXPECT_THAT(choose_schedule(more_columns_of_b, mixed()).notes, IsEmpty()) << "two octaves in bCol";
+}
+
 TEST(LookUp, ComparesLibrariesWithTheScheduleThatItGives) {
   // The libraries are 10 % slower than the best schedule of the class, which 20 classes around keep from being taken.
   DatabaseEntries entries{.candidates = {{32, 0, schedule("panel:warps=4")}, {32, 1, schedule("panel:warps=1")}}};
@@ -353,15 +337,12 @@ TEST(LookUp, BringsEveryFamilyToEveryBCol) {
   }
 }
 
-TEST(Devices, HaveTheirOwnDatabaseOrTheNearestOne) {
+TEST(Devices, HaveTheNearestDatabaseThatWasMeasured) {
   const auto device_for = [](const DeviceKey& key) { return nearest_database(key).head().device; };
-  EXPECT_EQ(device_for(device_of_gpu("h200").key), "NVIDIA H200");
-  EXPECT_EQ(device_for(device_of_gpu("A100").key), "NVIDIA A100");
-  EXPECT_EQ(device_for(device_of_gpu("h100").key), "NVIDIA H200");
-  EXPECT_EQ(device_for(device_of_gpu("a30").key), "NVIDIA A100");
-  EXPECT_EQ(device_for(device_of_gpu("l40s").key), "NVIDIA H200");
-  EXPECT_EQ(device_for(device_of_architecture(80).key), "NVIDIA A100");
-  EXPECT_EQ(device_for(device_of_architecture(120).key), "NVIDIA H200");
+  for (const char* gpu : {"h200", "h100", "A100", "a30", "t4", "a10", "rtx3090", "l40s", "b200"}) {
+    EXPECT_EQ(device_for(device_of_gpu(gpu).key), "NVIDIA H200") << gpu << ": schedules that are only published lose";
+  }
+  EXPECT_EQ(device_for(device_of_architecture(80).key), "NVIDIA H200");
   EXPECT_EQ(device_for({}), "NVIDIA H200") << "nothing is known";
 }
 
@@ -386,10 +367,10 @@ TEST(Devices, AreComparedByWhatIsKnown) {
   EXPECT_EQ(print(device_of_gpu("rtx4090").key), "sm89-128sm-72mib");
 }
 
-TEST(Devices, OfThePaperGetItsSchedules) {
-  const ScheduleDatabase& a100 = nearest_database(device_of_gpu("a100").key);
-  EXPECT_EQ(a100.head().origin, DatabaseOrigin::published);
-  const ScheduleChoice choice = choose_schedule({100, 512, 512, 26214}, a100);
+TEST(Devices, OfThePaperHasItsSchedules) {
+  EXPECT_EQ(published_database().head().origin, DatabaseOrigin::published);
+  EXPECT_EQ(published_database().head().key, device_of_gpu("a100").key);
+  const ScheduleChoice choice = choose_schedule({100, 512, 512, 26214}, published_database());
   EXPECT_EQ(choice.schedule, schedule("3-7-2-32"));
   EXPECT_EQ(choice.source,
             "database: one NVIDIA A100 (sm80-108sm-40mib, published), the best single schedule at bCol 64");

@@ -2,11 +2,12 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 
-namespace esc::tuning {
+namespace esc {
 
 /// How far a job is: on a terminal a bar that is drawn over itself, elsewhere a line now and then; with rate and time
 /// left.
@@ -46,10 +47,13 @@ class Progress {
   std::string what_;
 };
 
+/// "[######..................]" for a quarter; nothing of nothing is none.
+std::string progress_bar(std::uint64_t done, std::uint64_t all);
+
 /// "3 s", "12 min", "2 h 05 min".
 std::string duration_text(double seconds);
 
 /// Seconds of a clock that nobody sets.
 double steady_seconds();
 
-}  // namespace esc::tuning
+}  // namespace esc

@@ -1,11 +1,11 @@
-#include "tuner/scale/progress.h"
+#include "generator/support/progress.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-namespace esc::tuning {
+namespace esc {
 namespace {
 
 /// No step takes so long: what the clock goes on by beyond is a jump.
@@ -22,6 +22,12 @@ std::string duration_text(double seconds) {
   }
   const long long minutes = whole / 60;
   return minutes < 60 ? fmt::format("{} min", minutes) : fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
+}
+
+std::string progress_bar(std::uint64_t done, std::uint64_t all) {
+  const double share = all == 0 ? 0 : std::min(1.0, static_cast<double>(done) / static_cast<double>(all));
+  const auto full = static_cast<std::size_t>(bar_width * share);
+  return fmt::format("[{}{}]", std::string(full, '#'), std::string(bar_width - full, '.'));
 }
 
 double steady_seconds() {
@@ -62,10 +68,7 @@ void Progress::show(bool last) {
     sink_(state() + "\n");
     return;
   }
-  const std::size_t all = std::max<std::size_t>(1, std::max(expected_, done_));
-  const std::size_t full = bar_width * done_ / all;
-  sink_(fmt::format("\r\033[K[{}{}] {}{}", std::string(full, '#'), std::string(bar_width - full, '.'), state(),
-                    last ? "\n" : ""));
+  sink_(fmt::format("\r\033[K{} {}{}", progress_bar(done_, std::max(expected_, done_)), state(), last ? "\n" : ""));
 }
 
 void Progress::say(const std::string& line) { sink_((style_.terminal ? "\r\033[K" : "") + line + "\n"); }
@@ -77,4 +80,4 @@ void Progress::finish() {
   }
 }
 
-}  // namespace esc::tuning
+}  // namespace esc

@@ -1,4 +1,4 @@
-#include "tuner/scale/progress.h"
+#include "generator/support/progress.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace esc::tuning {
+namespace esc {
 namespace {
 
 using testing::Each;
@@ -124,6 +124,14 @@ TEST(Progress, StandsStillWithAClockThatDoes) {
   EXPECT_THAT(watched.said, ElementsAre("1 of 10: layer\n"));
 }
 
+TEST(ProgressBar, IsFilledByTheShare) {
+  EXPECT_EQ(progress_bar(1, 4), "[######..................]");
+  EXPECT_EQ(progress_bar(0, 0), "[........................]");
+  EXPECT_EQ(progress_bar(9, 4), "[########################]");
+  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_EQ(progress_bar(most / 2, most), "[############............]");
+}
+
 TEST(DurationText, IsBounded) {
   EXPECT_EQ(duration_text(0), "0 s");
   EXPECT_EQ(duration_text(59.9), "59 s");
@@ -141,4 +149,4 @@ TEST(SteadySeconds, DoNotGoBack) {
 }
 
 }  // namespace
-}  // namespace esc::tuning
+}  // namespace esc

@@ -1,0 +1,187 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "generator/commands/input.h"
+#include "generator/commands/layer_request.h"
+
+namespace esc {
+namespace {
+
+GenerateOptions options_of(const LayerRequest& request, const ScheduleChoice& choice) {
+  return {.name = request.name,
+          .source_file = printable_file_name(request.matrix),
+          .bcol = request.bcol,
+          .architectures = request.devices.empty() ? default_architectures() : architectures_of(request.devices),
+          .choice = choice};
+}
+
+GeneratedLayer generate_with(const LayerRequest& request, const SparseMatrix& matrix, const ScheduleChoice& choice) {
+  return generate_layer(matrix, read_loop_nest(request.kernel), options_of(request, choice));
+}
+
+LayerShape shape_of(const LayerRequest& request, const SparseMatrix& matrix) {
+  const LengthStatistics lengths = statistics(matrix).row_lengths;
+  return {.bcol = request.bcol,
+          .rows = matrix.rows,
+          .columns = matrix.columns,
+          .nonzeros = matrix.nonzeros(),
+          .longest_row = lengths.longest,
+          .row_variation = lengths.coefficient_of_variation,
+          .pattern = fingerprint(matrix).pattern};
+}
+
+/// The user's databases come before the shipped ones; of either the one whose device is the nearest to the one wanted.
+std::vector<const ScheduleDatabase*> databases_for(const LayerRequest& request, const GenerateMode& mode) {
+  std::vector<const ScheduleDatabase*> databases;
+  if (mode.databases.size() > 1 && request.devices.empty()) {
+    throw UserError("--database",
+                    fmt::format("has the databases of {} devices, and no device is named", mode.databases.size()),
+                    "name it with --gpu, or give the file of one");
+  }
+  const DeviceKey wanted = request.devices.empty() ? shipped_database().head().key : request.devices.front().key;
+  if (!mode.databases.empty()) {
+    databases.push_back(&nearest_database(mode.databases, wanted));
+  }
+  databases.push_back(&nearest_database(wanted));
+  return databases;
+}
+
+/// "a100, t4 and h200".
+std::string names_of(const std::vector<TargetDevice>& devices) {
+  std::string names;
+  for (std::size_t number = 0; number < devices.size(); ++number) {
+    names += (number == 0 ? "" : number + 1 == devices.size() ? " and " : ", ") + devices[number].name;
+  }
+  return names;
+}
+
+/// The choice with a word on the device, where the database is of another one.
+ScheduleChoice with_device_note(ScheduleChoice choice, const LayerRequest& request) {
+  if (!request.devices.empty() && choice.database && !may_be(request.devices.front().key, choice.database->key)) {
+    choice.notes.push_back(
+        fmt::format("no measurements of such layers on {}: the schedule is from the database of the nearest device, {}",
+                    request.devices.front().name, describe(*choice.database)));
+  }
+  return choice;
+}
+
+/// Whether the kernel is built for devices that cannot all be the one whose schedule auto takes.
+bool is_shared(const LayerRequest& request) {
+  return std::ranges::any_of(request.devices, [&](const TargetDevice& device) {
+    const DeviceKey& first = request.devices.front().key;
+    return !may_be(device.key, first) && !may_be(first, device.key);
+  });
+}
+
+std::string sharing_note(const LayerRequest& request) {
+  return fmt::format(
+      "one schedule serves {}: it is chosen for {}, the first one named; for the best one of each, "
+      "generate a bundle for each",
+      names_of(request.devices), request.devices.front().name);
+}
+
+/// The choice with a word, for the manifest too, on whose it is, where devices share it.
+ScheduleChoice with_sharing_note(ScheduleChoice choice, const LayerRequest& request) {
+  if (is_shared(request)) {
+    choice.source +=
+        fmt::format(", chosen for {}, the first of {}", request.devices.front().name, names_of(request.devices));
+    choice.notes.push_back(sharing_note(request));
+  }
+  return choice;
+}
+
+/// How large a schedule makes the packed matrix, over CSR.
+double packed_ratio(const LayerRequest& request, const SparseMatrix& matrix, const ScheduleChoice& choice) {
+  return static_cast<double>(planned_bytes(matrix, options_of(request, choice))) /
+         static_cast<double>(csr_bytes(matrix));
+}
+
+/// "--max-packed 1.32" for 1.3127: what would allow it.
+std::string allowance_for(double ratio) { return fmt::format("--max-packed {:.2f}", std::ceil(100 * ratio) / 100); }
+
+/// A schedule that was asked for by name is not exchanged for another one.
+void check_packed(const LayerRequest& request, const SparseMatrix& matrix, const ScheduleChoice& choice,
+                  double max_packed) {
+  if (const double ratio = packed_ratio(request, matrix, choice); ratio > max_packed) {
+    throw UserError(
+        fmt::format("--max-packed {}", max_packed),
+        fmt::format("{} packs {} into {:.2f} of its bytes as CSR", print(choice.schedule), request.name, ratio),
+        fmt::format("leave the schedule to auto, or allow {}", allowance_for(ratio)));
+  }
+}
+
+/// The best in the ranking that packs the matrix small enough, behind all of them what auto falls back to.
+ScheduleChoice choose_within(const LayerRequest& request, const SparseMatrix& matrix,
+                             std::vector<ScheduleChoice> ranking, double max_packed) {
+  ranking.push_back(uneven_rows_schedule(request.bcol));
+  const ScheduleChoice* smallest = nullptr;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t rank = 0; rank < ranking.size(); ++rank) {
+    ScheduleChoice& choice = ranking[rank];
+    try {
+      const double ratio = packed_ratio(request, matrix, choice);
+      if (ratio <= max_packed) {
+        choice.source += fmt::format(", number {} in rank, the first within {} of CSR", rank + 1, max_packed);
+        return choice;
+      }
+      if (ratio < least) {
+        least = ratio;
+        smallest = &choice;
+      }
+    } catch (const UnsuitableSchedule&) {
+      continue;  // the matrix does not allow this one, however large it would be
+    }
+  }
+  ESC_CHECK(smallest != nullptr, "family rows takes every matrix");
+  throw UserError(fmt::format("--max-packed {}", max_packed),
+                  fmt::format("no schedule that is known for such layers packs {} so small: the smallest, {}, takes "
+                              "{:.2f} of its bytes as CSR",
+                              request.name, print(smallest->schedule), least),
+                  fmt::format("allow {}, or try other schedules with --schedule", allowance_for(least)));
+}
+
+/// What auto chooses; where the matrix does not allow that, what it falls back to.
+GeneratedLayer generate_automatically(const LayerRequest& request, const GenerateMode& mode,
+                                      const SparseMatrix& matrix) {
+  const std::vector<ScheduleChoice> ranking = ranked_schedules(shape_of(request, matrix), databases_for(request, mode));
+  const ScheduleChoice choice =
+      mode.max_packed ? choose_within(request, matrix, ranking, *mode.max_packed) : ranking.front();
+  try {
+    return generate_with(request, matrix, with_sharing_note(with_device_note(choice, request), request));
+  } catch (const UnsuitableSchedule& refusal) {
+    ScheduleChoice fallback = uneven_rows_schedule(request.bcol);
+    fallback.source += fmt::format(", because {} is illegal for this matrix", print(choice.schedule));
+    return generate_with(request, matrix, with_sharing_note(fallback, request));
+  }
+}
+
+}  // namespace
+
+bool is_looked_up(const std::string& schedule) { return schedule == "auto" || schedule == "published"; }
+
+GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode, const SparseMatrix& matrix,
+                          const Console& console) {
+  if (request.schedule == "auto" && mode.compaction) {
+    if (is_shared(request)) {
+      console.say(fmt::format("{}: {}", request.name, sharing_note(request)));
+    }
+    return generate_automatically(request, mode, matrix);
+  }
+  ScheduleChoice choice = is_looked_up(request.schedule) ? published_schedule(request.bcol)
+                                                         : ScheduleChoice{parse_schedule(request.schedule), "user"};
+  if (!mode.compaction) {
+    auto* atomic = std::get_if<AtomicSchedule>(&choice.schedule);
+    if (atomic == nullptr) {
+      throw ScheduleError(print(choice.schedule), "has no cases that compaction could leave apart",
+                          "give --no-compaction with a schedule of family atomic");
+    }
+    atomic->compaction = false;
+  }
+  if (mode.max_packed) {
+    check_packed(request, matrix, choice, *mode.max_packed);
+  }
+  return generate_with(request, matrix, choice);
+}
+
+}  // namespace esc

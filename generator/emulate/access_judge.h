@@ -1,0 +1,170 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "generator/emulate/async_copies.h"
+#include "generator/emulate/fault.h"
+#include "generator/emulate/fibre.h"
+#include "generator/emulate/host_program.h"
+#include "generator/emulate/instrument.h"
+#include "generator/emulate/launch.h"
+#include "generator/emulate/memory_map.h"
+#include "generator/emulate/options.h"
+#include "generator/emulate/race_clock.h"
+
+namespace esc {
+
+/// How memory is used by one access.
+enum class Use { read, write, atomic };
+
+/// Judges every access of the running code before it happens, collects faults, and stops code that may not go on. Knows
+/// what runs (a program, perhaps a launch of it, on some stack), not who lets it run.
+class AccessJudge {
+ public:
+  explicit AccessJudge(EmulationOptions options);
+
+  /// Makes the variables of `program` known and its registers those of the running code; `unload` forgets them.
+  void load(const HostProgram& program);
+  void unload();
+
+  /// From the first call to the second, it is device code that makes the accesses.
+  void begin_launch(const Launch& launch);
+  void end_launch();
+
+  /// From now on the code of `running` makes the accesses, and may touch its own stack. `next` goes on when it is
+  /// stopped.
+  void enter_stack(Context& running, Context& next);
+
+  /// Judges an access; returns only when it may be made.
+  template <Use use>
+  void check(std::uint64_t address, std::uint64_t size, std::uint64_t note);
+
+  /// An atomic operation is about to be made at the place of the latest call.
+  void check_atomic(std::uint64_t address, std::uint64_t size);
+
+  /// Asynchronous copies: the bytes are in flight (unreadable) from the first call to the second.
+  void begin_copy(std::uint64_t shared, std::uint64_t global, std::uint64_t bytes, std::uint64_t zero_fill);
+  void end_copy(const AsyncCopy& copy);
+
+  /// Records a fault at `site`, unless one of its kind is known for this place and `subject`; `describe` is asked only
+  /// for new ones. Returns; the caller decides with `stop` whether the code may go on.
+  void report(FaultKind kind, std::uint32_t site, const std::string& subject,
+              const std::function<std::string()>& describe);
+  /// Ends the running thread with its block, or the running host function. Stacks are dropped, not unwound: a function
+  /// that may get here must own nothing at that moment.
+  [[noreturn]] void stop();
+  /// Ends the launch as well.
+  [[noreturn]] void stop_launch();
+
+  bool in_kernel() const { return launch_ != nullptr; }
+  bool exhausted() const { return faults_.size() >= options_.max_faults; }
+  /// Whether the code of the latest `enter_stack`, or the launch, was stopped.
+  bool stopped() const { return stopped_; }
+  bool launch_stopped() const { return launch_stopped_; }
+  std::uint32_t site() const { return registers().site; }
+  std::string describe_site(std::uint32_t site) const { return program_->sites().describe(site); }
+
+  const EmulationOptions& options() const { return options_; }
+  const HostProgram& program() const { return *program_; }
+  Registers& registers() const { return program_->registers(); }
+  MemoryMap& memory() { return memory_; }
+  RaceClock& clock() { return clock_; }
+  EmulationCounters& counters() { return counters_; }
+  const std::vector<EmulationFault>& faults() const { return faults_; }
+  void forget_faults();
+  /// Must follow every change of the set of regions.
+  void regions_changed() { recent_.fill(&nowhere_); }
+
+ private:
+  Region* locate(std::uint64_t address, std::uint64_t size, std::uint64_t note, Use use);
+  template <Use use>
+  void track(Region& region, std::uint64_t address, std::uint64_t size, std::uint64_t note);
+  [[noreturn]] void refuse_alignment(const Region& region, std::uint64_t address, std::uint64_t size,
+                                     std::uint64_t note, Use use);
+  [[noreturn]] void refuse_mode(const Region& region, std::uint64_t address, std::uint64_t size, std::uint64_t note,
+                                Use use);
+  void report_uninitialised(const Region& region, std::uint64_t address, std::uint64_t size, std::uint64_t note);
+  void report_race(const Region& region, std::uint64_t address, std::uint64_t size, std::uint64_t note, Use use,
+                   const Conflict& conflict);
+
+  EmulationOptions options_;
+  MemoryMap memory_;
+  RaceClock clock_;
+  EmulationCounters counters_;
+  Region nowhere_;
+  std::array<Region*, 256> recent_{};  ///< by site: the region that it touched last
+  std::uint8_t read_mode_ = host_read;
+  std::uint8_t write_mode_ = host_write;
+  std::uint64_t stack_bottom_ = 0;
+  std::uint64_t stack_bytes_ = 0;
+
+  const HostProgram* program_ = nullptr;
+  std::vector<const Region*> program_regions_;
+  Region* dynamic_shared_ = nullptr;
+  const Launch* launch_ = nullptr;
+  Context* running_ = nullptr;
+  Context* next_ = nullptr;
+  bool stopped_ = false;
+  bool launch_stopped_ = false;
+
+  std::vector<EmulationFault> faults_;
+  std::set<std::tuple<FaultKind, std::string, std::uint32_t, std::string>> known_faults_;
+};
+
+template <Use use>
+inline void AccessJudge::check(std::uint64_t address, std::uint64_t size, std::uint64_t note) {
+  ++counters_.accesses;
+  Region* region = recent_[AccessNote::site(note) & 255];
+  if (!region->contains(address, size)) {
+    region = locate(address, size, note, use);
+    if (region == nullptr) {
+      return;
+    }
+  }
+  if ((address & (AccessNote::alignment(note) - 1)) != 0) {
+    refuse_alignment(*region, address, size, note, use);
+  }
+  if ((region->denied & (use == Use::read ? read_mode_ : write_mode_)) != 0) {
+    refuse_mode(*region, address, size, note, use);
+  }
+  if (region->shadow() != nullptr) {
+    track<use>(*region, address, size, note);
+  }
+}
+
+template <Use use>
+inline void AccessJudge::track(Region& region, std::uint64_t address, std::uint64_t size, std::uint64_t note) {
+  const std::uint32_t floor = region.lasts_a_block ? clock_.first_of_block() : clock_.first_of_launch();
+  const bool races = region.tracks_races && in_kernel();
+  const std::uint64_t last = (address + size - 1) >> 2;
+  for (std::uint64_t at = address >> 2; at <= last; ++at) {
+    WordShadow& word = region.shadow()[at - (region.base >> 2)];
+    const std::uint64_t skipped = at == address >> 2 ? address & 3 : 0;
+    const std::uint64_t beyond = at == last ? 3 - ((address + size - 1) & 3) : 0;
+    const auto bytes = static_cast<std::uint32_t>((15u >> beyond) & (15u << skipped));
+    if (region.lasts_a_block && shadow_entry::interval(word.write) < floor) {
+      word.read &= ~std::uint64_t{15};
+    }
+    if (use != Use::write && region.tracks_init && (word.read & bytes) != bytes) {
+      report_uninitialised(region, address, size, note);
+    }
+    if (races) {
+      const Conflict conflict =
+          use == Use::read ? clock_.read(word, bytes, floor) : clock_.write(word, bytes, floor, use == Use::atomic);
+      if (conflict.entry != 0) {
+        report_race(region, address, size, note, use, conflict);
+      }
+    }
+    if (use != Use::read) {
+      word.read |= bytes;
+    }
+  }
+}
+
+}  // namespace esc

@@ -1,0 +1,35 @@
+#include "generator/emulate/compile_program.h"
+
+#include <utility>
+
+#include "generator/emulate/hooks.h"
+#include "generator/emulate/host_library.h"
+#include "generator/emulate/standin_headers.h"
+
+namespace esc {
+namespace {
+
+/// From the emulator, or from the C library.
+std::uint64_t resolve(const std::string& name) {
+  const std::uint64_t hook = resolve_hook(name);
+  return hook != 0 ? hook : resolve_host_library(name);
+}
+
+}  // namespace
+
+HostProgram compile_cuda(const std::string& text, const std::string& file_name, const ProgramOptions& options) {
+  HostSource source{text, file_name, HostDialect::hermetic, options.headers, options.defines};
+  for (const VirtualHeader& header : standin_headers()) {
+    source.headers.push_back(header);
+  }
+  return HostProgram(source, resolve);
+}
+
+HostProgram compile_host(const std::string& text, const std::string& file_name, const ProgramOptions& options) {
+  // An emulated program has one thread, so what is local to a thread is a plain variable.
+  std::vector<std::string> defines = options.defines;
+  defines.push_back("thread_local=");
+  return HostProgram({text, file_name, HostDialect::system, options.headers, std::move(defines)}, resolve);
+}
+
+}  // namespace esc

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "generator/emulate/host_program.h"
+
+namespace esc {
+
+/// What a text is compiled with.
+struct ProgramOptions {
+  std::vector<VirtualHeader> headers;  ///< further headers that the text includes
+  std::vector<std::string> defines;    ///< NAME or NAME=VALUE
+};
+
+/// Compiles CUDA C++: a text that includes <cuda_runtime.h> and launches through cudaLaunchKernelEx. No toolkit is
+/// used; its headers are replaced by small ones that are part of this program.
+/// Throws UserError with file:line:column for a text that does not compile or uses a symbol that nobody defines.
+HostProgram compile_cuda(const std::string& text, const std::string& file_name, const ProgramOptions& options = {});
+
+/// Compiles C++17 that leans on the C library of this machine only.
+HostProgram compile_host(const std::string& text, const std::string& file_name, const ProgramOptions& options = {});
+
+}  // namespace esc

@@ -1,0 +1,60 @@
+#include "generator/schedule/database_files.h"
+
+#include <algorithm>
+#include <string_view>
+#include <system_error>
+
+#include "generator/support/error.h"
+#include "generator/support/file.h"
+
+namespace esc {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Whether it is named as `file_name` names a database; other files of a folder are not of our making.
+bool is_named_as_database(std::string_view name) {
+  constexpr std::string_view ending = "_f32.txt";
+  if (!name.ends_with(ending)) {
+    return false;
+  }
+  try {
+    parse_device_key(name.substr(0, name.size() - ending.size()));
+    return true;
+  } catch (const UserError&) {
+    return false;
+  }
+}
+
+std::vector<fs::path> database_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code problem;
+  for (fs::directory_iterator entry(folder, problem), end; entry != end; entry.increment(problem)) {
+    if (is_named_as_database(entry->path().filename().string())) {
+      files.push_back(entry->path());
+    }
+  }
+  if (problem) {
+    throw UserError(folder.string(), "cannot be read: " + problem.message());
+  }
+  if (files.empty()) {
+    throw UserError(folder.string(), "has no schedule database in it, such as sm90-132sm-60mib_f32.txt",
+                    "give the folder that esctune publish -o wrote, or a file of it");
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+}  // namespace
+
+std::vector<ScheduleDatabase> read_databases(const fs::path& file_or_folder) {
+  std::error_code ignored;
+  std::vector<ScheduleDatabase> databases;
+  for (const fs::path& file :
+       fs::is_directory(file_or_folder, ignored) ? database_files(file_or_folder) : std::vector{file_or_folder}) {
+    databases.push_back(ScheduleDatabase::parse(read_file(file), file.string()));
+  }
+  return databases;
+}
+
+}  // namespace esc

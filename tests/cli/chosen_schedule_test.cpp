@@ -1,0 +1,146 @@
+// The schedule of a bundle that the user does not name: which one it is, and what is said of it.
+
+#include "tests/cli/workshop.h"
+
+namespace esc::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class ChosenSchedule : public Workshop {};
+
+TEST_F(ChosenSchedule, ScheduleSourceIsRecorded) {
+  write_matrix();
+  escgen({"generate", "a.mtx", "--bcol", "64", "-o", "auto", "--schedule", "auto", "--no-verify"});
+  const nlohmann::json chosen = parse_json(read("auto/a/manifest.json"))["schedule"];
+  escgen({"generate", "a.mtx", "--bcol", "64", "-o", "user", "--schedule", chosen["text"], "--no-verify"});
+  const nlohmann::json given = parse_json(read("user/a/manifest.json"))["schedule"];
+  EXPECT_THAT(chosen["source"].get<std::string>(), StartsWith("database: one NVIDIA H200"));
+  EXPECT_EQ(given["source"], "user");
+  EXPECT_EQ(chosen["text"], given["text"]);
+  EXPECT_EQ(read("auto/a/a.cu"), read("user/a/a.cu"));
+}
+
+/// One row of 20,000 among 30,000 of one non-zero: regions of one size would take hundreds of megabytes.
+TEST_F(ChosenSchedule, PowerLawsOfRowLengthsGetTheFamilyForThem) {
+  std::string matrix = "%%MatrixMarket matrix coordinate pattern general\n30001 20000 50000\n";
+  for (int column = 1; column <= 20000; ++column) {
+    matrix += "1 " + std::to_string(column) + "\n";
+  }
+  for (int row = 2; row <= 30001; ++row) {
+    matrix += std::to_string(row) + " 1\n";
+  }
+  write("uneven.mtx", matrix);
+  const ProcessResult generated = escgen({"generate", "uneven.mtx", "--bcol", "4", "-o", "out"});
+  ASSERT_EQ(generated.status, 0) << generated.errors;
+  const nlohmann::json schedule = parse_json(read("out/uneven/manifest.json"))["schedule"];
+  EXPECT_THAT(schedule["text"].get<std::string>(), StartsWith("rows:columns=4,vector=4"));
+  EXPECT_THAT(schedule["source"].get<std::string>(), HasSubstr("has nothing for power-law rows"));
+}
+
+TEST_F(ChosenSchedule, RowsThatAreTooLongForTheScheduleGetAnotherFamily) {
+  ASSERT_EQ(escgen({"sample", "--rows", "64", "--cols", "40000", "--sparsity", "0.5", "-o", "long.mtx"}).status, 0);
+  const ProcessResult generated = escgen({"generate", "long.mtx", "--bcol", "64", "-o", "out", "--json", "--dry-run"});
+  ASSERT_EQ(generated.status, 0) << generated.errors;
+  const nlohmann::json layer = parse_json(generated.output);
+  EXPECT_EQ(layer["family"], "rows");
+  EXPECT_THAT(layer["schedule_source"].get<std::string>(), HasSubstr("is illegal for this matrix"));
+}
+
+TEST_F(ChosenSchedule, SchedulesAreThoseOfTheDevice) {
+  write_matrix();
+  const auto chosen = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"generate", "a.mtx", "--bcol", "64", "-o", "out", "--dry-run", "--json"});
+    const ProcessResult generated = escgen(more);
+    EXPECT_EQ(generated.errors, "");
+    return parse_json(generated.output);
+  };
+  const nlohmann::json h200 = chosen({"--gpu", "h200"});
+  for (const std::string gpu : {"a100", "t4", "a10", "rtx3090", "b200"}) {
+    const nlohmann::json layer = chosen({"--gpu", gpu});
+    EXPECT_THAT(layer["schedule_source"].get<std::string>(), StartsWith("database: one NVIDIA H200")) << gpu;
+    EXPECT_EQ(layer["schedule"], h200["schedule"]) << gpu;
+    EXPECT_THAT(layer["notes"].dump(), HasSubstr("no measurements of such layers on " + gpu));
+  }
+  EXPECT_THAT(chosen({"--gpu", "h200", "--arch", "sm_90"})["notes"].dump(), Not(HasSubstr("one schedule serves")))
+      << "an H200 is an sm_90";
+}
+
+TEST_F(ChosenSchedule, PublishedSchedulesComeOnRequest) {
+  write_matrix();
+  const ProcessResult generated =
+      escgen({"generate", "a.mtx", "--bcol", "64", "-o", "out", "--schedule", "published", "--no-verify"});
+  ASSERT_EQ(generated.status, 0) << generated.errors;
+  const nlohmann::json schedule = parse_json(read("out/a/manifest.json"))["schedule"];
+  EXPECT_EQ(schedule["text"], "atomic:ufi=3,ufk=7,warptile=2,threads=32");
+  EXPECT_EQ(schedule["source"], "published: the paper's best single schedule on an A100 at bCol 64");
+  write("spec.json", R"({"layers": [{"matrix": "a.mtx", "bcol": 64, "schedule": "published"}]})");
+  EXPECT_EQ(escgen({"generate", "--spec", "spec.json", "-o", "out", "--check"}).status, 0);
+}
+
+TEST_F(ChosenSchedule, OneScheduleForSeveralGpusIsSaidToBeThatOfTheFirst) {
+  write_matrix();
+  const std::vector<std::string> line{"generate", "a.mtx", "--bcol", "64", "-o", "out", "--gpu", "t4", "--gpu", "h200"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), line.begin(), line.end());
+    return escgen(more);
+  };
+  const ProcessResult generated = with({"--no-verify"});
+  EXPECT_EQ(generated.status, 0);
+  EXPECT_THAT(generated.errors, StartsWith("a: one schedule serves t4 and h200: it is chosen for t4, the first one"));
+  EXPECT_THAT(generated.output, HasSubstr("note       one schedule serves t4 and h200"));
+  const nlohmann::json manifest = parse_json(read("out/a/manifest.json"));
+  EXPECT_THAT(manifest["schedule"]["source"].get<std::string>(),
+              HasSubstr(", chosen for t4, the first of t4 and h200"));
+  EXPECT_EQ(manifest["architectures"], nlohmann::json({"sm_75", "sm_90"}));
+  EXPECT_EQ(with({"--no-verify", "--check", "--quiet"}).errors, "");
+  EXPECT_EQ(with({"--dry-run", "--schedule", "4-7-1-32"}).errors, "") << "the user's schedule is for all";
+}
+
+TEST_F(ChosenSchedule, ScheduleDatabaseOfTheUserIsTaken) {
+  write_matrix();
+  write("mine.txt",
+        "device sm90-132sm-60mib My GPU\ndtype f32\nevidence measured\n"
+        "candidate 64 0 panel:ufi=1,columns=64,groups=2\nclass 64 7 8 5 6 3 0.5 - 0.0\n");
+  const std::vector<std::string> line{"generate", "a.mtx", "--bcol", "64", "-o", "out", "--dry-run", "--database"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), line.begin(), line.end());
+    return escgen(more);
+  };
+  const ProcessResult taken = with({"mine.txt", "--gpu", "a100"});
+  EXPECT_THAT(taken.output, HasSubstr("panel:ufi=1,columns=64,vector=4,groups=2"));
+  EXPECT_THAT(taken.output, HasSubstr("cuBLAS or cuSPARSE in float32 was 2.00 times as fast as this kernel"));
+  EXPECT_THAT(taken.output,
+              HasSubstr("no measurements of such layers on a100: the schedule is from the database of the "
+                        "nearest device, one My GPU (sm90-132sm-60mib, measured)"));
+  write("damaged.txt", "device sm90-132sm-60mib My GPU\nclass 64 4\n");
+  EXPECT_THAT(with({"damaged.txt"}).errors, HasSubstr("damaged.txt:2: ends too early"));
+  EXPECT_EQ(with({"damaged.txt"}).status, 2);
+  EXPECT_EQ(with({"mine.txt", "--schedule", "4-7-1-32"}).status, 2);
+}
+
+TEST_F(ChosenSchedule, ScheduleDatabaseMayBeAFolderOfOneForEachDevice) {
+  write_matrix();
+  std::filesystem::create_directory(path("mine"));
+  const std::string entries = "candidate 64 0 panel:ufi=1,columns=64,groups=2\nclass 64 7 8 5 6 3 - - 0.0\n";
+  for (const std::string key : {"sm80-108sm-40mib", "sm90-132sm-60mib"}) {
+    write("mine/" + key + "_f32.txt", "device " + key + " My " + key + "\ndtype f32\nevidence measured\n" + entries);
+  }
+  const auto source_with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"generate", "a.mtx", "--bcol", "64", "-o", "out", "--dry-run", "--json", "--database"});
+    return parse_json(escgen(more).output)["schedule_source"].get<std::string>();
+  };
+  EXPECT_THAT(source_with({"mine", "--gpu", "a100"}), StartsWith("database: one My sm80"));
+  EXPECT_THAT(source_with({"mine", "--gpu", "h200"}), StartsWith("database: one My sm90"));
+  expect_refusal({"generate", "a.mtx", "--bcol", "64", "-o", "out", "--database", "mine"},
+                 "--database: has the databases of 2 devices, and no device is named; name it with --gpu");
+  std::filesystem::remove(path("mine/sm80-108sm-40mib_f32.txt"));
+  EXPECT_THAT(source_with({"mine"}), StartsWith("database: one My sm90"));
+  expect_refusal({"generate", "a.mtx", "--bcol", "64", "-o", "out", "--database", "."},
+                 "has no schedule database in it");
+}
+
+}  // namespace
+}  // namespace esc::cli

@@ -1,0 +1,63 @@
+#include "tests/support/emulated_sweep.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "generator/emit/generate.h"
+#include "tests/support/awkward_products.h"
+#include "tests/support/emulated_layer.h"
+
+namespace esc::tests {
+namespace {
+
+/// The layer, or nothing where the schedule is illegal for the matrix: staged regions that do not fit into shared
+/// memory, or sums over too many columns.
+std::optional<GeneratedLayer> legal_layer(const SparseMatrix& matrix, const ScheduleFor& one) {
+  try {
+    return layer_of(matrix, one.bcol, one.schedule);
+  } catch (const UnsuitableSchedule& refused) {
+    const auto* panel = std::get_if<PanelSchedule>(&one.schedule);
+    EXPECT_TRUE(panel != nullptr && (panel->stage || matrix.columns > 512)) << refused.what();
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+EmulatedSweep::EmulatedSweep(std::vector<NamedMatrix> shapes, std::size_t part)
+    : turns_(std::move(shapes)), next_product_(5 * part) {
+  std::ranges::rotate(turns_, turns_.begin() + static_cast<std::ptrdiff_t>(part % turns_.size()));
+}
+
+void EmulatedSweep::check(const ScheduleFor& one) {
+  std::optional<GeneratedLayer> layer;
+  const auto turn = std::ranges::find_if(turns_, [&](const NamedMatrix& shape) {
+    layer = adds_too_many_tasks(one.schedule, shape.matrix) ? std::nullopt : legal_layer(shape.matrix, one);
+    return layer.has_value();
+  });
+  ASSERT_NE(turn, turns_.end()) << print(one.schedule) << " is legal for no shape";
+  std::rotate(turn, turn + 1, turns_.end());
+  const NamedMatrix& shape = turns_.back();
+  const EmulatedKernel kernel(*layer);
+  const std::vector<ProductCase> products = awkward_products(one.bcol);
+  for (const ProductCase& product : {products.front(), products[next_product_++ % products.size()]}) {
+    const JudgedProduct judged = kernel.multiply(shape.matrix, product);
+    EXPECT_TRUE(judged.passed()) << print(one.schedule) << " on '" << shape.name << "', bCol " << one.bcol << ", "
+                                 << print(product) << ": " << print(judged);
+    worst_share_ = std::max(worst_share_, judged.error / judged.tolerance);
+  }
+  if (kernels_++ % 4 == 0) {
+    EXPECT_EQ(transformer_problem(*layer, shape.matrix), "") << print(one.schedule) << " on '" << shape.name << "'";
+  }
+}
+
+std::string EmulatedSweep::summary() const {
+  return fmt::format("{} kernels on {} shapes, at worst {:.2f} of the tolerance", kernels_, turns_.size(),
+                     worst_share_);
+}
+
+}  // namespace esc::tests

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "tests/support/awkward_shapes.h"
+#include "tests/support/schedule_part.h"
+
+namespace esc::tests {
+
+/// Kernels of many schedules, emulated one after the other on shapes that take turns. Failures are GoogleTest's.
+class EmulatedSweep {
+ public:
+  /// `part` of several sweeps that are run beside each other: each begins with another shape and another product.
+  EmulatedSweep(std::vector<NamedMatrix> shapes, std::size_t part);
+
+  /// Runs the kernel on the shape that has waited longest, of those for which the schedule is legal: the product that
+  /// it is made for and another one; for every fourth kernel the transformer as well.
+  void check(const ScheduleFor& one);
+
+  int kernels() const { return kernels_; }
+  /// "128 kernels on 13 shapes, at worst 0.30 of the tolerance".
+  std::string summary() const;
+
+ private:
+  std::vector<NamedMatrix> turns_;  ///< the shape that has waited longest first
+  std::size_t next_product_ = 0;
+  int kernels_ = 0;
+  double worst_share_ = 0;
+};
+
+}  // namespace esc::tests

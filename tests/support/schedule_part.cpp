@@ -1,0 +1,97 @@
+#include "tests/support/schedule_part.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <variant>
+
+#include "generator/matrix/drawn_value.h"
+#include "tests/support/covering_sample.h"
+
+namespace esc::tests {
+namespace {
+
+constexpr std::array<std::int64_t, 9> bcols{1, 4, 31, 32, 33, 64, 100, 128, 257};
+
+template <class Legal>
+std::vector<ScheduleFor> for_every_bcol(const Legal& legal) {
+  std::vector<ScheduleFor> all;
+  for (const std::int64_t bcol : bcols) {
+    for (const auto& schedule : legal(bcol)) {
+      all.push_back({bcol, schedule});
+    }
+  }
+  return all;
+}
+
+struct KeysOf {
+  int bcol = 0;
+
+  /// No line of the kernel depends on what bCol is beyond that it allows the schedule.
+  std::vector<int> operator()(const AtomicSchedule& one) const {
+    return {one.ufi, one.ufk, one.warptile, one.threads, one.compaction};
+  }
+  std::vector<int> operator()(const PanelSchedule& one) const {
+    return {bcol, one.ufi, one.columns, one.vector, one.groups, one.warps, one.panels, one.ufk, one.stage, one.pdl};
+  }
+  std::vector<int> operator()(const RowsSchedule& one) const {
+    return {bcol, one.columns, one.vector, one.unroll, one.task, one.light, one.warps, one.pdl};
+  }
+};
+
+}  // namespace
+
+std::vector<ScheduleFor> legal_atomic() {
+  std::vector<ScheduleFor> all;
+  // Each schedule that is legal for any bCol is legal for the widest; those for which it is take turns.
+  for (AtomicSchedule schedule : legal_atomic_schedules(bcols.back())) {
+    const std::int64_t least = schedule.threads <= 32 && schedule.warptile == 1
+                                   ? 1
+                                   : std::max<std::int64_t>(schedule.threads, 32 * schedule.warptile);
+    const auto first = std::ranges::find_if(bcols, [least](std::int64_t bcol) { return bcol >= least; });
+    for (const bool compaction : {true, false}) {
+      schedule.compaction = compaction;
+      all.push_back({first[static_cast<std::ptrdiff_t>(all.size()) % (bcols.end() - first)], schedule});
+    }
+  }
+  return all;
+}
+
+std::vector<ScheduleFor> legal_panel() { return for_every_bcol(legal_panel_schedules); }
+std::vector<ScheduleFor> legal_rows() { return for_every_bcol(legal_rows_schedules); }
+
+std::vector<int> keys_of(const ScheduleFor& one) {
+  return std::visit(KeysOf{static_cast<int>(one.bcol)}, one.schedule);
+}
+
+std::vector<ScheduleFor> ordinary_part(const std::vector<ScheduleFor>& legal) { return covering_part(legal, keys_of); }
+
+std::vector<ScheduleFor> drawn_part(const std::vector<ScheduleFor>& legal,
+                                    const std::function<std::size_t(std::int64_t bcol)>& wanted) {
+  std::map<std::int64_t, std::size_t> all;
+  for (const ScheduleFor& one : legal) {
+    ++all[one.bcol];
+  }
+  std::vector<ScheduleFor> part = ordinary_part(legal);
+  std::ranges::copy_if(legal, std::back_inserter(part), [&](const ScheduleFor& one) {
+    std::uint64_t hash = 0;
+    for (const char character : print(one.schedule)) {
+      hash = mix_bits(hash ^ static_cast<unsigned char>(character));
+    }
+    return hash % all[one.bcol] < wanted(one.bcol);
+  });
+  return part;
+}
+
+bool adds_too_many_tasks(const Schedule& schedule, const SparseMatrix& matrix) {
+  constexpr std::int64_t most = 512;
+  const auto* rows = std::get_if<RowsSchedule>(&schedule);
+  std::int64_t longest = 0;
+  for (std::size_t row = 0; row + 1 < matrix.offsets.size(); ++row) {
+    longest = std::max(longest, matrix.offsets[row + 1] - matrix.offsets[row]);
+  }
+  return rows != nullptr && longest > most * rows->task;
+}
+
+}  // namespace esc::tests

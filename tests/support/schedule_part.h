@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "generator/matrix/sparse_matrix.h"
+#include "generator/schedule/schedule.h"
+
+namespace esc::tests {
+
+/// A schedule that is legal for a bCol.
+struct ScheduleFor {
+  std::int64_t bcol = 1;
+  Schedule schedule;
+};
+
+/// All legal schedules for the bCols that differ in what is legal: far from and at powers of two, divided by four or
+/// not. In family atomic with compaction and without, in the others with pdl on.
+std::vector<ScheduleFor> legal_atomic();
+std::vector<ScheduleFor> legal_panel();
+std::vector<ScheduleFor> legal_rows();
+
+/// The values of its parameters, bCol first.
+std::vector<int> keys_of(const ScheduleFor& one);
+
+/// What an ordinary run takes of them, ascending: all values and all pairs of values of the parameters and of bCol come
+/// up.
+std::vector<ScheduleFor> ordinary_part(const std::vector<ScheduleFor>& legal);
+
+/// For each bCol about as many of them as `wanted` says, drawn by a hash of their text, and the ordinary part.
+std::vector<ScheduleFor> drawn_part(const std::vector<ScheduleFor>& legal,
+                                    const std::function<std::size_t(std::int64_t bcol)>& wanted);
+constexpr std::size_t all_of_them = std::numeric_limits<std::size_t>::max();
+
+/// Whether a row would be the sum of more than 512 tasks, which are added to it one after the other. The generator
+/// accepts that; the rounding of so long a sum can exceed the tolerance (1.16e-6 for 4,608 tasks of one non-zero each).
+bool adds_too_many_tasks(const Schedule& schedule, const SparseMatrix& matrix);
+
+}  // namespace esc::tests

@@ -1,0 +1,165 @@
+#include "generator/schedule/directive.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "generator/schedule/schedule.h"
+
+namespace esc {
+namespace {
+
+using testing::HasSubstr;
+
+/// A directive of every kind, with values that are not the default ones, and its text.
+struct Written {
+  Directive directive;
+  std::string text;
+};
+
+const std::vector<Written>& one_of_each() {
+  static const std::vector<Written> all{
+      {Unroll{"i", 4}, "unroll(i, 4)"},
+      {Enumerate{}, "enumerate()"},
+      {MapGrid{"i"}, "map(i, grid)"},
+      {MapLanes{"j", 64, 128}, "map(j, lanes, columns=64, threads=128)"},
+      {Coarsen{"k", 7}, "coarsen(k, 7)"},
+      {Transform{"A"}, "transform(A, lists)"},
+      {Compact{}, "compact()"},
+      {MergePatterns{}, "merge()"},
+      {OwnPanels{"i", 4, 2}, "own(i, panels=4, warp=2)"},
+      {TileColumns{"j", 16, 4}, "tile(j, columns=16, vector=4)"},
+      {SplitColumns{"k", 8, 4}, "split(k, warps=8, groups=4)"},
+      {AccumulateSums{}, "accumulate()"},
+      {ShuffleSums{}, "shuffle()"},
+      {ShareSums{}, "share()"},
+      {PackRegions{"A", 8}, "transform(A, regions, 8)"},
+      {Vectorize{"j"}, "vectorize(j)"},
+      {BatchColumns{"k", 8}, "batch(k, 8)"},
+      {Prefetch{"A"}, "prefetch(A)"},
+      {StageRegions{"A"}, "stage(A)"},
+      {Overlap{}, "overlap()"},
+      {CutRows{"k", 64}, "cut(k, 64)"},
+      {PackTasks{"A", 32}, "transform(A, tasks, 32)"},
+      {AssignTasks{"task", 4, 8}, "assign(task, warps=4, groups=8)"},
+  };
+  return all;
+}
+
+/// The refusal of a text as a script, or "" where it is read.
+std::string refusal(const std::string& text) {
+  try {
+    parse_script(text);
+  } catch (const ScheduleError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Directive, TheExamplesAreOneOfEachKind) {
+  std::set<std::size_t> kinds;
+  for (const Written& written : one_of_each()) {
+    kinds.insert(written.directive.index());
+  }
+  EXPECT_EQ(kinds.size(), std::variant_size_v<Directive>);
+  EXPECT_EQ(one_of_each().size(), std::variant_size_v<Directive>);
+}
+
+TEST(Directive, IsReadAsItIsPrinted) {
+  for (const Written& written : one_of_each()) {
+    EXPECT_EQ(print(written.directive), written.text);
+    EXPECT_EQ(parse_directive(written.text), written.directive) << written.text;
+  }
+}
+
+TEST(Directive, HasFreeSpaces) {
+  EXPECT_EQ(parse_directive("  map ( j ,lanes,columns = 64 ,\tthreads= 128 ) "), Directive(MapLanes{"j", 64, 128}));
+  EXPECT_EQ(parse_directive(" merge ( ) "), Directive(MergePatterns{}));
+}
+
+TEST(Script, HoldsDirectivesBetweenSemicolonsOrOnLines) {
+  const std::vector<Directive> expected{Unroll{"i", 2}, Enumerate{}, MapGrid{"i"}};
+  EXPECT_EQ(parse_script("unroll(i, 2); enumerate(); map(i, grid)"), expected);
+  EXPECT_EQ(parse_script("unroll(i, 2)\nenumerate()\nmap(i, grid)\n"), expected);
+  EXPECT_EQ(parse_script("unroll(i,2);;enumerate();\n\n  map(i,grid);\r\n"), expected);
+  EXPECT_EQ(parse_script("# panels; of two rows\nunroll(i, 2)  # not four: unroll(i, 4)\nenumerate(); # cases\nmap(i, grid)"),
+            expected);
+}
+
+TEST(Script, OfOneOfEachIsReadAsItIsPrinted) {
+  std::vector<Directive> all;
+  for (const Written& written : one_of_each()) {
+    all.push_back(written.directive);
+  }
+  EXPECT_EQ(parse_script(print(all)), all);
+}
+
+TEST(Script, WithoutADirectiveIsRefused) {
+  for (const char* text : {"", " ", ";", "\n\n", "# unroll(i, 2)", " ; # \n;"}) {
+    EXPECT_THAT(refusal(text), HasSubstr("has no directive")) << text;
+  }
+}
+
+TEST(Script, WithAnUnknownDirectiveIsToldTheDirectives) {
+  for (const char* text : {"fuse(i, k)", "Unroll(i, 2)", "(i, 2)", "un roll(i, 2)", "unrol"}) {
+    const std::string error = refusal(std::string("compact(); ") + text);
+    EXPECT_THAT(error, HasSubstr("there is no directive")) << text;
+    EXPECT_THAT(error, HasSubstr(text));
+    for (const Written& written : one_of_each()) {
+      EXPECT_THAT(error, HasSubstr(written.text.substr(0, written.text.find('(')))) << text;
+    }
+  }
+}
+
+TEST(Script, WithADirectiveInAnotherFormIsToldTheForm) {
+  for (const char* text : {"unroll(i)", "unroll(i, 4, 4)", "unroll(4, i)", "unroll(i, four)", "unroll(i, 4.5)",
+                           "unroll(i, 99999999999)", "unroll(i, )", "unroll(, 4)", "unroll(i 4)", "unroll()", "unroll",
+                           "unroll(i, 4", "unroll(i, 4) x", "unroll(i, 4))", "unroll((i, 4)"}) {
+    const std::string error = refusal(text);
+    EXPECT_THAT(error, HasSubstr("is not of the form of unroll")) << text;
+    EXPECT_THAT(error, HasSubstr("write unroll(LOOP, NUMBER)")) << text;
+  }
+  EXPECT_THAT(refusal("enumerate(i)"), HasSubstr("write enumerate()"));
+  EXPECT_THAT(refusal("own(i, warp=2, panels=4)"), HasSubstr("write own(LOOP, panels=NUMBER, warp=NUMBER)"));
+  EXPECT_THAT(refusal("own(i, 4, 2)"), HasSubstr("write own(LOOP, panels=NUMBER, warp=NUMBER)"));
+}
+
+TEST(Script, WithADirectiveOfSeveralFormsIsToldThemAll) {
+  EXPECT_THAT(refusal("map(i, blocks)"),
+              HasSubstr("write map(LOOP, grid) or map(LOOP, lanes, columns=NUMBER, threads=NUMBER)"));
+  EXPECT_THAT(refusal("transform(A, tiles)"),
+              HasSubstr("write transform(ARRAY, lists) or transform(ARRAY, regions, NUMBER) or "
+                        "transform(ARRAY, tasks, NUMBER)"));
+}
+
+void expect_read_as_printed(const Schedule& schedule) {
+  const std::vector<Directive> directives = expand(schedule);
+  EXPECT_EQ(parse_script(print(directives)), directives) << print(schedule);
+}
+
+TEST(Script, OfEveryLegalScheduleIsReadAsItIsPrinted) {
+  for (const long long bcol : {1, 33, 64, 128}) {
+    for (AtomicSchedule schedule : legal_atomic_schedules(bcol)) {
+      for (const bool compaction : {false, true}) {
+        schedule.compaction = compaction;
+        expect_read_as_printed(schedule);
+      }
+    }
+    // The space of family panel is large: every 17th.
+    const std::vector<PanelSchedule> panels = legal_panel_schedules(bcol);
+    for (std::size_t at = 0; at < panels.size(); at += 17) {
+      for (const bool pdl : {false, true}) {
+        PanelSchedule schedule = panels[at];
+        schedule.pdl = pdl;
+        expect_read_as_printed(schedule);
+      }
+    }
+    for (const RowsSchedule& schedule : legal_rows_schedules(bcol)) {
+      expect_read_as_printed(schedule);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace esc

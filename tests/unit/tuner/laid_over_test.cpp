@@ -1,0 +1,109 @@
+// A user's schedule database: how it is read, and what it counts for beside the shipped one.
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "generator/schedule/database_files.h"
+#include "generator/schedule/scheduler.h"
+#include "generator/support/error.h"
+#include "generator/support/file.h"
+#include "generator/support/temporary_folder.h"
+#include "tests/unit/tuner/mixed_database.h"
+
+namespace esc {
+namespace {
+
+using testing::_;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// A database of another device with one class, of 2048 rows, and one layer.
+ScheduleDatabase mine() {
+  LayerClass layers = small_even;
+  layers.rows = 22;
+  return {{.key = {80, 108, 40ULL << 20}, .device = "My GPU"},
+          {.candidates = {{32, 0, schedule("panel:warps=2")}},
+           .classes = {{layers, 1, {}, {}, {{0, false}}}},
+           .layers = {{32, std::string(64, 'b'), schedule("panel:warps=1"), 1.05, {}, {}}},
+           .defaults = {{32, schedule("panel:ufi=4,warps=8"), {}}}}};
+}
+
+/// Where the best schedule is from by `mine` laid over `mixed`.
+std::string source_of(const LayerShape& shape) {
+  const ScheduleDatabase above = mine();
+  const ScheduleDatabase below = mixed();
+  return ranked_schedules(shape, std::array{&above, &below}).front().source;
+}
+
+TEST(LaidOver, TheFirstDatabaseCountsForWhatItHas) {
+  LayerShape layer = layer_of(32, 512);
+  layer.pattern = std::string(64, 'b');
+  EXPECT_THAT(source_of(layer), AllOf(HasSubstr("My GPU"), EndsWith("this very layer")));
+  EXPECT_THAT(source_of(layer_of(32, 2048)), AllOf(HasSubstr("My GPU"), HasSubstr("the class of 32")));
+  EXPECT_THAT(source_of(layer_of(32, 2900)), AllOf(HasSubstr("My GPU"), HasSubstr("the nearest class of 32")))
+      << "half an octave from either's nearest class";
+}
+
+TEST(LaidOver, TheNextOneCountsForWhatTheFirstLacks) {
+  EXPECT_THAT(source_of(layer_of(32, 512)), AllOf(HasSubstr("NVIDIA H200"), HasSubstr("the class of 32")));
+  LayerShape layer = layer_of(32, 512);
+  layer.pattern = digits;
+  EXPECT_THAT(source_of(layer), AllOf(HasSubstr("NVIDIA H200"), EndsWith("this very layer")));
+  EXPECT_THAT(source_of(layer_of(128, 512)), AllOf(HasSubstr("NVIDIA H200"), HasSubstr("128 columns of B")))
+      << "a bCol that the first database has not";
+  EXPECT_THAT(source_of(layer_of(32, 512LL << 20)), AllOf(HasSubstr("My GPU"), HasSubstr("best single schedule")))
+      << "far from the classes of both";
+}
+
+TEST(LaidOver, RanksEachScheduleOnce) {
+  const ScheduleDatabase above = mine();
+  const ScheduleDatabase below = mixed();
+  std::vector<std::string> schedules;
+  for (const ScheduleChoice& choice : ranked_schedules(layer_of(32, 512), std::array{&above, &below})) {
+    schedules.push_back(print(choice.schedule));
+  }
+  EXPECT_THAT(schedules, ElementsAre(HasSubstr("warps=4"), HasSubstr("warps=1,"), StartsWith("rows:"),
+                                     HasSubstr("warps=2"), HasSubstr("ufi=4"), HasSubstr("ufi=1,"), _));
+  std::ranges::sort(schedules);
+  EXPECT_TRUE(std::ranges::adjacent_find(schedules) == schedules.end());
+}
+
+class DatabaseFiles : public testing::Test {
+ protected:
+  std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
+  std::string refusal(const std::string& name) const {
+    try {
+      read_databases(path(name));
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(DatabaseFiles, AreAFileOrAFolderOfThem) {
+  for (const ScheduleDatabase& database : {mine(), mixed()}) {
+    write_file_whole(path(file_name(database.head())), print(database));
+  }
+  write_file_whole(path("README.txt"), "no database");
+  EXPECT_EQ(read_databases(path("")), (std::vector{mine(), mixed()}));
+  EXPECT_EQ(read_databases(path(file_name(mixed().head()))), std::vector{mixed()});
+}
+
+TEST_F(DatabaseFiles, AreRefusedWithTheirPlace) {
+  EXPECT_THAT(refusal("none"), HasSubstr("none: cannot be read"));
+  EXPECT_THAT(refusal(""), HasSubstr("has no schedule database in it, such as sm90-132sm-60mib_f32.txt; give the"));
+  write_file_whole(path("sm80-108sm-40mib_f32.txt"), "class 1");
+  EXPECT_THAT(refusal(""), HasSubstr("sm80-108sm-40mib_f32.txt:1: ends too early"));
+}
+
+}  // namespace
+}  // namespace esc
