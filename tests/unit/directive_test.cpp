@@ -34,7 +34,7 @@ const std::vector<Written>& one_of_each() {
       {AccumulateSums{}, "accumulate()"},
       {ShuffleSums{}, "shuffle()"},
       {ShareSums{}, "share()"},
-      {PackRegions{"A", 8}, "transform(A, regions, 8)"},
+      {PackRegions{"A"}, "transform(A, regions)"},
       {Vectorize{"j"}, "vectorize(j)"},
       {BatchColumns{"k", 8}, "batch(k, 8)"},
       {Prefetch{"A"}, "prefetch(A)"},
