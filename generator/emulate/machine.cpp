@@ -83,8 +83,8 @@ bool Machine::run_launch(const Launch& launch) {
       whole = false;
       break;
     }
-    if (options_.after_block) {
-      options_.after_block(launch.kernel->facts.name, index + 1, count);
+    if (options().after_block) {
+      options().after_block(launch.kernel->facts.name, index + 1, count);
     }
   }
   ++counters().launches;
