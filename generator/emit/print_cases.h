@@ -2,7 +2,8 @@
 
 #include <string>
 
-#include "generator/emit/print_kernel.h"
+#include "generator/emit/packed_access.h"
+#include "generator/ir/loop_nest.h"
 
 namespace esc {
 

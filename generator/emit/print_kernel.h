@@ -3,24 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "generator/emit/packed_access.h"
 #include "generator/ir/loop_nest.h"
 
 namespace esc {
-
-/// What the text of a kernel needs beside its nest: how the packed matrix is read.
-struct PackedAccess {
-  /// An array of the packed matrix and where it starts: "Cols", "unsigned short",
-  /// "reinterpret_cast<const unsigned short*>(packed + Cols_at)".
-  struct Section {
-    std::string array;
-    std::string type;
-    std::string place;
-  };
-
-  std::vector<std::string> constants;  ///< lines of the text
-  std::vector<Section> sections;
-  std::string offset_type = "int";     ///< of positions in sections
-};
 
 /// A kernel's text and the device functions that it calls, not yet formatted. The grid becomes blockIdx, warps, lanes and
 /// threads threadIdx, each case of a switch a device function, and an instruction the call of its text.

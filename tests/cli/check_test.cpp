@@ -51,8 +51,8 @@ TEST_F(Check, CurrentWhateverWasMeasured) {
 
 TEST_F(Check, ChangedLine) {
   replace("out/a/a.cu", "constexpr int threads_per_block = 32;", "constexpr int threads_per_block = 64;");
-  expect_stale({"--- a.cu (on disk)\n+++ a.cu (generated)\n", "\n-constexpr int threads_per_block = 64;\n",
-                "\n+constexpr int threads_per_block = 32;\n"});
+  expect_stale({"--- a.cu (on disk)\n+++ a.cu (generated)\n", "\n-constexpr int threads_per_block = 64;",
+                "\n+constexpr int threads_per_block = 32;"});
 }
 
 TEST_F(Check, ChangedLineEnds) {
