@@ -4,15 +4,13 @@
 // C = A x B for the layer awkward. A is 37 x 29 with 161 non-zeros (85.0 % zeros), known when this
 // file was made; B is 29 x N and C is 37 x N, row-major float32. Made for N = 5, right for every N.
 //
-// How it works. 3 consecutive rows of A are a row panel. The columns of a panel are sorted by their pattern
-// (which rows of the panel are non-zero there), and the columns that share a pattern form a list. One block takes one list:
-// each thread loads an element of B once and adds it, times the values of A, to every row of the pattern. Several lists add
-// to the same rows of C, so the adds are atomic and the launcher sets C to zero first.
-//
-// What the kernel reads is the packed matrix that awkward_transformer.cpp writes:
-//   Panels[l], Patterns[l]    panel and pattern (bit r: row r of the panel) of list l
-//   RPP[l] .. RPP[l + 1]      its columns in Cols
-//   NPP[l] .. NPP[l + 1]      its values in ANNZ, for each column the rows of the pattern in order
+// How it works. 3 consecutive rows of A are a row panel. The columns of a panel are sorted by their pattern (which
+// rows of the panel are non-zero there), and one block takes those that share a pattern: each thread loads an
+// element of B once and adds it, times the values of A, to every row of the pattern. Several blocks add to the same
+// rows of C, so the adds are atomic and the launcher sets C to zero first. What the kernel reads is the packed
+// matrix, with a list for each panel and pattern: Panels[l] and Patterns[l] are those of list l (bit r of a
+// pattern: row r of the panel), RPP[l] to RPP[l + 1] are its columns in Cols, and NPP[l] to NPP[l + 1] its values
+// in ANNZ, for each column the rows of the pattern in order.
 
 #ifndef __CUDACC_RTC__
 #include <cuda_runtime.h>
@@ -21,12 +19,11 @@
 
 namespace {
 
-constexpr int rows_of_c = 37;
-constexpr unsigned int tuned_columns = 5;
-constexpr unsigned int lists = 37;
-constexpr int threads_per_block = 32;
+// The schedule.
+constexpr int threads_per_block = 32;      // threads
+constexpr unsigned int tuned_columns = 5;  // bCol
 
-// Where the arrays of the packed matrix start, in bytes.
+// The matrix, and where its packed form has what.
 constexpr size_t Panels_at = 256;
 constexpr size_t Patterns_at = 512;
 constexpr size_t RPP_at = 768;
@@ -47,7 +44,7 @@ __device__ __forceinline__ void multiply_pattern_001(const unsigned short* __res
     float c0_0 = 0.0f;
 #pragma unroll 1
     for (int c = 0; c < unrolled; c += 2) {
-      // 2 enumerated columns.
+      // Several enumerated columns.
       const int k0 = Cols[first + c];
       const int k1 = Cols[first + c + 1];
       const float b0_0 = B[k0 * ldb + j];
@@ -56,12 +53,13 @@ __device__ __forceinline__ void multiply_pattern_001(const unsigned short* __res
       c0_0 += ANNZ[values + c + 1] * b1_0;
     }
 #pragma unroll 1
-    for (int c = unrolled; c < count; c += 1) {
+    for (int c = unrolled; c < count; ++c) {
       // A column that is left.
       const int k0 = Cols[first + c];
       const float b0_0 = B[k0 * ldb + j];
       c0_0 += ANNZ[values + c] * b0_0;
     }
+
     // Other lists of the panel add to the same rows of C.
     atomicAdd(&C[i * ldc + j], c0_0);
   }
@@ -80,7 +78,7 @@ __device__ __forceinline__ void multiply_pattern_010(const unsigned short* __res
     float c1_0 = 0.0f;
 #pragma unroll 1
     for (int c = 0; c < unrolled; c += 2) {
-      // 2 enumerated columns.
+      // Several enumerated columns.
       const int k0 = Cols[first + c];
       const int k1 = Cols[first + c + 1];
       const float b0_0 = B[k0 * ldb + j];
@@ -89,12 +87,13 @@ __device__ __forceinline__ void multiply_pattern_010(const unsigned short* __res
       c1_0 += ANNZ[values + c + 1] * b1_0;
     }
 #pragma unroll 1
-    for (int c = unrolled; c < count; c += 1) {
+    for (int c = unrolled; c < count; ++c) {
       // A column that is left.
       const int k0 = Cols[first + c];
       const float b0_0 = B[k0 * ldb + j];
       c1_0 += ANNZ[values + c] * b0_0;
     }
+
     // Other lists of the panel add to the same rows of C.
     atomicAdd(&C[(i + 1) * ldc + j], c1_0);
   }
@@ -114,7 +113,7 @@ __device__ __forceinline__ void multiply_pattern_011(const unsigned short* __res
     float c1_0 = 0.0f;
 #pragma unroll 1
     for (int c = 0; c < unrolled; c += 2) {
-      // 2 enumerated columns.
+      // Several enumerated columns.
       const int k0 = Cols[first + c];
       const int k1 = Cols[first + c + 1];
       const float b0_0 = B[k0 * ldb + j];
@@ -125,13 +124,14 @@ __device__ __forceinline__ void multiply_pattern_011(const unsigned short* __res
       c1_0 += ANNZ[values + 2 * c + 3] * b1_0;
     }
 #pragma unroll 1
-    for (int c = unrolled; c < count; c += 1) {
+    for (int c = unrolled; c < count; ++c) {
       // A column that is left.
       const int k0 = Cols[first + c];
       const float b0_0 = B[k0 * ldb + j];
       c0_0 += ANNZ[values + 2 * c] * b0_0;
       c1_0 += ANNZ[values + 2 * c + 1] * b0_0;
     }
+
     // Other lists of the panel add to the same rows of C.
     atomicAdd(&C[i * ldc + j], c0_0);
     atomicAdd(&C[(i + 1) * ldc + j], c1_0);
@@ -151,7 +151,7 @@ __device__ __forceinline__ void multiply_pattern_100(const unsigned short* __res
     float c2_0 = 0.0f;
 #pragma unroll 1
     for (int c = 0; c < unrolled; c += 2) {
-      // 2 enumerated columns.
+      // Several enumerated columns.
       const int k0 = Cols[first + c];
       const int k1 = Cols[first + c + 1];
       const float b0_0 = B[k0 * ldb + j];
@@ -160,12 +160,13 @@ __device__ __forceinline__ void multiply_pattern_100(const unsigned short* __res
       c2_0 += ANNZ[values + c + 1] * b1_0;
     }
 #pragma unroll 1
-    for (int c = unrolled; c < count; c += 1) {
+    for (int c = unrolled; c < count; ++c) {
       // A column that is left.
       const int k0 = Cols[first + c];
       const float b0_0 = B[k0 * ldb + j];
       c2_0 += ANNZ[values + c] * b0_0;
     }
+
     // Other lists of the panel add to the same rows of C.
     atomicAdd(&C[(i + 2) * ldc + j], c2_0);
   }
@@ -185,7 +186,7 @@ __device__ __forceinline__ void multiply_pattern_101(const unsigned short* __res
     float c2_0 = 0.0f;
 #pragma unroll 1
     for (int c = 0; c < unrolled; c += 2) {
-      // 2 enumerated columns.
+      // Several enumerated columns.
       const int k0 = Cols[first + c];
       const int k1 = Cols[first + c + 1];
       const float b0_0 = B[k0 * ldb + j];
@@ -196,13 +197,14 @@ __device__ __forceinline__ void multiply_pattern_101(const unsigned short* __res
       c2_0 += ANNZ[values + 2 * c + 3] * b1_0;
     }
 #pragma unroll 1
-    for (int c = unrolled; c < count; c += 1) {
+    for (int c = unrolled; c < count; ++c) {
       // A column that is left.
       const int k0 = Cols[first + c];
       const float b0_0 = B[k0 * ldb + j];
       c0_0 += ANNZ[values + 2 * c] * b0_0;
       c2_0 += ANNZ[values + 2 * c + 1] * b0_0;
     }
+
     // Other lists of the panel add to the same rows of C.
     atomicAdd(&C[i * ldc + j], c0_0);
     atomicAdd(&C[(i + 2) * ldc + j], c2_0);
@@ -223,7 +225,7 @@ __device__ __forceinline__ void multiply_pattern_110(const unsigned short* __res
     float c2_0 = 0.0f;
 #pragma unroll 1
     for (int c = 0; c < unrolled; c += 2) {
-      // 2 enumerated columns.
+      // Several enumerated columns.
       const int k0 = Cols[first + c];
       const int k1 = Cols[first + c + 1];
       const float b0_0 = B[k0 * ldb + j];
@@ -234,13 +236,14 @@ __device__ __forceinline__ void multiply_pattern_110(const unsigned short* __res
       c2_0 += ANNZ[values + 2 * c + 3] * b1_0;
     }
 #pragma unroll 1
-    for (int c = unrolled; c < count; c += 1) {
+    for (int c = unrolled; c < count; ++c) {
       // A column that is left.
       const int k0 = Cols[first + c];
       const float b0_0 = B[k0 * ldb + j];
       c1_0 += ANNZ[values + 2 * c] * b0_0;
       c2_0 += ANNZ[values + 2 * c + 1] * b0_0;
     }
+
     // Other lists of the panel add to the same rows of C.
     atomicAdd(&C[(i + 1) * ldc + j], c1_0);
     atomicAdd(&C[(i + 2) * ldc + j], c2_0);
@@ -262,7 +265,7 @@ __device__ __forceinline__ void multiply_pattern_111(const unsigned short* __res
     float c2_0 = 0.0f;
 #pragma unroll 1
     for (int c = 0; c < unrolled; c += 2) {
-      // 2 enumerated columns.
+      // Several enumerated columns.
       const int k0 = Cols[first + c];
       const int k1 = Cols[first + c + 1];
       const float b0_0 = B[k0 * ldb + j];
@@ -275,7 +278,7 @@ __device__ __forceinline__ void multiply_pattern_111(const unsigned short* __res
       c2_0 += ANNZ[values + 3 * c + 5] * b1_0;
     }
 #pragma unroll 1
-    for (int c = unrolled; c < count; c += 1) {
+    for (int c = unrolled; c < count; ++c) {
       // A column that is left.
       const int k0 = Cols[first + c];
       const float b0_0 = B[k0 * ldb + j];
@@ -283,6 +286,7 @@ __device__ __forceinline__ void multiply_pattern_111(const unsigned short* __res
       c1_0 += ANNZ[values + 3 * c + 1] * b0_0;
       c2_0 += ANNZ[values + 3 * c + 2] * b0_0;
     }
+
     // Other lists of the panel add to the same rows of C.
     atomicAdd(&C[i * ldc + j], c0_0);
     atomicAdd(&C[(i + 1) * ldc + j], c1_0);
@@ -290,14 +294,12 @@ __device__ __forceinline__ void multiply_pattern_111(const unsigned short* __res
   }
 }
 
-// Block l adds the product of list l. When `tuned`, N and both leading dimensions are the constant tuned_columns, which
-// lets the compiler drop bounds and fold addresses; otherwise they are what the caller gave. The 1 in the launch bounds lets
-// it take all the registers that it needs: without it, it would rather spill a few than run fewer blocks at once.
+// When `tuned`, N and both leading dimensions are the constant tuned_columns, which lets the compiler drop bounds and
+// fold addresses. The 1 in the launch bounds lets the compiler take all the registers that it needs.
 template <bool tuned>
 __global__ void __launch_bounds__(threads_per_block, 1)
-    awkward_kernel(const unsigned char* __restrict__ packed, const float* __restrict__ B,
-                   long long given_ldb, float* __restrict__ C, long long given_ldc,
-                   unsigned int given_columns) {
+    awkward_kernel(const unsigned char* packed, const float* __restrict__ B, long long given_ldb,
+                   float* __restrict__ C, long long given_ldc, unsigned int given_columns) {
   const unsigned int N = tuned ? tuned_columns : given_columns;
   const long long ldb = tuned ? tuned_columns : given_ldb;
   const long long ldc = tuned ? tuned_columns : given_ldc;
@@ -311,7 +313,7 @@ __global__ void __launch_bounds__(threads_per_block, 1)
       reinterpret_cast<const unsigned short*>(packed + Cols_at);
   const float* __restrict__ ANNZ = reinterpret_cast<const float*>(packed + ANNZ_at);
 
-  const int list = static_cast<int>(blockIdx.x);
+  const unsigned int list = blockIdx.x;
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int panel = Panels[list];
   const int i = 3 * panel;
@@ -353,23 +355,42 @@ __global__ void __launch_bounds__(threads_per_block, 1)
 
 namespace {
 
+constexpr unsigned int blocks_of_grid = 37;
+constexpr unsigned int threads_of_block = 32;
+constexpr size_t shared_bytes = 0;
+
+// Asking for a kernel's attributes loads it, so that the first launch does not have to.
+template <typename Kernel>
+cudaError_t prepare_kernel(Kernel* kernel) {
+  cudaFuncAttributes attributes;
+  const cudaError_t status = cudaFuncGetAttributes(&attributes, kernel);
+  if (status != cudaSuccess || shared_bytes <= 48 * 1024) {
+    return status;
+  }
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                              static_cast<int>(shared_bytes));
+}
+
 // C = 0: only the n columns of each row, whatever lies between them and the next row.
 cudaError_t set_to_zero(float* c, int64_t ldc, int32_t n, cudaStream_t stream) {
   const size_t row_bytes = static_cast<size_t>(n) * sizeof(float);
   if (ldc == n) {
-    return cudaMemsetAsync(c, 0, row_bytes * rows_of_c, stream);
+    return cudaMemsetAsync(c, 0, row_bytes * 37, stream);
   }
-  return cudaMemset2DAsync(c, static_cast<size_t>(ldc) * sizeof(float), 0, row_bytes, rows_of_c,
-                           stream);
+  return cudaMemset2DAsync(c, static_cast<size_t>(ldc) * sizeof(float), 0, row_bytes, 37, stream);
 }
 
 }  // namespace
 
 extern "C" cudaError_t awkward_prepare(void) {
-  // Asking for a kernel's attributes loads it, so that the first launch does not have to.
-  cudaFuncAttributes attributes;
-  const cudaError_t status = cudaFuncGetAttributes(&attributes, awkward_kernel<true>);
-  return status != cudaSuccess ? status : cudaFuncGetAttributes(&attributes, awkward_kernel<false>);
+  cudaError_t status = cudaSuccess;
+  if (status == cudaSuccess) {
+    status = prepare_kernel(awkward_kernel<true>);
+  }
+  if (status == cudaSuccess) {
+    status = prepare_kernel(awkward_kernel<false>);
+  }
+  return status;
 }
 
 extern "C" cudaError_t awkward_spmm(const void* packed, const float* b, int64_t ldb, float* c,
@@ -380,19 +401,23 @@ extern "C" cudaError_t awkward_spmm(const void* packed, const float* b, int64_t 
   if (reinterpret_cast<uintptr_t>(packed) % 16 != 0) {
     return cudaErrorMisalignedAddress;
   }
-  const cudaError_t status = set_to_zero(c, ldc, n, stream);
-  if (status != cudaSuccess) {
-    return status;
-  }
-  cudaLaunchConfig_t launch = {};
-  launch.gridDim = dim3(lists);
-  launch.blockDim = dim3(threads_per_block);
-  launch.stream = stream;
+  const unsigned char* const bytes = static_cast<const unsigned char*>(packed);
   const unsigned int columns = static_cast<unsigned int>(n);
   const bool tuned = columns == tuned_columns && ldb == tuned_columns && ldc == tuned_columns;
-  return cudaLaunchKernelEx(&launch, tuned ? awkward_kernel<true> : awkward_kernel<false>,
-                            static_cast<const unsigned char*>(packed), b,
-                            static_cast<long long>(ldb), c, static_cast<long long>(ldc), columns);
+  const auto kernel = tuned ? awkward_kernel<true> : awkward_kernel<false>;
+
+  cudaLaunchConfig_t launch = {};
+  launch.stream = stream;
+  const cudaError_t zeroed = set_to_zero(c, ldc, n, stream);
+  if (zeroed != cudaSuccess) {
+    return zeroed;
+  }
+
+  launch.blockDim = dim3(threads_of_block);
+  launch.dynamicSmemBytes = shared_bytes;
+  launch.gridDim = dim3(blocks_of_grid);
+  return cudaLaunchKernelEx(&launch, kernel, bytes, b, static_cast<long long>(ldb), c,
+                            static_cast<long long>(ldc), columns);
 }
 
 #endif

@@ -62,8 +62,8 @@ cudaError_t awkward_panel_prepare(void);
  * nothing, synchronises nothing, may be captured in a CUDA graph and called from several threads. Returns cudaSuccess
  * or the error of the launch; cudaErrorInvalidValue for sizes that break what is said here.
  *
- * B must be finite: the kernel multiplies by explicit zeros, so that an infinity or a NaN in a row of B makes
- * NaNs in rows of C whose panel reads it. */
+ * B must be finite: the kernel multiplies by explicit zeros, so that an infinity or a NaN in a row of B may make
+ * NaNs in rows of C that do not ask for it. */
 cudaError_t awkward_panel_spmm(const void* packed, const float* b, int64_t ldb, float* c,
                                int64_t ldc, int32_t n, cudaStream_t stream);
 #endif

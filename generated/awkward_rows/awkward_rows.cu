@@ -4,14 +4,13 @@
 // C = A x B for the layer awkward_rows. A is 37 x 29 with 161 non-zeros (85.0 % zeros), known when this
 // file was made; B is 29 x N and C is 37 x N, row-major float32. Made for N = 5, right for every N.
 //
-// How it works. The rows of A are cut into tasks of at most 8 non-zeros, which are taken longest first, so that no
-// thread block is left over in the end. A task of more than 2 non-zeros is heavy: a warp takes it, whose lane groups
-// share its non-zeros and add up their sums by shuffles. A light task has one lane group. A lane holds some consecutive
-// columns of C. A row that is one task is stored; the tasks of a row that is split are added to it atomically, and a small
-// kernel in front sets just those rows to zero: 10 of them here.
-//
-// What the kernel needs to know of A is in the packed matrix that awkward_rows_transformer.cpp writes: for each task where its
-// non-zeros stand, how many there are and which row they belong to, and then the non-zeros, in the order of the tasks.
+// How it works. Each row of A is a row panel of its own. The rows of A are cut into tasks of at most 8 non-zeros,
+// which are taken longest first, so that no thread block is left over in the end. A task of more than 2 non-zeros
+// is heavy: a warp takes it, whose lane groups share its non-zeros. A light task has one lane group. A row that is
+// one task is stored; the tasks of a row that is split are added to it atomically, and a small kernel in front sets
+// just those rows to zero. A lane holds some consecutive columns of C; for a column k of A it loads that part of
+// row k of B once and multiplies it by the value of every row of the panel. In the end the sums of the lane groups
+// are added by shuffles.
 
 #ifndef __CUDACC_RTC__
 #include <cuda_runtime.h>
@@ -21,80 +20,47 @@
 namespace {
 
 // The schedule.
-constexpr int tile_columns = 4;   // columns of C that a block computes
-constexpr int vector_width = 1;   // consecutive ones that a lane holds
-constexpr int pairs_at_once = 2;  // non-zeros that a lane group has in flight
-constexpr int block_warps = 2;
-constexpr unsigned int tuned_columns = 5;
+constexpr int panel_height = 1;            // ufi: rows of a panel
+constexpr int block_warps = 2;             // warps: warps of a block
+constexpr int sharing_groups = 8;          // lane groups of a warp, which share a heavy task
+constexpr int tile_columns = 4;            // columns: columns of C that a block computes
+constexpr int vector_width = 1;            // vector: consecutive ones that a lane holds
+constexpr int pairs_at_once = 2;           // unroll: non-zeros that a lane group has in flight
+constexpr int zeroing_threads = 128;       // of a block
+constexpr int row_threads = 32;            // that have a row
+constexpr unsigned int tuned_columns = 5;  // bCol
 
 // What follows from it.
-constexpr int group_lanes = tile_columns / vector_width;
-constexpr int warp_groups = 32 / group_lanes;
-constexpr int sharing_groups = warp_groups;  // lane groups that share a heavy task
 constexpr int threads_per_block = 32 * block_warps;
-constexpr int lane_sums = vector_width;
-static_assert(group_lanes * warp_groups == 32, "groups fill whole warps");
+constexpr int group_lanes = tile_columns / vector_width;
+constexpr int lane_sums = panel_height * vector_width;
+constexpr int kept_sums = sharing_groups < lane_sums ? lane_sums / sharing_groups
+                                                     : 1;  // of a lane, when groups are added up
+constexpr int copies = lane_sums < sharing_groups ? sharing_groups / lane_sums
+                                                  : 1;  // lane groups that keep the same ones
+constexpr int stored_width = kept_sums < vector_width ? kept_sums : vector_width;
 
-// The packed matrix: a header, the tasks with the heavy ones in front, the rows that are split, and the non-zeros in
-// the order of the tasks. Each part begins at a multiple of 256 bytes.
+// The matrix, and where its packed form has what.
 constexpr size_t packed_header_bytes = 256;
-constexpr size_t task_bytes = 16;
-constexpr unsigned int split_bit = 0x80000000u;
 
-__device__ __forceinline__ size_t aligned(size_t bytes) { return (bytes + 255) / 256 * 256; }
-__device__ __forceinline__ size_t split_rows_at(unsigned int tasks) {
-  return aligned(packed_header_bytes + tasks * task_bytes);
-}
-__device__ __forceinline__ size_t pairs_at(unsigned int tasks, unsigned int split_rows) {
-  return aligned(split_rows_at(tasks) + split_rows * sizeof(unsigned int));
-}
-
-// Non-zeros of one row: where their pairs of column and value begin, how many there are, and whether other tasks have
-// the rest of the row.
-struct Task {
-  size_t first;
-  unsigned int row;
-  unsigned int length;
-  bool split;
-};
-
-__device__ __forceinline__ Task load_task(const unsigned char* __restrict__ packed,
-                                          unsigned int number) {
-  const uint4 words = reinterpret_cast<const uint4*>(packed + packed_header_bytes)[number];
-  return {static_cast<size_t>(words.y) << 32 | words.x, words.z & ~split_bit, words.w,
-          (words.z & split_bit) != 0};
+// The columns of B that a lane reads. Those behind the end are read at one that is there, and not stored.
+template <bool vectors>
+__device__ __forceinline__ void clamp_columns(unsigned int (&columns)[vector_width],
+                                              unsigned int first, unsigned int count) {
+#pragma unroll
+  for (int v = 0; v < vector_width; ++v) {
+    columns[v] =
+        vectors ? (first < count ? first : 0) + v : (first + v < count ? first + v : count - 1);
+  }
 }
 
-// A lane's part of a row of B or C. With `vectors` it is aligned and as wide as the lane's columns, and is moved at once.
-struct Part {
-  float at[vector_width];
-};
-
+// Consecutive elements that are moved at once.
 template <int width>
-struct alignas(4 * width) Vector {
+struct alignas(sizeof(float) * width) Vector {
   float at[width];
 };
 
-template <bool vectors>
-__device__ __forceinline__ Part load_part(const float* __restrict__ row,
-                                          const unsigned int (&columns)[vector_width]) {
-  Part part;
-  if (vectors) {
-    const Vector<vector_width> loaded =
-        *reinterpret_cast<const Vector<vector_width>*>(row + columns[0]);
-#pragma unroll
-    for (int v = 0; v < vector_width; ++v) {
-      part.at[v] = loaded.at[v];
-    }
-  } else {
-#pragma unroll
-    for (int v = 0; v < vector_width; ++v) {
-      part.at[v] = row[columns[v]];
-    }
-  }
-  return part;
-}
-
+// Stores `width` consecutive sums, as far as there are columns left.
 template <int width, bool vectors>
 __device__ __forceinline__ void store(float* to, const float* sums, int left) {
   if (vectors) {
@@ -116,51 +82,26 @@ __device__ __forceinline__ void store(float* to, const float* sums, int left) {
   }
 }
 
-// Some non-zeros of a lane group.
-struct Pairs {
-  unsigned int columns[pairs_at_once];
-  float values[pairs_at_once];
-};
-
-// Loads every `stride`-th pair of a task that is not empty. Behind its end the last one is repeated, with zero for a
-// value.
-__device__ __forceinline__ Pairs load_pairs(const uint2* __restrict__ pairs, unsigned int at,
-                                            unsigned int stride, unsigned int length) {
-  Pairs result;
+// Adds `width` consecutive sums to what others add to as well, as far as there are columns left.
+template <int width>
+__device__ __forceinline__ void add_columns(float* to, const float* sums, int left) {
 #pragma unroll
-  for (int i = 0; i < pairs_at_once; ++i) {
-    const unsigned int place = at + i * stride;
-    const uint2 pair = pairs[place < length ? place : length - 1];
-    result.columns[i] = pair.x;
-    result.values[i] = place < length ? __uint_as_float(pair.y) : 0.0f;
-  }
-  return result;
-}
-
-// All rows of B are asked for before the first is used.
-template <bool vectors>
-__device__ __forceinline__ void multiply(const Pairs& pairs, const float* __restrict__ B,
-                                         long long ldb, const unsigned int (&columns)[vector_width],
-                                         float (&sums)[lane_sums]) {
-  Part rows[pairs_at_once];
-#pragma unroll
-  for (int i = 0; i < pairs_at_once; ++i) {
-    rows[i] = load_part<vectors>(B + pairs.columns[i] * ldb, columns);
-  }
-#pragma unroll
-  for (int i = 0; i < pairs_at_once; ++i) {
-#pragma unroll
-    for (int v = 0; v < vector_width; ++v) {
-      sums[v] = fmaf(pairs.values[i], rows[i].at[v], sums[v]);
+  for (int v = 0; v < width; ++v) {
+    if (v < left) {
+      atomicAdd(to + v, sums[v]);
     }
   }
 }
 
-// What is left of a lane's sums when those of the groups that share them have been added up: kept_sums of them from `first`
-// on, the same in `copies` groups beside each other.
-constexpr int kept_sums = lane_sums > sharing_groups ? lane_sums / sharing_groups : 1;
-constexpr int copies = sharing_groups > lane_sums ? sharing_groups / lane_sums : 1;
-constexpr int stored_width = kept_sums < vector_width ? kept_sums : vector_width;
+// Stores sums of a row of C or, where other tasks have the rest of the row, adds them.
+template <int width, bool vectors>
+__device__ __forceinline__ void deliver(float* to, const float* sums, int left, bool shared) {
+  if (shared) {
+    add_columns<width>(to, sums, left);
+  } else {
+    store<width, vectors>(to, sums, left);
+  }
+}
 
 // Adds up the sums of the lane groups that share them. While a lane has several sums it keeps one half and gives the other
 // to a lane that keeps that one, so that no sum is added twice; a single sum is then added both ways.
@@ -188,19 +129,95 @@ __device__ __forceinline__ int add_groups(float (&sums)[lane_sums], int group) {
   return first;
 }
 
-// Stores sums of a row of C from column `at` on or, where other tasks have the rest of the row, adds them.
-template <int width, bool vectors>
-__device__ __forceinline__ void deliver(float* row, unsigned int at, unsigned int N,
-                                        const float* sums, bool split) {
-  const int left = at < N ? static_cast<int>(N - at) : 0;
-  if (!split) {
-    store<width, vectors>(row + at, sums, left);
-    return;
+// The packed matrix: a header, the tasks with the heavy ones in front, the rows that are split, and the non-zeros in
+// the order of the tasks. Each part begins at a multiple of 256 bytes.
+constexpr size_t task_bytes = 16;
+constexpr unsigned int split_bit = 0x80000000u;
+
+__device__ __forceinline__ size_t aligned(size_t bytes) { return (bytes + 255) / 256 * 256; }
+__device__ __forceinline__ size_t split_rows_at(unsigned int tasks) {
+  return aligned(packed_header_bytes + tasks * task_bytes);
+}
+__device__ __forceinline__ size_t pairs_at(unsigned int tasks, unsigned int split_rows) {
+  return aligned(split_rows_at(tasks) + split_rows * sizeof(unsigned int));
+}
+
+// Non-zeros of one row: where their pairs of column and value begin, how many there are, and whether other tasks have
+// the rest of the row.
+struct Task {
+  size_t first;
+  unsigned int row;
+  unsigned int length;
+  bool split;
+};
+
+__device__ __forceinline__ Task load_task(const unsigned char* packed, unsigned int number) {
+  const uint4 words = reinterpret_cast<const uint4*>(packed + packed_header_bytes)[number];
+  return {static_cast<size_t>(words.y) << 32 | words.x, words.z & ~split_bit, words.w,
+          (words.z & split_bit) != 0};
+}
+
+// Some non-zeros of a lane group.
+struct Pairs {
+  unsigned int columns[pairs_at_once];
+  float values[pairs_at_once];
+};
+
+// Loads every `stride`-th pair of a task that is not empty. Behind its end the last one is repeated, with zero for a
+// value.
+__device__ __forceinline__ Pairs load_pairs(const uint2* pairs, unsigned int at,
+                                            unsigned int stride, unsigned int length) {
+  Pairs result;
+#pragma unroll
+  for (int i = 0; i < pairs_at_once; ++i) {
+    const unsigned int place = at + i * stride;
+    const uint2 pair = pairs[place < length ? place : length - 1];
+    result.columns[i] = pair.x;
+    result.values[i] = place < length ? __uint_as_float(pair.y) : 0.0f;
+  }
+  return result;
+}
+
+// A lane's part of a row of B. With `vectors` it is aligned and as wide as the lane's columns, and is loaded at once.
+struct Part {
+  float at[vector_width];
+};
+
+template <bool vectors>
+__device__ __forceinline__ Part load_part(const float* __restrict__ row,
+                                          const unsigned int (&columns)[vector_width]) {
+  Part part;
+  if (vectors) {
+    const Vector<vector_width> loaded =
+        *reinterpret_cast<const Vector<vector_width>*>(row + columns[0]);
+#pragma unroll
+    for (int v = 0; v < vector_width; ++v) {
+      part.at[v] = loaded.at[v];
+    }
+  } else {
+#pragma unroll
+    for (int v = 0; v < vector_width; ++v) {
+      part.at[v] = row[columns[v]];
+    }
+  }
+  return part;
+}
+
+// All rows of B are asked for before the first is used.
+template <bool vectors>
+__device__ __forceinline__ void multiply(const Pairs& pairs, const float* __restrict__ B,
+                                         long long ldb, const unsigned int (&columns)[vector_width],
+                                         float (&sums)[lane_sums]) {
+  Part rows[pairs_at_once];
+#pragma unroll
+  for (int i = 0; i < pairs_at_once; ++i) {
+    rows[i] = load_part<vectors>(B + pairs.columns[i] * ldb, columns);
   }
 #pragma unroll
-  for (int v = 0; v < width; ++v) {
-    if (v < left) {
-      atomicAdd(row + at + v, sums[v]);
+  for (int i = 0; i < pairs_at_once; ++i) {
+#pragma unroll
+    for (int v = 0; v < vector_width; ++v) {
+      sums[v] = fmaf(pairs.values[i], rows[i].at[v], sums[v]);
     }
   }
 }
@@ -218,94 +235,100 @@ __device__ __forceinline__ void wait_for_predecessor() {
 #endif
 }
 
-// Sets the rows of C that are split to zero, before their tasks add to them. row_threads threads have a row.
-constexpr int zeroing_threads = 128;
-constexpr int row_threads = 8;
-
+// Sets the rows of C that several tasks add to to zero, before they do.
 __global__ void __launch_bounds__(zeroing_threads)
-    awkward_rows_zero_rows(const unsigned char* __restrict__ packed, float* __restrict__ C,
-                           long long ldc, unsigned int N, unsigned int tasks,
-                           unsigned int split_rows) {
-  const unsigned int index =
-      blockIdx.x * (zeroing_threads / row_threads) + threadIdx.x / row_threads;
+    awkward_rows_zero_rows(const unsigned char* packed, float* __restrict__ C, long long ldc,
+                           unsigned int N, unsigned int tasks, unsigned int split_rows) {
+  const unsigned int* __restrict__ SplitRows =
+      reinterpret_cast<const unsigned int*>(packed + split_rows_at(tasks));
+
+  const unsigned int thread = threadIdx.x;
+  const unsigned int block = blockIdx.x;
+  const unsigned int number = block * (zeroing_threads / row_threads) + thread / row_threads;
   allow_successor();
-  const unsigned int row =
-      index < split_rows
-          ? reinterpret_cast<const unsigned int*>(packed + split_rows_at(tasks))[index]
-          : 0;
+  const unsigned int row = number < split_rows ? SplitRows[number] : 0;
+  const unsigned int first_column = thread % row_threads;
   wait_for_predecessor();
-  if (index < split_rows) {
-    for (unsigned int column = threadIdx.x % row_threads; column < N; column += row_threads) {
+  if (number < split_rows) {
+    for (unsigned int column = first_column; column < N; column += row_threads) {
       C[row * ldc + column] = 0.0f;
     }
   }
 }
 
-// The first blocks take heavy tasks, one with each warp, the others light ones, one with each lane group. When `tuned`, N
-// and both leading dimensions are the constant tuned_columns, which lets the compiler drop bounds and fold addresses.
-// When `vectors`, they and the places of B and C allow a lane to move its columns at once. The 1 in the launch bounds
-// lets the compiler take all the registers that it needs.
+// When `tuned`, N and both leading dimensions are the constant tuned_columns, which lets the compiler drop bounds and
+// fold addresses. When `vectors`, they and the places of B and C allow a lane to move its columns at once.
+// The 1 in the launch bounds lets the compiler take all the registers that it needs.
 template <bool tuned, bool vectors>
 __global__ void __launch_bounds__(threads_per_block, 1)
-    awkward_rows_kernel(const unsigned char* __restrict__ packed, const float* __restrict__ B,
+    awkward_rows_kernel(const unsigned char* packed, const float* __restrict__ B,
                         long long given_ldb, float* __restrict__ C, long long given_ldc,
-                        unsigned int given_columns, unsigned int heavy_tasks, unsigned int tasks,
+                        unsigned int given_columns, unsigned int heavy, unsigned int tasks,
                         unsigned int split_rows) {
   const unsigned int N = tuned ? tuned_columns : given_columns;
   const long long ldb = tuned ? tuned_columns : given_ldb;
   const long long ldc = tuned ? tuned_columns : given_ldc;
 
-  const unsigned int lane = threadIdx.x % 32;
-  const unsigned int warp = threadIdx.x / 32;
-  const unsigned int group = lane / group_lanes;
-  const unsigned int column = blockIdx.y * tile_columns + lane % group_lanes * vector_width;
-
-  // Columns of B behind its end are read at the last one, and not stored.
-  unsigned int columns[vector_width];
-#pragma unroll
-  for (int v = 0; v < vector_width; ++v) {
-    columns[v] = vectors ? (column < N ? column : 0) + v : (column + v < N ? column + v : N - 1);
-  }
-
-  const unsigned int heavy_blocks = heavy_tasks / block_warps + (heavy_tasks % block_warps != 0);
-  const bool heavy = blockIdx.x < heavy_blocks;
-  const unsigned int number =
-      heavy
-          ? blockIdx.x * block_warps + warp
-          : heavy_tasks + ((blockIdx.x - heavy_blocks) * block_warps + warp) * warp_groups + group;
-  const bool present = number < (heavy ? heavy_tasks : tasks);
-  float sums[lane_sums] = {};
-
-  // The first pairs are asked for as soon as the task is there, and further ones while those before are multiplied.
+  const unsigned int thread = threadIdx.x;
+  const unsigned int block = blockIdx.x;
+  const unsigned int tile = blockIdx.y;
+  const int warp_of_block = thread / 32;
+  const int group = thread % 32 / group_lanes;
+  const int lane = thread % group_lanes;
+  const unsigned int heavy_blocks = heavy / block_warps + (heavy % block_warps != 0);
+  const bool is_heavy = block < heavy_blocks;
+  const unsigned int task =
+      is_heavy
+          ? block * block_warps + warp_of_block
+          : heavy + ((block - heavy_blocks) * block_warps + warp_of_block) * sharing_groups + group;
+  const bool present = task < (is_heavy ? heavy : tasks);
   allow_successor();
-  const Task task = present ? load_task(packed, number) : Task{};
-  const uint2* const pairs =
-      reinterpret_cast<const uint2*>(packed + pairs_at(tasks, split_rows)) + task.first;
-  const unsigned int stride = heavy ? warp_groups : 1;
+  const auto [first, i, length, split] = present ? load_task(packed, task) : Task{};
+  const unsigned int stride = is_heavy ? sharing_groups : 1;
+  const unsigned int start = is_heavy ? group : 0;
+  const unsigned int j = tile * tile_columns + lane * vector_width;
+  unsigned int columns[vector_width];
+  clamp_columns<vectors>(columns, j, N);
+  float sums[lane_sums] = {};
   const unsigned int step = stride * pairs_at_once;
-  unsigned int at = heavy ? group : 0;
+
+  // The first of it is asked for here, and each further one while the one before is multiplied.
   Pairs next = {};
-  if (at < task.length) {
-    next = load_pairs(pairs, at, stride, task.length);
+  if (start < length) {
+    next = load_pairs(reinterpret_cast<const uint2*>(packed + pairs_at(tasks, split_rows)) + first,
+                      start, stride, length);
   }
   wait_for_predecessor();
 #pragma unroll 1
-  for (; at < task.length; at += step) {
-    const Pairs current = next;
-    if (at + step < task.length) {
-      next = load_pairs(pairs, at + step, stride, task.length);
+  for (unsigned int c = start; c < length; c += step) {
+    Pairs current;
+    current = next;
+    if (c + step < length) {
+      next =
+          load_pairs(reinterpret_cast<const uint2*>(packed + pairs_at(tasks, split_rows)) + first,
+                     c + step, stride, length);
     }
     multiply<vectors>(current, B, ldb, columns, sums);
   }
-
-  float* const row = C + task.row * ldc;
-  if (heavy) {
-    const int first = add_groups(sums, group);
-    if (present && group % copies == 0) {
-      deliver<stored_width, vectors>(row, column + first, N, sums, task.split);
+  if (is_heavy) {
+    const auto first_sum = add_groups(sums, group);
+    if (present && group % copies < 1) {
+#pragma unroll
+      for (int e = 0; e < kept_sums; e += stored_width) {
+        const unsigned int row = i + (e + first_sum) / vector_width;
+        const unsigned int at = j + (e + first_sum) % vector_width;
+        deliver<stored_width, vectors>(C + row * ldc + at, sums + e, at < N ? N - at : 0, split);
+      }
     }
-  } else if (present) {
-    deliver<vector_width, vectors>(row, column, N, sums, task.split);
+  } else {
+    if (present) {
+#pragma unroll
+      for (int e = 0; e < lane_sums; e += vector_width) {
+        const unsigned int row = i + e / vector_width;
+        const unsigned int at = j + e % vector_width;
+        deliver<vector_width, vectors>(C + row * ldc + at, sums + e, at < N ? N - at : 0, split);
+      }
+    }
   }
 }
 
@@ -315,37 +338,52 @@ __global__ void __launch_bounds__(threads_per_block, 1)
 
 namespace {
 
-constexpr unsigned int number_of_heavy_tasks = 22;
-constexpr unsigned int number_of_tasks = 47;
-constexpr unsigned int number_of_split_rows = 10;
-constexpr unsigned int blocks = 13;
-constexpr unsigned int zeroing_blocks = 1;
-constexpr unsigned int most_tiles = 65535;  // of one launch
+// What the kernel is told of the matrix.
+constexpr unsigned int heavy = 22;
+constexpr unsigned int tasks = 47;
+constexpr unsigned int split_rows = 10;
 
-// Whether a lane can move its part of each row of a matrix at once.
-bool allows_vectors(const float* matrix, int64_t leading_dimension) {
-  return reinterpret_cast<uintptr_t>(matrix) % (4 * vector_width) == 0 &&
-         leading_dimension % vector_width == 0;
-}
+constexpr unsigned int blocks_of_grid = 13;
+constexpr unsigned int threads_of_block = 64;
+constexpr size_t shared_bytes = 0;
 
 // Asking for a kernel's attributes loads it, so that the first launch does not have to.
 template <typename Kernel>
 cudaError_t prepare_kernel(Kernel* kernel) {
   cudaFuncAttributes attributes;
-  return cudaFuncGetAttributes(&attributes, kernel);
+  const cudaError_t status = cudaFuncGetAttributes(&attributes, kernel);
+  if (status != cudaSuccess || shared_bytes <= 48 * 1024) {
+    return status;
+  }
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                              static_cast<int>(shared_bytes));
+}
+
+constexpr unsigned int most_tiles = 65535;  // of one launch
+
+// Whether a lane can move its part of each row of a matrix at once.
+bool allows_vectors(const void* matrix, int64_t leading_dimension) {
+  return reinterpret_cast<uintptr_t>(matrix) % (sizeof(float) * vector_width) == 0 &&
+         leading_dimension % vector_width == 0;
 }
 
 }  // namespace
 
 extern "C" cudaError_t awkward_rows_prepare(void) {
-  cudaError_t status = prepare_kernel(awkward_rows_zero_rows);
+  cudaError_t status = cudaSuccess;
+  if (status == cudaSuccess) {
+    status = prepare_kernel(awkward_rows_zero_rows);
+  }
   if (status == cudaSuccess) {
     status = prepare_kernel(awkward_rows_kernel<true, true>);
   }
   if (status == cudaSuccess) {
     status = prepare_kernel(awkward_rows_kernel<false, true>);
   }
-  return status == cudaSuccess ? prepare_kernel(awkward_rows_kernel<false, false>) : status;
+  if (status == cudaSuccess) {
+    status = prepare_kernel(awkward_rows_kernel<false, false>);
+  }
+  return status;
 }
 
 extern "C" cudaError_t awkward_rows_spmm(const void* packed, const float* b, int64_t ldb, float* c,
@@ -365,6 +403,7 @@ extern "C" cudaError_t awkward_rows_spmm(const void* packed, const float* b, int
   const auto kernel = tuned     ? awkward_rows_kernel<true, true>
                       : vectors ? awkward_rows_kernel<false, true>
                                 : awkward_rows_kernel<false, false>;
+
   cudaLaunchConfig_t launch = {};
   launch.stream = stream;
   int device = 0;
@@ -378,26 +417,24 @@ extern "C" cudaError_t awkward_rows_spmm(const void* packed, const float* b, int
     launch.attrs = &overlap;
     launch.numAttrs = 1;
   }
-
-  if (number_of_split_rows > 0) {
-    launch.gridDim = dim3(zeroing_blocks);
-    launch.blockDim = dim3(zeroing_threads);
-    const cudaError_t status =
-        cudaLaunchKernelEx(&launch, awkward_rows_zero_rows, bytes, c, static_cast<long long>(ldc),
-                           columns, number_of_tasks, number_of_split_rows);
-    if (status != cudaSuccess) {
-      return status;
-    }
+  launch.gridDim = dim3(3);
+  launch.blockDim = dim3(128);
+  const cudaError_t zeroed =
+      cudaLaunchKernelEx(&launch, awkward_rows_zero_rows, bytes, c, static_cast<long long>(ldc),
+                         columns, tasks, split_rows);
+  if (zeroed != cudaSuccess) {
+    return zeroed;
   }
-  launch.blockDim = dim3(threads_per_block);
+
+  launch.blockDim = dim3(threads_of_block);
+  launch.dynamicSmemBytes = shared_bytes;
   for (unsigned int done = 0; done < columns;) {
     const unsigned int left = columns - done;
     const unsigned int tiles = left / tile_columns + (left % tile_columns != 0);
-    launch.gridDim = dim3(blocks, tiles < most_tiles ? tiles : most_tiles);
+    launch.gridDim = dim3(blocks_of_grid, tiles < most_tiles ? tiles : most_tiles);
     const cudaError_t status =
         cudaLaunchKernelEx(&launch, kernel, bytes, b + done, static_cast<long long>(ldb), c + done,
-                           static_cast<long long>(ldc), left, number_of_heavy_tasks,
-                           number_of_tasks, number_of_split_rows);
+                           static_cast<long long>(ldc), left, heavy, tasks, split_rows);
     if (status != cudaSuccess || tiles <= most_tiles) {
       return status;
     }

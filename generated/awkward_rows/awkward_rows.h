@@ -62,12 +62,12 @@ cudaError_t awkward_rows_prepare(void);
  * nothing, synchronises nothing, may be captured in a CUDA graph and called from several threads. Returns cudaSuccess
  * or the error of the launch; cudaErrorInvalidValue for sizes that break what is said here.
  *
- * B must be finite: where a row of A reads an infinity in B, C may have a NaN instead, because the kernel
- * multiplies by zeros too. Rows of A with more than 8 non-zeros are added up in an
- * order that differs from one product to the next, and so do the last bits of their sums.
- * The launch may overlap with the kernel in front of it in the stream
- * (programmatic dependent launch, compute capability 9.0 and later): that kernel may write b and read c, but not
- * write packed. */
+ * B must be finite: the kernel multiplies by explicit zeros, so that an infinity or a NaN in a row of B may make
+ * NaNs in rows of C that do not ask for it.
+ * Rows of A with more than 8 non-zeros are added up in an order that differs from one product to the next, and
+ * so do the last bits of their sums.
+ * The launch may overlap with the kernel in front of it in the stream (programmatic dependent launch, compute
+ * capability 9.0 and later): that kernel may write b and read c, but not write packed. */
 cudaError_t awkward_rows_spmm(const void* packed, const float* b, int64_t ldb, float* c,
                               int64_t ldc, int32_t n, cudaStream_t stream);
 #endif

@@ -4,15 +4,13 @@
 // C = A x B for the layer digits_hidden. A is 512 x 256 with 13107 non-zeros (90.0 % zeros), known when this
 // file was made; B is 256 x N and C is 512 x N, row-major float32. Made for N = 64, right for every N.
 //
-// How it works. 3 consecutive rows of A are a row panel. The columns of a panel are sorted by their pattern
-// (which rows of the panel are non-zero there), and the columns that share a pattern form a list. One block takes one list:
-// each thread loads an element of B once and adds it, times the values of A, to every row of the pattern. Several lists add
-// to the same rows of C, so the adds are atomic and the launcher sets C to zero first.
-//
-// What the kernel reads is the packed matrix that digits_hidden_transformer.cpp writes:
-//   Panels[l], Patterns[l]    panel and pattern (bit r: row r of the panel) of list l
-//   RPP[l] .. RPP[l + 1]      its columns in Cols
-//   NPP[l] .. NPP[l + 1]      its values in ANNZ, for each column the rows of the pattern in order
+// How it works. 3 consecutive rows of A are a row panel. The columns of a panel are sorted by their pattern (which
+// rows of the panel are non-zero there), and one block takes those that share a pattern: each thread loads an
+// element of B once and adds it, times the values of A, to every row of the pattern. Several blocks add to the same
+// rows of C, so the adds are atomic and the launcher sets C to zero first. What the kernel reads is the packed
+// matrix, with a list for each panel and pattern: Panels[l] and Patterns[l] are those of list l (bit r of a
+// pattern: row r of the panel), RPP[l] to RPP[l + 1] are its columns in Cols, and NPP[l] to NPP[l + 1] its values
+// in ANNZ, for each column the rows of the pattern in order.
 
 #ifndef __CUDACC_RTC__
 #include <cuda_runtime.h>
@@ -21,12 +19,11 @@
 
 namespace {
 
-constexpr int rows_of_c = 512;
-constexpr unsigned int tuned_columns = 64;
-constexpr unsigned int lists = 1029;
-constexpr int threads_per_block = 32;
+// The schedule.
+constexpr int threads_per_block = 32;       // threads
+constexpr unsigned int tuned_columns = 64;  // bCol
 
-// Where the arrays of the packed matrix start, in bytes.
+// The matrix, and where its packed form has what.
 constexpr size_t Panels_at = 256;
 constexpr size_t Patterns_at = 4608;
 constexpr size_t RPP_at = 5888;
@@ -50,7 +47,7 @@ __device__ __forceinline__ void multiply_1_row(const unsigned short* __restrict_
     float c0_1 = 0.0f;
 #pragma unroll 1
     for (int c = 0; c < unrolled; c += 7) {
-      // 7 enumerated columns.
+      // Several enumerated columns.
       const int k0 = Cols[first + c];
       const int k1 = Cols[first + c + 1];
       const int k2 = Cols[first + c + 2];
@@ -88,7 +85,7 @@ __device__ __forceinline__ void multiply_1_row(const unsigned short* __restrict_
       c0_1 += ANNZ[values + c + 6] * b6_1;
     }
 #pragma unroll 1
-    for (int c = unrolled; c < count; c += 1) {
+    for (int c = unrolled; c < count; ++c) {
       // A column that is left.
       const int k0 = Cols[first + c];
       const float b0_0 = B[k0 * ldb + j];
@@ -96,6 +93,7 @@ __device__ __forceinline__ void multiply_1_row(const unsigned short* __restrict_
       c0_0 += ANNZ[values + c] * b0_0;
       c0_1 += ANNZ[values + c] * b0_1;
     }
+
     // Other lists of the panel add to the same rows of C.
     atomicAdd(&C[(row0 + i) * ldc + j], c0_0);
     if (j + 32 < N) {
@@ -124,7 +122,7 @@ __device__ __forceinline__ void multiply_2_rows(const unsigned short* __restrict
     float c1_1 = 0.0f;
 #pragma unroll 1
     for (int c = 0; c < unrolled; c += 7) {
-      // 7 enumerated columns.
+      // Several enumerated columns.
       const int k0 = Cols[first + c];
       const int k1 = Cols[first + c + 1];
       const int k2 = Cols[first + c + 2];
@@ -176,7 +174,7 @@ __device__ __forceinline__ void multiply_2_rows(const unsigned short* __restrict
       c1_1 += ANNZ[values + 2 * c + 13] * b6_1;
     }
 #pragma unroll 1
-    for (int c = unrolled; c < count; c += 1) {
+    for (int c = unrolled; c < count; ++c) {
       // A column that is left.
       const int k0 = Cols[first + c];
       const float b0_0 = B[k0 * ldb + j];
@@ -186,6 +184,7 @@ __device__ __forceinline__ void multiply_2_rows(const unsigned short* __restrict
       c0_1 += ANNZ[values + 2 * c] * b0_1;
       c1_1 += ANNZ[values + 2 * c + 1] * b0_1;
     }
+
     // Other lists of the panel add to the same rows of C.
     atomicAdd(&C[(row0 + i) * ldc + j], c0_0);
     atomicAdd(&C[(row1 + i) * ldc + j], c1_0);
@@ -222,7 +221,7 @@ __device__ __forceinline__ void multiply_3_rows(const unsigned short* __restrict
     float c2_1 = 0.0f;
 #pragma unroll 1
     for (int c = 0; c < unrolled; c += 7) {
-      // 7 enumerated columns.
+      // Several enumerated columns.
       const int k0 = Cols[first + c];
       const int k1 = Cols[first + c + 1];
       const int k2 = Cols[first + c + 2];
@@ -288,7 +287,7 @@ __device__ __forceinline__ void multiply_3_rows(const unsigned short* __restrict
       c2_1 += ANNZ[values + 3 * c + 20] * b6_1;
     }
 #pragma unroll 1
-    for (int c = unrolled; c < count; c += 1) {
+    for (int c = unrolled; c < count; ++c) {
       // A column that is left.
       const int k0 = Cols[first + c];
       const float b0_0 = B[k0 * ldb + j];
@@ -300,6 +299,7 @@ __device__ __forceinline__ void multiply_3_rows(const unsigned short* __restrict
       c1_1 += ANNZ[values + 3 * c + 1] * b0_1;
       c2_1 += ANNZ[values + 3 * c + 2] * b0_1;
     }
+
     // Other lists of the panel add to the same rows of C.
     atomicAdd(&C[(row0 + i) * ldc + j], c0_0);
     atomicAdd(&C[(row1 + i) * ldc + j], c1_0);
@@ -316,12 +316,11 @@ __device__ __forceinline__ void multiply_3_rows(const unsigned short* __restrict
   }
 }
 
-// Block l adds the product of list l. When `tuned`, N and both leading dimensions are the constant tuned_columns, which
-// lets the compiler drop bounds and fold addresses; otherwise they are what the caller gave. The 1 in the launch bounds lets
-// it take all the registers that it needs: without it, it would rather spill a few than run fewer blocks at once.
+// When `tuned`, N and both leading dimensions are the constant tuned_columns, which lets the compiler drop bounds and
+// fold addresses. The 1 in the launch bounds lets the compiler take all the registers that it needs.
 template <bool tuned>
 __global__ void __launch_bounds__(threads_per_block, 1)
-    digits_hidden_kernel(const unsigned char* __restrict__ packed, const float* __restrict__ B,
+    digits_hidden_kernel(const unsigned char* packed, const float* __restrict__ B,
                          long long given_ldb, float* __restrict__ C, long long given_ldc,
                          unsigned int given_columns) {
   const unsigned int N = tuned ? tuned_columns : given_columns;
@@ -337,7 +336,7 @@ __global__ void __launch_bounds__(threads_per_block, 1)
       reinterpret_cast<const unsigned short*>(packed + Cols_at);
   const float* __restrict__ ANNZ = reinterpret_cast<const float*>(packed + ANNZ_at);
 
-  const int list = static_cast<int>(blockIdx.x);
+  const unsigned int list = blockIdx.x;
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int panel = Panels[list];
   const int i = 3 * panel;
@@ -368,24 +367,42 @@ __global__ void __launch_bounds__(threads_per_block, 1)
 
 namespace {
 
+constexpr unsigned int blocks_of_grid = 1029;
+constexpr unsigned int threads_of_block = 32;
+constexpr size_t shared_bytes = 0;
+
+// Asking for a kernel's attributes loads it, so that the first launch does not have to.
+template <typename Kernel>
+cudaError_t prepare_kernel(Kernel* kernel) {
+  cudaFuncAttributes attributes;
+  const cudaError_t status = cudaFuncGetAttributes(&attributes, kernel);
+  if (status != cudaSuccess || shared_bytes <= 48 * 1024) {
+    return status;
+  }
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                              static_cast<int>(shared_bytes));
+}
+
 // C = 0: only the n columns of each row, whatever lies between them and the next row.
 cudaError_t set_to_zero(float* c, int64_t ldc, int32_t n, cudaStream_t stream) {
   const size_t row_bytes = static_cast<size_t>(n) * sizeof(float);
   if (ldc == n) {
-    return cudaMemsetAsync(c, 0, row_bytes * rows_of_c, stream);
+    return cudaMemsetAsync(c, 0, row_bytes * 512, stream);
   }
-  return cudaMemset2DAsync(c, static_cast<size_t>(ldc) * sizeof(float), 0, row_bytes, rows_of_c,
-                           stream);
+  return cudaMemset2DAsync(c, static_cast<size_t>(ldc) * sizeof(float), 0, row_bytes, 512, stream);
 }
 
 }  // namespace
 
 extern "C" cudaError_t digits_hidden_prepare(void) {
-  // Asking for a kernel's attributes loads it, so that the first launch does not have to.
-  cudaFuncAttributes attributes;
-  const cudaError_t status = cudaFuncGetAttributes(&attributes, digits_hidden_kernel<true>);
-  return status != cudaSuccess ? status
-                               : cudaFuncGetAttributes(&attributes, digits_hidden_kernel<false>);
+  cudaError_t status = cudaSuccess;
+  if (status == cudaSuccess) {
+    status = prepare_kernel(digits_hidden_kernel<true>);
+  }
+  if (status == cudaSuccess) {
+    status = prepare_kernel(digits_hidden_kernel<false>);
+  }
+  return status;
 }
 
 extern "C" cudaError_t digits_hidden_spmm(const void* packed, const float* b, int64_t ldb, float* c,
@@ -396,20 +413,23 @@ extern "C" cudaError_t digits_hidden_spmm(const void* packed, const float* b, in
   if (reinterpret_cast<uintptr_t>(packed) % 16 != 0) {
     return cudaErrorMisalignedAddress;
   }
-  const cudaError_t status = set_to_zero(c, ldc, n, stream);
-  if (status != cudaSuccess) {
-    return status;
-  }
-  cudaLaunchConfig_t launch = {};
-  launch.gridDim = dim3(lists);
-  launch.blockDim = dim3(threads_per_block);
-  launch.stream = stream;
+  const unsigned char* const bytes = static_cast<const unsigned char*>(packed);
   const unsigned int columns = static_cast<unsigned int>(n);
   const bool tuned = columns == tuned_columns && ldb == tuned_columns && ldc == tuned_columns;
-  return cudaLaunchKernelEx(&launch,
-                            tuned ? digits_hidden_kernel<true> : digits_hidden_kernel<false>,
-                            static_cast<const unsigned char*>(packed), b,
-                            static_cast<long long>(ldb), c, static_cast<long long>(ldc), columns);
+  const auto kernel = tuned ? digits_hidden_kernel<true> : digits_hidden_kernel<false>;
+
+  cudaLaunchConfig_t launch = {};
+  launch.stream = stream;
+  const cudaError_t zeroed = set_to_zero(c, ldc, n, stream);
+  if (zeroed != cudaSuccess) {
+    return zeroed;
+  }
+
+  launch.blockDim = dim3(threads_of_block);
+  launch.dynamicSmemBytes = shared_bytes;
+  launch.gridDim = dim3(blocks_of_grid);
+  return cudaLaunchKernelEx(&launch, kernel, bytes, b, static_cast<long long>(ldb), c,
+                            static_cast<long long>(ldc), columns);
 }
 
 #endif

@@ -4,16 +4,15 @@
 // C = A x B for the layer digits_hidden_panel. A is 512 x 256 with 13107 non-zeros (90.0 % zeros), known when this
 // file was made; B is 256 x N and C is 512 x N, row-major float32. Made for N = 64, right for every N.
 //
-// How it works. 2 consecutive rows of A are a row panel. A thread block owns whole panels and a tile of the columns of C, so
-// that it stores C once: no atomic adds, no zeroing, one launch. The columns of a panel - those in which any of its rows is
-// non-zero - are dealt to the lane groups of its warps. A lane holds some consecutive columns of C; for a column k of A it
-// loads that part of row k of B once and multiplies it by the value of every row of the panel, which is an explicit zero
-// where a row is zero there. In the end the sums of the lane groups are added by shuffles, those of the warps in shared
-// memory.
-//
-// A is packed by digits_hidden_panel_transformer.cpp: the columns of a panel four at a time, panels of about the same length behind
-// each other, so that the address of a panel follows from its place alone: the kernel waits for memory twice, for its
-// quads of columns and for B.
+// How it works. 2 consecutive rows of A are a row panel. The columns of a panel are those in which any of its rows
+// is non-zero; a row that is zero there has an explicit zero. A thread block owns whole panels and a tile of the
+// columns of C, so that it stores C once: no atomic adds, no zeroing, one launch. A lane holds some consecutive
+// columns of C; for a column k of A it loads that part of row k of B once and multiplies it by the value of every
+// row of the panel. The columns of a panel are dealt to the lane groups of its warps. In the end the sums of the
+// lane groups are added by shuffles. Those of the warps are added in shared memory. A is stored as quads: four
+// columns of a panel with the values of its rows, dealt in turn to the lane groups. Panels of about the same length
+// are stored with equally many quads, longest first: where a panel begins follows from its place and constants, so
+// that the kernel waits for memory twice, for A and for B.
 
 #ifndef __CUDACC_RTC__
 #include <cuda_runtime.h>
@@ -23,125 +22,63 @@
 namespace {
 
 // The schedule.
-constexpr int panel_height = 2;    // rows of a panel
-constexpr int tile_columns = 32;   // columns of C that a block computes
-constexpr int vector_width = 4;    // consecutive ones that a lane holds
-constexpr int sharing_groups = 4;  // lane groups of a warp that share the columns of a panel
-constexpr int panel_warps = 2;     // warps that share them
-constexpr int block_panels = 2;    // panels of a block
-constexpr int quads_at_once = 1;   // quads of columns that a lane group has in flight
-constexpr unsigned int tuned_columns = 64;
+constexpr int panel_height = 2;    // ufi: rows of a panel
+constexpr int block_panels = 2;    // panels: panels of a block
+constexpr int warp_panels = 1;     // panels beside each other in a warp: a set
+constexpr int tile_columns = 32;   // columns: columns of C that a block computes
+constexpr int vector_width = 4;    // vector: consecutive ones that a lane holds
+constexpr int panel_warps = 2;     // warps: warps that share the columns of a panel
+constexpr int sharing_groups = 4;  // groups: lane groups of a warp that share them
+constexpr int quads_at_once = 1;   // ufk / 4: quads of columns that a lane group has in flight
+constexpr unsigned int tuned_columns = 64;  // bCol
 
 // What follows from it.
-constexpr int group_lanes = tile_columns / vector_width;
-constexpr int warp_groups = 32 / group_lanes;
-constexpr int warp_panels =
-    warp_groups / sharing_groups;  // panels beside each other in a warp: a set
 constexpr int block_sets = block_panels / warp_panels;
-constexpr int block_warps = panel_warps * block_sets;
-constexpr int threads_per_block = 32 * block_warps;
+constexpr int block_rows = block_panels * panel_height;
+constexpr int group_lanes = tile_columns / vector_width;
+constexpr int threads_per_block = 32 * panel_warps * block_sets;
 constexpr int lane_sums = panel_height * vector_width;
+constexpr int kept_sums = sharing_groups < lane_sums ? lane_sums / sharing_groups
+                                                     : 1;  // of a lane, when groups are added up
+constexpr int copies = lane_sums < sharing_groups ? sharing_groups / lane_sums
+                                                  : 1;  // lane groups that keep the same ones
+constexpr int stored_width = kept_sums < vector_width ? kept_sums : vector_width;
+constexpr int outputs = block_rows * tile_columns;  // elements of C of a block
+constexpr int output_width =
+    outputs < vector_width * threads_per_block
+        ? 1
+        : vector_width;  // consecutive ones that a thread adds up, where there are enough for all
+constexpr int outputs_at_once = output_width * threads_per_block;
+constexpr int stores = (outputs + outputs_at_once - 1) / outputs_at_once;  // of a thread, at most
 constexpr int dealt_quads =
     sharing_groups * panel_warps;  // one for each lane group that shares a panel
 constexpr int round_quads = quads_at_once * dealt_quads;
-static_assert(group_lanes * warp_groups == 32 && block_sets * warp_panels == block_panels,
-              "groups fill whole warps");
 
-// The matrix.
-constexpr unsigned int rows_of_c = 512;
+// The matrix, and where its packed form has what.
+constexpr unsigned int M = 512;  // rows of C
 constexpr unsigned int blocks = 128;
-
-// The packed matrix: behind a header of 256 bytes the columns of all quads, four each; their values, step by step those of
-// the panel's rows; and which panel stands at which place. A panel's quads stand one behind the other.
-constexpr size_t values_at = 27264;
+constexpr size_t packed_header_bytes = 256;  // the columns of all quads begin behind it
+constexpr size_t values_at = 27264;          // of all quads
 using ColumnQuad = ushort4;
 
-// Sets whose panels have the same number of quads are a class; the longest stand first. As the classes are constants, the
-// address of a panel needs no load.
-struct PanelClass {
-  unsigned int quads;   // of a panel
-  unsigned int origin;  // the panel at place p begins with quad origin + p * quads, modulo 2^32
-};
-
-__device__ __forceinline__ PanelClass class_of(unsigned int set) {
-  PanelClass own = {22, 0};
-  if (set >= 10) {
-    own = {16, 60};
-  }
-  if (set >= 34) {
-    own = {14, 128};
-  }
-  if (set >= 71) {
-    own = {13, 199};
-  }
-  if (set >= 174) {
-    own = {11, 547};
-  }
-  return own;
-}
-
-// The panel at a place; rows_of_c and more rows are above it where there is none.
-__device__ __forceinline__ unsigned int panel_at(const unsigned char* packed, unsigned int place) {
-  return reinterpret_cast<const unsigned short*>(packed + 134880)[place];
-}
-
-// Four steps of a lane group. One that has none multiplies zeros.
-struct Quad {
-  unsigned int columns[4];
-  float values[4 * panel_height];  // of the panel's rows, step by step
-};
-
-// Quad `number` of a panel, from where its columns and values are.
-__device__ __forceinline__ Quad load_quad(const ColumnQuad* columns, const float4* values,
-                                          unsigned int number) {
-  Quad result;
-  static_cast<void>(number);
-  const ColumnQuad four_columns = *columns;
-  result.columns[0] = four_columns.x;
-  result.columns[1] = four_columns.y;
-  result.columns[2] = four_columns.z;
-  result.columns[3] = four_columns.w;
+// The columns of B that a lane reads. Those behind the end are read at one that is there, and not stored.
+template <bool vectors>
+__device__ __forceinline__ void clamp_columns(unsigned int (&columns)[vector_width],
+                                              unsigned int first, unsigned int count) {
 #pragma unroll
-  for (int i = 0; i < panel_height; ++i) {
-    const float4 four = values[i];
-    result.values[4 * i] = four.x;
-    result.values[4 * i + 1] = four.y;
-    result.values[4 * i + 2] = four.z;
-    result.values[4 * i + 3] = four.w;
+  for (int v = 0; v < vector_width; ++v) {
+    columns[v] =
+        vectors ? (first < count ? first : 0) + v : (first + v < count ? first + v : count - 1);
   }
-  return result;
 }
 
-// A lane's part of a row of B or C. With `vectors` it is aligned and as wide as the lane's columns, and is moved at once.
-struct Part {
-  float at[vector_width];
-};
-
+// Consecutive elements that are moved at once.
 template <int width>
-struct alignas(4 * width) Vector {
+struct alignas(sizeof(float) * width) Vector {
   float at[width];
 };
 
-template <bool vectors>
-__device__ __forceinline__ Part load_part(const float* __restrict__ row,
-                                          const unsigned int (&columns)[vector_width]) {
-  Part part;
-  if (vectors) {
-    const Vector<vector_width> loaded =
-        *reinterpret_cast<const Vector<vector_width>*>(row + columns[0]);
-#pragma unroll
-    for (int v = 0; v < vector_width; ++v) {
-      part.at[v] = loaded.at[v];
-    }
-  } else {
-#pragma unroll
-    for (int v = 0; v < vector_width; ++v) {
-      part.at[v] = row[columns[v]];
-    }
-  }
-  return part;
-}
-
+// Stores `width` consecutive sums, as far as there are columns left.
 template <int width, bool vectors>
 __device__ __forceinline__ void store(float* to, const float* sums, int left) {
   if (vectors) {
@@ -163,34 +100,24 @@ __device__ __forceinline__ void store(float* to, const float* sums, int left) {
   }
 }
 
-// Multiplies the four columns of a quad: all rows of B are asked for before the first is used.
-template <bool vectors>
-__device__ __forceinline__ void multiply(const Quad& quad, const float* __restrict__ B,
-                                         long long ldb, const unsigned int (&columns)[vector_width],
-                                         float (&sums)[lane_sums]) {
-  Part rows[4];
+// Consecutive sums in shared memory, loaded or added at once.
+template <int width>
+__device__ __forceinline__ void load_vector(float* to, const float* from) {
+  const Vector<width> loaded = *reinterpret_cast<const Vector<width>*>(from);
 #pragma unroll
-  for (int step = 0; step < 4; ++step) {
-    rows[step] = load_part<vectors>(B + quad.columns[step] * ldb, columns);
-  }
-#pragma unroll
-  for (int step = 0; step < 4; ++step) {
-#pragma unroll
-    for (int row = 0; row < panel_height; ++row) {
-#pragma unroll
-      for (int v = 0; v < vector_width; ++v) {
-        sums[row * vector_width + v] = fmaf(quad.values[step * panel_height + row],
-                                            rows[step].at[v], sums[row * vector_width + v]);
-      }
-    }
+  for (int v = 0; v < width; ++v) {
+    to[v] = loaded.at[v];
   }
 }
 
-// What is left of a lane's sums when those of the groups that share them have been added up: kept_sums of them from `first`
-// on, the same in `copies` groups beside each other.
-constexpr int kept_sums = lane_sums > sharing_groups ? lane_sums / sharing_groups : 1;
-constexpr int copies = sharing_groups > lane_sums ? sharing_groups / lane_sums : 1;
-constexpr int stored_width = kept_sums < vector_width ? kept_sums : vector_width;
+template <int width>
+__device__ __forceinline__ void add_vector(float* to, const float* from) {
+  const Vector<width> loaded = *reinterpret_cast<const Vector<width>*>(from);
+#pragma unroll
+  for (int v = 0; v < width; ++v) {
+    to[v] += loaded.at[v];
+  }
+}
 
 // Adds up the sums of the lane groups that share them. While a lane has several sums it keeps one half and gives the other
 // to a lane that keeps that one, so that no sum is added twice; a single sum is then added both ways.
@@ -218,6 +145,134 @@ __device__ __forceinline__ int add_groups(float (&sums)[lane_sums], int group) {
   return first;
 }
 
+// Which panel has a seat; rows above the last one of C where none has.
+__device__ __forceinline__ unsigned int panel_at(const unsigned char* packed, unsigned int seat) {
+  return reinterpret_cast<const unsigned short*>(packed + 134880)[seat];
+}
+
+// Sets whose panels have the same number of quads are a class; the longest stand first. As the classes are constants, where a
+// panel begins needs no load.
+struct PanelClass {
+  unsigned int quads;   // of a panel
+  unsigned int origin;  // the panel at seat p begins with quad origin + p * quads, modulo 2^32
+};
+
+__device__ __forceinline__ PanelClass class_of(unsigned int set) {
+  PanelClass own = {22, 0};
+  if (set >= 10) {
+    own = {16, 60};
+  }
+  if (set >= 34) {
+    own = {14, 128};
+  }
+  if (set >= 71) {
+    own = {13, 199};
+  }
+  if (set >= 174) {
+    own = {11, 547};
+  }
+  return own;
+}
+
+struct PanelQuads {
+  int quads;
+  size_t first;
+};
+
+__device__ __forceinline__ PanelQuads find_panel(unsigned int set, unsigned int seat) {
+  const PanelClass own = class_of(set);
+  return {static_cast<int>(own.quads), own.origin + seat * own.quads};
+}
+
+// Four columns of A and the values of the panel's rows there, column by column. A lane group that has none multiplies zeros.
+struct Quad {
+  unsigned int columns[4];
+  float values[4 * panel_height];
+};
+
+// Where the columns and the values of a quad are packed.
+struct QuadPlace {
+  const ColumnQuad* columns;
+  const Vector<4>* values;
+
+  __device__ __forceinline__ QuadPlace operator+(int quads) const {
+    return {columns + quads, values + quads * panel_height};
+  }
+  __device__ __forceinline__ void operator+=(int quads) { *this = *this + quads; }
+};
+
+__device__ __forceinline__ QuadPlace find_quad(const unsigned char* packed, size_t quad) {
+  return {reinterpret_cast<const ColumnQuad*>(packed + packed_header_bytes) + quad,
+          reinterpret_cast<const Vector<4>*>(packed + values_at) + quad * panel_height};
+}
+
+__device__ __forceinline__ Quad load_quad(const QuadPlace& place, unsigned int number) {
+  Quad result;
+  static_cast<void>(number);
+  const ColumnQuad four_columns = *place.columns;
+  result.columns[0] = four_columns.x;
+  result.columns[1] = four_columns.y;
+  result.columns[2] = four_columns.z;
+  result.columns[3] = four_columns.w;
+#pragma unroll
+  for (int i = 0; i < panel_height; ++i) {
+    const Vector<4> four = place.values[i];
+#pragma unroll
+    for (int part = 0; part < 4; ++part) {
+      result.values[4 * i + part] = four.at[part];
+    }
+  }
+  return result;
+}
+
+// A lane's part of a row of B. With `vectors` it is aligned and as wide as the lane's columns, and is loaded at once.
+struct Part {
+  float at[vector_width];
+};
+
+template <bool vectors>
+__device__ __forceinline__ Part load_part(const float* __restrict__ row,
+                                          const unsigned int (&columns)[vector_width]) {
+  Part part;
+  if (vectors) {
+    const Vector<vector_width> loaded =
+        *reinterpret_cast<const Vector<vector_width>*>(row + columns[0]);
+#pragma unroll
+    for (int v = 0; v < vector_width; ++v) {
+      part.at[v] = loaded.at[v];
+    }
+  } else {
+#pragma unroll
+    for (int v = 0; v < vector_width; ++v) {
+      part.at[v] = row[columns[v]];
+    }
+  }
+  return part;
+}
+
+// Multiplies the four columns of a quad: all rows of B are asked for before the first is used.
+template <bool vectors>
+__device__ __forceinline__ void multiply(const Quad& quad, const float* __restrict__ B,
+                                         long long ldb, const unsigned int (&columns)[vector_width],
+                                         float (&sums)[lane_sums]) {
+  Part rows[4];
+#pragma unroll
+  for (int step = 0; step < 4; ++step) {
+    rows[step] = load_part<vectors>(B + quad.columns[step] * ldb, columns);
+  }
+#pragma unroll
+  for (int step = 0; step < 4; ++step) {
+#pragma unroll
+    for (int row = 0; row < panel_height; ++row) {
+#pragma unroll
+      for (int v = 0; v < vector_width; ++v) {
+        sums[row * vector_width + v] = fmaf(quad.values[step * panel_height + row],
+                                            rows[step].at[v], sums[row * vector_width + v]);
+      }
+    }
+  }
+}
+
 // Programmatic dependent launch: the launcher lets this kernel begin before the one in front of it in the stream has ended.
 // Until wait_for_predecessor returns it may read the packed matrix only; B may not be there yet, and C may still be read.
 __device__ __forceinline__ void allow_successor() {
@@ -231,10 +286,9 @@ __device__ __forceinline__ void wait_for_predecessor() {
 #endif
 }
 
-// When `tuned`, N and both leading dimensions are the constant tuned_columns, which lets the compiler drop bounds and fold
-// addresses. When `vectors`, they and the places of B and C allow a lane to move its columns at once. The 1 in the launch
-// bounds lets the compiler take all the registers that it needs. `packed` is not __restrict__: else the compiler would move
-// what is read of it behind the wait for the kernel in front.
+// When `tuned`, N and both leading dimensions are the constant tuned_columns, which lets the compiler drop bounds and
+// fold addresses. When `vectors`, they and the places of B and C allow a lane to move its columns at once.
+// The 1 in the launch bounds lets the compiler take all the registers that it needs.
 template <bool tuned, bool vectors>
 __global__ void __launch_bounds__(threads_per_block, 1)
     digits_hidden_panel_kernel(const unsigned char* packed, const float* __restrict__ B,
@@ -243,123 +297,95 @@ __global__ void __launch_bounds__(threads_per_block, 1)
   const unsigned int N = tuned ? tuned_columns : given_columns;
   const long long ldb = tuned ? tuned_columns : given_ldb;
   const long long ldc = tuned ? tuned_columns : given_ldc;
+  extern __shared__ __align__(128) unsigned char shared_memory[];
+  float* const shared_sums = reinterpret_cast<float*>(shared_memory);
 
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  const int warp = static_cast<int>(threadIdx.x / 32);
-  const int part = warp / block_sets;    // which of the warps of its panels this is
-  const int group = lane / group_lanes;  // in the warp
-  const unsigned int tile = blockIdx.y * tile_columns;
-  const unsigned int column = tile + lane % group_lanes * vector_width;
-
-  // Columns of B behind its end are read at the last one, and not stored.
-  unsigned int columns[vector_width];
-#pragma unroll
-  for (int v = 0; v < vector_width; ++v) {
-    columns[v] = vectors ? (column < N ? column : 0) + v : (column + v < N ? column + v : N - 1);
-  }
-
-  // Sets go to the blocks in turn, so that each block has long ones and short ones.
-  const unsigned int set = warp % block_sets * blocks + blockIdx.x;
-  const unsigned int place = set * warp_panels + group / sharing_groups;
-  const PanelClass own = class_of(set);
-  const int quads = static_cast<int>(own.quads);
-  const int warp_first = part * sharing_groups;  // first quad of the panel that is this warp's
-  const int group_first = warp_first + group % sharing_groups;  // and this lane group's
-  const size_t panel_quad = own.origin + place * own.quads;
-  const float4* const panel_values =
-      reinterpret_cast<const float4*>(packed + values_at) + panel_quad * panel_height;
-  float sums[lane_sums] = {};
-
+  const unsigned int thread = threadIdx.x;
+  const unsigned int block = blockIdx.x;
+  const unsigned int tile = blockIdx.y;
+  const int part = thread / 32 / block_sets;
+  const int set = thread / 32 % block_sets;
+  const int place = thread % 32 / (sharing_groups * group_lanes);
+  const int group = thread / group_lanes % sharing_groups;
+  const int lane = thread % group_lanes;
+  const unsigned int set_of_grid = set * blocks + block;
+  const unsigned int seat = set_of_grid * warp_panels + place;
   allow_successor();
-  // The quads of the first round are asked for at once, those of each further one while the round before is multiplied.
-  const ColumnQuad* columns_of_quad =
-      reinterpret_cast<const ColumnQuad*>(packed + 256) + panel_quad + group_first;
-  const float4* values_of_quad = panel_values + group_first * panel_height;
-  int left = quads - group_first;
+  const unsigned int j = tile * tile_columns + lane * vector_width;
+  unsigned int columns[vector_width];
+  clamp_columns<vectors>(columns, j, N);
+  float sums[lane_sums] = {};
+  const auto [quads, first_of_panel] = find_panel(set_of_grid, seat);
+  const int warp_first = part * sharing_groups;
+  auto here = find_quad(packed, first_of_panel + group + warp_first);
+  int left = quads - group - warp_first;
+
+  // The first of it is asked for here, and each further one while the one before is multiplied.
   Quad next[quads_at_once] = {};
 #pragma unroll
-  for (int i = 0; i < quads_at_once; ++i) {
-    if (i * dealt_quads < left) {
-      next[i] =
-          load_quad(columns_of_quad + i * dealt_quads,
-                    values_of_quad + i * dealt_quads * panel_height, group_first + i * dealt_quads);
+  for (int q = 0; q < quads_at_once; ++q) {
+    if (q * dealt_quads < left) {
+      next[q] = load_quad(here + q * dealt_quads, quads - left + q * dealt_quads);
     }
   }
-  // The panels whose sums this thread stores in the end: consecutive elements where there are enough for all threads.
-  constexpr int panel_outputs = panel_height * tile_columns;
-  constexpr int outputs = block_panels * panel_outputs;
-  constexpr int width = outputs >= vector_width * threads_per_block ? vector_width : 1;
-  constexpr int stride = width * threads_per_block;
-  constexpr int stores = (outputs + stride - 1) / stride;
+  const int first_output = thread * output_width;
   unsigned int stored_panels[stores];
 #pragma unroll
-  for (int i = 0; i < stores; ++i) {
+  for (int s = 0; s < stores; ++s) {
     const int block_panel =
-        (width * static_cast<int>(threadIdx.x) + i * stride) / panel_outputs % block_panels;
-    stored_panels[i] =
-        panel_at(packed, (block_panel / warp_panels * blocks + blockIdx.x) * warp_panels +
-                             block_panel % warp_panels);
+        (first_output + s * outputs_at_once) / (panel_height * tile_columns) % block_panels;
+    const unsigned int seat_of_store =
+        (block_panel / warp_panels * blocks + block) * warp_panels + block_panel % warp_panels;
+    const auto stored_panel = panel_at(packed, seat_of_store);
+    stored_panels[s] = stored_panel;
   }
-
   wait_for_predecessor();
 #pragma unroll 1
-  for (int done = warp_first; done < quads; done += round_quads) {
-    columns_of_quad += round_quads;
-    values_of_quad += round_quads * panel_height;
-    left -= round_quads;
+  for (int quad = warp_first; quad < quads; quad += round_quads) {
+    here += round_quads;
+    left += -round_quads;
     Quad current[quads_at_once];
 #pragma unroll
-    for (int i = 0; i < quads_at_once; ++i) {
-      current[i] = next[i];
-      next[i] = Quad{};
-      if (i * dealt_quads < left) {
-        next[i] = load_quad(columns_of_quad + i * dealt_quads,
-                            values_of_quad + i * dealt_quads * panel_height,
-                            quads - left + i * dealt_quads);
+    for (int q = 0; q < quads_at_once; ++q) {
+      current[q] = next[q];
+      next[q] = Quad{};
+      if (q * dealt_quads < left) {
+        next[q] = load_quad(here + q * dealt_quads, quads - left + q * dealt_quads);
       }
     }
 #pragma unroll
-    for (int i = 0; i < quads_at_once; ++i) {
-      multiply<vectors>(current[i], B, ldb, columns, sums);
+    for (int q = 0; q < quads_at_once; ++q) {
+      multiply<vectors>(current[q], B, ldb, columns, sums);
     }
   }
-
-  const int first = add_groups(sums, group % sharing_groups);
-  // The warps leave their sums in shared memory, [warp of the panel][row of the block][column of the tile].
-  extern __shared__ __align__(128) unsigned char shared_memory[];
-  float* const shared_sums = reinterpret_cast<float*>(shared_memory);
-  if (group % sharing_groups % copies == 0) {
-    const int panel = warp % block_sets * warp_panels + group / sharing_groups;
+  const auto first_sum = add_groups(sums, group);
+  if (group % copies < 1) {
 #pragma unroll
-    for (int i = 0; i < kept_sums; i += stored_width) {
-      const int row = panel * panel_height + (first + i) / vector_width;
-      const int at = lane % group_lanes * vector_width + (first + i) % vector_width;
-      store<stored_width, true>(shared_sums + part * outputs + row * tile_columns + at, sums + i,
+    for (int e = 0; e < kept_sums; e += stored_width) {
+      const int place_in_block =
+          ((set * warp_panels + place) * panel_height + (e + first_sum) / vector_width) *
+              tile_columns +
+          lane * vector_width + (e + first_sum) % vector_width;
+      store<stored_width, true>(shared_sums + part * outputs + place_in_block, sums + e,
                                 stored_width);
     }
   }
   __syncthreads();
-
-  // Each thread adds up the sums of some elements of C.
 #pragma unroll
-  for (int i = 0; i < stores; ++i) {
-    const int output = width * static_cast<int>(threadIdx.x) + i * stride;
+  for (int s = 0; s < stores; ++s) {
+    const int output = first_output + s * outputs_at_once;
     if (output < outputs) {
-      Vector<width> total = *reinterpret_cast<const Vector<width>*>(shared_sums + output);
+      float total[output_width];
+      load_vector<output_width>(total, shared_sums + output);
 #pragma unroll
       for (int other = 1; other < panel_warps; ++other) {
-        const Vector<width> more =
-            *reinterpret_cast<const Vector<width>*>(shared_sums + other * outputs + output);
-#pragma unroll
-        for (int v = 0; v < width; ++v) {
-          total.at[v] += more.at[v];
-        }
+        add_vector<output_width>(total, shared_sums + other * outputs + output);
       }
       const unsigned int row =
-          stored_panels[i] * panel_height + output / tile_columns % panel_height;
-      const unsigned int at = tile + output % tile_columns;
-      if (row < rows_of_c) {
-        store<width, vectors>(C + row * ldc + at, total.at, at < N ? static_cast<int>(N - at) : 0);
+          stored_panels[s] * panel_height + output / tile_columns % panel_height;
+      const unsigned int at = tile * tile_columns + output % tile_columns;
+      if (row < M) {
+        store<output_width, vectors>(C + row * ldc + at, total, at < N ? N - at : 0);
       }
     }
   }
@@ -371,37 +397,44 @@ __global__ void __launch_bounds__(threads_per_block, 1)
 
 namespace {
 
+constexpr unsigned int blocks_of_grid = 128;
+constexpr unsigned int threads_of_block = 128;
 constexpr size_t shared_bytes = 1024;
-constexpr unsigned int most_tiles = 65535;  // of one launch
 
-// Whether a lane can move its part of each row of a matrix at once.
-bool allows_vectors(const float* matrix, int64_t leading_dimension) {
-  return reinterpret_cast<uintptr_t>(matrix) % (4 * vector_width) == 0 &&
-         leading_dimension % vector_width == 0;
-}
-
-template <bool tuned, bool vectors>
-cudaError_t prepare_kernel() {
-  // Asking for a kernel's attributes loads it, so that the first launch does not have to.
+// Asking for a kernel's attributes loads it, so that the first launch does not have to.
+template <typename Kernel>
+cudaError_t prepare_kernel(Kernel* kernel) {
   cudaFuncAttributes attributes;
-  const cudaError_t status =
-      cudaFuncGetAttributes(&attributes, digits_hidden_panel_kernel<tuned, vectors>);
+  const cudaError_t status = cudaFuncGetAttributes(&attributes, kernel);
   if (status != cudaSuccess || shared_bytes <= 48 * 1024) {
     return status;
   }
-  return cudaFuncSetAttribute(digits_hidden_panel_kernel<tuned, vectors>,
-                              cudaFuncAttributeMaxDynamicSharedMemorySize,
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                               static_cast<int>(shared_bytes));
+}
+
+constexpr unsigned int most_tiles = 65535;  // of one launch
+
+// Whether a lane can move its part of each row of a matrix at once.
+bool allows_vectors(const void* matrix, int64_t leading_dimension) {
+  return reinterpret_cast<uintptr_t>(matrix) % (sizeof(float) * vector_width) == 0 &&
+         leading_dimension % vector_width == 0;
 }
 
 }  // namespace
 
 extern "C" cudaError_t digits_hidden_panel_prepare(void) {
-  cudaError_t status = prepare_kernel<true, true>();
+  cudaError_t status = cudaSuccess;
   if (status == cudaSuccess) {
-    status = prepare_kernel<false, true>();
+    status = prepare_kernel(digits_hidden_panel_kernel<true, true>);
   }
-  return status == cudaSuccess ? prepare_kernel<false, false>() : status;
+  if (status == cudaSuccess) {
+    status = prepare_kernel(digits_hidden_panel_kernel<false, true>);
+  }
+  if (status == cudaSuccess) {
+    status = prepare_kernel(digits_hidden_panel_kernel<false, false>);
+  }
+  return status;
 }
 
 extern "C" cudaError_t digits_hidden_panel_spmm(const void* packed, const float* b, int64_t ldb,
@@ -413,6 +446,7 @@ extern "C" cudaError_t digits_hidden_panel_spmm(const void* packed, const float*
   if (reinterpret_cast<uintptr_t>(packed) % 16 != 0) {
     return cudaErrorMisalignedAddress;
   }
+  const unsigned char* const bytes = static_cast<const unsigned char*>(packed);
   const unsigned int columns = static_cast<unsigned int>(n);
   const bool vectors =
       columns % vector_width == 0 && allows_vectors(b, ldb) && allows_vectors(c, ldc);
@@ -421,9 +455,8 @@ extern "C" cudaError_t digits_hidden_panel_spmm(const void* packed, const float*
   const auto kernel = tuned     ? digits_hidden_panel_kernel<true, true>
                       : vectors ? digits_hidden_panel_kernel<false, true>
                                 : digits_hidden_panel_kernel<false, false>;
+
   cudaLaunchConfig_t launch = {};
-  launch.blockDim = dim3(threads_per_block);
-  launch.dynamicSmemBytes = shared_bytes;
   launch.stream = stream;
   int device = 0;
   int major = 0;
@@ -437,13 +470,15 @@ extern "C" cudaError_t digits_hidden_panel_spmm(const void* packed, const float*
     launch.numAttrs = 1;
   }
 
+  launch.blockDim = dim3(threads_of_block);
+  launch.dynamicSmemBytes = shared_bytes;
   for (unsigned int done = 0; done < columns;) {
     const unsigned int left = columns - done;
     const unsigned int tiles = left / tile_columns + (left % tile_columns != 0);
-    launch.gridDim = dim3(blocks, tiles < most_tiles ? tiles : most_tiles);
-    const cudaError_t status = cudaLaunchKernelEx(
-        &launch, kernel, static_cast<const unsigned char*>(packed), b + done,
-        static_cast<long long>(ldb), c + done, static_cast<long long>(ldc), left);
+    launch.gridDim = dim3(blocks_of_grid, tiles < most_tiles ? tiles : most_tiles);
+    const cudaError_t status =
+        cudaLaunchKernelEx(&launch, kernel, bytes, b + done, static_cast<long long>(ldb), c + done,
+                           static_cast<long long>(ldc), left);
     if (status != cudaSuccess || tiles <= most_tiles) {
       return status;
     }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <map>
 #include <set>
 
@@ -43,19 +44,35 @@ PackedAccess access_of(const LoopNest&, const transformer::TaskFormat&) {
 
 bool is_number(const Expression& value) { return value.affine() != nullptr && value.affine()->is_constant(); }
 
-/// The schedule's own constants, then those that follow from them.
-std::string constants_text(const Layer& layer) {
-  std::string own = "// The schedule.\n";
-  std::string following;
+bool names(const std::string& text, const std::string& name) {
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+    const std::size_t behind = at + name.size();
+    if ((at == 0 || !is_word(text[at - 1])) && (behind == text.size() || !is_word(text[behind]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The schedule's own constants, then those that follow from them; of all only what `rest` of the text names.
+std::string constants_text(const Layer& layer, std::string rest) {
   std::vector<NamedConstant> constants = layer.lowered.constants;
   for (const LoopNest& before : layer.lowered.before) {
     constants.insert(constants.end(), before.constants.begin(), before.constants.end());
   }
-  for (const NamedConstant& constant : constants) {
-    (is_number(constant.value) ? own : following) += c_constant("int", constant.name, print(constant.value), constant.why);
+  std::string own;
+  std::string following;
+  for (auto constant = constants.rbegin(); constant != constants.rend(); ++constant) {
+    if (names(rest, constant->name)) {
+      const std::string line = c_constant("int", constant->name, print(constant->value), constant->why);
+      std::string& part = is_number(constant->value) ? own : following;
+      part = line + part;
+      rest += line;
+    }
   }
   own += c_constant("unsigned int", "tuned_columns", fmt::format("{}", layer.bcol), "bCol");
-  return own + (following.empty() ? "" : "\n// What follows from it.\n" + following) + "\n";
+  return "// The schedule.\n" + own + (following.empty() ? "" : "\n// What follows from it.\n" + following) + "\n";
 }
 
 /// The text with those of the holes filled that it has.
@@ -106,18 +123,18 @@ std::string zeroing_name(const Layer& layer) { return layer.name + "_zero_rows";
 std::string device_text(const Layer& layer) {
   const LoopNest& nest = layer.lowered;
   const PackedAccess packed = std::visit([&](const auto& format) { return access_of(nest, format); }, layer.format);
-  std::string text = "namespace {\n\n" + constants_text(layer) + "// The matrix, and where its packed form has what.\n";
+  std::string rest = "// The matrix, and where its packed form has what.\n";
   for (const std::string& line : packed.constants) {
-    text += line;
+    rest += line;
   }
-  text += "\n" + instructions_text(layer);
+  rest += "\n" + instructions_text(layer);
   for (const LoopNest& before : nest.before) {
     const KernelText zeroing = print_kernel(before, zeroing_name(layer), packed);
-    text += "// Sets the rows of C that several tasks add to to zero, before they do.\n" + zeroing.kernel + "\n";
+    rest += "// Sets the rows of C that several tasks add to to zero, before they do.\n" + zeroing.kernel + "\n";
   }
   const KernelText main = print_kernel(nest, kernel_name(layer), packed);
-  text += main.functions + variants_comment + (nest.vectors ? vectors_comment : "") + bounds_comment + main.kernel;
-  return text + "\n}  // namespace\n";
+  rest += main.functions + variants_comment + (nest.vectors ? vectors_comment : "") + bounds_comment + main.kernel;
+  return "namespace {\n\n" + constants_text(layer, rest) + rest + "\n}  // namespace\n";
 }
 
 }  // namespace esc

@@ -15,7 +15,7 @@ class MaxPacked : public Workshop {
  protected:
   void SetUp() override {
     ASSERT_EQ(
-        escgen({"sample", "-o", "b.mtx", "--rows", "256", "--cols", "300", "--sparsity", "0.9", "--seed", "5"}).status,
+        escgen({"sample", "-o", "b.mtx", "--rows", "256", "--cols", "300", "--sparsity", "0.8", "--seed", "5"}).status,
         0);
   }
 

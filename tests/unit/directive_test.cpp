@@ -129,7 +129,7 @@ TEST(Script, WithADirectiveOfSeveralFormsIsToldThemAll) {
   EXPECT_THAT(refusal("map(i, blocks)"),
               HasSubstr("write map(LOOP, grid) or map(LOOP, lanes, columns=NUMBER, threads=NUMBER)"));
   EXPECT_THAT(refusal("transform(A, tiles)"),
-              HasSubstr("write transform(ARRAY, lists) or transform(ARRAY, regions, NUMBER) or "
+              HasSubstr("write transform(ARRAY, lists) or transform(ARRAY, regions) or "
                         "transform(ARRAY, tasks, NUMBER)"));
 }
 

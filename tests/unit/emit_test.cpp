@@ -34,7 +34,7 @@ std::string as_is(const std::string&, const std::string& text) { return text; }
 TEST(KernelSource, HoldsTheConstantsOfTheLayer) {
   const std::string text = kernel_source(layer_of(two_patterns, "4-2-1-64").layer);
   EXPECT_THAT(text, HasSubstr("constexpr unsigned int tuned_columns = 64;"));
-  EXPECT_THAT(text, HasSubstr("constexpr unsigned int blocks = 2;"));
+  EXPECT_THAT(text, HasSubstr("constexpr unsigned int blocks_of_grid = 2;"));
   EXPECT_THAT(text, HasSubstr("cudaMemsetAsync(c, 0, row_bytes * 4, stream)"));
   EXPECT_THAT(text, HasSubstr("constexpr int threads_per_block = 64;"));
   EXPECT_THAT(text, HasSubstr("pattern " + layer_of(two_patterns, "4-2-1-64").layer.fingerprint.pattern.substr(0, 12)));
