@@ -111,10 +111,12 @@ std::string launch_text(const LoopNest& nest) {
                      sizes);
 }
 
-std::string prepare_text(const LoopNest& nest, const std::string& kernel, const LaunchPlan& plan) {
+std::string prepare_text(const Layer& layer) {
+  const LoopNest& nest = layer.lowered;
+  const std::string kernel = kernel_name(layer);
   std::vector<std::string> instances;
-  if (plan.zeroing) {
-    instances.push_back(plan.zeroing->kernel);
+  if (!nest.before.empty()) {
+    instances.push_back(zeroing_name(layer));
   }
   for (const char* variant : {"<true, true>", "<false, true>", "<false, false>"}) {
     if (nest.vectors) {
@@ -160,7 +162,7 @@ std::map<std::string, std::string> launcher_holes(const Layer& layer) {
           {"THREADS", fmt::format("{}", plan.threads)},
           {"SHARED_BYTES", fmt::format("{}", plan.shared_bytes)},
           {"HOST_FUNCTIONS", functions},
-          {"PREPARE", prepare_text(nest, kernel, plan)},
+          {"PREPARE", prepare_text(layer)},
           {"VARIANT", variant_text(nest, kernel)},
           {"LAUNCH_ATTRIBUTES", plan.programmatic ? launch_attributes : ""},
           {"BEFORE", before_text(layer, plan)},

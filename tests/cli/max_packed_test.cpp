@@ -56,7 +56,7 @@ TEST_F(MaxPacked, TakesTheNextInRankThatIsWithinIt) {
   ASSERT_LT(std::stod(limit), best) << "the matrix is not one for this test";
   const nlohmann::json small = layer({"--max-packed", limit});
   EXPECT_LE(ratio(small), std::stod(limit));
-  EXPECT_THAT(small["schedule_source"].get<std::string>(), HasSubstr("in rank, the first within " + limit + " of CSR"));
+  EXPECT_THAT(small["schedule_source"].get<std::string>(), HasSubstr(fmt::format("in rank, the first within {} of CSR", std::stod(limit))));
   const nlohmann::json between = layer({"--max-packed", std::to_string((best + std::stod(limit)) / 2)});
   EXPECT_LE(ratio(between), (best + std::stod(limit)) / 2);
 }
