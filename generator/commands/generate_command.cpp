@@ -21,6 +21,7 @@ struct GenerateLine {
   std::vector<std::string> gpus;
   std::vector<std::string> architectures;
   std::string database;
+  std::string schedule_file;
   std::string dtype = "f32";
   std::string layout = "kn";
   double min_sparsity = 0;
@@ -80,6 +81,9 @@ std::vector<LayerRequest> requests_of(const GenerateLine& line) {
     const std::vector<std::int64_t> bcols = parse_bcols(line.bcols);
     for (const std::int64_t bcol : bcols) {
       requests.push_back(line.layer);
+      if (!line.schedule_file.empty()) {
+        requests.back().schedule = schedule_text("", line.schedule_file);
+      }
       requests.back().bcol = bcol;
       requests.back().name =
           bundle_name(line.name ? *line.name : default_name(line.layer.matrix), bcol, bcols.size() > 1);
@@ -142,9 +146,13 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
       ->add_option(
           "--schedule", line->layer.schedule,
           "auto: the best known by measurement; published: the paper's for the A100, of family atomic; or one as "
-          "UFi-UFk-WarpTile-ThreadBlockSize or FAMILY:key=value,...")
+          "UFi-UFk-WarpTile-ThreadBlockSize, FAMILY:key=value,... or directives as in 'unroll(i, 2); enumerate(); ...'")
       ->capture_default_str()
       ->excludes(spec);
+  command
+      ->add_option("--schedule-file", line->schedule_file, "Directives from a file: one a line, # begins a comment")
+      ->excludes(spec)
+      ->excludes("--schedule");
   command->add_option("--kernel", line->layer.kernel, "C file with the input loop nest (default: the shipped SpMM)")
       ->excludes(spec);
   command->add_option(

@@ -2,13 +2,14 @@
 #include "generator/commands/input.h"
 #include "generator/ir/print.h"
 #include "generator/pipeline.h"
-#include "generator/schedule/schedule.h"
+#include "generator/schedule/schedule_choice.h"
 
 namespace esc {
 namespace {
 
 struct LowerRequest {
   std::string schedule;
+  std::string schedule_file;
   std::string kernel;
   std::vector<std::string> patterns;
   bool dump_steps = false;
@@ -38,12 +39,22 @@ std::optional<std::vector<Pattern>> parse_patterns(const std::vector<std::string
   return patterns;
 }
 
+/// Rows of a panel: as many as the row loop is unrolled by.
+int rows_of_panel(const std::vector<Directive>& directives) {
+  for (const Directive& directive : directives) {
+    if (const auto* rows = std::get_if<Unroll>(&directive)) {
+      return rows->factor;
+    }
+  }
+  return 1;
+}
+
 ExitStatus run(const LowerRequest& request) {
-  const Schedule schedule = parse_schedule(request.schedule);
-  const std::vector<Directive> directives = expand(schedule);
+  const ScheduleChoice choice = parse_choice(schedule_text(request.schedule, request.schedule_file), "user");
+  const std::vector<Directive> directives = directives_of(choice);
   const auto steps = lower_by_steps(read_loop_nest(request.kernel), directives,
-                                    parse_patterns(request.patterns, panel_height(schedule)));
-  fmt::print("schedule   {}\ndirectives {}\n", print(schedule), print(directives));
+                                    parse_patterns(request.patterns, rows_of_panel(directives)));
+  fmt::print("schedule   {}\ndirectives {}\n", text_of(choice), print(directives));
   if (!request.dump_steps) {
     fmt::print("\n{}", print(steps.back().nest));
     return ExitStatus::done;
@@ -65,8 +76,12 @@ void add_lower_command(CLI::App& program, const CommonOptions&, Action& action) 
       add_command(program, "lower", "Show the loop nest, after each step of the transformation or at its end",
                   "escgen lower --schedule 4-2-2-64 --dump-steps --pattern 1101");
   const auto request = std::make_shared<LowerRequest>();
-  command->add_option("--schedule", request->schedule, "UFi-UFk-WarpTile-ThreadBlockSize or FAMILY:key=value,...")
-      ->required();
+  CLI::Option* const schedule = command->add_option(
+      "--schedule", request->schedule,
+      "UFi-UFk-WarpTile-ThreadBlockSize, FAMILY:key=value,... or directives as in 'unroll(i, 2); enumerate(); ...'");
+  CLI::Option* const file = command->add_option("--schedule-file", request->schedule_file,
+                                                "The same from a file: a directive a line, # begins a comment");
+  schedule->excludes(file);
   command->add_flag("--dump-steps", request->dump_steps, "Print the nest after every step");
   command->add_option("--kernel", request->kernel, "C file with the input loop nest (default: the shipped SpMM)");
   command->add_option("--pattern", request->patterns, "Enumerate only this pattern, row 0 rightmost (repeatable)");

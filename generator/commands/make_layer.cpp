@@ -106,7 +106,7 @@ void check_packed(const LayerRequest& request, const SparseMatrix& matrix, const
   if (const double ratio = packed_ratio(request, matrix, choice); ratio > max_packed) {
     throw UserError(
         fmt::format("--max-packed {}", max_packed),
-        fmt::format("{} packs {} into {:.2f} of its bytes as CSR", print(choice.schedule), request.name, ratio),
+        fmt::format("{} packs {} into {:.2f} of its bytes as CSR", text_of(choice), request.name, ratio),
         fmt::format("leave the schedule to auto, or allow {}", allowance_for(ratio)));
   }
 }
@@ -151,7 +151,7 @@ GeneratedLayer generate_automatically(const LayerRequest& request, const Generat
     return generate_with(request, matrix, with_sharing_note(with_device_note(choice, request), request));
   } catch (const UnsuitableSchedule& refusal) {
     ScheduleChoice fallback = uneven_rows_schedule(request.bcol);
-    fallback.source += fmt::format(", because {} is illegal for this matrix", print(choice.schedule));
+    fallback.source += fmt::format(", because {} is illegal for this matrix", text_of(choice));
     return generate_with(request, matrix, with_sharing_note(fallback, request));
   }
 }
@@ -169,11 +169,11 @@ GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode,
     return generate_automatically(request, mode, matrix);
   }
   ScheduleChoice choice = is_looked_up(request.schedule) ? published_schedule(request.bcol)
-                                                         : ScheduleChoice{parse_schedule(request.schedule), "user"};
+                                                         : parse_choice(request.schedule, "user");
   if (!mode.compaction) {
     auto* atomic = std::get_if<AtomicSchedule>(&choice.schedule);
-    if (atomic == nullptr) {
-      throw ScheduleError(print(choice.schedule), "has no cases that compaction could leave apart",
+    if (atomic == nullptr || !choice.script.empty()) {
+      throw ScheduleError(text_of(choice), "has no cases that compaction could leave apart",
                           "give --no-compaction with a schedule of family atomic");
     }
     atomic->compaction = false;

@@ -53,6 +53,11 @@ std::uint64_t blocks_of(const Layer& layer) {
   return std::uint64_t{plan.grid_x} * plan.grid_y;
 }
 
+/// Threads of each of them.
+std::uint64_t threads_of(const Layer& layer) {
+  return layer.statistics.nonzeros == 0 ? 0 : launch_plan(layer).threads;
+}
+
 nlohmann::json summary(const GeneratedLayer& generated) {
   const Layer& layer = generated.layer;
   return {{"name", layer.name},
@@ -60,10 +65,10 @@ nlohmann::json summary(const GeneratedLayer& generated) {
           {"k", layer.statistics.columns},
           {"nnz", layer.statistics.nonzeros},
           {"bcol", layer.bcol},
-          {"schedule", print(layer.choice.schedule)},
+          {"schedule", text_of(layer.choice)},
           {"schedule_source", layer.choice.source},
           {"notes", layer.choice.notes},
-          {"family", family(layer.choice.schedule)},
+          {"family", family_of(layer.choice)},
           {"blocks", blocks_of(layer)},
           {"packed_bytes", packed_bytes(layer)},
           {"csr_bytes", layer.statistics.csr_bytes},
@@ -75,13 +80,13 @@ void print_summary(const GeneratedLayer& generated) {
   fmt::print("layer      {}: {} x {}, {} non-zeros ({:.1f} % zeros), made for bCol {}\n", layer.name,
              layer.statistics.rows, layer.statistics.columns, layer.statistics.nonzeros,
              100 * layer.statistics.sparsity, layer.bcol);
-  fmt::print("schedule   {} ({})\n", print(layer.choice.schedule), layer.choice.source);
+  fmt::print("schedule   {} ({})\n", text_of(layer.choice), layer.choice.source);
   for (const std::string& note : layer.choice.notes) {
     fmt::print("note       {}\n", note);
   }
   const auto bytes = static_cast<double>(packed_bytes(layer));
   fmt::print("kernel     {} blocks of {} threads, {} bytes packed ({:.2f} of CSR, {:.2f} of dense)\n", blocks_of(layer),
-             threads_per_block(layer.choice.schedule), packed_bytes(layer),
+             threads_of(layer), packed_bytes(layer),
              bytes / static_cast<double>(layer.statistics.csr_bytes),
              bytes / static_cast<double>(layer.statistics.dense_bytes));
 }

@@ -66,7 +66,7 @@ class SpecEntry {
     check_name(request.name);
     request.schedule = entry_.contains("schedule") ? text("schedule") : "auto";
     if (!is_looked_up(request.schedule)) {
-      check_legal(parse_schedule(request.schedule), bcol);
+      check_legal(parse_choice(request.schedule, "user"), bcol);
     }
     request.kernel = entry_.contains("kernel") ? beside(text("kernel")) : "";
     request.read.seed = entry_.contains("seed") ? seed() : 0;

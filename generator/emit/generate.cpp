@@ -120,7 +120,7 @@ Environment sizes_of(const transformer::RegionFormat& format) {
 
 transformer::RegionFormat plan_regions(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
   const transformer::RegionFormat format = transformer::plan_regions(csr_view(matrix), regions_of(nest.packed));
-  const std::string schedule = print(options.choice.schedule);
+  const std::string schedule = text_of(options.choice);
   check_size(format, options.source_file);
   check_sums(schedule, nest.packed, format, options.max_group_columns);
   check_shared_memory(schedule, shared_bytes(nest, sizes_of(format)), options.architectures);
@@ -152,7 +152,7 @@ Packing pack_tasks(const LoopNest& nest, const SparseMatrix& matrix, const Gener
 }
 
 [[noreturn]] void refuse_unpacked(const GenerateOptions& options) {
-  throw ScheduleError(print(options.choice.schedule), "leaves the sparse array as it is", "transform it: transform(A, ...)");
+  throw ScheduleError(text_of(options.choice), "leaves the sparse array as it is", "transform it: transform(A, ...)");
 }
 
 /// The matrix in the form that the lowered nest reads.
@@ -193,10 +193,23 @@ std::optional<std::vector<Pattern>> patterns_of(const std::vector<Directive>& di
   }
   for (const Directive& directive : directives) {
     if (const auto* rows = std::get_if<Unroll>(&directive)) {
-      return take_census(matrix, rows->factor).patterns();
+      // A height that no pattern has is refused by the step, with the directive.
+      const bool countable = rows->factor >= 1 && rows->factor <= static_cast<int>(transformer::max_height);
+      return countable ? std::optional(take_census(matrix, rows->factor).patterns()) : std::nullopt;
     }
   }
   return std::nullopt;
+}
+
+/// A script may end before there is a kernel to print.
+void check_final(const LoopNest& lowered, const GenerateOptions& options) {
+  if (lowered.packed.kind == PackedForm::Kind::none) {
+    refuse_unpacked(options);
+  }
+  if (lowered.packed.kind != PackedForm::Kind::lists && lowered.find_array("current") == nullptr) {
+    throw ScheduleError(text_of(options.choice), "takes columns of A one by one, for which there is no kernel",
+                        "vectorize the columns of C and batch those of A: vectorize(j); batch(k, 4)");
+  }
 }
 
 constexpr const char* manifest_name = "manifest.json";
@@ -204,16 +217,17 @@ constexpr const char* manifest_name = "manifest.json";
 }  // namespace
 
 std::uint64_t planned_bytes(const SparseMatrix& matrix, const GenerateOptions& options) {
-  check_legal(options.choice.schedule, options.bcol);
-  const std::vector<Directive> directives = expand(options.choice.schedule);
+  check_legal(options.choice, options.bcol);
+  const std::vector<Directive> directives = directives_of(options.choice);
   return plan_layer(lower(spmm_nest(), directives, patterns_of(directives, matrix)), matrix, options);
 }
 
 GeneratedLayer generate_layer(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options) {
-  check_legal(options.choice.schedule, options.bcol);
+  check_legal(options.choice, options.bcol);
   check_sizes(nest, matrix, options.bcol);
-  const std::vector<Directive> directives = expand(options.choice.schedule);
+  const std::vector<Directive> directives = directives_of(options.choice);
   LoopNest lowered = lower(nest, directives, patterns_of(directives, matrix));
+  check_final(lowered, options);
   Packing packing = pack_layer(lowered, matrix, options);
   packing.sizes.merge(Environment{{"M", matrix.rows}, {"K", matrix.columns}, {"N", options.bcol}});
   Layer layer{.name = options.name,

@@ -20,10 +20,10 @@ double rounded(double value) { return std::stod(fmt::format("{:.2e}", value)); }
 
 json schedule_entry(const Layer& layer) {
   std::vector<std::string> directives;
-  for (const Directive& directive : expand(layer.choice.schedule)) {
+  for (const Directive& directive : directives_of(layer.choice)) {
     directives.push_back(print(directive));
   }
-  return {{"text", print(layer.choice.schedule)}, {"directives", directives}, {"source", layer.choice.source}};
+  return {{"text", text_of(layer.choice)}, {"directives", directives}, {"source", layer.choice.source}};
 }
 
 json verification_entry(const std::optional<VerificationRecord>& verification) {
@@ -115,7 +115,7 @@ std::string manifest_json(const Layer& layer, const std::optional<VerificationRe
                       {"pattern_sha256", layer.fingerprint.pattern},
                       {"values_sha256", layer.fingerprint.values},
                       {"loop_nest", print(layer.input)},
-                      {"family", family(layer.choice.schedule)},
+                      {"family", family_of(layer.choice)},
                       {"schedule", schedule_entry(layer)},
                       {"architectures", architectures},
                       {"packed_bytes", packed_bytes(layer)},

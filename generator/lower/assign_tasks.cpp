@@ -7,7 +7,6 @@
 #include "generator/ir/rewrite.h"
 #include "generator/lower/mapped_nest.h"
 #include "generator/lower/thread_nest.h"
-#include "generator/lower/zero_split_rows.h"
 #include "generator/schedule/rows_schedule.h"
 
 namespace esc {
@@ -72,11 +71,10 @@ LoopNest assign_tasks(const LoopNest& nest, const AssignTasks& directive) {
   result.derived_sizes.push_back({"blocks", Affine::of("heavy_blocks") + Affine::of("light_blocks"), 1});
   result.packed.warps = directive.warps;
   result.packed.groups = directive.groups;
-  result.before = {zero_split_rows(nest)};
+  result.zeroed = Zeroed::output;
   result.story.push_back(fmt::format(
       "A task of more than {} non-zeros is heavy: a warp takes it, whose lane groups share its non-zeros. A light task has "
-      "one lane group. A row that is one task is stored; the tasks of a row that is split are added to it atomically, and a "
-      "small kernel in front sets just those rows to zero.",
+      "one lane group.",
       nest.packed.light));
   return result;
 }

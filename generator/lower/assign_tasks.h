@@ -15,8 +15,7 @@ namespace esc {
 ///          stride = is_heavy ? G : 1; start = is_heavy ? group : 0;
 ///          for (j) for (c = start; c < length; c += stride) { k = ..; atomicAdd(&C[i][j], ..); } }
 ///
-/// The adds are atomic, because a row may have several tasks; `split` says whether it has. A nest in front sets just the
-/// rows that are split to zero. Stands after the data transformation, which makes the heavy tasks the first ones.
+/// The adds are atomic, because a row may have several tasks; `split` says whether it has. Stands after the data transformation, which makes the heavy tasks the first ones.
 /// Refuses any loop but that over tasks, and more than 16 warps or 32 groups.
 LoopNest assign_tasks(const LoopNest& nest, const AssignTasks& directive);
 

@@ -1,5 +1,7 @@
 #include "generator/lower/pack_regions.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -87,6 +89,7 @@ LoopNest pack_regions(const LoopNest& nest, const PackRegions& directive) {
     throw ScheduleError(directive, "the sums are not in registers",
                         "split the reduction loop and accumulate its sums first");
   }
+  check_full_warps(count_threads(nest, parts, Mapping::lane_digit), nest.constant("sharing_groups"), directive);
   parts.body[at] = Node{read_quads(std::get<Loop>(parts.body[at].content))};
   parts.body = look_up_panels(parts.body);
   const auto count = std::ranges::find_if(parts.body, counts_columns);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+#include <cstdint>
 #include <utility>
 
 #include "generator/ir/rewrite.h"
@@ -43,6 +45,10 @@ LoopNest pack_tasks(const LoopNest& nest, const PackTasks& directive) {
   const Loop* pieces = find_loop(nest.body, "piece");
   if (row == nullptr || pieces == nullptr) {
     throw ScheduleError(directive, "the rows are not cut", "cut the rows into tasks first");
+  }
+  if (!std::has_single_bit(static_cast<std::uint64_t>(directive.light)) || directive.light > pieces_longest(*pieces)) {
+    throw ScheduleError(directive, fmt::format("light={} is no power of two up to {}", directive.light, pieces_longest(*pieces)),
+                        "give one, by which the tasks are told that a lane group takes alone");
   }
 
   Loop around = std::get<Loop>(pieces->body.back().content);

@@ -98,6 +98,7 @@ LoopNest share_sums(const LoopNest& nest, const ShareSums& directive) {
                     panels.begin(), panels.end());
 
   LoopNest result = put_together(nest, parts);
+  result.zeroed = Zeroed::nothing;
   result.constants.push_back({"outputs", index("block_rows") * index("tile_columns"), "elements of C of a block"});
   result.constants.push_back(
       {"output_width",

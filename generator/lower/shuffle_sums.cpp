@@ -1,10 +1,15 @@
 #include "generator/lower/shuffle_sums.h"
 
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstdint>
 #include <utility>
 
 #include "generator/ir/rewrite.h"
 #include "generator/lower/mapped_nest.h"
 #include "generator/lower/thread_nest.h"
+#include "generator/lower/zero_split_rows.h"
 
 namespace esc {
 namespace {
@@ -80,6 +85,16 @@ Block shuffle_task(const Branch& present) {
                       {Node{Branch{index("present"), {Node{sums}}}}}}}};
 }
 
+/// Every step leaves a lane with one half of its sums, and in the end with whole rows or with an even part of one.
+void check_halves(const LoopNest& nest, const ShuffleSums& directive) {
+  const auto rows = static_cast<std::uint64_t>(nest.constant("panel_height"));
+  const auto groups = static_cast<std::uint64_t>(nest.constant("sharing_groups"));
+  if (!std::has_single_bit(rows) && rows % groups != 0) {
+    throw ScheduleError(directive, fmt::format("{} lane groups cannot halve the sums of {} rows", groups, rows),
+                        "split over groups that divide the rows, or unroll by 1, 2, 4 or 8");
+  }
+}
+
 }  // namespace
 
 LoopNest shuffle_sums(const LoopNest& nest, const ShuffleSums& directive) {
@@ -93,6 +108,7 @@ LoopNest shuffle_sums(const LoopNest& nest, const ShuffleSums& directive) {
   if (parts.body.size() != place + 2 || (branch != nullptr && branch->condition != index("present"))) {
     throw ScheduleError(directive, "the sums of the lane groups are already added up", "shuffle once");
   }
+  check_halves(nest, directive);
   const Block joined = branch != nullptr ? shuffle_task(*branch) : shuffle_panel(nest, std::get<Loop>(to_c.content));
   parts.body.pop_back();
   parts.body.insert(parts.body.end(), joined.begin(), joined.end());
@@ -100,6 +116,15 @@ LoopNest shuffle_sums(const LoopNest& nest, const ShuffleSums& directive) {
   const Expression sums = index("lane_sums");
   const Expression groups = index("sharing_groups");
   LoopNest result = put_together(nest, parts);
+  if (branch != nullptr) {
+    result.before = {zero_split_rows(nest)};
+    result.zeroed = Zeroed::nothing;
+    result.story.emplace_back(
+        "A row that is one task is stored; the tasks of a row that is split are added to it atomically, and a small kernel in "
+        "front sets just those rows to zero.");
+  } else if (nest.constant("panel_warps") == 1) {
+    result.zeroed = Zeroed::nothing;
+  }
   result.constants.push_back({"kept_sums", choose(less(groups, sums), quotient(sums, groups), 1), "of a lane, when groups are added up"});
   result.constants.push_back({"copies", choose(less(sums, groups), quotient(groups, sums), 1), "lane groups that keep the same ones"});
   result.constants.push_back({"stored_width",

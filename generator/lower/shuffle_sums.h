@@ -14,7 +14,7 @@ namespace esc {
 ///          row = i + (e + first_sum) / vector_width; .. C[row][at + w] = sums[e + w]; }
 ///
 /// What no other warp adds to is stored from here on. Of tasks only the heavy ones are shared: the light ones go to C
-/// as they are. Stands after the sums are in registers.
+/// as they are, rows that are one task are stored, and a nest in front sets just the rows that are split to zero. Stands after the sums are in registers.
 /// Refuses sums that are not in registers, and adding them up twice.
 LoopNest shuffle_sums(const LoopNest& nest, const ShuffleSums& directive);
 

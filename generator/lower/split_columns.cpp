@@ -59,6 +59,7 @@ LoopNest split_columns(const LoopNest& nest, const SplitColumns& directive) {
   parts.add_lanes("group", "sharing_groups", Role::reduction);
 
   LoopNest result = put_together(nest, parts);
+  result.zeroed = directive.warps * directive.groups > 1 ? Zeroed::output : Zeroed::nothing;
   result.constants.push_back({"panel_warps", directive.warps, "warps: warps that share the columns of a panel"});
   result.constants.push_back(
       {"sharing_groups", directive.groups, "groups: lane groups of a warp that share them"});

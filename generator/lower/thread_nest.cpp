@@ -7,6 +7,7 @@
 
 #include "generator/ir/evaluate.h"
 #include "generator/ir/rewrite.h"
+#include "generator/lower/mapped_nest.h"
 
 namespace esc {
 namespace {
@@ -147,6 +148,13 @@ std::int64_t count_threads(const LoopNest& nest, const ThreadNest& parts, Mappin
     count *= loop.mapping == mapping ? evaluate_index(loop.upper, constants) : 1;
   }
   return count;
+}
+
+void check_full_warps(std::int64_t lanes, std::int64_t groups, const Directive& directive) {
+  if (lanes != warp_size) {
+    throw ScheduleError(directive, fmt::format("{} of a warp's {} lanes have work", lanes, warp_size),
+                        fmt::format("give it groups={}", groups * warp_size / lanes));
+  }
 }
 
 }  // namespace esc

@@ -51,4 +51,8 @@ void check_sparse(const LoopNest& nest, const Directive& directive, const std::s
 /// Lanes and warps of a block together.
 std::int64_t count_threads(const LoopNest& nest, const ThreadNest& parts, Mapping mapping);
 
+/// Throws ScheduleError unless `lanes`, with so many lane groups that share columns, are a whole warp: a lane without a part
+/// of the work would repeat that of another.
+void check_full_warps(std::int64_t lanes, std::int64_t groups, const Directive& directive);
+
 }  // namespace esc

@@ -75,6 +75,11 @@ LoopNest tile_columns(const LoopNest& nest, const TileColumns& directive) {
   }
   check_lanes(directive, count_threads(nest, parts, Mapping::lane_digit));
 
+  if (nest.packed.kind == PackedForm::Kind::tasks) {
+    check_full_warps(count_threads(nest, parts, Mapping::lane_digit) * directive.columns / directive.vector,
+                     nest.constant("sharing_groups"), directive);
+  }
+
   const Loop column = *found;
   Block tiled{define(column.iterator, index("tile") * index("tile_columns") + index("lane") * index("vector_width"),
                      ScalarType::u32)};

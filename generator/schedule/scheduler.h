@@ -1,22 +1,12 @@
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "generator/schedule/schedule.h"
-#include "generator/schedule/schedule_database.h"
+#include "generator/schedule/schedule_choice.h"
 
 namespace esc {
-
-/// A schedule with where it came from, for the manifest and the user.
-struct ScheduleChoice {
-  Schedule schedule;
-  std::string source;  ///< "user", or "database: ...", "published: ...", "default: ..." with the evidence
-  std::vector<std::string> notes = {};        ///< what the user should know: that a library is faster, for example
-  std::optional<DatabaseHead> database = {};  ///< that it is from; absent where it is from none
-};
 
 /// A class within so many octaves of a layer is about such layers: what it says counts before what another database has
 /// for the layer. Between classes of the shipped database that are an octave apart, "TF32 is faster" in one holds for

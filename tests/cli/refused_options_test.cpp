@@ -35,7 +35,7 @@ TEST_F(RefusedOptions, CommandAndArguments) {
   expect_refusal({"verify", "out", "--device", "fpga"}, "fpga not in {host,gpu}");
   expect_refusal({"verify", "a.mtx"}, "a.mtx: is not a bundle's folder");
   expect_refusal({"inspect"}, "matrix is required");
-  expect_refusal({"lower"}, "--schedule is required");
+  expect_refusal({"lower"}, "--schedule: is not given; give --schedule or --schedule-file");
   expect_refusal({"sample"}, "--output is required");
 }
 

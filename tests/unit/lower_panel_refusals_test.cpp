@@ -165,6 +165,18 @@ INSTANTIATE_TEST_SUITE_P(
                     "the columns of A are not dealt to the threads; map the columns of C and split the reduction loop first"},
         StepRefusal{"accumulate twice", [] { accumulate_sums(accumulated, {}); },
                     "the sums are already in registers; accumulate once"},
+        StepRefusal{"half a warp",
+                    [] {
+                      pack_regions(accumulate_sums(split_columns(tiled, {"k", 2, 2}), {}), {"A"});
+                    },
+                    "transform(A, regions): 16 of a warp's 32 lanes have work; give it groups=4"},
+        StepRefusal{"three rows halved",
+                    [] {
+                      const LoopNest rows = enumerate(unroll(canonical, {"i", 3}), std::nullopt);
+                      const LoopNest owned_rows = own_panels(merge_patterns(rows, {}), {"i", 4, 2});
+                      shuffle_sums(accumulate_sums(split_columns(tile_columns(owned_rows, {"j", 8, 2}), {"k", 1, 4}), {}), {});
+                    },
+                    "shuffle(): 4 lane groups cannot halve the sums of 3 rows; split over groups that divide the rows"},
         StepRefusal{"shuffle too early", [] { shuffle_sums(dealt, {}); },
                     "the sums are not in registers; accumulate the sums first"},
         StepRefusal{"shuffle twice", [] { shuffle_sums(shuffled, {}); },

@@ -90,11 +90,17 @@ TEST(AssignTasks, GivesHeavyTasksAWarpAndLightOnesALaneGroup) {
   EXPECT_EQ(assigned.packed.light, 16);
 }
 
-TEST(AssignTasks, SetsSplitRowsToZeroInFront) {
-  ASSERT_EQ(assigned.before.size(), 1U);
-  EXPECT_EQ(assigned.before.front(), zero_split_rows(packed));
-  EXPECT_THAT(print(assigned.before.front()), HasSubstr("unsigned int row = number < split_rows ? SplitRows[number] : 0;\n"));
-  EXPECT_THAT(print(assigned.before.front()), HasSubstr("C[row][column] = 0;"));
+TEST(AssignTasks, WantsCToBeZero) {
+  EXPECT_EQ(assigned.zeroed, Zeroed::output);
+  EXPECT_TRUE(assigned.before.empty());
+}
+
+TEST(ShuffleSums, SetsSplitRowsToZeroInFront) {
+  EXPECT_EQ(shuffled.zeroed, Zeroed::nothing);
+  ASSERT_EQ(shuffled.before.size(), 1U);
+  EXPECT_EQ(shuffled.before.front(), zero_split_rows(accumulated));
+  EXPECT_THAT(print(shuffled.before.front()), HasSubstr("unsigned int row = number < split_rows ? SplitRows[number] : 0;\n"));
+  EXPECT_THAT(print(shuffled.before.front()), HasSubstr("C[row][column] = 0;"));
 }
 
 TEST(TileColumns, GivesEachLaneConsecutiveColumnsOfATask) {

@@ -1,0 +1,35 @@
+#include "generator/schedule/schedule_choice.h"
+
+namespace esc {
+
+bool is_script(std::string_view text) { return text.find('(') != std::string_view::npos; }
+
+ScheduleChoice parse_choice(const std::string& text, const std::string& source) {
+  if (!is_script(text)) {
+    return {parse_schedule(text), source};
+  }
+  ScheduleChoice choice;
+  choice.source = source;
+  choice.script = parse_script(text);
+  return choice;
+}
+
+std::vector<Directive> directives_of(const ScheduleChoice& choice) {
+  return choice.script.empty() ? expand(choice.schedule) : choice.script;
+}
+
+std::string text_of(const ScheduleChoice& choice) {
+  return choice.script.empty() ? print(choice.schedule) : print(choice.script);
+}
+
+std::string family_of(const ScheduleChoice& choice) {
+  return choice.script.empty() ? family(choice.schedule) : "script";
+}
+
+void check_legal(const ScheduleChoice& choice, long long bcol) {
+  if (choice.script.empty()) {
+    check_legal(choice.schedule, bcol);
+  }
+}
+
+}  // namespace esc

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generator/schedule/schedule.h"
+#include "generator/schedule/schedule_database.h"
+
+namespace esc {
+
+/// A schedule with where it came from, for the manifest and the user.
+struct ScheduleChoice {
+  Schedule schedule;
+  std::string source;  ///< "user", or "database: ...", "published: ...", "default: ..." with the evidence
+  std::vector<std::string> notes = {};        ///< what the user should know: that a library is faster, for example
+  std::optional<DatabaseHead> database = {};  ///< that it is from; absent where it is from none
+  std::vector<Directive> script = {};         ///< of the user's own, in place of the schedule; empty: none
+};
+
+/// Whether a schedule's text is a script of directives and not one of a family.
+bool is_script(std::string_view text);
+
+/// The schedule or script of this text. Throws ScheduleError.
+ScheduleChoice parse_choice(const std::string& text, const std::string& source);
+
+/// What the choice is made of: the script, or the directives that the schedule stands for.
+std::vector<Directive> directives_of(const ScheduleChoice& choice);
+/// The text by which it is given, and the name of its family: "script" for a script.
+std::string text_of(const ScheduleChoice& choice);
+std::string family_of(const ScheduleChoice& choice);
+
+/// Throws ScheduleError unless the schedule is legal for this bCol. What a script may say its steps decide.
+void check_legal(const ScheduleChoice& choice, long long bcol);
+
+}  // namespace esc

@@ -1,0 +1,90 @@
+// Schedules that the user writes directive by directive: as a text, as a file, and those that are refused.
+
+#include "tests/cli/workshop.h"
+
+namespace esc::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// What a schedule of family panel stands for, and its steps in two lines with remarks.
+constexpr const char* family_text = "panel:ufi=2,columns=64,vector=4,groups=2,warps=8,panels=1,ufk=4,stage=off,pdl=on";
+constexpr const char* script =
+    "unroll(i, 2); enumerate(); merge(); own(i, panels=1, warp=1); tile(j, columns=64, vector=4); "
+    "split(k, warps=8, groups=2); accumulate(); shuffle(); share(); transform(A, regions); vectorize(j); batch(k, 4); "
+    "prefetch(A); overlap()";
+/// One that no family has: a warp owns a panel of six rows alone, without registers of its own loads.
+constexpr const char* own_script =
+    "# a warp a panel\n"
+    "unroll(i, 6)\n"
+    "enumerate(); merge()\n"
+    "own(i, panels=4, warp=1)  # no sums to share\n"
+    "tile(j, columns=32, vector=2)\n"
+    "split(k, warps=1, groups=2); accumulate(); shuffle()\n"
+    "transform(A, regions); vectorize(j); batch(k, 8)\n";
+
+class Script : public Workshop {
+ protected:
+  void SetUp() override { write_matrix(); }
+
+  std::vector<std::string> generate(std::vector<std::string> more) const {
+    more.insert(more.begin(), {"generate", "a.mtx", "--bcol", "40", "-o", "out"});
+    return more;
+  }
+};
+
+TEST_F(Script, IsTheKernelOfTheFamilyItIsEqualTo) {
+  const ProcessResult generated = escgen(generate({"--schedule", script}));
+  ASSERT_EQ(generated.status, 0) << generated.errors;
+  EXPECT_THAT(generated.output, HasSubstr(std::string("schedule   ") + script + " (user)\n"));
+  EXPECT_THAT(generated.output, HasSubstr("verified   by emulation"));
+  const std::string of_the_script = read("out/a/a.cu");
+  ASSERT_EQ(escgen(generate({"--force", "--schedule", family_text})).status, 0);
+  const std::string of_the_family = read("out/a/a.cu");
+  const auto body = [](const std::string& text) { return text.substr(text.find("__global__")); };
+  EXPECT_EQ(body(of_the_script), body(of_the_family));
+}
+
+TEST_F(Script, OfAFileMakesAKernelThatIsVerifiedAndReproducible) {
+  write("mine.txt", own_script);
+  const ProcessResult generated = escgen(generate({"--schedule-file", "mine.txt"}));
+  ASSERT_EQ(generated.status, 0) << generated.errors;
+  EXPECT_THAT(generated.output, HasSubstr("verified   by emulation"));
+  EXPECT_THAT(parse_json(read("out/a/manifest.json"))["schedule"]["text"].get<std::string>(), StartsWith("unroll(i, 6); "));
+  EXPECT_EQ(escgen({"verify", "out/a"}).status, 0);
+  EXPECT_EQ(escgen(generate({"--schedule-file", "mine.txt", "--check"})).status, 0);
+}
+
+TEST_F(Script, IsShownByLower) {
+  write("mine.txt", own_script);
+  const ProcessResult shown = escgen({"lower", "--schedule-file", "mine.txt"});
+  ASSERT_EQ(shown.status, 0) << shown.errors;
+  EXPECT_THAT(shown.output, HasSubstr("directives unroll(i, 6); enumerate(); merge(); own(i, panels=4, warp=1);"));
+}
+
+TEST_F(Script, IsRefusedWithTheDirectiveTheRuleAndTheRemedy) {
+  const std::vector<std::pair<std::string, std::string>> wrong{
+      {"unroll(i, 9); enumerate()", "unroll(i, 9): UFi=9 is outside 1 to 8; the nearest legal value is 8"},
+      {"unroll(i, 2); enumerate()", "leaves the sparse array as it is; transform it: transform(A, ...)"},
+      {"unroll(i, 2); frob()", "frob(): there is no directive 'frob'; the directives are unroll, enumerate"},
+      {"tile(j, 64)", "tile(j, 64): is not of the form of tile; write tile(LOOP, columns=NUMBER, vector=NUMBER)"},
+      {"unroll(j, 2); enumerate()", "unroll(j, 2)"},
+      {"unroll(i, 3); enumerate(); merge(); own(i, panels=4, warp=1); tile(j, columns=32, vector=2); "
+       "split(k, warps=1, groups=2); accumulate(); shuffle()",
+       "shuffle(): 2 lane groups cannot halve the sums of 3 rows; split over groups that divide the rows"},
+      {"unroll(i, 1); enumerate(); merge(); cut(k, 8); transform(A, tasks, 16)", "light=16 is no power of two up to 8"},
+      {"unroll(i, 1); enumerate(); merge(); cut(k, 8); transform(A, tasks, 2); assign(task, warps=4, groups=2); "
+       "tile(j, columns=8, vector=1)",
+       "16 of a warp's 32 lanes have work; give it groups=4"},
+      {"enumerate(", "enumerate("},
+  };
+  for (const auto& [text, words] : wrong) {
+    expect_refusal(generate({"--schedule", text}), words);
+  }
+  expect_refusal(generate({"--schedule-file", "missing.txt"}), "missing.txt");
+  expect_refusal(generate({"--schedule", script, "--no-compaction"}), "has no cases that compaction could leave apart");
+}
+
+}  // namespace
+}  // namespace esc::cli
