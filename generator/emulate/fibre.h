@@ -13,7 +13,7 @@ namespace esc {
 inline constexpr std::size_t kThreadStackBytes = 256 * 1024;
 inline constexpr std::size_t kStackMargin = 128 * 1024;
 #else
-inline constexpr std::size_t kThreadStackBytes = 96 * 1024;
+inline constexpr std::size_t kThreadStackBytes = 512 * 1024;
 /// What the emulator itself may need below the frames of the text under check.
 inline constexpr std::size_t kStackMargin = 32 * 1024;
 #endif

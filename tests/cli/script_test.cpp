@@ -56,6 +56,17 @@ TEST_F(Script, OfAFileMakesAKernelThatIsVerifiedAndReproducible) {
   EXPECT_EQ(escgen(generate({"--schedule-file", "mine.txt", "--check"})).status, 0);
 }
 
+/// A body for each of many patterns, with its sums, in one function: a thread of it needs a deep stack.
+TEST_F(Script, MayLeaveTheCasesOfTallPanelsUncompacted) {
+  ASSERT_EQ(escgen({"sample", "--rows", "64", "--cols", "96", "--sparsity", "0.7", "-o", "tall.mtx"}).status, 0);
+  const ProcessResult generated =
+      escgen({"generate", "tall.mtx", "--bcol", "40", "-o", "out", "--schedule",
+              "unroll(i, 8); enumerate(); map(i, grid); map(j, lanes, columns=96, threads=32); coarsen(k, 3); "
+              "transform(A, lists)"});
+  EXPECT_EQ(generated.status, 0) << generated.errors;
+  EXPECT_THAT(generated.output, HasSubstr("verified   by emulation"));
+}
+
 TEST_F(Script, IsShownByLower) {
   write("mine.txt", own_script);
   const ProcessResult shown = escgen({"lower", "--schedule-file", "mine.txt"});
