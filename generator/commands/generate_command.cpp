@@ -7,6 +7,7 @@
 #include "generator/commands/layer_request.h"
 #include "generator/schedule/database_files.h"
 #include "generator/schedule/target.h"
+#include "generator/support/file.h"
 
 namespace esc {
 namespace {
@@ -79,11 +80,12 @@ std::vector<LayerRequest> requests_of(const GenerateLine& line) {
   std::vector<LayerRequest> requests;
   if (line.spec.empty()) {
     const std::vector<std::int64_t> bcols = parse_bcols(line.bcols);
+    LayerRequest layer = line.layer;
+    if (!line.schedule_file.empty()) {
+      layer.schedule = read_file(line.schedule_file);
+    }
     for (const std::int64_t bcol : bcols) {
-      requests.push_back(line.layer);
-      if (!line.schedule_file.empty()) {
-        requests.back().schedule = schedule_text("", line.schedule_file);
-      }
+      requests.push_back(layer);
       requests.back().bcol = bcol;
       requests.back().name =
           bundle_name(line.name ? *line.name : default_name(line.layer.matrix), bcol, bcols.size() > 1);

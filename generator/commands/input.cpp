@@ -105,14 +105,4 @@ std::string printable_file_name(const std::string& path) {
   return text;
 }
 
-std::string schedule_text(const std::string& text, const std::string& file) {
-  if (!file.empty()) {
-    return read_file(file);
-  }
-  if (text.empty()) {
-    throw UserError("--schedule", "is not given", "give --schedule or --schedule-file");
-  }
-  return text;
-}
-
 }  // namespace esc

@@ -32,7 +32,4 @@ std::string bundle_name(const std::string& layer, std::int64_t bcol, bool one_of
 /// are replaced.
 std::string printable_file_name(const std::string& path);
 
-/// The schedule that is given as a text or in a file. Throws UserError when both are empty.
-std::string schedule_text(const std::string& text, const std::string& file);
-
 }  // namespace esc

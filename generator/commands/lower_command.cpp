@@ -3,6 +3,7 @@
 #include "generator/ir/print.h"
 #include "generator/pipeline.h"
 #include "generator/schedule/schedule_choice.h"
+#include "generator/support/file.h"
 
 namespace esc {
 namespace {
@@ -39,21 +40,21 @@ std::optional<std::vector<Pattern>> parse_patterns(const std::vector<std::string
   return patterns;
 }
 
-/// Rows of a panel: as many as the row loop is unrolled by.
-int rows_of_panel(const std::vector<Directive>& directives) {
-  for (const Directive& directive : directives) {
-    if (const auto* rows = std::get_if<Unroll>(&directive)) {
-      return rows->factor;
-    }
+std::string schedule_text(const LowerRequest& request) {
+  if (!request.schedule_file.empty()) {
+    return read_file(request.schedule_file);
   }
-  return 1;
+  if (request.schedule.empty()) {
+    throw UserError("--schedule", "is not given", "give --schedule or --schedule-file");
+  }
+  return request.schedule;
 }
 
 ExitStatus run(const LowerRequest& request) {
-  const ScheduleChoice choice = parse_choice(schedule_text(request.schedule, request.schedule_file), "user");
+  const ScheduleChoice choice = parse_choice(schedule_text(request), "user");
   const std::vector<Directive> directives = directives_of(choice);
   const auto steps = lower_by_steps(read_loop_nest(request.kernel), directives,
-                                    parse_patterns(request.patterns, rows_of_panel(directives)));
+                                    parse_patterns(request.patterns, panel_rows(directives).value_or(1)));
   fmt::print("schedule   {}\ndirectives {}\n", text_of(choice), print(directives));
   if (!request.dump_steps) {
     fmt::print("\n{}", print(steps.back().nest));

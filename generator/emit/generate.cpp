@@ -151,10 +151,6 @@ Packing pack_tasks(const LoopNest& nest, const SparseMatrix& matrix, const Gener
            {"split_rows", static_cast<std::int64_t>(format.counts.split_rows)}}};
 }
 
-[[noreturn]] void refuse_unpacked(const GenerateOptions& options) {
-  throw ScheduleError(text_of(options.choice), "leaves the sparse array as it is", "transform it: transform(A, ...)");
-}
-
 /// The matrix in the form that the lowered nest reads.
 Packing pack_layer(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
   switch (nest.packed.kind) {
@@ -167,7 +163,7 @@ Packing pack_layer(const LoopNest& nest, const SparseMatrix& matrix, const Gener
     case PackedForm::Kind::none:
       break;
   }
-  refuse_unpacked(options);
+  throw Defect(__FILE__, __LINE__, "a packed form", "a nest without one is refused once it is lowered");
 }
 
 /// Bytes of the matrix in that form, which is only planned.
@@ -182,7 +178,7 @@ std::uint64_t plan_layer(const LoopNest& nest, const SparseMatrix& matrix, const
     case PackedForm::Kind::none:
       break;
   }
-  refuse_unpacked(options);
+  throw Defect(__FILE__, __LINE__, "a packed form", "a nest without one is refused once it is lowered");
 }
 
 /// The patterns that the kernel has a case for: those of the matrix or, where the schedule merges them, all.
@@ -191,20 +187,16 @@ std::optional<std::vector<Pattern>> patterns_of(const std::vector<Directive>& di
   if (std::ranges::any_of(directives, merges)) {
     return std::nullopt;
   }
-  for (const Directive& directive : directives) {
-    if (const auto* rows = std::get_if<Unroll>(&directive)) {
-      // A height that no pattern has is refused by the step, with the directive.
-      const bool countable = rows->factor >= 1 && rows->factor <= static_cast<int>(transformer::max_height);
-      return countable ? std::optional(take_census(matrix, rows->factor).patterns()) : std::nullopt;
-    }
-  }
-  return std::nullopt;
+  // A height that no pattern has is refused by the step, with the directive.
+  const std::optional<int> rows = panel_rows(directives);
+  const bool countable = rows && *rows >= 1 && *rows <= static_cast<int>(transformer::max_height);
+  return countable ? std::optional(take_census(matrix, *rows).patterns()) : std::nullopt;
 }
 
 /// A script may end before there is a kernel to print.
 void check_final(const LoopNest& lowered, const GenerateOptions& options) {
   if (lowered.packed.kind == PackedForm::Kind::none) {
-    refuse_unpacked(options);
+    throw ScheduleError(text_of(options.choice), "leaves the sparse array as it is", "transform it: transform(A, ...)");
   }
   if (lowered.packed.kind != PackedForm::Kind::lists && lowered.find_array("current") == nullptr) {
     throw ScheduleError(text_of(options.choice), "takes columns of A one by one, for which there is no kernel",
@@ -212,23 +204,27 @@ void check_final(const LoopNest& lowered, const GenerateOptions& options) {
   }
 }
 
+/// The nest as the schedule's kernel has it. Throws ScheduleError where the schedule has none for it.
+LoopNest lowered(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
+  check_legal(options.choice, options.bcol);
+  check_sizes(nest, matrix, options.bcol);
+  const std::vector<Directive> directives = directives_of(options.choice);
+  LoopNest result = lower(nest, directives, patterns_of(directives, matrix));
+  check_final(result, options);
+  return result;
+}
+
 constexpr const char* manifest_name = "manifest.json";
 
 }  // namespace
 
 std::uint64_t planned_bytes(const SparseMatrix& matrix, const GenerateOptions& options) {
-  check_legal(options.choice, options.bcol);
-  const std::vector<Directive> directives = directives_of(options.choice);
-  return plan_layer(lower(spmm_nest(), directives, patterns_of(directives, matrix)), matrix, options);
+  return plan_layer(lowered(spmm_nest(), matrix, options), matrix, options);
 }
 
 GeneratedLayer generate_layer(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options) {
-  check_legal(options.choice, options.bcol);
-  check_sizes(nest, matrix, options.bcol);
-  const std::vector<Directive> directives = directives_of(options.choice);
-  LoopNest lowered = lower(nest, directives, patterns_of(directives, matrix));
-  check_final(lowered, options);
-  Packing packing = pack_layer(lowered, matrix, options);
+  LoopNest kernel = lowered(nest, matrix, options);
+  Packing packing = pack_layer(kernel, matrix, options);
   packing.sizes.merge(Environment{{"M", matrix.rows}, {"K", matrix.columns}, {"N", options.bcol}});
   Layer layer{.name = options.name,
               .source_file = options.source_file,
@@ -236,7 +232,7 @@ GeneratedLayer generate_layer(const SparseMatrix& matrix, const LoopNest& nest, 
               .architectures = options.architectures,
               .choice = options.choice,
               .input = nest,
-              .lowered = std::move(lowered),
+              .lowered = std::move(kernel),
               .statistics = statistics(matrix),
               .fingerprint = fingerprint(matrix),
               .format = packing.format,

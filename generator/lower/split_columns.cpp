@@ -14,11 +14,7 @@ namespace {
 /// What is left for `value` where others take `taken` of `most`.
 void check_share(const SplitColumns& directive, const std::string& what, std::int64_t value, std::int64_t taken,
                  std::int64_t most, const std::string& of_what) {
-  const std::int64_t room = std::max<std::int64_t>(1, most / taken);
-  if (value < 1 || value > room) {
-    throw ScheduleError(directive, fmt::format("{}={} is outside 1 to {} of {} {}", what, value, room, most, of_what),
-                        fmt::format("the nearest legal value is {}", std::clamp<std::int64_t>(value, 1, room)));
-  }
+  check_between(directive, what, value, std::max<std::int64_t>(1, most / taken), fmt::format(" of {} {}", most, of_what));
 }
 
 Loop deal(const ColumnLoop& columns, std::int64_t warps, std::int64_t groups) {

@@ -126,9 +126,10 @@ Node unrolled_loop(const std::string& iterator, const std::string& extent, Role 
   return Node{Loop{iterator, 0, Affine::of(extent), 1, role, Mapping::unrolled, std::move(body)}};
 }
 
-void check_between(const Directive& directive, const std::string& what, std::int64_t value, std::int64_t most) {
+void check_between(const Directive& directive, const std::string& what, std::int64_t value, std::int64_t most,
+                   const std::string& of_what) {
   if (value < 1 || value > most) {
-    throw ScheduleError(directive, fmt::format("{}={} is outside 1 to {}", what, value, most),
+    throw ScheduleError(directive, fmt::format("{}={} is outside 1 to {}{}", what, value, most, of_what),
                         fmt::format("the nearest legal value is {}", std::clamp<std::int64_t>(value, 1, most)));
   }
 }

@@ -42,8 +42,9 @@ Loop with_innermost(const Loop& loop, const Block& replacement);
 /// for (iterator = 0; iterator < extent; iterator++), written out; and the same with another step.
 Node unrolled_loop(const std::string& iterator, const std::string& extent, Role role, Block body);
 
-/// Throws ScheduleError unless 1 <= value <= most; names the nearest that is.
-void check_between(const Directive& directive, const std::string& what, std::int64_t value, std::int64_t most);
+/// Throws ScheduleError unless 1 <= value <= most; names the nearest that is. `of_what` may say what the most is a part of.
+void check_between(const Directive& directive, const std::string& what, std::int64_t value, std::int64_t most,
+                   const std::string& of_what = "");
 
 /// Throws ScheduleError unless `array` is a sparse array of the nest.
 void check_sparse(const LoopNest& nest, const Directive& directive, const std::string& array);

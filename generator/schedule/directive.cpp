@@ -334,4 +334,13 @@ std::vector<Directive> parse_script(std::string_view text) {
   return directives;
 }
 
+std::optional<int> panel_rows(const std::vector<Directive>& directives) {
+  for (const Directive& directive : directives) {
+    if (const auto* rows = std::get_if<Unroll>(&directive)) {
+      return rows->factor;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace esc

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -160,5 +161,8 @@ Directive parse_directive(std::string_view text);
 /// Reads a script: directives separated by ";" or the ends of lines, where "#" begins a comment. Throws ScheduleError; a
 /// script without a directive is refused too.
 std::vector<Directive> parse_script(std::string_view text);
+
+/// Rows of a panel: as many as the first loop that is unrolled is unrolled by; absent where none is.
+std::optional<int> panel_rows(const std::vector<Directive>& directives);
 
 }  // namespace esc

@@ -13,10 +13,6 @@ int height_of(const AtomicSchedule& schedule) { return schedule.ufi; }
 int height_of(const PanelSchedule& schedule) { return schedule.ufi; }
 int height_of(const RowsSchedule&) { return 1; }
 
-int threads_of(const AtomicSchedule& schedule) { return schedule.threads; }
-int threads_of(const PanelSchedule& schedule) { return schedule.threads(); }
-int threads_of(const RowsSchedule& schedule) { return schedule.threads(); }
-
 Schedule parse_family(std::string_view text) {
   const auto colon = text.find(':');
   if (colon == std::string_view::npos) {
@@ -55,10 +51,6 @@ std::string family(const Schedule& schedule) {
 
 int panel_height(const Schedule& schedule) {
   return std::visit([](const auto& one) { return height_of(one); }, schedule);
-}
-
-int threads_per_block(const Schedule& schedule) {
-  return std::visit([](const auto& one) { return threads_of(one); }, schedule);
 }
 
 void check_legal(const Schedule& schedule, long long bcol) {

@@ -29,9 +29,6 @@ std::string family(const Schedule& schedule);
 /// Rows in a panel; 1 for family rows, which has none.
 int panel_height(const Schedule& schedule);
 
-/// Threads in a block.
-int threads_per_block(const Schedule& schedule);
-
 /// Throws ScheduleError unless the schedule is legal for this bCol; names the nearest legal value.
 void check_legal(const Schedule& schedule, long long bcol);
 

@@ -94,7 +94,7 @@ TEST(PanelSchedule, SaysWhatBothFamiliesHave) {
   const Schedule schedule = parse_schedule("panel:ufi=4,panels=2,warps=4");
   EXPECT_EQ(family(schedule), "panel");
   EXPECT_EQ(panel_height(schedule), 4);
-  EXPECT_EQ(threads_per_block(schedule),
+  EXPECT_EQ(std::get<PanelSchedule>(schedule).threads(),
             32 * 4 * std::get<PanelSchedule>(schedule).panels / std::get<PanelSchedule>(schedule).warp_panels());
 }
 

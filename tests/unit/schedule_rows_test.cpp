@@ -68,7 +68,7 @@ TEST(RowsSchedule, SaysWhatAllFamiliesHave) {
   const Schedule schedule = parse_schedule("rows:warps=8");
   EXPECT_EQ(family(schedule), "rows");
   EXPECT_EQ(panel_height(schedule), 1);
-  EXPECT_EQ(threads_per_block(schedule), 256);
+  EXPECT_EQ(std::get<RowsSchedule>(schedule).threads(), 256);
 }
 
 INSTANTIATE_TEST_SUITE_P(
