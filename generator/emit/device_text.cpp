@@ -37,7 +37,7 @@ PackedAccess access_of(const LoopNest& nest, const transformer::RegionFormat& fo
 }
 
 PackedAccess access_of(const LoopNest&, const transformer::TaskFormat&) {
-  return {.constants = {c_constant("size_t", "packed_header_bytes", "256", "")},
+  return {.constants = {c_constant("size_t", "packed_header_bytes", fmt::format("{}", transformer::header_bytes), "")},
           .sections = {{"SplitRows", "unsigned int",
                         "reinterpret_cast<const unsigned int*>(packed + split_rows_at(tasks))"}}};
 }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "generator/emit/launch_plan.h"
+#include "generator/emit/region_text.h"
 #include "generator/emit/sources.h"
 #include "generator/patterns/census.h"
 #include "generator/patterns/csr_view.h"
@@ -112,18 +113,12 @@ void check_shared_memory(const std::string& schedule, std::uint64_t needed, cons
   }
 }
 
-Environment sizes_of(const transformer::RegionFormat& format) {
-  return {{"blocks", static_cast<std::int64_t>(format.blocks())},
-          {"longest_panel", format.counts.classes[0].quads},
-          {"column_bytes", format.counts.every_column ? 0 : static_cast<std::int64_t>(size_of(format.column))}};
-}
-
 transformer::RegionFormat plan_regions(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
   const transformer::RegionFormat format = transformer::plan_regions(csr_view(matrix), regions_of(nest.packed));
   const std::string schedule = text_of(options.choice);
   check_size(format, options.source_file);
   check_sums(schedule, nest.packed, format, options.max_group_columns);
-  check_shared_memory(schedule, shared_bytes(nest, sizes_of(format)), options.architectures);
+  check_shared_memory(schedule, shared_bytes(nest, region_sizes(format)), options.architectures);
   return format;
 }
 
@@ -132,7 +127,7 @@ Packing pack_regions(const LoopNest& nest, const SparseMatrix& matrix, const Gen
   const auto packed =
       std::make_shared<const transformer::PackedRegions>(transformer::pack_planned_regions(csr_view(matrix), format));
   return {format, transformer::pattern_digests(csr_view(matrix), format.shape),
-          std::shared_ptr<const std::byte[]>(packed, packed->bytes.span().data()), sizes_of(format)};
+          std::shared_ptr<const std::byte[]>(packed, packed->bytes.span().data()), region_sizes(format)};
 }
 
 Packing pack_tasks(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {

@@ -24,7 +24,7 @@ Environment sizes_of(const LoopNest& nest, const Layer& layer) {
 /// Iterations of the loops that are mapped so.
 std::int64_t count(const Block& block, const Environment& sizes, bool (*wanted)(Mapping)) {
   const auto* loop = block.empty() ? nullptr : std::get_if<Loop>(&block.back().content);
-  if (loop == nullptr || loop->mapping == Mapping::sequential || loop->mapping == Mapping::unrolled) {
+  if (loop == nullptr || !is_mapped(loop->mapping)) {
     return 1;
   }
   return (wanted(loop->mapping) ? loop->upper.evaluate(sizes) : 1) * count(loop->body, sizes, wanted);
@@ -35,9 +35,7 @@ unsigned int blocks(const LoopNest& nest, const Environment& sizes) {
 }
 
 unsigned int threads(const LoopNest& nest, const Environment& sizes) {
-  return static_cast<unsigned int>(count(nest.body, sizes, [](Mapping mapping) {
-    return mapping != Mapping::grid && mapping != Mapping::grid_y;
-  }));
+  return static_cast<unsigned int>(count(nest.body, sizes, is_thread));
 }
 
 std::vector<unsigned int> arguments(const LoopNest& nest, const Environment& sizes) {
@@ -48,28 +46,23 @@ std::vector<unsigned int> arguments(const LoopNest& nest, const Environment& siz
   return values;
 }
 
-std::uint64_t bytes_of(ScalarType type) { return type == ScalarType::f64 ? 8 : 4; }
-
 }  // namespace
 
 std::uint64_t shared_bytes(const LoopNest& nest, const Environment& layer_sizes) {
   const Environment constants = constants_of(nest);
   std::uint64_t bytes = 0;
   for (const ArrayDeclaration& array : nest.arrays) {
-    if (array.role != ArrayRole::shared) {
+    if (array.role != ArrayRole::shared || !array.record.empty()) {
       continue;
     }
-    if (!array.record.empty()) {
-      continue;
-    }
-    std::uint64_t elements = bytes_of(array.type);
+    auto elements = static_cast<std::uint64_t>(bytes_of(array.type));
     for (const Affine& extent : array.extents) {
       elements *= static_cast<std::uint64_t>(extent.evaluate(constants));
     }
     bytes += elements;
   }
   if (stages_quads(nest)) {
-    bytes += staged_bytes(nest, layer_sizes.at("longest_panel"), layer_sizes.at("column_bytes"));
+    bytes += staged_bytes(nest, layer_sizes);
   }
   return bytes;
 }

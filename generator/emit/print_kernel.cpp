@@ -122,7 +122,7 @@ class KernelPrinter {
   static void collect_mapped(const Block& block, std::vector<const Loop*>& mapped) {
     for (const Node& node : block) {
       const auto* loop = std::get_if<Loop>(&node.content);
-      if (loop != nullptr && loop->mapping != Mapping::sequential && loop->mapping != Mapping::unrolled) {
+      if (loop != nullptr && is_mapped(loop->mapping)) {
         mapped.push_back(loop);
         collect_mapped(loop->body, mapped);
       }
@@ -193,7 +193,7 @@ class KernelPrinter {
   void print_body(const Block& block) {
     for (const Node& node : block) {
       if (const auto* loop = std::get_if<Loop>(&node.content);
-          loop != nullptr && loop->mapping != Mapping::sequential && loop->mapping != Mapping::unrolled) {
+          loop != nullptr && is_mapped(loop->mapping)) {
         print_body(without_unused_definitions(loop->body));
       } else if (const auto* choice = std::get_if<Switch>(&node.content)) {
         const CasesText cases = print_cases(nest_, *choice, packed_);

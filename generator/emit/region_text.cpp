@@ -72,6 +72,12 @@ std::int64_t staged_quads(const Environment& constants, std::int64_t longest_pan
 
 }  // namespace
 
+Environment region_sizes(const RegionFormat& format) {
+  return {{"blocks", static_cast<std::int64_t>(format.blocks())},
+          {"longest_panel", format.counts.classes[0].quads},
+          {"column_bytes", format.counts.every_column ? 0 : static_cast<std::int64_t>(size_of(format.column))}};
+}
+
 std::map<std::string, std::string> region_holes(const RegionFormat& format) {
   return {{"CLASS_OF", class_of_text(format)},
           {"PANEL_AT", panel_at_text(format)},
@@ -88,24 +94,21 @@ std::vector<std::string> region_constants(const LoopNest& nest, const RegionForm
       fmt::format("constexpr size_t values_at = {};  // of all quads\n", format.values_at),
       fmt::format("using ColumnQuad = {};\n", format.column == transformer::ScalarType::u16 ? "ushort4" : "uint4")};
   if (stages_quads(nest)) {
-    const std::int64_t longest = format.counts.classes[0].quads;
-    const std::int64_t column_bytes =
-        format.counts.every_column ? 0 : static_cast<std::int64_t>(size_of(format.column));
+    const Environment sizes = region_sizes(format);
     lines.push_back(fmt::format("constexpr int staged_quads = {};  // most of a panel that a warp copies\n",
-                                staged_quads(constants_of(nest), longest)));
-    lines.push_back(fmt::format("constexpr size_t staged_bytes = {};\n", staged_bytes(nest, longest, column_bytes)));
+                                staged_quads(constants_of(nest), sizes.at("longest_panel"))));
+    lines.push_back(fmt::format("constexpr size_t staged_bytes = {};\n", staged_bytes(nest, sizes)));
   }
   return lines;
 }
 
 bool stages_quads(const LoopNest& nest) { return nest.find_array("StagedColumns") != nullptr; }
 
-std::uint64_t staged_bytes(const LoopNest& nest, std::int64_t longest_panel, std::int64_t column_bytes) {
+std::uint64_t staged_bytes(const LoopNest& nest, const Environment& sizes) {
   const Environment constants = constants_of(nest);
-  const std::int64_t value_bytes = nest.element() == ScalarType::f64 ? 8 : 4;
   const std::int64_t quad_bytes =
-      transformer::quad_columns * (column_bytes + constants.at("panel_height") * value_bytes);
-  return static_cast<std::uint64_t>(constants.at("block_copies") * staged_quads(constants, longest_panel) * quad_bytes);
+      transformer::quad_columns * (sizes.at("column_bytes") + constants.at("panel_height") * bytes_of(nest.element()));
+  return static_cast<std::uint64_t>(constants.at("block_copies") * staged_quads(constants, sizes.at("longest_panel")) * quad_bytes);
 }
 
 }  // namespace esc

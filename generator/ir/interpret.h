@@ -1,27 +1,9 @@
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <string>
-#include <vector>
-
 #include "generator/ir/loop_nest.h"
+#include "generator/ir/memory.h"
 
 namespace esc {
-
-/// A dense array of any rank, row-major, in double. Index arrays are held the same way: exact up to 2^53.
-struct Tensor {
-  std::vector<std::int64_t> extents;
-  std::vector<double> elements;
-
-  bool operator==(const Tensor&) const = default;
-};
-
-/// What a nest runs on: the sizes by name, and every array it mentions.
-struct Memory {
-  Environment sizes;
-  std::map<std::string, Tensor> arrays;
-};
 
 /// Runs the nest in order, in double, and returns the memory it leaves. The untransformed nest run this way is the
 /// oracle of every later form. What a loop's body defines has no value outside it. Arrays that every block or every

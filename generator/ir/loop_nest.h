@@ -61,6 +61,11 @@ enum class Role { row, reduction, column, none };
 /// the innermost the lowest; the threads of a block.
 enum class Mapping { sequential, unrolled, grid, grid_y, warps, lanes, warp_digit, lane_digit, threads };
 
+constexpr bool is_grid(Mapping mapping) { return mapping == Mapping::grid || mapping == Mapping::grid_y; }
+/// Whether the loop is over threads of a block.
+constexpr bool is_thread(Mapping mapping) { return mapping >= Mapping::warps; }
+constexpr bool is_mapped(Mapping mapping) { return is_grid(mapping) || is_thread(mapping); }
+
 struct Node;
 using Block = std::vector<Node>;
 

@@ -9,6 +9,29 @@ enum class ScalarType { f32, f64, tf32, f16, bf16, boolean, u8, u16, i32, u32, i
 /// The type as CUDA C++ spells it.
 const char* c_name(ScalarType type);
 
+/// Bytes of a value in the kernel's memory.
+constexpr int bytes_of(ScalarType type) {
+  switch (type) {
+    case ScalarType::boolean:
+    case ScalarType::u8:
+      return 1;
+    case ScalarType::f16:
+    case ScalarType::bf16:
+    case ScalarType::u16:
+      return 2;
+    case ScalarType::f32:
+    case ScalarType::tf32:
+    case ScalarType::i32:
+    case ScalarType::u32:
+      return 4;
+    case ScalarType::f64:
+    case ScalarType::i64:
+    case ScalarType::u64:
+      break;
+  }
+  return 8;
+}
+
 /// Whether values of the type are indices: whole numbers that may stand in subscripts and bounds.
 constexpr bool is_index(ScalarType type) { return type >= ScalarType::boolean; }
 

@@ -12,8 +12,8 @@
 namespace esc {
 namespace {
 
-bool is_grid(const Loop& loop) { return loop.mapping == Mapping::grid || loop.mapping == Mapping::grid_y; }
-bool is_thread(const Loop& loop) {
+/// Whether blocks own what the threads of this loop compute; loops that only hand columns to warps and lanes are no such.
+bool is_of_owner(const Loop& loop) {
   return loop.mapping == Mapping::warp_digit || loop.mapping == Mapping::lane_digit || loop.mapping == Mapping::threads;
 }
 
@@ -54,14 +54,14 @@ void ThreadNest::add_lanes(const std::string& iterator, const std::string& exten
 ThreadNest take_apart(const LoopNest& nest, const Directive& step) {
   ThreadNest parts;
   const Block* block = &nest.body;
-  for (const Loop* loop = only_loop(*block); loop != nullptr && is_grid(*loop); loop = only_loop(*block)) {
+  for (const Loop* loop = only_loop(*block); loop != nullptr && is_grid(loop->mapping); loop = only_loop(*block)) {
     parts.grid.push_back(without_body(*loop));
     block = &loop->body;
   }
   if (parts.grid.empty()) {
     throw ScheduleError(step, "the rows are not mapped to the grid", "map the row loop first");
   }
-  for (const Loop* loop = only_loop(*block); loop != nullptr && is_thread(*loop); loop = only_loop(*block)) {
+  for (const Loop* loop = only_loop(*block); loop != nullptr && is_of_owner(*loop); loop = only_loop(*block)) {
     parts.threads.push_back(without_body(*loop));
     block = &loop->body;
   }
