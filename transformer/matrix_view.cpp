@@ -38,7 +38,7 @@ void check(const CsrView& matrix) {
     throw std::invalid_argument(fmt::format(
         "the offsets, column indices and values of a sparse matrix of {} rows do not belong together", matrix.rows));
   }
-  const CsrRows<std::int64_t, float> rows{matrix.offsets.data(), matrix.column_of.data(), matrix.values.data()};
+  const CsrRows<std::int64_t, double> rows{matrix.offsets.data(), matrix.column_of.data(), matrix.values.data()};
   if (const std::int64_t row = rows.first_decreasing_row(matrix.rows); row >= 0) {
     throw std::invalid_argument(fmt::format("row {}: it ends before it starts", row));
   }

@@ -3,14 +3,17 @@
 #include <cstdint>
 #include <span>
 
+#include "transformer/packed_bytes.h"
+
 namespace esc::transformer {
 
 /// A dense, row-major matrix that somebody else owns; row i starts at values + i * lda, lda >= columns.
 struct DenseView {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
-  const float* values = nullptr;
+  const double* values = nullptr;
   std::int64_t lda = 0;
+  ScalarType element = ScalarType::f32;  ///< type that the values are packed in
 };
 
 /// A matrix in compressed sparse row form that somebody else owns: `offsets` has rows + 1 entries and starts at 0,
@@ -20,7 +23,8 @@ struct CsrView {
   std::int64_t columns = 0;
   std::span<const std::int64_t> offsets;
   std::span<const std::int32_t> column_of;
-  std::span<const float> values;
+  std::span<const double> values;
+  ScalarType element = ScalarType::f32;  ///< type that the values are packed in
 };
 
 /// Throws std::invalid_argument when the view breaks what is said above, when it is empty, or when it has 2^31 rows or

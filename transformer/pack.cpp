@@ -22,7 +22,7 @@ PackedShape checked_shape(const View& matrix, const PackingOptions& options) {
   if (options.max_list_columns < 1) {
     throw std::invalid_argument("a longest list of 0 columns: it has at least 1");
   }
-  return {matrix.rows, matrix.columns, options.height, options.max_list_columns, ScalarType::f32};
+  return {matrix.rows, matrix.columns, options.height, options.max_list_columns, matrix.element};
 }
 
 /// Where each panel starts, and behind them the totals.
@@ -39,28 +39,33 @@ std::vector<PackedCounts> panel_starts(const Source& source, const PackedShape& 
 template <typename View>
 PackedFormat plan_view(const View& matrix, const PackingOptions& options) {
   const PackedShape shape = checked_shape(matrix, options);
-  return describe(shape, panel_starts(source_of(matrix), shape).back());
+  return with_source(matrix, [&](const auto& source) { return describe(shape, panel_starts(source, shape).back()); });
 }
 
-template <typename View>
-PackedMatrix pack_view(const View& matrix, const PackingOptions& options) {
-  const PackedShape shape = checked_shape(matrix, options);
-  const auto source = source_of(matrix);
+template <typename Source>
+PackedMatrix pack_source(const Source& source, const PackedShape& shape) {
+  using Element = typename Source::ElementType;
   const std::vector<PackedCounts> starts = panel_starts(source, shape);
   PackedMatrix packed(describe(shape, starts.back()));
-  with_arrays<float>(packed.format(), packed.data(), [&](const auto& arrays) {
+  with_arrays<Element>(packed.format(), packed.data(), [&](const auto& arrays) {
     tbb::parallel_for(std::int64_t{0}, shape.panels(), [&](std::int64_t panel) {
       const PatternCounts counts = count_patterns(source, shape, panel);
       fill_panel(source, shape, panel, counts, starts[static_cast<std::size_t>(panel)], arrays);
     });
   });
-  seal<float>(packed.format(), packed.data());
+  seal<Element>(packed.format(), packed.data());
   return packed;
 }
 
 template <typename View>
+PackedMatrix pack_view(const View& matrix, const PackingOptions& options) {
+  const PackedShape shape = checked_shape(matrix, options);
+  return with_source(matrix, [&](const auto& source) { return pack_source(source, shape); });
+}
+
+template <typename View>
 std::vector<PatternDigest> digests_of_view(const View& matrix, std::uint32_t height) {
-  return digest_all(source_of(matrix), checked_shape(matrix, {.height = height}));
+  return digest_all(rows_of(matrix), checked_shape(matrix, {.height = height}));
 }
 
 }  // namespace

@@ -41,6 +41,8 @@ std::string joined(std::initializer_list<std::string_view> files) {
   return text;
 }
 
+const char* name_of(ScalarType element) { return element == ScalarType::f64 ? "f64" : "f32"; }
+
 }  // namespace
 
 std::string list_packing_text() {
@@ -61,7 +63,7 @@ std::string layer_format_text(const PackedFormat& format) {
     {},  // columns
     {},  // rows of a panel
     {},  // longest list
-    ScalarType::f32,  // values
+    ScalarType::{},  // values
 }};
 constexpr PackedCounts layer_counts = {{
     {},  // lists
@@ -70,7 +72,7 @@ constexpr PackedCounts layer_counts = {{
 }};
 constexpr PackedFormat layer_format = describe(layer_shape, layer_counts);)",
                      format.shape.rows, format.shape.columns, format.shape.height, format.shape.max_list_columns,
-                     format.counts.lists, format.counts.columns, format.counts.nonzeros);
+                     name_of(format.shape.element), format.counts.lists, format.counts.columns, format.counts.nonzeros);
 }
 
 std::string layer_format_text(const RegionFormat& format) {
@@ -86,7 +88,7 @@ std::string layer_format_text(const RegionFormat& format) {
     {},  // rows of a panel
     {},  // panels of a warp
     {},  // panels of a block
-    ScalarType::f32,  // values
+    ScalarType::{},  // values
 }};
 constexpr RegionCounts layer_counts = {{
     {},  // non-zeros
@@ -97,7 +99,7 @@ constexpr RegionCounts layer_counts = {{
 {}    }},
 }};
 constexpr RegionFormat layer_format = describe(layer_shape, layer_counts);)",
-                     shape.rows, shape.columns, shape.height, shape.warp_panels, shape.block_panels, counts.nonzeros,
+                     shape.rows, shape.columns, shape.height, shape.warp_panels, shape.block_panels, name_of(shape.element), counts.nonzeros,
                      counts.columns, counts.every_column, counts.class_count, classes);
 }
 
@@ -111,7 +113,7 @@ std::string layer_format_text(const TaskFormat& format) {
     {},  // longest light task
     {},  // heavy tasks of a block
     {},  // light tasks of a block
-    ScalarType::f32,  // values
+    ScalarType::{},  // values
 }};
 constexpr TaskCounts layer_counts = {{
     {},  // non-zeros
@@ -121,7 +123,7 @@ constexpr TaskCounts layer_counts = {{
 }};
 constexpr TaskFormat layer_format = describe(layer_shape, layer_counts);)",
                      shape.rows, shape.columns, shape.longest, shape.light, shape.block_heavy, shape.block_light,
-                     counts.nonzeros, counts.tasks, counts.heavy, counts.split_rows);
+                     name_of(shape.element), counts.nonzeros, counts.tasks, counts.heavy, counts.split_rows);
 }
 
 }  // namespace transformer

@@ -30,7 +30,7 @@ RegionShape checked_shape(const View& matrix, const RegionOptions& options) {
           "the panels of a warp are a power of two, at most 32");
   require(options.block_panels >= 1 && options.block_panels % options.warp_panels == 0,
           "a block has whole warps of panels");
-  return {matrix.rows, matrix.columns, options.height, options.warp_panels, options.block_panels, ScalarType::f32};
+  return {matrix.rows, matrix.columns, options.height, options.warp_panels, options.block_panels, matrix.element};
 }
 
 template <typename Source>
@@ -47,7 +47,7 @@ RegionFormat plan(const View& matrix, const RegionOptions& options) {
   const RegionShape shape = checked_shape(matrix, options);
   RegionCounts counts;
   std::vector<std::uint64_t> panel_columns;
-  for (const PanelCounts& panel : count_panels(source_of(matrix), shape)) {
+  for (const PanelCounts& panel : count_panels(rows_of(matrix), shape)) {
     counts.nonzeros += panel.nonzeros;
     counts.columns += panel.columns;
     panel_columns.push_back(panel.columns);
@@ -56,9 +56,8 @@ RegionFormat plan(const View& matrix, const RegionOptions& options) {
   return describe(shape, counts);
 }
 
-template <typename View>
-PackedRegions pack_planned(const View& matrix, const RegionFormat& format) {
-  const auto source = source_of(matrix);
+template <typename Source>
+PackedRegions pack_source(const Source& source, const RegionFormat& format) {
   PackedRegions packed{format, AlignedBytes(static_cast<std::size_t>(format.bytes))};
   PanelPlaces next;
   std::vector<std::uint64_t> places;
@@ -70,6 +69,11 @@ PackedRegions pack_planned(const View& matrix, const RegionFormat& format) {
   });
   seal(format, packed.bytes.data());
   return packed;
+}
+
+template <typename View>
+PackedRegions pack_planned(const View& matrix, const RegionFormat& format) {
+  return with_source(matrix, [&](const auto& source) { return pack_source(source, format); });
 }
 
 }  // namespace
@@ -87,7 +91,7 @@ PackedRegions pack_regions(const CsrView& matrix, const RegionOptions& options) 
 }
 
 std::vector<PatternDigest> pattern_digests(const CsrView& matrix, const RegionShape& shape) {
-  return digest_all(source_of(matrix), shape);
+  return digest_all(rows_of(matrix), shape);
 }
 
 }  // namespace esc::transformer

@@ -21,6 +21,8 @@ RegionHeader checked_header(std::span<const std::byte> packed) {
   check_range("warp_panels", header.warp_panels, 1, 32);
   check_range("block_panels", header.block_panels, header.warp_panels, 1U << 16);
   check_range("every_column", header.every_column, 0, 1);
+  check_range("element_type", header.element_type, static_cast<std::uint32_t>(ScalarType::f32),
+              static_cast<std::uint32_t>(ScalarType::f64));
   check_range("class_count", header.class_count, 1, max_region_classes);
   check_range("nonzeros", header.nonzeros, 0, packed.size());
   check_range("panel_columns", header.panel_columns, 0, header.nonzeros);
@@ -39,7 +41,7 @@ void check_classes(const RegionHeader& header, const RegionShape& shape, std::ui
     const RegionClass& one = header.classes[number];
     check_range("quads of a class", one.quads, 0,
                 number == 0 ? shape.all_quads() : std::uint64_t{header.classes[number - 1].quads} - 1);
-    const std::uint64_t panel_bytes = std::uint64_t{one.quads} * quad_columns * sizeof(float);
+    const std::uint64_t panel_bytes = std::uint64_t{one.quads} * quad_columns * size_of(shape.element);
     check_range("panels of a class", one.panels, 1, panel_bytes == 0 ? shape.panels() : bytes / panel_bytes);
     panels += one.panels;
   }
@@ -67,14 +69,14 @@ std::vector<std::uint64_t> places_of(const RegionReader& regions, const RegionFo
 void append_panel(const RegionReader& regions, const RegionFormat& format, std::int64_t panel, std::uint64_t place,
                   CsrMatrix& matrix) {
   const RegionShape& shape = format.shape;
-  std::vector<std::vector<std::pair<std::int32_t, float>>> rows(shape.rows_in(panel));
+  std::vector<std::vector<std::pair<std::int32_t, double>>> rows(shape.rows_in(panel));
   std::int64_t previous = -1;
   for (std::uint64_t step = 0; step < regions.steps(place); ++step) {
     const std::int64_t column = regions.column(place, step);
     bool present = false;
     for (std::uint32_t row = 0; row < rows.size(); ++row) {
-      const float value = regions.value(place, step, row);
-      if (value != 0.0F) {
+      const double value = regions.value(place, step, row);
+      if (value != 0) {
         present = true;
         rows[row].emplace_back(static_cast<std::int32_t>(column), value);
       }
@@ -107,7 +109,7 @@ RegionFormat read_region_format(std::span<const std::byte> packed) {
                           header.height,
                           header.warp_panels,
                           header.block_panels,
-                          ScalarType::f32};
+                          static_cast<ScalarType>(header.element_type)};
   check_classes(header, shape, packed.size());
   RegionCounts counts{header.nonzeros, header.panel_columns, header.every_column == 1, header.class_count, {}};
   std::ranges::copy(header.classes, counts.classes);
@@ -139,9 +141,10 @@ std::int64_t RegionReader::column(std::uint64_t place, std::uint64_t step) const
   return load_index(format_.column, format_.columns_of(first_quad(place)) + step * size_of(format_.column));
 }
 
-float RegionReader::value(std::uint64_t place, std::uint64_t step, std::uint32_t row) const {
-  return load<float>(packed_,
-                     format_.values_of(first_quad(place)) + (step * format_.shape.height + row) * sizeof(float));
+double RegionReader::value(std::uint64_t place, std::uint64_t step, std::uint32_t row) const {
+  const std::uint64_t element_bytes = size_of(format_.shape.element);
+  return load_element(format_.shape.element, packed_,
+                      format_.values_of(first_quad(place)) + (step * format_.shape.height + row) * element_bytes);
 }
 
 CsrMatrix unpack_regions(std::span<const std::byte> packed) {
@@ -149,7 +152,7 @@ CsrMatrix unpack_regions(std::span<const std::byte> packed) {
   check_payload<RegionHeader>(packed);
   const RegionReader regions(packed, format);
   const std::vector<std::uint64_t> places = places_of(regions, format);
-  CsrMatrix matrix{format.shape.rows, format.shape.columns, {0}, {}, {}};
+  CsrMatrix matrix{format.shape.rows, format.shape.columns, {0}, {}, {}, format.shape.element};
   for (std::int64_t panel = 0; panel < format.shape.panels(); ++panel) {
     append_panel(regions, format, panel, places[static_cast<std::size_t>(panel)], matrix);
   }

@@ -25,7 +25,7 @@ class RegionReader {
   std::int64_t panel(std::uint64_t place) const;
   /// Column and value of a step of a panel: step i is column i % 4 of its quad i / 4; `row` is counted in the panel.
   std::int64_t column(std::uint64_t place, std::uint64_t step) const;
-  float value(std::uint64_t place, std::uint64_t step, std::uint32_t row) const;
+  double value(std::uint64_t place, std::uint64_t step, std::uint32_t row) const;
   /// Steps of the panel at a place.
   std::uint64_t steps(std::uint64_t place) const;
 

@@ -24,14 +24,14 @@ namespace esc::transformer {
 //                  uint32 row        and, in bit 31, whether the row is split
 //                  uint32 length     how many pairs it has
 //   split rows   uint32 each, ascending, at the next multiple of 256
-//   pairs        uint32 column and value, 8 bytes each, in the order of the tasks, at the next multiple of 256
+//   pairs        uint32 column and value, the value at the first multiple of its size behind the column, in the order of
+//                the tasks, at the next multiple of 256
 //
 // What lies between is zero.
 // ---------------------------------------------------------------------------------------------------------------------
 
 inline constexpr uint32_t task_format_version = 1;
 inline constexpr uint32_t task_bytes = 16;
-inline constexpr uint32_t pair_bytes = 8;
 inline constexpr uint32_t max_task = 512;
 inline constexpr uint32_t task_classes = 10;       ///< of tasks of up to 2^0 .. 2^9 non-zeros
 inline constexpr uint32_t max_block_tasks = 1024;  ///< of a thread block
@@ -80,7 +80,9 @@ struct TaskFormat {
 
   constexpr uint64_t task_at(uint64_t task) const { return header_bytes + task * task_bytes; }
   constexpr uint64_t split_row_at(uint64_t index) const { return split_rows_at + index * size_of(ScalarType::u32); }
-  constexpr uint64_t pair_at(uint64_t pair) const { return pairs_at + pair * pair_bytes; }
+  constexpr uint64_t value_bytes() const { return size_of(shape.element); }
+  constexpr uint64_t pair_at(uint64_t pair) const { return pairs_at + pair * 2 * value_bytes(); }
+  constexpr uint64_t value_at(uint64_t pair) const { return pair_at(pair) + value_bytes(); }
   constexpr uint64_t heavy_blocks() const { return (counts.heavy + shape.block_heavy - 1) / shape.block_heavy; }
   constexpr uint64_t blocks() const {
     return heavy_blocks() + (counts.tasks - counts.heavy + shape.block_light - 1) / shape.block_light;

@@ -33,7 +33,7 @@ TaskShape checked_shape(const View& matrix, const TaskOptions& options) {
               options.block_light <= max_block_tasks,
           "a block has 1 to 1024 tasks");
   return {matrix.rows,         matrix.columns,      options.longest, options.light,
-          options.block_heavy, options.block_light, ScalarType::f32};
+          options.block_heavy, options.block_light, matrix.element};
 }
 
 std::int64_t chunks_of(const TaskShape& shape) { return (shape.rows + chunk_rows - 1) / chunk_rows; }
@@ -66,10 +66,8 @@ TaskClasses sum(const std::vector<TaskClasses>& chunks) {
   return all;
 }
 
-template <typename View>
-PackedTasks pack_view(const View& matrix, const TaskOptions& options) {
-  const TaskShape shape = checked_shape(matrix, options);
-  const auto source = source_of(matrix);
+template <typename Source>
+PackedTasks pack_source(const Source& source, const TaskShape& shape) {
   const std::vector<TaskClasses> chunks = count(source, shape);
   const TaskClasses all = sum(chunks);
   std::vector<TaskPlaces> places{TaskPlaces::first(all)};
@@ -88,18 +86,24 @@ PackedTasks pack_view(const View& matrix, const TaskOptions& options) {
   return packed;
 }
 
+template <typename View>
+PackedTasks pack_view(const View& matrix, const TaskOptions& options) {
+  const TaskShape shape = checked_shape(matrix, options);
+  return with_source(matrix, [&](const auto& source) { return pack_source(source, shape); });
+}
+
 }  // namespace
 
 TaskFormat plan_tasks(const CsrView& matrix, const TaskOptions& options) {
   const TaskShape shape = checked_shape(matrix, options);
-  return describe(shape, sum(count(source_of(matrix), shape)).counts(shape));
+  return describe(shape, sum(count(rows_of(matrix), shape)).counts(shape));
 }
 
 PackedTasks pack_tasks(const DenseView& matrix, const TaskOptions& options) { return pack_view(matrix, options); }
 PackedTasks pack_tasks(const CsrView& matrix, const TaskOptions& options) { return pack_view(matrix, options); }
 
 std::vector<PatternDigest> pattern_digests(const CsrView& matrix, const TaskShape& shape) {
-  return digest_all(source_of(matrix), shape);
+  return digest_all(rows_of(matrix), shape);
 }
 
 }  // namespace esc::transformer

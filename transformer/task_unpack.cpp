@@ -16,10 +16,12 @@ TaskHeader checked_header(std::span<const std::byte> packed) {
   constexpr std::uint64_t largest_size = std::numeric_limits<std::int32_t>::max();
   check_range("rows", header.rows, 1, largest_size);
   check_range("columns", header.columns, 1, largest_size);
-  check_range("nonzeros", header.nonzeros, 0, packed.size() / pair_bytes);
+  check_range("nonzeros", header.nonzeros, 0, packed.size() / 8);
   check_range("tasks", header.tasks, header.rows, packed.size() / task_bytes);
   check_range("heavy", header.heavy, 0, header.tasks);
   check_range("split_rows", header.split_rows, 0, header.rows);
+  check_range("element_type", header.element_type, static_cast<std::uint32_t>(ScalarType::f32),
+              static_cast<std::uint32_t>(ScalarType::f64));
   check_range("longest", header.longest, 1, max_task);
   check_range("light", header.light, 1, header.longest);
   check_range("block_heavy", header.block_heavy, 1, max_block_tasks);
@@ -79,7 +81,7 @@ TaskFormat read_task_format(std::span<const std::byte> packed) {
                         header.light,
                         header.block_heavy,
                         header.block_light,
-                        ScalarType::f32};
+                        static_cast<ScalarType>(header.element_type)};
   const TaskFormat format = describe(shape, {header.nonzeros, header.tasks, header.heavy, header.split_rows});
   const TaskHeader expected = make_header(format, header.payload_checksum);
   if (const HeaderField* field = first_difference(header, expected)) {
@@ -97,7 +99,7 @@ Task TaskReader::task(std::uint64_t number) const {
 
 TaskPair TaskReader::pair(std::uint64_t number) const {
   const std::uint64_t at = format_.pair_at(number);
-  return {load<std::uint32_t>(packed_, at), load<float>(packed_, at + 4)};
+  return {load<std::uint32_t>(packed_, at), load_element(format_.shape.element, packed_, format_.value_at(number))};
 }
 
 std::uint32_t TaskReader::split_row(std::uint64_t number) const {
@@ -108,8 +110,9 @@ CsrMatrix unpack_tasks(std::span<const std::byte> packed) {
   const TaskFormat format = read_task_format(packed);
   check_payload<TaskHeader>(packed);
   const TaskReader tasks(packed, format);
+  const TaskShape& shape = format.shape;
   RowsOfTasks rows = find_rows(tasks, format);
-  CsrMatrix matrix{format.shape.rows, format.shape.columns, std::move(rows.offsets), {}, {}};
+  CsrMatrix matrix{format.shape.rows, format.shape.columns, std::move(rows.offsets), {}, {}, shape.element};
   for (std::int64_t row = 0; row < matrix.rows; ++row) {
     std::int64_t previous = -1;
     for (auto entry = static_cast<std::size_t>(matrix.offsets[static_cast<std::size_t>(row)]);
@@ -123,7 +126,6 @@ CsrMatrix unpack_tasks(std::span<const std::byte> packed) {
       matrix.values.push_back(pair.value);
     }
   }
-  const TaskShape& shape = format.shape;
   const PackedTasks again =
       pack_tasks(matrix.view(), {shape.longest, shape.light, shape.block_heavy, shape.block_light});
   if (!std::ranges::equal(again.bytes.span(), packed)) {

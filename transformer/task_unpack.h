@@ -26,7 +26,7 @@ struct Task {
 /// One non-zero.
 struct TaskPair {
   std::uint32_t column = 0;
-  float value = 0;
+  double value = 0;
 };
 
 /// What stands in the sections, read from bytes of any alignment. Nothing is checked but that places lie inside.

@@ -17,6 +17,8 @@ PackedHeader checked_header(std::span<const std::byte> packed) {
   check_range("rows", header.rows, 1, largest_size);
   check_range("columns", header.columns, 1, largest_size);
   check_range("height", header.height, 1, max_height);
+  check_range("the type of ANNZ", header.section_types[section_count - 1], static_cast<std::uint32_t>(ScalarType::f32),
+              static_cast<std::uint32_t>(ScalarType::f64));
   check_range("max_list_columns", header.max_list_columns, 1, std::numeric_limits<std::uint32_t>::max());
   check_range("nonzeros", header.nonzeros, 0, packed.size());
   check_range("listed_columns", header.listed_columns, 0, header.nonzeros);
@@ -42,7 +44,10 @@ class Lists {
     return narrow_column_ ? element<std::uint16_t>(SectionId::cols, index)
                           : element<std::uint32_t>(SectionId::cols, index);
   }
-  float value(std::uint64_t index) const { return element<float>(SectionId::annz, index); }
+  double value(std::uint64_t index) const {
+    const Section& section = format_.section(SectionId::annz);
+    return load_element(section.type, bytes_, section.offset + index * size_of(section.type));
+  }
 
  private:
   template <typename Element>
@@ -181,7 +186,8 @@ void append_rows(std::span<const PanelColumn> columns, std::uint32_t row_count, 
 PackedFormat read_format(std::span<const std::byte> packed) {
   const PackedHeader header = checked_header(packed);
   const PackedShape shape{static_cast<std::int64_t>(header.rows), static_cast<std::int64_t>(header.columns),
-                          header.height, header.max_list_columns, ScalarType::f32};
+                          header.height, header.max_list_columns,
+                          static_cast<ScalarType>(header.section_types[section_count - 1])};
   const PackedFormat format = describe(shape, {header.lists, header.listed_columns, header.nonzeros});
   const PackedHeader expected = make_header(format, header.payload_checksum);
   if (const HeaderField* field = first_difference(header, expected)) {
@@ -200,7 +206,7 @@ CsrMatrix unpack(std::span<const std::byte> packed) {
   check_values(lists, format);
   check_padding(packed, format);
 
-  CsrMatrix matrix{format.shape.rows, format.shape.columns, {0}, {}, {}};
+  CsrMatrix matrix{format.shape.rows, format.shape.columns, {0}, {}, {}, format.shape.element};
   matrix.offsets.reserve(static_cast<std::size_t>(format.shape.rows) + 1);
   matrix.column_of.reserve(format.counts.nonzeros);
   matrix.values.reserve(format.counts.nonzeros);

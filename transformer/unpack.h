@@ -16,9 +16,10 @@ struct CsrMatrix {
   std::int64_t columns = 0;
   std::vector<std::int64_t> offsets;
   std::vector<std::int32_t> column_of;
-  std::vector<float> values;
+  std::vector<double> values;
+  ScalarType element = ScalarType::f32;
 
-  CsrView view() const { return {rows, columns, offsets, column_of, values}; }
+  CsrView view() const { return {rows, columns, offsets, column_of, values, element}; }
   bool operator==(const CsrMatrix&) const = default;
 };
 

@@ -29,6 +29,11 @@ Value load(std::span<const std::byte> bytes, std::uint64_t offset) {
   return value;
 }
 
+/// The value of this floating-point type at an offset.
+inline double load_element(ScalarType type, std::span<const std::byte> bytes, std::uint64_t offset) {
+  return type == ScalarType::f64 ? load<double>(bytes, offset) : load<float>(bytes, offset);
+}
+
 /// Refuses a header field that is out of range.
 inline void check_range(const char* field, std::uint64_t value, std::uint64_t lowest, std::uint64_t highest) {
   if (value < lowest || value > highest) {

@@ -20,7 +20,7 @@ inline constexpr uint32_t section_alignment = 256;
 inline constexpr uint32_t max_height = 8;
 
 /// Types of the elements of a section. The numbers are written into packed files.
-enum class ScalarType : uint32_t { u8 = 1, u16 = 2, u32 = 3, u64 = 4, f32 = 5 };
+enum class ScalarType : uint32_t { u8 = 1, u16 = 2, u32 = 3, u64 = 4, f32 = 5, f64 = 6 };
 
 /// Bytes of one element; 0 for a code that is not a type.
 constexpr uint64_t size_of(ScalarType type) {
@@ -35,6 +35,8 @@ constexpr uint64_t size_of(ScalarType type) {
       return 8;
     case ScalarType::f32:
       return 4;
+    case ScalarType::f64:
+      return 8;
   }
   return 0;
 }
@@ -52,6 +54,8 @@ constexpr const char* c_name(ScalarType type) {
       return "unsigned long long";
     case ScalarType::f32:
       return "float";
+    case ScalarType::f64:
+      return "double";
   }
   return "void";
 }

@@ -280,6 +280,8 @@ __device__ __forceinline__ void multiply(const Quad& quad, const float* __restri
 __device__ __forceinline__ QuadPlace stage_quads(unsigned char* memory, const unsigned char* packed,
                                                  size_t first, int quads, int part, int copy,
                                                  int lane) {
+  using Piece = Vector<16 / sizeof(float)>;  // as much as one asynchronous copy takes
+  constexpr int quad_pieces = panel_height * sizeof(Vector<4>) / sizeof(Piece);
   constexpr int copying_lanes = 32 / warp_panels;
   ColumnQuad* const column_copy =
       reinterpret_cast<ColumnQuad*>(memory + block_copies * staged_quads * sizeof(Vector<4>) *
@@ -295,11 +297,13 @@ __device__ __forceinline__ QuadPlace stage_quads(unsigned char* memory, const un
     __pipeline_memcpy_async(column_copy + i, mine.columns + (quad < left ? quad : left - 1),
                             sizeof(ColumnQuad));
   }
-  for (int i = lane % copying_lanes; i < copied * panel_height; i += copying_lanes) {
+  for (int i = lane % copying_lanes; i < copied * quad_pieces; i += copying_lanes) {
     const int quad =
-        i / (sharing_groups * panel_height) * dealt_quads + i / panel_height % sharing_groups;
-    __pipeline_memcpy_async(value_copy + i, mine.values + quad * panel_height + i % panel_height,
-                            sizeof(Vector<4>), quad < left ? 0 : sizeof(Vector<4>));
+        i / (sharing_groups * quad_pieces) * dealt_quads + i / quad_pieces % sharing_groups;
+    __pipeline_memcpy_async(
+        reinterpret_cast<Piece*>(value_copy) + i,
+        reinterpret_cast<const Piece*>(mine.values) + quad * quad_pieces + i % quad_pieces,
+        sizeof(Piece), quad < left ? 0 : sizeof(Piece));
   }
   __pipeline_commit();
   return {column_copy, value_copy};

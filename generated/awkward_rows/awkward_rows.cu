@@ -157,6 +157,12 @@ __device__ __forceinline__ Task load_task(const unsigned char* packed, unsigned 
           (words.z & split_bit) != 0};
 }
 
+// A non-zero as it is packed: its column and its value.
+struct alignas(2 * sizeof(float)) Pair {
+  unsigned int column;
+  float value;
+};
+
 // Some non-zeros of a lane group.
 struct Pairs {
   unsigned int columns[pairs_at_once];
@@ -165,15 +171,15 @@ struct Pairs {
 
 // Loads every `stride`-th pair of a task that is not empty. Behind its end the last one is repeated, with zero for a
 // value.
-__device__ __forceinline__ Pairs load_pairs(const uint2* pairs, unsigned int at,
-                                            unsigned int stride, unsigned int length) {
+__device__ __forceinline__ Pairs load_pairs(const Pair* pairs, unsigned int at, unsigned int stride,
+                                            unsigned int length) {
   Pairs result;
 #pragma unroll
   for (int i = 0; i < pairs_at_once; ++i) {
     const unsigned int place = at + i * stride;
-    const uint2 pair = pairs[place < length ? place : length - 1];
-    result.columns[i] = pair.x;
-    result.values[i] = place < length ? __uint_as_float(pair.y) : 0.0f;
+    const Pair pair = pairs[place < length ? place : length - 1];
+    result.columns[i] = pair.column;
+    result.values[i] = place < length ? pair.value : float(0);
   }
   return result;
 }
@@ -295,7 +301,7 @@ __global__ void __launch_bounds__(threads_per_block, 1)
   // The first of it is asked for here, and each further one while the one before is multiplied.
   Pairs next = {};
   if (start < length) {
-    next = load_pairs(reinterpret_cast<const uint2*>(packed + pairs_at(tasks, split_rows)) + first,
+    next = load_pairs(reinterpret_cast<const Pair*>(packed + pairs_at(tasks, split_rows)) + first,
                       start, stride, length);
   }
   wait_for_predecessor();
@@ -304,9 +310,8 @@ __global__ void __launch_bounds__(threads_per_block, 1)
     Pairs current;
     current = next;
     if (c + step < length) {
-      next =
-          load_pairs(reinterpret_cast<const uint2*>(packed + pairs_at(tasks, split_rows)) + first,
-                     c + step, stride, length);
+      next = load_pairs(reinterpret_cast<const Pair*>(packed + pairs_at(tasks, split_rows)) + first,
+                        c + step, stride, length);
     }
     multiply<vectors>(current, B, ldb, columns, sums);
   }

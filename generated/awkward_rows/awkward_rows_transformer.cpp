@@ -20,7 +20,7 @@ inline constexpr uint32_t section_alignment = 256;
 inline constexpr uint32_t max_height = 8;
 
 /// Types of the elements of a section. The numbers are written into packed files.
-enum class ScalarType : uint32_t { u8 = 1, u16 = 2, u32 = 3, u64 = 4, f32 = 5 };
+enum class ScalarType : uint32_t { u8 = 1, u16 = 2, u32 = 3, u64 = 4, f32 = 5, f64 = 6 };
 
 /// Bytes of one element; 0 for a code that is not a type.
 constexpr uint64_t size_of(ScalarType type) {
@@ -35,6 +35,8 @@ constexpr uint64_t size_of(ScalarType type) {
       return 8;
     case ScalarType::f32:
       return 4;
+    case ScalarType::f64:
+      return 8;
   }
   return 0;
 }
@@ -52,6 +54,8 @@ constexpr const char* c_name(ScalarType type) {
       return "unsigned long long";
     case ScalarType::f32:
       return "float";
+    case ScalarType::f64:
+      return "double";
   }
   return "void";
 }
@@ -158,14 +162,14 @@ const HeaderField* first_difference(const HeaderField (&fields)[count], const vo
 //                  uint32 row        and, in bit 31, whether the row is split
 //                  uint32 length     how many pairs it has
 //   split rows   uint32 each, ascending, at the next multiple of 256
-//   pairs        uint32 column and value, 8 bytes each, in the order of the tasks, at the next multiple of 256
+//   pairs        uint32 column and value, the value at the first multiple of its size behind the column, in the order of
+//                the tasks, at the next multiple of 256
 //
 // What lies between is zero.
 // ---------------------------------------------------------------------------------------------------------------------
 
 inline constexpr uint32_t task_format_version = 1;
 inline constexpr uint32_t task_bytes = 16;
-inline constexpr uint32_t pair_bytes = 8;
 inline constexpr uint32_t max_task = 512;
 inline constexpr uint32_t task_classes = 10;       ///< of tasks of up to 2^0 .. 2^9 non-zeros
 inline constexpr uint32_t max_block_tasks = 1024;  ///< of a thread block
@@ -218,7 +222,9 @@ struct TaskFormat {
   constexpr uint64_t split_row_at(uint64_t index) const {
     return split_rows_at + index * size_of(ScalarType::u32);
   }
-  constexpr uint64_t pair_at(uint64_t pair) const { return pairs_at + pair * pair_bytes; }
+  constexpr uint64_t value_bytes() const { return size_of(shape.element); }
+  constexpr uint64_t pair_at(uint64_t pair) const { return pairs_at + pair * 2 * value_bytes(); }
+  constexpr uint64_t value_at(uint64_t pair) const { return pair_at(pair) + value_bytes(); }
   constexpr uint64_t heavy_blocks() const {
     return (counts.heavy + shape.block_heavy - 1) / shape.block_heavy;
   }
@@ -591,8 +597,9 @@ void fill_row(const Source& source, const TaskFormat& format, int64_t row, uint6
     }
     const uint32_t narrow = static_cast<uint32_t>(column);
     const auto value = value_of(0);
+    memset(packed + format.pair_at(pair), 0, sizeof value);
     memcpy(packed + format.pair_at(pair), &narrow, sizeof narrow);
-    memcpy(packed + format.pair_at(pair) + sizeof narrow, &value, sizeof value);
+    memcpy(packed + format.value_at(pair), &value, sizeof value);
     ++index;
     ++pair;
   });

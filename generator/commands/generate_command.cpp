@@ -23,15 +23,14 @@ struct GenerateLine {
   std::vector<std::string> architectures;
   std::string database;
   std::string schedule_file;
-  std::string dtype = "f32";
+  std::string dtype;
   std::string layout = "kn";
   double min_sparsity = 0;
 };
 
 void refuse_unusable(const GenerateLine& line) {
-  if (line.dtype != "f32") {
-    throw UserError("--dtype " + line.dtype, "is not supported: the elements of A, B and C are float32",
-                    "use --dtype f32");
+  if (!line.dtype.empty()) {
+    static_cast<void>(parse_element(line.dtype));
   }
   if (line.layout != "kn") {
     throw UserError("--layout " + line.layout, "is not supported: B is K x N and C is M x N, both row-major",
@@ -102,6 +101,9 @@ std::vector<LayerRequest> requests_of(const GenerateLine& line) {
       request.min_sparsity = line.min_sparsity;
     }
     request.read.allow_nonfinite = line.layer.read.allow_nonfinite;
+    if (!line.dtype.empty()) {
+      request.element = parse_element(line.dtype);
+    }
   }
   return requests;
 }
@@ -165,7 +167,7 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
       "--database", line->database,
       "Schedule database that auto looks into before the built-in one: a file that esctune publish wrote, or "
       "its folder");
-  command->add_option("--dtype", line->dtype, "Element type: f32")->capture_default_str();
+  command->add_option("--dtype", line->dtype, "Element type, f32 or f64 (default: the loop nest's, f32 for the shipped one)");
   command->add_option("--layout", line->layout, "Layout of B and C: kn")->capture_default_str();
   command->add_option(
       "--max-packed", line->mode.max_packed,

@@ -42,8 +42,27 @@ bool is_taken(const std::string& name) {
 
 }  // namespace
 
-LoopNest read_loop_nest(const std::string& file) {
-  return file.empty() ? parse_loop_nest(std::string(spmm_template), "spmm.c") : parse_loop_nest(read_file(file), file);
+LoopNest read_loop_nest(const std::string& file, std::optional<ScalarType> element) {
+  LoopNest nest = file.empty() ? parse_loop_nest(std::string(spmm_template), "spmm.c") : parse_loop_nest(read_file(file), file);
+  const ScalarType written = nest.element();
+  if (!file.empty() && element && *element != written) {
+    throw UserError(fmt::format("--dtype {}", name_of(*element)), fmt::format("is not what {} has: {}", file, name_of(written)),
+                    "leave --dtype out, or write the nest in that type");
+  }
+  for (ArrayDeclaration& array : nest.arrays) {
+    array.type = element.value_or(written);
+  }
+  return nest;
+}
+
+ScalarType parse_element(const std::string& dtype) {
+  for (const ScalarType type : {ScalarType::f32, ScalarType::f64}) {
+    if (dtype == name_of(type)) {
+      return type;
+    }
+  }
+  throw UserError("--dtype " + dtype, "is not supported: the elements of A, B and C are f32 or f64",
+                  "use --dtype f32 or --dtype f64");
 }
 
 std::string default_name(const std::string& matrix_file) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,8 +10,12 @@
 
 namespace esc {
 
-/// The loop nest of a C file, or of the shipped templates/spmm.c when `file` is empty.
-LoopNest read_loop_nest(const std::string& file);
+/// The loop nest of a C file, or of the shipped templates/spmm.c when `file` is empty. That one has elements of any type; a
+/// file says its own, and a UserError is thrown where another one is asked for.
+LoopNest read_loop_nest(const std::string& file, std::optional<ScalarType> element = std::nullopt);
+
+/// The element type that an option names. Throws UserError for one that kernels are not printed for.
+ScalarType parse_element(const std::string& dtype);
 
 /// A valid name of a bundle made of a matrix file's name: "ffn-1.smtx" -> "ffn_1", "time.npy" -> "layer_time".
 std::string default_name(const std::string& matrix_file);

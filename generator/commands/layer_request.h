@@ -22,6 +22,7 @@ struct LayerRequest {
   std::string kernel;             ///< empty: the shipped SpMM
   /// What it is built for; none: the default architectures. Of several, auto takes the first one's schedule.
   std::vector<TargetDevice> devices;
+  std::optional<ScalarType> element;  ///< none: what the loop nest has
   ReadOptions read;
   std::optional<double> min_sparsity;
 };
@@ -47,14 +48,14 @@ bool is_looked_up(const std::string& schedule);
 /// The layer as its schedule makes it: the one that is asked for, or the one that `auto` finds and the matrix allows.
 /// What the user should know of the choice stands in its notes; that devices share it is said at once as well. Throws
 /// UserError.
-GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode, const SparseMatrix& matrix,
-                          const Console& console);
+GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode, const LoopNest& nest,
+                          const SparseMatrix& matrix, const Console& console);
 
 /// Generates, checks or only describes one layer, as the mode says. Results go to standard output.
 ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, const Console& console);
 
 /// The layers of a spec file: {"layers": [{"matrix": FILE, "bcol": N or [N, ...], "name": .., "schedule": .., "kernel":
-/// .., "seed": .., "gpu": .. or "arch": ..}, ...]}. Relative files are looked for beside the spec. With several bCols,
+/// .., "dtype": .., "seed": .., "gpu": .. or "arch": ..}, ...]}. Relative files are looked for beside the spec. With several bCols,
 /// _nN is appended to the name. Throws UserError, with the place in the file, for anything else and when two layers
 /// have the same name.
 std::vector<LayerRequest> read_spec(const std::string& file);

@@ -16,8 +16,15 @@ GenerateOptions options_of(const LayerRequest& request, const ScheduleChoice& ch
           .choice = choice};
 }
 
-GeneratedLayer generate_with(const LayerRequest& request, const SparseMatrix& matrix, const ScheduleChoice& choice) {
-  return generate_layer(matrix, read_loop_nest(request.kernel), options_of(request, choice));
+/// What is to be made, and what of.
+struct Task {
+  const LayerRequest& request;
+  const LoopNest& nest;
+  const SparseMatrix& matrix;
+};
+
+GeneratedLayer generate_with(const Task& task, const ScheduleChoice& choice) {
+  return generate_layer(task.matrix, task.nest, options_of(task.request, choice));
 }
 
 LayerShape shape_of(const LayerRequest& request, const SparseMatrix& matrix) {
@@ -91,36 +98,46 @@ ScheduleChoice with_sharing_note(ScheduleChoice choice, const LayerRequest& requ
   return choice;
 }
 
+/// Schedules are measured in float32.
+ScheduleChoice with_type_note(ScheduleChoice choice, ScalarType element) {
+  if (element != ScalarType::f32) {
+    choice.notes.push_back(fmt::format("no measurements in {}: the schedule is the one for f32", name_of(element)));
+  }
+  return choice;
+}
+
+ScheduleChoice with_notes(const ScheduleChoice& choice, const Task& task) {
+  return with_type_note(with_sharing_note(with_device_note(choice, task.request), task.request), task.matrix.element);
+}
+
 /// How large a schedule makes the packed matrix, over CSR.
-double packed_ratio(const LayerRequest& request, const SparseMatrix& matrix, const ScheduleChoice& choice) {
-  return static_cast<double>(planned_bytes(matrix, options_of(request, choice))) /
-         static_cast<double>(csr_bytes(matrix));
+double packed_ratio(const Task& task, const ScheduleChoice& choice) {
+  return static_cast<double>(planned_bytes(task.matrix, task.nest, options_of(task.request, choice))) /
+         static_cast<double>(csr_bytes(task.matrix));
 }
 
 /// "--max-packed 1.32" for 1.3127: what would allow it.
 std::string allowance_for(double ratio) { return fmt::format("--max-packed {:.2f}", std::ceil(100 * ratio) / 100); }
 
 /// A schedule that was asked for by name is not exchanged for another one.
-void check_packed(const LayerRequest& request, const SparseMatrix& matrix, const ScheduleChoice& choice,
-                  double max_packed) {
-  if (const double ratio = packed_ratio(request, matrix, choice); ratio > max_packed) {
+void check_packed(const Task& task, const ScheduleChoice& choice, double max_packed) {
+  if (const double ratio = packed_ratio(task, choice); ratio > max_packed) {
     throw UserError(
         fmt::format("--max-packed {}", max_packed),
-        fmt::format("{} packs {} into {:.2f} of its bytes as CSR", text_of(choice), request.name, ratio),
+        fmt::format("{} packs {} into {:.2f} of its bytes as CSR", text_of(choice), task.request.name, ratio),
         fmt::format("leave the schedule to auto, or allow {}", allowance_for(ratio)));
   }
 }
 
 /// The best in the ranking that packs the matrix small enough, behind all of them what auto falls back to.
-ScheduleChoice choose_within(const LayerRequest& request, const SparseMatrix& matrix,
-                             std::vector<ScheduleChoice> ranking, double max_packed) {
-  ranking.push_back(uneven_rows_schedule(request.bcol));
+ScheduleChoice choose_within(const Task& task, std::vector<ScheduleChoice> ranking, double max_packed) {
+  ranking.push_back(uneven_rows_schedule(task.request.bcol));
   const ScheduleChoice* smallest = nullptr;
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t rank = 0; rank < ranking.size(); ++rank) {
     ScheduleChoice& choice = ranking[rank];
     try {
-      const double ratio = packed_ratio(request, matrix, choice);
+      const double ratio = packed_ratio(task, choice);
       if (ratio <= max_packed) {
         choice.source += fmt::format(", number {} in rank, the first within {} of CSR", rank + 1, max_packed);
         return choice;
@@ -137,22 +154,23 @@ ScheduleChoice choose_within(const LayerRequest& request, const SparseMatrix& ma
   throw UserError(fmt::format("--max-packed {}", max_packed),
                   fmt::format("no schedule that is known for such layers packs {} so small: the smallest, {}, takes "
                               "{:.2f} of its bytes as CSR",
-                              request.name, print(smallest->schedule), least),
+                              task.request.name, print(smallest->schedule), least),
                   fmt::format("allow {}, or try other schedules with --schedule", allowance_for(least)));
 }
 
 /// What auto chooses; where the matrix does not allow that, what it falls back to.
-GeneratedLayer generate_automatically(const LayerRequest& request, const GenerateMode& mode,
-                                      const SparseMatrix& matrix) {
-  const std::vector<ScheduleChoice> ranking = ranked_schedules(shape_of(request, matrix), databases_for(request, mode));
+GeneratedLayer generate_automatically(const Task& task, const GenerateMode& mode) {
+  const LayerRequest& request = task.request;
+  const std::vector<ScheduleChoice> ranking =
+      ranked_schedules(shape_of(request, task.matrix), databases_for(request, mode));
   const ScheduleChoice choice =
-      mode.max_packed ? choose_within(request, matrix, ranking, *mode.max_packed) : ranking.front();
+      mode.max_packed ? choose_within(task, ranking, *mode.max_packed) : ranking.front();
   try {
-    return generate_with(request, matrix, with_sharing_note(with_device_note(choice, request), request));
+    return generate_with(task, with_notes(choice, task));
   } catch (const UnsuitableSchedule& refusal) {
     ScheduleChoice fallback = uneven_rows_schedule(request.bcol);
     fallback.source += fmt::format(", because {} is illegal for this matrix", text_of(choice));
-    return generate_with(request, matrix, with_sharing_note(fallback, request));
+    return generate_with(task, with_sharing_note(fallback, request));
   }
 }
 
@@ -160,13 +178,14 @@ GeneratedLayer generate_automatically(const LayerRequest& request, const Generat
 
 bool is_looked_up(const std::string& schedule) { return schedule == "auto" || schedule == "published"; }
 
-GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode, const SparseMatrix& matrix,
-                          const Console& console) {
+GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode, const LoopNest& nest,
+                          const SparseMatrix& matrix, const Console& console) {
+  const Task task{request, nest, matrix};
   if (request.schedule == "auto" && mode.compaction) {
     if (is_shared(request)) {
       console.say(fmt::format("{}: {}", request.name, sharing_note(request)));
     }
-    return generate_automatically(request, mode, matrix);
+    return generate_automatically(task, mode);
   }
   ScheduleChoice choice = is_looked_up(request.schedule) ? published_schedule(request.bcol)
                                                          : parse_choice(request.schedule, "user");
@@ -179,9 +198,9 @@ GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode,
     atomic->compaction = false;
   }
   if (mode.max_packed) {
-    check_packed(request, matrix, choice, *mode.max_packed);
+    check_packed(task, choice, *mode.max_packed);
   }
-  return generate_with(request, matrix, choice);
+  return generate_with(task, choice);
 }
 
 }  // namespace esc

@@ -106,7 +106,7 @@ void print_result(const GeneratedLayer& generated, const nlohmann::json& more, c
 
 VerificationReport verify(const GeneratedLayer& generated, const SparseMatrix& matrix, const KernelBundle& bundle,
                           StageProgress& progress) {
-  BundleUnderTest under_test{generated.layer.name, generated.layer.bcol, {}, {}, generated.bytes()};
+  BundleUnderTest under_test{generated.layer.name, generated.layer.input, generated.layer.bcol, {}, {}, generated.bytes()};
   for (const BundleFile& file : bundle.files) {
     if (file.name.ends_with(".cu")) {
       under_test.kernel_text = file.text;
@@ -182,7 +182,10 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
   check_name(request.name);
   StageProgress progress(console.terminal());
   console.detail("reading " + request.matrix);
-  const SparseMatrix matrix = read_matrix(request.matrix, request.read, progress);
+  const LoopNest nest = read_loop_nest(request.kernel, request.element);
+  ReadOptions read = request.read;
+  read.element = nest.element();
+  const SparseMatrix matrix = read_matrix(request.matrix, read, progress);
   if (request.min_sparsity && matrix.sparsity() < *request.min_sparsity) {
     progress.finish();
     console.say(fmt::format("{}: skipped, {:.1f} % zeros are less than {:.1f} %", request.matrix,
@@ -191,7 +194,7 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
   }
   progress.begin("lowering the loop nest and packing the matrix");
   console.detail("lowering the loop nest and packing the matrix");
-  const GeneratedLayer generated = make_layer(request, mode, matrix, console);
+  const GeneratedLayer generated = make_layer(request, mode, nest, matrix, console);
   if (mode.dry_run) {
     progress.finish();
     print_result(generated, {{"status", "dry run"}}, mode, "bundle     not written: --dry-run\n");

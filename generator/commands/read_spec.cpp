@@ -25,7 +25,7 @@ class SpecEntry {
     if (!entry.is_object()) {
       refuse("is not an object");
     }
-    static const std::set<std::string> known{"matrix", "bcol", "name", "schedule", "kernel", "seed", "gpu", "arch"};
+    static const std::set<std::string> known{"matrix", "bcol", "name", "schedule", "kernel", "dtype", "seed", "gpu", "arch"};
     for (const auto& [key, value] : entry.items()) {
       if (!known.contains(key)) {
         refuse(fmt::format("has an unknown key \"{}\"", key));
@@ -69,6 +69,9 @@ class SpecEntry {
       check_legal(parse_choice(request.schedule, "user"), bcol);
     }
     request.kernel = entry_.contains("kernel") ? beside(text("kernel")) : "";
+    if (entry_.contains("dtype")) {
+      request.element = parse_element(text("dtype"));
+    }
     request.read.seed = entry_.contains("seed") ? seed() : 0;
     if (entry_.contains("gpu")) {
       request.devices.push_back(device_of_gpu(text("gpu")));
@@ -80,7 +83,7 @@ class SpecEntry {
   }
   [[noreturn]] void refuse(const std::string& rule) const {
     throw UserError(place_, rule,
-                    "its keys are matrix and bcol, and if need be name, schedule, kernel, seed, gpu, arch");
+                    "its keys are matrix and bcol, and if need be name, schedule, kernel, dtype, seed, gpu, arch");
   }
   const json& value(const std::string& key) const {
     if (!entry_.contains(key)) {

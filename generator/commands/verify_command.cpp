@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "generator/commands/commands.h"
+#include "generator/frontend/parse_loop_nest.h"
 #include "generator/support/temporary_folder.h"
 #include "generator/verify/bundle_library.h"
 #include "generator/verify/gpu_check.h"
@@ -16,12 +17,25 @@ struct VerifyRequest {
   bool json = false;
 };
 
-VerificationReport verify_on_gpu(const LoadedBundle& bundle, const std::string& folder, StageProgress& progress) {
+/// The input of the bundle, which its element type must fit.
+LoopNest nest_of(const LoadedBundle& bundle, const std::string& folder) {
+  LoopNest nest = parse_loop_nest(bundle.manifest.loop_nest, folder + "/manifest.json:loop_nest.c");
+  if (nest.element() != bundle.matrix.element) {
+    throw UserError(folder,
+                    fmt::format("has a loop nest of {} and a packed matrix of {}", name_of(nest.element()),
+                                name_of(bundle.matrix.element)),
+                    "generate the bundle again", ExitStatus::check_failed);
+  }
+  return nest;
+}
+
+VerificationReport verify_on_gpu(const LoadedBundle& bundle, const LoopNest& nest, const std::string& folder,
+                                 StageProgress& progress) {
   const TemporaryFolder workshop;
   progress.begin("compiling the bundle with nvcc");
   const BundleLibrary library(compile_bundle(folder, bundle.manifest.name, workshop.path()), bundle.manifest.name);
   progress.begin("running the bundle on the GPU");
-  return check_on_gpu(library, bundle.matrix, judging_cases(bundle.manifest.bcol));
+  return check_on_gpu(library, nest, bundle.matrix, judging_cases(bundle.manifest.bcol));
 }
 
 std::string to_json(const std::string& name, const VerificationReport& report) {
@@ -53,9 +67,10 @@ ExitStatus run(const VerifyRequest& request, const Console& console) {
   progress.begin("checking");
   console.say(fmt::format("{}: {} x {}, {} non-zeros, made for bCol {}", bundle.manifest.name, bundle.manifest.rows,
                           bundle.manifest.columns, bundle.manifest.nonzeros, bundle.manifest.bcol));
+  const LoopNest nest = nest_of(bundle, request.folder);
   const VerificationReport report =
-      request.device == "gpu" ? verify_on_gpu(bundle, request.folder, progress)
-                              : verify_by_emulation(bundle.under_test(), bundle.matrix, thorough_effort, progress);
+      request.device == "gpu" ? verify_on_gpu(bundle, nest, request.folder, progress)
+                              : verify_by_emulation(bundle.under_test(nest), bundle.matrix, thorough_effort, progress);
   progress.finish();
   fmt::print("{}", request.json ? to_json(bundle.manifest.name, report) : print(report));
   return report.passed() ? ExitStatus::done : ExitStatus::check_failed;

@@ -26,6 +26,7 @@ void check_size(const Affine& extent, std::int64_t size, const std::string& what
 }
 
 void check_sizes(const LoopNest& nest, const SparseMatrix& matrix, std::int64_t bcol) {
+  ESC_CHECK(nest.element() == matrix.element, "the matrix was read in the type of the nest");
   const ArrayDeclaration& sparse = nest.array(ArrayRole::sparse);
   check_size(sparse.extents[0], matrix.rows, "rows");
   check_size(sparse.extents[1], matrix.columns, "columns");
@@ -117,7 +118,9 @@ transformer::RegionFormat plan_regions(const LoopNest& nest, const SparseMatrix&
   const transformer::RegionFormat format = transformer::plan_regions(csr_view(matrix), regions_of(nest.packed));
   const std::string schedule = text_of(options.choice);
   check_size(format, options.source_file);
-  check_sums(schedule, nest.packed, format, options.max_group_columns);
+  if (nest.element() == ScalarType::f32) {
+    check_sums(schedule, nest.packed, format, options.max_group_columns);
+  }
   check_shared_memory(schedule, shared_bytes(nest, region_sizes(format)), options.architectures);
   return format;
 }
@@ -213,8 +216,8 @@ constexpr const char* manifest_name = "manifest.json";
 
 }  // namespace
 
-std::uint64_t planned_bytes(const SparseMatrix& matrix, const GenerateOptions& options) {
-  return plan_layer(lowered(spmm_nest(), matrix, options), matrix, options);
+std::uint64_t planned_bytes(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options) {
+  return plan_layer(lowered(nest, matrix, options), matrix, options);
 }
 
 GeneratedLayer generate_layer(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options) {

@@ -46,7 +46,7 @@ using Formatter = std::function<std::string(const std::string& file, const std::
 
 /// The bytes that the matrix would take as `generate_layer` packs it, without packing it. Throws
 /// UserError when the schedule is illegal for bCol, UnsuitableSchedule as that does.
-std::uint64_t planned_bytes(const SparseMatrix& matrix, const GenerateOptions& options);
+std::uint64_t planned_bytes(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options);
 
 /// Lowers the nest for the matrix and packs it. A pure function of its arguments, safe to run in parallel.
 /// Throws UserError when the schedule is illegal for bCol, when the nest's constant sizes are not the matrix's, or when

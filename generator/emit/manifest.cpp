@@ -1,10 +1,12 @@
 #include "generator/emit/manifest.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "generator/ir/print.h"
+#include "generator/ir/print_function.h"
 #include "generator/support/error.h"
 #include "generator/support/identifier.h"
 
@@ -13,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int manifest_version = 1;
+constexpr int manifest_version = 2;
 
 /// Three significant digits: enough to judge an error, and the same on every machine.
 double rounded(double value) { return std::stod(fmt::format("{:.2e}", value)); }
@@ -109,12 +111,12 @@ std::string manifest_json(const Layer& layer, const std::optional<VerificationRe
                       {"m", layer.statistics.rows},
                       {"k", layer.statistics.columns},
                       {"bcol", layer.bcol},
-                      {"dtype", "f32"},
+                      {"dtype", name_of(layer.lowered.element())},
                       {"layout", "kn"},
                       {"nnz", layer.statistics.nonzeros},
                       {"pattern_sha256", layer.fingerprint.pattern},
                       {"values_sha256", layer.fingerprint.values},
-                      {"loop_nest", print(layer.input)},
+                      {"loop_nest", print_function(layer.input)},
                       {"family", family_of(layer.choice)},
                       {"schedule", schedule_entry(layer)},
                       {"architectures", architectures},
@@ -148,10 +150,12 @@ std::int64_t whole_number(const json& manifest, const char* key, std::int64_t le
   return number;
 }
 
-/// A word that the manifest of every bundle of this version has there.
-void check_word(const json& manifest, const char* key, const char* word, const std::string& file) {
-  if (manifest.at(key) != word) {
-    throw UserError(file, fmt::format("has {} {}; this program knows \"{}\"", key, manifest.at(key).dump(), word),
+/// A word of which the manifests of this version have one of a few.
+void check_word(const json& manifest, const char* key, const std::vector<std::string>& known, const std::string& file) {
+  if (std::ranges::none_of(known, [&](const std::string& word) { return manifest.at(key) == word; })) {
+    throw UserError(file,
+                    fmt::format("has {} {}; this program knows \"{}\"", key, manifest.at(key).dump(),
+                                fmt::join(known, "\" and \"")),
                     "generate the bundle again");
   }
 }
@@ -177,8 +181,8 @@ Manifest parse_manifest(const std::string& text, const std::string& file) {
     }
     constexpr std::int64_t most_size = 0x7fffffff;
     constexpr std::int64_t most_nonzeros = std::int64_t{1} << 62;
-    check_word(manifest, "dtype", "f32", file);
-    check_word(manifest, "layout", "kn", file);
+    check_word(manifest, "layout", {"kn"}, file);
+    check_word(manifest, "dtype", {"f32", "f64"}, file);
     return {.name = identifier(manifest, "name", file),
             .rows = whole_number(manifest, "m", 1, most_size, file),
             .columns = whole_number(manifest, "k", 1, most_size, file),
@@ -186,7 +190,8 @@ Manifest parse_manifest(const std::string& text, const std::string& file) {
             .nonzeros = whole_number(manifest, "nnz", 0, most_nonzeros, file),
             .pattern_sha256 = manifest.at("pattern_sha256"),
             .values_sha256 = manifest.at("values_sha256"),
-            .schedule = manifest.at("schedule").at("text")};
+            .schedule = manifest.at("schedule").at("text"),
+            .loop_nest = manifest.at("loop_nest")};
   } catch (const json::exception& problem) {
     throw UserError(file, fmt::format("is not a manifest: {}", plain_words(problem)), "generate the bundle again");
   }

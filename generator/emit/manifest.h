@@ -45,6 +45,7 @@ struct Manifest {
   std::string pattern_sha256;
   std::string values_sha256;
   std::string schedule;
+  std::string loop_nest;  ///< the input as a C function
 };
 
 /// Throws UserError (place `file`) for text that is not a manifest of a version this program knows.

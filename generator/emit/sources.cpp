@@ -18,9 +18,15 @@ namespace {
 /// A number as it stands in C.
 std::string number(auto value) { return fmt::format("{}", value); }
 
+/// The element type in the words of a comment.
+const char* type_of(const Layer& layer) {
+  return layer.lowered.element() == ScalarType::f64 ? "float64" : "float32";
+}
+
 std::string zero_layer_source(const Layer& layer) {
   return fill(zero_layer_template, {{"PROVENANCE", provenance(layer, "// ")},
                                     {"NAME", layer.name},
+                                    {"ELEMENT", c_name(layer.lowered.element())},
                                     {"ROWS", number(layer.statistics.rows)},
                                     {"COLUMNS", number(layer.statistics.columns)}});
 }
@@ -92,7 +98,7 @@ std::string kernel_file(const Layer& layer) {
       {"COLUMNS", number(layer.statistics.columns)},
       {"NONZEROS", number(layer.statistics.nonzeros)},
       {"SPARSITY", fmt::format("{:.1f}", 100 * layer.statistics.sparsity)},
-      {"TYPE", layer.lowered.element() == ScalarType::f64 ? "float64" : "float32"},
+      {"TYPE", type_of(layer)},
       {"ELEMENT", c_name(layer.lowered.element())},
       {"BCOL", number(layer.bcol)},
       {"STORY", story_text(layer.lowered)},
@@ -126,6 +132,7 @@ std::string transformer_source(const Layer& layer) {
                                        {"NAME", layer.name},
                                        {"ROWS", number(layer.statistics.rows)},
                                        {"COLUMNS", number(layer.statistics.columns)},
+                                       {"ELEMENT", c_name(layer.lowered.element())},
                                        {"LAYER_FORMAT", transformer::layer_format_text(format)},
                                        {"HEADER_TYPE", header_type(format)},
                                        {"PACKED_BYTES", number(format.bytes)},
@@ -140,6 +147,8 @@ std::string header_source(const Layer& layer) {
                                 {"NAME", layer.name},
                                 {"ROWS", number(layer.statistics.rows)},
                                 {"COLUMNS", number(layer.statistics.columns)},
+                                {"ELEMENT", c_name(layer.lowered.element())},
+                                {"TYPE", type_of(layer)},
                                 {"BCOL", number(layer.bcol)},
                                 {"NOTES", notes(layer)}});
 }

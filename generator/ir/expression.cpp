@@ -1,5 +1,7 @@
 #include "generator/ir/expression.h"
 
+#include <array>
+
 #include "generator/support/error.h"
 
 namespace esc {
@@ -8,6 +10,11 @@ namespace {
 Expression operation(Operator op, std::vector<Expression> operands) { return Operation{op, std::move(operands)}; }
 
 }  // namespace
+
+const char* name_of(ScalarType type) {
+  static constexpr std::array names{"f32", "f64", "tf32", "f16", "bf16", "bool", "u8", "u16", "i32", "u32", "i64", "u64"};
+  return names.at(static_cast<std::size_t>(type));
+}
 
 const char* c_name(ScalarType type) {
   switch (type) {

@@ -9,6 +9,9 @@ enum class ScalarType { f32, f64, tf32, f16, bf16, boolean, u8, u16, i32, u32, i
 /// The type as CUDA C++ spells it.
 const char* c_name(ScalarType type);
 
+/// The type as options and files name it, such as "f32".
+const char* name_of(ScalarType type);
+
 /// Bytes of a value in the kernel's memory.
 constexpr int bytes_of(ScalarType type) {
   switch (type) {

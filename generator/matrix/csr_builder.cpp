@@ -7,8 +7,8 @@
 
 namespace esc {
 
-CsrBuilder::CsrBuilder(std::int64_t rows, std::int64_t columns)
-    : matrix_{rows, columns, std::vector<std::int64_t>(static_cast<std::size_t>(rows) + 1, 0), {}, {}} {}
+CsrBuilder::CsrBuilder(std::int64_t rows, std::int64_t columns, ScalarType element)
+    : matrix_{rows, columns, std::vector<std::int64_t>(static_cast<std::size_t>(rows) + 1, 0), {}, {}, element} {}
 
 void CsrBuilder::start_placing() {
   std::partial_sum(matrix_.offsets.begin(), matrix_.offsets.end(), matrix_.offsets.begin());
@@ -17,7 +17,7 @@ void CsrBuilder::start_placing() {
   matrix_.values.resize(static_cast<std::size_t>(matrix_.offsets.back()));
 }
 
-bool CsrBuilder::place(std::int64_t row, const std::int32_t* columns, const float* values, std::int64_t entries) {
+bool CsrBuilder::place(std::int64_t row, const std::int32_t* columns, const double* values, std::int64_t entries) {
   const auto at = static_cast<std::size_t>(row);
   if (entries > matrix_.offsets[at + 1] - next_[at]) {
     return false;

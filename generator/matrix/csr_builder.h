@@ -11,7 +11,8 @@ namespace esc {
 /// memory is taken than the matrix itself needs, and entries may come in any order of rows.
 class CsrBuilder {
  public:
-  CsrBuilder(std::int64_t rows, std::int64_t columns);
+  /// A matrix whose values are of this type.
+  CsrBuilder(std::int64_t rows, std::int64_t columns, ScalarType element);
 
   /// First pass: `row` has `entries` more entries.
   void count(std::int64_t row, std::int64_t entries = 1) {
@@ -20,7 +21,7 @@ class CsrBuilder {
   /// Ends the first pass and takes the memory for the entries.
   void start_placing();
   /// Second pass: puts an entry behind the others of its row. False when the row has more entries than were counted.
-  bool place(std::int64_t row, std::int64_t column, float value) {
+  bool place(std::int64_t row, std::int64_t column, double value) {
     const auto at = static_cast<std::size_t>(row);
     if (next_[at] == matrix_.offsets[at + 1]) {
       return false;
@@ -31,7 +32,7 @@ class CsrBuilder {
     return true;
   }
   /// As `place` for `entries` entries of one row.
-  bool place(std::int64_t row, const std::int32_t* columns, const float* values, std::int64_t entries);
+  bool place(std::int64_t row, const std::int32_t* columns, const double* values, std::int64_t entries);
   /// Whether every entry that was counted has been placed.
   bool complete() const;
   /// The matrix, its rows in the order of placing. The builder is used up.

@@ -18,12 +18,15 @@ std::uint64_t mix_bits(std::uint64_t state) {
   return state ^ (state >> 31);
 }
 
-float drawn_value(std::uint64_t seed, std::int64_t row, std::int64_t column) {
+double drawn_value(std::uint64_t seed, std::int64_t row, std::int64_t column, ScalarType element) {
   const std::uint64_t position = (static_cast<std::uint64_t>(row) << 32) | static_cast<std::uint64_t>(column);
   const std::uint64_t bits = mix_bits(mix_bits(seed + 0x9e3779b97f4a7c15U) ^ mix_bits(position + 1));
   // The upper 32 bits scaled to the number of magnitudes; the lowest bit is the sign.
   const std::uint64_t magnitude = smallest + (((bits >> 32) * (largest - smallest + 1)) >> 32);
-  const float value = static_cast<float>(magnitude) * 0x1p-24F;
+  double value = static_cast<double>(magnitude) * 0x1p-24;
+  if (element == ScalarType::f64) {
+    value -= static_cast<double>(bits >> 8 & 0xffffffU) * 0x1p-48;
+  }
   return (bits & 1) != 0 ? -value : value;
 }
 

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <memory>
 
+#include "generator/matrix/typed_elements.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -48,7 +49,7 @@ Fingerprint fingerprint(const SparseMatrix& matrix) {
   pattern.add(std::as_bytes(std::span(shape)));
   pattern.add(std::as_bytes(std::span(matrix.offsets)));
   pattern.add(std::as_bytes(std::span(matrix.column_of)));
-  return {pattern.hex(), sha256_hex(std::as_bytes(std::span(matrix.values)))};
+  return {pattern.hex(), sha256_hex(TypedElements(matrix.element, matrix.values).bytes())};
 }
 
 std::string sha256_hex(std::span<const std::byte> bytes) {

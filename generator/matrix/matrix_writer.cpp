@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "generator/matrix/matrix_reader.h"
+#include "generator/matrix/typed_elements.h"
 #include "generator/support/output_file.h"
 #include "generator/support/error.h"
 
@@ -53,8 +54,9 @@ void write_mtx(const SparseMatrix& matrix, OutputFile& file) {
   fmt::memory_buffer line;
   for_each_nonzero(matrix, [&](std::int64_t row, std::size_t at) {
     line.clear();
-    // Nine digits are enough to read back any float32 exactly.
-    fmt::format_to(std::back_inserter(line), "{} {} {:.9g}\n", row + 1, matrix.column_of[at] + 1, matrix.values[at]);
+    // So many digits are enough to read back any value of the type exactly.
+    fmt::format_to(std::back_inserter(line), "{} {} {:.{}g}\n", row + 1, matrix.column_of[at] + 1, matrix.values[at],
+                   matrix.element == ScalarType::f64 ? 17 : 9);
     file.write(std::string_view(line.data(), line.size()));
   });
 }
@@ -62,7 +64,8 @@ void write_mtx(const SparseMatrix& matrix, OutputFile& file) {
 void write_npy(const SparseMatrix& matrix, OutputFile& file) {
   constexpr std::size_t preamble_bytes = 10;  // magic, version, length of the header
   std::string header =
-      fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", matrix.rows, matrix.columns);
+      fmt::format("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({}, {}), }}", bytes_of(matrix.element),
+                                   matrix.rows, matrix.columns);
   // As the format asks for: padded so that the elements start at a multiple of 64, and ended by a new line.
   header.append(63 - (preamble_bytes + header.size()) % 64, ' ');
   header += '\n';
@@ -72,17 +75,17 @@ void write_npy(const SparseMatrix& matrix, OutputFile& file) {
   file.write(header);
 
   constexpr std::int64_t part_columns = std::int64_t{1} << 18;
-  std::vector<float> part;
+  std::vector<double> part;
   std::size_t at = 0;
   for (std::int64_t row = 0; row < matrix.rows; ++row) {
     const auto row_end = static_cast<std::size_t>(matrix.offsets[static_cast<std::size_t>(row) + 1]);
     for (std::int64_t begin = 0; begin < matrix.columns; begin += part_columns) {
       const std::int64_t end = std::min(begin + part_columns, matrix.columns);
-      part.assign(static_cast<std::size_t>(end - begin), 0.0F);
+      part.assign(static_cast<std::size_t>(end - begin), 0.0);
       for (; at < row_end && matrix.column_of[at] < end; ++at) {
         part[static_cast<std::size_t>(matrix.column_of[at] - begin)] = matrix.values[at];
       }
-      file.write(std::as_bytes(std::span(part)));
+      file.write(TypedElements(matrix.element, part).bytes());
     }
   }
 }

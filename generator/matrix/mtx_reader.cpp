@@ -14,6 +14,7 @@
 #include "generator/matrix/csr_builder.h"
 #include "generator/matrix/drawn_value.h"
 #include "generator/matrix/text_scanner.h"
+#include "generator/matrix/typed_elements.h"
 
 namespace esc {
 namespace {
@@ -160,12 +161,16 @@ std::int64_t coordinate(TextScanner& scanner, std::string_view word, std::string
   return number - 1;
 }
 
-float entry_value(TextScanner& scanner, std::string_view word, const Header& header, const ReadOptions& options,
+double in_type(std::int64_t whole, ScalarType element) {
+  return with_element(element, [whole](auto zero) -> double { return static_cast<decltype(zero)>(whole); });
+}
+
+double entry_value(TextScanner& scanner, std::string_view word, const Header& header, const ReadOptions& options,
                   std::int64_t row, std::int64_t column) {
   if (header.field == Field::integer) {
-    return static_cast<float>(parse_integer(scanner, word, "the value"));
+    return in_type(parse_integer(scanner, word, "the value"), options.element);
   }
-  const float value = parse_real(scanner, word, "the value");
+  const double value = parse_real(scanner, word, "the value", options.element);
   if (!std::isfinite(value) && !options.allow_nonfinite) {
     scanner.refuse(fmt::format("the value at row {}, column {} (counted from 1) is {}", row + 1, column + 1, value),
                    "mend the matrix, or allow values that are not finite (--allow-nonfinite)");
@@ -198,11 +203,11 @@ void visit_coordinates(TextScanner& scanner, const Header& header, const ReadOpt
     }
     const std::int64_t row = coordinate(scanner, word, "row", header.rows);
     const std::int64_t column = coordinate(scanner, scanner.word(), "column", header.columns);
-    float value = 0.0F;
+    double value = 0;
     if (header.field == Field::pattern) {
       // Both of a mirrored pair take the value that stands below the diagonal.
-      value = header.is_symmetric ? drawn_value(options.seed, std::max(row, column), std::min(row, column))
-                                  : drawn_value(options.seed, row, column);
+      value = header.is_symmetric ? drawn_value(options.seed, std::max(row, column), std::min(row, column), options.element)
+                                  : drawn_value(options.seed, row, column, options.element);
     } else {
       const std::string_view digits = scanner.word();
       if (digits.empty()) {
@@ -222,15 +227,15 @@ template <typename Visit>
 void visit_entries(ByteSource& source, const ReadOptions& options, const Visit& visit) {
   TextScanner scanner(source);
   const Header header = read_header(scanner, source);
-  const auto visit_mirrored = [&](TextScanner& at, std::int64_t row, std::int64_t column, float value) {
+  const auto visit_mirrored = [&](TextScanner& at, std::int64_t row, std::int64_t column, double value) {
     visit(at, row, column, value);
     if (header.is_symmetric && row != column) {
       visit(at, column, row, value);
     }
   };
   if (header.is_array) {
-    visit_array(scanner, header, options, [&](TextScanner& at, std::int64_t row, std::int64_t column, float value) {
-      if (value != 0.0F) {  // no position repeats here, so zeros need no memory even for a while
+    visit_array(scanner, header, options, [&](TextScanner& at, std::int64_t row, std::int64_t column, double value) {
+      if (value != 0) {  // no position repeats here, so zeros need no memory even for a while
         visit_mirrored(at, row, column, value);
       }
     });
@@ -249,7 +254,7 @@ Header read_header(ByteSource& source) {
 [[noreturn]] void refuse_repetition(ByteSource& source, const ReadOptions& options, std::int64_t row,
                                     std::int64_t column) {
   bool seen = false;
-  visit_entries(source, options, [&](TextScanner& scanner, std::int64_t r, std::int64_t c, float) {
+  visit_entries(source, options, [&](TextScanner& scanner, std::int64_t r, std::int64_t c, double) {
     if (r != row || c != column) {
       return;
     }
@@ -264,7 +269,7 @@ Header read_header(ByteSource& source) {
 
 /// Brings the entries of every row into the order of their columns.
 void sort_rows(SparseMatrix& matrix) {
-  std::vector<std::pair<std::int32_t, float>> entries;
+  std::vector<std::pair<std::int32_t, double>> entries;
   for (std::size_t row = 0; row + 1 < matrix.offsets.size(); ++row) {
     const auto begin = static_cast<std::size_t>(matrix.offsets[row]);
     const auto end = static_cast<std::size_t>(matrix.offsets[row + 1]);
@@ -301,7 +306,7 @@ void drop_zeros(SparseMatrix& matrix) {
   for (std::size_t row = 0; row + 1 < matrix.offsets.size(); ++row) {
     const auto end = static_cast<std::size_t>(matrix.offsets[row + 1]);
     for (; at < end; ++at) {
-      if (matrix.values[at] != 0.0F) {
+      if (matrix.values[at] != 0) {
         matrix.column_of[kept] = matrix.column_of[at];
         matrix.values[kept++] = matrix.values[at];
       }
@@ -316,15 +321,15 @@ void drop_zeros(SparseMatrix& matrix) {
 
 SparseMatrix read_mtx(ByteSource& source, const ReadOptions& options) {
   const Header header = read_header(source);
-  CsrBuilder builder(header.rows, header.columns);
-  visit_entries(source, options, [&](TextScanner&, std::int64_t row, std::int64_t column, float) {
+  CsrBuilder builder(header.rows, header.columns, options.element);
+  visit_entries(source, options, [&](TextScanner&, std::int64_t row, std::int64_t column, double) {
     if (row >= header.rows || column >= header.columns) {
       refuse_change(source);
     }
     builder.count(row);
   });
   builder.start_placing();
-  visit_entries(source, options, [&](TextScanner&, std::int64_t row, std::int64_t column, float value) {
+  visit_entries(source, options, [&](TextScanner&, std::int64_t row, std::int64_t column, double value) {
     if (row >= header.rows || column >= header.columns || !builder.place(row, column, value)) {
       refuse_change(source);
     }

@@ -37,9 +37,9 @@ float widen(std::uint16_t half) {
   return std::bit_cast<float>(sign | widened << 23 | fraction << 13);
 }
 
-bool is_finite(float value) { return (std::bit_cast<std::uint32_t>(value) & 0x7f800000U) != 0x7f800000U; }
+bool is_finite(double value) { return std::isfinite(value); }
 
-/// Streams the elements of an array as float32, in the order of the file.
+/// Streams the elements of an array, rounded to the type that is asked for, in the order of the file.
 class ElementStream {
  public:
   ElementStream(ByteSource& source, const ReadOptions& options)
@@ -52,7 +52,7 @@ class ElementStream {
   void for_each_chunk(const Visit& visit) {
     const std::int64_t elements = header_.rows * header_.columns;
     std::vector<std::byte> bytes(chunk_elements * header_.element_bytes());
-    std::vector<float> chunk(chunk_elements);
+    std::vector<double> chunk(chunk_elements);
     for (std::int64_t first = 0; first < elements;) {
       const auto count = static_cast<std::size_t>(std::min<std::int64_t>(chunk_elements, elements - first));
       const auto raw = std::span(bytes).first(count * header_.element_bytes());
@@ -61,29 +61,32 @@ class ElementStream {
       }
       const auto converted = std::span(chunk).first(count);
       convert(raw, converted, first);
-      visit(first, std::span<const float>(converted));
+      visit(first, std::span<const double>(converted));
       first += static_cast<std::int64_t>(count);
     }
   }
 
  private:
-  void convert(std::span<const std::byte> raw, std::span<float> converted, std::int64_t first) const {
+  void convert(std::span<const std::byte> raw, std::span<double> converted, std::int64_t first) const {
     if (header_.element == NpyElement::float32) {
-      std::memcpy(converted.data(), raw.data(), raw.size());
+      convert_each<float>(raw, converted, [](float element, std::size_t) { return element; });
     } else if (header_.element == NpyElement::float64) {
-      for (std::size_t i = 0; i < converted.size(); ++i) {
-        double element = 0;
-        std::memcpy(&element, raw.data() + i * sizeof element, sizeof element);
-        converted[i] = narrow(element, first + static_cast<std::int64_t>(i));
-      }
+      convert_each<double>(raw, converted, [&](double element, std::size_t index) {
+        return options_.element == ScalarType::f64 ? element : narrow(element, first + static_cast<std::int64_t>(index));
+      });
     } else {
-      for (std::size_t i = 0; i < converted.size(); ++i) {
-        std::uint16_t element = 0;
-        std::memcpy(&element, raw.data() + i * sizeof element, sizeof element);
-        converted[i] = widen(element);
-      }
+      convert_each<std::uint16_t>(raw, converted, [](std::uint16_t element, std::size_t) { return widen(element); });
     }
     check_finite(converted, first);
+  }
+
+  template <typename Element, typename Convert>
+  static void convert_each(std::span<const std::byte> raw, std::span<double> converted, const Convert& to_double) {
+    for (std::size_t i = 0; i < converted.size(); ++i) {
+      Element element{};
+      std::memcpy(&element, raw.data() + i * sizeof element, sizeof element);
+      converted[i] = to_double(element, i);
+    }
   }
 
   float narrow(double element, std::int64_t index) const {
@@ -100,7 +103,7 @@ class ElementStream {
     return value;
   }
 
-  void check_finite(std::span<const float> chunk, std::int64_t first) const {
+  void check_finite(std::span<const double> chunk, std::int64_t first) const {
     if (options_.allow_nonfinite || std::all_of(chunk.begin(), chunk.end(), is_finite)) {
       return;
     }
@@ -123,7 +126,7 @@ class ElementStream {
 /// Calls `visit(line, position, part)` for the parts of a chunk that lie in one line each. A line is a row in C order
 /// and a column in Fortran order; `position` is where in it the part begins.
 template <typename Visit>
-void for_each_line(std::int64_t first, std::span<const float> chunk, std::int64_t line_length, const Visit& visit) {
+void for_each_line(std::int64_t first, std::span<const double> chunk, std::int64_t line_length, const Visit& visit) {
   while (!chunk.empty()) {
     const std::int64_t position = first % line_length;
     const auto count = std::min(chunk.size(), static_cast<std::size_t>(line_length - position));
@@ -137,31 +140,31 @@ void for_each_line(std::int64_t first, std::span<const float> chunk, std::int64_
 class Gathered {
  public:
   /// At most `capacity` elements, of which the first one stands in `column`.
-  void gather(std::span<const float> part, std::int64_t column) {
+  void gather(std::span<const double> part, std::int64_t column) {
     std::size_t found = 0;
     for (std::size_t i = 0; i < part.size(); ++i) {
       columns_[found] = static_cast<std::int32_t>(column + static_cast<std::int64_t>(i));
       values_[found] = part[i];
-      found += part[i] != 0.0F ? 1 : 0;
+      found += part[i] != 0 ? 1 : 0;
     }
     size_ = static_cast<std::int64_t>(found);
   }
 
   static constexpr std::size_t capacity = 2048;
   const std::int32_t* columns() const { return columns_.data(); }
-  const float* values() const { return values_.data(); }
+  const double* values() const { return values_.data(); }
   std::int64_t size() const { return size_; }
 
  private:
   std::array<std::int32_t, capacity> columns_;
-  std::array<float, capacity> values_;
+  std::array<double, capacity> values_;
   std::int64_t size_ = 0;
 };
 
-std::int64_t count_nonzeros(std::span<const float> part) {
+std::int64_t count_nonzeros(std::span<const double> part) {
   std::uint32_t zeros = 0;
-  for (const float value : part) {
-    zeros += value == 0.0F ? 1 : 0;
+  for (const double value : part) {
+    zeros += value == 0 ? 1 : 0;
   }
   return static_cast<std::int64_t>(part.size()) - zeros;
 }
@@ -169,15 +172,15 @@ std::int64_t count_nonzeros(std::span<const float> part) {
 void count_entries(ElementStream& stream, CsrBuilder& builder) {
   const NpyHeader& header = stream.header();
   const std::int64_t line_length = header.is_fortran_order ? header.rows : header.columns;
-  stream.for_each_chunk([&](std::int64_t first, std::span<const float> chunk) {
+  stream.for_each_chunk([&](std::int64_t first, std::span<const double> chunk) {
     for_each_line(first, chunk, line_length,
-                  [&](std::int64_t line, std::int64_t position, std::span<const float> part) {
+                  [&](std::int64_t line, std::int64_t position, std::span<const double> part) {
                     if (!header.is_fortran_order) {
                       builder.count(line, count_nonzeros(part));
                       return;
                     }
                     for (std::size_t i = 0; i < part.size(); ++i) {
-                      builder.count(position + static_cast<std::int64_t>(i), part[i] != 0.0F ? 1 : 0);
+                      builder.count(position + static_cast<std::int64_t>(i), part[i] != 0 ? 1 : 0);
                     }
                   });
   });
@@ -189,7 +192,7 @@ bool place_entries(ElementStream& stream, CsrBuilder& builder) {
   const std::int64_t line_length = header.is_fortran_order ? header.rows : header.columns;
   bool fits = true;
   Gathered gathered;
-  const auto place_in_row = [&](std::int64_t row, std::int64_t column, std::span<const float> part) {
+  const auto place_in_row = [&](std::int64_t row, std::int64_t column, std::span<const double> part) {
     while (!part.empty()) {
       const std::size_t count = std::min(part.size(), Gathered::capacity);
       gathered.gather(part.first(count), column);
@@ -198,14 +201,14 @@ bool place_entries(ElementStream& stream, CsrBuilder& builder) {
       column += static_cast<std::int64_t>(count);
     }
   };
-  const auto place_in_column = [&](std::int64_t column, std::int64_t row, std::span<const float> part) {
+  const auto place_in_column = [&](std::int64_t column, std::int64_t row, std::span<const double> part) {
     for (std::size_t i = 0; i < part.size(); ++i) {
-      if (part[i] != 0.0F) {
+      if (part[i] != 0) {
         fits &= builder.place(row + static_cast<std::int64_t>(i), column, part[i]);
       }
     }
   };
-  stream.for_each_chunk([&](std::int64_t first, std::span<const float> chunk) {
+  stream.for_each_chunk([&](std::int64_t first, std::span<const double> chunk) {
     if (header.is_fortran_order) {
       for_each_line(first, chunk, line_length, place_in_column);
     } else {
@@ -220,7 +223,7 @@ bool place_entries(ElementStream& stream, CsrBuilder& builder) {
 SparseMatrix read_npy(ByteSource& source, const ReadOptions& options) {
   ElementStream counted(source, options);
   const NpyHeader header = counted.header();
-  CsrBuilder builder(header.rows, header.columns);
+  CsrBuilder builder(header.rows, header.columns, options.element);
   count_entries(counted, builder);
   builder.start_placing();
 

@@ -179,7 +179,7 @@ SparseMatrix fill_rows(const SampleOptions& options, const std::vector<std::int6
 }
 
 SparseMatrix fill_columns(const SampleOptions& options, const std::vector<std::int64_t>& lengths) {
-  CsrBuilder builder(options.rows, options.columns);
+  CsrBuilder builder(options.rows, options.columns, ScalarType::f32);
   std::vector<std::int32_t> chosen;
   const auto for_each_position = [&](const auto& visit) {
     for (std::int64_t column = 0; column < options.columns; ++column) {

@@ -94,6 +94,7 @@ void read_offsets(TextScanner& scanner, const Header& header, SparseMatrix& matr
 }
 
 void read_columns(TextScanner& scanner, const ReadOptions& options, const Header& header, SparseMatrix& matrix) {
+  matrix.element = options.element;
   matrix.column_of.reserve(static_cast<std::size_t>(header.nonzeros));
   matrix.values.reserve(static_cast<std::size_t>(header.nonzeros));
   for (std::int64_t row = 0; row < header.rows; ++row) {
@@ -115,7 +116,7 @@ void read_columns(TextScanner& scanner, const ReadOptions& options, const Header
                        "sort the columns of every row and name each once");
       }
       matrix.column_of.push_back(static_cast<std::int32_t>(column));
-      matrix.values.push_back(drawn_value(options.seed, row, column));
+      matrix.values.push_back(drawn_value(options.seed, row, column, options.element));
       previous = column;
     }
   }

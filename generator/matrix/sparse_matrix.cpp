@@ -26,7 +26,7 @@ void validate(const SparseMatrix& matrix) {
       const std::int64_t column = matrix.column_of[at];
       ESC_CHECK(column > previous && column < matrix.columns,
                 fmt::format("columns of row {} do not increase inside the matrix", row));
-      ESC_CHECK(matrix.values[at] != 0.0F, fmt::format("a zero is stored in row {}, column {}", row, column));
+      ESC_CHECK(matrix.values[at] != 0.0, fmt::format("a zero is stored in row {}, column {}", row, column));
       previous = column;
     }
   }

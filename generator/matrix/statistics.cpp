@@ -67,13 +67,15 @@ MatrixStatistics statistics(const SparseMatrix& matrix) {
   result.sparsity = matrix.sparsity();
   result.row_lengths = summarise(lengths_of_rows(matrix), matrix.columns);
   result.column_lengths = summarise(lengths_of_columns(matrix), matrix.rows);
-  result.dense_bytes = static_cast<std::uint64_t>(matrix.rows) * static_cast<std::uint64_t>(matrix.columns) * 4;
+  result.dense_bytes = static_cast<std::uint64_t>(matrix.rows) * static_cast<std::uint64_t>(matrix.columns) *
+                       static_cast<std::uint64_t>(bytes_of(matrix.element));
   result.csr_bytes = csr_bytes(matrix);
   return result;
 }
 
 std::uint64_t csr_bytes(const SparseMatrix& matrix) {
-  return (static_cast<std::uint64_t>(matrix.rows) + 1) * 4 + static_cast<std::uint64_t>(matrix.nonzeros()) * 8;
+  return (static_cast<std::uint64_t>(matrix.rows) + 1) * 4 + static_cast<std::uint64_t>(matrix.nonzeros()) *
+                                                               static_cast<std::uint64_t>(4 + bytes_of(matrix.element));
 }
 
 }  // namespace esc

@@ -30,8 +30,8 @@ struct MatrixStatistics {
   double sparsity = 0;  ///< share of zeros, 0 to 1
   LengthStatistics row_lengths;
   LengthStatistics column_lengths;
-  std::uint64_t dense_bytes = 0;  ///< all elements as float32
-  std::uint64_t csr_bytes = 0;    ///< 4-byte offsets (rows + 1), 4-byte columns, float32 values
+  std::uint64_t dense_bytes = 0;  ///< all elements as the kernel has them
+  std::uint64_t csr_bytes = 0;    ///< 4-byte offsets (rows + 1), 4-byte columns, values as the kernel has them
 
   bool operator==(const MatrixStatistics&) const = default;
 };

@@ -6,9 +6,11 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <span>
 #include <system_error>
 
+#include "generator/matrix/typed_elements.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -137,23 +139,26 @@ std::int64_t parse_integer(const TextScanner& scanner, std::string_view word, st
   return number;
 }
 
-float parse_real(const TextScanner& scanner, std::string_view word, std::string_view meaning) {
+double parse_real(const TextScanner& scanner, std::string_view word, std::string_view meaning, ScalarType element) {
   const std::string_view digits = without_plus(word);
-  float number = 0.0F;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  const bool is_number = error != std::errc::invalid_argument && end == digits.data() + digits.size();
-  if (!is_number) {
-    scanner.refuse(fmt::format("{} {} is not a number", meaning, in_quotes(word)), "write it like -1.25e-3");
-  }
-  // Standard libraries differ in whether they report these two or return an infinity or a zero.
-  const bool overflows = std::isinf(number) && digits.find_first_of("0123456789") != std::string_view::npos;
-  const bool vanishes = number == 0.0F && !reads_zero(digits);
-  if (error == std::errc::result_out_of_range || overflows || vanishes) {
-    scanner.refuse(
-        fmt::format("{} {} does not fit float32, whose magnitudes go from 1.4e-45 to 3.4e38", meaning, in_quotes(word)),
-        "scale the matrix, or write 0 where a zero is meant");
-  }
-  return number;
+  return with_element(element, [&](auto number) -> double {
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    const bool is_number = error != std::errc::invalid_argument && end == digits.data() + digits.size();
+    if (!is_number) {
+      scanner.refuse(fmt::format("{} {} is not a number", meaning, in_quotes(word)), "write it like -1.25e-3");
+    }
+    // Standard libraries differ in whether they report these two or return an infinity or a zero.
+    const bool overflows = std::isinf(number) && digits.find_first_of("0123456789") != std::string_view::npos;
+    const bool vanishes = number == 0 && !reads_zero(digits);
+    if (error == std::errc::result_out_of_range || overflows || vanishes) {
+      scanner.refuse(fmt::format("{} {} does not fit float{}, whose magnitudes go from {:.1e} to {:.1e}", meaning,
+                                 in_quotes(word), 8 * sizeof number,
+                                 std::numeric_limits<decltype(number)>::denorm_min(),
+                                 std::numeric_limits<decltype(number)>::max()),
+                     "scale the matrix, or write 0 where a zero is meant");
+    }
+    return number;
+  });
 }
 
 }  // namespace esc

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "generator/ir/scalar_type.h"
 #include "generator/matrix/byte_source.h"
 
 namespace esc {
@@ -52,8 +53,8 @@ std::string in_quotes(std::string_view word);
 /// message.
 std::int64_t parse_integer(const TextScanner& scanner, std::string_view word, std::string_view meaning);
 
-/// `word` as the nearest float32; "nan" and "inf" are numbers too. Refuses other words, and numbers that float32 can
-/// hold only as an infinity or as a zero.
-float parse_real(const TextScanner& scanner, std::string_view word, std::string_view meaning);
+/// `word` as the nearest value of a type; "nan" and "inf" are numbers too. Refuses other words, and numbers that the type
+/// can hold only as an infinity or as a zero.
+double parse_real(const TextScanner& scanner, std::string_view word, std::string_view meaning, ScalarType element);
 
 }  // namespace esc

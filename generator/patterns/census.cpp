@@ -36,7 +36,7 @@ std::vector<Pattern> PatternCensus::patterns() const {
 PatternCensus take_census(const SparseMatrix& matrix, int height) {
   ESC_CHECK(height >= 1 && height <= static_cast<int>(transformer::max_height), "a panel of 1 to 8 rows");
   const transformer::PackedShape shape{matrix.rows, matrix.columns, static_cast<std::uint32_t>(height), 1};
-  const transformer::CsrRows<std::int64_t, float> rows{matrix.offsets.data(), matrix.column_of.data(),
+  const transformer::CsrRows<std::int64_t, double> rows{matrix.offsets.data(), matrix.column_of.data(),
                                                        matrix.values.data()};
   std::vector<std::int64_t> columns(shape.patterns());
   std::vector<std::int64_t> last_panel(shape.patterns(), -1);

@@ -7,11 +7,12 @@
 
 namespace esc {
 
-/// The host functions of a bundle's transformer, wherever they run: in a shared library or in an emulated text.
+/// The host functions of a bundle's transformer, wherever they run: in a shared library or in an emulated text. Elements are
+/// of the bundle's type.
 struct TransformerFunctions {
   std::function<std::size_t()> packed_bytes;
-  std::function<int(const float* a, std::int64_t lda, void* packed)> transform;
-  std::function<int(const std::int32_t* offsets, const std::int32_t* columns, const float* values, void* packed)>
+  std::function<int(const void* a, std::int64_t lda, void* packed)> transform;
+  std::function<int(const std::int32_t* offsets, const std::int32_t* columns, const void* values, void* packed)>
       transform_csr;
   std::function<std::string()> transform_error;
 };
@@ -19,7 +20,7 @@ struct TransformerFunctions {
 /// The functions of a bundle that launch. cudaError_t and cudaStream_t are passed as int and void*.
 struct KernelFunctions {
   std::function<int()> prepare;
-  std::function<int(const void* packed, const float* b, std::int64_t ldb, float* c, std::int64_t ldc, std::int32_t n,
+  std::function<int(const void* packed, const void* b, std::int64_t ldb, void* c, std::int64_t ldc, std::int32_t n,
                     void* stream)>
       spmm;
 };

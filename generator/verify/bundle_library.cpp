@@ -28,12 +28,12 @@ BundleLibrary::BundleLibrary(const fs::path& file, const std::string& name)
     throw UserError(file.string(), fmt::format("cannot be loaded: {}", dlerror()));
   }
   transformer_ = {resolve<std::size_t()>(handle_, name + "_packed_bytes", file),
-                  resolve<int(const float*, std::int64_t, void*)>(handle_, name + "_transform", file),
-                  resolve<int(const std::int32_t*, const std::int32_t*, const float*, void*)>(
+                  resolve<int(const void*, std::int64_t, void*)>(handle_, name + "_transform", file),
+                  resolve<int(const std::int32_t*, const std::int32_t*, const void*, void*)>(
                       handle_, name + "_transform_csr", file),
                   resolve<const char*()>(handle_, name + "_transform_error", file)};
   kernel_ = {resolve<int()>(handle_, name + "_prepare", file),
-             resolve<int(const void*, const float*, std::int64_t, float*, std::int64_t, std::int32_t, void*)>(
+             resolve<int(const void*, const void*, std::int64_t, void*, std::int64_t, std::int32_t, void*)>(
                  handle_, name + "_spmm", file)};
 }
 

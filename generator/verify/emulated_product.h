@@ -22,13 +22,13 @@ struct KernelToEmulate {
 
 /// C as the kernel leaves it, and what went wrong on the way: kernels that cannot be prepared, faults, a failed launch.
 struct EmulatedProduct {
-  std::vector<float> c;
+  TypedElements c;
   std::vector<std::string> problems;
 };
 
 /// Computes one product on a device of its own, C poisoned beforehand, by the entry that a user calls. `b` is K rows of
-/// ldb floats.
-EmulatedProduct emulate_product(const KernelToEmulate& kernel, const ProductCase& product, const std::vector<float>& b,
+/// ldb elements.
+EmulatedProduct emulate_product(const KernelToEmulate& kernel, const ProductCase& product, const TypedElements& b,
                                 const EmulationOptions& options);
 
 }  // namespace esc

@@ -17,32 +17,34 @@ EmulatedTransformer::EmulatedTransformer(const std::string& text, const std::str
 
 TransformerFunctions EmulatedTransformer::functions() {
   return {[this] { return packed_bytes_; },
-          [this](const float* a, std::int64_t lda, void* packed) { return transform(a, lda, packed); },
-          [this](const std::int32_t* offsets, const std::int32_t* columns, const float* values, void* packed) {
+          [this](const void* a, std::int64_t lda, void* packed) { return transform(a, lda, packed); },
+          [this](const std::int32_t* offsets, const std::int32_t* columns, const void* values, void* packed) {
             return transform_csr(offsets, columns, values, packed);
           },
           [this] { return error(); }};
 }
 
-int EmulatedTransformer::transform(const float* a, std::int64_t lda, void* packed) {
-  const RegisteredBuffer in(device_, "a", a, static_cast<std::size_t>(matrix_.rows * lda) * sizeof(float),
+int EmulatedTransformer::transform(const void* a, std::int64_t lda, void* packed) {
+  const auto element_bytes = static_cast<std::size_t>(bytes_of(matrix_.element));
+  const RegisteredBuffer in(device_, "a", a, static_cast<std::size_t>(matrix_.rows * lda) * element_bytes,
                             BufferUse::input().on_host());
   const RegisteredBuffer out(device_, "packed", packed, packed_bytes_, BufferUse::output().on_host());
-  return device_.call<int(const float*, std::int64_t, void*)>(program_, name_ + "_transform", a, lda, packed)
+  return device_.call<int(const void*, std::int64_t, void*)>(program_, name_ + "_transform", a, lda, packed)
       .value_or(stopped_by_fault);
 }
 
-int EmulatedTransformer::transform_csr(const std::int32_t* offsets, const std::int32_t* columns, const float* values,
+int EmulatedTransformer::transform_csr(const std::int32_t* offsets, const std::int32_t* columns, const void* values,
                                        void* packed) {
   const auto entries = static_cast<std::size_t>(matrix_.nonzeros());
   const auto rows = static_cast<std::size_t>(matrix_.rows);
+  const auto element_bytes = static_cast<std::size_t>(bytes_of(matrix_.element));
   const BufferUse input = BufferUse::input().on_host();
   const RegisteredBuffer in_offsets(device_, "offsets", offsets, (rows + 1) * sizeof(std::int32_t), input);
   const RegisteredBuffer in_columns(device_, "columns", columns, entries * sizeof(std::int32_t), input);
-  const RegisteredBuffer in_values(device_, "values", values, entries * sizeof(float), input);
+  const RegisteredBuffer in_values(device_, "values", values, entries * element_bytes, input);
   const RegisteredBuffer out(device_, "packed", packed, packed_bytes_, BufferUse::output().on_host());
   return device_
-      .call<int(const std::int32_t*, const std::int32_t*, const float*, void*)>(program_, name_ + "_transform_csr",
+      .call<int(const std::int32_t*, const std::int32_t*, const void*, void*)>(program_, name_ + "_transform_csr",
                                                                                 offsets, columns, values, packed)
       .value_or(stopped_by_fault);
 }

@@ -23,8 +23,8 @@ class EmulatedTransformer {
   const EmulatedDevice& device() const { return device_; }
 
  private:
-  int transform(const float* a, std::int64_t lda, void* packed);
-  int transform_csr(const std::int32_t* offsets, const std::int32_t* columns, const float* values, void* packed);
+  int transform(const void* a, std::int64_t lda, void* packed);
+  int transform_csr(const std::int32_t* offsets, const std::int32_t* columns, const void* values, void* packed);
   std::string error();
 
   std::string name_;

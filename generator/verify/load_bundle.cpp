@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "generator/matrix/fingerprint.h"
+#include "generator/patterns/csr_view.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
 #include "generator/verify/verify.h"
@@ -20,7 +21,7 @@ SparseMatrix unpack_matrix(const std::string& packed, const fs::path& file) {
                                       : transformer::holds_tasks(bytes) ? transformer::unpack_tasks(bytes)
                                                                         : transformer::unpack(bytes);
     return {unpacked.rows, unpacked.columns, std::move(unpacked.offsets), std::move(unpacked.column_of),
-            std::move(unpacked.values)};
+            std::move(unpacked.values), element_type(unpacked.element)};
   } catch (const transformer::FormatError& problem) {
     throw UserError(file.string(), problem.what(), "generate the bundle again", ExitStatus::check_failed);
   }
@@ -69,8 +70,8 @@ void check_other_texts(const fs::path& folder, const std::string& name) {
 
 }  // namespace
 
-BundleUnderTest LoadedBundle::under_test() const {
-  return {manifest.name, manifest.bcol, kernel_text, transformer_text, std::as_bytes(std::span(packed))};
+BundleUnderTest LoadedBundle::under_test(LoopNest nest) const {
+  return {manifest.name, std::move(nest), manifest.bcol, kernel_text, transformer_text, std::as_bytes(std::span(packed))};
 }
 
 LoadedBundle load_bundle(const fs::path& folder) {

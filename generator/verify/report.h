@@ -5,6 +5,7 @@
 
 #include "generator/emit/manifest.h"
 #include "generator/verify/product_case.h"
+#include "generator/verify/reference.h"
 
 namespace esc {
 

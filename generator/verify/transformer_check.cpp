@@ -31,15 +31,18 @@ std::optional<std::vector<std::int32_t>> with_moved_nonzero(const SparseMatrix& 
 
 }  // namespace
 
-std::vector<float> dense_elements(const SparseMatrix& matrix) {
-  std::vector<float> a(static_cast<std::size_t>(matrix.rows * matrix.columns), 0.0F);
-  for (std::int64_t row = 0; row < matrix.rows; ++row) {
-    for (std::int64_t entry = matrix.offsets[static_cast<std::size_t>(row)];
-         entry < matrix.offsets[static_cast<std::size_t>(row) + 1]; ++entry) {
-      a[static_cast<std::size_t>(row * matrix.columns + matrix.column_of[static_cast<std::size_t>(entry)])] =
-          matrix.values[static_cast<std::size_t>(entry)];
+TypedElements dense_elements(const SparseMatrix& matrix) {
+  TypedElements a(matrix.element, static_cast<std::size_t>(matrix.rows * matrix.columns));
+  with_element(matrix.element, [&](auto zero) {
+    auto* const elements = a.elements<decltype(zero)>();
+    for (std::int64_t row = 0; row < matrix.rows; ++row) {
+      for (std::int64_t entry = matrix.offsets[static_cast<std::size_t>(row)];
+           entry < matrix.offsets[static_cast<std::size_t>(row) + 1]; ++entry) {
+        const auto at = static_cast<std::size_t>(entry);
+        elements[row * matrix.columns + matrix.column_of[at]] = static_cast<decltype(zero)>(matrix.values[at]);
+      }
     }
-  }
+  });
   return a;
 }
 
@@ -51,13 +54,14 @@ TransformCheck check_transformer(const TransformerFunctions& transformer, const 
     return check;
   }
   const std::vector<std::int32_t> offsets = narrow(matrix.offsets);
-  if (transformer.transform_csr(offsets.data(), matrix.column_of.data(), matrix.values.data(), check.packed.data()) != 0) {
+  const TypedElements values(matrix.element, matrix.values);
+  if (transformer.transform_csr(offsets.data(), matrix.column_of.data(), values.data(), check.packed.data()) != 0) {
     check.problems.push_back(fmt::format("the transformer refuses its own matrix: {}", transformer.transform_error()));
     return check;
   }
   std::vector<std::byte> other(check.packed.size());
   if (matrix.rows * matrix.columns <= most_dense_elements) {
-    const std::vector<float> a = dense_elements(matrix);
+    const TypedElements a = dense_elements(matrix);
     if (transformer.transform(a.data(), matrix.columns, other.data()) != 0) {
       check.problems.push_back(fmt::format("the transformer refuses its own dense matrix: {}", transformer.transform_error()));
     } else if (other != check.packed) {
@@ -65,7 +69,7 @@ TransformCheck check_transformer(const TransformerFunctions& transformer, const 
     }
   }
   if (const std::optional<std::vector<std::int32_t>> moved = with_moved_nonzero(matrix)) {
-    if (transformer.transform_csr(offsets.data(), moved->data(), matrix.values.data(), other.data()) == 0) {
+    if (transformer.transform_csr(offsets.data(), moved->data(), values.data(), other.data()) == 0) {
       check.problems.push_back("the transformer accepts a matrix with a non-zero in another place");
     }
   }

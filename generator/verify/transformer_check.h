@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "generator/matrix/sparse_matrix.h"
+#include "generator/matrix/typed_elements.h"
 #include "generator/verify/bundle_interface.h"
 
 namespace esc {
@@ -20,7 +21,7 @@ struct TransformCheck {
 TransformCheck check_transformer(const TransformerFunctions& transformer, const SparseMatrix& matrix,
                                  std::int64_t most_dense_elements);
 
-/// The matrix as a dense, row-major array.
-std::vector<float> dense_elements(const SparseMatrix& matrix);
+/// The matrix as a dense, row-major array of its element type.
+TypedElements dense_elements(const SparseMatrix& matrix);
 
 }  // namespace esc

@@ -15,6 +15,7 @@ namespace esc {
 /// What a verification needs of a bundle: its texts and its packed matrix.
 struct BundleUnderTest {
   std::string name;
+  LoopNest nest;  ///< the input, which says what C is
   std::int64_t bcol = 0;
   std::string kernel_text;
   std::string transformer_text;
@@ -36,7 +37,7 @@ inline constexpr EmulationEffort sample_effort{8'000'000, 8'000'000, 1 << 20};
 inline constexpr EmulationEffort thorough_effort{200'000'000, 1 << 30, 64 << 20};
 
 /// Runs the very texts of the bundle on the host: the transformer must write the bytes of the packed file, and the kernel,
-/// on an emulated grid that checks every access, must agree with the float64 product. Throws UserError only when the texts
+/// on an emulated grid that checks every access, must agree with what the nest says in double. Throws UserError only when the texts
 /// do not compile. The steps of its long stage are multiply-adds.
 VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const SparseMatrix& matrix,
                                        const EmulationEffort& effort,
@@ -50,7 +51,8 @@ struct LoadedBundle {
   std::string packed;
   SparseMatrix matrix;  ///< unpacked; its pattern and values have the manifest's checksums
 
-  BundleUnderTest under_test() const;
+  /// `nest` is what the front end reads in the manifest.
+  BundleUnderTest under_test(LoopNest nest) const;
 };
 
 /// Reads DIR/NAME. Throws UserError when a file is missing, the packed file is damaged, it is not the matrix of the manifest,

@@ -21,7 +21,7 @@ constexpr std::uint64_t seed_of_b = 1;
 constexpr std::int64_t most_dense_bytes = std::int64_t{2} << 30;
 
 std::int64_t dense_bytes(const SparseMatrix& matrix, const ProductCase& product) {
-  return static_cast<std::int64_t>(sizeof(float)) * (matrix.columns * product.ldb + matrix.rows * product.ldc);
+  return bytes_of(matrix.element) * (matrix.columns * product.ldb + matrix.rows * product.ldc);
 }
 
 /// The bundle's own transformer must write the packed file, and nothing that is not its own.
@@ -69,21 +69,20 @@ VerificationRun run_product(const BundleUnderTest& bundle, const HostProgram& pr
       progress.reach(done + static_cast<std::uint64_t>(work * static_cast<double>(run) / static_cast<double>(all)));
     }
   };
-  const std::vector<float> b = draw_b(matrix.columns, product, seed_of_b);
-  const EmulatedProduct result =
-      emulate_product({program, bundle.name, bundle.packed, matrix.rows}, product, b, options);
+  const Reference reference(bundle.nest, matrix, draw_b(matrix.columns, product, seed_of_b, matrix.element), product);
+  const EmulatedProduct result = emulate_product({program, bundle.name, bundle.packed, matrix.rows}, product,
+                                                 TypedElements(matrix.element, reference.b()), options);
   for (const std::string& problem : result.problems) {
     problems.push_back(fmt::format("{}: {}", print(product), problem));
   }
-  return {product, compare_with_reference(matrix, b, result.c, product,
-                                          sample.covers_all() ? std::vector<bool>() : sample.rows())};
+  return {product, reference.compare(result.c, sample.covers_all() ? std::vector<bool>() : sample.rows())};
 }
 
 }  // namespace
 
 VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const SparseMatrix& matrix,
                                        const EmulationEffort& effort, StageProgress& progress) {
-  VerificationReport report{.method = "emulation", .tolerance = float32_tolerance(matrix)};
+  VerificationReport report{.method = "emulation", .tolerance = tolerance_of(matrix)};
   if (matrix.nonzeros() <= effort.most_packed_nonzeros) {
     progress.begin("running the data-transformer on the emulated host");
     check_emulated_transformer(bundle, matrix, effort.most_dense_elements, report);

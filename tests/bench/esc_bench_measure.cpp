@@ -21,10 +21,6 @@ std::span<const std::byte> packed_of(const Candidate& candidate) {
   return {candidate.packed.get(), candidate.packed_bytes};
 }
 
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
 }  // namespace
 
 /// The record of a candidate.
@@ -167,7 +163,7 @@ void PairMeasurement::run(const Candidate& candidate, Row& row) {
   upload(candidate);
   const bool chained = candidate.plan.programmatic && lab_.choice.edges != EdgesTimed::plain;
   const bool alone = lab_.choice.edges != EdgesTimed::programmatic || !candidate.plan.programmatic;
-  const double tolerance = bench_.float32_tolerance();
+  const double tolerance = bench_.tolerance();
   const auto wrong = [&](const gpu::Judgement& judgement, const std::string& how) {
     row.status = "wrong-result";
     row.detail = how + judgement.problem;
@@ -176,7 +172,7 @@ void PairMeasurement::run(const Candidate& candidate, Row& row) {
 
   // The device times the launches while the host compares the result.
   const gpu::Launch plain = launching(launch, packed_, gpu::Edge::plain);
-  const std::vector<float> result = bench_.result_of(plain);
+  const TypedElements result = bench_.result_of(plain);
   if (alone) {
     lab_.timer.start(plain, quick);
   }
@@ -195,11 +191,11 @@ void PairMeasurement::run(const Candidate& candidate, Row& row) {
 
   // Two launches that may overlap must leave the same C; which needs a comparison only where its bits differ.
   const gpu::Launch programmatic = launching(launch, packed_, gpu::Edge::programmatic);
-  const std::vector<float> overlapped = bench_.result_of([&](cudaStream_t stream, std::size_t copy) {
+  const TypedElements overlapped = bench_.result_of([&](cudaStream_t stream, std::size_t copy) {
     programmatic(stream, copy);
     programmatic(stream, copy);
   });
-  if (!same_bits(result, overlapped)) {
+  if (!(result == overlapped)) {
     const gpu::Judgement again = bench_.judge(overlapped, tolerance);
     if (!again.right()) {
       wrong(again, "launched programmatically: ");

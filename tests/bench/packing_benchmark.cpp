@@ -15,18 +15,18 @@ namespace {
 constexpr std::int64_t columns = 512;
 constexpr double sparsity = 0.7;
 
-std::vector<float> dense_matrix(std::int64_t rows) {
+std::vector<double> dense_matrix(std::int64_t rows) {
   std::mt19937_64 random(1);
   std::bernoulli_distribution zero(sparsity);
-  std::vector<float> values(static_cast<std::size_t>(rows * columns));
-  for (float& value : values) {
-    value = zero(random) ? 0.0f : 1.0f;
+  std::vector<double> values(static_cast<std::size_t>(rows * columns));
+  for (double& value : values) {
+    value = zero(random) ? 0.0 : 1.0;
   }
   return values;
 }
 
 CsrMatrix sparse_matrix(std::int64_t rows) {
-  const std::vector<float> values = dense_matrix(rows);
+  const std::vector<double> values = dense_matrix(rows);
   return unpack(pack(DenseView{rows, columns, values.data(), columns}, {}).bytes());
 }
 
@@ -36,12 +36,12 @@ void report(benchmark::State& state, std::int64_t bytes_per_run) {
 }
 
 void pack_dense(benchmark::State& state) {
-  const std::vector<float> values = dense_matrix(state.range(0));
+  const std::vector<double> values = dense_matrix(state.range(0));
   const DenseView matrix{state.range(0), columns, values.data(), columns};
   for (auto _ : state) {
     benchmark::DoNotOptimize(pack(matrix, {}));
   }
-  report(state, static_cast<std::int64_t>(values.size() * sizeof(float)));
+  report(state, static_cast<std::int64_t>(values.size() * sizeof(double)));
 }
 
 void pack_csr(benchmark::State& state) {
@@ -49,7 +49,7 @@ void pack_csr(benchmark::State& state) {
   for (auto _ : state) {
     benchmark::DoNotOptimize(pack(matrix.view(), {}));
   }
-  report(state, static_cast<std::int64_t>(matrix.values.size() * (sizeof(float) + sizeof(std::int32_t))));
+  report(state, static_cast<std::int64_t>(matrix.values.size() * (sizeof(double) + sizeof(std::int32_t))));
 }
 
 void unpack_packed(benchmark::State& state) {
@@ -61,11 +61,11 @@ void unpack_packed(benchmark::State& state) {
 }
 
 void checksum_bytes(benchmark::State& state) {
-  const std::vector<float> values = dense_matrix(state.range(0));
+  const std::vector<double> values = dense_matrix(state.range(0));
   for (auto _ : state) {
-    benchmark::DoNotOptimize(checksum(values.data(), values.size() * sizeof(float)));
+    benchmark::DoNotOptimize(checksum(values.data(), values.size() * sizeof(double)));
   }
-  report(state, static_cast<std::int64_t>(values.size() * sizeof(float)));
+  report(state, static_cast<std::int64_t>(values.size() * sizeof(double)));
 }
 
 void sizes(benchmark::internal::Benchmark* series) {

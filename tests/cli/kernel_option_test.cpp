@@ -79,6 +79,35 @@ void multiply(const float A[13][17], const float B[17][40], float C[13][40]) {
 )");
 }
 
+TEST_F(KernelOption, ANestOfDoublesGivesAKernelOfDoubles) {
+  const std::string nest = R"(
+void multiply(int M, int K, int N, const double A[M][K], const double B[K][N], double C[M][N]) {
+  for (int i = 0; i < M; i++)
+    for (int k = 0; k < K; k++)
+      for (int j = 0; j < N; j++) C[i][j] += A[i][k] * B[k][j];
+}
+)";
+  write("nest.c", nest);
+  for (const std::string schedule : {"auto", "4-7-1-32", "panel:ufi=2,columns=8,vector=2,groups=4,warps=2,panels=4,stage=on", "rows:columns=8"}) {
+    ASSERT_EQ(escgen({"generate", "a.mtx", "--bcol", "40", "-o", "own", "--force", "--schedule", schedule, "--kernel", "nest.c"})
+                  .status,
+              0)
+        << schedule;
+    EXPECT_THAT(read("own/a/a.h"), HasSubstr("const double* b, int64_t ldb, double* c"));
+    EXPECT_FALSE(read("own/a/a.cu").find("float ") != std::string::npos) << schedule;
+    EXPECT_THAT(read("own/a/manifest.json"), HasSubstr("\"dtype\": \"f64\""));
+    const ProcessResult verified = escgen({"verify", "own/a"});
+    EXPECT_EQ(verified.status, 0) << verified.output;
+    EXPECT_THAT(verified.output, ContainsRegex("relative error [0-9.]+e-1[67] \\(at most [0-9.]+e-15\\)"));
+  }
+  const std::string by_kernel = read("own/a/a.cu");
+  ASSERT_EQ(escgen({"generate", "a.mtx", "--bcol", "40", "-o", "option", "--schedule", "rows:columns=8", "--dtype", "f64"}).status,
+            0);
+  EXPECT_EQ(read("option/a/a.cu"), by_kernel);
+  expect_refusal({"generate", "a.mtx", "--bcol", "40", "-o", "none", "--kernel", "nest.c", "--dtype", "f32"},
+                 "--dtype f32: is not what nest.c has: f64; leave --dtype out");
+}
+
 TEST_F(KernelOption, ConstantSizesOfAnotherMatrix) {
   const ProcessResult generated = generate(R"(
 void multiply(const float A[12][17], const float B[17][40], float C[12][40]) {

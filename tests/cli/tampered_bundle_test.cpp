@@ -129,12 +129,12 @@ TEST_F(TamperedBundle, PackedFileOfAnotherMatrix) {
 }
 
 TEST_F(TamperedBundle, ManifestThatIsNone) {
-  for (const std::string text : {"", "{", "[]", "{\"format_version\": 1}", "\xff"}) {
+  for (const std::string text : {"", "{", "[]", "{\"format_version\": 2}", "\xff"}) {
     write("out/a/manifest.json", text);
     expect_refused("out/a/manifest.json: is not a manifest", 2);
   }
   write("out/a/manifest.json", "{\"format_version\": 99}");
-  expect_refused("out/a/manifest.json: has format version 99; this program reads version 1", 2);
+  expect_refused("out/a/manifest.json: has format version 99; this program reads version 2", 2);
 }
 
 TEST_F(TamperedBundle, ManifestWithValuesThatCannotBe) {

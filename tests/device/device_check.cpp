@@ -74,7 +74,7 @@ int run(const std::string& list) {
       matrix_file = line.matrix;
     }
     const BundleLibrary library(line.library, line.name);
-    const VerificationReport report = check_on_gpu(library, matrix, tests::awkward_products(line.bcol));
+    const VerificationReport report = check_on_gpu(library, spmm_nest(), matrix, tests::awkward_products(line.bcol));
     by_bcol[line.bcol].add(report);
     all.add(report);
     if (!report.passed()) {

@@ -147,7 +147,7 @@ TEST_P(Family, AgreesWithTheReferenceOnTheGpu) {
   });
   for (const Trial& trial : all) {
     const BundleLibrary library(folder.path() / (trial.name() + ".so"), trial.name());
-    const VerificationReport report = check_on_gpu(library, trial.shape->matrix, awkward_products(trial.bcol));
+    const VerificationReport report = check_on_gpu(library, spmm_nest(), trial.shape->matrix, awkward_products(trial.bcol));
     EXPECT_TRUE(report.passed()) << print(trial.generated.layer.choice.schedule) << " on '" << trial.shape->name
                                  << "', bCol " << trial.bcol << "\n"
                                  << print(report);

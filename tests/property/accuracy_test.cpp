@@ -48,7 +48,7 @@ SparseMatrix matrix_of(const LongRows& rows) {
       const std::uint64_t drawn = mix_bits(static_cast<std::uint64_t>(row * rows.length + place));
       const std::int64_t column =
           place * stride + static_cast<std::int64_t>(drawn % static_cast<std::uint64_t>(stride));
-      const float value = drawn_value(seed, row, column);
+      const double value = drawn_value(seed, row, column);
       matrix.column_of.push_back(static_cast<std::int32_t>(column));
       matrix.values.push_back(rows.signs == Signs::positive ? std::abs(value) : value);
     }
@@ -57,11 +57,11 @@ SparseMatrix matrix_of(const LongRows& rows) {
   return matrix;
 }
 
-std::vector<float> b_of(const LongRows& rows, const SparseMatrix& matrix, const ProductCase& product) {
+std::vector<double> b_of(const LongRows& rows, const SparseMatrix& matrix, const ProductCase& product) {
   constexpr std::uint64_t seed = 5;
-  std::vector<float> b = draw_b(matrix.columns, product, seed);
+  std::vector<double> b = draw_b(matrix.columns, product, seed);
   if (rows.signs == Signs::positive) {
-    std::transform(b.begin(), b.end(), b.begin(), [](float value) { return std::abs(value); });
+    std::transform(b.begin(), b.end(), b.begin(), [](double value) { return std::abs(value); });
   }
   return b;
 }
@@ -73,7 +73,7 @@ void check_accuracy(const LongRows& rows, const Schedule& schedule) {
   const ProductCase product{32, 32, 32, 0};
   const EmulatedKernel kernel(layer_of(matrix, product.n, schedule));
   const tests::JudgedProduct judged = kernel.multiply(matrix, product, b_of(rows, matrix, product));
-  const double tolerance = float32_tolerance(matrix);
+  const double tolerance = tolerance_of(matrix);
   EXPECT_EQ(judged.problem, "");
   EXPECT_LE(judged.error, tolerance);
   EXPECT_GT(judged.error, 0) << "nothing was rounded";

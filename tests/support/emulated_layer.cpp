@@ -21,7 +21,11 @@ constexpr std::int64_t most_dense_elements = 1 << 20;
 
 GeneratedLayer layer_of(const SparseMatrix& matrix, std::int64_t bcol, const Schedule& schedule,
                         std::uint32_t max_list_columns) {
-  return generate_layer(matrix, spmm_nest(),
+  LoopNest nest = spmm_nest();
+  for (ArrayDeclaration& array : nest.arrays) {
+    array.type = matrix.element;
+  }
+  return generate_layer(matrix, nest,
                         {.name = layer_name,
                          .source_file = "layer.mtx",
                          .bcol = bcol,
@@ -41,25 +45,27 @@ std::string print(const JudgedProduct& judged) {
 
 EmulatedKernel::EmulatedKernel(const GeneratedLayer& generated)
     : name_(generated.layer.name),
+      nest_(generated.layer.input),
       packed_(generated.packed),
       packed_bytes_(generated.bytes().size()),
       program_(compile_cuda(kernel_text(generated), name_ + ".cu")) {}
 
 JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const ProductCase& product,
-                                       const std::vector<float>& b, std::optional<std::uint64_t> order) const {
+                                       const std::vector<double>& b, std::optional<std::uint64_t> order) const {
   EmulationOptions options;
   options.shuffle_seed = order;
-  const EmulatedProduct result =
-      emulate_product({program_, name_, {packed_.get(), packed_bytes_}, matrix.rows}, product, b, options);
-  const Comparison comparison = compare_with_reference(matrix, b, result.c, product);
-  return {comparison.error, float32_tolerance(matrix) * comparison.cancellation,
+  const Reference reference(nest_, matrix, b, product);
+  const EmulatedProduct result = emulate_product({program_, name_, {packed_.get(), packed_bytes_}, matrix.rows}, product,
+                                                 TypedElements(matrix.element, b), options);
+  const Comparison comparison = reference.compare(result.c);
+  return {comparison.error, tolerance_of(matrix) * comparison.cancellation,
           result.problems.empty() ? comparison.problem : result.problems.front()};
 }
 
 JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const ProductCase& product,
                                        std::optional<std::uint64_t> order) const {
   constexpr std::uint64_t seed = 1;
-  return multiply(matrix, product, draw_b(matrix.columns, product, seed), order);
+  return multiply(matrix, product, draw_b(matrix.columns, product, seed, matrix.element), order);
 }
 
 std::string transformer_problem(const GeneratedLayer& generated, const SparseMatrix& matrix) {

@@ -11,6 +11,7 @@
 #include "generator/emulate/host_program.h"
 #include "generator/schedule/schedule.h"
 #include "generator/verify/product_case.h"
+#include "generator/verify/reference.h"
 
 namespace esc::tests {
 
@@ -39,8 +40,8 @@ class EmulatedKernel {
   explicit EmulatedKernel(const GeneratedLayer& generated);
 
   /// Computes C = A x B on a device of its own, C poisoned beforehand. `matrix` is the layer's and `b` is K rows of ldb
-  /// floats. Blocks and threads run in an order drawn from `order`, by index when it is absent.
-  JudgedProduct multiply(const SparseMatrix& matrix, const ProductCase& product, const std::vector<float>& b,
+  /// elements. Blocks and threads run in an order drawn from `order`, by index when it is absent.
+  JudgedProduct multiply(const SparseMatrix& matrix, const ProductCase& product, const std::vector<double>& b,
                          std::optional<std::uint64_t> order = std::nullopt) const;
   /// The same with a B that is drawn.
   JudgedProduct multiply(const SparseMatrix& matrix, const ProductCase& product,
@@ -48,6 +49,7 @@ class EmulatedKernel {
 
  private:
   std::string name_;
+  LoopNest nest_;
   std::shared_ptr<const std::byte[]> packed_;
   std::size_t packed_bytes_;
   HostProgram program_;

@@ -23,13 +23,13 @@ rc::Gen<std::int64_t> awkward_size(std::int64_t most) {
 
 /// Per mille of non-zeros in each row, then the columns that a hash of (seed, row, column) keeps.
 SparseMatrix build(std::int64_t rows, std::int64_t columns, const std::vector<int>& per_mille, std::uint64_t seed) {
-  SparseMatrix matrix{rows, columns, {0}, {}, {}};
+  SparseMatrix matrix{rows, columns, {0}, {}, {}, seed % 3 == 0 ? ScalarType::f64 : ScalarType::f32};
   for (std::int64_t row = 0; row < rows; ++row) {
     const auto density = static_cast<std::uint64_t>(per_mille[static_cast<std::size_t>(row) % per_mille.size()]);
     for (std::int64_t column = 0; column < columns; ++column) {
       if (mix_bits(seed ^ static_cast<std::uint64_t>(row * columns + column)) % 1000 < density) {
         matrix.column_of.push_back(static_cast<std::int32_t>(column));
-        matrix.values.push_back(drawn_value(seed, row, column));
+        matrix.values.push_back(drawn_value(seed, row, column, matrix.element));
       }
     }
     matrix.offsets.push_back(matrix.nonzeros());

@@ -11,7 +11,7 @@
 namespace esc::tests {
 
 /// A matrix of at most `most` rows and columns, awkward more often than not: sizes 1, prime or a power of two, empty and
-/// full rows, densities from none to all. Shrinks towards a small, empty matrix.
+/// full rows, densities from none to all, a third of them in float64. Shrinks towards a small, empty matrix.
 rc::Gen<SparseMatrix> awkward_matrix(std::int64_t most);
 
 /// A schedule of family atomic that is legal for bCol.

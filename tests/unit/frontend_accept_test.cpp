@@ -9,6 +9,7 @@
 
 #include "generator/frontend/parse_loop_nest.h"
 #include "generator/ir/print.h"
+#include "generator/ir/print_function.h"
 #include "generator/ir/rewrite.h"
 #include "generator/support/file.h"
 #include "tests/unit/accepted_nests.h"
@@ -123,6 +124,11 @@ TEST_P(FrontendAccepts, TheSameProduct) {
   const LoopNest expected = expected_nest(variant);
   EXPECT_EQ(print(nest), print(expected)) << variant.source;
   EXPECT_EQ(nest, expected) << variant.source;
+}
+
+TEST_P(FrontendAccepts, WhatIsPrintedAsAFunction) {
+  const LoopNest nest = parse_loop_nest(GetParam().source, GetParam().file);
+  EXPECT_EQ(parse_loop_nest(print_function(nest), "printed.c"), nest) << print_function(nest);
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, FrontendAccepts, testing::ValuesIn(accepted_nests()),

@@ -61,11 +61,11 @@ std::string raw_bytes(const std::vector<std::type_identity_t<Number>>& numbers) 
 }
 
 /// The matrix whose elements are `dense`, row after row.
-inline SparseMatrix matrix_of(std::int64_t rows, std::int64_t columns, const std::vector<float>& dense) {
+inline SparseMatrix matrix_of(std::int64_t rows, std::int64_t columns, const std::vector<double>& dense) {
   SparseMatrix matrix{rows, columns, {0}, {}, {}};
   for (std::int64_t row = 0; row < rows; ++row) {
     for (std::int64_t column = 0; column < columns; ++column) {
-      if (const float value = dense.at(static_cast<std::size_t>(row * columns + column)); value != 0.0F) {
+      if (const double value = dense.at(static_cast<std::size_t>(row * columns + column)); value != 0) {
         matrix.column_of.push_back(static_cast<std::int32_t>(column));
         matrix.values.push_back(value);
       }
@@ -73,6 +73,10 @@ inline SparseMatrix matrix_of(std::int64_t rows, std::int64_t columns, const std
     matrix.offsets.push_back(matrix.nonzeros());
   }
   return matrix;
+}
+
+inline SparseMatrix matrix_of(std::int64_t rows, std::int64_t columns, std::span<const float> dense) {
+  return matrix_of(rows, columns, std::vector<double>(dense.begin(), dense.end()));
 }
 
 /// A folder of its own that is removed at the end of a test.

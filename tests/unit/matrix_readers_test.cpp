@@ -59,7 +59,7 @@ TEST(DrawnValue, StaysAwayFromZeroAndIsFair) {
   double sum_of_magnitudes = 0;
   constexpr int count = 100000;
   for (int i = 0; i < count; ++i) {
-    const float value = drawn_value(3, i / 100, i % 100);
+    const double value = drawn_value(3, i / 100, i % 100);
     ASSERT_GE(std::fabs(value), 0.1F);
     ASSERT_LE(std::fabs(value), 1.0F);
     sum += value;
@@ -176,7 +176,7 @@ TEST(ReadMatrix, ChoosesByTheEndingInAnyCase) {
   EXPECT_EQ(read_matrix(folder.file("b.MTX", "%%MatrixMarket matrix coordinate pattern general\n1 2 1\n1 2\n")),
             expected);
   EXPECT_EQ(read_matrix(folder.file("c.Npy", npy_bytes(npy_dictionary("<f4", false, "(1, 2)"),
-                                                       raw_bytes<float>({0, drawn_value(0, 0, 1)})))),
+                                                       raw_bytes<float>({0, static_cast<float>(drawn_value(0, 0, 1))})))),
             expected);
 }
 

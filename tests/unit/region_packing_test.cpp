@@ -1,6 +1,7 @@
 // Packing into regions against the definition of the format, for both forms of the matrix, any number of threads and
 // the serial text that generated transformers embed; and the unpacker's refusals.
 
+#include "transformer/view_sources.h"
 #include "transformer/region_packing.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +27,7 @@ using testing::ThrowsMessage;
 /// What a panel means, computed from the definition of the format alone: its columns, and their values in its rows.
 struct PlainPanel {
   std::vector<std::int64_t> columns;
-  std::vector<std::vector<float>> values;
+  std::vector<std::vector<double>> values;
 };
 
 std::vector<PlainPanel> plain_panels(const DenseMatrix& matrix, std::int64_t height) {
@@ -34,11 +35,11 @@ std::vector<PlainPanel> plain_panels(const DenseMatrix& matrix, std::int64_t hei
   for (std::int64_t first = 0; first < matrix.rows; first += height) {
     PlainPanel& panel = panels.emplace_back();
     for (std::int64_t k = 0; k < matrix.columns; ++k) {
-      std::vector<float> values;
+      std::vector<double> values;
       for (std::int64_t i = first; i < first + height; ++i) {
         values.push_back(i < matrix.rows && matrix.at(i, k) != 0.0F ? matrix.at(i, k) : 0.0F);
       }
-      if (std::ranges::any_of(values, [](float value) { return value != 0.0F; })) {
+      if (std::ranges::any_of(values, [](double value) { return value != 0.0F; })) {
         panel.columns.push_back(k);
         panel.values.push_back(values);
       }
@@ -140,7 +141,7 @@ RC_GTEST_PROP(RegionPacking, FollowsTheDefinitionAndGivesTheMatrixBack, ()) {
   const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
   RC_ASSERT(same_bytes(pack_regions(csr.view(), options).bytes.span(), packed.bytes.span()));
   std::vector<std::uint64_t> serial(packed.format.bytes / 8, ~std::uint64_t{0});
-  const DenseRows<float> source{matrix.values.data(), matrix.lda, matrix.columns};
+  const StoredRows<float, DenseRows<double>> source{{matrix.values.data(), matrix.lda, matrix.columns}};
   RC_ASSERT(pack_serially(source, packed.format, serial.data()));
   RC_ASSERT(same_bytes(std::as_bytes(std::span(serial)), packed.bytes.span()));
 }
@@ -155,14 +156,14 @@ RC_GTEST_PROP(RegionPacking, OfAnotherMatrixStaysInsideItsBytes, ()) {
   const bool same_counts = plan_regions(to_csr(other).view(), options) == format;
   constexpr std::uint64_t canary = 0x5ca1ab1e5ca1ab1e;
   std::vector<std::uint64_t> room(format.bytes / 8 + 64, canary);
-  const DenseRows<float> source{other.values.data(), other.lda, other.columns};
+  const StoredRows<float, DenseRows<double>> source{{other.values.data(), other.lda, other.columns}};
   RC_ASSERT(pack_serially(source, format, room.data()) == same_counts);
   RC_ASSERT(std::all_of(room.end() - 64, room.end(), [](std::uint64_t word) { return word == canary; }));
 }
 
 TEST(RegionFormat, HasTheBytesThatTheDescriptionSays) {
   // 3 x 24, panels of 1 row: 6 columns, none, and 1.
-  DenseMatrix matrix{3, 24, std::vector<float>(72, 0.0F)};
+  DenseMatrix matrix{3, 24, std::vector<double>(72, 0.0F)};
   for (std::int64_t column = 0; column < 6; ++column) {
     matrix.at(0, 2 * column) = static_cast<float>(column + 1);
   }
@@ -197,7 +198,7 @@ TEST(RegionFormat, LeavesOutColumnsWherePanelsHaveNearlyAll) {
 }
 
 TEST(RegionFormat, StoresUnevenRowsInAboutTheirOwnBytes) {
-  DenseMatrix matrix{1000, 1000, std::vector<float>(1'000'000, 0.0F)};
+  DenseMatrix matrix{1000, 1000, std::vector<double>(1'000'000, 0.0F)};
   for (std::int64_t row = 0; row < 1000; ++row) {
     for (std::int64_t column = 0; column < 1000 / (row + 1); ++column) {
       matrix.at(row, column) = 1.0F;
@@ -208,7 +209,7 @@ TEST(RegionFormat, StoresUnevenRowsInAboutTheirOwnBytes) {
 }
 
 TEST(RegionFormat, CountsColumnsBeyondSixteenBits) {
-  DenseMatrix matrix{1, 70000, std::vector<float>(70000, 0.0F)};
+  DenseMatrix matrix{1, 70000, std::vector<double>(70000, 0.0F)};
   matrix.at(0, 3) = 1.0F;
   matrix.at(0, 69999) = 2.0F;
   const PackedRegions packed = pack_regions(matrix.view(), {});

@@ -1,6 +1,7 @@
 // Packing into tasks against the definition of the format, for both forms of the matrix, any number of threads and the
 // serial text that generated transformers embed; and the unpacker's refusals.
 
+#include "transformer/view_sources.h"
 #include "transformer/task_packing.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +26,7 @@ using testing::ThrowsMessage;
 struct PlainTask {
   std::int64_t row = 0;
   bool split = false;
-  std::vector<std::pair<std::int64_t, float>> pairs;
+  std::vector<std::pair<std::int64_t, double>> pairs;
 };
 
 /// The power of two that bounds the class of a task.
@@ -41,7 +42,7 @@ std::size_t bound_of_class(std::size_t length) {
 std::vector<PlainTask> plain_tasks(const DenseMatrix& matrix, const TaskOptions& options) {
   std::vector<PlainTask> tasks;
   for (std::int64_t i = 0; i < matrix.rows; ++i) {
-    std::vector<std::pair<std::int64_t, float>> row;
+    std::vector<std::pair<std::int64_t, double>> row;
     for (std::int64_t k = 0; k < matrix.columns; ++k) {
       if (matrix.at(i, k) != 0.0F) {
         row.emplace_back(k, matrix.at(i, k));
@@ -132,7 +133,7 @@ RC_GTEST_PROP(TaskPacking, FollowsTheDefinitionAndGivesTheMatrixBack, ()) {
   RC_ASSERT(same_bytes(pack_tasks(matrix.view(), options).bytes.span(), packed.bytes.span()));
 
   std::vector<std::uint64_t> serial(packed.format.bytes / 8, ~std::uint64_t{0});
-  const DenseRows<float> source{matrix.values.data(), matrix.lda, matrix.columns};
+  const StoredRows<float, DenseRows<double>> source{{matrix.values.data(), matrix.lda, matrix.columns}};
   RC_ASSERT(pack_serially(source, packed.format, serial.data()));
   RC_ASSERT(same_bytes(std::as_bytes(std::span(serial)), packed.bytes.span()));
 }
@@ -157,7 +158,7 @@ RC_GTEST_PROP(TaskPacking, OfAnotherMatrixStaysInsideItsBytes, ()) {
   const bool same_counts = plan_tasks(to_csr(other).view(), options) == format;
   constexpr std::uint64_t canary = 0x5ca1ab1e5ca1ab1e;
   std::vector<std::uint64_t> room(format.bytes / 8 + 64, canary);
-  const DenseRows<float> source{other.values.data(), other.lda, other.columns};
+  const StoredRows<float, DenseRows<double>> source{{other.values.data(), other.lda, other.columns}};
   RC_ASSERT(pack_serially(source, format, room.data()) == same_counts);
   RC_ASSERT(std::all_of(room.end() - 64, room.end(), [](std::uint64_t word) { return word == canary; }));
 }
@@ -190,7 +191,7 @@ TEST(TaskFormat, HasTheBytesThatTheDescriptionSays) {
   std::vector<std::uint32_t> pairs(18);
   std::memcpy(pairs.data(), packed.bytes.span().data() + 768, 72);
   std::vector<std::uint32_t> columns;
-  std::vector<float> values;
+  std::vector<double> values;
   for (std::size_t pair = 0; pair < 9; ++pair) {
     columns.push_back(pairs[2 * pair]);
     values.push_back(std::bit_cast<float>(pairs[2 * pair + 1]));

@@ -14,11 +14,11 @@ namespace esc::transformer {
 struct DenseMatrix {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
-  std::vector<float> values;
+  std::vector<double> values;
   std::int64_t lda = columns;
 
-  float& at(std::int64_t row, std::int64_t column) { return values[static_cast<std::size_t>(row * lda + column)]; }
-  float at(std::int64_t row, std::int64_t column) const { return values[static_cast<std::size_t>(row * lda + column)]; }
+  double& at(std::int64_t row, std::int64_t column) { return values[static_cast<std::size_t>(row * lda + column)]; }
+  double at(std::int64_t row, std::int64_t column) const { return values[static_cast<std::size_t>(row * lda + column)]; }
   DenseView view() const { return {rows, columns, values.data(), lda}; }
 };
 
@@ -27,8 +27,8 @@ struct DenseMatrix {
 inline DenseMatrix random_matrix(std::int64_t rows, std::int64_t columns, double density, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const std::int64_t lda = columns + static_cast<std::int64_t>(random() % 3);
-  DenseMatrix matrix{rows, columns, std::vector<float>(static_cast<std::size_t>(rows * lda), -1.0f), lda};
-  float next = 1.0f;
+  DenseMatrix matrix{rows, columns, std::vector<double>(static_cast<std::size_t>(rows * lda), -1.0f), lda};
+  double next = 1;
   for (std::int64_t i = 0; i < rows; ++i) {
     const std::uint64_t kind = random() % 8;
     std::bernoulli_distribution nonzero(kind == 0 ? 0.0 : kind == 1 && density > 0 ? 1.0 : density);
@@ -57,7 +57,7 @@ inline CsrMatrix to_csr(const DenseMatrix& matrix, bool stored_zeros = false) {
 /// What a packed matrix means, computed from the definition of the format alone.
 struct PlainLists {
   std::vector<std::uint64_t> panels, patterns, rpp, npp, cols;
-  std::vector<float> annz;
+  std::vector<double> annz;
 
   bool operator==(const PlainLists&) const = default;
 };
@@ -69,7 +69,7 @@ inline PlainLists plain_lists(const DenseMatrix& matrix, std::int64_t height, st
       std::size_t length = 0;
       for (std::int64_t k = 0; k < matrix.columns; ++k) {
         std::uint64_t mask = 0;
-        std::vector<float> values;
+        std::vector<double> values;
         for (std::int64_t i = panel * height; i < std::min(matrix.rows, (panel + 1) * height); ++i) {
           if (matrix.at(i, k) != 0.0f) {
             mask |= std::uint64_t{1} << (i - panel * height);

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "tests/unit/transformer_matrices.h"
+#include "transformer/view_sources.h"
 #include "transformer/format_text.h"
 #include "transformer/pack.h"
 #include "transformer/packing.h"
@@ -133,7 +134,7 @@ TEST(Packing, CutsALongListAndEndsTheLastPanelWhereTheMatrixEnds) {
 }
 
 TEST(Packing, AMatrixOfZerosHasNoLists) {
-  const DenseMatrix matrix{5, 3, std::vector<float>(15)};
+  const DenseMatrix matrix{5, 3, std::vector<double>(15)};
   const PackedMatrix packed = pack(matrix.view(), {.height = 4});
   EXPECT_EQ(packed.format().counts, PackedCounts{});
   EXPECT_EQ(lists_of(packed), (PlainLists{{}, {}, {0}, {0}, {}, {}}));
@@ -141,7 +142,7 @@ TEST(Packing, AMatrixOfZerosHasNoLists) {
 
 TEST(Packing, ColumnsTakeTwoBytesUpTo65536AndFourBeyond) {
   for (const std::int64_t columns : {65536, 65537}) {
-    DenseMatrix matrix{1, columns, std::vector<float>(static_cast<std::size_t>(columns))};
+    DenseMatrix matrix{1, columns, std::vector<double>(static_cast<std::size_t>(columns))};
     matrix.at(0, columns - 1) = 5.0f;
     const PackedMatrix packed = pack(matrix.view(), {.height = 1});
     EXPECT_EQ(packed.format().section(SectionId::cols).type, columns == 65536 ? ScalarType::u16 : ScalarType::u32);
@@ -170,7 +171,7 @@ TEST(Packing, PointersOf64BitsHoldTheSameNumbers) {
     format.bytes = aligned(section.end());
   }
   PackedMatrix wide(format);
-  ASSERT_TRUE(pack_serially(DenseRows<float>{matrix.values.data(), matrix.lda, matrix.columns}, format, wide.data()));
+  ASSERT_TRUE(pack_serially(StoredRows<float, DenseRows<double>>{{matrix.values.data(), matrix.lda, matrix.columns}}, format, wide.data()));
   EXPECT_EQ(lists_of(wide), lists_of(narrow));
 }
 
@@ -178,7 +179,7 @@ TEST(Packing, PointersOf64BitsHoldTheSameNumbers) {
 bool packs(const DenseMatrix& matrix, const DenseMatrix& made_for) {
   const PackedFormat format = plan(made_for.view(), {.height = 4});
   std::vector<std::byte> buffer(format.bytes + 4096, std::byte{0xa5});
-  const DenseRows<float> rows{matrix.values.data(), matrix.lda, matrix.columns};
+  const StoredRows<float, DenseRows<double>> rows{{matrix.values.data(), matrix.lda, matrix.columns}};
   const bool packed = pack_serially(rows, format, buffer.data());
   EXPECT_THAT(std::span(buffer).subspan(format.bytes), testing::Each(std::byte{0xa5}));
   return packed;
@@ -244,7 +245,7 @@ RC_GTEST_PROP(PackingProperty, SerialTextWritesEveryByteThatTheLibraryWrites, ()
   const PackedMatrix expected = pack(matrix.view(), options);
   PackedMatrix dense(expected.format());
   std::ranges::fill_n(dense.data(), static_cast<std::ptrdiff_t>(expected.format().bytes), std::byte{0xa5});
-  RC_ASSERT(pack_serially(DenseRows<float>{matrix.values.data(), matrix.lda, matrix.columns}, expected.format(),
+  RC_ASSERT(pack_serially(StoredRows<float, DenseRows<double>>{{matrix.values.data(), matrix.lda, matrix.columns}}, expected.format(),
                           dense.data()));
   RC_ASSERT(bytes_of(dense) == bytes_of(expected));
 
@@ -252,7 +253,7 @@ RC_GTEST_PROP(PackingProperty, SerialTextWritesEveryByteThatTheLibraryWrites, ()
   const std::vector<std::int32_t> offsets(sparse.offsets.begin(), sparse.offsets.end());
   PackedMatrix csr(expected.format());
   std::ranges::fill_n(csr.data(), static_cast<std::ptrdiff_t>(expected.format().bytes), std::byte{0x5a});
-  RC_ASSERT(pack_serially(CsrRows<std::int32_t, float>{offsets.data(), sparse.column_of.data(), sparse.values.data()},
+  RC_ASSERT(pack_serially(StoredRows<float, CsrRows<std::int32_t, double>>{{offsets.data(), sparse.column_of.data(), sparse.values.data()}},
                           expected.format(), csr.data()));
   RC_ASSERT(bytes_of(csr) == bytes_of(expected));
 }
@@ -312,7 +313,7 @@ TEST(PackingRefusal, NamesWhatIsWrong) {
   bad.offsets = {0, 2, 3};
   EXPECT_THAT(packing(bad.view()), refusal("do not belong together"));
   EXPECT_THAT(packing(CsrView{}), refusal("a matrix of 0 x 0 cannot be packed"));
-  const float value = 1;
+  const double value = 1;
   EXPECT_THAT(packing(DenseView{1, 2, &value, 1}), refusal("a dense matrix of 2 columns are 1 apart"));
   EXPECT_THAT(packing(good.view(), {.height = 9}), refusal("a panel of 9 rows: it has 1 to 8"));
   EXPECT_THAT(packing(good.view(), {.height = 0}), refusal("a panel of 0 rows"));

@@ -16,7 +16,7 @@ RC_GTEST_PROP(PatternDigestProperty, IgnoresValuesAndTheFormOfTheMatrix, ()) {
   const DenseMatrix matrix = random_matrix(rows, columns, 0.3, *rc::gen::arbitrary<std::uint64_t>());
   const std::vector<PatternDigest> digests = pattern_digests(matrix.view(), height);
   DenseMatrix other_values = matrix;
-  for (float& value : other_values.values) {
+  for (double& value : other_values.values) {
     value *= -3.5f;
   }
   RC_ASSERT(pattern_digests(other_values.view(), height) == digests);
@@ -42,7 +42,7 @@ RC_GTEST_PROP(PatternDigestProperty, SeesANonZeroThatMoves, ()) {
 }
 
 TEST(PatternDigest, SeesARowThatMovesToTheNextPanelOfItsGroup) {
-  DenseMatrix matrix{4100, 1, std::vector<float>(4100)};  // 2,050 panels of 2 rows, three to a group
+  DenseMatrix matrix{4100, 1, std::vector<double>(4100)};  // 2,050 panels of 2 rows, three to a group
   matrix.at(0, 0) = 1.0f;
   const std::vector<PatternDigest> first = pattern_digests(matrix.view(), 2);
   std::swap(matrix.at(0, 0), matrix.at(2, 0));

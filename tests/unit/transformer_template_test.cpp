@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "generator/matrix/typed_elements.h"
 #include "generator/emit/templates.h"
 #include "generator/emit/text_template.h"
 #include "generator/support/file.h"
@@ -114,6 +115,7 @@ class Transformer {
         folder_ / "tiny_transformer.cpp",
         fill(transformer_template, {{"PROVENANCE", provenance},
                                     {"NAME", "tiny"},
+                                    {"ELEMENT", "float"},
                                     {"PACKING_TEXT", list_packing_text()},
                                     {"ROWS", std::to_string(rows_)},
                                     {"COLUMNS", std::to_string(columns_)},
@@ -126,6 +128,8 @@ class Transformer {
                                                                 {"NAME", "tiny"},
                                                                 {"ROWS", std::to_string(rows_)},
                                                                 {"COLUMNS", std::to_string(columns_)},
+                                                                {"ELEMENT", "float"},
+                                                                {"TYPE", "float32"},
                                                                 {"BCOL", "32"}}));
     write_file_whole(folder_ / "driver.cpp", std::string_view(driver_text));
     write_file_whole(folder_ / "tiny.packed", packed_.bytes());
@@ -152,8 +156,8 @@ class Transformer {
   std::string dense(const DenseMatrix& matrix) {
     std::string input;
     for (std::int64_t i = 0; i < rows_; ++i) {
-      input += text(std::as_bytes(
-          std::span(&matrix.values[static_cast<std::size_t>(i * matrix.lda)], static_cast<std::size_t>(columns_))));
+      const std::span row(&matrix.values[static_cast<std::size_t>(i * matrix.lda)], static_cast<std::size_t>(columns_));
+      input += text(TypedElements(esc::ScalarType::f32, row).bytes());
     }
     write_file_whole(folder_ / "input", std::string_view(input));
     return call("dense", folder_ / "input");
@@ -162,7 +166,7 @@ class Transformer {
     const std::vector<std::int32_t> offsets(matrix.offsets.begin(), matrix.offsets.end());
     write_file_whole(folder_ / "input", std::string_view(text(std::as_bytes(std::span(offsets))) +
                                                          text(std::as_bytes(std::span(matrix.column_of))) +
-                                                         text(std::as_bytes(std::span(matrix.values)))));
+                                                         text(TypedElements(esc::ScalarType::f32, matrix.values).bytes())));
     return call("csr", folder_ / "input");
   }
   std::string load(const std::filesystem::path& file) { return call("load", file); }
@@ -212,7 +216,7 @@ TEST_F(GeneratedTransformer, WritesTheBytesOfTheLibrary) {
 
 TEST_F(GeneratedTransformer, AcceptsNewValues) {
   DenseMatrix doubled = *matrix_;
-  for (float& value : doubled.values) {
+  for (double& value : doubled.values) {
     value *= 2.0f;
   }
   EXPECT_EQ(transformer_->dense(doubled), "0 ");
@@ -306,7 +310,7 @@ TEST_F(GeneratedTransformer, LoadsThePackedFileAndRefusesAnother) {
 }
 
 TEST(GeneratedTransformerOfZeros, PacksAMatrixWithoutNonZeros) {
-  const DenseMatrix matrix{5, 70000, std::vector<float>(350000)};
+  const DenseMatrix matrix{5, 70000, std::vector<double>(350000)};
   Transformer transformer(matrix, {.height = 4});
   ASSERT_EQ(transformer.compiler_output(), "");
   EXPECT_EQ(transformer.dense(matrix), "0 ");

@@ -5,7 +5,9 @@
 
 #include "generator/matrix/sample.h"
 #include "generator/verify/nvcc.h"
+#include "generator/verify/poison.h"
 #include "generator/verify/product_case.h"
+#include "generator/verify/reference.h"
 #include "generator/verify/report.h"
 
 namespace esc {
@@ -16,118 +18,127 @@ using testing::HasSubstr;
 /// 2 x 3: {1, 0, 2; 0, 3, 0}.
 const SparseMatrix small{2, 3, {0, 2, 3}, {0, 2, 1}, {1, 2, 3}};
 
+const LoopNest nest = spmm_nest();
+
 /// The exact product in float, row by row, with its gaps left as they were.
-std::vector<float> product_of(const SparseMatrix& a, const std::vector<float>& b, const ProductCase& product) {
-  std::vector<float> c = poisoned_c(a.rows, product);
+TypedElements product_of(const SparseMatrix& a, const std::vector<double>& b, const ProductCase& product) {
+  TypedElements c = poisoned_c(a.rows, product);
   for (std::int64_t row = 0; row < a.rows; ++row) {
     for (std::int64_t j = 0; j < product.n; ++j) {
       double sum = 0;
       for (std::int64_t entry = a.offsets[static_cast<std::size_t>(row)];
            entry < a.offsets[static_cast<std::size_t>(row) + 1]; ++entry) {
         const auto at = static_cast<std::size_t>(entry);
-        sum += static_cast<double>(a.values[at]) * static_cast<double>(b[static_cast<std::size_t>(a.column_of[at] * product.ldb + j)]);
+        sum += a.values[at] * b[static_cast<std::size_t>(a.column_of[at] * product.ldb + j)];
       }
-      c[static_cast<std::size_t>(row * product.ldc + j)] = static_cast<float>(sum);
+      c.elements<float>()[row * product.ldc + j] = static_cast<float>(sum);
     }
   }
   return c;
 }
 
+Comparison compare(const SparseMatrix& a, const std::vector<double>& b, const TypedElements& c, const ProductCase& product,
+                   const std::vector<bool>& compared = {}) {
+  return Reference(nest, a, b, product).compare(c, compared);
+}
+
+TypedElements floats(std::initializer_list<double> values) { return TypedElements(ScalarType::f32, std::vector(values)); }
+
 TEST(ProductCase, DrawsBWithoutZerosAndPoisonsTheGaps) {
   const ProductCase product{2, 5, 3};
-  const std::vector<float> b = draw_b(3, product, 1);
+  const std::vector<double> b = draw_b(3, product, 1);
   ASSERT_EQ(b.size(), 15U);
   for (std::size_t index = 0; index < b.size(); ++index) {
     EXPECT_EQ(std::isnan(b[index]), index % 5 >= 2) << index;
     EXPECT_NE(b[index], 0.0F);
   }
-  EXPECT_EQ(std::isnan(poison()), true);
+  EXPECT_EQ(std::isnan(poison<float>()) && std::isnan(poison<double>()), true);
 }
 
 TEST(Compare, AcceptsTheRoundedProduct) {
   const ProductCase product{2, 5, 3};
-  const std::vector<float> b = draw_b(3, product, 1);
-  const Comparison comparison = compare_with_reference(small, b, product_of(small, b, product), product);
+  const std::vector<double> b = draw_b(3, product, 1);
+  const Comparison comparison = compare(small, b, product_of(small, b, product), product);
   EXPECT_TRUE(comparison.within(1e-7)) << comparison.problem << comparison.error;
   EXPECT_EQ(comparison.rows, 2);
 }
 
 TEST(Compare, SeesAWrongElement) {
   const ProductCase product{2, 2, 2};
-  const std::vector<float> b = draw_b(3, product, 1);
-  std::vector<float> c = product_of(small, b, product);
-  c[3] *= 1.00001F;
-  EXPECT_FALSE(compare_with_reference(small, b, c, product).within(1e-6));
+  const std::vector<double> b = draw_b(3, product, 1);
+  TypedElements c = product_of(small, b, product);
+  c.elements<float>()[3] *= 1.00001F;
+  EXPECT_FALSE(compare(small, b, c, product).within(1e-6));
 }
 
 TEST(Compare, SeesAnElementThatWasNotWritten) {
   const ProductCase product{2, 2, 2};
-  const std::vector<float> b = draw_b(3, product, 1);
-  std::vector<float> c = product_of(small, b, product);
-  c[2] = poison();
-  EXPECT_EQ(compare_with_reference(small, b, c, product).problem, "C[1][0] was not written");
+  const std::vector<double> b = draw_b(3, product, 1);
+  TypedElements c = product_of(small, b, product);
+  c.elements<float>()[2] = poison<float>();
+  EXPECT_EQ(compare(small, b, c, product).problem, "C[1][0] was not written");
 }
 
 TEST(Compare, SeesANotANumber) {
   const ProductCase product{2, 2, 2};
-  const std::vector<float> b = draw_b(3, product, 1);
-  std::vector<float> c = product_of(small, b, product);
-  c[1] = NAN;
-  EXPECT_THAT(compare_with_reference(small, b, c, product).problem, HasSubstr("C[0][1] is nan"));
+  const std::vector<double> b = draw_b(3, product, 1);
+  TypedElements c = product_of(small, b, product);
+  c.elements<float>()[1] = NAN;
+  EXPECT_THAT(compare(small, b, c, product).problem, HasSubstr("C[0][1] is nan"));
 }
 
 TEST(Compare, JudgesWhatIsNotFiniteByItsKind) {
   const SparseMatrix matrix{3, 2, {0, 1, 2, 3}, {0, 0, 1}, {INFINITY, NAN, 2.0F}};
   const ProductCase product{1, 1, 1};
-  const std::vector<float> b{1.0F, 3.0F};
-  EXPECT_EQ(compare_with_reference(matrix, b, {INFINITY, NAN, 6.0F}, product).problem, "");
-  EXPECT_TRUE(compare_with_reference(matrix, b, {INFINITY, NAN, 6.0F}, product).within(1e-6));
-  EXPECT_FALSE(compare_with_reference(matrix, b, {INFINITY, NAN, 6.1F}, product).within(1e-6));
-  EXPECT_EQ(compare_with_reference(matrix, b, {-INFINITY, NAN, 6.0F}, product).problem, "C[0][0] is -inf, expected inf");
-  EXPECT_EQ(compare_with_reference(matrix, b, {INFINITY, 1.0F, 6.0F}, product).problem, "C[1][0] is 1, expected nan");
-  EXPECT_EQ(compare_with_reference(matrix, b, {INFINITY, NAN, INFINITY}, product).problem, "C[2][0] is inf, expected 6");
+  const std::vector<double> b{1, 3};
+  EXPECT_EQ(compare(matrix, b, floats({INFINITY, NAN, 6.0F}), product).problem, "");
+  EXPECT_TRUE(compare(matrix, b, floats({INFINITY, NAN, 6.0F}), product).within(1e-6));
+  EXPECT_FALSE(compare(matrix, b, floats({INFINITY, NAN, 6.1F}), product).within(1e-6));
+  EXPECT_EQ(compare(matrix, b, floats({-INFINITY, NAN, 6.0F}), product).problem, "C[0][0] is -inf, expected inf");
+  EXPECT_EQ(compare(matrix, b, floats({INFINITY, 1.0F, 6.0F}), product).problem, "C[1][0] is 1, expected nan");
+  EXPECT_EQ(compare(matrix, b, floats({INFINITY, NAN, INFINITY}), product).problem, "C[2][0] is inf, expected 6");
 }
 
 TEST(Compare, SeesAWriteBehindTheColumns) {
   const ProductCase product{2, 2, 4};
-  const std::vector<float> b = draw_b(3, product, 1);
-  std::vector<float> c = product_of(small, b, product);
-  c[6] = 0.0F;
-  EXPECT_EQ(compare_with_reference(small, b, c, product).problem, "C[1][2], behind the 2 columns, was written");
+  const std::vector<double> b = draw_b(3, product, 1);
+  TypedElements c = product_of(small, b, product);
+  c.elements<float>()[6] = 0.0F;
+  EXPECT_EQ(compare(small, b, c, product).problem, "C[1][2], behind the 2 columns, was written");
 }
 
 TEST(Compare, LeavesOutRowsThatAreNotAskedFor) {
   const ProductCase product{2, 2, 2};
-  const std::vector<float> b = draw_b(3, product, 1);
-  std::vector<float> c = product_of(small, b, product);
-  c[0] = 77.0F;
-  EXPECT_TRUE(compare_with_reference(small, b, c, product, {false, true}).within(1e-7));
-  EXPECT_FALSE(compare_with_reference(small, b, c, product, {true, false}).within(1e-7));
+  const std::vector<double> b = draw_b(3, product, 1);
+  TypedElements c = product_of(small, b, product);
+  c.elements<float>()[0] = 77.0F;
+  EXPECT_TRUE(compare(small, b, c, product, {false, true}).within(1e-7));
+  EXPECT_FALSE(compare(small, b, c, product, {true, false}).within(1e-7));
 }
 
 TEST(Compare, AllowsForSumsThatCancel) {
   // 1 - 1 + 1e-4: float32 cannot keep the sum to 1e-6 of itself.
   const SparseMatrix row{1, 3, {0, 3}, {0, 1, 2}, {1.0F, -1.0F, 1.0F}};
   const ProductCase product{1, 1, 1};
-  const Comparison comparison = compare_with_reference(row, {1.0F, 1.0F, 1e-4F}, {1.0001e-4F}, product);
+  const Comparison comparison = compare(row, {1, 1, static_cast<double>(1e-4F)}, floats({1.0001e-4F}), product);
   EXPECT_GT(comparison.error, 1e-5);
   EXPECT_NEAR(comparison.cancellation, 2e4 / std::sqrt(3.0), 10);
   EXPECT_TRUE(comparison.within(1e-6));
-  EXPECT_FALSE(compare_with_reference(row, {1.0F, 1.0F, 1e-4F}, {1.1e-4F}, product).within(1e-6));
+  EXPECT_FALSE(compare(row, {1, 1, static_cast<double>(1e-4F)}, floats({1.1e-4F}), product).within(1e-6));
 }
 
 TEST(Compare, WantsZeroOfAMatrixWithoutNonZeros) {
   const SparseMatrix zero{2, 3, {0, 0, 0}, {}, {}};
   const ProductCase product{1, 1, 1};
-  const std::vector<float> b = draw_b(3, product, 1);
-  EXPECT_TRUE(compare_with_reference(zero, b, {0.0F, -0.0F}, product).within(0));
-  EXPECT_EQ(compare_with_reference(zero, b, {0.0F, 1e-30F}, product).problem, "C is not zero, though A is");
+  const std::vector<double> b = draw_b(3, product, 1);
+  EXPECT_TRUE(compare(zero, b, floats({0.0F, -0.0F}), product).within(0));
+  EXPECT_EQ(compare(zero, b, floats({0.0F, 1e-30F}), product).problem, "C is not zero, though A is");
 }
 
 TEST(Tolerance, GrowsWithTheSquareRootOfLongRows) {
-  EXPECT_DOUBLE_EQ(float32_tolerance(small), 1e-6);
+  EXPECT_DOUBLE_EQ(tolerance_of(small), 1e-6);
   const SparseMatrix full = sample_matrix({.rows = 1, .columns = 4 * 4608, .sparsity = 0.0});
-  EXPECT_DOUBLE_EQ(float32_tolerance(full), 2e-6);
+  EXPECT_DOUBLE_EQ(tolerance_of(full), 2e-6);
 }
 
 TEST(JudgingCases, HoldTheTunedShapeGapsAndOtherWidths) {

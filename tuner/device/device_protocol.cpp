@@ -102,7 +102,7 @@ ProductQuestion product_in(const json& head, const Message& message) {
                      .columns = head.at("columns"),
                      .offsets = values_in<std::int64_t>(message.pieces.at(0)),
                      .column_of = values_in<std::int32_t>(message.pieces.at(1)),
-                     .values = values_in<float>(message.pieces.at(2))},
+                     .values = values_in<double>(message.pieces.at(2))},
           .bcol = head.at("bcol"),
           .cache = head.at("cold").get<bool>() ? CacheState::cold : CacheState::warm};
 }

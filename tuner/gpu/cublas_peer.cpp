@@ -84,14 +84,14 @@ class DenseMatrix {
 
   std::shared_ptr<const Copies> copies(std::size_t count) {
     if (copies_ == nullptr || copies_->count() != count) {
-      copies_ = std::make_shared<const Copies>(std::span<const float>(elements_), count);
+      copies_ = std::make_shared<const Copies>(std::span(std::as_const(elements_).elements<float>(), elements_.size()), count);
     }
     return copies_;
   }
-  std::size_t bytes() const { return elements_.size() * sizeof(float); }
+  std::size_t bytes() const { return elements_.bytes().size(); }
 
  private:
-  std::vector<float> elements_;
+  TypedElements elements_;
   std::shared_ptr<const Copies> copies_;
 };
 
@@ -167,7 +167,7 @@ std::vector<Peer> cublas_peers(const CublasHandle& handle, const ProductBench& b
             {.name = tf32_name, .tolerance = 0, .a_bytes = 0, .algorithms = {}, .problem = problem}};
   }
   const auto dense = std::make_shared<DenseMatrix>(bench.matrix());
-  return {peer_of(fp32_name, CUBLAS_COMPUTE_32F, bench.float32_tolerance(), handle, bench, dense),
+  return {peer_of(fp32_name, CUBLAS_COMPUTE_32F, bench.tolerance(), handle, bench, dense),
           peer_of(tf32_name, CUBLAS_COMPUTE_32F_FAST_TF32, tf32_tolerance, handle, bench, dense)};
 }
 

@@ -28,7 +28,8 @@ class CsrMatrices {
     const std::vector<std::int32_t> offsets(matrix.offsets.begin(), matrix.offsets.end());
     offsets_ = Copies(std::span<const std::int32_t>(offsets), copies);
     columns_ = Copies(std::span<const std::int32_t>(matrix.column_of), copies);
-    values_ = Copies(std::span<const float>(matrix.values), copies);
+    const TypedElements values(ScalarType::f32, matrix.values);
+    values_ = Copies(std::span(values.elements<float>(), values.size()), copies);
     try {
       for (std::size_t copy = 0; copy < copies; ++copy) {
         cusparseSpMatDescr_t descriptor = nullptr;
@@ -189,7 +190,7 @@ std::string CusparseHandle::version() const {
 Peer cusparse_peer(const CusparseHandle& handle, const ProductBench& bench) {
   const SparseMatrix& matrix = bench.matrix();
   Peer peer{.name = "cusparse",
-            .tolerance = bench.float32_tolerance(),
+            .tolerance = bench.tolerance(),
             .a_bytes = 4 * (matrix.offsets.size() + 2 * matrix.column_of.size()),
             .algorithms = {},
             .problem = {}};

@@ -37,17 +37,20 @@ tbb::task_arena& judging_threads() {
 ProductBench::ProductBench(const SparseMatrix& matrix, std::int64_t bcol, const Stream& stream,
                            std::uint64_t cold_bytes)
     : matrix_(matrix),
+      nest_(spmm_nest()),
       stream_(stream),
       product_(case_of(bcol)),
-      tolerance_(esc::float32_tolerance(matrix)),
+      tolerance_(tolerance_of(matrix)),
       cold_bytes_(cold_bytes),
-      host_b_(draw_b(matrix.columns, product_, seed_of_b)) {
-  const std::vector<float> poisoned = poisoned_c(matrix.rows, product_);
+      reference_(nest_, matrix, draw_b(matrix.columns, product_, seed_of_b), product_) {
+  judging_threads().execute([this] { reference_.compute_all(); });
+  const TypedElements b(ScalarType::f32, reference_.b());
+  const TypedElements poisoned = poisoned_c(matrix.rows, product_);
   const std::size_t copies =
       copies_for(cold_bytes, bytes_of(matrix.columns, product_) + bytes_of(matrix.rows, product_));
-  b_ = Copies(std::span<const float>(host_b_), copies);
-  c_ = Copies(std::span<const float>(poisoned), copies);
-  poison_ = Buffer(poisoned.size() * sizeof(float));
+  b_ = Copies(std::span(b.elements<float>(), b.size()), copies);
+  c_ = Copies(std::span(poisoned.elements<float>(), poisoned.size()), copies);
+  poison_ = Buffer(poisoned.bytes().size());
   check(cudaMemcpy(poison_.as<void>(), poisoned.data(), poison_.bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
 }
 
@@ -56,20 +59,20 @@ std::size_t ProductBench::cold_copies(std::size_t bytes_of_a) const {
   return copies_for(cold_bytes_, bytes_of_a + bytes_of(matrix_.columns, product_) + bytes_of(matrix_.rows, product_));
 }
 
-std::vector<float> ProductBench::result_of(const Launch& run) const {
+TypedElements ProductBench::result_of(const Launch& run) const {
   check(cudaMemcpyAsync(c(0), poison_.as<void>(), poison_.bytes(), cudaMemcpyDeviceToDevice, stream_.get()),
         "cudaMemcpyAsync");
   run(stream_.get(), 0);
-  std::vector<float> result(poison_.bytes() / sizeof(float));
+  TypedElements result(ScalarType::f32, poison_.bytes() / sizeof(float));
   check(cudaMemcpyAsync(result.data(), c(0), poison_.bytes(), cudaMemcpyDeviceToHost, stream_.get()),
         "cudaMemcpyAsync");
   stream_.wait();
   return result;
 }
 
-Judgement ProductBench::judge(const std::vector<float>& c, double tolerance) const {
+Judgement ProductBench::judge(const TypedElements& c, double tolerance) const {
   Comparison comparison;
-  judging_threads().execute([&] { comparison = compare_with_reference(matrix_, host_b_, c, product_); });
+  judging_threads().execute([&] { comparison = reference_.compare(c); });
   if (comparison.within(tolerance)) {
     return {comparison.error, {}};
   }
@@ -81,7 +84,7 @@ Judgement ProductBench::judge(const std::vector<float>& c, double tolerance) con
 
 JudgedTiming ProductBench::judge_and_time(GraphTimer& timer, const Launch& launch, double tolerance,
                                           const TimingOptions& options) const {
-  const std::vector<float> result = result_of(launch);
+  const TypedElements result = result_of(launch);
   timer.start(launch, options);
   const Judgement judgement = judge(result, tolerance);
   return {judgement, timer.finish()};

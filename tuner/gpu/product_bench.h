@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "generator/matrix/sparse_matrix.h"
-#include "generator/verify/product_case.h"
+#include "generator/verify/reference.h"
 #include "tuner/gpu/device.h"
 #include "tuner/gpu/graph_timer.h"
 
@@ -34,7 +34,7 @@ class ProductBench {
 
   const SparseMatrix& matrix() const { return matrix_; }
   unsigned int columns() const { return static_cast<unsigned int>(product_.n); }
-  double float32_tolerance() const { return tolerance_; }
+  double tolerance() const { return tolerance_; }
   const float* b(std::size_t copy) const { return b_.at<const float>(copy); }
   float* c(std::size_t copy) const { return c_.at<float>(copy); }
 
@@ -42,9 +42,9 @@ class ProductBench {
   std::size_t cold_copies(std::size_t bytes_of_a) const;
 
   /// C of copy 0 after `run`, which finds it poisoned. Throws DeviceError.
-  std::vector<float> result_of(const Launch& run) const;
+  TypedElements result_of(const Launch& run) const;
   /// Compares with the reference; a right result has at most `tolerance`, grown where sums cancel.
-  Judgement judge(const std::vector<float>& c, double tolerance) const;
+  Judgement judge(const TypedElements& c, double tolerance) const;
 
   /// Runs `launch` once on poisoned C and judges that while the device times the launches. Throws DeviceError.
   JudgedTiming judge_and_time(GraphTimer& timer, const Launch& launch, double tolerance,
@@ -52,11 +52,12 @@ class ProductBench {
 
  private:
   const SparseMatrix& matrix_;
+  LoopNest nest_;
   const Stream& stream_;
   ProductCase product_;
   double tolerance_;
   std::uint64_t cold_bytes_;
-  std::vector<float> host_b_;
+  Reference reference_;
   Copies b_;
   Copies c_;
   Buffer poison_;

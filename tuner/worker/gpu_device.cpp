@@ -35,10 +35,6 @@ std::vector<double> rounded(std::vector<double> microseconds) {
   return microseconds;
 }
 
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
 }  // namespace
 
 /// A kernel on the device, with the copies of its packed matrix.
@@ -180,11 +176,11 @@ Measurement GpuDevice::measure(const KernelQuestion& question, const StopRule& r
       }
     }
     const gpu::Launch launch = kernel.launch(Edge::plain);
-    const std::vector<float> result = bench_->result_of(launch);
+    const TypedElements result = bench_->result_of(launch);
     // The device times the first launches while the host compares the result.
     timer_.start(launch, {.launches = launches_of_sample, .warmups = 1, .replays = rule.least}, kernel.copies());
     const int clock = clock_.megahertz();
-    const gpu::Judgement judgement = bench_->judge(result, bench_->float32_tolerance());
+    const gpu::Judgement judgement = bench_->judge(result, bench_->tolerance());
     std::optional<Batch> first = Batch{rounded(timer_.finish().samples), clock};
     measurement.error = judgement.error;
     if (!judgement.right()) {
@@ -212,8 +208,8 @@ Measurement GpuDevice::add_finalist(const KernelQuestion& question) {
   return guarded([&](Measurement& measurement) {
     auto finalist = std::make_unique<Finalist>(*this, question);
     measurement.kernel = finalist->kernel.facts(question.packed.size());
-    const double tolerance = bench_->float32_tolerance();
-    const auto judge = [&](const std::vector<float>& result, const std::string& how) {
+    const double tolerance = bench_->tolerance();
+    const auto judge = [&](const TypedElements& result, const std::string& how) {
       const gpu::Judgement judgement = bench_->judge(result, tolerance);
       measurement.error = std::max(measurement.error, judgement.error);
       if (!judgement.right()) {
@@ -221,15 +217,15 @@ Measurement GpuDevice::add_finalist(const KernelQuestion& question) {
         measurement.detail = how + judgement.problem;
       }
     };
-    const std::vector<float> alone = bench_->result_of(finalist->kernel.launch(Edge::plain));
+    const TypedElements alone = bench_->result_of(finalist->kernel.launch(Edge::plain));
     judge(alone, "");
     // Launches that may overlap must leave the same C; which needs a comparison only where its bits differ.
     const gpu::Launch chain = finalist->kernel.launch(Edge::chain);
-    const std::vector<float> overlapped = bench_->result_of([&](cudaStream_t stream, std::size_t copy) {
+    const TypedElements overlapped = bench_->result_of([&](cudaStream_t stream, std::size_t copy) {
       chain(stream, copy);
       chain(stream, copy);
     });
-    if (!same_bits(alone, overlapped)) {
+    if (!(alone == overlapped)) {
       judge(overlapped, "launched in a chain: ");
     }
     if (measurement.outcome != Outcome::ok) {

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "generator/ir/loop_nest.h"
+
+namespace esc {
+
+/// An input nest as a C function of its sizes and arrays, which the front end reads back as the same nest.
+std::string print_function(const LoopNest& nest);
+
+}  // namespace esc

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "generator/ir/scalar_type.h"
+#include "generator/support/error.h"
+
+namespace esc {
+
+/// Calls use(T{}) with the C++ type T of the elements: of those types that kernels are printed for.
+template <typename Use>
+decltype(auto) with_element(ScalarType type, Use&& use) {
+  ESC_CHECK(type == ScalarType::f32 || type == ScalarType::f64, "kernels are printed for f32 and f64");
+  return type == ScalarType::f64 ? use(double{}) : use(float{});
+}
+
+/// Elements as a kernel and its caller have them in memory, side by side; what they are is said at run time.
+class TypedElements {
+ public:
+  /// All of them zero.
+  TypedElements(ScalarType type, std::size_t count)
+      : type_(type), bytes_(count * static_cast<std::size_t>(bytes_of(type))) {}
+  /// The values, each rounded to the nearest of the type.
+  TypedElements(ScalarType type, std::span<const double> values) : TypedElements(type, values.size()) {
+    with_element(type, [&](auto zero) {
+      auto* next = elements<decltype(zero)>();
+      for (const double value : values) {
+        *next++ = static_cast<decltype(zero)>(value);
+      }
+    });
+  }
+
+  ScalarType type() const { return type_; }
+  std::size_t size() const { return bytes_.size() / static_cast<std::size_t>(bytes_of(type_)); }
+  std::span<std::byte> bytes() { return bytes_; }
+  std::span<const std::byte> bytes() const { return bytes_; }
+  const void* data() const { return bytes_.data(); }
+  void* data() { return bytes_.data(); }
+
+  /// The elements, for who knows their type.
+  template <typename T>
+  T* elements() {
+    ESC_CHECK(sizeof(T) == static_cast<std::size_t>(bytes_of(type_)), "the elements are of this type");
+    return reinterpret_cast<T*>(bytes_.data());
+  }
+  template <typename T>
+  const T* elements() const {
+    return const_cast<TypedElements*>(this)->elements<T>();
+  }
+
+  /// Bit by bit.
+  bool operator==(const TypedElements&) const = default;
+
+ private:
+  ScalarType type_;
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace esc

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "generator/ir/loop_nest.h"
+#include "generator/matrix/sparse_matrix.h"
+
+namespace esc {
+
+/// B of a product in double: K rows, `ldb` elements apart, of which the first `n` are columns of B.
+struct DenseOperand {
+  std::span<const double> elements;
+  std::int64_t ldb = 0;
+  std::int64_t n = 0;
+};
+
+/// One row of C as the input says it, and the sums of the magnitudes of what was added up.
+struct RowOfC {
+  std::vector<double> values;
+  std::vector<double> magnitudes;
+};
+
+/// The product that the user's loop nest says, in double: what every kernel is judged by. It runs the nest's own
+/// statements, a row of C at a time with all its columns side by side, in the nest's own order of the reduction; columns of
+/// the sparse array that are zero in the row are left out where a statement adds nothing for them.
+class NestProduct {
+ public:
+  /// `nest` is untransformed: its arrays have a sparse, a dense and an output one. Both must outlive this.
+  NestProduct(const LoopNest& nest, const SparseMatrix& a);
+
+  const SparseMatrix& matrix() const { return a_; }
+  /// Row `row` of C. Every element of B that it takes must be finite. Throws Defect for a nest with something else in it.
+  RowOfC row(std::int64_t row, const DenseOperand& b) const;
+
+ private:
+  const LoopNest& nest_;
+  const SparseMatrix& a_;
+};
+
+}  // namespace esc

@@ -1,0 +1,149 @@
+#include "generator/verify/reference.h"
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "generator/support/error.h"
+#include "generator/verify/poison.h"
+
+namespace esc {
+namespace {
+
+/// Whether both are finite, both NaN, or the same infinity. A weight that is not finite makes such elements of C.
+bool same_kind(double found, double wanted) {
+  return std::isfinite(wanted) ? std::isfinite(found)
+                               : std::isnan(wanted) ? std::isnan(found) : found == wanted;
+}
+
+/// The part of a comparison that one row contributes.
+struct RowComparison {
+  double squared_error = 0;
+  double squared_norm = 0;
+  double squared_magnitude = 0;  ///< of |A| x |B|
+  std::string problem;
+};
+
+template <typename Element>
+RowComparison compare_row(const RowOfC& expected, const Element* c, std::int64_t row) {
+  RowComparison result;
+  for (std::size_t j = 0; j < expected.values.size(); ++j) {
+    const double wanted = expected.values[j];
+    if (result.problem.empty() && is_poison(c[j])) {
+      result.problem = fmt::format("C[{}][{}] was not written", row, j);
+    } else if (result.problem.empty() && !same_kind(c[j], wanted)) {
+      result.problem = fmt::format("C[{}][{}] is {}, expected {}", row, j, c[j], wanted);
+    }
+    if (!std::isfinite(wanted) || !std::isfinite(c[j])) {
+      continue;  // judged by its kind alone
+    }
+    const double difference = static_cast<double>(c[j]) - wanted;
+    result.squared_error += difference * difference;
+    result.squared_norm += wanted * wanted;
+    result.squared_magnitude += expected.magnitudes[j] * expected.magnitudes[j];
+  }
+  return result;
+}
+
+template <typename Element>
+std::string check_gap(const Element* c, std::int64_t row, const ProductCase& product) {
+  for (std::int64_t j = product.n; j < product.ldc; ++j) {
+    if (!is_poison(c[j])) {
+      return fmt::format("C[{}][{}], behind the {} columns, was written", row, j, product.n);
+    }
+  }
+  return {};
+}
+
+/// What all rows have together; `longest` is the most products of a sum.
+Comparison sum_of(const std::vector<RowComparison>& rows, std::int64_t longest) {
+  Comparison sum;
+  double squared_error = 0;
+  double squared_norm = 0;
+  double squared_magnitude = 0;
+  for (const RowComparison& row : rows) {
+    squared_error += row.squared_error;
+    squared_norm += row.squared_norm;
+    squared_magnitude += row.squared_magnitude;
+    if (sum.problem.empty()) {
+      sum.problem = row.problem;
+    }
+  }
+  if (squared_norm > 0) {
+    sum.error = std::sqrt(squared_error / squared_norm);
+    sum.cancellation = std::max(1.0, std::sqrt(squared_magnitude / squared_norm / static_cast<double>(longest)));
+  } else if (squared_error > 0 && sum.problem.empty()) {
+    sum.problem = "C is not zero, though A is";
+  }
+  return sum;
+}
+
+}  // namespace
+
+Reference::Reference(const LoopNest& nest, const SparseMatrix& a, std::vector<double> b, const ProductCase& product)
+    : a_(a), nest_(nest, a), b_(std::move(b)), product_(product) {
+  ESC_CHECK(static_cast<std::int64_t>(b_.size()) == a.columns * product.ldb, "B has K rows of ldb elements");
+}
+
+void Reference::compute_all() {
+  std::vector<RowOfC> rows(static_cast<std::size_t>(a_.rows));
+  tbb::parallel_for(std::int64_t{0}, a_.rows, [&](std::int64_t number) {
+    rows[static_cast<std::size_t>(number)] = row(number);
+  });
+  rows_ = std::move(rows);
+}
+
+RowOfC Reference::row(std::int64_t number) const {
+  return rows_.empty() ? nest_.row(number, {b_, product_.ldb, product_.n}) : rows_[static_cast<std::size_t>(number)];
+}
+
+Comparison Reference::compare(const TypedElements& c, const std::vector<bool>& compared) const {
+  ESC_CHECK(static_cast<std::int64_t>(c.size()) == a_.rows * product_.ldc, "C has M rows of ldc elements");
+  std::vector<RowComparison> rows(static_cast<std::size_t>(a_.rows));
+  const auto is_compared = [&](std::int64_t number) {
+    return compared.empty() || compared[static_cast<std::size_t>(number)];
+  };
+  with_element(c.type(), [&](auto zero) {
+    const auto* const elements = c.elements<decltype(zero)>();
+    tbb::parallel_for(std::int64_t{0}, a_.rows, [&](std::int64_t number) {
+      RowComparison& result = rows[static_cast<std::size_t>(number)];
+      const auto* const c_row = elements + number * product_.ldc;
+      if (is_compared(number)) {
+        result = compare_row(row(number), c_row, number);
+      }
+      if (result.problem.empty()) {
+        result.problem = check_gap(c_row, number, product_);
+      }
+    });
+  });
+  std::int64_t longest = 1;
+  std::int64_t count = 0;
+  for (std::int64_t number = 0; number < a_.rows; ++number) {
+    if (is_compared(number)) {
+      ++count;
+      longest = std::max(longest, a_.row_length(number));
+    }
+  }
+  Comparison sum = sum_of(rows, longest);
+  sum.rows = count;
+  return sum;
+}
+
+double tolerance_of(const SparseMatrix& a) {
+  std::int64_t longest = 0;
+  for (std::int64_t row = 0; row < a.rows; ++row) {
+    longest = std::max(longest, a.row_length(row));
+  }
+  constexpr double published_length = 4608;
+  constexpr double float32_error = 1e-6;
+  constexpr double float64_error =
+      2 * float32_error * std::numeric_limits<double>::epsilon() / std::numeric_limits<float>::epsilon();
+  return (a.element == ScalarType::f64 ? float64_error : float32_error) *
+         std::sqrt(std::max(1.0, static_cast<double>(longest) / published_length));
+}
+
+}  // namespace esc

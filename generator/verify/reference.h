@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "generator/matrix/sparse_matrix.h"
+#include "generator/matrix/typed_elements.h"
+#include "generator/verify/nest_product.h"
+#include "generator/verify/product_case.h"
+
+namespace esc {
+
+/// How a result compares with the float64 reference.
+struct Comparison {
+  double error = 0;              ///< relative Frobenius error over the compared elements
+  std::int64_t rows = 0;         ///< rows of C that were compared
+  std::string problem;           ///< empty, or the first thing that is wrong beyond rounding, with its place
+  /// How much more than usual the sums cancel, at least 1: |A| x |B| over A x B and the square root of the longest row, in
+  /// Frobenius norms. No order of summation keeps a relative error that is small against a result that cancels.
+  double cancellation = 1;
+
+  bool within(double tolerance) const { return problem.empty() && error <= tolerance * cancellation; }
+};
+
+/// The rows of C that a kernel is judged by, and how they compare with what it computed.
+class Reference {
+ public:
+  /// `nest` says the product and must outlive this, as `a` must. B is as `draw_b` makes it.
+  Reference(const LoopNest& nest, const SparseMatrix& a, std::vector<double> b, const ProductCase& product);
+
+  const std::vector<double>& b() const { return b_; }
+  /// Computes all rows now, for who compares several results with them.
+  void compute_all();
+
+  /// Compares C, M rows of ldc elements, with the nest's over the rows for which `compared` is set (all when it is empty),
+  /// and checks that nothing was written between the columns and the next row. A NaN, or an element that is still poison,
+  /// is a problem; if all of the reference is zero, so must C be.
+  Comparison compare(const TypedElements& c, const std::vector<bool>& compared = {}) const;
+
+ private:
+  RowOfC row(std::int64_t number) const;
+
+  const SparseMatrix& a_;
+  NestProduct nest_;
+  std::vector<double> b_;
+  ProductCase product_;
+  std::vector<RowOfC> rows_;  ///< those that were computed beforehand
+};
+
+/// The relative Frobenius error that sums in the matrix's element type may have: 1e-6 in float32 for rows of up to 4,608
+/// non-zeros, growing with the square root of the longest row beyond. In float64 as much finer as its last bit is, twice over
+/// because the reference rounds as well.
+double tolerance_of(const SparseMatrix& a);
+
+}  // namespace esc
