@@ -59,6 +59,32 @@ TEST(RowsLaunchPlan, LeavesOutTheFirstKernelWhereNoRowIsSplit) {
   EXPECT_EQ(launch_plan(layer_of(uneven, "rows:task=16").layer).zeroing, std::nullopt);
 }
 
+/// The words of the refusal; empty where the layer is generated and planned.
+std::string refusal(const SparseMatrix& matrix, const std::string& schedule) {
+  try {
+    layer_of(matrix, schedule);
+    return "";
+  } catch (const UnsuitableSchedule& refused) {
+    EXPECT_THROW(planned_bytes(matrix, {.bcol = 64, .architectures = {80}, .choice = {parse_schedule(schedule), "user"}}),
+                 UnsuitableSchedule);
+    return refused.what();
+  }
+}
+
+TEST(RowsLayer, IsRefusedWhereARowIsTheSumOfTooManyTasks) {
+  const auto full_rows = [](std::int64_t columns) {
+    return sample_matrix({.rows = 2, .columns = columns, .sparsity = 0.0});
+  };
+  EXPECT_THAT(refusal(full_rows(4608), "rows:task=1,light=1"),
+              HasSubstr("a row of 4608 non-zeros is the float32 sum of 4608 tasks, more than 1024; cut the rows into tasks of 8 "
+                        "non-zeros at least"));
+  EXPECT_THAT(refusal(full_rows(1025), "rows:task=1,light=1"), HasSubstr("1025 tasks, more than 1024"));
+  EXPECT_THAT(refusal(full_rows(4097), "rows:task=4,light=1"), HasSubstr("1025 tasks, more than 1024"));
+  EXPECT_EQ(refusal(full_rows(1024), "rows:task=1,light=1"), "");
+  EXPECT_EQ(refusal(full_rows(4096), "rows:task=4,light=1"), "");
+  EXPECT_EQ(refusal(full_rows(20000), "rows:task=8,light=1"), "") << "the tolerance grows with the length of the row";
+}
+
 TEST(RowsDeviceSource, DependsOnTheScheduleAndNotOnTheMatrix) {
   const SparseMatrix other = sample_matrix({.rows = 300, .columns = 70001, .sparsity = 0.999, .seed = 1});
   const std::string text = device_source(layer_of(uneven, "rows:task=4,light=1").layer);
