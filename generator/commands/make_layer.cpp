@@ -141,19 +141,33 @@ ScheduleChoice choose_within(const LayerRequest& request, const SparseMatrix& ma
                   fmt::format("allow {}, or try other schedules with --schedule", allowance_for(least)));
 }
 
-/// What auto chooses; where the matrix does not allow that, what it falls back to.
+/// The layer by the first schedule of the ranking that the matrix allows, behind all of them what auto falls back to.
+GeneratedLayer generate_first_suitable(const LayerRequest& request, const SparseMatrix& matrix,
+                                       std::vector<ScheduleChoice> ranking) {
+  const std::string first = text_of(ranking.front());
+  ranking.push_back(uneven_rows_schedule(request.bcol));
+  for (std::size_t rank = 0; rank < ranking.size(); ++rank) {
+    ScheduleChoice choice = with_device_note(std::move(ranking[rank]), request);
+    if (rank > 0) {
+      choice.source += fmt::format(", number {} in rank, because {} is illegal for this matrix", rank + 1, first);
+    }
+    try {
+      return generate_with(request, matrix, with_sharing_note(choice, request));
+    } catch (const UnsuitableSchedule&) {
+      continue;  // the next best one
+    }
+  }
+  throw Defect(__FILE__, __LINE__, "a suitable schedule", "family rows takes every matrix");
+}
+
+/// What auto chooses.
 GeneratedLayer generate_automatically(const LayerRequest& request, const GenerateMode& mode,
                                       const SparseMatrix& matrix) {
-  const std::vector<ScheduleChoice> ranking = ranked_schedules(shape_of(request, matrix), databases_for(request, mode));
-  const ScheduleChoice choice =
-      mode.max_packed ? choose_within(request, matrix, ranking, *mode.max_packed) : ranking.front();
-  try {
-    return generate_with(request, matrix, with_sharing_note(with_device_note(choice, request), request));
-  } catch (const UnsuitableSchedule& refusal) {
-    ScheduleChoice fallback = uneven_rows_schedule(request.bcol);
-    fallback.source += fmt::format(", because {} is illegal for this matrix", text_of(choice));
-    return generate_with(request, matrix, with_sharing_note(fallback, request));
+  std::vector<ScheduleChoice> ranking = ranked_schedules(shape_of(request, matrix), databases_for(request, mode));
+  if (mode.max_packed) {
+    ranking = {choose_within(request, matrix, std::move(ranking), *mode.max_packed)};
   }
+  return generate_first_suitable(request, matrix, std::move(ranking));
 }
 
 }  // namespace
