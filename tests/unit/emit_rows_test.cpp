@@ -13,13 +13,16 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
+GenerateOptions options_of(const std::string& schedule, std::int64_t bcol = 64) {
+  return {.name = "ffn1",
+          .source_file = "ffn1.npy",
+          .bcol = bcol,
+          .architectures = {80, 90},
+          .choice = {parse_schedule(schedule), "user"}};
+}
+
 GeneratedLayer layer_of(const SparseMatrix& matrix, const std::string& schedule, std::int64_t bcol = 64) {
-  return generate_layer(matrix, spmm_nest(),
-                        {.name = "ffn1",
-                         .source_file = "ffn1.npy",
-                         .bcol = bcol,
-                         .architectures = {80, 90},
-                         .choice = {parse_schedule(schedule), "user"}});
+  return generate_layer(matrix, spmm_nest(), options_of(schedule, bcol));
 }
 
 /// 3 x 9: rows of 9, 0 and 2 non-zeros.
@@ -65,8 +68,7 @@ std::string refusal(const SparseMatrix& matrix, const std::string& schedule) {
     layer_of(matrix, schedule);
     return "";
   } catch (const UnsuitableSchedule& refused) {
-    EXPECT_THROW(planned_bytes(matrix, {.bcol = 64, .architectures = {80}, .choice = {parse_schedule(schedule), "user"}}),
-                 UnsuitableSchedule);
+    EXPECT_THROW(planned_bytes(matrix, options_of(schedule)), UnsuitableSchedule);
     return refused.what();
   }
 }
