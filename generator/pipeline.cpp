@@ -70,6 +70,10 @@ LoopNest run(const LoopNest& nest, const std::vector<Directive>& directives, con
   LoopNest form = canonicalize(nest);
   visit("canonicalize", form);
   for (const Directive& directive : directives) {
+    if (form.overlaps && !std::holds_alternative<Overlap>(directive)) {
+      throw ScheduleError(directive, "the kernel already overlaps with the one in front, at places that this would move",
+                          "give overlap() last");
+    }
     form = std::visit(Step{form, patterns}, directive);
     visit(print(directive), form);
   }

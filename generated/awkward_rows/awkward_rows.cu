@@ -7,10 +7,10 @@
 // How it works. Each row of A is a row panel of its own. The rows of A are cut into tasks of at most 8 non-zeros,
 // which are taken longest first, so that no thread block is left over in the end. A task of more than 2 non-zeros
 // is heavy: a warp takes it, whose lane groups share its non-zeros. A light task has one lane group. A lane holds
-// some consecutive columns of C; for a column k of A it loads that part of row k of B once and multiplies it by the
-// value of every row of the panel. A row that is one task is stored; the tasks of a row that is split are added to
-// it atomically, and a small kernel in front sets just those rows to zero. In the end the sums of the lane groups
-// are added by shuffles.
+// some consecutive columns of C; for a non-zero in column k of A it loads that part of row k of B and multiplies it
+// by the value. A row that is one task is stored; the tasks of a row that is split are added to it atomically, and
+// a small kernel in front sets just those rows to zero. In the end the sums of the lane groups are added by
+// shuffles.
 
 #ifndef __CUDACC_RTC__
 #include <cuda_runtime.h>

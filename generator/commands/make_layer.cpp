@@ -158,20 +158,32 @@ ScheduleChoice choose_within(const Task& task, std::vector<ScheduleChoice> ranki
                   fmt::format("allow {}, or try other schedules with --schedule", allowance_for(least)));
 }
 
-/// What auto chooses; where the matrix does not allow that, what it falls back to.
-GeneratedLayer generate_automatically(const Task& task, const GenerateMode& mode) {
-  const LayerRequest& request = task.request;
-  const std::vector<ScheduleChoice> ranking =
-      ranked_schedules(shape_of(request, task.matrix), databases_for(request, mode));
-  const ScheduleChoice choice =
-      mode.max_packed ? choose_within(task, ranking, *mode.max_packed) : ranking.front();
-  try {
-    return generate_with(task, with_notes(choice, task));
-  } catch (const UnsuitableSchedule& refusal) {
-    ScheduleChoice fallback = uneven_rows_schedule(request.bcol);
-    fallback.source += fmt::format(", because {} is illegal for this matrix", text_of(choice));
-    return generate_with(task, with_sharing_note(fallback, request));
+/// The layer by the first schedule of the ranking that the matrix allows, behind all of them what auto falls back to.
+GeneratedLayer generate_first_suitable(const Task& task, std::vector<ScheduleChoice> ranking) {
+  const std::string first = text_of(ranking.front());
+  ranking.push_back(uneven_rows_schedule(task.request.bcol));
+  for (std::size_t rank = 0; rank < ranking.size(); ++rank) {
+    ScheduleChoice choice = with_notes(ranking[rank], task);
+    if (rank > 0) {
+      choice.source += fmt::format(", number {} in rank, because {} is illegal for this matrix", rank + 1, first);
+    }
+    try {
+      return generate_with(task, choice);
+    } catch (const UnsuitableSchedule&) {
+      continue;  // the next best one
+    }
   }
+  throw Defect(__FILE__, __LINE__, "a suitable schedule", "family rows takes every matrix");
+}
+
+/// What auto chooses.
+GeneratedLayer generate_automatically(const Task& task, const GenerateMode& mode) {
+  std::vector<ScheduleChoice> ranking =
+      ranked_schedules(shape_of(task.request, task.matrix), databases_for(task.request, mode));
+  if (mode.max_packed) {
+    ranking = {choose_within(task, std::move(ranking), *mode.max_packed)};
+  }
+  return generate_first_suitable(task, std::move(ranking));
 }
 
 }  // namespace

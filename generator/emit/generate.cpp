@@ -133,15 +133,37 @@ Packing pack_regions(const LoopNest& nest, const SparseMatrix& matrix, const Gen
           std::shared_ptr<const std::byte[]>(packed, packed->bytes.span().data()), region_sizes(format)};
 }
 
-Packing pack_tasks(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
-  const transformer::TaskOptions cut = tasks_of(nest.packed);
-  const transformer::TaskFormat format = transformer::plan_tasks(csr_view(matrix), cut);
+/// The tasks of a row are added to C one after the other, in float32.
+void check_row_tasks(const std::string& schedule, const PackedForm& form, const SparseMatrix& matrix, std::uint32_t max_tasks) {
+  constexpr std::int64_t unbounded_task = 8;
+  if (form.longest >= unbounded_task) {
+    return;
+  }
+  const std::int64_t longest = statistics(matrix).row_lengths.longest;
+  const std::int64_t tasks = (longest + form.longest - 1) / form.longest;
+  if (tasks > max_tasks) {
+    throw UnsuitableSchedule(
+        schedule,
+        fmt::format("a row of {} non-zeros is the float32 sum of {} tasks, more than {}", longest, tasks, max_tasks),
+        fmt::format("cut the rows into tasks of {} non-zeros at least", unbounded_task));
+  }
+}
+
+transformer::TaskFormat plan_tasks(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
+  const transformer::TaskFormat format = transformer::plan_tasks(csr_view(matrix), tasks_of(nest.packed));
   if (format.counts.tasks > most_blocks) {
     throw UserError(options.source_file,
                     fmt::format("has {} tasks, more than the {} that the kernel counts", format.counts.tasks, most_blocks),
                     "choose a schedule with a larger task");
   }
-  const auto packed = std::make_shared<const transformer::PackedTasks>(transformer::pack_tasks(csr_view(matrix), cut));
+  check_row_tasks(text_of(options.choice), nest.packed, matrix, options.max_row_tasks);
+  return format;
+}
+
+Packing pack_tasks(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
+  const transformer::TaskFormat format = plan_tasks(nest, matrix, options);
+  const auto packed =
+      std::make_shared<const transformer::PackedTasks>(transformer::pack_tasks(csr_view(matrix), tasks_of(nest.packed)));
   return {format, transformer::pattern_digests(csr_view(matrix), format.shape),
           std::shared_ptr<const std::byte[]>(packed, packed->bytes.span().data()),
           {{"heavy", static_cast<std::int64_t>(format.counts.heavy)},
@@ -172,7 +194,7 @@ std::uint64_t plan_layer(const LoopNest& nest, const SparseMatrix& matrix, const
     case PackedForm::Kind::regions:
       return plan_regions(nest, matrix, options).bytes;
     case PackedForm::Kind::tasks:
-      return transformer::plan_tasks(csr_view(matrix), tasks_of(nest.packed)).bytes;
+      return plan_tasks(nest, matrix, options).bytes;
     case PackedForm::Kind::none:
       break;
   }
@@ -186,7 +208,9 @@ std::optional<std::vector<Pattern>> patterns_of(const std::vector<Directive>& di
     return std::nullopt;
   }
   // A height that no pattern has is refused by the step, with the directive.
-  const std::optional<int> rows = panel_rows(directives);
+  const auto enumerated = std::ranges::find_if(
+      directives, [](const Directive& directive) { return std::holds_alternative<Enumerate>(directive); });
+  const std::optional<int> rows = panel_rows({directives.begin(), enumerated});
   const bool countable = rows && *rows >= 1 && *rows <= static_cast<int>(transformer::max_height);
   return countable ? std::optional(take_census(matrix, *rows).patterns()) : std::nullopt;
 }

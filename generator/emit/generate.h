@@ -25,6 +25,9 @@ struct GenerateOptions {
   std::uint32_t max_list_columns = 1024;
   /// Most columns of a panel that one lane group of family panel adds up, for the same reason.
   std::uint32_t max_group_columns = 512;
+  /// Most tasks of a row of family rows, which are added to C one after the other, for the same reason. Tasks of 8 non-zeros and
+  /// more need no bound: the tolerance grows with the length of the row faster than the error with their number.
+  std::uint32_t max_row_tasks = 1024;
 };
 
 /// A layer that is ready to be written: its description and the bytes of the packed matrix, aligned to 256.
@@ -52,7 +55,7 @@ std::uint64_t planned_bytes(const SparseMatrix& matrix, const LoopNest& nest, co
 /// Throws UserError when the schedule is illegal for bCol, when the nest's constant sizes are not the matrix's, or when
 /// the matrix needs more blocks than a grid can have; UnsuitableSchedule when family panel is illegal for the matrix
 /// (staged regions that do not fit into shared memory, sums over too many columns, rows too uneven for regions of one
-/// size).
+/// size), or family rows (rows of too many tasks).
 GeneratedLayer generate_layer(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options);
 
 /// The files of the bundle, its manifest without measurements. `format` is applied to every C, C++ and CUDA text.

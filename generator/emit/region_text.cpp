@@ -97,7 +97,9 @@ std::vector<std::string> region_constants(const LoopNest& nest, const RegionForm
     const Environment sizes = region_sizes(format);
     lines.push_back(fmt::format("constexpr int staged_quads = {};  // most of a panel that a warp copies\n",
                                 staged_quads(constants_of(nest), sizes.at("longest_panel"))));
-    lines.push_back(fmt::format("constexpr size_t staged_bytes = {};\n", staged_bytes(nest, sizes)));
+    if (nest.find_array("shared_sums") != nullptr) {  // they stand behind the copies
+      lines.push_back(fmt::format("constexpr size_t staged_bytes = {};\n", staged_bytes(nest, sizes)));
+    }
   }
   return lines;
 }

@@ -52,7 +52,7 @@ Environment constants_of(const LoopNest& nest) {
   return values;
 }
 
-LoopNest spmm_nest() {
+LoopNest spmm_nest(ScalarType element_type) {
   const auto element = [](const std::string& array, const std::string& row, const std::string& column) {
     return Access{array, {{"", Affine::of(row)}, {"", Affine::of(column)}}};
   };
@@ -63,9 +63,9 @@ LoopNest spmm_nest() {
   const Node statement{Statement{{is_nonzero(a)}, Update{element("C", "i", "j"), product({a, element("B", "k", "j")})}}};
 
   LoopNest nest;
-  nest.arrays = {{"A", {Affine::of("M"), Affine::of("K")}, ArrayRole::sparse},
-                 {"B", {Affine::of("K"), Affine::of("N")}, ArrayRole::dense},
-                 {"C", {Affine::of("M"), Affine::of("N")}, ArrayRole::output}};
+  nest.arrays = {{"A", {Affine::of("M"), Affine::of("K")}, ArrayRole::sparse, element_type},
+                 {"B", {Affine::of("K"), Affine::of("N")}, ArrayRole::dense, element_type},
+                 {"C", {Affine::of("M"), Affine::of("N")}, ArrayRole::output, element_type}};
   nest.body = {loop("i", "M", Role::row, loop("k", "K", Role::reduction, loop("j", "N", Role::column, statement)))};
   return nest;
 }

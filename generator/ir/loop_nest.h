@@ -227,7 +227,7 @@ struct LoopNest {
 Environment constants_of(const LoopNest& nest);
 
 /// The SpMM nest of the paper's Listing 1 in canonical names: C[i][j] += A[i][k] * B[k][j] where A[i][k] != 0, loops
-/// i < M, k < K, j < N, float32. What the front end makes of the shipped templates/spmm.c.
-LoopNest spmm_nest();
+/// i < M, k < K, j < N. In f32 what the front end makes of the shipped templates/spmm.c.
+LoopNest spmm_nest(ScalarType element_type = ScalarType::f32);
 
 }  // namespace esc

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "generator/ir/expression_printer.h"
+#include "generator/ir/rewrite.h"
 
 namespace esc {
 namespace {
@@ -206,6 +207,13 @@ std::string print_local(const ArrayDeclaration& array) {
                      array.role == ArrayRole::shared ? "shared memory of a block" : "registers of a thread");
 }
 
+/// "// thread = threadIdx.x" where the body reads that name, which no loop gives it, else nothing.
+std::string print_thread(const Block& body, const std::string& name, const std::string& value) {
+  const std::string iterators = ", " + list_iterators(body) + ",";
+  const bool has_loop = iterators.find(", " + name + ",") != std::string::npos;
+  return mentions(body, name) && !has_loop ? fmt::format("// {} = {}\n", name, value) : "";
+}
+
 void print_space(const Block& block, std::vector<const Loop*>& around, std::string& text) {
   for (const Node& node : block) {
     if (const auto* loop = std::get_if<Loop>(&node.content)) {
@@ -271,6 +279,7 @@ std::string print(const LoopNest& nest) {
   for (const ArrayDeclaration& array : nest.arrays) {
     text += print_local(array);
   }
+  text += print_thread(nest.body, "warp", "threadIdx.x / 32") + print_thread(nest.body, "thread", "threadIdx.x");
   return text + print(nest.body);
 }
 

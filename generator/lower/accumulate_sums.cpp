@@ -57,13 +57,13 @@ LoopNest accumulate_sums(const LoopNest& nest, const AccumulateSums& directive) 
     throw ScheduleError(directive, "the columns of A are not dealt to the threads",
                         "map the columns of C and split the reduction loop first");
   }
+  if (nest.find_array("sums") != nullptr) {
+    throw ScheduleError(directive, "the sums are already in registers", "accumulate once");
+  }
   Loop& dealt = std::get<Loop>(parts.body[place].content);
   Statement statement = innermost(dealt);
   auto& update = std::get<Update>(statement.action);
   const Access target = *update.target.access();
-  if (nest.find_array(target.array)->role != ArrayRole::output) {
-    throw ScheduleError(directive, "the sums are already in registers", "accumulate once");
-  }
   const bool several_parts = update.atomic;
   const bool rows_of_panel = target.subscripts[0].affine.mentions("u");
   update = {Access{"sums", {{"", (rows_of_panel ? Affine::of("u", nest.constant("vector_width")) : Affine(0)) +

@@ -52,7 +52,7 @@ LoopNest assign_tasks(const LoopNest& nest, const AssignTasks& directive) {
   check_between(directive, "warps", directive.warps, RowsSchedule::max_warps);
   check_between(directive, "groups", directive.groups, warp_size);
   const Loop* tasks = find_loop(nest.body, directive.loop);
-  if (tasks == nullptr || nest.packed.kind != PackedForm::Kind::tasks) {
+  if (tasks == nullptr || tasks->role != Role::row || nest.packed.kind != PackedForm::Kind::tasks) {
     throw ScheduleError(directive, fmt::format("there is no loop '{}' over tasks to map to the grid", directive.loop),
                         fmt::format("the loops of the nest are {}", list_iterators(nest.body)));
   }

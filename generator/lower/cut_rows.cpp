@@ -38,6 +38,7 @@ LoopNest cut_rows(const LoopNest& nest, const CutRows& directive) {
                         "unroll the row loop by 1");
   }
   check_between(directive, "task", directive.task, RowsSchedule::max_task);
+  check_power_of_two(directive, "task", directive.task);
 
   const Affine begin = Affine::of("piece", directive.task);
   Loop piece_columns{"c",

@@ -85,6 +85,10 @@ LoopNest share_sums(const LoopNest& nest, const ShareSums& directive) {
     throw ScheduleError(directive, "the sums of the warps of a panel are not in their registers",
                         "split a panel's columns, accumulate the sums and shuffle them first");
   }
+  if (nest.packed.kind != PackedForm::Kind::none || nest.vectors) {
+    throw ScheduleError(directive, "the sparse array is already packed, or the columns of C are moved in vectors",
+                        "share before the data is transformed and vectorized");
+  }
   if (nest.constant("panel_warps") == 1) {
     throw ScheduleError(directive, "one warp has a panel to itself", "leave share() out, or split over several warps");
   }

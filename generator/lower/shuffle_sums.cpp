@@ -103,11 +103,15 @@ LoopNest shuffle_sums(const LoopNest& nest, const ShuffleSums& directive) {
   if (nest.find_array("sums") == nullptr || place + 1 >= parts.body.size()) {
     throw ScheduleError(directive, "the sums are not in registers", "accumulate the sums first");
   }
+  if (nest.vectors) {
+    throw ScheduleError(directive, "the sums of a lane already go to C in vectors", "shuffle before the columns of C are vectorized");
+  }
   const Node to_c = parts.body[place + 1];
   const auto* branch = std::get_if<Branch>(&to_c.content);
   if (parts.body.size() != place + 2 || (branch != nullptr && branch->condition != index("present"))) {
     throw ScheduleError(directive, "the sums of the lane groups are already added up", "shuffle once");
   }
+  check_full_warps(count_threads(nest, parts, Mapping::lane_digit), nest.constant("sharing_groups"), directive);
   check_halves(nest, directive);
   const Block joined = branch != nullptr ? shuffle_task(*branch) : shuffle_panel(nest, std::get<Loop>(to_c.content));
   parts.body.pop_back();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "generator/ir/evaluate.h"
@@ -105,6 +106,10 @@ std::size_t find_use(const LoopNest& nest, const Block& body, const std::vector<
   return static_cast<std::size_t>(found - body.begin());
 }
 
+Expression first_column_of_lane() {
+  return index("tile") * index("tile_columns") + index("lane") * index("vector_width");
+}
+
 const Statement& innermost(const Loop& loop) {
   ESC_CHECK(!loop.body.empty(), "a loop does something");
   const auto* inner = std::get_if<Loop>(&loop.body.back().content);
@@ -131,6 +136,14 @@ void check_between(const Directive& directive, const std::string& what, std::int
   if (value < 1 || value > most) {
     throw ScheduleError(directive, fmt::format("{}={} is outside 1 to {}{}", what, value, most, of_what),
                         fmt::format("the nearest legal value is {}", std::clamp<std::int64_t>(value, 1, most)));
+  }
+}
+
+void check_power_of_two(const Directive& directive, const std::string& what, std::int64_t value) {
+  const auto positive = static_cast<std::uint64_t>(value);
+  if (!std::has_single_bit(positive)) {
+    throw ScheduleError(directive, fmt::format("{}={} is no power of two", what, value),
+                        fmt::format("the nearest legal value is {}", std::bit_floor(positive)));
   }
 }
 

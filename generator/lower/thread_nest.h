@@ -34,6 +34,9 @@ std::size_t find_opening(const Block& body);
 /// is none.
 std::size_t find_use(const LoopNest& nest, const Block& body, const std::vector<ArrayRole>& roles);
 
+/// The first of the columns of C that a lane has, once they are mapped.
+Expression first_column_of_lane();
+
 /// The one statement inside of nested loops, which follows the definitions of each body.
 const Statement& innermost(const Loop& loop);
 /// The loop with its innermost statement replaced.
@@ -45,6 +48,9 @@ Node unrolled_loop(const std::string& iterator, const std::string& extent, Role 
 /// Throws ScheduleError unless 1 <= value <= most; names the nearest that is. `of_what` may say what the most is a part of.
 void check_between(const Directive& directive, const std::string& what, std::int64_t value, std::int64_t most,
                    const std::string& of_what = "");
+
+/// Throws ScheduleError unless the value, 1 or more, is a power of two; names the nearest smaller one.
+void check_power_of_two(const Directive& directive, const std::string& what, std::int64_t value);
 
 /// Throws ScheduleError unless `array` is a sparse array of the nest.
 void check_sparse(const LoopNest& nest, const Directive& directive, const std::string& array);

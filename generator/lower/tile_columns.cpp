@@ -12,19 +12,21 @@
 namespace esc {
 namespace {
 
-void check_lanes(const TileColumns& directive, std::int64_t panels) {
+/// `parts` panels or lane groups of tasks stand beside each other in a warp.
+void check_lanes(const TileColumns& directive, std::int64_t parts, const char* what) {
   check_between(directive, "columns", directive.columns, PanelSchedule::max_columns);
   check_between(directive, "vector", directive.vector, PanelSchedule::max_vector);
+  check_power_of_two(directive, "vector", directive.vector);
   if (directive.columns % directive.vector != 0) {
     throw ScheduleError(directive,
                         fmt::format("vector={} does not divide columns={}", directive.vector, directive.columns),
                         fmt::format("the nearest legal value is {}", std::gcd(directive.columns, directive.vector)));
   }
   const int lanes = directive.columns / directive.vector;
-  if (panels * lanes > warp_size) {
+  if (parts * lanes > warp_size) {
     throw ScheduleError(
-        directive, fmt::format("{} lanes for each of {} panels are more than a warp's {}", lanes, panels, warp_size),
-        fmt::format("the nearest legal value is columns={}", warp_size / panels * directive.vector));
+        directive, fmt::format("{} lanes for each of {} {} are more than a warp's {}", lanes, parts, what, warp_size),
+        fmt::format("the nearest legal value is columns={}", warp_size / parts * directive.vector));
   }
 }
 
@@ -73,16 +75,15 @@ LoopNest tile_columns(const LoopNest& nest, const TileColumns& directive) {
     throw ScheduleError(directive, fmt::format("there is no column loop '{}' to map to the grid", directive.loop),
                         fmt::format("the loops of the nest are {}", list_iterators(nest.body)));
   }
-  check_lanes(directive, count_threads(nest, parts, Mapping::lane_digit));
-
-  if (nest.packed.kind == PackedForm::Kind::tasks) {
+  const bool tasks = nest.packed.kind == PackedForm::Kind::tasks;
+  check_lanes(directive, count_threads(nest, parts, Mapping::lane_digit), tasks ? "lane groups" : "panels");
+  if (tasks) {
     check_full_warps(count_threads(nest, parts, Mapping::lane_digit) * directive.columns / directive.vector,
                      nest.constant("sharing_groups"), directive);
   }
 
   const Loop column = *found;
-  Block tiled{define(column.iterator, index("tile") * index("tile_columns") + index("lane") * index("vector_width"),
-                     ScalarType::u32)};
+  Block tiled{define(column.iterator, first_column_of_lane(), ScalarType::u32)};
   const Block inner = spread(column.body, column);
   tiled.insert(tiled.end(), inner.begin(), inner.end());
   parts.body.erase(parts.body.begin() + static_cast<std::ptrdiff_t>(place));
@@ -95,8 +96,10 @@ LoopNest tile_columns(const LoopNest& nest, const TileColumns& directive) {
   result.constants.push_back({"vector_width", directive.vector, "vector: consecutive ones that a lane holds"});
   result.constants.push_back({"group_lanes", quotient(index("tile_columns"), index("vector_width")), ""});
   result.derived_sizes.push_back({"tiles", column.upper, directive.columns});
-  result.story.push_back("A lane holds some consecutive columns of C; for a column k of A it loads that part of row k of B "
-                         "once and multiplies it by the value of every row of the panel.");
+  result.story.push_back(tasks ? "A lane holds some consecutive columns of C; for a non-zero in column k of A it loads that part of row k "
+                                 "of B and multiplies it by the value."
+                               : "A lane holds some consecutive columns of C; for a column k of A it loads that part of row k of B once "
+                                 "and multiplies it by the value of every row of the panel.");
   return result;
 }
 

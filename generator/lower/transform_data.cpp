@@ -108,7 +108,7 @@ LoopNest transform_data(const LoopNest& nest, const Transform& directive) {
   ThreadBody body = thread_body(nest, print(Directive(directive)));
   for (Case& one : body.choice.cases) {
     if (!is_coarsened(one)) {
-      throw ScheduleError(directive, "the columns are not coarsened", "unroll the reduction loop first (by 1 at least)");
+      throw ScheduleError(directive, "the columns are not coarsened", "coarsen the reduction loop first, as in coarsen(k, 1)");
     }
     one.body = PackedCase(std::get<Pattern>(one.label)).transform(one.body);
   }

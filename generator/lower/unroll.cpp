@@ -33,6 +33,17 @@ Block repeat(const Block& block, const Loop& unrolled, int factor) {
   return repeated;
 }
 
+/// Whether there is nothing but loops and updates: what is enumerated, cut or packed has more.
+bool is_plain(const Block& block) {
+  return std::ranges::all_of(block, [](const Node& node) {
+    if (const auto* loop = std::get_if<Loop>(&node.content)) {
+      return is_plain(loop->body);
+    }
+    const auto* statement = std::get_if<Statement>(&node.content);
+    return statement != nullptr && std::holds_alternative<Update>(statement->action);
+  });
+}
+
 }  // namespace
 
 LoopNest unroll(const LoopNest& nest, const Unroll& directive) {
@@ -44,6 +55,10 @@ LoopNest unroll(const LoopNest& nest, const Unroll& directive) {
   if (loop->step != 1) {
     throw ScheduleError(directive, fmt::format("loop '{}' is already unrolled by {}", directive.loop, loop->step.constant()),
                         "unroll each loop once");
+  }
+  if (!is_plain(loop->body)) {
+    throw ScheduleError(directive, fmt::format("the statements of loop '{}' are already transformed", directive.loop),
+                        "unroll the row loop before anything else");
   }
   if (directive.factor < 1 || directive.factor > AtomicSchedule::max_ufi) {
     throw ScheduleError(

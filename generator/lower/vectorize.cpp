@@ -27,6 +27,14 @@ Expression columns_left(const Access& first) {
   return choose(less(column, index("N")), index("N") - column, 0);
 }
 
+Guard without_column_bound(Guard guard) {
+  std::erase_if(guard, [](const Expression& condition) {
+    const Operation* bound = condition.operation(Operator::less);
+    return bound != nullptr && bound->operands.back() == index("N");
+  });
+  return guard;
+}
+
 class Widening {
  public:
   explicit Widening(const LoopNest& nest) : nest_(nest) {}
@@ -97,14 +105,6 @@ class Widening {
     return Node{Statement{{}, Perform{name, {to, from, loop.upper}}}};
   }
 
-  static Guard without_column_bound(Guard guard) {
-    std::erase_if(guard, [](const Expression& condition) {
-      const Operation* bound = condition.operation(Operator::less);
-      return bound != nullptr && bound->operands.back() == index("N");
-    });
-    return guard;
-  }
-
   const LoopNest& nest_;
 };
 
@@ -116,7 +116,7 @@ Loop load_parts(const LoopNest& nest, const Loop& dealt) {
     return around;
   }
   Statement statement = innermost(dealt);
-  statement.guard.clear();
+  statement.guard = without_column_bound(statement.guard);
   auto& update = std::get<Update>(statement.action);
   std::vector<Expression> both = factors(update.value);
   const Access dense = *both.back().access();
@@ -144,7 +144,7 @@ LoopNest vectorize(const LoopNest& nest, const Vectorize& directive) {
   const auto first_column = std::ranges::find_if(parts.body, [&](const Node& node) {
     const auto* statement = std::get_if<Statement>(&node.content);
     const auto* defined = statement == nullptr ? nullptr : std::get_if<Define>(&statement->action);
-    return defined != nullptr && defined->name == directive.loop;
+    return defined != nullptr && defined->name == directive.loop && defined->value == first_column_of_lane();
   });
   if (first_column == parts.body.end()) {
     throw ScheduleError(directive, fmt::format("'{}' does not run over the columns of a lane", directive.loop),

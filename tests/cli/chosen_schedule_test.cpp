@@ -49,6 +49,23 @@ TEST_F(ChosenSchedule, RowsThatAreTooLongForTheScheduleGetAnotherFamily) {
   EXPECT_THAT(layer["schedule_source"].get<std::string>(), HasSubstr("is illegal for this matrix"));
 }
 
+/// One float32 sum of the best schedule would run over more than 700 columns; the next best one shares them among more warps.
+TEST_F(ChosenSchedule, IsTheNextBestOneWhereTheBestIsIllegalForTheMatrix) {
+  ASSERT_EQ(escgen({"sample", "--rows", "16", "--cols", "1536", "--sparsity", "0.2", "-o", "long.mtx"}).status, 0);
+  write("mine.txt",
+        "device sm90-132sm-60mib My GPU\ndtype f32\nevidence measured\n"
+        "candidate 64 0 panel:ufi=2,columns=64,groups=2,warps=1\ncandidate 64 1 panel:ufi=2,columns=64,groups=2,warps=4\n"
+        "class 64 8 21 21 21 3 - - 0.0 7.0\n");
+  const ProcessResult generated =
+      escgen({"generate", "long.mtx", "--bcol", "64", "-o", "out", "--json", "--dry-run", "--database", "mine.txt"});
+  ASSERT_EQ(generated.status, 0) << generated.errors;
+  const nlohmann::json layer = parse_json(generated.output);
+  EXPECT_THAT(layer["schedule"].get<std::string>(), StartsWith("panel:ufi=2,columns=64,vector=4,groups=2,warps=4"));
+  EXPECT_THAT(layer["schedule_source"].get<std::string>(), HasSubstr("one My GPU"));
+  EXPECT_THAT(layer["schedule_source"].get<std::string>(),
+              HasSubstr(", number 2 in rank, because panel:ufi=2,columns=64,vector=4,groups=2,warps=1"));
+}
+
 TEST_F(ChosenSchedule, SchedulesAreThoseOfTheDevice) {
   write_matrix();
   const auto chosen = [&](std::vector<std::string> more) {

@@ -89,9 +89,6 @@ std::vector<Trial> trials_of(const std::vector<ScheduleFor>& choices, const std:
   for (const ScheduleFor& choice : choices) {
     for (auto turn = turns.begin(); turn != turns.end(); ++turn) {
       const NamedMatrix& shape = **turn;
-      if (tests::adds_too_many_tasks(choice.schedule, shape.matrix)) {
-        continue;
-      }
       try {
         trials.push_back({generate_layer(shape.matrix, spmm_nest(),
                                          {.name = fmt::format("trial_{}", trials.size()),
@@ -103,7 +100,7 @@ std::vector<Trial> trials_of(const std::vector<ScheduleFor>& choices, const std:
         std::rotate(turn, turn + 1, turns.end());
         break;
       } catch (const UnsuitableSchedule&) {
-        // Regions that do not fit into shared memory, or sums over too many columns.
+        // Regions that do not fit into shared memory, or sums over too many columns or tasks.
       }
     }
   }

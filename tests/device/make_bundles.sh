@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # Generates bundles of many matrices for a check on a GPU host.
 #
-#   tests/device/make_bundles.sh ESCGEN OUTPUT MATRIX...
+#   tests/device/make_bundles.sh ESCGEN OUTPUT [MATRIX...]
 #
-# OUTPUT gets for each matrix and bCol one bundle with the default schedule and one of each family with schedules that walk
-# through the legal space; list.txt names them as run_bundles.sh expects, matrices by their path.
+# OUTPUT gets for each matrix and bCol one bundle with the default schedule, one of each family with schedules that walk
+# through the legal space, and one of a script of directives that no family has; list.txt names them as run_bundles.sh
+# expects, matrices by their path. Without a MATRIX it is some awkward ones, which OUTPUT/matrices then has, each with a part
+# of the bCols. The bundles of scripts are verified by emulation as they are made: nothing else has seen these.
 set -euo pipefail
 
-if [ $# -lt 3 ]; then
-  echo "usage: $0 ESCGEN OUTPUT MATRIX..." >&2
+if [ $# -lt 2 ]; then
+  echo "usage: $0 ESCGEN OUTPUT [MATRIX...]" >&2
   exit 2
 fi
 escgen=$1
@@ -16,6 +18,32 @@ output=$2
 shift 2
 mkdir -p "$output"
 : >"$output/list.txt"
+
+# Writes a matrix whose non-zeros are the places for which an awk condition on row r and column c, from 0, holds.
+shape() {
+  local name=$1 rows=$2 columns=$3 condition=$4
+  awk -v rows="$rows" -v columns="$columns" "BEGIN {
+    for (r = 0; r < rows; r++) for (c = 0; c < columns; c++) if ($condition)
+      entries[count++] = (r + 1) \" \" (c + 1) \" \" ((r * 7 + c * 13) % 101 - 50.5) / 64
+    print \"%%MatrixMarket matrix coordinate real general\"
+    print rows, columns, count + 0
+    for (e = 0; e < count; e++) print entries[e]
+  }" >"$output/matrices/$name.mtx"
+}
+
+# One row, one column, empty and full rows, a last panel that is short, more columns than 16 bits count.
+awkward_matrices() {
+  mkdir -p "$output/matrices"
+  shape one_element 1 1 1
+  shape one_row 1 97 'c % 3 != 1'
+  shape one_column 97 1 'r % 6 != 2 && r != 96'
+  shape no_non_zero 5 9 0
+  shape empty_and_full_rows 14 61 'r % 4 == 3 || (r % 4 != 1 && (r * 5 + c) % 3 == 0)'
+  shape short_panel 11 40 '(r * c + r + c) % 4 == 0'
+  shape full 24 40 1
+  shape wide 3 70001 '(r + c) % 5000 == 0'
+  shape uneven 40 700 'r == 17 || (r * 31 + c) % 97 == 0'
+}
 
 # A schedule that is legal for every bCol from 1 on, and wider ones where bCol allows: index -> UFi-UFk-WarpTile-Threads.
 walk() {
@@ -25,13 +53,24 @@ walk() {
   echo "$((index % 8 + 1))-$((index * 5 % 16 + 1))-$((index / 3 % tiles + 1))-$((32 * (index / 2 % warps + 1)))"
 }
 
-# Generates one bundle and lists it; fails where the schedule is illegal for the matrix or bCol.
+# Scripts of directives that are legal for every matrix and bCol and that are no family's: panels of six rows, sums that are
+# added atomically instead of shared, tasks of which a lane takes three at a time, cases that are not compacted.
+scripts=(
+  "unroll(i, 6); enumerate(); merge(); own(i, panels=4, warp=1); tile(j, columns=32, vector=2); split(k, warps=1, groups=2); accumulate(); shuffle(); transform(A, regions); vectorize(j); batch(k, 8)"
+  "unroll(i, 3); enumerate(); merge(); own(i, panels=2, warp=2); tile(j, columns=16, vector=1); split(k, warps=3, groups=1); accumulate(); shuffle(); share(); transform(A, regions); vectorize(j); batch(k, 4); prefetch(A); overlap()"
+  "unroll(i, 4); enumerate(); merge(); own(i, panels=1, warp=1); tile(j, columns=32, vector=4); split(k, warps=4, groups=4); accumulate(); shuffle(); transform(A, regions); vectorize(j); batch(k, 4); stage(A)"
+  "enumerate(); merge(); cut(k, 64); transform(A, tasks, 8); assign(task, warps=3, groups=2); tile(j, columns=16, vector=1); accumulate(); shuffle(); vectorize(j); batch(k, 3); overlap()"
+  "unroll(i, 2); enumerate(); map(i, grid); map(j, lanes, columns=96, threads=64); coarsen(k, 3); transform(A, lists)"
+)
+
+# Generates one bundle, with further options, and lists it; fails where the schedule is illegal for the matrix or bCol.
 bundle() {
   local matrix=$1 bcol=$2 schedule=$3 name=$4
-  "$escgen" generate "$matrix" --bcol "$bcol" --name "$name" --schedule "$schedule" --no-verify --force --quiet \
+  shift 4
+  "$escgen" generate "$matrix" --bcol "$bcol" --name "$name" --schedule "$schedule" --force --quiet "$@" \
     -o "$output" >/dev/null 2>"$output/refusal.txt" || return 1
   rm "$output/$name/$name.packed"
-  echo "$name.so $name $matrix $bcol" >>"$output/list.txt"
+  echo "$name.so $name ${matrix#"$output/"} $bcol" >>"$output/list.txt"
 }
 
 # Schedules of panel and of rows that walk through products of parameters: index -> schedule.
@@ -54,21 +93,41 @@ rows_schedule() {
 first_legal() {
   local family=$1 matrix=$2 bcol=$3 name=$4 from=$5 step=$6
   for attempt in $(seq 0 400); do
-    bundle "$matrix" "$bcol" "$("${family}_schedule" $((from + attempt * step)))" "$name" && return
+    bundle "$matrix" "$bcol" "$("${family}_schedule" $((from + attempt * step)))" "$name" --no-verify && return
   done
   echo "$0: no legal $family schedule found for $matrix, bCol $bcol" >&2
   exit 1
 }
 
+# The bundles of one matrix and bCol; `index` counts these pairs.
 index=0
-for matrix in "$@"; do
-  for bcol in 1 4 8 32 64 100 128 257; do
-    bundle "$matrix" "$bcol" auto "m${index}_n${bcol}_auto"
-    bundle "$matrix" "$bcol" "$(walk $index $bcol)" "m${index}_n${bcol}_walk"
-    first_legal panel "$matrix" "$bcol" "m${index}_n${bcol}_panel" $((index * 31)) 7
-    first_legal rows "$matrix" "$bcol" "m${index}_n${bcol}_rows" $((index * 29)) 5
-    index=$((index + 1))
+bundles_of() {
+  local matrix=$1 bcol=$2 name="m${index}_n$2"
+  bundle "$matrix" "$bcol" auto "${name}_auto" --no-verify
+  bundle "$matrix" "$bcol" "$(walk $index "$bcol")" "${name}_atomic" --no-verify
+  first_legal panel "$matrix" "$bcol" "${name}_panel" $((index * 31)) 7
+  first_legal rows "$matrix" "$bcol" "${name}_rows" $((index * 29)) 5
+  if ! bundle "$matrix" "$bcol" "${scripts[index % ${#scripts[@]}]}" "${name}_script"; then
+    cat "$output/refusal.txt" >&2
+    exit 1
+  fi
+  index=$((index + 1))
+}
+
+bcols=(1 4 8 32 64 100 128 257)
+if [ $# -gt 0 ]; then
+  for matrix in "$@"; do
+    for bcol in "${bcols[@]}"; do
+      bundles_of "$matrix" "$bcol"
+    done
   done
-done
+else
+  awkward_matrices
+  for matrix in "$output"/matrices/*.mtx; do
+    for _ in 1 2 3; do
+      bundles_of "$matrix" "${bcols[index % ${#bcols[@]}]}"
+    done
+  done
+fi
 rm -f "$output/refusal.txt"
 wc -l <"$output/list.txt"

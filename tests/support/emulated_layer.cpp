@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "generator/emit/sources.h"
 #include "generator/emulate/compile_program.h"
@@ -17,21 +18,28 @@ namespace {
 constexpr const char* layer_name = "layer";
 constexpr std::int64_t most_dense_elements = 1 << 20;
 
+GenerateOptions options_of(std::int64_t bcol, ScheduleChoice choice) {
+  return {.name = layer_name,
+          .source_file = "layer.mtx",
+          .bcol = bcol,
+          .architectures = {80},
+          .choice = std::move(choice)};
+}
+
 }  // namespace
 
 GeneratedLayer layer_of(const SparseMatrix& matrix, std::int64_t bcol, const Schedule& schedule,
                         std::uint32_t max_list_columns) {
-  LoopNest nest = spmm_nest();
-  for (ArrayDeclaration& array : nest.arrays) {
-    array.type = matrix.element;
-  }
-  return generate_layer(matrix, nest,
-                        {.name = layer_name,
-                         .source_file = "layer.mtx",
-                         .bcol = bcol,
-                         .architectures = {80},
-                         .choice = {schedule, "user"},
-                         .max_list_columns = max_list_columns});
+  GenerateOptions options = options_of(bcol, {schedule, "user"});
+  options.max_list_columns = max_list_columns;
+  return generate_layer(matrix, spmm_nest(matrix.element), options);
+}
+
+GeneratedLayer layer_of(const SparseMatrix& matrix, std::int64_t bcol, const std::vector<Directive>& script) {
+  ScheduleChoice choice;
+  choice.source = "user";
+  choice.script = script;
+  return generate_layer(matrix, spmm_nest(matrix.element), options_of(bcol, std::move(choice)));
 }
 
 std::string kernel_text(const GeneratedLayer& generated) {

@@ -50,6 +50,43 @@ Memory product_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, std
   return memory;
 }
 
+/// The same with the regions of a packed form, the rounds over which take so many quads.
+Memory region_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const PackedForm& form, std::int64_t round,
+                     std::uint64_t seed) {
+  Memory memory = product_memory(matrix, columns_of_b, seed);
+  const transformer::PackedRegions packed =
+      transformer::pack_regions(csr_view(matrix), {.height = static_cast<std::uint32_t>(form.height),
+                                                   .warp_panels = static_cast<std::uint32_t>(form.warp_panels),
+                                                   .block_panels = static_cast<std::uint32_t>(form.block_panels)});
+  const transformer::RegionFormat& format = packed.format;
+  const transformer::RegionReader reader(packed.bytes.span(), format);
+  const std::uint64_t seats = format.block_places();
+  const std::uint64_t steps = std::uint64_t{transformer::quad_columns} * format.counts.classes[0].quads;
+  const std::uint64_t full_seats = format.first_place(format.counts.class_count);
+  const auto at = [&](std::uint64_t seat, std::uint64_t step, double behind, const auto& element) {
+    return seat < full_seats && step < reader.steps(seat) ? static_cast<double>(element()) : behind;
+  };
+  memory.arrays["Numbers"] = vector_of(seats, [&](std::uint64_t seat) { return reader.panel(seat); });
+  memory.arrays["Quads"] = vector_of(seats, [&](std::uint64_t seat) {
+    return seat < full_seats ? reader.steps(seat) / transformer::quad_columns : 0;
+  });
+  Tensor columns{{static_cast<std::int64_t>(seats), static_cast<std::int64_t>(steps)}, {}};
+  Tensor values{{static_cast<std::int64_t>(seats), static_cast<std::int64_t>(steps), form.height}, {}};
+  for (std::uint64_t seat = 0; seat < seats; ++seat) {
+    for (std::uint64_t step = 0; step < steps; ++step) {
+      columns.elements.push_back(at(seat, step, -1, [&] { return std::min(reader.column(seat, step), matrix.columns - 1); }));
+      for (std::uint32_t row = 0; row < static_cast<std::uint32_t>(form.height); ++row) {
+        values.elements.push_back(at(seat, step, std::nan(""), [&] { return reader.value(seat, step, row); }));
+      }
+    }
+  }
+  memory.arrays["Columns"] = std::move(columns);
+  memory.arrays["Values"] = std::move(values);
+  memory.sizes["blocks"] = static_cast<std::int64_t>(format.blocks());
+  memory.sizes["staged_steps"] = (static_cast<std::int64_t>(steps) / transformer::quad_columns + round) * transformer::quad_columns;
+  return memory;
+}
+
 }  // namespace
 
 Memory nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, int height, std::uint32_t max_list_columns,
@@ -70,39 +107,9 @@ Memory nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, int he
 
 Memory panel_nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const PanelSchedule& schedule,
                          std::uint64_t seed) {
-  Memory memory = product_memory(matrix, columns_of_b, seed);
-  const transformer::PackedRegions packed =
-      transformer::pack_regions(csr_view(matrix), {.height = static_cast<std::uint32_t>(schedule.ufi),
-                                                   .warp_panels = static_cast<std::uint32_t>(schedule.warp_panels()),
-                                                   .block_panels = static_cast<std::uint32_t>(schedule.panels)});
-  const transformer::RegionFormat& format = packed.format;
-  const transformer::RegionReader reader(packed.bytes.span(), format);
-  const std::uint64_t seats = format.block_places();
-  const std::uint64_t steps = std::uint64_t{transformer::quad_columns} * format.counts.classes[0].quads;
-  const std::uint64_t full_seats = format.first_place(format.counts.class_count);
-  const auto at = [&](std::uint64_t seat, std::uint64_t step, double behind, const auto& element) {
-    return seat < full_seats && step < reader.steps(seat) ? static_cast<double>(element()) : behind;
-  };
-  memory.arrays["Numbers"] = vector_of(seats, [&](std::uint64_t seat) { return reader.panel(seat); });
-  memory.arrays["Quads"] = vector_of(seats, [&](std::uint64_t seat) {
-    return seat < full_seats ? reader.steps(seat) / transformer::quad_columns : 0;
-  });
-  Tensor columns{{static_cast<std::int64_t>(seats), static_cast<std::int64_t>(steps)}, {}};
-  Tensor values{{static_cast<std::int64_t>(seats), static_cast<std::int64_t>(steps), schedule.ufi}, {}};
-  for (std::uint64_t seat = 0; seat < seats; ++seat) {
-    for (std::uint64_t step = 0; step < steps; ++step) {
-      columns.elements.push_back(at(seat, step, -1, [&] { return std::min(reader.column(seat, step), matrix.columns - 1); }));
-      for (std::uint32_t row = 0; row < static_cast<std::uint32_t>(schedule.ufi); ++row) {
-        values.elements.push_back(at(seat, step, std::nan(""), [&] { return reader.value(seat, step, row); }));
-      }
-    }
-  }
-  memory.arrays["Columns"] = std::move(columns);
-  memory.arrays["Values"] = std::move(values);
+  const PackedForm form{.height = schedule.ufi, .warp_panels = schedule.warp_panels(), .block_panels = schedule.panels};
   const std::int64_t round = schedule.warps * schedule.groups * schedule.ufk / transformer::quad_columns;
-  memory.sizes["blocks"] = static_cast<std::int64_t>(format.blocks());
-  memory.sizes["staged_steps"] = (static_cast<std::int64_t>(steps) / transformer::quad_columns + round) * transformer::quad_columns;
-  return memory;
+  return region_memory(matrix, columns_of_b, form, round, seed);
 }
 
 Memory rows_nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const RowsSchedule& schedule,
@@ -121,6 +128,27 @@ Memory rows_nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, c
   memory.arrays["Columns"] = std::move(tasks.columns);
   memory.arrays["Values"] = std::move(tasks.values);
   return memory;
+}
+
+Memory memory_for(const LoopNest& last, const SparseMatrix& matrix, std::int64_t columns_of_b, std::uint64_t seed) {
+  const PackedForm& form = last.packed;
+  switch (form.kind) {
+    case PackedForm::Kind::lists: {
+      constexpr std::uint32_t longest_list = 5;
+      return nest_memory(matrix, columns_of_b, static_cast<int>(form.height), longest_list, seed);
+    }
+    case PackedForm::Kind::regions: {
+      const Environment constants = constants_of(last);
+      const auto round = constants.find("round_quads");
+      return region_memory(matrix, columns_of_b, form, round == constants.end() ? 0 : round->second, seed);
+    }
+    case PackedForm::Kind::tasks:
+      return rows_nest_memory(matrix, columns_of_b,
+                              {.task = static_cast<int>(form.longest), .light = static_cast<int>(form.light)}, seed);
+    case PackedForm::Kind::none:
+      break;
+  }
+  return product_memory(matrix, columns_of_b, seed);
 }
 
 double largest_difference(const Memory& a, const Memory& b) {

@@ -21,6 +21,10 @@ Memory panel_nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, 
 Memory rows_nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const RowsSchedule& schedule,
                         std::uint64_t seed);
 
+/// What the nests of a lowering run on, of whatever directives: A dense, B drawn from the seed, C zero, and what the last of
+/// them reads of the packed matrix.
+Memory memory_for(const LoopNest& last, const SparseMatrix& matrix, std::int64_t columns_of_b, std::uint64_t seed);
+
 /// Largest difference of any element of C between two runs.
 double largest_difference(const Memory& a, const Memory& b);
 

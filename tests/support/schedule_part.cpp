@@ -84,14 +84,4 @@ std::vector<ScheduleFor> drawn_part(const std::vector<ScheduleFor>& legal,
   return part;
 }
 
-bool adds_too_many_tasks(const Schedule& schedule, const SparseMatrix& matrix) {
-  constexpr std::int64_t most = 512;
-  const auto* rows = std::get_if<RowsSchedule>(&schedule);
-  std::int64_t longest = 0;
-  for (std::size_t row = 0; row + 1 < matrix.offsets.size(); ++row) {
-    longest = std::max(longest, matrix.offsets[row + 1] - matrix.offsets[row]);
-  }
-  return rows != nullptr && longest > most * rows->task;
-}
-
 }  // namespace esc::tests

@@ -6,7 +6,6 @@
 #include <limits>
 #include <vector>
 
-#include "generator/matrix/sparse_matrix.h"
 #include "generator/schedule/schedule.h"
 
 namespace esc::tests {
@@ -34,9 +33,5 @@ std::vector<ScheduleFor> ordinary_part(const std::vector<ScheduleFor>& legal);
 std::vector<ScheduleFor> drawn_part(const std::vector<ScheduleFor>& legal,
                                     const std::function<std::size_t(std::int64_t bcol)>& wanted);
 constexpr std::size_t all_of_them = std::numeric_limits<std::size_t>::max();
-
-/// Whether a row would be the sum of more than 512 tasks, which are added to it one after the other. The generator
-/// accepts that; the rounding of so long a sum can exceed the tolerance (1.16e-6 for 4,608 tasks of one non-zero each).
-bool adds_too_many_tasks(const Schedule& schedule, const SparseMatrix& matrix);
 
 }  // namespace esc::tests

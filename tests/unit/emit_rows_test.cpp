@@ -13,13 +13,16 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
+GenerateOptions options_of(const std::string& schedule, std::int64_t bcol = 64) {
+  return {.name = "ffn1",
+          .source_file = "ffn1.npy",
+          .bcol = bcol,
+          .architectures = {80, 90},
+          .choice = {parse_schedule(schedule), "user"}};
+}
+
 GeneratedLayer layer_of(const SparseMatrix& matrix, const std::string& schedule, std::int64_t bcol = 64) {
-  return generate_layer(matrix, spmm_nest(),
-                        {.name = "ffn1",
-                         .source_file = "ffn1.npy",
-                         .bcol = bcol,
-                         .architectures = {80, 90},
-                         .choice = {parse_schedule(schedule), "user"}});
+  return generate_layer(matrix, spmm_nest(), options_of(schedule, bcol));
 }
 
 /// 3 x 9: rows of 9, 0 and 2 non-zeros.
@@ -57,6 +60,31 @@ TEST(RowsLaunchPlan, HasEnoughBlocksForAllSplitRows) {
 
 TEST(RowsLaunchPlan, LeavesOutTheFirstKernelWhereNoRowIsSplit) {
   EXPECT_EQ(launch_plan(layer_of(uneven, "rows:task=16").layer).zeroing, std::nullopt);
+}
+
+/// The words of the refusal; empty where the layer is generated and planned.
+std::string refusal(const SparseMatrix& matrix, const std::string& schedule) {
+  try {
+    layer_of(matrix, schedule);
+    return "";
+  } catch (const UnsuitableSchedule& refused) {
+    EXPECT_THROW(planned_bytes(matrix, options_of(schedule)), UnsuitableSchedule);
+    return refused.what();
+  }
+}
+
+TEST(RowsLayer, IsRefusedWhereARowIsTheSumOfTooManyTasks) {
+  const auto full_rows = [](std::int64_t columns) {
+    return sample_matrix({.rows = 2, .columns = columns, .sparsity = 0.0});
+  };
+  EXPECT_THAT(refusal(full_rows(4608), "rows:task=1,light=1"),
+              HasSubstr("a row of 4608 non-zeros is the float32 sum of 4608 tasks, more than 1024; cut the rows into tasks of 8 "
+                        "non-zeros at least"));
+  EXPECT_THAT(refusal(full_rows(1025), "rows:task=1,light=1"), HasSubstr("1025 tasks, more than 1024"));
+  EXPECT_THAT(refusal(full_rows(4097), "rows:task=4,light=1"), HasSubstr("1025 tasks, more than 1024"));
+  EXPECT_EQ(refusal(full_rows(1024), "rows:task=1,light=1"), "");
+  EXPECT_EQ(refusal(full_rows(4096), "rows:task=4,light=1"), "");
+  EXPECT_EQ(refusal(full_rows(20000), "rows:task=8,light=1"), "") << "the tolerance grows with the length of the row";
 }
 
 TEST(RowsDeviceSource, DependsOnTheScheduleAndNotOnTheMatrix) {

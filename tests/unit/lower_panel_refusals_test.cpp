@@ -119,6 +119,11 @@ INSTANTIATE_TEST_SUITE_P(
                       tile_columns(owned, {"j", 6, 4});
                     },
                     "vector=4 does not divide columns=6; the nearest legal value is 2"},
+        StepRefusal{"vector 3",
+                    [] {
+                      tile_columns(owned, {"j", 6, 3});
+                    },
+                    "vector=3 is no power of two; the nearest legal value is 2"},
         StepRefusal{"too many lanes",
                     [] {
                       tile_columns(owned, {"j", 128, 4});
@@ -165,6 +170,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "the columns of A are not dealt to the threads; map the columns of C and split the reduction loop first"},
         StepRefusal{"accumulate twice", [] { accumulate_sums(accumulated, {}); },
                     "the sums are already in registers; accumulate once"},
+        StepRefusal{"accumulate what is batched", [] { accumulate_sums(batched, {}); },
+                    "the sums are already in registers; accumulate once"},
         StepRefusal{"half a warp",
                     [] {
                       pack_regions(accumulate_sums(split_columns(tiled, {"k", 2, 2}), {}), {"A"});
@@ -181,6 +188,23 @@ INSTANTIATE_TEST_SUITE_P(
                     "the sums are not in registers; accumulate the sums first"},
         StepRefusal{"shuffle twice", [] { shuffle_sums(shuffled, {}); },
                     "the sums of the lane groups are already added up; shuffle once"},
+        StepRefusal{"shuffle half a warp", [] { shuffle_sums(accumulate_sums(split_columns(tiled, {"k", 2, 2}), {}), {}); },
+                    "shuffle(): 16 of a warp's 32 lanes have work; give it groups=4"},
+        StepRefusal{"shuffle vectors",
+                    [] {
+                      shuffle_sums(vectorize(accumulated, {"j"}), {});
+                    },
+                    "already go to C in vectors; shuffle before the columns of C are vectorized"},
+        StepRefusal{"share packed",
+                    [] {
+                      share_sums(pack_regions(shuffled, {"A"}), {});
+                    },
+                    "share(): the sparse array is already packed"},
+        StepRefusal{"share vectors",
+                    [] {
+                      share_sums(vectorize(shuffled, {"j"}), {});
+                    },
+                    "share before the data is transformed and vectorized"},
         StepRefusal{"share too early", [] { share_sums(accumulated, {}); },
                     "accumulate the sums and shuffle them first"},
         StepRefusal{"share one warp",
@@ -212,6 +236,8 @@ INSTANTIATE_TEST_SUITE_P(
         StepRefusal{"vectorize too early", [] { vectorize(dealt, {"j"}); }, "the sums are not in registers"},
         StepRefusal{"vectorize unknown", [] { vectorize(packed, {"x"}); },
                     "'x' does not run over the columns of a lane; name the loop over columns of C, once it is mapped"},
+        StepRefusal{"vectorize rows", [] { vectorize(packed, {"seat"}); },
+                    "'seat' does not run over the columns of a lane"},
         StepRefusal{"vectorize twice", [] { vectorize(vectorized, {"j"}); }, "vectorize once"},
         StepRefusal{"batch too early",
                     [] {
@@ -255,7 +281,32 @@ INSTANTIATE_TEST_SUITE_P(
         StepRefusal{"stage twice", [] { stage_regions(staged, {"A"}); }, "'A' is already prefetched or staged; stage once"},
         StepRefusal{"overlap unpacked", [] { overlap(shared, {}); }, "the sparse array is not packed"},
         StepRefusal{"overlap twice", [] { overlap(overlapped, {}); },
-                    "the kernel already overlaps with the one in front; overlap once"}));
+                    "the kernel already overlaps with the one in front; overlap once"},
+        StepRefusal{"unroll enumerated columns",
+                    [] {
+                      unroll(enumerate(canonical, std::nullopt), {"i", 2});
+                    },
+                    "unroll(i, 2): the statements of loop 'i' are already transformed; unroll the row loop before anything else"},
+        StepRefusal{"unroll merged columns",
+                    [] {
+                      unroll(merge_patterns(enumerate(canonical, std::nullopt), {}), {"i", 2});
+                    },
+                    "are already transformed"}));
+
+/// The places of what overlaps are found once everything else stands.
+TEST(PanelPipeline, EndsWithOverlap) {
+  const std::string legal =
+      "unroll(i, 2); enumerate(); merge(); own(i, panels=1, warp=1); tile(j, columns=32, vector=4); split(k, warps=1, groups=4); "
+      "accumulate(); shuffle(); transform(A, regions); vectorize(j); batch(k, 4); overlap()";
+  EXPECT_NO_THROW(lower(spmm_nest(), parse_script(legal)));
+  try {
+    lower(spmm_nest(), parse_script(legal + "; prefetch(A)"));
+    FAIL() << "a step behind overlap() is refused";
+  } catch (const ScheduleError& refusal) {
+    EXPECT_EQ(refusal.place(), "prefetch(A)");
+    EXPECT_EQ(refusal.remedy(), "give overlap() last");
+  }
+}
 
 }  // namespace
 }  // namespace esc

@@ -132,6 +132,10 @@ TEST(Vectorize, MovesTheColumnsOfALaneAtOnce) {
   EXPECT_THAT(text, HasSubstr("if (row < M) store_columns(C[row][at], total[0], output_width, at < N ? N - at : 0);"));
 }
 
+TEST(Vectorize, KeepsTheBoundOfTheRowsThatAreNotPacked) {
+  EXPECT_THAT(print(vectorize(shared, {"j"})), HasSubstr("if (i + u < M) sums[2*u + v] += A[i + u][k] * part_of_b[v];"));
+}
+
 TEST(Vectorize, AddsAtOnceWhereOthersAddToo) {
   EXPECT_THAT(print(vectorize(accumulated, {"j"})),
               HasSubstr("if (row < M) add_columns(C[row][at], sums[e], vector_width, at < N ? N - at : 0);"));

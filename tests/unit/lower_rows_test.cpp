@@ -197,6 +197,21 @@ INSTANTIATE_TEST_SUITE_P(
                       cut_rows(merged, {"k", 513});
                     },
                     "the nearest legal value is 512"},
+        StepRefusal{"cut by 48",
+                    [] {
+                      cut_rows(merged, {"k", 48});
+                    },
+                    "task=48 is no power of two; the nearest legal value is 32"},
+        StepRefusal{"assign columns",
+                    [] {
+                      assign_tasks(packed, {"c", 4, 8});
+                    },
+                    "there is no loop 'c' over tasks to map to the grid"},
+        StepRefusal{"unroll tasks",
+                    [] {
+                      unroll(packed, {"task", 2});
+                    },
+                    "the statements of loop 'task' are already transformed"},
         StepRefusal{"pack dense",
                     [] {
                       pack_tasks(cut, {"B", 4});

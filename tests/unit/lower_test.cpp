@@ -245,7 +245,8 @@ INSTANTIATE_TEST_SUITE_P(
                       coarsen(on_lanes, {"k", 17});
                     },
                     "UFk=17 is outside 1 to 16; the nearest legal value is 16"},
-        StepRefusal{"transform too early", [] { transform_data(on_lanes, {"A"}); }, "are not coarsened"},
+        StepRefusal{"transform too early", [] { transform_data(on_lanes, {"A"}); },
+                    "the columns are not coarsened; coarsen the reduction loop first, as in coarsen(k, 1)"},
         StepRefusal{"transform dense", [] { transform_data(coarsened, {"B"}); }, "'B' is not a sparse array"},
         StepRefusal{"transform twice", [] { transform_data(transformed, {"A"}); },
                     "'A' is not a sparse array of the nest"},

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Compiles what make_bundles.sh generated, each bundle into a shared library with the CUDA runtime in it: OUTPUT/NAME.so.
+#
+#   tests/device/compile_bundles.sh OUTPUT [ARCHITECTURE]
+#
+# For the GPU of this machine, or for an ARCHITECTURE as in sm_90, which needs no GPU here. Bundles that have their library
+# keep it. A warning is an error.
+set -euo pipefail
+
+cd "$1"
+export ARCHITECTURE=${2:-native}
+
+compile() {
+  [ -f "$1.so" ] && return
+  nvcc -std=c++17 -O3 -arch="$ARCHITECTURE" -Werror all-warnings -Xcompiler -fPIC -shared -o "$1.part" "$1/$1.cu" \
+    "$1/$1_transformer.cpp"
+  strip "$1.part"
+  mv "$1.part" "$1.so"
+}
+export -f compile
+cut -d' ' -f2 list.txt | xargs -P "$(nproc)" -I{} bash -c 'set -e; compile {}'
