@@ -165,6 +165,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "the columns of A are not dealt to the threads; map the columns of C and split the reduction loop first"},
         StepRefusal{"accumulate twice", [] { accumulate_sums(accumulated, {}); },
                     "the sums are already in registers; accumulate once"},
+        StepRefusal{"accumulate batched", [] { accumulate_sums(batched, {}); }, "the sums are already in registers"},
         StepRefusal{"half a warp",
                     [] {
                       pack_regions(accumulate_sums(split_columns(tiled, {"k", 2, 2}), {}), {"A"});
