@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "generator/ir/rewrite.h"
-#include "generator/lower/thread_nest.h"
 
 namespace esc {
 
@@ -27,11 +26,6 @@ void check_sparse(const LoopNest& nest, const Directive& directive, const std::s
   const ArrayDeclaration* found = nest.find_array(array);
   refuse_if(found == nullptr || found->role != ArrayRole::sparse, directive,
             fmt::format("'{}' is not a sparse array of the nest", array), "transform the sparse array, once");
-}
-
-void check_full_warps(std::int64_t lanes, std::int64_t groups, const Directive& directive) {
-  refuse_if(lanes != warp_size, directive, fmt::format("{} of a warp's {} lanes have work", lanes, warp_size),
-            fmt::format("give it groups={}", groups * warp_size / lanes));
 }
 
 const Loop& loop_of_role(const Block& block, const std::string& iterator, Role role, const Directive& directive,

@@ -23,10 +23,6 @@ void check_between(const Directive& directive, const std::string& what, std::int
 /// Unless `array` is a sparse array of the nest.
 void check_sparse(const LoopNest& nest, const Directive& directive, const std::string& array);
 
-/// Unless `lanes`, with so many lane groups that share columns, are a whole warp: a lane without a part of the work
-/// would repeat that of another.
-void check_full_warps(std::int64_t lanes, std::int64_t groups, const Directive& directive);
-
 /// The sequential loop over `iterator`, unless there is none of this role (row or column) for the purpose. `where` says
 /// what the block is.
 const Loop& loop_of_role(const Block& block, const std::string& iterator, Role role, const Directive& directive,

@@ -1,5 +1,7 @@
 #include "generator/lower/thread_nest.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -120,6 +122,11 @@ Guard without_bound(Guard guard, const std::string& size) {
     return bound != nullptr && bound->operands.back() == index(size);
   });
   return guard;
+}
+
+void check_full_warps(std::int64_t lanes, std::int64_t groups, const Directive& directive) {
+  refuse_if(lanes != warp_size, directive, fmt::format("{} of a warp's {} lanes have work", lanes, warp_size),
+            fmt::format("give it groups={}", groups * warp_size / lanes));
 }
 
 void replace_sparse(LoopNest& nest, const std::vector<ArrayDeclaration>& packed) {

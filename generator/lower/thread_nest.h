@@ -53,6 +53,10 @@ Expression has_columns();
 /// The guard without the condition that something is less than this size.
 Guard without_bound(Guard guard, const std::string& size);
 
+/// Throws ScheduleError unless `lanes`, with so many lane groups that share columns, are a whole warp: a lane without a
+/// part of the work would repeat that of another.
+void check_full_warps(std::int64_t lanes, std::int64_t groups, const Directive& directive);
+
 /// Puts the arrays of its packed form in place of the sparse one.
 void replace_sparse(LoopNest& nest, const std::vector<ArrayDeclaration>& packed);
 

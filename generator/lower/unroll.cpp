@@ -32,9 +32,9 @@ LoopNest unroll(const LoopNest& nest, const Unroll& directive) {
   refuse_if(row.step != 1, directive,
             fmt::format("loop '{}' is already unrolled by {}", directive.loop, row.step.constant()),
             "unroll each loop once");
+  check_between(directive, "UFi", directive.factor, AtomicSchedule::max_ufi);
   refuse_if(only<Statement>(only<Loop>(only<Loop>(&row))) == nullptr, directive,
             fmt::format("the columns of loop '{}' are already enumerated", directive.loop), "unroll the row loop first");
-  check_between(directive, "UFi", directive.factor, AtomicSchedule::max_ufi);
   Loop unrolled = row;
   unrolled.step = directive.factor;
   unrolled.body = repeat(row, directive.factor);
