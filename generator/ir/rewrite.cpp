@@ -1,5 +1,8 @@
 #include "generator/ir/rewrite.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "generator/support/error.h"
 
 namespace esc {
@@ -50,10 +53,7 @@ std::string rewrite_definition(const std::string& name, const Rewrite& how) {
   return how.definition ? how.definition(name) : name;
 }
 
-Node rewrite_node(const Node& node, const Rewrite& how) {
-  if (const auto* statement = std::get_if<Statement>(&node.content)) {
-    return Node{rewrite(*statement, how)};
-  }
+Node rewrite_inside(const Node& node, const Rewrite& how) {
   if (const auto* loop = std::get_if<Loop>(&node.content)) {
     return Node{Loop{loop->iterator, rewrite_affine(loop->lower, how), rewrite_affine(loop->upper, how),
                      rewrite_affine(loop->step, how), loop->role, loop->mapping, rewrite(loop->body, how),
@@ -65,9 +65,6 @@ Node rewrite_node(const Node& node, const Rewrite& how) {
   if (const auto* branch = std::get_if<Branch>(&node.content)) {
     return Node{Branch{rewrite(branch->condition, how), rewrite(branch->then, how), rewrite(branch->otherwise, how)}};
   }
-  if (!std::holds_alternative<Switch>(node.content)) {
-    return node;
-  }
   Switch choice = std::get<Switch>(node.content);
   if (auto* pattern = std::get_if<ColumnPattern>(&choice.subject)) {
     pattern->first_row = rewrite_affine(pattern->first_row, how);
@@ -77,6 +74,19 @@ Node rewrite_node(const Node& node, const Rewrite& how) {
     one.body = rewrite(one.body, how);
   }
   return Node{std::move(choice)};
+}
+
+Block rewrite_node(const Node& node, const Rewrite& how) {
+  if (const auto* statement = std::get_if<Statement>(&node.content)) {
+    const Statement result = rewrite(*statement, how);
+    return how.statement ? how.statement(result) : Block{Node{result}};
+  }
+  if (std::holds_alternative<Barrier>(node.content) || std::holds_alternative<Note>(node.content) ||
+      std::holds_alternative<Declare>(node.content)) {
+    return {node};
+  }
+  const Node result = rewrite_inside(node, how);
+  return {how.around ? how.around(result) : result};
 }
 
 /// The block inside a node that may hold loops; a switch is left alone: each of its cases has loops of its own.
@@ -152,9 +162,19 @@ Block rewrite(const Block& block, const Rewrite& how) {
   Block result;
   result.reserve(block.size());
   for (const Node& node : block) {
-    result.push_back(rewrite_node(node, how));
+    Block rewritten = rewrite_node(node, how);
+    std::ranges::move(rewritten, std::back_inserter(result));
   }
   return result;
+}
+
+Block change_updates(const Block& block, const std::function<void(Guard&, Update&)>& change) {
+  return rewrite(block, {.statement = [&](Statement statement) {
+                   if (auto* update = std::get_if<Update>(&statement.action)) {
+                     change(statement.guard, *update);
+                   }
+                   return Block{Node{std::move(statement)}};
+                 }});
 }
 
 Block substitute(const Block& block, const std::string& name, const Affine& replacement) {
@@ -177,6 +197,10 @@ Block replace_loop(const Block& block, const std::string& iterator, const std::f
   Block result = block;
   ESC_CHECK(replace_in(result, iterator, change), "no loop over " + iterator);
   return result;
+}
+
+Block replace_loop(const Block& block, const std::string& iterator, const Node& replacement) {
+  return replace_loop(block, iterator, [&](const Loop&) { return Block{replacement}; });
 }
 
 std::string list_iterators(const Block& block) {

@@ -4,8 +4,9 @@
 
 #include <utility>
 
+#include "generator/ir/build.h"
 #include "generator/ir/rewrite.h"
-#include "generator/lower/mapped_nest.h"
+#include "generator/lower/refusals.h"
 #include "generator/lower/thread_nest.h"
 #include "generator/schedule/rows_schedule.h"
 
@@ -13,37 +14,33 @@ namespace esc {
 namespace {
 
 /// Which task a lane group has, and what it needs to know of it.
-Block find_task(const Loop& tasks) {
+Block find_task(const Expression& task) {
   const Expression heavy = index("is_heavy");
+  const Expression heavy_blocks =
+      quotient(index("heavy"), index("block_warps")) + is_nonzero(remainder(index("heavy"), index("block_warps")));
   const Expression warp = index("block") * index("block_warps") + index("warp_of_block");
   const Expression light_warp =
       (index("block") - index("heavy_blocks")) * index("block_warps") + index("warp_of_block");
-  const auto whole = [](const char* array) { return Access{array, {}}; };
-  return {define("heavy_blocks",
-                 quotient(index("heavy"), index("block_warps")) +
-                     is_nonzero(remainder(index("heavy"), index("block_warps"))),
-                 ScalarType::u32),
+  const Expression light_task = index("heavy") + light_warp * index("sharing_groups") + index("group");
+  const Perform load{"load_task",
+                     {element("First"), element("Rows"), element("Lengths"), element("Splits"), task},
+                     {"first", "i", "length", "split"}};
+  return {define("heavy_blocks", heavy_blocks, ScalarType::u32),
           define("is_heavy", less(index("block"), index("heavy_blocks")), ScalarType::boolean),
-          define(tasks.iterator,
-                 choose(heavy, warp, index("heavy") + light_warp * index("sharing_groups") + index("group")),
-                 ScalarType::u32),
-          define("present", less(index(tasks.iterator), choose(heavy, index("heavy"), index("tasks"))), ScalarType::boolean),
-          Node{Statement{{index("present")},
-                         Perform{"load_task",
-                                 {whole("First"), whole("Rows"), whole("Lengths"), whole("Splits"), index(tasks.iterator)},
-                                 {"first", "i", "length", "split"}}}},
+          define("task", choose(heavy, warp, light_task), ScalarType::u32),
+          define("present", less(task, choose(heavy, index("heavy"), index("tasks"))), ScalarType::boolean),
+          Node{Statement{{index("present")}, load}},
           define("stride", choose(heavy, index("sharing_groups"), 1), ScalarType::u32),
           define("start", choose(heavy, index("group"), 0), ScalarType::u32)};
 }
 
 /// The columns of C around the non-zeros that a lane group has of its task.
-Loop shared_columns(const Loop& columns) {
-  Loop around = columns;
-  auto& pairs = std::get<Loop>(around.body.front().content);
+Node shared_columns(Loop columns) {
+  auto& pairs = std::get<Loop>(columns.body.front().content);
   pairs.lower = Affine::of("start");
   pairs.step = Affine::of("stride");
-  std::get<Update>(std::get<Statement>(pairs.body.back().content).action).atomic = true;
-  return around;
+  pairs.body = change_updates(pairs.body, [](Guard&, Update& update) { update.atomic = true; });
+  return Node{std::move(columns)};
 }
 
 }  // namespace
@@ -52,14 +49,14 @@ LoopNest assign_tasks(const LoopNest& nest, const AssignTasks& directive) {
   check_between(directive, "warps", directive.warps, RowsSchedule::max_warps);
   check_between(directive, "groups", directive.groups, warp_size);
   const Loop* tasks = find_loop(nest.body, directive.loop);
-  if (tasks == nullptr || tasks->role != Role::row || nest.packed.kind != PackedForm::Kind::tasks) {
-    throw ScheduleError(directive, fmt::format("there is no loop '{}' over tasks to map to the grid", directive.loop),
-                        fmt::format("the loops of the nest are {}", list_iterators(nest.body)));
-  }
-  ThreadNest parts{{Loop{"block", 0, Affine::of("blocks"), 1, Role::row, Mapping::grid, {}}}, {}, find_task(*tasks)};
+  refuse_if(tasks == nullptr || tasks->role != Role::row || nest.packed.kind != PackedForm::Kind::tasks, directive,
+            fmt::format("there is no loop '{}' over tasks to map to the grid", directive.loop),
+            fmt::format("the loops of the nest are {}", list_iterators(nest.body)));
+  ThreadNest parts{
+      {mapped_loop(Mapping::grid, "block", Affine::of("blocks"), Role::row)}, {}, find_task(index("task"))};
   parts.add_warps("warp_of_block", "block_warps", Role::row);
   parts.add_lanes("group", "sharing_groups", Role::row);
-  parts.body.push_back(Node{shared_columns(std::get<Loop>(tasks->body.back().content))});
+  parts.body.push_back(shared_columns(std::get<Loop>(tasks->body.back().content)));
 
   LoopNest result = put_together(nest, parts);
   result.constants.push_back({"block_warps", directive.warps, "warps: warps of a block"});

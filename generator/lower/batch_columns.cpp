@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "generator/lower/mapped_nest.h"
+#include "generator/ir/build.h"
+#include "generator/ir/rewrite.h"
+#include "generator/lower/pack_regions.h"
+#include "generator/lower/refusals.h"
 #include "generator/lower/thread_nest.h"
 #include "generator/schedule/panel_schedule.h"
 #include "generator/schedule/rows_schedule.h"
@@ -13,50 +16,33 @@
 namespace esc {
 namespace {
 
-constexpr int quad_columns = 4;
-
-Node perform(const std::string& name, std::vector<Expression> arguments, std::vector<std::string> results = {}) {
-  return Node{Statement{{}, Perform{name, std::move(arguments), std::move(results)}}};
-}
-
-Access whole(const std::string& array) { return {array, {}}; }
-
-Node update(const std::string& variable, const Expression& value) {
-  return Node{Statement{{}, Update{Name{variable}, value}}};
-}
-
 /// A quad for each of those at once, zero where the panel has no more.
-Node load_quads() {
-  const Access quad{"current", {{"", Affine::of("q")}}};
+Node load_quads(const Access& quad) {
   const Expression ahead = index("q") * index("dealt_quads");
-  return unrolled_loop(
-      "q", "quads_at_once", Role::none,
-      {perform("clear_quad", {quad}),
-       Node{Branch{less(ahead, index("left")),
-                   {perform("load_quad", {quad, whole("Columns"), whole("Values"), index("first_of_panel"), index("here"), ahead,
-                                          index("quads") - index("left") + ahead})}}}});
+  const Node load = perform("load_quad", {quad, element("Columns"), element("Values"), index("first_of_panel"),
+                                          index("here"), ahead, index("quads") - index("left") + ahead});
+  return unrolled_loop("q", "quads_at_once", Role::none,
+                       {perform("clear_quad", {quad}), Node{Branch{less(ahead, index("left")), {load}}}});
 }
 
 /// The rounds of a warp's lane groups over the quads of a panel, in place of a loop over them.
 void batch_quads(LoopNest& nest, ThreadNest& parts, std::size_t at, const BatchColumns& directive) {
-  if (directive.factor < quad_columns || directive.factor > PanelSchedule::max_ufk || directive.factor % quad_columns != 0) {
-    const int nearest = std::clamp(directive.factor / quad_columns * quad_columns, quad_columns, PanelSchedule::max_ufk);
-    throw ScheduleError(directive,
-                        fmt::format("{} is not a multiple of {} from {} to {}", directive.factor, quad_columns, quad_columns,
-                                    PanelSchedule::max_ufk),
-                        fmt::format("the nearest legal value is {}", nearest));
-  }
-  const Access quad{"current", {{"", Affine::of("q")}}};
+  const int most = PanelSchedule::max_ufk;
+  refuse_if(directive.factor < quad_columns || directive.factor > most || directive.factor % quad_columns != 0,
+            directive,
+            fmt::format("{} is not a multiple of {} from {} to {}", directive.factor, quad_columns, quad_columns, most),
+            nearest(std::clamp(directive.factor / quad_columns * quad_columns, quad_columns, most)));
+  const Access quad = element("current", {Affine::of("q")});
+  const Node multiply = perform("multiply_quad", {quad, element("B"), element("columns"), element("sums")});
+  parts.body[at] = sequential_loop(
+      "quad", Affine::of("warp_first"), Affine::of("quads"), Affine::of("round_quads"), Role::reduction,
+      {Node{Declare{"current"}}, load_quads(quad), statement(Update{Name{"here"}, index("round_quads")}),
+       statement(Update{Name{"left"}, Affine::of("round_quads", -1)}),
+       unrolled_loop("q", "quads_at_once", Role::none, {multiply})});
   const Expression own_first = index("warp_first") + index("group");
-  const Block body{Node{Declare{"current"}}, load_quads(), update("here", index("round_quads")),
-                   update("left", Affine::of("round_quads", -1)),
-                   unrolled_loop("q", "quads_at_once", Role::none,
-                                 {perform("multiply_quad", {quad, whole("B"), whole("columns"), whole("sums")})})};
-  parts.body[at] = Node{Loop{"quad", Affine::of("warp_first"), Affine::of("quads"), Affine::of("round_quads"),
-                             Role::reduction, Mapping::sequential, body}};
-  const Block opening{perform("find_quad", {index("first_of_panel"), own_first}, {"here"}),
-                      Node{Statement{{}, Define{ScalarType::i32, "left", index("quads") - own_first, true}}}};
-  parts.body.insert(parts.body.begin() + static_cast<std::ptrdiff_t>(find_opening(parts.body)), opening.begin(), opening.end());
+  insert(parts.body, find_opening(parts.body),
+         {perform("find_quad", {index("first_of_panel"), own_first}, {"here"}),
+          statement(Define{ScalarType::i32, "left", index("quads") - own_first, true})});
   nest.constants.push_back({"quads_at_once", directive.factor / quad_columns,
                             fmt::format("ufk / {}: quads of columns that a lane group has in flight", quad_columns)});
   nest.constants.push_back({"round_quads", index("quads_at_once") * index("dealt_quads"), ""});
@@ -73,22 +59,19 @@ void batch_task(LoopNest& nest, ThreadNest& parts, std::size_t at, const BatchCo
   Loop pairs = std::get<Loop>(parts.body[at].content);
   pairs.step = Affine::of("step");
   pairs.body = {Node{Declare{"current"}},
-                perform("load_pairs", {whole("current"), whole("Columns"), whole("Values"), index("first"),
+                perform("load_pairs", {element("current"), element("Columns"), element("Values"), index("first"),
                                        index(pairs.iterator), index("stride"), index("length")}),
-                perform("multiply_pairs", {whole("current"), whole("B"), whole("columns"), whole("sums")})};
+                perform("multiply_pairs", {element("current"), element("B"), element("columns"), element("sums")})};
   parts.body[at] = Node{std::move(pairs)};
-  parts.body.insert(parts.body.begin() + static_cast<std::ptrdiff_t>(at),
-                    define("step", index("stride") * index("pairs_at_once"), ScalarType::u32));
+  insert(parts.body, at, {define("step", index("stride") * index("pairs_at_once"), ScalarType::u32)});
   nest.constants.push_back({"pairs_at_once", directive.factor, "unroll: non-zeros that a lane group has in flight"});
   nest.arrays.push_back({"current", {Affine::of("pairs_at_once", 2)}, ArrayRole::registers, nest.element(), "Pairs"});
 }
 
 /// The column of A that a loop takes in an iteration.
 const std::string& column_of(const Loop& loop) {
-  if (const auto* steps = std::get_if<Loop>(&loop.body.front().content)) {
-    return column_of(*steps);
-  }
-  return std::get<Define>(std::get<Statement>(loop.body.front().content).action).name;
+  const auto* steps = std::get_if<Loop>(&loop.body.front().content);
+  return steps != nullptr ? column_of(*steps) : action<Define>(loop.body.front())->name;
 }
 
 }  // namespace
@@ -96,29 +79,17 @@ const std::string& column_of(const Loop& loop) {
 LoopNest batch_columns(const LoopNest& nest, const BatchColumns& directive) {
   ThreadNest parts = take_apart(nest, directive);
   const std::size_t at = find_place(parts.body, Role::reduction);
-  if (!nest.vectors || at == parts.body.size()) {
-    throw ScheduleError(directive, "rows of B are not loaded in parts", "vectorize the columns of C first");
-  }
-  if (nest.find_array("current") != nullptr) {
-    throw ScheduleError(directive, "columns of A are already taken several at a time", "batch once");
-  }
-  if (column_of(std::get<Loop>(parts.body[at].content)) != directive.loop) {
-    throw ScheduleError(directive, fmt::format("there is no loop over columns '{}' of A", directive.loop),
-                        "name the reduction loop");
-  }
+  refuse_if(!nest.vectors || at == parts.body.size(), directive, "rows of B are not loaded in parts",
+            "vectorize the columns of C first");
+  refuse_if(nest.find_array("current") != nullptr, directive, "columns of A are already taken several at a time",
+            "batch once");
+  refuse_if(column_of(std::get<Loop>(parts.body[at].content)) != directive.loop, directive,
+            fmt::format("there is no loop over columns '{}' of A", directive.loop), "name the reduction loop");
+  const bool regions = nest.packed.kind == PackedForm::Kind::regions;
+  refuse_if(!regions && nest.packed.kind != PackedForm::Kind::tasks, directive,
+            "the sparse array is stored neither in regions nor in tasks", "transform it into regions or tasks first");
   LoopNest result = nest;
-  switch (nest.packed.kind) {
-    case PackedForm::Kind::regions:
-      batch_quads(result, parts, at, directive);
-      break;
-    case PackedForm::Kind::tasks:
-      batch_task(result, parts, at, directive);
-      break;
-    case PackedForm::Kind::lists:
-    case PackedForm::Kind::none:
-      throw ScheduleError(directive, "the sparse array is stored neither in regions nor in tasks",
-                          "transform it into regions or tasks first");
-  }
+  regions ? batch_quads(result, parts, at, directive) : batch_task(result, parts, at, directive);
   return put_together(result, parts);
 }
 

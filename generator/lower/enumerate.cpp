@@ -39,8 +39,9 @@ std::vector<Statement> updates_by_row(const Loop& reduction, const Loop& row, co
       refuse(fmt::format("the loop over '{}' is already enumerated", reduction.iterator), "enumerate once");
     }
     if (guarded_row(*statement, row, sparse) != static_cast<int>(updates.size())) {
-      refuse(fmt::format("statement {} of the panel has no guard that {} is non-zero in its row", updates.size(), sparse),
-             "guard each update by its element of the sparse array");
+      refuse(
+          fmt::format("statement {} of the panel has no guard that {} is non-zero in its row", updates.size(), sparse),
+          "guard each update by its element of the sparse array");
     }
     updates.push_back({{}, statement->action});
   }
@@ -58,8 +59,12 @@ LoopNest enumerate(const LoopNest& nest, const std::optional<std::vector<Pattern
   const int height = static_cast<int>(row->step.constant());
   const std::vector<Statement> updates = updates_by_row(*reduction, *row, nest.array(ArrayRole::sparse).name);
 
+  std::vector<Pattern> listed = patterns.value_or(std::vector<Pattern>{});
+  for (std::uint64_t mask = 1; !patterns && mask < std::uint64_t{1} << height; ++mask) {
+    listed.push_back({mask, height});
+  }
   Switch choice{ColumnPattern{Affine::of(row->iterator), Affine::of(reduction->iterator), height}, {}};
-  const auto add_case = [&](const Pattern& pattern) {
+  for (const Pattern& pattern : listed) {
     ESC_CHECK(pattern.height == height && pattern.mask != 0, "a pattern of this panel height");
     Case one{pattern, {}};
     for (int r = 0; r < height; ++r) {
@@ -68,22 +73,11 @@ LoopNest enumerate(const LoopNest& nest, const std::optional<std::vector<Pattern
       }
     }
     choice.cases.push_back(std::move(one));
-  };
-  if (patterns) {
-    for (const Pattern& pattern : *patterns) {
-      add_case(pattern);
-    }
-  } else {
-    for (std::uint64_t mask = 1; mask < std::uint64_t{1} << height; ++mask) {
-      add_case({mask, height});
-    }
   }
+  Loop enumerated = *reduction;
+  enumerated.body = {Node{std::move(choice)}};
   LoopNest result = nest;
-  result.body = replace_loop(nest.body, reduction->iterator, [&](const Loop& loop) {
-    Loop enumerated = loop;
-    enumerated.body = {Node{std::move(choice)}};
-    return Block{Node{std::move(enumerated)}};
-  });
+  result.body = replace_loop(nest.body, reduction->iterator, Node{std::move(enumerated)});
   return result;
 }
 

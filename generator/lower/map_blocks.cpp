@@ -2,20 +2,19 @@
 
 #include <fmt/format.h>
 
+#include "generator/ir/build.h"
 #include "generator/ir/rewrite.h"
-#include "generator/lower/mapped_nest.h"
+#include "generator/lower/refusals.h"
 
 namespace esc {
 namespace {
 
 /// The case's updates, atomic, as the body of loops over its own columns.
 Block distribute(const Case& one, const Loop& column, const Loop& reduction, const std::string& first_row) {
-  ColumnLoop columns{reduction.iterator, {first_row, std::get<Pattern>(one.label)}, one.body};
-  for (Node& node : columns.body) {
-    std::get<Update>(std::get<Statement>(node.content).action).atomic = true;
-  }
   Loop around = column;
-  around.body = {Node{std::move(columns)}};
+  around.body = {Node{ColumnLoop{reduction.iterator,
+                                 {first_row, std::get<Pattern>(one.label)},
+                                 change_updates(one.body, [](Guard&, Update& update) { update.atomic = true; })}}};
   return {Node{std::move(around)}};
 }
 
@@ -32,36 +31,27 @@ std::string blocks_sentence(std::int64_t height) {
 }  // namespace
 
 LoopNest map_blocks(const LoopNest& nest, const MapGrid& directive) {
-  const Loop* row = find_loop(nest.body, directive.loop);
-  if (row == nullptr || row->role != Role::row) {
-    throw ScheduleError(directive, fmt::format("there is no row loop '{}' to map to the grid", directive.loop),
-                        fmt::format("the loops of the nest are {}", list_iterators(nest.body)));
-  }
-  const Loop* column = row->body.size() == 1 ? std::get_if<Loop>(&row->body.front().content) : nullptr;
-  const Loop* reduction =
-      column != nullptr && column->body.size() == 1 ? std::get_if<Loop>(&column->body.front().content) : nullptr;
-  const Switch* choice = reduction != nullptr && reduction->body.size() == 1
-                             ? std::get_if<Switch>(&reduction->body.front().content)
-                             : nullptr;
-  if (choice == nullptr) {
-    throw ScheduleError(directive, fmt::format("the columns of loop '{}' are not enumerated", directive.loop),
-                        "unroll the row loop and enumerate its patterns first");
-  }
+  const Loop& row = loop_of_role(nest.body, directive.loop, Role::row, directive);
+  const auto* column = only<Loop>(&row);
+  const auto* reduction = only<Loop>(column);
+  const auto* choice = only<Switch>(reduction);
+  refuse_if(choice == nullptr, directive, fmt::format("the columns of loop '{}' are not enumerated", directive.loop),
+            "unroll the row loop and enumerate its patterns first");
 
-  const std::int64_t height = row->step.constant();
+  const std::int64_t height = row.step.constant();
   const std::int64_t patterns = (std::int64_t{1} << height) - 1;
   Switch by_pattern{"pattern", {}};
   for (const Case& one : choice->cases) {
-    by_pattern.cases.push_back({one.label, distribute(one, *column, *reduction, row->iterator)});
+    by_pattern.cases.push_back({one.label, distribute(one, *column, *reduction, row.iterator)});
   }
-  Loop grid{"block", 0, Affine::of("panels", patterns), 1, Role::none, Mapping::grid, {}};
-  grid.body = {define("panel", quotient(index("block"), patterns)), define(row->iterator, Affine::of("panel", height)),
-               define("choice", remainder(index("block"), patterns)), define("pattern", Affine::of("choice") + 1),
-               Node{std::move(by_pattern)}};
+  const Block body{define("panel", quotient(index("block"), patterns)),
+                   define(row.iterator, Affine::of("panel", height)),
+                   define("choice", remainder(index("block"), patterns)), define("pattern", Affine::of("choice") + 1),
+                   Node{std::move(by_pattern)}};
 
   LoopNest result = nest;
-  result.derived_sizes.push_back({"panels", row->upper, height});
-  result.body = {Node{std::move(grid)}};
+  result.derived_sizes.push_back({"panels", row.upper, height});
+  result.body = {Node{mapped_loop(Mapping::grid, "block", Affine::of("panels", patterns), Role::none, body)}};
   result.zeroed = Zeroed::output;
   result.story.push_back(blocks_sentence(height));
   return result;

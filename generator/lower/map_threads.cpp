@@ -4,20 +4,19 @@
 
 #include <algorithm>
 
+#include "generator/ir/build.h"
 #include "generator/ir/rewrite.h"
-#include "generator/lower/mapped_nest.h"
+#include "generator/lower/refusals.h"
+#include "generator/lower/thread_nest.h"
 #include "generator/schedule/schedule.h"
 
 namespace esc {
 namespace {
 
 void check_multiple(const MapLanes& directive, const std::string& what, int value, int most) {
-  if (value >= warp_size && value <= most && value % warp_size == 0) {
-    return;
-  }
-  const int nearest = std::clamp((value + warp_size / 2) / warp_size * warp_size, warp_size, most);
-  throw ScheduleError(directive, fmt::format("{} {} is not a multiple of 32 from 32 to {}", value, what, most),
-                      fmt::format("the nearest legal value is {}", nearest));
+  refuse_if(value < warp_size || value > most || value % warp_size != 0, directive,
+            fmt::format("{} {} is not a multiple of 32 from 32 to {}", value, what, most),
+            nearest(std::clamp((value + warp_size / 2) / warp_size * warp_size, warp_size, most)));
 }
 
 /// Repeats the updates of a column loop for j, j + 32, .. with the bound of the columns where it is not the loop's own.
@@ -25,13 +24,13 @@ Block repeat(const Block& updates, const Loop& column, int tiles) {
   Block repeated;
   for (int tile = 0; tile < tiles; ++tile) {
     const Affine shifted = Affine::of(column.iterator) + warp_size * tile;
-    for (const Node& node : updates) {
-      Statement copy = substitute(std::get<Statement>(node.content), column.iterator, shifted);
-      if (tile > 0) {
-        copy.guard.push_back(less(shifted, column.upper));
-      }
-      repeated.push_back(Node{std::move(copy)});
-    }
+    append(repeated, rewrite(updates, {.statement = [&](const Statement& statement) {
+                               Statement copy = substitute(statement, column.iterator, shifted);
+                               if (tile > 0) {
+                                 copy.guard.push_back(less(shifted, column.upper));
+                               }
+                               return Block{Node{std::move(copy)}};
+                             }}));
   }
   return repeated;
 }
@@ -52,33 +51,21 @@ Block map_column_loop(const Loop& column, const MapLanes& directive) {
 LoopNest map_threads(const LoopNest& nest, const MapLanes& directive) {
   check_multiple(directive, "columns per warp", directive.columns, warp_size * AtomicSchedule::max_warptile);
   check_multiple(directive, "threads", directive.threads, AtomicSchedule::max_threads);
-  const auto* grid = nest.body.size() == 1 ? std::get_if<Loop>(&nest.body.front().content) : nullptr;
-  if (grid == nullptr || grid->mapping != Mapping::grid) {
-    throw ScheduleError(directive, "the rows are not mapped to the grid", "map the row loop to the grid first");
+  ThreadNest parts = take_apart(nest);
+  refuse_if(parts.grid.empty(), directive, "the rows are not mapped to the grid", "map the row loop to the grid first");
+  auto* choice = std::get_if<Switch>(&parts.body.back().content);
+  refuse_if(choice == nullptr || !parts.threads.empty(), directive, "the columns are already mapped to lanes",
+            "map each loop once");
+  for (Case& one : choice->cases) {
+    one.body = map_column_loop(
+        loop_of_role(one.body, directive.loop, Role::column, directive, "map to lanes", "a block"), directive);
   }
-  const Switch* choice = grid->body.empty() ? nullptr : std::get_if<Switch>(&grid->body.back().content);
-  if (choice == nullptr) {
-    throw ScheduleError(directive, "the columns are already mapped to lanes", "map each loop once");
-  }
-
-  Switch mapped = *choice;
-  for (Case& one : mapped.cases) {
-    const Loop* column = find_loop(one.body, directive.loop);
-    if (column == nullptr || column->role != Role::column) {
-      throw ScheduleError(directive, fmt::format("there is no column loop '{}' to map to lanes", directive.loop),
-                          fmt::format("the loops of a block are {}", list_iterators(one.body)));
-    }
-    one.body = map_column_loop(*column, directive);
-  }
-  Block inside(grid->body.begin(), grid->body.end() - 1);
-  inside.push_back(Node{std::move(mapped)});
-  inside = {Node{Loop{"lane", 0, warp_size, 1, Role::none, Mapping::lanes, std::move(inside)}}};
   if (directive.threads > warp_size) {
-    inside = {Node{Loop{"warp", 0, directive.threads / warp_size, 1, Role::none, Mapping::warps, std::move(inside)}}};
+    parts.threads.push_back(mapped_loop(Mapping::warps, "warp", directive.threads / warp_size, Role::none));
   }
-  LoopNest result = nest;
+  parts.threads.push_back(mapped_loop(Mapping::lanes, "lane", warp_size, Role::none));
+  LoopNest result = put_together(nest, parts);
   result.constants.push_back({"threads_per_block", directive.threads, "threads"});
-  std::get<Loop>(result.body.front().content).body = std::move(inside);
   return result;
 }
 

@@ -2,24 +2,19 @@
 
 #include <fmt/format.h>
 
+#include "generator/ir/build.h"
 #include "generator/ir/rewrite.h"
-#include "generator/lower/thread_nest.h"
+#include "generator/lower/refusals.h"
 
 namespace esc {
 namespace {
 
-/// The switch over patterns that a reduction loop consists of, or null.
-const Switch* find_choice(const Loop* reduction) {
-  const bool enumerated = reduction != nullptr && reduction->body.size() == 1;
-  const auto* choice = enumerated ? std::get_if<Switch>(&reduction->body.front().content) : nullptr;
-  return choice != nullptr && std::holds_alternative<ColumnPattern>(choice->subject) ? choice : nullptr;
-}
-
 std::string panel_sentence(int height) {
   return height == 1 ? "Each row of A is a row panel of its own."
-                     : fmt::format("{} consecutive rows of A are a row panel. The columns of a panel are those in which any "
-                                   "of its rows is non-zero; a row that is zero there has an explicit zero.",
-                                   height);
+                     : fmt::format(
+                           "{} consecutive rows of A are a row panel. The columns of a panel are those in which any "
+                           "of its rows is non-zero; a row that is zero there has an explicit zero.",
+                           height);
 }
 
 }  // namespace
@@ -27,20 +22,18 @@ std::string panel_sentence(int height) {
 LoopNest merge_patterns(const LoopNest& nest, const MergePatterns& directive) {
   const Loop* row = find_loop(nest.body, Role::row);
   const Loop* reduction = find_loop(nest.body, Role::reduction);
-  const Switch* choice = find_choice(reduction);
-  if (row == nullptr || choice == nullptr) {
-    throw ScheduleError(directive, "the columns of the panels are not enumerated",
-                        "unroll the row loop and enumerate its patterns first");
-  }
+  const auto* choice = only<Switch>(reduction);
+  refuse_if(row == nullptr || choice == nullptr, directive, "the columns of the panels are not enumerated",
+            "unroll the row loop and enumerate its patterns first");
   const int height = static_cast<int>(row->step.constant());
   const Pattern all{(std::uint64_t{1} << height) - 1, height};
-  if (choice->cases.size() != all.mask) {
-    throw ScheduleError(directive, fmt::format("only {} of {} patterns are enumerated", choice->cases.size(), all.mask),
-                        "enumerate all patterns: the union leaves none out");
-  }
+  refuse_if(choice->cases.size() != all.mask, directive,
+            fmt::format("only {} of {} patterns are enumerated", choice->cases.size(), all.mask),
+            "enumerate all patterns: the union leaves none out");
 
   const Affine row_of_panel = Affine::of(row->iterator) + Affine::of("u");
-  Statement update = substitute(std::get<Statement>(choice->cases.front().body.front().content), row->iterator, row_of_panel);
+  Statement update =
+      substitute(std::get<Statement>(choice->cases.front().body.front().content), row->iterator, row_of_panel);
   update.guard = {less(row_of_panel, row->upper)};
   ColumnLoop columns;
   columns.iterator = reduction->iterator;
@@ -48,7 +41,7 @@ LoopNest merge_patterns(const LoopNest& nest, const MergePatterns& directive) {
   columns.body = {unrolled_loop("u", "panel_height", Role::row, {Node{std::move(update)}})};
 
   LoopNest result = nest;
-  result.body = replace_loop(nest.body, reduction->iterator, [&](const Loop&) { return Block{Node{columns}}; });
+  result.body = replace_loop(nest.body, reduction->iterator, Node{columns});
   result.constants.push_back({"panel_height", height, "ufi: rows of a panel"});
   result.explicit_zeros = true;
   result.story.push_back(panel_sentence(height));

@@ -5,6 +5,9 @@
 
 namespace esc {
 
+/// Columns that are loaded together.
+inline constexpr int quad_columns = 4;
+
 /// transform(A, regions): the panels of the sparse array are stored as quads of columns; transformer/region_format.h says
 /// how. Which panel has a seat is looked up, where its quads begin and how many it has follows from the seat.
 ///

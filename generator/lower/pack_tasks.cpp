@@ -6,29 +6,26 @@
 #include <cstdint>
 #include <utility>
 
+#include "generator/ir/build.h"
 #include "generator/ir/rewrite.h"
-#include "generator/lower/mapped_nest.h"
+#include "generator/lower/refusals.h"
 #include "generator/lower/thread_nest.h"
 #include "generator/schedule/rows_schedule.h"
 
 namespace esc {
 namespace {
 
-Access element(const std::string& array) { return {array, {{"", Affine::of("task")}}}; }
+Access of_task(const std::string& array) { return element(array, {Affine::of("task")}); }
 
 Access pair(const std::string& array) { return {array, {{"first", Affine::of("c")}}}; }
 
 /// The non-zeros of one task.
-Loop read_pairs(const Loop& piece) {
-  Loop pairs = piece;
-  pairs.lower = 0;
-  pairs.upper = Affine::of("length");
-  std::get<Define>(std::get<Statement>(pairs.body.front().content).action).value = pair("Columns");
-  auto& update = std::get<Update>(std::get<Statement>(pairs.body.back().content).action);
-  std::vector<Expression> both = factors(update.value);
-  both.front() = pair("Values");
-  update.value = product(both);
-  return pairs;
+Node read_pairs(const Loop& piece) {
+  const auto read_values = [](Guard&, Update& update) { update.value = with_factor(update.value, 0, pair("Values")); };
+  Block body = change_updates(piece.body, read_values);
+  const auto& column = *action<Define>(piece.body.front());
+  body.front() = define(column.name, pair("Columns"), column.type);
+  return sequential_loop(piece.iterator, 0, Affine::of("length"), 1, Role::reduction, std::move(body));
 }
 
 /// Most non-zeros of a piece: what the bounds of its columns are apart.
@@ -43,38 +40,34 @@ LoopNest pack_tasks(const LoopNest& nest, const PackTasks& directive) {
   check_between(directive, "light", directive.light, RowsSchedule::max_task);
   const Loop* row = find_loop(nest.body, Role::row);
   const Loop* pieces = find_loop(nest.body, "piece");
-  if (row == nullptr || pieces == nullptr) {
-    throw ScheduleError(directive, "the rows are not cut", "cut the rows into tasks first");
-  }
-  if (!std::has_single_bit(static_cast<std::uint64_t>(directive.light)) || directive.light > pieces_longest(*pieces)) {
-    throw ScheduleError(directive, fmt::format("light={} is no power of two up to {}", directive.light, pieces_longest(*pieces)),
-                        "give one, by which the tasks are told that a lane group takes alone");
-  }
+  refuse_if(row == nullptr || pieces == nullptr, directive, "the rows are not cut", "cut the rows into tasks first");
+  const std::int64_t longest = pieces_longest(*pieces);
+  refuse_if(!std::has_single_bit(static_cast<std::uint64_t>(directive.light)) || directive.light > longest, directive,
+            fmt::format("light={} is no power of two up to {}", directive.light, longest),
+            "give one, by which the tasks are told that a lane group takes alone");
 
   Loop around = std::get<Loop>(pieces->body.back().content);
-  around.body = {Node{read_pairs(std::get<Loop>(around.body.front().content))}};
-  const Loop tasks{"task",
-                   0,
-                   Affine::of("tasks"),
-                   1,
-                   Role::row,
-                   Mapping::sequential,
-                   {define(row->iterator, element("Rows")), define("first", element("First")),
-                    define("length", element("Lengths")), Node{std::move(around)}}};
+  around.body = {read_pairs(std::get<Loop>(around.body.front().content))};
   LoopNest result = nest;
-  result.body = replace_loop(nest.body, row->iterator, [&](const Loop&) { return Block{Node{tasks}}; });
-  std::erase_if(result.arrays, [](const ArrayDeclaration& array) { return array.role == ArrayRole::sparse; });
+  result.body = replace_loop(nest.body, row->iterator,
+                             sequential_loop("task", 0, Affine::of("tasks"), 1, Role::row,
+                                             {define(row->iterator, of_task("Rows")), define("first", of_task("First")),
+                                              define("length", of_task("Lengths")), Node{std::move(around)}}));
   std::erase_if(result.derived_sizes, [](const DerivedSize& size) { return size.name == "pieces"; });
-  for (const char* list : {"Rows", "Splits", "First", "Lengths"}) {
-    result.arrays.push_back({list, {Affine::of("tasks")}, ArrayRole::packed_index, ScalarType::u32});
-  }
-  result.arrays.push_back({"Columns", {Affine::of("nonzeros")}, ArrayRole::packed_index, ScalarType::u32});
-  result.arrays.push_back({"Values", {Affine::of("nonzeros")}, ArrayRole::packed_value, nest.element()});
-  result.packed = {.kind = PackedForm::Kind::tasks, .longest = pieces_longest(*pieces), .light = directive.light};
+  const auto list = [](const char* name, const char* extent) {
+    return ArrayDeclaration{name, {Affine::of(extent)}, ArrayRole::packed_index, ScalarType::u32};
+  };
+  replace_sparse(result, {list("Rows", "tasks"),
+                          list("Splits", "tasks"),
+                          list("First", "tasks"),
+                          list("Lengths", "tasks"),
+                          list("Columns", "nonzeros"),
+                          {"Values", {Affine::of("nonzeros")}, ArrayRole::packed_value, nest.element()}});
+  result.packed = {.kind = PackedForm::Kind::tasks, .longest = longest, .light = directive.light};
   result.story.push_back(fmt::format(
       "The rows of A are cut into tasks of at most {} non-zeros, which are taken longest first, so that no thread block is "
       "left over in the end.",
-      result.packed.longest));
+      longest));
   return result;
 }
 

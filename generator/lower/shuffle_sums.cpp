@@ -6,8 +6,9 @@
 #include <cstdint>
 #include <utility>
 
+#include "generator/ir/build.h"
 #include "generator/ir/rewrite.h"
-#include "generator/lower/mapped_nest.h"
+#include "generator/lower/refusals.h"
 #include "generator/lower/thread_nest.h"
 #include "generator/lower/zero_split_rows.h"
 
@@ -16,50 +17,34 @@ namespace {
 
 /// Atomic adds become stores.
 Block stored(const Block& block) {
-  Block result;
-  for (const Node& node : block) {
-    if (const auto* loop = std::get_if<Loop>(&node.content)) {
-      Loop around = *loop;
-      around.body = stored(loop->body);
-      result.push_back(Node{std::move(around)});
-      continue;
-    }
-    auto statement = std::get<Statement>(node.content);
-    if (const auto* update = std::get_if<Update>(&statement.action)) {
-      statement.action = Store{*update->target.access(), update->value};
-    }
-    result.push_back(Node{std::move(statement)});
-  }
-  return result;
-}
-
-Node with_extent(const Node& columns, const std::string& extent) {
-  Loop loop = std::get<Loop>(columns.content);
-  loop.upper = Affine::of(extent);
-  return Node{std::move(loop)};
+  return rewrite(block, {.statement = [](Statement statement) {
+                   if (const auto* update = std::get_if<Update>(&statement.action)) {
+                     statement.action = Store{*update->target.access(), update->value};
+                   }
+                   return Block{Node{std::move(statement)}};
+                 }});
 }
 
 /// The loop over a lane's sums for those that it keeps.
 Loop kept(const Loop& sums) {
+  const auto from_first = [](const Statement& statement) {
+    const bool names_place = std::holds_alternative<Define>(statement.action);
+    return Block{Node{names_place ? substitute(statement, "e", Affine::of("e") + Affine::of("first_sum")) : statement}};
+  };
+  const auto as_wide = [](Node node) {
+    if (auto* columns = std::get_if<Loop>(&node.content)) {
+      columns->upper = Affine::of("stored_width");
+    }
+    return node;
+  };
   Loop result = sums;
   result.upper = Affine::of("kept_sums");
   result.step = Affine::of("stored_width");
-  for (Node& node : result.body) {
-    if (auto* branch = std::get_if<Branch>(&node.content)) {
-      branch->then = {with_extent(branch->then.front(), "stored_width")};
-      branch->otherwise = {with_extent(branch->otherwise.front(), "stored_width")};
-    } else if (std::holds_alternative<Loop>(node.content)) {
-      node = with_extent(node, "stored_width");
-    } else {
-      node = Node{substitute(std::get<Statement>(node.content), "e", Affine::of("e") + Affine::of("first_sum"))};
-    }
-  }
+  result.body = rewrite(sums.body, {.statement = from_first, .around = as_wide});
   return result;
 }
 
-Node add_groups() {
-  return Node{Statement{{}, Perform{"add_groups", {Access{"sums", {}}, index("group")}, {"first_sum"}}}};
-}
+Node add_groups() { return perform("add_groups", {element("sums"), index("group")}, {"first_sum"}); }
 
 Expression is_first_copy() { return less(remainder(index("group"), index("copies")), 1); }
 
@@ -89,10 +74,9 @@ Block shuffle_task(const Branch& present) {
 void check_halves(const LoopNest& nest, const ShuffleSums& directive) {
   const auto rows = static_cast<std::uint64_t>(nest.constant("panel_height"));
   const auto groups = static_cast<std::uint64_t>(nest.constant("sharing_groups"));
-  if (!std::has_single_bit(rows) && rows % groups != 0) {
-    throw ScheduleError(directive, fmt::format("{} lane groups cannot halve the sums of {} rows", groups, rows),
-                        "split over groups that divide the rows, or unroll by 1, 2, 4 or 8");
-  }
+  refuse_if(!std::has_single_bit(rows) && rows % groups != 0, directive,
+            fmt::format("{} lane groups cannot halve the sums of {} rows", groups, rows),
+            "split over groups that divide the rows, or unroll by 1, 2, 4 or 8");
 }
 
 }  // namespace
@@ -100,22 +84,18 @@ void check_halves(const LoopNest& nest, const ShuffleSums& directive) {
 LoopNest shuffle_sums(const LoopNest& nest, const ShuffleSums& directive) {
   ThreadNest parts = take_apart(nest, directive);
   const std::size_t place = find_place(parts.body, Role::reduction);
-  if (nest.find_array("sums") == nullptr || place + 1 >= parts.body.size()) {
-    throw ScheduleError(directive, "the sums are not in registers", "accumulate the sums first");
-  }
-  if (nest.vectors) {
-    throw ScheduleError(directive, "the sums of a lane already go to C in vectors", "shuffle before the columns of C are vectorized");
-  }
+  refuse_if(nest.find_array("sums") == nullptr || place + 1 >= parts.body.size(), directive,
+            "the sums are not in registers", "accumulate the sums first");
+  refuse_if(nest.vectors, directive, "the sums of a lane already go to C in vectors",
+            "shuffle before the columns of C are vectorized");
   const Node to_c = parts.body[place + 1];
   const auto* branch = std::get_if<Branch>(&to_c.content);
-  if (parts.body.size() != place + 2 || (branch != nullptr && branch->condition != index("present"))) {
-    throw ScheduleError(directive, "the sums of the lane groups are already added up", "shuffle once");
-  }
-  check_full_warps(count_threads(nest, parts, Mapping::lane_digit), nest.constant("sharing_groups"), directive);
+  refuse_if(parts.body.size() != place + 2 || (branch != nullptr && branch->condition != index("present")), directive,
+            "the sums of the lane groups are already added up", "shuffle once");
+  check_full_warps(parts.count_threads(nest, Mapping::lane_digit), nest.constant("sharing_groups"), directive);
   check_halves(nest, directive);
-  const Block joined = branch != nullptr ? shuffle_task(*branch) : shuffle_panel(nest, std::get<Loop>(to_c.content));
   parts.body.pop_back();
-  parts.body.insert(parts.body.end(), joined.begin(), joined.end());
+  append(parts.body, branch != nullptr ? shuffle_task(*branch) : shuffle_panel(nest, std::get<Loop>(to_c.content)));
 
   const Expression sums = index("lane_sums");
   const Expression groups = index("sharing_groups");
@@ -129,11 +109,13 @@ LoopNest shuffle_sums(const LoopNest& nest, const ShuffleSums& directive) {
   } else if (nest.constant("panel_warps") == 1) {
     result.zeroed = Zeroed::nothing;
   }
-  result.constants.push_back({"kept_sums", choose(less(groups, sums), quotient(sums, groups), 1), "of a lane, when groups are added up"});
-  result.constants.push_back({"copies", choose(less(sums, groups), quotient(groups, sums), 1), "lane groups that keep the same ones"});
-  result.constants.push_back({"stored_width",
-                              choose(less(index("kept_sums"), index("vector_width")), index("kept_sums"), index("vector_width")),
-                              ""});
+  result.constants.push_back(
+      {"kept_sums", choose(less(groups, sums), quotient(sums, groups), 1), "of a lane, when groups are added up"});
+  result.constants.push_back(
+      {"copies", choose(less(sums, groups), quotient(groups, sums), 1), "lane groups that keep the same ones"});
+  result.constants.push_back(
+      {"stored_width",
+       choose(less(index("kept_sums"), index("vector_width")), index("kept_sums"), index("vector_width")), ""});
   result.story.push_back("In the end the sums of the lane groups are added by shuffles.");
   return result;
 }

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
-#include "generator/lower/mapped_nest.h"
+#include "generator/ir/build.h"
+#include "generator/ir/rewrite.h"
+#include "generator/lower/refusals.h"
 #include "generator/lower/thread_nest.h"
 #include "generator/schedule/panel_schedule.h"
 
@@ -14,51 +16,42 @@ namespace {
 /// What is left for `value` where others take `taken` of `most`.
 void check_share(const SplitColumns& directive, const std::string& what, std::int64_t value, std::int64_t taken,
                  std::int64_t most, const std::string& of_what) {
-  check_between(directive, what, value, std::max<std::int64_t>(1, most / taken), fmt::format(" of {} {}", most, of_what));
+  check_between(directive, what, value, std::max<std::int64_t>(1, most / taken),
+                fmt::format(" of {} {}", most, of_what));
 }
 
-Loop deal(const ColumnLoop& columns, std::int64_t warps, std::int64_t groups) {
-  Loop dealt{"c",
-             Affine::of("part", groups) + Affine::of("group"),
-             Affine::of("count"),
-             warps * groups,
-             Role::reduction,
-             Mapping::sequential,
-             columns.body};
-  Statement statement = innermost(dealt);
-  std::get<Update>(statement.action).atomic = warps * groups > 1;
-  dealt = with_innermost(dealt, {Node{std::move(statement)}});
-  dealt.body.insert(dealt.body.begin(), define(columns.iterator, ColumnAt{columns.set, Affine::of("c")}, ScalarType::u32));
-  return dealt;
+Node deal(const ColumnLoop& columns, std::int64_t warps, std::int64_t groups) {
+  Block body{define(columns.iterator, ColumnAt{columns.set, Affine::of("c")}, ScalarType::u32)};
+  append(body, change_updates(columns.body, [&](Guard&, Update& update) { update.atomic = warps * groups > 1; }));
+  return sequential_loop("c", Affine::of("part", groups) + Affine::of("group"), Affine::of("count"), warps * groups,
+                         Role::reduction, std::move(body));
 }
 
 }  // namespace
 
 LoopNest split_columns(const LoopNest& nest, const SplitColumns& directive) {
   ThreadNest parts = take_apart(nest, directive);
-  if (parts.grid.size() < 2) {
-    throw ScheduleError(directive, "the columns of C are not mapped to the grid", "map the column loop first");
-  }
+  refuse_if(parts.grid.size() < 2, directive, "the columns of C are not mapped to the grid",
+            "map the column loop first");
   const auto* found = parts.body.empty() ? nullptr : std::get_if<ColumnLoop>(&parts.body.back().content);
-  if (found == nullptr || found->iterator != directive.loop) {
-    throw ScheduleError(directive, fmt::format("there is no loop over enumerated columns '{}'", directive.loop),
-                        "split the reduction loop, once");
-  }
-  check_share(directive, "warps", directive.warps, count_threads(nest, parts, Mapping::warp_digit),
+  refuse_if(found == nullptr || found->iterator != directive.loop, directive,
+            fmt::format("there is no loop over enumerated columns '{}'", directive.loop),
+            "split the reduction loop, once");
+  check_share(directive, "warps", directive.warps, parts.count_threads(nest, Mapping::warp_digit),
               PanelSchedule::max_warps, "warps");
-  check_share(directive, "groups", directive.groups, count_threads(nest, parts, Mapping::lane_digit), warp_size, "lanes");
+  check_share(directive, "groups", directive.groups, parts.count_threads(nest, Mapping::lane_digit), warp_size,
+              "lanes");
 
   const ColumnLoop columns = *found;
   parts.body.back() = define("count", ColumnCount{columns.set});
-  parts.body.push_back(Node{deal(columns, directive.warps, directive.groups)});
+  parts.body.push_back(deal(columns, directive.warps, directive.groups));
   parts.add_warps("part", "panel_warps", Role::reduction);
   parts.add_lanes("group", "sharing_groups", Role::reduction);
 
   LoopNest result = put_together(nest, parts);
   result.zeroed = directive.warps * directive.groups > 1 ? Zeroed::output : Zeroed::nothing;
   result.constants.push_back({"panel_warps", directive.warps, "warps: warps that share the columns of a panel"});
-  result.constants.push_back(
-      {"sharing_groups", directive.groups, "groups: lane groups of a warp that share them"});
+  result.constants.push_back({"sharing_groups", directive.groups, "groups: lane groups of a warp that share them"});
   result.constants.push_back({"warp_groups", index("warp_panels") * index("sharing_groups"), "lane groups of a warp"});
   result.constants.push_back({"threads_per_block", 32 * index("panel_warps") * index("block_sets"), ""});
   result.story.push_back("The columns of a panel are dealt to the lane groups of its warps.");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -8,7 +9,10 @@
 
 namespace esc {
 
-/// A nest whose blocks own what they compute, taken apart: the loops over blocks, those over the threads of a block, both
+/// Lanes of a warp.
+inline constexpr int warp_size = 32;
+
+/// A nest that is mapped to blocks, taken apart: the loops over blocks, those over the threads of a block, both
 /// outermost first and without bodies, and what each thread does. What the steps after the mapping have in common.
 struct ThreadNest {
   std::vector<Loop> grid;
@@ -17,49 +21,46 @@ struct ThreadNest {
 
   /// The loop over threads with this iterator, or null.
   const Loop* thread(const std::string& iterator) const;
+  /// Lanes or warps of a block together.
+  std::int64_t count_threads(const LoopNest& nest, Mapping mapping) const;
   /// Adds a loop over warps outside of all threads, or one over lanes in front of those over columns.
   void add_warps(const std::string& iterator, const std::string& extent, Role role);
   void add_lanes(const std::string& iterator, const std::string& extent, Role role);
 };
 
-/// Throws ScheduleError (place `step`) when the nest is not mapped to blocks.
+/// Without loops where the nest is not mapped. With a step as the place, throws ScheduleError where it is not.
+ThreadNest take_apart(const LoopNest& nest);
 ThreadNest take_apart(const LoopNest& nest, const Directive& step);
+/// The same of a nest whose threads end with a switch over patterns: family atomic, once mapped to blocks and lanes.
+ThreadNest take_apart_cases(const LoopNest& nest, const Directive& step);
 LoopNest put_together(const LoopNest& nest, const ThreadNest& parts);
 
 /// The place in a body of its sequential loop of this role; the body's size when there is none.
 std::size_t find_place(const Block& body, Role role);
-/// Where what prepares the reduction loop goes: in front of what is only looked up for the end, which stands in front of it.
+/// Where what prepares the reduction loop goes: in front of what is only looked up for the end, which stands in front
+/// of it.
 std::size_t find_opening(const Block& body);
-/// The place of the first node that reads or writes an array of one of these roles, at any depth; the body's size when there
-/// is none.
+/// The place of the first node that reads or writes an array of one of these roles, at any depth; the body's size when
+/// there is none.
 std::size_t find_use(const LoopNest& nest, const Block& body, const std::vector<ArrayRole>& roles);
 
 /// The first of the columns of C that a lane has, once they are mapped.
 Expression first_column_of_lane();
 
-/// The one statement inside of nested loops, which follows the definitions of each body.
-const Statement& innermost(const Loop& loop);
-/// The loop with its innermost statement replaced.
-Loop with_innermost(const Loop& loop, const Block& replacement);
+/// Whether the node defines how many columns a set has.
+bool counts_columns(const Node& node);
+/// 0 < count: the enumerated columns of a case are not none. Coarsening guards its adds with it; the data
+/// transformation, which keeps no empty lists, drops it.
+Expression has_columns();
 
-/// for (iterator = 0; iterator < extent; iterator++), written out; and the same with another step.
-Node unrolled_loop(const std::string& iterator, const std::string& extent, Role role, Block body);
+/// The guard without the condition that something is less than this size.
+Guard without_bound(Guard guard, const std::string& size);
 
-/// Throws ScheduleError unless 1 <= value <= most; names the nearest that is. `of_what` may say what the most is a part of.
-void check_between(const Directive& directive, const std::string& what, std::int64_t value, std::int64_t most,
-                   const std::string& of_what = "");
-
-/// Throws ScheduleError unless the value, 1 or more, is a power of two; names the nearest smaller one.
-void check_power_of_two(const Directive& directive, const std::string& what, std::int64_t value);
-
-/// Throws ScheduleError unless `array` is a sparse array of the nest.
-void check_sparse(const LoopNest& nest, const Directive& directive, const std::string& array);
-
-/// Lanes and warps of a block together.
-std::int64_t count_threads(const LoopNest& nest, const ThreadNest& parts, Mapping mapping);
-
-/// Throws ScheduleError unless `lanes`, with so many lane groups that share columns, are a whole warp: a lane without a part
-/// of the work would repeat that of another.
+/// Throws ScheduleError unless `lanes`, with so many lane groups that share columns, are a whole warp: a lane without a
+/// part of the work would repeat that of another.
 void check_full_warps(std::int64_t lanes, std::int64_t groups, const Directive& directive);
+
+/// Puts the arrays of its packed form in place of the sparse one.
+void replace_sparse(LoopNest& nest, const std::vector<ArrayDeclaration>& packed);
 
 }  // namespace esc

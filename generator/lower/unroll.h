@@ -13,7 +13,7 @@ namespace esc {
 ///
 /// Repeated statements touch different rows of C, so the order among them is free. The bound in the guard is what lets M
 /// be no multiple of UFi. Stands before enumeration, which reads the repeated guards.
-/// Refuses a loop that is not the row loop of the nest, is already unrolled or mapped, and factors outside 1 to 8.
+/// Refuses a loop that is not the row loop of the nest, is already unrolled, enumerated or mapped, and factors outside 1 to 8.
 LoopNest unroll(const LoopNest& nest, const Unroll& directive);
 
 }  // namespace esc

@@ -174,6 +174,11 @@ INSTANTIATE_TEST_SUITE_P(
                       unroll(unrolled, {"i", 2});
                     },
                     "already unrolled by 2"},
+        StepRefusal{"unroll enumerated",
+                    [] {
+                      unroll(enumerate(unroll(canonical, {"i", 1}), std::nullopt), {"i", 2});
+                    },
+                    "the statements of loop 'i' are already transformed; unroll the row loop before anything else"},
         StepRefusal{"unroll by 0",
                     [] {
                       unroll(canonical, {"i", 0});
