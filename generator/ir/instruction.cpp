@@ -179,11 +179,12 @@ Instruction find_quad() {
           .texts = {vector_text, load_quad_text}};
 }
 
+/// A quad that adds nothing, whatever its columns.
 Instruction clear_quad() {
   return {.name = "clear_quad",
           .parameters = {array("quad")},
-          .meaning = {loop("e", name("panel_height") * quad_columns + quad_columns, {store(at("quad", {name("e")}), 0.0)})},
-          .call = "{quad} = Quad{};",
+          .meaning = {loop("e", name("panel_height") * quad_columns, {store(at("quad", {name("e") + quad_columns}), 0.0)})},
+          .call = "clear_values({quad});",
           .texts = {vector_text, load_quad_text}};
 }
 

@@ -48,7 +48,7 @@ void batch_quads(LoopNest& nest, ThreadNest& parts, std::size_t at, const BatchC
   }
   const Access quad{"current", {{"", Affine::of("q")}}};
   const Expression own_first = index("warp_first") + index("group");
-  const Block body{Node{Declare{"current"}}, load_quads(), update("here", index("round_quads")),
+  const Block body{Node{Declare{"current", true}}, load_quads(), update("here", index("round_quads")),
                    update("left", Affine::of("round_quads", -1)),
                    unrolled_loop("q", "quads_at_once", Role::none,
                                  {perform("multiply_quad", {quad, whole("B"), whole("columns"), whole("sums")})})};

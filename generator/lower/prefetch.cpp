@@ -64,7 +64,7 @@ struct Prefetched {
 Prefetched prefetch_quads(const Loop& loop, const Iteration& parts) {
   const Block loads = loads_into(parts.loads, "next", loop.iterator, Affine::of(loop.iterator));
   Prefetched result{{without_clearing(loads.front())}, parts.advances};
-  result.each.push_back(loop.body.front());
+  result.each.push_back(Node{Declare{"current"}});
   result.each.push_back(take_over_quads(loads.front()));
   return result;
 }
