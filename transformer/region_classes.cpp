@@ -106,9 +106,14 @@ void choose_classes(const RegionShape& shape, const std::vector<std::uint64_t>& 
     ++classes;
   }
   cuts.fill(classes, counts);
-  const RegionCounts all = with_every_column(shape, counts);
-  if (counts.columns != 0 && describe(shape, all).bytes <= describe(shape, counts).bytes) {
-    counts = all;
+  const RegionFormat own = describe(shape, counts);
+  const RegionFormat all = describe(shape, with_every_column(shape, counts));
+  const bool much_smaller = 9 * all.bytes <= 8 * own.bytes;
+  const bool hardly_longer = all.bytes <= own.bytes && 16 * all.quads() <= 17 * own.quads();
+  const std::uint64_t dense_bytes = static_cast<std::uint64_t>(shape.rows * shape.columns) * size_of(shape.element);
+  const bool larger_than_dense = own.bytes > dense_bytes + header_bytes && all.bytes < own.bytes;
+  if (counts.columns != 0 && (much_smaller || hardly_longer || larger_than_dense)) {
+    counts = all.counts;
   }
 }
 

@@ -60,6 +60,9 @@ constexpr int staged_round = quads_at_once * sharing_groups;  // quads of a warp
 // The matrix, and where its packed form has what.
 constexpr unsigned int M = 37;  // rows of C
 constexpr unsigned int blocks = 5;
+constexpr unsigned int block_stride = 3;  // blocks beside each other have panels of all lengths
+constexpr int blocks_at_once =
+    1;  // on a multiprocessor; with 1 a thread has all registers that it needs
 constexpr size_t packed_header_bytes = 256;  // the columns of all quads begin behind it
 constexpr size_t values_at = 768;            // of all quads
 using ColumnQuad = ushort4;
@@ -188,7 +191,7 @@ __device__ __forceinline__ PanelQuads find_panel(unsigned int set, unsigned int 
 
 // Four columns of A and the values of the panel's rows there, column by column. A lane group that has none multiplies zeros.
 struct Quad {
-  unsigned int columns[4];
+  ColumnQuad columns;
   double values[4 * panel_height];
 };
 
@@ -211,11 +214,7 @@ __device__ __forceinline__ QuadPlace find_quad(const unsigned char* packed, size
 __device__ __forceinline__ Quad load_quad(const QuadPlace& place, unsigned int number) {
   Quad result;
   static_cast<void>(number);
-  const ColumnQuad four_columns = *place.columns;
-  result.columns[0] = four_columns.x;
-  result.columns[1] = four_columns.y;
-  result.columns[2] = four_columns.z;
-  result.columns[3] = four_columns.w;
+  result.columns = *place.columns;
 #pragma unroll
   for (int i = 0; i < panel_height; ++i) {
     const Vector<4> four = place.values[i];
@@ -257,10 +256,11 @@ template <bool vectors>
 __device__ __forceinline__ void multiply(const Quad& quad, const double* __restrict__ B,
                                          long long ldb, const unsigned int (&columns)[vector_width],
                                          double (&sums)[lane_sums]) {
+  const unsigned int chosen[4] = {quad.columns.x, quad.columns.y, quad.columns.z, quad.columns.w};
   Part rows[4];
 #pragma unroll
   for (int step = 0; step < 4; ++step) {
-    rows[step] = load_part<vectors>(B + quad.columns[step] * ldb, columns);
+    rows[step] = load_part<vectors>(B + chosen[step] * ldb, columns);
   }
 #pragma unroll
   for (int step = 0; step < 4; ++step) {
@@ -292,18 +292,27 @@ __device__ __forceinline__ QuadPlace stage_quads(unsigned char* memory, const un
   const QuadPlace mine = find_quad(packed, first + part * sharing_groups);
   const int left = quads - part * sharing_groups;
   const int copied = (left + round_quads - 1) / round_quads * staged_round;
-  for (int i = lane % copying_lanes; i < copied; i += copying_lanes) {
-    const int quad = i / sharing_groups * dealt_quads + i % sharing_groups;
-    __pipeline_memcpy_async(column_copy + i, mine.columns + (quad < left ? quad : left - 1),
-                            sizeof(ColumnQuad));
+#pragma unroll 4
+  for (int turn = 0; turn < (staged_quads + copying_lanes - 1) / copying_lanes; ++turn) {
+    const int i = turn * copying_lanes + lane % copying_lanes;
+    if (i < copied) {
+      const int quad = i / sharing_groups * dealt_quads + i % sharing_groups;
+      __pipeline_memcpy_async(column_copy + i, mine.columns + (quad < left ? quad : left - 1),
+                              sizeof(ColumnQuad));
+    }
   }
-  for (int i = lane % copying_lanes; i < copied * quad_pieces; i += copying_lanes) {
-    const int quad =
-        i / (sharing_groups * quad_pieces) * dealt_quads + i / quad_pieces % sharing_groups;
-    __pipeline_memcpy_async(
-        reinterpret_cast<Piece*>(value_copy) + i,
-        reinterpret_cast<const Piece*>(mine.values) + quad * quad_pieces + i % quad_pieces,
-        sizeof(Piece), quad < left ? 0 : sizeof(Piece));
+#pragma unroll 4
+  for (int turn = 0; turn < (staged_quads * quad_pieces + copying_lanes - 1) / copying_lanes;
+       ++turn) {
+    const int i = turn * copying_lanes + lane % copying_lanes;
+    if (i < copied * quad_pieces) {
+      const int quad =
+          i / (sharing_groups * quad_pieces) * dealt_quads + i / quad_pieces % sharing_groups;
+      __pipeline_memcpy_async(
+          reinterpret_cast<Piece*>(value_copy) + i,
+          reinterpret_cast<const Piece*>(mine.values) + quad * quad_pieces + i % quad_pieces,
+          sizeof(Piece), quad < left ? 0 : sizeof(Piece));
+    }
   }
   __pipeline_commit();
   return {column_copy, value_copy};
@@ -324,9 +333,9 @@ __device__ __forceinline__ void wait_for_predecessor() {
 
 // When `tuned`, N and both leading dimensions are the constant tuned_columns, which lets the compiler drop bounds and
 // fold addresses. When `vectors`, they and the places of B and C allow a lane to move its columns at once.
-// The 1 in the launch bounds lets the compiler take all the registers that it needs.
+//
 template <bool tuned, bool vectors>
-__global__ void __launch_bounds__(threads_per_block, 1)
+__global__ void __launch_bounds__(threads_per_block, blocks_at_once)
     awkward_double_kernel(const unsigned char* packed, const double* __restrict__ B,
                           long long given_ldb, double* __restrict__ C, long long given_ldc,
                           unsigned int given_columns) {
@@ -338,7 +347,7 @@ __global__ void __launch_bounds__(threads_per_block, 1)
 
   const unsigned int thread = threadIdx.x;
   const int warp = thread / 32;
-  const unsigned int block = blockIdx.x;
+  const unsigned int block = blockIdx.x * block_stride % blocks;
   const unsigned int tile = blockIdx.y;
   const int part = thread / 32 / block_sets;
   const int set = thread / 32 % block_sets;

@@ -57,6 +57,9 @@ constexpr int round_quads = quads_at_once * dealt_quads;
 // The matrix, and where its packed form has what.
 constexpr unsigned int M = 512;  // rows of C
 constexpr unsigned int blocks = 128;
+constexpr unsigned int block_stride = 79;  // blocks beside each other have panels of all lengths
+constexpr int blocks_at_once =
+    1;  // on a multiprocessor; with 1 a thread has all registers that it needs
 constexpr size_t packed_header_bytes = 256;  // the columns of all quads begin behind it
 constexpr size_t values_at = 27264;          // of all quads
 using ColumnQuad = ushort4;
@@ -186,7 +189,7 @@ __device__ __forceinline__ PanelQuads find_panel(unsigned int set, unsigned int 
 
 // Four columns of A and the values of the panel's rows there, column by column. A lane group that has none multiplies zeros.
 struct Quad {
-  unsigned int columns[4];
+  ColumnQuad columns;
   float values[4 * panel_height];
 };
 
@@ -209,11 +212,7 @@ __device__ __forceinline__ QuadPlace find_quad(const unsigned char* packed, size
 __device__ __forceinline__ Quad load_quad(const QuadPlace& place, unsigned int number) {
   Quad result;
   static_cast<void>(number);
-  const ColumnQuad four_columns = *place.columns;
-  result.columns[0] = four_columns.x;
-  result.columns[1] = four_columns.y;
-  result.columns[2] = four_columns.z;
-  result.columns[3] = four_columns.w;
+  result.columns = *place.columns;
 #pragma unroll
   for (int i = 0; i < panel_height; ++i) {
     const Vector<4> four = place.values[i];
@@ -223,6 +222,14 @@ __device__ __forceinline__ Quad load_quad(const QuadPlace& place, unsigned int n
     }
   }
   return result;
+}
+
+// The columns stay: they are not behind the end of B, whatever is multiplied by zero there.
+__device__ __forceinline__ void clear_values(Quad& quad) {
+#pragma unroll
+  for (int i = 0; i < 4 * panel_height; ++i) {
+    quad.values[i] = 0;
+  }
 }
 
 // A lane's part of a row of B. With `vectors` it is aligned and as wide as the lane's columns, and is loaded at once.
@@ -255,10 +262,11 @@ template <bool vectors>
 __device__ __forceinline__ void multiply(const Quad& quad, const float* __restrict__ B,
                                          long long ldb, const unsigned int (&columns)[vector_width],
                                          float (&sums)[lane_sums]) {
+  const unsigned int chosen[4] = {quad.columns.x, quad.columns.y, quad.columns.z, quad.columns.w};
   Part rows[4];
 #pragma unroll
   for (int step = 0; step < 4; ++step) {
-    rows[step] = load_part<vectors>(B + quad.columns[step] * ldb, columns);
+    rows[step] = load_part<vectors>(B + chosen[step] * ldb, columns);
   }
 #pragma unroll
   for (int step = 0; step < 4; ++step) {
@@ -288,9 +296,9 @@ __device__ __forceinline__ void wait_for_predecessor() {
 
 // When `tuned`, N and both leading dimensions are the constant tuned_columns, which lets the compiler drop bounds and
 // fold addresses. When `vectors`, they and the places of B and C allow a lane to move its columns at once.
-// The 1 in the launch bounds lets the compiler take all the registers that it needs.
+//
 template <bool tuned, bool vectors>
-__global__ void __launch_bounds__(threads_per_block, 1)
+__global__ void __launch_bounds__(threads_per_block, blocks_at_once)
     digits_hidden_panel_kernel(const unsigned char* packed, const float* __restrict__ B,
                                long long given_ldb, float* __restrict__ C, long long given_ldc,
                                unsigned int given_columns) {
@@ -301,7 +309,7 @@ __global__ void __launch_bounds__(threads_per_block, 1)
   float* const shared_sums = reinterpret_cast<float*>(shared_memory);
 
   const unsigned int thread = threadIdx.x;
-  const unsigned int block = blockIdx.x;
+  const unsigned int block = blockIdx.x * block_stride % blocks;
   const unsigned int tile = blockIdx.y;
   const int part = thread / 32 / block_sets;
   const int set = thread / 32 % block_sets;
@@ -340,7 +348,7 @@ __global__ void __launch_bounds__(threads_per_block, 1)
     stored_panels[s] = stored_panel;
   }
   wait_for_predecessor();
-#pragma unroll 1
+#pragma unroll 2
   for (int quad = warp_first; quad < quads; quad += round_quads) {
     here += round_quads;
     left += -round_quads;
@@ -348,7 +356,7 @@ __global__ void __launch_bounds__(threads_per_block, 1)
 #pragma unroll
     for (int q = 0; q < quads_at_once; ++q) {
       current[q] = next[q];
-      next[q] = Quad{};
+      clear_values(next[q]);
       if (q * dealt_quads < left) {
         next[q] = load_quad(here + q * dealt_quads, quads - left + q * dealt_quads);
       }

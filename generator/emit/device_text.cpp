@@ -133,7 +133,8 @@ std::string device_text(const Layer& layer) {
     rest += "// Sets the rows of C that several tasks add to to zero, before they do.\n" + zeroing.kernel + "\n";
   }
   const KernelText main = print_kernel(nest, kernel_name(layer), packed);
-  rest += main.functions + variants_comment + (nest.vectors ? vectors_comment : "") + bounds_comment + main.kernel;
+  rest += main.functions + variants_comment + (nest.vectors ? vectors_comment : "") +
+          (nest.packed.kind == PackedForm::Kind::regions ? "\n" : bounds_comment) + main.kernel;
   return "namespace {\n\n" + constants_text(layer, rest) + rest + "\n}  // namespace\n";
 }
 

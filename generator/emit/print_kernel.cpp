@@ -66,8 +66,7 @@ class KernelPrinter {
     if (reads_b(nest_)) {
       text += nest_.vectors ? "template <bool tuned, bool vectors>\n" : "template <bool tuned>\n";
     }
-    text += fmt::format("__global__ void __launch_bounds__({}{}) {}({}) {{\n", threads(), reads_b(nest_) ? ", 1" : "", name_,
-                        parameters);
+    text += fmt::format("__global__ void __launch_bounds__({}{}) {}({}) {{\n", threads(), blocks_at_once(), name_, parameters);
     if (reads_b(nest_)) {
       text +=
           "const unsigned int N = tuned ? tuned_columns : given_columns;\n"
@@ -80,6 +79,10 @@ class KernelPrinter {
       }
     }
     return text + shared_memory() + "\n";
+  }
+
+  const char* blocks_at_once() const {
+    return !reads_b(nest_) ? "" : nest_.packed.kind == PackedForm::Kind::regions ? ", blocks_at_once" : ", 1";
   }
 
   /// What a kernel is made for: its own constant, or that of the block.
@@ -148,11 +151,12 @@ class KernelPrinter {
     return text;
   }
 
-  static std::string thread_text(const std::vector<const Loop*>& mapped, std::size_t at) {
+  std::string thread_text(const std::vector<const Loop*>& mapped, std::size_t at) const {
     const std::string& iterator = mapped[at]->iterator;
     switch (mapped[at]->mapping) {
       case Mapping::grid:
-        return fmt::format("const unsigned int {} = blockIdx.x;\n", iterator);
+        return fmt::format("const unsigned int {} = blockIdx.x{};\n", iterator,
+                           nest_.packed.kind == PackedForm::Kind::regions ? " * block_stride % blocks" : "");
       case Mapping::grid_y:
         return fmt::format("const unsigned int {} = blockIdx.y;\n", iterator);
       case Mapping::warps:

@@ -24,6 +24,19 @@ std::string guarded(const std::string& guard, const std::string& statement) {
   return guard.empty() ? statement : fmt::format("if ({}) {{\n{}}}\n", guard, statement);
 }
 
+bool is_copy(const Node& node) {
+  const auto* statement = std::get_if<Statement>(&node.content);
+  return statement != nullptr && std::holds_alternative<Copy>(statement->action);
+}
+
+/// Whether the rounds of a loop take over quads that the one before has loaded.
+bool takes_over(const Loop& rounds) {
+  return std::ranges::any_of(rounds.body, [](const Node& node) {
+    const auto* quads = std::get_if<Loop>(&node.content);
+    return quads != nullptr && std::ranges::any_of(quads->body, is_copy);
+  });
+}
+
 }  // namespace
 
 std::string StatementPrinter::guard_text(const Guard& guard) const {
@@ -98,10 +111,12 @@ const char* StatementPrinter::type_of(const Loop& loop) const {
 }
 
 std::string StatementPrinter::print(const Loop& loop) {
-  // The schedule says how far to unroll, not the compiler.
-  const char* unrolling = loop.mapping == Mapping::unrolled     ? "#pragma unroll\n"
-                          : loop.role == Role::reduction        ? "#pragma unroll 1\n"
-                                                                : "";
+  // The schedule says how far to unroll, not the compiler. Two rounds take turns with two sets of registers: to copy a quad
+  // would be to wait for it.
+  const char* unrolling = loop.mapping == Mapping::unrolled ? "#pragma unroll\n"
+                          : loop.role != Role::reduction    ? ""
+                          : takes_over(loop)                ? "#pragma unroll 2\n"
+                                                            : "#pragma unroll 1\n";
   const std::string advance = loop.step == Affine(1) ? "++" + loop.iterator
                                                      : fmt::format("{} += {}", loop.iterator, esc::print(loop.step));
   return fmt::format("{0}for ({1} {2} = {3}; {2} < {4}; {5}) {{\n{6}}}\n", unrolling, type_of(loop), loop.iterator,

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
 namespace esc {
 namespace {
 
@@ -40,27 +44,37 @@ std::string panel_at_text(const RegionFormat& format) {
 std::string load_columns_text(const RegionFormat& format) {
   if (!format.counts.every_column) {
     return R"(  static_cast<void>(number);
-  const ColumnQuad four_columns = *place.columns;
-  result.columns[0] = four_columns.x;
-  result.columns[1] = four_columns.y;
-  result.columns[2] = four_columns.z;
-  result.columns[3] = four_columns.w;)";
+  result.columns = *place.columns;)";
   }
   return fmt::format(R"(  // A panel has every column of the matrix; its last quad repeats the last one.
   constexpr unsigned int last_column = {};
-#pragma unroll
-  for (int step = 0; step < 4; ++step) {{
-    const unsigned int column = 4 * number + step;
-    result.columns[step] = column < last_column ? column : last_column;
-  }})",
+  const auto column = [number](unsigned int step) {{ return 4 * number + step < last_column ? 4 * number + step : last_column; }};
+  result.columns = {{column(0), column(1), column(2), column(3)}};)",
                      format.shape.columns - 1);
 }
 
 std::string copy_columns_text(const RegionFormat& format) {
-  return format.counts.every_column ? "" : R"(  for (int i = lane % copying_lanes; i < copied; i += copying_lanes) {
-    const int quad = i / sharing_groups * dealt_quads + i % sharing_groups;
-    __pipeline_memcpy_async(column_copy + i, mine.columns + (quad < left ? quad : left - 1), sizeof(ColumnQuad));
+  return format.counts.every_column ? "" : R"(#pragma unroll 4
+  for (int turn = 0; turn < (staged_quads + copying_lanes - 1) / copying_lanes; ++turn) {
+    const int i = turn * copying_lanes + lane % copying_lanes;
+    if (i < copied) {
+      const int quad = i / sharing_groups * dealt_quads + i % sharing_groups;
+      __pipeline_memcpy_async(column_copy + i, mine.columns + (quad < left ? quad : left - 1), sizeof(ColumnQuad));
+    }
   })";
+}
+
+/// How many blocks are to fit on a multiprocessor at once. Where blocks are large, a few registers more cost a whole block:
+/// 1024 threads have 64 registers each, which is enough where quads, rows of B and sums take few.
+std::int64_t blocks_at_once(const LoopNest& nest) {
+  const Environment constants = constants_of(nest);
+  const std::int64_t height = constants.at("panel_height");
+  const std::int64_t quads = nest.find_array("next") == nullptr ? 1 : 2;
+  const std::int64_t held =
+      constants.at("lane_sums") +
+      transformer::quad_columns * constants.at("quads_at_once") * (quads * height + constants.at("vector_width"));
+  const std::int64_t threads = constants.at("threads_per_block");
+  return threads >= 256 && threads < 1024 && held <= 64 ? 1024 / threads : 1;
 }
 
 /// Most quads of a panel that a warp copies: whole rounds, an even number, which keeps what stands behind them aligned.
@@ -71,6 +85,14 @@ std::int64_t staged_quads(const Environment& constants, std::int64_t longest_pan
 }
 
 }  // namespace
+
+std::uint64_t block_stride(std::uint64_t blocks) {
+  std::uint64_t stride = std::min(blocks * 618 / 1000, std::numeric_limits<std::uint32_t>::max() / blocks);
+  while (stride > 1 && std::gcd(stride, blocks) != 1) {
+    --stride;
+  }
+  return std::max<std::uint64_t>(stride, 1);
+}
 
 Environment region_sizes(const RegionFormat& format) {
   return {{"blocks", static_cast<std::int64_t>(format.blocks())},
@@ -89,10 +111,14 @@ std::vector<std::string> region_constants(const LoopNest& nest, const RegionForm
   std::vector<std::string> lines{
       fmt::format("constexpr unsigned int M = {};  // rows of C\n", format.shape.rows),
       fmt::format("constexpr unsigned int blocks = {};\n", format.blocks()),
+      fmt::format("constexpr unsigned int block_stride = {};  // blocks beside each other have panels of all lengths\n",
+                  block_stride(format.blocks())),
+      fmt::format("constexpr int blocks_at_once = {};  // on a multiprocessor; with 1 a thread has all registers that it needs\n",
+                  blocks_at_once(nest)),
       fmt::format("constexpr size_t packed_header_bytes = {};  // the columns of all quads begin behind it\n",
                   transformer::header_bytes),
       fmt::format("constexpr size_t values_at = {};  // of all quads\n", format.values_at),
-      fmt::format("using ColumnQuad = {};\n", format.column == transformer::ScalarType::u16 ? "ushort4" : "uint4")};
+      fmt::format("using ColumnQuad = {};\n", format.counts.every_column || format.column == transformer::ScalarType::u32 ? "uint4" : "ushort4")};
   if (stages_quads(nest)) {
     const Environment sizes = region_sizes(format);
     lines.push_back(fmt::format("constexpr int staged_quads = {};  // most of a panel that a warp copies\n",

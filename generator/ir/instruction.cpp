@@ -16,6 +16,7 @@ extern const std::string_view deliver_text;
 extern const std::string_view shared_vector_text;
 extern const std::string_view add_groups_text;
 extern const std::string_view load_quad_text;
+extern const std::string_view clear_quad_text;
 extern const std::string_view multiply_quad_text;
 extern const std::string_view panel_at_text;
 extern const std::string_view find_panel_text;
@@ -179,12 +180,13 @@ Instruction find_quad() {
           .texts = {vector_text, load_quad_text}};
 }
 
+/// A quad that adds nothing, whatever its columns.
 Instruction clear_quad() {
   return {.name = "clear_quad",
           .parameters = {array("quad")},
-          .meaning = {loop("e", name("panel_height") * quad_columns + quad_columns, {store(at("quad", {name("e")}), 0.0)})},
-          .call = "{quad} = Quad{};",
-          .texts = {vector_text, load_quad_text}};
+          .meaning = {loop("e", name("panel_height") * quad_columns, {store(at("quad", {name("e") + quad_columns}), 0.0)})},
+          .call = "clear_values({quad});",
+          .texts = {vector_text, load_quad_text, clear_quad_text}};
 }
 
 /// Quad `number` of the panel; where it is is said by `here` and how far ahead of it.

@@ -36,7 +36,7 @@ void batch_quads(LoopNest& nest, ThreadNest& parts, std::size_t at, const BatchC
   const Node multiply = perform("multiply_quad", {quad, element("B"), element("columns"), element("sums")});
   parts.body[at] = sequential_loop(
       "quad", Affine::of("warp_first"), Affine::of("quads"), Affine::of("round_quads"), Role::reduction,
-      {Node{Declare{"current"}}, load_quads(quad), statement(Update{Name{"here"}, index("round_quads")}),
+      {Node{Declare{"current", true}}, load_quads(quad), statement(Update{Name{"here"}, index("round_quads")}),
        statement(Update{Name{"left"}, Affine::of("round_quads", -1)}),
        unrolled_loop("q", "quads_at_once", Role::none, {multiply})});
   const Expression own_first = index("warp_first") + index("group");

@@ -11,7 +11,7 @@ namespace esc {
 ///   for (quad = warp_first + group; quad < quads; quad += dealt_quads) for (s..) { k = Columns[first_of_panel][4 * quad + s];
 ///     load_part(part, B[k], columns); for (u..) for (v..) sums[..] += ..; }
 ///     -> here = find_quad(first_of_panel, warp_first + group); left = quads - (warp_first + group);
-///        for (quad = warp_first; quad < quads; quad += round_quads) { registers current;
+///        for (quad = warp_first; quad < quads; quad += round_quads) { registers current = 0;
 ///          for (q..) { clear_quad(current[q]);
 ///            if (q * dealt_quads < left) load_quad(current[q], Columns, Values, first_of_panel, here, q * dealt_quads, ..); }
 ///          here += round_quads; left += -round_quads;

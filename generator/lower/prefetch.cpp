@@ -53,7 +53,7 @@ Prefetched prefetch_quads(const Loop& loop, const Iteration& parts) {
   const std::vector<Affine> quad{Affine::of(each.iterator)};
   insert(each.body, 0, {statement(Copy{element("current", quad), element("next", quad)})});
   Prefetched result{{Node{std::move(first)}}, parts.advances};
-  append(result.each, {loop.body.front(), Node{std::move(each)}});
+  append(result.each, {Node{Declare{"current"}}, Node{std::move(each)}});
   return result;
 }
 

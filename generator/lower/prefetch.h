@@ -8,7 +8,7 @@ namespace esc {
 /// prefetch(A): what an iteration reads of the packed matrix is asked for one iteration earlier, the first of it in
 /// front of the loop.
 ///
-///   for (quad..) { registers current; for (q..) { clear_quad(current[q]); if (..) load_quad(current[q], ..); }
+///   for (quad..) { registers current = 0; for (q..) { clear_quad(current[q]); if (..) load_quad(current[q], ..); }
 ///     here += round_quads; left += -round_quads; rest }
 ///     -> registers next = 0; for (q..) { if (..) load_quad(next[q], ..); }
 ///        for (quad..) { here += round_quads; left += -round_quads; registers current;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "generator/emit/region_text.h"
 #include "transformer/region_unpack.h"
 #include "transformer/task_unpack.h"
 #include "transformer/unpack.h"
@@ -47,15 +48,16 @@ void PanelSample::take_regions(std::span<const std::byte> packed) {
   const transformer::RegionFormat format = transformer::read_region_format(packed);
   const transformer::RegionReader reader(packed, format);
   const transformer::RegionShape& shape = format.shape;
-  for (std::uint64_t block = 0; block < format.blocks(); ++block) {
-    blocks_.push_back(takes(block));
+  const std::uint64_t stride = block_stride(format.blocks());
+  for (std::uint64_t turn = 0; turn < format.blocks(); ++turn) {
+    blocks_.push_back(takes(turn * stride % format.blocks()));
   }
   rows_.assign(static_cast<std::size_t>(shape.rows), false);
   for (std::uint64_t place = 0; place < format.block_places(); ++place) {
     const std::int64_t panel = reader.panel(place);
     const std::int64_t rows = panel < shape.panels() ? shape.rows_in(panel) : 0;
     const auto first = rows_.begin() + (rows == 0 ? 0 : shape.first_row(panel));
-    std::fill(first, first + rows, blocks_[format.block_of(place)]);
+    std::fill(first, first + rows, takes(format.block_of(place)));
   }
 }
 

@@ -68,7 +68,7 @@ std::string refusal(const SparseMatrix& matrix, const std::string& schedule) {
     layer_of(matrix, schedule);
     return "";
   } catch (const UnsuitableSchedule& refused) {
-    EXPECT_THROW(planned_bytes(matrix, options_of(schedule)), UnsuitableSchedule);
+    EXPECT_THROW(planned_bytes(matrix, spmm_nest(), options_of(schedule)), UnsuitableSchedule);
     return refused.what();
   }
 }
