@@ -8,7 +8,6 @@
 namespace esc::transformer {
 
 /// A view as the packing text reads it.
-inline DenseRows<float> source_of(const DenseView& matrix) { return {matrix.values, matrix.lda, matrix.columns}; }
 inline CsrRows<std::int64_t, float> source_of(const CsrView& matrix) {
   return {matrix.offsets.data(), matrix.column_of.data(), matrix.values.data()};
 }

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <random>
+#include <span>
+#include <stdexcept>
+#include <string_view>
 #include <vector>
 
-#include "transformer/matrix_view.h"
+#include "transformer/panel_sources.h"
 #include "transformer/unpack.h"
 
 namespace esc::transformer {
@@ -19,7 +23,7 @@ struct DenseMatrix {
 
   float& at(std::int64_t row, std::int64_t column) { return values[static_cast<std::size_t>(row * lda + column)]; }
   float at(std::int64_t row, std::int64_t column) const { return values[static_cast<std::size_t>(row * lda + column)]; }
-  DenseView view() const { return {rows, columns, values.data(), lda}; }
+  DenseRows<float> source() const { return {values.data(), lda, columns}; }
 };
 
 /// Independent entries, non-zero with probability `density`; some rows are emptied and some filled. The values are all
@@ -52,6 +56,49 @@ inline CsrMatrix to_csr(const DenseMatrix& matrix, bool stored_zeros = false) {
     csr.offsets.push_back(std::ssize(csr.column_of));
   }
   return csr;
+}
+
+/// Packed bytes that can be changed, with checksums that match again. `seal_header` makes the header's own match,
+/// `seal` that of the payload too.
+class ChangeableBytes {
+ public:
+  explicit ChangeableBytes(std::span<const std::byte> packed) : bytes_(packed.begin(), packed.end()) {}
+
+  std::vector<std::byte>& bytes() { return bytes_; }
+  const std::vector<std::byte>& bytes() const { return bytes_; }
+  template <typename Value>
+  ChangeableBytes& put(std::size_t at, Value value) {
+    std::memcpy(bytes_.data() + at, &value, sizeof value);
+    return *this;
+  }
+  /// Sets the number of the description that stands there.
+  ChangeableBytes& put_number(std::size_t position, std::uint64_t value) {
+    return put(offsetof(Header, numbers) + 8 * position, value);
+  }
+  ChangeableBytes& seal_header() {
+    return put(offsetof(Header, header_checksum), checksum(bytes_.data(), offsetof(Header, header_checksum)));
+  }
+  ChangeableBytes& seal() {
+    put(offsetof(Header, payload_checksum), checksum(bytes_.data() + header_bytes, bytes_.size() - header_bytes));
+    return seal_header();
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+/// Where the first number of this name stands in the header.
+template <typename Format>
+std::size_t position_of(Format format, std::string_view name) {
+  std::size_t position = 0;
+  std::size_t next = 0;
+  bool found = false;
+  format.visit([&](const char* own, const auto&, const Rule&) {
+    position = !found && own == name ? next : position;
+    found = found || own == name;
+    ++next;
+  });
+  return found ? position : throw std::out_of_range("the description has no such number");
 }
 
 /// What a packed matrix means, computed from the definition of the format alone.
