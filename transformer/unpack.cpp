@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string_view>
 #include <utility>
 
 #include "transformer/pack.h"
@@ -15,36 +14,34 @@
 namespace esc::transformer {
 namespace {
 
-/// The header of bytes that are enough for one.
 Header header_of(std::span<const std::byte> packed) {
+  if (packed.size() < header_bytes) {
+    refuse("{} bytes are too few for the header of a packed matrix, which has {}", packed.size(), header_bytes);
+  }
   Header header;
   std::memcpy(&header, packed.data(), sizeof header);
   return header;
 }
 
-/// The header, when it is undamaged and says how many bytes there are.
-Header checked_header(std::span<const std::byte> packed) {
-  if (packed.size() < header_bytes) {
-    refuse("{} bytes are too few for the header of a packed matrix, which has {}", packed.size(), header_bytes);
+template <typename Format>
+bool has_magic_of(const Header& header) {
+  return std::memcmp(header.magic, Format::magic, sizeof header.magic) == 0;
+}
+
+/// The format that the header of so many bytes describes. Each number is held against its rule before a later one
+/// depends on it.
+template <typename Format>
+Format checked_format(const Header& header, std::size_t bytes) {
+  if (header.version != Format::version) {
+    refuse("the packed matrix has format version {}; this program reads version {}", header.version, Format::version);
   }
-  const Header header = header_of(packed);
   constexpr std::uint64_t checksum_at = offsetof(Header, header_checksum);
   if (checksum(&header, checksum_at) != header.header_checksum) {
     refuse("the header is damaged: bytes 0 to {} do not have the checksum stored at byte {}", checksum_at - 1,
            checksum_at);
   }
-  if (header.total_bytes != packed.size()) {
-    refuse("the packed matrix has {} bytes; its header says {}", packed.size(), header.total_bytes);
-  }
-  return header;
-}
-
-/// The format that the header describes. Each number is held against its rule before a later one depends on it.
-template <typename Format>
-Format checked_format(std::span<const std::byte> packed) {
-  const Header header = checked_header(packed);
-  if (header.version != Format::version) {
-    refuse("the packed matrix has format version {}; this program reads version {}", header.version, Format::version);
+  if (header.total_bytes != bytes) {
+    refuse("the packed matrix has {} bytes; its header says {}", bytes, header.total_bytes);
   }
   Format format;
   std::uint32_t next = 0;
@@ -179,23 +176,18 @@ CsrMatrix unpack_format(std::span<const std::byte> packed, const Format& format)
   return matrix;
 }
 
-/// Whether the bytes begin as those of this format do.
-template <typename Format>
-bool begins_as(std::span<const std::byte> packed) {
-  return packed.size() < header_bytes || std::memcmp(packed.data(), Format::magic, 8) == 0;
-}
-
 }  // namespace
 
 PackedFormat read_format(std::span<const std::byte> packed) {
-  if (begins_as<ListFormat>(packed)) {
-    return checked_format<ListFormat>(packed);
+  const Header header = header_of(packed);
+  if (has_magic_of<ListFormat>(header)) {
+    return checked_format<ListFormat>(header, packed.size());
   }
-  if (begins_as<RegionFormat>(packed)) {
-    return checked_format<RegionFormat>(packed);
+  if (has_magic_of<RegionFormat>(header)) {
+    return checked_format<RegionFormat>(header, packed.size());
   }
-  if (begins_as<TaskFormat>(packed)) {
-    return checked_format<TaskFormat>(packed);
+  if (has_magic_of<TaskFormat>(header)) {
+    return checked_format<TaskFormat>(header, packed.size());
   }
   refuse("the bytes are not a packed matrix: they do not begin with ESCPACK, ESCREGN or ESCTASK");
 }
