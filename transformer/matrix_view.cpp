@@ -5,34 +5,13 @@
 #include <tbb/parallel_reduce.h>
 
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
 
 #include "transformer/panel_sources.h"
 
 namespace esc::transformer {
-namespace {
-
-void check_sizes(std::int64_t rows, std::int64_t columns) {
-  constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();
-  if (rows < 1 || columns < 1 || rows > largest || columns > largest) {
-    throw std::invalid_argument(
-        fmt::format("a matrix of {} x {} cannot be packed: each size is 1 to {}", rows, columns, largest));
-  }
-}
-
-}  // namespace
-
-void check(const DenseView& matrix) {
-  check_sizes(matrix.rows, matrix.columns);
-  if (matrix.values == nullptr || matrix.lda < matrix.columns) {
-    throw std::invalid_argument(
-        fmt::format("the rows of a dense matrix of {} columns are {} apart", matrix.columns, matrix.lda));
-  }
-}
 
 void check(const CsrView& matrix) {
-  check_sizes(matrix.rows, matrix.columns);
   if (std::ssize(matrix.offsets) != matrix.rows + 1 || matrix.offsets.front() != 0 ||
       matrix.offsets.back() != std::ssize(matrix.column_of) || matrix.values.size() != matrix.column_of.size()) {
     throw std::invalid_argument(fmt::format(

@@ -7,15 +7,6 @@
 
 namespace esc::transformer {
 
-/// A dense, row-major matrix that somebody else owns; row i starts at values + i * lda, lda >= columns.
-struct DenseView {
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  const double* values = nullptr;
-  std::int64_t lda = 0;
-  ScalarType element = ScalarType::f32;  ///< type that the values are packed in
-};
-
 /// A matrix in compressed sparse row form that somebody else owns: `offsets` has rows + 1 entries and starts at 0,
 /// columns increase strictly within a row. Stored zeros count as zeros.
 struct CsrView {
@@ -27,9 +18,7 @@ struct CsrView {
   ScalarType element = ScalarType::f32;  ///< type that the values are packed in
 };
 
-/// Throws std::invalid_argument when the view breaks what is said above, when it is empty, or when it has 2^31 rows or
-/// columns. Names the first offending row.
-void check(const DenseView& matrix);
+/// Throws std::invalid_argument when the view breaks what is said above. Names the first offending row.
 void check(const CsrView& matrix);
 
 }  // namespace esc::transformer

@@ -59,10 +59,7 @@ constexpr const char* c_name(ScalarType type) {
   return "void";
 }
 
-/// Bytes up to the next section.
-constexpr uint64_t aligned(uint64_t bytes) {
-  return (bytes + section_alignment - 1) / section_alignment * section_alignment;
-}
+constexpr uint64_t round_up(uint64_t value, uint64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 /// One step of the checksum and of the pattern digests: for either argument fixed, one-to-one in the other.
 constexpr uint64_t mix(uint64_t hash, uint64_t word) {
@@ -92,55 +89,6 @@ inline uint64_t checksum(const void* data, uint64_t bytes) {
     hash = mix(hash, lane);
   }
   return hash ^ (hash >> 32);
-}
-
-/// A field of a header: for messages, and to tell where two headers differ.
-struct HeaderField {
-  const char* name;
-  size_t offset;
-  size_t bytes;
-};
-
-/// A header with what all formats say in the same fields; the rest is zero.
-template <typename Header, typename Format>
-Header begin_header(const char (&magic)[9], uint32_t version, const Format& format) {
-  Header header;
-  memset(&header, 0, sizeof header);
-  memcpy(header.magic, magic, sizeof header.magic);
-  header.version = version;
-  header.header_bytes = header_bytes;
-  header.total_bytes = format.bytes;
-  header.rows = static_cast<uint64_t>(format.shape.rows);
-  header.columns = static_cast<uint64_t>(format.shape.columns);
-  header.nonzeros = format.counts.nonzeros;
-  return header;
-}
-
-/// The finished header: with the checksum of everything after it, and its own.
-template <typename Header>
-Header end_header(Header header, uint64_t payload_checksum) {
-  header.payload_checksum = payload_checksum;
-  header.header_checksum = checksum(&header, offsetof(Header, header_checksum));
-  return header;
-}
-
-/// Writes the header in front of a payload that is complete.
-template <typename Format>
-void write_header(const Format& format, unsigned char* packed) {
-  const auto header = make_header(format, checksum(packed + header_bytes, format.bytes - header_bytes));
-  memcpy(packed, &header, sizeof header);
-}
-
-/// The first of the fields in which two headers, both of header_bytes bytes, differ, or null.
-template <size_t count>
-const HeaderField* first_difference(const HeaderField (&fields)[count], const void* a, const void* b) {
-  for (const HeaderField& field : fields) {
-    if (memcmp(static_cast<const unsigned char*>(a) + field.offset,
-               static_cast<const unsigned char*>(b) + field.offset, field.bytes) != 0) {
-      return &field;
-    }
-  }
-  return nullptr;
 }
 
 // [packing text ends]

@@ -2,22 +2,15 @@
 
 #include <string>
 
-#include "transformer/packed_format.h"
-#include "transformer/region_format.h"
-#include "transformer/task_format.h"
+#include "transformer/packed.h"
 
 namespace esc::transformer {
 
-/// The packer's own text, for generated transformers: the format of lists, of regions or of tasks, the panel
-/// sources, the packing and the pattern digests, as C++17 definitions without a namespace around them. Needs <stddef.h>,
-/// <stdint.h> and <string.h>.
-std::string list_packing_text();
-std::string region_packing_text();
-std::string task_packing_text();
+/// The packer's own text, for generated transformers: the format, the panel sources, the packing and the pattern
+/// digests, as C++17 definitions without a namespace around them. Needs <stddef.h>, <stdint.h> and <string.h>.
+std::string packing_text(const PackedFormat& format);
 
-/// The definitions of layer_shape, layer_counts and layer_format in a generated transformer, from which it derives the rest.
+/// The definition of layer_format in a generated transformer, from the numbers of its description.
 std::string layer_format_text(const PackedFormat& format);
-std::string layer_format_text(const RegionFormat& format);
-std::string layer_format_text(const TaskFormat& format);
 
 }  // namespace esc::transformer

@@ -12,7 +12,8 @@ namespace esc::transformer {
 // ---------------------------------------------------------------------------------------------------------------------
 // Pattern digests: what a transformer remembers of the pattern that its kernel was made for. Panels are taken in groups
 // of equally many, at most 1,024 groups, and each group has a hash over its (column, mask) pairs in order and its
-// number of non-zeros. A shape says how many rows and panels there are. Values do not matter, except that a zero is not a non-zero.
+// number of non-zeros. A shape says how many rows and panels there are. Values do not matter, except that a zero is not
+// a non-zero.
 // ---------------------------------------------------------------------------------------------------------------------
 
 inline constexpr int64_t max_pattern_groups = 1024;

@@ -18,7 +18,6 @@ struct Length {
 /// The lengths that occur, descending. Very many different ones are taken in steps, which keeps the search below short.
 std::vector<Length> lengths_of(const std::vector<std::uint64_t>& panel_columns) {
   constexpr std::uint64_t most_lengths = 512;
-  const auto quads_of = [](std::uint64_t columns) { return round_up(columns, quad_columns) / quad_columns; };
   const std::uint64_t most = quads_of(*std::ranges::max_element(panel_columns));
   const std::uint64_t step = 1 + most / most_lengths;
   std::map<std::uint64_t, std::uint64_t, std::greater<>> panels;
@@ -91,7 +90,8 @@ RegionCounts with_every_column(const RegionShape& shape, RegionCounts counts) {
   std::ranges::fill(counts.classes, RegionClass{});
   counts.every_column = true;
   counts.class_count = 1;
-  counts.classes[0] = {shape.all_quads(), static_cast<std::uint32_t>(shape.panels())};
+  counts.classes[0] = {static_cast<std::uint32_t>(quads_of(static_cast<std::uint64_t>(shape.columns))),
+                       static_cast<std::uint32_t>(shape.panels())};
   return counts;
 }
 

@@ -3,7 +3,7 @@
 // The packed format of regions: what is stored where. As in packed_bytes.h, the text between the markers is part of the
 // generated transformers of kernels that read it.
 
-#include "transformer/packed_bytes.h"
+#include "transformer/description.h"
 
 namespace esc::transformer {
 // [packing text begins]
@@ -11,9 +11,9 @@ namespace esc::transformer {
 // ---------------------------------------------------------------------------------------------------------------------
 // The packed format of regions.
 //
-// A row panel is `height` consecutive rows; rows that the last panel lacks count as zero. The columns of a panel are
-// those in which any of its rows is non-zero, ascending; a row that is zero there has an explicit zero. Four columns
-// are a quad; what the last quad of a panel lacks repeats its last column, with zeros for values.
+// The columns of a panel are those in which any of its rows is non-zero, ascending; a row that is zero there has an
+// explicit zero. Four columns are a quad; what the last quad of a panel lacks repeats its last column, with zeros for
+// values.
 //
 // Panels of about the same length are a class, and all panels of a class are stored with the quads of its longest: the
 // address of a panel follows from its place and a few constants, without reading anything. The longest class stands
@@ -31,45 +31,35 @@ namespace esc::transformer {
 // of a panel has the columns 4 * q .. 4 * q + 3. What lies between the sections is zero.
 // ---------------------------------------------------------------------------------------------------------------------
 
-inline constexpr uint32_t region_format_version = 2;
 inline constexpr uint32_t values_alignment = 128;  ///< asynchronous copies want equal places modulo 128
 inline constexpr uint32_t quad_columns = 4;
 inline constexpr uint32_t max_region_classes = 8;
 
-/// What is decided before the non-zeros are looked at.
-struct RegionShape {
-  int64_t rows = 0;
-  int64_t columns = 0;
-  uint32_t height = 0;        ///< rows of a panel (the paper's UFi), 1 to max_height
-  uint32_t warp_panels = 0;   ///< panels of a set
-  uint32_t block_panels = 0;  ///< panels of a thread block, a multiple of warp_panels
-  ScalarType element = ScalarType::f32;
+/// How a matrix is cut into regions.
+struct RegionCut {
+  uint32_t height = 1;        ///< rows of a panel (the paper's UFi)
+  uint32_t warp_panels = 1;   ///< panels of a set
+  uint32_t block_panels = 1;  ///< panels of a thread block
 
-  constexpr int64_t panels() const { return (rows + height - 1) / height; }
-  constexpr int64_t first_row(int64_t panel) const { return panel * height; }
-  constexpr uint32_t rows_in(int64_t panel) const {
-    const int64_t left = rows - first_row(panel);
-    return left < height ? static_cast<uint32_t>(left) : height;
-  }
   constexpr uint32_t block_sets() const { return block_panels / warp_panels; }
-  /// Quads of a panel that is stored with every column.
-  constexpr uint32_t all_quads() const { return static_cast<uint32_t>((columns + quad_columns - 1) / quad_columns); }
+  template <typename Visit>
+  constexpr void visit_cut(const Visit& visit) {
+    visit("height", height, between(1, max_height));
+    visit("warp_panels", warp_panels, power_of_two(32));
+    visit("block_panels", block_panels, multiple_of(warp_panels, 65536));
+  }
 };
 
-constexpr bool operator==(const RegionShape& a, const RegionShape& b) {
-  return a.rows == b.rows && a.columns == b.columns && a.height == b.height && a.warp_panels == b.warp_panels &&
-         a.block_panels == b.block_panels && a.element == b.element;
-}
+using RegionShape = Shape<RegionCut>;
+
+/// Quads that so many columns fill.
+constexpr uint64_t quads_of(uint64_t columns) { return (columns + quad_columns - 1) / quad_columns; }
 
 /// Panels that are stored with equally many quads.
 struct RegionClass {
   uint32_t quads;  ///< of each panel
   uint32_t panels;
 };
-
-constexpr bool operator==(const RegionClass& a, const RegionClass& b) {
-  return a.quads == b.quads && a.panels == b.panels;
-}
 
 /// How much there is in all panels.
 struct RegionCounts {
@@ -78,23 +68,29 @@ struct RegionCounts {
   bool every_column = false;                     ///< whether panels are stored with every column of the matrix
   uint32_t class_count = 0;                      ///< 1 to max_region_classes
   RegionClass classes[max_region_classes] = {};  ///< quads descend
+
+  template <typename Visit>
+  constexpr void visit(const RegionShape& shape, const Visit& visit) {
+    visit("nonzeros", nonzeros, between(0, max_count));
+    visit("panel_columns", columns, between(0, nonzeros));
+    visit("every_column", every_column, between(0, 1));
+    visit("class_count", class_count, between(1, max_region_classes));
+    uint64_t left = static_cast<uint64_t>(shape.panels());
+    for (uint32_t number = 0; number < class_count; ++number) {
+      RegionClass& one = classes[number];
+      visit("quads of a class", one.quads, between(0, quads_of(static_cast<uint64_t>(shape.columns))));
+      const uint64_t most = max_count / (one.quads + uint64_t{1});
+      visit("panels of a class", one.panels, between(number + 1 == class_count ? left : 1, left < most ? left : most));
+      left -= one.panels;
+    }
+  }
 };
 
-constexpr bool operator==(const RegionCounts& a, const RegionCounts& b) {
-  bool equal = a.nonzeros == b.nonzeros && a.columns == b.columns && a.every_column == b.every_column &&
-               a.class_count == b.class_count;
-  for (uint32_t number = 0; number < max_region_classes; ++number) {
-    equal = equal && a.classes[number] == b.classes[number];
-  }
-  return equal;
-}
-
-constexpr uint64_t round_up(uint64_t value, uint64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
-
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
-struct RegionFormat {
-  RegionShape shape;
-  RegionCounts counts;
+struct RegionFormat : Description<RegionCut, RegionCounts> {
+  static constexpr char magic[9] = "ESCREGN\x1a";
+  static constexpr uint32_t version = 3;
+
   ScalarType column = ScalarType::u16;
   ScalarType number = ScalarType::u16;
   uint64_t first_set[max_region_classes + 1] = {};   ///< of each class; behind the last one, the sets there are
@@ -141,10 +137,6 @@ struct RegionFormat {
   constexpr uint64_t number_of(uint64_t place) const { return numbers_at + place * size_of(number); }
 };
 
-constexpr bool operator==(const RegionFormat& a, const RegionFormat& b) {
-  return a.shape == b.shape && a.counts == b.counts && a.bytes == b.bytes;
-}
-
 /// The format that a matrix of this shape and with these counts has.
 constexpr RegionFormat describe(const RegionShape& shape, const RegionCounts& counts) {
   RegionFormat format;
@@ -163,78 +155,6 @@ constexpr RegionFormat describe(const RegionShape& shape, const RegionCounts& co
   format.numbers_at = format.values_of(format.quads());
   format.bytes = round_up(format.number_of(format.has_numbers() ? format.block_places() : 0), 8);
   return format;
-}
-
-/// The first 256 bytes of a packed matrix.
-struct RegionHeader {
-  unsigned char magic[8];
-  uint32_t version;
-  uint32_t header_bytes;
-  uint64_t total_bytes;
-  uint64_t rows;
-  uint64_t columns;
-  uint64_t nonzeros;
-  uint64_t panel_columns;
-  uint32_t height;
-  uint32_t warp_panels;
-  uint32_t block_panels;
-  uint32_t every_column;  ///< 0 or 1
-  uint32_t column_type;
-  uint32_t number_type;
-  uint32_t element_type;
-  uint32_t class_count;
-  RegionClass classes[max_region_classes];
-  uint64_t payload_checksum;  ///< of everything after the header
-  unsigned char reserved[88];
-  uint64_t header_checksum;  ///< of the bytes before it
-};
-static_assert(sizeof(RegionHeader) == header_bytes, "the header has 256 bytes and no padding of the compiler's");
-
-inline constexpr char region_magic_text[9] = "ESCREGN\x1a";
-
-/// Every field of the header in order, without a gap.
-inline constexpr HeaderField region_header_fields[] = {
-    {"magic", offsetof(RegionHeader, magic), 8},
-    {"version", offsetof(RegionHeader, version), 4},
-    {"header_bytes", offsetof(RegionHeader, header_bytes), 4},
-    {"total_bytes", offsetof(RegionHeader, total_bytes), 8},
-    {"rows", offsetof(RegionHeader, rows), 8},
-    {"columns", offsetof(RegionHeader, columns), 8},
-    {"nonzeros", offsetof(RegionHeader, nonzeros), 8},
-    {"panel_columns", offsetof(RegionHeader, panel_columns), 8},
-    {"height", offsetof(RegionHeader, height), 4},
-    {"warp_panels", offsetof(RegionHeader, warp_panels), 4},
-    {"block_panels", offsetof(RegionHeader, block_panels), 4},
-    {"every_column", offsetof(RegionHeader, every_column), 4},
-    {"column_type", offsetof(RegionHeader, column_type), 4},
-    {"number_type", offsetof(RegionHeader, number_type), 4},
-    {"element_type", offsetof(RegionHeader, element_type), 4},
-    {"class_count", offsetof(RegionHeader, class_count), 4},
-    {"classes", offsetof(RegionHeader, classes), sizeof(RegionHeader::classes)},
-    {"payload_checksum", offsetof(RegionHeader, payload_checksum), 8},
-    {"reserved", offsetof(RegionHeader, reserved), 88},
-    {"header_checksum", offsetof(RegionHeader, header_checksum), 8},
-};
-
-/// The header of a matrix of this format whose payload has this checksum.
-inline RegionHeader make_header(const RegionFormat& format, uint64_t payload_checksum) {
-  auto header = begin_header<RegionHeader>(region_magic_text, region_format_version, format);
-  header.panel_columns = format.counts.columns;
-  header.height = format.shape.height;
-  header.warp_panels = format.shape.warp_panels;
-  header.block_panels = format.shape.block_panels;
-  header.every_column = format.counts.every_column ? 1 : 0;
-  header.column_type = static_cast<uint32_t>(format.column);
-  header.number_type = static_cast<uint32_t>(format.number);
-  header.element_type = static_cast<uint32_t>(format.shape.element);
-  header.class_count = format.counts.class_count;
-  memcpy(header.classes, format.counts.classes, sizeof header.classes);
-  return end_header(header, payload_checksum);
-}
-
-/// The first field in which two headers differ, or null.
-inline const HeaderField* first_difference(const RegionHeader& a, const RegionHeader& b) {
-  return first_difference(region_header_fields, &a, &b);
 }
 
 // [packing text ends]

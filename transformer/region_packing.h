@@ -36,7 +36,8 @@ struct PanelPlaces {
 
   /// The place of the next panel; behind all places when the format has none for it.
   constexpr uint64_t take(const RegionFormat& format, const PanelCounts& panel) {
-    const uint32_t number = format.class_of_columns(format.counts.every_column ? format.shape.columns : panel.columns);
+    const uint32_t number = format.class_of_columns(
+        format.counts.every_column ? static_cast<uint64_t>(format.shape.columns) : panel.columns);
     if (number == format.counts.class_count || found.classes[number].panels == format.counts.classes[number].panels) {
       return format.block_places();
     }

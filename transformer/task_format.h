@@ -3,7 +3,7 @@
 // The packed format of tasks: what is stored where. As in packed_bytes.h, the text between the markers is part of the
 // generated transformers of kernels that read it.
 
-#include "transformer/packed_bytes.h"
+#include "transformer/description.h"
 
 namespace esc::transformer {
 // [packing text begins]
@@ -30,33 +30,31 @@ namespace esc::transformer {
 // What lies between is zero.
 // ---------------------------------------------------------------------------------------------------------------------
 
-inline constexpr uint32_t task_format_version = 1;
 inline constexpr uint32_t task_bytes = 16;
 inline constexpr uint32_t max_task = 512;
 inline constexpr uint32_t task_classes = 10;       ///< of tasks of up to 2^0 .. 2^9 non-zeros
 inline constexpr uint32_t max_block_tasks = 1024;  ///< of a thread block
 inline constexpr uint32_t split_bit = 0x80000000u;
 
-/// What is decided before the non-zeros are looked at.
-struct TaskShape {
-  int64_t rows = 0;
-  int64_t columns = 0;
-  uint32_t longest = 0;      ///< most non-zeros of a task, a power of two up to max_task
-  uint32_t light = 0;        ///< most non-zeros of a light task, a power of two up to `longest`
-  uint32_t block_heavy = 0;  ///< heavy tasks of a thread block; no block has heavy and light ones
-  uint32_t block_light = 0;  ///< light tasks of a thread block
-  ScalarType element = ScalarType::f32;
+/// How rows are cut into tasks.
+struct TaskCut {
+  uint32_t longest = 128;    ///< most non-zeros of a task
+  uint32_t light = 16;       ///< most non-zeros of a light task
+  uint32_t block_heavy = 1;  ///< heavy tasks of a thread block; no block has heavy and light ones
+  uint32_t block_light = 1;  ///< light tasks of a thread block
 
-  /// For the pattern digests: each row is a panel of its own.
-  constexpr int64_t panels() const { return rows; }
-  constexpr int64_t first_row(int64_t panel) const { return panel; }
-  constexpr uint32_t rows_in(int64_t) const { return 1; }
+  static constexpr uint32_t height = 1;  ///< each row is a panel of its own
+
+  template <typename Visit>
+  constexpr void visit_cut(const Visit& visit) {
+    visit("longest", longest, power_of_two(max_task));
+    visit("light", light, power_of_two(longest));
+    visit("block_heavy", block_heavy, between(1, max_block_tasks));
+    visit("block_light", block_light, between(1, max_block_tasks));
+  }
 };
 
-constexpr bool operator==(const TaskShape& a, const TaskShape& b) {
-  return a.rows == b.rows && a.columns == b.columns && a.longest == b.longest && a.light == b.light &&
-         a.block_heavy == b.block_heavy && a.block_light == b.block_light && a.element == b.element;
-}
+using TaskShape = Shape<TaskCut>;
 
 /// How much there is in all rows.
 struct TaskCounts {
@@ -64,16 +62,22 @@ struct TaskCounts {
   uint64_t tasks = 0;
   uint64_t heavy = 0;  ///< of the tasks
   uint64_t split_rows = 0;
+
+  template <typename Visit>
+  constexpr void visit(const TaskShape& shape, const Visit& visit) {
+    const uint64_t rows = static_cast<uint64_t>(shape.rows);
+    visit("nonzeros", nonzeros, between(0, max_count));
+    visit("tasks", tasks, between(rows, max_count));
+    visit("heavy", heavy, between(0, tasks));
+    visit("split_rows", split_rows, between(0, rows));
+  }
 };
 
-constexpr bool operator==(const TaskCounts& a, const TaskCounts& b) {
-  return a.nonzeros == b.nonzeros && a.tasks == b.tasks && a.heavy == b.heavy && a.split_rows == b.split_rows;
-}
-
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
-struct TaskFormat {
-  TaskShape shape;
-  TaskCounts counts;
+struct TaskFormat : Description<TaskCut, TaskCounts> {
+  static constexpr char magic[9] = "ESCTASK\x1a";
+  static constexpr uint32_t version = 2;
+
   uint64_t split_rows_at = 0;
   uint64_t pairs_at = 0;
   uint64_t bytes = 0;  ///< of the whole, header included
@@ -93,89 +97,15 @@ struct TaskFormat {
   }
 };
 
-constexpr bool operator==(const TaskFormat& a, const TaskFormat& b) {
-  return a.shape == b.shape && a.counts == b.counts && a.split_rows_at == b.split_rows_at && a.pairs_at == b.pairs_at &&
-         a.bytes == b.bytes;
-}
-
 /// The format that a matrix of this shape and with these counts has.
 constexpr TaskFormat describe(const TaskShape& shape, const TaskCounts& counts) {
   TaskFormat format;
   format.shape = shape;
   format.counts = counts;
-  format.split_rows_at = aligned(format.task_at(counts.tasks));
-  format.pairs_at = aligned(format.split_row_at(counts.split_rows));
+  format.split_rows_at = round_up(format.task_at(counts.tasks), section_alignment);
+  format.pairs_at = round_up(format.split_row_at(counts.split_rows), section_alignment);
   format.bytes = format.pair_at(counts.nonzeros);
   return format;
-}
-
-/// The first 256 bytes of a packed matrix.
-struct TaskHeader {
-  unsigned char magic[8];
-  uint32_t version;
-  uint32_t header_bytes;
-  uint64_t total_bytes;
-  uint64_t rows;
-  uint64_t columns;
-  uint64_t nonzeros;
-  uint64_t tasks;
-  uint64_t heavy;
-  uint64_t split_rows;
-  uint32_t longest;
-  uint32_t light;
-  uint32_t block_heavy;
-  uint32_t block_light;
-  uint32_t column_type;
-  uint32_t element_type;
-  uint64_t payload_checksum;  ///< of everything after the header
-  unsigned char reserved[144];
-  uint64_t header_checksum;  ///< of the bytes before it
-};
-static_assert(sizeof(TaskHeader) == header_bytes, "the header has 256 bytes and no padding of the compiler's");
-
-inline constexpr char task_magic_text[9] = "ESCTASK\x1a";
-
-/// Every field of the header in order, without a gap.
-inline constexpr HeaderField task_header_fields[] = {
-    {"magic", offsetof(TaskHeader, magic), 8},
-    {"version", offsetof(TaskHeader, version), 4},
-    {"header_bytes", offsetof(TaskHeader, header_bytes), 4},
-    {"total_bytes", offsetof(TaskHeader, total_bytes), 8},
-    {"rows", offsetof(TaskHeader, rows), 8},
-    {"columns", offsetof(TaskHeader, columns), 8},
-    {"nonzeros", offsetof(TaskHeader, nonzeros), 8},
-    {"tasks", offsetof(TaskHeader, tasks), 8},
-    {"heavy", offsetof(TaskHeader, heavy), 8},
-    {"split_rows", offsetof(TaskHeader, split_rows), 8},
-    {"longest", offsetof(TaskHeader, longest), 4},
-    {"light", offsetof(TaskHeader, light), 4},
-    {"block_heavy", offsetof(TaskHeader, block_heavy), 4},
-    {"block_light", offsetof(TaskHeader, block_light), 4},
-    {"column_type", offsetof(TaskHeader, column_type), 4},
-    {"element_type", offsetof(TaskHeader, element_type), 4},
-    {"payload_checksum", offsetof(TaskHeader, payload_checksum), 8},
-    {"reserved", offsetof(TaskHeader, reserved), 144},
-    {"header_checksum", offsetof(TaskHeader, header_checksum), 8},
-};
-
-/// The header of a matrix of this format whose payload has this checksum.
-inline TaskHeader make_header(const TaskFormat& format, uint64_t payload_checksum) {
-  auto header = begin_header<TaskHeader>(task_magic_text, task_format_version, format);
-  header.tasks = format.counts.tasks;
-  header.heavy = format.counts.heavy;
-  header.split_rows = format.counts.split_rows;
-  header.longest = format.shape.longest;
-  header.light = format.shape.light;
-  header.block_heavy = format.shape.block_heavy;
-  header.block_light = format.shape.block_light;
-  header.column_type = static_cast<uint32_t>(ScalarType::u32);
-  header.element_type = static_cast<uint32_t>(format.shape.element);
-  return end_header(header, payload_checksum);
-}
-
-/// The first field in which two headers differ, or null.
-inline const HeaderField* first_difference(const TaskHeader& a, const TaskHeader& b) {
-  return first_difference(task_header_fields, &a, &b);
 }
 
 // [packing text ends]

@@ -162,7 +162,7 @@ bool pack_serially(const Source& source, const TaskFormat& format, void* packed)
   for (int64_t row = 0; row < format.shape.rows; ++row) {
     classes.add_row(count_row(source, row), format.shape);
   }
-  if (!(classes.counts(format.shape) == format.counts)) {
+  if (!(describe(format.shape, classes.counts(format.shape)) == format)) {
     return false;
   }
   TaskPlaces places = TaskPlaces::first(classes);

@@ -5,8 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "transformer/format_error.h"
 #include "transformer/matrix_view.h"
-#include "transformer/packed_format.h"
+#include "transformer/packed.h"
 
 namespace esc::transformer {
 
@@ -23,12 +24,12 @@ struct CsrMatrix {
   bool operator==(const CsrMatrix&) const = default;
 };
 
-/// The format of a packed matrix, from bytes that nobody vouches for. Everything that the header says is checked, the
-/// sections are not read. Throws FormatError.
+/// The format of a packed matrix, from bytes that nobody vouches for. Everything that the header says is checked, what
+/// stands behind it is not read. Throws FormatError.
 PackedFormat read_format(std::span<const std::byte> packed);
 
 /// The matrix that was packed, exactly. Every byte is checked: what comes back packs to the same bytes again. Throws
-/// FormatError. Time O(bytes), and a sort of the columns of each panel.
+/// FormatError. Time and room as for packing, and a sort of the non-zeros.
 CsrMatrix unpack(std::span<const std::byte> packed);
 
 }  // namespace esc::transformer

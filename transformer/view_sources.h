@@ -22,15 +22,14 @@ struct StoredRows {
   }
 };
 
-inline DenseRows<double> rows_of(const DenseView& matrix) { return {matrix.values, matrix.lda, matrix.columns}; }
 inline CsrRows<std::int64_t, double> rows_of(const CsrView& matrix) {
   return {matrix.offsets.data(), matrix.column_of.data(), matrix.values.data()};
 }
 
 /// Calls use(source) with the view as the packing text reads it.
-template <typename View, typename Use>
-decltype(auto) with_source(const View& matrix, Use&& use) {
-  using Rows = decltype(rows_of(matrix));
+template <typename Use>
+decltype(auto) with_source(const CsrView& matrix, Use&& use) {
+  using Rows = CsrRows<std::int64_t, double>;
   return matrix.element == ScalarType::f64 ? use(StoredRows<double, Rows>{rows_of(matrix)})
                                            : use(StoredRows<float, Rows>{rows_of(matrix)});
 }

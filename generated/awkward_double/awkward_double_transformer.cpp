@@ -60,9 +60,8 @@ constexpr const char* c_name(ScalarType type) {
   return "void";
 }
 
-/// Bytes up to the next section.
-constexpr uint64_t aligned(uint64_t bytes) {
-  return (bytes + section_alignment - 1) / section_alignment * section_alignment;
+constexpr uint64_t round_up(uint64_t value, uint64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
 }
 
 /// One step of the checksum and of the pattern digests: for either argument fixed, one-to-one in the other.
@@ -95,32 +94,143 @@ inline uint64_t checksum(const void* data, uint64_t bytes) {
   return hash ^ (hash >> 32);
 }
 
-/// A field of a header: for messages, and to tell where two headers differ.
-struct HeaderField {
-  const char* name;
-  size_t offset;
-  size_t bytes;
+// ---------------------------------------------------------------------------------------------------------------------
+// Descriptions. A format follows from a few numbers. They are listed once, in `visit` of the shape and of the counts,
+// which names each and says what it may be; the header, comparisons, the numbers of a layer in its generated
+// transformer, and the checks of files and of callers all go through that list.
+//
+//   visit(name, number, rule)   for each number in order; a rule may depend on the numbers before it
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// What a number may be.
+struct Rule {
+  uint64_t lowest;
+  uint64_t highest;
+  uint64_t divisor;  ///< of every allowed number
+  bool power_of_two;
+
+  constexpr bool allows(uint64_t number) const {
+    return lowest <= number && number <= highest && number % divisor == 0 &&
+           (!power_of_two || (number & (number - 1)) == 0);
+  }
 };
 
-/// A header with what all formats say in the same fields; the rest is zero.
-template <typename Header, typename Format>
-Header begin_header(const char (&magic)[9], uint32_t version, const Format& format) {
-  Header header;
-  memset(&header, 0, sizeof header);
-  memcpy(header.magic, magic, sizeof header.magic);
-  header.version = version;
-  header.header_bytes = header_bytes;
-  header.total_bytes = format.bytes;
-  header.rows = static_cast<uint64_t>(format.shape.rows);
-  header.columns = static_cast<uint64_t>(format.shape.columns);
-  header.nonzeros = format.counts.nonzeros;
-  return header;
+constexpr Rule between(uint64_t lowest, uint64_t highest) { return {lowest, highest, 1, false}; }
+constexpr Rule multiple_of(uint64_t divisor, uint64_t highest) {
+  return {divisor, highest, divisor, false};
+}
+constexpr Rule power_of_two(uint64_t highest) { return {1, highest, 1, true}; }
+
+inline constexpr uint64_t max_size = 0x7fffffff;  ///< rows or columns of a matrix
+inline constexpr uint64_t max_count = uint64_t{1}
+                                      << 48;  ///< of anything, so that no number of bytes overflows
+inline constexpr uint32_t max_numbers = 27;   ///< of a description
+
+/// What is decided before the non-zeros are looked at: A is rows x columns, and Cut says how it is cut. A row panel is
+/// `height` consecutive rows; rows that the last panel lacks count as zero.
+template <typename Cut>
+struct Shape : Cut {
+  int64_t rows = 0;
+  int64_t columns = 0;
+  ScalarType element = ScalarType::f32;
+
+  constexpr int64_t panels() const { return (rows + this->height - 1) / this->height; }
+  constexpr int64_t first_row(int64_t panel) const { return panel * this->height; }
+  constexpr uint32_t rows_in(int64_t panel) const {
+    const int64_t left = rows - first_row(panel);
+    return left < this->height ? static_cast<uint32_t>(left) : this->height;
+  }
+  template <typename Visit>
+  constexpr void visit(const Visit& visit) {
+    visit("rows", rows, between(1, max_size));
+    visit("columns", columns, between(1, max_size));
+    visit("element", element,
+          between(static_cast<uint64_t>(ScalarType::f32), static_cast<uint64_t>(ScalarType::f64)));
+    this->visit_cut(visit);
+  }
+};
+
+/// All that a format follows from; `describe(shape, counts)` gives the format.
+template <typename Cut, typename Counts>
+struct Description {
+  Shape<Cut> shape;
+  Counts counts;
+
+  template <typename Visit>
+  constexpr void visit(const Visit& visit) {
+    shape.visit(visit);
+    counts.visit(shape, visit);
+  }
+};
+
+/// The numbers of a description in order, then zeros.
+struct Numbers {
+  uint64_t values[max_numbers] = {};
+};
+
+template <typename Cut, typename Counts>
+constexpr Numbers numbers_of(Description<Cut, Counts> description) {
+  Numbers numbers;
+  uint32_t next = 0;
+  description.visit([&](const char*, const auto& number, const Rule&) {
+    numbers.values[next++] = static_cast<uint64_t>(number);
+  });
+  return numbers;
 }
 
-/// The finished header: with the checksum of everything after it, and its own.
-template <typename Header>
-Header end_header(Header header, uint64_t payload_checksum) {
+template <typename Number>
+constexpr void assign(Number& number, uint64_t value) {
+  number = static_cast<Number>(value);
+}
+
+/// The format with these numbers.
+template <typename Format, size_t count>
+constexpr Format format_of(const uint64_t (&numbers)[count]) {
+  Format format;
+  uint32_t next = 0;
+  format.visit([&](const char*, auto& number, const Rule&) { assign(number, numbers[next++]); });
+  return describe(format.shape, format.counts);
+}
+
+template <typename Cut, typename Counts>
+constexpr bool operator==(const Description<Cut, Counts>& a, const Description<Cut, Counts>& b) {
+  const Numbers of_a = numbers_of(a);
+  const Numbers of_b = numbers_of(b);
+  for (uint32_t i = 0; i < max_numbers; ++i) {
+    if (of_a.values[i] != of_b.values[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The header, the first 256 bytes of a packed matrix of any format. Everything is little-endian, and the same bytes are
+// the file, the host buffer and the device buffer.
+// ---------------------------------------------------------------------------------------------------------------------
+
+struct Header {
+  unsigned char magic[8] = {};
+  uint32_t version = 0;
+  uint32_t header_bytes = 0;
+  uint64_t total_bytes = 0;
+  uint64_t payload_checksum = 0;  ///< of everything after the header
+  Numbers numbers;                ///< of the description
+  uint64_t header_checksum = 0;   ///< of the bytes before it
+};
+static_assert(sizeof(Header) == header_bytes,
+              "the header has 256 bytes and no padding of the compiler's");
+
+/// The header of a matrix of this format whose payload has this checksum.
+template <typename Format>
+Header make_header(const Format& format, uint64_t payload_checksum) {
+  Header header;
+  memcpy(header.magic, Format::magic, sizeof header.magic);
+  header.version = Format::version;
+  header.header_bytes = header_bytes;
+  header.total_bytes = format.bytes;
   header.payload_checksum = payload_checksum;
+  header.numbers = numbers_of(format);
   header.header_checksum = checksum(&header, offsetof(Header, header_checksum));
   return header;
 }
@@ -128,30 +238,37 @@ Header end_header(Header header, uint64_t payload_checksum) {
 /// Writes the header in front of a payload that is complete.
 template <typename Format>
 void write_header(const Format& format, unsigned char* packed) {
-  const auto header =
+  const Header header =
       make_header(format, checksum(packed + header_bytes, format.bytes - header_bytes));
   memcpy(packed, &header, sizeof header);
 }
 
-/// The first of the fields in which two headers, both of header_bytes bytes, differ, or null.
-template <size_t count>
-const HeaderField* first_difference(const HeaderField (&fields)[count], const void* a,
-                                    const void* b) {
-  for (const HeaderField& field : fields) {
-    if (memcmp(static_cast<const unsigned char*>(a) + field.offset,
-               static_cast<const unsigned char*>(b) + field.offset, field.bytes) != 0) {
-      return &field;
+/// The first field in which a header, whatever its payload, is not that of the format, or null.
+template <typename Format>
+const char* first_difference(const Header& header, Format format) {
+  const Header expected = make_header(format, header.payload_checksum);
+  const char* difference = memcmp(header.magic, expected.magic, sizeof header.magic) != 0 ? "magic"
+                           : header.version != expected.version           ? "version"
+                           : header.header_bytes != expected.header_bytes ? "header_bytes"
+                           : header.total_bytes != expected.total_bytes   ? "total_bytes"
+                                                                          : nullptr;
+  uint32_t next = 0;
+  format.visit([&](const char* name, const auto&, const Rule&) {
+    if (difference == nullptr && header.numbers.values[next] != expected.numbers.values[next]) {
+      difference = name;
     }
-  }
-  return nullptr;
+    ++next;
+  });
+  const bool equal = memcmp(&header, &expected, sizeof header) == 0;
+  return difference != nullptr || equal ? difference : "reserved";
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The packed format of regions.
 //
-// A row panel is `height` consecutive rows; rows that the last panel lacks count as zero. The columns of a panel are
-// those in which any of its rows is non-zero, ascending; a row that is zero there has an explicit zero. Four columns
-// are a quad; what the last quad of a panel lacks repeats its last column, with zeros for values.
+// The columns of a panel are those in which any of its rows is non-zero, ascending; a row that is zero there has an
+// explicit zero. Four columns are a quad; what the last quad of a panel lacks repeats its last column, with zeros for
+// values.
 //
 // Panels of about the same length are a class, and all panels of a class are stored with the quads of its longest: the
 // address of a panel follows from its place and a few constants, without reading anything. The longest class stands
@@ -169,38 +286,31 @@ const HeaderField* first_difference(const HeaderField (&fields)[count], const vo
 // of a panel has the columns 4 * q .. 4 * q + 3. What lies between the sections is zero.
 // ---------------------------------------------------------------------------------------------------------------------
 
-inline constexpr uint32_t region_format_version = 2;
 inline constexpr uint32_t values_alignment =
     128;  ///< asynchronous copies want equal places modulo 128
 inline constexpr uint32_t quad_columns = 4;
 inline constexpr uint32_t max_region_classes = 8;
 
-/// What is decided before the non-zeros are looked at.
-struct RegionShape {
-  int64_t rows = 0;
-  int64_t columns = 0;
-  uint32_t height = 0;        ///< rows of a panel (the paper's UFi), 1 to max_height
-  uint32_t warp_panels = 0;   ///< panels of a set
-  uint32_t block_panels = 0;  ///< panels of a thread block, a multiple of warp_panels
-  ScalarType element = ScalarType::f32;
+/// How a matrix is cut into regions.
+struct RegionCut {
+  uint32_t height = 1;        ///< rows of a panel (the paper's UFi)
+  uint32_t warp_panels = 1;   ///< panels of a set
+  uint32_t block_panels = 1;  ///< panels of a thread block
 
-  constexpr int64_t panels() const { return (rows + height - 1) / height; }
-  constexpr int64_t first_row(int64_t panel) const { return panel * height; }
-  constexpr uint32_t rows_in(int64_t panel) const {
-    const int64_t left = rows - first_row(panel);
-    return left < height ? static_cast<uint32_t>(left) : height;
-  }
   constexpr uint32_t block_sets() const { return block_panels / warp_panels; }
-  /// Quads of a panel that is stored with every column.
-  constexpr uint32_t all_quads() const {
-    return static_cast<uint32_t>((columns + quad_columns - 1) / quad_columns);
+  template <typename Visit>
+  constexpr void visit_cut(const Visit& visit) {
+    visit("height", height, between(1, max_height));
+    visit("warp_panels", warp_panels, power_of_two(32));
+    visit("block_panels", block_panels, multiple_of(warp_panels, 65536));
   }
 };
 
-constexpr bool operator==(const RegionShape& a, const RegionShape& b) {
-  return a.rows == b.rows && a.columns == b.columns && a.height == b.height &&
-         a.warp_panels == b.warp_panels && a.block_panels == b.block_panels &&
-         a.element == b.element;
+using RegionShape = Shape<RegionCut>;
+
+/// Quads that so many columns fill.
+constexpr uint64_t quads_of(uint64_t columns) {
+  return (columns + quad_columns - 1) / quad_columns;
 }
 
 /// Panels that are stored with equally many quads.
@@ -209,10 +319,6 @@ struct RegionClass {
   uint32_t panels;
 };
 
-constexpr bool operator==(const RegionClass& a, const RegionClass& b) {
-  return a.quads == b.quads && a.panels == b.panels;
-}
-
 /// How much there is in all panels.
 struct RegionCounts {
   uint64_t nonzeros = 0;
@@ -220,25 +326,31 @@ struct RegionCounts {
   bool every_column = false;  ///< whether panels are stored with every column of the matrix
   uint32_t class_count = 0;   ///< 1 to max_region_classes
   RegionClass classes[max_region_classes] = {};  ///< quads descend
+
+  template <typename Visit>
+  constexpr void visit(const RegionShape& shape, const Visit& visit) {
+    visit("nonzeros", nonzeros, between(0, max_count));
+    visit("panel_columns", columns, between(0, nonzeros));
+    visit("every_column", every_column, between(0, 1));
+    visit("class_count", class_count, between(1, max_region_classes));
+    uint64_t left = static_cast<uint64_t>(shape.panels());
+    for (uint32_t number = 0; number < class_count; ++number) {
+      RegionClass& one = classes[number];
+      visit("quads of a class", one.quads,
+            between(0, quads_of(static_cast<uint64_t>(shape.columns))));
+      const uint64_t most = max_count / (one.quads + uint64_t{1});
+      visit("panels of a class", one.panels,
+            between(number + 1 == class_count ? left : 1, left < most ? left : most));
+      left -= one.panels;
+    }
+  }
 };
 
-constexpr bool operator==(const RegionCounts& a, const RegionCounts& b) {
-  bool equal = a.nonzeros == b.nonzeros && a.columns == b.columns &&
-               a.every_column == b.every_column && a.class_count == b.class_count;
-  for (uint32_t number = 0; number < max_region_classes; ++number) {
-    equal = equal && a.classes[number] == b.classes[number];
-  }
-  return equal;
-}
-
-constexpr uint64_t round_up(uint64_t value, uint64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
-struct RegionFormat {
-  RegionShape shape;
-  RegionCounts counts;
+struct RegionFormat : Description<RegionCut, RegionCounts> {
+  static constexpr char magic[9] = "ESCREGN\x1a";
+  static constexpr uint32_t version = 3;
+
   ScalarType column = ScalarType::u16;
   ScalarType number = ScalarType::u16;
   uint64_t first_set[max_region_classes + 1] =
@@ -296,10 +408,6 @@ struct RegionFormat {
   }
 };
 
-constexpr bool operator==(const RegionFormat& a, const RegionFormat& b) {
-  return a.shape == b.shape && a.counts == b.counts && a.bytes == b.bytes;
-}
-
 /// The format that a matrix of this shape and with these counts has.
 constexpr RegionFormat describe(const RegionShape& shape, const RegionCounts& counts) {
   RegionFormat format;
@@ -318,79 +426,6 @@ constexpr RegionFormat describe(const RegionShape& shape, const RegionCounts& co
   format.numbers_at = format.values_of(format.quads());
   format.bytes = round_up(format.number_of(format.has_numbers() ? format.block_places() : 0), 8);
   return format;
-}
-
-/// The first 256 bytes of a packed matrix.
-struct RegionHeader {
-  unsigned char magic[8];
-  uint32_t version;
-  uint32_t header_bytes;
-  uint64_t total_bytes;
-  uint64_t rows;
-  uint64_t columns;
-  uint64_t nonzeros;
-  uint64_t panel_columns;
-  uint32_t height;
-  uint32_t warp_panels;
-  uint32_t block_panels;
-  uint32_t every_column;  ///< 0 or 1
-  uint32_t column_type;
-  uint32_t number_type;
-  uint32_t element_type;
-  uint32_t class_count;
-  RegionClass classes[max_region_classes];
-  uint64_t payload_checksum;  ///< of everything after the header
-  unsigned char reserved[88];
-  uint64_t header_checksum;  ///< of the bytes before it
-};
-static_assert(sizeof(RegionHeader) == header_bytes,
-              "the header has 256 bytes and no padding of the compiler's");
-
-inline constexpr char region_magic_text[9] = "ESCREGN\x1a";
-
-/// Every field of the header in order, without a gap.
-inline constexpr HeaderField region_header_fields[] = {
-    {"magic", offsetof(RegionHeader, magic), 8},
-    {"version", offsetof(RegionHeader, version), 4},
-    {"header_bytes", offsetof(RegionHeader, header_bytes), 4},
-    {"total_bytes", offsetof(RegionHeader, total_bytes), 8},
-    {"rows", offsetof(RegionHeader, rows), 8},
-    {"columns", offsetof(RegionHeader, columns), 8},
-    {"nonzeros", offsetof(RegionHeader, nonzeros), 8},
-    {"panel_columns", offsetof(RegionHeader, panel_columns), 8},
-    {"height", offsetof(RegionHeader, height), 4},
-    {"warp_panels", offsetof(RegionHeader, warp_panels), 4},
-    {"block_panels", offsetof(RegionHeader, block_panels), 4},
-    {"every_column", offsetof(RegionHeader, every_column), 4},
-    {"column_type", offsetof(RegionHeader, column_type), 4},
-    {"number_type", offsetof(RegionHeader, number_type), 4},
-    {"element_type", offsetof(RegionHeader, element_type), 4},
-    {"class_count", offsetof(RegionHeader, class_count), 4},
-    {"classes", offsetof(RegionHeader, classes), sizeof(RegionHeader::classes)},
-    {"payload_checksum", offsetof(RegionHeader, payload_checksum), 8},
-    {"reserved", offsetof(RegionHeader, reserved), 88},
-    {"header_checksum", offsetof(RegionHeader, header_checksum), 8},
-};
-
-/// The header of a matrix of this format whose payload has this checksum.
-inline RegionHeader make_header(const RegionFormat& format, uint64_t payload_checksum) {
-  auto header = begin_header<RegionHeader>(region_magic_text, region_format_version, format);
-  header.panel_columns = format.counts.columns;
-  header.height = format.shape.height;
-  header.warp_panels = format.shape.warp_panels;
-  header.block_panels = format.shape.block_panels;
-  header.every_column = format.counts.every_column ? 1 : 0;
-  header.column_type = static_cast<uint32_t>(format.column);
-  header.number_type = static_cast<uint32_t>(format.number);
-  header.element_type = static_cast<uint32_t>(format.shape.element);
-  header.class_count = format.counts.class_count;
-  memcpy(header.classes, format.counts.classes, sizeof header.classes);
-  return end_header(header, payload_checksum);
-}
-
-/// The first field in which two headers differ, or null.
-inline const HeaderField* first_difference(const RegionHeader& a, const RegionHeader& b) {
-  return first_difference(region_header_fields, &a, &b);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -565,8 +600,8 @@ struct PanelPlaces {
 
   /// The place of the next panel; behind all places when the format has none for it.
   constexpr uint64_t take(const RegionFormat& format, const PanelCounts& panel) {
-    const uint32_t number =
-        format.class_of_columns(format.counts.every_column ? format.shape.columns : panel.columns);
+    const uint32_t number = format.class_of_columns(
+        format.counts.every_column ? static_cast<uint64_t>(format.shape.columns) : panel.columns);
     if (number == format.counts.class_count ||
         found.classes[number].panels == format.counts.classes[number].panels) {
       return format.block_places();
@@ -681,7 +716,8 @@ bool pack_serially(const Source& source, const RegionFormat& format, void* packe
 // ---------------------------------------------------------------------------------------------------------------------
 // Pattern digests: what a transformer remembers of the pattern that its kernel was made for. Panels are taken in groups
 // of equally many, at most 1,024 groups, and each group has a hash over its (column, mask) pairs in order and its
-// number of non-zeros. A shape says how many rows and panels there are. Values do not matter, except that a zero is not a non-zero.
+// number of non-zeros. A shape says how many rows and panels there are. Values do not matter, except that a zero is not
+// a non-zero.
 // ---------------------------------------------------------------------------------------------------------------------
 
 inline constexpr int64_t max_pattern_groups = 1024;
@@ -728,27 +764,27 @@ PatternDigest digest_group(const Source& source, const Shape& shape, int64_t gro
 // The matrix that the kernel was made for.
 // ---------------------------------------------------------------------------------------------------------------------
 
-constexpr RegionShape layer_shape = {
-    37,               // rows
-    29,               // columns
-    2,                // rows of a panel
-    2,                // panels of a warp
-    4,                // panels of a block
-    ScalarType::f64,  // values
+constexpr uint64_t layer_numbers[] = {
+    37,   // rows
+    29,   // columns
+    6,    // element
+    2,    // height
+    2,    // warp_panels
+    4,    // block_panels
+    161,  // nonzeros
+    150,  // panel_columns
+    0,    // every_column
+    4,    // class_count
+    5,    // quads of a class
+    4,    // panels of a class
+    3,    // quads of a class
+    6,    // panels of a class
+    2,    // quads of a class
+    4,    // panels of a class
+    1,    // quads of a class
+    5,    // panels of a class
 };
-constexpr RegionCounts layer_counts = {
-    161,    // non-zeros
-    150,    // columns of all panels
-    false,  // whether panels have every column
-    4,      // classes: quads of a panel, panels
-    {
-        {5, 4},
-        {3, 6},
-        {2, 4},
-        {1, 5},
-    },
-};
-constexpr RegionFormat layer_format = describe(layer_shape, layer_counts);
+constexpr RegionFormat layer_format = format_of<RegionFormat>(layer_numbers);
 static_assert(layer_format.bytes == 4136, "the kernel reads a packed matrix of another size");
 
 // Hash and non-zeros of each group of panels.
@@ -761,7 +797,7 @@ constexpr PatternDigest layer_pattern[] = {
     {0xacfbbba553aecc6au, 13}, {0x9c01f126677e71c1u, 1},  {0xa5b0373616af98a7u, 0},
     {0xbf276fc7e9bc3ee8u, 1},
 };
-static_assert(sizeof layer_pattern / sizeof layer_pattern[0] == pattern_groups(layer_shape),
+static_assert(sizeof layer_pattern / sizeof layer_pattern[0] == pattern_groups(layer_format.shape),
               "one digest per group");
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -778,9 +814,10 @@ inline Status refuse(Status status, const char* reason) {
 }
 
 inline Status refuse_group(int64_t group, const PatternDigest& found) {
-  const int64_t first = layer_shape.first_row(group * panels_per_group(layer_shape));
-  const int64_t behind = layer_shape.first_row((group + 1) * panels_per_group(layer_shape));
-  const int64_t last = (behind < layer_shape.rows ? behind : layer_shape.rows) - 1;
+  const int64_t first = layer_format.shape.first_row(group * panels_per_group(layer_format.shape));
+  const int64_t behind =
+      layer_format.shape.first_row((group + 1) * panels_per_group(layer_format.shape));
+  const int64_t last = (behind < layer_format.shape.rows ? behind : layer_format.shape.rows) - 1;
   const unsigned long long expected_nonzeros = layer_pattern[group].nonzeros;
   const unsigned long long found_nonzeros = found.nonzeros;
   snprintf(error_text, sizeof error_text,
@@ -804,8 +841,8 @@ inline Status check_buffer(const void* packed) {
 
 template <typename Source>
 Status pack_layer(const Source& source, void* packed) {
-  for (int64_t group = 0; group < pattern_groups(layer_shape); ++group) {
-    const PatternDigest digest = digest_group(source, layer_shape, group);
+  for (int64_t group = 0; group < pattern_groups(layer_format.shape); ++group) {
+    const PatternDigest digest = digest_group(source, layer_format.shape, group);
     if (!(digest == layer_pattern[group])) {
       return refuse_group(group, digest);
     }
@@ -825,12 +862,12 @@ inline Status check_rows(const CsrRows<int32_t, double>& matrix) {
   if (matrix.offsets[0] != 0) {
     return refuse(bad_argument, "the offsets do not start at 0");
   }
-  const int64_t decreasing = matrix.first_decreasing_row(layer_shape.rows);
+  const int64_t decreasing = matrix.first_decreasing_row(layer_format.shape.rows);
   if (decreasing >= 0) {
     return refuse_row(decreasing, "it ends before it starts");
   }
-  for (int64_t row = 0; row < layer_shape.rows; ++row) {
-    const char* const problem = matrix.column_problem(row, layer_shape.columns);
+  for (int64_t row = 0; row < layer_format.shape.rows; ++row) {
+    const char* const problem = matrix.column_problem(row, layer_format.shape.columns);
     if (problem != nullptr) {
       return refuse_row(row, problem);
     }
@@ -847,15 +884,14 @@ inline Status load_layer(FILE* file, void* packed) {
   if (fgetc(file) != EOF) {
     return refuse(bad_file, "the packed file is too long");
   }
-  RegionHeader found;
+  Header found;
   memcpy(&found, packed, sizeof found);
-  const RegionHeader expected = make_header(layer_format, found.payload_checksum);
-  const HeaderField* const difference = first_difference(found, expected);
+  const char* const difference = first_difference(found, layer_format);
   if (difference != nullptr) {
     snprintf(error_text, sizeof error_text,
              "awkward_double: the packed file is not the one of this kernel, or is damaged: its "
              "header differs in %s",
-             difference->name);
+             difference);
     return bad_file;
   }
   const unsigned char* const payload = static_cast<const unsigned char*>(packed) + header_bytes;
@@ -885,12 +921,12 @@ extern "C" int awkward_double_transform(const double* a, int64_t lda, void* pack
   if (a == nullptr) {
     return refuse(bad_argument, "a is null");
   }
-  if (lda < layer_shape.columns) {
+  if (lda < layer_format.shape.columns) {
     return refuse(bad_argument, "lda is less than 29, the columns of a");
   }
   const Status status = check_buffer(packed);
   return status != done ? status
-                        : pack_layer(DenseRows<double>{a, lda, layer_shape.columns}, packed);
+                        : pack_layer(DenseRows<double>{a, lda, layer_format.shape.columns}, packed);
 }
 
 extern "C" int awkward_double_transform_csr(const int32_t* offsets, const int32_t* columns,
@@ -900,7 +936,7 @@ extern "C" int awkward_double_transform_csr(const int32_t* offsets, const int32_
   if (offsets == nullptr) {
     return refuse(bad_argument, "offsets is null");
   }
-  if (offsets[layer_shape.rows] != 0 && (columns == nullptr || values == nullptr)) {
+  if (offsets[layer_format.shape.rows] != 0 && (columns == nullptr || values == nullptr)) {
     return refuse(bad_argument, "columns or values is null");
   }
   const CsrRows<int32_t, double> matrix = {offsets, columns, values};

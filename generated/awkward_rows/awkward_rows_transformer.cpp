@@ -60,9 +60,8 @@ constexpr const char* c_name(ScalarType type) {
   return "void";
 }
 
-/// Bytes up to the next section.
-constexpr uint64_t aligned(uint64_t bytes) {
-  return (bytes + section_alignment - 1) / section_alignment * section_alignment;
+constexpr uint64_t round_up(uint64_t value, uint64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
 }
 
 /// One step of the checksum and of the pattern digests: for either argument fixed, one-to-one in the other.
@@ -95,32 +94,143 @@ inline uint64_t checksum(const void* data, uint64_t bytes) {
   return hash ^ (hash >> 32);
 }
 
-/// A field of a header: for messages, and to tell where two headers differ.
-struct HeaderField {
-  const char* name;
-  size_t offset;
-  size_t bytes;
+// ---------------------------------------------------------------------------------------------------------------------
+// Descriptions. A format follows from a few numbers. They are listed once, in `visit` of the shape and of the counts,
+// which names each and says what it may be; the header, comparisons, the numbers of a layer in its generated
+// transformer, and the checks of files and of callers all go through that list.
+//
+//   visit(name, number, rule)   for each number in order; a rule may depend on the numbers before it
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// What a number may be.
+struct Rule {
+  uint64_t lowest;
+  uint64_t highest;
+  uint64_t divisor;  ///< of every allowed number
+  bool power_of_two;
+
+  constexpr bool allows(uint64_t number) const {
+    return lowest <= number && number <= highest && number % divisor == 0 &&
+           (!power_of_two || (number & (number - 1)) == 0);
+  }
 };
 
-/// A header with what all formats say in the same fields; the rest is zero.
-template <typename Header, typename Format>
-Header begin_header(const char (&magic)[9], uint32_t version, const Format& format) {
-  Header header;
-  memset(&header, 0, sizeof header);
-  memcpy(header.magic, magic, sizeof header.magic);
-  header.version = version;
-  header.header_bytes = header_bytes;
-  header.total_bytes = format.bytes;
-  header.rows = static_cast<uint64_t>(format.shape.rows);
-  header.columns = static_cast<uint64_t>(format.shape.columns);
-  header.nonzeros = format.counts.nonzeros;
-  return header;
+constexpr Rule between(uint64_t lowest, uint64_t highest) { return {lowest, highest, 1, false}; }
+constexpr Rule multiple_of(uint64_t divisor, uint64_t highest) {
+  return {divisor, highest, divisor, false};
+}
+constexpr Rule power_of_two(uint64_t highest) { return {1, highest, 1, true}; }
+
+inline constexpr uint64_t max_size = 0x7fffffff;  ///< rows or columns of a matrix
+inline constexpr uint64_t max_count = uint64_t{1}
+                                      << 48;  ///< of anything, so that no number of bytes overflows
+inline constexpr uint32_t max_numbers = 27;   ///< of a description
+
+/// What is decided before the non-zeros are looked at: A is rows x columns, and Cut says how it is cut. A row panel is
+/// `height` consecutive rows; rows that the last panel lacks count as zero.
+template <typename Cut>
+struct Shape : Cut {
+  int64_t rows = 0;
+  int64_t columns = 0;
+  ScalarType element = ScalarType::f32;
+
+  constexpr int64_t panels() const { return (rows + this->height - 1) / this->height; }
+  constexpr int64_t first_row(int64_t panel) const { return panel * this->height; }
+  constexpr uint32_t rows_in(int64_t panel) const {
+    const int64_t left = rows - first_row(panel);
+    return left < this->height ? static_cast<uint32_t>(left) : this->height;
+  }
+  template <typename Visit>
+  constexpr void visit(const Visit& visit) {
+    visit("rows", rows, between(1, max_size));
+    visit("columns", columns, between(1, max_size));
+    visit("element", element,
+          between(static_cast<uint64_t>(ScalarType::f32), static_cast<uint64_t>(ScalarType::f64)));
+    this->visit_cut(visit);
+  }
+};
+
+/// All that a format follows from; `describe(shape, counts)` gives the format.
+template <typename Cut, typename Counts>
+struct Description {
+  Shape<Cut> shape;
+  Counts counts;
+
+  template <typename Visit>
+  constexpr void visit(const Visit& visit) {
+    shape.visit(visit);
+    counts.visit(shape, visit);
+  }
+};
+
+/// The numbers of a description in order, then zeros.
+struct Numbers {
+  uint64_t values[max_numbers] = {};
+};
+
+template <typename Cut, typename Counts>
+constexpr Numbers numbers_of(Description<Cut, Counts> description) {
+  Numbers numbers;
+  uint32_t next = 0;
+  description.visit([&](const char*, const auto& number, const Rule&) {
+    numbers.values[next++] = static_cast<uint64_t>(number);
+  });
+  return numbers;
 }
 
-/// The finished header: with the checksum of everything after it, and its own.
-template <typename Header>
-Header end_header(Header header, uint64_t payload_checksum) {
+template <typename Number>
+constexpr void assign(Number& number, uint64_t value) {
+  number = static_cast<Number>(value);
+}
+
+/// The format with these numbers.
+template <typename Format, size_t count>
+constexpr Format format_of(const uint64_t (&numbers)[count]) {
+  Format format;
+  uint32_t next = 0;
+  format.visit([&](const char*, auto& number, const Rule&) { assign(number, numbers[next++]); });
+  return describe(format.shape, format.counts);
+}
+
+template <typename Cut, typename Counts>
+constexpr bool operator==(const Description<Cut, Counts>& a, const Description<Cut, Counts>& b) {
+  const Numbers of_a = numbers_of(a);
+  const Numbers of_b = numbers_of(b);
+  for (uint32_t i = 0; i < max_numbers; ++i) {
+    if (of_a.values[i] != of_b.values[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The header, the first 256 bytes of a packed matrix of any format. Everything is little-endian, and the same bytes are
+// the file, the host buffer and the device buffer.
+// ---------------------------------------------------------------------------------------------------------------------
+
+struct Header {
+  unsigned char magic[8] = {};
+  uint32_t version = 0;
+  uint32_t header_bytes = 0;
+  uint64_t total_bytes = 0;
+  uint64_t payload_checksum = 0;  ///< of everything after the header
+  Numbers numbers;                ///< of the description
+  uint64_t header_checksum = 0;   ///< of the bytes before it
+};
+static_assert(sizeof(Header) == header_bytes,
+              "the header has 256 bytes and no padding of the compiler's");
+
+/// The header of a matrix of this format whose payload has this checksum.
+template <typename Format>
+Header make_header(const Format& format, uint64_t payload_checksum) {
+  Header header;
+  memcpy(header.magic, Format::magic, sizeof header.magic);
+  header.version = Format::version;
+  header.header_bytes = header_bytes;
+  header.total_bytes = format.bytes;
   header.payload_checksum = payload_checksum;
+  header.numbers = numbers_of(format);
   header.header_checksum = checksum(&header, offsetof(Header, header_checksum));
   return header;
 }
@@ -128,22 +238,29 @@ Header end_header(Header header, uint64_t payload_checksum) {
 /// Writes the header in front of a payload that is complete.
 template <typename Format>
 void write_header(const Format& format, unsigned char* packed) {
-  const auto header =
+  const Header header =
       make_header(format, checksum(packed + header_bytes, format.bytes - header_bytes));
   memcpy(packed, &header, sizeof header);
 }
 
-/// The first of the fields in which two headers, both of header_bytes bytes, differ, or null.
-template <size_t count>
-const HeaderField* first_difference(const HeaderField (&fields)[count], const void* a,
-                                    const void* b) {
-  for (const HeaderField& field : fields) {
-    if (memcmp(static_cast<const unsigned char*>(a) + field.offset,
-               static_cast<const unsigned char*>(b) + field.offset, field.bytes) != 0) {
-      return &field;
+/// The first field in which a header, whatever its payload, is not that of the format, or null.
+template <typename Format>
+const char* first_difference(const Header& header, Format format) {
+  const Header expected = make_header(format, header.payload_checksum);
+  const char* difference = memcmp(header.magic, expected.magic, sizeof header.magic) != 0 ? "magic"
+                           : header.version != expected.version           ? "version"
+                           : header.header_bytes != expected.header_bytes ? "header_bytes"
+                           : header.total_bytes != expected.total_bytes   ? "total_bytes"
+                                                                          : nullptr;
+  uint32_t next = 0;
+  format.visit([&](const char* name, const auto&, const Rule&) {
+    if (difference == nullptr && header.numbers.values[next] != expected.numbers.values[next]) {
+      difference = name;
     }
-  }
-  return nullptr;
+    ++next;
+  });
+  const bool equal = memcmp(&header, &expected, sizeof header) == 0;
+  return difference != nullptr || equal ? difference : "reserved";
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -168,34 +285,31 @@ const HeaderField* first_difference(const HeaderField (&fields)[count], const vo
 // What lies between is zero.
 // ---------------------------------------------------------------------------------------------------------------------
 
-inline constexpr uint32_t task_format_version = 1;
 inline constexpr uint32_t task_bytes = 16;
 inline constexpr uint32_t max_task = 512;
 inline constexpr uint32_t task_classes = 10;       ///< of tasks of up to 2^0 .. 2^9 non-zeros
 inline constexpr uint32_t max_block_tasks = 1024;  ///< of a thread block
 inline constexpr uint32_t split_bit = 0x80000000u;
 
-/// What is decided before the non-zeros are looked at.
-struct TaskShape {
-  int64_t rows = 0;
-  int64_t columns = 0;
-  uint32_t longest = 0;      ///< most non-zeros of a task, a power of two up to max_task
-  uint32_t light = 0;        ///< most non-zeros of a light task, a power of two up to `longest`
-  uint32_t block_heavy = 0;  ///< heavy tasks of a thread block; no block has heavy and light ones
-  uint32_t block_light = 0;  ///< light tasks of a thread block
-  ScalarType element = ScalarType::f32;
+/// How rows are cut into tasks.
+struct TaskCut {
+  uint32_t longest = 128;    ///< most non-zeros of a task
+  uint32_t light = 16;       ///< most non-zeros of a light task
+  uint32_t block_heavy = 1;  ///< heavy tasks of a thread block; no block has heavy and light ones
+  uint32_t block_light = 1;  ///< light tasks of a thread block
 
-  /// For the pattern digests: each row is a panel of its own.
-  constexpr int64_t panels() const { return rows; }
-  constexpr int64_t first_row(int64_t panel) const { return panel; }
-  constexpr uint32_t rows_in(int64_t) const { return 1; }
+  static constexpr uint32_t height = 1;  ///< each row is a panel of its own
+
+  template <typename Visit>
+  constexpr void visit_cut(const Visit& visit) {
+    visit("longest", longest, power_of_two(max_task));
+    visit("light", light, power_of_two(longest));
+    visit("block_heavy", block_heavy, between(1, max_block_tasks));
+    visit("block_light", block_light, between(1, max_block_tasks));
+  }
 };
 
-constexpr bool operator==(const TaskShape& a, const TaskShape& b) {
-  return a.rows == b.rows && a.columns == b.columns && a.longest == b.longest &&
-         a.light == b.light && a.block_heavy == b.block_heavy && a.block_light == b.block_light &&
-         a.element == b.element;
-}
+using TaskShape = Shape<TaskCut>;
 
 /// How much there is in all rows.
 struct TaskCounts {
@@ -203,17 +317,22 @@ struct TaskCounts {
   uint64_t tasks = 0;
   uint64_t heavy = 0;  ///< of the tasks
   uint64_t split_rows = 0;
+
+  template <typename Visit>
+  constexpr void visit(const TaskShape& shape, const Visit& visit) {
+    const uint64_t rows = static_cast<uint64_t>(shape.rows);
+    visit("nonzeros", nonzeros, between(0, max_count));
+    visit("tasks", tasks, between(rows, max_count));
+    visit("heavy", heavy, between(0, tasks));
+    visit("split_rows", split_rows, between(0, rows));
+  }
 };
 
-constexpr bool operator==(const TaskCounts& a, const TaskCounts& b) {
-  return a.nonzeros == b.nonzeros && a.tasks == b.tasks && a.heavy == b.heavy &&
-         a.split_rows == b.split_rows;
-}
-
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
-struct TaskFormat {
-  TaskShape shape;
-  TaskCounts counts;
+struct TaskFormat : Description<TaskCut, TaskCounts> {
+  static constexpr char magic[9] = "ESCTASK\x1a";
+  static constexpr uint32_t version = 2;
+
   uint64_t split_rows_at = 0;
   uint64_t pairs_at = 0;
   uint64_t bytes = 0;  ///< of the whole, header included
@@ -239,90 +358,15 @@ struct TaskFormat {
   }
 };
 
-constexpr bool operator==(const TaskFormat& a, const TaskFormat& b) {
-  return a.shape == b.shape && a.counts == b.counts && a.split_rows_at == b.split_rows_at &&
-         a.pairs_at == b.pairs_at && a.bytes == b.bytes;
-}
-
 /// The format that a matrix of this shape and with these counts has.
 constexpr TaskFormat describe(const TaskShape& shape, const TaskCounts& counts) {
   TaskFormat format;
   format.shape = shape;
   format.counts = counts;
-  format.split_rows_at = aligned(format.task_at(counts.tasks));
-  format.pairs_at = aligned(format.split_row_at(counts.split_rows));
+  format.split_rows_at = round_up(format.task_at(counts.tasks), section_alignment);
+  format.pairs_at = round_up(format.split_row_at(counts.split_rows), section_alignment);
   format.bytes = format.pair_at(counts.nonzeros);
   return format;
-}
-
-/// The first 256 bytes of a packed matrix.
-struct TaskHeader {
-  unsigned char magic[8];
-  uint32_t version;
-  uint32_t header_bytes;
-  uint64_t total_bytes;
-  uint64_t rows;
-  uint64_t columns;
-  uint64_t nonzeros;
-  uint64_t tasks;
-  uint64_t heavy;
-  uint64_t split_rows;
-  uint32_t longest;
-  uint32_t light;
-  uint32_t block_heavy;
-  uint32_t block_light;
-  uint32_t column_type;
-  uint32_t element_type;
-  uint64_t payload_checksum;  ///< of everything after the header
-  unsigned char reserved[144];
-  uint64_t header_checksum;  ///< of the bytes before it
-};
-static_assert(sizeof(TaskHeader) == header_bytes,
-              "the header has 256 bytes and no padding of the compiler's");
-
-inline constexpr char task_magic_text[9] = "ESCTASK\x1a";
-
-/// Every field of the header in order, without a gap.
-inline constexpr HeaderField task_header_fields[] = {
-    {"magic", offsetof(TaskHeader, magic), 8},
-    {"version", offsetof(TaskHeader, version), 4},
-    {"header_bytes", offsetof(TaskHeader, header_bytes), 4},
-    {"total_bytes", offsetof(TaskHeader, total_bytes), 8},
-    {"rows", offsetof(TaskHeader, rows), 8},
-    {"columns", offsetof(TaskHeader, columns), 8},
-    {"nonzeros", offsetof(TaskHeader, nonzeros), 8},
-    {"tasks", offsetof(TaskHeader, tasks), 8},
-    {"heavy", offsetof(TaskHeader, heavy), 8},
-    {"split_rows", offsetof(TaskHeader, split_rows), 8},
-    {"longest", offsetof(TaskHeader, longest), 4},
-    {"light", offsetof(TaskHeader, light), 4},
-    {"block_heavy", offsetof(TaskHeader, block_heavy), 4},
-    {"block_light", offsetof(TaskHeader, block_light), 4},
-    {"column_type", offsetof(TaskHeader, column_type), 4},
-    {"element_type", offsetof(TaskHeader, element_type), 4},
-    {"payload_checksum", offsetof(TaskHeader, payload_checksum), 8},
-    {"reserved", offsetof(TaskHeader, reserved), 144},
-    {"header_checksum", offsetof(TaskHeader, header_checksum), 8},
-};
-
-/// The header of a matrix of this format whose payload has this checksum.
-inline TaskHeader make_header(const TaskFormat& format, uint64_t payload_checksum) {
-  auto header = begin_header<TaskHeader>(task_magic_text, task_format_version, format);
-  header.tasks = format.counts.tasks;
-  header.heavy = format.counts.heavy;
-  header.split_rows = format.counts.split_rows;
-  header.longest = format.shape.longest;
-  header.light = format.shape.light;
-  header.block_heavy = format.shape.block_heavy;
-  header.block_light = format.shape.block_light;
-  header.column_type = static_cast<uint32_t>(ScalarType::u32);
-  header.element_type = static_cast<uint32_t>(format.shape.element);
-  return end_header(header, payload_checksum);
-}
-
-/// The first field in which two headers differ, or null.
-inline const HeaderField* first_difference(const TaskHeader& a, const TaskHeader& b) {
-  return first_difference(task_header_fields, &a, &b);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -623,7 +667,7 @@ bool pack_serially(const Source& source, const TaskFormat& format, void* packed)
   for (int64_t row = 0; row < format.shape.rows; ++row) {
     classes.add_row(count_row(source, row), format.shape);
   }
-  if (!(classes.counts(format.shape) == format.counts)) {
+  if (!(describe(format.shape, classes.counts(format.shape)) == format)) {
     return false;
   }
   TaskPlaces places = TaskPlaces::first(classes);
@@ -638,7 +682,8 @@ bool pack_serially(const Source& source, const TaskFormat& format, void* packed)
 // ---------------------------------------------------------------------------------------------------------------------
 // Pattern digests: what a transformer remembers of the pattern that its kernel was made for. Panels are taken in groups
 // of equally many, at most 1,024 groups, and each group has a hash over its (column, mask) pairs in order and its
-// number of non-zeros. A shape says how many rows and panels there are. Values do not matter, except that a zero is not a non-zero.
+// number of non-zeros. A shape says how many rows and panels there are. Values do not matter, except that a zero is not
+// a non-zero.
 // ---------------------------------------------------------------------------------------------------------------------
 
 inline constexpr int64_t max_pattern_groups = 1024;
@@ -685,22 +730,20 @@ PatternDigest digest_group(const Source& source, const Shape& shape, int64_t gro
 // The matrix that the kernel was made for.
 // ---------------------------------------------------------------------------------------------------------------------
 
-constexpr TaskShape layer_shape = {
-    37,               // rows
-    29,               // columns
-    8,                // longest task
-    2,                // longest light task
-    2,                // heavy tasks of a block
-    16,               // light tasks of a block
-    ScalarType::f32,  // values
-};
-constexpr TaskCounts layer_counts = {
-    161,  // non-zeros
+constexpr uint64_t layer_numbers[] = {
+    37,   // rows
+    29,   // columns
+    5,    // element
+    8,    // longest
+    2,    // light
+    2,    // block_heavy
+    16,   // block_light
+    161,  // nonzeros
     47,   // tasks
-    22,   // heavy tasks
-    10,   // split rows
+    22,   // heavy
+    10,   // split_rows
 };
-constexpr TaskFormat layer_format = describe(layer_shape, layer_counts);
+constexpr TaskFormat layer_format = format_of<TaskFormat>(layer_numbers);
 static_assert(layer_format.bytes == 2568, "the kernel reads a packed matrix of another size");
 
 // Hash and non-zeros of each group of panels.
@@ -719,7 +762,7 @@ constexpr PatternDigest layer_pattern[] = {
     {0xa5b0373616af98a7u, 0},  {0xa5b0373616af98a7u, 0},  {0xa5b0373616af98a7u, 0},
     {0xbf276fc7e9bc3ee8u, 1},
 };
-static_assert(sizeof layer_pattern / sizeof layer_pattern[0] == pattern_groups(layer_shape),
+static_assert(sizeof layer_pattern / sizeof layer_pattern[0] == pattern_groups(layer_format.shape),
               "one digest per group");
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -736,9 +779,10 @@ inline Status refuse(Status status, const char* reason) {
 }
 
 inline Status refuse_group(int64_t group, const PatternDigest& found) {
-  const int64_t first = layer_shape.first_row(group * panels_per_group(layer_shape));
-  const int64_t behind = layer_shape.first_row((group + 1) * panels_per_group(layer_shape));
-  const int64_t last = (behind < layer_shape.rows ? behind : layer_shape.rows) - 1;
+  const int64_t first = layer_format.shape.first_row(group * panels_per_group(layer_format.shape));
+  const int64_t behind =
+      layer_format.shape.first_row((group + 1) * panels_per_group(layer_format.shape));
+  const int64_t last = (behind < layer_format.shape.rows ? behind : layer_format.shape.rows) - 1;
   const unsigned long long expected_nonzeros = layer_pattern[group].nonzeros;
   const unsigned long long found_nonzeros = found.nonzeros;
   snprintf(error_text, sizeof error_text,
@@ -762,8 +806,8 @@ inline Status check_buffer(const void* packed) {
 
 template <typename Source>
 Status pack_layer(const Source& source, void* packed) {
-  for (int64_t group = 0; group < pattern_groups(layer_shape); ++group) {
-    const PatternDigest digest = digest_group(source, layer_shape, group);
+  for (int64_t group = 0; group < pattern_groups(layer_format.shape); ++group) {
+    const PatternDigest digest = digest_group(source, layer_format.shape, group);
     if (!(digest == layer_pattern[group])) {
       return refuse_group(group, digest);
     }
@@ -783,12 +827,12 @@ inline Status check_rows(const CsrRows<int32_t, float>& matrix) {
   if (matrix.offsets[0] != 0) {
     return refuse(bad_argument, "the offsets do not start at 0");
   }
-  const int64_t decreasing = matrix.first_decreasing_row(layer_shape.rows);
+  const int64_t decreasing = matrix.first_decreasing_row(layer_format.shape.rows);
   if (decreasing >= 0) {
     return refuse_row(decreasing, "it ends before it starts");
   }
-  for (int64_t row = 0; row < layer_shape.rows; ++row) {
-    const char* const problem = matrix.column_problem(row, layer_shape.columns);
+  for (int64_t row = 0; row < layer_format.shape.rows; ++row) {
+    const char* const problem = matrix.column_problem(row, layer_format.shape.columns);
     if (problem != nullptr) {
       return refuse_row(row, problem);
     }
@@ -805,15 +849,14 @@ inline Status load_layer(FILE* file, void* packed) {
   if (fgetc(file) != EOF) {
     return refuse(bad_file, "the packed file is too long");
   }
-  TaskHeader found;
+  Header found;
   memcpy(&found, packed, sizeof found);
-  const TaskHeader expected = make_header(layer_format, found.payload_checksum);
-  const HeaderField* const difference = first_difference(found, expected);
+  const char* const difference = first_difference(found, layer_format);
   if (difference != nullptr) {
     snprintf(error_text, sizeof error_text,
              "awkward_rows: the packed file is not the one of this kernel, or is damaged: its "
              "header differs in %s",
-             difference->name);
+             difference);
     return bad_file;
   }
   const unsigned char* const payload = static_cast<const unsigned char*>(packed) + header_bytes;
@@ -843,12 +886,12 @@ extern "C" int awkward_rows_transform(const float* a, int64_t lda, void* packed)
   if (a == nullptr) {
     return refuse(bad_argument, "a is null");
   }
-  if (lda < layer_shape.columns) {
+  if (lda < layer_format.shape.columns) {
     return refuse(bad_argument, "lda is less than 29, the columns of a");
   }
   const Status status = check_buffer(packed);
   return status != done ? status
-                        : pack_layer(DenseRows<float>{a, lda, layer_shape.columns}, packed);
+                        : pack_layer(DenseRows<float>{a, lda, layer_format.shape.columns}, packed);
 }
 
 extern "C" int awkward_rows_transform_csr(const int32_t* offsets, const int32_t* columns,
@@ -858,7 +901,7 @@ extern "C" int awkward_rows_transform_csr(const int32_t* offsets, const int32_t*
   if (offsets == nullptr) {
     return refuse(bad_argument, "offsets is null");
   }
-  if (offsets[layer_shape.rows] != 0 && (columns == nullptr || values == nullptr)) {
+  if (offsets[layer_format.shape.rows] != 0 && (columns == nullptr || values == nullptr)) {
     return refuse(bad_argument, "columns or values is null");
   }
   const CsrRows<int32_t, float> matrix = {offsets, columns, values};

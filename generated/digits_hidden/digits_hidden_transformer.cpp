@@ -60,9 +60,8 @@ constexpr const char* c_name(ScalarType type) {
   return "void";
 }
 
-/// Bytes up to the next section.
-constexpr uint64_t aligned(uint64_t bytes) {
-  return (bytes + section_alignment - 1) / section_alignment * section_alignment;
+constexpr uint64_t round_up(uint64_t value, uint64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
 }
 
 /// One step of the checksum and of the pattern digests: for either argument fixed, one-to-one in the other.
@@ -95,32 +94,143 @@ inline uint64_t checksum(const void* data, uint64_t bytes) {
   return hash ^ (hash >> 32);
 }
 
-/// A field of a header: for messages, and to tell where two headers differ.
-struct HeaderField {
-  const char* name;
-  size_t offset;
-  size_t bytes;
+// ---------------------------------------------------------------------------------------------------------------------
+// Descriptions. A format follows from a few numbers. They are listed once, in `visit` of the shape and of the counts,
+// which names each and says what it may be; the header, comparisons, the numbers of a layer in its generated
+// transformer, and the checks of files and of callers all go through that list.
+//
+//   visit(name, number, rule)   for each number in order; a rule may depend on the numbers before it
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// What a number may be.
+struct Rule {
+  uint64_t lowest;
+  uint64_t highest;
+  uint64_t divisor;  ///< of every allowed number
+  bool power_of_two;
+
+  constexpr bool allows(uint64_t number) const {
+    return lowest <= number && number <= highest && number % divisor == 0 &&
+           (!power_of_two || (number & (number - 1)) == 0);
+  }
 };
 
-/// A header with what all formats say in the same fields; the rest is zero.
-template <typename Header, typename Format>
-Header begin_header(const char (&magic)[9], uint32_t version, const Format& format) {
-  Header header;
-  memset(&header, 0, sizeof header);
-  memcpy(header.magic, magic, sizeof header.magic);
-  header.version = version;
-  header.header_bytes = header_bytes;
-  header.total_bytes = format.bytes;
-  header.rows = static_cast<uint64_t>(format.shape.rows);
-  header.columns = static_cast<uint64_t>(format.shape.columns);
-  header.nonzeros = format.counts.nonzeros;
-  return header;
+constexpr Rule between(uint64_t lowest, uint64_t highest) { return {lowest, highest, 1, false}; }
+constexpr Rule multiple_of(uint64_t divisor, uint64_t highest) {
+  return {divisor, highest, divisor, false};
+}
+constexpr Rule power_of_two(uint64_t highest) { return {1, highest, 1, true}; }
+
+inline constexpr uint64_t max_size = 0x7fffffff;  ///< rows or columns of a matrix
+inline constexpr uint64_t max_count = uint64_t{1}
+                                      << 48;  ///< of anything, so that no number of bytes overflows
+inline constexpr uint32_t max_numbers = 27;   ///< of a description
+
+/// What is decided before the non-zeros are looked at: A is rows x columns, and Cut says how it is cut. A row panel is
+/// `height` consecutive rows; rows that the last panel lacks count as zero.
+template <typename Cut>
+struct Shape : Cut {
+  int64_t rows = 0;
+  int64_t columns = 0;
+  ScalarType element = ScalarType::f32;
+
+  constexpr int64_t panels() const { return (rows + this->height - 1) / this->height; }
+  constexpr int64_t first_row(int64_t panel) const { return panel * this->height; }
+  constexpr uint32_t rows_in(int64_t panel) const {
+    const int64_t left = rows - first_row(panel);
+    return left < this->height ? static_cast<uint32_t>(left) : this->height;
+  }
+  template <typename Visit>
+  constexpr void visit(const Visit& visit) {
+    visit("rows", rows, between(1, max_size));
+    visit("columns", columns, between(1, max_size));
+    visit("element", element,
+          between(static_cast<uint64_t>(ScalarType::f32), static_cast<uint64_t>(ScalarType::f64)));
+    this->visit_cut(visit);
+  }
+};
+
+/// All that a format follows from; `describe(shape, counts)` gives the format.
+template <typename Cut, typename Counts>
+struct Description {
+  Shape<Cut> shape;
+  Counts counts;
+
+  template <typename Visit>
+  constexpr void visit(const Visit& visit) {
+    shape.visit(visit);
+    counts.visit(shape, visit);
+  }
+};
+
+/// The numbers of a description in order, then zeros.
+struct Numbers {
+  uint64_t values[max_numbers] = {};
+};
+
+template <typename Cut, typename Counts>
+constexpr Numbers numbers_of(Description<Cut, Counts> description) {
+  Numbers numbers;
+  uint32_t next = 0;
+  description.visit([&](const char*, const auto& number, const Rule&) {
+    numbers.values[next++] = static_cast<uint64_t>(number);
+  });
+  return numbers;
 }
 
-/// The finished header: with the checksum of everything after it, and its own.
-template <typename Header>
-Header end_header(Header header, uint64_t payload_checksum) {
+template <typename Number>
+constexpr void assign(Number& number, uint64_t value) {
+  number = static_cast<Number>(value);
+}
+
+/// The format with these numbers.
+template <typename Format, size_t count>
+constexpr Format format_of(const uint64_t (&numbers)[count]) {
+  Format format;
+  uint32_t next = 0;
+  format.visit([&](const char*, auto& number, const Rule&) { assign(number, numbers[next++]); });
+  return describe(format.shape, format.counts);
+}
+
+template <typename Cut, typename Counts>
+constexpr bool operator==(const Description<Cut, Counts>& a, const Description<Cut, Counts>& b) {
+  const Numbers of_a = numbers_of(a);
+  const Numbers of_b = numbers_of(b);
+  for (uint32_t i = 0; i < max_numbers; ++i) {
+    if (of_a.values[i] != of_b.values[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The header, the first 256 bytes of a packed matrix of any format. Everything is little-endian, and the same bytes are
+// the file, the host buffer and the device buffer.
+// ---------------------------------------------------------------------------------------------------------------------
+
+struct Header {
+  unsigned char magic[8] = {};
+  uint32_t version = 0;
+  uint32_t header_bytes = 0;
+  uint64_t total_bytes = 0;
+  uint64_t payload_checksum = 0;  ///< of everything after the header
+  Numbers numbers;                ///< of the description
+  uint64_t header_checksum = 0;   ///< of the bytes before it
+};
+static_assert(sizeof(Header) == header_bytes,
+              "the header has 256 bytes and no padding of the compiler's");
+
+/// The header of a matrix of this format whose payload has this checksum.
+template <typename Format>
+Header make_header(const Format& format, uint64_t payload_checksum) {
+  Header header;
+  memcpy(header.magic, Format::magic, sizeof header.magic);
+  header.version = Format::version;
+  header.header_bytes = header_bytes;
+  header.total_bytes = format.bytes;
   header.payload_checksum = payload_checksum;
+  header.numbers = numbers_of(format);
   header.header_checksum = checksum(&header, offsetof(Header, header_checksum));
   return header;
 }
@@ -128,83 +238,85 @@ Header end_header(Header header, uint64_t payload_checksum) {
 /// Writes the header in front of a payload that is complete.
 template <typename Format>
 void write_header(const Format& format, unsigned char* packed) {
-  const auto header =
+  const Header header =
       make_header(format, checksum(packed + header_bytes, format.bytes - header_bytes));
   memcpy(packed, &header, sizeof header);
 }
 
-/// The first of the fields in which two headers, both of header_bytes bytes, differ, or null.
-template <size_t count>
-const HeaderField* first_difference(const HeaderField (&fields)[count], const void* a,
-                                    const void* b) {
-  for (const HeaderField& field : fields) {
-    if (memcmp(static_cast<const unsigned char*>(a) + field.offset,
-               static_cast<const unsigned char*>(b) + field.offset, field.bytes) != 0) {
-      return &field;
+/// The first field in which a header, whatever its payload, is not that of the format, or null.
+template <typename Format>
+const char* first_difference(const Header& header, Format format) {
+  const Header expected = make_header(format, header.payload_checksum);
+  const char* difference = memcmp(header.magic, expected.magic, sizeof header.magic) != 0 ? "magic"
+                           : header.version != expected.version           ? "version"
+                           : header.header_bytes != expected.header_bytes ? "header_bytes"
+                           : header.total_bytes != expected.total_bytes   ? "total_bytes"
+                                                                          : nullptr;
+  uint32_t next = 0;
+  format.visit([&](const char* name, const auto&, const Rule&) {
+    if (difference == nullptr && header.numbers.values[next] != expected.numbers.values[next]) {
+      difference = name;
     }
-  }
-  return nullptr;
+    ++next;
+  });
+  const bool equal = memcmp(&header, &expected, sizeof header) == 0;
+  return difference != nullptr || equal ? difference : "reserved";
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// The packed format.
+// The packed format of lists.
 //
-// A row panel is `height` consecutive rows; rows that the last panel lacks count as zero. The pattern of a column in a
-// panel is a bit mask: bit r is set where row r of the panel is non-zero. The columns of one panel that share a pattern
-// form a list. Lists stand in the order (panel, pattern), columns ascend within a list, no list is empty, and a list
-// that would exceed `max_list_columns` goes on in a further list of the same panel and pattern.
+// The pattern of a column in a panel is a bit mask: bit r is set where row r of the panel is non-zero. The columns of
+// one panel that share a pattern form a list. Lists stand in the order (panel, pattern), columns ascend within a list,
+// no list is empty, and a list that would exceed `max_list_columns` goes on in a further list of the same panel and
+// pattern.
 //
 //   Panels[l], Patterns[l]   panel and pattern of list l
 //   RPP[l] .. RPP[l + 1]     its columns in Cols
 //   NPP[l] .. NPP[l + 1]     its values in ANNZ: ANNZ[NPP[l] + c * popcount(pattern) + r] is the value in the r-th set
 //                            row of the pattern, at column Cols[RPP[l] + c]
 //
-// A header of 256 bytes precedes these six sections. Each begins at a multiple of 256 bytes, gaps are zero, everything
-// is little-endian, and the same bytes are the file, the host buffer and the device buffer.
+// The header precedes these six sections. Each begins at a multiple of 256 bytes, and gaps are zero.
 // ---------------------------------------------------------------------------------------------------------------------
 
-inline constexpr uint32_t format_version = 1;
 inline constexpr uint32_t section_count = 6;
 
-/// What is decided before the non-zeros are looked at: A is rows x columns, cut into panels of `height` rows.
-struct PackedShape {
-  int64_t rows = 0;
-  int64_t columns = 0;
-  uint32_t height = 0;            ///< rows of a panel (the paper's UFi), 1 to max_height
-  uint32_t max_list_columns = 0;  ///< longest list, at least 1
-  ScalarType element = ScalarType::f32;
+/// How a matrix is cut into lists.
+struct ListCut {
+  uint32_t height = 4;  ///< rows of a panel (the paper's UFi)
+  uint32_t max_list_columns =
+      1024;  ///< bounds how many products one float32 sum runs over, and a list's work
 
-  constexpr int64_t panels() const { return (rows + height - 1) / height; }
-  constexpr int64_t first_row(int64_t panel) const { return panel * height; }
-  constexpr uint32_t rows_in(int64_t panel) const {
-    const int64_t left = rows - first_row(panel);
-    return left < height ? static_cast<uint32_t>(left) : height;
-  }
   constexpr uint32_t patterns() const { return 1u << height; }
+  template <typename Visit>
+  constexpr void visit_cut(const Visit& visit) {
+    visit("height", height, between(1, max_height));
+    visit("max_list_columns", max_list_columns, between(1, 0xffffffffu));
+  }
 };
 
-constexpr bool operator==(const PackedShape& a, const PackedShape& b) {
-  return a.rows == b.rows && a.columns == b.columns && a.height == b.height &&
-         a.max_list_columns == b.max_list_columns && a.element == b.element;
-}
+using ListShape = Shape<ListCut>;
 
 /// How much there is: of one panel, of all, or of all panels before one, which is where that panel starts.
-struct PackedCounts {
+struct ListCounts {
   uint64_t lists = 0;
   uint64_t columns = 0;  ///< entries of Cols
   uint64_t nonzeros = 0;
+
+  template <typename Visit>
+  constexpr void visit(const ListShape&, const Visit& visit) {
+    visit("nonzeros", nonzeros, between(0, max_count));
+    visit("listed_columns", columns, between(0, nonzeros));
+    visit("lists", lists, between(0, columns));
+  }
 };
 
-constexpr bool operator==(const PackedCounts& a, const PackedCounts& b) {
-  return a.lists == b.lists && a.columns == b.columns && a.nonzeros == b.nonzeros;
-}
-
-constexpr PackedCounts operator+(const PackedCounts& a, const PackedCounts& b) {
+constexpr ListCounts operator+(const ListCounts& a, const ListCounts& b) {
   return {a.lists + b.lists, a.columns + b.columns, a.nonzeros + b.nonzeros};
 }
 
 /// No count of `part` exceeds that of `whole`.
-constexpr bool fits(const PackedCounts& part, const PackedCounts& whole) {
+constexpr bool fits(const ListCounts& part, const ListCounts& whole) {
   return part.lists <= whole.lists && part.columns <= whole.columns &&
          part.nonzeros <= whole.nonzeros;
 }
@@ -218,18 +330,15 @@ struct Section {
   uint64_t count = 0;   ///< elements
   uint64_t offset = 0;  ///< bytes from the start of the header
 
-  constexpr uint64_t bytes() const { return count * size_of(type); }
-  constexpr uint64_t end() const { return offset + bytes(); }
+  constexpr uint64_t end() const { return at(count); }
+  constexpr uint64_t at(uint64_t index) const { return offset + index * size_of(type); }
 };
 
-constexpr bool operator==(const Section& a, const Section& b) {
-  return a.type == b.type && a.count == b.count && a.offset == b.offset;
-}
-
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes, types and places from it alone.
-struct PackedFormat {
-  PackedShape shape;
-  PackedCounts counts;
+struct ListFormat : Description<ListCut, ListCounts> {
+  static constexpr char magic[9] = "ESCPACK\x1a";
+  static constexpr uint32_t version = 2;
+
   Section sections[section_count];
   uint64_t bytes = 0;  ///< of the whole, header included; a multiple of section_alignment
 
@@ -238,100 +347,23 @@ struct PackedFormat {
   }
 };
 
-constexpr bool operator==(const PackedFormat& a, const PackedFormat& b) {
-  for (uint32_t i = 0; i < section_count; ++i) {
-    if (!(a.sections[i] == b.sections[i])) {
-      return false;
-    }
-  }
-  return a.shape == b.shape && a.counts == b.counts && a.bytes == b.bytes;
-}
-
 /// The format that a matrix of this shape and with these counts has.
-constexpr PackedFormat describe(const PackedShape& shape, const PackedCounts& counts) {
-  const ScalarType pattern = shape.height <= 8    ? ScalarType::u8
-                             : shape.height <= 16 ? ScalarType::u16
-                             : shape.height <= 32 ? ScalarType::u32
-                                                  : ScalarType::u64;
+constexpr ListFormat describe(const ListShape& shape, const ListCounts& counts) {
   const ScalarType column = shape.columns <= 65536 ? ScalarType::u16 : ScalarType::u32;
   const ScalarType pointer = counts.nonzeros <= 0xffffffffu ? ScalarType::u32 : ScalarType::u64;
-  PackedFormat format{shape,
-                      counts,
-                      {{"Panels", ScalarType::u32, counts.lists, 0},
-                       {"Patterns", pattern, counts.lists, 0},
-                       {"RPP", pointer, counts.lists + 1, 0},
-                       {"NPP", pointer, counts.lists + 1, 0},
-                       {"Cols", column, counts.columns, 0},
-                       {"ANNZ", shape.element, counts.nonzeros, 0}},
-                      header_bytes};
+  ListFormat format{{shape, counts},
+                    {{"Panels", ScalarType::u32, counts.lists, 0},
+                     {"Patterns", ScalarType::u8, counts.lists, 0},
+                     {"RPP", pointer, counts.lists + 1, 0},
+                     {"NPP", pointer, counts.lists + 1, 0},
+                     {"Cols", column, counts.columns, 0},
+                     {"ANNZ", shape.element, counts.nonzeros, 0}},
+                    header_bytes};
   for (Section& section : format.sections) {
     section.offset = format.bytes;
-    format.bytes = aligned(section.end());
+    format.bytes = round_up(section.end(), section_alignment);
   }
   return format;
-}
-
-/// The first 256 bytes of a packed matrix.
-struct PackedHeader {
-  unsigned char magic[8];
-  uint32_t version;
-  uint32_t header_bytes;
-  uint64_t total_bytes;
-  uint64_t rows;
-  uint64_t columns;
-  uint64_t nonzeros;
-  uint64_t lists;
-  uint64_t listed_columns;
-  uint32_t height;
-  uint32_t max_list_columns;
-  uint32_t section_types[section_count];
-  uint64_t section_offsets[section_count];
-  uint64_t payload_checksum;  ///< of everything after the header
-  unsigned char reserved[96];
-  uint64_t header_checksum;  ///< of the bytes before it
-};
-static_assert(sizeof(PackedHeader) == header_bytes,
-              "the header has 256 bytes and no padding of the compiler's");
-
-inline constexpr char magic_text[9] = "ESCPACK\x1a";
-
-/// Every field of the header in order, without a gap.
-inline constexpr HeaderField header_fields[] = {
-    {"magic", offsetof(PackedHeader, magic), 8},
-    {"version", offsetof(PackedHeader, version), 4},
-    {"header_bytes", offsetof(PackedHeader, header_bytes), 4},
-    {"total_bytes", offsetof(PackedHeader, total_bytes), 8},
-    {"rows", offsetof(PackedHeader, rows), 8},
-    {"columns", offsetof(PackedHeader, columns), 8},
-    {"nonzeros", offsetof(PackedHeader, nonzeros), 8},
-    {"lists", offsetof(PackedHeader, lists), 8},
-    {"listed_columns", offsetof(PackedHeader, listed_columns), 8},
-    {"height", offsetof(PackedHeader, height), 4},
-    {"max_list_columns", offsetof(PackedHeader, max_list_columns), 4},
-    {"section_types", offsetof(PackedHeader, section_types), 4 * section_count},
-    {"section_offsets", offsetof(PackedHeader, section_offsets), 8 * section_count},
-    {"payload_checksum", offsetof(PackedHeader, payload_checksum), 8},
-    {"reserved", offsetof(PackedHeader, reserved), 96},
-    {"header_checksum", offsetof(PackedHeader, header_checksum), 8},
-};
-
-/// The header of a matrix of this format whose sections have this checksum.
-inline PackedHeader make_header(const PackedFormat& format, uint64_t payload_checksum) {
-  auto header = begin_header<PackedHeader>(magic_text, format_version, format);
-  header.lists = format.counts.lists;
-  header.listed_columns = format.counts.columns;
-  header.height = format.shape.height;
-  header.max_list_columns = format.shape.max_list_columns;
-  for (uint32_t i = 0; i < section_count; ++i) {
-    header.section_types[i] = static_cast<uint32_t>(format.sections[i].type);
-    header.section_offsets[i] = format.sections[i].offset;
-  }
-  return end_header(header, payload_checksum);
-}
-
-/// The first field in which two headers differ, or null.
-inline const HeaderField* first_difference(const PackedHeader& a, const PackedHeader& b) {
-  return first_difference(header_fields, &a, &b);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -491,7 +523,7 @@ struct PatternCounts {
 };
 
 template <typename Source>
-PatternCounts count_patterns(const Source& source, const PackedShape& shape, int64_t panel) {
+PatternCounts count_patterns(const Source& source, const ListShape& shape, int64_t panel) {
   PatternCounts counts;
   memset(&counts, 0, sizeof counts);
   source.visit(shape.first_row(panel), shape.rows_in(panel),
@@ -500,8 +532,8 @@ PatternCounts count_patterns(const Source& source, const PackedShape& shape, int
 }
 
 /// What a panel with these patterns adds to the packed matrix.
-inline PackedCounts total(const PatternCounts& counts, const PackedShape& shape) {
-  PackedCounts sum;
+inline ListCounts total(const PatternCounts& counts, const ListShape& shape) {
+  ListCounts sum;
   for (uint32_t pattern = 1; pattern < shape.patterns(); ++pattern) {
     const uint64_t columns = counts.columns[pattern];
     sum.lists += (columns + shape.max_list_columns - 1) / shape.max_list_columns;
@@ -513,7 +545,7 @@ inline PackedCounts total(const PatternCounts& counts, const PackedShape& shape)
 
 /// The sections of a packed matrix, typed.
 template <typename Column, typename Pointer, typename Element>
-struct PackedArrays {
+struct ListArrays {
   uint32_t* panels;
   uint8_t* patterns;
   Pointer* rpp;
@@ -523,11 +555,11 @@ struct PackedArrays {
 };
 
 template <typename Column, typename Pointer, typename Element, typename Use>
-void use_arrays(const PackedFormat& format, void* packed, Use&& use) {
+void use_arrays(const ListFormat& format, void* packed, Use&& use) {
   const auto at = [&](SectionId id) -> void* {
     return static_cast<unsigned char*>(packed) + format.section(id).offset;
   };
-  use(PackedArrays<Column, Pointer, Element>{
+  use(ListArrays<Column, Pointer, Element>{
       static_cast<uint32_t*>(at(SectionId::panels)), static_cast<uint8_t*>(at(SectionId::patterns)),
       static_cast<Pointer*>(at(SectionId::rpp)), static_cast<Pointer*>(at(SectionId::npp)),
       static_cast<Column*>(at(SectionId::cols)), static_cast<Element*>(at(SectionId::annz))});
@@ -535,7 +567,7 @@ void use_arrays(const PackedFormat& format, void* packed, Use&& use) {
 
 /// Calls use(arrays) with the arrays of the types that the format names.
 template <typename Element, typename Use>
-void with_arrays(const PackedFormat& format, void* packed, Use&& use) {
+void with_arrays(const ListFormat& format, void* packed, Use&& use) {
   const bool narrow_column = format.section(SectionId::cols).type == ScalarType::u16;
   const bool narrow_pointer = format.section(SectionId::rpp).type == ScalarType::u32;
   if (narrow_column && narrow_pointer) {
@@ -551,13 +583,13 @@ void with_arrays(const PackedFormat& format, void* packed, Use&& use) {
 
 /// Writes the lists of one panel, beginning at `start`. `counts` are its pattern counts.
 template <typename Source, typename Column, typename Pointer, typename Element>
-void fill_panel(const Source& source, const PackedShape& shape, int64_t panel,
-                const PatternCounts& counts, const PackedCounts& start,
-                const PackedArrays<Column, Pointer, Element>& arrays) {
+void fill_panel(const Source& source, const ListShape& shape, int64_t panel,
+                const PatternCounts& counts, const ListCounts& start,
+                const ListArrays<Column, Pointer, Element>& arrays) {
   // A list and its continuations are neighbours in Cols and ANNZ, so that one cursor per pattern serves them all.
   Column* next_column[1u << max_height];
   Element* next_value[1u << max_height];
-  PackedCounts at = start;
+  ListCounts at = start;
   for (uint32_t pattern = 1; pattern < shape.patterns(); ++pattern) {
     next_column[pattern] = arrays.cols + at.columns;
     next_value[pattern] = arrays.annz + at.nonzeros;
@@ -567,7 +599,7 @@ void fill_panel(const Source& source, const PackedShape& shape, int64_t panel,
       arrays.patterns[at.lists] = static_cast<uint8_t>(pattern);
       arrays.rpp[at.lists] = static_cast<Pointer>(at.columns);
       arrays.npp[at.lists] = static_cast<Pointer>(at.nonzeros);
-      at = at + PackedCounts{1, length, static_cast<uint64_t>(length) * popcount(pattern)};
+      at = at + ListCounts{1, length, static_cast<uint64_t>(length) * popcount(pattern)};
       left -= length;
     }
   }
@@ -583,19 +615,20 @@ void fill_panel(const Source& source, const PackedShape& shape, int64_t panel,
 }
 
 template <typename Column, typename Pointer, typename Element>
-void end_lists(const PackedCounts& counts, const PackedArrays<Column, Pointer, Element>& arrays) {
+void end_lists(const ListCounts& counts, const ListArrays<Column, Pointer, Element>& arrays) {
   arrays.rpp[counts.lists] = static_cast<Pointer>(counts.columns);
   arrays.npp[counts.lists] = static_cast<Pointer>(counts.nonzeros);
 }
 
 /// Writes what the panels leave: the ends of RPP and NPP, zeros between the sections, and the header.
 template <typename Element>
-void seal(const PackedFormat& format, void* packed) {
+void seal(const ListFormat& format, void* packed) {
   with_arrays<Element>(format, packed,
                        [&format](const auto& arrays) { end_lists(format.counts, arrays); });
   unsigned char* const bytes = static_cast<unsigned char*>(packed);
   for (const Section& section : format.sections) {
-    memset(bytes + section.end(), 0, static_cast<size_t>(aligned(section.end()) - section.end()));
+    memset(bytes + section.end(), 0,
+           static_cast<size_t>(round_up(section.end(), section_alignment) - section.end()));
   }
   write_header(format, bytes);
 }
@@ -603,14 +636,14 @@ void seal(const PackedFormat& format, void* packed) {
 /// Packs A into `packed`, format.bytes bytes aligned to 8. False, and nothing promised of `packed`, when A does not
 /// have the counts of the format; nothing is ever written outside it.
 template <typename Source>
-bool pack_serially(const Source& source, const PackedFormat& format, void* packed) {
+bool pack_serially(const Source& source, const ListFormat& format, void* packed) {
   using Element = typename Source::ElementType;
-  PackedCounts at;
+  ListCounts at;
   bool inside = true;
   with_arrays<Element>(format, packed, [&](const auto& arrays) {
     for (int64_t panel = 0; inside && panel < format.shape.panels(); ++panel) {
       const PatternCounts counts = count_patterns(source, format.shape, panel);
-      const PackedCounts end = at + total(counts, format.shape);
+      const ListCounts end = at + total(counts, format.shape);
       inside = fits(end, format.counts);
       if (inside) {
         fill_panel(source, format.shape, panel, counts, at, arrays);
@@ -618,7 +651,7 @@ bool pack_serially(const Source& source, const PackedFormat& format, void* packe
       }
     }
   });
-  if (!inside || !(at == format.counts)) {
+  if (!inside || !(describe(format.shape, at) == format)) {
     return false;
   }
   seal<Element>(format, packed);
@@ -628,7 +661,8 @@ bool pack_serially(const Source& source, const PackedFormat& format, void* packe
 // ---------------------------------------------------------------------------------------------------------------------
 // Pattern digests: what a transformer remembers of the pattern that its kernel was made for. Panels are taken in groups
 // of equally many, at most 1,024 groups, and each group has a hash over its (column, mask) pairs in order and its
-// number of non-zeros. A shape says how many rows and panels there are. Values do not matter, except that a zero is not a non-zero.
+// number of non-zeros. A shape says how many rows and panels there are. Values do not matter, except that a zero is not
+// a non-zero.
 // ---------------------------------------------------------------------------------------------------------------------
 
 inline constexpr int64_t max_pattern_groups = 1024;
@@ -675,19 +709,17 @@ PatternDigest digest_group(const Source& source, const Shape& shape, int64_t gro
 // The matrix that the kernel was made for.
 // ---------------------------------------------------------------------------------------------------------------------
 
-constexpr PackedShape layer_shape = {
-    512,              // rows
-    256,              // columns
-    3,                // rows of a panel
-    1024,             // longest list
-    ScalarType::f32,  // values
-};
-constexpr PackedCounts layer_counts = {
+constexpr uint64_t layer_numbers[] = {
+    512,    // rows
+    256,    // columns
+    5,      // element
+    3,      // height
+    1024,   // max_list_columns
+    13107,  // nonzeros
+    11759,  // listed_columns
     1029,   // lists
-    11759,  // columns in all lists
-    13107,  // non-zeros
 };
-constexpr PackedFormat layer_format = describe(layer_shape, layer_counts);
+constexpr ListFormat layer_format = format_of<ListFormat>(layer_numbers);
 static_assert(layer_format.bytes == 90624, "the kernel reads a packed matrix of another size");
 
 // Hash and non-zeros of each group of panels.
@@ -750,7 +782,7 @@ constexpr PatternDigest layer_pattern[] = {
     {0xb266c69ed0d1ba72u, 78},  {0xfd003fd4075a95c8u, 69},  {0x97092629ee85af11u, 74},
     {0x15a9c5ae88328f5du, 84},  {0x59fd648a1783744fu, 83},  {0x2db860fcfed5d578u, 54},
 };
-static_assert(sizeof layer_pattern / sizeof layer_pattern[0] == pattern_groups(layer_shape),
+static_assert(sizeof layer_pattern / sizeof layer_pattern[0] == pattern_groups(layer_format.shape),
               "one digest per group");
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -767,9 +799,10 @@ inline Status refuse(Status status, const char* reason) {
 }
 
 inline Status refuse_group(int64_t group, const PatternDigest& found) {
-  const int64_t first = layer_shape.first_row(group * panels_per_group(layer_shape));
-  const int64_t behind = layer_shape.first_row((group + 1) * panels_per_group(layer_shape));
-  const int64_t last = (behind < layer_shape.rows ? behind : layer_shape.rows) - 1;
+  const int64_t first = layer_format.shape.first_row(group * panels_per_group(layer_format.shape));
+  const int64_t behind =
+      layer_format.shape.first_row((group + 1) * panels_per_group(layer_format.shape));
+  const int64_t last = (behind < layer_format.shape.rows ? behind : layer_format.shape.rows) - 1;
   const unsigned long long expected_nonzeros = layer_pattern[group].nonzeros;
   const unsigned long long found_nonzeros = found.nonzeros;
   snprintf(error_text, sizeof error_text,
@@ -793,8 +826,8 @@ inline Status check_buffer(const void* packed) {
 
 template <typename Source>
 Status pack_layer(const Source& source, void* packed) {
-  for (int64_t group = 0; group < pattern_groups(layer_shape); ++group) {
-    const PatternDigest digest = digest_group(source, layer_shape, group);
+  for (int64_t group = 0; group < pattern_groups(layer_format.shape); ++group) {
+    const PatternDigest digest = digest_group(source, layer_format.shape, group);
     if (!(digest == layer_pattern[group])) {
       return refuse_group(group, digest);
     }
@@ -814,12 +847,12 @@ inline Status check_rows(const CsrRows<int32_t, float>& matrix) {
   if (matrix.offsets[0] != 0) {
     return refuse(bad_argument, "the offsets do not start at 0");
   }
-  const int64_t decreasing = matrix.first_decreasing_row(layer_shape.rows);
+  const int64_t decreasing = matrix.first_decreasing_row(layer_format.shape.rows);
   if (decreasing >= 0) {
     return refuse_row(decreasing, "it ends before it starts");
   }
-  for (int64_t row = 0; row < layer_shape.rows; ++row) {
-    const char* const problem = matrix.column_problem(row, layer_shape.columns);
+  for (int64_t row = 0; row < layer_format.shape.rows; ++row) {
+    const char* const problem = matrix.column_problem(row, layer_format.shape.columns);
     if (problem != nullptr) {
       return refuse_row(row, problem);
     }
@@ -836,15 +869,14 @@ inline Status load_layer(FILE* file, void* packed) {
   if (fgetc(file) != EOF) {
     return refuse(bad_file, "the packed file is too long");
   }
-  PackedHeader found;
+  Header found;
   memcpy(&found, packed, sizeof found);
-  const PackedHeader expected = make_header(layer_format, found.payload_checksum);
-  const HeaderField* const difference = first_difference(found, expected);
+  const char* const difference = first_difference(found, layer_format);
   if (difference != nullptr) {
     snprintf(error_text, sizeof error_text,
              "digits_hidden: the packed file is not the one of this kernel, or is damaged: its "
              "header differs in %s",
-             difference->name);
+             difference);
     return bad_file;
   }
   const unsigned char* const payload = static_cast<const unsigned char*>(packed) + header_bytes;
@@ -874,12 +906,12 @@ extern "C" int digits_hidden_transform(const float* a, int64_t lda, void* packed
   if (a == nullptr) {
     return refuse(bad_argument, "a is null");
   }
-  if (lda < layer_shape.columns) {
+  if (lda < layer_format.shape.columns) {
     return refuse(bad_argument, "lda is less than 256, the columns of a");
   }
   const Status status = check_buffer(packed);
   return status != done ? status
-                        : pack_layer(DenseRows<float>{a, lda, layer_shape.columns}, packed);
+                        : pack_layer(DenseRows<float>{a, lda, layer_format.shape.columns}, packed);
 }
 
 extern "C" int digits_hidden_transform_csr(const int32_t* offsets, const int32_t* columns,
@@ -889,7 +921,7 @@ extern "C" int digits_hidden_transform_csr(const int32_t* offsets, const int32_t
   if (offsets == nullptr) {
     return refuse(bad_argument, "offsets is null");
   }
-  if (offsets[layer_shape.rows] != 0 && (columns == nullptr || values == nullptr)) {
+  if (offsets[layer_format.shape.rows] != 0 && (columns == nullptr || values == nullptr)) {
     return refuse(bad_argument, "columns or values is null");
   }
   const CsrRows<int32_t, float> matrix = {offsets, columns, values};

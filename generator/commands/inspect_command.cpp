@@ -93,7 +93,7 @@ ExitStatus run(const InspectRequest& request, const Console& console) {
   const MatrixStatistics figures = statistics(matrix);
   const PatternCensus census = take_census(matrix, request.ufi);
   const std::uint64_t packed_bytes =
-      transformer::plan(csr_view(matrix), {.height = static_cast<std::uint32_t>(request.ufi)}).bytes;
+      transformer::plan(csr_view(matrix), transformer::ListCut{.height = static_cast<std::uint32_t>(request.ufi)}).bytes;
   if (!request.svg.empty()) {
     write_file_whole(request.svg, pattern_svg(matrix, std::filesystem::path(request.matrix).filename().string()));
     console.say("picture in " + request.svg);

@@ -20,7 +20,7 @@ std::string c_constant(const std::string& type, const std::string& name, const s
 }
 
 /// How lists are read: where each section of the packed matrix starts.
-PackedAccess access_of(const LoopNest&, const transformer::PackedFormat& format) {
+PackedAccess access_of(const LoopNest&, const transformer::ListFormat& format) {
   PackedAccess access;
   access.offset_type = format.counts.nonzeros < (std::uint64_t{1} << 31) ? "int" : "long long";
   for (const transformer::Section& section : format.sections) {

@@ -13,6 +13,7 @@
 #include "generator/pipeline.h"
 #include "generator/schedule/target.h"
 #include "generator/support/error.h"
+#include "transformer/pack.h"
 
 namespace esc {
 namespace {
@@ -37,7 +38,7 @@ constexpr std::uint64_t most_blocks = 0x7fffffff;
 
 /// A packed matrix with what the layer says of it.
 struct Packing {
-  PackedDescription format;
+  transformer::PackedFormat format;
   std::vector<transformer::PatternDigest> digests;
   std::shared_ptr<const std::byte[]> bytes;
   Environment sizes;  ///< of the packed form, by the names that nests have for them
@@ -47,35 +48,39 @@ std::uint32_t narrow(std::int64_t value) { return static_cast<std::uint32_t>(val
 
 // How the packed form of a nest cuts the matrix.
 
-transformer::PackingOptions lists_of(const PackedForm& form, const GenerateOptions& options) {
+transformer::ListCut lists_of(const PackedForm& form, const GenerateOptions& options) {
   return {.height = narrow(form.height), .max_list_columns = options.max_list_columns};
 }
 
-transformer::RegionOptions regions_of(const PackedForm& form) {
+transformer::RegionCut regions_of(const PackedForm& form) {
   return {.height = narrow(form.height),
           .warp_panels = narrow(form.warp_panels),
           .block_panels = narrow(form.block_panels)};
 }
 
-transformer::TaskOptions tasks_of(const PackedForm& form) {
+transformer::TaskCut tasks_of(const PackedForm& form) {
   return {.longest = narrow(form.longest),
           .light = narrow(form.light),
           .block_heavy = narrow(form.warps),
           .block_light = narrow(form.warps * form.groups)};
 }
 
+template <typename Format>
+Packing packing_of(transformer::Packed<Format> packed, const SparseMatrix& matrix, Environment sizes) {
+  const auto kept = std::make_shared<const transformer::Packed<Format>>(std::move(packed));
+  return {kept->format, transformer::pattern_digests(csr_view(matrix), kept->format.shape.height),
+          std::shared_ptr<const std::byte[]>(kept, kept->bytes.span().data()), std::move(sizes)};
+}
+
 Packing pack_lists(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
-  const transformer::PackingOptions cut = lists_of(nest.packed, options);
-  const auto packed = std::make_shared<const transformer::PackedMatrix>(transformer::pack(csr_view(matrix), cut));
-  const transformer::PackedCounts& counts = packed->format().counts;
+  auto packed = transformer::pack(csr_view(matrix), lists_of(nest.packed, options));
+  const transformer::ListCounts& counts = packed.format.counts;
   if (counts.lists > most_blocks) {
     throw UserError(options.source_file,
                     fmt::format("has {} lists of columns, more than the {} blocks of a grid", counts.lists, most_blocks),
                     "choose a schedule with a smaller ufi");
   }
-  return {packed->format(), transformer::pattern_digests(csr_view(matrix), cut.height),
-          std::shared_ptr<const std::byte[]>(packed, packed->bytes().data()),
-          {{"lists", static_cast<std::int64_t>(counts.lists)}}};
+  return packing_of(std::move(packed), matrix, {{"lists", static_cast<std::int64_t>(counts.lists)}});
 }
 
 /// The kernel counts blocks, places and quads in 32 bits.
@@ -115,7 +120,7 @@ void check_shared_memory(const std::string& schedule, std::uint64_t needed, cons
 }
 
 transformer::RegionFormat plan_regions(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
-  const transformer::RegionFormat format = transformer::plan_regions(csr_view(matrix), regions_of(nest.packed));
+  const transformer::RegionFormat format = transformer::plan(csr_view(matrix), regions_of(nest.packed));
   const std::string schedule = text_of(options.choice);
   check_size(format, options.source_file);
   if (nest.element() == ScalarType::f32) {
@@ -127,10 +132,7 @@ transformer::RegionFormat plan_regions(const LoopNest& nest, const SparseMatrix&
 
 Packing pack_regions(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
   const transformer::RegionFormat format = plan_regions(nest, matrix, options);
-  const auto packed =
-      std::make_shared<const transformer::PackedRegions>(transformer::pack_planned_regions(csr_view(matrix), format));
-  return {format, transformer::pattern_digests(csr_view(matrix), format.shape),
-          std::shared_ptr<const std::byte[]>(packed, packed->bytes.span().data()), region_sizes(format)};
+  return packing_of(transformer::pack_planned(csr_view(matrix), format), matrix, region_sizes(format));
 }
 
 /// The tasks of a row are added to C one after the other, in float32.
@@ -150,25 +152,24 @@ void check_row_tasks(const std::string& schedule, const PackedForm& form, const 
 }
 
 transformer::TaskFormat plan_tasks(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
-  const transformer::TaskFormat format = transformer::plan_tasks(csr_view(matrix), tasks_of(nest.packed));
+  const transformer::TaskFormat format = transformer::plan(csr_view(matrix), tasks_of(nest.packed));
   if (format.counts.tasks > most_blocks) {
     throw UserError(options.source_file,
                     fmt::format("has {} tasks, more than the {} that the kernel counts", format.counts.tasks, most_blocks),
                     "choose a schedule with a larger task");
   }
-  check_row_tasks(text_of(options.choice), nest.packed, matrix, options.max_row_tasks);
+  if (nest.element() == ScalarType::f32) {
+    check_row_tasks(text_of(options.choice), nest.packed, matrix, options.max_row_tasks);
+  }
   return format;
 }
 
 Packing pack_tasks(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
-  const transformer::TaskFormat format = plan_tasks(nest, matrix, options);
-  const auto packed =
-      std::make_shared<const transformer::PackedTasks>(transformer::pack_tasks(csr_view(matrix), tasks_of(nest.packed)));
-  return {format, transformer::pattern_digests(csr_view(matrix), format.shape),
-          std::shared_ptr<const std::byte[]>(packed, packed->bytes.span().data()),
-          {{"heavy", static_cast<std::int64_t>(format.counts.heavy)},
-           {"tasks", static_cast<std::int64_t>(format.counts.tasks)},
-           {"split_rows", static_cast<std::int64_t>(format.counts.split_rows)}}};
+  const transformer::TaskCounts counts = plan_tasks(nest, matrix, options).counts;
+  return packing_of(transformer::pack(csr_view(matrix), tasks_of(nest.packed)), matrix,
+                    {{"heavy", static_cast<std::int64_t>(counts.heavy)},
+                     {"tasks", static_cast<std::int64_t>(counts.tasks)},
+                     {"split_rows", static_cast<std::int64_t>(counts.split_rows)}});
 }
 
 /// The matrix in the form that the lowered nest reads.

@@ -2,21 +2,16 @@
 
 #include <cstdint>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "generator/ir/loop_nest.h"
 #include "generator/matrix/fingerprint.h"
 #include "generator/matrix/statistics.h"
 #include "generator/schedule/scheduler.h"
-#include "transformer/pack.h"
-#include "transformer/region_pack.h"
-#include "transformer/task_pack.h"
+#include "transformer/packed.h"
+#include "transformer/pattern_check.h"
 
 namespace esc {
-
-/// How the matrix is packed: into lists for family atomic, into regions for family panel, into tasks for family rows.
-using PackedDescription = std::variant<transformer::PackedFormat, transformer::RegionFormat, transformer::TaskFormat>;
 
 /// Everything that the text of a bundle depends on: one layer, one bCol, one schedule. Immutable once made.
 struct Layer {
@@ -29,7 +24,7 @@ struct Layer {
   LoopNest lowered;                   ///< its final form for this layer
   MatrixStatistics statistics;
   Fingerprint fingerprint;
-  PackedDescription format;
+  transformer::PackedFormat format;
   Environment sizes;                  ///< of the matrix and its packed form, by the names that nests have for them
   std::vector<transformer::PatternDigest> digests;
 };

@@ -61,7 +61,7 @@ json packed_entry(const transformer::RegionFormat& format) {
   for (std::uint32_t index = 0; index < format.counts.class_count; ++index) {
     classes.push_back({{"quads", format.counts.classes[index].quads}, {"panels", format.counts.classes[index].panels}});
   }
-  return {{"version", transformer::region_format_version},
+  return {{"version", transformer::RegionFormat::version},
           {"height", format.shape.height},
           {"warp_panels", format.shape.warp_panels},
           {"block_panels", format.shape.block_panels},
@@ -71,7 +71,7 @@ json packed_entry(const transformer::RegionFormat& format) {
 }
 
 json packed_entry(const transformer::TaskFormat& format) {
-  return {{"version", transformer::task_format_version},
+  return {{"version", transformer::TaskFormat::version},
           {"longest", format.shape.longest},
           {"light", format.shape.light},
           {"block_heavy", format.shape.block_heavy},
@@ -81,7 +81,7 @@ json packed_entry(const transformer::TaskFormat& format) {
           {"split_rows", format.counts.split_rows}};
 }
 
-json packed_entry(const transformer::PackedFormat& format) {
+json packed_entry(const transformer::ListFormat& format) {
   json sections = json::array();
   for (const transformer::Section& section : format.sections) {
     sections.push_back({{"name", section.name},
@@ -89,7 +89,7 @@ json packed_entry(const transformer::PackedFormat& format) {
                         {"count", section.count},
                         {"offset", section.offset}});
   }
-  return {{"version", transformer::format_version},
+  return {{"version", transformer::ListFormat::version},
           {"height", format.shape.height},
           {"max_list_columns", format.shape.max_list_columns},
           {"lists", format.counts.lists},

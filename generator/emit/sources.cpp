@@ -107,14 +107,6 @@ std::string kernel_file(const Layer& layer) {
   return fill(kernel_template, holes);
 }
 
-std::string packing_text(const transformer::PackedFormat&) { return transformer::list_packing_text(); }
-std::string packing_text(const transformer::RegionFormat&) { return transformer::region_packing_text(); }
-std::string packing_text(const transformer::TaskFormat&) { return transformer::task_packing_text(); }
-
-const char* header_type(const transformer::PackedFormat&) { return "PackedHeader"; }
-const char* header_type(const transformer::RegionFormat&) { return "RegionHeader"; }
-const char* header_type(const transformer::TaskFormat&) { return "TaskHeader"; }
-
 }  // namespace
 
 std::string kernel_source(const Layer& layer) {
@@ -127,19 +119,15 @@ std::string kernel_source(const Layer& layer) {
 std::string device_source(const Layer& layer) { return device_text(layer); }
 
 std::string transformer_source(const Layer& layer) {
-  const auto of_format = [&](const auto& format) {
-    return fill(transformer_template, {{"PROVENANCE", provenance(layer, "// ")},
-                                       {"NAME", layer.name},
-                                       {"ROWS", number(layer.statistics.rows)},
-                                       {"COLUMNS", number(layer.statistics.columns)},
-                                       {"ELEMENT", c_name(layer.lowered.element())},
-                                       {"LAYER_FORMAT", transformer::layer_format_text(format)},
-                                       {"HEADER_TYPE", header_type(format)},
-                                       {"PACKED_BYTES", number(format.bytes)},
-                                       {"DIGESTS", digest_table(layer)},
-                                       {"PACKING_TEXT", packing_text(format)}});
-  };
-  return std::visit(of_format, layer.format);
+  return fill(transformer_template, {{"PROVENANCE", provenance(layer, "// ")},
+                                     {"NAME", layer.name},
+                                     {"ROWS", number(layer.statistics.rows)},
+                                     {"COLUMNS", number(layer.statistics.columns)},
+                                     {"ELEMENT", c_name(layer.lowered.element())},
+                                     {"LAYER_FORMAT", transformer::layer_format_text(layer.format)},
+                                     {"PACKED_BYTES", number(packed_bytes(layer))},
+                                     {"DIGESTS", digest_table(layer)},
+                                     {"PACKING_TEXT", transformer::packing_text(layer.format)}});
 }
 
 std::string header_source(const Layer& layer) {

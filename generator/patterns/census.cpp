@@ -2,7 +2,7 @@
 
 #include "generator/patterns/csr_view.h"
 #include "generator/support/error.h"
-#include "transformer/packed_format.h"
+#include "transformer/list_format.h"
 #include "transformer/panel_sources.h"
 
 namespace esc {
@@ -35,7 +35,7 @@ std::vector<Pattern> PatternCensus::patterns() const {
 
 PatternCensus take_census(const SparseMatrix& matrix, int height) {
   ESC_CHECK(height >= 1 && height <= static_cast<int>(transformer::max_height), "a panel of 1 to 8 rows");
-  const transformer::PackedShape shape{matrix.rows, matrix.columns, static_cast<std::uint32_t>(height), 1};
+  const transformer::ListShape shape{{.height = static_cast<std::uint32_t>(height)}, matrix.rows, matrix.columns};
   const transformer::CsrRows<std::int64_t, double> rows{matrix.offsets.data(), matrix.column_of.data(),
                                                        matrix.values.data()};
   std::vector<std::int64_t> columns(shape.patterns());

@@ -5,9 +5,7 @@
 #include "generator/support/error.h"
 #include "generator/support/file.h"
 #include "generator/verify/verify.h"
-#include "transformer/format_error.h"
-#include "transformer/region_unpack.h"
-#include "transformer/task_unpack.h"
+#include "transformer/unpack.h"
 
 namespace esc {
 namespace {
@@ -16,10 +14,7 @@ namespace fs = std::filesystem;
 
 SparseMatrix unpack_matrix(const std::string& packed, const fs::path& file) {
   try {
-    const std::span<const std::byte> bytes = std::as_bytes(std::span(packed));
-    transformer::CsrMatrix unpacked = transformer::holds_regions(bytes) ? transformer::unpack_regions(bytes)
-                                      : transformer::holds_tasks(bytes) ? transformer::unpack_tasks(bytes)
-                                                                        : transformer::unpack(bytes);
+    transformer::CsrMatrix unpacked = transformer::unpack(std::as_bytes(std::span(packed)));
     return {unpacked.rows, unpacked.columns, std::move(unpacked.offsets), std::move(unpacked.column_of),
             std::move(unpacked.values), element_type(unpacked.element)};
   } catch (const transformer::FormatError& problem) {

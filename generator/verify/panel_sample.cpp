@@ -1,27 +1,17 @@
 #include "generator/verify/panel_sample.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "generator/emit/region_text.h"
-#include "transformer/region_unpack.h"
-#include "transformer/task_unpack.h"
 #include "transformer/unpack.h"
 
 namespace esc {
 
 using transformer::Task;
-using transformer::TaskReader;
 
 PanelSample::PanelSample(std::span<const std::byte> packed, std::int64_t products, std::int64_t most_products)
     : stride_(std::max<std::int64_t>(1, (products + most_products - 1) / most_products)) {
-  if (transformer::holds_regions(packed)) {
-    take_regions(packed);
-  } else if (transformer::holds_tasks(packed)) {
-    take_tasks(packed);
-  } else {
-    take_lists(packed);
-  }
+  std::visit([&](const auto& format) { take(transformer::reader_of(packed, format)); }, transformer::read_format(packed));
 }
 
 void PanelSample::take_rows(std::int64_t rows, std::int64_t unit_rows) {
@@ -31,22 +21,16 @@ void PanelSample::take_rows(std::int64_t rows, std::int64_t unit_rows) {
   }
 }
 
-void PanelSample::take_lists(std::span<const std::byte> packed) {
-  const transformer::PackedFormat format = transformer::read_format(packed);
+void PanelSample::take(const transformer::ListReader& lists) {
+  const transformer::ListFormat& format = lists.format();
   take_rows(format.shape.rows, format.shape.height);
-  std::vector<std::uint32_t> panels(format.counts.lists);
-  if (!panels.empty()) {
-    std::memcpy(panels.data(), packed.data() + format.section(transformer::SectionId::panels).offset,
-                panels.size() * sizeof(std::uint32_t));
-  }
-  for (const std::uint32_t panel : panels) {
-    blocks_.push_back(takes(panel));
+  for (std::uint64_t list = 0; list < format.counts.lists; ++list) {
+    blocks_.push_back(takes(static_cast<std::uint64_t>(lists.panel(list))));
   }
 }
 
-void PanelSample::take_regions(std::span<const std::byte> packed) {
-  const transformer::RegionFormat format = transformer::read_region_format(packed);
-  const transformer::RegionReader reader(packed, format);
+void PanelSample::take(const transformer::RegionReader& regions) {
+  const transformer::RegionFormat& format = regions.format();
   const transformer::RegionShape& shape = format.shape;
   const std::uint64_t stride = block_stride(format.blocks());
   for (std::uint64_t turn = 0; turn < format.blocks(); ++turn) {
@@ -54,40 +38,39 @@ void PanelSample::take_regions(std::span<const std::byte> packed) {
   }
   rows_.assign(static_cast<std::size_t>(shape.rows), false);
   for (std::uint64_t place = 0; place < format.block_places(); ++place) {
-    const std::int64_t panel = reader.panel(place);
+    const std::int64_t panel = regions.panel(place);
     const std::int64_t rows = panel < shape.panels() ? shape.rows_in(panel) : 0;
     const auto first = rows_.begin() + (rows == 0 ? 0 : shape.first_row(panel));
     std::fill(first, first + rows, takes(format.block_of(place)));
   }
 }
 
-void PanelSample::take_tasks(std::span<const std::byte> packed) {
-  const transformer::TaskFormat format = transformer::read_task_format(packed);
-  const TaskReader reader(packed, format);
+void PanelSample::take(const transformer::TaskReader& tasks) {
+  const transformer::TaskFormat& format = tasks.format();
   for (std::uint64_t block = 0; block < format.blocks(); ++block) {
     blocks_.push_back(takes(block));
   }
   const auto rows = static_cast<std::size_t>(format.shape.rows);
   std::vector<std::uint64_t> lengths(rows);
   for (std::uint64_t number = 0; number < format.counts.tasks; ++number) {
-    const Task task = reader.task(number);
+    const Task task = tasks.task(number);
     lengths[task.row] += task.length;
   }
   std::vector<bool> wanted(rows);
   const std::uint64_t longest = format.counts.nonzeros / static_cast<std::uint64_t>(stride_);
   for (std::uint64_t number = 0; number < format.counts.split_rows; ++number) {
-    const std::uint32_t row = reader.split_row(number);
+    const std::uint32_t row = tasks.split_row(number);
     wanted[row] = takes(number) && lengths[row] <= longest;
   }
   for (std::uint64_t number = 0; number < format.counts.tasks; ++number) {
-    if (wanted[reader.task(number).row]) {
+    if (wanted[tasks.task(number).row]) {
       blocks_[format.block_of(number)] = true;
     }
   }
   rows_.assign(rows, true);
   for (std::uint64_t number = 0; number < format.counts.tasks; ++number) {
     if (!blocks_[format.block_of(number)]) {
-      rows_[reader.task(number).row] = false;
+      rows_[tasks.task(number).row] = false;
     }
   }
 }

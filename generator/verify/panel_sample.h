@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "transformer/packed_reader.h"
+
 namespace esc {
 
 /// The rows that a run covers, all of them or every n-th unit of them, and the thread blocks that work on those. A unit
@@ -23,9 +25,9 @@ class PanelSample {
   std::vector<std::uint64_t> blocks(std::uint64_t grid_x, std::uint64_t grid_y) const;
 
  private:
-  void take_lists(std::span<const std::byte> packed);
-  void take_regions(std::span<const std::byte> packed);
-  void take_tasks(std::span<const std::byte> packed);
+  void take(const transformer::ListReader& lists);
+  void take(const transformer::RegionReader& regions);
+  void take(const transformer::TaskReader& tasks);
   /// Takes every n-th of the units of `unit_rows` rows.
   void take_rows(std::int64_t rows, std::int64_t unit_rows);
   bool takes(std::uint64_t unit) const { return unit % static_cast<std::uint64_t>(stride_) == 0; }

@@ -7,8 +7,7 @@
 #include "generator/patterns/csr_view.h"
 #include "tests/support/reference_tasks.h"
 #include "transformer/pack.h"
-#include "transformer/region_pack.h"
-#include "transformer/region_unpack.h"
+#include "transformer/packed_reader.h"
 
 namespace esc::tests {
 namespace {
@@ -54,10 +53,10 @@ Memory product_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, std
 Memory region_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const PackedForm& form, std::int64_t round,
                      std::uint64_t seed) {
   Memory memory = product_memory(matrix, columns_of_b, seed);
-  const transformer::PackedRegions packed =
-      transformer::pack_regions(csr_view(matrix), {.height = static_cast<std::uint32_t>(form.height),
-                                                   .warp_panels = static_cast<std::uint32_t>(form.warp_panels),
-                                                   .block_panels = static_cast<std::uint32_t>(form.block_panels)});
+  const auto packed = transformer::pack(
+      csr_view(matrix), transformer::RegionCut{.height = static_cast<std::uint32_t>(form.height),
+                                               .warp_panels = static_cast<std::uint32_t>(form.warp_panels),
+                                               .block_panels = static_cast<std::uint32_t>(form.block_panels)});
   const transformer::RegionFormat& format = packed.format;
   const transformer::RegionReader reader(packed.bytes.span(), format);
   const std::uint64_t seats = format.block_places();
@@ -92,15 +91,17 @@ Memory region_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, cons
 Memory nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, int height, std::uint32_t max_list_columns,
                    std::uint64_t seed) {
   Memory memory = product_memory(matrix, columns_of_b, seed);
-  const transformer::PackedMatrix packed = transformer::pack(
-      csr_view(matrix), {.height = static_cast<std::uint32_t>(height), .max_list_columns = max_list_columns});
-  const transformer::PackedCounts& counts = packed.format().counts;
-  memory.arrays["Panels"] = vector_of(counts.lists, [&](std::uint64_t l) { return packed.panels()[l]; });
-  memory.arrays["Patterns"] = vector_of(counts.lists, [&](std::uint64_t l) { return packed.patterns()[l]; });
-  memory.arrays["RPP"] = vector_of(counts.lists + 1, [&](std::uint64_t l) { return packed.rpp(l); });
-  memory.arrays["NPP"] = vector_of(counts.lists + 1, [&](std::uint64_t l) { return packed.npp(l); });
-  memory.arrays["Cols"] = vector_of(counts.columns, [&](std::uint64_t c) { return packed.column(c); });
-  memory.arrays["ANNZ"] = vector_of(counts.nonzeros, [&](std::uint64_t v) { return packed.annz()[v]; });
+  const auto packed = transformer::pack(
+      csr_view(matrix),
+      transformer::ListCut{.height = static_cast<std::uint32_t>(height), .max_list_columns = max_list_columns});
+  const transformer::ListReader lists(packed.bytes.span(), packed.format);
+  const transformer::ListCounts& counts = packed.format.counts;
+  memory.arrays["Panels"] = vector_of(counts.lists, [&](std::uint64_t l) { return lists.panel(l); });
+  memory.arrays["Patterns"] = vector_of(counts.lists, [&](std::uint64_t l) { return lists.pattern(l); });
+  memory.arrays["RPP"] = vector_of(counts.lists + 1, [&](std::uint64_t l) { return lists.rpp(l); });
+  memory.arrays["NPP"] = vector_of(counts.lists + 1, [&](std::uint64_t l) { return lists.npp(l); });
+  memory.arrays["Cols"] = vector_of(counts.columns, [&](std::uint64_t c) { return lists.column(c); });
+  memory.arrays["ANNZ"] = vector_of(counts.nonzeros, [&](std::uint64_t v) { return lists.value(v); });
   memory.sizes["lists"] = static_cast<std::int64_t>(counts.lists);
   return memory;
 }

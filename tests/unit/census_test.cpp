@@ -56,8 +56,8 @@ TEST(Census, AgreesWithThePacker) {
   const SparseMatrix matrix = sample_matrix({.rows = 37, .columns = 91, .sparsity = 0.6, .seed = 5});
   for (int height = 1; height <= 8; ++height) {
     const PatternCensus census = take_census(matrix, height);
-    const transformer::PackedFormat format =
-        transformer::plan(csr_view(matrix), {.height = static_cast<std::uint32_t>(height)});
+    const transformer::ListFormat format =
+        transformer::plan(csr_view(matrix), transformer::ListCut{.height = static_cast<std::uint32_t>(height)});
     EXPECT_EQ(census.enumerated_columns(), static_cast<std::int64_t>(format.counts.columns));
     EXPECT_EQ(census.occupied_pairs, static_cast<std::int64_t>(format.counts.lists));
   }

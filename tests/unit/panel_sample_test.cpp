@@ -11,9 +11,7 @@
 #include "generator/matrix/sample.h"
 #include "generator/patterns/csr_view.h"
 #include "transformer/pack.h"
-#include "transformer/region_pack.h"
-#include "transformer/task_pack.h"
-#include "transformer/task_unpack.h"
+#include "transformer/packed_reader.h"
 
 namespace esc {
 namespace {
@@ -26,7 +24,7 @@ SparseMatrix power_law() {
 std::int64_t count(const std::vector<bool>& rows) { return std::ranges::count(rows, true); }
 
 TEST(PanelSample, CoversEverythingWhereThatIsLittleWork) {
-  const auto packed = transformer::pack_tasks(csr_view(power_law()), {.longest = 32, .light = 4});
+  const auto packed = transformer::pack(csr_view(power_law()), transformer::TaskCut{.longest = 32, .light = 4});
   const PanelSample sample(packed.bytes.span(), 1000, 1000);
   EXPECT_TRUE(sample.covers_all());
   EXPECT_EQ(count(sample.rows()), 2000);
@@ -34,19 +32,20 @@ TEST(PanelSample, CoversEverythingWhereThatIsLittleWork) {
 }
 
 TEST(PanelSample, TakesEveryThirdPanelOfListsWithAllItsBlocks) {
-  const auto packed = transformer::pack(csr_view(power_law()), {.height = 4});
-  const PanelSample sample(packed.bytes(), 3000, 1000);
+  const auto packed = transformer::pack(csr_view(power_law()), transformer::ListCut{.height = 4});
+  const PanelSample sample(packed.bytes.span(), 3000, 1000);
   EXPECT_FALSE(sample.covers_all());
   EXPECT_EQ(count(sample.rows()), 4 * 167);
   std::uint64_t expected = 0;
-  for (const std::uint32_t panel : packed.panels()) {
-    expected += panel % 3 == 0 ? 1 : 0;
+  const transformer::ListReader lists(packed.bytes.span(), packed.format);
+  for (std::uint64_t list = 0; list < packed.format.counts.lists; ++list) {
+    expected += lists.panel(list) % 3 == 0 ? 1 : 0;
   }
-  EXPECT_EQ(sample.blocks(packed.format().counts.lists, 1).size(), expected);
+  EXPECT_EQ(sample.blocks(packed.format.counts.lists, 1).size(), expected);
 }
 
 TEST(PanelSample, TakesEveryFourthBlockOfRegionsWithItsRows) {
-  const auto packed = transformer::pack_regions(csr_view(power_law()), {.height = 2, .block_panels = 4});
+  const auto packed = transformer::pack(csr_view(power_law()), transformer::RegionCut{.height = 2, .block_panels = 4});
   const PanelSample sample(packed.bytes.span(), 4000, 1000);
   EXPECT_EQ(count(sample.rows()), 8 * 63);
   const std::vector<std::uint64_t> blocks = sample.blocks(250, 2);
@@ -61,7 +60,7 @@ TEST(PanelSample, TakesEveryFourthBlockOfRegionsWithItsRows) {
 /// All blocks of a covered row run, those of a row that is split included, and what runs is little of the whole.
 TEST(PanelSample, TakesAllBlocksOfTheRowsOfTasksThatItCovers) {
   const auto packed =
-      transformer::pack_tasks(csr_view(power_law()), {.longest = 32, .light = 4, .block_heavy = 4, .block_light = 16});
+      transformer::pack(csr_view(power_law()), transformer::TaskCut{.longest = 32, .light = 4, .block_heavy = 4, .block_light = 16});
   const transformer::TaskFormat& format = packed.format;
   const transformer::TaskReader reader(packed.bytes.span(), format);
   const PanelSample sample(packed.bytes.span(), 10000, 1000);

@@ -1,7 +1,6 @@
 // Packing into regions against the definition of the format, for both forms of the matrix, any number of threads and
 // the serial text that generated transformers embed; and the unpacker's refusals.
 
-#include "transformer/view_sources.h"
 #include "transformer/region_packing.h"
 
 #include <gmock/gmock.h>
@@ -14,9 +13,9 @@
 #include <vector>
 
 #include "tests/unit/transformer_matrices.h"
-#include "transformer/format_error.h"
-#include "transformer/region_pack.h"
-#include "transformer/region_unpack.h"
+#include "transformer/pack.h"
+#include "transformer/packed_reader.h"
+#include "transformer/unpack.h"
 
 namespace esc::transformer {
 namespace {
@@ -27,7 +26,7 @@ using testing::ThrowsMessage;
 /// What a panel means, computed from the definition of the format alone: its columns, and their values in its rows.
 struct PlainPanel {
   std::vector<std::int64_t> columns;
-  std::vector<std::vector<double>> values;
+  std::vector<std::vector<float>> values;
 };
 
 std::vector<PlainPanel> plain_panels(const DenseMatrix& matrix, std::int64_t height) {
@@ -35,11 +34,11 @@ std::vector<PlainPanel> plain_panels(const DenseMatrix& matrix, std::int64_t hei
   for (std::int64_t first = 0; first < matrix.rows; first += height) {
     PlainPanel& panel = panels.emplace_back();
     for (std::int64_t k = 0; k < matrix.columns; ++k) {
-      std::vector<double> values;
+      std::vector<float> values;
       for (std::int64_t i = first; i < first + height; ++i) {
         values.push_back(i < matrix.rows && matrix.at(i, k) != 0.0F ? matrix.at(i, k) : 0.0F);
       }
-      if (std::ranges::any_of(values, [](double value) { return value != 0.0F; })) {
+      if (std::ranges::any_of(values, [](float value) { return value != 0.0F; })) {
         panel.columns.push_back(k);
         panel.values.push_back(values);
       }
@@ -75,7 +74,7 @@ std::string difference(const RegionReader& reader, const RegionFormat& format, s
 
 /// The first place that is not what the definition says; empty when there is none. Panels of a class ascend, panels are
 /// of the shortest class that is long enough, and each has one place.
-std::string difference(const PackedRegions& packed, const std::vector<PlainPanel>& panels) {
+std::string difference(const Packed<RegionFormat>& packed, const std::vector<PlainPanel>& panels) {
   const RegionFormat& format = packed.format;
   const RegionReader reader(packed.bytes.span(), format);
   const auto count = static_cast<std::int64_t>(panels.size());
@@ -106,14 +105,14 @@ std::string difference(const PackedRegions& packed, const std::vector<PlainPanel
   return seen == panels.size() ? "" : "the number of panels";
 }
 
-rc::Gen<RegionOptions> region_options() {
+rc::Gen<RegionCut> region_cuts() {
   const auto power = [](int most) {
     return rc::gen::map(rc::gen::inRange(0, most + 1), [](int e) { return 1U << e; });
   };
   return rc::gen::map(rc::gen::tuple(power(3), power(4), power(2)),
                       [](const std::tuple<unsigned, unsigned, unsigned>& drawn) {
                         const auto& [height, warp_panels, sets] = drawn;
-                        return RegionOptions{height, warp_panels, warp_panels * sets};
+                        return RegionCut{height, warp_panels, warp_panels * sets};
                       });
 }
 
@@ -129,46 +128,43 @@ bool same_bytes(std::span<const std::byte> a, std::span<const std::byte> b) { re
 
 RC_GTEST_PROP(RegionPacking, FollowsTheDefinitionAndGivesTheMatrixBack, ()) {
   const DenseMatrix matrix = drawn_matrix();
-  const RegionOptions options = *region_options();
+  const RegionCut cut = *region_cuts();
   const CsrMatrix csr = to_csr(matrix, true);
-  const PackedRegions packed = pack_regions(csr.view(), options);
-  RC_ASSERT(difference(packed, plain_panels(matrix, options.height)) == "");
-  RC_ASSERT(packed.format == plan_regions(csr.view(), options));
-  RC_ASSERT(packed.format == read_region_format(packed.bytes.span()));
-  RC_ASSERT(unpack_regions(packed.bytes.span()) == to_csr(matrix));
-  RC_ASSERT(same_bytes(pack_regions(matrix.view(), options).bytes.span(), packed.bytes.span()));
+  const Packed<RegionFormat> packed = pack(csr.view(), cut);
+  RC_ASSERT(difference(packed, plain_panels(matrix, cut.height)) == "");
+  RC_ASSERT(packed.format == plan(csr.view(), cut));
+  RC_ASSERT(packed.format == std::get<RegionFormat>(read_format(packed.bytes.span())));
+  RC_ASSERT(unpack(packed.bytes.span()) == to_csr(matrix));
 
   const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
-  RC_ASSERT(same_bytes(pack_regions(csr.view(), options).bytes.span(), packed.bytes.span()));
+  RC_ASSERT(same_bytes(pack(csr.view(), cut).bytes.span(), packed.bytes.span()));
   std::vector<std::uint64_t> serial(packed.format.bytes / 8, ~std::uint64_t{0});
-  const StoredRows<float, DenseRows<double>> source{{matrix.values.data(), matrix.lda, matrix.columns}};
-  RC_ASSERT(pack_serially(source, packed.format, serial.data()));
+  RC_ASSERT(pack_serially(matrix.source(), packed.format, serial.data()));
   RC_ASSERT(same_bytes(std::as_bytes(std::span(serial)), packed.bytes.span()));
 }
 
 /// A format that another matrix has is refused, and nothing behind its bytes is written.
 RC_GTEST_PROP(RegionPacking, OfAnotherMatrixStaysInsideItsBytes, ()) {
   const DenseMatrix matrix = drawn_matrix();
-  const RegionOptions options = *region_options();
+  const RegionCut cut = *region_cuts();
   const auto seed = *rc::gen::arbitrary<std::uint64_t>().as("seed of the other");
   const DenseMatrix other = random_matrix(matrix.rows, matrix.columns, 0.4, seed);
-  const RegionFormat format = plan_regions(to_csr(matrix).view(), options);
-  const bool same_counts = plan_regions(to_csr(other).view(), options) == format;
+  const RegionFormat format = plan(to_csr(matrix).view(), cut);
+  const bool same_counts = plan(to_csr(other).view(), cut) == format;
   constexpr std::uint64_t canary = 0x5ca1ab1e5ca1ab1e;
   std::vector<std::uint64_t> room(format.bytes / 8 + 64, canary);
-  const StoredRows<float, DenseRows<double>> source{{other.values.data(), other.lda, other.columns}};
-  RC_ASSERT(pack_serially(source, format, room.data()) == same_counts);
+  RC_ASSERT(pack_serially(other.source(), format, room.data()) == same_counts);
   RC_ASSERT(std::all_of(room.end() - 64, room.end(), [](std::uint64_t word) { return word == canary; }));
 }
 
 TEST(RegionFormat, HasTheBytesThatTheDescriptionSays) {
   // 3 x 24, panels of 1 row: 6 columns, none, and 1.
-  DenseMatrix matrix{3, 24, std::vector<double>(72, 0.0F)};
+  DenseMatrix matrix{3, 24, std::vector<float>(72, 0.0F)};
   for (std::int64_t column = 0; column < 6; ++column) {
     matrix.at(0, 2 * column) = static_cast<float>(column + 1);
   }
   matrix.at(2, 23) = 9;
-  const PackedRegions packed = pack_regions(matrix.view(), {.block_panels = 2});
+  const Packed<RegionFormat> packed = pack(to_csr(matrix).view(), RegionCut{.block_panels = 2});
   // A class of 2 quads, one of 1 and one of none; 4 places in 2 blocks.
   ASSERT_EQ(packed.format.counts.class_count, 3U);
   EXPECT_EQ(packed.format.blocks(), 2U);
@@ -190,77 +186,64 @@ TEST(RegionFormat, LeavesOutColumnsWherePanelsHaveNearlyAll) {
   DenseMatrix matrix = random_matrix(6, 41, 1.0, 3);
   matrix.at(0, 7) = 0;
   matrix.at(1, 7) = 0;
-  const PackedRegions packed = pack_regions(matrix.view(), {.height = 2});
+  const Packed<RegionFormat> packed = pack(to_csr(matrix).view(), RegionCut{.height = 2});
   EXPECT_TRUE(packed.format.counts.every_column);
   EXPECT_EQ(packed.format.values_at, 256U);
   EXPECT_EQ(packed.format.bytes, 256U + 3 * 11 * 32);
-  EXPECT_EQ(unpack_regions(packed.bytes.span()), to_csr(matrix));
+  EXPECT_EQ(unpack(packed.bytes.span()), to_csr(matrix));
 }
 
 TEST(RegionFormat, StoresUnevenRowsInAboutTheirOwnBytes) {
-  DenseMatrix matrix{1000, 1000, std::vector<double>(1'000'000, 0.0F)};
+  DenseMatrix matrix{1000, 1000, std::vector<float>(1'000'000, 0.0F)};
   for (std::int64_t row = 0; row < 1000; ++row) {
     for (std::int64_t column = 0; column < 1000 / (row + 1); ++column) {
       matrix.at(row, column) = 1.0F;
     }
   }
   const CsrMatrix csr = to_csr(matrix);
-  EXPECT_LT(plan_regions(csr.view(), {.block_panels = 4}).bytes, 8 * csr.values.size() * 3 / 2);
+  EXPECT_LT(plan(csr.view(), RegionCut{.block_panels = 4}).bytes, 8 * csr.values.size() * 3 / 2);
 }
 
 TEST(RegionFormat, CountsColumnsBeyondSixteenBits) {
-  DenseMatrix matrix{1, 70000, std::vector<double>(70000, 0.0F)};
+  DenseMatrix matrix{1, 70000, std::vector<float>(70000, 0.0F)};
   matrix.at(0, 3) = 1.0F;
   matrix.at(0, 69999) = 2.0F;
-  const PackedRegions packed = pack_regions(matrix.view(), {});
+  const Packed<RegionFormat> packed = pack(to_csr(matrix).view(), RegionCut{});
   EXPECT_EQ(packed.format.column, ScalarType::u32);
-  EXPECT_EQ(unpack_regions(packed.bytes.span()), to_csr(matrix));
+  EXPECT_EQ(unpack(packed.bytes.span()), to_csr(matrix));
 }
 
-TEST(RegionOptions, ThatCannotBeAreRefused) {
+TEST(RegionCut, ThatCannotBeAreRefused) {
   const DenseMatrix matrix{2, 2, {1, 0, 0, 1}};
-  for (const RegionOptions& options :
-       {RegionOptions{.height = 0}, RegionOptions{.height = 9}, RegionOptions{.warp_panels = 0},
-        RegionOptions{.warp_panels = 3, .block_panels = 3}, RegionOptions{.warp_panels = 64, .block_panels = 64},
-        RegionOptions{.warp_panels = 2, .block_panels = 3}}) {
-    EXPECT_THROW(pack_regions(matrix.view(), options), std::invalid_argument);
+  for (const RegionCut& cut :
+       {RegionCut{.height = 0}, RegionCut{.height = 9}, RegionCut{.warp_panels = 0},
+        RegionCut{.warp_panels = 3, .block_panels = 3}, RegionCut{.warp_panels = 64, .block_panels = 64},
+        RegionCut{.warp_panels = 2, .block_panels = 3}}) {
+    EXPECT_THROW(pack(to_csr(matrix).view(), cut), std::invalid_argument);
   }
 }
 
-/// Packed bytes that can be changed, with checksums that match again.
-class Packed {
- public:
-  Packed() {
+/// Panels of two rows in two classes, so that places have numbers.
+struct Regions {
+  Packed<RegionFormat> packed = [] {
     DenseMatrix matrix = random_matrix(9, 40, 0.4, 7);
     for (std::int64_t column = 8; column < 40; ++column) {
-      matrix.at(8, column) = 0;  // so that there are two classes
+      matrix.at(8, column) = 0;
     }
-    const PackedRegions packed = pack_regions(matrix.view(), {.height = 2, .warp_panels = 2, .block_panels = 2});
-    bytes_.assign(packed.bytes.span().begin(), packed.bytes.span().end());
-  }
-  std::vector<std::byte>& bytes() { return bytes_; }
-  void seal() {
-    put(offsetof(RegionHeader, payload_checksum), checksum(bytes_.data() + header_bytes, bytes_.size() - header_bytes));
-    seal_header();
-  }
-  void seal_header() {
-    put(offsetof(RegionHeader, header_checksum), checksum(bytes_.data(), offsetof(RegionHeader, header_checksum)));
-  }
-  template <typename Value>
-  void put(std::size_t at, Value value) {
-    std::memcpy(bytes_.data() + at, &value, sizeof value);
-  }
+    return pack(to_csr(matrix).view(), RegionCut{.height = 2, .warp_panels = 2, .block_panels = 2});
+  }();
+  ChangeableBytes intact{packed.bytes.span()};
 
- private:
-  std::vector<std::byte> bytes_;
+  std::size_t position(std::string_view name) const { return position_of(packed.format, name); }
 };
 
 TEST(UnpackRegions, RefusesEveryChangedByte) {
-  const Packed intact;
-  for (std::size_t at = 0; at < Packed(intact).bytes().size(); ++at) {
-    Packed damaged(intact);
+  const Regions regions;
+  const std::size_t columns = offsetof(Header, numbers) + 8 * regions.position("columns");
+  for (std::size_t at = 0; at < regions.intact.bytes().size(); ++at) {
+    ChangeableBytes damaged = regions.intact;
     damaged.bytes()[at] ^= std::byte{1};
-    EXPECT_THROW(unpack_regions(damaged.bytes()), FormatError) << "byte " << at;
+    EXPECT_THROW(unpack(damaged.bytes()), FormatError) << "byte " << at;
     if (at < header_bytes) {
       damaged.seal_header();
     } else {
@@ -268,66 +251,44 @@ TEST(UnpackRegions, RefusesEveryChangedByte) {
     }
     // With checksums that match again a changed value of a non-zero is another matrix, and so is another number of
     // columns.
-    const bool other_matrix =
-        at >= header_bytes || (at >= offsetof(RegionHeader, columns) && at < offsetof(RegionHeader, nonzeros));
-    if (!other_matrix && at < offsetof(RegionHeader, header_checksum)) {
-      EXPECT_THROW(unpack_regions(damaged.bytes()), FormatError) << "byte " << at << ", sealed again";
+    const bool other_matrix = at >= header_bytes || (at >= columns && at < columns + 8);
+    if (!other_matrix && at < offsetof(Header, header_checksum)) {
+      EXPECT_THROW(unpack(damaged.bytes()), FormatError) << "byte " << at << ", sealed again";
     }
   }
 }
 
 TEST(UnpackRegions, SaysWhatIsWrong) {
-  const auto refused = [](Packed damaged, const char* words) {
-    EXPECT_THAT([&] { unpack_regions(damaged.bytes()); }, ThrowsMessage<FormatError>(HasSubstr(words)));
+  const Regions regions;
+  const auto refused = [&](auto damage, const char* words) {
+    ChangeableBytes damaged = regions.intact;
+    damage(damaged);
+    EXPECT_THAT([&] { unpack(damaged.bytes()); }, ThrowsMessage<FormatError>(HasSubstr(words)));
   };
-  Packed shorter;
-  shorter.bytes().resize(100);
-  refused(shorter, "100 bytes are too few");
-  Packed magic;
-  magic.put(0, std::uint32_t{0});
-  refused(magic, "do not begin with ESCREGN");
-  Packed version;
-  version.put(offsetof(RegionHeader, version), std::uint32_t{9});
-  refused(version, "format version 9; this program reads version 2");
-  Packed header;
-  header.put(offsetof(RegionHeader, rows), std::uint64_t{8});
-  refused(header, "the header is damaged");
-  header.seal_header();
-  refused(header, "the header field panels of all classes is 5; it can be 4 to 4");
-  Packed every_column;
-  every_column.put(offsetof(RegionHeader, every_column), std::uint32_t{1});
-  every_column.seal_header();
-  refused(every_column, "header field total_bytes at byte");
-  Packed longer;
-  longer.bytes().resize(longer.bytes().size() + 128);
-  refused(longer, "its header says");
-  Packed height;
-  height.put(offsetof(RegionHeader, height), std::uint32_t{0});
-  height.seal_header();
-  refused(height, "the header field height is 0; it can be 1 to 8");
-  Packed classes;
-  classes.put(offsetof(RegionHeader, class_count), std::uint32_t{9});
-  classes.seal_header();
-  refused(classes, "the header field class_count is 9; it can be 1 to 8");
-  Packed quads;
-  quads.put(offsetof(RegionHeader, classes), std::uint32_t{0x7fffffff});
-  quads.seal_header();
-  refused(quads, "header field quads of a class is");
-  Packed panels;
-  panels.put(offsetof(RegionHeader, classes) + offsetof(RegionClass, panels), std::uint32_t{0x7fffffff});
-  panels.seal_header();
-  refused(panels, "header field panels of a class is");
-  Packed payload;
-  payload.put(header_bytes + 20, std::uint32_t{5});
-  refused(payload, "the packed matrix is damaged: bytes 256 to");
-  Packed number;
-  number.put(number.bytes().size() - 8, std::uint16_t{77});
-  number.seal();
-  refused(number, "has no place");
-  Packed column;
-  column.put(header_bytes + 2, std::uint16_t{0});
-  column.seal();
-  refused(column, "has column 0 after");
+  const auto number_refused = [&](const char* name, std::uint64_t value, const char* words) {
+    refused([&](ChangeableBytes& p) { p.put_number(regions.position(name), value).seal_header(); }, words);
+  };
+  refused([](ChangeableBytes& p) { p.bytes().resize(100); }, "100 bytes are too few");
+  refused([](ChangeableBytes& p) { p.put(0, std::uint32_t{0}); }, "do not begin with ESCPACK, ESCREGN or ESCTASK");
+  refused([](ChangeableBytes& p) { p.put(offsetof(Header, version), std::uint32_t{9}).seal_header(); },
+          "format version 9; this program reads version 3");
+  refused([](ChangeableBytes& p) { p.put_number(0, 8); }, "the header is damaged");
+  refused([](ChangeableBytes& p) { p.bytes().resize(p.bytes().size() + 128); }, "its header says");
+  number_refused("rows", 8, "the header field panels of a class is");
+  number_refused("every_column", 1, "the header field total_bytes does not agree");
+  number_refused("height", 0, "the header field height is 0; it can be 1 to 8");
+  number_refused("warp_panels", 3, "the header field warp_panels is 3; it can be a power of two from 1 to 32");
+  number_refused("block_panels", 3, "the header field block_panels is 3; it can be a multiple of 2 from 2 to 65536");
+  number_refused("class_count", 9, "the header field class_count is 9; it can be 1 to 8");
+  number_refused("quads of a class", 0x7fffffff, "the header field quads of a class is");
+  number_refused("panels of a class", 0x7fffffff, "the header field panels of a class is");
+  refused([](ChangeableBytes& p) { p.put(header_bytes + 20, std::uint32_t{5}); },
+          "the packed matrix is damaged: bytes 256 to");
+  const std::size_t last_place = regions.intact.bytes().size() - 8;
+  refused([&](ChangeableBytes& p) { p.put(last_place, std::uint16_t{77}).seal(); },
+          "is not what packing the matrix again gives");
+  refused([](ChangeableBytes& p) { p.put(header_bytes + 2, std::uint16_t{0}).seal(); },
+          "is not what packing the matrix again gives");
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // Packing into tasks against the definition of the format, for both forms of the matrix, any number of threads and the
 // serial text that generated transformers embed; and the unpacker's refusals.
 
-#include "transformer/view_sources.h"
 #include "transformer/task_packing.h"
 
 #include <gmock/gmock.h>
@@ -12,9 +11,9 @@
 #include <cstring>
 
 #include "tests/unit/transformer_matrices.h"
-#include "transformer/format_error.h"
-#include "transformer/task_pack.h"
-#include "transformer/task_unpack.h"
+#include "transformer/pack.h"
+#include "transformer/packed_reader.h"
+#include "transformer/unpack.h"
 
 namespace esc::transformer {
 namespace {
@@ -26,7 +25,7 @@ using testing::ThrowsMessage;
 struct PlainTask {
   std::int64_t row = 0;
   bool split = false;
-  std::vector<std::pair<std::int64_t, double>> pairs;
+  std::vector<std::pair<std::int64_t, float>> pairs;
 };
 
 /// The power of two that bounds the class of a task.
@@ -39,18 +38,18 @@ std::size_t bound_of_class(std::size_t length) {
 }
 
 /// The tasks in order, computed from the definition of the format alone: all are collected, then sorted.
-std::vector<PlainTask> plain_tasks(const DenseMatrix& matrix, const TaskOptions& options) {
+std::vector<PlainTask> plain_tasks(const DenseMatrix& matrix, const TaskCut& cut) {
   std::vector<PlainTask> tasks;
   for (std::int64_t i = 0; i < matrix.rows; ++i) {
-    std::vector<std::pair<std::int64_t, double>> row;
+    std::vector<std::pair<std::int64_t, float>> row;
     for (std::int64_t k = 0; k < matrix.columns; ++k) {
       if (matrix.at(i, k) != 0.0F) {
         row.emplace_back(k, matrix.at(i, k));
       }
     }
-    const bool split = row.size() > options.longest;
+    const bool split = row.size() > cut.longest;
     do {
-      const auto behind = row.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(options.longest, row.size()));
+      const auto behind = row.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(cut.longest, row.size()));
       tasks.push_back({i, split, {row.begin(), behind}});
       row.erase(row.begin(), behind);
     } while (!row.empty());
@@ -61,11 +60,11 @@ std::vector<PlainTask> plain_tasks(const DenseMatrix& matrix, const TaskOptions&
 }
 
 /// The first place in which the packed tasks are not those of the definition; empty when there is none.
-std::string difference(const PackedTasks& packed, const std::vector<PlainTask>& expected, const TaskOptions& options) {
+std::string difference(const Packed<TaskFormat>& packed, const std::vector<PlainTask>& expected, const TaskCut& cut) {
   const TaskFormat& format = packed.format;
   const TaskReader reader(packed.bytes.span(), format);
   const auto heavy =
-      std::ranges::count_if(expected, [&](const PlainTask& task) { return task.pairs.size() > options.light; });
+      std::ranges::count_if(expected, [&](const PlainTask& task) { return task.pairs.size() > cut.light; });
   if (format.counts.tasks != expected.size() || format.counts.heavy != static_cast<std::uint64_t>(heavy)) {
     return "number of tasks";
   }
@@ -101,13 +100,13 @@ std::string difference(const PackedTasks& packed, const std::vector<PlainTask>& 
   return {};
 }
 
-rc::Gen<TaskOptions> task_options() {
+rc::Gen<TaskCut> task_cuts() {
   return rc::gen::map(
       rc::gen::tuple(rc::gen::inRange(0, 8), rc::gen::inRange(0, 8), rc::gen::inRange(1, 5), rc::gen::inRange(1, 33)),
       [](const std::tuple<int, int, int, int>& drawn) {
         const auto& [longest, light, block_heavy, block_light] = drawn;
-        return TaskOptions{1U << longest, 1U << std::min(light, longest), static_cast<std::uint32_t>(block_heavy),
-                           static_cast<std::uint32_t>(block_light)};
+        return TaskCut{1U << longest, 1U << std::min(light, longest), static_cast<std::uint32_t>(block_heavy),
+                       static_cast<std::uint32_t>(block_light)};
       });
 }
 
@@ -123,43 +122,40 @@ bool same_bytes(std::span<const std::byte> a, std::span<const std::byte> b) { re
 
 RC_GTEST_PROP(TaskPacking, FollowsTheDefinitionAndGivesTheMatrixBack, ()) {
   const DenseMatrix matrix = drawn_matrix();
-  const TaskOptions options = *task_options();
+  const TaskCut cut = *task_cuts();
   const CsrMatrix csr = to_csr(matrix, true);
-  const PackedTasks packed = pack_tasks(csr.view(), options);
-  RC_ASSERT(difference(packed, plain_tasks(matrix, options), options) == "");
-  RC_ASSERT(packed.format == plan_tasks(csr.view(), options));
-  RC_ASSERT(packed.format == read_task_format(packed.bytes.span()));
-  RC_ASSERT(unpack_tasks(packed.bytes.span()) == to_csr(matrix));
-  RC_ASSERT(same_bytes(pack_tasks(matrix.view(), options).bytes.span(), packed.bytes.span()));
+  const Packed<TaskFormat> packed = pack(csr.view(), cut);
+  RC_ASSERT(difference(packed, plain_tasks(matrix, cut), cut) == "");
+  RC_ASSERT(packed.format == plan(csr.view(), cut));
+  RC_ASSERT(packed.format == std::get<TaskFormat>(read_format(packed.bytes.span())));
+  RC_ASSERT(unpack(packed.bytes.span()) == to_csr(matrix));
 
   std::vector<std::uint64_t> serial(packed.format.bytes / 8, ~std::uint64_t{0});
-  const StoredRows<float, DenseRows<double>> source{{matrix.values.data(), matrix.lda, matrix.columns}};
-  RC_ASSERT(pack_serially(source, packed.format, serial.data()));
+  RC_ASSERT(pack_serially(matrix.source(), packed.format, serial.data()));
   RC_ASSERT(same_bytes(std::as_bytes(std::span(serial)), packed.bytes.span()));
 }
 
 TEST(TaskPacking, GivesTheSameBytesForAnyNumberOfThreads) {
   // More rows than one thread takes at a time, so that several of them write to each class.
   const CsrMatrix csr = to_csr(random_matrix(5000, 90, 0.2, 3));
-  const TaskOptions options{16, 4, 2, 8};
-  const PackedTasks packed = pack_tasks(csr.view(), options);
-  EXPECT_EQ(unpack_tasks(packed.bytes.span()), csr);
+  const TaskCut cut{16, 4, 2, 8};
+  const Packed<TaskFormat> packed = pack(csr.view(), cut);
+  EXPECT_EQ(unpack(packed.bytes.span()), csr);
   const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
-  EXPECT_TRUE(same_bytes(pack_tasks(csr.view(), options).bytes.span(), packed.bytes.span()));
+  EXPECT_TRUE(same_bytes(pack(csr.view(), cut).bytes.span(), packed.bytes.span()));
 }
 
 /// A format that another matrix has is refused, and nothing behind its bytes is written.
 RC_GTEST_PROP(TaskPacking, OfAnotherMatrixStaysInsideItsBytes, ()) {
   const DenseMatrix matrix = drawn_matrix();
-  const TaskOptions options = *task_options();
+  const TaskCut cut = *task_cuts();
   const auto seed = *rc::gen::arbitrary<std::uint64_t>().as("seed of the other");
   const DenseMatrix other = random_matrix(matrix.rows, matrix.columns, 0.4, seed);
-  const TaskFormat format = plan_tasks(to_csr(matrix).view(), options);
-  const bool same_counts = plan_tasks(to_csr(other).view(), options) == format;
+  const TaskFormat format = plan(to_csr(matrix).view(), cut);
+  const bool same_counts = plan(to_csr(other).view(), cut) == format;
   constexpr std::uint64_t canary = 0x5ca1ab1e5ca1ab1e;
   std::vector<std::uint64_t> room(format.bytes / 8 + 64, canary);
-  const StoredRows<float, DenseRows<double>> source{{other.values.data(), other.lda, other.columns}};
-  RC_ASSERT(pack_serially(source, format, room.data()) == same_counts);
+  RC_ASSERT(pack_serially(other.source(), format, room.data()) == same_counts);
   RC_ASSERT(std::all_of(room.end() - 64, room.end(), [](std::uint64_t word) { return word == canary; }));
 }
 
@@ -168,8 +164,9 @@ TEST(TaskFormat, HasTheBytesThatTheDescriptionSays) {
                                   0, 0, 0, 0, 0, 0,  // none
                                   0, 4, 0, 5, 6, 0,  // 3
                                   0, 7, 0, 0, 0, 0}};
-  const PackedTasks packed = pack_tasks(matrix.view(), {.longest = 4, .light = 2, .block_heavy = 1, .block_light = 2});
-  EXPECT_EQ(packed.format.counts, (TaskCounts{9, 5, 2, 1}));
+  const Packed<TaskFormat> packed =
+      pack(to_csr(matrix).view(), TaskCut{.longest = 4, .light = 2, .block_heavy = 1, .block_light = 2});
+  EXPECT_EQ(packed.format, describe(packed.format.shape, {9, 5, 2, 1}));
   EXPECT_EQ(packed.format.split_rows_at, 512U);
   EXPECT_EQ(packed.format.pairs_at, 768U);
   EXPECT_EQ(packed.format.bytes, 768U + 9 * 8);
@@ -191,7 +188,7 @@ TEST(TaskFormat, HasTheBytesThatTheDescriptionSays) {
   std::vector<std::uint32_t> pairs(18);
   std::memcpy(pairs.data(), packed.bytes.span().data() + 768, 72);
   std::vector<std::uint32_t> columns;
-  std::vector<double> values;
+  std::vector<float> values;
   for (std::size_t pair = 0; pair < 9; ++pair) {
     columns.push_back(pairs[2 * pair]);
     values.push_back(std::bit_cast<float>(pairs[2 * pair + 1]));
@@ -200,53 +197,37 @@ TEST(TaskFormat, HasTheBytesThatTheDescriptionSays) {
   EXPECT_THAT(values, testing::ElementsAre(1, 2, 8, 3, 4, 5, 6, 9, 7));
 }
 
-TEST(TaskOptions, ThatCannotBeAreRefused) {
+TEST(TaskCut, ThatCannotBeAreRefused) {
   const DenseMatrix matrix{2, 2, {1, 0, 0, 1}};
-  for (const TaskOptions& options :
-       {TaskOptions{.longest = 0, .light = 0}, TaskOptions{.longest = 48}, TaskOptions{.longest = 1024},
-        TaskOptions{.light = 0}, TaskOptions{.light = 3}, TaskOptions{.longest = 8, .light = 16},
-        TaskOptions{.block_heavy = 0}, TaskOptions{.block_light = 0}, TaskOptions{.block_light = 1025}}) {
-    EXPECT_THROW(pack_tasks(matrix.view(), options), std::invalid_argument);
+  for (const TaskCut& cut : {TaskCut{.longest = 0, .light = 0}, TaskCut{.longest = 48}, TaskCut{.longest = 1024},
+                             TaskCut{.light = 0}, TaskCut{.light = 3}, TaskCut{.longest = 8, .light = 16},
+                             TaskCut{.block_heavy = 0}, TaskCut{.block_light = 0}, TaskCut{.block_light = 1025}}) {
+    EXPECT_THROW(pack(to_csr(matrix).view(), cut), std::invalid_argument);
   }
 }
 
-/// Packed bytes that can be changed, with checksums that match again.
-class Packed {
- public:
-  Packed() {
-    const PackedTasks packed =
-        pack_tasks(random_matrix(9, 40, 0.4, 7).view(), {.longest = 8, .light = 2, .block_heavy = 2, .block_light = 4});
-    bytes_.assign(packed.bytes.span().begin(), packed.bytes.span().end());
-    format_ = packed.format;
-  }
-  std::vector<std::byte>& bytes() { return bytes_; }
-  const TaskFormat& format() const { return format_; }
-  void seal() {
-    put(offsetof(TaskHeader, payload_checksum), checksum(bytes_.data() + header_bytes, bytes_.size() - header_bytes));
-    seal_header();
-  }
-  void seal_header() {
-    put(offsetof(TaskHeader, header_checksum), checksum(bytes_.data(), offsetof(TaskHeader, header_checksum)));
-  }
-  template <typename Value>
-  void put(std::size_t at, Value value) {
-    std::memcpy(bytes_.data() + at, &value, sizeof value);
-  }
+/// Heavy and light tasks, some of them of split rows.
+struct Tasks {
+  Packed<TaskFormat> packed = pack(to_csr(random_matrix(9, 40, 0.4, 7)).view(),
+                                   TaskCut{.longest = 8, .light = 2, .block_heavy = 2, .block_light = 4});
+  ChangeableBytes intact{packed.bytes.span()};
 
- private:
-  std::vector<std::byte> bytes_;
-  TaskFormat format_;
+  std::size_t position(std::string_view name) const { return position_of(packed.format, name); }
 };
 
 TEST(UnpackTasks, RefusesEveryChangedByte) {
-  const Packed intact;
-  const TaskFormat& format = intact.format();
+  const Tasks tasks;
+  const TaskFormat& format = tasks.packed.format;
   ASSERT_GT(format.counts.split_rows, 0U);
   ASSERT_LT(format.counts.heavy, format.counts.tasks);
-  for (std::size_t at = 0; at < Packed(intact).bytes().size(); ++at) {
-    Packed damaged(intact);
+  const auto in_number = [&](std::size_t at, const char* name) {
+    const std::size_t begin = offsetof(Header, numbers) + 8 * tasks.position(name);
+    return at >= begin && at < begin + 8;
+  };
+  for (std::size_t at = 0; at < tasks.intact.bytes().size(); ++at) {
+    ChangeableBytes damaged = tasks.intact;
     damaged.bytes()[at] ^= std::byte{1};
-    EXPECT_THROW(unpack_tasks(damaged.bytes()), FormatError) << "byte " << at;
+    EXPECT_THROW(unpack(damaged.bytes()), FormatError) << "byte " << at;
     if (at < header_bytes) {
       damaged.seal_header();
     } else {
@@ -254,70 +235,42 @@ TEST(UnpackTasks, RefusesEveryChangedByte) {
     }
     // With checksums that match again some changes make another matrix: in a pair, in the number of columns, and in the
     // tasks of a block, which say nothing about the matrix.
-    const bool other_matrix = at >= format.pairs_at ||
-                              (at >= offsetof(TaskHeader, columns) && at < offsetof(TaskHeader, nonzeros)) ||
-                              (at >= offsetof(TaskHeader, block_heavy) && at < offsetof(TaskHeader, column_type));
-    const bool in_checksum = at >= offsetof(TaskHeader, header_checksum) && at < header_bytes;
+    const bool other_matrix = at >= format.pairs_at || in_number(at, "columns") || in_number(at, "block_heavy") ||
+                              in_number(at, "block_light");
+    const bool in_checksum = at >= offsetof(Header, header_checksum) && at < header_bytes;
     if (!other_matrix && !in_checksum) {
-      EXPECT_THROW(unpack_tasks(damaged.bytes()), FormatError) << "byte " << at << ", sealed again";
+      EXPECT_THROW(unpack(damaged.bytes()), FormatError) << "byte " << at << ", sealed again";
     }
   }
 }
 
 TEST(UnpackTasks, SaysWhatIsWrong) {
-  const auto refused = [](Packed damaged, const char* words) {
-    EXPECT_THAT([&] { unpack_tasks(damaged.bytes()); }, ThrowsMessage<FormatError>(HasSubstr(words)));
+  const Tasks tasks;
+  const auto refused = [&](auto damage, const char* words) {
+    ChangeableBytes damaged = tasks.intact;
+    damage(damaged);
+    EXPECT_THAT([&] { unpack(damaged.bytes()); }, ThrowsMessage<FormatError>(HasSubstr(words)));
   };
-  Packed shorter;
-  shorter.bytes().resize(100);
-  refused(shorter, "100 bytes are too few");
-  Packed magic;
-  magic.put(0, std::uint32_t{0});
-  refused(magic, "do not begin with ESCTASK");
-  Packed version;
-  version.put(offsetof(TaskHeader, version), std::uint32_t{9});
-  refused(version, "format version 9; this program reads version 1");
-  Packed header;
-  header.put(offsetof(TaskHeader, rows), std::uint64_t{8});
-  refused(header, "the header is damaged");
-  Packed longer;
-  longer.bytes().resize(longer.bytes().size() + 128);
-  refused(longer, "its header says");
-  Packed nonzeros;
-  nonzeros.put(offsetof(TaskHeader, nonzeros), nonzeros.format().counts.nonzeros - 1);
-  nonzeros.seal_header();
-  refused(nonzeros, "the header field total_bytes at byte");
-  Packed longest;
-  longest.put(offsetof(TaskHeader, longest), std::uint32_t{2048});
-  longest.seal_header();
-  refused(longest, "the header field longest is 2048; it can be 1 to 512");
-  Packed light;
-  light.put(offsetof(TaskHeader, light), std::uint32_t{3});
-  light.seal_header();
-  refused(light, "longest and light are not powers of two");
-  Packed rows;
-  rows.put(offsetof(TaskHeader, rows), std::uint64_t{0x7fffffff});
-  rows.seal_header();
-  refused(rows, "the header field tasks is");
-  Packed payload;
-  payload.put(header_bytes + 20, std::uint32_t{5});
-  refused(payload, "the packed matrix is damaged: bytes 256 to");
-  Packed task;
-  task.put(header_bytes + 8, std::uint32_t{9});
-  task.seal();
-  refused(task, "task 0 has row 9 and 8 pairs from 0 on, which the matrix does not have");
-  Packed first;
-  first.put(header_bytes, ~std::uint64_t{0});
-  first.seal();
-  refused(first, "which the matrix does not have");
-  Packed column;
-  column.put(column.format().pair_at(1), std::uint32_t{0});
-  column.seal();
-  refused(column, "in a matrix of 40 columns");
-  Packed value;
-  value.put(value.format().pair_at(1) + 4, 0.0F);
-  value.seal();
-  refused(value, "is not what packing the matrix again gives");
+  const auto number_refused = [&](const char* name, std::uint64_t value, const char* words) {
+    refused([&](ChangeableBytes& p) { p.put_number(tasks.position(name), value).seal_header(); }, words);
+  };
+  const TaskFormat& format = tasks.packed.format;
+  refused([](ChangeableBytes& p) { p.put(offsetof(Header, version), std::uint32_t{9}).seal_header(); },
+          "format version 9; this program reads version 2");
+  number_refused("nonzeros", format.counts.nonzeros - 1, "the header field total_bytes does not agree");
+  number_refused("longest", 2048, "the header field longest is 2048; it can be a power of two from 1 to 512");
+  number_refused("light", 3, "the header field light is 3; it can be a power of two from 1 to 8");
+  number_refused("rows", 0x7fffffff, "the header field tasks is");
+  number_refused("tasks", ~std::uint64_t{0}, "the header field tasks is");
+  refused([](ChangeableBytes& p) { p.put(header_bytes + 8, std::uint32_t{9}).seal(); },
+          "a non-zero stands in row 9 and column");
+  refused([](ChangeableBytes& p) { p.put(header_bytes + 12, ~std::uint32_t{0}).seal(); },
+          "behind the end of the packed matrix");
+  refused([](ChangeableBytes& p) { p.put(header_bytes, ~std::uint64_t{0}).seal(); },
+          "byte 256 is not what packing the matrix again gives");
+  refused([&](ChangeableBytes& p) { p.put(format.pair_at(1), std::uint32_t{40}).seal(); }, "of a matrix of 9 x 40");
+  refused([&](ChangeableBytes& p) { p.put(format.pair_at(1) + 4, 0.0F).seal(); },
+          "is not what packing the matrix again gives");
 }
 
 }  // namespace

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <random>
+#include <span>
+#include <stdexcept>
+#include <string_view>
 #include <vector>
 
-#include "transformer/matrix_view.h"
+#include "transformer/panel_sources.h"
 #include "transformer/unpack.h"
 
 namespace esc::transformer {
@@ -14,12 +18,12 @@ namespace esc::transformer {
 struct DenseMatrix {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
-  std::vector<double> values;
+  std::vector<float> values;
   std::int64_t lda = columns;
 
-  double& at(std::int64_t row, std::int64_t column) { return values[static_cast<std::size_t>(row * lda + column)]; }
-  double at(std::int64_t row, std::int64_t column) const { return values[static_cast<std::size_t>(row * lda + column)]; }
-  DenseView view() const { return {rows, columns, values.data(), lda}; }
+  float& at(std::int64_t row, std::int64_t column) { return values[static_cast<std::size_t>(row * lda + column)]; }
+  float at(std::int64_t row, std::int64_t column) const { return values[static_cast<std::size_t>(row * lda + column)]; }
+  DenseRows<float> source() const { return {values.data(), lda, columns}; }
 };
 
 /// Independent entries, non-zero with probability `density`; some rows are emptied and some filled. The values are all
@@ -27,8 +31,8 @@ struct DenseMatrix {
 inline DenseMatrix random_matrix(std::int64_t rows, std::int64_t columns, double density, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const std::int64_t lda = columns + static_cast<std::int64_t>(random() % 3);
-  DenseMatrix matrix{rows, columns, std::vector<double>(static_cast<std::size_t>(rows * lda), -1.0f), lda};
-  double next = 1;
+  DenseMatrix matrix{rows, columns, std::vector<float>(static_cast<std::size_t>(rows * lda), -1.0f), lda};
+  float next = 1.0f;
   for (std::int64_t i = 0; i < rows; ++i) {
     const std::uint64_t kind = random() % 8;
     std::bernoulli_distribution nonzero(kind == 0 ? 0.0 : kind == 1 && density > 0 ? 1.0 : density);
@@ -54,10 +58,53 @@ inline CsrMatrix to_csr(const DenseMatrix& matrix, bool stored_zeros = false) {
   return csr;
 }
 
+/// Packed bytes that can be changed, with checksums that match again. `seal_header` makes the header's own match,
+/// `seal` that of the payload too.
+class ChangeableBytes {
+ public:
+  explicit ChangeableBytes(std::span<const std::byte> packed) : bytes_(packed.begin(), packed.end()) {}
+
+  std::vector<std::byte>& bytes() { return bytes_; }
+  const std::vector<std::byte>& bytes() const { return bytes_; }
+  template <typename Value>
+  ChangeableBytes& put(std::size_t at, Value value) {
+    std::memcpy(bytes_.data() + at, &value, sizeof value);
+    return *this;
+  }
+  /// Sets the number of the description that stands there.
+  ChangeableBytes& put_number(std::size_t position, std::uint64_t value) {
+    return put(offsetof(Header, numbers) + 8 * position, value);
+  }
+  ChangeableBytes& seal_header() {
+    return put(offsetof(Header, header_checksum), checksum(bytes_.data(), offsetof(Header, header_checksum)));
+  }
+  ChangeableBytes& seal() {
+    put(offsetof(Header, payload_checksum), checksum(bytes_.data() + header_bytes, bytes_.size() - header_bytes));
+    return seal_header();
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+/// Where the first number of this name stands in the header.
+template <typename Format>
+std::size_t position_of(Format format, std::string_view name) {
+  std::size_t position = 0;
+  std::size_t next = 0;
+  bool found = false;
+  format.visit([&](const char* own, const auto&, const Rule&) {
+    position = !found && own == name ? next : position;
+    found = found || own == name;
+    ++next;
+  });
+  return found ? position : throw std::out_of_range("the description has no such number");
+}
+
 /// What a packed matrix means, computed from the definition of the format alone.
 struct PlainLists {
   std::vector<std::uint64_t> panels, patterns, rpp, npp, cols;
-  std::vector<double> annz;
+  std::vector<float> annz;
 
   bool operator==(const PlainLists&) const = default;
 };
@@ -69,7 +116,7 @@ inline PlainLists plain_lists(const DenseMatrix& matrix, std::int64_t height, st
       std::size_t length = 0;
       for (std::int64_t k = 0; k < matrix.columns; ++k) {
         std::uint64_t mask = 0;
-        std::vector<double> values;
+        std::vector<float> values;
         for (std::int64_t i = panel * height; i < std::min(matrix.rows, (panel + 1) * height); ++i) {
           if (matrix.at(i, k) != 0.0f) {
             mask |= std::uint64_t{1} << (i - panel * height);

@@ -9,12 +9,14 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <string_view>
 
 #include "tests/unit/transformer_matrices.h"
 #include "transformer/view_sources.h"
-#include "transformer/format_text.h"
+#include "transformer/list_packing.h"
 #include "transformer/pack.h"
-#include "transformer/packing.h"
+#include "transformer/packed_reader.h"
+#include "transformer/unpack.h"
 
 namespace esc::transformer {
 namespace {
@@ -23,21 +25,30 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-std::vector<std::byte> bytes_of(const PackedMatrix& packed) { return {packed.bytes().begin(), packed.bytes().end()}; }
+using PackedLists = Packed<ListFormat>;
 
-PlainLists lists_of(const PackedMatrix& packed) {
+std::vector<std::byte> bytes_of(const PackedLists& packed) {
+  return {packed.bytes.span().begin(), packed.bytes.span().end()};
+}
+
+PlainLists lists_of(const PackedLists& packed) {
   PlainLists lists;
-  const PackedCounts& counts = packed.format().counts;
-  lists.panels.assign(packed.panels().begin(), packed.panels().end());
-  lists.patterns.assign(packed.patterns().begin(), packed.patterns().end());
+  const ListReader reader(packed.bytes.span(), packed.format);
+  const ListCounts& counts = packed.format.counts;
+  for (std::uint64_t list = 0; list < counts.lists; ++list) {
+    lists.panels.push_back(static_cast<std::uint64_t>(reader.panel(list)));
+    lists.patterns.push_back(reader.pattern(list));
+  }
   for (std::uint64_t list = 0; list <= counts.lists; ++list) {
-    lists.rpp.push_back(packed.rpp(list));
-    lists.npp.push_back(packed.npp(list));
+    lists.rpp.push_back(reader.rpp(list));
+    lists.npp.push_back(reader.npp(list));
   }
   for (std::uint64_t index = 0; index < counts.columns; ++index) {
-    lists.cols.push_back(packed.column(index));
+    lists.cols.push_back(static_cast<std::uint64_t>(reader.column(index)));
   }
-  lists.annz.assign(packed.annz().begin(), packed.annz().end());
+  for (std::uint64_t index = 0; index < counts.nonzeros; ++index) {
+    lists.annz.push_back(reader.value(index));
+  }
   return lists;
 }
 
@@ -94,7 +105,7 @@ TEST(Packing, WritesTheBytesOfASmallMatrix) {
                                   4, 0, 0, 5, 6,  //
                                   0, 0, 0, 0, 7,  //
                                   0, 0, 0, 0, 0}};
-  const PackedMatrix packed = pack(matrix.view(), {.height = 2, .max_list_columns = 1024});
+  const PackedLists packed = pack(to_csr(matrix).view(), ListCut{.height = 2, .max_list_columns = 1024});
 
   Bytes sections;
   sections.put(4, {0, 0, 0, 1}).pad_to(256);                // Panels
@@ -106,12 +117,11 @@ TEST(Packing, WritesTheBytesOfASmallMatrix) {
   const std::vector<std::byte>& payload = sections.get();
   Bytes expected;
   expected.put(1, {'E', 'S', 'C', 'P', 'A', 'C', 'K', 0x1a})
-      .put(4, {1, 256})                           // version, header bytes
-      .put(8, {1792, 4, 5, 7, 4, 5})              // total bytes, rows, columns, non-zeros, lists, listed columns
-      .put(4, {2, 1024})                          // height, longest list
-      .put(4, {3, 1, 3, 3, 2, 5})                 // types of the sections
-      .put(8, {256, 512, 768, 1024, 1280, 1536})  // and where they begin
+      .put(4, {2, 256})  // version, header bytes
+      .put(8, {1792})    // total bytes
       .put(8, {plain_checksum(payload, 0, payload.size())})
+      .put(8,
+           {4, 5, 5, 2, 1024, 7, 5, 4})  // rows, columns, f32, height, longest list, non-zeros, listed columns, lists
       .pad_to(248);
   expected.put(8, {plain_checksum(expected.get(), 0, 248)});
   std::vector<std::byte> all = expected.get();
@@ -125,62 +135,61 @@ TEST(Packing, CutsALongListAndEndsTheLastPanelWhereTheMatrixEnds) {
                            {1, 2, 3, 4, 5,  //
                             0, 0, 0, 0, 0,  //
                             6, 0, 7, 8, 0}};
-  const PackedMatrix packed = pack(matrix.view(), {.height = 2, .max_list_columns = 2});
-  EXPECT_THAT(packed.panels(), ElementsAre(0, 0, 0, 1, 1));
-  EXPECT_THAT(packed.patterns(), ElementsAre(1, 1, 1, 1, 1));
+  const PackedLists packed = pack(to_csr(matrix).view(), ListCut{.height = 2, .max_list_columns = 2});
+  EXPECT_THAT(lists_of(packed).panels, ElementsAre(0, 0, 0, 1, 1));
+  EXPECT_THAT(lists_of(packed).patterns, ElementsAre(1, 1, 1, 1, 1));
   EXPECT_THAT(lists_of(packed).rpp, ElementsAre(0, 2, 4, 5, 7, 8));
   EXPECT_THAT(lists_of(packed).cols, ElementsAre(0, 1, 2, 3, 4, 0, 2, 3));
-  EXPECT_THAT(packed.annz(), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
+  EXPECT_THAT(lists_of(packed).annz, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
 }
 
 TEST(Packing, AMatrixOfZerosHasNoLists) {
-  const DenseMatrix matrix{5, 3, std::vector<double>(15)};
-  const PackedMatrix packed = pack(matrix.view(), {.height = 4});
-  EXPECT_EQ(packed.format().counts, PackedCounts{});
+  const DenseMatrix matrix{5, 3, std::vector<float>(15)};
+  const PackedLists packed = pack(to_csr(matrix).view(), ListCut{.height = 4});
+  EXPECT_EQ(packed.format, describe(packed.format.shape, {}));
   EXPECT_EQ(lists_of(packed), (PlainLists{{}, {}, {0}, {0}, {}, {}}));
 }
 
 TEST(Packing, ColumnsTakeTwoBytesUpTo65536AndFourBeyond) {
   for (const std::int64_t columns : {65536, 65537}) {
-    DenseMatrix matrix{1, columns, std::vector<double>(static_cast<std::size_t>(columns))};
+    DenseMatrix matrix{1, columns, std::vector<float>(static_cast<std::size_t>(columns))};
     matrix.at(0, columns - 1) = 5.0f;
-    const PackedMatrix packed = pack(matrix.view(), {.height = 1});
-    EXPECT_EQ(packed.format().section(SectionId::cols).type, columns == 65536 ? ScalarType::u16 : ScalarType::u32);
-    EXPECT_EQ(packed.column(0), columns - 1);
+    const PackedLists packed = pack(to_csr(matrix).view(), ListCut{.height = 1});
+    EXPECT_EQ(packed.format.section(SectionId::cols).type, columns == 65536 ? ScalarType::u16 : ScalarType::u32);
+    EXPECT_THAT(lists_of(packed).cols, ElementsAre(columns - 1));
   }
 }
 
 TEST(Packing, NotANumberAndInfinityArePackedLikeOtherValues) {
   const float infinity = std::numeric_limits<float>::infinity();
   const DenseMatrix matrix{1, 3, {std::nanf(""), 0.0f, -infinity}};
-  const PackedMatrix packed = pack(matrix.view(), {.height = 1});
-  EXPECT_TRUE(std::isnan(packed.annz()[0]));
-  EXPECT_EQ(packed.annz()[1], -infinity);
+  const PackedLists packed = pack(to_csr(matrix).view(), ListCut{.height = 1});
+  EXPECT_TRUE(std::isnan(lists_of(packed).annz[0]));
+  EXPECT_EQ(lists_of(packed).annz[1], -infinity);
 }
 
 /// A format with 64-bit pointers, which needs 2^32 non-zeros to arise by itself, for a matrix of a few.
 TEST(Packing, PointersOf64BitsHoldTheSameNumbers) {
   const DenseMatrix matrix = random_matrix(13, 70, 0.4, 1);
-  const PackedMatrix narrow = pack(matrix.view(), {.height = 3});
-  PackedFormat format = narrow.format();
+  const PackedLists narrow = pack(to_csr(matrix).view(), ListCut{.height = 3});
+  ListFormat format = narrow.format;
   format.bytes = header_bytes;
   for (Section& section : format.sections) {
-    const bool pointers = section == format.section(SectionId::rpp) || section == format.section(SectionId::npp);
+    const bool pointers = std::string_view(section.name) == "RPP" || std::string_view(section.name) == "NPP";
     section.type = pointers ? ScalarType::u64 : section.type;
     section.offset = format.bytes;
-    format.bytes = aligned(section.end());
+    format.bytes = round_up(section.end(), section_alignment);
   }
-  PackedMatrix wide(format);
-  ASSERT_TRUE(pack_serially(StoredRows<float, DenseRows<double>>{{matrix.values.data(), matrix.lda, matrix.columns}}, format, wide.data()));
+  PackedLists wide(format);
+  ASSERT_TRUE(pack_serially(matrix.source(), format, wide.bytes.data()));
   EXPECT_EQ(lists_of(wide), lists_of(narrow));
 }
 
 /// Whether `matrix` is packed in the format made for another; nothing may be written behind the buffer.
 bool packs(const DenseMatrix& matrix, const DenseMatrix& made_for) {
-  const PackedFormat format = plan(made_for.view(), {.height = 4});
+  const ListFormat format = plan(to_csr(made_for).view(), ListCut{.height = 4});
   std::vector<std::byte> buffer(format.bytes + 4096, std::byte{0xa5});
-  const StoredRows<float, DenseRows<double>> rows{{matrix.values.data(), matrix.lda, matrix.columns}};
-  const bool packed = pack_serially(rows, format, buffer.data());
+  const bool packed = pack_serially(matrix.source(), format, buffer.data());
   EXPECT_THAT(std::span(buffer).subspan(format.bytes), testing::Each(std::byte{0xa5}));
   return packed;
 }
@@ -203,14 +212,14 @@ TEST(PackingRefusal, NamesTheFirstOfManyBadRows) {
   }
   const auto row_of =
       std::ranges::upper_bound(matrix.offsets, std::ranges::find(matrix.column_of, 8) - matrix.column_of.begin());
-  EXPECT_THAT([&] { pack(matrix.view(), {}); },
+  EXPECT_THAT([&] { pack(matrix.view(), ListCut{}); },
               ThrowsMessage<std::invalid_argument>(
                   HasSubstr("row " + std::to_string(row_of - matrix.offsets.begin() - 1) + ": a column index lies")));
 }
 
 struct Case {
   DenseMatrix matrix;
-  PackingOptions options;
+  ListCut options;
 };
 
 Case any_case() {
@@ -228,39 +237,37 @@ Case any_case() {
 RC_GTEST_PROP(PackingProperty, HoldsTheListsThatTheFormatDefines, ()) {
   const auto [matrix, options] = any_case();
   RC_PRE(matrix.columns < 1000);
-  RC_ASSERT(lists_of(pack(matrix.view(), options)) == plain_lists(matrix, options.height, options.max_list_columns));
+  RC_ASSERT(lists_of(pack(to_csr(matrix).view(), options)) ==
+            plain_lists(matrix, options.height, options.max_list_columns));
 }
 
-RC_GTEST_PROP(PackingProperty, DoesNotDependOnTheFormOfTheMatrix, ()) {
+RC_GTEST_PROP(PackingProperty, DoesNotDependOnStoredZeros, ()) {
   const auto [matrix, options] = any_case();
-  const std::vector<std::byte> expected = bytes_of(pack(matrix.view(), options));
-  RC_ASSERT(bytes_of(pack(to_csr(matrix).view(), options)) == expected);
+  const std::vector<std::byte> expected = bytes_of(pack(to_csr(matrix).view(), options));
   RC_ASSERT(bytes_of(pack(to_csr(matrix, true).view(), options)) == expected);
-  RC_ASSERT(plan(matrix.view(), options) == pack(matrix.view(), options).format());
-  RC_ASSERT(plan(to_csr(matrix).view(), options) == plan(matrix.view(), options));
+  RC_ASSERT(plan(to_csr(matrix).view(), options) == pack(to_csr(matrix).view(), options).format);
 }
 
 RC_GTEST_PROP(PackingProperty, SerialTextWritesEveryByteThatTheLibraryWrites, ()) {
   const auto [matrix, options] = any_case();
-  const PackedMatrix expected = pack(matrix.view(), options);
-  PackedMatrix dense(expected.format());
-  std::ranges::fill_n(dense.data(), static_cast<std::ptrdiff_t>(expected.format().bytes), std::byte{0xa5});
-  RC_ASSERT(pack_serially(StoredRows<float, DenseRows<double>>{{matrix.values.data(), matrix.lda, matrix.columns}}, expected.format(),
-                          dense.data()));
+  const PackedLists expected = pack(to_csr(matrix).view(), options);
+  PackedLists dense(expected.format);
+  std::ranges::fill_n(dense.bytes.data(), static_cast<std::ptrdiff_t>(expected.format.bytes), std::byte{0xa5});
+  RC_ASSERT(pack_serially(matrix.source(), expected.format, dense.bytes.data()));
   RC_ASSERT(bytes_of(dense) == bytes_of(expected));
 
   const CsrMatrix sparse = to_csr(matrix, true);
   const std::vector<std::int32_t> offsets(sparse.offsets.begin(), sparse.offsets.end());
-  PackedMatrix csr(expected.format());
-  std::ranges::fill_n(csr.data(), static_cast<std::ptrdiff_t>(expected.format().bytes), std::byte{0x5a});
+  PackedLists csr(expected.format);
+  std::ranges::fill_n(csr.bytes.data(), static_cast<std::ptrdiff_t>(expected.format.bytes), std::byte{0x5a});
   RC_ASSERT(pack_serially(StoredRows<float, CsrRows<std::int32_t, double>>{{offsets.data(), sparse.column_of.data(), sparse.values.data()}},
-                          expected.format(), csr.data()));
+                          expected.format, csr.bytes.data()));
   RC_ASSERT(bytes_of(csr) == bytes_of(expected));
 }
 
 RC_GTEST_PROP(PackingProperty, RoundTripGivesTheMatrixBack, ()) {
   const auto [matrix, options] = any_case();
-  RC_ASSERT(unpack(pack(matrix.view(), options).bytes()) == to_csr(matrix));
+  RC_ASSERT(unpack(pack(to_csr(matrix).view(), options).bytes.span()) == to_csr(matrix));
 }
 
 TEST(Packing, DoesNotDependOnTheNumberOfThreads) {
@@ -268,7 +275,7 @@ TEST(Packing, DoesNotDependOnTheNumberOfThreads) {
   std::vector<std::byte> expected;
   for (const std::size_t threads : {1, 2, 3, 8}) {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-    const std::vector<std::byte> bytes = bytes_of(pack(matrix.view(), {.height = 4}));
+    const std::vector<std::byte> bytes = bytes_of(pack(matrix.view(), ListCut{.height = 4}));
     expected = expected.empty() ? bytes : expected;
     EXPECT_EQ(bytes, expected) << threads << " threads";
   }
@@ -276,20 +283,19 @@ TEST(Packing, DoesNotDependOnTheNumberOfThreads) {
 
 TEST(Packing, FewNonZerosAmongManyColumns) {
   CsrMatrix matrix{3, 2'000'000'000, {0, 2, 2, 4}, {5, 1'999'999'999, 68, 69}, {1, 2, 3, 4}};
-  const PackedMatrix packed = pack(matrix.view(), {.height = 3});
-  EXPECT_THAT(packed.patterns(), ElementsAre(1, 4));
+  const PackedLists packed = pack(matrix.view(), ListCut{.height = 3});
+  EXPECT_THAT(lists_of(packed).patterns, ElementsAre(1, 4));
   EXPECT_THAT(lists_of(packed).cols, ElementsAre(5, 1'999'999'999, 68, 69));
-  EXPECT_EQ(unpack(packed.bytes()), matrix);
+  EXPECT_EQ(unpack(packed.bytes.span()), matrix);
 }
 
-template <typename View>
-auto packing(const View& view, PackingOptions options = {}) {
-  return [view, options] { pack(view, options); };
+auto packing(const CsrView& view, ListCut cut = {}) {
+  return [view, cut] { pack(view, cut); };
 }
 
 TEST(PackingRefusal, NamesWhatIsWrong) {
   const CsrMatrix good{3, 4, {0, 2, 2, 3}, {0, 3, 1}, {1, 2, 3}};
-  EXPECT_NO_THROW(pack(good.view(), {}));
+  EXPECT_NO_THROW(pack(good.view(), ListCut{}));
   const auto refusal = [](const char* words) { return ThrowsMessage<std::invalid_argument>(HasSubstr(words)); };
   CsrMatrix bad = good;
   bad.offsets = {0, 3, 2, 3};
@@ -312,17 +318,16 @@ TEST(PackingRefusal, NamesWhatIsWrong) {
   bad = good;
   bad.offsets = {0, 2, 3};
   EXPECT_THAT(packing(bad.view()), refusal("do not belong together"));
-  EXPECT_THAT(packing(CsrView{}), refusal("a matrix of 0 x 0 cannot be packed"));
-  const double value = 1;
-  EXPECT_THAT(packing(DenseView{1, 2, &value, 1}), refusal("a dense matrix of 2 columns are 1 apart"));
-  EXPECT_THAT(packing(good.view(), {.height = 9}), refusal("a panel of 9 rows: it has 1 to 8"));
-  EXPECT_THAT(packing(good.view(), {.height = 0}), refusal("a panel of 0 rows"));
-  EXPECT_THAT(packing(good.view(), {.height = 1, .max_list_columns = 0}), refusal("a longest list of 0 columns"));
+  EXPECT_THAT(packing(CsrView{}), refusal("rows is 0; it can be 1 to 2147483647"));
+  EXPECT_THAT(packing(good.view(), {.height = 9}), refusal("height is 9; it can be 1 to 8"));
+  EXPECT_THAT(packing(good.view(), {.height = 0}), refusal("height is 0; it can be"));
+  EXPECT_THAT(packing(good.view(), {.height = 1, .max_list_columns = 0}),
+              refusal("max_list_columns is 0; it can be 1 to"));
 }
 
-TEST(PackedFormat, IsAConstantAndTypesFollowTheCounts) {
-  constexpr PackedShape shape{512, 65536, 4, 1024, ScalarType::f32};
-  constexpr PackedFormat format = describe(shape, {10, 100, 300});
+TEST(ListFormat, IsAConstantAndTypesFollowTheCounts) {
+  constexpr ListShape shape{{}, 512, 65536};
+  constexpr ListFormat format = describe(shape, {10, 100, 300});
   static_assert(format.section(SectionId::cols).type == ScalarType::u16);
   static_assert(format.section(SectionId::npp).type == ScalarType::u32);
   static_assert(format.bytes == 256 + 5 * 256 + 1280);
@@ -330,25 +335,15 @@ TEST(PackedFormat, IsAConstantAndTypesFollowTheCounts) {
   EXPECT_FALSE(format == describe(shape, {11, 100, 300}));
   EXPECT_EQ(describe(shape, {1, 1u << 30, 0xffffffffu}).section(SectionId::rpp).type, ScalarType::u32);
   EXPECT_EQ(describe(shape, {1, 1u << 30, 0x100000000u}).section(SectionId::rpp).type, ScalarType::u64);
-  constexpr PackedShape tall{512, 65537, 16, 1024, ScalarType::f32};
-  EXPECT_EQ(describe(tall, {}).section(SectionId::patterns).type, ScalarType::u16);
-  EXPECT_EQ(describe(tall, {}).section(SectionId::cols).type, ScalarType::u32);
+  constexpr ListShape wide{{}, 512, 65537};
+  EXPECT_EQ(describe(wide, {}).section(SectionId::cols).type, ScalarType::u32);
 }
 
-TEST(PackedFormat, PrintsItsSections) {
-  EXPECT_EQ(to_text(describe({4, 5, 2, 1024, ScalarType::f32}, {4, 5, 7})),
-            "packed format 1: 4 x 5, 7 non-zeros, panels of 2 rows, 4 lists of at most 1024 columns, 1792 bytes\n"
-            "  Panels               4 x unsigned int        at byte 256\n"
-            "  Patterns             4 x unsigned char       at byte 512\n"
-            "  RPP                  5 x unsigned int        at byte 768\n"
-            "  NPP                  5 x unsigned int        at byte 1024\n"
-            "  Cols                 5 x unsigned short      at byte 1280\n"
-            "  ANNZ                 7 x float               at byte 1536\n");
-}
-
-TEST(PackedMatrix, RefusesASectionOfAnotherType) {
-  const PackedMatrix packed = pack(random_matrix(4, 5, 0.5, 4).view(), {});
-  EXPECT_THROW(packed.section<std::uint32_t>(SectionId::cols), std::logic_error);
+TEST(ListFormat, FollowsFromTheNumbersThatAreWritten) {
+  constexpr std::uint64_t numbers[] = {512, 65536, 5, 4, 1024, 300, 100, 10};
+  constexpr ListFormat format = format_of<ListFormat>(numbers);
+  static_assert(format == describe(ListShape{{}, 512, 65536}, {10, 100, 300}));
+  static_assert(format.bytes == 256 + 5 * 256 + 1280);
 }
 
 TEST(Checksum, ChangesWithEveryWord) {

@@ -105,24 +105,23 @@ std::string output_of(const std::string& command) {
 /// The bundle `tiny` of one matrix in a folder of its own, compiled.
 class Transformer {
  public:
-  Transformer(const DenseMatrix& matrix, const PackingOptions& options)
-      : rows_(matrix.rows), columns_(matrix.columns), packed_(pack(matrix.view(), options)) {
+  Transformer(const DenseMatrix& matrix, const ListCut& cut)
+      : rows_(matrix.rows), columns_(matrix.columns), packed_(pack(to_csr(matrix).view(), cut)) {
     std::string name = (std::filesystem::temp_directory_path() / "esc_transformer_XXXXXX").string();
     folder_ = mkdtemp(name.data());
-    const PackedFormat& format = packed_.format();
+    const ListFormat& format = packed_.format;
     const std::string provenance = "// Made by a test.";
     write_file_whole(
         folder_ / "tiny_transformer.cpp",
         fill(transformer_template, {{"PROVENANCE", provenance},
                                     {"NAME", "tiny"},
                                     {"ELEMENT", "float"},
-                                    {"PACKING_TEXT", list_packing_text()},
+                                    {"PACKING_TEXT", packing_text(format)},
                                     {"ROWS", std::to_string(rows_)},
                                     {"COLUMNS", std::to_string(columns_)},
                                     {"LAYER_FORMAT", layer_format_text(format)},
-                                    {"HEADER_TYPE", "PackedHeader"},
                                     {"PACKED_BYTES", std::to_string(format.bytes)},
-                                    {"DIGESTS", digest_lines(pattern_digests(matrix.view(), options.height))}}));
+                                    {"DIGESTS", digest_lines(pattern_digests(to_csr(matrix).view(), cut.height))}}));
     write_file_whole(folder_ / "tiny.h", fill(header_template, {{"PROVENANCE", provenance},
                                                                 {"NOTES", ""},
                                                                 {"NAME", "tiny"},
@@ -132,7 +131,7 @@ class Transformer {
                                                                 {"TYPE", "float32"},
                                                                 {"BCOL", "32"}}));
     write_file_whole(folder_ / "driver.cpp", std::string_view(driver_text));
-    write_file_whole(folder_ / "tiny.packed", packed_.bytes());
+    write_file_whole(folder_ / "tiny.packed", packed_.bytes.span());
     constexpr const char* strict = "-Wall -Wextra -Wpedantic -Wshadow -Werror";
     // The header is included before the transformer here, so that the compiler compares the two.
     compiler_output_ =
@@ -149,15 +148,15 @@ class Transformer {
   }
 
   const std::string& compiler_output() const { return compiler_output_; }
-  std::string packed_by_library() const { return text(packed_.bytes()); }
+  std::string packed_by_library() const { return text(packed_.bytes.span()); }
   std::filesystem::path packed_file() const { return folder_ / "tiny.packed"; }
 
   /// Status and reason of a call; what it wrote is then in `packed`.
   std::string dense(const DenseMatrix& matrix) {
     std::string input;
     for (std::int64_t i = 0; i < rows_; ++i) {
-      const std::span row(&matrix.values[static_cast<std::size_t>(i * matrix.lda)], static_cast<std::size_t>(columns_));
-      input += text(TypedElements(esc::ScalarType::f32, row).bytes());
+      input += text(std::as_bytes(
+          std::span(&matrix.values[static_cast<std::size_t>(i * matrix.lda)], static_cast<std::size_t>(columns_))));
     }
     write_file_whole(folder_ / "input", std::string_view(input));
     return call("dense", folder_ / "input");
@@ -184,7 +183,7 @@ class Transformer {
 
   std::int64_t rows_;
   std::int64_t columns_;
-  PackedMatrix packed_;
+  Packed<ListFormat> packed_;
   std::filesystem::path folder_;
   std::string compiler_output_;
 };
@@ -216,13 +215,13 @@ TEST_F(GeneratedTransformer, WritesTheBytesOfTheLibrary) {
 
 TEST_F(GeneratedTransformer, AcceptsNewValues) {
   DenseMatrix doubled = *matrix_;
-  for (double& value : doubled.values) {
+  for (float& value : doubled.values) {
     value *= 2.0f;
   }
   EXPECT_EQ(transformer_->dense(doubled), "0 ");
-  const PackedMatrix expected = pack(doubled.view(), {.height = 3, .max_list_columns = 2});
+  const auto expected = pack(to_csr(doubled).view(), ListCut{.height = 3, .max_list_columns = 2});
   EXPECT_EQ(transformer_->packed(),
-            std::string(reinterpret_cast<const char*>(expected.bytes().data()), expected.bytes().size()));
+            std::string(reinterpret_cast<const char*>(expected.bytes.span().data()), expected.bytes.span().size()));
 }
 
 TEST_F(GeneratedTransformer, RefusesAnotherPatternAndSaysWhere) {
@@ -304,13 +303,13 @@ TEST_F(GeneratedTransformer, LoadsThePackedFileAndRefusesAnother) {
   EXPECT_EQ(load_changed(changed),
             "4 tiny: the packed file is not the one of this kernel, or is damaged: its header differs in magic");
   changed = good;
-  changed[48] ^= 1;
+  changed[offsetof(Header, numbers) + 8 * position_of(ListFormat{}, "lists")] ^= 1;
   EXPECT_THAT(load_changed(changed), HasSubstr("its header differs in lists"));
   EXPECT_EQ(transformer_->load(file.string() + ".none"), "3 tiny: the packed file cannot be opened");
 }
 
 TEST(GeneratedTransformerOfZeros, PacksAMatrixWithoutNonZeros) {
-  const DenseMatrix matrix{5, 70000, std::vector<double>(350000)};
+  const DenseMatrix matrix{5, 70000, std::vector<float>(350000)};
   Transformer transformer(matrix, {.height = 4});
   ASSERT_EQ(transformer.compiler_output(), "");
   EXPECT_EQ(transformer.dense(matrix), "0 ");

@@ -4,10 +4,16 @@
 #include <memory>
 #include <new>
 #include <span>
+#include <variant>
 
-#include "transformer/packed_bytes.h"
+#include "transformer/list_format.h"
+#include "transformer/region_format.h"
+#include "transformer/task_format.h"
 
 namespace esc::transformer {
+
+/// How a matrix is packed: into lists for family atomic, into regions for family panel, into tasks for family rows.
+using PackedFormat = std::variant<ListFormat, RegionFormat, TaskFormat>;
 
 /// Bytes that are aligned to 256, as a packed matrix wants to be; not set at first. Owns them. Movable only.
 class AlignedBytes {
@@ -25,6 +31,16 @@ class AlignedBytes {
 
   std::unique_ptr<std::byte, Free> bytes_;
   std::size_t count_;
+};
+
+/// A packed matrix: its description and the bytes, header included, that are the packed file and the device buffer.
+template <typename Format>
+struct Packed {
+  Format format;
+  AlignedBytes bytes;
+
+  /// Bytes of the size that the format asks for; not yet set.
+  explicit Packed(const Format& of) : format(of), bytes(static_cast<std::size_t>(of.bytes)) {}
 };
 
 }  // namespace esc::transformer

@@ -1,9 +1,9 @@
 #pragma once
 
-// The packing itself, one panel at a time. As in packed_bytes.h, the text between the markers is part of every
-// generated transformer.
+// Packing into lists, one panel at a time. As in packed_bytes.h, the text between the markers is part of the generated
+// transformers of kernels that read lists.
 
-#include "transformer/packed_format.h"
+#include "transformer/list_format.h"
 #include "transformer/panel_sources.h"
 
 namespace esc::transformer {
@@ -21,7 +21,7 @@ struct PatternCounts {
 };
 
 template <typename Source>
-PatternCounts count_patterns(const Source& source, const PackedShape& shape, int64_t panel) {
+PatternCounts count_patterns(const Source& source, const ListShape& shape, int64_t panel) {
   PatternCounts counts;
   memset(&counts, 0, sizeof counts);
   source.visit(shape.first_row(panel), shape.rows_in(panel),
@@ -30,8 +30,8 @@ PatternCounts count_patterns(const Source& source, const PackedShape& shape, int
 }
 
 /// What a panel with these patterns adds to the packed matrix.
-inline PackedCounts total(const PatternCounts& counts, const PackedShape& shape) {
-  PackedCounts sum;
+inline ListCounts total(const PatternCounts& counts, const ListShape& shape) {
+  ListCounts sum;
   for (uint32_t pattern = 1; pattern < shape.patterns(); ++pattern) {
     const uint64_t columns = counts.columns[pattern];
     sum.lists += (columns + shape.max_list_columns - 1) / shape.max_list_columns;
@@ -43,7 +43,7 @@ inline PackedCounts total(const PatternCounts& counts, const PackedShape& shape)
 
 /// The sections of a packed matrix, typed.
 template <typename Column, typename Pointer, typename Element>
-struct PackedArrays {
+struct ListArrays {
   uint32_t* panels;
   uint8_t* patterns;
   Pointer* rpp;
@@ -53,11 +53,11 @@ struct PackedArrays {
 };
 
 template <typename Column, typename Pointer, typename Element, typename Use>
-void use_arrays(const PackedFormat& format, void* packed, Use&& use) {
+void use_arrays(const ListFormat& format, void* packed, Use&& use) {
   const auto at = [&](SectionId id) -> void* {
     return static_cast<unsigned char*>(packed) + format.section(id).offset;
   };
-  use(PackedArrays<Column, Pointer, Element>{
+  use(ListArrays<Column, Pointer, Element>{
       static_cast<uint32_t*>(at(SectionId::panels)), static_cast<uint8_t*>(at(SectionId::patterns)),
       static_cast<Pointer*>(at(SectionId::rpp)), static_cast<Pointer*>(at(SectionId::npp)),
       static_cast<Column*>(at(SectionId::cols)), static_cast<Element*>(at(SectionId::annz))});
@@ -65,7 +65,7 @@ void use_arrays(const PackedFormat& format, void* packed, Use&& use) {
 
 /// Calls use(arrays) with the arrays of the types that the format names.
 template <typename Element, typename Use>
-void with_arrays(const PackedFormat& format, void* packed, Use&& use) {
+void with_arrays(const ListFormat& format, void* packed, Use&& use) {
   const bool narrow_column = format.section(SectionId::cols).type == ScalarType::u16;
   const bool narrow_pointer = format.section(SectionId::rpp).type == ScalarType::u32;
   if (narrow_column && narrow_pointer) {
@@ -81,12 +81,12 @@ void with_arrays(const PackedFormat& format, void* packed, Use&& use) {
 
 /// Writes the lists of one panel, beginning at `start`. `counts` are its pattern counts.
 template <typename Source, typename Column, typename Pointer, typename Element>
-void fill_panel(const Source& source, const PackedShape& shape, int64_t panel, const PatternCounts& counts,
-                const PackedCounts& start, const PackedArrays<Column, Pointer, Element>& arrays) {
+void fill_panel(const Source& source, const ListShape& shape, int64_t panel, const PatternCounts& counts,
+                const ListCounts& start, const ListArrays<Column, Pointer, Element>& arrays) {
   // A list and its continuations are neighbours in Cols and ANNZ, so that one cursor per pattern serves them all.
   Column* next_column[1u << max_height];
   Element* next_value[1u << max_height];
-  PackedCounts at = start;
+  ListCounts at = start;
   for (uint32_t pattern = 1; pattern < shape.patterns(); ++pattern) {
     next_column[pattern] = arrays.cols + at.columns;
     next_value[pattern] = arrays.annz + at.nonzeros;
@@ -96,7 +96,7 @@ void fill_panel(const Source& source, const PackedShape& shape, int64_t panel, c
       arrays.patterns[at.lists] = static_cast<uint8_t>(pattern);
       arrays.rpp[at.lists] = static_cast<Pointer>(at.columns);
       arrays.npp[at.lists] = static_cast<Pointer>(at.nonzeros);
-      at = at + PackedCounts{1, length, static_cast<uint64_t>(length) * popcount(pattern)};
+      at = at + ListCounts{1, length, static_cast<uint64_t>(length) * popcount(pattern)};
       left -= length;
     }
   }
@@ -111,18 +111,18 @@ void fill_panel(const Source& source, const PackedShape& shape, int64_t panel, c
 }
 
 template <typename Column, typename Pointer, typename Element>
-void end_lists(const PackedCounts& counts, const PackedArrays<Column, Pointer, Element>& arrays) {
+void end_lists(const ListCounts& counts, const ListArrays<Column, Pointer, Element>& arrays) {
   arrays.rpp[counts.lists] = static_cast<Pointer>(counts.columns);
   arrays.npp[counts.lists] = static_cast<Pointer>(counts.nonzeros);
 }
 
 /// Writes what the panels leave: the ends of RPP and NPP, zeros between the sections, and the header.
 template <typename Element>
-void seal(const PackedFormat& format, void* packed) {
+void seal(const ListFormat& format, void* packed) {
   with_arrays<Element>(format, packed, [&format](const auto& arrays) { end_lists(format.counts, arrays); });
   unsigned char* const bytes = static_cast<unsigned char*>(packed);
   for (const Section& section : format.sections) {
-    memset(bytes + section.end(), 0, static_cast<size_t>(aligned(section.end()) - section.end()));
+    memset(bytes + section.end(), 0, static_cast<size_t>(round_up(section.end(), section_alignment) - section.end()));
   }
   write_header(format, bytes);
 }
@@ -130,14 +130,14 @@ void seal(const PackedFormat& format, void* packed) {
 /// Packs A into `packed`, format.bytes bytes aligned to 8. False, and nothing promised of `packed`, when A does not
 /// have the counts of the format; nothing is ever written outside it.
 template <typename Source>
-bool pack_serially(const Source& source, const PackedFormat& format, void* packed) {
+bool pack_serially(const Source& source, const ListFormat& format, void* packed) {
   using Element = typename Source::ElementType;
-  PackedCounts at;
+  ListCounts at;
   bool inside = true;
   with_arrays<Element>(format, packed, [&](const auto& arrays) {
     for (int64_t panel = 0; inside && panel < format.shape.panels(); ++panel) {
       const PatternCounts counts = count_patterns(source, format.shape, panel);
-      const PackedCounts end = at + total(counts, format.shape);
+      const ListCounts end = at + total(counts, format.shape);
       inside = fits(end, format.counts);
       if (inside) {
         fill_panel(source, format.shape, panel, counts, at, arrays);
@@ -145,7 +145,7 @@ bool pack_serially(const Source& source, const PackedFormat& format, void* packe
       }
     }
   });
-  if (!inside || !(at == format.counts)) {
+  if (!inside || !(describe(format.shape, at) == format)) {
     return false;
   }
   seal<Element>(format, packed);

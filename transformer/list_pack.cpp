@@ -1,0 +1,51 @@
+#include <tbb/parallel_for.h>
+
+#include <numeric>
+
+#include "transformer/checked_shape.h"
+#include "transformer/list_packing.h"
+#include "transformer/pack.h"
+#include "transformer/view_sources.h"
+
+namespace esc::transformer {
+namespace {
+
+/// Where each panel starts, and behind them the totals.
+template <typename Source>
+std::vector<ListCounts> panel_starts(const Source& source, const ListShape& shape) {
+  std::vector<ListCounts> starts(static_cast<std::size_t>(shape.panels()) + 1);
+  tbb::parallel_for(std::int64_t{0}, shape.panels(), [&](std::int64_t panel) {
+    starts[static_cast<std::size_t>(panel)] = total(count_patterns(source, shape, panel), shape);
+  });
+  std::exclusive_scan(starts.begin(), starts.end(), starts.begin(), ListCounts{});
+  return starts;
+}
+
+template <typename Source>
+Packed<ListFormat> pack_source(const Source& source, const ListShape& shape) {
+  using Element = typename Source::ElementType;
+  const std::vector<ListCounts> starts = panel_starts(source, shape);
+  Packed<ListFormat> packed(describe(shape, starts.back()));
+  with_arrays<Element>(packed.format, packed.bytes.data(), [&](const auto& arrays) {
+    tbb::parallel_for(std::int64_t{0}, shape.panels(), [&](std::int64_t panel) {
+      const PatternCounts counts = count_patterns(source, shape, panel);
+      fill_panel(source, shape, panel, counts, starts[static_cast<std::size_t>(panel)], arrays);
+    });
+  });
+  seal<Element>(packed.format, packed.bytes.data());
+  return packed;
+}
+
+}  // namespace
+
+ListFormat plan(const CsrView& matrix, const ListCut& cut) {
+  const ListShape shape = checked_shape(matrix, cut);
+  return describe(shape, panel_starts(rows_of(matrix), shape).back());
+}
+
+Packed<ListFormat> pack(const CsrView& matrix, const ListCut& cut) {
+  const ListShape shape = checked_shape(matrix, cut);
+  return with_source(matrix, [&](const auto& source) { return pack_source(source, shape); });
+}
+
+}  // namespace esc::transformer

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "transformer/format_error.h"
+#include "transformer/packed.h"
+
+namespace esc::transformer {
+
+/// Reads the sections of packed bytes, of any alignment, that nobody vouches for. A place behind the end is refused
+/// with a FormatError; what is read means nothing yet. The bytes must outlive the reader.
+template <typename Format>
+class SectionReader {
+ public:
+  SectionReader(std::span<const std::byte> packed, const Format& format) : packed_(packed), format_(format) {}
+
+  const Format& format() const { return format_; }
+
+ protected:
+  template <typename Value>
+  Value load(std::uint64_t at) const {
+    if (packed_.size() < sizeof(Value) || at > packed_.size() - sizeof(Value)) {
+      refuse("byte {} is asked for, behind the end of the packed matrix", at);
+    }
+    Value value;
+    std::memcpy(&value, packed_.data() + at, sizeof value);
+    return value;
+  }
+  std::uint64_t load_number(ScalarType type, std::uint64_t at) const {
+    return type == ScalarType::u16   ? load<std::uint16_t>(at)
+           : type == ScalarType::u32 ? load<std::uint32_t>(at)
+                                     : load<std::uint64_t>(at);
+  }
+  double load_value(std::uint64_t at) const {
+    return format_.shape.element == ScalarType::f64 ? load<double>(at) : load<float>(at);
+  }
+
+ private:
+  std::span<const std::byte> packed_;
+  Format format_;
+};
+
+/// The sections of lists by their names.
+class ListReader : public SectionReader<ListFormat> {
+ public:
+  using SectionReader::SectionReader;
+
+  std::int64_t panel(std::uint64_t list) const { return static_cast<std::int64_t>(number(SectionId::panels, list)); }
+  std::uint64_t pattern(std::uint64_t list) const {
+    return load<std::uint8_t>(format().section(SectionId::patterns).at(list));
+  }
+  std::uint64_t rpp(std::uint64_t list) const { return number(SectionId::rpp, list); }
+  std::uint64_t npp(std::uint64_t list) const { return number(SectionId::npp, list); }
+  std::int64_t column(std::uint64_t index) const { return static_cast<std::int64_t>(number(SectionId::cols, index)); }
+  double value(std::uint64_t index) const { return load_value(format().section(SectionId::annz).at(index)); }
+
+ private:
+  std::uint64_t number(SectionId id, std::uint64_t index) const {
+    const Section& section = format().section(id);
+    return load_number(section.type, section.at(index));
+  }
+};
+
+/// What stands at the places of panels. Step i of a panel is column i % 4 of its quad i / 4.
+class RegionReader : public SectionReader<RegionFormat> {
+ public:
+  using SectionReader::SectionReader;
+
+  /// The panel at a place of whole blocks; the number of panels, or more, where there is none.
+  std::int64_t panel(std::uint64_t place) const {
+    return static_cast<std::int64_t>(format().has_numbers() ? load_number(format().number, format().number_of(place))
+                                                            : place);
+  }
+  std::uint64_t steps(std::uint64_t place) const {
+    return std::uint64_t{quad_columns} * format().counts.classes[format().class_of_place(place)].quads;
+  }
+  std::int64_t column(std::uint64_t place, std::uint64_t step) const {
+    const ScalarType type = format().column;
+    const std::uint64_t column = format().counts.every_column
+                                     ? step
+                                     : load_number(type, format().columns_of(first_quad(place)) + step * size_of(type));
+    return static_cast<std::int64_t>(column);
+  }
+  /// The value in a row of the panel.
+  double value(std::uint64_t place, std::uint64_t step, std::uint32_t row) const {
+    const Shape<RegionCut>& shape = format().shape;
+    return load_value(format().values_of(first_quad(place)) + (step * shape.height + row) * size_of(shape.element));
+  }
+
+ private:
+  std::uint64_t first_quad(std::uint64_t place) const {
+    return format().quad_of(format().class_of_place(place), place);
+  }
+};
+
+/// One task as it stands in the packed bytes.
+struct Task {
+  std::uint64_t first = 0;  ///< of its pairs
+  std::uint32_t row = 0;
+  bool split = false;  ///< whether the row has further tasks
+  std::uint32_t length = 0;
+};
+
+/// One non-zero.
+struct TaskPair {
+  std::uint32_t column = 0;
+  double value = 0;
+};
+
+class TaskReader : public SectionReader<TaskFormat> {
+ public:
+  using SectionReader::SectionReader;
+
+  Task task(std::uint64_t number) const {
+    const std::uint64_t at = format().task_at(number);
+    const auto row = load<std::uint32_t>(at + 8);
+    return {load<std::uint64_t>(at), row & ~split_bit, (row & split_bit) != 0, load<std::uint32_t>(at + 12)};
+  }
+  TaskPair pair(std::uint64_t number) const {
+    const std::uint64_t at = format().pair_at(number);
+    return {load<std::uint32_t>(at), load_value(format().value_at(number))};
+  }
+  std::uint32_t split_row(std::uint64_t number) const { return load<std::uint32_t>(format().split_row_at(number)); }
+};
+
+/// The reader for a format.
+inline ListReader reader_of(std::span<const std::byte> packed, const ListFormat& format) { return {packed, format}; }
+inline RegionReader reader_of(std::span<const std::byte> packed, const RegionFormat& format) {
+  return {packed, format};
+}
+inline TaskReader reader_of(std::span<const std::byte> packed, const TaskFormat& format) { return {packed, format}; }
+
+}  // namespace esc::transformer

@@ -1,0 +1,18 @@
+#include <tbb/parallel_for.h>
+
+#include "transformer/checked_shape.h"
+#include "transformer/pack.h"
+#include "transformer/view_sources.h"
+
+namespace esc::transformer {
+
+std::vector<PatternDigest> pattern_digests(const CsrView& matrix, std::uint32_t height) {
+  const ListShape shape = checked_shape(matrix, ListCut{.height = height});
+  std::vector<PatternDigest> digests(static_cast<std::size_t>(pattern_groups(shape)));
+  tbb::parallel_for(std::int64_t{0}, pattern_groups(shape), [&](std::int64_t group) {
+    digests[static_cast<std::size_t>(group)] = digest_group(rows_of(matrix), shape, group);
+  });
+  return digests;
+}
+
+}  // namespace esc::transformer
