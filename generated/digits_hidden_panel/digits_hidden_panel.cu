@@ -298,7 +298,7 @@ __device__ __forceinline__ void wait_for_predecessor() {
 // fold addresses. When `vectors`, they and the places of B and C allow a lane to move its columns at once.
 //
 template <bool tuned, bool vectors>
-__global__ void __launch_bounds__(threads_per_block, blocks_at_once)
+__global__ void __launch_bounds__(threads_per_block, vectors ? blocks_at_once : 1)
     digits_hidden_panel_kernel(const unsigned char* packed, const float* __restrict__ B,
                                long long given_ldb, float* __restrict__ C, long long given_ldc,
                                unsigned int given_columns) {

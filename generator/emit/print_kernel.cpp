@@ -82,7 +82,11 @@ class KernelPrinter {
   }
 
   const char* blocks_at_once() const {
-    return !reads_b(nest_) ? "" : nest_.packed.kind == PackedForm::Kind::regions ? ", blocks_at_once" : ", 1";
+    if (!reads_b(nest_)) {
+      return "";
+    }
+    // Whoever moves columns one by one needs a register more for each.
+    return nest_.packed.kind != PackedForm::Kind::regions ? ", 1" : nest_.vectors ? ", vectors ? blocks_at_once : 1" : ", blocks_at_once";
   }
 
   /// What a kernel is made for: its own constant, or that of the block.

@@ -64,17 +64,23 @@ std::string copy_columns_text(const RegionFormat& format) {
   })";
 }
 
+/// Whether a lane has columns in 32 bits.
+bool has_wide_columns(const RegionFormat& format) {
+  return format.counts.every_column || format.column == transformer::ScalarType::u32;
+}
+
 /// How many blocks are to fit on a multiprocessor at once. Where blocks are large, a few registers more cost a whole block:
 /// 1024 threads have 64 registers each, which is enough where quads, rows of B and sums take few.
-std::int64_t blocks_at_once(const LoopNest& nest) {
+std::int64_t blocks_at_once(const LoopNest& nest, const RegionFormat& format) {
   const Environment constants = constants_of(nest);
-  const std::int64_t height = constants.at("panel_height");
-  const std::int64_t quads = nest.find_array("next") == nullptr ? 1 : 2;
-  const std::int64_t held =
+  const std::int64_t quads = constants.at("quads_at_once") * (nest.find_array("next") == nullptr ? 1 : 2);
+  const std::int64_t elements =
       constants.at("lane_sums") +
-      transformer::quad_columns * constants.at("quads_at_once") * (quads * height + constants.at("vector_width"));
+      transformer::quad_columns * (quads * constants.at("panel_height") +
+                                   constants.at("quads_at_once") * constants.at("vector_width"));
+  const std::int64_t held = elements * bytes_of(nest.element()) / 4 + quads * (has_wide_columns(format) ? 4 : 2);
   const std::int64_t threads = constants.at("threads_per_block");
-  return threads >= 256 && threads < 1024 && held <= 64 ? 1024 / threads : 1;
+  return threads >= 256 && threads < 1024 && held <= 52 ? 1024 / threads : 1;
 }
 
 /// Most quads of a panel that a warp copies: whole rounds, an even number, which keeps what stands behind them aligned.
@@ -114,11 +120,11 @@ std::vector<std::string> region_constants(const LoopNest& nest, const RegionForm
       fmt::format("constexpr unsigned int block_stride = {};  // blocks beside each other have panels of all lengths\n",
                   block_stride(format.blocks())),
       fmt::format("constexpr int blocks_at_once = {};  // on a multiprocessor; with 1 a thread has all registers that it needs\n",
-                  blocks_at_once(nest)),
+                  blocks_at_once(nest, format)),
       fmt::format("constexpr size_t packed_header_bytes = {};  // the columns of all quads begin behind it\n",
                   transformer::header_bytes),
       fmt::format("constexpr size_t values_at = {};  // of all quads\n", format.values_at),
-      fmt::format("using ColumnQuad = {};\n", format.counts.every_column || format.column == transformer::ScalarType::u32 ? "uint4" : "ushort4")};
+      fmt::format("using ColumnQuad = {};\n", has_wide_columns(format) ? "uint4" : "ushort4")};
   if (stages_quads(nest)) {
     const Environment sizes = region_sizes(format);
     lines.push_back(fmt::format("constexpr int staged_quads = {};  // most of a panel that a warp copies\n",
