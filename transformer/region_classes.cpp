@@ -100,19 +100,26 @@ RegionCounts with_every_column(const RegionShape& shape, RegionCounts counts) {
 void choose_classes(const RegionShape& shape, const std::vector<std::uint64_t>& panel_columns, RegionCounts& counts) {
   const std::vector<Length> lengths = lengths_of(panel_columns);
   const Cuts cuts(lengths, shape.warp_panels);
-  const std::uint64_t enough = cuts.quads(max_region_classes) + cuts.quads(max_region_classes) / 20;
+  const std::uint64_t fewest = cuts.quads(max_region_classes);
   std::uint32_t classes = 1;
-  while (cuts.quads(classes) > enough) {
+  while (cuts.quads(classes) > fewest + fewest / 20) {
     ++classes;
   }
   cuts.fill(classes, counts);
+  if (counts.columns == 0) {
+    return;
+  }
+  constexpr std::uint64_t above_dense = 4096;
+  const std::uint64_t most_bytes =
+      static_cast<std::uint64_t>(shape.rows * shape.columns) * size_of(shape.element) + above_dense;
+  if (describe(shape, counts).bytes > most_bytes) {
+    cuts.fill(max_region_classes, counts);
+  }
   const RegionFormat own = describe(shape, counts);
   const RegionFormat all = describe(shape, with_every_column(shape, counts));
   const bool much_smaller = 9 * all.bytes <= 8 * own.bytes;
   const bool hardly_longer = all.bytes <= own.bytes && 16 * all.quads() <= 17 * own.quads();
-  const std::uint64_t dense_bytes = static_cast<std::uint64_t>(shape.rows * shape.columns) * size_of(shape.element);
-  const bool larger_than_dense = own.bytes > dense_bytes + header_bytes && all.bytes < own.bytes;
-  if (counts.columns != 0 && (much_smaller || hardly_longer || larger_than_dense)) {
+  if (much_smaller || hardly_longer || (own.bytes > most_bytes && all.bytes < own.bytes)) {
     counts = all.counts;
   }
 }

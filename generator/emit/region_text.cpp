@@ -48,7 +48,7 @@ std::string load_columns_text(const RegionFormat& format) {
   }
   return fmt::format(R"(  // A panel has every column of the matrix; its last quad repeats the last one.
   constexpr unsigned int last_column = {};
-  const auto column = [number](unsigned int step) {{ return 4 * number + step < last_column ? 4 * number + step : last_column; }};
+  const auto column = [number](unsigned int step) {{ return min(4 * number + step, last_column); }};
   result.columns = {{column(0), column(1), column(2), column(3)}};)",
                      format.shape.columns - 1);
 }

@@ -1,7 +1,7 @@
 // Checks compiled bundles on the GPU of this machine against float64 references. Made to be copied to a GPU host: needs
 // neither Clang nor a toolkit there, only the CUDA runtime as a shared library.
 //
-//   device-check LIST     each line of LIST: LIBRARY NAME MATRIX BCOL
+//   device-check LIST     each line of LIST: LIBRARY NAME MATRIX BCOL TYPE, with f32 or f64 for the elements
 //
 // Prints one line per bundle that fails, a summary by bCol, and a closing line. Exit status 0: all passed, 1: some
 // failed, 2: bad usage, 3: no GPU.
@@ -26,16 +26,17 @@ struct BundleLine {
   std::string name;
   std::string matrix;
   std::int64_t bcol = 0;
+  std::string type;
 };
 
 std::vector<BundleLine> read_list(const std::string& file) {
   std::ifstream stream(file);
   std::vector<BundleLine> lines;
-  for (BundleLine line; stream >> line.library >> line.name >> line.matrix >> line.bcol;) {
+  for (BundleLine line; stream >> line.library >> line.name >> line.matrix >> line.bcol >> line.type;) {
     lines.push_back(line);
   }
   if (!stream.eof() || lines.empty()) {
-    throw UserError(file, "is not a list of bundles", "write LIBRARY NAME MATRIX BCOL in each line");
+    throw UserError(file, "is not a list of bundles", "write LIBRARY NAME MATRIX BCOL TYPE in each line");
   }
   return lines;
 }
@@ -69,12 +70,13 @@ int run(const std::string& list) {
   std::string matrix_file;
   SparseMatrix matrix;
   for (const BundleLine& line : read_list(list)) {
-    if (line.matrix != matrix_file) {
-      matrix = read_matrix(line.matrix);
+    const ScalarType element = line.type == name_of(ScalarType::f64) ? ScalarType::f64 : ScalarType::f32;
+    if (line.matrix != matrix_file || element != matrix.element) {
+      matrix = read_matrix(line.matrix, {.element = element});
       matrix_file = line.matrix;
     }
     const BundleLibrary library(line.library, line.name);
-    const VerificationReport report = check_on_gpu(library, spmm_nest(), matrix, tests::awkward_products(line.bcol));
+    const VerificationReport report = check_on_gpu(library, spmm_nest(element), matrix, tests::awkward_products(line.bcol));
     by_bcol[line.bcol].add(report);
     all.add(report);
     if (!report.passed()) {

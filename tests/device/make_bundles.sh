@@ -4,7 +4,7 @@
 #   tests/device/make_bundles.sh ESCGEN OUTPUT [MATRIX...]
 #
 # OUTPUT gets for each matrix and bCol one bundle with the default schedule, one of each family with schedules that walk
-# through the legal space, and one of a script of directives that no family has; list.txt names them as run_bundles.sh
+# through the legal space, one in float64, and one of a script of directives that no family has; list.txt names them as run_bundles.sh
 # expects, matrices by their path. Without a MATRIX it is some awkward ones, which OUTPUT/matrices then has, each with a part
 # of the bCols. The bundles of scripts are verified by emulation as they are made: nothing else has seen these.
 set -euo pipefail
@@ -70,7 +70,7 @@ bundle() {
   "$escgen" generate "$matrix" --bcol "$bcol" --name "$name" --schedule "$schedule" --force --quiet "$@" \
     -o "$output" >/dev/null 2>"$output/refusal.txt" || return 1
   rm "$output/$name/$name.packed"
-  echo "$name.so $name ${matrix#"$output/"} $bcol" >>"$output/list.txt"
+  echo "$name.so $name ${matrix#"$output/"} $bcol ${type:-f32}" >>"$output/list.txt"
 }
 
 # Schedules of panel and of rows that walk through products of parameters: index -> schedule.
@@ -89,14 +89,26 @@ rows_schedule() {
   echo "rows:$task,light=$((1 << i / 7 % 7)),warps=$((1 << i / 11 % 5)),pdl=$pdl"
 }
 
-# Generates a bundle with the first schedule of a family that is legal from some place of its walk on.
+# Generates a bundle, with further options, with the first schedule of a family that is legal from some place of its walk on.
 first_legal() {
   local family=$1 matrix=$2 bcol=$3 name=$4 from=$5 step=$6
+  shift 6
   for attempt in $(seq 0 400); do
-    bundle "$matrix" "$bcol" "$("${family}_schedule" $((from + attempt * step)))" "$name" --no-verify && return
+    bundle "$matrix" "$bcol" "$("${family}_schedule" $((from + attempt * step)))" "$name" --no-verify "$@" && return
   done
   echo "$0: no legal $family schedule found for $matrix, bCol $bcol" >&2
   exit 1
+}
+
+# The bundle in float64, of each family in turn.
+double_bundle() {
+  local matrix=$1 bcol=$2 name=$3 type=f64
+  case $((index % 4)) in
+    0) bundle "$matrix" "$bcol" auto "$name" --dtype f64 --no-verify ;;
+    1) bundle "$matrix" "$bcol" "$(walk $index "$bcol")" "$name" --dtype f64 --no-verify ;;
+    2) first_legal rows "$matrix" "$bcol" "$name" $((index * 23)) 3 --dtype f64 ;;
+    3) first_legal panel "$matrix" "$bcol" "$name" $((index * 37)) 11 --dtype f64 ;;
+  esac
 }
 
 # The bundles of one matrix and bCol; `index` counts these pairs.
@@ -107,6 +119,7 @@ bundles_of() {
   bundle "$matrix" "$bcol" "$(walk $index "$bcol")" "${name}_atomic" --no-verify
   first_legal panel "$matrix" "$bcol" "${name}_panel" $((index * 31)) 7
   first_legal rows "$matrix" "$bcol" "${name}_rows" $((index * 29)) 5
+  double_bundle "$matrix" "$bcol" "${name}_double"
   if ! bundle "$matrix" "$bcol" "${scripts[index % ${#scripts[@]}]}" "${name}_script"; then
     cat "$output/refusal.txt" >&2
     exit 1
