@@ -1,13 +1,13 @@
 #include <nlohmann/json.hpp>
 
 #include "generator/commands/commands.h"
+#include "generator/commands/input.h"
+#include "generator/commands/layer_request.h"
 #include "generator/matrix/matrix_reader.h"
 #include "generator/matrix/pattern_svg.h"
 #include "generator/matrix/statistics.h"
 #include "generator/patterns/census.h"
-#include "generator/patterns/csr_view.h"
 #include "generator/support/file.h"
-#include "transformer/pack.h"
 
 namespace esc {
 namespace {
@@ -15,6 +15,7 @@ namespace {
 struct InspectRequest {
   std::string matrix;
   int ufi = 4;
+  std::int64_t bcol = 64;
   ReadOptions read;
   bool json = false;
   std::string svg;
@@ -33,7 +34,16 @@ nlohmann::json lengths_json(const LengthStatistics& lengths) {
           {"full", lengths.full}};
 }
 
-std::string to_json(const MatrixStatistics& statistics, const PatternCensus& census, std::uint64_t packed_bytes) {
+/// The layer as `generate` makes it by itself.
+Layer automatic_layer(const InspectRequest& request, const SparseMatrix& matrix, const Console& console) {
+  LayerRequest layer;
+  layer.matrix = request.matrix;
+  layer.bcol = request.bcol;
+  layer.name = "layer";
+  return make_layer(layer, {}, read_loop_nest({}), matrix, console).layer;
+}
+
+std::string to_json(const MatrixStatistics& statistics, const PatternCensus& census, const Layer& layer) {
   nlohmann::json patterns = nlohmann::json::object();
   for (const auto& [pattern, columns] : census.columns) {
     patterns[print(pattern)] = columns;
@@ -45,7 +55,9 @@ std::string to_json(const MatrixStatistics& statistics, const PatternCensus& cen
       {"sparsity", statistics.sparsity},
       {"row_lengths", lengths_json(statistics.row_lengths)},
       {"column_lengths", lengths_json(statistics.column_lengths)},
-      {"bytes", {{"dense", statistics.dense_bytes}, {"csr", statistics.csr_bytes}, {"packed", packed_bytes}}},
+      {"bytes", {{"dense", statistics.dense_bytes}, {"csr", statistics.csr_bytes}, {"packed", packed_bytes(layer)}}},
+      {"bcol", layer.bcol},
+      {"schedule", text_of(layer.choice)},
       {"census",
        {{"ufi", census.height},
         {"panels", census.panels},
@@ -89,17 +101,17 @@ ExitStatus run(const InspectRequest& request, const Console& console) {
   if (request.ufi < 1 || request.ufi > 8) {
     throw UserError(fmt::format("--ufi {}", request.ufi), "is outside 1 to 8", "a panel has 1 to 8 rows");
   }
+  check_bcol(request.bcol);
   const SparseMatrix matrix = read_matrix(request.matrix, request.read);
   const MatrixStatistics figures = statistics(matrix);
   const PatternCensus census = take_census(matrix, request.ufi);
-  const std::uint64_t packed_bytes =
-      transformer::plan(csr_view(matrix), transformer::ListCut{.height = static_cast<std::uint32_t>(request.ufi)}).bytes;
+  const Layer layer = automatic_layer(request, matrix, console);
   if (!request.svg.empty()) {
     write_file_whole(request.svg, pattern_svg(matrix, std::filesystem::path(request.matrix).filename().string()));
     console.say("picture in " + request.svg);
   }
   if (request.json) {
-    fmt::print("{}", to_json(figures, census, packed_bytes));
+    fmt::print("{}", to_json(figures, census, layer));
     return ExitStatus::done;
   }
   const double dense = static_cast<double>(figures.dense_bytes);
@@ -109,9 +121,11 @@ ExitStatus run(const InspectRequest& request, const Console& console) {
   print_lengths("rows", figures.row_lengths);
   print_lengths("columns", figures.column_lengths);
   print_census(census);
-  fmt::print("bytes      dense {}, CSR {} ({:.2f} of dense), packed {} ({:.2f} of dense)\n", figures.dense_bytes,
-             figures.csr_bytes, static_cast<double>(figures.csr_bytes) / dense, packed_bytes,
-             static_cast<double>(packed_bytes) / dense);
+  const auto packed = static_cast<double>(packed_bytes(layer));
+  fmt::print("bytes      dense {}, CSR {} ({:.2f} of dense), packed {} ({:.2f} of dense, {:.2f} of CSR)\n",
+             figures.dense_bytes, figures.csr_bytes, static_cast<double>(figures.csr_bytes) / dense, packed_bytes(layer),
+             packed / dense, packed / static_cast<double>(figures.csr_bytes));
+  fmt::print("packed by  {}, which auto takes for bCol {}\n", text_of(layer.choice), layer.bcol);
   return ExitStatus::done;
 }
 
@@ -123,6 +137,8 @@ void add_inspect_command(CLI::App& program, const CommonOptions& common, Action&
   const auto request = std::make_shared<InspectRequest>();
   command->add_option("matrix", request->matrix, "Matrix file: .smtx, .mtx or .npy")->required();
   command->add_option("--ufi", request->ufi, "Rows of a panel in the pattern census, 1 to 8")->capture_default_str();
+  command->add_option("--bcol", request->bcol, "Columns of B for which auto takes a schedule, whose packed bytes are counted")
+      ->capture_default_str();
   command->add_option("--seed", request->read.seed, "Seed of the values of pattern-only files")
       ->check(whole_number_problem)
       ->capture_default_str();

@@ -226,11 +226,16 @@ TEST_F(Commands, InspectAsTextAsJsonAndAsPicture) {
   EXPECT_EQ(machine.errors, "");
   const nlohmann::json report = parse_json(machine.output);
   EXPECT_THAT(keys(report), UnorderedElementsAre("rows", "columns", "nonzeros", "sparsity", "row_lengths",
-                                                 "column_lengths", "bytes", "census"));
+                                                 "column_lengths", "bytes", "bcol", "schedule", "census"));
   EXPECT_THAT(keys(report["bytes"]), UnorderedElementsAre("dense", "csr", "packed"));
   EXPECT_THAT(keys(report["census"]), UnorderedElementsAre("ufi", "panels", "enumerated_columns",
                                                            "multiply_adds_per_load", "empty_pairs", "patterns"));
   EXPECT_EQ(report["nonzeros"], 88);
+  const nlohmann::json generated =
+      parse_json(escgen({"generate", "a.mtx", "--bcol", "64", "-o", "out", "--dry-run", "--json"}).output);
+  EXPECT_EQ(report["bytes"]["packed"], generated["packed_bytes"]);
+  EXPECT_EQ(report["schedule"], generated["schedule"]);
+  EXPECT_THAT(seen.output, HasSubstr("packed by  " + generated["schedule"].get<std::string>() + ", which auto takes for bCol 64\n"));
   EXPECT_EQ(report["census"]["panels"], 7);
   std::int64_t nonzeros = 0;
   for (const auto& [pattern, columns] : report["census"]["patterns"].items()) {
