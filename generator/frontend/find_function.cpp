@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "generator/frontend/refusal.h"
+#include "generator/lower/assign_roles.h"
 
 namespace esc::frontend {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "generator/frontend/find_function.h"
 #include "generator/frontend/read_action.h"
-#include "generator/frontend/recognise_product.h"
+#include "generator/frontend/read_nest.h"
 #include "generator/frontend/refusal.h"
 #include "generator/frontend/scope.h"
 #include "generator/frontend/walk_function.h"
@@ -45,13 +45,13 @@ class RenderedDiagnostics {
   clang::DiagnosticConsumer& consumer() { return printer_; }
   bool has_errors() const { return printer_.getNumErrors() > 0; }
 
-  /// Reports the refusal through the diagnostics of the file it points into.
-  void report(const frontend::Refusal& refusal, clang::ASTUnit& file) {
+  /// Reports a refusal through the diagnostics of the file it points into.
+  void report(const char* sentence, const frontend::Place& place, clang::ASTUnit& file) {
     clang::DiagnosticsEngine& engine = file.getDiagnostics();
     engine.setClient(&printer_, false);
     printer_.BeginSourceFile(file.getLangOpts(), &file.getPreprocessor());
     const unsigned id = engine.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0");
-    engine.Report(refusal.place(), id) << refusal.what() << refusal.underlined();
+    engine.Report(place.caret, id) << sentence << place.underlined;
     printer_.EndSourceFile();
   }
 
@@ -67,14 +67,14 @@ class RenderedDiagnostics {
   clang::TextDiagnosticPrinter printer_;
 };
 
-LoopNest read_nest(const clang::ASTContext& ast) {
+frontend::WrittenNest read_written(const clang::ASTContext& ast) {
   const clang::FunctionDecl& function = frontend::find_function(ast);
   frontend::Variables variables(function);
   std::vector<frontend::Action> actions;
   for (const frontend::Effect& effect : frontend::walk_function(function, variables)) {
     actions.push_back(frontend::read_action(effect));
   }
-  return frontend::recognise_product(actions, function.getLocation());
+  return frontend::read_nest(actions, function.getLocation());
 }
 
 }  // namespace
@@ -91,10 +91,14 @@ LoopNest parse_loop_nest(std::string_view source_text, const std::string& file_n
   if (file == nullptr || diagnostics.has_errors()) {
     throw diagnostics.error();
   }
+  frontend::WrittenNest written;
   try {
-    return read_nest(file->getASTContext());
+    written = read_written(file->getASTContext());
+    return assign_roles(written.nest);
   } catch (const frontend::Refusal& refusal) {
-    diagnostics.report(refusal, *file);
+    diagnostics.report(refusal.what(), refusal.place(), *file);
+  } catch (const NestError& error) {
+    diagnostics.report(error.rule().c_str(), written.places.at(error.part()), *file);
   }
   throw diagnostics.error();
 }

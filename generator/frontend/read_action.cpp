@@ -7,6 +7,7 @@
 #include "generator/frontend/read_element.h"
 #include "generator/frontend/read_guard.h"
 #include "generator/frontend/refusal.h"
+#include "generator/lower/assign_roles.h"
 
 namespace esc::frontend {
 namespace {

@@ -4,12 +4,13 @@
 
 namespace esc::frontend {
 
-void refuse(const clang::Stmt& where, const std::string& sentence) {
-  const auto* expression = clang::dyn_cast<clang::Expr>(&where);
-  throw Refusal(expression != nullptr ? expression->getExprLoc() : where.getBeginLoc(), where.getSourceRange(),
-                sentence);
+Place place_of(const clang::Stmt& statement) {
+  const auto* expression = clang::dyn_cast<clang::Expr>(&statement);
+  return {expression != nullptr ? expression->getExprLoc() : statement.getBeginLoc(), statement.getSourceRange()};
 }
 
-void refuse(clang::SourceLocation where, const std::string& sentence) { throw Refusal(where, {}, sentence); }
+void refuse(const clang::Stmt& where, const std::string& sentence) { throw Refusal(place_of(where), sentence); }
+
+void refuse(clang::SourceLocation where, const std::string& sentence) { throw Refusal({where}, sentence); }
 
 }  // namespace esc::frontend

@@ -11,27 +11,28 @@ class Stmt;
 
 namespace esc::frontend {
 
+/// A place in the source, as a diagnostic shows it.
+struct Place {
+  clang::SourceLocation caret;
+  clang::SourceRange underlined = {};
+};
+
 /// Why a nest is not taken, and where in the source: thrown while the finished AST is read, with none of Clang's own
 /// frames in between, and rendered as a Clang diagnostic by parse_loop_nest.
 class Refusal : public std::runtime_error {
  public:
-  Refusal(clang::SourceLocation place, clang::SourceRange underlined, const std::string& sentence)
-      : std::runtime_error(sentence), place_(place), underlined_(underlined) {}
+  Refusal(const Place& place, const std::string& sentence) : std::runtime_error(sentence), place_(place) {}
 
-  /// Where the caret goes.
-  clang::SourceLocation place() const { return place_; }
-  clang::SourceRange underlined() const { return underlined_; }
+  const Place& place() const { return place_; }
 
  private:
-  clang::SourceLocation place_;
-  clang::SourceRange underlined_;
+  Place place_;
 };
 
-/// Refuses the statement or expression, which is underlined.
+/// The whole statement or expression, which is underlined.
+Place place_of(const clang::Stmt& statement);
+
 [[noreturn]] void refuse(const clang::Stmt& where, const std::string& sentence);
 [[noreturn]] void refuse(clang::SourceLocation where, const std::string& sentence);
-
-/// The product that every refusal asks for.
-inline constexpr const char* expected_product = "C[i][j] += A[i][k] * B[k][j]";
 
 }  // namespace esc::frontend

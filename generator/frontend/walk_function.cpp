@@ -9,6 +9,7 @@
 #include "generator/frontend/read_guard.h"
 #include "generator/frontend/read_loop.h"
 #include "generator/frontend/refusal.h"
+#include "generator/lower/assign_roles.h"
 
 namespace esc::frontend {
 namespace {

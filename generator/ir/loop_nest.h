@@ -149,8 +149,8 @@ struct Node {
 };
 
 /// What an array is in the product, that it belongs to the packed form of the sparse one, or that every block (shared) or
-/// every thread (registers) has one of its own, which begins uninitialised.
-enum class ArrayRole { sparse, dense, output, packed_index, packed_value, registers, shared };
+/// every thread (registers) has one of its own, which begins uninitialised; unknown until lower/assign_roles has found it.
+enum class ArrayRole { sparse, dense, output, packed_index, packed_value, registers, shared, unknown };
 
 /// An array with the extent of each dimension.
 struct ArrayDeclaration {

@@ -4,7 +4,7 @@
 
 namespace esc {
 
-/// Brings a nest that the front end accepted to the one form that the steps after it read:
+/// Brings a nest whose roles assign_roles found to the one form that the steps after it read:
 ///
 ///   for (r...) for (d...) for (c...) Out[r][c] += In[r][d] * W[d][c];
 ///     -> for (i < M) for (j < N) for (k < K) if (A[i][k] != 0) C[i][j] += A[i][k] * B[k][j];
@@ -13,7 +13,7 @@ namespace esc {
 /// the matrix is known, and n may be any number), loops the order i, j, k (every order computes the same sums,
 /// each element of C in the same order of k), and an update without a guard gets A[i][k] != 0: adding 0 * B[k][j] changes
 /// nothing for finite B. Stands first, so that programs that mean the same become the same kernel.
-/// Throws Defect for a nest that is not one update under three loops: the front end lets none through.
+/// Throws Defect for a nest that is not one update under three loops: assign_roles lets none through.
 LoopNest canonicalize(const LoopNest& nest);
 
 }  // namespace esc

@@ -243,6 +243,11 @@ std::vector<Refused> refused_statements() {
        "C is read as a factor and also added to: expected three different arrays"},
       {"OneArrayTwice", nest("C[i][j] += A[i][k] * @A[k][j];", "int M, int K, int N, float** A, float** B, float** C"),
        "A is both factors: expected three different arrays"},
+      {"TwoArraysOfOneName",
+       "float A[4][4], C[4][4];\nnamespace other { float A[4][4]; }\n"
+       "void f() {\nfor (int i = 0; i < 4; i++) for (int k = 0; k < 4; k++) for (int j = 0; j < 4; j++)\n"
+       "C[i][j] += A[i][k] * @other::A[k][j];\n}\n",
+       "A stands for two things here: expected different names", "nest.cpp"},
       {"OtherEffect", nest("C[i][j] += A[i][k] * B[k][j]; count@++;", std::string(matrices) + ", int count"),
        "this statement is not an update"},
       {"ChangedTemporary", nest("float a = @A[i][k]; a = a * 2; C[i][j] += a * B[k][j];"),

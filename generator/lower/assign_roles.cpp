@@ -1,0 +1,279 @@
+#include "generator/lower/assign_roles.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "generator/ir/print.h"
+
+namespace esc {
+namespace {
+
+constexpr const char* three_loops = "expected three, over rows, reduction and columns";
+constexpr const char two_things[] = "{} stands for two things here: expected different names";
+
+using Path = std::vector<std::size_t>;
+
+/// Says in these words what keeps the part from being one of a product.
+template <typename... Arguments>
+[[noreturn]] void refuse(const NestPart& part, fmt::format_string<Arguments...> sentence, Arguments&&... arguments) {
+  throw NestError(part, fmt::format(sentence, std::forward<Arguments>(arguments)...));
+}
+
+/// An update with the loops around it, outermost first.
+struct NestedUpdate {
+  Path path;
+  std::vector<const Loop*> loops;
+  const Statement* statement = nullptr;
+
+  const Update& update() const { return std::get<Update>(statement->action); }
+  /// The loop at this depth, where there is one, or the update.
+  NestPart loop_part(std::size_t depth) const {
+    return {Path(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(depth) + 1)};
+  }
+};
+
+void find_updates(const Block& block, const NestedUpdate& around, std::vector<NestedUpdate>& found) {
+  for (std::size_t place = 0; place < block.size(); ++place) {
+    NestedUpdate here = around;
+    here.path.push_back(place);
+    if (const auto* loop = std::get_if<Loop>(&block[place].content)) {
+      here.loops.push_back(loop);
+      find_updates(loop->body, here, found);
+    } else {
+      here.statement = std::get_if<Statement>(&block[place].content);
+      ESC_CHECK(here.statement != nullptr && std::holds_alternative<Update>(here.statement->action),
+                "a nest as written has loops and updates");
+      found.push_back(here);
+    }
+  }
+}
+
+NestedUpdate sole_update(const LoopNest& nest) {
+  std::vector<NestedUpdate> updates;
+  find_updates(nest.body, {}, updates);
+  if (updates.empty()) {
+    refuse({}, "nothing is added to an output in this function: expected {}", expected_product);
+  }
+  if (updates.size() > 1) {
+    refuse({updates[1].path}, "a second update: expected one, {}", expected_product);
+  }
+  return updates.front();
+}
+
+void require_three_loops(const NestedUpdate& update) {
+  const std::size_t count = update.loops.size();
+  if (count != 3) {
+    refuse(count > 3 ? update.loop_part(3) : update.loop_part(0), "the update stands in {} loop{}: {}", count,
+           count == 1 ? "" : "s", three_loops);
+  }
+}
+
+/// An element of a matrix, as a part of the nest.
+struct Element {
+  Access access;
+  std::string row;
+  std::string column;
+  NestPart part;
+
+  const std::string& array() const { return access.array; }
+  bool is_indexed_by(const std::string& iterator) const { return row == iterator || column == iterator; }
+};
+
+/// The product as written.
+struct Written {
+  std::vector<const Loop*> loops;
+  Element output;
+  std::vector<Element> factors;
+  std::vector<Element> guards;
+};
+
+Element element(const Expression& expression, const NestedUpdate& update, NestPart::Element which, std::size_t number) {
+  const Access* access = expression.access();
+  ESC_CHECK(access != nullptr && access->subscripts.size() == 2, "an element of a matrix: " + print(expression));
+  const auto iterator = [&](const Subscript& subscript) {
+    const auto loop = std::ranges::find_if(update.loops, [&](const Loop* one) {
+      return subscript == Subscript{"", Affine::of(one->iterator)};
+    });
+    ESC_CHECK(loop != update.loops.end(), "each subscript is one iterator: " + print(*access));
+    return (*loop)->iterator;
+  };
+  Element result{
+      *access, iterator(access->subscripts[0]), iterator(access->subscripts[1]), {update.path, which, number}};
+  ESC_CHECK(result.row != result.column, "two different iterators: " + print(*access));
+  return result;
+}
+
+Written read_elements(const NestedUpdate& update) {
+  Written written{update.loops, element(update.update().target, update, NestPart::Element::target, 0), {}, {}};
+  for (const Expression& factor : factors(update.update().value)) {
+    written.factors.push_back(element(factor, update, NestPart::Element::factor, written.factors.size()));
+  }
+  ESC_CHECK(written.factors.size() == 2, "two factors: " + print(update.update().value));
+  for (const Expression& guard : update.statement->guard) {
+    const Operation* differs = guard.operation(Operator::differs);
+    ESC_CHECK(differs != nullptr && guard == is_nonzero(differs->operands.front()), "a guard leaves out zeros");
+    written.guards.push_back(
+        element(differs->operands.front(), update, NestPart::Element::guard, written.guards.size()));
+  }
+  return written;
+}
+
+void require_distinct_arrays(const Written& written) {
+  for (const Element& factor : written.factors) {
+    if (factor.array() == written.output.array()) {
+      refuse(factor.part, "{} is read as a factor and also added to: expected three different arrays", factor.array());
+    }
+  }
+  if (written.factors[0].array() == written.factors[1].array()) {
+    refuse(written.factors[1].part, "{} is both factors: expected three different arrays", written.factors[1].array());
+  }
+}
+
+const ArrayDeclaration& declaration(const LoopNest& nest, const Element& element) {
+  const ArrayDeclaration* found = nest.find_array(element.array());
+  ESC_CHECK(found != nullptr, "the array is declared: " + element.array());
+  return *found;
+}
+
+void require_same_type(const LoopNest& nest, const Written& written) {
+  const ScalarType expected = declaration(nest, written.output).type;
+  for (const Element& factor : written.factors) {
+    if (const ScalarType type = declaration(nest, factor).type; type != expected) {
+      refuse(factor.part, "{} holds {}, {} holds {}: expected the same type in all three arrays", factor.array(),
+             c_name(type), written.output.array(), c_name(expected));
+    }
+  }
+}
+
+/// The product with every part in its role.
+struct Product {
+  Element sparse;
+  Element dense;
+  Element output;
+  std::string reduction;
+};
+
+/// The sparse factor runs over the output's rows and the reduction, the dense one over the reduction and the output's
+/// columns: that tells which is which before anything is asked about the order of subscripts.
+Product find_roles(const Written& written) {
+  const Element& output = written.output;
+  const auto free_loop =
+      std::ranges::find_if(written.loops, [&](const Loop* loop) { return !output.is_indexed_by(loop->iterator); });
+  ESC_CHECK(free_loop != written.loops.end(), "three loops have three iterators");
+  Product product{written.factors[0], written.factors[1], output, (*free_loop)->iterator};
+  for (const Element& factor : written.factors) {
+    if (!factor.is_indexed_by(product.reduction)) {
+      refuse(factor.part, "{} is not indexed by {}, the iterator that {} does not have: expected {}",
+             print(factor.access), product.reduction, print(output.access), expected_product);
+    }
+  }
+  if (!product.sparse.is_indexed_by(output.row)) {
+    std::swap(product.sparse, product.dense);
+  }
+  for (const auto& [factor, iterator] :
+       {std::pair(&product.sparse, &output.row), std::pair(&product.dense, &output.column)}) {
+    if (!factor->is_indexed_by(*iterator)) {
+      refuse(factor->part, "no factor is indexed by iterator {} of {}: expected {}", *iterator, print(output.access),
+             expected_product);
+    }
+  }
+  return product;
+}
+
+void require_orientation(const Product& product) {
+  const Element& sparse = product.sparse;
+  const Element& dense = product.dense;
+  const bool sparse_transposed = sparse.row == product.reduction;
+  const bool dense_transposed = dense.column == product.reduction;
+  if (sparse_transposed && dense_transposed) {
+    refuse(product.output.part, "{} is the output transposed: expected [{}][{}]", print(product.output.access),
+           product.output.column, product.output.row);
+  }
+  if (sparse_transposed) {
+    refuse(sparse.part, "{} is the sparse matrix transposed: expected {}[{}][{}], M x K", print(sparse.access),
+           sparse.array(), sparse.column, sparse.row);
+  }
+  if (dense_transposed) {
+    refuse(dense.part, "{} is the dense matrix transposed: expected {}[{}][{}], K x N", print(dense.access),
+           dense.array(), dense.column, dense.row);
+  }
+}
+
+void require_guards_on_sparse(const std::vector<Element>& guards, const Product& product) {
+  for (const Element& guard : guards) {
+    if (guard.access != product.sparse.access) {
+      refuse(guard.part, "the guard tests {}: expected {}, the factor that runs over rows and reduction",
+             print(guard.access), print(product.sparse.access));
+    }
+  }
+}
+
+/// The nest knows arrays, sizes and iterators by name alone.
+void require_distinct_names(const Product& product, const NestedUpdate& update) {
+  std::set<std::string> names;
+  for (const Loop* loop : update.loops) {
+    for (const Affine::Term& term : loop->upper.terms()) {
+      names.insert(term.name);
+    }
+  }
+  for (const Element* element : {&product.sparse, &product.dense, &product.output}) {
+    if (!names.insert(element->array()).second) {
+      refuse(element->part, two_things, element->array());
+    }
+  }
+  for (std::size_t depth = 0; depth < update.loops.size(); ++depth) {
+    if (names.contains(update.loops[depth]->iterator)) {
+      refuse(update.loop_part(depth), two_things, update.loops[depth]->iterator);
+    }
+  }
+}
+
+Role role_of(const std::string& iterator, const Product& product) {
+  if (iterator == product.reduction) {
+    return Role::reduction;
+  }
+  return iterator == product.output.row ? Role::row : Role::column;
+}
+
+LoopNest with_roles(const LoopNest& nest, const NestedUpdate& update, const Product& product) {
+  Statement statement = *update.statement;
+  std::get<Update>(statement.action).value = esc::product({product.sparse.access, product.dense.access});
+  if (!statement.guard.empty()) {
+    statement.guard = {is_nonzero(product.sparse.access)};
+  }
+  LoopNest result = nest;
+  result.body = {Node{std::move(statement)}};
+  for (auto written = update.loops.rbegin(); written != update.loops.rend(); ++written) {
+    Loop loop = **written;
+    loop.role = role_of(loop.iterator, product);
+    loop.body = std::move(result.body);
+    result.body = {Node{std::move(loop)}};
+  }
+  result.arrays.clear();
+  for (const auto& [element, role] :
+       {std::pair(&product.sparse, ArrayRole::sparse), std::pair(&product.dense, ArrayRole::dense),
+        std::pair(&product.output, ArrayRole::output)}) {
+    result.arrays.push_back(declaration(nest, *element));
+    result.arrays.back().role = role;
+  }
+  return result;
+}
+
+}  // namespace
+
+LoopNest assign_roles(const LoopNest& nest) {
+  const NestedUpdate update = sole_update(nest);
+  require_three_loops(update);
+  const Written written = read_elements(update);
+  require_distinct_arrays(written);
+  require_same_type(nest, written);
+  const Product product = find_roles(written);
+  require_orientation(product);
+  require_guards_on_sparse(written.guards, product);
+  require_distinct_names(product, update);
+  return with_roles(nest, update, product);
+}
+
+}  // namespace esc
