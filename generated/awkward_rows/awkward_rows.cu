@@ -41,7 +41,10 @@ constexpr int copies = lane_sums < sharing_groups ? sharing_groups / lane_sums
 constexpr int stored_width = kept_sums < vector_width ? kept_sums : vector_width;
 
 // The matrix, and where its packed form has what.
-constexpr size_t packed_header_bytes = 256;
+constexpr size_t packed_header_bytes = 256;      // the tasks begin behind it, heavy ones in front
+constexpr size_t split_rows_at = 1024;           // the rows that are split
+constexpr size_t pairs_at = 1280;                // the non-zeros in the order of the tasks
+constexpr unsigned int split_bit = 0x80000000u;  // of a split row
 
 // The columns of B that a lane reads. Those behind the end are read at one that is there, and not stored.
 template <bool vectors>
@@ -127,19 +130,6 @@ __device__ __forceinline__ int add_groups(float (&sums)[lane_sums], int group) {
     }
   }
   return first;
-}
-
-// The packed matrix: a header, the tasks with the heavy ones in front, the rows that are split, and the non-zeros in
-// the order of the tasks. Each part begins at a multiple of 256 bytes.
-constexpr size_t task_bytes = 16;
-constexpr unsigned int split_bit = 0x80000000u;
-
-__device__ __forceinline__ size_t aligned(size_t bytes) { return (bytes + 255) / 256 * 256; }
-__device__ __forceinline__ size_t split_rows_at(unsigned int tasks) {
-  return aligned(packed_header_bytes + tasks * task_bytes);
-}
-__device__ __forceinline__ size_t pairs_at(unsigned int tasks, unsigned int split_rows) {
-  return aligned(split_rows_at(tasks) + split_rows * sizeof(unsigned int));
 }
 
 // Non-zeros of one row: where their pairs of column and value begin, how many there are, and whether other tasks have
@@ -244,9 +234,9 @@ __device__ __forceinline__ void wait_for_predecessor() {
 // Sets the rows of C that several tasks add to to zero, before they do.
 __global__ void __launch_bounds__(zeroing_threads)
     awkward_rows_zero_rows(const unsigned char* packed, float* __restrict__ C, long long ldc,
-                           unsigned int N, unsigned int tasks, unsigned int split_rows) {
+                           unsigned int N, unsigned int split_rows) {
   const unsigned int* __restrict__ SplitRows =
-      reinterpret_cast<const unsigned int*>(packed + split_rows_at(tasks));
+      reinterpret_cast<const unsigned int*>(packed + split_rows_at);
 
   const unsigned int thread = threadIdx.x;
   const unsigned int block = blockIdx.x;
@@ -269,8 +259,7 @@ template <bool tuned, bool vectors>
 __global__ void __launch_bounds__(threads_per_block, 1)
     awkward_rows_kernel(const unsigned char* packed, const float* __restrict__ B,
                         long long given_ldb, float* __restrict__ C, long long given_ldc,
-                        unsigned int given_columns, unsigned int heavy, unsigned int tasks,
-                        unsigned int split_rows) {
+                        unsigned int given_columns, unsigned int heavy, unsigned int tasks) {
   const unsigned int N = tuned ? tuned_columns : given_columns;
   const long long ldb = tuned ? tuned_columns : given_ldb;
   const long long ldc = tuned ? tuned_columns : given_ldc;
@@ -301,8 +290,8 @@ __global__ void __launch_bounds__(threads_per_block, 1)
   // The first of it is asked for here, and each further one while the one before is multiplied.
   Pairs next = {};
   if (start < length) {
-    next = load_pairs(reinterpret_cast<const Pair*>(packed + pairs_at(tasks, split_rows)) + first,
-                      start, stride, length);
+    next =
+        load_pairs(reinterpret_cast<const Pair*>(packed + pairs_at) + first, start, stride, length);
   }
   wait_for_predecessor();
 #pragma unroll 1
@@ -310,8 +299,8 @@ __global__ void __launch_bounds__(threads_per_block, 1)
     Pairs current;
     current = next;
     if (c + step < length) {
-      next = load_pairs(reinterpret_cast<const Pair*>(packed + pairs_at(tasks, split_rows)) + first,
-                        c + step, stride, length);
+      next = load_pairs(reinterpret_cast<const Pair*>(packed + pairs_at) + first, c + step, stride,
+                        length);
     }
     multiply<vectors>(current, B, ldb, columns, sums);
   }
@@ -424,9 +413,8 @@ extern "C" cudaError_t awkward_rows_spmm(const void* packed, const float* b, int
   }
   launch.gridDim = dim3(3);
   launch.blockDim = dim3(128);
-  const cudaError_t zeroed =
-      cudaLaunchKernelEx(&launch, awkward_rows_zero_rows, bytes, c, static_cast<long long>(ldc),
-                         columns, tasks, split_rows);
+  const cudaError_t zeroed = cudaLaunchKernelEx(&launch, awkward_rows_zero_rows, bytes, c,
+                                                static_cast<long long>(ldc), columns, split_rows);
   if (zeroed != cudaSuccess) {
     return zeroed;
   }
@@ -439,7 +427,7 @@ extern "C" cudaError_t awkward_rows_spmm(const void* packed, const float* b, int
     launch.gridDim = dim3(blocks_of_grid, tiles < most_tiles ? tiles : most_tiles);
     const cudaError_t status =
         cudaLaunchKernelEx(&launch, kernel, bytes, b + done, static_cast<long long>(ldb), c + done,
-                           static_cast<long long>(ldc), left, heavy, tasks, split_rows);
+                           static_cast<long long>(ldc), left, heavy, tasks);
     if (status != cudaSuccess || tiles <= most_tiles) {
       return status;
     }

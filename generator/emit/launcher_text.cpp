@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "generator/emit/device_text.h"
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/print_kernel.h"
@@ -134,10 +137,13 @@ std::string prepare_text(const Layer& layer) {
 }
 
 /// The numbers that the kernels are given.
-std::string sizes_text(const Layer& layer) {
-  const LoopNest& nest = layer.lowered;
+std::string sizes_text(const Layer& layer, const LaunchPlan& plan) {
+  std::vector<std::string> names = kernel_sizes(layer.lowered);
+  if (plan.zeroing) {
+    std::ranges::copy(kernel_sizes(layer.lowered.before.front()), std::back_inserter(names));
+  }
   std::string text;
-  for (const std::string& size : kernel_sizes(nest)) {
+  for (const std::string& size : names) {
     text += fmt::format("constexpr unsigned int {} = {};\n", size, layer.sizes.at(size));
   }
   return text.empty() ? "" : "// What the kernel is told of the matrix.\n" + text + "\n";
@@ -157,7 +163,7 @@ std::map<std::string, std::string> launcher_holes(const Layer& layer) {
   if (plan.zeroes_c) {
     functions += fmt::format(fmt::runtime(set_to_zero), element, layer.statistics.rows);
   }
-  return {{"SIZES", sizes_text(layer)},
+  return {{"SIZES", sizes_text(layer, plan)},
           {"BLOCKS", fmt::format("{}", plan.grid_x)},
           {"THREADS", fmt::format("{}", plan.threads)},
           {"SHARED_BYTES", fmt::format("{}", plan.shared_bytes)},

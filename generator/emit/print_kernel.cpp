@@ -230,8 +230,7 @@ bool reads_b(const LoopNest& nest) {
 std::vector<std::string> kernel_sizes(const LoopNest& nest) {
   switch (nest.packed.kind) {
     case PackedForm::Kind::tasks:
-      return reads_b(nest) ? std::vector<std::string>{"heavy", "tasks", "split_rows"}
-                           : std::vector<std::string>{"tasks", "split_rows"};
+      return reads_b(nest) ? std::vector<std::string>{"heavy", "tasks"} : std::vector<std::string>{"split_rows"};
     case PackedForm::Kind::lists:
     case PackedForm::Kind::regions:
     case PackedForm::Kind::none:

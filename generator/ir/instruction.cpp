@@ -278,7 +278,7 @@ Instruction load_pairs() {
           .parameters = {array("pairs"), array("columns"), array("values"), value("first"), value("at"), value("stride"),
                          value("length")},
           .meaning = {loop("p", name("pairs_at_once"), each)},
-          .call = "{pairs} = load_pairs(reinterpret_cast<const Pair*>(packed + pairs_at(tasks, split_rows)) + {first}, {at}, "
+          .call = "{pairs} = load_pairs(reinterpret_cast<const Pair*>(packed + pairs_at) + {first}, {at}, "
                   "{stride}, {length});",
           .texts = {load_pairs_text}};
 }

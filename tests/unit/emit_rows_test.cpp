@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,12 +38,12 @@ TEST(RowsLaunchPlan, SetsSplitRowsToZeroFirst) {
   EXPECT_EQ(plan.threads, 64U);
   EXPECT_TRUE(plan.programmatic);
   EXPECT_FALSE(plan.zeroes_c);
-  EXPECT_THAT(plan.sizes, ElementsAre(3, 5, 1));
+  EXPECT_THAT(plan.sizes, ElementsAre(3, 5));
   ASSERT_TRUE(plan.zeroing.has_value());
   EXPECT_EQ(plan.zeroing->kernel, "ffn1_zero_rows");
   EXPECT_EQ(plan.zeroing->grid_x, 1U);
   EXPECT_EQ(plan.zeroing->threads, 128U);
-  EXPECT_THAT(plan.zeroing->sizes, ElementsAre(5, 1));
+  EXPECT_THAT(plan.zeroing->sizes, ElementsAre(1));
 }
 
 TEST(RowsLaunchPlan, HasEnoughBlocksForAllSplitRows) {
@@ -87,12 +88,13 @@ TEST(RowsLayer, IsRefusedWhereARowIsTheSumOfTooManyTasks) {
   EXPECT_EQ(refusal(full_rows(20000), "rows:task=8,light=1"), "") << "the tolerance grows with the length of the row";
 }
 
-TEST(RowsDeviceSource, DependsOnTheScheduleAndNotOnTheMatrix) {
-  const SparseMatrix other = sample_matrix({.rows = 300, .columns = 70001, .sparsity = 0.999, .seed = 1});
-  const std::string text = device_source(layer_of(uneven, "rows:task=4,light=1").layer);
-  EXPECT_EQ(text, device_source(layer_of(other, "rows:task=4,light=1").layer));
+TEST(RowsDeviceSource, HasTheAddressesOfTheFormat) {
+  const Layer layer = layer_of(uneven, "rows:task=4,light=1").layer;
+  const auto& format = std::get<transformer::TaskFormat>(layer.format);
+  const std::string text = device_source(layer);
+  EXPECT_THAT(text, HasSubstr(fmt::format("constexpr size_t split_rows_at = {};", format.split_rows_at)));
+  EXPECT_THAT(text, HasSubstr(fmt::format("constexpr size_t pairs_at = {};", format.pairs_at)));
   EXPECT_THAT(text, Not(HasSubstr("#include")));
-  EXPECT_NE(text, device_source(layer_of(uneven, "rows:task=4,light=1,unroll=2").layer));
 }
 
 TEST(RowsHeader, SaysWhatCallersMustKnow) {
