@@ -80,9 +80,9 @@ __device__ __forceinline__ void clamp_columns(unsigned int (&columns)[vector_wid
   }
 }
 
-// Consecutive elements that are moved at once.
+// Consecutive elements that are moved at once, by 16 bytes at most.
 template <int width>
-struct alignas(sizeof(float) * width) Vector {
+struct alignas(sizeof(float) * width < 16 ? sizeof(float) * width : 16) Vector {
   float at[width];
 };
 
