@@ -23,15 +23,12 @@ struct GenerateLine {
   std::vector<std::string> architectures;
   std::string database;
   std::string schedule_file;
-  std::string dtype;
+  std::optional<std::string> dtype;
   std::string layout = "kn";
   double min_sparsity = 0;
 };
 
 void refuse_unusable(const GenerateLine& line) {
-  if (!line.dtype.empty()) {
-    static_cast<void>(parse_element(line.dtype));
-  }
   if (line.layout != "kn") {
     throw UserError("--layout " + line.layout, "is not supported: B is K x N and C is M x N, both row-major",
                     "use --layout kn, with B and C transposed where yours are N x K and N x M");
@@ -76,6 +73,7 @@ std::vector<TargetDevice> devices_of(const GenerateLine& line) {
 }
 
 std::vector<LayerRequest> requests_of(const GenerateLine& line) {
+  const std::optional<ScalarType> element = line.dtype ? std::optional(parse_element(*line.dtype)) : std::nullopt;
   std::vector<LayerRequest> requests;
   if (line.spec.empty()) {
     const std::vector<std::int64_t> bcols = parse_bcols(line.bcols);
@@ -101,8 +99,8 @@ std::vector<LayerRequest> requests_of(const GenerateLine& line) {
       request.min_sparsity = line.min_sparsity;
     }
     request.read.allow_nonfinite = line.layer.read.allow_nonfinite;
-    if (!line.dtype.empty()) {
-      request.element = parse_element(line.dtype);
+    if (element) {
+      request.element = element;
     }
   }
   return requests;

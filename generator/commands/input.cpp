@@ -13,6 +13,7 @@
 
 #include "generator/emit/templates.h"
 #include "generator/frontend/parse_loop_nest.h"
+#include "generator/matrix/typed_elements.h"
 #include "generator/schedule/settings.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
@@ -56,10 +57,8 @@ LoopNest read_loop_nest(const std::string& file, std::optional<ScalarType> eleme
 }
 
 ScalarType parse_element(const std::string& dtype) {
-  for (const ScalarType type : {ScalarType::f32, ScalarType::f64}) {
-    if (dtype == name_of(type)) {
-      return type;
-    }
+  if (const std::optional<ScalarType> element = kernel_element(dtype)) {
+    return *element;
   }
   throw UserError("--dtype " + dtype, "is not supported: the elements of A, B and C are f32 or f64",
                   "use --dtype f32 or --dtype f64");

@@ -40,7 +40,7 @@ Layer automatic_layer(const InspectRequest& request, const SparseMatrix& matrix,
   layer.matrix = request.matrix;
   layer.bcol = request.bcol;
   layer.name = "layer";
-  return make_layer(layer, {}, read_loop_nest({}), matrix, console).layer;
+  return make_layer(layer, {}, spmm_nest(), matrix, console).layer;
 }
 
 std::string to_json(const MatrixStatistics& statistics, const PatternCensus& census, const Layer& layer) {

@@ -141,7 +141,7 @@ void check_row_tasks(const std::string& schedule, const PackedForm& form, const 
   if (form.longest >= unbounded_task) {
     return;
   }
-  const std::int64_t longest = statistics(matrix).row_lengths.longest;
+  const std::int64_t longest = matrix.longest_row();
   const std::int64_t tasks = (longest + form.longest - 1) / form.longest;
   if (tasks > max_tasks) {
     throw UnsuitableSchedule(

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -29,6 +30,14 @@ struct SparseMatrix {
   /// Non-zeros of a row.
   std::int64_t row_length(std::int64_t row) const {
     return offsets[static_cast<std::size_t>(row) + 1] - offsets[static_cast<std::size_t>(row)];
+  }
+  /// Most non-zeros of a row.
+  std::int64_t longest_row() const {
+    std::int64_t longest = 0;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      longest = std::max(longest, row_length(row));
+    }
+    return longest;
   }
   /// Share of zeros, 0 to 1.
   double sparsity() const {

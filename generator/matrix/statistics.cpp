@@ -43,8 +43,8 @@ LengthStatistics summarise(std::vector<std::int64_t> lengths, std::int64_t full_
 
 std::vector<std::int64_t> lengths_of_rows(const SparseMatrix& matrix) {
   std::vector<std::int64_t> lengths(static_cast<std::size_t>(matrix.rows));
-  for (std::size_t row = 0; row < lengths.size(); ++row) {
-    lengths[row] = matrix.offsets[row + 1] - matrix.offsets[row];
+  for (std::int64_t row = 0; row < matrix.rows; ++row) {
+    lengths[static_cast<std::size_t>(row)] = matrix.row_length(row);
   }
   return lengths;
 }

@@ -1,13 +1,25 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "generator/ir/scalar_type.h"
 #include "generator/support/error.h"
 
 namespace esc {
+
+/// The type of this name, such as "f64", if kernels are printed for it.
+inline std::optional<ScalarType> kernel_element(std::string_view name) {
+  for (const ScalarType type : {ScalarType::f32, ScalarType::f64}) {
+    if (name == name_of(type)) {
+      return type;
+    }
+  }
+  return std::nullopt;
+}
 
 /// Calls use(T{}) with the C++ type T of the elements: of those types that kernels are printed for.
 template <typename Use>

@@ -32,7 +32,7 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
 /// The first of them by one database.
 ScheduleChoice choose_schedule(const LayerShape& shape, const ScheduleDatabase& database = shipped_database());
 
-/// What auto falls back to where the matrix does not allow the schedule above, because its rows are too uneven: a
+/// What auto falls back to where the matrix does not allow any schedule of the ranking, because its rows are too uneven: a
 /// schedule of family rows that was among the fastest for power laws of row lengths.
 ScheduleChoice uneven_rows_schedule(long long bcol);
 

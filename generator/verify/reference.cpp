@@ -98,7 +98,7 @@ void Reference::compute_all() {
 }
 
 RowOfC Reference::row(std::int64_t number) const {
-  return rows_.empty() ? nest_.row(number, {b_, product_.ldb, product_.n}) : rows_[static_cast<std::size_t>(number)];
+  return nest_.row(number, {b_, product_.ldb, product_.n});
 }
 
 Comparison Reference::compare(const TypedElements& c, const std::vector<bool>& compared) const {
@@ -113,7 +113,8 @@ Comparison Reference::compare(const TypedElements& c, const std::vector<bool>& c
       RowComparison& result = rows[static_cast<std::size_t>(number)];
       const auto* const c_row = elements + number * product_.ldc;
       if (is_compared(number)) {
-        result = compare_row(row(number), c_row, number);
+        result = rows_.empty() ? compare_row(row(number), c_row, number)
+                               : compare_row(rows_[static_cast<std::size_t>(number)], c_row, number);
       }
       if (result.problem.empty()) {
         result.problem = check_gap(c_row, number, product_);
@@ -134,16 +135,12 @@ Comparison Reference::compare(const TypedElements& c, const std::vector<bool>& c
 }
 
 double tolerance_of(const SparseMatrix& a) {
-  std::int64_t longest = 0;
-  for (std::int64_t row = 0; row < a.rows; ++row) {
-    longest = std::max(longest, a.row_length(row));
-  }
   constexpr double published_length = 4608;
   constexpr double float32_error = 1e-6;
   constexpr double float64_error =
       2 * float32_error * std::numeric_limits<double>::epsilon() / std::numeric_limits<float>::epsilon();
   return (a.element == ScalarType::f64 ? float64_error : float32_error) *
-         std::sqrt(std::max(1.0, static_cast<double>(longest) / published_length));
+         std::sqrt(std::max(1.0, static_cast<double>(a.longest_row()) / published_length));
 }
 
 }  // namespace esc

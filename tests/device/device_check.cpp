@@ -11,9 +11,11 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <sstream>
 
 #include "generator/matrix/matrix_reader.h"
+#include "generator/matrix/typed_elements.h"
 #include "generator/support/error.h"
 #include "generator/verify/gpu_check.h"
 #include "tests/support/awkward_products.h"
@@ -70,7 +72,11 @@ int run(const std::string& list) {
   std::string matrix_file;
   SparseMatrix matrix;
   for (const BundleLine& line : read_list(list)) {
-    const ScalarType element = line.type == name_of(ScalarType::f64) ? ScalarType::f64 : ScalarType::f32;
+    const std::optional<ScalarType> known = kernel_element(line.type);
+    if (!known) {
+      throw UserError(list, "has the type " + line.type, "write f32 or f64");
+    }
+    const ScalarType element = *known;
     if (line.matrix != matrix_file || element != matrix.element) {
       matrix = read_matrix(line.matrix, {.element = element});
       matrix_file = line.matrix;

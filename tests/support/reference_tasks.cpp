@@ -50,7 +50,7 @@ ReferenceTasks reference_tasks(const SparseMatrix& matrix, const RowsSchedule& s
   tasks.values.extents = {0};
   tasks.split_rows.extents = {0};
   for (std::int64_t row = 0; row < matrix.rows; ++row) {
-    if (matrix.offsets[static_cast<std::size_t>(row) + 1] - matrix.offsets[static_cast<std::size_t>(row)] > schedule.task) {
+    if (matrix.row_length(row) > schedule.task) {
       append(tasks.split_rows, static_cast<double>(row));
     }
   }
