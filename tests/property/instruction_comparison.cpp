@@ -1,0 +1,213 @@
+#include "tests/property/instruction_comparison.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "generator/emit/device_text.h"
+#include "generator/emit/launch_plan.h"
+#include "generator/emit/region_text.h"
+#include "generator/emulate/compile_program.h"
+#include "generator/emulate/device.h"
+#include "generator/ir/interpret.h"
+#include "generator/patterns/csr_view.h"
+#include "tests/support/nest_memory.h"
+#include "transformer/pack.h"
+
+namespace esc::tests {
+namespace {
+
+constexpr int rounds = 4;
+constexpr std::int64_t most_further_columns = 12;
+constexpr double gap = -12345;  ///< between the rows of C, where nothing may write
+
+/// Where vectors move columns, rows are whole vectors of them.
+std::int64_t column_step(const InstructionExample& example) { return example.vectors ? 4 : 1; }
+
+/// In the first round, for which the kernel's constants are made.
+std::int64_t tuned_columns(const InstructionExample& example) { return example.least_columns + most_further_columns; }
+
+template <typename Format>
+struct Packing {
+  transformer::Packed<Format> packed;
+  Environment sizes;
+};
+
+Packing<transformer::RegionFormat> pack_regions(const InstructionExample& example) {
+  const PackedForm& form = example.nest.packed;
+  auto packed = transformer::pack(
+      csr_view(example.matrix), transformer::RegionCut{.height = static_cast<std::uint32_t>(form.height),
+                                                       .warp_panels = static_cast<std::uint32_t>(form.warp_panels),
+                                                       .block_panels = static_cast<std::uint32_t>(form.block_panels)});
+  Environment sizes = region_sizes(packed.format);
+  return {std::move(packed), std::move(sizes)};
+}
+
+/// Also for who reads nothing of it.
+Packing<transformer::TaskFormat> pack_tasks(const InstructionExample& example) {
+  const PackedForm& form = example.nest.packed;
+  auto packed = transformer::pack(csr_view(example.matrix),
+                                  transformer::TaskCut{.longest = static_cast<std::uint32_t>(form.longest),
+                                                       .light = static_cast<std::uint32_t>(form.light)});
+  const transformer::TaskCounts& counts = packed.format.counts;
+  return {std::move(packed), {{"heavy", counts.heavy}, {"tasks", counts.tasks}}};
+}
+
+/// Packs the example's matrix and hands it to `use`.
+template <typename Use>
+auto with_packed(const InstructionExample& example, const Use& use) {
+  return example.nest.packed.kind == PackedForm::Kind::regions ? use(pack_regions(example)) : use(pack_tasks(example));
+}
+
+/// A matrix in a kernel's memory, rows with gaps between them.
+struct Operand {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t leading = 0;
+};
+
+template <typename Element>
+void write(const Operand& operand, const Tensor& from, double between, Element* to) {
+  std::fill_n(to, operand.rows * operand.leading, static_cast<Element>(between));
+  for (std::int64_t row = 0; row < operand.rows; ++row) {
+    std::copy_n(from.elements.begin() + row * operand.columns, operand.columns, to + row * operand.leading);
+  }
+}
+
+/// The first element that is not as expected, bit by bit; empty where there is none.
+template <typename Element>
+std::string first_difference(const Operand& operand, const Tensor& expected, const Element* result) {
+  for (std::int64_t row = 0; row < operand.rows; ++row) {
+    for (std::int64_t column = 0; column < operand.leading; ++column) {
+      const double wanted =
+          column < operand.columns ? expected.elements[static_cast<std::size_t>(row * operand.columns + column)] : gap;
+      const double found = result[row * operand.leading + column];
+      if (std::bit_cast<std::uint64_t>(found) != std::bit_cast<std::uint64_t>(wanted)) {
+        return fmt::format("C[{}][{}] of {} columns is {} and means {}\n", row, column, operand.columns, found, wanted);
+      }
+    }
+  }
+  return "";
+}
+
+class Comparison {
+ public:
+  Comparison(const InstructionExample& example, const HostProgram& program, std::span<const std::byte> packed)
+      : example_(example), program_(program), packed_(packed), random_(17) {}
+
+  template <typename Element>
+  std::string run() {
+    for (int round = 0; round < rounds; ++round) {
+      const std::int64_t columns = round == 0 ? tuned_columns(example_) : draw_columns();
+      if (std::string found = run_round<Element>(columns, round); !found.empty()) {
+        return fmt::format("{}, round {}: {}", example_.name, round, found);
+      }
+    }
+    return "";
+  }
+
+ private:
+  std::int64_t draw_columns() {
+    const std::int64_t step = column_step(example_);
+    return example_.least_columns +
+           step * std::uniform_int_distribution<std::int64_t>(0, most_further_columns / step)(random_);
+  }
+
+  Tensor draw(std::int64_t rows, std::int64_t columns) {
+    Tensor tensor{{rows, columns}, {}};
+    for (std::int64_t at = 0; at < rows * columns; ++at) {
+      tensor.elements.push_back(drawn_operand(example_.nest.element(), random_()));
+    }
+    return tensor;
+  }
+
+  std::int64_t rows_of_c(const Memory& memory) const {
+    return example_.nest.array(ArrayRole::output).extents[0].evaluate(memory.sizes);
+  }
+
+  template <typename Element>
+  std::string run_round(std::int64_t columns, int round) {
+    constexpr std::uint64_t unused_seed = 1;
+    Memory memory = memory_for(example_.nest, example_.matrix, columns, unused_seed);
+    const std::int64_t further = round == 0 ? 0 : column_step(example_) * (round - 1);
+    const Operand b{example_.matrix.columns, columns, columns + further};
+    const Operand c{rows_of_c(memory), columns, columns + 2 * further};
+    const Tensor& given_b = memory.arrays["B"] = draw(b.rows, columns);
+    const Tensor before = memory.arrays["C"] = draw(c.rows, columns);
+
+    EmulationOptions options;
+    options.shuffle_seed = static_cast<std::uint64_t>(round);
+    EmulatedDevice device(options);
+    device.add_buffer("packed", packed_, BufferUse::input());
+    const auto allocate = [&](const char* name, const Operand& operand, BufferUse use) {
+      const auto bytes = static_cast<std::size_t>(operand.rows * operand.leading) * sizeof(Element);
+      return reinterpret_cast<Element*>(device.allocate(name, bytes, use).data());
+    };
+    Element* const b_memory = allocate("B", b, BufferUse::input());
+    Element* const c_memory = allocate("C", c, BufferUse::update());
+    write(b, given_b, gap, b_memory);
+    write(c, before, gap, c_memory);
+    const Tensor expected = interpret(example_.nest, std::move(memory)).arrays.at("C");
+    const std::optional<int> status =
+        device.call<int(const void*, const Element*, long long, Element*, long long, unsigned int)>(
+            program_, "run", packed_.data(), b_memory, b.leading, c_memory, c.leading,
+            static_cast<unsigned int>(columns));
+    if (!device.faults().empty() || status != 0) {
+      return "the text fails: " + device.describe_faults();
+    }
+    return expected == before ? "the example does nothing" : first_difference(c, expected, c_memory);
+  }
+
+  const InstructionExample& example_;
+  const HostProgram& program_;
+  std::span<const std::byte> packed_;
+  std::mt19937 random_;
+};
+
+}  // namespace
+
+std::string text_of(const InstructionExample& example) {
+  Layer layer;
+  layer.name = "example";
+  layer.bcol = tuned_columns(example);
+  layer.lowered = example.nest;
+  with_packed(example, [&](const auto& packing) {
+    layer.format = packing.packed.format;
+    layer.sizes = packing.sizes;
+  });
+  const LaunchPlan plan = launch_plan(layer);
+  std::string sizes;
+  for (const unsigned int size : plan.sizes) {
+    sizes += fmt::format(", {}u", size);
+  }
+  return fmt::format(R"(#include <cuda_pipeline_primitives.h>
+#include <cuda_runtime.h>
+{0}
+extern "C" int run(const unsigned char* packed, const {1}* b, long long ldb, {1}* c, long long ldc, unsigned int columns) {{
+  cudaLaunchConfig_t launch = {{}};
+  launch.gridDim = dim3({2});
+  launch.blockDim = dim3({3});
+  launch.dynamicSmemBytes = {4};
+  const bool tuned = columns == tuned_columns && ldb == tuned_columns && ldc == tuned_columns;
+  const auto kernel = tuned ? {5}<true, {6}> : {5}<false, {6}>;
+  return cudaLaunchKernelEx(&launch, kernel, packed, b, ldb, c, ldc, columns{7});
+}}
+)",
+                     device_text(layer), c_name(example.nest.element()), plan.grid_x, plan.threads, plan.shared_bytes,
+                     kernel_name(layer), example.vectors, sizes);
+}
+
+std::string difference(const InstructionExample& example, const std::string& text) {
+  const HostProgram program = compile_cuda(text, "example.cu");
+  return with_packed(example, [&](const auto& packing) {
+    Comparison comparison(example, program, packing.packed.bytes.span());
+    return example.nest.element() == ScalarType::f64 ? comparison.run<double>() : comparison.run<float>();
+  });
+}
+
+}  // namespace esc::tests
