@@ -71,8 +71,6 @@ class Interpreter {
     const std::int64_t lower = state_.evaluate(loop.lower);
     const std::int64_t upper = state_.evaluate(loop.upper);
     const std::int64_t step = state_.evaluate(loop.step);
-    ESC_CHECK((upper - lower) % loop.multiple == 0, fmt::format("{} iterations of loop {} are no multiple of {}",
-                                                                upper - lower, loop.iterator, loop.multiple));
     ESC_CHECK(step > 0, "loop " + loop.iterator + " goes on");
     const std::int64_t outer_iteration = state_.thread().iteration;
     for (std::int64_t value = lower; value < upper; value += step) {

@@ -9,7 +9,7 @@ namespace esc {
 
 bool Loop::operator==(const Loop& other) const {
   return iterator == other.iterator && lower == other.lower && upper == other.upper && step == other.step &&
-         role == other.role && mapping == other.mapping && body == other.body && multiple == other.multiple;
+         role == other.role && mapping == other.mapping && body == other.body;
 }
 
 bool ColumnLoop::operator==(const ColumnLoop& other) const {

@@ -69,8 +69,7 @@ constexpr bool is_mapped(Mapping mapping) { return is_grid(mapping) || is_thread
 struct Node;
 using Block = std::vector<Node>;
 
-/// for (iterator = lower; iterator < upper; iterator += step). upper - lower is promised to be a multiple of
-/// `multiple`.
+/// for (iterator = lower; iterator < upper; iterator += step).
 struct Loop {
   std::string iterator;
   Affine lower;
@@ -79,7 +78,6 @@ struct Loop {
   Role role = Role::none;
   Mapping mapping = Mapping::sequential;
   Block body;
-  std::int64_t multiple = 1;
   bool operator==(const Loop& other) const;
 };
 

@@ -83,9 +83,7 @@ std::string loop_head(const Loop& loop) {
     case Mapping::sequential:
       break;
   }
-  return loop.multiple == 1 ? "for " + range
-                            : fmt::format("for {}  // {} = a multiple of {}", range,
-                                          esc::print(loop.upper - loop.lower), loop.multiple);
+  return "for " + range;
 }
 
 void print_nodes(const Block& block, int level, std::string& text);

@@ -56,8 +56,7 @@ std::string rewrite_definition(const std::string& name, const Rewrite& how) {
 Node rewrite_inside(const Node& node, const Rewrite& how) {
   if (const auto* loop = std::get_if<Loop>(&node.content)) {
     return Node{Loop{loop->iterator, rewrite_affine(loop->lower, how), rewrite_affine(loop->upper, how),
-                     rewrite_affine(loop->step, how), loop->role, loop->mapping, rewrite(loop->body, how),
-                     loop->multiple}};
+                     rewrite_affine(loop->step, how), loop->role, loop->mapping, rewrite(loop->body, how)}};
   }
   if (const auto* loop = std::get_if<ColumnLoop>(&node.content)) {
     return Node{ColumnLoop{loop->iterator, loop->set, rewrite(loop->body, how)}};
