@@ -23,11 +23,6 @@ Header header_of(std::span<const std::byte> packed) {
   return header;
 }
 
-template <typename Format>
-bool has_magic_of(const Header& header) {
-  return std::memcmp(header.magic, Format::magic, sizeof header.magic) == 0;
-}
-
 /// The format that the header of so many bytes describes. Each number is held against its rule before a later one
 /// depends on it.
 template <typename Format>
@@ -177,20 +172,22 @@ CsrMatrix unpack_format(std::span<const std::byte> packed, const Format& format)
   return matrix;
 }
 
+/// The format that a header of so many bytes describes: the first of these whose magic it has.
+template <typename Format, typename... Others>
+PackedFormat format_with_magic(const Header& header, std::size_t bytes) {
+  if (std::memcmp(header.magic, Format::magic, sizeof header.magic) == 0) {
+    return checked_format<Format>(header, bytes);
+  }
+  if constexpr (sizeof...(Others) != 0) {
+    return format_with_magic<Others...>(header, bytes);
+  }
+  refuse("the bytes are not a packed matrix: they do not begin with ESCPACK, ESCREGN or ESCTASK");
+}
+
 }  // namespace
 
 PackedFormat read_format(std::span<const std::byte> packed) {
-  const Header header = header_of(packed);
-  if (has_magic_of<ListFormat>(header)) {
-    return checked_format<ListFormat>(header, packed.size());
-  }
-  if (has_magic_of<RegionFormat>(header)) {
-    return checked_format<RegionFormat>(header, packed.size());
-  }
-  if (has_magic_of<TaskFormat>(header)) {
-    return checked_format<TaskFormat>(header, packed.size());
-  }
-  refuse("the bytes are not a packed matrix: they do not begin with ESCPACK, ESCREGN or ESCTASK");
+  return format_with_magic<ListFormat, RegionFormat, TaskFormat>(header_of(packed), packed.size());
 }
 
 CsrMatrix unpack(std::span<const std::byte> packed) {

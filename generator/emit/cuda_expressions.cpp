@@ -35,20 +35,17 @@ std::string CudaExpressions::leading_dimension(const ArrayDeclaration& array) co
 
 std::string CudaExpressions::position(const ArrayDeclaration& array, const Access& access) const {
   ESC_CHECK(access.subscripts.size() <= 2, "an array of the kernel has one or two dimensions: " + access.array);
-  if (access.subscripts.size() == array.extents.size()) {
-    const Subscript& last = access.subscripts.back();
-    const std::string inner = last.offset.empty() && last.affine == Affine() ? "" : index_text(last);
-    if (access.subscripts.size() == 1) {
-      return inner;
-    }
-    const Subscript& row = access.subscripts.front();
-    if (row.offset.empty() && row.affine == Affine()) {
-      return inner;
-    }
-    return fmt::format("{} * {}{}{}", factor_text(row), leading_dimension(array), inner.empty() ? "" : " + ", inner);
+  if (access.subscripts.empty()) {
+    return "";
   }
-  return access.subscripts.empty() ? ""
-                                   : fmt::format("{} * {}", factor_text(access.subscripts.front()), leading_dimension(array));
+  const Subscript& row = access.subscripts.front();
+  const Subscript& last = access.subscripts.back();
+  const bool is_element = access.subscripts.size() == array.extents.size();
+  const std::string inner = !is_element || last == Subscript{} ? "" : index_text(last);
+  if (is_element && (array.extents.size() == 1 || row == Subscript{})) {
+    return inner;
+  }
+  return fmt::format("{} * {}{}{}", factor_text(row), leading_dimension(array), inner.empty() ? "" : " + ", inner);
 }
 
 std::string CudaExpressions::access(const Access& access) const {
@@ -66,20 +63,19 @@ std::string CudaExpressions::pointer(const Access& access) const {
 }
 
 std::string CudaExpressions::argument(const Expression& expression, const Instruction::Parameter& parameter) const {
+  if (!parameter.is_array()) {
+    return print(expression);
+  }
   const Access* part = expression.access();
+  ESC_CHECK(part != nullptr, "an array for " + parameter.name);
   if (parameter.passing == Instruction::Passing::pointer) {
-    ESC_CHECK(part != nullptr, "an array for " + parameter.name);
     return pointer(*part);
   }
-  if (parameter.passing == Instruction::Passing::array) {
-    ESC_CHECK(part != nullptr, "an array for " + parameter.name);
-    std::string text = part->array;
-    for (const Subscript& subscript : part->subscripts) {
-      text += "[" + index_text(subscript) + "]";
-    }
-    return text;
+  std::string text = part->array;
+  for (const Subscript& subscript : part->subscripts) {
+    text += "[" + index_text(subscript) + "]";
   }
-  return print(expression);
+  return text;
 }
 
 std::string CudaExpressions::constant(double value) const {

@@ -90,7 +90,6 @@ std::string fill_some(std::string_view part, std::map<std::string, std::string> 
 /// Each instruction's text once, in front of those that need it.
 std::string instructions_text(const Layer& layer) {
   std::set<std::string_view> written;
-  std::set<std::string> used;
   std::string text;
   const ScalarType element = layer.lowered.element();
   std::map<std::string, std::string> values{{"ELEMENT", c_name(element)},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <type_traits>
 
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/region_text.h"
@@ -46,53 +47,6 @@ struct Packing {
 
 std::uint32_t narrow(std::int64_t value) { return static_cast<std::uint32_t>(value); }
 
-// How the packed form of a nest cuts the matrix.
-
-transformer::ListCut lists_of(const PackedForm& form, const GenerateOptions& options) {
-  return {.height = narrow(form.height), .max_list_columns = options.max_list_columns};
-}
-
-transformer::RegionCut regions_of(const PackedForm& form) {
-  return {.height = narrow(form.height),
-          .warp_panels = narrow(form.warp_panels),
-          .block_panels = narrow(form.block_panels)};
-}
-
-transformer::TaskCut tasks_of(const PackedForm& form) {
-  return {.longest = narrow(form.longest),
-          .light = narrow(form.light),
-          .block_heavy = narrow(form.warps),
-          .block_light = narrow(form.warps * form.groups)};
-}
-
-template <typename Format>
-Packing packing_of(transformer::Packed<Format> packed, const SparseMatrix& matrix, Environment sizes) {
-  const auto kept = std::make_shared<const transformer::Packed<Format>>(std::move(packed));
-  return {kept->format, transformer::pattern_digests(csr_view(matrix), kept->format.shape.height),
-          std::shared_ptr<const std::byte[]>(kept, kept->bytes.span().data()), std::move(sizes)};
-}
-
-Packing pack_lists(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
-  auto packed = transformer::pack(csr_view(matrix), lists_of(nest.packed, options));
-  const transformer::ListCounts& counts = packed.format.counts;
-  if (counts.lists > most_blocks) {
-    throw UserError(options.source_file,
-                    fmt::format("has {} lists of columns, more than the {} blocks of a grid", counts.lists, most_blocks),
-                    "choose a schedule with a smaller ufi");
-  }
-  return packing_of(std::move(packed), matrix, {{"lists", static_cast<std::int64_t>(counts.lists)}});
-}
-
-/// The kernel counts blocks, places and quads in 32 bits.
-void check_size(const transformer::RegionFormat& format, const std::string& source_file) {
-  if (format.blocks() > most_blocks || format.block_places() >> 32 != 0 || format.quads() >> 32 != 0) {
-    throw UnsuitableSchedule(source_file,
-                             fmt::format("has {} blocks and {} quads of columns, more than the kernel counts",
-                                         format.blocks(), format.quads()),
-                             "choose a schedule of family rows");
-  }
-}
-
 /// One float32 sum runs over the columns of one part of a panel.
 void check_sums(const std::string& schedule, const PackedForm& form, const transformer::RegionFormat& format,
                 std::uint32_t max_columns) {
@@ -119,22 +73,6 @@ void check_shared_memory(const std::string& schedule, std::uint64_t needed, cons
   }
 }
 
-transformer::RegionFormat plan_regions(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
-  const transformer::RegionFormat format = transformer::plan(csr_view(matrix), regions_of(nest.packed));
-  const std::string schedule = text_of(options.choice);
-  check_size(format, options.source_file);
-  if (nest.element() == ScalarType::f32) {
-    check_sums(schedule, nest.packed, format, options.max_group_columns);
-  }
-  check_shared_memory(schedule, shared_bytes(nest, region_sizes(format)), options.architectures);
-  return format;
-}
-
-Packing pack_regions(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
-  const transformer::RegionFormat format = plan_regions(nest, matrix, options);
-  return packing_of(transformer::pack_planned(csr_view(matrix), format), matrix, region_sizes(format));
-}
-
 /// The tasks of a row are added to C one after the other, in float32.
 void check_row_tasks(const std::string& schedule, const PackedForm& form, const SparseMatrix& matrix, std::uint32_t max_tasks) {
   constexpr std::int64_t unbounded_task = 8;
@@ -151,8 +89,34 @@ void check_row_tasks(const std::string& schedule, const PackedForm& form, const 
   }
 }
 
-transformer::TaskFormat plan_tasks(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
-  const transformer::TaskFormat format = transformer::plan(csr_view(matrix), tasks_of(nest.packed));
+// What a kernel asks of the packed matrix.
+
+void check_format(const transformer::ListFormat& format, const LoopNest&, const SparseMatrix&, const GenerateOptions& options) {
+  if (format.counts.lists > most_blocks) {
+    throw UserError(options.source_file,
+                    fmt::format("has {} lists of columns, more than the {} blocks of a grid", format.counts.lists, most_blocks),
+                    "choose a schedule with a smaller ufi");
+  }
+}
+
+void check_format(const transformer::RegionFormat& format, const LoopNest& nest, const SparseMatrix&,
+                  const GenerateOptions& options) {
+  const std::string schedule = text_of(options.choice);
+  // Blocks, places and quads are counted in 32 bits.
+  if (format.blocks() > most_blocks || format.block_places() >> 32 != 0 || format.quads() >> 32 != 0) {
+    throw UnsuitableSchedule(options.source_file,
+                             fmt::format("has {} blocks and {} quads of columns, more than the kernel counts",
+                                         format.blocks(), format.quads()),
+                             "choose a schedule of family rows");
+  }
+  if (nest.element() == ScalarType::f32) {
+    check_sums(schedule, nest.packed, format, options.max_group_columns);
+  }
+  check_shared_memory(schedule, shared_bytes(nest, region_sizes(format)), options.architectures);
+}
+
+void check_format(const transformer::TaskFormat& format, const LoopNest& nest, const SparseMatrix& matrix,
+                  const GenerateOptions& options) {
   if (format.counts.tasks > most_blocks) {
     throw UserError(options.source_file,
                     fmt::format("has {} tasks, more than the {} that the kernel counts", format.counts.tasks, most_blocks),
@@ -161,45 +125,73 @@ transformer::TaskFormat plan_tasks(const LoopNest& nest, const SparseMatrix& mat
   if (nest.element() == ScalarType::f32) {
     check_row_tasks(text_of(options.choice), nest.packed, matrix, options.max_row_tasks);
   }
-  return format;
 }
 
-Packing pack_tasks(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
-  const transformer::TaskCounts counts = plan_tasks(nest, matrix, options).counts;
-  return packing_of(transformer::pack(csr_view(matrix), tasks_of(nest.packed)), matrix,
-                    {{"heavy", static_cast<std::int64_t>(counts.heavy)},
-                     {"tasks", static_cast<std::int64_t>(counts.tasks)},
-                     {"split_rows", static_cast<std::int64_t>(counts.split_rows)}});
+// The sizes of packed forms by the names that nests have for them.
+
+Environment sizes_of(const transformer::ListFormat& format) {
+  return {{"lists", static_cast<std::int64_t>(format.counts.lists)}};
+}
+Environment sizes_of(const transformer::RegionFormat& format) { return region_sizes(format); }
+Environment sizes_of(const transformer::TaskFormat& format) {
+  return {{"heavy", static_cast<std::int64_t>(format.counts.heavy)},
+          {"tasks", static_cast<std::int64_t>(format.counts.tasks)},
+          {"split_rows", static_cast<std::int64_t>(format.counts.split_rows)}};
+}
+
+template <typename Format>
+Packing packing_of(transformer::Packed<Format> packed, const SparseMatrix& matrix) {
+  const auto kept = std::make_shared<const transformer::Packed<Format>>(std::move(packed));
+  return {kept->format, transformer::pattern_digests(csr_view(matrix), kept->format.shape.height),
+          std::shared_ptr<const std::byte[]>(kept, kept->bytes.span().data()), sizes_of(kept->format)};
+}
+
+/// Calls use(cut) with how the packed form of the nest cuts the matrix.
+template <typename Use>
+auto with_cut(const PackedForm& form, const GenerateOptions& options, const Use& use) {
+  switch (form.kind) {
+    case PackedForm::Kind::lists:
+      return use(transformer::ListCut{.height = narrow(form.height), .max_list_columns = options.max_list_columns});
+    case PackedForm::Kind::regions:
+      return use(transformer::RegionCut{.height = narrow(form.height),
+                                        .warp_panels = narrow(form.warp_panels),
+                                        .block_panels = narrow(form.block_panels)});
+    case PackedForm::Kind::tasks:
+      return use(transformer::TaskCut{.longest = narrow(form.longest),
+                                      .light = narrow(form.light),
+                                      .block_heavy = narrow(form.warps),
+                                      .block_light = narrow(form.warps * form.groups)});
+    case PackedForm::Kind::none:
+      break;
+  }
+  throw Defect(__FILE__, __LINE__, "a packed form", "a nest without one is refused once it is lowered");
 }
 
 /// The matrix in the form that the lowered nest reads.
 Packing pack_layer(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
-  switch (nest.packed.kind) {
-    case PackedForm::Kind::lists:
-      return pack_lists(nest, matrix, options);
-    case PackedForm::Kind::regions:
-      return pack_regions(nest, matrix, options);
-    case PackedForm::Kind::tasks:
-      return pack_tasks(nest, matrix, options);
-    case PackedForm::Kind::none:
-      break;
-  }
-  throw Defect(__FILE__, __LINE__, "a packed form", "a nest without one is refused once it is lowered");
+  const transformer::CsrView view = csr_view(matrix);
+  const auto pack = [&](const auto& cut) {
+    // Whether regions suit a kernel is known from their lengths, long before they are packed.
+    if constexpr (std::is_same_v<decltype(cut), const transformer::RegionCut&>) {
+      const transformer::RegionFormat format = transformer::plan(view, cut);
+      check_format(format, nest, matrix, options);
+      return packing_of(transformer::pack_planned(view, format), matrix);
+    } else {
+      auto packed = transformer::pack(view, cut);
+      check_format(packed.format, nest, matrix, options);
+      return packing_of(std::move(packed), matrix);
+    }
+  };
+  return with_cut(nest.packed, options, pack);
 }
 
 /// Bytes of the matrix in that form, which is only planned.
 std::uint64_t plan_layer(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
-  switch (nest.packed.kind) {
-    case PackedForm::Kind::lists:
-      return transformer::plan(csr_view(matrix), lists_of(nest.packed, options)).bytes;
-    case PackedForm::Kind::regions:
-      return plan_regions(nest, matrix, options).bytes;
-    case PackedForm::Kind::tasks:
-      return plan_tasks(nest, matrix, options).bytes;
-    case PackedForm::Kind::none:
-      break;
-  }
-  throw Defect(__FILE__, __LINE__, "a packed form", "a nest without one is refused once it is lowered");
+  return with_cut(nest.packed, options, [&](const auto& cut) {
+    const auto format = transformer::plan(csr_view(matrix), cut);
+    check_format(format, nest, matrix, options);
+    return format.bytes;
+  });
 }
 
 /// The patterns that the kernel has a case for: those of the matrix or, where the schedule merges them, all.

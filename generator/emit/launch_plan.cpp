@@ -22,21 +22,16 @@ Environment sizes_of(const LoopNest& nest, const Layer& layer) {
 }
 
 /// Iterations of the loops that are mapped so.
-std::int64_t count(const Block& block, const Environment& sizes, bool (*wanted)(Mapping)) {
+unsigned int count(const Block& block, const Environment& sizes, bool (*wanted)(Mapping)) {
   const auto* loop = block.empty() ? nullptr : std::get_if<Loop>(&block.back().content);
   if (loop == nullptr || !is_mapped(loop->mapping)) {
     return 1;
   }
-  return (wanted(loop->mapping) ? loop->upper.evaluate(sizes) : 1) * count(loop->body, sizes, wanted);
+  return static_cast<unsigned int>(wanted(loop->mapping) ? loop->upper.evaluate(sizes) : 1) * count(loop->body, sizes, wanted);
 }
 
-unsigned int blocks(const LoopNest& nest, const Environment& sizes) {
-  return static_cast<unsigned int>(count(nest.body, sizes, [](Mapping mapping) { return mapping == Mapping::grid; }));
-}
-
-unsigned int threads(const LoopNest& nest, const Environment& sizes) {
-  return static_cast<unsigned int>(count(nest.body, sizes, is_thread));
-}
+bool is_grid_x(Mapping mapping) { return mapping == Mapping::grid; }
+bool is_grid_y(Mapping mapping) { return mapping == Mapping::grid_y; }
 
 std::vector<unsigned int> arguments(const LoopNest& nest, const Environment& sizes) {
   std::vector<unsigned int> values;
@@ -79,20 +74,19 @@ LaunchPlan launch_plan(const Layer& layer) {
   const LoopNest& nest = layer.lowered;
   const Environment sizes = sizes_of(nest, layer);
   LaunchPlan plan{.kernel = kernel_name(layer) + (nest.vectors ? "<true, true>" : "<true>"),
-                  .grid_x = blocks(nest, sizes),
-                  .grid_y = static_cast<unsigned int>(
-                      count(nest.body, sizes, [](Mapping mapping) { return mapping == Mapping::grid_y; })),
-                  .threads = threads(nest, sizes),
+                  .grid_x = count(nest.body, sizes, is_grid_x),
+                  .grid_y = count(nest.body, sizes, is_grid_y),
+                  .threads = count(nest.body, sizes, is_thread),
                   .shared_bytes = shared_bytes(nest, layer.sizes),
                   .zeroes_c = nest.zeroed == Zeroed::output,
                   .programmatic = nest.overlaps,
                   .sizes = arguments(nest, sizes)};
   for (const LoopNest& before : nest.before) {
     const Environment own = sizes_of(before, layer);
-    if (blocks(before, own) != 0) {
+    if (const unsigned int blocks = count(before.body, own, is_grid_x); blocks != 0) {
       plan.zeroing = LaunchPlan::Zeroing{.kernel = zeroing_name(layer),
-                                         .grid_x = blocks(before, own),
-                                         .threads = threads(before, own),
+                                         .grid_x = blocks,
+                                         .threads = count(before.body, own, is_thread),
                                          .sizes = arguments(before, own)};
     }
   }

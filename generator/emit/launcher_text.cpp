@@ -121,13 +121,9 @@ std::string prepare_text(const Layer& layer) {
   if (!nest.before.empty()) {
     instances.push_back(zeroing_name(layer));
   }
-  for (const char* variant : {"<true, true>", "<false, true>", "<false, false>"}) {
-    if (nest.vectors) {
-      instances.push_back(kernel + variant);
-    }
-  }
-  if (!nest.vectors) {
-    instances.insert(instances.end(), {kernel + "<true>", kernel + "<false>"});
+  const std::vector vectors{"<true, true>", "<false, true>", "<false, false>"};
+  for (const char* const variant : nest.vectors ? vectors : std::vector{"<true>", "<false>"}) {
+    instances.push_back(kernel + variant);
   }
   std::string text = "cudaError_t status = cudaSuccess;\n";
   for (const std::string& instance : instances) {

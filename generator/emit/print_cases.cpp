@@ -17,22 +17,10 @@ std::string plural(std::int64_t count, const std::string& noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-void collect_definitions(const Block& block, std::set<std::string>& names) {
-  for (const Node& node : block) {
-    if (const auto* loop = std::get_if<Loop>(&node.content)) {
-      names.insert(loop->iterator);
-      collect_definitions(loop->body, names);
-    } else if (const auto* statement = std::get_if<Statement>(&node.content)) {
-      if (const auto* define = std::get_if<Define>(&statement->action)) {
-        names.insert(define->name);
-      }
-    }
-  }
-}
-
 /// The index variables that a block needs from outside; N is a parameter of every function.
 std::set<std::string> free_names(const Block& block) {
   std::set<std::string> used;
+  std::set<std::string> defined{"N"};
   rewrite(block, {.affine =
                       [&](const Affine& affine) {
                         for (const Affine::Term& term : affine.terms()) {
@@ -48,9 +36,13 @@ std::set<std::string> free_names(const Block& block) {
                           }
                         }
                         return access;
+                      },
+                  .definition = [&](const std::string& name) { return *defined.insert(name).first; },
+                  .around =
+                      [&](const Node& node) {
+                        defined.insert(std::get<Loop>(node.content).iterator);
+                        return node;
                       }});
-  std::set<std::string> defined{"N"};
-  collect_definitions(block, defined);
   std::erase_if(used, [&](const std::string& name) { return defined.contains(name); });
   return used;
 }

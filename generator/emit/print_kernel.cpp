@@ -16,33 +16,14 @@
 namespace esc {
 namespace {
 
-/// Goes through all performed instructions of a block.
-void visit_performed(const Block& block, const std::function<void(const Perform&)>& visit) {
-  for (const Node& node : block) {
-    if (const auto* statement = std::get_if<Statement>(&node.content)) {
-      if (const auto* perform = std::get_if<Perform>(&statement->action)) {
-        visit(*perform);
-      }
-    } else if (const auto* loop = std::get_if<Loop>(&node.content)) {
-      visit_performed(loop->body, visit);
-    } else if (const auto* branch = std::get_if<Branch>(&node.content)) {
-      visit_performed(branch->then, visit);
-      visit_performed(branch->otherwise, visit);
-    }
-  }
-}
-
-bool is_warp_digit(const Loop& loop) { return loop.mapping == Mapping::warp_digit; }
-
 class KernelPrinter {
  public:
   KernelPrinter(const LoopNest& nest, const std::string& name, const PackedAccess& packed)
       : nest_(nest), name_(name), packed_(packed), statements_(nest) {}
 
   KernelText print() {
-    const Block* block = &nest_.body;
     std::vector<const Loop*> mapped;
-    collect_mapped(*block, mapped);
+    collect_mapped(nest_.body, mapped);
     body_ += threads_text(mapped);
     print_body(nest_.body);
     return {functions_, head() + body_ + "}\n"};
@@ -180,11 +161,11 @@ class KernelPrinter {
 
   /// A digit of the number of the warp or of the lane: what the loops inside of it leave.
   static std::string digit_text(const std::vector<const Loop*>& mapped, std::size_t at) {
-    const bool warps = is_warp_digit(*mapped[at]);
+    const bool warps = mapped[at]->mapping == Mapping::warp_digit;
     std::string inner;
     int inside = 0;
     for (std::size_t other = at + 1; other < mapped.size(); ++other) {
-      if (is_warp_digit(*mapped[other]) == warps && mapped[other]->mapping == mapped[at]->mapping) {
+      if (mapped[other]->mapping == mapped[at]->mapping) {
         inner += (inner.empty() ? "" : " * ") + esc::print(mapped[other]->upper);
         ++inside;
       }
@@ -241,7 +222,12 @@ std::vector<std::string> kernel_sizes(const LoopNest& nest) {
 
 std::vector<std::string> performed_instructions(const LoopNest& nest) {
   std::set<std::string> used;
-  visit_performed(nest.body, [&](const Perform& perform) { used.insert(perform.instruction); });
+  rewrite(nest.body, {.statement = [&](const Statement& statement) -> Block {
+            if (const auto* perform = std::get_if<Perform>(&statement.action)) {
+              used.insert(perform->instruction);
+            }
+            return {};
+          }});
   std::vector<std::string> names;
   for (const Instruction& one : all_instructions()) {
     if (used.contains(one.name)) {

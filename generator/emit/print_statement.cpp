@@ -24,16 +24,11 @@ std::string guarded(const std::string& guard, const std::string& statement) {
   return guard.empty() ? statement : fmt::format("if ({}) {{\n{}}}\n", guard, statement);
 }
 
-bool is_copy(const Node& node) {
-  const auto* statement = std::get_if<Statement>(&node.content);
-  return statement != nullptr && std::holds_alternative<Copy>(statement->action);
-}
-
 /// Whether the rounds of a loop take over quads that the one before has loaded.
 bool takes_over(const Loop& rounds) {
   return std::ranges::any_of(rounds.body, [](const Node& node) {
     const auto* quads = std::get_if<Loop>(&node.content);
-    return quads != nullptr && std::ranges::any_of(quads->body, is_copy);
+    return quads != nullptr && std::ranges::any_of(quads->body, action<Copy>);
   });
 }
 
@@ -171,14 +166,10 @@ namespace {
 
 /// The index variables that a statement defines and does nothing else.
 std::vector<std::string> defined_by(const Node& node) {
-  const auto* statement = std::get_if<Statement>(&node.content);
-  if (statement == nullptr) {
-    return {};
-  }
-  if (const auto* perform = std::get_if<Perform>(&statement->action)) {
+  if (const auto* perform = action<Perform>(node)) {
     return instruction(perform->instruction).scope == Scope::thread ? perform->results : std::vector<std::string>{};
   }
-  const auto* define = std::get_if<Define>(&statement->action);
+  const auto* define = action<Define>(node);
   return define != nullptr && is_index(define->type) ? std::vector<std::string>{define->name} : std::vector<std::string>{};
 }
 

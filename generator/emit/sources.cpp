@@ -23,12 +23,14 @@ const char* type_of(const Layer& layer) {
   return layer.lowered.element() == ScalarType::f64 ? "float64" : "float32";
 }
 
-std::string zero_layer_source(const Layer& layer) {
-  return fill(zero_layer_template, {{"PROVENANCE", provenance(layer, "// ")},
-                                    {"NAME", layer.name},
-                                    {"ELEMENT", c_name(layer.lowered.element())},
-                                    {"ROWS", number(layer.statistics.rows)},
-                                    {"COLUMNS", number(layer.statistics.columns)}});
+/// A text of the bundle: its own holes, beside those that most texts have; `comment` begins a line of its provenance.
+std::string source(std::string_view text, const Layer& layer, const char* comment, std::map<std::string, std::string> holes) {
+  holes.merge(std::map<std::string, std::string>{{"PROVENANCE", provenance(layer, comment)},
+                                                 {"NAME", layer.name},
+                                                 {"ROWS", number(layer.statistics.rows)},
+                                                 {"COLUMNS", number(layer.statistics.columns)},
+                                                 {"ELEMENT", c_name(layer.lowered.element())}});
+  return fill(text, holes);
 }
 
 std::string digest_table(const Layer& layer) {
@@ -92,53 +94,33 @@ std::string kernel_file(const Layer& layer) {
   const bool stages = std::ranges::any_of(performed_instructions(layer.lowered),
                                           [](const std::string& name) { return name == "stage_quads"; });
   holes.merge(std::map<std::string, std::string>{
-      {"PROVENANCE", provenance(layer, "// ")},
-      {"NAME", layer.name},
-      {"ROWS", number(layer.statistics.rows)},
-      {"COLUMNS", number(layer.statistics.columns)},
       {"NONZEROS", number(layer.statistics.nonzeros)},
       {"SPARSITY", fmt::format("{:.1f}", 100 * layer.statistics.sparsity)},
       {"TYPE", type_of(layer)},
-      {"ELEMENT", c_name(layer.lowered.element())},
       {"BCOL", number(layer.bcol)},
       {"STORY", story_text(layer.lowered)},
       {"INCLUDES", stages ? "#include <cuda_pipeline_primitives.h>\n" : ""},
       {"DEVICE", device_text(layer)}});
-  return fill(kernel_template, holes);
+  return source(kernel_template, layer, "// ", std::move(holes));
 }
 
 }  // namespace
 
 std::string kernel_source(const Layer& layer) {
-  if (layer.statistics.nonzeros == 0) {
-    return zero_layer_source(layer);
-  }
-  return kernel_file(layer);
+  return layer.statistics.nonzeros == 0 ? source(zero_layer_template, layer, "// ", {}) : kernel_file(layer);
 }
 
-std::string device_source(const Layer& layer) { return device_text(layer); }
-
 std::string transformer_source(const Layer& layer) {
-  return fill(transformer_template, {{"PROVENANCE", provenance(layer, "// ")},
-                                     {"NAME", layer.name},
-                                     {"ROWS", number(layer.statistics.rows)},
-                                     {"COLUMNS", number(layer.statistics.columns)},
-                                     {"ELEMENT", c_name(layer.lowered.element())},
-                                     {"LAYER_FORMAT", transformer::layer_format_text(layer.format)},
-                                     {"PACKED_BYTES", number(packed_bytes(layer))},
-                                     {"DIGESTS", digest_table(layer)},
-                                     {"PACKING_TEXT", transformer::packing_text(layer.format)}});
+  return source(transformer_template, layer, "// ",
+                {{"LAYER_FORMAT", transformer::layer_format_text(layer.format)},
+                 {"PACKED_BYTES", number(packed_bytes(layer))},
+                 {"DIGESTS", digest_table(layer)},
+                 {"PACKING_TEXT", transformer::packing_text(layer.format)}});
 }
 
 std::string header_source(const Layer& layer) {
-  return fill(header_template, {{"PROVENANCE", provenance(layer, " * ")},
-                                {"NAME", layer.name},
-                                {"ROWS", number(layer.statistics.rows)},
-                                {"COLUMNS", number(layer.statistics.columns)},
-                                {"ELEMENT", c_name(layer.lowered.element())},
-                                {"TYPE", type_of(layer)},
-                                {"BCOL", number(layer.bcol)},
-                                {"NOTES", notes(layer)}});
+  return source(header_template, layer, " * ",
+                {{"TYPE", type_of(layer)}, {"BCOL", number(layer.bcol)}, {"NOTES", notes(layer)}});
 }
 
 std::string cmake_source(const Layer& layer) {

@@ -61,10 +61,7 @@ LoopNest canonicalize(const LoopNest& nest) {
     statement.guard = {is_nonzero(factors(std::get<Update>(statement.action).value).front())};
   }
 
-  LoopNest canonical = spmm_nest();
-  for (ArrayDeclaration& array : canonical.arrays) {
-    array.type = nest.element();
-  }
+  LoopNest canonical = spmm_nest(nest.element());
   canonical.body = {Node{std::move(statement)}};
   for (auto one = order.rbegin(); one != order.rend(); ++one) {
     Loop loop = loops.at(one->role);

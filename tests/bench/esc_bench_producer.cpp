@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "generator/emit/device_text.h"
 #include "generator/emit/generate.h"
-#include "generator/emit/sources.h"
 #include "generator/matrix/matrix_reader.h"
 #include "generator/matrix/statistics.h"
 #include "generator/support/error.h"
@@ -158,7 +158,7 @@ Item Producer::prepare(const Job& job) {
     candidate->packed_bytes = generated.bytes().size();
     candidate->plan = launch_plan(generated.layer);
     candidate->tile = tile_of(job.schedule);
-    candidate->cubin = cubins_.get({device_source(generated.layer), kernels_of(candidate->plan), architecture_});
+    candidate->cubin = cubins_.get({device_text(generated.layer), kernels_of(candidate->plan), architecture_});
   } catch (const UserError& error) {
     candidate->illegal = error.what();
   } catch (const tuning::BuildError& error) {

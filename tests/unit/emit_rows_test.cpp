@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "generator/emit/device_text.h"
 #include "generator/emit/generate.h"
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/sources.h"
@@ -91,7 +92,7 @@ TEST(RowsLayer, IsRefusedWhereARowIsTheSumOfTooManyTasks) {
 TEST(RowsDeviceSource, HasTheAddressesOfTheFormat) {
   const Layer layer = layer_of(uneven, "rows:task=4,light=1").layer;
   const auto& format = std::get<transformer::TaskFormat>(layer.format);
-  const std::string text = device_source(layer);
+  const std::string text = device_text(layer);
   EXPECT_THAT(text, HasSubstr(fmt::format("constexpr size_t split_rows_at = {};", format.split_rows_at)));
   EXPECT_THAT(text, HasSubstr(fmt::format("constexpr size_t pairs_at = {};", format.pairs_at)));
   EXPECT_THAT(text, Not(HasSubstr("#include")));

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "generator/emit/device_text.h"
 #include "generator/emit/generate.h"
 #include "generator/emit/launch_plan.h"
-#include "generator/emit/sources.h"
 #include "generator/matrix/sample.h"
 #include "generator/support/process.h"
 #include "tuner/build/build_pool.h"
@@ -49,7 +49,7 @@ KernelText device_text(const std::string& schedule, std::int64_t columns_of_a = 
                                                    .bcol = 64,
                                                    .architectures = {architecture},
                                                    .choice = {parse_schedule(schedule), "user"}});
-  return {device_source(generated.layer), kernels_of(launch_plan(generated.layer)), architecture};
+  return {device_text(generated.layer), kernels_of(launch_plan(generated.layer)), architecture};
 }
 
 BuildPool pool_of(int processes) { return {{.program = ESC_TUNE_WORKER, .arguments = {"build"}}, processes}; }

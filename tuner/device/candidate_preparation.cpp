@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "generator/emit/device_text.h"
 #include "generator/emit/generate.h"
-#include "generator/emit/sources.h"
 #include "generator/support/error.h"
 
 namespace esc::tuning {
@@ -33,7 +33,7 @@ PreparedCandidate prepare(const PreparationSubject& subject, const Schedule& sch
     prepared.kernel.plan = launch_plan(generated.layer);
     const std::span<const std::byte> packed = generated.bytes();
     prepared.kernel.packed.assign(reinterpret_cast<const char*>(packed.data()), packed.size());
-    prepared.text = {device_source(generated.layer), kernels_of(prepared.kernel.plan), subject.architecture};
+    prepared.text = {device_text(generated.layer), kernels_of(prepared.kernel.plan), subject.architecture};
     prepared.measurement.digest = digest(prepared.text);
   } catch (const UserError& refusal) {
     return fail(Outcome::skipped_by_limit, refusal.what());
