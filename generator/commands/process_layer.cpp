@@ -106,7 +106,8 @@ void print_result(const GeneratedLayer& generated, const nlohmann::json& more, c
 
 VerificationReport verify(const GeneratedLayer& generated, const SparseMatrix& matrix, const KernelBundle& bundle,
                           StageProgress& progress) {
-  BundleUnderTest under_test{generated.layer.name, generated.layer.input, generated.layer.bcol, {}, {}, generated.bytes()};
+  BundleUnderTest under_test{generated.layer.name, generated.layer.input,
+                             dispatch_of(generated.layer.lowered, generated.layer.bcol), {}, {}, generated.bytes()};
   for (const BundleFile& file : bundle.files) {
     if (file.name.ends_with(".cu")) {
       under_test.kernel_text = file.text;

@@ -35,7 +35,7 @@ VerificationReport verify_on_gpu(const LoadedBundle& bundle, const LoopNest& nes
   progress.begin("compiling the bundle with nvcc");
   const BundleLibrary library(compile_bundle(folder, bundle.manifest.name, workshop.path()), bundle.manifest.name);
   progress.begin("running the bundle on the GPU");
-  return check_on_gpu(library, nest, bundle.matrix, judging_cases(bundle.manifest.bcol));
+  return check_on_gpu(library, nest, bundle.matrix, dispatch_of(bundle.manifest, nest, bundle.matrix));
 }
 
 std::string to_json(const std::string& name, const VerificationReport& report) {

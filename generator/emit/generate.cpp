@@ -209,36 +209,35 @@ std::optional<std::vector<Pattern>> patterns_of(const std::vector<Directive>& di
 }
 
 /// A script may end before there is a kernel to print.
-void check_final(const LoopNest& lowered, const GenerateOptions& options) {
+void check_final(const LoopNest& lowered, const ScheduleChoice& choice) {
   if (lowered.packed.kind == PackedForm::Kind::none) {
-    throw ScheduleError(text_of(options.choice), "leaves the sparse array as it is", "transform it: transform(A, ...)");
+    throw ScheduleError(text_of(choice), "leaves the sparse array as it is", "transform it: transform(A, ...)");
   }
   if (lowered.packed.kind != PackedForm::Kind::lists && lowered.find_array("current") == nullptr) {
-    throw ScheduleError(text_of(options.choice), "takes columns of A one by one, for which there is no kernel",
+    throw ScheduleError(text_of(choice), "takes columns of A one by one, for which there is no kernel",
                         "vectorize the columns of C and batch those of A: vectorize(j); batch(k, 4)");
   }
-}
-
-/// The nest as the schedule's kernel has it. Throws ScheduleError where the schedule has none for it.
-LoopNest lowered(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
-  check_legal(options.choice, options.bcol);
-  check_sizes(nest, matrix, options.bcol);
-  const std::vector<Directive> directives = directives_of(options.choice);
-  LoopNest result = lower(nest, directives, patterns_of(directives, matrix));
-  check_final(result, options);
-  return result;
 }
 
 constexpr const char* manifest_name = "manifest.json";
 
 }  // namespace
 
+LoopNest lowered_nest(const LoopNest& nest, const SparseMatrix& matrix, const ScheduleChoice& choice, std::int64_t bcol) {
+  check_legal(choice, bcol);
+  check_sizes(nest, matrix, bcol);
+  const std::vector<Directive> directives = directives_of(choice);
+  LoopNest result = lower(nest, directives, patterns_of(directives, matrix));
+  check_final(result, choice);
+  return result;
+}
+
 std::uint64_t planned_bytes(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options) {
-  return plan_layer(lowered(nest, matrix, options), matrix, options);
+  return plan_layer(lowered_nest(nest, matrix, options.choice, options.bcol), matrix, options);
 }
 
 GeneratedLayer generate_layer(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options) {
-  LoopNest kernel = lowered(nest, matrix, options);
+  LoopNest kernel = lowered_nest(nest, matrix, options.choice, options.bcol);
   Packing packing = pack_layer(kernel, matrix, options);
   packing.sizes.merge(Environment{{"M", matrix.rows}, {"K", matrix.columns}, {"N", options.bcol}});
   Layer layer{.name = options.name,

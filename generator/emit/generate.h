@@ -51,6 +51,9 @@ using Formatter = std::function<std::string(const std::string& file, const std::
 /// UserError when the schedule is illegal for bCol, UnsuitableSchedule as that does.
 std::uint64_t planned_bytes(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options);
 
+/// The nest as the kernel of the schedule has it, for this matrix and bCol. Throws ScheduleError where there is none.
+LoopNest lowered_nest(const LoopNest& nest, const SparseMatrix& matrix, const ScheduleChoice& choice, std::int64_t bcol);
+
 /// Lowers the nest for the matrix and packs it. A pure function of its arguments, safe to run in parallel.
 /// Throws UserError when the schedule is illegal for bCol, when the nest's constant sizes are not the matrix's, or when
 /// the matrix needs more blocks than a grid can have; UnsuitableSchedule when family panel is illegal for the matrix

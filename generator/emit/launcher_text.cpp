@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "generator/emit/device_text.h"
+#include "generator/emit/dispatch.h"
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/print_kernel.h"
 
@@ -13,7 +14,7 @@ namespace esc {
 namespace {
 
 const char* const allows_vectors = R"(
-constexpr unsigned int most_tiles = 65535;  // of one launch
+constexpr unsigned int most_tiles = {};  // of one launch
 
 // Whether a lane can move its part of each row of a matrix at once.
 bool allows_vectors(const void* matrix, int64_t leading_dimension) {{
@@ -154,7 +155,7 @@ std::map<std::string, std::string> launcher_holes(const Layer& layer) {
   const char* const element = c_name(nest.element());
   std::string functions;
   if (nest.vectors) {
-    functions += fmt::format(fmt::runtime(allows_vectors), element);
+    functions += fmt::format(fmt::runtime(allows_vectors), most_tiles, element);
   }
   if (plan.zeroes_c) {
     functions += fmt::format(fmt::runtime(set_to_zero), element, layer.statistics.rows);

@@ -192,6 +192,13 @@ void AccessJudge::refuse_mode(const Region& region, std::uint64_t address, std::
                               Use use) {
   const std::uint8_t space = in_kernel() ? device_read : host_read;
   const bool whole_space = (region.denied & space) != 0;
+  if (!whole_space && (region.denied & write_mode_ & before_wait) != 0) {
+    report(FaultKind::before_wait, AccessNote::site(note), region.name, [&] {
+      return fmt::format("{} of {} bytes at offset {} of {}, which the kernel in front may still use: nothing has waited for it",
+                         verb(use), size, address - region.base, region.name);
+    });
+    stop();
+  }
   report(whole_space ? FaultKind::forbidden_space : FaultKind::read_only, AccessNote::site(note), region.name, [&] {
     const std::string what =
         fmt::format("{} of {} bytes at offset {} of {}", verb(use), size, address - region.base, region.name);

@@ -37,6 +37,12 @@ class AccessJudge {
   void begin_launch(const Launch& launch);
   void end_launch();
 
+  /// Whether the running device code has still to wait for the kernel in front.
+  void set_before_wait(bool is_before) {
+    read_mode_ = static_cast<std::uint8_t>(device_read | (is_before ? before_wait : 0));
+    write_mode_ = static_cast<std::uint8_t>(device_write | (is_before ? before_wait : 0));
+  }
+
   /// From now on the code of `running` makes the accesses, and may touch its own stack. `next` goes on when it is
   /// stopped.
   void enter_stack(Context& running, Context& next);
@@ -71,6 +77,7 @@ class AccessJudge {
   std::string describe_site(std::uint32_t site) const { return program_->sites().describe(site); }
 
   const EmulationOptions& options() const { return options_; }
+  void set_files(std::map<std::string, std::vector<std::byte>> files) { options_.files = std::move(files); }
   const HostProgram& program() const { return *program_; }
   Registers& registers() const { return program_->registers(); }
   MemoryMap& memory() { return memory_; }

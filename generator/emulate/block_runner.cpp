@@ -43,6 +43,7 @@ void BlockRunner::begin_block(std::uint64_t linear_block) {
   for (std::uint32_t thread = 0; thread < live_; ++thread) {
     threads_[thread].state = State::unstarted;
     threads_[thread].fibre = kNobody;
+    threads_[thread].waited = !launch_->programmatic;
     threads_[thread].copies.clear();
   }
   for (Warp& warp : warps_) {
@@ -157,6 +158,7 @@ void BlockRunner::activate(std::uint32_t thread) {
     registers.fuel = state.fuel;
   }
   state.state = State::running;
+  judge_.set_before_wait(!state.waited);
   judge_.enter_stack((*fibres_)[state.fibre], scheduler_);
 }
 
@@ -174,6 +176,11 @@ void BlockRunner::wait(State state) {
   }
   activate(next);
   Context::switch_to(mine, context_of(next));
+}
+
+void BlockRunner::wait_for_predecessor() {
+  threads_[current_].waited = true;
+  judge_.set_before_wait(false);
 }
 
 void BlockRunner::make_ready(std::uint32_t thread) {

@@ -33,6 +33,8 @@ class BlockRunner {
   int barrier(int predicate, BarrierReduction reduction);
   std::uint64_t warp_operation(WarpOperationKind kind, std::uint32_t mask, std::uint64_t value, std::int32_t argument,
                                std::uint32_t width);
+  /// The running thread waits for the kernel in front, which has ended.
+  void wait_for_predecessor();
   /// The lanes of the running thread's warp that have not returned.
   std::uint32_t active_lanes() const { return ~warps_[current_ / 32].gone; }
   AsyncCopies& copies() { return threads_[current_].copies; }
@@ -48,6 +50,7 @@ class BlockRunner {
     std::uint32_t site = 0;  ///< of the barrier that it waits at
     int predicate = 0;
     std::int64_t fuel = 0;
+    bool waited = false;  ///< for the kernel in front
     AsyncCopies copies;
   };
 

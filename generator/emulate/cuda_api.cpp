@@ -88,14 +88,29 @@ bool is_extent(const Dim3& extent, std::uint32_t x, std::uint32_t y, std::uint32
   return extent.x >= 1 && extent.y >= 1 && extent.z >= 1 && extent.x <= x && extent.y <= y && extent.z <= z;
 }
 
-int check_attributes(const LaunchConfig& config) {
+constexpr std::int32_t kProgrammatic = 6;
+
+bool is_programmatic(const LaunchConfig& config) {
+  return std::any_of(config.attributes, config.attributes + config.attribute_count, [](const LaunchAttribute& attribute) {
+    return attribute.id == kProgrammatic && attribute.value.flag != 0;
+  });
+}
+
+int check_attributes(const Machine& machine, const LaunchConfig& config) {
+  constexpr std::int32_t kLastKnown = 8;
+  constexpr int kFirstProgrammaticMajor = 9;
   constexpr std::int32_t kCooperative = 2;
   constexpr std::int32_t kCluster = 4;
   for (std::uint32_t index = 0; index < config.attribute_count; ++index) {
     const LaunchAttribute& attribute = config.attributes[index];
+    if (attribute.id < 0 || attribute.id > kLastKnown) {
+      return kInvalidValue;
+    }
     const bool clusters = attribute.id == kCluster && Dim3{attribute.value.cluster[0], attribute.value.cluster[1],
                                                            attribute.value.cluster[2]} != Dim3{};
-    if (clusters || (attribute.id == kCooperative && attribute.value.flag != 0)) {
+    const bool too_early = attribute.id == kProgrammatic && attribute.value.flag != 0 &&
+                           machine.options().properties.compute_major < kFirstProgrammaticMajor;
+    if (clusters || too_early || (attribute.id == kCooperative && attribute.value.flag != 0)) {
       return kNotSupported;
     }
   }
@@ -119,7 +134,7 @@ int check_launch(const Machine& machine, const LaunchConfig* config, const Progr
   if (config->dynamic_shared > dynamic_limit(machine, *kernel)) {
     return kInvalidValue;
   }
-  return check_attributes(*config);
+  return check_attributes(machine, *config);
 }
 
 /// Calls `function` with the machine. An exception cannot pass through compiled text: it ends the host function and
@@ -141,6 +156,15 @@ int guarded(const char* name, const Function& function) {
   machine.stop_with(std::move(error));
 }
 
+/// On a stream that is not the caller's nothing is in order with what the caller has there.
+void check_stream(Machine& machine, const void* stream, const char* what) {
+  if (machine.options().stream && *machine.options().stream != stream) {
+    machine.report(FaultKind::wrong_stream, machine.site(), what,
+                   [&] { return fmt::format("{} on another stream than the caller's", what); });
+    machine.stop();
+  }
+}
+
 int launch(const LaunchConfig* config, const void* kernel_address, void (*enter)(const void*, void**),
            void** arguments) {
   return guarded("cudaLaunchKernelEx", [&](Machine& machine) -> int {
@@ -148,7 +172,8 @@ int launch(const LaunchConfig* config, const void* kernel_address, void (*enter)
     if (const int error = check_launch(machine, config, kernel); error != kSuccess) {
       return error;
     }
-    const Launch launch{kernel, config->grid, config->block, config->dynamic_shared, enter, arguments};
+    check_stream(machine, config->stream, "launch");
+    const Launch launch{kernel, config->grid, config->block, config->dynamic_shared, is_programmatic(*config), enter, arguments};
     return machine.run_launch(launch) ? kSuccess : kLaunchFailure;
   });
 }
@@ -200,6 +225,7 @@ int get_function_attributes(FunctionAttributes* attributes, const void* kernel_a
 /// fail some time later, or not at all.
 int fill(Machine& machine, std::uint64_t base, std::uint64_t pitch, int value, std::uint64_t width,
          std::uint64_t height) {
+  ++machine.counters().fills;
   if (width == 0 || height == 0) {
     return kSuccess;
   }
@@ -228,17 +254,19 @@ int fill(Machine& machine, std::uint64_t base, std::uint64_t pitch, int value, s
   return kSuccess;
 }
 
-int memset_async(void* pointer, int value, std::size_t count, void*) {
+int memset_async(void* pointer, int value, std::size_t count, void* stream) {
   return guarded("cudaMemsetAsync", [&](Machine& machine) {
+    check_stream(machine, stream, "fill");
     return fill(machine, reinterpret_cast<std::uint64_t>(pointer), 0, value, count, 1);
   });
 }
 
-int memset_2d_async(void* pointer, std::size_t pitch, int value, std::size_t width, std::size_t height, void*) {
+int memset_2d_async(void* pointer, std::size_t pitch, int value, std::size_t width, std::size_t height, void* stream) {
   return guarded("cudaMemset2DAsync", [&](Machine& machine) -> int {
     if (width > pitch) {
       return kInvalidPitchValue;
     }
+    check_stream(machine, stream, "fill");
     return fill(machine, reinterpret_cast<std::uint64_t>(pointer), pitch, value, width, height);
   });
 }

@@ -21,7 +21,7 @@ std::uint8_t denied_modes(const BufferUse& use) {
   const bool host = use.space == BufferUse::Space::host;
   const int other_space = host ? device_read | device_write : host_read | host_write;
   const int writes = use.access == BufferUse::Access::read_only ? device_write | host_write : 0;
-  return static_cast<std::uint8_t>(other_space | writes);
+  return static_cast<std::uint8_t>(other_space | writes | (use.of_predecessor ? before_wait : 0));
 }
 
 Region& named(Machine& machine, const std::string& buffer) {
@@ -113,6 +113,8 @@ std::string EmulatedDevice::describe_faults() const {
 }
 
 void EmulatedDevice::forget_faults() { machine_->forget_faults(); }
+
+void EmulatedDevice::set_files(std::map<std::string, std::vector<std::byte>> files) { machine_->set_files(std::move(files)); }
 
 const EmulationCounters& EmulatedDevice::counters() const { return machine_->counters(); }
 

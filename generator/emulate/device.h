@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -27,11 +28,13 @@ struct BufferUse {
   Space space = Space::device;
   Access access = Access::read_only;
   Contents contents = Contents::initialised;
+  bool of_predecessor = false;  ///< the kernel in front may use it: none may touch it before it has waited for that
 
   static BufferUse input() { return {}; }
-  static BufferUse output() { return {Space::device, Access::read_write, Contents::poisoned}; }
-  static BufferUse update() { return {Space::device, Access::read_write, Contents::initialised}; }
-  BufferUse on_host() const { return {Space::host, access, contents}; }
+  static BufferUse output() { return {Space::device, Access::read_write, Contents::poisoned, false}; }
+  static BufferUse update() { return {Space::device, Access::read_write, Contents::initialised, false}; }
+  BufferUse on_host() const { return {Space::host, access, contents, of_predecessor}; }
+  BufferUse shared_with_predecessor() const { return {space, access, contents, true}; }
 };
 
 /// A GPU played on the host: runs the functions of a HostProgram, with the kernels that they launch, and reports what
@@ -91,6 +94,8 @@ class EmulatedDevice {
   void forget_faults();
 
   const EmulationCounters& counters() const;
+  /// What host code finds at the paths from now on, and nothing else.
+  void set_files(std::map<std::string, std::vector<std::byte>> files);
 
  private:
   void run(const HostProgram& program, const std::function<void()>& work);

@@ -22,6 +22,10 @@ const char* to_string(FaultKind kind) {
       return "missing lanes";
     case FaultKind::step_limit:
       return "step limit";
+    case FaultKind::before_wait:
+      return "before the wait";
+    case FaultKind::wrong_stream:
+      return "wrong stream";
     case FaultKind::bad_copy:
       return "bad asynchronous copy";
     case FaultKind::stopped:

@@ -19,6 +19,8 @@ enum class FaultKind {
   divergent_barrier,  ///< threads of a block wait at different barriers, or one has left without reaching it
   missing_lanes,      ///< a warp operation whose named lanes do not all take part
   step_limit,         ///< a thread runs longer than allowed
+  before_wait,        ///< a kernel touches what the kernel in front may still write or read, and has not waited for it
+  wrong_stream,       ///< a launch or a fill on another stream than the caller's
   bad_copy,           ///< an asynchronous copy of a kind that the hardware does not know
   stopped,            ///< a trap, a division by zero, an index outside a local array, unreachable code
   stack_overflow,     ///< a thread needs more stack than it has
@@ -41,6 +43,7 @@ struct EmulationFault {
 /// What a run did.
 struct EmulationCounters {
   std::uint64_t launches = 0;
+  std::uint64_t fills = 0;
   std::uint64_t blocks = 0;
   std::uint64_t threads = 0;
   std::uint64_t accesses = 0;

@@ -107,6 +107,11 @@ std::uint32_t active_mask() {
 }
 
 void fence() { require_kernel("__threadfence"); }
+void wait_for_predecessor() {
+  require_kernel("cudaGridDependencySynchronize");
+  active_machine().runner().wait_for_predecessor();
+}
+
 void device_only() { require_kernel("a function of programmatic launches"); }
 
 void copy_async(std::uint64_t shared, std::uint64_t global, std::uint64_t bytes, std::uint64_t zero_fill) {
@@ -207,6 +212,7 @@ Table make_table() {
       {"__esc_vote", address_of(&vote)},
       {"__esc_active_mask", address_of(&active_mask)},
       {"__esc_fence", address_of(&fence)},
+      {"__esc_wait_for_predecessor", address_of(&wait_for_predecessor)},
       {"__esc_device_only", address_of(&device_only)},
       {"__esc_copy_async", address_of(&copy_async)},
       {"__esc_copy_commit", address_of(&copy_commit)},

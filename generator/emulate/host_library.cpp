@@ -20,6 +20,21 @@ void check(const void* pointer, std::size_t bytes) {
   }
 }
 
+/// A file of the options, read as it stands in memory; where there are none, of this machine.
+std::FILE* find_file(const char* path, const char* mode) {
+  const auto& files = active_machine().options().files;
+  if (files.empty()) {
+    return std::fopen(path, mode);
+  }
+  const auto found = files.find(path);
+  if (found == files.end() || std::strchr(mode, 'r') == nullptr) {
+    return nullptr;
+  }
+  // An empty file in memory is refused by fmemopen.
+  return found->second.empty() ? std::fopen("/dev/null", mode)
+                               : fmemopen(const_cast<std::byte*>(found->second.data()), found->second.size(), "r");
+}
+
 int checked_memcmp(const void* a, const void* b, std::size_t bytes) {
   check<Use::read>(a, bytes);
   check<Use::read>(b, bytes);
@@ -74,7 +89,7 @@ Table make_table() {
       {"fputs", address_of(&std::fputs)},
       {"fputc", address_of(&std::fputc)},
       {"putchar", address_of(&std::putchar)},
-      {"fopen", address_of(&std::fopen)},
+      {"fopen", address_of(&find_file)},
       {"fclose", address_of(&std::fclose)},
       {"fgetc", address_of(&std::fgetc)},
       {"feof", address_of(&std::feof)},

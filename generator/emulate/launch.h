@@ -13,6 +13,7 @@ struct Launch {
   Dim3 grid;
   Dim3 block;
   std::uint64_t dynamic_shared = 0;
+  bool programmatic = false;  ///< may begin before the kernel in front has ended
   void (*enter)(const void* kernel, void** arguments) = nullptr;
   void** arguments = nullptr;
 };

@@ -12,7 +12,8 @@
 namespace esc {
 
 /// Who makes an access, and of what kind; bits of `Region::denied`.
-enum AccessMode : std::uint8_t { device_read = 1, device_write = 2, host_read = 4, host_write = 8 };
+/// `before_wait` is any access of device code that has not waited for the kernel in front.
+enum AccessMode : std::uint8_t { device_read = 1, device_write = 2, host_read = 4, host_write = 8, before_wait = 16 };
 
 /// A stretch of memory that code under check may touch.
 struct Region {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,8 +46,12 @@ struct EmulationOptions {
   bool returned_threads_may_miss_barriers = true;
   /// The blocks of a launch to run, as linear indices (x fastest); all of them where it is not set.
   std::function<std::vector<std::uint64_t>(const LaunchInfo&)> select_blocks;
+  /// The files that host code finds, by path, instead of those of this machine.
+  std::map<std::string, std::vector<std::byte>> files = {};
   /// Told behind each block of a kernel how many of its launch have run, of how many.
   std::function<void(const std::string& kernel, std::uint64_t run, std::uint64_t all)> after_block;
+  /// The stream of the caller: a launch or a fill on another is a fault. Any where it is not set.
+  std::optional<const void*> stream;
   DeviceProperties properties;
 };
 

@@ -3,9 +3,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 
 namespace esc {
+
+/// What a path that `load` is given leads to.
+struct PackedFile {
+  enum class Path { null, missing, file };
+  Path path = Path::file;
+  std::span<const std::byte> contents = {};
+};
 
 /// The host functions of a bundle's transformer, wherever they run: in a shared library or in an emulated text. Elements are
 /// of the bundle's type.
@@ -14,6 +22,7 @@ struct TransformerFunctions {
   std::function<int(const void* a, std::int64_t lda, void* packed)> transform;
   std::function<int(const std::int32_t* offsets, const std::int32_t* columns, const void* values, void* packed)>
       transform_csr;
+  std::function<int(const PackedFile& file, void* packed)> load;
   std::function<std::string()> transform_error;
 };
 

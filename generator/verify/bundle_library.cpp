@@ -3,7 +3,10 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <fstream>
+
 #include "generator/support/error.h"
+#include "generator/support/temporary_folder.h"
 
 namespace esc {
 namespace {
@@ -20,6 +23,20 @@ Signature* resolve(void* library, const std::string& symbol, const fs::path& fil
   return reinterpret_cast<Signature*>(address);
 }
 
+/// Calls the function with a path that leads to what is wanted.
+int load_from_disk(int (*load)(const char*, void*), const PackedFile& file, void* packed) {
+  if (file.path == PackedFile::Path::null) {
+    return load(nullptr, packed);
+  }
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "packed";
+  if (file.path == PackedFile::Path::file) {
+    std::ofstream stream(path, std::ios::binary);
+    stream.write(reinterpret_cast<const char*>(file.contents.data()), static_cast<std::streamsize>(file.contents.size()));
+  }
+  return load(path.c_str(), packed);
+}
+
 }  // namespace
 
 BundleLibrary::BundleLibrary(const fs::path& file, const std::string& name)
@@ -31,6 +48,9 @@ BundleLibrary::BundleLibrary(const fs::path& file, const std::string& name)
                   resolve<int(const void*, std::int64_t, void*)>(handle_, name + "_transform", file),
                   resolve<int(const std::int32_t*, const std::int32_t*, const void*, void*)>(
                       handle_, name + "_transform_csr", file),
+                  [load = resolve<int(const char*, void*)>(handle_, name + "_load", file)](const PackedFile& packed_file, void* packed) {
+                    return load_from_disk(load, packed_file, packed);
+                  },
                   resolve<const char*()>(handle_, name + "_transform_error", file)};
   kernel_ = {resolve<int()>(handle_, name + "_prepare", file),
              resolve<int(const void*, const void*, std::int64_t, void*, std::int64_t, std::int32_t, void*)>(

@@ -41,6 +41,8 @@ CudaRuntime::CudaRuntime() : library_(open_runtime()) {
   resolve(library_, "cudaDeviceSynchronize", synchronize_);
   resolve(library_, "cudaGetDeviceCount", count_);
   resolve(library_, "cudaGetErrorString", text_);
+  resolve(library_, "cudaStreamCreateWithFlags", create_stream_);
+  resolve(library_, "cudaStreamDestroy", destroy_stream_);
   int devices = 0;
   const int error = count_(&devices);
   if (error != 0 || devices == 0) {
@@ -77,6 +79,16 @@ std::string CudaRuntime::synchronize() const {
   const int error = synchronize_();
   return error == 0 ? std::string() : error_text(error);
 }
+
+void* CudaRuntime::create_stream() const {
+  constexpr unsigned int waits_for_no_other = 1;
+  void* stream = nullptr;
+  const int error = create_stream_(&stream, waits_for_no_other);
+  ESC_CHECK(error == 0, "making a stream: " + error_text(error));
+  return stream;
+}
+
+void CudaRuntime::destroy_stream(void* stream) const noexcept { destroy_stream_(stream); }
 
 std::string CudaRuntime::error_text(int error) const { return text_(error); }
 

@@ -23,6 +23,9 @@ class CudaRuntime {
   /// Waits for the device; the error of anything before, as text, or empty.
   std::string synchronize() const;
   std::string error_text(int error) const;
+  /// A stream of its own, which waits for no other.
+  void* create_stream() const;
+  void destroy_stream(void* stream) const noexcept;
 
  private:
   void* library_ = nullptr;
@@ -32,6 +35,8 @@ class CudaRuntime {
   int (*synchronize_)() = nullptr;
   int (*count_)(int*) = nullptr;
   const char* (*text_)(int) = nullptr;
+  int (*create_stream_)(void**, unsigned int) = nullptr;
+  int (*destroy_stream_)(void*) = nullptr;
 };
 
 /// Device memory that is released with this object.
@@ -47,6 +52,21 @@ class DeviceBuffer {
  private:
   const CudaRuntime& runtime_;
   void* memory_;
+};
+
+/// A stream that ends with this object.
+class DeviceStream {
+ public:
+  explicit DeviceStream(const CudaRuntime& runtime) : runtime_(runtime), stream_(runtime.create_stream()) {}
+  DeviceStream(const DeviceStream&) = delete;
+  DeviceStream& operator=(const DeviceStream&) = delete;
+  ~DeviceStream() { runtime_.destroy_stream(stream_); }
+
+  void* get() const { return stream_; }
+
+ private:
+  const CudaRuntime& runtime_;
+  void* stream_;
 };
 
 }  // namespace esc

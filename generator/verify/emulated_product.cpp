@@ -2,47 +2,191 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
+
+#include "generator/emulate/mapped_memory.h"
+#include "generator/verify/poison.h"
+#include "generator/verify/refused_calls.h"
 
 namespace esc {
 namespace {
 
 constexpr int stopped_by_fault = -1;
 
+/// Addresses of deployments are divisible by this, as cudaMalloc's are.
+constexpr std::size_t allocation_alignment = 256;
+
+/// On both sides of a matrix nothing is near, so that an index far outside does not land in another one.
+constexpr std::size_t gap_bytes = std::size_t{64} << 20;
+
+/// So many elements behind the columns of a row are looked at; a gap of more is for rows that are far apart.
+constexpr std::int64_t watched_gap = 64;
+
+/// What the caller's stream is: a kernel gets it and can do nothing else with it.
+const char callers_stream = 0;
+
+/// A matrix in memory of its own, from its first element to its last.
+class PlacedMatrix {
+ public:
+  PlacedMatrix(std::int64_t rows, std::int64_t n, std::int64_t leading_dimension, int shift, ScalarType type)
+      : rows_(rows),
+        n_(n),
+        element_(static_cast<std::size_t>(bytes_of(type))),
+        stride_(static_cast<std::size_t>(leading_dimension) * element_),
+        gap_(std::min(leading_dimension - n, watched_gap)),
+        offset_(static_cast<std::size_t>(shift) * element_),
+        memory_(offset_ + bytes(), gap_bytes) {}
+
+  std::byte* data() const { return memory_.data() + offset_; }
+  std::size_t bytes() const { return static_cast<std::size_t>(rows_ - 1) * stride_ + static_cast<std::size_t>(n_) * element_; }
+
+  /// Calls visit(row, range, memory, place): the memory of each range of columns in each row and, beside each other in
+  /// `compact`, what it stands for.
+  template <typename Byte, typename Visit>
+  void visit(const KernelCall& call, Byte* compact, const Visit& visit) const {
+    for (std::int64_t row = 0; row < rows_; ++row) {
+      for (const ColumnRange& range : call.compared()) {
+        const std::size_t bytes = static_cast<std::size_t>(range.count) * element_;
+        visit(data() + static_cast<std::size_t>(row) * stride_ + static_cast<std::size_t>(range.first) * element_, compact, bytes);
+        compact += bytes;
+      }
+    }
+  }
+
+  /// Calls visit(row, column, element) for what lies behind the columns of a row, as far as it is watched.
+  template <typename Element, typename Visit>
+  void visit_gaps(const Visit& visit) const {
+    for (std::int64_t row = 0; row + 1 < rows_; ++row) {
+      auto* const first = reinterpret_cast<Element*>(data() + static_cast<std::size_t>(row) * stride_);
+      for (std::int64_t column = n_; column < n_ + gap_; ++column) {
+        visit(row, column, first[column]);
+      }
+    }
+  }
+
+ private:
+  std::int64_t rows_;
+  std::int64_t n_;
+  std::size_t element_;
+  std::size_t stride_;
+  std::int64_t gap_;
+  std::size_t offset_;
+  MappedMemory memory_;
+};
+
+/// The packed matrix at an address that is divisible by `shift` and not by more, or by 256.
+class PlacedBytes {
+ public:
+  PlacedBytes(std::span<const std::byte> bytes, std::int64_t shift)
+      // An odd multiple of the alignment, for no kernel may rely on more.
+      : offset_(allocation_alignment + static_cast<std::size_t>(shift)), memory_(offset_ + bytes.size(), gap_bytes) {
+    std::memcpy(memory_.data() + offset_, bytes.data(), bytes.size());
+    size_ = bytes.size();
+  }
+  std::span<const std::byte> span() const { return {memory_.data() + offset_, size_}; }
+
+ private:
+  std::size_t offset_;
+  MappedMemory memory_;
+  std::size_t size_ = 0;
+};
+
+void take_faults(const EmulatedDevice& device, std::vector<std::string>& problems) {
+  for (const EmulationFault& fault : device.faults()) {
+    problems.push_back(fault.message);
+  }
+}
+
+using Spmm = int(const void*, const void*, std::int64_t, void*, std::int64_t, std::int32_t, void*);
+
 }  // namespace
 
-EmulatedProduct emulate_product(const KernelToEmulate& kernel, const ProductCase& product, const TypedElements& b,
-                                const EmulationOptions& options) {
-  EmulatedDevice device(options);
-  EmulatedProduct result{.c = poisoned_c(kernel.rows, product, b.type()), .problems = {}};
-  const auto shift_b = static_cast<std::size_t>(product.shift_b * bytes_of(b.type()));
-  const auto shift_c = static_cast<std::size_t>(product.shift_c * bytes_of(b.type()));
-  const std::span<std::byte> device_b =
-      device.allocate("B", b.bytes().size() + shift_b, BufferUse::input());
-  const std::span<std::byte> device_c =
-      device.allocate("C", result.c.bytes().size() + shift_c, BufferUse::output());
-  device.add_buffer("packed", kernel.packed.data(), kernel.packed.size(), BufferUse::input());
-  void* const first_b = device_b.data() + shift_b;
-  void* const first_c = device_c.data() + shift_c;
-  std::memcpy(first_b, b.data(), b.bytes().size());
-  std::memcpy(first_c, result.c.data(), result.c.bytes().size());
+EmulatedProduct emulate_product(const KernelToEmulate& kernel, const KernelCall& call, const TypedElements& b,
+                                const EmulationOptions& options, bool c_holds_zeros) {
+  const ProductCase& product = call.product;
+  const auto width = static_cast<std::size_t>(call.width());
+  const auto columns = static_cast<std::int64_t>(b.size() / width);
+  const PlacedMatrix placed_b(columns, product.n, product.ldb, product.shift_b, b.type());
+  const PlacedMatrix placed_c(kernel.rows, product.n, product.ldc, product.shift_c, b.type());
+  const PlacedBytes placed_packed(kernel.packed, call.shift_packed);
+  EmulatedProduct result{.c = poisoned_c(kernel.rows, call.compact(), b.type()), .problems = {}};
+  placed_b.visit(call, b.bytes().data(),
+                 [](std::byte* memory, const std::byte* from, std::size_t bytes) { std::memcpy(memory, from, bytes); });
+  placed_c.visit(call, result.c.bytes().data(),
+                 [](std::byte* memory, const std::byte* from, std::size_t bytes) { std::memcpy(memory, from, bytes); });
+  with_element(b.type(), [&](auto zero) {
+    using Element = decltype(zero);
+    placed_b.visit_gaps<Element>([](std::int64_t, std::int64_t, Element& element) {
+      element = std::numeric_limits<Element>::quiet_NaN();
+    });
+    placed_c.visit_gaps<Element>([](std::int64_t, std::int64_t, Element& element) { element = poison<Element>(); });
+  });
+
+  void* const stream = call.default_stream ? nullptr : const_cast<char*>(&callers_stream);
+  EmulationOptions circumstances = options;
+  circumstances.stream = stream;
+  circumstances.properties.compute_major = call.compute_major;
+  EmulatedDevice device(std::move(circumstances));
+  device.add_buffer("B", placed_b.data(), placed_b.bytes(), BufferUse::input().shared_with_predecessor());
+  device.add_buffer("C", placed_c.data(), placed_c.bytes(),
+                    (c_holds_zeros ? BufferUse::update() : BufferUse::output()).shared_with_predecessor());
+  device.add_buffer("packed", placed_packed.span(), BufferUse::input());
 
   if (device.call<int()>(kernel.program, kernel.name + "_prepare") != 0) {
     result.problems.emplace_back("the kernels cannot be prepared");
   }
   const int status = device
-                         .call<int(const void*, const void*, std::int64_t, void*, std::int64_t, std::int32_t, void*)>(
-                             kernel.program, kernel.name + "_spmm", static_cast<const void*>(kernel.packed.data()),
-                             static_cast<const void*>(first_b), product.ldb, first_c, product.ldc, product.n, nullptr)
+                         .call<Spmm>(kernel.program, kernel.name + "_spmm",
+                                     static_cast<const void*>(placed_packed.span().data()),
+                                     static_cast<const void*>(placed_b.data()), product.ldb,
+                                     static_cast<void*>(placed_c.data()), product.ldc, product.n, stream)
                          .value_or(stopped_by_fault);
-  for (const EmulationFault& fault : device.faults()) {
-    result.problems.push_back(fault.message);
-  }
+  take_faults(device, result.problems);
   if (status != 0) {
     result.problems.push_back(fmt::format("the launch returns error {}", status));
   }
-  std::memcpy(result.c.data(), first_c, result.c.bytes().size());
+  placed_c.visit(call, result.c.bytes().data(),
+                 [](const std::byte* memory, std::byte* to, std::size_t bytes) { std::memcpy(to, memory, bytes); });
+  with_element(b.type(), [&](auto zero) {
+    using Element = decltype(zero);
+    placed_c.visit_gaps<Element>([&](std::int64_t row, std::int64_t column, const Element& element) {
+      if (!is_poison(element) && result.problems.empty()) {
+        result.problems.push_back(
+            fmt::format("C[{}][{}], behind the {} columns, was written", row, column, product.n));
+      }
+    });
+  });
   return result;
+}
+
+std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns,
+                                          std::int64_t bcol, bool has_nonzeros) {
+  std::vector<std::string> problems;
+  const PlacedMatrix b(columns, bcol, bcol, 0, element);
+  const PlacedMatrix c(kernel.rows, bcol, bcol, 0, element);
+  const PlacedBytes packed(kernel.packed, 0);
+  EmulatedDevice device;
+  device.add_buffer("B", b.data(), b.bytes(), BufferUse::input());
+  device.add_buffer("C", c.data(), c.bytes(), BufferUse::output());
+  device.add_buffer("packed", packed.span(), BufferUse::input());
+  const auto done = [&] { return device.counters().launches + device.counters().fills; };
+  for (const RefusedCall& call : refused_calls({packed.span().data(), b.data(), c.data(), bcol}, has_nonzeros)) {
+    const std::uint64_t before = done();
+    const int status =
+        device
+            .call<Spmm>(kernel.program, kernel.name + "_spmm", call.packed, call.b, call.ldb, call.c, call.ldc, call.n, nullptr)
+            .value_or(stopped_by_fault);
+    if (status != call.status) {
+      problems.push_back(fmt::format("a call with {} returns {} instead of {}", call.wrong, status, call.status));
+    }
+    if (done() != before) {
+      problems.push_back(fmt::format("a call with {} launches or writes something", call.wrong));
+    }
+  }
+  take_faults(device, problems);
+  return problems;
 }
 
 }  // namespace esc

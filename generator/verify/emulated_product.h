@@ -8,7 +8,7 @@
 
 #include "generator/emulate/device.h"
 #include "generator/emulate/host_program.h"
-#include "generator/verify/product_case.h"
+#include "generator/verify/kernel_calls.h"
 
 namespace esc {
 
@@ -20,15 +20,24 @@ struct KernelToEmulate {
   std::int64_t rows = 0;
 };
 
-/// C as the kernel leaves it, and what went wrong on the way: kernels that cannot be prepared, faults, a failed launch.
+/// C as the kernel leaves it, and what went wrong on the way: kernels that cannot be prepared, faults, a failed launch, elements
+/// that were written between two rows.
 struct EmulatedProduct {
-  TypedElements c;
+  TypedElements c;  ///< the compared columns alone
   std::vector<std::string> problems;
 };
 
-/// Computes one product on a device of its own, C poisoned beforehand, by the entry that a user calls. `b` is K rows of
-/// ldb elements.
-EmulatedProduct emulate_product(const KernelToEmulate& kernel, const ProductCase& product, const TypedElements& b,
-                                const EmulationOptions& options);
+/// Makes one call on a device of its own, C poisoned beforehand, by the entry that a user calls. `b` has the compared columns
+/// alone, K rows of them. B and C end with their last element, and take memory only where they are touched: however far
+/// apart their rows are. Throws std::bad_alloc where the address space does not suffice.
+///
+/// With `c_holds_zeros` the kernel may add to C without having set it to zero, for who leaves those blocks out that do.
+EmulatedProduct emulate_product(const KernelToEmulate& kernel, const KernelCall& call, const TypedElements& b,
+                                const EmulationOptions& options, bool c_holds_zeros = false);
+
+/// Makes calls that the C interface forbids, each argument wrong alone, and says which are not refused as it promises, or
+/// launch or write something all the same. `columns` are A's.
+std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns,
+                                          std::int64_t bcol, bool has_nonzeros);
 
 }  // namespace esc

@@ -1,5 +1,11 @@
 #include "generator/verify/emulated_transformer.h"
 
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include <vector>
+
 #include "generator/emulate/compile_program.h"
 #include "generator/emulate/registered_buffer.h"
 
@@ -7,6 +13,23 @@ namespace esc {
 namespace {
 
 constexpr int stopped_by_fault = -1;
+constexpr const char* path_of_file = "packed";
+
+/// The arrays of one call, known to the device while this lives. One that is null is not there.
+class Arrays {
+ public:
+  explicit Arrays(EmulatedDevice& device) : device_(device) {}
+  void add(const char* name, const void* memory, std::int64_t bytes, BufferUse use) {
+    if (memory != nullptr) {
+      arrays_.push_back(std::make_unique<RegisteredBuffer>(device_, name, memory,
+                                                           static_cast<std::size_t>(std::max<std::int64_t>(bytes, 0)), use.on_host()));
+    }
+  }
+
+ private:
+  EmulatedDevice& device_;
+  std::vector<std::unique_ptr<RegisteredBuffer>> arrays_;
+};
 
 }  // namespace
 
@@ -21,32 +44,45 @@ TransformerFunctions EmulatedTransformer::functions() {
           [this](const std::int32_t* offsets, const std::int32_t* columns, const void* values, void* packed) {
             return transform_csr(offsets, columns, values, packed);
           },
+          [this](const PackedFile& file, void* packed) { return load(file, packed); },
           [this] { return error(); }};
 }
 
 int EmulatedTransformer::transform(const void* a, std::int64_t lda, void* packed) {
-  const auto element_bytes = static_cast<std::size_t>(bytes_of(matrix_.element));
-  const RegisteredBuffer in(device_, "a", a, static_cast<std::size_t>(matrix_.rows * lda) * element_bytes,
-                            BufferUse::input().on_host());
-  const RegisteredBuffer out(device_, "packed", packed, packed_bytes_, BufferUse::output().on_host());
+  Arrays arrays(device_);
+  // The last row ends with its last element, whatever the leading dimension.
+  arrays.add("a", a, ((matrix_.rows - 1) * lda + matrix_.columns) * bytes_of(matrix_.element), BufferUse::input());
+  arrays.add("packed", packed, static_cast<std::int64_t>(packed_bytes_), BufferUse::output());
   return device_.call<int(const void*, std::int64_t, void*)>(program_, name_ + "_transform", a, lda, packed)
       .value_or(stopped_by_fault);
 }
 
 int EmulatedTransformer::transform_csr(const std::int32_t* offsets, const std::int32_t* columns, const void* values,
                                        void* packed) {
-  const auto entries = static_cast<std::size_t>(matrix_.nonzeros());
-  const auto rows = static_cast<std::size_t>(matrix_.rows);
-  const auto element_bytes = static_cast<std::size_t>(bytes_of(matrix_.element));
-  const BufferUse input = BufferUse::input().on_host();
-  const RegisteredBuffer in_offsets(device_, "offsets", offsets, (rows + 1) * sizeof(std::int32_t), input);
-  const RegisteredBuffer in_columns(device_, "columns", columns, entries * sizeof(std::int32_t), input);
-  const RegisteredBuffer in_values(device_, "values", values, entries * element_bytes, input);
-  const RegisteredBuffer out(device_, "packed", packed, packed_bytes_, BufferUse::output().on_host());
+  constexpr std::int64_t index_bytes = sizeof(std::int32_t);
+  const std::int64_t entries = offsets == nullptr ? 0 : offsets[matrix_.rows];
+  Arrays arrays(device_);
+  arrays.add("offsets", offsets, (matrix_.rows + 1) * index_bytes, BufferUse::input());
+  arrays.add("columns", columns, entries * index_bytes, BufferUse::input());
+  arrays.add("values", values, entries * bytes_of(matrix_.element), BufferUse::input());
+  arrays.add("packed", packed, static_cast<std::int64_t>(packed_bytes_), BufferUse::output());
   return device_
       .call<int(const std::int32_t*, const std::int32_t*, const void*, void*)>(program_, name_ + "_transform_csr",
                                                                                 offsets, columns, values, packed)
       .value_or(stopped_by_fault);
+}
+
+int EmulatedTransformer::load(const PackedFile& file, void* packed) {
+  // There is always a file, so that none of this machine is looked for.
+  std::map<std::string, std::vector<std::byte>> files{{"another", {}}};
+  if (file.path == PackedFile::Path::file) {
+    files[path_of_file].assign(file.contents.begin(), file.contents.end());
+  }
+  device_.set_files(std::move(files));
+  Arrays arrays(device_);
+  arrays.add("packed", packed, static_cast<std::int64_t>(packed_bytes_), BufferUse::output());
+  const char* const path = file.path == PackedFile::Path::null ? nullptr : path_of_file;
+  return device_.call<int(const char*, void*)>(program_, name_ + "_load", path, packed).value_or(stopped_by_fault);
 }
 
 std::string EmulatedTransformer::error() {

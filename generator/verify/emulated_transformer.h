@@ -25,6 +25,7 @@ class EmulatedTransformer {
  private:
   int transform(const void* a, std::int64_t lda, void* packed);
   int transform_csr(const std::int32_t* offsets, const std::int32_t* columns, const void* values, void* packed);
+  int load(const PackedFile& file, void* packed);
   std::string error();
 
   std::string name_;

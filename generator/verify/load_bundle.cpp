@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "generator/emit/generate.h"
 #include "generator/matrix/fingerprint.h"
 #include "generator/patterns/csr_view.h"
 #include "generator/support/error.h"
@@ -65,8 +66,13 @@ void check_other_texts(const fs::path& folder, const std::string& name) {
 
 }  // namespace
 
+Dispatch dispatch_of(const Manifest& manifest, const LoopNest& nest, const SparseMatrix& matrix) {
+  return dispatch_of(lowered_nest(nest, matrix, parse_choice(manifest.schedule, "manifest"), manifest.bcol), manifest.bcol);
+}
+
 BundleUnderTest LoadedBundle::under_test(LoopNest nest) const {
-  return {manifest.name, std::move(nest), manifest.bcol, kernel_text, transformer_text, std::as_bytes(std::span(packed))};
+  const Dispatch dispatch = dispatch_of(manifest, nest, matrix);
+  return {manifest.name, std::move(nest), dispatch, kernel_text, transformer_text, std::as_bytes(std::span(packed))};
 }
 
 LoadedBundle load_bundle(const fs::path& folder) {

@@ -57,10 +57,12 @@ void PanelSample::take(const transformer::TaskReader& tasks) {
     lengths[task.row] += task.length;
   }
   std::vector<bool> wanted(rows);
+  split_rows_.resize(rows);
   const std::uint64_t longest = format.counts.nonzeros / static_cast<std::uint64_t>(stride_);
   for (std::uint64_t number = 0; number < format.counts.split_rows; ++number) {
     const std::uint32_t row = tasks.split_row(number);
     wanted[row] = takes(number) && lengths[row] <= longest;
+    split_rows_[row] = true;
   }
   for (std::uint64_t number = 0; number < format.counts.tasks; ++number) {
     if (wanted[tasks.task(number).row]) {
@@ -73,6 +75,14 @@ void PanelSample::take(const transformer::TaskReader& tasks) {
       rows_[tasks.task(number).row] = false;
     }
   }
+}
+
+std::vector<bool> PanelSample::rows_of_one_task() const {
+  std::vector<bool> rows = rows_;
+  for (std::size_t row = 0; row < split_rows_.size(); ++row) {
+    rows[row] = rows[row] && !split_rows_[row];
+  }
+  return rows;
 }
 
 std::vector<std::uint64_t> PanelSample::blocks(std::uint64_t grid_x, std::uint64_t grid_y) const {

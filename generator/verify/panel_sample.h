@@ -21,6 +21,8 @@ class PanelSample {
   bool covers_all() const { return stride_ == 1; }
   /// For each row of C whether it is covered.
   const std::vector<bool>& rows() const { return rows_; }
+  /// The same without the rows that several tasks add to, for who leaves out what sets those to zero.
+  std::vector<bool> rows_of_one_task() const;
   /// The linear numbers, x fastest, of the blocks of the kernel's grid that work on covered units.
   std::vector<std::uint64_t> blocks(std::uint64_t grid_x, std::uint64_t grid_y) const;
 
@@ -34,6 +36,7 @@ class PanelSample {
 
   std::int64_t stride_ = 1;
   std::vector<bool> rows_;
+  std::vector<bool> split_rows_;  ///< empty where no row can be
   std::vector<bool> blocks_;  ///< along the grid's x
 };
 

@@ -18,17 +18,6 @@ std::string print(const ProductCase& product) {
   return fmt::format("n {}, ldb {}, ldc {}, {}", product.n, product.ldb, product.ldc, shifts);
 }
 
-std::vector<ProductCase> judging_cases(std::int64_t bcol) {
-  const auto n = static_cast<std::int32_t>(bcol);
-  std::vector<ProductCase> cases{{n, n, n}, {n, bcol + 3, bcol + 5, 1, 1}};
-  for (const std::int32_t other : {1, n > 7 ? n - 5 : n + 9}) {
-    if (other != n) {
-      cases.push_back({other, other + 1, other});
-    }
-  }
-  return cases;
-}
-
 std::vector<double> draw_b(std::int64_t rows, const ProductCase& product, std::uint64_t seed, ScalarType element) {
   std::vector<double> b(static_cast<std::size_t>(rows * product.ldb), std::numeric_limits<double>::quiet_NaN());
   tbb::parallel_for(std::int64_t{0}, rows, [&](std::int64_t row) {

@@ -14,6 +14,9 @@
 namespace esc {
 namespace {
 
+template <typename Element>
+constexpr ScalarType element_of = sizeof(Element) == sizeof(double) ? ScalarType::f64 : ScalarType::f32;
+
 /// Whether both are finite, both NaN, or the same infinity. A weight that is not finite makes such elements of C.
 bool same_kind(double found, double wanted) {
   return std::isfinite(wanted) ? std::isfinite(found)
@@ -25,16 +28,22 @@ struct RowComparison {
   double squared_error = 0;
   double squared_norm = 0;
   double squared_magnitude = 0;  ///< of |A| x |B|
+  double of_rounding = 0;        ///< as Comparison has it
+  std::string beyond_rounding = {};
   std::string problem;
 };
 
 template <typename Element>
-RowComparison compare_row(const RowOfC& expected, const Element* c, std::int64_t row) {
+RowComparison compare_row(const RowOfC& expected, const Element* c, std::int64_t row, std::int64_t products) {
   RowComparison result;
+  const double bound = rounding_bound(element_of<Element>, products);
+  const double vanishing = static_cast<double>(products) * std::numeric_limits<Element>::denorm_min();
   for (std::size_t j = 0; j < expected.values.size(); ++j) {
     const double wanted = expected.values[j];
     if (result.problem.empty() && is_poison(c[j])) {
       result.problem = fmt::format("C[{}][{}] was not written", row, j);
+    } else if (expected.magnitudes[j] > std::numeric_limits<Element>::max() && std::isfinite(wanted)) {
+      continue;  // in some order of summation it overflows
     } else if (result.problem.empty() && !same_kind(c[j], wanted)) {
       result.problem = fmt::format("C[{}][{}] is {}, expected {}", row, j, c[j], wanted);
     }
@@ -42,6 +51,14 @@ RowComparison compare_row(const RowOfC& expected, const Element* c, std::int64_t
       continue;  // judged by its kind alone
     }
     const double difference = static_cast<double>(c[j]) - wanted;
+    const double allowed = bound * expected.magnitudes[j] + vanishing;
+    if (const double share = difference == 0 ? 0 : std::abs(difference) / allowed; share > result.of_rounding) {
+      result.of_rounding = share;
+      if (share > 1 && result.beyond_rounding.empty()) {
+        result.beyond_rounding = fmt::format("C[{}][{}] is {}, expected {}: rounding explains a difference of {:.2g}", row, j, c[j],
+                                             wanted, allowed);
+      }
+    }
     result.squared_error += difference * difference;
     result.squared_norm += wanted * wanted;
     result.squared_magnitude += expected.magnitudes[j] * expected.magnitudes[j];
@@ -71,6 +88,10 @@ Comparison sum_of(const std::vector<RowComparison>& rows, std::int64_t longest) 
     squared_magnitude += row.squared_magnitude;
     if (sum.problem.empty()) {
       sum.problem = row.problem;
+    }
+    sum.of_rounding = std::max(sum.of_rounding, row.of_rounding);
+    if (sum.beyond_rounding.empty()) {
+      sum.beyond_rounding = row.beyond_rounding;
     }
   }
   if (squared_norm > 0) {
@@ -113,8 +134,8 @@ Comparison Reference::compare(const TypedElements& c, const std::vector<bool>& c
       RowComparison& result = rows[static_cast<std::size_t>(number)];
       const auto* const c_row = elements + number * product_.ldc;
       if (is_compared(number)) {
-        result = rows_.empty() ? compare_row(row(number), c_row, number)
-                               : compare_row(rows_[static_cast<std::size_t>(number)], c_row, number);
+        result = rows_.empty() ? compare_row(row(number), c_row, number, a_.row_length(number))
+                               : compare_row(rows_[static_cast<std::size_t>(number)], c_row, number, a_.row_length(number));
       }
       if (result.problem.empty()) {
         result.problem = check_gap(c_row, number, product_);
@@ -131,7 +152,15 @@ Comparison Reference::compare(const TypedElements& c, const std::vector<bool>& c
   }
   Comparison sum = sum_of(rows, longest);
   sum.rows = count;
+  sum.columns = product_.n;
   return sum;
+}
+
+double rounding_bound(ScalarType element, std::int64_t products) {
+  const double unit = (element == ScalarType::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon()) / 2;
+  const double unit_of_reference = std::numeric_limits<double>::epsilon() / 2;
+  const auto roundings = static_cast<double>(products);
+  return std::expm1(roundings * std::log1p(unit)) + std::expm1((roundings + 1) * std::log1p(unit_of_reference));
 }
 
 double tolerance_of(const SparseMatrix& a) {

@@ -15,12 +15,20 @@ namespace esc {
 struct Comparison {
   double error = 0;              ///< relative Frobenius error over the compared elements
   std::int64_t rows = 0;         ///< rows of C that were compared
+  std::int64_t columns = 0;      ///< of each of them
   std::string problem;           ///< empty, or the first thing that is wrong beyond rounding, with its place
+  /// The largest error of an element, over the most that rounding can make of its sum in any order; and that element, where it is more.
+  double of_rounding = 0;
+  std::string beyond_rounding = {};
   /// How much more than usual the sums cancel, at least 1: |A| x |B| over A x B and the square root of the longest row, in
   /// Frobenius norms. No order of summation keeps a relative error that is small against a result that cancels.
   double cancellation = 1;
 
   bool within(double tolerance) const { return problem.empty() && error <= tolerance * cancellation; }
+  /// Whether that holds and each element, by itself, is explained by rounding.
+  bool passes(double tolerance) const { return within(tolerance) && beyond_rounding.empty(); }
+  /// What is wrong with an element, or empty.
+  const std::string& wrong_element() const { return problem.empty() ? beyond_rounding : problem; }
 };
 
 /// The rows of C that a kernel is judged by, and how they compare with what it computed.
@@ -47,6 +55,11 @@ class Reference {
   ProductCase product_;
   std::vector<RowOfC> rows_;  ///< those that were computed beforehand
 };
+
+/// How far a sum of `products` products in this type may be from the same sum in double, over the sum of their magnitudes. A product
+/// goes through at most as many roundings as there are products, in whatever order they are added, each of at most half a unit in the last
+/// place: (1 + u)^products - 1. The reference rounds as well. Products that vanish in the type add `smallest_of(element)` each.
+double rounding_bound(ScalarType element, std::int64_t products);
 
 /// The relative Frobenius error that sums in the matrix's element type may have: 1e-6 in float32 for rows of up to 4,608
 /// non-zeros, growing with the square root of the longest row beyond. In float64 as much finer as its last bit is, twice over

@@ -13,6 +13,7 @@ namespace esc {
 struct VerificationRun {
   ProductCase product;
   Comparison comparison;
+  std::string reason = {};  ///< what the product was computed for
 };
 
 /// What a verification did and found. It passed when nothing is listed as a problem and every run is within tolerance.

@@ -2,44 +2,279 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <limits>
-#include <optional>
+#include <utility>
+
+#include "generator/matrix/drawn_value.h"
 
 namespace esc {
 namespace {
 
-std::vector<std::int32_t> narrow(const std::vector<std::int64_t>& offsets) {
-  return std::vector<std::int32_t>(offsets.begin(), offsets.end());
+/// What the transformer's functions return, as the header of the bundle says.
+enum Status { done = 0, bad_argument = 1, pattern_differs = 2, unreadable_file = 3, bad_file = 4 };
+
+/// Room for a packed matrix at an address that is divisible by 8, which the interface asks for, and by no more.
+class PackedRoom {
+ public:
+  explicit PackedRoom(std::size_t bytes) : bytes_(bytes), memory_(bytes + spare) {}
+
+  std::byte* data() {
+    const std::size_t beyond = reinterpret_cast<std::uintptr_t>(memory_.data()) % 16;
+    return memory_.data() + (16 - beyond) % 16 + 8;
+  }
+  std::vector<std::byte> contents() { return {data(), data() + bytes_}; }
+
+ private:
+  static constexpr std::size_t spare = 32;
+  std::size_t bytes_;
+  std::vector<std::byte> memory_;
+};
+
+/// A matrix as the CSR functions take it.
+struct CsrArrays {
+  std::vector<std::int32_t> offsets;
+  std::vector<std::int32_t> columns;
+  std::vector<double> values;
+};
+
+CsrArrays csr_of(const SparseMatrix& matrix) {
+  return {std::vector<std::int32_t>(matrix.offsets.begin(), matrix.offsets.end()), matrix.column_of, matrix.values};
 }
 
-/// The columns of the matrix with one non-zero in another place, or nothing when every row is empty or full.
-std::optional<std::vector<std::int32_t>> with_moved_nonzero(const SparseMatrix& matrix) {
-  for (std::size_t row = 0; row + 1 < matrix.offsets.size(); ++row) {
+/// The same with a zero stored in each row that has room for one.
+CsrArrays with_stored_zeros(const SparseMatrix& matrix) {
+  CsrArrays arrays{{0}, {}, {}};
+  for (std::int64_t row = 0; row < matrix.rows; ++row) {
+    std::int64_t free = 0;  // the lowest column without an entry, as far as it is known
+    bool stored = false;
+    const auto store_at = [&](std::int64_t column) {
+      if (!stored && free < column) {
+        arrays.columns.push_back(static_cast<std::int32_t>(free));
+        arrays.values.push_back(0.0);
+        stored = true;
+      }
+      free = column + 1;
+    };
+    for (std::int64_t entry = matrix.offsets[static_cast<std::size_t>(row)];
+         entry < matrix.offsets[static_cast<std::size_t>(row) + 1]; ++entry) {
+      const auto at = static_cast<std::size_t>(entry);
+      store_at(matrix.column_of[at]);
+      arrays.columns.push_back(matrix.column_of[at]);
+      arrays.values.push_back(matrix.values[at]);
+    }
+    store_at(matrix.columns);
+    arrays.offsets.push_back(static_cast<std::int32_t>(arrays.columns.size()));
+  }
+  return arrays;
+}
+
+SparseMatrix with_other_values(const SparseMatrix& matrix) {
+  constexpr std::uint64_t seed = 2;
+  SparseMatrix other = matrix;
+  for (std::int64_t row = 0; row < matrix.rows; ++row) {
+    for (std::int64_t entry = matrix.offsets[static_cast<std::size_t>(row)];
+         entry < matrix.offsets[static_cast<std::size_t>(row) + 1]; ++entry) {
+      const auto at = static_cast<std::size_t>(entry);
+      other.values[at] = drawn_value(seed, row, matrix.column_of[at], matrix.element);
+    }
+  }
+  return other;
+}
+
+/// One non-zero in another place, if some row is neither empty nor full: the first that can be moved, or the last.
+std::optional<CsrArrays> with_moved_nonzero(const SparseMatrix& matrix, bool first) {
+  std::optional<std::size_t> moved;
+  for (std::size_t row = 0; row + 1 < matrix.offsets.size() && !(first && moved); ++row) {
     const std::int64_t last = matrix.offsets[row + 1];
-    for (std::int64_t entry = matrix.offsets[row]; entry < last; ++entry) {
+    for (std::int64_t entry = matrix.offsets[row]; entry < last && !(first && moved); ++entry) {
       const auto at = static_cast<std::size_t>(entry);
       const std::int64_t next = entry + 1 < last ? matrix.column_of[at + 1] : matrix.columns;
       if (matrix.column_of[at] + 1 < next) {
-        std::vector<std::int32_t> moved = matrix.column_of;
-        ++moved[at];
-        return moved;
+        moved = at;
       }
     }
   }
-  return std::nullopt;
+  if (!moved) {
+    return std::nullopt;
+  }
+  CsrArrays arrays = csr_of(matrix);
+  ++arrays.columns[*moved];
+  return arrays;
 }
+
+/// Makes the calls and keeps what is wrong with them.
+class Check {
+ public:
+  Check(const TransformerFunctions& transformer, const SparseMatrix& matrix)
+      : transformer_(transformer), matrix_(matrix), room_(transformer.packed_bytes()) {}
+
+  std::vector<std::string> problems() && { return std::move(problems_); }
+
+  /// What the transformer packs; nothing where it refuses, which is a problem.
+  std::optional<std::vector<std::byte>> pack(const char* what, const CsrArrays& arrays) {
+    const bool packed = call(what, done, [&](void* to) { return transform_csr(arrays, to); });
+    return packed ? std::optional(room_.contents()) : std::nullopt;
+  }
+  std::optional<std::vector<std::byte>> pack_dense(const char* what, const SparseMatrix& matrix, std::int64_t lda) {
+    const TypedElements a = dense_elements(matrix, lda);
+    const bool packed = call(what, done, [&](void* to) { return transformer_.transform(a.data(), lda, to); });
+    return packed ? std::optional(room_.contents()) : std::nullopt;
+  }
+
+  void expect_same(const char* what, const std::optional<std::vector<std::byte>>& packed, const std::vector<std::byte>& expected) {
+    if (packed && *packed != expected) {
+      problems_.push_back(fmt::format("the transformer packs {} otherwise than the same matrix as CSR", what));
+    }
+  }
+
+  void refuse_csr() {
+    const CsrArrays good = csr_of(matrix_);
+    const TypedElements values(matrix_.element, good.values);
+    const auto raw = [&](const std::int32_t* offsets, const std::int32_t* columns, const void* numbers) {
+      return [=, this](void* to) { return transformer_.transform_csr(offsets, columns, numbers, to); };
+    };
+    call("null offsets", bad_argument, raw(nullptr, good.columns.data(), values.data()));
+    const Status without_entries = matrix_.nonzeros() == 0 ? done : bad_argument;
+    call("null columns", without_entries, raw(good.offsets.data(), nullptr, values.data()));
+    call("null values", without_entries, raw(good.offsets.data(), good.columns.data(), nullptr));
+    refuse_rooms("CSR", raw(good.offsets.data(), good.columns.data(), values.data()));
+    refuse_arrays("offsets that do not start at 0", good, [](CsrArrays& broken) { broken.offsets.front() = 1; });
+    refuse_arrays("a row that ends before it starts", good, [](CsrArrays& broken) {
+      *(broken.offsets.end() - 2) = broken.offsets.back() + 1;
+    });
+    if (matrix_.nonzeros() > 0) {
+      refuse_arrays("a column behind the last", good, [this](CsrArrays& broken) {
+        broken.columns.back() = static_cast<std::int32_t>(matrix_.columns);
+      });
+      refuse_arrays("a negative column", good, [](CsrArrays& broken) { broken.columns.front() = -1; });
+    }
+    refuse_repeated_column(good);
+    refuse_other_patterns(good);
+  }
+
+  void refuse_dense() {
+    const TypedElements a = dense_elements(matrix_, matrix_.columns);
+    const auto with = [&](const void* elements, std::int64_t lda) {
+      return [this, elements, lda](void* to) { return transformer_.transform(elements, lda, to); };
+    };
+    call("a null matrix", bad_argument, with(nullptr, matrix_.columns));
+    call("an lda less than the columns", bad_argument, with(a.data(), matrix_.columns - 1));
+    refuse_rooms("dense", with(a.data(), matrix_.columns));
+  }
+
+  void load(const std::vector<std::byte>& packed) {
+    const auto file = [this](std::span<const std::byte> contents) {
+      return [this, contents](void* to) { return transformer_.load({PackedFile::Path::file, contents}, to); };
+    };
+    if (call("its own packed file", done, file(packed)) && room_.contents() != packed) {
+      problems_.emplace_back("the transformer loads a packed file otherwise than it is");
+    }
+    refuse_rooms("load", file(packed));
+    call("a null path", bad_argument, [this](void* to) { return transformer_.load({PackedFile::Path::null, {}}, to); });
+    call("the path of no file", unreadable_file,
+         [this](void* to) { return transformer_.load({PackedFile::Path::missing, {}}, to); });
+    call("an empty packed file", bad_file, file({}));
+    call("a packed file that is too short", bad_file, file(std::span(packed).first(packed.size() - 1)));
+    std::vector<std::byte> other = packed;
+    other.emplace_back();
+    call("a packed file that is too long", bad_file, file(other));
+    other.pop_back();
+    // A byte in each field of the header, of which some are another layer's, and the first and the last byte behind it.
+    for (std::size_t at : {std::size_t{0}, std::size_t{8}, std::size_t{12}, std::size_t{16}, std::size_t{24}, std::size_t{32},
+                           std::size_t{40}, std::size_t{80}, std::size_t{240}, std::size_t{248}, std::size_t{256}, packed.size() - 1}) {
+      if (at < other.size()) {
+        other[at] ^= std::byte{1};
+        call(fmt::format("a packed file with byte {} changed", at).c_str(), bad_file, file(other));
+        other[at] ^= std::byte{1};
+      }
+    }
+  }
+
+ private:
+  /// Whether the call returns what it should, and has a text for it only where it refuses.
+  template <typename Function>
+  bool call(const char* what, Status wanted, const Function& function) {
+    return call_with(what, wanted, room_.data(), function);
+  }
+  template <typename Function>
+  bool call_with(const char* what, Status wanted, void* room, const Function& function) {
+    const int status = function(room);
+    const std::string text = transformer_.transform_error();
+    if (status != wanted) {
+      problems_.push_back(fmt::format("the transformer returns {} instead of {} for {}{}{}", status, static_cast<int>(wanted), what,
+                                      text.empty() ? "" : ": ", text));
+    } else if (text.empty() != (wanted == done)) {
+      problems_.push_back(fmt::format("the transformer {} for {}", wanted == done ? "has an error text" : "has no error text", what));
+    }
+    return status == wanted;
+  }
+
+  template <typename Function>
+  void refuse_rooms(const char* form, const Function& function) {
+    call_with(fmt::format("{} into a null buffer", form).c_str(), bad_argument, nullptr, function);
+    for (const int shift : {1, 4}) {
+      call_with(fmt::format("{} into a misaligned buffer", form).c_str(), bad_argument, room_.data() + shift, function);
+    }
+  }
+
+  int transform_csr(const CsrArrays& arrays, void* to) {
+    const TypedElements values(matrix_.element, arrays.values);
+    return transformer_.transform_csr(arrays.offsets.data(), arrays.columns.data(), values.data(), to);
+  }
+
+  template <typename Change>
+  void refuse_arrays(const char* what, const CsrArrays& good, const Change& change, Status status = bad_argument) {
+    CsrArrays broken = good;
+    change(broken);
+    call(what, status, [&](void* to) { return transform_csr(broken, to); });
+  }
+
+  /// The last row with two entries.
+  void refuse_repeated_column(const CsrArrays& good) {
+    for (std::int64_t row = matrix_.rows; row-- > 0;) {
+      if (matrix_.row_length(row) >= 2) {
+        const auto last = static_cast<std::size_t>(matrix_.offsets[static_cast<std::size_t>(row) + 1] - 1);
+        refuse_arrays("columns that do not increase", good, [last](CsrArrays& broken) { broken.columns[last] = broken.columns[last - 1]; });
+        return;
+      }
+    }
+  }
+
+  void refuse_other_patterns(const CsrArrays& good) {
+    for (const bool first : {true, false}) {
+      if (const std::optional<CsrArrays> moved = with_moved_nonzero(matrix_, first)) {
+        call("a matrix with a non-zero in another place", pattern_differs, [&](void* to) { return transform_csr(*moved, to); });
+      }
+    }
+    if (matrix_.nonzeros() > 0) {
+      refuse_arrays("a matrix with a zero where the pattern has a non-zero", good, [](CsrArrays& broken) { broken.values.back() = 0; },
+                    pattern_differs);
+    }
+  }
+
+  const TransformerFunctions& transformer_;
+  const SparseMatrix& matrix_;
+  PackedRoom room_;
+  std::vector<std::string> problems_;
+};
 
 }  // namespace
 
-TypedElements dense_elements(const SparseMatrix& matrix) {
-  TypedElements a(matrix.element, static_cast<std::size_t>(matrix.rows * matrix.columns));
+TypedElements dense_elements(const SparseMatrix& matrix, std::int64_t lda) {
+  TypedElements a(matrix.element, static_cast<std::size_t>((matrix.rows - 1) * lda + matrix.columns));
   with_element(matrix.element, [&](auto zero) {
-    auto* const elements = a.elements<decltype(zero)>();
+    using Element = decltype(zero);
+    auto* const elements = a.elements<Element>();
     for (std::int64_t row = 0; row < matrix.rows; ++row) {
       for (std::int64_t entry = matrix.offsets[static_cast<std::size_t>(row)];
            entry < matrix.offsets[static_cast<std::size_t>(row) + 1]; ++entry) {
         const auto at = static_cast<std::size_t>(entry);
-        elements[row * matrix.columns + matrix.column_of[at]] = static_cast<decltype(zero)>(matrix.values[at]);
+        elements[row * lda + matrix.column_of[at]] = static_cast<Element>(matrix.values[at]);
+      }
+      for (std::int64_t column = matrix.columns; row + 1 < matrix.rows && column < lda; ++column) {
+        elements[row * lda + column] = std::numeric_limits<Element>::quiet_NaN();
       }
     }
   });
@@ -48,32 +283,32 @@ TypedElements dense_elements(const SparseMatrix& matrix) {
 
 TransformCheck check_transformer(const TransformerFunctions& transformer, const SparseMatrix& matrix,
                                  std::int64_t most_dense_elements) {
-  TransformCheck check{std::vector<std::byte>(transformer.packed_bytes()), {}};
-  if (matrix.nonzeros() > std::numeric_limits<std::int32_t>::max()) {
-    check.problems.push_back("the matrix has more non-zeros than the CSR interface can take");
-    return check;
+  TransformCheck result;
+  if (matrix.nonzeros() + matrix.rows > std::numeric_limits<std::int32_t>::max()) {
+    result.problems.emplace_back("the matrix has more non-zeros than the CSR interface can take");
+    return result;
   }
-  const std::vector<std::int32_t> offsets = narrow(matrix.offsets);
-  const TypedElements values(matrix.element, matrix.values);
-  if (transformer.transform_csr(offsets.data(), matrix.column_of.data(), values.data(), check.packed.data()) != 0) {
-    check.problems.push_back(fmt::format("the transformer refuses its own matrix: {}", transformer.transform_error()));
-    return check;
-  }
-  std::vector<std::byte> other(check.packed.size());
-  if (matrix.rows * matrix.columns <= most_dense_elements) {
-    const TypedElements a = dense_elements(matrix);
-    if (transformer.transform(a.data(), matrix.columns, other.data()) != 0) {
-      check.problems.push_back(fmt::format("the transformer refuses its own dense matrix: {}", transformer.transform_error()));
-    } else if (other != check.packed) {
-      check.problems.push_back("the transformer packs a dense matrix otherwise than the same matrix as CSR");
+  constexpr std::int64_t gap = 3;
+  Check check(transformer, matrix);
+  if (const auto packed = check.pack("its own matrix", csr_of(matrix))) {
+    result.packed = *packed;
+    SparseMatrix other = with_other_values(matrix);
+    const auto other_packed = check.pack("other values with zeros between them", with_stored_zeros(other));
+    if (matrix.rows * matrix.columns <= most_dense_elements) {
+      check.expect_same("a dense matrix", check.pack_dense("its own dense matrix", matrix, matrix.columns + gap), result.packed);
+      if (other_packed) {
+        check.expect_same("other dense values", check.pack_dense("other dense values", other, matrix.columns), *other_packed);
+      }
+      check.refuse_dense();
+    }
+    check.refuse_csr();
+    check.load(result.packed);
+    if (other_packed) {
+      result.other = OtherValues{std::move(other), *other_packed};
     }
   }
-  if (const std::optional<std::vector<std::int32_t>> moved = with_moved_nonzero(matrix)) {
-    if (transformer.transform_csr(offsets.data(), moved->data(), values.data(), other.data()) == 0) {
-      check.problems.push_back("the transformer accepts a matrix with a non-zero in another place");
-    }
-  }
-  return check;
+  result.problems = std::move(check).problems();
+  return result;
 }
 
 }  // namespace esc

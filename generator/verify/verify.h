@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "generator/emit/dispatch.h"
 #include "generator/emit/manifest.h"
 #include "generator/matrix/sparse_matrix.h"
 #include "generator/support/stage_progress.h"
@@ -16,7 +17,7 @@ namespace esc {
 struct BundleUnderTest {
   std::string name;
   LoopNest nest;  ///< the input, which says what C is
-  std::int64_t bcol = 0;
+  Dispatch dispatch;  ///< of its kernel, as the schedule says it
   std::string kernel_text;
   std::string transformer_text;
   std::span<const std::byte> packed;
@@ -51,9 +52,12 @@ struct LoadedBundle {
   std::string packed;
   SparseMatrix matrix;  ///< unpacked; its pattern and values have the manifest's checksums
 
-  /// `nest` is what the front end reads in the manifest.
+  /// `nest` is what the front end reads in the manifest. Throws UserError when the manifest's schedule is not one for it.
   BundleUnderTest under_test(LoopNest nest) const;
 };
+
+/// The dispatch of the kernel that a manifest is about. Throws UserError where its schedule is not one for the nest and the matrix.
+Dispatch dispatch_of(const Manifest& manifest, const LoopNest& nest, const SparseMatrix& matrix);
 
 /// Reads DIR/NAME. Throws UserError when a file is missing, the packed file is damaged, it is not the matrix of the manifest,
 /// or the header or the build file lacks a name that users of the bundle need.

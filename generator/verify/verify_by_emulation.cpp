@@ -1,13 +1,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <numeric>
+#include <optional>
 #include <span>
 
 #include "generator/emulate/compile_program.h"
 #include "generator/emulate/device.h"
 #include "generator/verify/emulated_product.h"
 #include "generator/verify/emulated_transformer.h"
+#include "generator/verify/kernel_calls.h"
 #include "generator/verify/panel_sample.h"
 #include "generator/verify/transformer_check.h"
 #include "generator/verify/verify.h"
@@ -20,15 +23,15 @@ constexpr std::uint64_t seed_of_b = 1;
 /// What B and C of one product may take, with as much again for the emulator's notes on them.
 constexpr std::int64_t most_dense_bytes = std::int64_t{2} << 30;
 
-std::int64_t dense_bytes(const SparseMatrix& matrix, const ProductCase& product) {
-  return bytes_of(matrix.element) * (matrix.columns * product.ldb + matrix.rows * product.ldc);
+std::int64_t dense_bytes(const SparseMatrix& matrix, const KernelCall& call) {
+  return bytes_of(matrix.element) * call.width() * (matrix.columns + matrix.rows);
 }
 
-/// The bundle's own transformer must write the packed file, and nothing that is not its own.
-void check_emulated_transformer(const BundleUnderTest& bundle, const SparseMatrix& matrix,
-                                std::int64_t most_dense_elements, VerificationReport& report) {
+/// The bundle's own transformer must write the packed file, and nothing that is not its own. Gives what it makes of other values.
+std::optional<OtherValues> check_emulated_transformer(const BundleUnderTest& bundle, const SparseMatrix& matrix,
+                                                      const EmulationEffort& effort, VerificationReport& report) {
   EmulatedTransformer transformer(bundle.transformer_text, bundle.name, matrix);
-  TransformCheck check = check_transformer(transformer.functions(), matrix, most_dense_elements);
+  TransformCheck check = check_transformer(transformer.functions(), matrix, effort.most_dense_elements);
   report.problems = std::move(check.problems);
   for (const EmulationFault& fault : transformer.device().faults()) {
     report.problems.push_back("transformer: " + fault.message);
@@ -36,80 +39,143 @@ void check_emulated_transformer(const BundleUnderTest& bundle, const SparseMatri
   if (!std::ranges::equal(check.packed, bundle.packed)) {
     report.problems.push_back("the transformer does not write what the packed file holds");
   }
-}
-
-/// For a kernel that prepares C for whatever part of the product is then run.
-std::vector<std::uint64_t> all_blocks(const Dim3& grid) {
-  std::vector<std::uint64_t> blocks(grid.volume());
-  std::iota(blocks.begin(), blocks.end(), std::uint64_t{0});
-  return blocks;
+  return std::move(check.other);
 }
 
 bool prepares_c(const std::string& kernel) { return kernel.ends_with("_zero_rows"); }
 
-/// Multiply-adds of a product, or of the sample of it that is run; at least 1.
-std::uint64_t work_of(const ProductCase& product, const SparseMatrix& matrix, std::int64_t most_products) {
-  return static_cast<std::uint64_t>(std::clamp<std::int64_t>(matrix.nonzeros() * product.n, 1, most_products));
+/// All blocks of a kernel that prepares C, whatever part of the product is then run; none of them when it would have too many columns to
+/// prepare.
+std::vector<std::uint64_t> preparing_blocks(const KernelCall& call, const Dim3& grid) {
+  std::vector<std::uint64_t> blocks(call.columns.empty() ? grid.volume() : 0);
+  std::iota(blocks.begin(), blocks.end(), std::uint64_t{0});
+  return blocks;
 }
 
-/// `done`: multiply-adds of the products in front of this one.
-VerificationRun run_product(const BundleUnderTest& bundle, const HostProgram& program, const SparseMatrix& matrix,
-                            const ProductCase& product, std::int64_t most_products, std::vector<std::string>& problems,
-                            std::uint64_t done, StageProgress& progress) {
-  const PanelSample sample(bundle.packed, matrix.nonzeros() * product.n, most_products);
-  EmulationOptions options;
-  if (!sample.covers_all()) {
-    options.select_blocks = [&](const LaunchInfo& launch) {
-      return prepares_c(launch.kernel) ? all_blocks(launch.grid) : sample.blocks(launch.grid.x, launch.grid.y);
-    };
+/// The blocks that work on the sampled rows. Of a call that compares some columns alone those of the first and the last tile of each
+/// launch, or of all where there are few.
+std::vector<std::uint64_t> sampled_blocks(const PanelSample& sample, const KernelCall& call, const Dim3& grid) {
+  constexpr std::uint32_t few = 8;
+  if (call.columns.empty() || grid.y <= few) {
+    return sample.blocks(grid.x, grid.y);
   }
-  options.after_block = [&, work = static_cast<double>(work_of(product, matrix, most_products))](
-                            const std::string& kernel, std::uint64_t run, std::uint64_t all) {
-    if (!prepares_c(kernel)) {
-      progress.reach(done + static_cast<std::uint64_t>(work * static_cast<double>(run) / static_cast<double>(all)));
-    }
-  };
-  const Reference reference(bundle.nest, matrix, draw_b(matrix.columns, product, seed_of_b, matrix.element), product);
-  const EmulatedProduct result = emulate_product({program, bundle.name, bundle.packed, matrix.rows}, product,
-                                                 TypedElements(matrix.element, reference.b()), options);
-  for (const std::string& problem : result.problems) {
-    problems.push_back(fmt::format("{}: {}", print(product), problem));
+  std::vector<std::uint64_t> blocks = sample.blocks(grid.x, 1);
+  const std::size_t of_a_tile = blocks.size();
+  for (std::size_t index = 0; index < of_a_tile; ++index) {
+    blocks.push_back(blocks[index] + std::uint64_t{grid.x} * (grid.y - 1));
   }
-  return {product, reference.compare(result.c, sample.covers_all() ? std::vector<bool>() : sample.rows())};
+  return blocks;
 }
+
+std::int64_t most_products(const KernelCall& call, const EmulationEffort& effort) {
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(call.share * static_cast<double>(effort.most_products)));
+}
+
+/// Multiply-adds of a call, or of the sample of it that is run; at least 1.
+std::uint64_t work_of(const KernelCall& call, const SparseMatrix& matrix, const EmulationEffort& effort) {
+  return static_cast<std::uint64_t>(
+      std::clamp<std::int64_t>(matrix.nonzeros() * call.width(), 1, most_products(call, effort)));
+}
+
+/// The kernel of a bundle on the emulated grid.
+class KernelRun {
+ public:
+  KernelRun(const BundleUnderTest& bundle, const EmulationEffort& effort, VerificationReport& report, StageProgress& progress)
+      : bundle_(bundle),
+        effort_(effort),
+        report_(report),
+        progress_(progress),
+        program_(compile_cuda(bundle.kernel_text, bundle.name + ".cu")) {}
+
+  void refuse(const SparseMatrix& matrix) {
+    for (const std::string& problem : emulate_refusals({program_, bundle_.name, bundle_.packed, matrix.rows}, matrix.element,
+                                                       matrix.columns, bundle_.dispatch.tuned_columns, matrix.nonzeros() != 0)) {
+      report_.problems.push_back(problem);
+    }
+  }
+
+  /// Makes a call with a matrix and its packed form, and compares.
+  void make(const KernelCall& call, const SparseMatrix& matrix, std::span<const std::byte> packed) {
+    if (dense_bytes(matrix, call) > most_dense_bytes) {
+      report_.skipped.push_back(
+          fmt::format("{} was not run: B and C would take {} GiB", print(call), dense_bytes(matrix, call) >> 30));
+      return;
+    }
+    try {
+      run(call, matrix, packed);
+    } catch (const std::bad_alloc&) {
+      report_.skipped.push_back(fmt::format("{} was not run: this process has not enough addresses", print(call)));
+    }
+    done_ += work_of(call, matrix, effort_);
+    progress_.reach(done_);
+  }
+
+ private:
+  void run(const KernelCall& call, const SparseMatrix& matrix, std::span<const std::byte> packed) {
+    const bool some_columns = !call.columns.empty();
+    const PanelSample sample(packed, matrix.nonzeros() * call.width(), most_products(call, effort_));
+    EmulationOptions options;
+    if (!sample.covers_all() || some_columns) {
+      options.select_blocks = [&](const LaunchInfo& launch) {
+        return prepares_c(launch.kernel) ? preparing_blocks(call, launch.grid) : sampled_blocks(sample, call, launch.grid);
+      };
+    }
+    options.after_block = [&, work = static_cast<double>(work_of(call, matrix, effort_))](
+                              const std::string& kernel, std::uint64_t run, std::uint64_t all) {
+      if (!prepares_c(kernel)) {
+        progress_.reach(done_ + static_cast<std::uint64_t>(work * static_cast<double>(run) / static_cast<double>(all)));
+      }
+    };
+    const ProductCase compact = call.compact();
+    const Reference reference(bundle_.nest, matrix, draw_b(matrix.columns, compact, seed_of_b, matrix.element), compact);
+    const EmulatedProduct result = emulate_product({program_, bundle_.name, packed, matrix.rows}, call,
+                                                   TypedElements(matrix.element, reference.b()), options, some_columns);
+    for (const std::string& problem : result.problems) {
+      report_.problems.push_back(fmt::format("{}: {}", print(call), problem));
+    }
+    const std::vector<bool> rows = some_columns ? sample.rows_of_one_task() : sample.covers_all() ? std::vector<bool>() : sample.rows();
+    report_.runs.push_back({call.product, reference.compare(result.c, rows), call.reason});
+  }
+
+  const BundleUnderTest& bundle_;
+  const EmulationEffort& effort_;
+  VerificationReport& report_;
+  StageProgress& progress_;
+  HostProgram program_;
+  std::uint64_t done_ = 0;
+};
 
 }  // namespace
 
 VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const SparseMatrix& matrix,
                                        const EmulationEffort& effort, StageProgress& progress) {
   VerificationReport report{.method = "emulation", .tolerance = tolerance_of(matrix)};
+  std::optional<OtherValues> other;
   if (matrix.nonzeros() <= effort.most_packed_nonzeros) {
     progress.begin("running the data-transformer on the emulated host");
-    check_emulated_transformer(bundle, matrix, effort.most_dense_elements, report);
+    other = check_emulated_transformer(bundle, matrix, effort, report);
   } else {
     report.skipped.push_back(fmt::format("the transformer was not run: the matrix has more than {} non-zeros",
                                          effort.most_packed_nonzeros));
   }
 
   progress.begin("compiling the kernel for the emulated grid");
-  const HostProgram program = compile_cuda(bundle.kernel_text, bundle.name + ".cu");
-  const std::vector<ProductCase> products = judging_cases(bundle.bcol);
-  std::uint64_t all_work = 0;
-  for (const ProductCase& product : products) {
-    all_work += work_of(product, matrix, effort.most_products);
+  KernelRun kernel(bundle, effort, report, progress);
+  const std::vector<KernelCall> calls = kernel_calls(bundle.dispatch, matrix.rows, matrix.columns);
+  KernelCall with_other_values = calls.front();
+  with_other_values.reason = other_values_reason;
+  with_other_values.share = part_of_a_product;
+  std::uint64_t all_work = other ? work_of(with_other_values, matrix, effort) : 0;
+  for (const KernelCall& call : calls) {
+    all_work += work_of(call, matrix, effort);
   }
   progress.begin("running the kernel on the emulated grid", all_work);
-  std::uint64_t done = 0;
-  for (const ProductCase& product : products) {
-    if (dense_bytes(matrix, product) > most_dense_bytes) {
-      report.skipped.push_back(fmt::format("{} was not run: B and C would take {} GiB", print(product),
-                                           dense_bytes(matrix, product) >> 30));
-      continue;
-    }
-    report.runs.push_back(
-        run_product(bundle, program, matrix, product, effort.most_products, report.problems, done, progress));
-    done += work_of(product, matrix, effort.most_products);
-    progress.reach(done);
+  kernel.refuse(matrix);
+  for (const KernelCall& call : calls) {
+    kernel.make(call, matrix, bundle.packed);
+  }
+  if (other) {
+    kernel.make(with_other_values, other->matrix, other->packed);
   }
   return report;
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -17,8 +18,9 @@
 #include "generator/matrix/matrix_reader.h"
 #include "generator/matrix/typed_elements.h"
 #include "generator/support/error.h"
+#include "generator/support/file.h"
 #include "generator/verify/gpu_check.h"
-#include "tests/support/awkward_products.h"
+#include "generator/verify/verify.h"
 
 namespace esc {
 namespace {
@@ -41,6 +43,12 @@ std::vector<BundleLine> read_list(const std::string& file) {
     throw UserError(file, "is not a list of bundles", "write LIBRARY NAME MATRIX BCOL TYPE in each line");
   }
   return lines;
+}
+
+/// The manifest of the bundle, whose folder stands beside its library.
+Manifest manifest_beside(const BundleLine& line) {
+  const std::string file = (std::filesystem::path(line.library).parent_path() / line.name / "manifest.json").string();
+  return parse_manifest(read_file(file), file);
 }
 
 struct Tally {
@@ -81,8 +89,9 @@ int run(const std::string& list) {
       matrix = read_matrix(line.matrix, {.element = element});
       matrix_file = line.matrix;
     }
+    const LoopNest nest = spmm_nest(element);
     const BundleLibrary library(line.library, line.name);
-    const VerificationReport report = check_on_gpu(library, spmm_nest(element), matrix, tests::awkward_products(line.bcol));
+    const VerificationReport report = check_on_gpu(library, nest, matrix, dispatch_of(manifest_beside(line), nest, matrix));
     by_bcol[line.bcol].add(report);
     all.add(report);
     if (!report.passed()) {

@@ -17,7 +17,6 @@
 #include "generator/verify/cuda_runtime.h"
 #include "generator/verify/gpu_check.h"
 #include "generator/verify/nvcc.h"
-#include "tests/support/awkward_products.h"
 #include "tests/support/awkward_shapes.h"
 #include "tests/support/covering_sample.h"
 #include "tests/support/schedule_part.h"
@@ -25,7 +24,6 @@
 namespace esc {
 namespace {
 
-using tests::awkward_products;
 using tests::awkward_shapes;
 using tests::full_sweep;
 using tests::NamedMatrix;
@@ -144,7 +142,7 @@ TEST_P(Family, AgreesWithTheReferenceOnTheGpu) {
   });
   for (const Trial& trial : all) {
     const BundleLibrary library(folder.path() / (trial.name() + ".so"), trial.name());
-    const VerificationReport report = check_on_gpu(library, spmm_nest(), trial.shape->matrix, awkward_products(trial.bcol));
+    const VerificationReport report = check_on_gpu(library, spmm_nest(), trial.shape->matrix, dispatch_of(trial.generated.layer.lowered, trial.bcol));
     EXPECT_TRUE(report.passed()) << print(trial.generated.layer.choice.schedule) << " on '" << trial.shape->name
                                  << "', bCol " << trial.bcol << "\n"
                                  << print(report);

@@ -11,7 +11,6 @@
 
 #include "generator/pipeline.h"
 #include "generator/support/error.h"
-#include "tests/support/awkward_products.h"
 #include "tests/support/awkward_shapes.h"
 #include "tests/support/drawn_script.h"
 #include "tests/support/emulated_layer.h"
@@ -78,10 +77,10 @@ std::optional<GeneratedLayer> accepted(const DrawnScript& drawn) {
 /// The product that the kernel is made for, and another one.
 void check_kernel(const DrawnScript& drawn, const GeneratedLayer& layer, std::size_t turn) {
   const EmulatedKernel kernel(layer);
-  const std::vector<ProductCase> products = tests::awkward_products(drawn.bcol);
-  for (const ProductCase& product : {products.front(), products[turn % products.size()]}) {
-    const JudgedProduct judged = kernel.multiply(drawn.matrix, product, turn);
-    EXPECT_TRUE(judged.passed()) << print(drawn) << ", " << print(product) << ": " << print(judged);
+  const std::vector<KernelCall> calls = kernel.calls(drawn.matrix);
+  for (const KernelCall& call : {calls.front(), calls[turn % calls.size()]}) {
+    const JudgedProduct judged = kernel.multiply(drawn.matrix, call, turn);
+    EXPECT_TRUE(judged.passed()) << print(drawn) << ", " << print(call) << ": " << print(judged);
   }
 }
 

@@ -56,24 +56,31 @@ EmulatedKernel::EmulatedKernel(const GeneratedLayer& generated)
       nest_(generated.layer.input),
       packed_(generated.packed),
       packed_bytes_(generated.bytes().size()),
-      program_(compile_cuda(kernel_text(generated), name_ + ".cu")) {}
+      program_(compile_cuda(kernel_text(generated), name_ + ".cu")),
+      dispatch_(dispatch_of(generated.layer.lowered, generated.layer.bcol)) {}
 
-JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const ProductCase& product,
-                                       const std::vector<double>& b, std::optional<std::uint64_t> order) const {
+JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const KernelCall& call, const std::vector<double>& b,
+                                       std::optional<std::uint64_t> order) const {
   EmulationOptions options;
   options.shuffle_seed = order;
-  const Reference reference(nest_, matrix, b, product);
-  const EmulatedProduct result = emulate_product({program_, name_, {packed_.get(), packed_bytes_}, matrix.rows}, product,
+  const Reference reference(nest_, matrix, b, call.compact());
+  const EmulatedProduct result = emulate_product({program_, name_, {packed_.get(), packed_bytes_}, matrix.rows}, call,
                                                  TypedElements(matrix.element, b), options);
   const Comparison comparison = reference.compare(result.c);
   return {comparison.error, tolerance_of(matrix) * comparison.cancellation,
-          result.problems.empty() ? comparison.problem : result.problems.front()};
+          result.problems.empty() ? comparison.wrong_element() : result.problems.front()};
 }
 
-JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const ProductCase& product,
+JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const KernelCall& call,
                                        std::optional<std::uint64_t> order) const {
   constexpr std::uint64_t seed = 1;
-  return multiply(matrix, product, draw_b(matrix.columns, product, seed, matrix.element), order);
+  return multiply(matrix, call, draw_b(matrix.columns, call.compact(), seed, matrix.element), order);
+}
+
+std::vector<KernelCall> EmulatedKernel::calls(const SparseMatrix& matrix) const {
+  std::vector<KernelCall> calls = kernel_calls(dispatch_, matrix.rows, matrix.columns);
+  std::erase_if(calls, [](const KernelCall& call) { return !call.columns.empty(); });
+  return calls;
 }
 
 std::string transformer_problem(const GeneratedLayer& generated, const SparseMatrix& matrix) {

@@ -10,7 +10,7 @@
 #include "generator/emit/generate.h"
 #include "generator/emulate/host_program.h"
 #include "generator/schedule/schedule.h"
-#include "generator/verify/product_case.h"
+#include "generator/verify/kernel_calls.h"
 #include "generator/verify/reference.h"
 
 namespace esc::tests {
@@ -41,13 +41,20 @@ class EmulatedKernel {
  public:
   explicit EmulatedKernel(const GeneratedLayer& generated);
 
-  /// Computes C = A x B on a device of its own, C poisoned beforehand. `matrix` is the layer's and `b` is K rows of ldb
-  /// elements. Blocks and threads run in an order drawn from `order`, by index when it is absent.
-  JudgedProduct multiply(const SparseMatrix& matrix, const ProductCase& product, const std::vector<double>& b,
+  /// Makes one call on a device of its own, C poisoned beforehand. `matrix` is the layer's and `b` is K rows of the compared columns
+  /// alone. Blocks and threads run in an order drawn from `order`, by index when it is absent.
+  JudgedProduct multiply(const SparseMatrix& matrix, const KernelCall& call, const std::vector<double>& b,
                          std::optional<std::uint64_t> order = std::nullopt) const;
   /// The same with a B that is drawn.
-  JudgedProduct multiply(const SparseMatrix& matrix, const ProductCase& product,
+  JudgedProduct multiply(const SparseMatrix& matrix, const KernelCall& call,
                          std::optional<std::uint64_t> order = std::nullopt) const;
+  JudgedProduct multiply(const SparseMatrix& matrix, const ProductCase& product,
+                         std::optional<std::uint64_t> order = std::nullopt) const {
+    return multiply(matrix, KernelCall{.product = product}, order);
+  }
+
+  /// The calls that `escgen verify` judges it by, without those of which only some columns can be run.
+  std::vector<KernelCall> calls(const SparseMatrix& matrix) const;
 
  private:
   std::string name_;
@@ -55,6 +62,7 @@ class EmulatedKernel {
   std::shared_ptr<const std::byte[]> packed_;
   std::size_t packed_bytes_;
   HostProgram program_;
+  Dispatch dispatch_;
 };
 
 /// What is wrong with the transformer's text, every access of it checked: the first problem, or empty. It must write

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "generator/emit/generate.h"
-#include "tests/support/awkward_products.h"
 #include "tests/support/emulated_layer.h"
 
 namespace esc::tests {
@@ -51,11 +50,11 @@ void EmulatedSweep::check(const ScheduleFor& one) {
   std::rotate(turn, turn + 1, turns_.end());
   const NamedMatrix& shape = turns_.back();
   const EmulatedKernel kernel(*layer);
-  const std::vector<ProductCase> products = awkward_products(one.bcol);
-  for (const ProductCase& product : {products.front(), products[next_product_++ % products.size()]}) {
-    const JudgedProduct judged = kernel.multiply(shape.matrix, product);
+  const std::vector<KernelCall> calls = kernel.calls(shape.matrix);
+  for (const KernelCall& call : {calls.front(), calls[next_product_++ % calls.size()]}) {
+    const JudgedProduct judged = kernel.multiply(shape.matrix, call);
     EXPECT_TRUE(judged.passed()) << print(one.schedule) << " on '" << shape.name << "', bCol " << one.bcol << ", "
-                                 << print(product) << ": " << print(judged);
+                                 << print(call) << ": " << print(judged);
     worst_share_ = std::max(worst_share_, judged.error / judged.tolerance);
   }
   if (kernels_++ % 4 == 0) {

@@ -67,6 +67,7 @@ ESC_RUNTIME unsigned __esc_vote(unsigned mask, int predicate);
 ESC_RUNTIME unsigned __esc_active_mask();
 ESC_RUNTIME void __esc_fence();
 ESC_RUNTIME void __esc_device_only();
+ESC_RUNTIME void __esc_wait_for_predecessor();
 
 ESC_RUNTIME int __esc_atomic_i32(int* address, int value, int operation);
 ESC_RUNTIME unsigned __esc_atomic_u32(unsigned* address, unsigned value, int operation);
@@ -86,7 +87,7 @@ static inline int __syncthreads_or(int predicate) { return __esc_barrier(predica
 static inline void __syncwarp(unsigned mask = 0xffffffffu) { __esc_sync_warp(mask); }
 static inline void __threadfence() { __esc_fence(); }
 static inline void __threadfence_block() { __esc_fence(); }
-static inline void cudaGridDependencySynchronize() { __esc_device_only(); }
+static inline void cudaGridDependencySynchronize() { __esc_wait_for_predecessor(); }
 static inline void cudaTriggerProgrammaticLaunchCompletion() { __esc_device_only(); }
 
 template <class T>

@@ -1,0 +1,162 @@
+#include "generator/verify/kernel_calls.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace esc {
+namespace {
+
+constexpr double part = part_of_a_product;
+
+/// A distance of rows at which the last of them begins more than 2^32 elements behind the first, so that neither a signed nor an unsigned index
+/// of 32 bits reaches it.
+std::int64_t far_apart(std::int64_t rows, std::int64_t multiple_of) {
+  constexpr std::int64_t distance = std::int64_t{3} << 31;
+  return (distance / std::max<std::int64_t>(rows - 1, 1) / multiple_of + 1) * multiple_of;
+}
+
+/// Collects calls, each product once.
+class Calls {
+ public:
+  explicit Calls(const Dispatch& dispatch)
+      : n_(dispatch.tuned_columns), vector_(dispatch.vector_width), tile_(dispatch.tile_columns),
+        wide_(std::max(tile_, std::int64_t{32})) {}
+
+  std::vector<KernelCall> take() && { return std::move(calls_); }
+
+  /// The product that the kernel was made for, and the same where nothing is aligned and all rows have gaps.
+  void add_whole_products() {
+    add("tuned", {narrow(n_), n_, n_}, 1);
+    add("nothing is aligned", {narrow(n_), n_ + 3, n_ + 5, 1, 1}, 1);
+    add("one column", {1, 2, 1}, 1);
+    const std::int64_t beside = n_ > 7 ? n_ - 5 : n_ + 9;
+    add("fewer or more columns", {narrow(beside), beside, beside}, part);
+  }
+
+  /// Each condition of the tuned variant broken alone, by the least that leaves the call vectorised.
+  void break_tuned() {
+    const std::int64_t step = vector_;
+    if (n_ > step) {
+      add("n alone is less", {narrow(n_ - step), n_, n_}, part);
+    }
+    add("n is more", {narrow(n_ + step), n_ + step, n_ + step}, part);
+    add("ldb alone is another", {narrow(n_), n_ + step, n_}, part);
+    add("ldc alone is another", {narrow(n_), n_, n_ + step}, part);
+    add("neither ldb nor ldc is n", {narrow(n_), n_ + 2 * step, n_ + step}, part);
+    if (n_ > step) {
+      add("n is less", {narrow(n_ - step), n_ - step, n_ - step}, part);
+    }
+  }
+
+  /// Each condition of the vectorised variant broken alone, by one element and, if that is another, by half a vector.
+  void break_vectors() {
+    if (vector_ == 1) {
+      add("B alone begins elsewhere", {narrow(n_), n_, n_, 1, 0}, part);
+      add("C alone begins elsewhere", {narrow(n_), n_, n_, 0, 1}, part);
+      return;
+    }
+    for (const std::int64_t by : {std::int64_t{1}, vector_ / 2}) {
+      const int shift = static_cast<int>(by);
+      if (n_ > by) {
+        add("n alone is not of whole vectors", {narrow(n_ - by), n_, n_}, part);
+      }
+      add("ldb alone is not of whole vectors", {narrow(n_), n_ + by, n_}, part);
+      add("ldc alone is not of whole vectors", {narrow(n_), n_, n_ + by}, part);
+      add("B alone is misaligned", {narrow(n_), n_, n_, shift, 0}, part);
+      add("C alone is misaligned", {narrow(n_), n_, n_, 0, shift}, part);
+    }
+    add("B and C are misaligned differently", {narrow(n_), n_ + vector_, n_ + vector_, 1, 2}, part);
+  }
+
+  /// Several tiles of columns, the last of them whole, in part, or with a single column.
+  void cross_tiles() {
+    const std::int64_t step = vector_;
+    add("tiles, the last in part", {narrow(2 * wide_ + step), 2 * wide_ + step, 2 * wide_ + step}, part);
+    add("tiles, the last of one column", {narrow(wide_ + 1), wide_ + 2, wide_ + 3}, part);
+    add("whole tiles", {narrow(2 * wide_), 2 * wide_, 2 * wide_}, part);
+  }
+
+  /// More tiles than a grid has, so that there are two launches. Those at their ends are run.
+  void exceed_grid() {
+    if (tile_ == 0) {
+      return;
+    }
+    const std::int64_t columns = (most_tiles + 1) * tile_ + vector_;
+    const std::vector<ColumnRange> ends{{0, tile_}, {(most_tiles - 1) * tile_, 2 * tile_ + vector_}};
+    add("more tiles than a grid has", {narrow(columns), columns, columns}, part);
+    calls_.back().columns = ends;
+  }
+
+  /// Rows so far apart that an element's index does not fit into 32 bits, in each of the two variants.
+  void spread_rows(std::int64_t rows, std::int64_t columns) {
+    if (columns > 1) {
+      add("elements of B beyond 2^32", {narrow(n_), std::max(far_apart(columns, vector_), n_), n_}, part);
+    }
+    if (rows > 1) {
+      add("elements of C beyond 2^32", {narrow(n_), n_, std::max(far_apart(rows, vector_), n_)}, part);
+    }
+    if (columns > 1 && rows > 1 && vector_ > 1) {
+      add("elements of B and C beyond 2^32, unaligned",
+          {narrow(n_), std::max(far_apart(columns, vector_), n_) + 1, std::max(far_apart(rows, vector_), n_) + 1, 1, 1}, part);
+    }
+  }
+
+  /// The product that the kernel was made for in other circumstances.
+  void change_circumstances(bool programmatic) {
+    calls_.push_back({.product = {narrow(n_), n_, n_}, .reason = "packed is aligned to 16 bytes only", .share = part, .shift_packed = 16});
+    calls_.push_back({.product = {narrow(n_), n_, n_}, .reason = "on the default stream", .share = part, .default_stream = true});
+    if (programmatic) {
+      calls_.push_back({.product = {narrow(n_), n_, n_}, .reason = "before compute capability 9.0", .share = part, .compute_major = 8});
+    }
+  }
+
+ private:
+  static std::int32_t narrow(std::int64_t columns) { return static_cast<std::int32_t>(columns); }
+
+  void add(std::string reason, const ProductCase& product, double share) {
+    const bool known = std::ranges::any_of(calls_, [&](const KernelCall& call) { return call.product == product; });
+    if (!known) {
+      calls_.push_back({.product = product, .reason = std::move(reason), .share = share});
+    }
+  }
+
+  std::int64_t n_;
+  std::int64_t vector_;
+  std::int64_t tile_;
+  std::int64_t wide_;  ///< columns of a tile, or of a turn of lanes over the columns
+  std::vector<KernelCall> calls_;
+};
+
+}  // namespace
+
+std::vector<ColumnRange> KernelCall::compared() const {
+  return columns.empty() ? std::vector<ColumnRange>{{0, product.n}} : columns;
+}
+
+std::int64_t KernelCall::width() const {
+  std::int64_t sum = 0;
+  for (const ColumnRange& range : compared()) {
+    sum += range.count;
+  }
+  return sum;
+}
+
+ProductCase KernelCall::compact() const { return {static_cast<std::int32_t>(width()), width(), width()}; }
+
+std::string print(const KernelCall& call) { return fmt::format("{} ({})", print(call.product), call.reason); }
+
+std::vector<KernelCall> kernel_calls(const Dispatch& dispatch, std::int64_t rows, std::int64_t columns) {
+  Calls calls(dispatch);
+  calls.add_whole_products();
+  calls.break_tuned();
+  calls.break_vectors();
+  calls.cross_tiles();
+  calls.exceed_grid();
+  calls.spread_rows(rows, columns);
+  calls.change_circumstances(dispatch.programmatic);
+  return std::move(calls).take();
+}
+
+}  // namespace esc

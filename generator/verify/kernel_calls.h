@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "generator/emit/dispatch.h"
+#include "generator/verify/product_case.h"
+
+namespace esc {
+
+/// Some consecutive columns of C.
+struct ColumnRange {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+  bool operator==(const ColumnRange&) const = default;
+};
+
+/// One call of a kernel's C function by which the kernel is judged, in the circumstances of deployments.
+struct KernelCall {
+  ProductCase product;
+  std::string reason;  ///< what it is made for: "tuned", "ldb alone is another"
+  /// The part of the work of a whole product that the call is worth.
+  double share = 1;
+  std::vector<ColumnRange> columns = {};  ///< those that are computed and compared, ascending; all where it is empty
+  std::int64_t shift_packed = 0;          ///< bytes that the packed matrix begins behind an address divisible by 256
+  bool default_stream = false;            ///< else a stream of the caller's own
+  int compute_major = 9;                  ///< of the device: before 9 there are no programmatic launches
+
+  /// The columns that are compared, one range or more.
+  std::vector<ColumnRange> compared() const;
+  /// How many they are.
+  std::int64_t width() const;
+  /// The product of the compared columns alone, without gaps: what the reference computes.
+  ProductCase compact() const;
+};
+
+/// "n 64, ldb 67, ldc 64, shift 0 (ldb alone is another)".
+std::string print(const KernelCall& call);
+
+/// Of the work of a whole product, for a call that asks which variant comes rather than what it computes.
+inline constexpr double part_of_a_product = 1.0 / 64;
+
+/// What the product with the values of `OtherValues` is for.
+inline constexpr const char* other_values_reason = "other values in the same pattern";
+
+/// The calls by which a kernel is judged that is dispatched so, for an A of `rows` x `columns`. Every variant is reached, every
+/// condition of the dispatch is broken alone, and in the first variants everything else that the C interface allows is tried:
+/// docs/verification.md lists them. What none of them needs much of is a part of the product.
+std::vector<KernelCall> kernel_calls(const Dispatch& dispatch, std::int64_t rows, std::int64_t columns);
+
+}  // namespace esc
