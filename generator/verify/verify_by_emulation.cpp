@@ -67,14 +67,17 @@ std::vector<std::uint64_t> sampled_blocks(const PanelSample& sample, const Kerne
   return blocks;
 }
 
-std::int64_t most_products(const KernelCall& call, const EmulationEffort& effort) {
-  return std::max<std::int64_t>(1, static_cast<std::int64_t>(call.share * static_cast<double>(effort.most_products)));
+/// The multiply-adds that a call may take: its share of what a whole product takes, and enough for some blocks.
+std::int64_t most_products(const KernelCall& call, const SparseMatrix& matrix, const EmulationEffort& effort) {
+  constexpr std::int64_t enough = 20'000;
+  const std::int64_t whole = std::clamp<std::int64_t>(matrix.nonzeros() * call.width(), 1, effort.most_products);
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(call.share * static_cast<double>(whole)), std::min(whole, enough), whole);
 }
 
 /// Multiply-adds of a call, or of the sample of it that is run; at least 1.
 std::uint64_t work_of(const KernelCall& call, const SparseMatrix& matrix, const EmulationEffort& effort) {
   return static_cast<std::uint64_t>(
-      std::clamp<std::int64_t>(matrix.nonzeros() * call.width(), 1, most_products(call, effort)));
+      std::clamp<std::int64_t>(matrix.nonzeros() * call.width(), 1, most_products(call, matrix, effort)));
 }
 
 /// The kernel of a bundle on the emulated grid.
@@ -113,7 +116,7 @@ class KernelRun {
  private:
   void run(const KernelCall& call, const SparseMatrix& matrix, std::span<const std::byte> packed) {
     const bool some_columns = !call.columns.empty();
-    const PanelSample sample(packed, matrix.nonzeros() * call.width(), most_products(call, effort_));
+    const PanelSample sample(packed, matrix.nonzeros() * call.width(), most_products(call, matrix, effort_));
     EmulationOptions options;
     if (!sample.covers_all() || some_columns) {
       options.select_blocks = [&](const LaunchInfo& launch) {

@@ -7,6 +7,7 @@
 #include "generator/verify/nvcc.h"
 #include "generator/verify/poison.h"
 #include "generator/verify/product_case.h"
+#include "generator/verify/kernel_calls.h"
 #include "generator/verify/reference.h"
 #include "generator/verify/report.h"
 
@@ -141,11 +142,81 @@ TEST(Tolerance, GrowsWithTheSquareRootOfLongRows) {
   EXPECT_DOUBLE_EQ(tolerance_of(full), 2e-6);
 }
 
-TEST(JudgingCases, HoldTheTunedShapeGapsAndOtherWidths) {
-  EXPECT_THAT(judging_cases(64), testing::ElementsAre(ProductCase{64, 64, 64, 0}, ProductCase{64, 67, 69, 1, 1},
-                                                      ProductCase{1, 2, 1, 0}, ProductCase{59, 60, 59, 0}));
-  for (const ProductCase& product : judging_cases(1)) {
-    EXPECT_TRUE(product.n >= 1 && product.ldb >= product.n && product.ldc >= product.n) << print(product);
+TEST(RoundingBound, HoldsForEveryOrderAndSeesASingleProductOfARow) {
+  // Each of 1,000 products of 1 is rounded at most 1,000 times.
+  const double bound = rounding_bound(ScalarType::f32, 1000);
+  EXPECT_NEAR(bound, 1000 * 0x1p-24, 1e-8);
+  EXPECT_LT(1000 * bound, 1) << "one product less is more than rounding makes";
+  EXPECT_LT(rounding_bound(ScalarType::f64, 1000), 1e-12);
+}
+
+TEST(Compare, JudgesAnElementByTheProductsOfItsOwnRow) {
+  // A row that is ten million times the other hides what the other lacks in the error of the whole.
+  const SparseMatrix matrix{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1e7F, 1e7F, 1, 1}};
+  const ProductCase product{1, 1, 1};
+  const Comparison right = compare(matrix, {1, 0.5}, floats({1.5e7F, 1.5F}), product);
+  EXPECT_TRUE(right.passes(1e-6)) << right.beyond_rounding;
+  const Comparison wrong = compare(matrix, {1, 0.5}, floats({1.5e7F, 1.0F}), product);
+  EXPECT_TRUE(wrong.within(1e-6)) << "by the error of the whole";
+  EXPECT_FALSE(wrong.passes(1e-6));
+  EXPECT_THAT(wrong.beyond_rounding, HasSubstr("C[1][0] is 1, expected 1.5"));
+}
+
+TEST(Compare, LeavesOutASumThatOverflowsInSomeOrder) {
+  const SparseMatrix matrix{1, 3, {0, 3}, {0, 1, 2}, {3e38F, 3e38F, -3e38F}};
+  const ProductCase product{1, 1, 1};
+  EXPECT_TRUE(compare(matrix, {1, 1, 1}, floats({INFINITY}), product).passes(1e-6));
+  EXPECT_FALSE(compare(matrix, {0.1, 0.1, 0.1}, floats({INFINITY}), product).passes(1e-6));
+}
+
+/// Whether a launcher that is dispatched so takes the variant for aligned vectors.
+bool is_vectorised(const Dispatch& dispatch, const ProductCase& product) {
+  const std::int64_t width = dispatch.vector_width;
+  return product.n % width == 0 && product.ldb % width == 0 && product.ldc % width == 0 && product.shift_b % width == 0 &&
+         product.shift_c % width == 0;
+}
+
+TEST(KernelCalls, BreakEachConditionOfEachVariantAlone) {
+  const Dispatch dispatch{.tuned_columns = 64, .vector_width = 4, .tile_columns = 32, .programmatic = true};
+  int only_n = 0;
+  int only_ldb = 0;
+  int only_ldc = 0;
+  int only_n_of_vectors = 0;
+  int only_ldb_of_vectors = 0;
+  int only_ldc_of_vectors = 0;
+  int only_b = 0;
+  int only_c = 0;
+  for (const KernelCall& call : kernel_calls(dispatch, 100, 100)) {
+    const auto& [n, ldb, ldc, shift_b, shift_c] = call.product;
+    EXPECT_TRUE(n >= 1 && ldb >= n && ldc >= n) << print(call);
+    const bool vectors = is_vectorised(dispatch, call.product);
+    only_n += vectors && n != 64 && ldb == 64 && ldc == 64;
+    only_ldb += vectors && n == 64 && ldb != 64 && ldc == 64;
+    only_ldc += vectors && n == 64 && ldb == 64 && ldc != 64;
+    only_n_of_vectors += n % 4 != 0 && ldb == 64 && ldc == 64 && shift_b == 0 && shift_c == 0;
+    only_ldb_of_vectors += n == 64 && ldb % 4 != 0 && ldc == 64 && shift_b == 0 && shift_c == 0;
+    only_ldc_of_vectors += n == 64 && ldb == 64 && ldc % 4 != 0 && shift_b == 0 && shift_c == 0;
+    only_b += n == 64 && ldb == 64 && ldc == 64 && shift_b % 4 != 0 && shift_c == 0;
+    only_c += n == 64 && ldb == 64 && ldc == 64 && shift_b == 0 && shift_c % 4 != 0;
+  }
+  for (const int found : {only_n, only_ldb, only_ldc}) {
+    EXPECT_GE(found, 1);
+  }
+  for (const int found : {only_n_of_vectors, only_ldb_of_vectors, only_ldc_of_vectors, only_b, only_c}) {
+    EXPECT_GE(found, 2) << "by one element and by half a vector";
+  }
+}
+
+TEST(KernelCalls, AreLegalForEveryDispatch) {
+  for (const std::int64_t bcol : {1, 2, 5, 36, 64, 257}) {
+    for (const std::int64_t vector : {1, 2, 4, 8}) {
+      for (const std::int64_t tile : {0, 1, 32, 256}) {
+        for (const KernelCall& call : kernel_calls({bcol, vector, tile, true}, 1, 1)) {
+          const ProductCase& product = call.product;
+          EXPECT_TRUE(product.n >= 1 && product.ldb >= product.n && product.ldc >= product.n && call.width() >= 1) << print(call);
+        }
+      }
+    }
   }
 }
 
