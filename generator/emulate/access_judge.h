@@ -77,6 +77,7 @@ class AccessJudge {
   std::string describe_site(std::uint32_t site) const { return program_->sites().describe(site); }
 
   const EmulationOptions& options() const { return options_; }
+  void set_options(EmulationOptions options) { options_ = std::move(options); }
   void set_files(std::map<std::string, std::vector<std::byte>> files) { options_.files = std::move(files); }
   const HostProgram& program() const { return *program_; }
   Registers& registers() const { return program_->registers(); }

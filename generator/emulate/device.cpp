@@ -114,6 +114,8 @@ std::string EmulatedDevice::describe_faults() const {
 
 void EmulatedDevice::forget_faults() { machine_->forget_faults(); }
 
+void EmulatedDevice::set_options(EmulationOptions options) { machine_->set_options(std::move(options)); }
+
 void EmulatedDevice::set_files(std::map<std::string, std::vector<std::byte>> files) { machine_->set_files(std::move(files)); }
 
 const EmulationCounters& EmulatedDevice::counters() const { return machine_->counters(); }

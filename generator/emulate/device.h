@@ -94,6 +94,8 @@ class EmulatedDevice {
   void forget_faults();
 
   const EmulationCounters& counters() const;
+  /// How the next calls run. Limits that host code has raised for kernels stay.
+  void set_options(EmulationOptions options);
   /// What host code finds at the paths from now on, and nothing else.
   void set_files(std::map<std::string, std::vector<std::byte>> files);
 

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "generator/emulate/mapped_memory.h"
+#include "generator/emulate/registered_buffer.h"
 #include "generator/verify/poison.h"
 #include "generator/verify/refused_calls.h"
 
@@ -103,8 +104,8 @@ using Spmm = int(const void*, const void*, std::int64_t, void*, std::int64_t, st
 
 }  // namespace
 
-EmulatedProduct emulate_product(const KernelToEmulate& kernel, const KernelCall& call, const TypedElements& b,
-                                const EmulationOptions& options, bool c_holds_zeros) {
+EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& kernel, const KernelCall& call,
+                                const TypedElements& b, const EmulationOptions& options, bool c_holds_zeros) {
   const ProductCase& product = call.product;
   const auto width = static_cast<std::size_t>(call.width());
   const auto columns = static_cast<std::int64_t>(b.size() / width);
@@ -128,11 +129,11 @@ EmulatedProduct emulate_product(const KernelToEmulate& kernel, const KernelCall&
   EmulationOptions circumstances = options;
   circumstances.stream = stream;
   circumstances.properties.compute_major = call.compute_major;
-  EmulatedDevice device(std::move(circumstances));
-  device.add_buffer("B", placed_b.data(), placed_b.bytes(), BufferUse::input().shared_with_predecessor());
-  device.add_buffer("C", placed_c.data(), placed_c.bytes(),
-                    (c_holds_zeros ? BufferUse::update() : BufferUse::output()).shared_with_predecessor());
-  device.add_buffer("packed", placed_packed.span(), BufferUse::input());
+  device.set_options(std::move(circumstances));
+  const RegisteredBuffer in_b(device, "B", placed_b.data(), placed_b.bytes(), BufferUse::input().shared_with_predecessor());
+  const RegisteredBuffer out_c(device, "C", placed_c.data(), placed_c.bytes(),
+                               (c_holds_zeros ? BufferUse::update() : BufferUse::output()).shared_with_predecessor());
+  const RegisteredBuffer in_packed(device, "packed", placed_packed.span().data(), placed_packed.span().size(), BufferUse::input());
 
   if (device.call<int()>(kernel.program, kernel.name + "_prepare") != 0) {
     result.problems.emplace_back("the kernels cannot be prepared");
@@ -144,6 +145,7 @@ EmulatedProduct emulate_product(const KernelToEmulate& kernel, const KernelCall&
                                      static_cast<void*>(placed_c.data()), product.ldc, product.n, stream)
                          .value_or(stopped_by_fault);
   take_faults(device, result.problems);
+  device.forget_faults();
   if (status != 0) {
     result.problems.push_back(fmt::format("the launch returns error {}", status));
   }

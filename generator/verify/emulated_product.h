@@ -27,13 +27,13 @@ struct EmulatedProduct {
   std::vector<std::string> problems;
 };
 
-/// Makes one call on a device of its own, C poisoned beforehand, by the entry that a user calls. `b` has the compared columns
+/// Makes one call on a device that has no buffers yet and is left so, C poisoned beforehand, by the entry that a user calls. `b` has the compared columns
 /// alone, K rows of them. B and C end with their last element, and take memory only where they are touched: however far
 /// apart their rows are. Throws std::bad_alloc where the address space does not suffice.
 ///
 /// With `c_holds_zeros` the kernel may add to C without having set it to zero, for who leaves those blocks out that do.
-EmulatedProduct emulate_product(const KernelToEmulate& kernel, const KernelCall& call, const TypedElements& b,
-                                const EmulationOptions& options, bool c_holds_zeros = false);
+EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& kernel, const KernelCall& call,
+                                const TypedElements& b, const EmulationOptions& options, bool c_holds_zeros = false);
 
 /// Makes calls that the C interface forbids, each argument wrong alone, and says which are not refused as it promises, or
 /// launch or write something all the same. `columns` are A's.

@@ -80,7 +80,7 @@ int EmulatedTransformer::load(const PackedFile& file, void* packed) {
   }
   device_.set_files(std::move(files));
   Arrays arrays(device_);
-  arrays.add("packed", packed, static_cast<std::int64_t>(packed_bytes_), BufferUse::output());
+  arrays.add("packed", packed, static_cast<std::int64_t>(packed_bytes_), BufferUse::update());
   const char* const path = file.path == PackedFile::Path::null ? nullptr : path_of_file;
   return device_.call<int(const char*, void*)>(program_, name_ + "_load", path, packed).value_or(stopped_by_fault);
 }

@@ -80,6 +80,13 @@ std::uint64_t work_of(const KernelCall& call, const SparseMatrix& matrix, const 
       std::clamp<std::int64_t>(matrix.nonzeros() * call.width(), 1, most_products(call, matrix, effort)));
 }
 
+/// In another order, those of as many columns beside each other; the first stays the first.
+std::vector<KernelCall> by_width(std::vector<KernelCall> calls) {
+  const std::int64_t first = calls.front().width();
+  std::ranges::stable_sort(calls, {}, [first](const KernelCall& call) { return call.width() == first ? 0 : call.width(); });
+  return calls;
+}
+
 /// The kernel of a bundle on the emulated grid.
 class KernelRun {
  public:
@@ -114,6 +121,28 @@ class KernelRun {
   }
 
  private:
+  /// B, in double and as the kernel gets it.
+  struct Operands {
+    Operands(const LoopNest& nest, const SparseMatrix& a, const ProductCase& product)
+        : matrix(&a),
+          columns(product.n),
+          reference(nest, a, draw_b(a.columns, product, seed_of_b, a.element), product),
+          b(a.element, reference.b()) {}
+
+    const SparseMatrix* matrix;
+    std::int64_t columns;
+    Reference reference;
+    TypedElements b;
+  };
+
+  /// Calls of as many columns have the same B.
+  const Operands& operands_of(const KernelCall& call, const SparseMatrix& matrix) {
+    if (!operands_ || operands_->matrix != &matrix || operands_->columns != call.width()) {
+      operands_.emplace(bundle_.nest, matrix, call.compact());
+    }
+    return *operands_;
+  }
+
   void run(const KernelCall& call, const SparseMatrix& matrix, std::span<const std::byte> packed) {
     const bool some_columns = !call.columns.empty();
     const PanelSample sample(packed, matrix.nonzeros() * call.width(), most_products(call, matrix, effort_));
@@ -129,15 +158,14 @@ class KernelRun {
         progress_.reach(done_ + static_cast<std::uint64_t>(work * static_cast<double>(run) / static_cast<double>(all)));
       }
     };
-    const ProductCase compact = call.compact();
-    const Reference reference(bundle_.nest, matrix, draw_b(matrix.columns, compact, seed_of_b, matrix.element), compact);
-    const EmulatedProduct result = emulate_product({program_, bundle_.name, packed, matrix.rows}, call,
-                                                   TypedElements(matrix.element, reference.b()), options, some_columns);
+    const Operands& operands = operands_of(call, matrix);
+    const EmulatedProduct result = emulate_product(device_, {program_, bundle_.name, packed, matrix.rows}, call, operands.b,
+                                                   options, some_columns);
     for (const std::string& problem : result.problems) {
       report_.problems.push_back(fmt::format("{}: {}", print(call), problem));
     }
     const std::vector<bool> rows = some_columns ? sample.rows_of_one_task() : sample.covers_all() ? std::vector<bool>() : sample.rows();
-    report_.runs.push_back({call.product, reference.compare(result.c, rows), call.reason});
+    report_.runs.push_back({call.product, operands.reference.compare(result.c, rows), call.reason});
   }
 
   const BundleUnderTest& bundle_;
@@ -145,6 +173,8 @@ class KernelRun {
   VerificationReport& report_;
   StageProgress& progress_;
   HostProgram program_;
+  EmulatedDevice device_;
+  std::optional<Operands> operands_;  ///< those of the latest call
   std::uint64_t done_ = 0;
 };
 
@@ -174,7 +204,7 @@ VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const Spar
   }
   progress.begin("running the kernel on the emulated grid", all_work);
   kernel.refuse(matrix);
-  for (const KernelCall& call : calls) {
+  for (const KernelCall& call : by_width(calls)) {
     kernel.make(call, matrix, bundle.packed);
   }
   if (other) {

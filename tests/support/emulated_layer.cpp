@@ -64,7 +64,8 @@ JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const KernelC
   EmulationOptions options;
   options.shuffle_seed = order;
   const Reference reference(nest_, matrix, b, call.compact());
-  const EmulatedProduct result = emulate_product({program_, name_, {packed_.get(), packed_bytes_}, matrix.rows}, call,
+  EmulatedDevice device;
+  const EmulatedProduct result = emulate_product(device, {program_, name_, {packed_.get(), packed_bytes_}, matrix.rows}, call,
                                                  TypedElements(matrix.element, b), options);
   const Comparison comparison = reference.compare(result.c);
   return {comparison.error, tolerance_of(matrix) * comparison.cancellation,
