@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace esc {
@@ -28,54 +29,54 @@ class Calls {
 
   /// The product that the kernel was made for, and the same where nothing is aligned and all rows have gaps.
   void add_whole_products() {
-    add("tuned", {narrow(n_), n_, n_}, 1);
-    add("nothing is aligned", {narrow(n_), n_ + 3, n_ + 5, 1, 1}, 1);
+    add("tuned", {n_, n_, n_}, 1);
+    add("nothing is aligned", {n_, n_ + 3, n_ + 5, 1, 1}, 1);
     add("one column", {1, 2, 1}, 1);
     const std::int64_t beside = n_ > 7 ? n_ - 5 : n_ + 9;
-    add("fewer or more columns", {narrow(beside), beside, beside}, part);
+    add("fewer or more columns", {beside, beside, beside}, part);
   }
 
   /// Each condition of the tuned variant broken alone, by the least that leaves the call vectorised.
   void break_tuned() {
     const std::int64_t step = vector_;
     if (n_ > step) {
-      add("n alone is less", {narrow(n_ - step), n_, n_}, part);
+      add("n alone is less", {n_ - step, n_, n_}, part);
     }
-    add("n is more", {narrow(n_ + step), n_ + step, n_ + step}, part);
-    add("ldb alone is another", {narrow(n_), n_ + step, n_}, part);
-    add("ldc alone is another", {narrow(n_), n_, n_ + step}, part);
-    add("neither ldb nor ldc is n", {narrow(n_), n_ + 2 * step, n_ + step}, part);
+    add("n is more", {n_ + step, n_ + step, n_ + step}, part);
+    add("ldb alone is another", {n_, n_ + step, n_}, part);
+    add("ldc alone is another", {n_, n_, n_ + step}, part);
+    add("neither ldb nor ldc is n", {n_, n_ + 2 * step, n_ + step}, part);
     if (n_ > step) {
-      add("n is less", {narrow(n_ - step), n_ - step, n_ - step}, part);
+      add("n is less", {n_ - step, n_ - step, n_ - step}, part);
     }
   }
 
   /// Each condition of the vectorised variant broken alone, by one element and, if that is another, by half a vector.
   void break_vectors() {
     if (vector_ == 1) {
-      add("B alone begins elsewhere", {narrow(n_), n_, n_, 1, 0}, part);
-      add("C alone begins elsewhere", {narrow(n_), n_, n_, 0, 1}, part);
+      add("B alone begins elsewhere", {n_, n_, n_, 1, 0}, part);
+      add("C alone begins elsewhere", {n_, n_, n_, 0, 1}, part);
       return;
     }
     for (const std::int64_t by : {std::int64_t{1}, vector_ / 2}) {
       const int shift = static_cast<int>(by);
       if (n_ > by) {
-        add("n alone is not of whole vectors", {narrow(n_ - by), n_, n_}, part);
+        add("n alone is not of whole vectors", {n_ - by, n_, n_}, part);
       }
-      add("ldb alone is not of whole vectors", {narrow(n_), n_ + by, n_}, part);
-      add("ldc alone is not of whole vectors", {narrow(n_), n_, n_ + by}, part);
-      add("B alone is misaligned", {narrow(n_), n_, n_, shift, 0}, part);
-      add("C alone is misaligned", {narrow(n_), n_, n_, 0, shift}, part);
+      add("ldb alone is not of whole vectors", {n_, n_ + by, n_}, part);
+      add("ldc alone is not of whole vectors", {n_, n_, n_ + by}, part);
+      add("B alone is misaligned", {n_, n_, n_, shift, 0}, part);
+      add("C alone is misaligned", {n_, n_, n_, 0, shift}, part);
     }
-    add("B and C are misaligned differently", {narrow(n_), n_ + vector_, n_ + vector_, 1, 2}, part);
+    add("B and C are misaligned differently", {n_, n_ + vector_, n_ + vector_, 1, 2}, part);
   }
 
   /// Several tiles of columns, the last of them whole, in part, or with a single column.
   void cross_tiles() {
     const std::int64_t step = vector_;
-    add("tiles, the last in part", {narrow(2 * wide_ + step), 2 * wide_ + step, 2 * wide_ + step}, part);
-    add("tiles, the last of one column", {narrow(wide_ + 1), wide_ + 2, wide_ + 3}, part);
-    add("whole tiles", {narrow(2 * wide_), 2 * wide_, 2 * wide_}, part);
+    add("tiles, the last in part", {2 * wide_ + step, 2 * wide_ + step, 2 * wide_ + step}, part);
+    add("tiles, the last of one column", {wide_ + 1, wide_ + 2, wide_ + 3}, part);
+    add("whole tiles", {2 * wide_, 2 * wide_, 2 * wide_}, part);
   }
 
   /// More tiles than a grid has, so that there are two launches. Those at their ends are run.
@@ -85,40 +86,60 @@ class Calls {
     }
     const std::int64_t columns = (most_tiles + 1) * tile_ + vector_;
     const std::vector<ColumnRange> ends{{0, tile_}, {(most_tiles - 1) * tile_, 2 * tile_ + vector_}};
-    add("more tiles than a grid has", {narrow(columns), columns, columns}, part);
-    calls_.back().columns = ends;
+    add("more tiles than a grid has", {columns, columns, columns}, part, ends);
   }
 
   /// Rows so far apart that an element's index does not fit into 32 bits, in each of the two variants.
   void spread_rows(std::int64_t rows, std::int64_t columns) {
     if (columns > 1) {
-      add("elements of B beyond 2^32", {narrow(n_), std::max(far_apart(columns, vector_), n_), n_}, part);
+      add("elements of B beyond 2^32", {n_, std::max(far_apart(columns, vector_), n_), n_}, part);
     }
     if (rows > 1) {
-      add("elements of C beyond 2^32", {narrow(n_), n_, std::max(far_apart(rows, vector_), n_)}, part);
+      add("elements of C beyond 2^32", {n_, n_, std::max(far_apart(rows, vector_), n_)}, part);
     }
     if (columns > 1 && rows > 1 && vector_ > 1) {
       add("elements of B and C beyond 2^32, unaligned",
-          {narrow(n_), std::max(far_apart(columns, vector_), n_) + 1, std::max(far_apart(rows, vector_), n_) + 1, 1, 1}, part);
+          {n_, std::max(far_apart(columns, vector_), n_) + 1, std::max(far_apart(rows, vector_), n_) + 1, 1, 1}, part);
     }
   }
 
   /// The product that the kernel was made for in other circumstances.
   void change_circumstances(bool programmatic) {
-    calls_.push_back({.product = {narrow(n_), n_, n_}, .reason = "packed is aligned to 16 bytes only", .share = part, .shift_packed = 16});
-    calls_.push_back({.product = {narrow(n_), n_, n_}, .reason = "on the default stream", .share = part, .default_stream = true});
+    KernelCall call = calls_.front();
+    call.share = part;
+    const KernelCall usual = call;
+    call.reason = "packed is aligned to 16 bytes only";
+    call.shift_packed = 16;
+    calls_.push_back(std::exchange(call, usual));
+    call.reason = "on the default stream";
+    call.default_stream = true;
+    calls_.push_back(std::exchange(call, usual));
     if (programmatic) {
-      calls_.push_back({.product = {narrow(n_), n_, n_}, .reason = "before compute capability 9.0", .share = part, .compute_major = 8});
+      call.reason = "before compute capability 9.0";
+      call.compute_major = 8;
+      calls_.push_back(call);
     }
   }
 
  private:
-  static std::int32_t narrow(std::int64_t columns) { return static_cast<std::int32_t>(columns); }
+  /// As ProductCase has it, of any size.
+  struct Sizes {
+    std::int64_t n = 1;
+    std::int64_t ldb = 1;
+    std::int64_t ldc = 1;
+    int shift_b = 0;
+    int shift_c = 0;
+  };
 
-  void add(std::string reason, const ProductCase& product, double share) {
+  /// Leaves out what is there already, and an n that the C interface cannot take.
+  void add(std::string reason, const Sizes& sizes, double share, std::vector<ColumnRange> columns = {}) {
+    if (sizes.n > std::numeric_limits<std::int32_t>::max()) {
+      return;
+    }
+    const ProductCase product{static_cast<std::int32_t>(sizes.n), sizes.ldb, sizes.ldc, sizes.shift_b, sizes.shift_c};
     const bool known = std::ranges::any_of(calls_, [&](const KernelCall& call) { return call.product == product; });
     if (!known) {
-      calls_.push_back({.product = product, .reason = std::move(reason), .share = share});
+      calls_.push_back({.product = product, .reason = std::move(reason), .share = share, .columns = std::move(columns)});
     }
   }
 

@@ -19,7 +19,7 @@ struct ColumnRange {
 /// One call of a kernel's C function by which the kernel is judged, in the circumstances of deployments.
 struct KernelCall {
   ProductCase product;
-  std::string reason;  ///< what it is made for: "tuned", "ldb alone is another"
+  std::string reason = {};  ///< what it is made for: "tuned", "ldb alone is another"
   /// The part of the work of a whole product that the call is worth.
   double share = 1;
   std::vector<ColumnRange> columns = {};  ///< those that are computed and compared, ascending; all where it is empty

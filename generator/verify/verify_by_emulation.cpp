@@ -107,8 +107,8 @@ class KernelRun {
   /// Makes a call with a matrix and its packed form, and compares.
   void make(const KernelCall& call, const SparseMatrix& matrix, std::span<const std::byte> packed) {
     if (dense_bytes(matrix, call) > most_dense_bytes) {
-      report_.skipped.push_back(
-          fmt::format("{} was not run: B and C would take {} GiB", print(call), dense_bytes(matrix, call) >> 30));
+      too_large_.push_back(&call);
+      most_bytes_ = std::max(most_bytes_, dense_bytes(matrix, call));
       return;
     }
     try {
@@ -118,6 +118,16 @@ class KernelRun {
     }
     done_ += work_of(call, matrix, effort_);
     progress_.reach(done_);
+  }
+
+  /// Says which calls have not been made.
+  void say_what_is_left_out() {
+    if (!too_large_.empty()) {
+      const std::string others =
+          too_large_.size() == 1 ? " was" : fmt::format(" and {} calls like it were", too_large_.size() - 1);
+      report_.skipped.push_back(fmt::format("{}{} not run: B and C would take {} GiB", print(*too_large_.front()), others,
+                                            most_bytes_ >> 30));
+    }
   }
 
  private:
@@ -176,6 +186,8 @@ class KernelRun {
   EmulatedDevice device_;
   std::optional<Operands> operands_;  ///< those of the latest call
   std::uint64_t done_ = 0;
+  std::vector<const KernelCall*> too_large_;
+  std::int64_t most_bytes_ = 0;
 };
 
 }  // namespace
@@ -194,7 +206,7 @@ VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const Spar
 
   progress.begin("compiling the kernel for the emulated grid");
   KernelRun kernel(bundle, effort, report, progress);
-  const std::vector<KernelCall> calls = kernel_calls(bundle.dispatch, matrix.rows, matrix.columns);
+  const std::vector<KernelCall> calls = by_width(kernel_calls(bundle.dispatch, matrix.rows, matrix.columns));
   KernelCall with_other_values = calls.front();
   with_other_values.reason = other_values_reason;
   with_other_values.share = part_of_a_product;
@@ -204,12 +216,13 @@ VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const Spar
   }
   progress.begin("running the kernel on the emulated grid", all_work);
   kernel.refuse(matrix);
-  for (const KernelCall& call : by_width(calls)) {
+  for (const KernelCall& call : calls) {
     kernel.make(call, matrix, bundle.packed);
   }
   if (other) {
     kernel.make(with_other_values, other->matrix, other->packed);
   }
+  kernel.say_what_is_left_out();
   return report;
 }
 

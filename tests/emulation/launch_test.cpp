@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -216,6 +217,92 @@ extern "C" int run(float* y) { return launch(scale<96>, 1, 1, 0, y); }
   EXPECT_EQ(program.variables()[0].name, "table");
   EXPECT_EQ(program.variables()[0].bytes, 12u);
   EXPECT_EQ(program.variables()[0].kind, GlobalKind::constant);
+}
+
+/// A launch that may begin before the kernel in front has ended, with a wait in the kernel or without, and a fill.
+struct Overlap {
+  HostProgram program = compile(R"(
+template <bool waits>
+__global__ void copy(const float* packed, const float* b, float* c) {
+  const float a = packed[threadIdx.x];
+  if (waits) {
+    cudaGridDependencySynchronize();
+  }
+  c[threadIdx.x] = a * b[threadIdx.x];
+}
+extern "C" int start(const float* packed, const float* b, float* c, int waits, int programmatic, cudaStream_t stream) {
+  cudaLaunchAttribute overlap = {};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = programmatic;
+  cudaLaunchConfig_t config = {};
+  config.blockDim = dim3(32);
+  config.stream = stream;
+  config.attrs = &overlap;
+  config.numAttrs = 1;
+  return cudaLaunchKernelEx(&config, waits ? copy<true> : copy<false>, packed, b, c);
+}
+extern "C" int fill(float* c, cudaStream_t stream) { return cudaMemsetAsync(c, 0, 4, stream); }
+)");
+  EmulatedDevice device;
+  std::vector<float> packed = std::vector<float>(32, 2.0F);
+  std::vector<float> b = std::vector<float>(32, 3.0F);
+  std::vector<float> c = std::vector<float>(32);
+
+  explicit Overlap(EmulationOptions options = {}) : device(std::move(options)) {
+    device.add_buffer("packed", std::span(packed), BufferUse::input());
+    device.add_buffer("B", std::span(b), BufferUse::input().shared_with_predecessor());
+    device.add_buffer("C", std::span(c), BufferUse::output().shared_with_predecessor());
+  }
+
+  int start(bool waits, bool programmatic, void* stream = nullptr) {
+    return device
+        .call<int(const float*, const float*, float*, int, int, void*)>(program, "start", packed.data(), b.data(), c.data(),
+                                                                        waits, programmatic, stream)
+        .value_or(-1);
+  }
+};
+
+TEST(ProgrammaticLaunch, TouchesNothingOfThePredecessorBeforeItsWait) {
+  Overlap without_wait;
+  without_wait.start(false, true);
+  EXPECT_THAT(without_wait.device.describe_faults(), HasSubstr("before the wait"));
+  EXPECT_THAT(without_wait.device.describe_faults(), HasSubstr("buffer 'B'"));
+
+  Overlap with_wait;
+  EXPECT_EQ(with_wait.start(true, true), 0);
+  EXPECT_EQ(with_wait.device.describe_faults(), "");
+  EXPECT_EQ(with_wait.c.front(), 6.0F);
+}
+
+TEST(ProgrammaticLaunch, NeedsNoWaitWhereItIsNone) {
+  Overlap plain;
+  EXPECT_EQ(plain.start(false, false), 0);
+  EXPECT_EQ(plain.device.describe_faults(), "");
+}
+
+TEST(ProgrammaticLaunch, IsRefusedBeforeComputeCapability9) {
+  EmulationOptions options;
+  options.properties.compute_major = 8;
+  Overlap early(options);
+  EXPECT_NE(early.start(true, true), 0);
+  EXPECT_EQ(early.start(true, false), 0);
+}
+
+TEST(Stream, IsTheCallersForLaunchesAndFills) {
+  int stream = 0;
+  EmulationOptions options;
+  options.stream = &stream;
+  Overlap right(options);
+  EXPECT_EQ(right.start(true, true, &stream), 0);
+  EXPECT_EQ((right.device.call<int(float*, void*)>(right.program, "fill", right.c.data(), static_cast<void*>(&stream))), 0);
+  EXPECT_EQ(right.device.describe_faults(), "");
+
+  Overlap launches(options);
+  launches.start(true, true, nullptr);
+  EXPECT_THAT(launches.device.describe_faults(), HasSubstr("launch on another stream than the caller's"));
+  Overlap fills(options);
+  fills.device.call<int(float*, void*)>(fills.program, "fill", fills.c.data(), nullptr);
+  EXPECT_THAT(fills.device.describe_faults(), HasSubstr("fill on another stream than the caller's"));
 }
 
 }  // namespace
