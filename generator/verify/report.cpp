@@ -9,9 +9,13 @@
 namespace esc {
 
 bool VerificationReport::passed() const {
-  return problems.empty() && !runs.empty() &&
-         std::all_of(runs.begin(), runs.end(),
-                     [this](const VerificationRun& run) { return run.comparison.passes(tolerance); });
+  return !runs.empty() && !failed();
+}
+
+bool VerificationReport::failed() const {
+  return !problems.empty() || std::any_of(runs.begin(), runs.end(), [this](const VerificationRun& run) {
+    return !run.comparison.passes(tolerance);
+  });
 }
 
 const VerificationRun& VerificationReport::worst_run() const {

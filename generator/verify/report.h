@@ -25,6 +25,8 @@ struct VerificationReport {
   std::vector<std::string> skipped = {};   ///< what was left out, each with its reason
 
   bool passed() const;
+  /// Whether something is wrong so far.
+  bool failed() const;
   /// The run that comes nearest to its tolerance, or exceeds it most. Throws Defect for a report without runs.
   const VerificationRun& worst_run() const;
   /// What the error of a run may be.

@@ -30,12 +30,13 @@ struct EmulationEffort {
   std::int64_t most_products = 0;
   std::int64_t most_packed_nonzeros = 0;
   std::int64_t most_dense_elements = 0;
+  bool whole_report = true;  ///< otherwise it ends with the first thing that is wrong
 };
 
 /// What `generate` spends: about a second.
-inline constexpr EmulationEffort sample_effort{8'000'000, 8'000'000, 1 << 20};
+inline constexpr EmulationEffort sample_effort{8'000'000, 8'000'000, 1 << 20, true};
 /// What `verify` spends: up to some minutes for a large layer.
-inline constexpr EmulationEffort thorough_effort{200'000'000, 1 << 30, 64 << 20};
+inline constexpr EmulationEffort thorough_effort{200'000'000, 1 << 30, 64 << 20, true};
 
 /// Runs the very texts of the bundle on the host: the transformer must write the bytes of the packed file, and the kernel,
 /// on an emulated grid that checks every access, must agree with what the nest says in double. Throws UserError only when the texts

@@ -106,6 +106,9 @@ class KernelRun {
 
   /// Makes a call with a matrix and its packed form, and compares.
   void make(const KernelCall& call, const SparseMatrix& matrix, std::span<const std::byte> packed) {
+    if (report_.failed() && !effort_.whole_report) {
+      return;
+    }
     if (dense_bytes(matrix, call) > most_dense_bytes) {
       too_large_.push_back(&call);
       most_bytes_ = std::max(most_bytes_, dense_bytes(matrix, call));
@@ -204,6 +207,9 @@ VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const Spar
                                          effort.most_packed_nonzeros));
   }
 
+  if (report.failed() && !effort.whole_report) {
+    return report;
+  }
   progress.begin("compiling the kernel for the emulated grid");
   KernelRun kernel(bundle, effort, report, progress);
   const std::vector<KernelCall> calls = by_width(kernel_calls(bundle.dispatch, matrix.rows, matrix.columns));

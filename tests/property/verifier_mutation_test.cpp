@@ -1,0 +1,214 @@
+// What `escgen verify` is worth: bundles with one fault each in the text of their kernel, launcher or transformer, of all families. Each
+// must be found wrong, unless it does what it did before.
+//
+//   ESC_SWEEP=full build/release/bin/verifier_mutation_test      all faults; ESC_MUTANTS=500 so many of them, else a fixed sample
+//
+// Prints the share caught by kind and by text, and the survivors. Those that do the same as the text that they stand for are listed, with the reason, in
+// equivalent_mutants.txt.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "generator/emit/generate.h"
+#include "generator/frontend/format_source.h"
+#include "generator/matrix/matrix_reader.h"
+#include "generator/schedule/schedule_choice.h"
+#include "generator/support/error.h"
+#include "generator/support/file.h"
+#include "generator/support/temporary_folder.h"
+#include "generator/verify/verify.h"
+#include "tests/support/awkward_shapes.h"
+#include "tests/support/forked_jobs.h"
+#include "tests/support/text_mutants.h"
+
+namespace esc {
+namespace {
+
+namespace fs = std::filesystem;
+using tests::JobEnd;
+using tests::TextMutant;
+
+/// A bundle that is made faulty.
+struct Subject {
+  std::string name;
+  std::int64_t bcol;
+  ScalarType element;
+  std::string schedule;
+};
+
+/// All families, element types, variants of their kernels, and a script that is of none.
+std::vector<Subject> subjects() {
+  return {
+      {"panel", 36, ScalarType::f32, "panel:ufi=2,columns=32,vector=4,groups=4,warps=2,panels=2,ufk=4,stage=off,pdl=on"},
+      {"staged", 36, ScalarType::f32, "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=8,stage=on,pdl=off"},
+      {"doubles", 8, ScalarType::f64, "panel:ufi=2,columns=8,vector=2,groups=4,warps=2,panels=4,ufk=4,stage=on,pdl=on"},
+      {"rows", 12, ScalarType::f32, "rows:columns=8,vector=2,unroll=2,task=8,light=2,warps=2,pdl=on"},
+      {"compacted", 64, ScalarType::f32, "atomic:ufi=3,ufk=2,warptile=2,threads=64"},
+      {"patterns", 33, ScalarType::f64, "atomic:ufi=2,ufk=3,warptile=1,threads=32,compaction=off"},
+      {"script", 36, ScalarType::f32,
+       "unroll(i, 6); enumerate(); merge(); own(i, panels=4, warp=1); tile(j, columns=32, vector=2); split(k, warps=1, groups=2); "
+       "accumulate(); shuffle(); transform(A, regions); vectorize(j); batch(k, 8)"},
+  };
+}
+
+void write_subject(const Subject& subject, const fs::path& folder) {
+  const SparseMatrix matrix = read_matrix(AWKWARD_MATRIX, {.element = subject.element});
+  const GeneratedLayer layer = generate_layer(matrix, spmm_nest(subject.element),
+                                              {.name = subject.name,
+                                               .source_file = "awkward.mtx",
+                                               .bcol = subject.bcol,
+                                               .architectures = {90},
+                                               .choice = parse_choice(subject.schedule, "user")});
+  write_bundle(make_bundle(layer, [](const std::string& file, const std::string& text) { return format_source(text, file); }), folder,
+               false);
+}
+
+/// One of the texts of a subject with a fault.
+struct Trial {
+  const Subject* subject;
+  bool in_kernel;
+  TextMutant mutant;
+
+  std::string text_name() const { return in_kernel ? "kernel" : "transformer"; }
+};
+
+enum Verdict : int { caught = 10, survived = 11, does_not_compile = 12 };
+
+/// In a process of its own, as the text may do anything.
+int verdict_on(const Trial& trial, const fs::path& folder) {
+  LoadedBundle bundle = load_bundle(folder / trial.subject->name);
+  (trial.in_kernel ? bundle.kernel_text : bundle.transformer_text) = trial.mutant.text;
+  EmulationEffort effort = thorough_effort;
+  effort.whole_report = false;
+  try {
+    return verify_by_emulation(bundle.under_test(spmm_nest(trial.subject->element)), bundle.matrix, effort).passed() ? survived : caught;
+  } catch (const UserError&) {
+    return does_not_compile;
+  }
+}
+
+/// Faults that change nothing, by text, line and faulty line, each with the reason.
+class Equivalents {
+ public:
+  explicit Equivalents(const std::string& file) {
+    std::ifstream stream(file);
+    std::string reason;
+    for (std::string line; std::getline(stream, line);) {
+      if (line.starts_with("because ")) {
+        reason = line;
+      } else if (!line.empty() && !line.starts_with("#")) {
+        EXPECT_FALSE(reason.empty()) << line;
+        known_.insert(line);
+      }
+    }
+  }
+  bool has(const Trial& trial) const { return known_.contains(entry(trial)); }
+  static std::string entry(const Trial& trial) {
+    return fmt::format("{}: {} ==> {}", trial.text_name(), trial.mutant.line, trial.mutant.faulty);
+  }
+
+ private:
+  std::set<std::string> known_;
+};
+
+/// How many of them are verified: all in a whole run.
+std::size_t sample_size(std::size_t all) {
+  constexpr std::size_t ordinary = 64;
+  const char* const wanted = std::getenv("ESC_MUTANTS");
+  return wanted != nullptr ? static_cast<std::size_t>(std::stoull(wanted)) : tests::full_sweep() ? all : ordinary;
+}
+
+struct Tally {
+  int caught = 0;
+  int survived = 0;
+  int equivalent = 0;
+  int not_compiled = 0;
+
+  double share() const { return caught + survived == 0 ? 1 : static_cast<double>(caught) / (caught + survived); }
+};
+
+void print_tallies(const std::map<std::string, Tally>& tallies) {
+  std::cout << fmt::format("{:<26}{:>8}{:>10}{:>12}{:>14}{:>8}\n", "", "caught", "survived", "equivalent", "not compiled", "share");
+  for (const auto& [name, tally] : tallies) {
+    std::cout << fmt::format("{:<26}{:>8}{:>10}{:>12}{:>14}{:>8.3f}\n", name, tally.caught, tally.survived, tally.equivalent,
+                             tally.not_compiled, tally.share());
+  }
+}
+
+TEST(Verifier, FindsSingleFaultsInTheTextsOfABundle) {
+  const TemporaryFolder folder;
+  const std::vector<Subject> all_subjects = subjects();
+  // In children, for threads that packing starts here would be missing in those that verify.
+  tests::run_forked(
+      all_subjects.size(), std::chrono::seconds(60),
+      [&](std::size_t number) {
+        write_subject(all_subjects[number], folder.path());
+        const LoadedBundle bundle = load_bundle(folder.path() / all_subjects[number].name);
+        return verify_by_emulation(bundle.under_test(spmm_nest(all_subjects[number].element)), bundle.matrix, thorough_effort).passed() ? 0 : 1;
+      },
+      [&](std::size_t number, const JobEnd& end) {
+        ASSERT_EQ(end.how, JobEnd::How::returned) << all_subjects[number].name;
+        ASSERT_EQ(end.status, 0) << all_subjects[number].name;
+      });
+
+  std::vector<Trial> trials;
+  std::set<std::string> seen;  // texts that several bundles have in common count once
+  for (const Subject& subject : all_subjects) {
+    for (const bool in_kernel : {true, false}) {
+      const fs::path file = folder.path() / subject.name / (subject.name + (in_kernel ? ".cu" : "_transformer.cpp"));
+      for (TextMutant& mutant : tests::text_mutants(read_file(file))) {
+        Trial trial{&subject, in_kernel, std::move(mutant)};
+        if (in_kernel || seen.insert(Equivalents::entry(trial)).second) {
+          trials.push_back(std::move(trial));
+        }
+      }
+    }
+  }
+  const std::size_t all = trials.size();
+  std::ranges::shuffle(trials, std::mt19937_64(20));
+  trials.resize(std::min(all, sample_size(all)));
+  std::cout << fmt::format("{} of {} faults\n", trials.size(), all);
+
+  const Equivalents equivalents(EQUIVALENT_MUTANTS);
+  std::map<std::string, Tally> tallies;
+  std::vector<std::string> survivors;
+  tests::run_forked(
+      trials.size(), std::chrono::seconds(20), [&](std::size_t number) { return verdict_on(trials[number], folder.path()); },
+      [&](std::size_t number, const JobEnd& end) {
+        const Trial& trial = trials[number];
+        const bool returned = end.how == JobEnd::How::returned;
+        for (const std::string& group : {std::string("all"), trial.text_name() + " of " + trial.subject->name, trial.mutant.kind}) {
+          Tally& tally = tallies[group];
+          if (returned && end.status == does_not_compile) {
+            ++tally.not_compiled;
+          } else if (!returned || end.status != survived) {
+            ++tally.caught;
+          } else {
+            ++(equivalents.has(trial) ? tally.equivalent : tally.survived);
+          }
+        }
+        if (returned && end.status == survived && !equivalents.has(trial)) {
+          survivors.push_back(fmt::format("{:<12}{}", trial.subject->name, Equivalents::entry(trial)));
+        }
+      });
+  print_tallies(tallies);
+  std::ranges::sort(survivors);
+  for (const std::string& survivor : survivors) {
+    std::cout << "survived  " << survivor << "\n";
+  }
+  EXPECT_GE(tallies["all"].share(), 0.95);
+}
+
+}  // namespace
+}  // namespace esc

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace esc::tests {
+
+/// A text with one fault, and what tells the fault apart from others wherever its line stands.
+struct TextMutant {
+  std::string kind;    ///< "operator", "constant", "dropped statement", ...
+  std::string line;    ///< the lines of the fault as they were, blanks run together
+  std::string faulty;  ///< the same with the fault
+  std::string text;    ///< whole
+};
+
+/// All single faults of these kinds in a text of C++: operators exchanged, integer constants one more, one less, zero, doubled;
+/// statements left out; guards that always or never hold; an else left out; two neighbouring arguments of a call exchanged; an
+/// identifier in place of another of the same type that is in scope. Not all of them compile. Directives of the preprocessor
+/// and comments stay.
+std::vector<TextMutant> text_mutants(const std::string& text);
+
+}  // namespace esc::tests
