@@ -12,7 +12,8 @@ namespace esc {
 /// that many elements. It is tuned when, beyond that, n and both leading dimensions are `tuned_columns`, and one launch takes it.
 struct Dispatch {
   std::int64_t tuned_columns = 1;  ///< bCol
-  std::int64_t vector_width = 1;   ///< 1 where there is no vectorised variant, or no condition for it
+  bool has_vectors = false;        ///< whether there is a vectorised variant
+  std::int64_t vector_width = 1;   ///< columns that it moves at once; 1 where there is none
   std::int64_t tile_columns = 0;   ///< of a block, where the grid's y goes over tiles of columns; else 0
   bool programmatic = false;       ///< launches may begin before the kernel in front has ended
 };

@@ -22,7 +22,8 @@ enum Error : int {
   kInvalidDevice = 101,
   kLaunchOutOfResources = 701,
   kLaunchFailure = 719,
-  kNotSupported = 801
+  kNotSupported = 801,
+  kUnknown = 999
 };
 
 constexpr int kMaxDynamicSharedAttribute = 8;
@@ -156,6 +157,9 @@ int guarded(const char* name, const Function& function) {
   machine.stop_with(std::move(error));
 }
 
+/// Whether this call is the one that is to fail.
+bool must_fail(Machine& machine) { return machine.options().failing_call == machine.fallible_calls++; }
+
 /// On a stream that is not the caller's nothing is in order with what the caller has there.
 void check_stream(Machine& machine, const void* stream, const char* what) {
   if (machine.options().stream && *machine.options().stream != stream) {
@@ -168,6 +172,9 @@ void check_stream(Machine& machine, const void* stream, const char* what) {
 int launch(const LaunchConfig* config, const void* kernel_address, void (*enter)(const void*, void**),
            void** arguments) {
   return guarded("cudaLaunchKernelEx", [&](Machine& machine) -> int {
+    if (must_fail(machine)) {
+      return kUnknown;
+    }
     const ProgramKernel* kernel = find_kernel(machine, kernel_address);
     if (const int error = check_launch(machine, config, kernel); error != kSuccess) {
       return error;
@@ -198,6 +205,10 @@ int set_function_attribute(const void* kernel_address, int attribute, int value)
 
 int get_function_attributes(FunctionAttributes* attributes, const void* kernel_address) {
   return guarded("cudaFuncGetAttributes", [&](Machine& machine) -> int {
+    if (must_fail(machine)) {
+      return kUnknown;
+    }
+    ++machine.counters().prepared;
     const ProgramKernel* kernel = find_kernel(machine, kernel_address);
     if (kernel == nullptr) {
       return kInvalidDeviceFunction;
@@ -225,6 +236,9 @@ int get_function_attributes(FunctionAttributes* attributes, const void* kernel_a
 /// fail some time later, or not at all.
 int fill(Machine& machine, std::uint64_t base, std::uint64_t pitch, int value, std::uint64_t width,
          std::uint64_t height) {
+  if (must_fail(machine)) {
+    return kUnknown;
+  }
   ++machine.counters().fills;
   if (width == 0 || height == 0) {
     return kSuccess;

@@ -44,6 +44,7 @@ struct EmulationFault {
 struct EmulationCounters {
   std::uint64_t launches = 0;
   std::uint64_t fills = 0;
+  std::uint64_t prepared = 0;  ///< questions for a kernel's attributes
   std::uint64_t blocks = 0;
   std::uint64_t threads = 0;
   std::uint64_t accesses = 0;

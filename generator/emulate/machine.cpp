@@ -42,6 +42,10 @@ bool Machine::run_host(const HostProgram& program, const std::function<void()>& 
   return host_finished_;
 }
 
+LaunchInfo Machine::info_of(const Launch& launch) {
+  return {launch.kernel->facts.name, launch.grid, launch.block, launch.dynamic_shared, counters().launches, launch.programmatic};
+}
+
 /// The blocks to run in their order; nothing where it is simply all of them.
 std::optional<std::vector<std::uint64_t>> Machine::choose_blocks(const Launch& launch) {
   if (!options().select_blocks && !options().shuffle_seed) {
@@ -49,8 +53,7 @@ std::optional<std::vector<std::uint64_t>> Machine::choose_blocks(const Launch& l
   }
   std::vector<std::uint64_t> blocks;
   if (options().select_blocks) {
-    blocks = options().select_blocks(
-        {launch.kernel->facts.name, launch.grid, launch.block, launch.dynamic_shared, counters().launches});
+    blocks = options().select_blocks(info_of(launch));
     std::erase_if(blocks, [&](std::uint64_t block) { return block >= launch.grid.volume(); });
   } else {
     blocks.resize(launch.grid.volume());
@@ -70,6 +73,9 @@ bool Machine::run_launch(const Launch& launch) {
     return false;
   }
   const Registers saved = registers();
+  if (options().before_launch) {
+    options().before_launch(info_of(launch));
+  }
   const std::optional<std::vector<std::uint64_t>> blocks = choose_blocks(launch);
   begin_launch(launch);
   registers().grid_extent = launch.grid;

@@ -31,9 +31,11 @@ class Machine : public AccessJudge {
 
   /// State of the CUDA runtime: the latest error, and limits raised per kernel (by address).
   int last_error = 0;
+  std::uint64_t fallible_calls = 0;  ///< that may be told to fail, so far
   std::map<std::uint64_t, int> dynamic_shared_limits;
 
  private:
+  LaunchInfo info_of(const Launch& launch);
   std::optional<std::vector<std::uint64_t>> choose_blocks(const Launch& launch);
 
   BlockRunner runner_;

@@ -19,6 +19,7 @@ struct LaunchInfo {
   Dim3 block;
   std::uint64_t dynamic_shared = 0;
   std::uint64_t ordinal = 0;  ///< of this launch among all of the device, from 0
+  bool programmatic = false;  ///< may begin before the kernel in front has ended
 };
 
 /// What cudaDeviceGetAttribute answers.
@@ -46,6 +47,10 @@ struct EmulationOptions {
   bool returned_threads_may_miss_barriers = true;
   /// The blocks of a launch to run, as linear indices (x fastest); all of them where it is not set.
   std::function<std::vector<std::uint64_t>(const LaunchInfo&)> select_blocks;
+  /// Told of each launch before it runs.
+  std::function<void(const LaunchInfo&)> before_launch;
+  /// Of the launches, fills and questions for a kernel's attributes that host code makes, the one with this number, from 0, fails.
+  std::optional<std::uint64_t> failing_call;
   /// The files that host code finds, by path, instead of those of this machine.
   std::map<std::string, std::vector<std::byte>> files = {};
   /// Told behind each block of a kernel how many of its launch have run, of how many.

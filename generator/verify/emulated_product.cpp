@@ -94,6 +94,9 @@ class PlacedBytes {
   std::size_t size_ = 0;
 };
 
+/// Before, no launch may begin before the one in front has ended.
+constexpr int first_programmatic_major = 9;
+
 void take_faults(const EmulatedDevice& device, std::vector<std::string>& problems) {
   for (const EmulationFault& fault : device.faults()) {
     problems.push_back(fault.message);
@@ -129,6 +132,16 @@ EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& k
   EmulationOptions circumstances = options;
   circumstances.stream = stream;
   circumstances.properties.compute_major = call.compute_major;
+  const bool overlaps = kernel.dispatch.programmatic && call.compute_major >= first_programmatic_major;
+  const std::string expected = call.expected_kernel(kernel.name, kernel.dispatch);
+  circumstances.before_launch = [&](const LaunchInfo& launch) {
+    if (!launch.kernel.ends_with("_zero_rows") && !launch.kernel.ends_with("::" + expected)) {
+      result.problems.push_back(fmt::format("{} is launched, not {}", launch.kernel, expected));
+    }
+    if (launch.programmatic != overlaps) {
+      result.problems.push_back(fmt::format("{} is launched {} the leave to begin early", launch.kernel, overlaps ? "without" : "with"));
+    }
+  };
   device.set_options(std::move(circumstances));
   const RegisteredBuffer in_b(device, "B", placed_b.data(), placed_b.bytes(), BufferUse::input().shared_with_predecessor());
   const RegisteredBuffer out_c(device, "C", placed_c.data(), placed_c.bytes(),
@@ -163,8 +176,8 @@ EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& k
   return result;
 }
 
-std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns,
-                                          std::int64_t bcol, bool has_nonzeros) {
+std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns, bool has_nonzeros) {
+  const std::int64_t bcol = kernel.dispatch.tuned_columns;
   std::vector<std::string> problems;
   const PlacedMatrix b(columns, bcol, bcol, 0, element);
   const PlacedMatrix c(kernel.rows, bcol, bcol, 0, element);
@@ -188,6 +201,50 @@ std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarT
     }
   }
   take_faults(device, problems);
+  return problems;
+}
+
+std::vector<std::string> emulate_failures(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns,
+                                          const std::vector<KernelCall>& calls) {
+  constexpr int unknown_error = 999;
+  std::vector<std::string> problems;
+  const PlacedBytes packed(kernel.packed, 0);
+  const auto try_failures = [&](const std::string& what, auto call) {
+    // The first that is not reached succeeds, as all do.
+    for (std::uint64_t failing = 0, reached = 1; failing < reached; ++failing) {
+      EmulationOptions options;
+      options.failing_call = failing;
+      options.select_blocks = [](const LaunchInfo&) { return std::vector<std::uint64_t>(); };
+      EmulatedDevice device(options);
+      const int status = call(device).value_or(stopped_by_fault);
+      const EmulationCounters& counters = device.counters();
+      const std::uint64_t done = counters.launches + counters.fills + counters.prepared;
+      if (done == failing && status == unknown_error) {
+        reached = failing + 2;
+      } else if (status != 0 || done > failing) {
+        problems.push_back(fmt::format("{} returns {} after {} CUDA functions of which number {} has failed", what, status, done, failing));
+      }
+      take_faults(device, problems);
+    }
+  };
+  try_failures("preparing", [&](EmulatedDevice& device) { return device.call<int()>(kernel.program, kernel.name + "_prepare"); });
+  for (const KernelCall& one : calls) {
+    const ProductCase& product = one.product;
+    const PlacedMatrix b(columns, product.n, product.ldb, 0, element);
+    const PlacedMatrix c(kernel.rows, product.n, product.ldc, 0, element);
+    try_failures(print(one), [&](EmulatedDevice& device) {
+      device.add_buffer("C", c.data(), c.bytes(), BufferUse::update());
+      return device.call<Spmm>(kernel.program, kernel.name + "_spmm", static_cast<const void*>(packed.span().data()),
+                               static_cast<const void*>(b.data()), product.ldb, static_cast<void*>(c.data()), product.ldc, product.n,
+                               nullptr);
+    });
+  }
+  EmulatedDevice device;
+  device.call<int()>(kernel.program, kernel.name + "_prepare");
+  if (device.counters().prepared != kernel.program.kernels().size()) {
+    problems.push_back(fmt::format("{} of {} kernels are asked for when they are prepared", device.counters().prepared,
+                                   kernel.program.kernels().size()));
+  }
   return problems;
 }
 

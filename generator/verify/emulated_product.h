@@ -18,6 +18,7 @@ struct KernelToEmulate {
   const std::string& name;
   std::span<const std::byte> packed;
   std::int64_t rows = 0;
+  Dispatch dispatch = {};
 };
 
 /// C as the kernel leaves it, and what went wrong on the way: kernels that cannot be prepared, faults, a failed launch, elements
@@ -37,7 +38,11 @@ EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& k
 
 /// Makes calls that the C interface forbids, each argument wrong alone, and says which are not refused as it promises, or
 /// launch or write something all the same. `columns` are A's.
-std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns,
-                                          std::int64_t bcol, bool has_nonzeros);
+std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns, bool has_nonzeros);
+
+/// Prepares the kernel and makes the calls, nothing of whose launches runs, on devices where one of the CUDA functions that may fail fails, each in
+/// turn, and says where that error is not returned at once. Says also whether all kernels are asked for when they are prepared.
+std::vector<std::string> emulate_failures(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns,
+                                          const std::vector<KernelCall>& calls);
 
 }  // namespace esc

@@ -42,6 +42,10 @@ class Calls {
     if (n_ > step) {
       add("n alone is less", {n_ - step, n_, n_}, part);
     }
+    // Where the tiles end with that n, those that the tuned variant would have too many do not show.
+    if (tile_ > step && (n_ - step) % tile_ == 0 && n_ > 2 * step) {
+      add("n alone is less, within a tile", {n_ - 2 * step, n_, n_}, part);
+    }
     add("n is more", {n_ + step, n_ + step, n_ + step}, part);
     add("ldb alone is another", {n_, n_ + step, n_}, part);
     add("ldc alone is another", {n_, n_, n_ + step}, part);
@@ -162,6 +166,16 @@ std::int64_t KernelCall::width() const {
     sum += range.count;
   }
   return sum;
+}
+
+std::string KernelCall::expected_kernel(const std::string& name, const Dispatch& dispatch) const {
+  const std::int64_t width = dispatch.vector_width;
+  const bool vectors = product.n % width == 0 && product.ldb % width == 0 && product.ldc % width == 0 &&
+                       product.shift_b % width == 0 && product.shift_c % width == 0;
+  const bool tuned = vectors && product.n == dispatch.tuned_columns && product.ldb == dispatch.tuned_columns &&
+                     product.ldc == dispatch.tuned_columns &&
+                     (dispatch.tile_columns == 0 || dispatch.tuned_columns <= most_tiles * dispatch.tile_columns);
+  return dispatch.has_vectors ? fmt::format("{}_kernel<{}, {}>", name, tuned, vectors) : fmt::format("{}_kernel<{}>", name, tuned);
 }
 
 ProductCase KernelCall::compact() const { return {static_cast<std::int32_t>(width()), width(), width()}; }

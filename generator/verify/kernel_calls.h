@@ -31,6 +31,8 @@ struct KernelCall {
   std::vector<ColumnRange> compared() const;
   /// How many they are.
   std::int64_t width() const;
+  /// The instance of a kernel of this name that the launcher must take: "NAME_kernel<false, true>".
+  std::string expected_kernel(const std::string& name, const Dispatch& dispatch) const;
   /// The product of the compared columns alone, without gaps: what the reference computes.
   ProductCase compact() const;
 };

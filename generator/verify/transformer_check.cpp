@@ -20,6 +20,9 @@ class PackedRoom {
  public:
   explicit PackedRoom(std::size_t bytes) : bytes_(bytes), memory_(bytes + spare) {}
 
+  /// Nothing that a call has left there.
+  void poison() { std::ranges::fill(memory_, std::byte{0xa5}); }
+
   std::byte* data() {
     const std::size_t beyond = reinterpret_cast<std::uintptr_t>(memory_.data()) % 16;
     return memory_.data() + (16 - beyond) % 16 + 8;
@@ -168,9 +171,6 @@ class Check {
     const auto file = [this](std::span<const std::byte> contents) {
       return [this, contents](void* to) { return transformer_.load({PackedFile::Path::file, contents}, to); };
     };
-    if (call("its own packed file", done, file(packed)) && room_.contents() != packed) {
-      problems_.emplace_back("the transformer loads a packed file otherwise than it is");
-    }
     refuse_rooms("load", file(packed));
     call("a null path", bad_argument, [this](void* to) { return transformer_.load({PackedFile::Path::null, {}}, to); });
     call("the path of no file", unreadable_file,
@@ -189,6 +189,9 @@ class Check {
         other[at] ^= std::byte{1};
       }
     }
+    if (call("its own packed file", done, file(packed)) && room_.contents() != packed) {
+      problems_.emplace_back("the transformer loads a packed file otherwise than it is");
+    }
   }
 
  private:
@@ -199,6 +202,7 @@ class Check {
   }
   template <typename Function>
   bool call_with(const char* what, Status wanted, void* room, const Function& function) {
+    room_.poison();
     const int status = function(room);
     const std::string text = transformer_.transform_error();
     if (status != wanted) {
@@ -289,18 +293,19 @@ TransformCheck check_transformer(const TransformerFunctions& transformer, const 
   }
   constexpr std::int64_t gap = 3;
   Check check(transformer, matrix);
+  // What is refused comes first, so that its error text would show in what is done next.
+  check.refuse_csr();
   if (const auto packed = check.pack("its own matrix", csr_of(matrix))) {
     result.packed = *packed;
     SparseMatrix other = with_other_values(matrix);
     const auto other_packed = check.pack("other values with zeros between them", with_stored_zeros(other));
     if (matrix.rows * matrix.columns <= most_dense_elements) {
+      check.refuse_dense();
       check.expect_same("a dense matrix", check.pack_dense("its own dense matrix", matrix, matrix.columns + gap), result.packed);
       if (other_packed) {
         check.expect_same("other dense values", check.pack_dense("other dense values", other, matrix.columns), *other_packed);
       }
-      check.refuse_dense();
     }
-    check.refuse_csr();
     check.load(result.packed);
     if (other_packed) {
       result.other = OtherValues{std::move(other), *other_packed};

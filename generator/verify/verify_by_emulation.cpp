@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 #include <numeric>
 #include <optional>
@@ -97,9 +98,15 @@ class KernelRun {
         progress_(progress),
         program_(compile_cuda(bundle.kernel_text, bundle.name + ".cu")) {}
 
-  void refuse(const SparseMatrix& matrix) {
-    for (const std::string& problem : emulate_refusals({program_, bundle_.name, bundle_.packed, matrix.rows}, matrix.element,
-                                                       matrix.columns, bundle_.dispatch.tuned_columns, matrix.nonzeros() != 0)) {
+  /// Calls that are forbidden, and calls on a device where something fails.
+  void refuse(const SparseMatrix& matrix, const std::vector<KernelCall>& calls) {
+    const KernelToEmulate kernel{program_, bundle_.name, bundle_.packed, matrix.rows, bundle_.dispatch};
+    for (const std::string& problem : emulate_refusals(kernel, matrix.element, matrix.columns, matrix.nonzeros() != 0)) {
+      report_.problems.push_back(problem);
+    }
+    std::vector<KernelCall> failing{calls.front()};
+    std::ranges::copy_if(calls, std::back_inserter(failing), [](const KernelCall& call) { return !call.columns.empty(); });
+    for (const std::string& problem : emulate_failures(kernel, matrix.element, matrix.columns, failing)) {
       report_.problems.push_back(problem);
     }
   }
@@ -172,7 +179,7 @@ class KernelRun {
       }
     };
     const Operands& operands = operands_of(call, matrix);
-    const EmulatedProduct result = emulate_product(device_, {program_, bundle_.name, packed, matrix.rows}, call, operands.b,
+    const EmulatedProduct result = emulate_product(device_, {program_, bundle_.name, packed, matrix.rows, bundle_.dispatch}, call, operands.b,
                                                    options, some_columns);
     for (const std::string& problem : result.problems) {
       report_.problems.push_back(fmt::format("{}: {}", print(call), problem));
@@ -221,7 +228,7 @@ VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const Spar
     all_work += work_of(call, matrix, effort);
   }
   progress.begin("running the kernel on the emulated grid", all_work);
-  kernel.refuse(matrix);
+  kernel.refuse(matrix, calls);
   for (const KernelCall& call : calls) {
     kernel.make(call, matrix, bundle.packed);
   }

@@ -103,6 +103,9 @@ class Mutants {
     const std::size_t before = text_.rfind('\n', begin) + 1;
     const std::size_t behind = std::min(text_.find('\n', end), text_.size());
     const std::string faulty = text_.substr(before, begin - before) + replacement + text_.substr(end, behind - end);
+    if (without_blanks(faulty) == without_blanks(text_.substr(before, behind - before))) {
+      return;
+    }
     mutants_.push_back({kind, without_blanks(text_.substr(before, behind - before)), without_blanks(faulty),
                         text_.substr(0, before) + faulty + text_.substr(behind)});
   }
@@ -173,6 +176,9 @@ class Mutants {
   /// Expressions that stand as statements, and those that leave a loop.
   void drop_statements() {
     for (std::size_t at = 1; at < words_.size(); ++at) {
+      if (is(at, ";")) {
+        continue;
+      }
       const std::string& before = words_[at - 1].text;
       const bool begins = before == ";" || before == "{" || before == "}" || (before == ")" && follows_condition(at - 1));
       if (!begins || statement_keywords.contains(words_[at].text) || type_words.contains(words_[at].text) || !is_in_function(at)) {
@@ -347,7 +353,7 @@ class Mutants {
       // The one declared last in front of it: the likeliest slip.
       const Variable* other = nullptr;
       for (const Variable& variable : all) {
-        if (variable.type == meant->type && variable.name != meant->name && variable.from < at && at < variable.to) {
+        if (variable.type == meant->type && variable.name != meant->name && is_complete(variable.from, at) && at < variable.to) {
           other = &variable;
         }
       }
@@ -355,6 +361,16 @@ class Mutants {
         replace("exchanged identifier", at, other->name);
       }
     }
+  }
+
+  /// Whether the declaration at `from` has ended in front of `at`.
+  bool is_complete(std::size_t from, std::size_t at) const {
+    for (std::size_t next = from; next < at; ++next) {
+      if (is(next, ";") || is(next, "{")) {
+        return true;
+      }
+    }
+    return false;
   }
 
   const std::string& text_;

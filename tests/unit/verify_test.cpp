@@ -177,7 +177,7 @@ bool is_vectorised(const Dispatch& dispatch, const ProductCase& product) {
 }
 
 TEST(KernelCalls, BreakEachConditionOfEachVariantAlone) {
-  const Dispatch dispatch{.tuned_columns = 64, .vector_width = 4, .tile_columns = 32, .programmatic = true};
+  const Dispatch dispatch{.tuned_columns = 64, .has_vectors = true, .vector_width = 4, .tile_columns = 32, .programmatic = true};
   int only_n = 0;
   int only_ldb = 0;
   int only_ldc = 0;
@@ -211,7 +211,7 @@ TEST(KernelCalls, AreLegalForEveryDispatch) {
   for (const std::int64_t bcol : {1, 2, 5, 36, 64, 257}) {
     for (const std::int64_t vector : {1, 2, 4, 8}) {
       for (const std::int64_t tile : {0, 1, 32, 256}) {
-        for (const KernelCall& call : kernel_calls({bcol, vector, tile, true}, 1, 1)) {
+        for (const KernelCall& call : kernel_calls({bcol, true, vector, tile, true}, 1, 1)) {
           const ProductCase& product = call.product;
           EXPECT_TRUE(product.n >= 1 && product.ldb >= product.n && product.ldc >= product.n && call.width() >= 1) << print(call);
         }
