@@ -209,16 +209,23 @@ std::vector<std::string> emulate_failures(const KernelToEmulate& kernel, ScalarT
   constexpr int unknown_error = 999;
   std::vector<std::string> problems;
   const PlacedBytes packed(kernel.packed, 0);
+  const auto prepare = [&](EmulatedDevice& device) { return device.call<int()>(kernel.program, kernel.name + "_prepare"); };
   const auto try_failures = [&](const std::string& what, auto call) {
     // The first that is not reached succeeds, as all do.
     for (std::uint64_t failing = 0, reached = 1; failing < reached; ++failing) {
+      EmulatedDevice device;
+      const auto done_so_far = [&device] {
+        const EmulationCounters& counters = device.counters();
+        return counters.launches + counters.fills + counters.prepared;
+      };
+      prepare(device);
+      const std::uint64_t before = done_so_far();
       EmulationOptions options;
-      options.failing_call = failing;
+      options.failing_call = before + failing;
       options.select_blocks = [](const LaunchInfo&) { return std::vector<std::uint64_t>(); };
-      EmulatedDevice device(options);
+      device.set_options(options);
       const int status = call(device).value_or(stopped_by_fault);
-      const EmulationCounters& counters = device.counters();
-      const std::uint64_t done = counters.launches + counters.fills + counters.prepared;
+      const std::uint64_t done = done_so_far() - before;
       if (done == failing && status == unknown_error) {
         reached = failing + 2;
       } else if (status != 0 || done > failing) {
@@ -227,7 +234,7 @@ std::vector<std::string> emulate_failures(const KernelToEmulate& kernel, ScalarT
       take_faults(device, problems);
     }
   };
-  try_failures("preparing", [&](EmulatedDevice& device) { return device.call<int()>(kernel.program, kernel.name + "_prepare"); });
+  try_failures("preparing", prepare);
   for (const KernelCall& one : calls) {
     const ProductCase& product = one.product;
     const PlacedMatrix b(columns, product.n, product.ldb, 0, element);
@@ -240,7 +247,7 @@ std::vector<std::string> emulate_failures(const KernelToEmulate& kernel, ScalarT
     });
   }
   EmulatedDevice device;
-  device.call<int()>(kernel.program, kernel.name + "_prepare");
+  prepare(device);
   if (device.counters().prepared != kernel.program.kernels().size()) {
     problems.push_back(fmt::format("{} of {} kernels are asked for when they are prepared", device.counters().prepared,
                                    kernel.program.kernels().size()));

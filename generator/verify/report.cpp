@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "generator/support/error.h"
 
@@ -28,7 +29,7 @@ const VerificationRun& VerificationReport::worst_run() const {
 VerificationRecord VerificationReport::record(std::int64_t rows_of_c) const {
   const VerificationRun& worst = worst_run();
   const auto largest = std::max_element(runs.begin(), runs.end(), [](const VerificationRun& a, const VerificationRun& b) {
-    return a.comparison.rows * a.comparison.columns < b.comparison.rows * b.comparison.columns;
+    return std::pair(a.comparison.rows, a.comparison.columns) < std::pair(b.comparison.rows, b.comparison.columns);
   });
   return {.passed = passed(),
           .error = worst.comparison.error,

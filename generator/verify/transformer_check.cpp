@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <limits>
 #include <utility>
 
@@ -86,9 +87,15 @@ SparseMatrix with_other_values(const SparseMatrix& matrix) {
   return other;
 }
 
-/// One non-zero in another place, if some row is neither empty nor full: the first that can be moved, or the last.
-std::optional<CsrArrays> with_moved_nonzero(const SparseMatrix& matrix, bool first) {
+/// A matrix with one non-zero in another place, and its row, if some row is neither empty nor full: the first that can be moved, or the last.
+struct MovedNonzero {
+  CsrArrays arrays;
+  std::int64_t row;
+};
+
+std::optional<MovedNonzero> with_moved_nonzero(const SparseMatrix& matrix, bool first) {
   std::optional<std::size_t> moved;
+  std::int64_t in_row = 0;
   for (std::size_t row = 0; row + 1 < matrix.offsets.size() && !(first && moved); ++row) {
     const std::int64_t last = matrix.offsets[row + 1];
     for (std::int64_t entry = matrix.offsets[row]; entry < last && !(first && moved); ++entry) {
@@ -96,6 +103,7 @@ std::optional<CsrArrays> with_moved_nonzero(const SparseMatrix& matrix, bool fir
       const std::int64_t next = entry + 1 < last ? matrix.column_of[at + 1] : matrix.columns;
       if (matrix.column_of[at] + 1 < next) {
         moved = at;
+        in_row = static_cast<std::int64_t>(row);
       }
     }
   }
@@ -104,7 +112,7 @@ std::optional<CsrArrays> with_moved_nonzero(const SparseMatrix& matrix, bool fir
   }
   CsrArrays arrays = csr_of(matrix);
   ++arrays.columns[*moved];
-  return arrays;
+  return MovedNonzero{std::move(arrays), in_row};
 }
 
 /// Makes the calls and keeps what is wrong with them.
@@ -147,6 +155,9 @@ class Check {
     refuse_arrays("a row that ends before it starts", good, [](CsrArrays& broken) {
       *(broken.offsets.end() - 2) = broken.offsets.back() + 1;
     });
+    if (matrix_.rows > 1) {
+      refuse_arrays("a first row that ends before it starts", good, [](CsrArrays& broken) { broken.offsets.at(1) = -1; });
+    }
     if (matrix_.nonzeros() > 0) {
       refuse_arrays("a column behind the last", good, [this](CsrArrays& broken) {
         broken.columns.back() = static_cast<std::int32_t>(matrix_.columns);
@@ -245,10 +256,23 @@ class Check {
     }
   }
 
+  /// The text of a refusal says in which rows the pattern is another.
+  void expect_place(std::int64_t row) {
+    const std::string text = transformer_.transform_error();
+    const std::size_t place = text.find("rows ");
+    long long first = -1;
+    long long last = -1;
+    if (place == std::string::npos || std::sscanf(text.c_str() + place, "rows %lld to %lld", &first, &last) != 2 || row < first ||
+        row > last || last >= matrix_.rows) {
+      problems_.push_back(fmt::format("the transformer does not say that row {} differs: {}", row, text));
+    }
+  }
+
   void refuse_other_patterns(const CsrArrays& good) {
     for (const bool first : {true, false}) {
-      if (const std::optional<CsrArrays> moved = with_moved_nonzero(matrix_, first)) {
-        call("a matrix with a non-zero in another place", pattern_differs, [&](void* to) { return transform_csr(*moved, to); });
+      if (const std::optional<MovedNonzero> moved = with_moved_nonzero(matrix_, first)) {
+        call("a matrix with a non-zero in another place", pattern_differs, [&](void* to) { return transform_csr(moved->arrays, to); });
+        expect_place(moved->row);
       }
     }
     if (matrix_.nonzeros() > 0) {

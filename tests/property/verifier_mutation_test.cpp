@@ -10,18 +10,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
-#include <random>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "generator/emit/generate.h"
 #include "generator/frontend/format_source.h"
+#include "generator/matrix/drawn_value.h"
 #include "generator/matrix/sample.h"
 #include "generator/schedule/schedule_choice.h"
 #include "generator/support/error.h"
@@ -50,10 +51,10 @@ struct Subject {
 /// All families, element types, variants of their kernels, and a script that is of none.
 std::vector<Subject> subjects() {
   return {
-      {"panel", 36, ScalarType::f32, "panel:ufi=8,columns=32,vector=4,groups=2,warps=2,panels=4,ufk=4,stage=off,pdl=on"},
+      {"panel", 36, ScalarType::f32, "panel:ufi=4,columns=32,vector=4,groups=2,warps=2,panels=8,ufk=4,stage=off,pdl=on"},
       {"staged", 36, ScalarType::f32, "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=8,stage=on,pdl=off"},
       {"doubles", 8, ScalarType::f64, "panel:ufi=4,columns=8,vector=2,groups=4,warps=1,panels=2,ufk=4,stage=on,pdl=on"},
-      {"large", 128, ScalarType::f32, "panel:ufi=8,columns=128,vector=4,groups=1,warps=16,panels=1,ufk=4,stage=off,pdl=off"},
+      {"large", 20, ScalarType::f32, "panel:ufi=8,columns=8,vector=4,groups=1,warps=1,panels=32,ufk=4,stage=on,pdl=off"},
       {"rows", 12, ScalarType::f32, "rows:columns=8,vector=2,unroll=2,task=8,light=2,warps=2,pdl=on"},
       {"compacted", 64, ScalarType::f32, "atomic:ufi=3,ufk=2,warptile=2,threads=64"},
       {"patterns", 33, ScalarType::f64, "atomic:ufi=2,ufk=3,warptile=1,threads=32,compaction=off"},
@@ -138,9 +139,18 @@ class Equivalents {
 
 /// How many of them are verified: all in a whole run.
 std::size_t sample_size(std::size_t all) {
-  constexpr std::size_t ordinary = 64;
+  constexpr std::size_t ordinary = 128;
   const char* const wanted = std::getenv("ESC_MUTANTS");
   return wanted != nullptr ? static_cast<std::size_t>(std::stoull(wanted)) : tests::full_sweep() ? all : ordinary;
+}
+
+/// The same on every machine.
+std::uint64_t hash_of(const std::string& text) {
+  std::uint64_t hash = 0;
+  for (const char letter : text) {
+    hash = mix_bits(hash + static_cast<unsigned char>(letter));
+  }
+  return hash;
 }
 
 struct Tally {
@@ -190,7 +200,8 @@ TEST(Verifier, FindsSingleFaultsInTheTextsOfABundle) {
     }
   }
   const std::size_t all = trials.size();
-  std::ranges::shuffle(trials, std::mt19937_64(20));
+  // By a hash of what they are, so that the sample stays where other texts change.
+  std::ranges::stable_sort(trials, {}, [](const Trial& trial) { return hash_of(trial.subject->name + Equivalents::entry(trial)); });
   trials.resize(std::min(all, sample_size(all)));
   std::cout << fmt::format("{} of {} faults\n", trials.size(), all);
 
@@ -198,7 +209,7 @@ TEST(Verifier, FindsSingleFaultsInTheTextsOfABundle) {
   std::map<std::string, Tally> tallies;
   std::vector<std::string> survivors;
   tests::run_forked(
-      trials.size(), std::chrono::seconds(20), [&](std::size_t number) { return verdict_on(trials[number], folder.path()); },
+      trials.size(), std::chrono::seconds(5), [&](std::size_t number) { return verdict_on(trials[number], folder.path()); },
       [&](std::size_t number, const JobEnd& end) {
         const Trial& trial = trials[number];
         const bool returned = end.how == JobEnd::How::returned;
