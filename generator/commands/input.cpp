@@ -7,7 +7,6 @@
 #include <charconv>
 #include <filesystem>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 
@@ -18,6 +17,8 @@
 #include "generator/support/error.h"
 #include "generator/support/file.h"
 #include "generator/support/identifier.h"
+#include "generator/support/limits.h"
+#include "generator/support/plain_text.h"
 
 namespace esc {
 namespace {
@@ -85,8 +86,8 @@ void check_name(const std::string& name) {
 }
 
 void check_bcol(std::int64_t bcol) {
-  if (bcol < 1 || bcol > 0x7fffffff) {
-    throw UserError(fmt::format("--bcol {}", bcol), "is outside 1 to 2147483647",
+  if (bcol < 1 || bcol > most_columns_of_b) {
+    throw UserError(fmt::format("--bcol {}", bcol), fmt::format("is outside 1 to {}", most_columns_of_b),
                     "give the number of columns of B that the kernel is made for");
   }
 }
@@ -115,12 +116,7 @@ std::string bundle_name(const std::string& layer, std::int64_t bcol, bool one_of
 }
 
 std::string printable_file_name(const std::string& path) {
-  using nlohmann::json;
-  const json name = std::filesystem::path(path).filename().string();
-  std::string text = json::parse(name.dump(-1, ' ', false, json::error_handler_t::replace));
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
-  return text;
+  return plain_text(std::filesystem::path(path).filename().string());
 }
 
 }  // namespace esc

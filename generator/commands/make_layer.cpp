@@ -28,7 +28,7 @@ GeneratedLayer generate_with(const Task& task, const ScheduleChoice& choice) {
 }
 
 LayerShape shape_of(const LayerRequest& request, const SparseMatrix& matrix) {
-  const LengthStatistics lengths = statistics(matrix).row_lengths;
+  const LengthStatistics lengths = row_statistics(matrix);
   return {.bcol = request.bcol,
           .rows = matrix.rows,
           .columns = matrix.columns,

@@ -9,6 +9,8 @@
 #include "generator/ir/print_function.h"
 #include "generator/support/error.h"
 #include "generator/support/identifier.h"
+#include "generator/support/limits.h"
+#include "generator/support/strict_json.h"
 
 namespace esc {
 namespace {
@@ -172,21 +174,26 @@ std::string identifier(const json& manifest, const char* key, const std::string&
 
 }  // namespace
 
+bool is_manifest_of(const std::string& text, const std::string& name) {
+  const json manifest = json::parse(text, nullptr, false);
+  const auto is_text = [&](const char* key) { return manifest.contains(key) && manifest.at(key).is_string(); };
+  return manifest.is_object() && manifest.contains("format_version") && is_text("tool_version") &&
+         is_text("pattern_sha256") && is_text("name") && manifest.at("name") == name;
+}
+
 Manifest parse_manifest(const std::string& text, const std::string& file) {
   try {
-    const json manifest = json::parse(text);
+    const json manifest = parse_strict_json(text, file);
     if (manifest.at("format_version") != manifest_version) {
       throw UserError(file, fmt::format("has format version {}", manifest.at("format_version").dump()),
                       fmt::format("this program reads version {}", manifest_version));
     }
-    constexpr std::int64_t most_size = 0x7fffffff;
-    constexpr std::int64_t most_nonzeros = std::int64_t{1} << 62;
     check_word(manifest, "layout", {"kn"}, file);
     check_word(manifest, "dtype", {"f32", "f64"}, file);
     return {.name = identifier(manifest, "name", file),
-            .rows = whole_number(manifest, "m", 1, most_size, file),
-            .columns = whole_number(manifest, "k", 1, most_size, file),
-            .bcol = whole_number(manifest, "bcol", 1, most_size, file),
+            .rows = whole_number(manifest, "m", 1, largest_dimension, file),
+            .columns = whole_number(manifest, "k", 1, largest_dimension, file),
+            .bcol = whole_number(manifest, "bcol", 1, most_columns_of_b, file),
             .nonzeros = whole_number(manifest, "nnz", 0, most_nonzeros, file),
             .pattern_sha256 = manifest.at("pattern_sha256"),
             .values_sha256 = manifest.at("values_sha256"),

@@ -48,6 +48,9 @@ struct Manifest {
   std::string loop_nest;  ///< the input as a C function
 };
 
+/// Whether the text is the manifest of a bundle of this name, in whatever version of the format.
+bool is_manifest_of(const std::string& text, const std::string& name);
+
 /// Throws UserError (place `file`) for text that is not a manifest of a version this program knows.
 Manifest parse_manifest(const std::string& text, const std::string& file);
 

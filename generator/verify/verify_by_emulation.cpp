@@ -6,6 +6,8 @@
 
 #include "generator/emulate/compile_program.h"
 #include "generator/emulate/device.h"
+#include "generator/support/error.h"
+#include "generator/support/limits.h"
 #include "generator/verify/emulated_product.h"
 #include "generator/verify/emulated_transformer.h"
 #include "generator/verify/panel_sample.h"
@@ -17,11 +19,29 @@ namespace {
 
 constexpr std::uint64_t seed_of_b = 1;
 
-/// What B and C of one product may take, with as much again for the emulator's notes on them.
-constexpr std::int64_t most_dense_bytes = std::int64_t{2} << 30;
+/// What the rows of B and C are longer than the product is wide, at most.
+constexpr std::int64_t widest_gap = 9;
 
-std::int64_t dense_bytes(const SparseMatrix& matrix, const ProductCase& product) {
-  return bytes_of(matrix.element) * (matrix.columns * product.ldb + matrix.rows * product.ldc);
+/// With how many columns of B the bundle is checked: with as many as it was made for, unless that is too much. Throws
+/// UserError where one is too much.
+std::int64_t checked_columns(const BundleUnderTest& bundle, const SparseMatrix& matrix) {
+  const std::int64_t column_bytes = bytes_of(matrix.element) * (matrix.columns + matrix.rows);
+  const std::int64_t fitting = most_checked_bytes / column_bytes - widest_gap;
+  if (fitting < 1) {
+    throw UserError(bundle.name,
+                    fmt::format("cannot be checked by emulation: B and C of {} rows and columns together take more than {} MiB",
+                                matrix.columns + matrix.rows, most_checked_bytes >> 20),
+                    "check it on a GPU (generate --no-verify, then verify --device gpu), or cut the matrix into parts");
+  }
+  return std::min({bundle.bcol, most_checked_columns, fitting});
+}
+
+/// What the emulation of a row costs at least, in multiply-adds of a column: its threads run though it is empty.
+constexpr std::int64_t row_products = 8;
+
+/// Multiply-adds of a product, as the emulation counts them.
+std::int64_t products_of(const SparseMatrix& matrix, const ProductCase& product) {
+  return std::max(matrix.nonzeros(), row_products * matrix.rows) * product.n;
 }
 
 /// The bundle's own transformer must write the packed file, and nothing that is not its own.
@@ -49,14 +69,14 @@ bool prepares_c(const std::string& kernel) { return kernel.ends_with("_zero_rows
 
 /// Multiply-adds of a product, or of the sample of it that is run; at least 1.
 std::uint64_t work_of(const ProductCase& product, const SparseMatrix& matrix, std::int64_t most_products) {
-  return static_cast<std::uint64_t>(std::clamp<std::int64_t>(matrix.nonzeros() * product.n, 1, most_products));
+  return static_cast<std::uint64_t>(std::clamp<std::int64_t>(products_of(matrix, product), 1, most_products));
 }
 
 /// `done`: multiply-adds of the products in front of this one.
 VerificationRun run_product(const BundleUnderTest& bundle, const HostProgram& program, const SparseMatrix& matrix,
                             const ProductCase& product, std::int64_t most_products, std::vector<std::string>& problems,
                             std::uint64_t done, StageProgress& progress) {
-  const PanelSample sample(bundle.packed, matrix.nonzeros() * product.n, most_products);
+  const PanelSample sample(bundle.packed, products_of(matrix, product), most_products);
   EmulationOptions options;
   if (!sample.covers_all()) {
     options.select_blocks = [&](const LaunchInfo& launch) {
@@ -83,6 +103,10 @@ VerificationRun run_product(const BundleUnderTest& bundle, const HostProgram& pr
 VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const SparseMatrix& matrix,
                                        const EmulationEffort& effort, StageProgress& progress) {
   VerificationReport report{.method = "emulation", .tolerance = tolerance_of(matrix)};
+  const std::int64_t columns = checked_columns(bundle, matrix);
+  if (columns < bundle.bcol) {
+    report.skipped.push_back(fmt::format("n {} was not run, which takes too long or too much memory, but n {}", bundle.bcol, columns));
+  }
   if (matrix.nonzeros() <= effort.most_packed_nonzeros) {
     progress.begin("running the data-transformer on the emulated host");
     check_emulated_transformer(bundle, matrix, effort.most_dense_elements, report);
@@ -93,7 +117,7 @@ VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const Spar
 
   progress.begin("compiling the kernel for the emulated grid");
   const HostProgram program = compile_cuda(bundle.kernel_text, bundle.name + ".cu");
-  const std::vector<ProductCase> products = judging_cases(bundle.bcol);
+  const std::vector<ProductCase> products = judging_cases(columns);
   std::uint64_t all_work = 0;
   for (const ProductCase& product : products) {
     all_work += work_of(product, matrix, effort.most_products);
@@ -101,11 +125,6 @@ VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const Spar
   progress.begin("running the kernel on the emulated grid", all_work);
   std::uint64_t done = 0;
   for (const ProductCase& product : products) {
-    if (dense_bytes(matrix, product) > most_dense_bytes) {
-      report.skipped.push_back(fmt::format("{} was not run: B and C would take {} GiB", print(product),
-                                           dense_bytes(matrix, product) >> 30));
-      continue;
-    }
     report.runs.push_back(
         run_product(bundle, program, matrix, product, effort.most_products, report.problems, done, progress));
     done += work_of(product, matrix, effort.most_products);

@@ -192,5 +192,10 @@ TEST_F(TamperedBundle, MissingFile) {
   expect_refused("out/a: is not a bundle's folder", 2);
 }
 
+TEST_F(TamperedBundle, KeysOfTheManifestThatAreThereTwice) {
+  replace("out/a/manifest.json", "\"bcol\": 40,", "\"bcol\": 40, \"bcol\": 41,");
+  expect_refused("manifest.json: bcol: is there twice", 2);
+}
+
 }  // namespace
 }  // namespace esc::cli

@@ -142,7 +142,7 @@ TEST(Database, RefusesBytesThatAreNotUtf8) {
   for (const char* name : {"caf\xe9", "\xe9t\xe9", "\xc3", "\xe2\x82", "\xe2\x82x", "\xf0\x90\x80", "\x80", "\xbf",
                            "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xed\xbf\xbf", "\xf0\x8f\xbf\xbf",
                            "\xf4\x90\x80\x80", "\xf8\x88\x80\x80\x80", "\xff"}) {
-    EXPECT_EQ(refusal_of_device(name), "file.txt:2: has bytes that are not UTF-8; save the file as UTF-8") << name;
+    EXPECT_EQ(refusal_of_device(name), "file.txt:2: has bytes that are not UTF-8, or characters that do not show; save the file as UTF-8 without them") << name;
   }
   EXPECT_THAT(refusal_of("\xe9\n"), StartsWith("file.txt:1: has bytes that are not UTF-8"));
   EXPECT_EQ(refusal_of("# caf\xe9\n" + std::string(head)), "accepted") << "nobody reads a comment";
