@@ -165,7 +165,7 @@ int run_program(int argc, char** argv, const ProgramText& text) {
   name_of_program() = text.name;
   std::set_terminate(end_uncaught);
   try {
-    const ThreadLimit threads;
+    hold_to_startable_threads();
     return static_cast<int>(run(argc, argv, text));
   } catch (...) {
     return static_cast<int>(say_problem(text.name, std::current_exception()));

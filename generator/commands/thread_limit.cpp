@@ -1,5 +1,6 @@
 #include "generator/commands/thread_limit.h"
 
+#include <tbb/global_control.h>
 #include <tbb/info.h>
 
 #include <cstddef>
@@ -30,10 +31,13 @@ std::size_t startable(std::size_t wanted) {
 
 }  // namespace
 
-ThreadLimit::ThreadLimit() {
+void hold_to_startable_threads() {
   const auto wanted = static_cast<std::size_t>(tbb::info::default_concurrency());
-  if (const std::size_t there = 1 + startable(wanted - 1); there < wanted) {
-    limit_.emplace(tbb::global_control::max_allowed_parallelism, there);
+  const std::size_t there = 1 + startable(wanted - 1);
+  if (there < wanted) {
+    // For as long as the process lives: oneTBB starts the threads that it was denied when the limit goes.
+    static const auto* const limit = new tbb::global_control(tbb::global_control::max_allowed_parallelism, there);
+    static_cast<void>(limit);
   }
 }
 

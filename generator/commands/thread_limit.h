@@ -1,19 +1,10 @@
 #pragma once
 
-#include <tbb/global_control.h>
-
-#include <optional>
-
 namespace esc {
 
-/// While it lives, oneTBB uses no more threads than this process can start: one that fails to start in the middle of a
-/// parallel loop would end the program. Without any, loops run in the thread that begins them.
-class ThreadLimit {
- public:
-  ThreadLimit();
-
- private:
-  std::optional<tbb::global_control> limit_;
-};
+/// To be called once, before a parallel loop: from then on oneTBB uses no more threads than this process can start. One
+/// that fails to start in the middle of a loop would end the program. Without any, loops run in the thread that begins
+/// them.
+void hold_to_startable_threads();
 
 }  // namespace esc

@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "generator/frontend/find_function.h"
 #include "generator/frontend/read_action.h"
@@ -67,6 +68,15 @@ class RenderedDiagnostics {
   clang::TextDiagnosticPrinter printer_;
 };
 
+/// Without one, Clang follows a pointer that leads nowhere.
+void check_working_directory() {
+  std::error_code problem;
+  static_cast<void>(std::filesystem::current_path(problem));
+  if (problem) {
+    throw UserError("the working directory", "cannot be found: " + problem.message(), "change to a folder that is there");
+  }
+}
+
 frontend::WrittenNest read_written(const clang::ASTContext& ast) {
   const clang::FunctionDecl& function = frontend::find_function(ast);
   frontend::Variables variables(function);
@@ -80,6 +90,7 @@ frontend::WrittenNest read_written(const clang::ASTContext& ast) {
 }  // namespace
 
 LoopNest parse_loop_nest(std::string_view source_text, const std::string& file_name) {
+  check_working_directory();
   const std::vector<std::string> arguments = compiler_arguments(file_name);
   RenderedDiagnostics diagnostics;
   // The AST is complete when this returns: what follows walks it with none of Clang's frames on the stack, so that it

@@ -95,7 +95,9 @@ std::string comment_text(std::string_view text) {
   std::string comment = plain_text(text);
   replace_all(comment, "*/", "*_");
   replace_all(comment, "/*", "/_");
-  replace_all(comment, "??", "?_");
+  for (const char third : std::string_view("=/'()!<>-")) {
+    replace_all(comment, std::string("??") + third, std::string("?_") + third);
+  }
   replace_all(comment, "\\", "_");
   return comment;
 }

@@ -91,7 +91,7 @@ TEST_F(PoorMachine, NoMemory) {
   ASSERT_EQ(escgen({"sample", "-o", "big.mtx", "--rows", "600", "--cols", "700", "-q"}).status, 0);
   int whole = 0;
   int ended = 0;
-  for (int megabytes = 380; megabytes <= 1100; megabytes += 48) {
+  for (int megabytes = 320; megabytes <= 2000; megabytes += 120) {
     const ProcessResult limited = shell("ulimit -v " + std::to_string(1024 * megabytes) +
                                         "; exec $ESCGEN generate big.mtx --bcol 64 -o out --force");
     EXPECT_THAT(limited.status, AnyOf(0, 2, 3, 127)) << megabytes << " MiB: " << limited.errors;

@@ -47,7 +47,8 @@ TEST(CommentText, CanNeitherEndNorJoinNorBeSomethingElse) {
   EXPECT_EQ(comment_text("a/*b"), "a/_b");
   EXPECT_EQ(comment_text("a\\"), "a_");
   EXPECT_EQ(comment_text("a?\?/"), "a?_/");
-  EXPECT_EQ(comment_text("a?\?\?/"), "a?_?/");
+  EXPECT_EQ(comment_text("a?\?\?/"), "a?\?_/");
+  EXPECT_EQ(comment_text("a?\?b"), "a?\?b");
   EXPECT_EQ(comment_text("a\n#error"), "a?#error");
   EXPECT_EQ(comment_text("*\n/"), "*?/");
 }
