@@ -86,6 +86,15 @@ TEST_F(PoorMachine, NoThreads) {
   }
 }
 
+TEST_F(PoorMachine, NoMoreFilesCanBeOpened) {
+  for (const int files : {3, 4, 5, 6, 8}) {
+    const ProcessResult limited = shell("ulimit -n " + std::to_string(files) +
+                                        "; exec $ESCGEN generate a.mtx --bcol 40 -o out --force --resources");
+    EXPECT_THAT(limited.status, AnyOf(0, 2, 3, 127)) << files << ": " << limited.errors;
+    EXPECT_EQ(limited.errors.find("defect"), limited.errors.npos) << limited.errors;
+  }
+}
+
 // Wherever memory runs out, in a reader, in the compiler or on the emulated grid.
 TEST_F(PoorMachine, NoMemory) {
   ASSERT_EQ(escgen({"sample", "-o", "big.mtx", "--rows", "600", "--cols", "700", "-q"}).status, 0);
