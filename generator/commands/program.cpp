@@ -114,8 +114,8 @@ ExitStatus run(int argc, char** argv, const ProgramText& text) {
 ExitStatus say_problem(const std::string& program, const std::exception_ptr& exception) {
   // Piece by piece: where memory has run out, no text can be put together.
   const auto say = [&](std::string_view what, const char* detail = "") {
-    for (const std::string_view piece : {std::string_view(program), std::string_view(": "), what,
-                                         std::string_view(detail), std::string_view("\n")}) {
+    for (const std::string_view piece :
+         {std::string_view(program), std::string_view(": "), what, std::string_view(detail), std::string_view("\n")}) {
       write_to_standard_error(piece);
     }
   };
@@ -149,8 +149,9 @@ std::string& name_of_program() {
 [[noreturn]] void end_uncaught() {
   const std::exception_ptr exception = std::current_exception();
   const ExitStatus status =
-      exception ? say_problem(name_of_program(), exception)
-                : say_problem(name_of_program(), std::make_exception_ptr(std::logic_error("std::terminate was called")));
+      exception
+          ? say_problem(name_of_program(), exception)
+          : say_problem(name_of_program(), std::make_exception_ptr(std::logic_error("std::terminate was called")));
   _exit(static_cast<int>(status));
 }
 

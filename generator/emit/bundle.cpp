@@ -90,8 +90,8 @@ std::string foreign_entry(const KernelBundle& bundle, const fs::path& folder) {
 void check_ours(const KernelBundle& bundle, const fs::path& folder, const fs::path& target) {
   constexpr const char* remedy = "choose another --name or output folder, or move away what is there";
   if (const std::string foreign = foreign_entry(bundle, folder); !foreign.empty()) {
-    throw UserError(target.string(), fmt::format("holds {}, which is no file of a bundle {}", plain_text(foreign), bundle.name),
-                    remedy);
+    throw UserError(target.string(),
+                    fmt::format("holds {}, which is no file of a bundle {}", plain_text(foreign), bundle.name), remedy);
   }
   if (fs::is_empty(folder)) {
     return;
@@ -119,7 +119,8 @@ bool is_there_already(const KernelBundle& bundle, const fs::path& directory, boo
     return true;
   }
   if (!force) {
-    throw UserError(target.string(), "holds a different bundle", "see the difference with --check, replace with --force");
+    throw UserError(target.string(), "holds a different bundle",
+                    "see the difference with --check, replace with --force");
   }
   if (fs::is_symlink(status)) {
     throw UserError(target.string(), "is a symbolic link, which is not replaced", "name the folder that it leads to");

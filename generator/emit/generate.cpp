@@ -34,8 +34,10 @@ void check_sizes(const LoopNest& nest, const SparseMatrix& matrix, std::int64_t 
   check_size(sparse.extents[1], matrix.columns, "columns");
   check_size(nest.array(ArrayRole::dense).extents[1], bcol, "columns of B");
   if (matrix.nonzeros() > most_nonzeros) {
-    throw UserError("matrix", fmt::format("has {} non-zeros, more than the {} that a kernel counts", matrix.nonzeros(), most_nonzeros),
-                    "cut it into parts");
+    throw UserError(
+        "matrix",
+        fmt::format("has {} non-zeros, more than the {} that a kernel counts", matrix.nonzeros(), most_nonzeros),
+        "cut it into parts");
   }
 }
 

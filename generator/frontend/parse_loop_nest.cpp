@@ -73,7 +73,8 @@ void check_working_directory() {
   std::error_code problem;
   static_cast<void>(std::filesystem::current_path(problem));
   if (problem) {
-    throw UserError("the working directory", "cannot be found: " + problem.message(), "change to a folder that is there");
+    throw UserError("the working directory", "cannot be found: " + problem.message(),
+                    "change to a folder that is there");
   }
 }
 

@@ -16,8 +16,8 @@ using nlohmann::json;
 /// An object or an array that has been begun and not ended.
 struct Open {
   bool is_array = false;
-  std::size_t index = 0;      ///< of an array: of the element that comes
-  std::string key;            ///< of an object: the last one
+  std::size_t index = 0;  ///< of an array: of the element that comes
+  std::string key;        ///< of an object: the last one
   std::set<std::string> keys;
 };
 
@@ -56,7 +56,8 @@ json parse_strict_json(std::string_view text, const std::string& file) {
       case json::parse_event_t::key:
         open.back().key = parsed.get<std::string>();
         if (!open.back().keys.insert(open.back().key).second) {
-          throw UserError((file.empty() ? "" : file + ": ") + path_of(open), "is there twice", "leave one of the two out");
+          throw UserError((file.empty() ? "" : file + ": ") + path_of(open), "is there twice",
+                          "leave one of the two out");
         }
         break;
     }

@@ -28,10 +28,11 @@ std::int64_t checked_columns(const BundleUnderTest& bundle, const SparseMatrix& 
   const std::int64_t column_bytes = bytes_of(matrix.element) * (matrix.columns + matrix.rows);
   const std::int64_t fitting = most_checked_bytes / column_bytes - widest_gap;
   if (fitting < 1) {
-    throw UserError(bundle.name,
-                    fmt::format("cannot be checked by emulation: B and C of {} rows and columns together take more than {} MiB",
-                                matrix.columns + matrix.rows, most_checked_bytes >> 20),
-                    "check it on a GPU (generate --no-verify, then verify --device gpu), or cut the matrix into parts");
+    throw UserError(
+        bundle.name,
+        fmt::format("cannot be checked by emulation: B and C of {} rows and columns together take more than {} MiB",
+                    matrix.columns + matrix.rows, most_checked_bytes >> 20),
+        "check it on a GPU (generate --no-verify, then verify --device gpu), or cut the matrix into parts");
   }
   return std::min({bundle.bcol, most_checked_columns, fitting});
 }
@@ -105,7 +106,8 @@ VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const Spar
   VerificationReport report{.method = "emulation", .tolerance = tolerance_of(matrix)};
   const std::int64_t columns = checked_columns(bundle, matrix);
   if (columns < bundle.bcol) {
-    report.skipped.push_back(fmt::format("n {} was not run, which takes too long or too much memory, but n {}", bundle.bcol, columns));
+    report.skipped.push_back(
+        fmt::format("n {} was not run, which takes too long or too much memory, but n {}", bundle.bcol, columns));
   }
   if (matrix.nonzeros() <= effort.most_packed_nonzeros) {
     progress.begin("running the data-transformer on the emulated host");

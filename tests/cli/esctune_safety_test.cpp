@@ -1,5 +1,5 @@
-// What a run may not do to what is not its own, nor others to it: files that are no journals, the streams it says things
-// on, and texts in a journal that would be read as something else.
+// What a run may not do to what is not its own, nor others to it: files that are no journals, the streams it says
+// things on, and texts in a journal that would be read as something else.
 
 #include <fmt/format.h>
 
@@ -35,12 +35,13 @@ class EsctuneSafety : public TunerWorkshop {
 TEST_F(EsctuneSafety, FilesThatAreNoJournalStayAsTheyAre) {
   using namespace std::string_literals;
   for (const std::string& text :
-       {"\0binary\0\n\0"s, "\0"s, R"({"bcol": 64, "mine": true})"s, R"({"bcol":)"s, R"({"algorithm":"mine"})"s, "notes\n"s,
-        "{\"layers\": []}\n"s, R"({"journal":"mine"})"s}) {
+       {"\0binary\0\n\0"s, "\0"s, R"({"bcol": 64, "mine": true})"s, R"({"bcol":)"s, R"({"algorithm":"mine"})"s,
+        "notes\n"s, "{\"layers\": []}\n"s, R"({"journal":"mine"})"s}) {
     write("mine", text);
-    expect_refusal(run_words("mine"), "mine: is no journal of esctune; give another file; nothing of this one is changed");
-    expect_refusal({"layer", "layers/layer00.smtx", "--bcol", "32", "--space", "space.txt", "--replay", "measured.jsonl",
-                    "-o", "mine"},
+    expect_refusal(run_words("mine"),
+                   "mine: is no journal of esctune; give another file; nothing of this one is changed");
+    expect_refusal({"layer", "layers/layer00.smtx", "--bcol", "32", "--space", "space.txt", "--replay",
+                    "measured.jsonl", "-o", "mine"},
                    "mine: is no journal of esctune");
     expect_refusal({"merge", "measured.jsonl", "-o", "mine"}, "mine: is no journal of esctune");
     EXPECT_TRUE(read("mine") == text);
@@ -81,7 +82,9 @@ TEST_F(EsctuneSafety, StreamsThatAreNotThereCostNothing) {
     std::filesystem::remove(path("other.jsonl"));
   }
   // Whoever has read the progress has gone.
-  EXPECT_EQ(shell("{ sleep 0.2; $RUN -o other.jsonl --verbose; echo $? > status; } 2>&1 >/dev/null | true; sleep 2").status, 0);
+  EXPECT_EQ(
+      shell("{ sleep 0.2; $RUN -o other.jsonl --verbose; echo $? > status; } 2>&1 >/dev/null | true; sleep 2").status,
+      0);
   EXPECT_EQ(read("status"), "0\n");
   EXPECT_TRUE(read("other.jsonl") == read("night.jsonl"));
 }
@@ -90,8 +93,10 @@ TEST_F(EsctuneSafety, TextsOfAJournalAreWhatTheyLookLike) {
   run("night.jsonl");
   const std::string planted = R"(H200\nlayer 32 0000000000000000 panel:ufi=1 9 9 9)";
   write_changed("planted.jsonl", "NVIDIA H200", planted);
-  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
-           {"publish", "planted.jsonl", "-o", "database"}, {"show", "planted.jsonl"}, {"report", "planted.jsonl", "-o", "a.html"}}) {
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"publish", "planted.jsonl", "-o", "database"},
+                                             {"show", "planted.jsonl"},
+                                             {"report", "planted.jsonl", "-o", "a.html"}}) {
     expect_refusal(command, "planted.jsonl:2: has characters that do not show in its device_name");
   }
   write_changed("planted.jsonl", "layer00.smtx", R"(layer\u202e00.smtx)");
@@ -109,8 +114,9 @@ TEST_F(EsctuneSafety, KeysThatAreThereTwiceAreRefused) {
 }
 
 TEST_F(EsctuneSafety, WorkingDirectoryThatIsGone) {
-  const ProcessResult gone =
-      shell("mkdir gone; cd gone; rmdir ../gone; exec $ESCTUNE run ../layers --bcol 32 --replay ../measured.jsonl -o ../a.jsonl");
+  const ProcessResult gone = shell(
+      "mkdir gone; cd gone; rmdir ../gone; exec $ESCTUNE run ../layers --bcol 32 --replay ../measured.jsonl -o "
+      "../a.jsonl");
   EXPECT_THAT(gone.status, testing::AnyOf(0, 1, 2, 3)) << gone.errors;
   EXPECT_THAT(gone.errors, Not(HasSubstr("defect")));
 }

@@ -25,8 +25,9 @@ TEST_F(LargeSizes, RowOfAllColumnsThatCanBe) {
   EXPECT_EQ(unchecked.status, 0) << unchecked.errors;
   const ProcessResult refused = within(2048, "generate wide.mtx --bcol 8 -o other");
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.errors, AllOf(HasSubstr("wide: cannot be checked by emulation"), HasSubstr("2147483648 rows and columns"),
-                                    HasSubstr("512 MiB"), HasSubstr("--no-verify")));
+  EXPECT_THAT(refused.errors,
+              AllOf(HasSubstr("wide: cannot be checked by emulation"), HasSubstr("2147483648 rows and columns"),
+                    HasSubstr("512 MiB"), HasSubstr("--no-verify")));
   EXPECT_TRUE(snapshot("other").empty());
 }
 
@@ -37,7 +38,8 @@ TEST_F(LargeSizes, ManyColumnsOfB) {
     const ProcessResult generated = within(4096, "generate a.mtx --force -o out --bcol " + bcol);
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
     EXPECT_EQ(generated.status, 0) << generated.errors;
-    EXPECT_THAT(generated.output, HasSubstr("skipped    n " + bcol + " was not run, which takes too long or too much memory, but n 4096"));
+    EXPECT_THAT(generated.output, HasSubstr("skipped    n " + bcol +
+                                            " was not run, which takes too long or too much memory, but n 4096"));
     EXPECT_EQ(parse_json(read("out/a/manifest.json"))["verification"]["columns"], 4096);
     EXPECT_EQ(parse_json(read("out/a/manifest.json"))["bcol"].dump(), bcol);
   }
@@ -47,7 +49,8 @@ TEST_F(LargeSizes, ManyRows) {
   write("tall.mtx", "%%MatrixMarket matrix coordinate real general\n4000000 3 2\n1 2 2.5\n4000000 3 1\n");
   const ProcessResult generated = within(12288, "generate tall.mtx --bcol 32 -o out");
   EXPECT_EQ(generated.status, 0) << generated.errors;
-  EXPECT_THAT(generated.output, HasSubstr("skipped    n 32 was not run, which takes too long or too much memory, but n 24"));
+  EXPECT_THAT(generated.output,
+              HasSubstr("skipped    n 32 was not run, which takes too long or too much memory, but n 24"));
 }
 
 }  // namespace

@@ -34,7 +34,8 @@ TEST_F(PoorMachine, NoStandardOutput) {
 TEST_F(PoorMachine, StandardErrorThatCannotBeWritten) {
   EXPECT_EQ(shell(std::string(generate) + " -v 2>/dev/full").status, 0);
   EXPECT_EQ(shell("$ESCGEN inspect none.mtx 2>/dev/full").status, 2);
-  EXPECT_EQ(shell("{ sleep 0.2; " + std::string(generate) + " -v --check; echo $? > status; } 2>&1 >/dev/null | true; sleep 2")
+  EXPECT_EQ(shell("{ sleep 0.2; " + std::string(generate) +
+                  " -v --check; echo $? > status; } 2>&1 >/dev/null | true; sleep 2")
                 .status,
             0);
   EXPECT_EQ(read("status"), "0\n") << "that nobody reads what is said is no reason to end";
@@ -79,8 +80,8 @@ TEST_F(PoorMachine, FilesThatCannotBeRead) {
 TEST_F(PoorMachine, NoThreads) {
   for (const std::string left : {"0", "1"}) {
     fs::remove_all(path("out"));
-    const ProcessResult alone = shell("LD_PRELOAD=" ESC_NO_THREADS " THREADS_LEFT=" + left +
-                                      " exec $ESCGEN generate a.mtx --bcol 40 -o out");
+    const ProcessResult alone =
+        shell("LD_PRELOAD=" ESC_NO_THREADS " THREADS_LEFT=" + left + " exec $ESCGEN generate a.mtx --bcol 40 -o out");
     EXPECT_EQ(alone.status, 0) << alone.errors;
     EXPECT_EQ(snapshot("out").size(), 7U);
   }

@@ -122,8 +122,9 @@ TEST_F(Spec, TakesNoOptionsOfOneLayer) {
 }
 
 TEST_F(Spec, KeysThatAreThereTwiceAreRefused) {
-  expect_refused(R"({"layers": [{"matrix": "a.mtx", "bcol": 8}, {"matrix": "a.mtx", "bcol": 32, "name": "b", "bcol": 64}]})",
-                 "spec.json: layers[1].bcol: is there twice");
+  expect_refused(
+      R"({"layers": [{"matrix": "a.mtx", "bcol": 8}, {"matrix": "a.mtx", "bcol": 32, "name": "b", "bcol": 64}]})",
+      "spec.json: layers[1].bcol: is there twice");
 }
 
 }  // namespace

@@ -22,8 +22,8 @@ TEST(PlainText, KeepsWhatShows) {
 }
 
 TEST(PlainText, ReplacesWhatDoesNot) {
-  for (const char* mark : {"\n", "\r", "\t", "\x1b", "\x7f", "\u0085", "\u061c", "\u200e", "\u200f", "\u2028", "\u2029", "\u202a",
-                           "\u202e", "\u2066", "\u2069", "\ufeff"}) {
+  for (const char* mark : {"\n", "\r", "\t", "\x1b", "\x7f", "\u0085", "\u061c", "\u200e", "\u200f", "\u2028", "\u2029",
+                           "\u202a", "\u202e", "\u2066", "\u2069", "\ufeff"}) {
     const std::string text = std::string("a") + mark + "b";
     EXPECT_FALSE(is_plain_text(text)) << testing::PrintToString(text);
     EXPECT_EQ(plain_text(text), "a?b") << testing::PrintToString(text);

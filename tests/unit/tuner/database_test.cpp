@@ -131,8 +131,8 @@ TEST(Database, RefusesHeadsThatAreNotWhole) {
 
 // Whoever has made the head: what is written is what is read again.
 TEST(Database, PrintsNoDeviceThatWouldBeMoreThanItsLine) {
-  const std::string text = print(ScheduleDatabase(
-      {.key = {90, 132, std::uint64_t{60} << 20U}, .device = "H200\nevidence published\u202e"}, {}));
+  const std::string text = print(
+      ScheduleDatabase({.key = {90, 132, std::uint64_t{60} << 20U}, .device = "H200\nevidence published\u202e"}, {}));
   EXPECT_THAT(text, HasSubstr("device sm90-132sm-60mib H200?evidence published?\ndtype f32\n"));
   EXPECT_EQ(ScheduleDatabase::parse(text, "file.txt").head().device, "H200?evidence published?");
 }
@@ -150,8 +150,9 @@ TEST(Database, RefusesBytesThatAreNotUtf8) {
   for (const char* name : {"caf\xe9", "\xe9t\xe9", "\xc3", "\xe2\x82", "\xe2\x82x", "\xf0\x90\x80", "\x80", "\xbf",
                            "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xed\xbf\xbf", "\xf0\x8f\xbf\xbf",
                            "\xf4\x90\x80\x80", "\xf8\x88\x80\x80\x80", "\xff"}) {
-    EXPECT_EQ(refusal_of_device(name),
-              "file.txt:2: has bytes that are not UTF-8, or characters that do not show; save the file as UTF-8 without them")
+    EXPECT_EQ(
+        refusal_of_device(name),
+        "file.txt:2: has bytes that are not UTF-8, or characters that do not show; save the file as UTF-8 without them")
         << name;
   }
   // Characters that steer a terminal, end a line for some or turn the direction of reading.
