@@ -7,6 +7,9 @@
 
 namespace esc {
 
+/// Which headers a nest may include, beside those of the compiler and of the C and C++ libraries.
+enum class NestHeaders { of_system, beside };
+
 /// Reads the input program: C or C++ text with one function that is a sparse-dense product in three loops,
 /// C[i][j] += A[i][k] * B[k][j]. The nest comes back as written: the function's own names, its loop order, its guard.
 /// `file_name` tells the language (.c: C17; .cpp, .cc, .cu: C++20), is where relative includes start, and is what
@@ -15,6 +18,8 @@ namespace esc {
 /// subscripts (A[i * K + k]), constants in place of sizes, constant locals, a local that gathers the sum, C set to 0
 /// beforehand. Throws UserError with Clang's rendering of the first fault (file:line:column, the source line, a caret)
 /// when the text is not valid, and when it is anything but such a product.
-LoopNest parse_loop_nest(std::string_view source_text, const std::string& file_name);
+/// No other file of this machine can be included (header_files.h).
+LoopNest parse_loop_nest(std::string_view source_text, const std::string& file_name,
+                         NestHeaders headers = NestHeaders::beside);
 
 }  // namespace esc
