@@ -130,6 +130,16 @@ std::string manifest_json(const Layer& layer, const std::optional<VerificationRe
   return manifest.dump(2) + "\n";
 }
 
+std::string manifest_as_measured(const Layer& layer, const std::string& on_disk) {
+  const json found = json::parse(on_disk, nullptr, false);
+  json manifest = json::parse(manifest_json(layer, std::nullopt, std::nullopt));
+  for (const char* measured : {"verification", "resources"}) {
+    manifest[measured] = found.is_object() ? found.value(measured, json()) : json();
+  }
+  // The text of a damaged manifest need not be UTF-8.
+  return manifest.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
 namespace {
 
 /// The library's message without the label in front of it.
@@ -198,7 +208,11 @@ Manifest parse_manifest(const std::string& text, const std::string& file) {
             .pattern_sha256 = manifest.at("pattern_sha256"),
             .values_sha256 = manifest.at("values_sha256"),
             .schedule = manifest.at("schedule").at("text"),
-            .loop_nest = manifest.at("loop_nest")};
+            .loop_nest = manifest.at("loop_nest"),
+            .tool_version = manifest.at("tool_version"),
+            .source = manifest.at("source"),
+            .schedule_source = manifest.at("schedule").at("source"),
+            .architectures = manifest.at("architectures")};
   } catch (const json::exception& problem) {
     throw UserError(file, fmt::format("is not a manifest: {}", plain_words(problem)), "generate the bundle again");
   }
