@@ -55,6 +55,8 @@ void run(const ConfinedWork& work, const Channel& channel) {
     channel.send({user_error,
                   {static_cast<std::uint64_t>(problem.status())},
                   {problem.place(), problem.rule(), problem.remedy()}});
+  } catch (const std::bad_alloc&) {
+    end_with(out_of_memory, 0);
   } catch (const std::exception& problem) {
     channel.send({other_error, {}, {problem.what()}});
   }
@@ -77,12 +79,14 @@ void run(const ConfinedWork& work, const Channel& channel) {
   _exit(0);
 }
 
-std::string name_of_call(std::uint64_t number) {
-  char* const name = number > 0xffff ? nullptr
-                                     : seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, static_cast<int>(number));
-  const std::string result = name == nullptr ? "something unknown" : name;
-  std::free(name);
-  return result;
+std::string describe_refusal(std::uint64_t number) {
+  char* const found = number > 0xffff ? nullptr
+                                      : seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, static_cast<int>(number));
+  const std::string name = found == nullptr ? "something unknown" : found;
+  std::free(found);
+  // The compiler goes on in another thread where a text has used up its stack.
+  const bool deep = name == "clone" || name == "clone3";
+  return fmt::format("asks the system for {}, which it has no right to{}", name, deep ? ", or is nested too deeply" : "");
 }
 
 std::string megabytes(std::uint64_t bytes) { return fmt::format("{} MiB", bytes >> 20); }
@@ -158,7 +162,7 @@ Message ConfinedProcess::answer() {
                       "profile), or take a machine with them",
                       ExitStatus::missing_tool);
     case refused_call:
-      fail(fmt::format("asks the system for {}, which it has no right to", name_of_call(number)));
+      fail(describe_refusal(number));
     case out_of_memory:
       fail(fmt::format("needs more than {} of memory", megabytes(allowance_.memory)));
     case user_error:
@@ -187,7 +191,7 @@ std::string ConfinedProcess::describe_end() {
   }
   switch (WTERMSIG(status)) {
     case SIGSYS:
-      return "asks the system for something that it has no right to";
+      return "asks the system for something that it has no right to, or is nested too deeply";
     case SIGSEGV:
     case SIGBUS:
       return "touches memory that is not there, or needs more stack than there is";

@@ -31,6 +31,8 @@ namespace {
 
 /// A function is inlined while all its copies together stay below this many instructions.
 constexpr std::size_t kInlineBudget = 20000;
+/// What a variable of a function may have; no stack of a thread has as much.
+constexpr std::uint64_t kMostLocalBytes = std::uint64_t{8} << 20;
 /// What a frame needs besides its variables.
 constexpr std::uint64_t kFrameOverhead = 512;
 
@@ -138,8 +140,18 @@ class Instrumenter {
       visit_unreachable(at);
     } else if (llvm::isa<llvm::IndirectBrInst>(at)) {
       refuse(at, "a jump to a computed place");
-    } else if (auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&at); variable != nullptr && !local_size(*variable)) {
-      refuse(at, "a local array whose size is not a constant");
+    } else if (auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&at)) {
+      visit_variable(*variable);
+    }
+  }
+
+  void visit_variable(const llvm::AllocaInst& variable) {
+    const std::optional<std::uint64_t> size = local_size(variable);
+    if (!size) {
+      refuse(variable, "a local array whose size is not a constant");
+    }
+    if (*size > kMostLocalBytes) {
+      refuse(variable, fmt::format("a local array of {} bytes", *size));
     }
   }
 

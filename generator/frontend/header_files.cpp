@@ -66,10 +66,21 @@ class HeaderFiles final : public llvm::vfs::ProxyFileSystem {
   /// A name outside tells nothing, whether there is such a file or not.
   std::error_code hidden(const llvm::Twine& path, std::error_code error) const {
     const std::string name = path.str();
-    const std::string folder = real_path(llvm::sys::path::parent_path(name));
+    const std::string folder = existing_folder(name);
     const bool own = !own_folder_.empty() && (folder == own_folder_ || is_inside(folder, own_folder_));
-    const bool told = !llvm::sys::path::is_absolute(name) || own || is_library(folder) || is_header(name);
+    const bool of_headers = is_header(folder) || std::find(folders_.begin(), folders_.end(), folder) != folders_.end();
+    const bool told = !llvm::sys::path::is_absolute(name) || own || of_headers || is_library(folder);
     return told ? error : not_allowed();
+  }
+
+  /// The real name of the innermost folder around it that there is.
+  static std::string existing_folder(llvm::StringRef name) {
+    std::string real;
+    while (real.empty() && !name.empty()) {
+      name = llvm::sys::path::parent_path(name);
+      real = real_path(name);
+    }
+    return real;
   }
 
   static bool is_library(const llvm::Twine& path) {

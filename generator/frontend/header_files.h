@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "generator/frontend/parse_loop_nest.h"
+#include "generator/frontend/nest_headers.h"
 
 namespace esc::frontend {
 

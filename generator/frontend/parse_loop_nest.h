@@ -3,12 +3,10 @@
 #include <string>
 #include <string_view>
 
+#include "generator/frontend/nest_headers.h"
 #include "generator/ir/loop_nest.h"
 
 namespace esc {
-
-/// Which headers a nest may include, beside those of the compiler and of the C and C++ libraries.
-enum class NestHeaders { of_system, beside };
 
 /// Reads the input program: C or C++ text with one function that is a sparse-dense product in three loops,
 /// C[i][j] += A[i][k] * B[k][j]. The nest comes back as written: the function's own names, its loop order, its guard.

@@ -12,7 +12,7 @@ namespace esc {
 namespace {
 
 constexpr Allowance allowance{
-    .time = std::chrono::milliseconds(20'000), .memory = std::uint64_t{1} << 30, .reads_files = true};
+    .time = std::chrono::milliseconds(20'000), .memory = std::uint64_t{512} << 20, .reads_files = true};
 constexpr std::size_t most_text = 64 << 10;
 constexpr int most_depth = 64;
 

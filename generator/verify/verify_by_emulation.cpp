@@ -63,15 +63,15 @@ void check_confined_transformer(const BundleUnderTest& bundle, const SparseMatri
   if (transformer.packed_bytes() != bundle.packed.size()) {
     report.problems.push_back(fmt::format("the transformer writes {} bytes, the packed file has {}",
                                           transformer.packed_bytes(), bundle.packed.size()));
-    return;
+  } else {
+    TransformCheck check = check_transformer(transformer.functions(), matrix, effort.most_dense_elements);
+    report.problems = std::move(check.problems);
+    if (!std::ranges::equal(check.packed, bundle.packed)) {
+      report.problems.push_back("the transformer does not write what the packed file holds");
+    }
   }
-  TransformCheck check = check_transformer(transformer.functions(), matrix, effort.most_dense_elements);
-  report.problems = std::move(check.problems);
   for (const std::string& fault : transformer.faults()) {
     report.problems.push_back("transformer: " + fault);
-  }
-  if (!std::ranges::equal(check.packed, bundle.packed)) {
-    report.problems.push_back("the transformer does not write what the packed file holds");
   }
 }
 
