@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "generator/commands/commands.h"
+#include "generator/support/file.h"
 #include "generator/support/temporary_folder.h"
 #include "generator/verify/bundle_library.h"
 #include "generator/verify/bundle_policy.h"
@@ -32,12 +33,15 @@ LoopNest nest_of(const LoadedBundle& bundle, const std::string& folder) {
   return nest;
 }
 
-VerificationReport verify_on_gpu(const LoadedBundle& bundle, const LoopNest& nest, const std::string& folder,
-                                 StageProgress& progress) {
+VerificationReport verify_on_gpu(const LoadedBundle& bundle, const LoopNest& nest, StageProgress& progress) {
   CudaRuntime::expect_device();
   const TemporaryFolder workshop;
   progress.begin("compiling the bundle with nvcc");
-  const BundleLibrary library(compile_bundle(folder, bundle.manifest.name, workshop.path()), bundle.manifest.name);
+  // The texts that were looked at, not what stands in the folder by now.
+  const std::string& name = bundle.manifest.name;
+  write_file_whole(workshop.path() / (name + ".cu"), bundle.kernel_text);
+  write_file_whole(workshop.path() / (name + "_transformer.cpp"), bundle.transformer_text);
+  const BundleLibrary library(compile_bundle(workshop.path(), name, workshop.path()), name);
   progress.begin("running the bundle on the GPU");
   return check_on_gpu(library, nest, bundle.matrix, judging_cases(bundle.manifest.bcol));
 }
@@ -74,7 +78,7 @@ ExitStatus run(const VerifyRequest& request, const Console& console) {
   const LoopNest nest = nest_of(bundle, request.folder);
   check_policy(request.folder, bundle, nest);
   const VerificationReport report =
-      request.device == "gpu" ? verify_on_gpu(bundle, nest, request.folder, progress)
+      request.device == "gpu" ? verify_on_gpu(bundle, nest, progress)
                               : verify_by_emulation(bundle.under_test(nest), bundle.matrix, thorough_effort, progress);
   progress.finish();
   fmt::print("{}", request.json ? to_json(bundle.manifest.name, report) : print(report));

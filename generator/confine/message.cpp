@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "generator/support/plain_text.h"
+
 namespace esc {
 namespace {
 
@@ -46,31 +48,6 @@ class Taker {
  private:
   std::string_view left_;
 };
-
-/// How many bytes the character at the front has; 0 where it may not be printed.
-std::size_t printable_bytes(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text.front());
-  if (first < 0x80) {
-    return first == '\n' || first == '\t' || (first >= 0x20 && first != 0x7f) ? 1 : 0;
-  }
-  const std::size_t bytes = first >= 0xf0 && first < 0xf5 ? 4 : first >= 0xe0 ? 3 : first >= 0xc3 ? 2 : 0;
-  if (first >= 0xf5 || bytes == 0 || text.size() < bytes) {
-    return 0;
-  }
-  const bool continued = std::all_of(text.begin() + 1, text.begin() + static_cast<std::ptrdiff_t>(bytes),
-                                     [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; });
-  return continued ? bytes : 0;
-}
-
-std::string printable(std::string_view text) {
-  std::string result;
-  while (!text.empty()) {
-    const std::size_t bytes = printable_bytes(text);
-    result += bytes == 0 ? std::string_view("?") : text.substr(0, bytes);
-    text.remove_prefix(std::max<std::size_t>(bytes, 1));
-  }
-  return result;
-}
 
 }  // namespace
 
@@ -124,7 +101,7 @@ std::optional<Message> decode(std::string_view bytes) {
     if (!text) {
       return std::nullopt;
     }
-    message.texts.push_back(printable(*text));
+    message.texts.push_back(plain_lines(*text));
   }
   return taker.at_end() ? std::optional(message) : std::nullopt;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace esc {
@@ -28,8 +29,8 @@ std::string encode(const Message& message);
 /// How many bytes follow the head; nothing where no message has so many.
 std::optional<std::size_t> length_of(std::span<const char> head);
 
-/// The message of these bytes, the head left out; nothing where they are none. Control characters of its texts, line
-/// ends and tabs excepted, and bytes that are no UTF-8 become '?': who reads them may print them.
+/// The message of these bytes, the head left out; nothing where they are none. Its texts are made plain
+/// (support/plain_text.h): who reads them may show them.
 std::optional<Message> decode(std::string_view bytes);
 
 }  // namespace esc

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "generator/ir/print_function.h"
 #include "generator/support/error.h"
@@ -130,8 +131,29 @@ std::string manifest_json(const Layer& layer, const std::optional<VerificationRe
   return manifest.dump(2) + "\n";
 }
 
+namespace {
+
+/// Whether arrays and objects stand in each other deeper than those of any manifest, as deep as no one could copy them.
+bool is_deep(const std::string& text) {
+  constexpr int most_depth = 32;
+  const auto refuse_depth = [](int depth, json::parse_event_t, json&) {
+    if (depth > most_depth) {
+      throw std::length_error("deep");
+    }
+    return true;
+  };
+  try {
+    [[maybe_unused]] const json shallow = json::parse(text, refuse_depth, false);
+    return false;
+  } catch (const std::length_error&) {
+    return true;
+  }
+}
+
+}  // namespace
+
 std::string manifest_as_measured(const Layer& layer, const std::string& on_disk) {
-  const json found = json::parse(on_disk, nullptr, false);
+  const json found = is_deep(on_disk) ? json() : json::parse(on_disk, nullptr, false);
   json manifest = json::parse(manifest_json(layer, std::nullopt, std::nullopt));
   for (const char* measured : {"verification", "resources"}) {
     manifest[measured] = found.is_object() ? found.value(measured, json()) : json();
@@ -192,6 +214,9 @@ bool is_manifest_of(const std::string& text, const std::string& name) {
 }
 
 Manifest parse_manifest(const std::string& text, const std::string& file) {
+  if (is_deep(text)) {
+    throw UserError(file, "is not a manifest: it is nested too deeply", "generate the bundle again");
+  }
   try {
     const json manifest = parse_strict_json(text, file);
     if (manifest.at("format_version") != manifest_version) {

@@ -112,6 +112,28 @@ TEST_F(HostileBundle, WithANestThatIncludes) {
   EXPECT_THAT(verified.errors, AllOf(HasSubstr("a nest may include headers of the C and C++ libraries"), Not(HasSubstr("root"))));
 }
 
+TEST_F(HostileBundle, WhoseWordsWouldPaintTheTerminal) {
+  replace("out/a/manifest.json", "\"tool_version\": \"0.1.0\"", "\"tool_version\": \"\\u001b[2Jpassed by emulation\"");
+  expect_refused("is of escgen ?[2Jpassed by emulation, this is", 2);
+}
+
+TEST_F(HostileBundle, WhereNoProcessCanBeConfined) {
+  const ProcessResult verified = shell(ESC_WITHOUT_SECCOMP " $ESCGEN verify out/a");
+  EXPECT_EQ(verified.status, 3);
+  EXPECT_EQ(verified.output, "");
+  EXPECT_THAT(verified.errors, AllOf(HasSubstr("escgen: this machine: does not let a process give up its rights (seccomp: "),
+                                     HasSubstr("allow seccomp filters here")));
+  const ProcessResult generated = shell(ESC_WITHOUT_SECCOMP " $ESCGEN generate a.mtx --bcol 40 -o more");
+  EXPECT_EQ(generated.status, 3);
+  EXPECT_TRUE(snapshot("more").empty());
+  EXPECT_EQ(shell(ESC_WITHOUT_SECCOMP " $ESCGEN generate a.mtx --bcol 40 -o more --no-verify").status, 0);
+}
+
+TEST_F(HostileBundle, WhereAnotherFilterIsActive) {
+  const ProcessResult verified = shell(ESC_WITHOUT_SECCOMP " --allow $ESCGEN verify out/a");
+  EXPECT_EQ(verified.status, 0) << verified.errors;
+}
+
 TEST_F(HostileBundle, WithAnotherFile) {
   write("out/a/stdint.h", "#define int32_t int64_t\n");
   expect_refused("out/a/stdint.h: is no file of a bundle");

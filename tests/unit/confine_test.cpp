@@ -242,8 +242,8 @@ TEST(Messages, TextsThatAreTooLongAreCut) {
 }
 
 TEST(Messages, AreFitToBePrinted) {
-  const std::string bytes = encode({1, {}, {"\x1b]0;x\x07\r\xff\xc3(tab\t"}}).substr(message_head_bytes);
-  EXPECT_EQ(decode(bytes)->texts.front(), "?]0;x???\x3f(tab\t");
+  const std::string bytes = encode({1, {}, {"\x1b]0;x\x07\r\xff\xc3 tab\t"}}).substr(message_head_bytes);
+  EXPECT_EQ(decode(bytes)->texts.front(), "?]0;x???? tab\t");
 }
 
 }  // namespace
