@@ -22,37 +22,42 @@ class ConfinedTransformer {
 
   /// Bytes that the text says it writes. Where they are not those that were expected, nothing may be packed.
   std::uint64_t packed_bytes() const { return packed_bytes_; }
-  /// Its C interface, for arrays of the matrix's sizes. They refer to this object, and throw as its constructor does.
+  /// Its C interface. Any argument may be null or misaligned, as a caller's may be; arrays are as large as the interface says,
+  /// with some room for gaps between rows and for stored zeros. They refer to this object, and throw as its constructor does.
   TransformerFunctions functions();
   /// The messages of the faults of all calls so far.
   std::vector<std::string> faults();
 
  private:
-  /// Where the arrays stand in the shared memory.
+  /// A place for one array in the shared memory.
+  struct Place {
+    std::size_t begin;
+    std::size_t bytes;
+  };
+  /// The places of all arrays.
   struct Layout {
     Layout(const SparseMatrix& matrix, std::size_t packed_bytes, std::int64_t most_dense_elements);
 
-    std::size_t element_bytes;
     std::size_t packed_bytes;
-    std::size_t dense_bytes;
-    std::size_t entries;
-    std::size_t rows;
     PartsOfMemory parts;
-    std::size_t packed;
-    std::size_t dense;
-    std::size_t offsets;
-    std::size_t columns;
-    std::size_t values;
+    Place packed;
+    Place dense;
+    Place offsets;
+    Place columns;
+    Place values;
   };
 
   static void serve(const Channel& channel, const std::string& text, const std::string& name,
-                    const SparseMatrix& matrix, const Layout& layout, const SharedMemory& memory);
+                    const SparseMatrix& matrix, const SharedMemory& memory);
   int transform(const void* a, std::int64_t lda, void* packed);
   int transform_csr(const std::int32_t* offsets, const std::int32_t* columns, const void* values, void* packed);
-  /// The status that the text returns, once what it wrote stands in `packed`.
-  int packed_answer(void* packed);
+  /// Where the copy of an array is, whose address has the same alignment, as the process is told.
+  std::uint64_t copied(const Place& place, const void* array, std::size_t bytes);
+  /// The status of a call that writes to `packed`, once it stands there.
+  int packed_answer(const Message& request, void* packed);
   std::string error();
 
+  const SparseMatrix& matrix_;
   Layout layout_;
   SharedMemory memory_;
   ConfinedProcess process_;
