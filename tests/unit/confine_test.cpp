@@ -58,6 +58,7 @@ void PrintTo(const Deed& deed, std::ostream* out) { *out << deed.name; }
 
 /// What the compiler must not see through.
 volatile int one = 1;
+volatile std::uintptr_t low_address = 16;
 
 int endless_recursion(int depth) {
   volatile char frame[4096];
@@ -108,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
         Deed{"SharesADescriptor", [](const Channel& channel) { dup(channel.descriptor()); }, "asks the system for dup"},
         Deed{"Exits", [](const Channel&) { _exit(0); }, "ends the process that checks it (exit status 0)"},
         Deed{"Aborts", [](const Channel&) { std::abort(); }, "ends the process that checks it (abort)"},
-        Deed{"WritesAnywhere", [](const Channel&) { *reinterpret_cast<volatile int*>(std::uintptr_t{16}) = 1; },
+        Deed{"WritesAnywhere", [](const Channel&) { *reinterpret_cast<volatile int*>(low_address) = 1; },
              "touches memory that is not there"},
         Deed{"UsesUpTheStack", [](const Channel&) { endless_recursion(0); }, "needs more stack than there is"},
         Deed{"AnswersNonsense",
