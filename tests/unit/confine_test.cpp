@@ -85,12 +85,6 @@ INSTANTIATE_TEST_SUITE_P(
         Deed{"OpensAFolder", [](const Channel&) { opendir("/"); }, "asks the system for openat"},
         Deed{"WritesAFile", [](const Channel&) { open("/tmp/esc", O_RDWR | O_CREAT, 0600); }, "asks the system for openat"},
         Deed{"RemovesAFile", [](const Channel&) { unlink("/tmp/esc"); }, "asks the system for unlink"},
-        Deed{"ReadsAnotherDescriptor",
-             [](const Channel& channel) {
-               char byte = 0;
-               [[maybe_unused]] const ssize_t count = read(channel.descriptor() + 1, &byte, 1);
-             },
-             "asks the system for read"},
         Deed{"ConnectsToTheNetwork", [](const Channel&) { socket(AF_INET, SOCK_STREAM, 0); }, "asks the system for socket"},
         Deed{"Forks", [](const Channel&) { [[maybe_unused]] const pid_t child = fork(); }, "asks the system for clone"},
         Deed{"StartsAThread", [](const Channel&) { std::thread([] {}).join(); }, "asks the system for something"},
@@ -129,6 +123,17 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Confined, NothingOfAllThatHasHappened) {
   EXPECT_FALSE(std::filesystem::exists("/tmp/esc"));
+}
+
+TEST(Confined, ReadsNoDescriptorButItsLine) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer's runtime reads from pipes of its own";
+#endif
+  EXPECT_THAT(end_of([](const Channel& channel) {
+                char byte = 0;
+                channel.send({static_cast<std::uint32_t>(read(channel.descriptor() + 1, &byte, 1))});
+              }),
+              HasSubstr("asks the system for read"));
 }
 
 TEST(Confined, LoopsForAsLongAsItMay) {
