@@ -81,7 +81,7 @@ std::string verdict_on(const std::string& kernel, const std::string& transformer
 
 EmulationEffort short_effort() {
   EmulationEffort effort = sample_effort;
-  effort.patience = std::chrono::milliseconds(3000);
+  effort.patience = std::chrono::milliseconds(30'000);
   effort.memory = std::uint64_t{1} << 30;
   return effort;
 }
