@@ -19,6 +19,7 @@
 #include "generator/support/identifier.h"
 #include "generator/support/limits.h"
 #include "generator/support/plain_text.h"
+#include "generator/verify/confined_nest.h"
 
 namespace esc {
 namespace {
@@ -45,7 +46,8 @@ bool is_taken(const std::string& name) {
 }  // namespace
 
 LoopNest read_loop_nest(const std::string& file, std::optional<ScalarType> element) {
-  LoopNest nest = file.empty() ? parse_loop_nest(std::string(spmm_template), "spmm.c") : parse_loop_nest(read_file(file), file);
+  LoopNest nest = file.empty() ? parse_loop_nest(std::string(spmm_template), "spmm.c")
+                               : read_confined_nest(read_file(file), file, NestHeaders::beside);
   const ScalarType written = nest.element();
   if (!file.empty() && element && *element != written) {
     throw UserError(fmt::format("--dtype {}", name_of(*element)), fmt::format("is not what {} has: {}", file, name_of(written)),

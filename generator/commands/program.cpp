@@ -14,6 +14,7 @@
 #include "generator/commands/command.h"
 #include "generator/commands/thread_limit.h"
 #include "generator/emit/layer.h"
+#include "generator/support/plain_text.h"
 #include "generator/support/standard_streams.h"
 
 namespace esc {
@@ -122,7 +123,7 @@ ExitStatus say_problem(const std::string& program, const std::exception_ptr& exc
   try {
     std::rethrow_exception(exception);
   } catch (const UserError& problem) {
-    say(problem.what());
+    say(plain_lines(problem.what()));
     return problem.status();
   } catch (const std::bad_alloc&) {
     say("there is not enough memory for this; give a smaller matrix or fewer columns, or a machine with more");

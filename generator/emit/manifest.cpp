@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "generator/ir/print_function.h"
 #include "generator/support/error.h"
@@ -132,6 +133,37 @@ std::string manifest_json(const Layer& layer, const std::optional<VerificationRe
 
 namespace {
 
+/// Whether arrays and objects stand in each other deeper than those of any manifest, as deep as no one could copy them.
+bool is_deep(const std::string& text) {
+  constexpr int most_depth = 32;
+  const auto refuse_depth = [](int depth, json::parse_event_t, json&) {
+    if (depth > most_depth) {
+      throw std::length_error("deep");
+    }
+    return true;
+  };
+  try {
+    [[maybe_unused]] const json shallow = json::parse(text, refuse_depth, false);
+    return false;
+  } catch (const std::length_error&) {
+    return true;
+  }
+}
+
+}  // namespace
+
+std::string manifest_as_measured(const Layer& layer, const std::string& on_disk) {
+  const json found = is_deep(on_disk) ? json() : json::parse(on_disk, nullptr, false);
+  json manifest = json::parse(manifest_json(layer, std::nullopt, std::nullopt));
+  for (const char* measured : {"verification", "resources"}) {
+    manifest[measured] = found.is_object() ? found.value(measured, json()) : json();
+  }
+  // The text of a damaged manifest need not be UTF-8.
+  return manifest.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+namespace {
+
 /// The library's message without the label in front of it.
 std::string plain_words(const json::exception& problem) {
   const std::string text = problem.what();
@@ -182,6 +214,9 @@ bool is_manifest_of(const std::string& text, const std::string& name) {
 }
 
 Manifest parse_manifest(const std::string& text, const std::string& file) {
+  if (is_deep(text)) {
+    throw UserError(file, "is not a manifest: it is nested too deeply", "generate the bundle again");
+  }
   try {
     const json manifest = parse_strict_json(text, file);
     if (manifest.at("format_version") != manifest_version) {
@@ -198,7 +233,11 @@ Manifest parse_manifest(const std::string& text, const std::string& file) {
             .pattern_sha256 = manifest.at("pattern_sha256"),
             .values_sha256 = manifest.at("values_sha256"),
             .schedule = manifest.at("schedule").at("text"),
-            .loop_nest = manifest.at("loop_nest")};
+            .loop_nest = manifest.at("loop_nest"),
+            .tool_version = manifest.at("tool_version"),
+            .source = manifest.at("source"),
+            .schedule_source = manifest.at("schedule").at("source"),
+            .architectures = manifest.at("architectures")};
   } catch (const json::exception& problem) {
     throw UserError(file, fmt::format("is not a manifest: {}", plain_words(problem)), "generate the bundle again");
   }

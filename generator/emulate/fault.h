@@ -20,6 +20,7 @@ enum class FaultKind {
   missing_lanes,      ///< a warp operation whose named lanes do not all take part
   step_limit,         ///< a thread runs longer than allowed
   bad_copy,           ///< an asynchronous copy of a kind that the hardware does not know
+  forbidden_call,     ///< a function that a text under check may not call
   stopped,            ///< a trap, a division by zero, an index outside a local array, unreachable code
   stack_overflow,     ///< a thread needs more stack than it has
   limit               ///< the text does more than the emulator can follow

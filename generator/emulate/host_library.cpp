@@ -3,8 +3,9 @@
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "generator/emulate/active_machine.h"
@@ -26,17 +27,36 @@ int checked_memcmp(const void* a, const void* b, std::size_t bytes) {
   return std::memcmp(a, b, bytes);
 }
 
-std::size_t checked_fread(void* to, std::size_t size, std::size_t count, std::FILE* file) {
-  check<Use::write>(to, size * count);
-  return std::fread(to, size, count, file);
+/// Whether a format has %n, which writes to where its argument says.
+bool writes_through_format(std::string_view format) {
+  for (std::size_t at = format.find('%'); at != format.npos; at = format.find('%', at + 1)) {
+    at = format.find_first_not_of("0123456789.*-+ #'hlqjzt$L", at + 1);
+    if (at == format.npos || format[at] == 'n') {
+      return true;
+    }
+  }
+  return false;
 }
 
-std::size_t checked_fwrite(const void* from, std::size_t size, std::size_t count, std::FILE* file) {
-  check<Use::read>(from, size * count);
-  return std::fwrite(from, size, count, file);
+/// A check has no files: a text that asks for one shall not seem to be checked. Stops the code that calls.
+[[noreturn]] void refuse_call(const char* function) {
+  Machine& machine = active_machine();
+  machine.report(FaultKind::forbidden_call, machine.site(), function,
+                 [&] { return std::string("calls ") + function + ", which a text under check may not"; });
+  machine.stop();
 }
+
+// In place of the functions of files, whatever their arguments.
+void refuse_fopen() { refuse_call("fopen"); }
+void refuse_fclose() { refuse_call("fclose"); }
+void refuse_fread() { refuse_call("fread"); }
+void refuse_fgetc() { refuse_call("fgetc"); }
+void refuse_ferror() { refuse_call("ferror"); }
 
 int checked_snprintf(char* to, std::size_t bytes, const char* format, ...) {
+  if (writes_through_format(format)) {
+    refuse_call("snprintf with %n");
+  }
   std::va_list arguments;
   va_start(arguments, format);
   std::va_list again;
@@ -68,20 +88,11 @@ Table make_table() {
       {"strlen", address_of(static_cast<std::size_t (*)(const char*)>(&std::strlen))},
       {"strcmp", address_of(static_cast<int (*)(const char*, const char*)>(&std::strcmp))},
       {"snprintf", address_of(&checked_snprintf)},
-      {"printf", address_of(&std::printf)},
-      {"fprintf", address_of(&std::fprintf)},
-      {"puts", address_of(&std::puts)},
-      {"fputs", address_of(&std::fputs)},
-      {"fputc", address_of(&std::fputc)},
-      {"putchar", address_of(&std::putchar)},
-      {"fopen", address_of(&std::fopen)},
-      {"fclose", address_of(&std::fclose)},
-      {"fgetc", address_of(&std::fgetc)},
-      {"feof", address_of(&std::feof)},
-      {"ferror", address_of(&std::ferror)},
-      {"fread", address_of(&checked_fread)},
-      {"fwrite", address_of(&checked_fwrite)},
-      {"fflush", address_of(&std::fflush)},
+      {"fopen", address_of(&refuse_fopen)},
+      {"fclose", address_of(&refuse_fclose)},
+      {"fread", address_of(&refuse_fread)},
+      {"fgetc", address_of(&refuse_fgetc)},
+      {"ferror", address_of(&refuse_ferror)},
       {"fma", address_of(static_cast<double (*)(double, double, double)>(&std::fma))},
       {"fmaf", address_of(static_cast<float (*)(float, float, float)>(&std::fma))},
       {"fmin", address_of(static_cast<double (*)(double, double)>(&std::fmin))},
@@ -94,9 +105,6 @@ Table make_table() {
       {"floorf", address_of(static_cast<float (*)(float)>(&std::floor))},
       {"ceil", address_of(static_cast<double (*)(double)>(&std::ceil))},
       {"ceilf", address_of(static_cast<float (*)(float)>(&std::ceil))},
-      {"stdin", address_of(&stdin)},
-      {"stdout", address_of(&stdout)},
-      {"stderr", address_of(&stderr)},
   };
 }
 
@@ -106,11 +114,6 @@ std::uint64_t resolve_host_library(const std::string& name) {
   static const Table kTable = make_table();
   const auto found = kTable.find(name);
   return found == kTable.end() ? 0 : found->second;
-}
-
-std::vector<std::pair<std::uint64_t, std::uint64_t>> host_library_variables() {
-  return {
-      {address_of(&stdin), sizeof stdin}, {address_of(&stdout), sizeof stdout}, {address_of(&stderr), sizeof stderr}};
 }
 
 }  // namespace esc

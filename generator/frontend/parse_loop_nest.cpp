@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "generator/frontend/find_function.h"
+#include "generator/frontend/header_files.h"
 #include "generator/frontend/read_action.h"
 #include "generator/frontend/read_nest.h"
 #include "generator/frontend/refusal.h"
@@ -90,7 +91,7 @@ frontend::WrittenNest read_written(const clang::ASTContext& ast) {
 
 }  // namespace
 
-LoopNest parse_loop_nest(std::string_view source_text, const std::string& file_name) {
+LoopNest parse_loop_nest(std::string_view source_text, const std::string& file_name, NestHeaders headers) {
   check_working_directory();
   const std::vector<std::string> arguments = compiler_arguments(file_name);
   RenderedDiagnostics diagnostics;
@@ -99,7 +100,7 @@ LoopNest parse_loop_nest(std::string_view source_text, const std::string& file_n
   const std::unique_ptr<clang::ASTUnit> file = clang::tooling::buildASTFromCodeWithArgs(
       llvm::StringRef(source_text.data(), source_text.size()), arguments, file_name, "escgen",
       std::make_shared<clang::PCHContainerOperations>(), clang::tooling::getClangStripDependencyFileAdjuster(), {},
-      &diagnostics.consumer());
+      &diagnostics.consumer(), frontend::header_files(file_name, headers));
   if (file == nullptr || diagnostics.has_errors()) {
     throw diagnostics.error();
   }

@@ -8,10 +8,21 @@ namespace {
 
 constexpr int stopped_by_fault = -1;
 
+/// Trips around loops that one call may make: many for each element of the matrix, and those of checksums and tables.
+EmulationOptions options_for(const SparseMatrix& matrix) {
+  EmulationOptions options;
+  options.host_steps =
+      (std::int64_t{1} << 28) + 1024 * (matrix.nonzeros() + matrix.rows) + 64 * matrix.rows * matrix.columns;
+  return options;
+}
+
 }  // namespace
 
 EmulatedTransformer::EmulatedTransformer(const std::string& text, const std::string& name, const SparseMatrix& matrix)
-    : name_(name), matrix_(matrix), program_(compile_host(text, name + "_transformer.cpp")) {
+    : name_(name),
+      matrix_(matrix),
+      program_(compile_host(text, name + "_transformer.cpp")),
+      device_(options_for(matrix)) {
   packed_bytes_ = device_.call<std::size_t()>(program_, name_ + "_packed_bytes").value_or(0);
 }
 
