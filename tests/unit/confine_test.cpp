@@ -249,7 +249,7 @@ TEST(Messages, TextsThatAreTooLongAreCut) {
 
 TEST(Messages, AreFitToBePrinted) {
   const std::string bytes = encode({1, {}, {"\x1b]0;x\x07\r\xff\xc3 tab\t"}}).substr(message_head_bytes);
-  EXPECT_EQ(decode(bytes)->texts.front(), "?]0;x???? tab\t");
+  EXPECT_EQ(decode(bytes)->texts.front(), "?]0;x??\xef\xbf\xbd\xef\xbf\xbd tab\t");
 }
 
 }  // namespace
