@@ -7,6 +7,14 @@ find_package(TBB REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
 find_package(Boost 1.74 REQUIRED COMPONENTS context)
 
+# Takes the rights from the processes that run texts of bundles. Its package has no description for CMake.
+find_path(ESC_SECCOMP_INCLUDE_DIR seccomp.h REQUIRED)
+find_library(ESC_SECCOMP_LIBRARY seccomp REQUIRED)
+mark_as_advanced(ESC_SECCOMP_INCLUDE_DIR ESC_SECCOMP_LIBRARY)
+add_library(esc_seccomp INTERFACE)
+target_include_directories(esc_seccomp SYSTEM INTERFACE ${ESC_SECCOMP_INCLUDE_DIR})
+target_link_libraries(esc_seccomp INTERFACE ${ESC_SECCOMP_LIBRARY})
+
 # LibTooling parses the loop nests and formats what is emitted; ORC runs emitted text on the host. Debian's own LLVM 22
 # is asked for by path: an older one that stands first on the machine cannot parse the headers of CUDA 13.
 set(ESC_LLVM_DIR /usr/lib/llvm-22 CACHE PATH "Where LLVM and Clang are installed")

@@ -16,9 +16,11 @@ build_packages=(
   g++ cmake ninja-build
   libclang-22-dev llvm-22-dev # LibTooling reads the loop nests, ORC runs emitted code on the host
   clang-22                    # brings Clang's CMake package and its shared library
+  libseccomp-dev              # takes the rights from the processes that run texts of bundles
   libcli11-dev nlohmann-json3-dev libfmt-dev libtbb-dev libssl-dev libboost-context-dev libdtl-dev
 )
 test_packages=(
+  libclang-rt-22-dev # sanitizers and libFuzzer, for the programs of tests/fuzz
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
   python3 python3-numpy python3-scipy diffutils # independent readers and products to compare with
   slurm-wlm munge                               # a cluster of one node for the tuner's array jobs

@@ -319,7 +319,8 @@ __device__ __forceinline__ QuadPlace stage_quads(unsigned char* memory, const un
 }
 
 // Programmatic dependent launch: the launcher lets this kernel begin before the one in front of it in the stream has ended.
-// Until wait_for_predecessor returns it may read the packed matrix only; B may not be there yet, and C may still be read.
+// Until wait_for_predecessor returns it may read the packed matrix only; B may not be there yet, and C may still be read. Only
+// then may the next one begin: earlier, several would wait on the multiprocessors beside the one that they wait for.
 __device__ __forceinline__ void allow_successor() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
@@ -356,7 +357,6 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? blocks_at_once : 
   const int lane = thread % group_lanes;
   const unsigned int set_of_grid = set * blocks + block;
   const unsigned int seat = set_of_grid * warp_panels + place;
-  allow_successor();
   const unsigned int j = tile * tile_columns + lane * vector_width;
   unsigned int columns[vector_width];
   clamp_columns<vectors>(columns, j, N);
@@ -381,6 +381,7 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? blocks_at_once : 
   }
   wait_for_predecessor();
   __pipeline_wait_prior(0);
+  allow_successor();
   __syncwarp();
 #pragma unroll 1
   for (int quad = warp_first; quad < quads; quad += round_quads) {

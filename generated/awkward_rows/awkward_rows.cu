@@ -219,7 +219,8 @@ __device__ __forceinline__ void multiply(const Pairs& pairs, const float* __rest
 }
 
 // Programmatic dependent launch: the launcher lets this kernel begin before the one in front of it in the stream has ended.
-// Until wait_for_predecessor returns it may read the packed matrix only; B may not be there yet, and C may still be read.
+// Until wait_for_predecessor returns it may read the packed matrix only; B may not be there yet, and C may still be read. Only
+// then may the next one begin: earlier, several would wait on the multiprocessors beside the one that they wait for.
 __device__ __forceinline__ void allow_successor() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
@@ -241,10 +242,10 @@ __global__ void __launch_bounds__(zeroing_threads)
   const unsigned int thread = threadIdx.x;
   const unsigned int block = blockIdx.x;
   const unsigned int number = block * (zeroing_threads / row_threads) + thread / row_threads;
-  allow_successor();
   const unsigned int row = number < split_rows ? SplitRows[number] : 0;
   const unsigned int first_column = thread % row_threads;
   wait_for_predecessor();
+  allow_successor();
   if (number < split_rows) {
     for (unsigned int column = first_column; column < N; column += row_threads) {
       C[row * ldc + column] = 0.0f;
@@ -277,7 +278,6 @@ __global__ void __launch_bounds__(threads_per_block, 1)
           ? block * block_warps + warp_of_block
           : heavy + ((block - heavy_blocks) * block_warps + warp_of_block) * sharing_groups + group;
   const bool present = task < (is_heavy ? heavy : tasks);
-  allow_successor();
   const auto [first, i, length, split] = present ? load_task(packed, task) : Task{};
   const unsigned int stride = is_heavy ? sharing_groups : 1;
   const unsigned int start = is_heavy ? group : 0;
@@ -294,6 +294,7 @@ __global__ void __launch_bounds__(threads_per_block, 1)
         load_pairs(reinterpret_cast<const Pair*>(packed + pairs_at) + first, start, stride, length);
   }
   wait_for_predecessor();
+  allow_successor();
 #pragma unroll 1
   for (unsigned int c = start; c < length; c += step) {
     Pairs current;

@@ -3,17 +3,18 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <functional>
 #include <string>
 #include <utility>
+
+#include "generator/support/standard_streams.h"
 
 namespace esc {
 
 /// How much a command says on standard error; results on standard output are not concerned.
 enum class Verbosity { quiet, normal, verbose };
 
-/// Progress and diagnostics of a command: lines on standard error.
+/// Progress and diagnostics of a command: lines on standard error. Those that cannot be written are lost.
 class Console {
  public:
   Console(std::string program, Verbosity verbosity) : program_(std::move(program)), verbosity_(verbosity) {}
@@ -32,16 +33,13 @@ class Console {
     if (verbosity_ == Verbosity::quiet || isatty(STDERR_FILENO) != 1) {
       return {};
     }
-    return [](const std::string& text) {
-      fmt::print(stderr, "{}", text);
-      std::fflush(stderr);
-    };
+    return [](const std::string& text) { write_to_standard_error(text); };
   }
 
  private:
   void write(Verbosity least, const std::string& line) const {
     if (verbosity_ >= least) {
-      fmt::print(stderr, "{}\n", line);
+      write_to_standard_error(line + "\n");
     }
   }
 

@@ -7,7 +7,6 @@
 #include <charconv>
 #include <filesystem>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 
@@ -18,6 +17,9 @@
 #include "generator/support/error.h"
 #include "generator/support/file.h"
 #include "generator/support/identifier.h"
+#include "generator/support/limits.h"
+#include "generator/support/plain_text.h"
+#include "generator/verify/confined_nest.h"
 
 namespace esc {
 namespace {
@@ -44,7 +46,8 @@ bool is_taken(const std::string& name) {
 }  // namespace
 
 LoopNest read_loop_nest(const std::string& file, std::optional<ScalarType> element) {
-  LoopNest nest = file.empty() ? parse_loop_nest(std::string(spmm_template), "spmm.c") : parse_loop_nest(read_file(file), file);
+  LoopNest nest = file.empty() ? parse_loop_nest(std::string(spmm_template), "spmm.c")
+                               : read_confined_nest(read_file(file), file, NestHeaders::beside);
   const ScalarType written = nest.element();
   if (!file.empty() && element && *element != written) {
     throw UserError(fmt::format("--dtype {}", name_of(*element)), fmt::format("is not what {} has: {}", file, name_of(written)),
@@ -85,8 +88,8 @@ void check_name(const std::string& name) {
 }
 
 void check_bcol(std::int64_t bcol) {
-  if (bcol < 1 || bcol > 0x7fffffff) {
-    throw UserError(fmt::format("--bcol {}", bcol), "is outside 1 to 2147483647",
+  if (bcol < 1 || bcol > most_columns_of_b) {
+    throw UserError(fmt::format("--bcol {}", bcol), fmt::format("is outside 1 to {}", most_columns_of_b),
                     "give the number of columns of B that the kernel is made for");
   }
 }
@@ -115,12 +118,7 @@ std::string bundle_name(const std::string& layer, std::int64_t bcol, bool one_of
 }
 
 std::string printable_file_name(const std::string& path) {
-  using nlohmann::json;
-  const json name = std::filesystem::path(path).filename().string();
-  std::string text = json::parse(name.dump(-1, ' ', false, json::error_handler_t::replace));
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
-  return text;
+  return plain_text(std::filesystem::path(path).filename().string());
 }
 
 }  // namespace esc

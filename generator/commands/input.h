@@ -33,8 +33,7 @@ std::vector<std::int64_t> parse_bcols(const std::string& text);
 /// The name of a layer's bundle for one bCol: "ffn1", and where it gets one for each of several, "ffn1_n64".
 std::string bundle_name(const std::string& layer, std::int64_t bcol, bool one_of_several);
 
-/// The last part of a path as a comment or a JSON text can hold it: control characters and bytes that are not UTF-8
-/// are replaced.
+/// The last part of a path as plain text.
 std::string printable_file_name(const std::string& path);
 
 }  // namespace esc

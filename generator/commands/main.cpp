@@ -1,6 +1,8 @@
 #include "generator/commands/commands.h"
+#include "generator/frontend/llvm_failures.h"
 
 int main(int argc, char** argv) {
+  esc::take_llvm_failures();
   return esc::run_program(argc, argv,
                           {.name = "escgen",
                            .description = "escgen turns a pruned weight matrix into a CUDA SpMM kernel made for it.",

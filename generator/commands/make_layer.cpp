@@ -28,7 +28,7 @@ GeneratedLayer generate_with(const Task& task, const ScheduleChoice& choice) {
 }
 
 LayerShape shape_of(const LayerRequest& request, const SparseMatrix& matrix) {
-  const LengthStatistics lengths = statistics(matrix).row_lengths;
+  const LengthStatistics lengths = row_statistics(matrix);
   return {.bcol = request.bcol,
           .rows = matrix.rows,
           .columns = matrix.columns,
@@ -158,6 +158,31 @@ ScheduleChoice choose_within(const Task& task, std::vector<ScheduleChoice> ranki
                   fmt::format("allow {}, or try other schedules with --schedule", allowance_for(least)));
 }
 
+/// Largest packed matrix that auto takes, over CSR, where a schedule behind it in rank packs smaller.
+constexpr double most_packed = 2.0;
+
+/// Brings the best schedule that packs the matrix within `most_packed` to the front, where those before it pack it larger. A
+/// matrix for which none does (nearly empty ones, of which the header is most) keeps the ranking.
+void prefer_compact(const Task& task, std::vector<ScheduleChoice>& ranking) {
+  bool front_is_large = false;
+  for (auto choice = ranking.begin(); choice != ranking.end(); ++choice) {
+    try {
+      if (packed_ratio(task, *choice) > most_packed) {
+        front_is_large = true;
+        continue;
+      }
+    } catch (const UnsuitableSchedule&) {
+      continue;  // said by whoever falls back from it
+    }
+    if (front_is_large) {
+      choice->source += fmt::format(", number {} in rank, the first within {} of CSR",
+                                    std::distance(ranking.begin(), choice) + 1, most_packed);
+      std::rotate(ranking.begin(), choice, choice + 1);
+    }
+    return;
+  }
+}
+
 /// The layer by the first schedule of the ranking that the matrix allows, behind all of them what auto falls back to.
 GeneratedLayer generate_first_suitable(const Task& task, std::vector<ScheduleChoice> ranking) {
   const std::string first = text_of(ranking.front());
@@ -182,6 +207,8 @@ GeneratedLayer generate_automatically(const Task& task, const GenerateMode& mode
       ranked_schedules(shape_of(task.request, task.matrix), databases_for(task.request, mode));
   if (mode.max_packed) {
     ranking = {choose_within(task, std::move(ranking), *mode.max_packed)};
+  } else {
+    prefer_compact(task, ranking);
   }
   return generate_first_suitable(task, std::move(ranking));
 }

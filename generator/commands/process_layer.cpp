@@ -19,29 +19,10 @@ namespace fs = std::filesystem;
 /// Data files are for machines; every other text of a bundle is laid out for people.
 std::string format(const std::string& file, const std::string& text) { return format_source(text, file); }
 
-/// The parts of the bundle on disk that were measured, not generated: what --check takes as they are.
-struct Measured {
-  nlohmann::json verification;
-  nlohmann::json resources;
-};
-
-Measured measured_on_disk(const fs::path& manifest) {
+/// The manifest on disk; empty where there is none.
+std::string manifest_on_disk(const fs::path& file) {
   std::error_code ignored;
-  if (!fs::is_regular_file(manifest, ignored)) {
-    return {};
-  }
-  const nlohmann::json found = nlohmann::json::parse(read_file(manifest), nullptr, false);
-  return found.is_object()
-             ? Measured{found.value("verification", nlohmann::json()), found.value("resources", nlohmann::json())}
-             : Measured{};
-}
-
-/// The manifest of the layer with what was measured for the bundle on disk.
-std::string manifest_with(const Layer& layer, const Measured& measured) {
-  nlohmann::json manifest = nlohmann::json::parse(manifest_json(layer, std::nullopt, std::nullopt));
-  manifest["verification"] = measured.verification;
-  manifest["resources"] = measured.resources;
-  return manifest.dump(2) + "\n";
+  return fs::is_regular_file(file, ignored) ? read_file(file) : std::string();
 }
 
 /// Thread blocks of a product with bCol columns; a matrix without non-zeros has none.
@@ -121,7 +102,7 @@ VerificationReport verify(const GeneratedLayer& generated, const SparseMatrix& m
 ExitStatus check_layer(const GeneratedLayer& generated, const GenerateMode& mode, StageProgress& progress) {
   const fs::path manifest = fs::path(mode.output) / generated.layer.name / "manifest.json";
   const KernelBundle bundle =
-      with_manifest(make_bundle(generated, format), manifest_with(generated.layer, measured_on_disk(manifest)));
+      with_manifest(make_bundle(generated, format), manifest_as_measured(generated.layer, manifest_on_disk(manifest)));
   const std::string differences = compare_bundle(bundle, mode.output);
   progress.finish();
   print_result(

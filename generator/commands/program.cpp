@@ -1,11 +1,21 @@
+#include <unistd.h>
+
+#include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <new>
+#include <stdexcept>
+#include <string_view>
+#include <system_error>
 
 #include "generator/commands/command.h"
+#include "generator/commands/thread_limit.h"
 #include "generator/emit/layer.h"
+#include "generator/support/plain_text.h"
+#include "generator/support/standard_streams.h"
 
 namespace esc {
 
@@ -44,10 +54,20 @@ std::string names_of_commands(const CLI::App& program) {
   return names;
 }
 
-/// Results that cannot be written, to a full disk for example, are an error like any other.
+/// Results that cannot be written, to a full disk for example, are an error like any other. A reader that wants no more
+/// of them ends this program as it ends others.
+[[noreturn]] void refuse_results(int error) {
+  if (error == EPIPE) {
+    std::signal(SIGPIPE, SIG_DFL);
+    std::raise(SIGPIPE);
+  }
+  throw UserError("standard output", "cannot be written: " + std::generic_category().message(error),
+                  "free some space, or write it elsewhere");
+}
+
 void flush_results() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    throw UserError("standard output", "cannot be written", "free some space, or write it elsewhere");
+    refuse_results(errno);
   }
 }
 
@@ -78,29 +98,80 @@ ExitStatus run(int argc, char** argv, const ProgramText& text) {
   if (!action) {
     throw usage_error(program, "a command is needed: " + names_of_commands(program));
   }
-  const ExitStatus status = action();
+  ExitStatus status = ExitStatus::done;
+  try {
+    status = action();
+  } catch (const std::system_error& problem) {
+    if (std::ferror(stdout) == 0) {
+      throw;
+    }
+    refuse_results(problem.code().value());
+  }
   flush_results();
   return status;
+}
+
+/// The message of a problem that has reached the top, and the status that it ends the program with.
+ExitStatus say_problem(const std::string& program, const std::exception_ptr& exception) {
+  // Piece by piece: where memory has run out, no text can be put together.
+  const auto say = [&](std::string_view what, const char* detail = "") {
+    for (const std::string_view piece :
+         {std::string_view(program), std::string_view(": "), what, std::string_view(detail), std::string_view("\n")}) {
+      write_to_standard_error(piece);
+    }
+  };
+  try {
+    std::rethrow_exception(exception);
+  } catch (const UserError& problem) {
+    say(plain_lines(problem.what()));
+    return problem.status();
+  } catch (const std::bad_alloc&) {
+    say("there is not enough memory for this; give a smaller matrix or fewer columns, or a machine with more");
+    return ExitStatus::missing_tool;
+  } catch (const std::system_error& problem) {
+    say("the system refuses what this needs: ", problem.what());
+    return ExitStatus::missing_tool;
+  } catch (const std::exception& problem) {
+    say("a defect of this program: ", problem.what());
+  } catch (...) {
+    say("a defect of this program: an exception of an unknown type");
+  }
+  return ExitStatus::defect;
+}
+
+/// The program's name, for what ends it without a way back.
+std::string& name_of_program() {
+  static std::string name;
+  return name;
+}
+
+/// In place of std::abort: an exception that nobody can catch, out of a thread or through code that was compiled
+/// without exceptions, has the message and the status that it would have had.
+[[noreturn]] void end_uncaught() {
+  const std::exception_ptr exception = std::current_exception();
+  const ExitStatus status =
+      exception
+          ? say_problem(name_of_program(), exception)
+          : say_problem(name_of_program(), std::make_exception_ptr(std::logic_error("std::terminate was called")));
+  _exit(static_cast<int>(status));
 }
 
 }  // namespace
 
 int run_program(int argc, char** argv, const ProgramText& text) {
-  // A limit on the size of files shall make writing fail, with its message and cleaning up, not end the program.
+  open_missing_standard_streams();
+  // A limit on the size of files, or a reader of the progress who has gone, shall make writing fail, with its message
+  // and cleaning up, not end the program.
   std::signal(SIGXFSZ, SIG_IGN);
-  ExitStatus status = ExitStatus::defect;
+  std::signal(SIGPIPE, SIG_IGN);
+  name_of_program() = text.name;
+  std::set_terminate(end_uncaught);
   try {
-    status = run(argc, argv, text);
-  } catch (const UserError& problem) {
-    fmt::print(stderr, "{}: {}\n", text.name, problem.what());
-    status = problem.status();
-  } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "{}: there is not enough memory for this matrix\n", text.name);
-    status = ExitStatus::missing_tool;
-  } catch (const std::exception& problem) {
-    fmt::print(stderr, "{}: a defect of this program: {}\n", text.name, problem.what());
+    hold_to_startable_threads();
+    return static_cast<int>(run(argc, argv, text));
+  } catch (...) {
+    return static_cast<int>(say_problem(text.name, std::current_exception()));
   }
-  return static_cast<int>(status);
 }
 
 }  // namespace esc

@@ -9,6 +9,7 @@
 #include "generator/schedule/schedule.h"
 #include "generator/schedule/target.h"
 #include "generator/support/file.h"
+#include "generator/support/strict_json.h"
 
 namespace esc {
 namespace {
@@ -136,7 +137,7 @@ class SpecEntry {
 std::vector<LayerRequest> read_spec(const std::string& file) {
   json spec;
   try {
-    spec = json::parse(read_file(file));
+    spec = parse_strict_json(read_file(file), file);
   } catch (const json::exception& problem) {
     throw UserError(file, fmt::format("is not JSON: {}", problem.what()));
   }

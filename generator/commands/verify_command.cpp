@@ -1,9 +1,12 @@
 #include <nlohmann/json.hpp>
 
 #include "generator/commands/commands.h"
-#include "generator/frontend/parse_loop_nest.h"
+#include "generator/support/file.h"
 #include "generator/support/temporary_folder.h"
 #include "generator/verify/bundle_library.h"
+#include "generator/verify/bundle_policy.h"
+#include "generator/verify/confined_nest.h"
+#include "generator/verify/cuda_runtime.h"
 #include "generator/verify/gpu_check.h"
 #include "generator/verify/nvcc.h"
 #include "generator/verify/verify.h"
@@ -19,7 +22,8 @@ struct VerifyRequest {
 
 /// The input of the bundle, which its element type must fit.
 LoopNest nest_of(const LoadedBundle& bundle, const std::string& folder) {
-  LoopNest nest = parse_loop_nest(bundle.manifest.loop_nest, folder + "/manifest.json:loop_nest.c");
+  LoopNest nest =
+      read_confined_nest(bundle.manifest.loop_nest, folder + "/manifest.json:loop_nest.c", NestHeaders::of_system);
   if (nest.element() != bundle.matrix.element) {
     throw UserError(folder,
                     fmt::format("has a loop nest of {} and a packed matrix of {}", name_of(nest.element()),
@@ -29,11 +33,15 @@ LoopNest nest_of(const LoadedBundle& bundle, const std::string& folder) {
   return nest;
 }
 
-VerificationReport verify_on_gpu(const LoadedBundle& bundle, const LoopNest& nest, const std::string& folder,
-                                 StageProgress& progress) {
+VerificationReport verify_on_gpu(const LoadedBundle& bundle, const LoopNest& nest, StageProgress& progress) {
+  CudaRuntime::expect_device();
   const TemporaryFolder workshop;
   progress.begin("compiling the bundle with nvcc");
-  const BundleLibrary library(compile_bundle(folder, bundle.manifest.name, workshop.path()), bundle.manifest.name);
+  // The texts that were looked at, not what stands in the folder by now.
+  const std::string& name = bundle.manifest.name;
+  write_file_whole(workshop.path() / (name + ".cu"), bundle.kernel_text);
+  write_file_whole(workshop.path() / (name + "_transformer.cpp"), bundle.transformer_text);
+  const BundleLibrary library(compile_bundle(workshop.path(), name, workshop.path()), name);
   progress.begin("running the bundle on the GPU");
   return check_on_gpu(library, nest, bundle.matrix, dispatch_of(bundle.manifest, nest, bundle.matrix));
 }
@@ -68,8 +76,9 @@ ExitStatus run(const VerifyRequest& request, const Console& console) {
   console.say(fmt::format("{}: {} x {}, {} non-zeros, made for bCol {}", bundle.manifest.name, bundle.manifest.rows,
                           bundle.manifest.columns, bundle.manifest.nonzeros, bundle.manifest.bcol));
   const LoopNest nest = nest_of(bundle, request.folder);
+  check_policy(request.folder, bundle, nest);
   const VerificationReport report =
-      request.device == "gpu" ? verify_on_gpu(bundle, nest, request.folder, progress)
+      request.device == "gpu" ? verify_on_gpu(bundle, nest, progress)
                               : verify_by_emulation(bundle.under_test(nest), bundle.matrix, thorough_effort, progress);
   progress.finish();
   fmt::print("{}", request.json ? to_json(bundle.manifest.name, report) : print(report));

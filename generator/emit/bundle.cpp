@@ -1,126 +1,25 @@
 #include "generator/emit/bundle.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <dtl/dtl.hpp>
 #include <iterator>
 #include <set>
 #include <sstream>
 #include <system_error>
 
+#include "generator/emit/folder_aside.h"
+#include "generator/emit/manifest.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
 #include "generator/support/held_back_signals.h"
+#include "generator/support/plain_text.h"
 
 namespace esc {
 namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void refuse_writing(const fs::path& path, const std::error_code& reason) {
-  throw UserError(path.string(), "cannot be written: " + reason.message(),
-                  "free some space or choose a folder that you may write to");
-}
-
-std::error_code last_error() { return {errno, std::generic_category()}; }
-
-/// A folder beside the target that is removed again unless it was moved into place, and then the folders around it that
-/// were made for it too.
-class FolderAside {
- public:
-  FolderAside(const fs::path& parent, const std::string& name) : made_(missing_ancestors(parent)) {
-    std::error_code error;
-    fs::create_directories(parent, error);
-    if (error) {
-      remove_empty_ancestors();
-      refuse_writing(parent, error);
-    }
-    std::string pattern = (parent / fmt::format(".{}.XXXXXX", name)).string();
-    if (mkdtemp(pattern.data()) == nullptr) {
-      const std::error_code reason = last_error();
-      remove_empty_ancestors();
-      refuse_writing(parent, reason);
-    }
-    path_ = pattern;
-    fs::permissions(path_, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
-                               fs::perms::others_read | fs::perms::others_exec);
-  }
-  FolderAside(const FolderAside&) = delete;
-  FolderAside& operator=(const FolderAside&) = delete;
-  ~FolderAside() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-    remove_empty_ancestors();
-  }
-
-  const fs::path& path() const { return path_; }
-
-  /// After this, what is removed at the end is whatever stood at the target before.
-  void exchange_with(const fs::path& target) {
-    if (renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) {
-      return;
-    }
-    switch (errno) {
-      case ENOENT:
-        move_to(target);
-        break;
-      case EINVAL:
-      case ENOSYS:
-      case EOPNOTSUPP:
-        exchange_in_two_steps(target);
-        break;
-      default:
-        refuse_writing(target, last_error());
-    }
-  }
-
- private:
-  /// The folders that creating `folder` would make, the outermost first.
-  static std::vector<fs::path> missing_ancestors(const fs::path& folder) {
-    std::vector<fs::path> missing;
-    std::error_code ignored;
-    for (fs::path path = folder; !path.empty() && !fs::exists(path, ignored); path = path.parent_path()) {
-      missing.insert(missing.begin(), path);
-    }
-    return missing;
-  }
-
-  void remove_empty_ancestors() const {
-    std::error_code ignored;
-    for (auto path = made_.rbegin(); path != made_.rend(); ++path) {
-      fs::remove(*path, ignored);
-    }
-  }
-
-  void move_to(const fs::path& target) const {
-    if (rename(path_.c_str(), target.c_str()) != 0) {
-      refuse_writing(target, last_error());
-    }
-  }
-
-  /// For file systems, such as those of a network, that cannot exchange two names at once.
-  void exchange_in_two_steps(const fs::path& target) {
-    const fs::path old = path_.string() + ".old";
-    if (rename(target.c_str(), old.c_str()) != 0) {
-      refuse_writing(target, last_error());
-    }
-    if (rename(path_.c_str(), target.c_str()) != 0) {
-      const std::error_code reason = last_error();
-      fs::rename(old, target);
-      refuse_writing(target, reason);
-    }
-    path_ = old;
-  }
-
-  fs::path path_;
-  std::vector<fs::path> made_;
-};
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -167,11 +66,66 @@ std::string compare_file(const BundleFile& file, const fs::path& path) {
                      expected.size());
 }
 
-/// Whether replacing the folder can lose nothing but a bundle: a folder named by mistake shall survive --force.
-bool holds_bundle(const fs::path& folder, const std::string& name) {
+std::vector<std::string> names_of_files(const KernelBundle& bundle) {
+  std::vector<std::string> names;
+  std::ranges::transform(bundle.files, std::back_inserter(names), &BundleFile::name);
+  return names;
+}
+
+/// The first entry of the folder that no bundle of this name has; empty where there is none.
+std::string foreign_entry(const KernelBundle& bundle, const fs::path& folder) {
+  const std::vector<std::string> known = names_of_files(bundle);
+  std::set<std::string> foreign;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (entry.symlink_status().type() != fs::file_type::regular || std::ranges::find(known, name) == known.end()) {
+      foreign.insert(name);
+    }
+  }
+  return foreign.empty() ? "" : *foreign.begin();
+}
+
+/// A folder is replaced only where nothing but a bundle of this name can be lost: one that was named by mistake shall
+/// survive --force. `target` is what the user calls it.
+void check_ours(const KernelBundle& bundle, const fs::path& folder, const fs::path& target) {
+  constexpr const char* remedy = "choose another --name or output folder, or move away what is there";
+  if (const std::string foreign = foreign_entry(bundle, folder); !foreign.empty()) {
+    throw UserError(target.string(),
+                    fmt::format("holds {}, which is no file of a bundle {}", plain_text(foreign), bundle.name), remedy);
+  }
+  if (fs::is_empty(folder)) {
+    return;
+  }
   std::error_code ignored;
-  return fs::is_empty(folder, ignored) || fs::exists(folder / "manifest.json", ignored) ||
-         fs::exists(folder / (name + ".packed"), ignored);
+  const fs::path manifest = folder / "manifest.json";
+  if (!fs::exists(manifest, ignored) || !is_manifest_of(read_file(manifest), bundle.name)) {
+    throw UserError(target.string(), fmt::format("has no manifest.json of a bundle {}", bundle.name), remedy);
+  }
+}
+
+/// Whether what is at the target is this very bundle. Throws UserError for what must not be replaced.
+bool is_there_already(const KernelBundle& bundle, const fs::path& directory, bool force) {
+  const fs::path target = directory / bundle.name;
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(target, error);
+  if (!fs::exists(status)) {
+    return false;
+  }
+  if (!fs::is_directory(target, error)) {
+    throw UserError(target.string(), "is not a folder", "choose another --name or output folder");
+  }
+  check_ours(bundle, target, target);
+  if (compare_bundle(bundle, directory).empty()) {
+    return true;
+  }
+  if (!force) {
+    throw UserError(target.string(), "holds a different bundle",
+                    "see the difference with --check, replace with --force");
+  }
+  if (fs::is_symlink(status)) {
+    throw UserError(target.string(), "is a symbolic link, which is not replaced", "name the folder that it leads to");
+  }
+  return false;
 }
 
 }  // namespace
@@ -205,29 +159,29 @@ std::string compare_bundle(const KernelBundle& bundle, const fs::path& directory
 }
 
 WriteOutcome write_bundle(const KernelBundle& bundle, const fs::path& directory, bool force) {
-  const fs::path target = directory / bundle.name;
-  std::error_code error;
-  if (fs::exists(target, error)) {
-    if (!fs::is_directory(target, error)) {
-      throw UserError(target.string(), "is not a folder", "choose another --name or output folder");
-    }
-    if (!holds_bundle(target, bundle.name)) {
-      throw UserError(target.string(), "holds files that are not a bundle's", "choose another --name or output folder");
-    }
-    if (compare_bundle(bundle, directory).empty()) {
-      return WriteOutcome::unchanged;
-    }
-    if (!force) {
-      throw UserError(target.string(), "holds a different bundle",
-                      "see the difference with --check, replace with --force");
-    }
+  if (is_there_already(bundle, directory, force)) {
+    return WriteOutcome::unchanged;
   }
   const HeldBackSignals signals;
-  FolderAside aside(directory, bundle.name);
+  FolderAside aside(directory, bundle.name, names_of_files(bundle));
   for (const BundleFile& file : bundle.files) {
     write_file_whole(aside.path() / file.name, file.content());
   }
-  aside.exchange_with(target);
+  // Another run may have come first, or come between looking and acting.
+  while (!aside.place()) {
+    if (is_there_already(bundle, directory, force)) {
+      return WriteOutcome::unchanged;
+    }
+    if (force && aside.exchange()) {
+      try {
+        check_ours(bundle, aside.path(), directory / bundle.name);
+      } catch (...) {
+        aside.give_back();
+        throw;
+      }
+      break;
+    }
+  }
   return WriteOutcome::written;
 }
 

@@ -28,9 +28,10 @@ struct KernelBundle {
 /// What writing a bundle did.
 enum class WriteOutcome { written, unchanged };
 
-/// Writes the bundle to DIR/NAME/: the whole folder appears at once or, when replaced, is exchanged at once; nothing is left
-/// of it after an error or an interruption. A folder that is already identical is not touched. A different bundle is
-/// replaced only with `force`, and a folder with something else never; otherwise throws UserError.
+/// Writes the bundle to DIR/NAME/: the whole folder appears at once or, when replaced, is exchanged at once; nothing is
+/// left of it after an error or an interruption. A folder that is already identical is not touched. A different bundle
+/// of this name is replaced only with `force`, and a folder with anything else in it never; otherwise throws UserError.
+/// Of several that write different ones at once without `force`, one does.
 WriteOutcome write_bundle(const KernelBundle& bundle, const std::filesystem::path& directory, bool force);
 
 /// How the bundle on disk differs from the one in memory: a unified diff for texts, a sentence for other files; empty when

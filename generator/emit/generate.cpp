@@ -33,6 +33,12 @@ void check_sizes(const LoopNest& nest, const SparseMatrix& matrix, std::int64_t 
   check_size(sparse.extents[0], matrix.rows, "rows");
   check_size(sparse.extents[1], matrix.columns, "columns");
   check_size(nest.array(ArrayRole::dense).extents[1], bcol, "columns of B");
+  if (matrix.nonzeros() > most_nonzeros) {
+    throw UserError(
+        "matrix",
+        fmt::format("has {} non-zeros, more than the {} that a kernel counts", matrix.nonzeros(), most_nonzeros),
+        "cut it into parts");
+  }
 }
 
 constexpr std::uint64_t most_blocks = 0x7fffffff;

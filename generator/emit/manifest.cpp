@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "generator/ir/print_function.h"
 #include "generator/support/error.h"
 #include "generator/support/identifier.h"
+#include "generator/support/limits.h"
+#include "generator/support/strict_json.h"
 
 namespace esc {
 namespace {
@@ -130,6 +133,37 @@ std::string manifest_json(const Layer& layer, const std::optional<VerificationRe
 
 namespace {
 
+/// Whether arrays and objects stand in each other deeper than those of any manifest, as deep as no one could copy them.
+bool is_deep(const std::string& text) {
+  constexpr int most_depth = 32;
+  const auto refuse_depth = [](int depth, json::parse_event_t, json&) {
+    if (depth > most_depth) {
+      throw std::length_error("deep");
+    }
+    return true;
+  };
+  try {
+    [[maybe_unused]] const json shallow = json::parse(text, refuse_depth, false);
+    return false;
+  } catch (const std::length_error&) {
+    return true;
+  }
+}
+
+}  // namespace
+
+std::string manifest_as_measured(const Layer& layer, const std::string& on_disk) {
+  const json found = is_deep(on_disk) ? json() : json::parse(on_disk, nullptr, false);
+  json manifest = json::parse(manifest_json(layer, std::nullopt, std::nullopt));
+  for (const char* measured : {"verification", "resources"}) {
+    manifest[measured] = found.is_object() ? found.value(measured, json()) : json();
+  }
+  // The text of a damaged manifest need not be UTF-8.
+  return manifest.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+namespace {
+
 /// The library's message without the label in front of it.
 std::string plain_words(const json::exception& problem) {
   const std::string text = problem.what();
@@ -172,26 +206,38 @@ std::string identifier(const json& manifest, const char* key, const std::string&
 
 }  // namespace
 
+bool is_manifest_of(const std::string& text, const std::string& name) {
+  const json manifest = json::parse(text, nullptr, false);
+  const auto is_text = [&](const char* key) { return manifest.contains(key) && manifest.at(key).is_string(); };
+  return manifest.is_object() && manifest.contains("format_version") && is_text("tool_version") &&
+         is_text("pattern_sha256") && is_text("name") && manifest.at("name") == name;
+}
+
 Manifest parse_manifest(const std::string& text, const std::string& file) {
+  if (is_deep(text)) {
+    throw UserError(file, "is not a manifest: it is nested too deeply", "generate the bundle again");
+  }
   try {
-    const json manifest = json::parse(text);
+    const json manifest = parse_strict_json(text, file);
     if (manifest.at("format_version") != manifest_version) {
       throw UserError(file, fmt::format("has format version {}", manifest.at("format_version").dump()),
                       fmt::format("this program reads version {}", manifest_version));
     }
-    constexpr std::int64_t most_size = 0x7fffffff;
-    constexpr std::int64_t most_nonzeros = std::int64_t{1} << 62;
     check_word(manifest, "layout", {"kn"}, file);
     check_word(manifest, "dtype", {"f32", "f64"}, file);
     return {.name = identifier(manifest, "name", file),
-            .rows = whole_number(manifest, "m", 1, most_size, file),
-            .columns = whole_number(manifest, "k", 1, most_size, file),
-            .bcol = whole_number(manifest, "bcol", 1, most_size, file),
+            .rows = whole_number(manifest, "m", 1, largest_dimension, file),
+            .columns = whole_number(manifest, "k", 1, largest_dimension, file),
+            .bcol = whole_number(manifest, "bcol", 1, most_columns_of_b, file),
             .nonzeros = whole_number(manifest, "nnz", 0, most_nonzeros, file),
             .pattern_sha256 = manifest.at("pattern_sha256"),
             .values_sha256 = manifest.at("values_sha256"),
             .schedule = manifest.at("schedule").at("text"),
-            .loop_nest = manifest.at("loop_nest")};
+            .loop_nest = manifest.at("loop_nest"),
+            .tool_version = manifest.at("tool_version"),
+            .source = manifest.at("source"),
+            .schedule_source = manifest.at("schedule").at("source"),
+            .architectures = manifest.at("architectures")};
   } catch (const json::exception& problem) {
     throw UserError(file, fmt::format("is not a manifest: {}", plain_words(problem)), "generate the bundle again");
   }

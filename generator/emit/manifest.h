@@ -35,6 +35,9 @@ struct KernelResources {
 std::string manifest_json(const Layer& layer, const std::optional<VerificationRecord>& verification,
                           const std::optional<std::vector<KernelResources>>& resources);
 
+/// The manifest of the layer with what was measured, verification and resources, as the manifest `on_disk` has it.
+std::string manifest_as_measured(const Layer& layer, const std::string& on_disk);
+
 /// What a reader of a bundle needs from its manifest.
 struct Manifest {
   std::string name;
@@ -46,7 +49,14 @@ struct Manifest {
   std::string values_sha256;
   std::string schedule;
   std::string loop_nest;  ///< the input as a C function
+  std::string tool_version;
+  std::string source;           ///< base name of the matrix file
+  std::string schedule_source;  ///< who chose the schedule
+  std::vector<std::string> architectures;
 };
+
+/// Whether the text is the manifest of a bundle of this name, in whatever version of the format.
+bool is_manifest_of(const std::string& text, const std::string& name);
 
 /// Throws UserError (place `file`) for text that is not a manifest of a version this program knows.
 Manifest parse_manifest(const std::string& text, const std::string& file);

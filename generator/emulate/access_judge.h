@@ -78,7 +78,7 @@ class AccessJudge {
 
   const EmulationOptions& options() const { return options_; }
   void set_options(EmulationOptions options) { options_ = std::move(options); }
-  void set_files(std::map<std::string, std::vector<std::byte>> files) { options_.files = std::move(files); }
+  void set_files(KnownFiles files) { options_.files = std::move(files); }
   const HostProgram& program() const { return *program_; }
   Registers& registers() const { return program_->registers(); }
   MemoryMap& memory() { return memory_; }

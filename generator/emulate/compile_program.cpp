@@ -15,21 +15,22 @@ std::uint64_t resolve(const std::string& name) {
   return hook != 0 ? hook : resolve_host_library(name);
 }
 
+std::vector<VirtualHeader> joined(std::vector<VirtualHeader> headers, const std::vector<VirtualHeader>& more) {
+  headers.insert(headers.end(), more.begin(), more.end());
+  return headers;
+}
+
 }  // namespace
 
 HostProgram compile_cuda(const std::string& text, const std::string& file_name, const ProgramOptions& options) {
-  HostSource source{text, file_name, HostDialect::hermetic, options.headers, options.defines};
-  for (const VirtualHeader& header : standin_headers()) {
-    source.headers.push_back(header);
-  }
-  return HostProgram(source, resolve);
+  return HostProgram({text, file_name, joined(options.headers, cuda_headers()), options.defines}, resolve);
 }
 
 HostProgram compile_host(const std::string& text, const std::string& file_name, const ProgramOptions& options) {
   // An emulated program has one thread, so what is local to a thread is a plain variable.
   std::vector<std::string> defines = options.defines;
   defines.push_back("thread_local=");
-  return HostProgram({text, file_name, HostDialect::system, options.headers, std::move(defines)}, resolve);
+  return HostProgram({text, file_name, joined(options.headers, library_headers()), std::move(defines)}, resolve);
 }
 
 }  // namespace esc

@@ -18,7 +18,8 @@ struct ProgramOptions {
 /// Throws UserError with file:line:column for a text that does not compile or uses a symbol that nobody defines.
 HostProgram compile_cuda(const std::string& text, const std::string& file_name, const ProgramOptions& options = {});
 
-/// Compiles C++17 that leans on the C library of this machine only.
+/// Compiles C++17 that includes nothing but <stddef.h>, <stdint.h>, <stdio.h> and <string.h>, of which small ones are part
+/// of this program too.
 HostProgram compile_host(const std::string& text, const std::string& file_name, const ProgramOptions& options = {});
 
 }  // namespace esc

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "generator/emulate/active_machine.h"
-#include "generator/emulate/host_library.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -34,17 +33,7 @@ Region& named(Machine& machine, const std::string& buffer) {
 
 }  // namespace
 
-EmulatedDevice::EmulatedDevice(EmulationOptions options) : machine_(std::make_unique<Machine>(std::move(options))) {
-  for (const auto& [address, bytes] : host_library_variables()) {
-    Region region;
-    region.name = "variable of the C library";
-    region.base = address;
-    region.bytes = bytes;
-    region.denied = device_read | device_write | host_write;
-    machine_->memory().add(std::move(region));
-  }
-  machine_->regions_changed();
-}
+EmulatedDevice::EmulatedDevice(EmulationOptions options) : machine_(std::make_unique<Machine>(std::move(options))) {}
 EmulatedDevice::EmulatedDevice(EmulatedDevice&&) noexcept = default;
 EmulatedDevice& EmulatedDevice::operator=(EmulatedDevice&&) noexcept = default;
 EmulatedDevice::~EmulatedDevice() = default;
@@ -116,7 +105,10 @@ void EmulatedDevice::forget_faults() { machine_->forget_faults(); }
 
 void EmulatedDevice::set_options(EmulationOptions options) { machine_->set_options(std::move(options)); }
 
-void EmulatedDevice::set_files(std::map<std::string, std::vector<std::byte>> files) { machine_->set_files(std::move(files)); }
+void EmulatedDevice::set_files(KnownFiles files) {
+  machine_->open_files = {};
+  machine_->set_files(std::move(files));
+}
 
 const EmulationCounters& EmulatedDevice::counters() const { return machine_->counters(); }
 

@@ -97,7 +97,7 @@ class EmulatedDevice {
   /// How the next calls run. Limits that host code has raised for kernels stay.
   void set_options(EmulationOptions options);
   /// What host code finds at the paths from now on, and nothing else.
-  void set_files(std::map<std::string, std::vector<std::byte>> files);
+  void set_files(KnownFiles files);
 
  private:
   void run(const HostProgram& program, const std::function<void()>& work);

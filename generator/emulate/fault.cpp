@@ -28,6 +28,8 @@ const char* to_string(FaultKind kind) {
       return "wrong stream";
     case FaultKind::bad_copy:
       return "bad asynchronous copy";
+    case FaultKind::forbidden_call:
+      return "forbidden call";
     case FaultKind::stopped:
       return "stopped";
     case FaultKind::stack_overflow:

@@ -42,6 +42,8 @@ const char* describe_stop(std::uint32_t reason) {
       return "divides an integer by zero, or its lowest value by -1";
     case StopReason::local_array:
       return "indexes a local array outside its bounds";
+    case StopReason::call_target:
+      return "calls through a pointer what is no function of the text of that type";
   }
   return "stops";
 }

@@ -1,10 +1,13 @@
 #include "generator/emulate/host_library.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "generator/emulate/active_machine.h"
@@ -20,38 +23,86 @@ void check(const void* pointer, std::size_t bytes) {
   }
 }
 
-/// A file of the options, read as it stands in memory; where there are none, of this machine.
-std::FILE* find_file(const char* path, const char* mode) {
-  const auto& files = active_machine().options().files;
-  if (files.empty()) {
-    return std::fopen(path, mode);
-  }
-  const auto found = files.find(path);
-  if (found == files.end() || std::strchr(mode, 'r') == nullptr) {
-    return nullptr;
-  }
-  // An empty file in memory is refused by fmemopen.
-  return found->second.empty() ? std::fopen("/dev/null", mode)
-                               : fmemopen(const_cast<std::byte*>(found->second.data()), found->second.size(), "r");
-}
-
 int checked_memcmp(const void* a, const void* b, std::size_t bytes) {
   check<Use::read>(a, bytes);
   check<Use::read>(b, bytes);
   return std::memcmp(a, b, bytes);
 }
 
-std::size_t checked_fread(void* to, std::size_t size, std::size_t count, std::FILE* file) {
-  check<Use::write>(to, size * count);
-  return std::fread(to, size, count, file);
+/// Whether a format has %n, which writes to where its argument says.
+bool writes_through_format(std::string_view format) {
+  for (std::size_t at = format.find('%'); at != format.npos; at = format.find('%', at + 1)) {
+    at = format.find_first_not_of("0123456789.*-+ #'hlqjzt$L", at + 1);
+    if (at == format.npos || format[at] == 'n') {
+      return true;
+    }
+  }
+  return false;
 }
 
-std::size_t checked_fwrite(const void* from, std::size_t size, std::size_t count, std::FILE* file) {
-  check<Use::read>(from, size * count);
-  return std::fwrite(from, size, count, file);
+/// Stops the code that calls what no check has: a text that asks for it shall not seem to be checked.
+[[noreturn]] void refuse_call(const char* function) {
+  Machine& machine = active_machine();
+  machine.report(FaultKind::forbidden_call, machine.site(), function,
+                 [&] { return std::string("calls ") + function + ", which a text under check may not"; });
+  machine.stop();
+}
+
+/// A file that the options know, read as it stands in memory; 0 for the path of none.
+OpenFiles::Handle checked_fopen(const char* path, const char* mode) {
+  Machine& machine = active_machine();
+  const KnownFiles& files = machine.options().files;
+  if (machine.in_kernel() || files.empty()) {
+    refuse_call("fopen");
+  }
+  const auto found = files.find(path);
+  if (found == files.end() || std::string_view(mode) != "rb") {
+    refuse_call("fopen");
+  }
+  return found->second ? machine.open_files.open(*found->second) : 0;
+}
+
+/// The files, one of which the caller has open; otherwise it is stopped.
+OpenFiles& files_with(OpenFiles::Handle file, const char* function) {
+  OpenFiles& files = active_machine().open_files;
+  if (!files.has(file)) {
+    refuse_call(function);
+  }
+  return files;
+}
+
+int checked_fclose(OpenFiles::Handle file) {
+  files_with(file, "fclose").close(file);
+  return 0;
+}
+
+std::size_t checked_fread(void* to, std::size_t size, std::size_t count, OpenFiles::Handle file) {
+  OpenFiles& files = files_with(file, "fread");
+  std::size_t wanted = 0;
+  if (size == 0 || __builtin_mul_overflow(size, count, &wanted)) {
+    return 0;
+  }
+  check<Use::write>(to, wanted);
+  const std::span<const std::byte> bytes = files.read(file, wanted);
+  std::ranges::copy(bytes, static_cast<std::byte*>(to));
+  return bytes.size() / size;
+}
+
+int checked_fgetc(OpenFiles::Handle file) {
+  const std::span<const std::byte> byte = files_with(file, "fgetc").read(file, 1);
+  return byte.empty() ? EOF : static_cast<int>(byte.front());
+}
+
+/// Files in memory can always be read.
+int checked_ferror(OpenFiles::Handle file) {
+  files_with(file, "ferror");
+  return 0;
 }
 
 int checked_snprintf(char* to, std::size_t bytes, const char* format, ...) {
+  if (writes_through_format(format)) {
+    refuse_call("snprintf with %n");
+  }
   std::va_list arguments;
   va_start(arguments, format);
   std::va_list again;
@@ -83,20 +134,11 @@ Table make_table() {
       {"strlen", address_of(static_cast<std::size_t (*)(const char*)>(&std::strlen))},
       {"strcmp", address_of(static_cast<int (*)(const char*, const char*)>(&std::strcmp))},
       {"snprintf", address_of(&checked_snprintf)},
-      {"printf", address_of(&std::printf)},
-      {"fprintf", address_of(&std::fprintf)},
-      {"puts", address_of(&std::puts)},
-      {"fputs", address_of(&std::fputs)},
-      {"fputc", address_of(&std::fputc)},
-      {"putchar", address_of(&std::putchar)},
-      {"fopen", address_of(&find_file)},
-      {"fclose", address_of(&std::fclose)},
-      {"fgetc", address_of(&std::fgetc)},
-      {"feof", address_of(&std::feof)},
-      {"ferror", address_of(&std::ferror)},
+      {"fopen", address_of(&checked_fopen)},
+      {"fclose", address_of(&checked_fclose)},
       {"fread", address_of(&checked_fread)},
-      {"fwrite", address_of(&checked_fwrite)},
-      {"fflush", address_of(&std::fflush)},
+      {"fgetc", address_of(&checked_fgetc)},
+      {"ferror", address_of(&checked_ferror)},
       {"fma", address_of(static_cast<double (*)(double, double, double)>(&std::fma))},
       {"fmaf", address_of(static_cast<float (*)(float, float, float)>(&std::fma))},
       {"fmin", address_of(static_cast<double (*)(double, double)>(&std::fmin))},
@@ -109,9 +151,6 @@ Table make_table() {
       {"floorf", address_of(static_cast<float (*)(float)>(&std::floor))},
       {"ceil", address_of(static_cast<double (*)(double)>(&std::ceil))},
       {"ceilf", address_of(static_cast<float (*)(float)>(&std::ceil))},
-      {"stdin", address_of(&stdin)},
-      {"stdout", address_of(&stdout)},
-      {"stderr", address_of(&stderr)},
   };
 }
 
@@ -121,11 +160,6 @@ std::uint64_t resolve_host_library(const std::string& name) {
   static const Table kTable = make_table();
   const auto found = kTable.find(name);
   return found == kTable.end() ? 0 : found->second;
-}
-
-std::vector<std::pair<std::uint64_t, std::uint64_t>> host_library_variables() {
-  return {
-      {address_of(&stdin), sizeof stdin}, {address_of(&stdout), sizeof stdout}, {address_of(&stderr), sizeof stderr}};
 }
 
 }  // namespace esc

@@ -40,6 +40,27 @@ void add_registers(Symbols& symbols, Registers& registers) {
   symbols[hook_names::kStackLimit] = address(registers.stack_limit);
 }
 
+/// What the variables of a text may take: no table of a kernel is larger, and memory is there for matrices.
+constexpr std::uint64_t kMostVariableBytes = std::uint64_t{64} << 20;
+
+void check_sizes(const ModuleFacts& facts, const std::string& file_name) {
+  const auto check = [&](const std::string& name, std::uint64_t bytes, std::uint64_t most) {
+    if (bytes > most) {
+      throw UserError(file_name, fmt::format("the variable '{}' has {} bytes, more than the {} that a text may have", name,
+                                             bytes, most),
+                      "make it smaller, or a buffer of the caller's");
+    }
+    return bytes;
+  };
+  std::uint64_t all = 0;
+  for (const GlobalFacts& variable : facts.globals) {
+    all += check(variable.name, variable.bytes, kMostVariableBytes - all);
+  }
+  for (const SharedFacts& variable : facts.shared) {
+    check(variable.name, variable.bytes, kMostVariableBytes);
+  }
+}
+
 /// Answers what the module leaves undefined.
 void add_functions(Symbols& symbols, const llvm::Module& module, const Resolver& resolve) {
   for (const std::string& name : undefined_symbols(module)) {
@@ -64,6 +85,7 @@ HostProgram::HostProgram(const HostSource& source, const Resolver& resolve) : fi
   auto context = std::make_unique<llvm::LLVMContext>();
   std::unique_ptr<llvm::Module> module = compile_for_host(source, *context);
   ModuleFacts facts = take_facts(*module);
+  check_sizes(facts, file_name_);
   sites_ = instrument(*module);
 
   std::uint64_t end = round_up(sizeof(Registers), kSharedAlignment);

@@ -1,5 +1,6 @@
 #include "generator/emulate/instrument.h"
 
+#include <fmt/format.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/Analysis/CFG.h>
 #include <llvm/Analysis/Utils/Local.h>
@@ -30,6 +31,8 @@ namespace {
 
 /// A function is inlined while all its copies together stay below this many instructions.
 constexpr std::size_t kInlineBudget = 20000;
+/// What a variable of a function may have; no stack of a thread has as much.
+constexpr std::uint64_t kMostLocalBytes = std::uint64_t{8} << 20;
 /// What a frame needs besides its variables.
 constexpr std::uint64_t kFrameOverhead = 512;
 
@@ -135,7 +138,25 @@ class Instrumenter {
       visit_division(*division);
     } else if (llvm::isa<llvm::UnreachableInst>(at)) {
       visit_unreachable(at);
+    } else if (llvm::isa<llvm::IndirectBrInst>(at)) {
+      refuse(at, "a jump to a computed place");
+    } else if (auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&at)) {
+      visit_variable(*variable);
     }
+  }
+
+  void visit_variable(const llvm::AllocaInst& variable) {
+    const std::optional<std::uint64_t> size = local_size(variable);
+    if (!size) {
+      refuse(variable, "a local array whose size is not a constant");
+    }
+    if (*size > kMostLocalBytes) {
+      refuse(variable, fmt::format("a local array of {} bytes", *size));
+    }
+  }
+
+  [[noreturn]] void refuse(const llvm::Instruction& at, const std::string& what) {
+    throw UserError(sites_.describe(site_of(at)), what + " cannot be run on the host", "write it in plain C++ or CUDA");
   }
 
   void visit_call(llvm::CallBase& call) {
@@ -145,7 +166,11 @@ class Instrumenter {
     }
     const llvm::Function* callee = call.getCalledFunction();
     if (callee == nullptr) {
+      check_target(call);
       return;
+    }
+    if (leaves_the_language(*callee)) {
+      refuse(call, fmt::format("'{}'", callee->getName().str()));
     }
     if (callee->getIntrinsicID() == llvm::Intrinsic::trap || callee->getIntrinsicID() == llvm::Intrinsic::debugtrap) {
       stop(call, StopReason::trap);
@@ -153,6 +178,40 @@ class Instrumenter {
       llvm::IRBuilder<> builder(&call);
       builder.CreateStore(builder.getInt32(site_of(call)), module_.getOrInsertGlobal(hook_names::kSite, int32_));
     }
+  }
+
+  /// Whether the function reaches below what C++ knows of: registers, frames, instructions of one processor.
+  static bool leaves_the_language(const llvm::Function& callee) {
+    switch (callee.getIntrinsicID()) {
+      case llvm::Intrinsic::eh_sjlj_longjmp:
+      case llvm::Intrinsic::eh_sjlj_setjmp:
+      case llvm::Intrinsic::returnaddress:
+      case llvm::Intrinsic::addressofreturnaddress:
+      case llvm::Intrinsic::frameaddress:
+      case llvm::Intrinsic::sponentry:
+      case llvm::Intrinsic::read_register:
+      case llvm::Intrinsic::read_volatile_register:
+      case llvm::Intrinsic::write_register:
+      case llvm::Intrinsic::init_trampoline:
+      case llvm::Intrinsic::adjust_trampoline:
+      case llvm::Intrinsic::clear_cache:
+        return true;
+      default:
+        return callee.isTargetIntrinsic();
+    }
+  }
+
+  /// A pointer may call only functions that the text defines, takes the address of, and gave that type.
+  void check_target(llvm::CallBase& call) {
+    llvm::IRBuilder<> builder(&call);
+    llvm::Value* allowed = llvm::ConstantInt::getFalse(context_);
+    for (llvm::Function& function : module_) {
+      if (!is_left_alone(function) && function.hasAddressTaken() &&
+          function.getFunctionType() == call.getFunctionType()) {
+        allowed = builder.CreateOr(allowed, builder.CreateICmpEQ(call.getCalledOperand(), &function));
+      }
+    }
+    stop_if(builder.CreateNot(allowed), call, StopReason::call_target);
   }
 
   void visit_division(llvm::BinaryOperator& division) {
@@ -390,6 +449,10 @@ bool is_index_register(std::string_view name) {
 }
 
 SiteTable instrument(llvm::Module& module) {
+  if (!module.getModuleInlineAsm().empty()) {
+    throw UserError(module.getSourceFileName(), "inline assembly cannot be run on the host",
+                    "write it with CUDA's intrinsics");
+  }
   prepare_inlining(module);
   run_before_instrumentation(module);
   return Instrumenter(module).run();

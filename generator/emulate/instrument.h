@@ -22,7 +22,7 @@ struct AccessNote {
 };
 
 /// Why code stops where no access is wrong. Values are passed by compiled text.
-enum class StopReason : std::uint32_t { trap, unreachable, division, local_array };
+enum class StopReason : std::uint32_t { trap, unreachable, division, local_array, call_target };
 
 /// Names of what instrumented code refers to; `resolve_hook` (hooks.h) and the registers answer them.
 namespace hook_names {
@@ -47,10 +47,11 @@ bool is_index_register(std::string_view name);
 ///     alignment and place. One copy of a vector type is one access: its alignment can be judged only as a whole;
 ///   - an index into a local array is compared with its bounds in line;
 ///   - each trip around a loop costs fuel, so that no loop is endless; each function compares its frame with the stack;
+///   - a call through a pointer is compared with the functions of the text that it may be of;
 ///   - division by zero, traps and code that must not be reached stop the thread instead of this process.
 /// Functions with the attribute disable_sanitizer_instrumentation are left alone. Stands before every optimisation but
 /// inlining and the promotion of scalars to registers: later passes could merge, split or speculate accesses.
-/// Throws UserError for inline assembly.
+/// Throws UserError for inline assembly and for what else reaches below the language: computed jumps, frames, registers.
 SiteTable instrument(llvm::Module& module);
 
 }  // namespace esc

@@ -9,6 +9,7 @@
 
 #include "generator/emulate/access_judge.h"
 #include "generator/emulate/block_runner.h"
+#include "generator/emulate/open_files.h"
 
 namespace esc {
 
@@ -33,6 +34,8 @@ class Machine : public AccessJudge {
   int last_error = 0;
   std::uint64_t fallible_calls = 0;  ///< that may be told to fail, so far
   std::map<std::uint64_t, int> dynamic_shared_limits;
+  /// What host code has open of the files of the options.
+  OpenFiles open_files;
 
  private:
   LaunchInfo info_of(const Launch& launch);

@@ -3,11 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "generator/emulate/open_files.h"
 #include "generator/emulate/registers.h"
 
 namespace esc {
@@ -51,8 +51,8 @@ struct EmulationOptions {
   std::function<void(const LaunchInfo&)> before_launch;
   /// Of the launches, fills and questions for a kernel's attributes that host code makes, the one with this number, from 0, fails.
   std::optional<std::uint64_t> failing_call;
-  /// The files that host code finds, by path, instead of those of this machine.
-  std::map<std::string, std::vector<std::byte>> files = {};
+  /// The files that host code may ask for. Any other is a fault.
+  KnownFiles files = {};
   /// Told behind each block of a kernel how many of its launch have run, of how many.
   std::function<void(const std::string& kernel, std::uint64_t run, std::uint64_t all)> after_block;
   /// The stream of the caller: a launch or a fill on another is a fault. Any where it is not set.

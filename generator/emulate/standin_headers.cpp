@@ -11,14 +11,23 @@ extern const std::string_view cuda_runtime_api_header;
 extern const std::string_view cuda_runtime_header;
 extern const std::string_view stddef_header;
 extern const std::string_view stdint_header;
+extern const std::string_view stdio_header;
+extern const std::string_view string_header;
 
-std::vector<VirtualHeader> standin_headers() {
+std::vector<VirtualHeader> cuda_headers() {
   return {{"cuda_pipeline.h", std::string(cuda_pipeline_header)},
           {"cuda_pipeline_primitives.h", std::string(cuda_pipeline_primitives_header)},
           {"cuda_runtime.h", std::string(cuda_runtime_header)},
           {"cuda_runtime_api.h", std::string(cuda_runtime_api_header)},
           {"stddef.h", std::string(stddef_header)},
           {"stdint.h", std::string(stdint_header)}};
+}
+
+std::vector<VirtualHeader> library_headers() {
+  return {{"stddef.h", std::string(stddef_header)},
+          {"stdint.h", std::string(stdint_header)},
+          {"stdio.h", std::string(stdio_header)},
+          {"string.h", std::string(string_header)}};
 }
 
 }  // namespace esc

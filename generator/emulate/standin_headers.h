@@ -6,7 +6,11 @@
 
 namespace esc {
 
-/// The headers under include/, as they were when this program was built.
-std::vector<VirtualHeader> standin_headers();
+// The headers under include/, as they were when this program was built.
+
+/// What the text of a kernel may include.
+std::vector<VirtualHeader> cuda_headers();
+/// What the text of a data-transformer may include.
+std::vector<VirtualHeader> library_headers();
 
 }  // namespace esc

@@ -11,8 +11,10 @@
 
 #include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "generator/frontend/find_function.h"
+#include "generator/frontend/header_files.h"
 #include "generator/frontend/read_action.h"
 #include "generator/frontend/read_nest.h"
 #include "generator/frontend/refusal.h"
@@ -67,6 +69,16 @@ class RenderedDiagnostics {
   clang::TextDiagnosticPrinter printer_;
 };
 
+/// Without one, Clang follows a pointer that leads nowhere.
+void check_working_directory() {
+  std::error_code problem;
+  static_cast<void>(std::filesystem::current_path(problem));
+  if (problem) {
+    throw UserError("the working directory", "cannot be found: " + problem.message(),
+                    "change to a folder that is there");
+  }
+}
+
 frontend::WrittenNest read_written(const clang::ASTContext& ast) {
   const clang::FunctionDecl& function = frontend::find_function(ast);
   frontend::Variables variables(function);
@@ -79,7 +91,8 @@ frontend::WrittenNest read_written(const clang::ASTContext& ast) {
 
 }  // namespace
 
-LoopNest parse_loop_nest(std::string_view source_text, const std::string& file_name) {
+LoopNest parse_loop_nest(std::string_view source_text, const std::string& file_name, NestHeaders headers) {
+  check_working_directory();
   const std::vector<std::string> arguments = compiler_arguments(file_name);
   RenderedDiagnostics diagnostics;
   // The AST is complete when this returns: what follows walks it with none of Clang's frames on the stack, so that it
@@ -87,7 +100,7 @@ LoopNest parse_loop_nest(std::string_view source_text, const std::string& file_n
   const std::unique_ptr<clang::ASTUnit> file = clang::tooling::buildASTFromCodeWithArgs(
       llvm::StringRef(source_text.data(), source_text.size()), arguments, file_name, "escgen",
       std::make_shared<clang::PCHContainerOperations>(), clang::tooling::getClangStripDependencyFileAdjuster(), {},
-      &diagnostics.consumer());
+      &diagnostics.consumer(), frontend::header_files(file_name, headers));
   if (file == nullptr || diagnostics.has_errors()) {
     throw diagnostics.error();
   }

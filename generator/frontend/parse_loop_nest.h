@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "generator/frontend/nest_headers.h"
 #include "generator/ir/loop_nest.h"
 
 namespace esc {
@@ -15,6 +16,8 @@ namespace esc {
 /// subscripts (A[i * K + k]), constants in place of sizes, constant locals, a local that gathers the sum, C set to 0
 /// beforehand. Throws UserError with Clang's rendering of the first fault (file:line:column, the source line, a caret)
 /// when the text is not valid, and when it is anything but such a product.
-LoopNest parse_loop_nest(std::string_view source_text, const std::string& file_name);
+/// No other file of this machine can be included (header_files.h).
+LoopNest parse_loop_nest(std::string_view source_text, const std::string& file_name,
+                         NestHeaders headers = NestHeaders::beside);
 
 }  // namespace esc

@@ -19,12 +19,12 @@ LoopNest overlap(const LoopNest& nest, const Overlap& directive) {
     before = overlap(before, directive);
   }
   ThreadNest parts = take_apart(nest, directive);
+  const std::size_t use = find_use(nest, parts.body, {ArrayRole::dense, ArrayRole::output});
   const auto copies = std::ranges::find(parts.body, perform("wait_for_copies", {})) - parts.body.begin();
-  const std::size_t use =
-      std::min(find_use(nest, parts.body, {ArrayRole::dense, ArrayRole::output}), static_cast<std::size_t>(copies));
-  insert(parts.body, use, {perform("wait_for_predecessor", {})});
-  const std::size_t first = find_use(nest, parts.body, {ArrayRole::packed_index, ArrayRole::packed_value});
-  insert(parts.body, std::min(first, use), {perform("allow_successor", {})});
+  const bool staged = static_cast<std::size_t>(copies) < use;
+  const std::size_t waits = staged ? copies : use;
+  insert(parts.body, staged ? waits + 1 : waits, {perform("allow_successor", {})});
+  insert(parts.body, waits, {perform("wait_for_predecessor", {})});
   result.body = put_together(nest, parts).body;
   result.overlaps = true;
   return result;

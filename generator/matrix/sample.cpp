@@ -21,7 +21,6 @@ namespace {
 __extension__ using Uint128 = unsigned __int128;
 
 constexpr std::int64_t block_size = 4;
-constexpr std::int64_t most_nonzeros = largest_dimension;  // kernels and CSR count with 32 bits
 
 constexpr std::array<std::pair<std::string_view, SampleStructure>, 5> structures{{
     {"uniform", SampleStructure::uniform},

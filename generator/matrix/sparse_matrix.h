@@ -5,11 +5,9 @@
 #include <vector>
 
 #include "generator/ir/scalar_type.h"
+#include "generator/support/limits.h"
 
 namespace esc {
-
-/// The most rows or columns that a matrix may have: indices are 32 bits wide.
-inline constexpr std::int64_t largest_dimension = 2147483647;
 
 /// A sparse matrix of M rows and K columns in compressed sparse row form (CSR). Whatever type its elements have in a kernel, the
 /// values are held as doubles, each exactly a value of that type.

@@ -10,23 +10,24 @@
 namespace esc {
 namespace {
 
-/// Of `lengths`, none of which exceeds `full_length`.
-LengthStatistics summarise(std::vector<std::int64_t> lengths, std::int64_t full_length) {
+/// Of `lengths`, none of which exceeds `full_length`, and of so many zeros beside them.
+LengthStatistics summarise(std::vector<std::int64_t> lengths, std::int64_t zeros, std::int64_t full_length) {
   std::sort(lengths.begin(), lengths.end());
-  const auto count = static_cast<std::int64_t>(lengths.size());
-  const auto percentile = [&](std::int64_t percent) {
-    return lengths[static_cast<std::size_t>((percent * count + 99) / 100 - 1)];
+  const std::int64_t count = zeros + static_cast<std::int64_t>(lengths.size());
+  const auto in_order = [&](std::int64_t place) {
+    return place < zeros ? 0 : lengths[static_cast<std::size_t>(place - zeros)];
   };
+  const auto percentile = [&](std::int64_t percent) { return in_order((percent * count + 99) / 100 - 1); };
   const auto occurrences = [&](std::int64_t length) {
     const auto [first, last] = std::equal_range(lengths.begin(), lengths.end(), length);
-    return static_cast<std::int64_t>(last - first);
+    return static_cast<std::int64_t>(last - first) + (length == 0 ? zeros : 0);
   };
   LengthStatistics summary;
-  summary.shortest = lengths.front();
-  summary.longest = lengths.back();
+  summary.shortest = in_order(0);
+  summary.longest = in_order(count - 1);
   summary.mean = static_cast<double>(std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0})) /
                  static_cast<double>(count);
-  double squares = 0;
+  double squares = static_cast<double>(zeros) * summary.mean * summary.mean;
   for (const std::int64_t length : lengths) {
     const double deviation = static_cast<double>(length) - summary.mean;
     squares += deviation * deviation;
@@ -41,23 +42,38 @@ LengthStatistics summarise(std::vector<std::int64_t> lengths, std::int64_t full_
   return summary;
 }
 
-std::vector<std::int64_t> lengths_of_rows(const SparseMatrix& matrix) {
-  std::vector<std::int64_t> lengths(static_cast<std::size_t>(matrix.rows));
-  for (std::int64_t row = 0; row < matrix.rows; ++row) {
-    lengths[static_cast<std::size_t>(row)] = matrix.row_length(row);
+/// Without a number for each column, of which a matrix with few non-zeros may have thousands of millions.
+LengthStatistics column_statistics(const SparseMatrix& matrix) {
+  std::vector<std::int32_t> columns = matrix.column_of;
+  std::sort(columns.begin(), columns.end());
+  std::vector<std::int64_t> lengths;
+  for (auto begin = columns.begin(); begin != columns.end();) {
+    const auto end = std::upper_bound(begin, columns.end(), *begin);
+    lengths.push_back(end - begin);
+    begin = end;
   }
-  return lengths;
+  const std::int64_t empty = matrix.columns - static_cast<std::int64_t>(lengths.size());
+  return summarise(std::move(lengths), empty, matrix.rows);
 }
 
-std::vector<std::int64_t> lengths_of_columns(const SparseMatrix& matrix) {
+/// The same in one pass, where there are not many more columns than non-zeros.
+LengthStatistics dense_column_statistics(const SparseMatrix& matrix) {
   std::vector<std::int64_t> lengths(static_cast<std::size_t>(matrix.columns), 0);
   for (const std::int32_t column : matrix.column_of) {
     ++lengths[static_cast<std::size_t>(column)];
   }
-  return lengths;
+  return summarise(std::move(lengths), 0, matrix.rows);
 }
 
 }  // namespace
+
+LengthStatistics row_statistics(const SparseMatrix& matrix) {
+  std::vector<std::int64_t> lengths(static_cast<std::size_t>(matrix.rows));
+  for (std::int64_t row = 0; row < matrix.rows; ++row) {
+    lengths[static_cast<std::size_t>(row)] = matrix.row_length(row);
+  }
+  return summarise(std::move(lengths), 0, matrix.columns);
+}
 
 MatrixStatistics statistics(const SparseMatrix& matrix) {
   MatrixStatistics result;
@@ -65,8 +81,11 @@ MatrixStatistics statistics(const SparseMatrix& matrix) {
   result.columns = matrix.columns;
   result.nonzeros = matrix.nonzeros();
   result.sparsity = matrix.sparsity();
-  result.row_lengths = summarise(lengths_of_rows(matrix), matrix.columns);
-  result.column_lengths = summarise(lengths_of_columns(matrix), matrix.rows);
+  result.row_lengths = row_statistics(matrix);
+  constexpr std::int64_t few_columns = 1 << 20;
+  result.column_lengths = matrix.columns <= std::max(few_columns, 4 * matrix.nonzeros())
+                              ? dense_column_statistics(matrix)
+                              : column_statistics(matrix);
   result.dense_bytes = static_cast<std::uint64_t>(matrix.rows) * static_cast<std::uint64_t>(matrix.columns) *
                        static_cast<std::uint64_t>(bytes_of(matrix.element));
   result.csr_bytes = csr_bytes(matrix);

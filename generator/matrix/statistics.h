@@ -36,7 +36,11 @@ struct MatrixStatistics {
   bool operator==(const MatrixStatistics&) const = default;
 };
 
+/// Takes memory for the rows and the non-zeros, whatever the number of columns.
 MatrixStatistics statistics(const SparseMatrix& matrix);
+
+/// The row_lengths of the statistics alone.
+LengthStatistics row_statistics(const SparseMatrix& matrix);
 
 /// The csr_bytes of the statistics alone, which need no look at the rows.
 std::uint64_t csr_bytes(const SparseMatrix& matrix);

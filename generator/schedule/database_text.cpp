@@ -2,14 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "generator/schedule/schedule_database.h"
 #include "generator/support/error.h"
+#include "generator/support/plain_text.h"
 
 namespace esc {
 namespace {
@@ -64,16 +65,6 @@ std::string print(const DefaultEntry& entry) {
 std::string print(const LayerEntry& entry) {
   return fmt::format("layer {} {} {} {} {} {}", entry.bcol, entry.pattern, print(entry.schedule), print(entry.gain),
                      print(entry.over_exact), print(entry.over_tf32));
-}
-
-/// Whether the bytes are UTF-8, without which they cannot stand in a manifest.
-bool is_utf8(const std::string& text) {
-  try {
-    static_cast<void>(nlohmann::json(text).dump());
-    return true;
-  } catch (const nlohmann::json::type_error&) {
-    return false;
-  }
 }
 
 /// The words of one line, taken from the front. Every refusal names the line.
@@ -330,8 +321,10 @@ ScheduleDatabase ScheduleDatabase::parse(std::string_view text, const std::strin
     }
     if (const auto first = line.find_first_not_of(" \t"); first != std::string::npos && line[first] != '#') {
       const std::string place = fmt::format("{}:{}", file, number);
-      if (!is_utf8(line)) {
-        throw UserError(place, "has bytes that are not UTF-8", "save the file as UTF-8");
+      std::ranges::replace(line, '\t', ' ');
+      if (!is_plain_text(line)) {
+        throw UserError(place, "has bytes that are not UTF-8, or characters that do not show",
+                        "save the file as UTF-8 without them");
       }
       reading.add(line, place, number);
     }
@@ -342,7 +335,7 @@ ScheduleDatabase ScheduleDatabase::parse(std::string_view text, const std::strin
 std::string print(const ScheduleDatabase& database) {
   const DatabaseHead& head = database.head();
   std::string text = introduction;
-  text += fmt::format("device {} {}\ndtype {}\nevidence {}\n", print(head.key), head.device, head.dtype,
+  text += fmt::format("device {} {}\ndtype {}\nevidence {}\n", print(head.key), plain_text(head.device), head.dtype,
                       head.origin == DatabaseOrigin::measured ? "measured" : "published");
   const auto add = [&](const auto& entries) {
     for (const auto& entry : entries) {

@@ -112,7 +112,7 @@ struct StageRegions {
   std::string array;
   bool operator==(const StageRegions&) const = default;
 };
-/// overlap(): programmatic dependent launch, with an early trigger and a late wait.
+/// overlap(): programmatic dependent launch: a late wait, and the trigger behind it.
 struct Overlap {
   bool operator==(const Overlap&) const = default;
 };

@@ -1,10 +1,12 @@
 #include "generator/support/escaped.h"
 
+#include "generator/support/plain_text.h"
+
 namespace esc {
 
 std::string escaped(std::string_view text) {
   std::string result;
-  for (const char character : text) {
+  for (const char character : plain_text(text, ' ')) {
     switch (character) {
       case '&':
         result += "&amp;";
@@ -22,7 +24,7 @@ std::string escaped(std::string_view text) {
         result += "&#39;";
         break;
       default:
-        result += static_cast<unsigned char>(character) < ' ' || character == '\x7f' ? ' ' : character;
+        result += character;
     }
   }
   return result;

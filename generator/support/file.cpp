@@ -1,8 +1,9 @@
 #include "generator/support/file.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "generator/support/error.h"
@@ -11,7 +12,39 @@
 namespace esc {
 namespace {
 
-std::string reason() { return std::generic_category().message(errno); }
+/// A file that is open for reading.
+class OpenFile {
+ public:
+  explicit OpenFile(const std::filesystem::path& path)
+      : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (descriptor_ < 0) {
+      refuse();
+    }
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile() { close(descriptor_); }
+
+  /// The number of bytes that were read; 0 at the end.
+  std::size_t read(char* to, std::size_t most) const {
+    ssize_t got = -1;
+    do {
+      got = ::read(descriptor_, to, most);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) {
+      refuse();
+    }
+    return static_cast<std::size_t>(got);
+  }
+
+ private:
+  [[noreturn]] void refuse() const {
+    throw UserError(path_.string(), "cannot be read: " + std::generic_category().message(errno));
+  }
+
+  const std::filesystem::path& path_;
+  int descriptor_;
+};
 
 }  // namespace
 
@@ -25,13 +58,14 @@ std::string read_file(const std::filesystem::path& path) {
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
     throw UserError(path.string(), "is not a file that can be read whole", "name a regular file");
   }
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) {
-    throw UserError(path.string(), "cannot be read: " + reason());
-  }
-  std::string content((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  if (stream.bad()) {
-    throw UserError(path.string(), "cannot be read: " + reason());
+  const OpenFile file(path);
+  std::string content;
+  constexpr std::size_t piece = std::size_t{1} << 16;
+  for (std::size_t got = piece; got > 0;) {
+    const std::size_t had = content.size();
+    content.resize(had + piece);
+    got = file.read(content.data() + had, piece);
+    content.resize(had + got);
   }
   return content;
 }

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cerrno>
+#include <system_error>
 
 #include "generator/support/deadline.h"
 #include "generator/support/error.h"
@@ -18,7 +19,11 @@ namespace {
 /// A pipe whose ends are closed with it.
 class Pipe {
  public:
-  Pipe() { ESC_CHECK(pipe2(ends_.data(), O_CLOEXEC) == 0, "a pipe can be made"); }
+  Pipe() {
+    if (pipe2(ends_.data(), O_CLOEXEC) != 0) {
+      throw std::system_error(errno, std::generic_category(), "a pipe cannot be made");
+    }
+  }
   Pipe(const Pipe&) = delete;
   Pipe& operator=(const Pipe&) = delete;
   ~Pipe() {

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -38,16 +39,28 @@ class SpawnActions {
 /// Attributes of a process that is started.
 class SpawnAttributes {
  public:
-  SpawnAttributes() { posix_spawnattr_init(&attributes_); }
+  SpawnAttributes() {
+    posix_spawnattr_init(&attributes_);
+    // This program ignores it; others rely on being ended by it.
+    sigset_t by_default;
+    sigemptyset(&by_default);
+    sigaddset(&by_default, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes_, &by_default);
+    posix_spawnattr_setflags(&attributes_, flags_);
+  }
   SpawnAttributes(const SpawnAttributes&) = delete;
   SpawnAttributes& operator=(const SpawnAttributes&) = delete;
   ~SpawnAttributes() { posix_spawnattr_destroy(&attributes_); }
 
-  void begin_group() { posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP); }
+  void begin_group() {
+    flags_ |= POSIX_SPAWN_SETPGROUP;
+    posix_spawnattr_setflags(&attributes_, flags_);
+  }
   const posix_spawnattr_t* get() const { return &attributes_; }
 
  private:
   posix_spawnattr_t attributes_;
+  short flags_ = POSIX_SPAWN_SETSIGDEF;
 };
 
 /// Pointers to the texts, ended by null.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "generator/support/progress.h"
@@ -15,8 +16,13 @@ constexpr const char* erase_line = "\r\033[K";
 }  // namespace
 
 StageProgress::StageProgress(Sink sink, Timing timing) : sink_(std::move(sink)), timing_(timing) {
-  if (sink_) {
+  if (!sink_) {
+    return;
+  }
+  try {
     drawer_ = std::jthread([this](const std::stop_token& stop) { draw_until(stop); });
+  } catch (const std::system_error&) {
+    sink_ = {};  // a machine without a thread to spare does the job unwatched
   }
 }
 

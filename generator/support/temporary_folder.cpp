@@ -10,7 +10,13 @@
 namespace esc {
 
 TemporaryFolder::TemporaryFolder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "escgen.XXXXXX").string();
+  std::error_code problem;
+  const std::filesystem::path folder = std::filesystem::temp_directory_path(problem);
+  if (problem) {
+    throw UserError("TMPDIR", "is no folder for temporary files: " + problem.message(),
+                    "set it to a folder with space, or leave it out");
+  }
+  std::string pattern = (folder / "escgen.XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) {
     throw UserError(pattern, "cannot be made: " + std::generic_category().message(errno), "set TMPDIR to a folder with space");
   }

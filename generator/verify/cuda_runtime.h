@@ -11,6 +11,8 @@ class CudaRuntime {
  public:
   /// Throws UserError (status missing_tool) when the library or a GPU is missing.
   CudaRuntime();
+  /// The same check alone, for who is about to do something on the way there.
+  static void expect_device() { const CudaRuntime runtime; }
   CudaRuntime(const CudaRuntime&) = delete;
   CudaRuntime& operator=(const CudaRuntime&) = delete;
   ~CudaRuntime();

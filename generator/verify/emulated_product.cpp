@@ -8,6 +8,7 @@
 
 #include "generator/emulate/mapped_memory.h"
 #include "generator/emulate/registered_buffer.h"
+#include "generator/support/limits.h"
 #include "generator/verify/poison.h"
 #include "generator/verify/refused_calls.h"
 
@@ -103,6 +104,12 @@ void take_faults(const EmulatedDevice& device, std::vector<std::string>& problem
   }
 }
 
+EmulationOptions options_with(std::int64_t host_steps) {
+  EmulationOptions options;
+  options.host_steps = host_steps;
+  return options;
+}
+
 using Spmm = int(const void*, const void*, std::int64_t, void*, std::int64_t, std::int32_t, void*);
 
 }  // namespace
@@ -176,13 +183,14 @@ EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& k
   return result;
 }
 
-std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns, bool has_nonzeros) {
-  const std::int64_t bcol = kernel.dispatch.tuned_columns;
+std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns, bool has_nonzeros,
+                                          std::int64_t host_steps) {
+  const std::int64_t bcol = std::min(kernel.dispatch.tuned_columns, most_checked_columns);
   std::vector<std::string> problems;
   const PlacedMatrix b(columns, bcol, bcol, 0, element);
   const PlacedMatrix c(kernel.rows, bcol, bcol, 0, element);
   const PlacedBytes packed(kernel.packed, 0);
-  EmulatedDevice device;
+  EmulatedDevice device(options_with(host_steps));
   device.add_buffer("B", b.data(), b.bytes(), BufferUse::input());
   device.add_buffer("C", c.data(), c.bytes(), BufferUse::output());
   device.add_buffer("packed", packed.span(), BufferUse::input());
@@ -205,7 +213,7 @@ std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarT
 }
 
 std::vector<std::string> emulate_failures(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns,
-                                          const std::vector<KernelCall>& calls) {
+                                          const std::vector<KernelCall>& calls, std::int64_t host_steps) {
   constexpr int unknown_error = 999;
   std::vector<std::string> problems;
   const PlacedBytes packed(kernel.packed, 0);
@@ -213,14 +221,14 @@ std::vector<std::string> emulate_failures(const KernelToEmulate& kernel, ScalarT
   const auto try_failures = [&](const std::string& what, auto call) {
     // The first that is not reached succeeds, as all do.
     for (std::uint64_t failing = 0, reached = 1; failing < reached; ++failing) {
-      EmulatedDevice device;
+      EmulatedDevice device(options_with(host_steps));
       const auto done_so_far = [&device] {
         const EmulationCounters& counters = device.counters();
         return counters.launches + counters.fills + counters.prepared;
       };
       prepare(device);
       const std::uint64_t before = done_so_far();
-      EmulationOptions options;
+      EmulationOptions options = options_with(host_steps);
       options.failing_call = before + failing;
       options.select_blocks = [](const LaunchInfo&) { return std::vector<std::uint64_t>(); };
       device.set_options(options);
@@ -246,7 +254,7 @@ std::vector<std::string> emulate_failures(const KernelToEmulate& kernel, ScalarT
                                nullptr);
     });
   }
-  EmulatedDevice device;
+  EmulatedDevice device(options_with(host_steps));
   prepare(device);
   if (device.counters().prepared != kernel.program.kernels().size()) {
     problems.push_back(fmt::format("{} of {} kernels are asked for when they are prepared", device.counters().prepared,

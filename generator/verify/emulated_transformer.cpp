@@ -1,9 +1,9 @@
 #include "generator/verify/emulated_transformer.h"
 
 #include <algorithm>
-#include <map>
 #include <memory>
-
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "generator/emulate/compile_program.h"
@@ -31,10 +31,21 @@ class Arrays {
   std::vector<std::unique_ptr<RegisteredBuffer>> arrays_;
 };
 
+/// Trips around loops that one call may make: many for each element of the matrix, and those of checksums and tables.
+EmulationOptions options_for(const SparseMatrix& matrix) {
+  EmulationOptions options;
+  options.host_steps =
+      (std::int64_t{1} << 28) + 1024 * (matrix.nonzeros() + matrix.rows) + 64 * matrix.rows * matrix.columns;
+  return options;
+}
+
 }  // namespace
 
 EmulatedTransformer::EmulatedTransformer(const std::string& text, const std::string& name, const SparseMatrix& matrix)
-    : name_(name), matrix_(matrix), program_(compile_host(text, name + "_transformer.cpp")) {
+    : name_(name),
+      matrix_(matrix),
+      program_(compile_host(text, name + "_transformer.cpp")),
+      device_(options_for(matrix)) {
   packed_bytes_ = device_.call<std::size_t()>(program_, name_ + "_packed_bytes").value_or(0);
 }
 
@@ -73,12 +84,11 @@ int EmulatedTransformer::transform_csr(const std::int32_t* offsets, const std::i
 }
 
 int EmulatedTransformer::load(const PackedFile& file, void* packed) {
-  // There is always a file, so that none of this machine is looked for.
-  std::map<std::string, std::vector<std::byte>> files{{"another", {}}};
+  std::optional<std::vector<std::byte>> contents;
   if (file.path == PackedFile::Path::file) {
-    files[path_of_file].assign(file.contents.begin(), file.contents.end());
+    contents.emplace(file.contents.begin(), file.contents.end());
   }
-  device_.set_files(std::move(files));
+  device_.set_files({{path_of_file, std::move(contents)}});
   Arrays arrays(device_);
   arrays.add("packed", packed, static_cast<std::int64_t>(packed_bytes_), BufferUse::update());
   const char* const path = file.path == PackedFile::Path::null ? nullptr : path_of_file;

@@ -18,18 +18,27 @@ std::int64_t far_apart(std::int64_t rows, std::int64_t multiple_of) {
   return (distance / std::max<std::int64_t>(rows - 1, 1) / multiple_of + 1) * multiple_of;
 }
 
+/// Those that the kernel is tuned for, or as many whole vectors of them as there may be.
+std::int64_t columns_for(const Dispatch& dispatch, std::int64_t most_columns) {
+  if (dispatch.tuned_columns <= most_columns) {
+    return dispatch.tuned_columns;
+  }
+  const std::int64_t whole = most_columns / dispatch.vector_width * dispatch.vector_width;
+  return whole == 0 ? most_columns : whole;
+}
+
 /// Collects calls, each product once.
 class Calls {
  public:
-  explicit Calls(const Dispatch& dispatch)
-      : n_(dispatch.tuned_columns), vector_(dispatch.vector_width), tile_(dispatch.tile_columns),
+  Calls(const Dispatch& dispatch, std::int64_t most_columns)
+      : n_(columns_for(dispatch, most_columns)), tuned_(n_ == dispatch.tuned_columns), vector_(dispatch.vector_width), tile_(dispatch.tile_columns),
         wide_(std::max(tile_, std::int64_t{32})) {}
 
   std::vector<KernelCall> take() && { return std::move(calls_); }
 
   /// The product that the kernel was made for, and the same where nothing is aligned and all rows have gaps.
   void add_whole_products() {
-    add("tuned", {n_, n_, n_}, 1);
+    add(tuned_ ? "tuned" : "as many columns as are checked", {n_, n_, n_}, 1);
     add("nothing is aligned", {n_, n_ + 3, n_ + 5, 1, 1}, 1);
     add("one column", {1, 2, 1}, 1);
     const std::int64_t beside = n_ > 7 ? n_ - 5 : n_ + 9;
@@ -148,6 +157,7 @@ class Calls {
   }
 
   std::int64_t n_;
+  bool tuned_;
   std::int64_t vector_;
   std::int64_t tile_;
   std::int64_t wide_;  ///< columns of a tile, or of a turn of lanes over the columns
@@ -182,8 +192,9 @@ ProductCase KernelCall::compact() const { return {static_cast<std::int32_t>(widt
 
 std::string print(const KernelCall& call) { return fmt::format("{} ({})", print(call.product), call.reason); }
 
-std::vector<KernelCall> kernel_calls(const Dispatch& dispatch, std::int64_t rows, std::int64_t columns) {
-  Calls calls(dispatch);
+std::vector<KernelCall> kernel_calls(const Dispatch& dispatch, std::int64_t rows, std::int64_t columns,
+                                     std::int64_t most_columns) {
+  Calls calls(dispatch, most_columns);
   calls.add_whole_products();
   calls.break_tuned();
   calls.break_vectors();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -48,7 +49,9 @@ inline constexpr const char* other_values_reason = "other values in the same pat
 
 /// The calls by which a kernel is judged that is dispatched so, for an A of `rows` x `columns`. Every variant is reached, every
 /// condition of the dispatch is broken alone, and in the first variants everything else that the C interface allows is tried:
-/// docs/verification.md lists them. What none of them needs much of is a part of the product.
-std::vector<KernelCall> kernel_calls(const Dispatch& dispatch, std::int64_t rows, std::int64_t columns);
+/// docs/verification.md lists them. What none of them needs much of is a part of the product. Where the kernel is tuned for more than
+/// `most_columns`, as many stand in for those: then no call is tuned.
+std::vector<KernelCall> kernel_calls(const Dispatch& dispatch, std::int64_t rows, std::int64_t columns,
+                                     std::int64_t most_columns = std::numeric_limits<std::int64_t>::max());
 
 }  // namespace esc

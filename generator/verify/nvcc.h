@@ -12,7 +12,7 @@ namespace esc {
 std::filesystem::path find_nvcc();
 
 /// Compiles the .cu and the transformer of the bundle in `folder` for the GPU of this machine, into a shared library in
-/// `output`. Throws UserError: status missing_tool without nvcc, check_failed with its messages when it refuses the text.
+/// `output`, which may be the same folder. Throws UserError: status missing_tool without nvcc, check_failed with its messages when it refuses the text.
 std::filesystem::path compile_bundle(const std::filesystem::path& folder, const std::string& name,
                                      const std::filesystem::path& output);
 

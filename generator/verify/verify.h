@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -30,17 +32,23 @@ struct EmulationEffort {
   std::int64_t most_products = 0;
   std::int64_t most_packed_nonzeros = 0;
   std::int64_t most_dense_elements = 0;
+  /// What the process that runs a text may take beside what the products need.
+  std::chrono::milliseconds patience{120'000};
+  std::uint64_t memory = std::uint64_t{4} << 30;
   bool whole_report = true;  ///< otherwise it ends with the first thing that is wrong
 };
 
 /// What `generate` spends: about a second.
-inline constexpr EmulationEffort sample_effort{8'000'000, 8'000'000, 1 << 20, true};
+inline constexpr EmulationEffort sample_effort{
+    .most_products = 8'000'000, .most_packed_nonzeros = 8'000'000, .most_dense_elements = 1 << 20};
 /// What `verify` spends: up to some minutes for a large layer.
-inline constexpr EmulationEffort thorough_effort{200'000'000, 1 << 30, 64 << 20, true};
+inline constexpr EmulationEffort thorough_effort{
+    .most_products = 200'000'000, .most_packed_nonzeros = 1 << 30, .most_dense_elements = 64 << 20};
 
-/// Runs the very texts of the bundle on the host: the transformer must write the bytes of the packed file, and the kernel,
-/// on an emulated grid that checks every access, must agree with what the nest says in double. Throws UserError only when the texts
-/// do not compile. The steps of its long stage are multiply-adds.
+/// Runs the very texts of the bundle on the host, each in a process without rights: the transformer must write the bytes of
+/// the packed file, and the kernel, on an emulated grid that checks every access, must agree with what the nest says in
+/// double. This process compares; of the others it believes nothing else. Throws UserError only when the texts do not
+/// compile, or when processes cannot be confined here. The steps of its long stage are multiply-adds.
 VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const SparseMatrix& matrix,
                                        const EmulationEffort& effort,
                                        StageProgress& progress = StageProgress::silent());

@@ -1,16 +1,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
-#include <new>
-#include <numeric>
 #include <optional>
 #include <span>
+#include <utility>
 
-#include "generator/emulate/compile_program.h"
-#include "generator/emulate/device.h"
-#include "generator/verify/emulated_product.h"
-#include "generator/verify/emulated_transformer.h"
+#include "generator/emulate/race_clock.h"
+#include "generator/support/error.h"
+#include "generator/support/limits.h"
+#include "generator/verify/confined_kernel.h"
+#include "generator/verify/confined_transformer.h"
 #include "generator/verify/kernel_calls.h"
 #include "generator/verify/panel_sample.h"
 #include "generator/verify/transformer_check.h"
@@ -21,123 +20,189 @@ namespace {
 
 constexpr std::uint64_t seed_of_b = 1;
 
-/// What B and C of one product may take, with as much again for the emulator's notes on them.
-constexpr std::int64_t most_dense_bytes = std::int64_t{2} << 30;
+/// What the rows of B and C are longer than the product is wide, at most, where they are not far apart.
+constexpr std::int64_t widest_gap = 9;
 
-std::int64_t dense_bytes(const SparseMatrix& matrix, const KernelCall& call) {
-  return bytes_of(matrix.element) * call.width() * (matrix.columns + matrix.rows);
+/// With how many columns of B the bundle is checked: with as many as it was made for, unless that is too much. Throws
+/// UserError where one is too much.
+std::int64_t checked_columns(const BundleUnderTest& bundle, const SparseMatrix& matrix) {
+  const std::int64_t column_bytes = bytes_of(matrix.element) * (matrix.columns + matrix.rows);
+  const std::int64_t fitting = most_checked_bytes / column_bytes - widest_gap;
+  if (fitting < 1) {
+    throw UserError(
+        bundle.name,
+        fmt::format("cannot be checked by emulation: B and C of {} rows and columns together take more than {} MiB",
+                    matrix.columns + matrix.rows, most_checked_bytes >> 20),
+        "check it on a GPU (generate --no-verify, then verify --device gpu), or cut the matrix into parts");
+  }
+  return std::min({bundle.dispatch.tuned_columns, most_checked_columns, fitting});
 }
 
-/// The bundle's own transformer must write the packed file, and nothing that is not its own. Gives what it makes of other values.
-std::optional<OtherValues> check_emulated_transformer(const BundleUnderTest& bundle, const SparseMatrix& matrix,
-                                                      const EmulationEffort& effort, VerificationReport& report) {
-  EmulatedTransformer transformer(bundle.transformer_text, bundle.name, matrix);
-  TransformCheck check = check_transformer(transformer.functions(), matrix, effort.most_dense_elements);
-  report.problems = std::move(check.problems);
-  for (const EmulationFault& fault : transformer.device().faults()) {
-    report.problems.push_back("transformer: " + fault.message);
-  }
-  if (!std::ranges::equal(check.packed, bundle.packed)) {
-    report.problems.push_back("the transformer does not write what the packed file holds");
-  }
-  return std::move(check.other);
-}
-
-bool prepares_c(const std::string& kernel) { return kernel.ends_with("_zero_rows"); }
-
-/// All blocks of a kernel that prepares C, whatever part of the product is then run; none of them when it would have too many columns to
-/// prepare.
-std::vector<std::uint64_t> preparing_blocks(const KernelCall& call, const Dim3& grid) {
-  std::vector<std::uint64_t> blocks(call.columns.empty() ? grid.volume() : 0);
-  std::iota(blocks.begin(), blocks.end(), std::uint64_t{0});
-  return blocks;
-}
-
-/// The blocks that work on the sampled rows. Of a call that compares some columns alone those of the first and the last tile of each
-/// launch, or of all where there are few.
-std::vector<std::uint64_t> sampled_blocks(const PanelSample& sample, const KernelCall& call, const Dim3& grid) {
-  constexpr std::uint32_t few = 8;
-  if (call.columns.empty() || grid.y <= few) {
-    return sample.blocks(grid.x, grid.y);
-  }
-  std::vector<std::uint64_t> blocks = sample.blocks(grid.x, 1);
-  const std::size_t of_a_tile = blocks.size();
-  for (std::size_t index = 0; index < of_a_tile; ++index) {
-    blocks.push_back(blocks[index] + std::uint64_t{grid.x} * (grid.y - 1));
-  }
-  return blocks;
+/// Multiply-adds of a call, as the emulation counts them: a row costs some though it is empty, for its threads run.
+std::int64_t products_of(const SparseMatrix& matrix, const KernelCall& call) {
+  constexpr std::int64_t row_products = 8;
+  return std::max<std::int64_t>(1, std::max(matrix.nonzeros(), row_products * matrix.rows) * call.width());
 }
 
 /// The multiply-adds that a call may take: its share of what a whole product takes, and enough for some blocks.
 std::int64_t most_products(const KernelCall& call, const SparseMatrix& matrix, const EmulationEffort& effort) {
   constexpr std::int64_t enough = 20'000;
-  const std::int64_t whole = std::clamp<std::int64_t>(matrix.nonzeros() * call.width(), 1, effort.most_products);
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(call.share * static_cast<double>(whole)), std::min(whole, enough), whole);
+  const std::int64_t whole = std::min(products_of(matrix, call), effort.most_products);
+  return std::clamp(static_cast<std::int64_t>(call.share * static_cast<double>(whole)), std::min(whole, enough), whole);
 }
 
-/// Multiply-adds of a call, or of the sample of it that is run; at least 1.
-std::uint64_t work_of(const KernelCall& call, const SparseMatrix& matrix, const EmulationEffort& effort) {
-  return static_cast<std::uint64_t>(
-      std::clamp<std::int64_t>(matrix.nonzeros() * call.width(), 1, most_products(call, matrix, effort)));
+/// Bytes of B and C that a call touches, by whole pages where rows are far apart.
+std::int64_t touched_bytes(const SparseMatrix& matrix, const KernelCall& call) {
+  constexpr std::int64_t page_bytes = 4096;
+  const std::int64_t element = bytes_of(matrix.element);
+  const std::int64_t apart = call.width() * element + static_cast<std::int64_t>(call.compared().size()) * page_bytes;
+  return matrix.columns * std::min(call.product.ldb * element, apart) + matrix.rows * std::min(call.product.ldc * element, apart);
 }
 
-/// In another order, those of as many columns beside each other; the first stays the first.
+/// Addresses that a call takes: those of B and C, and of what is noted for each word of C.
+std::uint64_t mapped_bytes(const SparseMatrix& matrix, const KernelCall& call) {
+  constexpr double notes = 1 + static_cast<double>(sizeof(WordShadow)) / 4;
+  constexpr double beside = 1 << 30;
+  const auto rows = [&](std::int64_t count, std::int64_t distance) {
+    return static_cast<double>(count) * static_cast<double>(distance) * static_cast<double>(bytes_of(matrix.element));
+  };
+  return static_cast<std::uint64_t>(rows(matrix.columns, call.product.ldb) + notes * rows(matrix.rows, call.product.ldc) + beside);
+}
+
+/// Beyond this no process has addresses.
+constexpr std::uint64_t most_mapped_bytes = std::uint64_t{1} << 46;
+
+/// What a text may use up beside what its work needs: time on a machine that is slow and busy, and the emulator's notes on
+/// each element.
+Allowance allowance_for(const EmulationEffort& effort, std::uint64_t steps, std::int64_t bytes) {
+  constexpr std::uint64_t steps_of_a_millisecond = 100;
+  return {.time = effort.patience + std::chrono::milliseconds(steps / steps_of_a_millisecond),
+          .memory = effort.memory + 8 * static_cast<std::uint64_t>(bytes)};
+}
+
+/// The bundle's own transformer must write the packed file, and nothing that is not its own. Gives what it makes of other values.
+std::optional<OtherValues> check_confined_transformer(const BundleUnderTest& bundle, const SparseMatrix& matrix,
+                                                      const EmulationEffort& effort, VerificationReport& report) {
+  const std::int64_t dense = matrix.rows * matrix.columns;
+  const std::int64_t packed_elements = matrix.nonzeros() + (dense <= effort.most_dense_elements ? dense : 0);
+  const Allowance allowance =
+      allowance_for(effort, static_cast<std::uint64_t>(packed_elements),
+                    16 * packed_elements + static_cast<std::int64_t>(bundle.packed.size()));
+  ConfinedTransformer transformer(bundle.transformer_text, bundle.name, matrix, bundle.packed.size(),
+                                  effort.most_dense_elements, allowance);
+  std::optional<OtherValues> other;
+  if (transformer.packed_bytes() != bundle.packed.size()) {
+    report.problems.push_back(fmt::format("the transformer writes {} bytes, the packed file has {}",
+                                          transformer.packed_bytes(), bundle.packed.size()));
+  } else {
+    TransformCheck check = check_transformer(transformer.functions(), matrix, effort.most_dense_elements);
+    report.problems = std::move(check.problems);
+    other = std::move(check.other);
+    if (!std::ranges::equal(check.packed, bundle.packed)) {
+      report.problems.push_back("the transformer does not write what the packed file holds");
+    }
+  }
+  for (const std::string& fault : transformer.faults()) {
+    report.problems.push_back("transformer: " + fault);
+  }
+  return other;
+}
+
+/// The calls in another order, those of as many columns beside each other; the first stays the first.
 std::vector<KernelCall> by_width(std::vector<KernelCall> calls) {
   const std::int64_t first = calls.front().width();
   std::ranges::stable_sort(calls, {}, [first](const KernelCall& call) { return call.width() == first ? 0 : call.width(); });
   return calls;
 }
 
-/// The kernel of a bundle on the emulated grid.
-class KernelRun {
+/// The first call again, with other values.
+KernelCall with_other_values(const std::vector<KernelCall>& calls) {
+  KernelCall call = calls.front();
+  call.reason = other_values_reason;
+  call.share = part_of_a_product;
+  return call;
+}
+
+/// Collects what a kernel is to do, and says of which calls it is relieved.
+class Plan {
  public:
-  KernelRun(const BundleUnderTest& bundle, const EmulationEffort& effort, VerificationReport& report, StageProgress& progress)
-      : bundle_(bundle),
-        effort_(effort),
-        report_(report),
-        progress_(progress),
-        program_(compile_cuda(bundle.kernel_text, bundle.name + ".cu")) {}
+  Plan(const BundleUnderTest& bundle, const EmulationEffort& effort) : bundle_(bundle), effort_(effort) {}
 
-  /// Calls that are forbidden, and calls on a device where something fails.
-  void refuse(const SparseMatrix& matrix, const std::vector<KernelCall>& calls) {
-    const KernelToEmulate kernel{program_, bundle_.name, bundle_.packed, matrix.rows, bundle_.dispatch};
-    for (const std::string& problem : emulate_refusals(kernel, matrix.element, matrix.columns, matrix.nonzeros() != 0)) {
-      report_.problems.push_back(problem);
-    }
-    std::vector<KernelCall> failing{calls.front()};
-    std::ranges::copy_if(calls, std::back_inserter(failing), [](const KernelCall& call) { return !call.columns.empty(); });
-    for (const std::string& problem : emulate_failures(kernel, matrix.element, matrix.columns, failing)) {
-      report_.problems.push_back(problem);
-    }
-  }
-
-  /// Makes a call with a matrix and its packed form, and compares.
-  void make(const KernelCall& call, const SparseMatrix& matrix, std::span<const std::byte> packed) {
-    if (report_.failed() && !effort_.whole_report) {
+  void add(const KernelCall& call, const SparseMatrix& matrix, std::span<const std::byte> packed) {
+    const std::int64_t bytes = touched_bytes(matrix, call);
+    const std::uint64_t mapped = mapped_bytes(matrix, call);
+    if (bytes > most_checked_bytes || mapped > most_mapped_bytes) {
+      too_large_.push_back(print(call));
       return;
     }
-    if (dense_bytes(matrix, call) > most_dense_bytes) {
-      too_large_.push_back(&call);
-      most_bytes_ = std::max(most_bytes_, dense_bytes(matrix, call));
-      return;
-    }
-    try {
-      run(call, matrix, packed);
-    } catch (const std::bad_alloc&) {
-      report_.skipped.push_back(fmt::format("{} was not run: this process has not enough addresses", print(call)));
-    }
-    done_ += work_of(call, matrix, effort_);
-    progress_.reach(done_);
+    // The sample is one of the pattern, which the packed file has been checked for.
+    const std::int64_t most = most_products(call, matrix, effort_);
+    calls_.push_back({call, matrix, packed, PanelSample(bundle_.packed, products_of(matrix, call), most)});
+    work_.push_back(static_cast<std::uint64_t>(most));
+    all_work_ += work_.back();
+    most_touched_ = std::max(most_touched_, bytes);
+    most_mapped_ = std::max(most_mapped_, mapped);
   }
 
-  /// Says which calls have not been made.
-  void say_what_is_left_out() {
+  const std::vector<TaskCall>& calls() const { return calls_; }
+  /// Multiply-adds of a call.
+  std::uint64_t work(std::size_t number) const { return work_[number]; }
+  std::uint64_t all_work() const { return all_work_; }
+
+  Allowance allowance() const {
+    Allowance allowance = allowance_for(effort_, all_work_, most_touched_);
+    allowance.address_space = most_mapped_;
+    return allowance;
+  }
+
+  void say_what_is_left_out(VerificationReport& report) const {
     if (!too_large_.empty()) {
-      const std::string others =
-          too_large_.size() == 1 ? " was" : fmt::format(" and {} calls like it were", too_large_.size() - 1);
-      report_.skipped.push_back(fmt::format("{}{} not run: B and C would take {} GiB", print(*too_large_.front()), others,
-                                            most_bytes_ >> 30));
+      const std::string others = too_large_.size() == 1 ? " was" : fmt::format(" and {} calls like it were", too_large_.size() - 1);
+      report.skipped.push_back(fmt::format("{}{} not run: B and C would take more than {} MiB", too_large_.front(), others,
+                                           most_checked_bytes >> 20));
     }
+  }
+
+ private:
+  const BundleUnderTest& bundle_;
+  const EmulationEffort& effort_;
+  std::vector<TaskCall> calls_;
+  std::vector<std::uint64_t> work_;
+  std::uint64_t all_work_ = 0;
+  std::int64_t most_touched_ = 0;
+  std::uint64_t most_mapped_ = 0;
+  std::vector<std::string> too_large_;
+};
+
+/// Has the calls of a plan made, and judges what comes back. The kernel's process is only asked for C: the reference, and the judgement,
+/// are of this process.
+class Judgement {
+ public:
+  Judgement(const BundleUnderTest& bundle, const Plan& plan, ConfinedKernel& kernel, VerificationReport& report, StageProgress& progress)
+      : bundle_(bundle), plan_(plan), kernel_(kernel), report_(report), progress_(progress) {}
+
+  /// Of the call with this number.
+  void judge(std::size_t number) {
+    const TaskCall& one = plan_.calls()[number];
+    const Operands& operands = operands_of(one);
+    const auto work = static_cast<double>(plan_.work(number));
+    const std::optional<EmulatedProduct> result = kernel_.multiply(number, operands.b, [&](std::uint64_t run, std::uint64_t all) {
+      progress_.reach(done_ + static_cast<std::uint64_t>(work * static_cast<double>(run) /
+                                                         static_cast<double>(std::max<std::uint64_t>(all, 1))));
+    });
+    done_ += plan_.work(number);
+    progress_.reach(done_);
+    if (!result) {
+      leave_out(one);
+      return;
+    }
+    for (const std::string& problem : result->problems) {
+      report_.problems.push_back(fmt::format("{}: {}", print(one.call), problem));
+    }
+    const std::vector<bool> rows = !one.call.columns.empty()      ? one.sample.rows_of_one_task()
+                                   : one.sample.covers_all() ? std::vector<bool>()
+                                                             : one.sample.rows();
+    report_.runs.push_back({one.call.product, operands.reference.compare(result->c, rows), one.call.reason});
   }
 
  private:
@@ -156,86 +221,93 @@ class KernelRun {
   };
 
   /// Calls of as many columns have the same B.
-  const Operands& operands_of(const KernelCall& call, const SparseMatrix& matrix) {
-    if (!operands_ || operands_->matrix != &matrix || operands_->columns != call.width()) {
-      operands_.emplace(bundle_.nest, matrix, call.compact());
+  const Operands& operands_of(const TaskCall& one) {
+    if (!operands_ || operands_->matrix != &one.matrix || operands_->columns != one.call.width()) {
+      operands_.emplace(bundle_.nest, one.matrix, one.call.compact());
     }
     return *operands_;
   }
 
-  void run(const KernelCall& call, const SparseMatrix& matrix, std::span<const std::byte> packed) {
-    const bool some_columns = !call.columns.empty();
-    const PanelSample sample(packed, matrix.nonzeros() * call.width(), most_products(call, matrix, effort_));
-    EmulationOptions options;
-    if (!sample.covers_all() || some_columns) {
-      options.select_blocks = [&](const LaunchInfo& launch) {
-        return prepares_c(launch.kernel) ? preparing_blocks(call, launch.grid) : sampled_blocks(sample, call, launch.grid);
-      };
+  /// The process says that it has no addresses for the operands, which can only be where rows are far apart.
+  void leave_out(const TaskCall& one) {
+    constexpr std::uint64_t much = std::uint64_t{4} << 30;
+    if (mapped_bytes(one.matrix, one.call) < much) {
+      report_.problems.push_back(fmt::format("{}: there is no memory for B and C", print(one.call)));
+    } else {
+      report_.skipped.push_back(fmt::format("{} was not run: a process here has not enough addresses", print(one.call)));
     }
-    options.after_block = [&, work = static_cast<double>(work_of(call, matrix, effort_))](
-                              const std::string& kernel, std::uint64_t run, std::uint64_t all) {
-      if (!prepares_c(kernel)) {
-        progress_.reach(done_ + static_cast<std::uint64_t>(work * static_cast<double>(run) / static_cast<double>(all)));
-      }
-    };
-    const Operands& operands = operands_of(call, matrix);
-    const EmulatedProduct result = emulate_product(device_, {program_, bundle_.name, packed, matrix.rows, bundle_.dispatch}, call, operands.b,
-                                                   options, some_columns);
-    for (const std::string& problem : result.problems) {
-      report_.problems.push_back(fmt::format("{}: {}", print(call), problem));
-    }
-    const std::vector<bool> rows = some_columns ? sample.rows_of_one_task() : sample.covers_all() ? std::vector<bool>() : sample.rows();
-    report_.runs.push_back({call.product, operands.reference.compare(result.c, rows), call.reason});
   }
 
   const BundleUnderTest& bundle_;
-  const EmulationEffort& effort_;
+  const Plan& plan_;
+  ConfinedKernel& kernel_;
   VerificationReport& report_;
   StageProgress& progress_;
-  HostProgram program_;
-  EmulatedDevice device_;
   std::optional<Operands> operands_;  ///< those of the latest call
   std::uint64_t done_ = 0;
-  std::vector<const KernelCall*> too_large_;
-  std::int64_t most_bytes_ = 0;
 };
+
+/// Judges the kernel by calls for so many columns, and by one with other values where there are such.
+void check_confined_kernel(const BundleUnderTest& bundle, const SparseMatrix& matrix, std::int64_t columns,
+                           const std::optional<OtherValues>& other, const EmulationEffort& effort, VerificationReport& report,
+                           StageProgress& progress) {
+  const std::vector<KernelCall> calls = by_width(kernel_calls(bundle.dispatch, matrix.rows, matrix.columns, columns));
+  Plan plan(bundle, effort);
+  for (const KernelCall& call : calls) {
+    plan.add(call, matrix, bundle.packed);
+  }
+  if (other) {
+    plan.add(with_other_values(calls), other->matrix, other->packed);
+  }
+  plan.say_what_is_left_out(report);
+  const KernelTask task{bundle.kernel_text, bundle.name, bundle.dispatch, bundle.packed, matrix, plan.calls()};
+  ConfinedKernel kernel(task, plan.allowance());
+  progress.begin("running the kernel on the emulated grid", plan.all_work());
+  for (const std::vector<std::string>& problems : {kernel.refusals(), kernel.failures()}) {
+    report.problems.insert(report.problems.end(), problems.begin(), problems.end());
+  }
+  Judgement judgement(bundle, plan, kernel, report, progress);
+  for (std::size_t number = 0; number < plan.calls().size() && (effort.whole_report || !report.failed()); ++number) {
+    judgement.judge(number);
+  }
+}
+
+/// Whatever a text does to the process that runs it is a problem of the bundle.
+template <typename Check>
+void judge(const std::string& file, std::vector<std::string>& problems, const Check& check) {
+  try {
+    check();
+  } catch (const ConfinedEnd& end) {
+    problems.push_back(fmt::format("{} {}", file, end.what()));
+  }
+}
 
 }  // namespace
 
 VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const SparseMatrix& matrix,
                                        const EmulationEffort& effort, StageProgress& progress) {
   VerificationReport report{.method = "emulation", .tolerance = tolerance_of(matrix)};
+  const std::int64_t bcol = bundle.dispatch.tuned_columns;
+  const std::int64_t columns = checked_columns(bundle, matrix);
+  if (columns < bcol) {
+    report.skipped.push_back(fmt::format("n {} was not run, which takes too long or too much memory, but n {}: no call is tuned", bcol,
+                                         columns));
+  }
   std::optional<OtherValues> other;
   if (matrix.nonzeros() <= effort.most_packed_nonzeros) {
     progress.begin("running the data-transformer on the emulated host");
-    other = check_emulated_transformer(bundle, matrix, effort, report);
+    judge(bundle.name + "_transformer.cpp", report.problems,
+          [&] { other = check_confined_transformer(bundle, matrix, effort, report); });
   } else {
     report.skipped.push_back(fmt::format("the transformer was not run: the matrix has more than {} non-zeros",
                                          effort.most_packed_nonzeros));
   }
-
   if (report.failed() && !effort.whole_report) {
     return report;
   }
   progress.begin("compiling the kernel for the emulated grid");
-  KernelRun kernel(bundle, effort, report, progress);
-  const std::vector<KernelCall> calls = by_width(kernel_calls(bundle.dispatch, matrix.rows, matrix.columns));
-  KernelCall with_other_values = calls.front();
-  with_other_values.reason = other_values_reason;
-  with_other_values.share = part_of_a_product;
-  std::uint64_t all_work = other ? work_of(with_other_values, matrix, effort) : 0;
-  for (const KernelCall& call : calls) {
-    all_work += work_of(call, matrix, effort);
-  }
-  progress.begin("running the kernel on the emulated grid", all_work);
-  kernel.refuse(matrix, calls);
-  for (const KernelCall& call : calls) {
-    kernel.make(call, matrix, bundle.packed);
-  }
-  if (other) {
-    kernel.make(with_other_values, other->matrix, other->packed);
-  }
-  kernel.say_what_is_left_out();
+  judge(bundle.name + ".cu", report.problems,
+        [&] { check_confined_kernel(bundle, matrix, columns, other, effort, report, progress); });
   return report;
 }
 

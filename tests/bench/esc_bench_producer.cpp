@@ -87,7 +87,7 @@ class Producer::Jobs {
     if (matrix_->nonzeros() == 0) {
       skipped_ = file + ": has no non-zeros, so that there is no kernel to time";
     }
-    longest_row_ = statistics(*matrix_).row_lengths.longest;
+    longest_row_ = row_statistics(*matrix_).longest;
   }
 
   const Options& options_;

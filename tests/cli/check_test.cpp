@@ -150,7 +150,6 @@ TEST_F(Check, IdenticalBundleIsNotTouched) {
 
 TEST_F(Check, DifferentBundleIsReplacedOnlyWithForce) {
   replace("out/a/a.h", "#include <stddef.h>", "#include <mine.h>");
-  write("out/a/notes.txt", "mine");
   expect_refusal({"generate", "a.mtx", "--bcol", "40", "-o", "out", "--no-verify"},
                  "out/a: holds a different bundle; see the difference with --check, replace with --force");
   const ProcessResult forced = generate({"--no-verify", "--force"});
@@ -185,7 +184,7 @@ TEST_F(Check, FolderWithOtherFilesSurvivesForce) {
   fs::create_directory(path("out/sources"));
   write("out/sources/CMakeLists.txt", "mine");
   expect_refusal({"generate", "a.mtx", "--bcol", "40", "-o", "out", "--name", "sources", "--no-verify", "--force"},
-                 "out/sources: holds files that are not a bundle's");
+                 "out/sources: has no manifest.json of a bundle sources");
   fs::remove(path("out/sources/CMakeLists.txt"));
   EXPECT_EQ(generate({"--name", "sources", "--no-verify", "--force"}).status, 0);
 }

@@ -117,19 +117,6 @@ TEST_F(Commands, ManifestSaysWhatIsPromised) {
   EXPECT_EQ(manifest["resources"], nullptr);
 }
 
-TEST_F(Commands, ProductsThatAreTooLargeToEmulateAreSaidToBeSkipped) {
-  write_matrix();
-  const ProcessResult generated = escgen({"generate", "a.mtx", "--bcol", "200000000", "-o", "out"});
-  EXPECT_EQ(generated.status, 0) << generated.errors;
-  EXPECT_THAT(
-      generated.output,
-      HasSubstr(
-          "skipped    n 200000000, ldb 200000000, ldc 200000000, shift 0 (tuned) and "));
-  EXPECT_THAT(generated.output, HasSubstr(" calls like it were not run: B and C would take 22 GiB"));
-  EXPECT_EQ(parse_json(read("out/a/manifest.json"))["verification"]["skipped"].size(), 1U);
-  EXPECT_LT(parse_json(read("out/a/manifest.json"))["verification"]["columns"], 1000);
-}
-
 TEST_F(Commands, NoCompactionEmitsOneBodyPerPattern) {
   write_matrix();
   const std::vector<std::string> line{"generate", "a.mtx", "--bcol", "40", "--schedule", "2-2-1-32"};

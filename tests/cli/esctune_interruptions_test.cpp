@@ -113,9 +113,9 @@ TEST_F(EsctuneInterruptions, FileThatIsNoJournalIsLeftAsItIs) {
   for (const std::string text : {R"({"weights":{"a":1},"important":true})", "important", " ", "{\"algorithms\":1"}) {
     SCOPED_TRACE(text);
     write("config.json", text);
-    expect_refusal(run_words("config.json"), "config.json: does not end as a journal does");
+    expect_refusal(run_words("config.json"), "config.json: is no journal of esctune");
     expect_refusal({"layer", "layers/layer00.smtx", "--bcol", "32", "--replay", "measured.jsonl", "-o", "config.json"},
-                   "config.json: does not end as a journal does");
+                   "config.json: is no journal of esctune");
     EXPECT_EQ(read("config.json"), text);
   }
 }

@@ -39,6 +39,16 @@ TEST_F(HostileFiles, NamesThatWouldEndAComment) {
   EXPECT_THAT(read("out/a__error_x_/CMakeLists.txt"), HasSubstr("from a?#error x?.mtx"));
 }
 
+TEST_F(HostileFiles, NamesThatWouldReadOtherwiseThanTheyAre) {
+  expect_bundle("c*\\.mtx", "c__");
+  EXPECT_THAT(read("out/c__/c__.cu"), HasSubstr("from c*_.mtx (pattern"));
+  // U+202E turns what follows round; U+2066 to U+2069 and U+200F do the like; U+0085 and U+2028 end a line for some.
+  expect_bundle("d\u202e\u2066\u200f\u0085\u2028.mtx", "d______________");
+  for (const std::string file : {"d______________.cu", "d______________.h", "CMakeLists.txt", "manifest.json"}) {
+    EXPECT_THAT(read("out/d______________/" + file), HasSubstr("d?????.mtx")) << file;
+  }
+}
+
 TEST_F(HostileFiles, NamesThatAreNotUtf8) {
   expect_bundle("b\xff.mtx", "b_");
   EXPECT_EQ(parse_json(read("out/b_/manifest.json"))["source"], "b\xef\xbf\xbd.mtx");

@@ -121,5 +121,11 @@ TEST_F(Spec, TakesNoOptionsOfOneLayer) {
   expect_refusal({"generate", "a.mtx", "--spec", "spec.json", "-o", "out"}, "takes a matrix or --spec, not both");
 }
 
+TEST_F(Spec, KeysThatAreThereTwiceAreRefused) {
+  expect_refused(
+      R"({"layers": [{"matrix": "a.mtx", "bcol": 8}, {"matrix": "a.mtx", "bcol": 32, "name": "b", "bcol": 64}]})",
+      "spec.json: layers[1].bcol: is there twice");
+}
+
 }  // namespace
 }  // namespace esc::cli

@@ -133,6 +133,14 @@ TEST_F(TamperedBundle, ManifestThatIsNone) {
     write("out/a/manifest.json", text);
     expect_refused("out/a/manifest.json: is not a manifest", 2);
   }
+  for (const std::string open : {"[", "{\"a\":"}) {
+    std::string deep = "{\"format_version\": ";
+    for (int depth = 0; depth < 100000; ++depth) {
+      deep += open;
+    }
+    write("out/a/manifest.json", deep);
+    expect_refused("out/a/manifest.json: is not a manifest: it is nested too deeply", 2);
+  }
   write("out/a/manifest.json", "{\"format_version\": 99}");
   expect_refused("out/a/manifest.json: has format version 99; this program reads version 2", 2);
 }
@@ -190,6 +198,11 @@ TEST_F(TamperedBundle, MissingFile) {
   }
   fs::remove_all(path("out/a"));
   expect_refused("out/a: is not a bundle's folder", 2);
+}
+
+TEST_F(TamperedBundle, KeysOfTheManifestThatAreThereTwice) {
+  replace("out/a/manifest.json", "\"bcol\": 40,", "\"bcol\": 40, \"bcol\": 41,");
+  expect_refused("manifest.json: bcol: is there twice", 2);
 }
 
 }  // namespace

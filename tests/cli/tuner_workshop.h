@@ -71,7 +71,7 @@ class StuckRun {
   StuckRun& operator=(const StuckRun&) = delete;
   ~StuckRun();
 
-  /// Waits until the file has so many lines.
+  /// Waits until the journal has so many records.
   void await_lines(const std::filesystem::path& file, std::size_t lines) const;
   void send(int signal) const;
   /// Reads what it says, so that it goes on, to its end.

@@ -182,6 +182,22 @@ TEST_F(InterruptedOutput, WhileTheBundleIsWritten) {
   EXPECT_GT(ended, 0) << "the signal is lost";
 }
 
+// Nothing can be cleaned up by a run that is killed: the next one of the same bundle does it.
+TEST_F(InterruptedOutput, KilledRunIsCleanedUpByTheNext) {
+  ASSERT_EQ(escgen({"sample", "-o", "a.mtx", "--rows", "300", "--cols", "200", "-q"}).status, 0);
+  const std::vector<std::string> line{"generate", "a.mtx", "--bcol", "8", "-o", "out", "--no-verify"};
+  int left = 0;
+  for (int round = 0; round < 12 && left == 0; ++round) {
+    fs::remove_all(path("out"));
+    fs::create_directory(path("out"));
+    run_and_signal(line, SIGKILL, [&] { return exists_like("out", ".a."); });
+    left += exists_like("out", ".a.") ? 1 : 0;
+  }
+  ASSERT_GT(left, 0) << "no run could be killed while it wrote";
+  EXPECT_EQ(escgen({"generate", "a.mtx", "--bcol", "9", "-o", "out", "--no-verify", "--force"}).status, 0);
+  EXPECT_EQ(snapshot("out").size(), 7U) << "nothing is left beside the bundle";
+}
+
 TEST_F(InterruptedOutput, AtAnyTime) {
   ASSERT_EQ(escgen({"sample", "-o", "a.mtx", "--rows", "300", "--cols", "200", "-q"}).status, 0);
   const std::vector<std::string> line{"generate", "a.mtx", "--bcol", "8", "-o", "out"};

@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 const std::vector<std::string> kOrder = {
     "transformer",
     "generator/support",
+    "generator/confine",
     "generator/ir",
     "generator/schedule",
     "generator/matrix",

@@ -170,16 +170,17 @@ TEST(StageRegions, CopiesTheQuadsOfEachWarpAndReadsTheCopy) {
   EXPECT_THAT(text, Not(HasSubstr("find_quad")));
 }
 
-TEST(Overlap, TriggersEarlyAndWaitsLate) {
+TEST(Overlap, WaitsLateAndTriggersBehindTheWait) {
   const std::string text = print(overlapped);
   const auto trigger = text.find("allow_successor();");
   const auto wait = text.find("wait_for_predecessor();");
-  EXPECT_LT(trigger, text.find("panel_at"));
   EXPECT_LT(text.find("load_quad(next"), wait);
-  EXPECT_LT(wait, text.find("multiply_quad"));
+  EXPECT_LT(wait, trigger);
+  EXPECT_LT(trigger, text.find("multiply_quad"));
   const std::string copied = print(overlap(staged, {}));
   EXPECT_LT(copied.find("stage_quads"), copied.find("wait_for_predecessor();"));
   EXPECT_LT(copied.find("wait_for_predecessor();"), copied.find("wait_for_copies();"));
+  EXPECT_LT(copied.find("wait_for_copies();"), copied.find("allow_successor();"));
 }
 
 TEST(PanelPipeline, NamesEveryStepInOrder) {

@@ -91,6 +91,23 @@ TEST(Statistics, TakesAMatrixOfZeros) {
   EXPECT_EQ(measured.column_lengths.empty, 3);
 }
 
+// More columns than a number for each could be kept of.
+TEST(Statistics, CountsColumnsThatHaveNonzerosAlone) {
+  const MatrixStatistics measured =
+      statistics({3, largest_dimension, {0, 2, 4, 5}, {0, 7, 7, 2147483646, 7}, {1, 1, 1, 1, 1}});
+  const LengthStatistics& lengths = measured.column_lengths;
+  EXPECT_EQ(lengths.shortest, 0);
+  EXPECT_EQ(lengths.longest, 3);
+  EXPECT_EQ(lengths.empty, largest_dimension - 3);
+  EXPECT_EQ(lengths.full, 1);
+  EXPECT_EQ(lengths.percentile_90, 0);
+  EXPECT_NEAR(lengths.mean * static_cast<double>(largest_dimension), 5, 1e-9);
+  EXPECT_NEAR(lengths.standard_deviation * lengths.standard_deviation * static_cast<double>(largest_dimension), 11,
+              1e-6);
+  EXPECT_EQ(row_statistics({3, largest_dimension, {0, 2, 4, 5}, {0, 7, 7, 2147483646, 7}, {1, 1, 1, 1, 1}}),
+            measured.row_lengths);
+}
+
 TEST(PatternSvg, DrawsSmallMatricesElementByElement) {
   const std::string svg = pattern_svg(matrix_of(2, 4, {1, 1, 0, 1, 0, 0, 0, 0}), "a <b> & c");
   EXPECT_THAT(svg, HasSubstr("d=\"M0 0h2M3 0h1\""));

@@ -1,5 +1,8 @@
 #include "tuner/build/object_cache.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <utility>
 
@@ -41,10 +44,24 @@ std::optional<Cubin> parse(const std::string& text) {
 }  // namespace
 
 ObjectCache::ObjectCache(fs::path folder) : folder_(std::move(folder)) {
+  if (!folder_.has_filename()) {
+    folder_ = folder_.parent_path();  // "folder/"
+  }
   std::error_code problem;
-  fs::create_directories(folder_, problem);
-  if (!fs::is_directory(folder_, problem)) {
+  fs::create_directories(folder_.parent_path(), problem);
+  ::mkdir(folder_.c_str(), S_IRWXU);
+  struct stat status = {};
+  if (::stat(folder_.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
     throw UserError(folder_.string(), "cannot be made a folder for compiled kernels", "give another one with --cache");
+  }
+  // What lies there is run on the GPU, with the rights of this user.
+  if (status.st_uid != ::geteuid()) {
+    throw UserError(folder_.string(), "belongs to another user, who could put any code there",
+                    "give a folder of your own with --cache, or --no-cache");
+  }
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    throw UserError(folder_.string(), "can be written by other users, who could put any code there",
+                    "take that right away (chmod go-w), give another folder with --cache, or --no-cache");
   }
 }
 

@@ -12,7 +12,8 @@ namespace esc::tuning {
 /// programs may use a folder at once: files are put into place whole. One that is damaged counts as absent.
 class ObjectCache {
  public:
-  /// Makes the folder. Throws UserError when that is not possible.
+  /// Makes the folder, for this user alone. Throws UserError when that is not possible, and for one that another user
+  /// owns or may write to: they could put code there that is then run.
   explicit ObjectCache(std::filesystem::path folder);
 
   /// `compiler` says which one, in which version and with which prelude and options: its name and its setup.

@@ -45,6 +45,9 @@ ExitStatus run(const MergeRequest& request, const Console& console) {
   std::optional<tuning::LockedFile> replaced;
   if (std::filesystem::is_regular_file(request.output, ignored)) {
     replaced.emplace(request.output, O_RDONLY);
+    if (!tuning::parse_journal(read_file(request.output), request.output).is_journal()) {
+      throw UserError(request.output, "is no journal of esctune", "give another file; nothing of this one is changed");
+    }
   }
   const tuning::Merged merged = tuning::merge(read_all(request, console));
   write_file_whole(request.output, merged.text);

@@ -7,6 +7,7 @@
 
 #include "generator/schedule/target.h"
 #include "generator/support/progress.h"
+#include "generator/support/standard_streams.h"
 #include "tuner/commands/begun_journal.h"
 #include "tuner/commands/cluster_line.h"
 #include "tuner/commands/commands.h"
@@ -142,8 +143,7 @@ class Narrator {
 
   void write(const std::string& text) const {
     if (console_.verbosity() != Verbosity::quiet) {
-      fmt::print(stderr, "{}", text);
-      std::fflush(stderr);
+      write_to_standard_error(text);
     }
   }
 

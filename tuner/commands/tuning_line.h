@@ -15,7 +15,7 @@
 namespace esc {
 
 /// Most columns of B, as in escgen.
-constexpr long long most_columns = (1LL << 31) - 1;
+constexpr long long most_columns = most_columns_of_b;
 
 /// What `run` and `layer` both let the user say about how candidates are chosen and measured.
 struct TuningLine {

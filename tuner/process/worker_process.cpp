@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <system_error>
 #include <thread>
 
 #include "generator/support/error.h"
@@ -21,7 +22,9 @@ constexpr std::chrono::milliseconds grace_of_the_dying(2000);
 
 WorkerProcess::WorkerProcess(const WorkerCommand& command) {
   int ends[2] = {-1, -1};
-  ESC_CHECK(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0, "there is a socket for a worker");
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    throw std::system_error(errno, std::generic_category(), "a socket for a worker cannot be made");
+  }
   std::vector<std::string> arguments{command.program.string()};
   arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());
   try {

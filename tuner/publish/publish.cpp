@@ -32,14 +32,19 @@ std::optional<double> over_best(std::optional<double> library_microseconds, cons
 std::optional<LayerEntry> layer_entry(const LossTable& table, const ItemLosses& item, const Schedule& by_classes) {
   constexpr std::size_t digits = 16;
   const auto place = table.place_of(print(by_classes));
-  const std::optional<double> loss = place ? item.losses[*place].loss : std::nullopt;
-  if (item.shape.pattern.size() < digits || (loss && std::exp(*loss) < least_gain_of_layer)) {
+  std::optional<double> gain;
+  if (place && item.losses[*place].loss) {
+    gain = std::exp(*item.losses[*place].loss);
+  }
+  const std::string pattern = item.shape.pattern.substr(0, digits);
+  const bool is_known = pattern.size() == digits && pattern.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (!is_known || (gain && *gain < least_gain_of_layer)) {
     return std::nullopt;
   }
   return LayerEntry{.bcol = item.shape.bcol,
-                    .pattern = item.shape.pattern.substr(0, digits),
+                    .pattern = pattern,
                     .schedule = parse_schedule(item.best),
-                    .gain = loss ? std::optional(std::exp(*loss)) : std::nullopt,
+                    .gain = gain,
                     .over_exact = over_best(item.exact_microseconds, item),
                     .over_tf32 = over_best(item.tf32_microseconds, item)};
 }

@@ -37,6 +37,9 @@ Journal::Journal(const fs::path& file) : file_(file), locked_(file, O_RDWR | O_C
   std::error_code ignored;
   const std::string text = fs::is_regular_file(file, ignored) ? read_file(file) : "";
   JournalText content = parse_journal(text, file.string());
+  if (!content.is_journal()) {
+    throw UserError(file.string(), "is no journal of esctune", "give another file; nothing of this one is changed");
+  }
   if (!content.damaged.empty()) {
     throw UserError("", content.damaged.front());
   }
@@ -61,8 +64,11 @@ void Journal::take_back(const std::string& what) {
 }
 
 void Journal::write(const Record& record) {
-  const std::string line = print(record) + '\n';
+  std::string line = print(record) + '\n';
   const std::lock_guard lock(mutex_);
+  if (bytes_ == 0) {
+    line.insert(0, journal_header() + '\n');
+  }
   for (std::size_t written = 0; written < line.size();) {
     const ssize_t count = ::write(locked_.descriptor(), line.data() + written, line.size() - written);
     if (count < 0 && errno == EINTR) {

@@ -9,12 +9,14 @@
 
 namespace esc::tuning {
 
-/// A file of records that is only ever appended to. Each line is on the disk when `write` returns: whoever kills the
-/// program, or pulls the plug, loses nothing but the candidate in flight. One writer at a time.
+/// A file of records that is only ever appended to, behind a line that says what it is. Each line is on the disk when
+/// `write` returns: whoever kills the program, or pulls the plug, loses nothing but the candidate in flight. One writer
+/// at a time.
 class Journal {
  public:
   /// Opens the file for going on, or begins it. A part of a record that a killed writer left at its end is removed.
-  /// Throws UserError when the file is another writer's, holds anything else that is no record, or cannot be written.
+  /// Throws UserError when the file is another writer's, is no journal, holds anything else that is no record, or
+  /// cannot be written; then it is left as it was.
   explicit Journal(const std::filesystem::path& file);
 
   /// What was in the file when it was opened.

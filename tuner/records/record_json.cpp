@@ -9,6 +9,8 @@
 
 #include "generator/schedule/schedule.h"
 #include "generator/support/error.h"
+#include "generator/support/identifier.h"
+#include "generator/support/plain_text.h"
 
 namespace esc::tuning {
 namespace {
@@ -70,9 +72,36 @@ Number count_at(const json& object, const char* key) {
   return value.get<Number>();
 }
 
+/// A text that is shown, and written into other files, as it is.
+std::string text_at(const json& object, const char* key) {
+  std::string text = object.at(key);
+  if (!is_plain_text(text)) {
+    throw NotARecord{fmt::format("has characters that do not show in its {}, '{}'", key, plain_text(text))};
+  }
+  return text;
+}
+
+/// The words of a compiler have several lines.
+std::string lines_at(const json& object, const char* key) {
+  std::string text = object.at(key);
+  if (plain_lines(text) != text) {
+    throw NotARecord{fmt::format("has characters that do not show in its {}", key)};
+  }
+  return text;
+}
+
+/// What names of files are made of.
+std::string word_at(const json& object, const char* key) {
+  std::string word = object.at(key);
+  if (!is_identifier(word)) {
+    throw NotARecord{fmt::format("has the {} '{}', which is no word", key, plain_text(word))};
+  }
+  return word;
+}
+
 /// A schedule of this version, a library, or nothing.
 std::string candidate_at(const json& line, const char* key) {
-  std::string candidate = line.at(key);
+  std::string candidate = text_at(line, key);
   if (candidate.find(':') != std::string::npos) {
     static_cast<void>(parse_schedule(candidate));
   }
@@ -81,7 +110,7 @@ std::string candidate_at(const json& line, const char* key) {
 
 json to_json(const WorkItem& item) {
   return {{"layer",
-           {{"file", item.layer.file},
+           {{"file", plain_text(item.layer.file)},
             {"pattern", item.layer.pattern},
             {"rows", item.layer.rows},
             {"columns", item.layer.columns},
@@ -96,32 +125,32 @@ json to_json(const WorkItem& item) {
 
 WorkItem item_from(const json& line) {
   const json& layer = line.at("layer");
-  return {.layer = {.file = layer.at("file"),
-                    .pattern = layer.at("pattern"),
+  return {.layer = {.file = text_at(layer, "file"),
+                    .pattern = text_at(layer, "pattern"),
                     .rows = count_at(layer, "rows"),
                     .columns = count_at(layer, "columns"),
                     .nonzeros = count_at(layer, "nonzeros"),
                     .longest_row = count_at(layer, "longest_row"),
                     .row_variation = layer.at("row_variation")},
           .bcol = count_at(line, "bcol"),
-          .dtype = line.at("dtype"),
+          .dtype = word_at(line, "dtype"),
           .device = parse_device_key(line.at("device").get<std::string>()),
           .cache = value_of(line.at("l2").get<std::string>(), cache_words)};
 }
 
 json to_json(const Environment& environment) {
-  return {{"tool", environment.tool},
-          {"toolkit", environment.toolkit},
-          {"device_name", environment.device_name},
-          {"driver", environment.driver}};
+  return {{"tool", plain_text(environment.tool)},
+          {"toolkit", plain_text(environment.toolkit)},
+          {"device_name", plain_text(environment.device_name)},
+          {"driver", plain_text(environment.driver)}};
 }
 
 Environment environment_from(const json& line) {
   const json& environment = line.at("environment");
-  return {.tool = environment.at("tool"),
-          .toolkit = environment.at("toolkit"),
-          .device_name = environment.at("device_name"),
-          .driver = environment.at("driver")};
+  return {.tool = text_at(environment, "tool"),
+          .toolkit = text_at(environment, "toolkit"),
+          .device_name = text_at(environment, "device_name"),
+          .driver = text_at(environment, "driver")};
 }
 
 json to_json(const KernelFacts& kernel) {
@@ -149,11 +178,11 @@ json to_json(const CandidateRecord& record) {
                {"stage", word_of(record.stage, stage_words)},
                {"edge", word_of(record.edge, edge_words)},
                {"candidate", record.candidate},
-               {"algorithm", record.algorithm},
-               {"builder", record.builder},
+               {"algorithm", plain_text(record.algorithm)},
+               {"builder", plain_text(record.builder)},
                {"digest", record.digest},
                {"outcome", print(record.outcome)},
-               {"detail", record.detail},
+               {"detail", plain_lines(record.detail)},
                {"error", record.error},
                {"samples", record.samples},
                {"clock_mhz", record.clock_megahertz}});
@@ -169,12 +198,12 @@ CandidateRecord candidate_from(const json& line) {
                          .stage = value_of(line.at("stage").get<std::string>(), stage_words),
                          .edge = value_of(line.at("edge").get<std::string>(), edge_words),
                          .candidate = candidate_at(line, "candidate"),
-                         .algorithm = line.at("algorithm"),
-                         .builder = line.at("builder"),
-                         .digest = line.at("digest"),
+                         .algorithm = text_at(line, "algorithm"),
+                         .builder = text_at(line, "builder"),
+                         .digest = text_at(line, "digest"),
                          .kernel = {},
                          .outcome = value_of(line.at("outcome").get<std::string>(), all_outcomes),
-                         .detail = line.at("detail"),
+                         .detail = lines_at(line, "detail"),
                          .error = line.at("error"),
                          .samples = line.at("samples"),
                          .clock_megahertz = count_at<int>(line, "clock_mhz")};
@@ -209,7 +238,7 @@ DecisionRecord decision_from(const json& line) {
           .verdict = value_of(line.at("verdict").get<std::string>(), all_verdicts),
           .ratio = line.at("ratio"),
           .winner_microseconds = line.at("winner_us"),
-          .fastest_peer = line.at("fastest_peer"),
+          .fastest_peer = text_at(line, "fastest_peer"),
           .peer_microseconds = line.at("peer_us"),
           .peer_wins = line.at("peer_wins"),
           .rests_on = count_at(line, "rests_on")};

@@ -11,12 +11,16 @@
 
 #include "generator/support/error.h"
 #include "generator/support/file.h"
+#include "generator/support/strict_json.h"
 #include "tuner/records/record_json.h"
 
 namespace esc::tuning {
 namespace {
 
 using nlohmann::json;
+
+/// Every header begins so, whatever the format.
+constexpr std::string_view beginning_of_header = R"({"journal":"esctune","format":)";
 
 /// An item that can have been measured.
 void check_possible(const WorkItem& item) {
@@ -59,6 +63,13 @@ Record record_from(const json& line) {
 
 }  // namespace
 
+std::string journal_header() { return fmt::format("{}{}}}", beginning_of_header, record_format); }
+
+bool JournalText::is_journal() const {
+  const bool is_empty = records.empty() && damaged.empty();
+  return has_header || !records.empty() || (is_empty && journal_header().starts_with(unfinished));
+}
+
 std::string print(const Record& record) {
   const json line = std::visit([](const auto& kind) { return to_json(kind); }, record);
   // The name of a file and the words of a driver need not be UTF-8.
@@ -68,7 +79,7 @@ std::string print(const Record& record) {
 Record parse_record(const std::string& line, const std::string& place) {
   std::string why = "is not JSON";
   try {
-    return record_from(json::parse(line));
+    return record_from(parse_strict_json(line, ""));
   } catch (const json::parse_error&) {
   } catch (const json::exception&) {
     why = "lacks a field of a record, or has one of another type";
@@ -82,8 +93,8 @@ Record parse_record(const std::string& line, const std::string& place) {
 
 bool may_be_unfinished_record(const std::string& text) {
   // Keys are sorted, so that the two kinds of records begin with these.
-  constexpr std::array<std::string_view, 2> beginnings{R"({"algorithm":")", R"({"bcol":)"};
-  const bool is_beginning = std::ranges::any_of(beginnings, [&](std::string_view beginning) {
+  const std::array<std::string, 3> beginnings{R"({"algorithm":")", R"({"bcol":)", journal_header()};
+  const bool is_beginning = std::ranges::any_of(beginnings, [&](const std::string& beginning) {
     return text.starts_with(beginning) || beginning.starts_with(text);
   });
   return is_beginning || text.front() == '\0';
@@ -97,7 +108,15 @@ JournalText parse_journal(const std::string& text, const std::string& file) {
     const std::string line = text.substr(begin, end - begin);
     begin = end + 1;
     ++number;
+    if (line == journal_header()) {
+      journal.has_header = true;
+      continue;
+    }
     try {
+      if (line.starts_with(beginning_of_header)) {
+        throw UserError(fmt::format("{}:{}", file, number), "says that this is a journal of another format",
+                        fmt::format("this program reads format {}", record_format));
+      }
       journal.records.push_back(parse_record(line, fmt::format("{}:{}", file, number)));
     } catch (const UserError& problem) {
       journal.damaged.emplace_back(problem.what());

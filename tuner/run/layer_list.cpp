@@ -98,14 +98,14 @@ std::vector<std::string> read_matrix_list(const std::string& file) {
 }
 
 LayerFacts facts_of(const SparseMatrix& matrix, const std::string& file) {
-  const MatrixStatistics found = statistics(matrix);
+  const LengthStatistics lengths = row_statistics(matrix);
   return {.file = file,
           .pattern = fingerprint(matrix).pattern,
-          .rows = found.rows,
-          .columns = found.columns,
-          .nonzeros = found.nonzeros,
-          .longest_row = found.row_lengths.longest,
-          .row_variation = found.row_lengths.coefficient_of_variation};
+          .rows = matrix.rows,
+          .columns = matrix.columns,
+          .nonzeros = matrix.nonzeros(),
+          .longest_row = lengths.longest,
+          .row_variation = lengths.coefficient_of_variation};
 }
 
 LayerList read_layers(const std::vector<std::string>& files) {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -64,9 +65,14 @@ class Run {
         tune(request_.items[number], *lab, shelf);
       }
     } catch (...) {
-      const std::lock_guard lock(mutex_);
-      failure_ = failure_ ? failure_ : std::current_exception();
+      fail();
     }
+  }
+
+  /// Ends the run by the exception that is being handled; what is in flight is finished.
+  void fail() {
+    const std::lock_guard lock(mutex_);
+    failure_ = failure_ ? failure_ : std::current_exception();
   }
 
   RunSummary end() {
@@ -187,10 +193,14 @@ RunSummary run_tuning(const RunRequest& request, const std::vector<LabFactory>& 
   Run run(request, journal, observer, stop);
   {
     std::vector<std::jthread> threads;
-    for (std::size_t number = 1; number < labs.size(); ++number) {
-      threads.emplace_back([&, number] { run.work(labs[number]); });
+    try {
+      for (std::size_t number = 1; number < labs.size(); ++number) {
+        threads.emplace_back([&, number] { run.work(labs[number]); });
+      }
+      run.work(labs.front());
+    } catch (const std::system_error&) {  // a machine without a thread for each
+      run.fail();
     }
-    run.work(labs.front());
   }
   return run.end();
 }

@@ -95,7 +95,7 @@ Merged merge(const std::vector<Record>& records) {
   for (const Record& record : records) {
     united.emplace(place_of(record, print(record)), record);
   }
-  Merged merged{.text = {},
+  Merged merged{.text = united.empty() ? "" : journal_header() + '\n',
                 .records = united.size(),
                 .conflicts = conflicts_in(united),
                 .environments = differing_environments(united)};

@@ -9,7 +9,7 @@ namespace esc::tuning {
 
 /// The union of some journals.
 struct Merged {
-  std::string text;  ///< the distinct records, one a line, in a fixed order
+  std::string text;  ///< a journal: the distinct records, one a line, in a fixed order; empty where there are none
   std::size_t records = 0;
   std::vector<std::string>
       conflicts;  ///< records of the same candidate that contradict each other, in words; all are kept

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "generator/support/error.h"
+#include "generator/support/standard_streams.h"
 #include "tuner/build/build_pool.h"
 #include "tuner/device/device_protocol.h"
 #include "tuner/gpu/rtc_build.h"
@@ -43,13 +44,14 @@ esc::ExitStatus run(const std::string& task) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  esc::open_missing_standard_streams();
   try {
     return static_cast<int>(run(argc == 2 ? argv[1] : ""));
   } catch (const esc::UserError& problem) {
-    fmt::print(stderr, "esctune: {}\n", problem.what());
+    esc::write_to_standard_error(fmt::format("esctune: {}\n", problem.what()));
     return static_cast<int>(problem.status());
   } catch (const std::exception& problem) {
-    fmt::print(stderr, "esctune: {}\n", problem.what());
+    esc::write_to_standard_error(fmt::format("esctune: {}\n", problem.what()));
     return static_cast<int>(esc::ExitStatus::missing_tool);
   }
 }

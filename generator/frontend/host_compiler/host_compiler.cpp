@@ -4,12 +4,10 @@
 #include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/Basic/DiagnosticIDs.h>
 #include <clang/CodeGen/ModuleBuilder.h>
-#include <clang/Driver/CreateInvocationFromArgs.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/CompilerInvocation.h>
 #include <clang/Frontend/FrontendAction.h>
 #include <clang/Frontend/MultiplexConsumer.h>
-#include <clang/Options/OptionUtils.h>
 #include <fmt/format.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
@@ -17,7 +15,6 @@
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/Triple.h>
 
-#include <filesystem>
 #include <utility>
 
 #include "generator/support/error.h"
@@ -128,6 +125,56 @@ class ShareLocals final : public clang::ASTConsumer, public clang::RecursiveASTV
   unsigned initialised_;
 };
 
+/// Refuses attributes that the text spells itself, a few harmless ones excepted: an attribute can take a function away from
+/// the checker, have it run before all others, or give it another one's name. Those of the headers stand behind CUDA's words.
+class RefuseAttributes final : public clang::ASTConsumer, public clang::RecursiveASTVisitor<RefuseAttributes> {
+ public:
+  explicit RefuseAttributes(clang::CompilerInstance& compiler)
+      : diagnostics_(compiler.getDiagnostics()),
+        sources_(compiler.getSourceManager()),
+        refused_(diagnostics_.getCustomDiagID(clang::DiagnosticsEngine::Error,
+                                              "the attribute '%0' is no part of a text that can be checked")) {}
+
+  bool HandleTopLevelDecl(clang::DeclGroupRef group) override {
+    for (clang::Decl* declaration : group) {
+      TraverseDecl(declaration);
+    }
+    return true;
+  }
+
+  bool VisitDecl(clang::Decl* declaration) {
+    for (const clang::Attr* attribute : declaration->attrs()) {
+      const clang::SourceLocation spelled = sources_.getSpellingLoc(attribute->getLocation());
+      if (spelled.isValid() && sources_.getFileID(spelled) == sources_.getMainFileID() && !attribute->isImplicit() &&
+          !is_harmless(*attribute)) {
+        diagnostics_.Report(spelled, refused_) << attribute->getSpelling();
+      }
+    }
+    return true;
+  }
+
+ private:
+  static bool is_harmless(const clang::Attr& attribute) {
+    switch (attribute.getKind()) {
+      case clang::attr::Aligned:
+        return llvm::cast<clang::AlignedAttr>(attribute).isAlignas();
+      case clang::attr::Final:
+      case clang::attr::Override:
+      case clang::attr::NoInline:
+      case clang::attr::AlwaysInline:
+      case clang::attr::Unused:
+      case clang::attr::WarnUnusedResult:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  clang::DiagnosticsEngine& diagnostics_;
+  const clang::SourceManager& sources_;
+  unsigned refused_;
+};
+
 class GenerateModule final : public clang::ASTFrontendAction {
  public:
   explicit GenerateModule(llvm::LLVMContext& context) : context_(context) {}
@@ -137,6 +184,7 @@ class GenerateModule final : public clang::ASTFrontendAction {
     auto generator = clang::CreateLLVMCodeGen(compiler, file, context_);
     generator_ = generator.get();
     std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
+    consumers.push_back(std::make_unique<RefuseAttributes>(compiler));
     consumers.push_back(std::make_unique<ShareLocals>(compiler.getDiagnostics()));
     consumers.push_back(std::move(generator));
     return std::make_unique<clang::MultiplexConsumer>(std::move(consumers));
@@ -152,30 +200,11 @@ class GenerateModule final : public clang::ASTFrontendAction {
   std::unique_ptr<llvm::Module> module_;
 };
 
-std::string resource_folder() {
-  if (std::filesystem::exists(ESC_CLANG_RESOURCE_DIR "/include")) {
-    return ESC_CLANG_RESOURCE_DIR;
-  }
-  return clang::GetResourcesPath("/usr/bin/clang++");
-}
-
 std::string baseline_cpu(const llvm::Triple& triple) {
   return triple.getArch() == llvm::Triple::x86_64 ? "x86-64" : "generic";
 }
 
-/// How numbers are computed and what the checker needs to see; the same for both dialects.
-std::vector<std::string> code_generation_options() {
-  return {"-O1",
-          "-std=c++17",
-          "-w",
-          "-fno-rtti",
-          "-ffp-contract=off",
-          "-ftrivial-auto-var-init=pattern",
-          "-fno-threadsafe-statics",
-          "-fvisibility=default"};
-}
-
-std::vector<std::string> hermetic_arguments(const HostSource& source) {
+std::vector<std::string> compiler_arguments(const HostSource& source) {
   const llvm::Triple triple(llvm::sys::getProcessTriple());
   std::vector<std::string> arguments = {"-triple",
                                         triple.str(),
@@ -189,82 +218,52 @@ std::vector<std::string> hermetic_arguments(const HostSource& source) {
                                         "-relaxed-aliasing",
                                         "-disable-lifetime-markers",
                                         "-nostdsysteminc",
+                                        "-nobuiltininc",
+                                        // How numbers are computed, and what the checker needs to see.
+                                        "-O1",
+                                        "-std=c++17",
+                                        "-w",
+                                        "-fno-rtti",
+                                        "-ffp-contract=off",
+                                        "-ftrivial-auto-var-init=pattern",
+                                        "-fno-threadsafe-statics",
+                                        "-fvisibility=default",
                                         "-x",
                                         "c++"};
-  for (const std::string& option : code_generation_options()) {
-    arguments.push_back(option);
-  }
   for (const std::string& define : source.defines) {
     arguments.insert(arguments.end(), {"-D", define});
   }
-  const std::string resources = resource_folder();
-  arguments.insert(arguments.end(),
-                   {"-resource-dir", resources, "-internal-isystem", std::string(kVirtualHeaderFolder),
-                    "-internal-isystem", resources + "/include", "-main-file-name", source.file_name, kSourcePlace});
+  arguments.insert(arguments.end(), {"-internal-isystem", std::string(kVirtualHeaderFolder), "-main-file-name",
+                                     source.file_name, kSourcePlace});
   return arguments;
 }
 
-std::vector<std::string> system_arguments(const HostSource& source) {
-  const llvm::Triple triple(llvm::sys::getProcessTriple());
-  std::vector<std::string> arguments = {"clang++",
-                                        "--target=" + triple.str(),
-                                        "-c",
-                                        "-fPIC",
-                                        "-gline-tables-only",
-                                        "-fno-strict-aliasing",
-                                        "-fno-exceptions",
-                                        "-fno-stack-protector",
-                                        "-U_FORTIFY_SOURCE",
-                                        "-x",
-                                        "c++",
-                                        "-resource-dir",
-                                        resource_folder(),
-                                        "-isystem",
-                                        std::string(kVirtualHeaderFolder)};
-  for (const std::string& option : code_generation_options()) {
-    arguments.push_back(option);
-  }
-  for (const std::string& define : source.defines) {
-    arguments.push_back("-D" + define);
-  }
-  arguments.push_back(kSourcePlace);
-  return arguments;
-}
-
+/// Nothing but the given headers: the text cannot name a file of this machine.
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> file_system(const HostSource& source) {
-  auto in_memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+  auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   for (const VirtualHeader& header : source.headers) {
-    in_memory->addFile(std::string(kVirtualHeaderFolder) + header.name, 0,
-                       llvm::MemoryBuffer::getMemBufferCopy(header.text, header.name));
+    files->addFile(std::string(kVirtualHeaderFolder) + header.name, 0,
+                   llvm::MemoryBuffer::getMemBufferCopy(header.text, header.name));
   }
-  in_memory->addFile(kSourcePlace, 0, llvm::MemoryBuffer::getMemBufferCopy(source.text, source.file_name));
-  auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(llvm::vfs::getRealFileSystem());
-  files->pushOverlay(std::move(in_memory));
+  files->addFile(kSourcePlace, 0, llvm::MemoryBuffer::getMemBufferCopy(source.text, source.file_name));
+  files->setCurrentWorkingDirectory("/");
   return files;
 }
 
 std::shared_ptr<clang::CompilerInvocation> make_invocation(const HostSource& source,
-                                                           const llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>& files,
                                                            clang::DiagnosticConsumer& consumer) {
   clang::DiagnosticOptions options;
   const auto diagnostics = llvm::makeIntrusiveRefCnt<clang::DiagnosticsEngine>(clang::DiagnosticIDs::create(), options,
                                                                                &consumer, /*ShouldOwnClient=*/false);
-  const std::vector<std::string> arguments =
-      source.dialect == HostDialect::hermetic ? hermetic_arguments(source) : system_arguments(source);
+  const std::vector<std::string> arguments = compiler_arguments(source);
   std::vector<const char*> words;
   words.reserve(arguments.size());
   for (const std::string& argument : arguments) {
     words.push_back(argument.c_str());
   }
-  if (source.dialect == HostDialect::hermetic) {
-    auto invocation = std::make_shared<clang::CompilerInvocation>();
-    const bool understood = clang::CompilerInvocation::CreateFromArgs(*invocation, words, *diagnostics);
-    return understood ? invocation : nullptr;
-  }
-  clang::CreateInvocationOptions creation;
-  creation.Diags = diagnostics;
-  creation.VFS = files;
-  return clang::createInvocation(words, creation);
+  auto invocation = std::make_shared<clang::CompilerInvocation>();
+  const bool understood = clang::CompilerInvocation::CreateFromArgs(*invocation, words, *diagnostics);
+  return understood ? invocation : nullptr;
 }
 
 }  // namespace
@@ -276,7 +275,7 @@ std::unique_ptr<llvm::Module> compile_for_host(const HostSource& source, llvm::L
     return UserError(diagnostics.place().empty() ? source.file_name : diagnostics.place(),
                      "the text does not compile on the host:\n" + diagnostics.text());
   };
-  auto invocation = make_invocation(source, files, diagnostics);
+  auto invocation = make_invocation(source, diagnostics);
   if (!invocation) {
     throw fail();
   }

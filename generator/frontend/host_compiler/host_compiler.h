@@ -18,12 +18,6 @@ struct VirtualHeader {
   std::string text;
 };
 
-/// What a host text may lean on.
-enum class HostDialect {
-  hermetic,  ///< nothing but the given headers and the compiler's own
-  system,    ///< the C and C++ headers of this machine as well
-};
-
 /// A variable annotated so (`__attribute__((annotate("esc_shared")))`) is one for all threads of a block. The module
 /// holds it in a section of this name; where it is local and not extern, it has static storage there.
 inline constexpr const char* kSharedSection = "esc_shared";
@@ -35,14 +29,13 @@ inline constexpr std::string_view kVirtualHeaderFolder = "/virtual/include/";
 struct HostSource {
   std::string text;
   std::string file_name;  ///< as it shall stand in diagnostics
-  HostDialect dialect = HostDialect::hermetic;
-  std::vector<VirtualHeader> headers;  ///< they win over every other header of the same name
+  std::vector<VirtualHeader> headers;  ///< all that there are: no file of this machine can be included
   std::vector<std::string> defines;    ///< each NAME or NAME=VALUE
 };
 
 /// Compiles `source` to a module that no optimisation has touched, with line tables, without contraction of a*b+c, for
 /// the baseline of the host's architecture, so that its results are the same on every machine.
-/// Throws UserError with every diagnostic (file:line:column) when the text is not valid.
+/// Throws UserError with every diagnostic (file:line:column) when the text is not valid, or spells attributes.
 std::unique_ptr<llvm::Module> compile_for_host(const HostSource& source, llvm::LLVMContext& context);
 
 }  // namespace esc

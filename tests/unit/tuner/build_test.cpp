@@ -125,6 +125,23 @@ TEST_F(ObjectCacheTest, CountsADamagedFileAsAbsentAndReplacesIt) {
   }
 }
 
+TEST_F(ObjectCacheTest, IsOfThisUserAlone) {
+  const ObjectCache cache(folder());
+  EXPECT_EQ(fs::status(folder()).permissions(), fs::perms::owner_all);
+  for (const fs::perms others : {fs::perms::group_write, fs::perms::others_write}) {
+    fs::permissions(folder(), fs::perms::owner_all | others);
+    EXPECT_THAT([&] { ObjectCache again(folder()); },
+                ThrowsMessage<UserError>(HasSubstr("can be written by other users, who could put any code there")));
+  }
+  fs::permissions(folder(), fs::perms::owner_all | fs::perms::group_read | fs::perms::others_read);
+  EXPECT_NO_THROW(ObjectCache(folder() / "")) << "who reads it does no harm";
+  if (::chown(folder().c_str(), 12345, 12345) != 0) {
+    GTEST_SKIP() << "this user can give nothing away";
+  }
+  EXPECT_THAT([&] { ObjectCache again(folder()); },
+              ThrowsMessage<UserError>(HasSubstr("belongs to another user, who could put any code there")));
+}
+
 TEST_F(ObjectCacheTest, CannotBeBelowAFile) {
   fs::create_directories(folder().parent_path());
   std::ofstream(folder()) << "a file";

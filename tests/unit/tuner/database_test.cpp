@@ -129,12 +129,20 @@ TEST(Database, RefusesHeadsThatAreNotWhole) {
   EXPECT_THAT(refusal_of("evidence guessed\n"), HasSubstr("neither measured nor published"));
 }
 
+// Whoever has made the head: what is written is what is read again.
+TEST(Database, PrintsNoDeviceThatWouldBeMoreThanItsLine) {
+  const std::string text = print(
+      ScheduleDatabase({.key = {90, 132, std::uint64_t{60} << 20U}, .device = "H200\nevidence published\u202e"}, {}));
+  EXPECT_THAT(text, HasSubstr("device sm90-132sm-60mib H200?evidence published?\ndtype f32\n"));
+  EXPECT_EQ(ScheduleDatabase::parse(text, "file.txt").head().device, "H200?evidence published?");
+}
+
 TEST(Database, RefusesBytesThatAreNotUtf8) {
   const auto refusal_of_device = [](const std::string& name) {
     return refusal_of("# a comment\ndevice sm90-132sm-60mib " + name + "\ndtype f32\nevidence measured\n");
   };
   // The last and first characters of every length, and those around the surrogates.
-  for (const char* name : {"\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80",
+  for (const char* name : {"\x7e", "\xc2\xa0", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80",
                            "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf", "GeForce \xc3\xa9t\xc3\xa9"}) {
     EXPECT_EQ(refusal_of_device(name), "accepted") << name;
   }
@@ -142,7 +150,14 @@ TEST(Database, RefusesBytesThatAreNotUtf8) {
   for (const char* name : {"caf\xe9", "\xe9t\xe9", "\xc3", "\xe2\x82", "\xe2\x82x", "\xf0\x90\x80", "\x80", "\xbf",
                            "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xed\xbf\xbf", "\xf0\x8f\xbf\xbf",
                            "\xf4\x90\x80\x80", "\xf8\x88\x80\x80\x80", "\xff"}) {
-    EXPECT_EQ(refusal_of_device(name), "file.txt:2: has bytes that are not UTF-8; save the file as UTF-8") << name;
+    EXPECT_EQ(
+        refusal_of_device(name),
+        "file.txt:2: has bytes that are not UTF-8, or characters that do not show; save the file as UTF-8 without them")
+        << name;
+  }
+  // Characters that steer a terminal, end a line for some or turn the direction of reading.
+  for (const char* name : {"\x1b[2J", "\x7f", "\u0085", "\u2028", "\u202e", "\u2066", "\u200f"}) {
+    EXPECT_THAT(refusal_of_device(name), HasSubstr("characters that do not show")) << name;
   }
   EXPECT_THAT(refusal_of("\xe9\n"), StartsWith("file.txt:1: has bytes that are not UTF-8"));
   EXPECT_EQ(refusal_of("# caf\xe9\n" + std::string(head)), "accepted") << "nobody reads a comment";

@@ -84,7 +84,8 @@ TEST_F(JournalTest, HasWhatWasWrittenWhenItIsOpenedAgain) {
   {
     Journal journal(file());
     journal.write(numbered(0));
-    EXPECT_EQ(read_file(file()), text_of(numbered_up_to(1))) << "each record is in the file when the call returns";
+    EXPECT_EQ(read_file(file()), journal_header() + "\n" + text_of(numbered_up_to(1)))
+        << "each record is in the file when the call returns";
     journal.write(numbered(1));
     EXPECT_THAT(journal.records(), IsEmpty()) << "these are the ones of earlier runs";
   }
@@ -125,10 +126,28 @@ TEST_F(JournalTest, RemovesThePartOfALineThatAKilledWriterLeft) {
 }
 
 TEST_F(JournalTest, RemovesAPartOfItsFirstLine) {
-  fill(text_of(numbered_up_to(1)).substr(0, 9));
+  fill(journal_header().substr(0, 9));
   const Journal journal(file());
   EXPECT_EQ(journal.removed_bytes(), 9U);
   EXPECT_EQ(read_file(file()), "");
+}
+
+TEST_F(JournalTest, LeavesWhatIsNoJournalAsItIs) {
+  using namespace std::string_literals;
+  for (const std::string& text :
+       {"\0"s, "\0\0\n\0"s, text_of(numbered_up_to(1)).substr(0, 9), R"({"bcol":)"s, "mine"s, "mine\n"s}) {
+    fill(text);
+    EXPECT_THAT([&] { Journal journal(file()); }, ThrowsMessage<UserError>(HasSubstr("is no journal of esctune")));
+    EXPECT_EQ(read_file(file()), text);
+  }
+}
+
+TEST_F(JournalTest, GoesOnInOneFromBeforeTheFirstLineSaidWhatItIs) {
+  fill(text_of(numbered_up_to(2)));
+  Journal journal(file());
+  EXPECT_EQ(journal.records(), numbered_up_to(2));
+  journal.write(numbered(2));
+  EXPECT_EQ(read_file(file()), text_of(numbered_up_to(3)));
 }
 
 TEST_F(JournalTest, RefusesADamagedLineInTheMiddleAndChangesNothing) {

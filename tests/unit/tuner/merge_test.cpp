@@ -67,7 +67,7 @@ TEST(Merge, HasEachRecordOnceAsItIsPrinted) {
   for (const Record& record : some_records()) {
     EXPECT_THAT(merged.text, HasSubstr(print(record) + "\n"));
   }
-  EXPECT_EQ(std::count(merged.text.begin(), merged.text.end(), '\n'), 4);
+  EXPECT_EQ(std::count(merged.text.begin(), merged.text.end(), '\n'), 4 + 1) << "and the line that says what it is";
   EXPECT_THAT(merged.conflicts, IsEmpty());
   EXPECT_THAT(merged.environments, IsEmpty());
 }
@@ -114,7 +114,7 @@ TEST(Merge, OfNothingIsEmpty) {
 
 TEST(Merge, OfOneRecordIsItsLine) {
   const Record one = candidate(first_schedule, 1);
-  EXPECT_EQ(merge({one}).text, print(one) + "\n");
+  EXPECT_EQ(merge({one}).text, journal_header() + "\n" + print(one) + "\n");
 }
 
 TEST(Merge, ListsMediansThatContradictAndKeepsBoth) {
@@ -170,7 +170,7 @@ TEST(Merge, ListsEnvironmentsThatDiffer) {
 TEST(Merge, ReadsAJournalThatAKilledWriterLeft) {
   const std::string line = print(Record(candidate(first_schedule, 1))) + "\n";
   const JournalText journal = parse_journal(line + line.substr(0, 40), "killed");
-  EXPECT_EQ(merge(journal.records).text, line);
+  EXPECT_EQ(merge(journal.records).text, journal_header() + "\n" + line);
 }
 
 }  // namespace

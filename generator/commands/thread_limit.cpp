@@ -1,0 +1,43 @@
+#include "generator/commands/thread_limit.h"
+
+#include <tbb/global_control.h>
+#include <tbb/info.h>
+
+#include <cstddef>
+#include <latch>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace esc {
+namespace {
+
+/// How many of so many threads can run at once beside this one.
+std::size_t startable(std::size_t wanted) {
+  std::latch counted(1);
+  std::vector<std::jthread> threads;
+  threads.reserve(wanted);
+  try {
+    while (threads.size() < wanted) {
+      threads.emplace_back([&counted] { counted.wait(); });
+    }
+  } catch (const std::system_error&) {
+    // There are no more.
+  }
+  counted.count_down();
+  return threads.size();
+}
+
+}  // namespace
+
+void hold_to_startable_threads() {
+  const auto wanted = static_cast<std::size_t>(tbb::info::default_concurrency());
+  const std::size_t there = 1 + startable(wanted - 1);
+  if (there < wanted) {
+    // For as long as the process lives: oneTBB starts the threads that it was denied when the limit goes.
+    static const auto* const limit = new tbb::global_control(tbb::global_control::max_allowed_parallelism, there);
+    static_cast<void>(limit);
+  }
+}
+
+}  // namespace esc

@@ -1,0 +1,224 @@
+#include "generator/confine/confined_process.h"
+
+#include <fmt/format.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "generator/confine/give_up_rights.h"
+#include "generator/support/error.h"
+#include "generator/support/spawn.h"
+
+namespace esc {
+namespace {
+
+/// What the process says of itself.
+enum Kind : std::uint32_t {
+  unconfined = ConfinedProcess::reserved_kinds,  ///< text: why it could not give up its rights
+  refused_call,                                  ///< number: of the system call
+  out_of_memory,
+  user_error,  ///< number: status; texts: place, rule, remedy
+  other_error  ///< text: what an exception says
+};
+
+/// Where the process writes to when it must end at once, from wherever it is.
+int last_words_to = -1;
+
+/// Says it without asking for memory, and ends the process. The address sanitizer would have the system asked for the stack's
+/// place first, which a handler of refusals must not.
+[[noreturn, gnu::no_sanitize("address")]] void end_with(Kind kind, std::uint64_t number) {
+  const std::uint64_t words[] = {4 * sizeof(std::uint64_t), kind, 1, number, 0};
+  const ssize_t ignored = write(last_words_to, words, sizeof words);
+  _exit(ignored < 0 ? 2 : 1);
+}
+
+[[gnu::no_sanitize("address")]] void on_refused_call(int system_call) { end_with(refused_call, static_cast<std::uint64_t>(system_call)); }
+
+[[gnu::no_sanitize("address")]] void on_exhausted_memory() { end_with(out_of_memory, 0); }
+
+void run(const ConfinedWork& work, const Channel& channel) {
+  try {
+    work(channel);
+  } catch (const UserError& problem) {
+    channel.send({user_error,
+                  {static_cast<std::uint64_t>(problem.status())},
+                  {problem.place(), problem.rule(), problem.remedy()}});
+  } catch (const std::bad_alloc&) {
+    end_with(out_of_memory, 0);
+  } catch (const std::exception& problem) {
+    channel.send({other_error, {}, {problem.what()}});
+  }
+}
+
+/// The life of the process that has been made.
+[[noreturn]] void live(const Allowance& allowance, const ConfinedWork& work, const Channel& channel, pid_t parent) {
+  last_words_to = channel.descriptor();
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) {
+    _exit(1);
+  }
+  const std::string problem = give_up_rights(allowance, channel.descriptor(), on_refused_call);
+  if (!problem.empty()) {
+    channel.send({unconfined, {}, {problem}});
+    _exit(1);
+  }
+  std::set_new_handler(on_exhausted_memory);
+  run(work, channel);
+  _exit(0);
+}
+
+std::string describe_refusal(std::uint64_t number) {
+  char* const found = number > 0xffff ? nullptr
+                                      : seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, static_cast<int>(number));
+  const std::string name = found == nullptr ? "something unknown" : found;
+  std::free(found);
+  // The compiler goes on in another thread where a text has used up its stack.
+  const bool deep = name == "clone" || name == "clone3";
+  return fmt::format("asks the system for {}, which it has no right to{}", name, deep ? ", or is nested too deeply" : "");
+}
+
+std::string megabytes(std::uint64_t bytes) { return fmt::format("{} MiB", bytes >> 20); }
+
+std::string needs_more_memory(const Allowance& allowance) {
+  return fmt::format("needs more than {} of memory", megabytes(allowance.memory));
+}
+
+std::string seconds(std::chrono::milliseconds time) {
+  return fmt::format("{:g} s", static_cast<double>(time.count()) / 1000);
+}
+
+/// What a process may say of a mistake: never that all is well, nor that this program is to blame.
+UserError user_error_of(const Message& message) {
+  const auto text = [&](std::size_t at) { return at < message.texts.size() ? message.texts[at] : std::string(); };
+  const std::uint64_t status = message.numbers.empty() ? 0 : message.numbers.front();
+  return {text(0), text(1), text(2),
+          status == static_cast<std::uint64_t>(ExitStatus::check_failed) ? ExitStatus::check_failed
+                                                                         : ExitStatus::bad_input};
+}
+
+}  // namespace
+
+ConfinedProcess::ConfinedProcess(const Allowance& allowance, const ConfinedWork& work)
+    : allowance_(allowance), deadline_(std::chrono::steady_clock::now() + allowance.time), line_(make_line()) {
+  const pid_t parent = getpid();
+  process_ = fork();
+  if (process_ < 0) {
+    throw UserError("this machine", fmt::format("does not let a process be made: {}", std::strerror(errno)),
+                    "end other processes, or raise the limit of their number", ExitStatus::missing_tool);
+  }
+  if (process_ == 0) {
+    live(allowance, work, line_.theirs, parent);
+  }
+  const Channel closed = std::move(line_.theirs);
+  try {
+    watch_.emplace(process_, allowance.memory);
+  } catch (...) {
+    end();
+    throw;
+  }
+}
+
+ConfinedProcess::~ConfinedProcess() { end(); }
+
+void ConfinedProcess::end() {
+  if (process_ > 0) {
+    kill(process_, SIGKILL);
+    reap();
+  }
+}
+
+int ConfinedProcess::reap() {
+  watch_.reset();
+  int status = 0;
+  while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+  }
+  process_ = -1;
+  return status;
+}
+
+void ConfinedProcess::ask(const Message& request) {
+  if (!line_.ours.send(request)) {
+    fail(describe_end());
+  }
+}
+
+Message ConfinedProcess::answer() {
+  Message message;
+  switch (line_.ours.receive(message, deadline_)) {
+    case Channel::Reception::message:
+      break;
+    case Channel::Reception::late:
+      fail(fmt::format("runs longer than {}", seconds(allowance_.time)));
+    case Channel::Reception::malformed:
+      fail("answers in a form that no check has");
+    case Channel::Reception::ended:
+      fail(describe_end());
+  }
+  if (message.kind < reserved_kinds) {
+    return message;
+  }
+  const std::string text = message.texts.empty() ? "" : message.texts.front();
+  const std::uint64_t number = message.numbers.empty() ? 0 : message.numbers.front();
+  switch (message.kind) {
+    case unconfined:
+      end();
+      throw UserError("this machine", fmt::format("does not let a process give up its rights ({})", text),
+                      "texts are run in no other way: allow seccomp filters here (in a container, by its seccomp "
+                      "profile), or take a machine with them",
+                      ExitStatus::missing_tool);
+    case refused_call:
+      fail(describe_refusal(number));
+    case out_of_memory:
+      fail(needs_more_memory(allowance_));
+    case user_error:
+      end();
+      throw user_error_of(message);
+    default:
+      fail(fmt::format("cannot be checked: {}", text));
+  }
+}
+
+void ConfinedProcess::fail(const std::string& reason) {
+  end();
+  throw ConfinedEnd(reason);
+}
+
+std::string ConfinedProcess::describe_end() {
+  if (!ends_by(process_, deadline_)) {
+    kill(process_, SIGKILL);
+  }
+  const bool grown = watch_ && watch_->has_killed();
+  const int status = reap();
+  if (grown) {
+    return needs_more_memory(allowance_);
+  }
+  if (!WIFSIGNALED(status)) {
+    return fmt::format("ends the process that checks it (exit status {})", WEXITSTATUS(status));
+  }
+  switch (WTERMSIG(status)) {
+    case SIGSYS:
+      return "asks the system for something that it has no right to, or is nested too deeply";
+    case SIGSEGV:
+    case SIGBUS:
+      return "touches memory that is not there, or needs more stack than there is";
+    case SIGABRT:
+      return "ends the process that checks it (abort)";
+    case SIGXCPU:
+    case SIGKILL:
+      return fmt::format("needs more time than {}, or more memory than this machine has", seconds(allowance_.time));
+    default:
+      return fmt::format("ends the process that checks it (signal {})", WTERMSIG(status));
+  }
+}
+
+}  // namespace esc

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "generator/confine/allowance.h"
+#include "generator/confine/channel.h"
+#include "generator/confine/memory_watch.h"
+
+namespace esc {
+
+/// A confined process has ended, or was ended, before it gave the answer that was waited for. The words have the process
+/// as their subject: "runs longer than 60 s".
+class ConfinedEnd : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What a confined process does: it answers on the channel and returns when that is closed.
+using ConfinedWork = std::function<void(const Channel& channel)>;
+
+/// A copy of this process that has no rights (give_up_rights.h) and little time and memory: for texts that nobody has
+/// looked at. It sees the memory that this process has now, and cannot be heard but through its channel. Whatever it
+/// answers, once it has run such a text, may be that text's answer.
+///
+/// Kinds of messages from `reserved_kinds` on are this class's own.
+class ConfinedProcess {
+ public:
+  /// Starts `work` in such a process. Threads of this process do not exist there, so it must not wait for any. An
+  /// exception that `work` lets out is the next answer.
+  ConfinedProcess(const Allowance& allowance, const ConfinedWork& work);
+  ConfinedProcess(const ConfinedProcess&) = delete;
+  ConfinedProcess& operator=(const ConfinedProcess&) = delete;
+  /// Ends it.
+  ~ConfinedProcess();
+
+  void ask(const Message& request);
+  /// The next message. Throws ConfinedEnd where none comes; UserError where that is what `work` let out, and, with
+  /// status missing_tool, where this machine does not let a process give up its rights.
+  Message answer();
+
+  static constexpr std::uint32_t reserved_kinds = 0xffff0000;
+
+ private:
+  [[noreturn]] void fail(const std::string& reason);
+  std::string describe_end();
+  void end();
+  /// Waits for its end, and gives how it ended.
+  int reap();
+
+  Allowance allowance_;
+  Deadline deadline_;
+  Line line_;
+  pid_t process_ = -1;
+  std::optional<MemoryWatch> watch_;
+};
+
+}  // namespace esc

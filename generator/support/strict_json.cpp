@@ -1,0 +1,69 @@
+#include "generator/support/strict_json.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <vector>
+
+#include "generator/support/error.h"
+#include "generator/support/plain_text.h"
+
+namespace esc {
+namespace {
+
+using nlohmann::json;
+
+/// An object or an array that has been begun and not ended.
+struct Open {
+  bool is_array = false;
+  std::size_t index = 0;  ///< of an array: of the element that comes
+  std::string key;        ///< of an object: the last one
+  std::set<std::string> keys;
+};
+
+/// "layers[0].bcol".
+std::string path_of(const std::vector<Open>& open) {
+  std::string path;
+  for (const Open& one : open) {
+    path += one.is_array ? fmt::format("[{}]", one.index) : (path.empty() ? "" : ".") + plain_text(one.key);
+  }
+  return path;
+}
+
+}  // namespace
+
+json parse_strict_json(std::string_view text, const std::string& file) {
+  std::vector<Open> open;
+  const auto count_element = [&] {
+    if (!open.empty()) {
+      ++open.back().index;
+    }
+  };
+  const json::parser_callback_t watch = [&](int, json::parse_event_t event, json& parsed) {
+    switch (event) {
+      case json::parse_event_t::object_start:
+      case json::parse_event_t::array_start:
+        open.push_back({.is_array = event == json::parse_event_t::array_start, .index = 0, .key = {}, .keys = {}});
+        break;
+      case json::parse_event_t::object_end:
+      case json::parse_event_t::array_end:
+        open.pop_back();
+        count_element();
+        break;
+      case json::parse_event_t::value:
+        count_element();
+        break;
+      case json::parse_event_t::key:
+        open.back().key = parsed.get<std::string>();
+        if (!open.back().keys.insert(open.back().key).second) {
+          throw UserError((file.empty() ? "" : file + ": ") + path_of(open), "is there twice",
+                          "leave one of the two out");
+        }
+        break;
+    }
+    return true;
+  };
+  return json::parse(text, watch);
+}
+
+}  // namespace esc

@@ -1,0 +1,110 @@
+#include "generator/verify/bundle_policy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "generator/emit/generate.h"
+#include "generator/frontend/format_source.h"
+#include "generator/schedule/target.h"
+#include "generator/support/error.h"
+#include "generator/support/file.h"
+#include "generator/verify/text_policy.h"
+
+namespace esc {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(const fs::path& place, const std::string& rule) {
+  throw UserError(place.string(), rule, "generate the bundle again", ExitStatus::check_failed);
+}
+
+/// The name of the matrix file stands in comments, out of which it must not lead.
+bool is_file_name(std::string_view name) {
+  return std::ranges::none_of(name, [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '/'; });
+}
+
+GenerateOptions options_of(const Manifest& manifest, const fs::path& file) {
+  if (!is_file_name(manifest.source)) {
+    refuse(file, "has a source that is no file's name");
+  }
+  GenerateOptions options{.name = manifest.name,
+                          .source_file = manifest.source,
+                          .bcol = manifest.bcol,
+                          .architectures = {},
+                          .choice = parse_choice(manifest.schedule, manifest.schedule_source)};
+  for (const std::string& architecture : manifest.architectures) {
+    options.architectures.push_back(parse_architecture(architecture));
+  }
+  return options;
+}
+
+/// The layer that the manifest and the packed matrix are of, generated again.
+GeneratedLayer layer_of(const LoadedBundle& bundle, const LoopNest& nest, const fs::path& manifest_file) {
+  if (bundle.manifest.tool_version != tool_version) {
+    throw UserError(manifest_file.string(),
+                    fmt::format("is of escgen {}, this is escgen {}", bundle.manifest.tool_version, tool_version),
+                    "verify the bundle with that version, or generate it again");
+  }
+  try {
+    return generate_layer(bundle.matrix, nest, options_of(bundle.manifest, manifest_file));
+  } catch (const UserError& problem) {
+    refuse(manifest_file, fmt::format("describes what cannot be generated: {}", problem.what()));
+  }
+}
+
+void check_files(const fs::path& folder, const KernelBundle& generated) {
+  std::set<std::string> known;
+  for (const BundleFile& file : generated.files) {
+    known.insert(file.name);
+  }
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    if (!known.contains(entry.path().filename().string())) {
+      refuse(entry.path(), "is no file of a bundle: the build of its users would find it");
+    }
+    if (!entry.is_regular_file() || entry.is_symlink()) {
+      refuse(entry.path(), "is not a regular file");
+    }
+  }
+}
+
+/// The first line in which two texts differ, from 1.
+std::size_t differing_line(std::string_view a, std::string_view b) {
+  const auto at = std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(std::min(a.size(), b.size())), b.begin()).first;
+  return 1 + static_cast<std::size_t>(std::count(a.begin(), at, '\n'));
+}
+
+void check_same(const fs::path& file, const std::string& generated) {
+  const std::string found = read_file(file);
+  if (found != generated) {
+    refuse(fmt::format("{}:{}", file.string(), differing_line(found, generated)),
+           "is not what is generated for this manifest and matrix");
+  }
+}
+
+}  // namespace
+
+void check_policy(const fs::path& folder, const LoadedBundle& bundle, const LoopNest& nest) {
+  const fs::path manifest_file = folder / "manifest.json";
+  const GeneratedLayer layer = layer_of(bundle, nest, manifest_file);
+  const KernelBundle generated =
+      make_bundle(layer, [](const std::string& file, const std::string& text) { return format_source(text, file); });
+  check_files(folder, generated);
+  for (const BundleFile& file : generated.files) {
+    if (file.name.ends_with(".h") || file.name == "CMakeLists.txt") {
+      check_same(folder / file.name, file.text);
+    } else if (file.name == "manifest.json") {
+      check_same(manifest_file, manifest_as_measured(layer.layer, read_file(manifest_file)));
+    } else if (file.name.ends_with(".cu")) {
+      check_text(file.name, bundle.kernel_text, file.text);
+    } else if (file.name.ends_with(".cpp")) {
+      check_text(file.name, bundle.transformer_text, file.text);
+    }
+  }
+}
+
+}  // namespace esc

@@ -1,0 +1,211 @@
+#include "generator/verify/confined_kernel.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <new>
+#include <numeric>
+#include <utility>
+
+#include "generator/emulate/compile_program.h"
+#include "generator/emulate/device.h"
+
+namespace esc {
+namespace {
+
+enum Kind : std::uint32_t {
+  ready,      ///< the text is compiled; not asked for
+  multiplied, ///< asked: number of the call; answer: texts, of what went wrong
+  no_room,    ///< in place of that answer: there are not enough addresses for the operands
+  has_run,    ///< numbers: blocks, of how many; comes before the answer
+  refused,    ///< answer: texts, of what is wrong with the refusals
+  failed      ///< answer: texts, of what is wrong where a CUDA function fails
+};
+
+/// Trips around loops that the host code of a launch may make. It has none over the matrix.
+constexpr std::int64_t most_host_steps = std::int64_t{1} << 28;
+
+constexpr std::chrono::milliseconds between_reports{50};
+
+/// Of the compared columns alone.
+std::size_t elements_of_b(const TaskCall& one) { return static_cast<std::size_t>(one.matrix.columns * one.call.width()); }
+
+std::size_t elements_of_c(const TaskCall& one) { return static_cast<std::size_t>(one.matrix.rows * one.call.width()); }
+
+/// The most bytes that so many elements of a call take.
+template <typename Elements>
+std::size_t most_bytes(const KernelTask& task, const Elements& elements) {
+  std::size_t most = 0;
+  for (const TaskCall& one : task.calls) {
+    most = std::max(most, elements(one));
+  }
+  return most * static_cast<std::size_t>(bytes_of(task.matrix.element));
+}
+
+bool prepares_c(const std::string& kernel) { return kernel.ends_with("_zero_rows"); }
+
+/// All blocks of a kernel that prepares C, whatever part of the product is then run; none of them when it would have too many columns to
+/// prepare.
+std::vector<std::uint64_t> preparing_blocks(const KernelCall& call, const Dim3& grid) {
+  std::vector<std::uint64_t> blocks(call.columns.empty() ? grid.volume() : 0);
+  std::iota(blocks.begin(), blocks.end(), std::uint64_t{0});
+  return blocks;
+}
+
+/// The blocks that work on the sampled rows. Of a call that compares some columns alone those of the first and the last tile of each
+/// launch, or of all where there are few.
+std::vector<std::uint64_t> sampled_blocks(const TaskCall& one, const Dim3& grid) {
+  constexpr std::uint32_t few = 8;
+  if (one.call.columns.empty() || grid.y <= few) {
+    return one.sample.blocks(grid.x, grid.y);
+  }
+  std::vector<std::uint64_t> blocks = one.sample.blocks(grid.x, 1);
+  const std::size_t of_a_tile = blocks.size();
+  for (std::size_t index = 0; index < of_a_tile; ++index) {
+    blocks.push_back(blocks[index] + std::uint64_t{grid.x} * (grid.y - 1));
+  }
+  return blocks;
+}
+
+/// Says how far a launch is, now and then.
+class Reporter {
+ public:
+  explicit Reporter(const Channel& channel) : channel_(channel) {}
+
+  void tell(std::uint64_t run, std::uint64_t all) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ >= between_reports) {
+      last_ = now;
+      channel_.send({has_run, {run, all}});
+    }
+  }
+
+ private:
+  const Channel& channel_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+EmulationOptions options_of(const TaskCall& one, Reporter& reporter) {
+  EmulationOptions options;
+  options.host_steps = most_host_steps;
+  if (!one.sample.covers_all() || !one.call.columns.empty()) {
+    options.select_blocks = [&](const LaunchInfo& launch) {
+      return prepares_c(launch.kernel) ? preparing_blocks(one.call, launch.grid) : sampled_blocks(one, launch.grid);
+    };
+  }
+  options.after_block = [&](const std::string& kernel, std::uint64_t run, std::uint64_t all) {
+    if (!prepares_c(kernel)) {
+      reporter.tell(run, all);
+    }
+  };
+  return options;
+}
+
+/// The process's side: the text, and the device that it runs on.
+class Server {
+ public:
+  Server(const Channel& channel, const KernelTask& task)
+      : channel_(channel), task_(task), program_(compile_cuda(task.text, task.name + ".cu")) {}
+
+  Message multiply(std::size_t number, const SharedMemory& memory, std::size_t c_at) {
+    const TaskCall& one = task_.calls.at(number);
+    TypedElements b(one.matrix.element, elements_of_b(one));
+    std::memcpy(b.data(), memory.part(0, b.bytes().size()).data(), b.bytes().size());
+    Reporter reporter(channel_);
+    try {
+      const EmulatedProduct result = emulate_product(device_, kernel(one.packed), one.call, b, options_of(one, reporter),
+                                                     !one.call.columns.empty());
+      std::memcpy(memory.part(c_at, result.c.bytes().size()).data(), result.c.data(), result.c.bytes().size());
+      return {multiplied, {}, result.problems};
+    } catch (const std::bad_alloc&) {
+      return {no_room};
+    }
+  }
+
+  std::vector<std::string> refusals() const {
+    return emulate_refusals(kernel(task_.packed), task_.matrix.element, task_.matrix.columns, task_.matrix.nonzeros() != 0,
+                            most_host_steps);
+  }
+
+  std::vector<std::string> failures() const {
+    std::vector<KernelCall> calls;
+    for (const TaskCall& one : task_.calls) {
+      if (calls.empty() || !one.call.columns.empty()) {
+        calls.push_back(one.call);
+      }
+    }
+    return emulate_failures(kernel(task_.packed), task_.matrix.element, task_.matrix.columns, calls, most_host_steps);
+  }
+
+ private:
+  KernelToEmulate kernel(std::span<const std::byte> packed) const {
+    return {program_, task_.name, packed, task_.matrix.rows, task_.dispatch};
+  }
+
+  const Channel& channel_;
+  const KernelTask& task_;
+  HostProgram program_;
+  EmulatedDevice device_;
+};
+
+}  // namespace
+
+ConfinedKernel::ConfinedKernel(const KernelTask& task, const Allowance& allowance)
+    : task_(task),
+      c_at_(most_bytes(task, elements_of_b)),
+      memory_(c_at_ + most_bytes(task, elements_of_c)),
+      process_(allowance, [&](const Channel& channel) { serve(channel, task, memory_, c_at_); }) {
+  if (process_.answer().kind != ready) {
+    throw ConfinedEnd("answers what it was not asked");
+  }
+}
+
+void ConfinedKernel::serve(const Channel& channel, const KernelTask& task, const SharedMemory& memory,
+                           std::size_t c_at) {
+  Server server(channel, task);
+  channel.send({ready});
+  for (Message request; channel.receive(request) == Channel::Reception::message;) {
+    if (request.kind == multiplied) {
+      channel.send(server.multiply(request.numbers.at(0), memory, c_at));
+    } else if (request.kind == refused) {
+      channel.send({refused, {}, server.refusals()});
+    } else {
+      channel.send({failed, {}, server.failures()});
+    }
+  }
+}
+
+std::optional<EmulatedProduct> ConfinedKernel::multiply(std::size_t number, const TypedElements& b, const Progress& progress) {
+  std::memcpy(memory_.part(0, b.bytes().size()).data(), b.data(), b.bytes().size());
+  process_.ask({multiplied, {number}});
+  Message answer = process_.answer();
+  while (answer.kind == has_run && answer.numbers.size() == 2 && answer.numbers[0] <= answer.numbers[1]) {
+    progress(answer.numbers[0], answer.numbers[1]);
+    answer = process_.answer();
+  }
+  if (answer.kind == no_room) {
+    return std::nullopt;
+  }
+  if (answer.kind != multiplied) {
+    throw ConfinedEnd("answers what it was not asked");
+  }
+  EmulatedProduct result{.c = TypedElements(task_.matrix.element, elements_of_c(task_.calls.at(number))),
+                         .problems = std::move(answer.texts)};
+  std::memcpy(result.c.data(), memory_.part(c_at_, result.c.bytes().size()).data(), result.c.bytes().size());
+  return result;
+}
+
+std::vector<std::string> ConfinedKernel::refusals() { return ask_for_texts(refused); }
+
+std::vector<std::string> ConfinedKernel::failures() { return ask_for_texts(failed); }
+
+std::vector<std::string> ConfinedKernel::ask_for_texts(std::uint32_t kind) {
+  process_.ask({kind});
+  Message answer = process_.answer();
+  if (answer.kind != kind) {
+    throw ConfinedEnd("answers what it was not asked");
+  }
+  return std::move(answer.texts);
+}
+
+}  // namespace esc

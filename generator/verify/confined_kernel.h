@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "generator/confine/confined_process.h"
+#include "generator/confine/shared_memory.h"
+#include "generator/matrix/sparse_matrix.h"
+#include "generator/verify/emulated_product.h"
+#include "generator/verify/kernel_calls.h"
+#include "generator/verify/panel_sample.h"
+
+namespace esc {
+
+/// One call that a kernel is to be judged by. Refers to its matrix.
+struct TaskCall {
+  KernelCall call;
+  const SparseMatrix& matrix;
+  std::span<const std::byte> packed;  ///< the matrix, as the kernel takes it
+  PanelSample sample;                 ///< the rows that are computed
+};
+
+/// What a kernel is to do: calls, all with matrices of one pattern. Refers to what it is made of.
+struct KernelTask {
+  const std::string& text;  ///< of the .cu
+  const std::string& name;
+  const Dispatch& dispatch;
+  std::span<const std::byte> packed;
+  const SparseMatrix& matrix;
+  const std::vector<TaskCall>& calls;
+};
+
+/// A kernel's text on an emulated grid, in a process without rights. The products that come back are for who asks to
+/// compare: the text may have taken that process over.
+class ConfinedKernel {
+ public:
+  /// Compiles the text there. The task must outlive this. Throws UserError for a text that does not compile,
+  /// ConfinedEnd as ConfinedProcess does.
+  ConfinedKernel(const KernelTask& task, const Allowance& allowance);
+
+  /// How many blocks of a kernel have run, of how many; blocks that only set C to zero are left out.
+  using Progress = std::function<void(std::uint64_t run, std::uint64_t all)>;
+
+  /// Makes the call of this number; `b` has the compared columns alone, K rows of them. Nothing where there are not enough addresses
+  /// for its operands. Throws as the constructor does.
+  std::optional<EmulatedProduct> multiply(std::size_t number, const TypedElements& b, const Progress& progress);
+  /// As emulate_refusals says them.
+  std::vector<std::string> refusals();
+  /// As emulate_failures says them, of the first call and of those that take several launches.
+  std::vector<std::string> failures();
+
+ private:
+  static void serve(const Channel& channel, const KernelTask& task, const SharedMemory& memory, std::size_t c_at);
+
+  /// The texts of an answer of the same kind, which is the next.
+  std::vector<std::string> ask_for_texts(std::uint32_t kind);
+
+  const KernelTask& task_;
+  std::size_t c_at_;
+  SharedMemory memory_;  ///< of B, and from c_at_ on of C
+  ConfinedProcess process_;
+};
+
+}  // namespace esc

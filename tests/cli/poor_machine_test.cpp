@@ -1,0 +1,119 @@
+// A machine that lacks what every program takes for granted: the run ends with a reason, never by a signal.
+
+#include "tests/cli/workshop.h"
+
+namespace esc::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AnyOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class PoorMachine : public Workshop {
+ protected:
+  void SetUp() override { write_matrix(); }
+
+  static constexpr const char* generate = "$ESCGEN generate a.mtx --bcol 40 -o out --no-verify";
+};
+
+TEST_F(PoorMachine, NoStandardError) {
+  EXPECT_EQ(shell("$ESCGEN generate a.mtx --bcol 40 -o out -v 2>&-").status, 0);
+  EXPECT_EQ(shell("$ESCGEN generate a.mtx --bcol 40 -o out --check 2>&-").status, 0) << "nothing was said into a file";
+  EXPECT_EQ(shell("$ESCGEN inspect none.mtx 2>&-").status, 2);
+}
+
+TEST_F(PoorMachine, NoStandardOutput) {
+  const ProcessResult closed = shell(std::string(generate) + " >&-");
+  EXPECT_EQ(closed.status, 2);
+  EXPECT_THAT(closed.errors, StartsWith("escgen: standard output: cannot be written: "));
+  EXPECT_EQ(shell(std::string(generate) + " --check <&- 2>&-").status, 0) << "nothing was said into a file";
+}
+
+TEST_F(PoorMachine, StandardErrorThatCannotBeWritten) {
+  EXPECT_EQ(shell(std::string(generate) + " -v 2>/dev/full").status, 0);
+  EXPECT_EQ(shell("$ESCGEN inspect none.mtx 2>/dev/full").status, 2);
+  EXPECT_EQ(shell("{ sleep 0.2; " + std::string(generate) +
+                  " -v --check; echo $? > status; } 2>&1 >/dev/null | true; sleep 2")
+                .status,
+            0);
+  EXPECT_EQ(read("status"), "0\n") << "that nobody reads what is said is no reason to end";
+}
+
+TEST_F(PoorMachine, ResultsThatCannotBeWritten) {
+  // More than one buffer, so that writing fails in the middle of printing.
+  for (const std::string command : {"inspect a.mtx", "lower --schedule 8-2-1-32 --dump-steps", "--help"}) {
+    const ProcessResult full = shell("$ESCGEN " + command + " >/dev/full");
+    EXPECT_EQ(full.status, 2) << command;
+    EXPECT_THAT(full.errors, StartsWith("escgen: standard output: cannot be written: No space left on device"));
+  }
+  const ProcessResult pipe = shell("$ESCGEN lower --schedule 8-2-1-32 --dump-steps | true; echo ${PIPESTATUS[0]}");
+  EXPECT_THAT(pipe.output, AnyOf("141\n", "0\n"));
+  EXPECT_EQ(pipe.errors, "");
+}
+
+TEST_F(PoorMachine, WorkingDirectoryThatIsGone) {
+  for (const std::string command : {"inspect ../a.mtx", "generate ../a.mtx --bcol 40 -o out", "sample -o b.mtx",
+                                    "generate $PWD/../a.mtx --bcol 40 -o $PWD/../out"}) {
+    const ProcessResult gone = shell("mkdir gone; cd gone; rmdir ../gone; exec $ESCGEN " + command);
+    EXPECT_THAT(gone.status, AnyOf(0, 2, 3)) << command << ": " << gone.errors;
+    EXPECT_THAT(gone.errors, AnyOf("", StartsWith("escgen: ")));
+  }
+}
+
+TEST_F(PoorMachine, NoFolderForTemporaryFiles) {
+  make_bundle();
+  const ProcessResult refused = shell("TMPDIR=$PWD/none exec $ESCGEN verify out/a --device gpu");
+  EXPECT_THAT(refused.status, AnyOf(2, 3));
+  EXPECT_THAT(refused.errors, HasSubstr("escgen: "));
+  EXPECT_EQ(refused.errors.find("defect"), refused.errors.npos) << refused.errors;
+}
+
+TEST_F(PoorMachine, FilesThatCannotBeRead) {
+  const ProcessResult io_error = escgen({"generate", "--spec", "/proc/self/mem", "-o", "out"});
+  EXPECT_EQ(io_error.status, 2);
+  EXPECT_THAT(io_error.errors, StartsWith("escgen: /proc/self/mem: cannot be read: Input/output error"));
+  EXPECT_EQ(escgen({"generate", "--spec", ".", "-o", "out"}).errors, "escgen: .: is a directory; name a file\n");
+}
+
+TEST_F(PoorMachine, NoThreads) {
+  for (const std::string left : {"0", "1"}) {
+    fs::remove_all(path("out"));
+    const ProcessResult alone =
+        shell("LD_PRELOAD=" ESC_NO_THREADS " THREADS_LEFT=" + left + " exec $ESCGEN generate a.mtx --bcol 40 -o out");
+    EXPECT_EQ(alone.status, 0) << alone.errors;
+    EXPECT_EQ(snapshot("out").size(), 7U);
+  }
+}
+
+TEST_F(PoorMachine, NoMoreFilesCanBeOpened) {
+  for (const int files : {3, 4, 5, 6, 8}) {
+    const ProcessResult limited = shell("ulimit -n " + std::to_string(files) +
+                                        "; exec $ESCGEN generate a.mtx --bcol 40 -o out --force --resources");
+    EXPECT_THAT(limited.status, AnyOf(0, 2, 3, 127)) << files << ": " << limited.errors;
+    EXPECT_EQ(limited.errors.find("defect"), limited.errors.npos) << limited.errors;
+  }
+}
+
+// Wherever memory runs out, in a reader, in the compiler or on the emulated grid.
+TEST_F(PoorMachine, NoMemory) {
+  ASSERT_EQ(escgen({"sample", "-o", "big.mtx", "--rows", "600", "--cols", "700", "-q"}).status, 0);
+  int whole = 0;
+  int ended = 0;
+  for (int megabytes = 320; megabytes <= 2000; megabytes += 120) {
+    const ProcessResult limited = shell("ulimit -v " + std::to_string(1024 * megabytes) +
+                                        "; exec $ESCGEN generate big.mtx --bcol 64 -o out --force");
+    EXPECT_THAT(limited.status, AnyOf(0, 2, 3, 127)) << megabytes << " MiB: " << limited.errors;
+    whole += limited.status == 0 ? 1 : 0;
+    if (limited.status == 2 || limited.status == 3) {
+      ++ended;
+      EXPECT_THAT(limited.errors, ContainsRegex("^escgen: [^\n]*\n$")) << megabytes << " MiB";
+    }
+  }
+  EXPECT_GT(whole, 0) << "there is never enough";
+  EXPECT_GT(ended, 0) << "there is always enough";
+}
+
+}  // namespace
+}  // namespace esc::cli
