@@ -89,6 +89,35 @@ TEST(HostText, ErrorValuesAreCudas) {
             "compiles");
 }
 
+const char* const kReader = R"(
+#include <stdio.h>
+extern "C" int letters(const char* path) {
+  FILE* const file = fopen(path, "rb");
+  if (file == nullptr) return -1;
+  int sum = 0;
+  char two[2];
+  if (fread(two, 1, 2, file) == 2) sum = two[0] + two[1];
+  while (fgetc(file) != EOF) ++sum;
+  fclose(file);
+  return sum;
+}
+extern "C" int reads_what_is_not_open() { return fgetc((FILE*)16); }
+)";
+
+TEST(HostText, ReadsTheFilesThatTheCheckHas) {
+  const HostProgram program = compile_host(kReader, "reader.cpp");
+  EmulatedDevice device;
+  device.set_files({{"three", std::vector<std::byte>(3, std::byte{5})}, {"empty", std::vector<std::byte>()}, {"missing", std::nullopt}});
+  EXPECT_EQ(device.call<int(const char*)>(program, "letters", "three"), 11);
+  EXPECT_EQ(device.call<int(const char*)>(program, "letters", "empty"), 0);
+  EXPECT_EQ(device.call<int(const char*)>(program, "letters", "missing"), -1);
+  EXPECT_THAT(device.faults(), IsEmpty()) << device.describe_faults();
+  EXPECT_EQ(device.call<int(const char*)>(program, "letters", "/etc/passwd"), std::nullopt);
+  EXPECT_THAT(device.describe_faults(), HasSubstr("calls fopen, which a text under check may not"));
+  EXPECT_EQ(device.call<int()>(program, "reads_what_is_not_open"), std::nullopt);
+  EXPECT_THAT(device.describe_faults(), HasSubstr("calls fgetc, which a text under check may not"));
+}
+
 /// A text as the generator's data-transformer: copies the non-zero values of a row, says in `message` what is wrong.
 const char* const kTransformer = R"(
 #include <stddef.h>

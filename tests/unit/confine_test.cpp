@@ -150,6 +150,33 @@ TEST(Confined, HasAsMuchMemoryAsItMay) {
             "needs more than 256 MiB of memory");
 }
 
+TEST(Confined, MapsMoreThanItMayTouch) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer has its own view of memory";
+#endif
+  constexpr std::size_t much = std::size_t{64} << 30;
+  constexpr std::size_t page = 4096;
+  Allowance wide = small;
+  wide.address_space = much;
+  const auto touch = [](std::size_t every, const Channel& channel) {
+    void* const memory = mmap(nullptr, much, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+      channel.send({2});
+      return;
+    }
+    madvise(memory, much, MADV_NOHUGEPAGE);
+    for (std::size_t at = 0; at < much; at += every) {
+      static_cast<volatile char*>(memory)[at] = 1;
+    }
+    channel.send({1});
+  };
+  ConfinedProcess sparing(wide, [&](const Channel& channel) { touch(much / 64, channel); });
+  EXPECT_EQ(sparing.answer().kind, 1U);
+  ConfinedProcess unwilling(small, [&](const Channel& channel) { touch(much / 64, channel); });
+  EXPECT_EQ(unwilling.answer().kind, 2U) << "without the addresses it maps nothing";
+  EXPECT_EQ(end_of([&](const Channel& channel) { touch(page, channel); }, wide), "needs more than 256 MiB of memory");
+}
+
 TEST(Confined, ReadsFilesWhereThatIsAllowedAndWritesNone) {
   Allowance reader = small;
   reader.reads_files = true;
