@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <new>
 
 #include "generator/emulate/mapped_memory.h"
 #include "generator/emulate/registered_buffer.h"
@@ -244,15 +245,19 @@ std::vector<std::string> emulate_failures(const KernelToEmulate& kernel, ScalarT
   };
   try_failures("preparing", prepare);
   for (const KernelCall& one : calls) {
-    const ProductCase& product = one.product;
-    const PlacedMatrix b(columns, product.n, product.ldb, 0, element);
-    const PlacedMatrix c(kernel.rows, product.n, product.ldc, 0, element);
-    try_failures(print(one), [&](EmulatedDevice& device) {
-      device.add_buffer("C", c.data(), c.bytes(), BufferUse::update());
-      return device.call<Spmm>(kernel.program, kernel.name + "_spmm", static_cast<const void*>(packed.span().data()),
-                               static_cast<const void*>(b.data()), product.ldb, static_cast<void*>(c.data()), product.ldc, product.n,
-                               nullptr);
-    });
+    try {
+      const ProductCase& product = one.product;
+      const PlacedMatrix b(columns, product.n, product.ldb, 0, element);
+      const PlacedMatrix c(kernel.rows, product.n, product.ldc, 0, element);
+      try_failures(print(one), [&](EmulatedDevice& device) {
+        device.add_buffer("C", c.data(), c.bytes(), BufferUse::update());
+        return device.call<Spmm>(kernel.program, kernel.name + "_spmm", static_cast<const void*>(packed.span().data()),
+                                 static_cast<const void*>(b.data()), product.ldb, static_cast<void*>(c.data()), product.ldc, product.n,
+                                 nullptr);
+      });
+    } catch (const std::bad_alloc&) {
+      continue;  // whoever makes the call itself says that there are not enough addresses
+    }
   }
   EmulatedDevice device(options_with(host_steps));
   prepare(device);
