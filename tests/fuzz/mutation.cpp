@@ -49,7 +49,7 @@ const std::string& Mutation::one_seed() {
 }
 
 std::string Mutation::changed(std::string input) {
-  for (std::size_t changes = 1 + below(3); changes > 0; --changes) {
+  for (std::size_t changes = 1 + below(2) * below(3); changes > 0; --changes) {
     switch (below(8)) {
       case 0:
       case 1:

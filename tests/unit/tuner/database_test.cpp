@@ -146,8 +146,8 @@ TEST(Database, ReadsTheDeviceThatItHasPrinted) {
 }
 
 TEST(Database, ReadsTheSmallRatiosThatItHasPrinted) {
-  const std::string head = "device sm90-132sm-60mib A\ndtype f32\nevidence measured\n";
-  const auto database = ScheduleDatabase::parse(head + "default 32 4-7-1-32 1 0.0004 0.001 5e-324 1000\n", "file.txt");
+  const std::string beginning = "device sm90-132sm-60mib A\ndtype f32\nevidence measured\n";
+  const auto database = ScheduleDatabase::parse(beginning + "default 32 4-7-1-32 1 0.0004 0.001 5e-324 1000\n", "file.txt");
   const std::string text = print(database);
   EXPECT_THAT(text, HasSubstr(" 1 4.00e-04 0.001 4.94e-324 1000.000\n"));
   EXPECT_EQ(print(ScheduleDatabase::parse(text, "file.txt")), text);
