@@ -2,11 +2,24 @@
 
 set(ESC_SANITIZE "" CACHE STRING "Sanitizers for every target, as for -fsanitize= (empty: none)")
 
+# A fuzzer sees which branches an input takes in whatever it links: the build tree of fuzzers is compiled for that as a whole.
+option(ESC_BUILD_FUZZERS "Offer the libFuzzer programs (needs Clang)" OFF)
+if(ESC_BUILD_FUZZERS)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "libFuzzer comes with Clang: configure with --preset fuzz")
+  endif()
+  if(NOT ESC_SANITIZE)
+    set(ESC_SANITIZE "fuzzer-no-link,address,undefined")
+  endif()
+endif()
+
 add_library(esc_options INTERFACE)
 target_compile_features(esc_options INTERFACE cxx_std_20)
 target_compile_options(esc_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror)
 # GCC 12 sees overlapping copies in operator+ of std::string (its bug 105651).
 target_compile_options(esc_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+# What it warns of beyond GCC, in headers of the standard library for example, does not keep it from finding faults.
+target_compile_options(esc_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-error>)
 if(ESC_SANITIZE)
   target_compile_options(esc_options INTERFACE -fsanitize=${ESC_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(esc_options INTERFACE -fsanitize=${ESC_SANITIZE})

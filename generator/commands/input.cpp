@@ -10,16 +10,12 @@
 #include <set>
 #include <string_view>
 
-#include "generator/emit/templates.h"
-#include "generator/frontend/parse_loop_nest.h"
 #include "generator/matrix/typed_elements.h"
 #include "generator/schedule/settings.h"
 #include "generator/support/error.h"
-#include "generator/support/file.h"
 #include "generator/support/identifier.h"
 #include "generator/support/limits.h"
 #include "generator/support/plain_text.h"
-#include "generator/verify/confined_nest.h"
 
 namespace esc {
 namespace {
@@ -44,20 +40,6 @@ bool is_taken(const std::string& name) {
 }
 
 }  // namespace
-
-LoopNest read_loop_nest(const std::string& file, std::optional<ScalarType> element) {
-  LoopNest nest = file.empty() ? parse_loop_nest(std::string(spmm_template), "spmm.c")
-                               : read_confined_nest(read_file(file), file, NestHeaders::beside);
-  const ScalarType written = nest.element();
-  if (!file.empty() && element && *element != written) {
-    throw UserError(fmt::format("--dtype {}", name_of(*element)), fmt::format("is not what {} has: {}", file, name_of(written)),
-                    "leave --dtype out, or write the nest in that type");
-  }
-  for (ArrayDeclaration& array : nest.arrays) {
-    array.type = element.value_or(written);
-  }
-  return nest;
-}
 
 ScalarType parse_element(const std::string& dtype) {
   if (const std::optional<ScalarType> element = kernel_element(dtype)) {
@@ -112,6 +94,8 @@ std::vector<std::int64_t> parse_bcols(const std::string& text) {
   }
   return bcols;
 }
+
+bool is_looked_up(const std::string& schedule) { return schedule == "auto" || schedule == "published"; }
 
 std::string bundle_name(const std::string& layer, std::int64_t bcol, bool one_of_several) {
   return one_of_several ? fmt::format("{}_n{}", layer, bcol) : layer;

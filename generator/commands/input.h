@@ -10,10 +10,6 @@
 
 namespace esc {
 
-/// The loop nest of a C file, or of the shipped templates/spmm.c when `file` is empty. That one has elements of any type; a
-/// file says its own, and a UserError is thrown where another one is asked for.
-LoopNest read_loop_nest(const std::string& file, std::optional<ScalarType> element = std::nullopt);
-
 /// The element type that an option names. Throws UserError for one that kernels are not printed for.
 ScalarType parse_element(const std::string& dtype);
 
@@ -29,6 +25,9 @@ void check_bcol(std::int64_t bcol);
 
 /// {32, 64} for "32,64". Throws UserError for anything but a list of different numbers that kernels can be made for.
 std::vector<std::int64_t> parse_bcols(const std::string& text);
+
+/// Whether the text stands for a schedule that is found for the layer, in place of being one.
+bool is_looked_up(const std::string& schedule);
 
 /// The name of a layer's bundle for one bCol: "ffn1", and where it gets one for each of several, "ffn1_n64".
 std::string bundle_name(const std::string& layer, std::int64_t bcol, bool one_of_several);

@@ -42,9 +42,6 @@ struct GenerateMode {
   std::vector<ScheduleDatabase> databases;
 };
 
-/// Whether the text stands for a schedule that is found for the layer, in place of being one.
-bool is_looked_up(const std::string& schedule);
-
 /// The layer as its schedule makes it: the one that is asked for, or the one that `auto` finds and the matrix allows.
 /// What the user should know of the choice stands in its notes; that devices share it is said at once as well. Throws
 /// UserError.
@@ -54,10 +51,13 @@ GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode,
 /// Generates, checks or only describes one layer, as the mode says. Results go to standard output.
 ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, const Console& console);
 
-/// The layers of a spec file: {"layers": [{"matrix": FILE, "bcol": N or [N, ...], "name": .., "schedule": .., "kernel":
+/// The layers of a spec's text: {"layers": [{"matrix": FILE, "bcol": N or [N, ...], "name": .., "schedule": .., "kernel":
 /// .., "dtype": .., "seed": .., "gpu": .. or "arch": ..}, ...]}. Relative files are looked for beside the spec. With several bCols,
 /// _nN is appended to the name. Throws UserError, with the place in the file, for anything else and when two layers
 /// have the same name.
+std::vector<LayerRequest> parse_spec(const std::string& text, const std::string& file);
+
+/// The same of the file.
 std::vector<LayerRequest> read_spec(const std::string& file);
 
 }  // namespace esc

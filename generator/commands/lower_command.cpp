@@ -1,5 +1,6 @@
 #include "generator/commands/commands.h"
 #include "generator/commands/input.h"
+#include "generator/commands/loop_nest_input.h"
 #include "generator/ir/print.h"
 #include "generator/pipeline.h"
 #include "generator/schedule/schedule_choice.h"

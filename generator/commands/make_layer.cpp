@@ -215,8 +215,6 @@ GeneratedLayer generate_automatically(const Task& task, const GenerateMode& mode
 
 }  // namespace
 
-bool is_looked_up(const std::string& schedule) { return schedule == "auto" || schedule == "published"; }
-
 GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode, const LoopNest& nest,
                           const SparseMatrix& matrix, const Console& console) {
   const Task task{request, nest, matrix};

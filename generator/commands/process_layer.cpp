@@ -3,6 +3,7 @@
 
 #include "generator/commands/input.h"
 #include "generator/commands/layer_request.h"
+#include "generator/commands/loop_nest_input.h"
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/sources.h"
 #include "generator/frontend/format_source.h"

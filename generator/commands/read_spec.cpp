@@ -134,12 +134,13 @@ class SpecEntry {
 
 }  // namespace
 
-std::vector<LayerRequest> read_spec(const std::string& file) {
+std::vector<LayerRequest> parse_spec(const std::string& text, const std::string& file) {
   json spec;
   try {
-    spec = parse_strict_json(read_file(file), file);
+    spec = parse_strict_json(text, file);
   } catch (const json::exception& problem) {
-    throw UserError(file, fmt::format("is not JSON: {}", problem.what()));
+    throw UserError(file, fmt::format("is not JSON: {}", problem.what()),
+                    "write {\"layers\": [{\"matrix\": \"a.npy\", \"bcol\": 64}]}");
   }
   if (!spec.is_object() || spec.size() != 1 || !spec.contains("layers") || !spec.at("layers").is_array() ||
       spec.at("layers").empty()) {
@@ -161,5 +162,7 @@ std::vector<LayerRequest> read_spec(const std::string& file) {
   }
   return requests;
 }
+
+std::vector<LayerRequest> read_spec(const std::string& file) { return parse_spec(read_file(file), file); }
 
 }  // namespace esc

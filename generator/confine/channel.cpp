@@ -1,11 +1,13 @@
 #include "generator/confine/channel.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "generator/support/error.h"
@@ -76,7 +78,10 @@ Channel::Reception Channel::receive(Message& message, const std::optional<Deadli
 
 Line make_line() {
   std::array<int, 2> ends = {-1, -1};
-  ESC_CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0, "a pair of sockets can be made");
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    throw UserError("this machine", fmt::format("does not let a pair of sockets be made: {}", std::strerror(errno)),
+                    "raise the limit of open files (ulimit -n)", ExitStatus::missing_tool);
+  }
   return {Channel(ends[0]), Channel(ends[1])};
 }
 

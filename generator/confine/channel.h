@@ -37,6 +37,7 @@ struct Line {
   Channel ours;
   Channel theirs;
 };
+/// Throws UserError with status missing_tool where the machine has no more descriptors.
 Line make_line();
 
 }  // namespace esc

@@ -190,6 +190,12 @@ Message ConfinedProcess::answer() {
 
 void ConfinedProcess::fail(const std::string& reason) {
   end();
+  if (is_short_of_memory(allowance_)) {
+    throw UserError("this machine",
+                    fmt::format("leaves less memory than the {} that a check may need, and what is checked {}",
+                                megabytes(allowance_.memory), reason),
+                    "raise the limit of memory (ulimit -v), or take a larger machine", ExitStatus::missing_tool);
+  }
   throw ConfinedEnd(reason);
 }
 

@@ -40,7 +40,8 @@ class ConfinedProcess {
 
   void ask(const Message& request);
   /// The next message. Throws ConfinedEnd where none comes; UserError where that is what `work` let out, and, with
-  /// status missing_tool, where this machine does not let a process give up its rights.
+  /// status missing_tool, where this machine does not let a process give up its rights, or where none comes and a limit of
+  /// this process leaves it less memory than the allowance.
   Message answer();
 
   static constexpr std::uint32_t reserved_kinds = 0xffff0000;

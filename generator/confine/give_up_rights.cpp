@@ -200,6 +200,12 @@ std::string listen_for_refusals(void (*refused)(int)) {
 
 }  // namespace
 
+bool is_short_of_memory(const Allowance& allowance) {
+  rlimit now{};
+  return getrlimit(RLIMIT_AS, &now) == 0 && now.rlim_cur != RLIM_INFINITY &&
+         now.rlim_cur < address_space() + allowance.memory;
+}
+
 std::string give_up_rights(const Allowance& allowance, int descriptor, void (*refused)(int system_call)) {
   for (int signal_number = 1; signal_number < NSIG; ++signal_number) {
     signal(signal_number, SIG_DFL);

@@ -227,7 +227,7 @@ Instruction stage_quads() {
       loop("number", name("all"),
            {define("its", dealt_to),
             Node{Branch{less(name("its"), name("mine") + 1),
-                        {Node{Branch{less(name("mine"), name("its") + 1), {loop("s", quad_columns, each)}}}}}}})};
+                        {Node{Branch{less(name("mine"), name("its") + 1), {loop("s", quad_columns, each)}, {}}}}, {}}}})};
   const Expression first_of_panel = remainder(name("lane"), quotient(32, name("warp_panels")));
   return {.name = "stage_quads",
           .scope = Scope::warp,
@@ -236,7 +236,7 @@ Instruction stage_quads() {
           .results = {"here"},
           .meaning = {loop("lane", 32,
                            {store(at("here", {name("lane")}), 0),
-                            Node{Branch{less(first_of_panel, 1), of_panel}}})},
+                            Node{Branch{less(first_of_panel, 1), of_panel, {}}}})},
           .call = "stage_quads(shared_memory, packed, {first}, {quads}, {part}, {copy}, thread % 32) + {group}",
           .moves = true,
           .texts = {vector_text, load_quad_text, stage_quads_text}};

@@ -115,7 +115,7 @@ struct Switch {
 struct Branch {
   Expression condition;
   Block then;
-  Block otherwise = {};
+  Block otherwise;
   bool operator==(const Branch& other) const;
 };
 

@@ -43,7 +43,7 @@ Node panel_to_c(const Access& first_element, bool several_parts) {
 Node task_to_c(const Access& first_element) {
   const Expression shared = less(0, Affine::of("split") + Affine::of("is_heavy"));
   const Branch writes{shared, {columns_to_c({}, true)}, {columns_to_c({}, false)}};
-  return Node{Branch{index("present"), {sums_to_c(first_element, Node{writes})}}};
+  return Node{Branch{index("present"), {sums_to_c(first_element, Node{writes})}, {}}};
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ Node load_quads(const Access& quad) {
   const Node load = perform("load_quad", {quad, element("Columns"), element("Values"), index("first_of_panel"),
                                           index("here"), ahead, index("quads") - index("left") + ahead});
   return unrolled_loop("q", "quads_at_once", Role::none,
-                       {perform("clear_quad", {quad}), Node{Branch{less(ahead, index("left")), {load}}}});
+                       {perform("clear_quad", {quad}), Node{Branch{less(ahead, index("left")), {load}, {}}}});
 }
 
 /// The rounds of a warp's lane groups over the quads of a panel, in place of a loop over them.

@@ -59,7 +59,7 @@ Prefetched prefetch_quads(const Loop& loop, const Iteration& parts) {
 
 Prefetched prefetch_pairs(const Loop& loop, const Iteration& parts) {
   const auto load_at = [&](const Affine& place) {
-    return Node{Branch{less(place, loop.upper), loads_into(parts.loads, "next", loop.iterator, place)}};
+    return Node{Branch{less(place, loop.upper), loads_into(parts.loads, "next", loop.iterator, place), {}}};
   };
   return {{load_at(loop.lower)},
           {loop.body.front(), statement(Copy{element("current"), element("next")}),

@@ -82,7 +82,7 @@ LoopNest share_sums(const LoopNest& nest, const ShareSums& directive) {
   append(parts.body, {Node{Barrier{Scope::block}},
                       unrolled_loop("s", "stores", Role::none,
                                     {define("output", output_of_store()),
-                                     Node{Branch{less(index("output"), index("outputs")), add_warps()}}})});
+                                     Node{Branch{less(index("output"), index("outputs")), add_warps(), {}}}})});
   insert(parts.body, find_place(parts.body, Role::reduction), stored_panels());
 
   LoopNest result = put_together(nest, parts);

@@ -53,7 +53,7 @@ Block shuffle_panel(const LoopNest& nest, const Loop& sums) {
   if (nest.constant("panel_warps") == 1) {
     mine.body = stored(mine.body);
   }
-  return {add_groups(), Node{Branch{is_first_copy(), {Node{std::move(mine)}}}}};
+  return {add_groups(), Node{Branch{is_first_copy(), {Node{std::move(mine)}}, {}}}};
 }
 
 /// The row is shared only where it has other tasks, once the groups of a heavy task are added up.
@@ -66,8 +66,8 @@ Block shuffle_task(const Branch& present) {
   const Loop sums = shared_by_tasks(std::get<Loop>(present.then.front().content));
   const Expression hands_on = all_of({index("present"), is_first_copy()});
   return {Node{Branch{index("is_heavy"),
-                      {add_groups(), Node{Branch{hands_on, {Node{kept(sums)}}}}},
-                      {Node{Branch{index("present"), {Node{sums}}}}}}}};
+                      {add_groups(), Node{Branch{hands_on, {Node{kept(sums)}}, {}}}},
+                      {Node{Branch{index("present"), {Node{sums}}, {}}}}}}};
 }
 
 /// Every step leaves a lane with one half of its sums, and in the end with whole rows or with an even part of one.

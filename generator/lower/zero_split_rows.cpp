@@ -21,7 +21,7 @@ LoopNest zero_split_rows(const LoopNest& nest) {
   const Block body{define("number", index("block") * rows_of_block + row_of_block, ScalarType::u32),
                    Node{Statement{{present}, Define{ScalarType::u32, "row", row}}},
                    define("first_column", remainder(index("thread"), index("row_threads")), ScalarType::u32),
-                   Node{Branch{present, {columns}}}};
+                   Node{Branch{present, {columns}, {}}}};
   const Loop threads = mapped_loop(Mapping::threads, "thread", Affine::of("zeroing_threads"), Role::none, body);
   LoopNest zeroing;
   zeroing.arrays = {nest.array(ArrayRole::output),

@@ -17,7 +17,7 @@ long long widest(long long bcol) { return std::max(32LL, bcol / 32 * 32); }
 AtomicSchedule parse_short_atomic(std::string_view text) {
   const auto parts = split(text, '-');
   if (parts.size() != 4) {
-    throw ScheduleError(std::string(text), "is not a schedule",
+    throw ScheduleError(text.empty() ? "the empty text" : std::string(text), "is not a schedule",
                         "write UFi-UFk-WarpTile-ThreadBlockSize as in 4-7-1-32, or FAMILY:key=value,... as in "
                         "panel:ufi=2,warps=8");
   }

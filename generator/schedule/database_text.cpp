@@ -32,7 +32,13 @@ constexpr const char* introduction =
     "# default bcol schedule matrices loss worst exact tf32\n"
     "# layer bcol pattern schedule gain exact tf32\n";
 
-std::string print(std::optional<double> ratio) { return ratio ? fmt::format("{:.3f}", *ratio) : "-"; }
+/// In thousandths; a ratio below has three digits, because 0.000 is none.
+std::string print(std::optional<double> ratio) {
+  if (!ratio) {
+    return "-";
+  }
+  return *ratio < 0.001 ? fmt::format("{:.2e}", *ratio) : fmt::format("{:.3f}", *ratio);
+}
 
 std::string print(const ScheduleEvidence& evidence) {
   return fmt::format("{} {} {} {} {}", evidence.matrices, print(evidence.loss), print(evidence.worst),
@@ -332,10 +338,21 @@ ScheduleDatabase ScheduleDatabase::parse(std::string_view text, const std::strin
   return std::move(reading).database(file);
 }
 
+namespace {
+
+/// The name of a device as it is read back from the end of a line.
+std::string name_in_line(const std::string& device) {
+  const std::string name = plain_text(device);
+  const std::size_t begin = name.find_first_not_of(' ');
+  return begin == std::string::npos ? "unnamed device" : name.substr(begin);
+}
+
+}  // namespace
+
 std::string print(const ScheduleDatabase& database) {
   const DatabaseHead& head = database.head();
   std::string text = introduction;
-  text += fmt::format("device {} {}\ndtype {}\nevidence {}\n", print(head.key), plain_text(head.device), head.dtype,
+  text += fmt::format("device {} {}\ndtype {}\nevidence {}\n", print(head.key), name_in_line(head.device), head.dtype,
                       head.origin == DatabaseOrigin::measured ? "measured" : "published");
   const auto add = [&](const auto& entries) {
     for (const auto& entry : entries) {

@@ -152,7 +152,7 @@ InstructionExample multiplies_quads(const RegionCase& one) {
                      unrolled_loop("q", "quads_at_once", Role::none,
                                    {perform("clear_quad", {element("current", {name("q")})}),
                                     Node{Branch{less(number, index("quads")),
-                                                {load("Columns", "Values", index("first_of_panel"), ahead, number)}}}}),
+                                                {load("Columns", "Values", index("first_of_panel"), ahead, number)}, {}}}}),
                      statement(Update{Name{"here"}, index("round_quads")}), multiply_all()}),
                 store_sums(one)});
   return example("load_and_multiply_quads", one, std::move(body));
@@ -168,7 +168,7 @@ InstructionExample clears_quads(const RegionCase& one) {
                            unrolled_loop("q", "quads_at_once", Role::none,
                                          {load("Columns", "Values", index("first_of_panel"), 0, index("quad")),
                                           Node{Branch{less(remainder(index("seat"), 2), 1),
-                                                      {perform("clear_quad", {element("current", {name("q")})})}}}}),
+                                                      {perform("clear_quad", {element("current", {name("q")})})}, {}}}}),
                            statement(Update{Name{"here"}, 1}), multiply_all()}),
           store_sums(one)});
   return example("clear_quad", one, std::move(body));

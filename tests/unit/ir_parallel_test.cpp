@@ -153,7 +153,7 @@ TEST(InterpretThreads, TakesABarrierOfTheWarpForAnOrderWithinIt) {
 }
 
 TEST(InterpretThreads, FindsABarrierThatNotAllReach) {
-  const Node some{Branch{less(lane, 1), {barrier(Scope::block)}}};
+  const Node some{Branch{less(lane, 1), {barrier(Scope::block)}, {}}};
   EXPECT_THAT(defect_of([&] { run(blocks({lanes({some})})); }), HasSubstr("all threads of the block reach the barrier"));
 }
 

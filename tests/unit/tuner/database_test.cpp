@@ -137,6 +137,22 @@ TEST(Database, PrintsNoDeviceThatWouldBeMoreThanItsLine) {
   EXPECT_EQ(ScheduleDatabase::parse(text, "file.txt").head().device, "H200?evidence published?");
 }
 
+TEST(Database, ReadsTheDeviceThatItHasPrinted) {
+  for (const auto& [device, name] :
+       {std::pair{"  H200", "H200"}, {"H200 ", "H200 "}, {" ", "unnamed device"}, {"", "unnamed device"}}) {
+    const std::string text = print(ScheduleDatabase({.key = {90, 132, std::uint64_t{60} << 20U}, .device = device}, {}));
+    EXPECT_EQ(ScheduleDatabase::parse(text, "file.txt").head().device, name);
+  }
+}
+
+TEST(Database, ReadsTheSmallRatiosThatItHasPrinted) {
+  const std::string beginning = "device sm90-132sm-60mib A\ndtype f32\nevidence measured\n";
+  const auto database = ScheduleDatabase::parse(beginning + "default 32 4-7-1-32 1 0.0004 0.001 5e-324 1000\n", "file.txt");
+  const std::string text = print(database);
+  EXPECT_THAT(text, HasSubstr(" 1 4.00e-04 0.001 4.94e-324 1000.000\n"));
+  EXPECT_EQ(print(ScheduleDatabase::parse(text, "file.txt")), text);
+}
+
 TEST(Database, RefusesBytesThatAreNotUtf8) {
   const auto refusal_of_device = [](const std::string& name) {
     return refusal_of("# a comment\ndevice sm90-132sm-60mib " + name + "\ndtype f32\nevidence measured\n");

@@ -1,4 +1,0 @@
-#include "generator/matrix/smtx_reader.h"
-#include "tests/fuzz/fuzz_reader.h"
-
-ESC_FUZZ_READER(esc::read_smtx)

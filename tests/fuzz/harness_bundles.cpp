@@ -1,0 +1,215 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <tuple>
+
+#include "generator/commands/layer_request.h"
+#include "generator/emit/manifest.h"
+#include "generator/patterns/csr_view.h"
+#include "generator/support/plain_text.h"
+#include "tests/fuzz/harness.h"
+#include "tests/fuzz/tiny_layer.h"
+#include "transformer/pack.h"
+#include "transformer/unpack.h"
+
+namespace esc::fuzz {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* bundles[] = {"all_zero",       "awkward",      "awkward_double", "awkward_panel",
+                                   "awkward_rows",   "one_row",      "digits_hidden"};
+
+/// What a spec has to say to ask for the layer.
+json entry_of(const LayerRequest& request) {
+  json entry{{"matrix", request.matrix}, {"bcol", request.bcol}, {"name", request.name}, {"schedule", request.schedule},
+             {"seed", request.read.seed}};
+  if (!request.kernel.empty()) {
+    entry["kernel"] = request.kernel;
+  }
+  if (request.element) {
+    entry["dtype"] = name_of(*request.element);
+  }
+  for (const TargetDevice& device : request.devices) {
+    entry[device.name.starts_with("sm_") ? "arch" : "gpu"] = device.name;
+  }
+  return entry;
+}
+
+auto numbers_of(const LayerRequest& request) {
+  std::vector<std::pair<std::string, DeviceKey>> devices;
+  for (const TargetDevice& device : request.devices) {
+    devices.emplace_back(device.name, device.key);
+  }
+  return std::tuple(request.matrix, request.bcol, request.name, request.schedule, request.kernel, devices, request.element,
+                    request.read.seed);
+}
+
+bool judge_spec(std::string_view input) {
+  std::vector<LayerRequest> requests;
+  if (!is_accepted([&] { requests = parse_spec(std::string(input), "spec.json"); })) {
+    return false;
+  }
+  expect(!requests.empty(), "a spec without layers");
+  json entries = json::array();
+  for (const LayerRequest& request : requests) {
+    entries.push_back(entry_of(request));
+  }
+  const std::string printed = json{{"layers", entries}}.dump();
+  const std::vector<LayerRequest> again = parse_spec(printed, "printed.json");
+  expect(again.size() == requests.size(), "a spec that is printed as another one: " + printed);
+  for (std::size_t number = 0; number < again.size(); ++number) {
+    expect(numbers_of(again[number]) == numbers_of(requests[number]), "a layer that is printed as another one: " + printed);
+  }
+  return true;
+}
+
+auto numbers_of(const Manifest& manifest) {
+  return std::tuple(manifest.name, manifest.rows, manifest.columns, manifest.bcol, manifest.nonzeros,
+                    manifest.pattern_sha256, manifest.values_sha256, manifest.schedule, manifest.loop_nest,
+                    manifest.tool_version, manifest.source, manifest.schedule_source, manifest.architectures);
+}
+
+bool judge_manifest(std::string_view input) {
+  const std::string text(input);
+  static_cast<void>(is_manifest_of(text, "awkward"));
+  Manifest manifest;
+  if (!is_accepted([&] { manifest = parse_manifest(text, "manifest.json"); })) {
+    return false;
+  }
+  expect(is_manifest_of(text, manifest.name), "a manifest that is none of its own name");
+  const json printed{{"format_version", 2}, {"layout", "kn"}, {"dtype", "f32"}, {"name", manifest.name},
+                     {"m", manifest.rows}, {"k", manifest.columns}, {"bcol", manifest.bcol}, {"nnz", manifest.nonzeros},
+                     {"pattern_sha256", manifest.pattern_sha256}, {"values_sha256", manifest.values_sha256},
+                     {"schedule", {{"text", manifest.schedule}, {"source", manifest.schedule_source}}},
+                     {"loop_nest", manifest.loop_nest}, {"tool_version", manifest.tool_version},
+                     {"source", manifest.source}, {"architectures", manifest.architectures}};
+  expect(numbers_of(parse_manifest(printed.dump(), "printed.json")) == numbers_of(manifest),
+         "a manifest that is printed as another one: " + printed.dump());
+  return true;
+}
+
+std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
+
+/// A matrix without non-zeros has few bytes and any number of rows, and unpacking takes room for those.
+constexpr std::int64_t most_rows = 1 << 16;
+
+bool is_small(const transformer::PackedFormat& format) {
+  return std::visit([](const auto& known) { return known.shape.rows <= most_rows; }, format);
+}
+
+/// A matrix whose packing gives these bytes.
+bool judge_packed_bytes(std::string_view packed) {
+  try {
+    const transformer::PackedFormat format = transformer::read_format(bytes_of(packed));
+    if (!is_small(format)) {
+      return true;
+    }
+    const transformer::CsrMatrix matrix = transformer::unpack(bytes_of(packed));
+    transformer::check(matrix.view());
+    std::visit(
+        [&](const auto& known) {
+          const auto again = transformer::pack(matrix.view(), known.shape);
+          expect(std::ranges::equal(again.bytes.span(), bytes_of(packed)), "a packed matrix that is packed as another one");
+        },
+        format);
+    return true;
+  } catch (const transformer::FormatError& refusal) {
+    const std::string words = refusal.what();
+    expect(!words.empty() && is_plain_text(words), "a refusal without plain words: " + words);
+    return false;
+  }
+}
+
+template <typename Value>
+void put(std::string& bytes, std::size_t at, Value value) {
+  std::memcpy(bytes.data() + at, &value, sizeof value);
+}
+
+/// The bytes with the size and the checksums that they have, so that what stands between these is looked at.
+std::string sealed(std::string_view packed) {
+  using transformer::Header;
+  std::string bytes(packed);
+  bytes.resize(transformer::round_up(std::max<std::size_t>(bytes.size(), transformer::header_bytes), 8));
+  put<std::uint64_t>(bytes, offsetof(Header, total_bytes), bytes.size());
+  put(bytes, offsetof(Header, payload_checksum),
+      transformer::checksum(bytes.data() + transformer::header_bytes, bytes.size() - transformer::header_bytes));
+  put(bytes, offsetof(Header, header_checksum),
+      transformer::checksum(bytes.data(), offsetof(Header, header_checksum)));
+  return bytes;
+}
+
+bool judge_packed(std::string_view input) {
+  const bool accepted = judge_packed_bytes(input);
+  const bool accepted_sealed = judge_packed_bytes(sealed(input));
+  return accepted || accepted_sealed;
+}
+
+template <typename Cut>
+void add_packed(std::vector<std::string>& seeds, const Cut& cut) {
+  for (const ScalarType element : {ScalarType::f32, ScalarType::f64}) {
+    const SparseMatrix matrix = tiny_matrix(element);
+    const auto packed = transformer::pack(csr_view(matrix), cut);
+    const std::span<const std::byte> bytes = packed.bytes.span();
+    seeds.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+}
+
+}  // namespace
+
+Harness spec_harness() {
+  return {.kind = "spec",
+          .judge = judge_spec,
+          .seeds = {project_file("generated/spec.json"), R"({"layers": [{"matrix": "a.npy", "bcol": 64}]})",
+                    R"json({"layers": [
+  {"matrix": "layers/ffn-1.smtx", "bcol": [32, 64, 128], "name": "ffn1", "schedule": "auto", "seed": 7, "gpu": "h200"},
+  {"matrix": "/data/ffn2.mtx", "bcol": [8], "kernel": "../nest.c", "dtype": "f64", "arch": "sm_90"},
+  {"matrix": "c.mtx", "bcol": 32, "schedule": "unroll(i, 2); enumerate(); merge()", "dtype": "f32"},
+  {"matrix": "d.npy", "bcol": 128, "schedule": "published", "arch": "80", "seed": 18446744073709551615}
+]})json"},
+          .words = {"{", "}", "[", "]", ",", ":", "\"", "\"matrix\"", "\"bcol\"", "\"name\"", "\"schedule\"", "\"kernel\"",
+                    "\"dtype\"", "\"seed\"", "\"gpu\"", "\"arch\"", "\"layers\"", "null", "true", "0", "1", "-1", "1.5",
+                    "1e400", "2147483647", "2147483648", "9223372036854775808", "18446744073709551616", "\"\"", "\"auto\"",
+                    "\"f32\"", "\"h100\"", "\"sm_80\"", "\\u0000", "\\ud800", "\\n", "\xff", "4-7-1-32", "\"..\"", "/"},
+          .mutants = 4000};
+}
+
+Harness manifest_harness() {
+  Harness harness{.kind = "manifest",
+                  .judge = judge_manifest,
+                  .words = {"{", "}", "[", "]", ",", ":", "\"", "null", "true", "0", "1", "-1", "2", "1.5", "1e400",
+                            "2147483647", "2147483648", "9223372036854775808", "18446744073709551616", "\"\"", "\"kn\"",
+                            "\"f32\"", "\"f64\"", "\"m\"", "\"name\"", "\"schedule\"", "\"text\"", "\\u0000", "\\ud800",
+                            "\\n", "\xff", "../x"},
+                  .mutants = 4000};
+  for (const char* bundle : bundles) {
+    harness.seeds.push_back(project_file(std::string("generated/") + bundle + "/manifest.json"));
+  }
+  return harness;
+}
+
+Harness packed_harness() {
+  Harness harness{.kind = "packed",
+                  .judge = judge_packed,
+                  .words = {std::string(8, '\0'), std::string("\1\0\0\0\0\0\0\0", 8), std::string("\2\0\0\0\0\0\0\0", 8),
+                            std::string("\xff\xff\xff\x7f\0\0\0\0", 8), std::string(8, '\xff'), std::string("\0\0\x80\x7f", 4),
+                            std::string("\0\0\xc0\x7f", 4), std::string("\0\0\0\x80", 4), std::string("\0\0\1\0", 4),
+                            "ESCPACK\x1a", "ESCREGN\x1a", "ESCTASK\x1a"},
+                  .mutants = 8000};
+  for (const char* bundle : {"all_zero", "awkward", "awkward_double", "awkward_panel", "awkward_rows", "one_row"}) {
+    const std::string name = bundle;
+    harness.seeds.push_back(project_file("generated/" + name + "/" + name + ".packed"));
+  }
+  using namespace transformer;
+  add_packed(harness.seeds, ListCut{.height = 2, .max_list_columns = 3});
+  add_packed(harness.seeds, ListCut{.height = 5, .max_list_columns = 64});
+  add_packed(harness.seeds, RegionCut{.height = 2, .warp_panels = 2, .block_panels = 4});
+  add_packed(harness.seeds, RegionCut{.height = 1, .warp_panels = 1, .block_panels = 2});
+  add_packed(harness.seeds, TaskCut{.longest = 4, .light = 2, .block_heavy = 2, .block_light = 4});
+  add_packed(harness.seeds, TaskCut{.longest = 64, .light = 8, .block_heavy = 1, .block_light = 2});
+  return harness;
+}
+
+}  // namespace esc::fuzz

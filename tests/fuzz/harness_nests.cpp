@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <string>
+
+#include "generator/emit/templates.h"
+#include "generator/frontend/parse_loop_nest.h"
+#include "generator/ir/print_function.h"
+#include "tests/fuzz/harness.h"
+#include "tests/fuzz/tiny_layer.h"
+#include "tests/refusals/refused_nests.h"
+#include "tests/unit/accepted_nests.h"
+
+namespace esc::fuzz {
+namespace {
+
+/// The size that the nest gives as a constant, else `otherwise`; a matrix of the fuzzer stays small.
+std::int64_t size_or(const Affine& extent, std::int64_t otherwise) {
+  constexpr std::int64_t most = 64;
+  return extent.is_constant() && extent.constant() >= 1 && extent.constant() <= most ? extent.constant() : otherwise;
+}
+
+/// The tiny matrix, brought to the sizes that the nest has.
+SparseMatrix matrix_for(const LoopNest& nest) {
+  const SparseMatrix tiny = tiny_matrix(nest.element());
+  const ArrayDeclaration& sparse = nest.array(ArrayRole::sparse);
+  SparseMatrix matrix{size_or(sparse.extents[0], tiny.rows), size_or(sparse.extents[1], tiny.columns), {0}, {}, {},
+                      nest.element()};
+  for (std::int64_t row = 0; row < matrix.rows; ++row) {
+    for (std::int64_t entry = tiny.offsets[static_cast<std::size_t>(row % tiny.rows)];
+         entry < tiny.offsets[static_cast<std::size_t>(row % tiny.rows + 1)]; ++entry) {
+      if (const std::int32_t column = tiny.column_of[static_cast<std::size_t>(entry)]; column < matrix.columns) {
+        matrix.column_of.push_back(column);
+        matrix.values.push_back(tiny.values[static_cast<std::size_t>(entry)]);
+      }
+    }
+    matrix.offsets.push_back(matrix.nonzeros());
+  }
+  return matrix;
+}
+
+/// The manifest's text of the nest is read back as the same nest.
+void check_round_trip(const LoopNest& nest) {
+  const std::string printed = print_function(nest);
+  try {
+    expect(parse_loop_nest(printed, "printed.c") == nest, "a nest that is printed as another one:\n" + printed);
+  } catch (const UserError& refusal) {
+    throw Finding("a nest whose text is refused:\n" + printed + refusal.what());
+  }
+}
+
+/// A family of each kind makes a kernel of whatever nest is read.
+void check_kernels(const LoopNest& nest) {
+  const SparseMatrix matrix = matrix_for(nest);
+  const std::int64_t bcol = size_or(nest.array(ArrayRole::dense).extents[1], 8);
+  for (const char* text : {"2-2-1-32", "panel:ufi=2,columns=1,vector=1", "rows:columns=1,vector=1"}) {
+    is_accepted([&] { make_tiny_layer(nest, matrix, bcol, parse_choice(text, "user")); });
+  }
+}
+
+bool judge(std::string_view input, const char* file) {
+  LoopNest nest;
+  if (!is_accepted([&] { nest = parse_loop_nest(input, file); }, Remedy::implied)) {
+    return false;
+  }
+  check_round_trip(nest);
+  check_kernels(nest);
+  return true;
+}
+
+bool judge_c(std::string_view input) { return judge(input, "nest.c"); }
+bool judge_cpp(std::string_view input) { return judge(input, "nest.cpp"); }
+
+bool is_cpp(std::string_view file) { return !file.ends_with(".c"); }
+
+Harness harness(const char* kind, bool (*judge_one)(std::string_view), bool cpp) {
+  Harness harness{.kind = kind, .judge = judge_one, .mutants = cpp ? std::size_t{150} : std::size_t{600}};
+  for (const Variant& accepted : accepted_nests()) {
+    if (is_cpp(accepted.file) == cpp) {
+      harness.seeds.push_back(accepted.source);
+    }
+  }
+  for (const auto& table :
+       {refused_loops(), refused_subscripts(), refused_statements(), refused_guards(), invalid_texts()}) {
+    for (const Refused& refused : table) {
+      if (is_cpp(refused.file) == cpp) {
+        harness.refused.push_back(refused.source);
+        std::erase(harness.refused.back(), '@');
+      }
+    }
+  }
+  harness.words = {"0", "1", "-1", "2147483647", "2147483648", "4294967296", "9223372036854775807", "0x", "1.0f", "int",
+                   "unsigned", "long", "short", "char", "_Bool", "float", "double", "const", "restrict", "static", "void",
+                   "struct", "union", "enum", "typedef", "extern", "volatile", "register", "inline", "sizeof", "for",
+                   "while", "do", "if", "else", "continue", "break", "return", "goto", "switch", "case", "i", "j", "k",
+                   "M", "K", "N", "A", "B", "C", "[", "]", "(", ")", "{", "}", ";", ",", "*", "&", "+", "-", "/", "%",
+                   "++", "--", "+=", "-=", "*=", "=", "==", "!=", "!", "<", "<=", ">", ">=", "&&", "||", "?", ":", ".",
+                   "->", "<<", ">>", "~", "^", "|", "\"", "'", "\\", "\n", "#define X ", "#undef ", "#if 0\n", "#endif\n",
+                   "#pragma ", "_Pragma(\"", "//", "/*", "*/"};
+  if (cpp) {
+    harness.words.insert(harness.words.end(),
+                         {"auto", "template <", "typename", "constexpr", "class", "namespace", "using", "this", "operator",
+                          "new", "delete", "throw", "try", "catch", "bool", "true", "nullptr", "static_cast<", "[&]", "::",
+                          "requires", "decltype(", "alignas(", "noexcept", "restrict"});
+  }
+  return harness;
+}
+
+}  // namespace
+
+Harness nest_harness() {
+  Harness made = harness("nest", judge_c, false);
+  made.seeds.emplace_back(spmm_template);
+  return made;
+}
+
+Harness nest_cpp_harness() { return harness("nest_cpp", judge_cpp, true); }
+
+}  // namespace esc::fuzz
