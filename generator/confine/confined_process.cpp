@@ -13,6 +13,7 @@
 #include <cstring>
 #include <new>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "generator/confine/give_up_rights.h"
@@ -122,6 +123,10 @@ ConfinedProcess::ConfinedProcess(const Allowance& allowance, const ConfinedWork&
   const Channel closed = std::move(line_.theirs);
   try {
     watch_.emplace(process_, allowance.memory);
+  } catch (const std::system_error& problem) {
+    end();
+    throw UserError("this machine", fmt::format("does not let a thread be made: {}", problem.code().message()),
+                    "end other processes, or raise the limit of their number (ulimit -u)", ExitStatus::missing_tool);
   } catch (...) {
     end();
     throw;

@@ -228,14 +228,15 @@ class Judgement {
     return *operands_;
   }
 
-  /// The process says that it has no addresses for the operands, which can only be where rows are far apart.
+  /// The process says that it has no addresses for the operands. Where rows are not far apart, a limit of this machine leaves
+  /// too little for any check.
   void leave_out(const TaskCall& one) {
     constexpr std::uint64_t much = std::uint64_t{4} << 30;
     if (mapped_bytes(one.matrix, one.call) < much) {
-      report_.problems.push_back(fmt::format("{}: there is no memory for B and C", print(one.call)));
-    } else {
-      report_.skipped.push_back(fmt::format("{} was not run: a process here has not enough addresses", print(one.call)));
+      throw UserError("this machine", "leaves a process too little memory for B and C of one product",
+                      "raise the limit of memory (ulimit -v), or take a larger machine", ExitStatus::missing_tool);
     }
+    report_.skipped.push_back(fmt::format("{} was not run: a process here has not enough addresses", print(one.call)));
   }
 
   const BundleUnderTest& bundle_;

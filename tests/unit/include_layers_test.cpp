@@ -34,6 +34,7 @@ const std::vector<std::string> kOrder = {
     // What is said about a run, and the numbers that stand for places.
     "generator/emulate/registers",
     "generator/emulate/fault",
+    "generator/emulate/open_files",
     "generator/emulate/options",
     "generator/emulate/site_table",
     // Memory, and who has touched it.
