@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <optional>
 
 #include "generator/commands/input.h"
 #include "generator/commands/layer_request.h"
@@ -129,33 +129,52 @@ void check_packed(const Task& task, const ScheduleChoice& choice, double max_pac
   }
 }
 
+/// A schedule of a ranking, and how large it makes the packed matrix over CSR.
+struct RankedSize {
+  std::size_t rank = 0;
+  double ratio = 0;
+  bool is_behind_larger = false;  ///< whether one in front of it is legal, and larger
+};
+
+/// The first schedule of the ranking that packs the matrix within `most`; where none does, the one that packs it smallest.
+/// Those that the matrix does not allow are passed over; absent where it allows none.
+std::optional<RankedSize> find_within(const Task& task, const std::vector<ScheduleChoice>& ranking, double most) {
+  std::optional<RankedSize> smallest;
+  for (std::size_t rank = 0; rank < ranking.size(); ++rank) {
+    try {
+      const RankedSize size{rank, packed_ratio(task, ranking[rank]), smallest.has_value()};
+      if (size.ratio <= most) {
+        return size;
+      }
+      if (!smallest || size.ratio < smallest->ratio) {
+        smallest = size;
+      }
+    } catch (const UnsuitableSchedule&) {
+      continue;  // said by whoever falls back from it
+    }
+  }
+  return smallest;
+}
+
+std::string within_note(std::size_t rank, double most) {
+  return fmt::format(", number {} in rank, the first within {} of CSR", rank + 1, most);
+}
+
 /// The best in the ranking that packs the matrix small enough, behind all of them what auto falls back to.
 ScheduleChoice choose_within(const Task& task, std::vector<ScheduleChoice> ranking, double max_packed) {
   ranking.push_back(uneven_rows_schedule(task.request.bcol));
-  const ScheduleChoice* smallest = nullptr;
-  double least = std::numeric_limits<double>::infinity();
-  for (std::size_t rank = 0; rank < ranking.size(); ++rank) {
-    ScheduleChoice& choice = ranking[rank];
-    try {
-      const double ratio = packed_ratio(task, choice);
-      if (ratio <= max_packed) {
-        choice.source += fmt::format(", number {} in rank, the first within {} of CSR", rank + 1, max_packed);
-        return choice;
-      }
-      if (ratio < least) {
-        least = ratio;
-        smallest = &choice;
-      }
-    } catch (const UnsuitableSchedule&) {
-      continue;  // the matrix does not allow this one, however large it would be
-    }
+  const std::optional<RankedSize> found = find_within(task, ranking, max_packed);
+  ESC_CHECK(found, "family rows takes every matrix");
+  ScheduleChoice& choice = ranking[found->rank];
+  if (found->ratio > max_packed) {
+    throw UserError(fmt::format("--max-packed {}", max_packed),
+                    fmt::format("no schedule that is known for such layers packs {} so small: the smallest, {}, takes "
+                                "{:.2f} of its bytes as CSR",
+                                task.request.name, print(choice.schedule), found->ratio),
+                    fmt::format("allow {}, or try other schedules with --schedule", allowance_for(found->ratio)));
   }
-  ESC_CHECK(smallest != nullptr, "family rows takes every matrix");
-  throw UserError(fmt::format("--max-packed {}", max_packed),
-                  fmt::format("no schedule that is known for such layers packs {} so small: the smallest, {}, takes "
-                              "{:.2f} of its bytes as CSR",
-                              task.request.name, print(smallest->schedule), least),
-                  fmt::format("allow {}, or try other schedules with --schedule", allowance_for(least)));
+  choice.source += within_note(found->rank, max_packed);
+  return choice;
 }
 
 /// Largest packed matrix that auto takes, over CSR, where a schedule behind it in rank packs smaller.
@@ -164,22 +183,11 @@ constexpr double most_packed = 2.0;
 /// Brings the best schedule that packs the matrix within `most_packed` to the front, where those before it pack it larger. A
 /// matrix for which none does (nearly empty ones, of which the header is most) keeps the ranking.
 void prefer_compact(const Task& task, std::vector<ScheduleChoice>& ranking) {
-  bool front_is_large = false;
-  for (auto choice = ranking.begin(); choice != ranking.end(); ++choice) {
-    try {
-      if (packed_ratio(task, *choice) > most_packed) {
-        front_is_large = true;
-        continue;
-      }
-    } catch (const UnsuitableSchedule&) {
-      continue;  // said by whoever falls back from it
-    }
-    if (front_is_large) {
-      choice->source += fmt::format(", number {} in rank, the first within {} of CSR",
-                                    std::distance(ranking.begin(), choice) + 1, most_packed);
-      std::rotate(ranking.begin(), choice, choice + 1);
-    }
-    return;
+  const std::optional<RankedSize> found = find_within(task, ranking, most_packed);
+  if (found && found->ratio <= most_packed && found->is_behind_larger) {
+    const auto choice = ranking.begin() + static_cast<std::ptrdiff_t>(found->rank);
+    choice->source += within_note(found->rank, most_packed);
+    std::rotate(ranking.begin(), choice, choice + 1);
   }
 }
 

@@ -45,8 +45,8 @@ class PlacedMatrix {
   std::byte* data() const { return memory_.data() + offset_; }
   std::size_t bytes() const { return static_cast<std::size_t>(rows_ - 1) * stride_ + static_cast<std::size_t>(n_) * element_; }
 
-  /// Calls visit(row, range, memory, place): the memory of each range of columns in each row and, beside each other in
-  /// `compact`, what it stands for.
+  /// Calls visit(memory, place, bytes) for each range of columns in each row: its memory, and its place in `compact`, where the
+  /// ranges stand beside each other.
   template <typename Byte, typename Visit>
   void visit(const KernelCall& call, Byte* compact, const Visit& visit) const {
     for (std::int64_t row = 0; row < rows_; ++row) {
