@@ -20,4 +20,10 @@ if ! command -v nvcc >/dev/null && [[ ! -x /usr/local/cuda/bin/nvcc ]]; then
   say "No nvcc on PATH or in /usr/local/cuda/bin: tests that compile generated code will be skipped"
 fi
 say "Running the tests"
-ctest --preset release "$@"
+status=0
+ctest --preset release "$@" || status=$?
+if ((status != 0)); then
+  say "What failed, once more, so that its words stand last"
+  ctest --preset release --rerun-failed || true
+fi
+exit "$status"

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -20,6 +22,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// True when nvcc says that the machine, and not the text, is why it ends.
+bool is_short_of_means(const std::string& output) {
+  const auto says = [&](int error) { return output.find(std::strerror(error)) != output.npos; };
+  return says(EMFILE) || says(ENFILE) || says(ENOMEM) || says(ENOSPC) || says(EAGAIN);
+}
+
 /// Runs nvcc; its output. `subject` is what is compiled, for the message.
 std::string run_nvcc(std::vector<std::string> arguments, const std::string& subject) {
   const fs::path nvcc = find_nvcc();
@@ -29,6 +37,10 @@ std::string run_nvcc(std::vector<std::string> arguments, const std::string& subj
   }
   arguments.insert(arguments.begin(), nvcc.string());
   const ProcessResult result = run_process(arguments);
+  if (result.status != 0 && is_short_of_means(result.output)) {
+    throw UserError("nvcc", "ends for want of what this machine should give:\n" + result.output,
+                    "give it more of that (ulimit -a, df)", ExitStatus::missing_tool);
+  }
   if (result.status != 0) {
     throw UserError(subject, "does not compile:\n" + result.output, {}, ExitStatus::check_failed);
   }
