@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
-#include <map>
 
+#include "generator/ir/math_function.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -42,8 +41,14 @@ double calculate(Operator op, const std::vector<double>& operands) {
       return static_cast<double>(whole(first) % divisor());
     case Operator::minimum:
       return std::min(first, second());
+    case Operator::negate:
+      return -first;
     case Operator::less:
       return first < second() ? 1 : 0;
+    case Operator::at_most:
+      return first <= second() ? 1 : 0;
+    case Operator::equals:
+      return first == second() ? 1 : 0;
     case Operator::differs:
       return first != second() ? 1 : 0;
     case Operator::population_count:
@@ -54,19 +59,17 @@ double calculate(Operator op, const std::vector<double>& operands) {
     case Operator::clear_lowest_set_bit:
       return static_cast<double>(mask(first) & (mask(first) - 1));
     case Operator::all:
+    case Operator::any:
     case Operator::choose:
       break;
   }
-  throw Defect(__FILE__, __LINE__, "an operation of all its operands", "all and choose look at some of theirs");
+  throw Defect(__FILE__, __LINE__, "an operation of all its operands", "all, any and choose look at some of theirs");
 }
 
 double calculate(const Call& call, const std::vector<double>& arguments) {
-  static const std::map<std::string, double (*)(double)> functions{
-      {"exp", std::exp},   {"erf", std::erf},   {"tanh", std::tanh}, {"sqrt", std::sqrt},
-      {"fabs", std::fabs}, {"expf", std::exp},  {"erff", std::erf},  {"tanhf", std::tanh}};
-  const auto found = functions.find(call.function);
-  ESC_CHECK(found != functions.end() && arguments.size() == 1, "the function " + call.function + " is known");
-  return found->second(arguments.front());
+  const MathFunction* function = find_math_function(call.function);
+  ESC_CHECK(function != nullptr && arguments.size() == function->arity(), "the function " + call.function + " is known");
+  return function->of_one != nullptr ? function->of_one(arguments[0]) : function->of_two(arguments[0], arguments[1]);
 }
 
 std::int64_t evaluate_index(const Expression& expression, const Environment& environment) {
@@ -83,8 +86,12 @@ std::int64_t evaluate_index(const Expression& expression, const Environment& env
   for (const Expression& operand : operation->operands) {
     operands.push_back(static_cast<double>(evaluate_index(operand, environment)));
   }
+  const auto holds = [](double value) { return value != 0; };
   if (operation->op == Operator::all) {
-    return std::ranges::all_of(operands, [](double value) { return value != 0; }) ? 1 : 0;
+    return std::ranges::all_of(operands, holds) ? 1 : 0;
+  }
+  if (operation->op == Operator::any) {
+    return std::ranges::any_of(operands, holds) ? 1 : 0;
   }
   return whole(calculate(operation->op, operands));
 }

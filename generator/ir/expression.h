@@ -58,7 +58,8 @@ struct Name {
 };
 
 /// What an operation does with its operands. `quotient` and `remainder` are of whole numbers that are not negative;
-/// `choose` takes a condition and two values, of which only the chosen one is looked at; `all` is true where every operand is.
+/// `choose` takes a condition and two values, of which only the chosen one is looked at; `all` is true where every operand is,
+/// `any` where one is.
 enum class Operator {
   add,
   subtract,
@@ -67,9 +68,13 @@ enum class Operator {
   quotient,
   remainder,
   minimum,
+  negate,
   less,
+  at_most,
+  equals,
   differs,
   all,
+  any,
   choose,
   population_count,
   lowest_set_bit,
@@ -83,7 +88,7 @@ struct Operation {
   std::vector<Expression> operands;
   bool operator==(const Operation& other) const;
 };
-/// A function of C's mathematics library.
+/// A function of C's mathematics library by its name for doubles ("exp", never "expf"); of those that ir/evaluate.h knows.
 struct Call {
   std::string function;
   std::vector<Expression> arguments;

@@ -9,11 +9,14 @@ namespace {
 
 /// How tightly C binds: an operand that binds less than what stands around it needs parentheses.
 constexpr int choosing = 1;
-constexpr int conjunction = 2;
-constexpr int comparison = 3;
-constexpr int sum = 4;
-constexpr int term = 5;
-constexpr int primary = 6;
+constexpr int disjunction = 2;
+constexpr int conjunction = 3;
+constexpr int equality = 4;
+constexpr int comparison = 5;
+constexpr int sum = 6;
+constexpr int term = 7;
+constexpr int prefix = 8;
+constexpr int primary = 9;
 
 int binding(const Affine& affine) {
   if (affine.terms().size() + (affine.constant() != 0 ? 1 : 0) > 1) {
@@ -27,11 +30,18 @@ int binding(Operator op) {
   switch (op) {
     case Operator::choose:
       return choosing;
+    case Operator::any:
+      return disjunction;
     case Operator::all:
       return conjunction;
-    case Operator::less:
+    case Operator::equals:
     case Operator::differs:
+      return equality;
+    case Operator::less:
+    case Operator::at_most:
       return comparison;
+    case Operator::negate:
+      return prefix;
     case Operator::add:
     case Operator::subtract:
       return sum;
@@ -64,10 +74,16 @@ const char* sign(Operator op) {
       return " % ";
     case Operator::less:
       return " < ";
+    case Operator::at_most:
+      return " <= ";
+    case Operator::equals:
+      return " == ";
     case Operator::differs:
       return " != ";
     case Operator::all:
       return " && ";
+    case Operator::any:
+      return " || ";
     default:
       break;
   }
@@ -129,8 +145,15 @@ std::string ExpressionPrinter::print(const Operation& operation, int around) con
   if (operation.op == Operator::choose) {
     result = fmt::format("{} ? {} : {}", print(operands.at(0), own + 1), print(operands.at(1), own),
                          print(operands.at(2), own));
+  } else if (operation.op == Operator::negate) {
+    result = "-" + print(operands.at(0), primary);
   } else {
     for (const Expression& operand : operands) {
+      // Compilers ask for the parentheses around a conjunction in a disjunction.
+      if (operation.op == Operator::any) {
+        result += (result.empty() ? "" : sign(operation.op)) + print(operand, equality);
+        continue;
+      }
       // What stands on the right of a difference or a quotient must bind more tightly; so must any product's sum.
       result += result.empty() ? print(operand, own) : sign(operation.op) + print(operand, own + 1);
     }
@@ -150,7 +173,8 @@ std::string ExpressionPrinter::print(const Expression& expression, int around) c
     return name->name;
   }
   if (const auto* value = std::get_if<double>(&expression.content)) {
-    return constant(*value);
+    const bool is_prefixed = *value < 0 && around > prefix;
+    return is_prefixed ? "(" + constant(*value) + ")" : constant(*value);
   }
   if (const auto* count = std::get_if<ColumnCount>(&expression.content)) {
     return fmt::format("size({})", text(count->set));

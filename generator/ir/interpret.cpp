@@ -360,7 +360,8 @@ Memory interpret(const LoopNest& nest, Memory memory) {
   for (const LoopNest& before : nest.before) {
     memory = interpret(before, std::move(memory));
   }
-  return Interpreter(nest, std::move(memory)).run();
+  memory = Interpreter(nest, std::move(memory)).run();
+  return nest.epilogue ? Interpreter(nest_of_epilogue(nest), std::move(memory)).run() : memory;
 }
 
 }  // namespace esc

@@ -44,6 +44,24 @@ std::int64_t LoopNest::constant(const std::string& name) const {
   return found->second;
 }
 
+LoopNest nest_of_epilogue(const LoopNest& nest) {
+  ESC_CHECK(nest.epilogue.has_value(), "the nest has an epilogue");
+  const Epilogue& epilogue = *nest.epilogue;
+  const ArrayDeclaration& output = nest.array(ArrayRole::output);
+  const Access element{output.name, {{"", Affine::of(epilogue.row)}, {"", Affine::of(epilogue.column)}}};
+  Block body{Node{Statement{{}, Define{output.type, epilogue.sum, element}}}};
+  for (const Define& step : epilogue.steps) {
+    body.push_back(Node{Statement{{}, step}});
+  }
+  body.push_back(Node{Statement{{}, Store{element, epilogue.value}}});
+  Loop columns{epilogue.column, 0, output.extents.at(1), 1, Role::column, Mapping::sequential, std::move(body)};
+  Loop rows{epilogue.row, 0, output.extents.at(0), 1, Role::row, Mapping::sequential, {Node{std::move(columns)}}};
+  LoopNest result;
+  result.arrays = nest.arrays;
+  result.body = {Node{std::move(rows)}};
+  return result;
+}
+
 Environment constants_of(const LoopNest& nest) {
   Environment values;
   for (const NamedConstant& constant : nest.constants) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -146,9 +147,10 @@ struct Node {
   bool operator==(const Node& other) const;
 };
 
-/// What an array is in the product, that it belongs to the packed form of the sparse one, or that every block (shared) or
-/// every thread (registers) has one of its own, which begins uninitialised; unknown until lower/assign_roles has found it.
-enum class ArrayRole { sparse, dense, output, packed_index, packed_value, registers, shared, unknown };
+/// What an array is in the product, that an epilogue reads it (operand), that it belongs to the packed form of the sparse one, or
+/// that every block (shared) or every thread (registers) has one of its own, which begins uninitialised; unknown until
+/// lower/assign_roles has found it. An operand without extents is a number that the caller gives.
+enum class ArrayRole { sparse, dense, output, operand, packed_index, packed_value, registers, shared, unknown };
 
 /// An array with the extent of each dimension.
 struct ArrayDeclaration {
@@ -195,6 +197,16 @@ struct PackedForm {
 /// What the launch sets to zero before the nest runs.
 enum class Zeroed { nothing, output };
 
+/// What each complete sum becomes: output[row][column] = value, which is made of the sum, of the steps in front and of operands.
+struct Epilogue {
+  std::string row;     ///< what the output's subscripts are called here
+  std::string column;
+  std::string sum;     ///< and the sum
+  std::vector<Define> steps = {};
+  Expression value;
+  bool operator==(const Epilogue&) const = default;
+};
+
 /// A loop nest: the iteration space as a tree of loops, with the statements and access functions inside.
 /// A value: every step of the transformation takes one and returns another.
 struct LoopNest {
@@ -205,6 +217,8 @@ struct LoopNest {
   PackedForm packed;
   Zeroed zeroed = Zeroed::nothing;
   std::vector<LoopNest> before = {};  ///< what runs in front of this nest, a launch of its own each
+  /// What happens to the output behind this nest, until a pass places it where the sums are complete.
+  std::optional<Epilogue> epilogue = {};
   bool explicit_zeros = false;  ///< zeros of the sparse array are multiplied: B must be finite
   bool vectors = false;         ///< has a variant that moves several columns of a lane at once
   bool overlaps = false;        ///< may begin before the kernel in front has ended
@@ -220,6 +234,9 @@ struct LoopNest {
 
   bool operator==(const LoopNest&) const = default;
 };
+
+/// The nest that an epilogue stands for: loops over all elements of the output, each of which it changes. The nest must have one.
+LoopNest nest_of_epilogue(const LoopNest& nest);
 
 /// The values of all named constants, each of which may use those in front of it.
 Environment constants_of(const LoopNest& nest);

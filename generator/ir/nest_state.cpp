@@ -86,6 +86,9 @@ double NestState::value(const Operation& operation) {
   if (operation.op == Operator::all) {
     return std::ranges::all_of(operation.operands, [this](const auto& one) { return holds(one); }) ? 1 : 0;
   }
+  if (operation.op == Operator::any) {
+    return std::ranges::any_of(operation.operands, [this](const auto& one) { return holds(one); }) ? 1 : 0;
+  }
   return calculate(operation.op, values(operation.operands));
 }
 

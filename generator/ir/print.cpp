@@ -278,7 +278,7 @@ std::string print(const LoopNest& nest) {
     text += print_local(array);
   }
   text += print_thread(nest.body, "warp", "threadIdx.x / 32") + print_thread(nest.body, "thread", "threadIdx.x");
-  return text + print(nest.body);
+  return text + print(nest.body) + (nest.epilogue ? print(nest_of_epilogue(nest).body) : "");
 }
 
 std::string print_iteration_space(const LoopNest& nest) {

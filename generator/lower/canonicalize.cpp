@@ -23,13 +23,56 @@ struct Canonical {
 constexpr std::array order{Canonical{Role::row, "i", "M"}, Canonical{Role::column, "j", "N"},
                            Canonical{Role::reduction, "k", "K"}};
 
+std::string rename(const std::string& name, const Names& names) {
+  const auto found = names.find(name);
+  return found == names.end() ? name : found->second;
+}
+
 Affine rename(const Affine& affine, const Names& names) {
   Affine renamed(affine.constant());
   for (const Affine::Term& term : affine.terms()) {
-    const auto found = names.find(term.name);
-    renamed = renamed + Affine::of(found == names.end() ? term.name : found->second, term.coefficient);
+    renamed = renamed + Affine::of(rename(term.name, names), term.coefficient);
   }
   return renamed;
+}
+
+/// A name of the user's own, which no pass and no instruction has.
+std::string own_name(const std::string& name) { return name + "_"; }
+
+/// The epilogue in canonical names, with its operands as further arrays of the nest.
+void add_epilogue(LoopNest& canonical, const LoopNest& nest, Names names) {
+  const Epilogue& given = *nest.epilogue;
+  const auto own = [&](const std::string& name) { return names[name] = own_name(name); };
+  Epilogue epilogue{"i", "j", own(given.sum), {}, {}};
+  names[given.row] = epilogue.row;
+  names[given.column] = epilogue.column;
+  for (const auto& [role, size] : {std::pair(0, "M"), std::pair(1, "N")}) {
+    for (const Affine::Term& term : nest.array(ArrayRole::output).extents.at(static_cast<std::size_t>(role)).terms()) {
+      names[term.name] = size;
+    }
+  }
+  for (const ArrayDeclaration& array : nest.arrays) {
+    if (array.role == ArrayRole::operand) {
+      canonical.arrays.push_back(array);
+      canonical.arrays.back().name = own(array.name);
+      for (Affine& extent : canonical.arrays.back().extents) {
+        extent = rename(extent, names);
+      }
+    }
+  }
+  const Rewrite renamed{.affine = [&](const Affine& affine) { return rename(affine, names); },
+                        .access = [&](const Access& access) { return Access{rename(access.array, names), access.subscripts}; },
+                        .expression =
+                            [&](const Expression& expression) {
+                              const auto* name = std::get_if<Name>(&expression.content);
+                              return name == nullptr ? expression : Expression(Name{rename(name->name, names)});
+                            }};
+  for (const Define& step : given.steps) {
+    const Expression value = rewrite(step.value, renamed);
+    epilogue.steps.push_back({step.type, own(step.name), value});
+  }
+  epilogue.value = rewrite(given.value, renamed);
+  canonical.epilogue = std::move(epilogue);
 }
 
 }  // namespace
@@ -69,6 +112,9 @@ LoopNest canonicalize(const LoopNest& nest) {
     loop.upper = Affine::of(one->size);
     loop.body = std::move(canonical.body);
     canonical.body = {Node{std::move(loop)}};
+  }
+  if (nest.epilogue) {
+    add_epilogue(canonical, nest, indices);
   }
   return canonical;
 }
