@@ -18,6 +18,7 @@
 #include "generator/lower/own_panels.h"
 #include "generator/lower/pack_regions.h"
 #include "generator/lower/pack_tasks.h"
+#include "generator/lower/place_epilogue.h"
 #include "generator/lower/prefetch.h"
 #include "generator/lower/share_sums.h"
 #include "generator/lower/shuffle_sums.h"
@@ -62,6 +63,7 @@ struct Step {
   LoopNest operator()(const CutRows& directive) const { return cut_rows(nest, directive); }
   LoopNest operator()(const PackTasks& directive) const { return pack_tasks(nest, directive); }
   LoopNest operator()(const AssignTasks& directive) const { return assign_tasks(nest, directive); }
+  LoopNest operator()(const PlaceEpilogue& directive) const { return place_epilogue(nest, directive); }
 };
 
 LoopNest run(const LoopNest& nest, const std::vector<Directive>& directives, const Patterns& patterns,

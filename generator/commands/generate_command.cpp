@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "generator/commands/commands.h"
+#include "generator/commands/epilogue_nest.h"
 #include "generator/commands/input.h"
 #include "generator/commands/layer_request.h"
 #include "generator/schedule/database_files.h"
@@ -155,8 +156,13 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
       ->add_option("--schedule-file", line->schedule_file, "Directives from a file: one a line, # begins a comment")
       ->excludes(spec)
       ->excludes("--schedule");
-  command->add_option("--kernel", line->layer.kernel, "C file with the input loop nest (default: the shipped SpMM)")
+  command->add_option("--kernel", line->layer.nest.file, "C file with the input loop nest (default: the shipped SpMM)")
       ->excludes(spec);
+  command
+      ->add_option("--epilogue", line->layer.nest.epilogue,
+                   "What becomes of each sum before it is stored, as in bias+relu: " + epilogue_names())
+      ->excludes(spec)
+      ->excludes("--kernel");
   command->add_option(
       "--gpu", line->gpus,
       "GPU to build for: a100, h100, h200, .. (repeatable; one schedule serves all, auto takes the first one's)");

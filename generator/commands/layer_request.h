@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "generator/commands/console.h"
+#include "generator/commands/nest_source.h"
 #include "generator/emit/generate.h"
 #include "generator/matrix/read_options.h"
 #include "generator/schedule/schedule_database.h"
@@ -19,7 +20,7 @@ struct LayerRequest {
   std::int64_t bcol = 0;
   std::string name;
   std::string schedule = "auto";  ///< "auto", "published", or the text of one
-  std::string kernel;             ///< empty: the shipped SpMM
+  NestSource nest;
   /// What it is built for; none: the default architectures. Of several, auto takes the first one's schedule.
   std::vector<TargetDevice> devices;
   std::optional<ScalarType> element;  ///< none: what the loop nest has
@@ -52,7 +53,7 @@ GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode,
 ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, const Console& console);
 
 /// The layers of a spec's text: {"layers": [{"matrix": FILE, "bcol": N or [N, ...], "name": .., "schedule": .., "kernel":
-/// .., "dtype": .., "seed": .., "gpu": .. or "arch": ..}, ...]}. Relative files are looked for beside the spec. With several bCols,
+/// .. or "epilogue": .., "dtype": .., "seed": .., "gpu": .. or "arch": ..}, ...]}. Relative files are looked for beside the spec. With several bCols,
 /// _nN is appended to the name. Throws UserError, with the place in the file, for anything else and when two layers
 /// have the same name.
 std::vector<LayerRequest> parse_spec(const std::string& text, const std::string& file);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "generator/commands/epilogue_nest.h"
 #include "generator/emit/templates.h"
 #include "generator/frontend/parse_loop_nest.h"
 #include "generator/support/error.h"
@@ -10,16 +11,38 @@
 
 namespace esc {
 
-LoopNest read_loop_nest(const std::string& file, std::optional<ScalarType> element) {
-  LoopNest nest = file.empty() ? parse_loop_nest(std::string(spmm_template), "spmm.c")
-                               : read_confined_nest(read_file(file), file, NestHeaders::beside);
-  const ScalarType written = nest.element();
-  if (!file.empty() && element && *element != written) {
-    throw UserError(fmt::format("--dtype {}", name_of(*element)), fmt::format("is not what {} has: {}", file, name_of(written)),
-                    "leave --dtype out, or write the nest in that type");
-  }
+namespace {
+
+/// The nest in another type; all its arrays and numbers are of one.
+LoopNest in_type(LoopNest nest, ScalarType element) {
   for (ArrayDeclaration& array : nest.arrays) {
-    array.type = element.value_or(written);
+    array.type = element;
+  }
+  if (nest.epilogue) {
+    for (Define& step : nest.epilogue->steps) {
+      step.type = element;
+    }
+  }
+  return nest;
+}
+
+}  // namespace
+
+LoopNest read_loop_nest(const NestSource& source, std::optional<ScalarType> element) {
+  if (source.file.empty()) {
+    const bool plain = source.epilogue.empty();
+    const LoopNest nest = parse_loop_nest(plain ? std::string(spmm_template) : nest_with_epilogue(source.epilogue), "spmm.c");
+    return in_type(nest, element.value_or(nest.element()));
+  }
+  if (!source.epilogue.empty()) {
+    throw UserError("--epilogue " + source.epilogue, "is of no use with --kernel, whose nest says what becomes of the sums",
+                    "leave one of the two out");
+  }
+  LoopNest nest = read_confined_nest(read_file(source.file), source.file, NestHeaders::beside);
+  if (element && *element != nest.element()) {
+    throw UserError(fmt::format("--dtype {}", name_of(*element)),
+                    fmt::format("is not what {} has: {}", source.file, name_of(nest.element())),
+                    "leave --dtype out, or write the nest in that type");
   }
   return nest;
 }

@@ -1,14 +1,14 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
+#include "generator/commands/nest_source.h"
 #include "generator/ir/loop_nest.h"
 
 namespace esc {
 
-/// The loop nest of a C file, or of the shipped templates/spmm.c when `file` is empty. That one has elements of any type; a
-/// file says its own, and a UserError is thrown where another one is asked for.
-LoopNest read_loop_nest(const std::string& file, std::optional<ScalarType> element = std::nullopt);
+/// The loop nest that the source names. The shipped ones have elements of any type; a file says its own, and a UserError is thrown where
+/// another one is asked for, as where file and epilogue are both given.
+LoopNest read_loop_nest(const NestSource& source, std::optional<ScalarType> element = std::nullopt);
 
 }  // namespace esc

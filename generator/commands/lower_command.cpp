@@ -12,7 +12,7 @@ namespace {
 struct LowerRequest {
   std::string schedule;
   std::string schedule_file;
-  std::string kernel;
+  NestSource nest;
   std::vector<std::string> patterns;
   bool dump_steps = false;
 };
@@ -53,8 +53,9 @@ std::string schedule_text(const LowerRequest& request) {
 
 ExitStatus run(const LowerRequest& request) {
   const ScheduleChoice choice = parse_choice(schedule_text(request), "user");
-  const std::vector<Directive> directives = directives_of(choice);
-  const auto steps = lower_by_steps(read_loop_nest(request.kernel), directives,
+  const LoopNest nest = read_loop_nest(request.nest);
+  const std::vector<Directive> directives = directives_of(choice, nest.epilogue.has_value());
+  const auto steps = lower_by_steps(nest, directives,
                                     parse_patterns(request.patterns, panel_rows(directives).value_or(1)));
   fmt::print("schedule   {}\ndirectives {}\n", text_of(choice), print(directives));
   if (!request.dump_steps) {
@@ -85,7 +86,10 @@ void add_lower_command(CLI::App& program, const CommonOptions&, Action& action) 
                                                 "The same from a file: a directive a line, # begins a comment");
   schedule->excludes(file);
   command->add_flag("--dump-steps", request->dump_steps, "Print the nest after every step");
-  command->add_option("--kernel", request->kernel, "C file with the input loop nest (default: the shipped SpMM)");
+  command->add_option("--kernel", request->nest.file, "C file with the input loop nest (default: the shipped SpMM)");
+  command
+      ->add_option("--epilogue", request->nest.epilogue, "What becomes of each sum before it is stored, as in bias+relu")
+      ->excludes("--kernel");
   command->add_option("--pattern", request->patterns, "Enumerate only this pattern, row 0 rightmost (repeatable)");
   command->callback([request, &action] { action = [=] { return run(*request); }; });
 }

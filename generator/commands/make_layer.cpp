@@ -106,6 +106,21 @@ ScheduleChoice with_type_note(ScheduleChoice choice, ScalarType element) {
   return choice;
 }
 
+/// What auto falls back to behind its ranking: a schedule that takes every matrix and, where the nest has an epilogue, gives each row to
+/// threads that have all of its sum.
+ScheduleChoice last_resort(const Task& task) {
+  return task.nest.epilogue ? whole_rows_schedule(task.request.bcol, task.matrix.longest_row())
+                            : uneven_rows_schedule(task.request.bcol);
+}
+
+/// Where the nest has an epilogue, without the family whose blocks share rows.
+std::vector<ScheduleChoice> usable(std::vector<ScheduleChoice> ranking, const LoopNest& nest) {
+  if (nest.epilogue) {
+    std::erase_if(ranking, [](const ScheduleChoice& choice) { return std::holds_alternative<AtomicSchedule>(choice.schedule); });
+  }
+  return ranking;
+}
+
 ScheduleChoice with_notes(const ScheduleChoice& choice, const Task& task) {
   return with_type_note(with_sharing_note(with_device_note(choice, task.request), task.request), task.matrix.element);
 }
@@ -162,9 +177,9 @@ std::string within_note(std::size_t rank, double most) {
 
 /// The best in the ranking that packs the matrix small enough, behind all of them what auto falls back to.
 ScheduleChoice choose_within(const Task& task, std::vector<ScheduleChoice> ranking, double max_packed) {
-  ranking.push_back(uneven_rows_schedule(task.request.bcol));
+  ranking.push_back(last_resort(task));
   const std::optional<RankedSize> found = find_within(task, ranking, max_packed);
-  ESC_CHECK(found, "family rows takes every matrix");
+  ESC_CHECK(found, "what auto falls back to takes every matrix");
   ScheduleChoice& choice = ranking[found->rank];
   if (found->ratio > max_packed) {
     throw UserError(fmt::format("--max-packed {}", max_packed),
@@ -193,8 +208,8 @@ void prefer_compact(const Task& task, std::vector<ScheduleChoice>& ranking) {
 
 /// The layer by the first schedule of the ranking that the matrix allows, behind all of them what auto falls back to.
 GeneratedLayer generate_first_suitable(const Task& task, std::vector<ScheduleChoice> ranking) {
+  ranking.push_back(last_resort(task));
   const std::string first = text_of(ranking.front());
-  ranking.push_back(uneven_rows_schedule(task.request.bcol));
   for (std::size_t rank = 0; rank < ranking.size(); ++rank) {
     ScheduleChoice choice = with_notes(ranking[rank], task);
     if (rank > 0) {
@@ -206,13 +221,13 @@ GeneratedLayer generate_first_suitable(const Task& task, std::vector<ScheduleCho
       continue;  // the next best one
     }
   }
-  throw Defect(__FILE__, __LINE__, "a suitable schedule", "family rows takes every matrix");
+  throw Defect(__FILE__, __LINE__, "a suitable schedule", "what auto falls back to takes every matrix");
 }
 
 /// What auto chooses.
 GeneratedLayer generate_automatically(const Task& task, const GenerateMode& mode) {
   std::vector<ScheduleChoice> ranking =
-      ranked_schedules(shape_of(task.request, task.matrix), databases_for(task.request, mode));
+      usable(ranked_schedules(shape_of(task.request, task.matrix), databases_for(task.request, mode)), task.nest);
   if (mode.max_packed) {
     ranking = {choose_within(task, std::move(ranking), *mode.max_packed)};
   } else {

@@ -26,9 +26,9 @@ std::string manifest_on_disk(const fs::path& file) {
   return fs::is_regular_file(file, ignored) ? read_file(file) : std::string();
 }
 
-/// Thread blocks of a product with bCol columns; a matrix without non-zeros has none.
+/// Thread blocks of a product with bCol columns; a layer without a kernel has none.
 std::uint64_t blocks_of(const Layer& layer) {
-  if (layer.statistics.nonzeros == 0) {
+  if (!has_kernel(layer)) {
     return 0;
   }
   const LaunchPlan plan = launch_plan(layer);
@@ -37,7 +37,7 @@ std::uint64_t blocks_of(const Layer& layer) {
 
 /// Threads of each of them.
 std::uint64_t threads_of(const Layer& layer) {
-  return layer.statistics.nonzeros == 0 ? 0 : launch_plan(layer).threads;
+  return has_kernel(layer) ? launch_plan(layer).threads : 0;
 }
 
 nlohmann::json summary(const GeneratedLayer& generated) {
@@ -165,7 +165,7 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
   check_name(request.name);
   StageProgress progress(console.terminal());
   console.detail("reading " + request.matrix);
-  const LoopNest nest = read_loop_nest(request.kernel, request.element);
+  const LoopNest nest = read_loop_nest(request.nest, request.element);
   ReadOptions read = request.read;
   read.element = nest.element();
   const SparseMatrix matrix = read_matrix(request.matrix, read, progress);

@@ -26,7 +26,7 @@ class SpecEntry {
     if (!entry.is_object()) {
       refuse("is not an object");
     }
-    static const std::set<std::string> known{"matrix", "bcol", "name", "schedule", "kernel", "dtype", "seed", "gpu", "arch"};
+    static const std::set<std::string> known{"matrix", "bcol", "name", "schedule", "kernel", "epilogue", "dtype", "seed", "gpu", "arch"};
     for (const auto& [key, value] : entry.items()) {
       if (!known.contains(key)) {
         refuse(fmt::format("has an unknown key \"{}\"", key));
@@ -69,7 +69,7 @@ class SpecEntry {
     if (!is_looked_up(request.schedule)) {
       check_legal(parse_choice(request.schedule, "user"), bcol);
     }
-    request.kernel = entry_.contains("kernel") ? beside(text("kernel")) : "";
+    request.nest = {entry_.contains("kernel") ? beside(text("kernel")) : "", entry_.contains("epilogue") ? text("epilogue") : ""};
     if (entry_.contains("dtype")) {
       request.element = parse_element(text("dtype"));
     }
@@ -84,7 +84,7 @@ class SpecEntry {
   }
   [[noreturn]] void refuse(const std::string& rule) const {
     throw UserError(place_, rule,
-                    "its keys are matrix and bcol, and if need be name, schedule, kernel, dtype, seed, gpu, arch");
+                    "its keys are matrix and bcol, and if need be name, schedule, kernel or epilogue, dtype, seed, gpu, arch");
   }
   const json& value(const std::string& key) const {
     if (!entry_.contains(key)) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "generator/emit/operand_text.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -30,6 +31,9 @@ std::string CudaExpressions::leading_dimension(const ArrayDeclaration& array) co
   if (array.role == ArrayRole::dense) {
     return "ldb";
   }
+  if (array.role == ArrayRole::operand) {
+    return leading_dimension_of(array);
+  }
   return array.role == ArrayRole::output ? "ldc" : esc::print(array.extents.back());
 }
 
@@ -51,6 +55,9 @@ std::string CudaExpressions::position(const ArrayDeclaration& array, const Acces
 std::string CudaExpressions::access(const Access& access) const {
   const ArrayDeclaration* array = nest_.find_array(access.array);
   ESC_CHECK(array != nullptr, "an array of the nest: " + access.array);
+  if (array->extents.empty()) {
+    return access.array;
+  }
   const std::string at = position(*array, access);
   return fmt::format("{}{}[{}]", access.array, array->record.empty() ? "" : ".at", at.empty() ? "0" : at);
 }
@@ -79,7 +86,15 @@ std::string CudaExpressions::argument(const Expression& expression, const Instru
 }
 
 std::string CudaExpressions::constant(double value) const {
-  return nest_.element() == ScalarType::f64 ? fmt::format("{:.1f}", value) : fmt::format("{:.1f}f", value);
+  const bool is_double = nest_.element() == ScalarType::f64;
+  // The shortest digits that give the number back.
+  const std::string digits = is_double ? fmt::format("{}", value) : fmt::format("{}", static_cast<float>(value));
+  const bool is_whole = digits.find_first_of(".e") == std::string::npos;
+  return fmt::format("{}{}{}", digits, is_whole ? ".0" : "", is_double ? "" : "f");
+}
+
+std::string CudaExpressions::function(const std::string& name) const {
+  return nest_.element() == ScalarType::f64 ? name : name + "f";
 }
 
 std::string CudaExpressions::bits(Operator op, const std::string& operand) const {

@@ -20,6 +20,7 @@ class CudaExpressions : public ExpressionPrinter {
 
  protected:
   std::string constant(double value) const override;
+  std::string function(const std::string& name) const override;
   std::string bits(Operator op, const std::string& operand) const override;
   std::string minimum(const std::string& left, const std::string& right) const override;
 

@@ -128,6 +128,14 @@ void check_format(const transformer::TaskFormat& format, const LoopNest& nest, c
                     fmt::format("has {} tasks, more than the {} that the kernel counts", format.counts.tasks, most_blocks),
                     "choose a schedule with a larger task");
   }
+  if (nest.whole_rows && format.counts.split_rows > 0) {
+    throw UnsuitableSchedule(
+        text_of(options.choice),
+        fmt::format("a row of {} non-zeros is cut into tasks of {}, whose sums are added up in C: nobody has the whole of it for the "
+                    "epilogue",
+                    matrix.longest_row(), nest.packed.longest),
+        "choose a larger task, or a schedule of family panel");
+  }
   if (nest.element() == ScalarType::f32) {
     check_row_tasks(text_of(options.choice), nest.packed, matrix, options.max_row_tasks);
   }
@@ -216,6 +224,10 @@ std::optional<std::vector<Pattern>> patterns_of(const std::vector<Directive>& di
 
 /// A script may end before there is a kernel to print.
 void check_final(const LoopNest& lowered, const ScheduleChoice& choice) {
+  if (lowered.epilogue) {
+    throw ScheduleError(text_of(choice), "stores the sums as they are, and the nest has more to do with them",
+                        "add epilogue() behind vectorize(j)");
+  }
   if (lowered.packed.kind == PackedForm::Kind::none) {
     throw ScheduleError(text_of(choice), "leaves the sparse array as it is", "transform it: transform(A, ...)");
   }
@@ -232,7 +244,7 @@ constexpr const char* manifest_name = "manifest.json";
 LoopNest lowered_nest(const LoopNest& nest, const SparseMatrix& matrix, const ScheduleChoice& choice, std::int64_t bcol) {
   check_legal(choice, bcol);
   check_sizes(nest, matrix, bcol);
-  const std::vector<Directive> directives = directives_of(choice);
+  const std::vector<Directive> directives = directives_of(choice, nest.epilogue.has_value());
   LoopNest result = lower(nest, directives, patterns_of(directives, matrix));
   check_final(result, choice);
   return result;

@@ -8,7 +8,9 @@
 #include "generator/emit/device_text.h"
 #include "generator/emit/dispatch.h"
 #include "generator/emit/launch_plan.h"
+#include "generator/emit/operand_text.h"
 #include "generator/emit/print_kernel.h"
+#include "generator/support/error.h"
 
 namespace esc {
 namespace {
@@ -93,6 +95,7 @@ std::string before_text(const Layer& layer, const LaunchPlan& plan) {
 std::string launch_text(const LoopNest& nest) {
   const std::string sizes = size_arguments(nest);
   if (!nest.vectors) {
+    ESC_CHECK(operand_parameters(nest).empty(), "an epilogue stands where sums are stored in vectors");
     return fmt::format(
         "  launch.gridDim = dim3(blocks_of_grid);\n"
         "  return cudaLaunchKernelEx(&launch, kernel, bytes, b, static_cast<long long>(ldb), c,\n"
@@ -104,7 +107,7 @@ std::string launch_text(const LoopNest& nest) {
     const unsigned int tiles = left / tile_columns + (left % tile_columns != 0);
     launch.gridDim = dim3(blocks_of_grid, tiles < most_tiles ? tiles : most_tiles);
     const cudaError_t status = cudaLaunchKernelEx(&launch, kernel, bytes, b + done, static_cast<long long>(ldb), c + done,
-                                                  static_cast<long long>(ldc), left{});
+                                                  static_cast<long long>(ldc){}, left{});
     if (status != cudaSuccess || tiles <= most_tiles) {{
       return status;
     }}
@@ -112,7 +115,7 @@ std::string launch_text(const LoopNest& nest) {
   }}
   return cudaSuccess;
 )",
-                     sizes);
+                     operand_arguments(nest, "done"), sizes);
 }
 
 std::string prepare_text(const Layer& layer) {
@@ -169,7 +172,8 @@ std::map<std::string, std::string> launcher_holes(const Layer& layer) {
           {"VARIANT", variant_text(nest, kernel)},
           {"LAUNCH_ATTRIBUTES", plan.programmatic ? launch_attributes : ""},
           {"BEFORE", before_text(layer, plan)},
-          {"LAUNCH", launch_text(nest)}};
+          {"LAUNCH", launch_text(nest)},
+          {"OPERAND_REFUSALS", operand_refusals(nest)}};
 }
 
 }  // namespace esc

@@ -29,6 +29,9 @@ struct Layer {
   std::vector<transformer::PatternDigest> digests;
 };
 
+/// Whether there is a kernel: without non-zeros and epilogue C is zero, which needs none.
+inline bool has_kernel(const Layer& layer) { return layer.statistics.nonzeros > 0 || layer.input.epilogue.has_value(); }
+
 /// Bytes of the packed matrix.
 std::uint64_t packed_bytes(const Layer& layer);
 

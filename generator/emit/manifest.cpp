@@ -25,7 +25,7 @@ double rounded(double value) { return std::stod(fmt::format("{:.2e}", value)); }
 
 json schedule_entry(const Layer& layer) {
   std::vector<std::string> directives;
-  for (const Directive& directive : directives_of(layer.choice)) {
+  for (const Directive& directive : directives_of(layer.choice, layer.input.epilogue.has_value())) {
     directives.push_back(print(directive));
   }
   return {{"text", text_of(layer.choice)}, {"directives", directives}, {"source", layer.choice.source}};

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "generator/emit/cuda_expressions.h"
+#include "generator/emit/operand_text.h"
 #include "generator/emit/print_cases.h"
 #include "generator/emit/print_statement.h"
 #include "generator/ir/rewrite.h"
@@ -34,9 +35,9 @@ class KernelPrinter {
     const char* const element = c_name(nest_.element());
     std::string parameters = "const unsigned char* packed, ";
     if (reads_b(nest_)) {
-      parameters += fmt::format("const {0}* __restrict__ B, long long given_ldb, {0}* __restrict__ C, long long given_ldc, "
-                                "unsigned int given_columns",
-                                element);
+      parameters += fmt::format("const {0}* __restrict__ B, long long given_ldb, {0}* __restrict__ C, long long given_ldc"
+                                "{1}, unsigned int given_columns",
+                                element, operand_kernel_parameters(nest_));
     } else {
       parameters += fmt::format("{}* __restrict__ C, long long ldc, unsigned int N", element);
     }

@@ -7,6 +7,7 @@
 
 #include "generator/emit/device_text.h"
 #include "generator/emit/launcher_text.h"
+#include "generator/emit/operand_text.h"
 #include "generator/emit/print_kernel.h"
 #include "generator/emit/templates.h"
 #include "generator/emit/text_template.h"
@@ -86,6 +87,10 @@ std::string notes(const Layer& layer) {
         " * so do the last bits of their sums.",
         nest.packed.longest);
   }
+  if (const std::string operands = operand_notes(nest); !operands.empty()) {
+    text += "\n *\n * What the epilogue reads, in device memory:" + operands;
+    text.back() = '.';
+  }
   return text + (nest.overlaps ? overlap_note : "");
 }
 
@@ -100,6 +105,7 @@ std::string kernel_file(const Layer& layer) {
       {"BCOL", number(layer.bcol)},
       {"STORY", story_text(layer.lowered)},
       {"INCLUDES", stages ? "#include <cuda_pipeline_primitives.h>\n" : ""},
+      {"OPERANDS", operand_parameters(layer.lowered)},
       {"DEVICE", device_text(layer)}});
   return source(kernel_template, layer, "// ", std::move(holes));
 }
@@ -107,7 +113,7 @@ std::string kernel_file(const Layer& layer) {
 }  // namespace
 
 std::string kernel_source(const Layer& layer) {
-  return layer.statistics.nonzeros == 0 ? source(zero_layer_template, layer, "// ", {}) : kernel_file(layer);
+  return has_kernel(layer) ? kernel_file(layer) : source(zero_layer_template, layer, "// ", {});
 }
 
 std::string transformer_source(const Layer& layer) {
@@ -120,7 +126,10 @@ std::string transformer_source(const Layer& layer) {
 
 std::string header_source(const Layer& layer) {
   return source(header_template, layer, " * ",
-                {{"TYPE", type_of(layer)}, {"BCOL", number(layer.bcol)}, {"NOTES", notes(layer)}});
+                {{"TYPE", type_of(layer)},
+                 {"BCOL", number(layer.bcol)},
+                 {"OPERANDS", operand_parameters(layer.lowered)},
+                 {"NOTES", notes(layer)}});
 }
 
 std::string cmake_source(const Layer& layer) {

@@ -14,5 +14,7 @@ extern const std::string_view bundle_cmake_template;  ///< CMakeLists.txt of the
 
 /// The input loop nest that is lowered when the user gives none.
 extern const std::string_view spmm_template;
+/// The one that --epilogue puts together.
+extern const std::string_view epilogue_template;
 
 }  // namespace esc

@@ -86,6 +86,13 @@ class EmulatedDevice {
     return call(program, program.function<Signature>(name), std::forward<A>(arguments)...);
   }
 
+  /// The same for who calls the function himself: `work` calls it and returns what it returns.
+  std::optional<int> call(const HostProgram& program, const std::function<int()>& work) {
+    std::optional<int> result;
+    run(program, [&] { result = work(); });
+    return result;
+  }
+
   /// The faults of all calls so far, in the order found, each kind once per place. Blocks with a fault of an access
   /// that cannot be made are abandoned; after `max_faults` nothing runs any more.
   const std::vector<EmulationFault>& faults() const;

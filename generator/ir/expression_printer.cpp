@@ -114,6 +114,8 @@ std::string ExpressionPrinter::access(const Access& access) const {
 
 std::string ExpressionPrinter::constant(double value) const { return fmt::format("{}", value); }
 
+std::string ExpressionPrinter::function(const std::string& name) const { return name; }
+
 std::string ExpressionPrinter::bits(Operator op, const std::string& operand) const {
   return op == Operator::population_count ? fmt::format("popcount({})", operand)
          : op == Operator::lowest_set_bit ? fmt::format("lowest_bit({})", operand)
@@ -183,7 +185,7 @@ std::string ExpressionPrinter::print(const Expression& expression, int around) c
     return fmt::format("{}[{}]", text(at->set), esc::print(at->position));
   }
   if (const auto* call = std::get_if<Call>(&expression.content)) {
-    return fmt::format("{}({})", call->function, list(call->arguments));
+    return fmt::format("{}({})", function(call->function), list(call->arguments));
   }
   if (const auto* convert = std::get_if<Convert>(&expression.content)) {
     return fmt::format("static_cast<{}>({})", c_name(convert->type), list(convert->operand));

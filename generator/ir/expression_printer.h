@@ -17,6 +17,8 @@ class ExpressionPrinter {
 
  protected:
   virtual std::string constant(double value) const;
+  /// A function of C's mathematics library, by its name for doubles.
+  virtual std::string function(const std::string& name) const;
   /// Operations that C has no sign for.
   virtual std::string bits(Operator op, const std::string& operand) const;
   virtual std::string minimum(const std::string& left, const std::string& right) const;

@@ -221,6 +221,7 @@ struct LoopNest {
   std::optional<Epilogue> epilogue = {};
   bool explicit_zeros = false;  ///< zeros of the sparse array are multiplied: B must be finite
   bool vectors = false;         ///< has a variant that moves several columns of a lane at once
+  bool whole_rows = false;      ///< no row of the sparse array may be cut into tasks
   bool overlaps = false;        ///< may begin before the kernel in front has ended
   std::vector<std::string> story;  ///< how it works, a sentence or two from each pass
 

@@ -141,6 +141,10 @@ void form(AssignTasks& directive, Form& parts) {
   parts.keyed("warps", directive.warps);
   parts.keyed("groups", directive.groups);
 }
+template <typename Form>
+void form(PlaceEpilogue&, Form& parts) {
+  parts.directive("epilogue");
+}
 
 /// Writes a directive.
 class Printed {

@@ -137,9 +137,13 @@ struct AssignTasks {
   int groups = 1;
   bool operator==(const AssignTasks&) const = default;
 };
+/// epilogue(): what the nest does to a complete sum is done where the sum is stored.
+struct PlaceEpilogue {
+  bool operator==(const PlaceEpilogue&) const = default;
+};
 using Directive = std::variant<Unroll, Enumerate, MapGrid, MapLanes, Coarsen, Transform, Compact, MergePatterns, OwnPanels,
                                TileColumns, SplitColumns, AccumulateSums, ShuffleSums, ShareSums, PackRegions, Vectorize,
-                               BatchColumns, Prefetch, StageRegions, Overlap, CutRows, PackTasks, AssignTasks>;
+                               BatchColumns, Prefetch, StageRegions, Overlap, CutRows, PackTasks, AssignTasks, PlaceEpilogue>;
 
 /// "unroll(i, 4)", "map(i, grid)", "own(i, panels=4, warp=2)", "merge()", ...
 std::string print(const Directive& directive);

@@ -14,8 +14,16 @@ ScheduleChoice parse_choice(const std::string& text, const std::string& source) 
   return choice;
 }
 
-std::vector<Directive> directives_of(const ScheduleChoice& choice) {
-  return choice.script.empty() ? expand(choice.schedule) : choice.script;
+std::vector<Directive> directives_of(const ScheduleChoice& choice, bool has_epilogue) {
+  if (!choice.script.empty()) {
+    return choice.script;
+  }
+  std::vector<Directive> directives = expand(choice.schedule);
+  if (has_epilogue) {
+    const bool overlaps = !directives.empty() && std::holds_alternative<Overlap>(directives.back());
+    directives.insert(directives.end() - (overlaps ? 1 : 0), PlaceEpilogue{});
+  }
+  return directives;
 }
 
 std::string text_of(const ScheduleChoice& choice) {

@@ -193,6 +193,24 @@ ScheduleChoice uneven_rows_schedule(long long bcol) {
   return {fitted(schedule, bcol), "default: measured on power laws of row lengths on one NVIDIA H200"};
 }
 
+ScheduleChoice whole_rows_schedule(long long bcol, std::int64_t longest) {
+  constexpr const char* source = "default: rows are not cut, for the epilogue";
+  if (longest <= RowsSchedule::max_task) {
+    const RowsSchedule schedule{
+        .columns = std::min(32, widest_tile(bcol)), .unroll = 4, .task = RowsSchedule::max_task, .light = 64};
+    return {fitted(schedule, bcol), source};
+  }
+  // One sum runs over at most so many columns of the part of a row that a lane group has.
+  constexpr std::int64_t most_columns = 512;
+  PanelSchedule schedule{.ufi = 1, .columns = std::min(32, widest_tile(bcol)), .vector = widest_vector(bcol), .warps = 16, .panels = 1};
+  const auto parts = [&] { return std::int64_t{schedule.warps} * schedule.warp_groups(); };
+  while (schedule.columns > schedule.vector && parts() * most_columns < longest) {
+    schedule.columns /= 2;
+  }
+  schedule.groups = schedule.warp_groups();
+  return {fitted(schedule, bcol), source};
+}
+
 ScheduleChoice published_schedule(long long bcol) {
   const DefaultEntry* entry = published_database().default_for(bcol);
   ESC_CHECK(entry != nullptr, "the database of the A100 has the paper's schedules");

@@ -36,6 +36,10 @@ ScheduleChoice choose_schedule(const LayerShape& shape, const ScheduleDatabase& 
 /// schedule of family rows that was among the fastest for power laws of row lengths.
 ScheduleChoice uneven_rows_schedule(long long bcol);
 
+/// The fallback where one thread must have the whole sum of a row, for any row lengths up to `longest` non-zeros: rows that are one task
+/// each or, where they are too long for that, panels of one row that many warps share. It is not measured.
+ScheduleChoice whole_rows_schedule(long long bcol, std::int64_t longest);
+
 /// The schedule that `--schedule published` stands for: the paper's best single one on an A100 for the nearest
 /// published bCol that is not above this one (32, 64, 128; below 32 the one for 32).
 ScheduleChoice published_schedule(long long bcol);

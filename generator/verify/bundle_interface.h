@@ -6,6 +6,8 @@
 #include <span>
 #include <string>
 
+#include "generator/verify/c_call.h"
+
 namespace esc {
 
 /// What a path that `load` is given leads to.
@@ -29,9 +31,7 @@ struct TransformerFunctions {
 /// The functions of a bundle that launch. cudaError_t and cudaStream_t are passed as int and void*.
 struct KernelFunctions {
   std::function<int()> prepare;
-  std::function<int(const void* packed, const void* b, std::int64_t ldb, void* c, std::int64_t ldc, std::int32_t n,
-                    void* stream)>
-      spmm;
+  std::function<int(const ProductArguments&)> spmm;
 };
 
 }  // namespace esc

@@ -53,8 +53,9 @@ BundleLibrary::BundleLibrary(const fs::path& file, const std::string& name)
                   },
                   resolve<const char*()>(handle_, name + "_transform_error", file)};
   kernel_ = {resolve<int()>(handle_, name + "_prepare", file),
-             resolve<int(const void*, const void*, std::int64_t, void*, std::int64_t, std::int32_t, void*)>(
-                 handle_, name + "_spmm", file)};
+             [spmm = resolve<void()>(handle_, name + "_spmm", file)](const ProductArguments& arguments) {
+               return call_product(reinterpret_cast<void*>(spmm), arguments);
+             }};
 }
 
 BundleLibrary::~BundleLibrary() { dlclose(handle_); }

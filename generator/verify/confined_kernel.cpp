@@ -123,7 +123,7 @@ class Server {
   }
 
   std::vector<std::string> refusals() const {
-    return emulate_refusals(kernel(task_.packed), task_.matrix.element, task_.matrix.columns, task_.matrix.nonzeros() != 0,
+    return emulate_refusals(kernel(task_.packed), task_.matrix.element, task_.matrix.columns, task_.matrix.nonzeros() != 0 || task_.input.epilogue.has_value(),
                             most_host_steps);
   }
 
@@ -139,7 +139,7 @@ class Server {
 
  private:
   KernelToEmulate kernel(std::span<const std::byte> packed) const {
-    return {program_, task_.name, packed, task_.matrix.rows, task_.dispatch};
+    return {program_, task_.name, packed, task_.matrix.rows, task_.dispatch, &task_.input};
   }
 
   const Channel& channel_;

@@ -32,6 +32,7 @@ struct KernelTask {
   std::span<const std::byte> packed;
   const SparseMatrix& matrix;
   const std::vector<TaskCall>& calls;
+  const LoopNest& input;
 };
 
 /// A kernel's text on an emulated grid, in a process without rights. The products that come back are for who asks to

@@ -5,11 +5,16 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <list>
+#include <memory>
 #include <new>
+#include <optional>
 
 #include "generator/emulate/mapped_memory.h"
 #include "generator/emulate/registered_buffer.h"
 #include "generator/support/limits.h"
+#include "generator/verify/c_call.h"
+#include "generator/verify/operands.h"
 #include "generator/verify/poison.h"
 #include "generator/verify/refused_calls.h"
 
@@ -111,7 +116,68 @@ EmulationOptions options_with(std::int64_t host_steps) {
   return options;
 }
 
-using Spmm = int(const void*, const void*, std::int64_t, void*, std::int64_t, std::int32_t, void*);
+/// What the epilogue of a kernel reads, each operand in memory of its own, and registered for a device.
+class PlacedOperands {
+ public:
+  PlacedOperands(const KernelToEmulate& kernel, const KernelCall& call) {
+    if (kernel.input == nullptr) {
+      return;
+    }
+    for (Operand& operand : draw_operands(*kernel.input, kernel.rows, call.width())) {
+      add(operand, call);
+    }
+  }
+
+  /// They stay registered as long as this is there.
+  void show_to(EmulatedDevice& device) {
+    for (const Placed& one : placed_) {
+      registered_.emplace_back(device, one.name, one.matrix->data(), one.matrix->bytes(), BufferUse::input().shared_with_predecessor());
+    }
+  }
+
+  const std::vector<CArgument>& arguments() const { return arguments_; }
+
+ private:
+  struct Placed {
+    std::string name;
+    std::unique_ptr<PlacedMatrix> matrix;
+  };
+
+  void add(const Operand& operand, const KernelCall& call) {
+    const TypedElements values(operand.type, operand.elements);
+    if (operand.rank == 0) {
+      arguments_.push_back(with_element(operand.type, [&](auto zero) { return CArgument(values.elements<decltype(zero)>()[0]); }));
+      return;
+    }
+    // Rows that are not as far apart as those of C.
+    const bool over_columns = operand.over_columns;
+    const std::int64_t columns = over_columns ? call.product.n : 1;
+    const std::int64_t distance = operand.rank == 2 ? call.product.ldc + 1 : columns;
+    const bool by_row = !over_columns;
+    auto matrix = by_row ? std::make_unique<PlacedMatrix>(1, operand.rows, operand.rows, 0, operand.type)
+                         : std::make_unique<PlacedMatrix>(operand.rows, columns, distance, 0, operand.type);
+    if (by_row) {
+      std::memcpy(matrix->data(), values.data(), values.bytes().size());
+    } else {
+      matrix->visit(call, values.bytes().data(),
+                    [](std::byte* memory, const std::byte* from, std::size_t bytes) { std::memcpy(memory, from, bytes); });
+    }
+    arguments_.emplace_back(static_cast<const void*>(matrix->data()));
+    if (operand.rank == 2) {
+      arguments_.emplace_back(distance);
+    }
+    placed_.push_back({"operand " + operand.name, std::move(matrix)});
+  }
+
+  std::vector<CArgument> arguments_;
+  std::vector<Placed> placed_;
+  std::list<RegisteredBuffer> registered_;
+};
+
+std::optional<int> call_spmm(EmulatedDevice& device, const KernelToEmulate& kernel, const ProductArguments& arguments) {
+  void* const function = kernel.program.symbol(kernel.name + "_spmm");
+  return device.call(kernel.program, [&] { return call_product(function, arguments); });
+}
 
 }  // namespace
 
@@ -123,6 +189,7 @@ EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& k
   const PlacedMatrix placed_b(columns, product.n, product.ldb, product.shift_b, b.type());
   const PlacedMatrix placed_c(kernel.rows, product.n, product.ldc, product.shift_c, b.type());
   const PlacedBytes placed_packed(kernel.packed, call.shift_packed);
+  PlacedOperands placed_operands(kernel, call);
   EmulatedProduct result{.c = poisoned_c(kernel.rows, call.compact(), b.type()), .problems = {}};
   placed_b.visit(call, b.bytes().data(),
                  [](std::byte* memory, const std::byte* from, std::size_t bytes) { std::memcpy(memory, from, bytes); });
@@ -159,11 +226,16 @@ EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& k
   if (device.call<int()>(kernel.program, kernel.name + "_prepare") != 0) {
     result.problems.emplace_back("the kernels cannot be prepared");
   }
-  const int status = device
-                         .call<Spmm>(kernel.program, kernel.name + "_spmm",
-                                     static_cast<const void*>(placed_packed.span().data()),
-                                     static_cast<const void*>(placed_b.data()), product.ldb,
-                                     static_cast<void*>(placed_c.data()), product.ldc, product.n, stream)
+  placed_operands.show_to(device);
+  const int status = call_spmm(device, kernel,
+                               {.packed = placed_packed.span().data(),
+                                .b = placed_b.data(),
+                                .ldb = product.ldb,
+                                .c = placed_c.data(),
+                                .ldc = product.ldc,
+                                .operands = placed_operands.arguments(),
+                                .n = product.n,
+                                .stream = stream})
                          .value_or(stopped_by_fault);
   take_faults(device, result.problems);
   device.forget_faults();
@@ -184,7 +256,7 @@ EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& k
   return result;
 }
 
-std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns, bool has_nonzeros,
+std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns, bool has_kernel,
                                           std::int64_t host_steps) {
   const std::int64_t bcol = std::min(kernel.dispatch.tuned_columns, most_checked_columns);
   std::vector<std::string> problems;
@@ -196,12 +268,13 @@ std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarT
   device.add_buffer("C", c.data(), c.bytes(), BufferUse::output());
   device.add_buffer("packed", packed.span(), BufferUse::input());
   const auto done = [&] { return device.counters().launches + device.counters().fills; };
-  for (const RefusedCall& call : refused_calls({packed.span().data(), b.data(), c.data(), bcol}, has_nonzeros)) {
+  const auto n = static_cast<std::int32_t>(bcol);
+  PlacedOperands operands(kernel, {.product = {.n = n, .ldb = n, .ldc = n}});
+  operands.show_to(device);
+  const ProductArguments good{packed.span().data(), b.data(), n, c.data(), n, operands.arguments(), n};
+  for (const RefusedCall& call : refused_calls(good, has_kernel)) {
     const std::uint64_t before = done();
-    const int status =
-        device
-            .call<Spmm>(kernel.program, kernel.name + "_spmm", call.packed, call.b, call.ldb, call.c, call.ldc, call.n, nullptr)
-            .value_or(stopped_by_fault);
+    const int status = call_spmm(device, kernel, call.arguments).value_or(stopped_by_fault);
     if (status != call.status) {
       problems.push_back(fmt::format("a call with {} returns {} instead of {}", call.wrong, status, call.status));
     }
@@ -249,11 +322,11 @@ std::vector<std::string> emulate_failures(const KernelToEmulate& kernel, ScalarT
       const ProductCase& product = one.product;
       const PlacedMatrix b(columns, product.n, product.ldb, 0, element);
       const PlacedMatrix c(kernel.rows, product.n, product.ldc, 0, element);
+      const PlacedOperands operands(kernel, one);
       try_failures(print(one), [&](EmulatedDevice& device) {
         device.add_buffer("C", c.data(), c.bytes(), BufferUse::update());
-        return device.call<Spmm>(kernel.program, kernel.name + "_spmm", static_cast<const void*>(packed.span().data()),
-                                 static_cast<const void*>(b.data()), product.ldb, static_cast<void*>(c.data()), product.ldc, product.n,
-                                 nullptr);
+        return call_spmm(device, kernel,
+                         {packed.span().data(), b.data(), product.ldb, c.data(), product.ldc, operands.arguments(), product.n});
       });
     } catch (const std::bad_alloc&) {
       continue;  // whoever makes the call itself says that there are not enough addresses

@@ -19,6 +19,7 @@ struct KernelToEmulate {
   std::span<const std::byte> packed;
   std::int64_t rows = 0;
   Dispatch dispatch = {};
+  const LoopNest* input = nullptr;  ///< the nest, whose epilogue may read more than B
 };
 
 /// C as the kernel leaves it, and what went wrong on the way: kernels that cannot be prepared, faults, a failed launch, elements
@@ -38,7 +39,7 @@ EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& k
 
 /// Makes calls that the C interface forbids, each argument wrong alone, and says which are not refused as it promises, or
 /// launch or write something all the same. `columns` are A's; a call may make `host_steps` trips around loops.
-std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns, bool has_nonzeros,
+std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns, bool has_kernel,
                                           std::int64_t host_steps);
 
 /// Prepares the kernel and makes the calls, nothing of whose launches runs, on devices where one of the CUDA functions that may fail fails, each in

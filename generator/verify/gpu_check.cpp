@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <list>
 #include <string>
 #include <utility>
 
 #include "generator/verify/cuda_runtime.h"
 #include "generator/verify/kernel_calls.h"
+#include "generator/verify/operands.h"
 #include "generator/verify/refused_calls.h"
 #include "generator/verify/transformer_check.h"
 
@@ -33,6 +35,32 @@ std::size_t extent(std::int64_t rows, std::int64_t n, std::int64_t leading_dimen
   return static_cast<std::size_t>((rows - 1) * leading_dimension + n);
 }
 
+/// What the epilogue of a kernel reads, on the device: matrices without gaps.
+class DeviceOperands {
+ public:
+  DeviceOperands(const CudaRuntime& runtime, const LoopNest& nest, std::int64_t rows, const ProductCase& product) {
+    for (const Operand& operand : draw_operands(nest, rows, product.n)) {
+      const TypedElements values(operand.type, operand.elements);
+      if (operand.rank == 0) {
+        arguments_.push_back(with_element(operand.type, [&](auto zero) { return CArgument(values.elements<decltype(zero)>()[0]); }));
+        continue;
+      }
+      const DeviceBuffer& buffer = buffers_.emplace_back(runtime, values.bytes().size());
+      runtime.copy_to_device(buffer.get(), values.data(), values.bytes().size());
+      arguments_.emplace_back(static_cast<const void*>(buffer.get()));
+      if (operand.rank == 2) {
+        arguments_.emplace_back(operand.columns);
+      }
+    }
+  }
+
+  const std::vector<CArgument>& arguments() const { return arguments_; }
+
+ private:
+  std::list<DeviceBuffer> buffers_;
+  std::vector<CArgument> arguments_;
+};
+
 /// A bundle's kernel on the GPU.
 class GpuKernel {
  public:
@@ -50,8 +78,12 @@ class GpuKernel {
     const DeviceBuffer device_packed(runtime_, packed.size());
     const DeviceBuffer b(runtime_, static_cast<std::size_t>(bytes_of(matrix.element)));
     const DeviceBuffer c(runtime_, static_cast<std::size_t>(bytes_of(matrix.element)));
-    for (const RefusedCall& call : refused_calls({device_packed.get(), b.get(), c.get(), n}, matrix.nonzeros() != 0)) {
-      const int status = kernel_.spmm(call.packed, call.b, call.ldb, call.c, call.ldc, call.n, stream_.get());
+    const ProductCase product{.n = static_cast<std::int32_t>(n), .ldb = n, .ldc = n};
+    const DeviceOperands operands(runtime_, nest_, matrix.rows, product);
+    const ProductArguments good{device_packed.get(),  b.get(),   n,           c.get(), n,
+                                operands.arguments(), product.n, stream_.get()};
+    for (const RefusedCall& call : refused_calls(good, matrix.nonzeros() != 0 || nest_.epilogue)) {
+      const int status = kernel_.spmm(call.arguments);
       if (status != call.status) {
         report_.problems.push_back(fmt::format("a call with {} returns {} instead of {}", call.wrong, status, call.status));
       }
@@ -82,11 +114,12 @@ class GpuKernel {
     runtime_.copy_to_device(first_b, b.data(), bytes_b);
     runtime_.copy_to_device(first_c, c.data(), bytes_c);
     runtime_.copy_to_device(first_packed, packed.data(), packed.size());
+    const DeviceOperands operands(runtime_, nest_, matrix.rows, product);
     // Copies from memory that is not pinned may still be under way on the default stream.
     static_cast<void>(runtime_.synchronize());
 
-    const int status = kernel_.spmm(first_packed, first_b, product.ldb, first_c, product.ldc, product.n,
-                                    call.default_stream ? nullptr : stream_.get());
+    const int status = kernel_.spmm({first_packed, first_b, product.ldb, first_c, product.ldc, operands.arguments(), product.n,
+                                     call.default_stream ? nullptr : stream_.get()});
     const std::string fault = runtime_.synchronize();
     if (status != 0 || !fault.empty()) {
       report_.problems.push_back(fmt::format("{}: {}", print(call), status != 0 ? runtime_.error_text(status) : fault));

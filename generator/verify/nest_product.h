@@ -16,7 +16,8 @@ struct DenseOperand {
   std::int64_t n = 0;
 };
 
-/// One row of C as the input says it, and the sums of the magnitudes of what was added up.
+/// One row of the product as the input says it, without what an epilogue makes of it, and the sums of the magnitudes of what was added
+/// up.
 struct RowOfC {
   std::vector<double> values;
   std::vector<double> magnitudes;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "generator/support/error.h"
+#include "generator/verify/finish.h"
 #include "generator/verify/poison.h"
 
 namespace esc {
@@ -27,23 +28,22 @@ bool same_kind(double found, double wanted) {
 struct RowComparison {
   double squared_error = 0;
   double squared_norm = 0;
-  double squared_magnitude = 0;  ///< of |A| x |B|
+  double squared_magnitude = 0;  ///< of |A| x |B|, or what has the same rounding
   double of_rounding = 0;        ///< as Comparison has it
   std::string beyond_rounding = {};
   std::string problem;
 };
 
 template <typename Element>
-RowComparison compare_row(const RowOfC& expected, const Element* c, std::int64_t row, std::int64_t products) {
+RowComparison compare_row(const ExpectedRow& expected, const Element* c, std::int64_t row, std::int64_t products) {
   RowComparison result;
-  const double bound = rounding_bound(element_of<Element>, products);
-  const double vanishing = static_cast<double>(products) * std::numeric_limits<Element>::denorm_min();
+  const double bound = rounding_bound(element_of<Element>, std::max<std::int64_t>(products, 1));
   for (std::size_t j = 0; j < expected.values.size(); ++j) {
     const double wanted = expected.values[j];
     if (result.problem.empty() && is_poison(c[j])) {
       result.problem = fmt::format("C[{}][{}] was not written", row, j);
-    } else if (expected.magnitudes[j] > std::numeric_limits<Element>::max() && std::isfinite(wanted)) {
-      continue;  // in some order of summation it overflows
+    } else if (std::isinf(expected.allowed[j]) && std::isfinite(wanted)) {
+      continue;
     } else if (result.problem.empty() && !same_kind(c[j], wanted)) {
       result.problem = fmt::format("C[{}][{}] is {}, expected {}", row, j, c[j], wanted);
     }
@@ -51,7 +51,7 @@ RowComparison compare_row(const RowOfC& expected, const Element* c, std::int64_t
       continue;  // judged by its kind alone
     }
     const double difference = static_cast<double>(c[j]) - wanted;
-    const double allowed = bound * expected.magnitudes[j] + vanishing;
+    const double allowed = expected.allowed[j];
     if (const double share = difference == 0 ? 0 : std::abs(difference) / allowed; share > result.of_rounding) {
       result.of_rounding = share;
       if (share > 1 && result.beyond_rounding.empty()) {
@@ -61,7 +61,8 @@ RowComparison compare_row(const RowOfC& expected, const Element* c, std::int64_t
     }
     result.squared_error += difference * difference;
     result.squared_norm += wanted * wanted;
-    result.squared_magnitude += expected.magnitudes[j] * expected.magnitudes[j];
+    const double magnitude = allowed / bound;
+    result.squared_magnitude += magnitude * magnitude;
   }
   return result;
 }
@@ -106,20 +107,38 @@ Comparison sum_of(const std::vector<RowComparison>& rows, std::int64_t longest) 
 }  // namespace
 
 Reference::Reference(const LoopNest& nest, const SparseMatrix& a, std::vector<double> b, const ProductCase& product)
-    : a_(a), nest_(nest, a), b_(std::move(b)), product_(product) {
+    : a_(a), input_(nest), nest_(nest, a), operands_(draw_operands(nest, a.rows, product.n)), b_(std::move(b)), product_(product) {
   ESC_CHECK(static_cast<std::int64_t>(b_.size()) == a.columns * product.ldb, "B has K rows of ldb elements");
 }
 
 void Reference::compute_all() {
-  std::vector<RowOfC> rows(static_cast<std::size_t>(a_.rows));
+  std::vector<ExpectedRow> rows(static_cast<std::size_t>(a_.rows));
   tbb::parallel_for(std::int64_t{0}, a_.rows, [&](std::int64_t number) {
     rows[static_cast<std::size_t>(number)] = row(number);
   });
   rows_ = std::move(rows);
 }
 
-RowOfC Reference::row(std::int64_t number) const {
-  return nest_.row(number, {b_, product_.ldb, product_.n});
+ExpectedRow Reference::row(std::int64_t number) const {
+  RowOfC sums = nest_.row(number, {b_, product_.ldb, product_.n});
+  const bool is_double = a_.element == ScalarType::f64;
+  const double largest = is_double ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
+  const double smallest = is_double ? std::numeric_limits<double>::denorm_min() : std::numeric_limits<float>::denorm_min();
+  const std::int64_t products = a_.row_length(number);
+  const double bound = rounding_bound(a_.element, products);
+  ExpectedRow expected{std::move(sums.values), std::move(sums.magnitudes)};
+  for (std::size_t j = 0; j < expected.values.size(); ++j) {
+    const double magnitude = expected.allowed[j];
+    const double error = magnitude > largest ? std::numeric_limits<double>::infinity()
+                                             : bound * magnitude + static_cast<double>(products) * smallest;
+    Bounded element{expected.values[j], error};
+    if (input_.epilogue) {
+      element = finish(input_, operands_, number, static_cast<std::int64_t>(j), element);
+    }
+    expected.values[j] = element.value;
+    expected.allowed[j] = element.error;
+  }
+  return expected;
 }
 
 Comparison Reference::compare(const TypedElements& c, const std::vector<bool>& compared) const {

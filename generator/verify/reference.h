@@ -7,6 +7,7 @@
 #include "generator/matrix/sparse_matrix.h"
 #include "generator/matrix/typed_elements.h"
 #include "generator/verify/nest_product.h"
+#include "generator/verify/operands.h"
 #include "generator/verify/product_case.h"
 
 namespace esc {
@@ -31,6 +32,13 @@ struct Comparison {
   const std::string& wrong_element() const { return problem.empty() ? beyond_rounding : problem; }
 };
 
+/// One row of C: what the nest says, and how far rounding may take a kernel's element from it; infinitely far where nothing can be said,
+/// as where a sum may overflow in some order.
+struct ExpectedRow {
+  std::vector<double> values;
+  std::vector<double> allowed;
+};
+
 /// The rows of C that a kernel is judged by, and how they compare with what it computed.
 class Reference {
  public:
@@ -47,13 +55,15 @@ class Reference {
   Comparison compare(const TypedElements& c, const std::vector<bool>& compared = {}) const;
 
  private:
-  RowOfC row(std::int64_t number) const;
+  ExpectedRow row(std::int64_t number) const;
 
   const SparseMatrix& a_;
+  const LoopNest& input_;
   NestProduct nest_;
+  std::vector<Operand> operands_;  ///< of the nest's epilogue
   std::vector<double> b_;
   ProductCase product_;
-  std::vector<RowOfC> rows_;  ///< those that were computed beforehand
+  std::vector<ExpectedRow> rows_;  ///< those that were computed beforehand
 };
 
 /// How far a sum of `products` products in this type may be from the same sum in double, over the sum of their magnitudes. A product

@@ -1,5 +1,7 @@
 #include "generator/verify/refused_calls.h"
 
+#include <fmt/format.h>
+
 #include <cstddef>
 
 namespace esc {
@@ -11,29 +13,33 @@ constexpr int misaligned_address = 716;
 
 }  // namespace
 
-std::vector<RefusedCall> refused_calls(const ProductArguments& good, bool has_nonzeros) {
-  const auto n = static_cast<std::int32_t>(good.n);
-  const RefusedCall right{"", good.packed, good.b, n, good.c, n, n, invalid_value};
+std::vector<RefusedCall> refused_calls(const ProductArguments& good, bool has_kernel) {
   std::vector<RefusedCall> calls;
-  const auto add = [&](const char* wrong, auto change) {
-    RefusedCall call = right;
-    call.wrong = wrong;
-    change(call);
-    calls.push_back(call);
+  const auto add = [&](const std::string& wrong, auto change, int status = invalid_value) {
+    RefusedCall call{wrong, good, status};
+    change(call.arguments);
+    calls.push_back(std::move(call));
   };
-  add("a null packed matrix", [](RefusedCall& call) { call.packed = nullptr; });
-  add("a null B", [](RefusedCall& call) { call.b = nullptr; });
-  add("a null C", [](RefusedCall& call) { call.c = nullptr; });
-  add("no columns", [](RefusedCall& call) { call.n = 0; });
-  add("-1 columns", [](RefusedCall& call) { call.n = -1; });
-  add("rows of B that are shorter than n", [](RefusedCall& call) { --call.ldb; });
-  add("rows of C that are shorter than n", [](RefusedCall& call) { --call.ldc; });
+  add("a null packed matrix", [](ProductArguments& call) { call.packed = nullptr; });
+  add("a null B", [](ProductArguments& call) { call.b = nullptr; });
+  add("a null C", [](ProductArguments& call) { call.c = nullptr; });
+  add("no columns", [](ProductArguments& call) { call.n = 0; });
+  add("-1 columns", [](ProductArguments& call) { call.n = -1; });
+  add("rows of B that are shorter than n", [](ProductArguments& call) { --call.ldb; });
+  add("rows of C that are shorter than n", [](ProductArguments& call) { --call.ldc; });
+  for (std::size_t at = 0; at < good.operands.size(); ++at) {
+    if (std::holds_alternative<const void*>(good.operands[at])) {
+      add(fmt::format("a null pointer behind C, argument {},", at),
+          [at](ProductArguments& call) { call.operands[at] = static_cast<const void*>(nullptr); });
+    } else if (std::holds_alternative<std::int64_t>(good.operands[at])) {
+      add(fmt::format("rows that are shorter than n behind C, argument {},", at),
+          [at, shorter = good.n - 1](ProductArguments& call) { call.operands[at] = std::int64_t{shorter}; });
+    }
+  }
   for (const int shift : {1, 4, 8}) {
-    if (has_nonzeros) {
-      add("a misaligned packed matrix", [shift](RefusedCall& call) {
-        call.packed = static_cast<const std::byte*>(call.packed) + shift;
-        call.status = misaligned_address;
-      });
+    if (has_kernel) {
+      add("a misaligned packed matrix",
+          [shift](ProductArguments& call) { call.packed = static_cast<const std::byte*>(call.packed) + shift; }, misaligned_address);
     }
   }
   return calls;

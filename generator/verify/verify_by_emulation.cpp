@@ -261,7 +261,7 @@ void check_confined_kernel(const BundleUnderTest& bundle, const SparseMatrix& ma
     plan.add(with_other_values(calls), other->matrix, other->packed);
   }
   plan.say_what_is_left_out(report);
-  const KernelTask task{bundle.kernel_text, bundle.name, bundle.dispatch, bundle.packed, matrix, plan.calls()};
+  const KernelTask task{bundle.kernel_text, bundle.name, bundle.dispatch, bundle.packed, matrix, plan.calls(), bundle.nest};
   ConfinedKernel kernel(task, plan.allowance());
   progress.begin("running the kernel on the emulated grid", plan.all_work());
   for (const std::vector<std::string>& problems : {kernel.refusals(), kernel.failures()}) {

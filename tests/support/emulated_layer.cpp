@@ -65,7 +65,7 @@ JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const KernelC
   options.shuffle_seed = order;
   const Reference reference(nest_, matrix, b, call.compact());
   EmulatedDevice device;
-  const EmulatedProduct result = emulate_product(device, {program_, name_, {packed_.get(), packed_bytes_}, matrix.rows, dispatch_}, call,
+  const EmulatedProduct result = emulate_product(device, {program_, name_, {packed_.get(), packed_bytes_}, matrix.rows, dispatch_, &nest_}, call,
                                                  TypedElements(matrix.element, b), options);
   const Comparison comparison = reference.compare(result.c);
   return {comparison.error, tolerance_of(matrix) * comparison.cancellation,

@@ -1,0 +1,90 @@
+#include "generator/emit/operand_text.h"
+
+#include <fmt/format.h>
+
+#include <functional>
+
+namespace esc {
+namespace {
+
+constexpr std::size_t number = 0;
+constexpr std::size_t matrix = 2;
+
+/// What `text` says of each operand, one behind the other.
+std::string of_each(const LoopNest& nest, const std::function<std::string(const ArrayDeclaration&)>& text) {
+  std::string all;
+  for (const ArrayDeclaration& array : nest.arrays) {
+    if (array.role == ArrayRole::operand) {
+      all += text(array);
+    }
+  }
+  return all;
+}
+
+/// Whether the last dimension goes over columns of C, so that a launch for later columns begins further on.
+bool goes_over_columns(const LoopNest& nest, const ArrayDeclaration& operand) {
+  return !operand.extents.empty() && operand.extents.back() == nest.array(ArrayRole::output).extents.back();
+}
+
+std::string parameters(const LoopNest& nest, const char* unaliased, const char* integer) {
+  return of_each(nest, [&](const ArrayDeclaration& operand) {
+    const char* const type = c_name(operand.type);
+    switch (operand.extents.size()) {
+      case number:
+        return fmt::format(", {} {}", type, operand.name);
+      case matrix:
+        return fmt::format(", const {}* {}, {} {}", type, operand.name, integer, leading_dimension_of(operand));
+      default:
+        return fmt::format(", const {}* {}{}", type, unaliased, operand.name);
+    }
+  });
+}
+
+}  // namespace
+
+std::string leading_dimension_of(const ArrayDeclaration& operand) { return operand.name + "ld_"; }
+
+std::string operand_kernel_parameters(const LoopNest& nest) { return parameters(nest, "__restrict__ ", "long long"); }
+
+std::string operand_parameters(const LoopNest& nest) { return parameters(nest, "", "int64_t"); }
+
+std::string operand_arguments(const LoopNest& nest, const std::string& done) {
+  return of_each(nest, [&](const ArrayDeclaration& operand) {
+    const bool moves = !done.empty() && goes_over_columns(nest, operand);
+    const std::string place = operand.name + (moves ? " + " + done : "");
+    return operand.extents.size() == matrix
+               ? fmt::format(", {}, static_cast<long long>({})", place, leading_dimension_of(operand))
+               : ", " + place;
+  });
+}
+
+std::string operand_refusals(const LoopNest& nest) {
+  return of_each(nest, [](const ArrayDeclaration& operand) {
+    const std::string null = fmt::format(" || {} == nullptr", operand.name);
+    switch (operand.extents.size()) {
+      case number:
+        return std::string();
+      case matrix:
+        return fmt::format("{} || {} < n", null, leading_dimension_of(operand));
+      default:
+        return null;
+    }
+  });
+}
+
+std::string operand_notes(const LoopNest& nest) {
+  return of_each(nest, [&](const ArrayDeclaration& operand) {
+    switch (operand.extents.size()) {
+      case number:
+        return fmt::format("\n * {}: a number;", operand.name);
+      case matrix:
+        return fmt::format("\n * {0}: a matrix like C, row i at {0} + i * {1}, {1} >= n; it may be c;", operand.name,
+                           leading_dimension_of(operand));
+      default:
+        return fmt::format("\n * {}: a number for each {} of C;", operand.name,
+                           goes_over_columns(nest, operand) ? "column" : "row");
+    }
+  });
+}
+
+}  // namespace esc

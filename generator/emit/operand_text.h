@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "generator/ir/loop_nest.h"
+
+namespace esc {
+
+// What an epilogue reads beside the sums, its operands, in the texts of a kernel: a number is passed by its value, a vector by its
+// address and a matrix by its address and its leading dimension, in the order of the nest. Each text begins with a comma where
+// something stands in front of it.
+
+/// Of the kernel: ", const float* __restrict__ bias_, const float* residual_, long long residual_ld_, float scale_". A matrix may be C
+/// itself.
+std::string operand_kernel_parameters(const LoopNest& nest);
+/// Of the C function: ", const float* bias_, const float* residual_, int64_t residual_ld_, float scale_".
+std::string operand_parameters(const LoopNest& nest);
+/// What the C function hands on, for columns from `done` on (empty: from the first).
+std::string operand_arguments(const LoopNest& nest, const std::string& done);
+/// What makes a call illegal: " || bias_ == nullptr || residual_ld_ < n".
+std::string operand_refusals(const LoopNest& nest);
+/// What the operands are, as lines of the header's comment.
+std::string operand_notes(const LoopNest& nest);
+
+/// "residual_ld_": the leading dimension of a matrix.
+std::string leading_dimension_of(const ArrayDeclaration& operand);
+
+}  // namespace esc

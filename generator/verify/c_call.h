@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+namespace esc {
+
+/// An argument of a C function.
+using CArgument = std::variant<const void*, std::int64_t, std::int32_t, float, double>;
+
+/// The arguments of a bundle's product in the order of its C interface: those of the epilogue stand behind C.
+struct ProductArguments {
+  const void* packed = nullptr;
+  const void* b = nullptr;
+  std::int64_t ldb = 1;
+  void* c = nullptr;
+  std::int64_t ldc = 1;
+  std::vector<CArgument> operands = {};
+  std::int32_t n = 1;
+  void* stream = nullptr;
+};
+
+/// Calls a bundle's function NAME_spmm, whose signature follows from the arguments; the cudaError_t that it returns.
+int call_product(void* function, const ProductArguments& arguments);
+
+}  // namespace esc

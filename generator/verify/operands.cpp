@@ -1,0 +1,32 @@
+#include "generator/verify/operands.h"
+
+#include "generator/verify/product_case.h"
+
+namespace esc {
+namespace {
+
+constexpr std::uint64_t seed_of_first = 1000;
+
+}  // namespace
+
+std::vector<Operand> draw_operands(const LoopNest& nest, std::int64_t rows, std::int64_t n) {
+  std::vector<Operand> operands;
+  if (!nest.epilogue) {
+    return operands;
+  }
+  const std::vector<Affine>& output = nest.array(ArrayRole::output).extents;
+  for (const ArrayDeclaration& array : nest.arrays) {
+    if (array.role != ArrayRole::operand) {
+      continue;
+    }
+    Operand operand{array.name, array.type, array.extents.size(), !array.extents.empty() && array.extents.back() == output.back(), 1, 1, {}};
+    operand.rows = operand.rank == 2 || (operand.rank == 1 && !operand.over_columns) ? rows : 1;
+    operand.columns = operand.over_columns ? n : 1;
+    const auto width = static_cast<std::int32_t>(operand.columns);
+    operand.elements = draw_b(operand.rows, {.n = width, .ldb = width}, seed_of_first + operands.size(), array.type);
+    operands.push_back(std::move(operand));
+  }
+  return operands;
+}
+
+}  // namespace esc

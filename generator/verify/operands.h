@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "generator/ir/loop_nest.h"
+
+namespace esc {
+
+/// What an epilogue reads beside the sums: the values of one operand for a product of some rows and columns without gaps, each exactly a
+/// value of its type.
+struct Operand {
+  std::string name;
+  ScalarType type = ScalarType::f32;
+  std::size_t rank = 0;          ///< 0: a number; 1: a vector; 2: a matrix
+  bool over_columns = false;     ///< of a vector: whether it has an element for each column of C, else for each row
+  std::int64_t rows = 1;
+  std::int64_t columns = 1;
+  std::vector<double> elements;  ///< rows x columns
+
+  /// That for an element of C.
+  double at(std::int64_t row, std::int64_t column) const {
+    const std::int64_t first = rows == 1 ? 0 : row * columns;
+    return elements[static_cast<std::size_t>(first + (columns == 1 ? 0 : column))];
+  }
+};
+
+/// The operands of the nest's epilogue in their order, for `rows` rows and `n` columns of C: drawn in [-1, 1], never zero, the same
+/// each time. None where the nest has no epilogue.
+std::vector<Operand> draw_operands(const LoopNest& nest, std::int64_t rows, std::int64_t n);
+
+}  // namespace esc
