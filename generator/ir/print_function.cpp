@@ -4,9 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 #include <vector>
 
+#include "generator/ir/expression_printer.h"
+#include "generator/ir/math_function.h"
 #include "generator/ir/print.h"
+#include "generator/ir/rewrite.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -50,6 +55,56 @@ std::string body(const Block& block, int level) {
   return text;
 }
 
+/// Numbers are printed as such: 2 would be an integer, and 1 / 2 a division of integers.
+class ValuePrinter : public ExpressionPrinter {
+  std::string constant(double value) const override {
+    ESC_CHECK(std::isfinite(value), "the numbers of an input nest are finite");
+    const std::string text = fmt::format("{}", value);
+    return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+  }
+};
+
+/// What nest_of_epilogue says, as statements. The locals are not const: the value of a constant would be read in its place.
+std::string body(const Epilogue& epilogue, const ArrayDeclaration& output) {
+  const ValuePrinter printer;
+  const auto loop = [](const std::string& iterator, const Affine& extent) {
+    return fmt::format("for (int {0} = 0; {0} < {1}; {0}++)", iterator, print(extent));
+  };
+  const std::string element = fmt::format("{}[{}][{}]", output.name, epilogue.row, epilogue.column);
+  std::string text = fmt::format("  {}\n    {} {{\n      {} {} = {};\n", loop(epilogue.row, output.extents.at(0)),
+                                 loop(epilogue.column, output.extents.at(1)), c_name(output.type), epilogue.sum, element);
+  for (const Define& step : epilogue.steps) {
+    text += fmt::format("      {} {} = {};\n", c_name(step.type), step.name, printer.print(step.value));
+  }
+  return text + fmt::format("      {} = {};\n    }}\n", element, printer.print(epilogue.value));
+}
+
+/// The functions of C's mathematics library that the expression calls.
+void find_calls(const Expression& expression, std::set<std::string>& functions) {
+  rewrite(expression, {.expression = [&](const Expression& part) {
+            if (const auto* call = std::get_if<Call>(&part.content)) {
+              functions.insert(call->function);
+            }
+            return part;
+          }});
+}
+
+/// Their declarations: a header would bring more than them.
+std::string declared_functions(const Epilogue& epilogue) {
+  std::set<std::string> functions;
+  for (const Define& step : epilogue.steps) {
+    find_calls(step.value, functions);
+  }
+  find_calls(epilogue.value, functions);
+  std::string text;
+  for (const std::string& name : functions) {
+    const MathFunction* function = find_math_function(name);
+    ESC_CHECK(function != nullptr, "the function " + name + " is known");
+    text += fmt::format("double {}({});\n", name, function->arity() == 1 ? "double" : "double, double");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string print_function(const LoopNest& nest) {
@@ -60,7 +115,13 @@ std::string print_function(const LoopNest& nest) {
   for (const ArrayDeclaration& array : nest.arrays) {
     parameters.push_back(parameter(array));
   }
-  return fmt::format("void product({}) {{\n{}}}\n", fmt::join(parameters, ", "), body(nest.body, 1));
+  std::string functions;
+  std::string statements = body(nest.body, 1);
+  if (nest.epilogue) {
+    functions = declared_functions(*nest.epilogue);
+    statements += body(*nest.epilogue, nest.array(ArrayRole::output));
+  }
+  return fmt::format("{}void product({}) {{\n{}}}\n", functions, fmt::join(parameters, ", "), statements);
 }
 
 }  // namespace esc

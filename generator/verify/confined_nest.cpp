@@ -25,9 +25,10 @@ bool is_plain(const std::string& text) {
     deepest = std::max(deepest, depth);
   }
   const bool printed = std::all_of(text.begin(), text.end(), [](char c) {
-    return c == '\n' || (c >= 0x20 && c < 0x7f && c != '#' && c != '\\' && c != '?' && c != '%');
+    return c == '\n' || (c >= 0x20 && c < 0x7f && c != '#' && c != '\\' && c != '%');
   });
-  return printed && text.size() <= most_text && deepest <= most_depth;
+  const bool has_trigraphs = text.find("??") != std::string::npos;
+  return printed && !has_trigraphs && text.size() <= most_text && deepest <= most_depth;
 }
 
 /// The nest, as the process that reads the text prints it.
