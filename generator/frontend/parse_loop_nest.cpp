@@ -82,11 +82,7 @@ void check_working_directory() {
 frontend::WrittenNest read_written(const clang::ASTContext& ast) {
   const clang::FunctionDecl& function = frontend::find_function(ast);
   frontend::Variables variables(function);
-  std::vector<frontend::Action> actions;
-  for (const frontend::Effect& effect : frontend::walk_function(function, variables)) {
-    actions.push_back(frontend::read_action(effect));
-  }
-  return frontend::read_nest(actions, function.getLocation());
+  return frontend::read_nest(frontend::read_actions(frontend::walk_function(function, variables)), function.getLocation());
 }
 
 }  // namespace

@@ -4,6 +4,9 @@
 #include <clang/AST/Expr.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "generator/frontend/read_element.h"
 #include "generator/frontend/read_guard.h"
 #include "generator/frontend/refusal.h"
@@ -18,6 +21,15 @@ const clang::VarDecl* changed_local(const clang::Expr& expression, const Scope& 
   const bool gathers = variable != nullptr && variable->isLocalVarDecl() && scope.variables->change(*variable) &&
                        variable->getType()->isRealFloatingType();
   return gathers ? variable : nullptr;
+}
+
+bool same_target(const Target& left, const Target& right) {
+  if (const auto* element = std::get_if<MatrixElement>(&left)) {
+    const auto* other = std::get_if<MatrixElement>(&right);
+    return other != nullptr && element->same_element(*other);
+  }
+  const auto* other = std::get_if<const clang::VarDecl*>(&right);
+  return other != nullptr && *other == std::get<const clang::VarDecl*>(left);
 }
 
 bool can_be_target(const clang::Expr& expression, const Scope& scope) {
@@ -47,6 +59,10 @@ void read_factors(const clang::Expr& expression, const Scope& scope, std::vector
       read_factors(*definition->value, definition->scope, factors);
       return;
     }
+    if (const auto change = scope.variables->change(*variable); change && variable->getInit() != nullptr) {
+      refuse(*variable->getInit(), fmt::format("{} is changed later, so it is no factor: expected the product of two elements, {}",
+                                               variable->getNameAsString(), expected_product));
+    }
   }
   if (const auto* binary = clang::dyn_cast<clang::BinaryOperator>(&inner)) {
     if (binary->getOpcode() == clang::BO_Mul) {
@@ -57,10 +73,14 @@ void read_factors(const clang::Expr& expression, const Scope& scope, std::vector
     refuse(*binary, fmt::format("operator {} in what is added: expected the product of two elements, {}",
                                 binary->getOpcodeStr().str(), expected_product));
   }
+  if (const auto* call = clang::dyn_cast<clang::CallExpr>(&inner)) {
+    refuse(*call, fmt::format("call of {} in what is added: expected the product of two elements, {}",
+                              call->getDirectCallee()->getNameAsString(), expected_product));
+  }
   refuse(inner, fmt::format("this factor is not an element of a matrix: expected {}", expected_product));
 }
 
-Accumulate read_accumulate(Target target, const clang::Expr& product, const Scope& scope) {
+Gather read_gather(Target target, const clang::Expr& product, const Scope& scope) {
   std::vector<MatrixElement> factors;
   read_factors(product, scope, factors);
   if (factors.size() != 2) {
@@ -79,81 +99,180 @@ const clang::Expr& assigned_value(const clang::BinaryOperator& assignment, const
   return own ? *cast->getSubExpr()->IgnoreParenImpCasts() : value;
 }
 
-/// Nothing where the value is not a local that gathers.
-std::optional<Store> read_store(const Target& target, const clang::Expr& value, const Scope& scope) {
-  const clang::VarDecl* local = changed_local(value, scope);
-  if (local == nullptr || !std::holds_alternative<MatrixElement>(target)) {
-    return std::nullopt;
+/// What target = target + added, or added + target, adds; null for other assignments.
+const clang::Expr* added_value(const clang::BinaryOperator& assignment, const Target& target, const Scope& scope) {
+  const auto* sum = clang::dyn_cast<clang::BinaryOperator>(&assigned_value(assignment, scope.variables->ast()));
+  if (sum == nullptr || sum->getOpcode() != clang::BO_Add) {
+    return nullptr;
   }
-  return Store{std::get<MatrixElement>(target), local};
+  const auto is_target = [&](const clang::Expr& side) {
+    return can_be_target(side, scope) && same_target(target, read_target(side, scope));
+  };
+  return is_target(*sum->getLHS()) ? sum->getRHS() : is_target(*sum->getRHS()) ? sum->getLHS() : nullptr;
 }
 
-/// target = value.
-std::variant<Accumulate, SetToZero, Store> read_assignment(const clang::BinaryOperator& assignment,
-                                                           const Scope& scope) {
-  const Target target = read_target(*assignment.getLHS(), scope);
-  if (is_zero(*assignment.getRHS())) {
-    return SetToZero{target};
+const clang::BinaryOperator* assignment_of(const Effect& effect) {
+  const auto* binary = effect.expression == nullptr
+                           ? nullptr
+                           : clang::dyn_cast<clang::BinaryOperator>(effect.expression->IgnoreParens());
+  return binary != nullptr && binary->isAssignmentOp() ? binary : nullptr;
+}
+
+/// The operation of an assignment such as *=; nothing where it has none, or none of numbers.
+std::optional<Operator> operation_of(const clang::BinaryOperator& assignment) {
+  switch (assignment.getOpcode()) {
+    case clang::BO_AddAssign:
+      return Operator::add;
+    case clang::BO_SubAssign:
+      return Operator::subtract;
+    case clang::BO_MulAssign:
+      return Operator::multiply;
+    case clang::BO_DivAssign:
+      return Operator::divide;
+    default:
+      return std::nullopt;
   }
-  const clang::Expr& value = assigned_value(assignment, scope.variables->ast());
-  if (const auto store = read_store(target, value, scope)) {
-    return *store;
+}
+
+void find_locals(const clang::Stmt& statement, std::set<const clang::VarDecl*>& locals) {
+  if (const auto* expression = clang::dyn_cast<clang::Expr>(&statement)) {
+    if (const clang::VarDecl* variable = variable_of(*expression)) {
+      locals.insert(variable);
+    }
   }
-  const auto* sum = clang::dyn_cast<clang::BinaryOperator>(&value);
-  if (sum != nullptr && sum->getOpcode() == clang::BO_Add) {
-    for (const bool first : {true, false}) {
-      const clang::Expr& same = first ? *sum->getLHS() : *sum->getRHS();
-      const clang::Expr& added = first ? *sum->getRHS() : *sum->getLHS();
-      if (can_be_target(same, scope) && same_target(target, read_target(same, scope))) {
-        return read_accumulate(target, added, scope);
+  for (const clang::Stmt* child : statement.children()) {
+    if (child != nullptr) {
+      find_locals(*child, locals);
+    }
+  }
+}
+
+class ActionReader {
+ public:
+  explicit ActionReader(const std::vector<Effect>& effects) : effects_(effects) {
+    for (const Effect& effect : effects) {
+      gathers_.push_back(finds_gathering(effect));
+    }
+    find_named();
+  }
+
+  std::vector<Action> read() const {
+    std::vector<Action> actions;
+    for (std::size_t at = 0; at < effects_.size(); ++at) {
+      const Effect& effect = effects_[at];
+      if (effect.declaration == nullptr) {
+        actions.push_back({read_expression(*effect.expression, effect.scope, gathers_[at]), effect.scope,
+                           effect.expression->getBeginLoc()});
+      } else if (is_needed(effect)) {
+        const Target target = effect.declaration;
+        actions.push_back({Assign{target, read_value(*effect.declaration->getInit(), effect.scope)}, effect.scope,
+                           effect.declaration->getLocation()});
+      }
+    }
+    return actions;
+  }
+
+ private:
+  /// Whether the effect is in loops that come back to its target. Notes where locals are set.
+  bool finds_gathering(const Effect& effect) {
+    const Loops& loops = effect.scope.loops;
+    if (effect.declaration != nullptr) {
+      set_in_[effect.declaration] = loops;
+      return false;
+    }
+    const clang::BinaryOperator* assignment = assignment_of(effect);
+    if (assignment == nullptr) {
+      return false;
+    }
+    const Target target = read_target(*assignment->getLHS(), effect.scope);
+    if (const auto* element = std::get_if<MatrixElement>(&target)) {
+      return std::ranges::any_of(loops, [&](const auto& loop) {
+        return loop->iterator != element->row && loop->iterator != element->column;
+      });
+    }
+    const auto* local = std::get<const clang::VarDecl*>(target);
+    const auto set = set_in_.find(local);
+    const bool comes_back = set == set_in_.end() || set->second != loops;
+    const bool goes_on =
+        assignment->getOpcode() != clang::BO_Assign || added_value(*assignment, target, effect.scope) != nullptr;
+    if (!comes_back || !goes_on) {
+      set_in_[local] = loops;
+    }
+    return comes_back && goes_on;
+  }
+
+  /// The locals that values name, also those of other such locals: from the last effect to the first.
+  void find_named() {
+    for (std::size_t at = effects_.size(); at-- > 0;) {
+      const Effect& effect = effects_[at];
+      if (effect.declaration != nullptr && is_needed(effect)) {
+        find_locals(*effect.declaration->getInit(), named_);
+      } else if (const auto* assignment = gathers_[at] ? nullptr : assignment_of(effect)) {
+        find_locals(*assignment->getRHS(), named_);
       }
     }
   }
-  refuse(assignment, fmt::format("this assignment does not add to its target: expected {}", expected_product));
-}
 
-std::variant<Accumulate, SetToZero, Store> read_content(const clang::Expr& expression, const Scope& scope) {
-  const auto* assignment = clang::dyn_cast<clang::BinaryOperator>(expression.IgnoreParens());
-  if (assignment == nullptr || !assignment->isAssignmentOp()) {
-    refuse(expression, fmt::format("this statement is not an update: expected {}", expected_product));
+  bool is_needed(const Effect& declaration) const {
+    const clang::VarDecl& local = *declaration.declaration;
+    return named_.contains(&local) || declaration.scope.variables->change(local);
   }
-  if (assignment->getOpcode() == clang::BO_Assign) {
-    return read_assignment(*assignment, scope);
+
+  static std::variant<Gather, Assign> read_expression(const clang::Expr& expression, const Scope& scope, bool gathers) {
+    const auto* assignment = clang::dyn_cast<clang::BinaryOperator>(expression.IgnoreParens());
+    if (assignment == nullptr || !assignment->isAssignmentOp()) {
+      refuse(expression, fmt::format("this statement is not an update: expected {}", expected_product));
+    }
+    return gathers ? read_gathering(*assignment, scope) : read_assignment(*assignment, scope);
   }
-  if (assignment->getOpcode() != clang::BO_AddAssign) {
-    refuse(*assignment,
-           fmt::format("operator {}: expected +=, {}", assignment->getOpcodeStr().str(), expected_product));
+
+  static std::variant<Gather, Assign> read_gathering(const clang::BinaryOperator& assignment, const Scope& scope) {
+    const Target target = read_target(*assignment.getLHS(), scope);
+    if (assignment.getOpcode() == clang::BO_AddAssign) {
+      return read_gather(target, assigned_value(assignment, scope.variables->ast()), scope);
+    }
+    if (assignment.getOpcode() != clang::BO_Assign) {
+      refuse(assignment,
+             fmt::format("operator {}: expected +=, {}", assignment.getOpcodeStr().str(), expected_product));
+    }
+    if (is_zero(*assignment.getRHS())) {
+      return Assign{target, {0.0}};
+    }
+    const clang::Expr* added = added_value(assignment, target, scope);
+    if (added == nullptr) {
+      refuse(assignment, fmt::format("this assignment does not add to its target: expected {}", expected_product));
+    }
+    return read_gather(target, *added, scope);
   }
-  const Target target = read_target(*assignment->getLHS(), scope);
-  const clang::Expr& value = assigned_value(*assignment, scope.variables->ast());
-  if (const auto store = read_store(target, value, scope)) {
-    return *store;
+
+  static Assign read_assignment(const clang::BinaryOperator& assignment, const Scope& scope) {
+    const Target target = read_target(*assignment.getLHS(), scope);
+    const auto* element = std::get_if<MatrixElement>(&target);
+    if (assignment.getOpcode() == clang::BO_Assign) {
+      const clang::Expr* added = element != nullptr ? added_value(assignment, target, scope) : nullptr;
+      return {target, read_value(added != nullptr ? *added : *assignment.getRHS(), scope), added != nullptr};
+    }
+    const std::optional<Operator> op = operation_of(assignment);
+    if (!op) {
+      refuse(assignment, fmt::format("operator {}: expected =, +=, -=, *= or /=", assignment.getOpcodeStr().str()));
+    }
+    const WrittenValue value = read_value(*assignment.getRHS(), scope);
+    if (element != nullptr && *op == Operator::add) {
+      return {target, value, true};
+    }
+    const WrittenValue old = element != nullptr ? value_of(*element, scope)
+                                                : value_of(*std::get<const clang::VarDecl*>(target), *assignment.getLHS(), scope);
+    return {target, combine(*op, old, value)};
   }
-  return read_accumulate(target, value, scope);
-}
+
+  const std::vector<Effect>& effects_;
+  std::vector<bool> gathers_;                          // of each effect
+  std::map<const clang::VarDecl*, Loops> set_in_;      // where a local was last set
+  std::set<const clang::VarDecl*> named_;              // in values
+};
 
 }  // namespace
 
-bool same_target(const Target& left, const Target& right) {
-  if (const auto* element = std::get_if<MatrixElement>(&left)) {
-    const auto* other = std::get_if<MatrixElement>(&right);
-    return other != nullptr && element->same_element(*other);
-  }
-  const auto* other = std::get_if<const clang::VarDecl*>(&right);
-  return other != nullptr && *other == std::get<const clang::VarDecl*>(left);
-}
-
-Action read_action(const Effect& effect) {
-  if (effect.declaration != nullptr) {
-    const clang::VarDecl& local = *effect.declaration;
-    if (!is_zero(*local.getInit())) {
-      refuse(*local.getInit(),
-             fmt::format("{} is changed later, so it is expected to start at 0", local.getName().str()));
-    }
-    const Target target = &local;
-    return {SetToZero{target}, effect.scope, local.getLocation()};
-  }
-  return {read_content(*effect.expression, effect.scope), effect.scope, effect.expression->getBeginLoc()};
-}
+std::vector<Action> read_actions(const std::vector<Effect>& effects) { return ActionReader(effects).read(); }
 
 }  // namespace esc::frontend

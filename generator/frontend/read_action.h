@@ -3,38 +3,36 @@
 #include <variant>
 #include <vector>
 
+#include "generator/frontend/read_value.h"
 #include "generator/frontend/walk_function.h"
 
 namespace esc::frontend {
 
-/// What is added to or set: an element of a matrix, or a local number that gathers one.
+/// What is added to or set: an element of a matrix, or a local number.
 using Target = std::variant<MatrixElement, const clang::VarDecl*>;
 
-bool same_target(const Target& left, const Target& right);
-
-/// target += the product of two elements.
-struct Accumulate {
+/// target += the product of two elements, in loops that go over the same target again.
+struct Gather {
   Target target;
   std::vector<MatrixElement> factors;
 };
-/// target = 0.
-struct SetToZero {
+/// target = value, or target += value, of an element or a local that the loops around do not come back to.
+struct Assign {
   Target target;
-};
-/// target = local, or target += local.
-struct Store {
-  MatrixElement target;
-  const clang::VarDecl* local = nullptr;
+  WrittenValue value;
+  bool adds = false;
 };
 
 struct Action {
-  std::variant<Accumulate, SetToZero, Store> content;
+  std::variant<Gather, Assign> content;
   Scope scope;
   clang::SourceLocation place;
 };
 
-/// Reads what an effect does. Refuses all but the three actions above: other operators, sums, calls, more or fewer than
-/// two factors, factors that are not elements.
-Action read_action(const Effect& effect);
+/// Reads what a function does, in the order of the text. What gathers is told by its loops: one of them does not index the element
+/// that is added to, or the local was set outside of them. Constant locals have an action where a value names them; where they are
+/// factors, they are read in their place. Refuses all but the two actions above; of what gathers, other operators, sums, calls, more
+/// or fewer than two factors, and factors that are not elements.
+std::vector<Action> read_actions(const std::vector<Effect>& effects);
 
 }  // namespace esc::frontend

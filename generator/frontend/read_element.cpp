@@ -174,16 +174,16 @@ Polynomial flattened(const WrittenLoop& row, const WrittenLoop& column) {
                             print(subscript.value), array));
 }
 
-Position split_flat(const WrittenSubscript& subscript, const std::string& array, const Scope& scope,
-                    const clang::Expr& element) {
+/// Row and column of a flat subscript; nothing where it is none of a matrix.
+std::optional<Position> split_flat(const WrittenSubscript& subscript, const Scope& scope) {
   for (const auto& row : scope.loops) {
     for (const auto& column : scope.loops) {
       if (row != column && subscript.value == flattened(*row, *column)) {
-        return {row.get(), column.get()};
+        return Position{row.get(), column.get()};
       }
     }
   }
-  refuse_flat(subscript, array, scope, element);
+  return std::nullopt;
 }
 
 void require_extent(const std::optional<Polynomial>& declared, const WrittenLoop& loop, const char* what,
@@ -191,6 +191,39 @@ void require_extent(const std::optional<Polynomial>& declared, const WrittenLoop
   if (declared && *declared != Polynomial(loop.upper)) {
     refuse(element, fmt::format("{} is declared with {} {}, but loop {} runs to {}: expected the same", array,
                                 print(*declared), what, loop.iterator, print(loop.upper)));
+  }
+}
+
+/// An element with what its array was declared as, one subscript for each dimension.
+struct Designated {
+  Address address;
+  ArrayType type;
+};
+
+Designated read_designated(const clang::Expr& expression, const Scope& scope) {
+  Designated designated{read_location(expression, scope), {}};
+  const clang::VarDecl& array = *designated.address.array;
+  designated.type = read_array_type(array, expression, *scope.variables);
+  if (designated.address.subscripts.size() != designated.type.extents.size()) {
+    refuse(expression, fmt::format("this is not an element of {}, which has {} dimensions", array.getNameAsString(),
+                                   designated.type.extents.size()));
+  }
+  return designated;
+}
+
+/// Of a matrix, also where it was declared flat, the declared extents must be the bounds of the loops.
+void require_declared(const Designated& designated, const Position& position, const clang::Expr& element) {
+  const std::string name = designated.address.array->getNameAsString();
+  const std::vector<std::optional<Polynomial>>& extents = designated.type.extents;
+  if (extents.size() == 2) {
+    require_extent(extents[0], *position.row, "rows", name, element);
+    require_extent(extents[1], *position.column, "columns", name, element);
+  } else if (extents[0] &&
+             extents[0] != Polynomial(position.row->upper).times(Polynomial(position.column->upper))) {
+    refuse(element, fmt::format("{} is declared with {} elements, but loops {} and {} run to {} and {}: expected "
+                                "their product",
+                                name, print(*extents[0]), position.row->iterator, position.column->iterator,
+                                print(position.row->upper), print(position.column->upper)));
   }
 }
 
@@ -223,17 +256,16 @@ bool is_element(const clang::Expr& expression) {
 }
 
 MatrixElement read_element(const clang::Expr& expression, const Scope& scope) {
-  const Address address = read_location(expression, scope);
-  const std::string name = address.array->getNameAsString();
-  const ArrayType type = read_array_type(*address.array, expression, *scope.variables);
-  const std::vector<WrittenSubscript>& subscripts = address.subscripts;
-
-  if (subscripts.size() != type.extents.size()) {
-    refuse(expression, fmt::format("this is not an element of {}, which has {} dimensions", name, type.extents.size()));
-  }
+  const Designated designated = read_designated(expression, scope);
+  const std::string name = designated.address.array->getNameAsString();
+  const std::vector<WrittenSubscript>& subscripts = designated.address.subscripts;
   Position position;
   if (subscripts.size() == 1) {
-    position = split_flat(subscripts[0], name, scope, expression);
+    const auto split = split_flat(subscripts[0], scope);
+    if (!split) {
+      refuse_flat(subscripts[0], name, scope, expression);
+    }
+    position = *split;
   } else if (subscripts.size() == 2) {
     position = {&require_iterator(subscripts[0], name, scope, expression),
                 &require_iterator(subscripts[1], name, scope, expression)};
@@ -244,17 +276,38 @@ MatrixElement read_element(const clang::Expr& expression, const Scope& scope) {
     refuse(expression,
            fmt::format("both subscripts of {} are {}: expected two different iterators", name, position.row->iterator));
   }
-  if (type.extents.size() == 2) {
-    require_extent(type.extents[0], *position.row, "rows", name, expression);
-    require_extent(type.extents[1], *position.column, "columns", name, expression);
-  } else if (type.extents[0] &&
-             type.extents[0] != Polynomial(position.row->upper).times(Polynomial(position.column->upper))) {
-    refuse(expression, fmt::format("{} is declared with {} elements, but loops {} and {} run to {} and {}: expected "
-                                   "their product",
-                                   name, print(*type.extents[0]), position.row->iterator, position.column->iterator,
-                                   print(position.row->upper), print(position.column->upper)));
+  require_declared(designated, position, expression);
+  return {designated.address.array, designated.type.element, position.row->iterator, position.column->iterator, &expression};
+}
+
+ReadOperand read_operand(const clang::Expr& expression, const Scope& scope) {
+  const Designated designated = read_designated(expression, scope);
+  const std::vector<WrittenSubscript>& subscripts = designated.address.subscripts;
+  const std::string name = designated.address.array->getNameAsString();
+  ReadOperand operand{designated.address.array, designated.type.element, {}, {name, {}}};
+  const auto add = [&](const Affine& subscript, const Affine& extent) {
+    operand.access.subscripts.push_back({"", subscript});
+    operand.extents.push_back(extent);
+  };
+  if (const auto matrix = subscripts.size() == 1 ? split_flat(subscripts[0], scope) : std::nullopt) {
+    require_declared(designated, *matrix, expression);
+    add(Affine::of(matrix->row->iterator), matrix->row->upper);
+    add(Affine::of(matrix->column->iterator), matrix->column->upper);
+    return operand;
   }
-  return {address.array, type.element, position.row->iterator, position.column->iterator, &expression};
+  for (std::size_t dimension = 0; dimension < subscripts.size(); ++dimension) {
+    const std::optional<Affine> subscript = subscripts[dimension].value.affine();
+    if (!subscript) {
+      refuse_flat(subscripts[dimension], name, scope, expression);
+    }
+    const WrittenLoop* loop = sole_iterator(subscripts[dimension].value, scope);
+    if (loop != nullptr) {
+      const char* const what = subscripts.size() == 1 ? "elements" : dimension == 0 ? "rows" : "columns";
+      require_extent(designated.type.extents[dimension], *loop, what, name, expression);
+    }
+    add(*subscript, loop != nullptr ? loop->upper : Affine(0));
+  }
+  return operand;
 }
 
 }  // namespace esc::frontend

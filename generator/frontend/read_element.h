@@ -16,4 +16,15 @@ bool is_element(const clang::Expr& expression);
 /// elements that are neither float nor double.
 MatrixElement read_element(const clang::Expr& expression, const Scope& scope);
 
+/// What an expression reads whose value is no local's: a variable itself, or an element of an array.
+struct ReadOperand {
+  const clang::VarDecl* variable = nullptr;
+  ScalarType type = ScalarType::f32;
+  std::vector<Affine> extents = {};  ///< as far as loops or the declaration tell them; 0: unknown
+  Access access;
+};
+
+/// Reads elements as read_element does, but also vectors, and with any affine subscripts.
+ReadOperand read_operand(const clang::Expr& expression, const Scope& scope);
+
 }  // namespace esc::frontend

@@ -6,13 +6,12 @@
 
 #include <algorithm>
 
-#include "generator/frontend/output_target.h"
 #include "generator/ir/build.h"
 
 namespace esc::frontend {
 namespace {
 
-/// Puts the nest together, update after update.
+/// Puts the nest together, action after action.
 class NestReader {
  public:
   NestReader(const std::vector<Action>& actions, clang::SourceLocation function) : actions_(actions) {
@@ -20,26 +19,21 @@ class NestReader {
   }
 
   WrittenNest read() {
-    const auto is_update = [](const Action& action) { return std::holds_alternative<Accumulate>(action.content); };
-    const auto updates = std::ranges::count_if(actions_, is_update);
-    for (std::size_t index = 0; index < actions_.size(); ++index) {
-      if (is_update(actions_[index])) {
-        // Of others nothing is left out: assign_roles refuses them whatever else there is.
-        const bool sole = updates == 1 && actions_[index].scope.loops.size() == 3;
-        add_update(actions_[index],
-                   sole ? output_target(actions_, index) : std::get<Accumulate>(actions_[index].content).target);
-      }
+    for (const Action& action : actions_) {
+      add(action);
     }
     return std::move(result_);
   }
 
  private:
-  /// Opens the loops that the update does not share with the one before it.
-  void add_update(const Action& action, const Target& target) {
+  using Path = std::vector<std::size_t>;
+
+  /// Opens the loops that the action does not share with the one before it.
+  void add(const Action& action) {
     const Loops& loops = action.scope.loops;
     const auto unshared = std::ranges::mismatch(loops, open_).in1;
     open_ = loops;
-    std::vector<std::size_t> path;
+    Path path;
     Block* block = &result_.nest.body;
     for (auto loop = loops.begin(); loop != loops.end(); ++loop) {
       const WrittenLoop& written = **loop;
@@ -52,41 +46,77 @@ class NestReader {
     }
     path.push_back(block->size());
     result_.places[{path}] = {action.place};
-    block->push_back(Node{read_update(action, target, path)});
+    block->push_back(Node{read_statement(action, path)});
   }
 
-  Statement read_update(const Action& action, const Target& target, const std::vector<std::size_t>& path) {
+  Statement read_statement(const Action& action, const Path& path) {
     const Loops& loops = action.scope.loops;
     Statement statement;
-    std::vector<Expression> factors;
-    for (const MatrixElement& factor : std::get<Accumulate>(action.content).factors) {
-      factors.emplace_back(add_element(factor, loops, {path, NestPart::Element::factor, factors.size()}));
+    if (const auto* gather = std::get_if<Gather>(&action.content)) {
+      std::vector<Expression> factors;
+      for (const MatrixElement& factor : gather->factors) {
+        factors.emplace_back(add_element(factor, loops, {path, NestPart::Element::factor, factors.size()}));
+      }
+      statement.action = Update{add_target(gather->target, action.scope, path), product(factors)};
+    } else {
+      statement.action = read_assignment(std::get<Assign>(action.content), action.scope, path);
     }
     for (const WrittenGuard& guard : action.scope.guards) {
       statement.guard.push_back(
           is_nonzero(add_element(guard.element, loops, {path, NestPart::Element::guard, statement.guard.size()})));
     }
-    const auto* element = std::get_if<MatrixElement>(&target);
-    statement.action =
-        Update{element != nullptr ? Expression(add_element(*element, loops, {path, NestPart::Element::target}))
-                                  : Name{std::get<const clang::VarDecl*>(target)->getNameAsString()},
-               product(factors)};
     return statement;
   }
 
+  decltype(Statement::action) read_assignment(const Assign& assign, const Scope& scope, const Path& path) {
+    add_operands(assign.value, path);
+    if (const auto* local = std::get_if<const clang::VarDecl*>(&assign.target)) {
+      const bool is_float = (*local)->getType()->isSpecificBuiltinType(clang::BuiltinType::Float);
+      return Define{is_float ? ScalarType::f32 : ScalarType::f64, scope.variables->name_of(**local),
+                    assign.value.expression};
+    }
+    const Expression target = add_target(assign.target, scope, path);
+    if (assign.adds) {
+      return Update{target, assign.value.expression};
+    }
+    return Store{*target.access(), assign.value.expression};
+  }
+
+  Expression add_target(const Target& target, const Scope& scope, const Path& path) {
+    const auto* element = std::get_if<MatrixElement>(&target);
+    if (element == nullptr) {
+      return Name{scope.variables->name_of(*std::get<const clang::VarDecl*>(target))};
+    }
+    return add_element(*element, scope.loops, {path, NestPart::Element::target});
+  }
+
   Access add_element(const MatrixElement& element, const Loops& loops, const NestPart& part) {
-    const std::string name = element.array->getNameAsString();
     const auto extent = [&](const std::string& iterator) {
       return (*std::ranges::find(loops, iterator, [](const auto& loop) { return loop->iterator; }))->upper;
     };
-    if (const auto [array, is_new] = arrays_.emplace(name, element.array); is_new) {
-      result_.nest.arrays.push_back(
-          {name, {extent(element.row), extent(element.column)}, ArrayRole::unknown, element.type});
-    } else if (array->second != element.array) {
-      refuse(*element.source, fmt::format("{} stands for two things here: expected different names", name));
-    }
+    add_array({element.array, element.type, {extent(element.row), extent(element.column)}, {}}, *element.source);
     result_.places[part] = place_of(*element.source);
-    return esc::element(name, {Affine::of(element.row), Affine::of(element.column)});
+    return esc::element(element.array->getNameAsString(), {Affine::of(element.row), Affine::of(element.column)});
+  }
+
+  void add_operands(const WrittenValue& value, const Path& path) {
+    for (std::size_t number = 0; number < value.operands.size(); ++number) {
+      const WrittenOperand& operand = value.operands[number];
+      if (operand.element) {
+        add_array(*operand.element, *operand.source);
+      }
+      result_.places[{path, NestPart::Element::operand, number}] = place_of(*operand.source);
+    }
+  }
+
+  /// Declares the array where it is new.
+  void add_array(const ReadOperand& array, const clang::Expr& source) {
+    const std::string name = array.variable->getNameAsString();
+    if (const auto [known, is_new] = arrays_.emplace(name, array.variable); is_new) {
+      result_.nest.arrays.push_back({name, array.extents, ArrayRole::unknown, array.type});
+    } else if (known->second != array.variable) {
+      refuse(source, fmt::format("{} stands for two things here: expected different names", name));
+    }
   }
 
   const std::vector<Action>& actions_;

@@ -16,10 +16,9 @@ struct WrittenNest {
   std::map<NestPart, Place> places;
 };
 
-/// The updates of a function in their loops, with the function's own names and order, and with roles for neither loops
+/// The statements of a function in their loops, with the function's own names and order, and with roles for neither loops
 /// nor arrays. The actions are what the function does, in the order of the text; `function` is where its name stands.
-/// Where they are one update in three loops, C set to zero before and a local that gathers the sum are left out.
-/// Refuses other actions beside the update, and two arrays of one name: the nest knows things by name alone.
+/// Refuses two arrays of one name: the nest knows things by name alone.
 WrittenNest read_nest(const std::vector<Action>& actions, clang::SourceLocation function);
 
 }  // namespace esc::frontend

@@ -6,6 +6,9 @@
 #include <clang/AST/Stmt.h>
 #include <fmt/format.h>
 
+#include <set>
+
+#include "generator/frontend/math_call.h"
 #include "generator/frontend/refusal.h"
 
 namespace esc::frontend {
@@ -21,8 +24,8 @@ void note_change(const clang::Expr& changed, Changes& changes) {
 
 [[noreturn]] void refuse_call(const clang::CallExpr& call) {
   const auto* callee = clang::dyn_cast_or_null<clang::NamedDecl>(call.getCalleeDecl());
-  refuse(call, fmt::format("call of {}: the nest is expected to read and multiply elements of arrays, without calls",
-                           callee != nullptr ? callee->getNameAsString() : "a function"));
+  refuse(call, fmt::format("call of {}: the nest is expected to call nothing but {}",
+                           callee != nullptr ? callee->getNameAsString() : "a function", list_functions()));
 }
 
 void find_changes(const clang::Stmt& statement, Changes& changes) {
@@ -36,7 +39,9 @@ void find_changes(const clang::Stmt& statement, Changes& changes) {
     return;
   }
   if (const auto* call = clang::dyn_cast<clang::CallExpr>(&statement)) {
-    refuse_call(*call);
+    if (called_function(*call) == nullptr) {
+      refuse_call(*call);
+    }
   } else if (const auto* binary = clang::dyn_cast<clang::BinaryOperator>(&statement)) {
     if (binary->isAssignmentOp()) {
       note_change(*binary->getLHS(), changes);
@@ -53,6 +58,43 @@ void find_changes(const clang::Stmt& statement, Changes& changes) {
   }
 }
 
+/// The variables that are declared in the statement, in the order of the text.
+void find_locals(const clang::Stmt& statement, std::vector<const clang::VarDecl*>& locals) {
+  if (const auto* declarations = clang::dyn_cast<clang::DeclStmt>(&statement)) {
+    for (const clang::Decl* declaration : declarations->decls()) {
+      if (const auto* variable = clang::dyn_cast<clang::VarDecl>(declaration)) {
+        locals.push_back(variable);
+      }
+    }
+  }
+  for (const clang::Stmt* child : statement.children()) {
+    if (child != nullptr) {
+      find_locals(*child, locals);
+    }
+  }
+}
+
+std::map<const clang::VarDecl*, std::string> name_locals(const clang::Stmt& body) {
+  std::vector<const clang::VarDecl*> locals;
+  find_locals(body, locals);
+  std::set<std::string> written;
+  for (const clang::VarDecl* local : locals) {
+    written.insert(local->getNameAsString());
+  }
+  std::map<const clang::VarDecl*, std::string> names;
+  std::set<std::string> given;
+  for (const clang::VarDecl* local : locals) {
+    const std::string own = local->getNameAsString();
+    std::string name = own;
+    for (int number = 2; given.contains(name) || (name != own && written.contains(name)); ++number) {
+      name = fmt::format("{}_{}", own, number);
+    }
+    given.insert(name);
+    names.emplace(local, name);
+  }
+  return names;
+}
+
 }  // namespace
 
 const clang::VarDecl* variable_of(const clang::Expr& expression) {
@@ -64,7 +106,8 @@ const clang::VarDecl* named_variable(const clang::Expr& expression) {
   return variable_of(*expression.IgnoreParenCasts());
 }
 
-Variables::Variables(const clang::FunctionDecl& function) : ast_(&function.getASTContext()) {
+Variables::Variables(const clang::FunctionDecl& function)
+    : ast_(&function.getASTContext()), names_(name_locals(*function.getBody())) {
   find_changes(*function.getBody(), changes_);
 }
 

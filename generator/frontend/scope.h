@@ -71,13 +71,16 @@ struct Definition {
 /// The variables of one function: which of them are changed, and what the unchanged ones stand for.
 class Variables {
  public:
-  /// Finds the changes. Refuses calls, because a call may change anything.
+  /// Finds the changes. Refuses calls, because a call may change anything, but for those of C's mathematics functions.
   explicit Variables(const clang::FunctionDecl& function);
 
   const clang::ASTContext& ast() const { return *ast_; }
   /// Where the variable is first assigned, incremented or has its address taken, other than as the iterator in the head
   /// of a loop.
   std::optional<clang::SourceLocation> change(const clang::VarDecl& variable) const;
+
+  /// What the local is called in a nest: its own name, or one of its own where another local has that name too.
+  const std::string& name_of(const clang::VarDecl& local) const { return names_.at(&local); }
 
   void define(const clang::VarDecl& variable, Definition definition);
   /// Nothing for parameters, iterators, arrays and what is declared outside of the function.
@@ -86,6 +89,7 @@ class Variables {
  private:
   const clang::ASTContext* ast_;
   std::map<const clang::VarDecl*, clang::SourceLocation> changes_;
+  std::map<const clang::VarDecl*, std::string> names_;
   std::map<const clang::VarDecl*, Definition> definitions_;
 };
 

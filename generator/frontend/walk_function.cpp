@@ -6,8 +6,10 @@
 #include <clang/AST/StmtCXX.h>
 #include <fmt/format.h>
 
+#include "generator/frontend/math_call.h"
 #include "generator/frontend/read_guard.h"
 #include "generator/frontend/read_loop.h"
+#include "generator/frontend/read_value.h"
 #include "generator/frontend/refusal.h"
 #include "generator/lower/assign_roles.h"
 
@@ -182,14 +184,15 @@ class Walker {
     }
     if (!variables_.change(variable)) {
       variables_.define(variable, {variable.getInit(), scope});
-    } else if (type->isRealFloatingType()) {
+    }
+    if (is_value_local(variable) && (type->isRealFloatingType() || !variables_.change(variable))) {
       effects_.push_back({nullptr, &variable, scope});
     }
   }
 
   /// For values that are read only where they are used, or not at all.
   void require_no_effect(const clang::Expr* value) const {
-    if (value != nullptr && value->HasSideEffects(variables_.ast())) {
+    if (value != nullptr && has_effect(*value, variables_.ast())) {
       refuse(*value, "this value is expected to be read without changing anything");
     }
   }

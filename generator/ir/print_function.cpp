@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <vector>
 
@@ -39,81 +40,67 @@ std::string parameter(const ArrayDeclaration& array) {
   return fmt::format("{}{} {}{}", array.role == ArrayRole::output ? "" : "const ", c_name(array.type), array.name, extents);
 }
 
-/// Expressions in which functions have the names that they have for the nest's type.
-class FunctionText : public ExpressionPrinter {
- public:
-  explicit FunctionText(ScalarType type) : type_(type) {}
-
-  std::string function(const std::string& name) const override { return type_ == ScalarType::f64 ? name : name + "f"; }
-
- private:
-  ScalarType type_;
-};
-
-std::string statement_text(const Statement& statement, const FunctionText& expressions) {
-  const std::string guard = statement.guard.empty() ? "" : fmt::format("if ({}) ", expressions.print(all_of(statement.guard)));
-  if (const auto* define = std::get_if<Define>(&statement.action)) {
-    return fmt::format("{} {} = {};", c_name(define->type), define->name, expressions.print(define->value));
-  }
-  if (const auto* update = std::get_if<Update>(&statement.action)) {
-    return fmt::format("{}{} += {};", guard, expressions.print(update->target), expressions.print(update->value));
-  }
-  const auto* store = std::get_if<Store>(&statement.action);
-  ESC_CHECK(store != nullptr, "an input nest has updates and an epilogue");
-  return fmt::format("{} = {};", expressions.access(store->target), expressions.print(store->value));
-}
-
-std::string body(const Block& block, int level, const FunctionText& expressions) {
+std::string body(const Block& block, int level) {
   std::string text;
   for (const Node& node : block) {
     const auto* loop = std::get_if<Loop>(&node.content);
     if (loop == nullptr) {
-      text += fmt::format("{:{}}{}\n", "", 2 * level, statement_text(std::get<Statement>(node.content), expressions));
+      text += print(Block{node}, level);
       continue;
     }
     ESC_CHECK(loop->step == 1 && !is_mapped(loop->mapping), "the loops of an input nest are plain");
-    const bool braces = loop->body.size() != 1;
-    text += fmt::format("{:{}}for (int {} = {}; {} < {}; {}++){}\n{}", "", 2 * level, loop->iterator, print(loop->lower),
-                        loop->iterator, print(loop->upper), loop->iterator, braces ? " {" : "",
-                        body(loop->body, level + 1, expressions));
-    if (braces) {
-      text += fmt::format("{:{}}}}\n", "", 2 * level);
-    }
+    text += fmt::format("{:{}}for (int {} = {}; {} < {}; {}++)\n{}", "", 2 * level, loop->iterator, print(loop->lower),
+                        loop->iterator, print(loop->upper), loop->iterator, body(loop->body, level + 1));
   }
   return text;
 }
 
-/// The loops of the epilogue, in which the element of the output stands for the sum.
-Block epilogue_body(const LoopNest& nest) {
-  if (!nest.epilogue) {
-    return {};
+/// Numbers are printed as such: 2 would be an integer, and 1 / 2 a division of integers.
+class ValuePrinter : public ExpressionPrinter {
+  std::string constant(double value) const override {
+    ESC_CHECK(std::isfinite(value), "the numbers of an input nest are finite");
+    const std::string text = fmt::format("{}", value);
+    return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
   }
-  Block result = nest_of_epilogue(nest).body;
-  auto& columns = std::get<Loop>(std::get<Loop>(result.front().content).body.front().content);
-  const Access element = std::get<Store>(std::get<Statement>(columns.body.back().content).action).target;
-  columns.body.erase(columns.body.begin());
-  columns.body = rewrite(columns.body, {.expression = [&](const Expression& expression) {
-                           return expression == Expression(Name{nest.epilogue->sum}) ? Expression(element) : expression;
-                         }});
-  return result;
+};
+
+/// What nest_of_epilogue says, as statements. The locals are not const: the value of a constant would be read in its place.
+std::string body(const Epilogue& epilogue, const ArrayDeclaration& output) {
+  const ValuePrinter printer;
+  const auto loop = [](const std::string& iterator, const Affine& extent) {
+    return fmt::format("for (int {0} = 0; {0} < {1}; {0}++)", iterator, print(extent));
+  };
+  const std::string element = fmt::format("{}[{}][{}]", output.name, epilogue.row, epilogue.column);
+  std::string text = fmt::format("  {}\n    {} {{\n      {} {} = {};\n", loop(epilogue.row, output.extents.at(0)),
+                                 loop(epilogue.column, output.extents.at(1)), c_name(output.type), epilogue.sum, element);
+  for (const Define& step : epilogue.steps) {
+    text += fmt::format("      {} {} = {};\n", c_name(step.type), step.name, printer.print(step.value));
+  }
+  return text + fmt::format("      {} = {};\n    }}\n", element, printer.print(epilogue.value));
 }
 
-/// Declarations of the functions that are called, for a text without headers.
-std::string declarations(const Block& block, ScalarType type) {
-  std::set<std::string> called;
-  rewrite(block, {.expression = [&](const Expression& expression) {
-            if (const auto* call = std::get_if<Call>(&expression.content)) {
-              called.insert(call->function);
+/// The functions of C's mathematics library that the expression calls.
+void find_calls(const Expression& expression, std::set<std::string>& functions) {
+  rewrite(expression, {.expression = [&](const Expression& part) {
+            if (const auto* call = std::get_if<Call>(&part.content)) {
+              functions.insert(call->function);
             }
-            return expression;
+            return part;
           }});
+}
+
+/// Their declarations: a header would bring more than them.
+std::string declared_functions(const Epilogue& epilogue) {
+  std::set<std::string> functions;
+  for (const Define& step : epilogue.steps) {
+    find_calls(step.value, functions);
+  }
+  find_calls(epilogue.value, functions);
   std::string text;
-  for (const std::string& name : called) {
+  for (const std::string& name : functions) {
     const MathFunction* function = find_math_function(name);
-    ESC_CHECK(function != nullptr, "a function of the mathematics library: " + name);
-    const char* const element = c_name(type);
-    text += fmt::format("{0} {1}({0}{2});\n", element, FunctionText(type).function(name),
-                        function->arity() == 2 ? fmt::format(", {}", element) : "");
+    ESC_CHECK(function != nullptr, "the function " + name + " is known");
+    text += fmt::format("double {}({});\n", name, function->arity() == 1 ? "double" : "double, double");
   }
   return text;
 }
@@ -128,10 +115,13 @@ std::string print_function(const LoopNest& nest) {
   for (const ArrayDeclaration& array : nest.arrays) {
     parameters.push_back(parameter(array));
   }
-  const Block epilogue = epilogue_body(nest);
-  const FunctionText expressions(nest.element());
-  return fmt::format("{}void product({}) {{\n{}{}}}\n", declarations(epilogue, nest.element()), fmt::join(parameters, ", "),
-                     body(nest.body, 1, expressions), body(epilogue, 1, expressions));
+  std::string functions;
+  std::string statements = body(nest.body, 1);
+  if (nest.epilogue) {
+    functions = declared_functions(*nest.epilogue);
+    statements += body(*nest.epilogue, nest.array(ArrayRole::output));
+  }
+  return fmt::format("{}void product({}) {{\n{}}}\n", functions, fmt::join(parameters, ", "), statements);
 }
 
 }  // namespace esc

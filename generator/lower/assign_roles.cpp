@@ -6,6 +6,7 @@
 #include <set>
 
 #include "generator/ir/print.h"
+#include "generator/lower/find_epilogue.h"
 
 namespace esc {
 namespace {
@@ -13,56 +14,31 @@ namespace {
 constexpr const char* three_loops = "expected three, over rows, reduction and columns";
 constexpr const char two_things[] = "{} stands for two things here: expected different names";
 
-using Path = std::vector<std::size_t>;
-
 /// Says in these words what keeps the part from being one of a product.
 template <typename... Arguments>
 [[noreturn]] void refuse(const NestPart& part, fmt::format_string<Arguments...> sentence, Arguments&&... arguments) {
   throw NestError(part, fmt::format(sentence, std::forward<Arguments>(arguments)...));
 }
 
-/// An update with the loops around it, outermost first.
-struct NestedUpdate {
-  Path path;
-  std::vector<const Loop*> loops;
-  const Statement* statement = nullptr;
-
-  const Update& update() const { return std::get<Update>(statement->action); }
-  /// The loop at this depth, where there is one, or the update.
-  NestPart loop_part(std::size_t depth) const {
-    return {Path(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(depth) + 1)};
-  }
-};
-
-void find_updates(const Block& block, const NestedUpdate& around, std::vector<NestedUpdate>& found) {
-  for (std::size_t place = 0; place < block.size(); ++place) {
-    NestedUpdate here = around;
-    here.path.push_back(place);
-    if (const auto* loop = std::get_if<Loop>(&block[place].content)) {
-      here.loops.push_back(loop);
-      find_updates(loop->body, here, found);
-    } else {
-      here.statement = std::get_if<Statement>(&block[place].content);
-      ESC_CHECK(here.statement != nullptr && std::holds_alternative<Update>(here.statement->action),
-                "a nest as written has loops and updates");
-      found.push_back(here);
+/// Where the update stands that gathers the sums. Where none does, but something is added to, that is what was meant.
+std::size_t find_update(const std::vector<NestedStatement>& statements) {
+  const auto next = [&](auto from, const auto& wanted) { return std::find_if(from, statements.end(), wanted); };
+  const auto update = next(statements.begin(), gathers);
+  if (update == statements.end()) {
+    const auto added =
+        next(statements.begin(), [](const NestedStatement& one) { return one.action<Update>() != nullptr; });
+    if (added == statements.end()) {
+      refuse({}, "nothing is added to an output in this function: expected {}", expected_product);
     }
+    return static_cast<std::size_t>(added - statements.begin());
   }
+  if (const auto second = next(update + 1, gathers); second != statements.end()) {
+    refuse(second->part(), "a second update: expected one, {}", expected_product);
+  }
+  return static_cast<std::size_t>(update - statements.begin());
 }
 
-NestedUpdate sole_update(const LoopNest& nest) {
-  std::vector<NestedUpdate> updates;
-  find_updates(nest.body, {}, updates);
-  if (updates.empty()) {
-    refuse({}, "nothing is added to an output in this function: expected {}", expected_product);
-  }
-  if (updates.size() > 1) {
-    refuse({updates[1].path}, "a second update: expected one, {}", expected_product);
-  }
-  return updates.front();
-}
-
-void require_three_loops(const NestedUpdate& update) {
+void require_three_loops(const NestedStatement& update) {
   const std::size_t count = update.loops.size();
   if (count != 3) {
     refuse(count > 3 ? update.loop_part(3) : update.loop_part(0), "the update stands in {} loop{}: {}", count,
@@ -89,7 +65,7 @@ struct Written {
   std::vector<Element> guards;
 };
 
-Element element(const Expression& expression, const NestedUpdate& update, NestPart::Element which, std::size_t number) {
+Element element(const Expression& expression, const NestedStatement& update, const NestPart& part) {
   const Access* access = expression.access();
   ESC_CHECK(access != nullptr && access->subscripts.size() == 2, "an element of a matrix: " + print(expression));
   const auto iterator = [&](const Subscript& subscript) {
@@ -99,23 +75,22 @@ Element element(const Expression& expression, const NestedUpdate& update, NestPa
     ESC_CHECK(loop != update.loops.end(), "each subscript is one iterator: " + print(*access));
     return (*loop)->iterator;
   };
-  Element result{
-      *access, iterator(access->subscripts[0]), iterator(access->subscripts[1]), {update.path, which, number}};
+  Element result{*access, iterator(access->subscripts[0]), iterator(access->subscripts[1]), part};
   ESC_CHECK(result.row != result.column, "two different iterators: " + print(*access));
   return result;
 }
 
-Written read_elements(const NestedUpdate& update) {
-  Written written{update.loops, element(update.update().target, update, NestPart::Element::target, 0), {}, {}};
-  for (const Expression& factor : factors(update.update().value)) {
-    written.factors.push_back(element(factor, update, NestPart::Element::factor, written.factors.size()));
+Written read_elements(const NestedStatement& update, const FoundEpilogue& found) {
+  Written written{update.loops, element(found.output, update, found.output_part), {}, {}};
+  for (const Expression& factor : factors(update.action<Update>()->value)) {
+    written.factors.push_back(element(factor, update, update.part(NestPart::Element::factor, written.factors.size())));
   }
-  ESC_CHECK(written.factors.size() == 2, "two factors: " + print(update.update().value));
+  ESC_CHECK(written.factors.size() == 2, "two factors: " + print(update.action<Update>()->value));
   for (const Expression& guard : update.statement->guard) {
     const Operation* differs = guard.operation(Operator::differs);
     ESC_CHECK(differs != nullptr && guard == is_nonzero(differs->operands.front()), "a guard leaves out zeros");
     written.guards.push_back(
-        element(differs->operands.front(), update, NestPart::Element::guard, written.guards.size()));
+        element(differs->operands.front(), update, update.part(NestPart::Element::guard, written.guards.size())));
   }
   return written;
 }
@@ -211,7 +186,7 @@ void require_guards_on_sparse(const std::vector<Element>& guards, const Product&
 }
 
 /// The nest knows arrays, sizes and iterators by name alone.
-void require_distinct_names(const Product& product, const NestedUpdate& update) {
+void require_distinct_names(const Product& product, const NestedStatement& update, const FoundEpilogue& found) {
   std::set<std::string> names;
   for (const Loop* loop : update.loops) {
     for (const Affine::Term& term : loop->upper.terms()) {
@@ -221,6 +196,11 @@ void require_distinct_names(const Product& product, const NestedUpdate& update) 
   for (const Element* element : {&product.sparse, &product.dense, &product.output}) {
     if (!names.insert(element->array()).second) {
       refuse(element->part, two_things, element->array());
+    }
+  }
+  for (const auto& [operand, part] : found.operand_parts) {
+    if (!names.insert(operand).second) {
+      refuse(part, two_things, operand);
     }
   }
   for (std::size_t depth = 0; depth < update.loops.size(); ++depth) {
@@ -237,9 +217,9 @@ Role role_of(const std::string& iterator, const Product& product) {
   return iterator == product.output.row ? Role::row : Role::column;
 }
 
-LoopNest with_roles(const LoopNest& nest, const NestedUpdate& update, const Product& product) {
+LoopNest with_roles(const LoopNest& nest, const NestedStatement& update, const Product& product, FoundEpilogue found) {
   Statement statement = *update.statement;
-  std::get<Update>(statement.action).value = esc::product({product.sparse.access, product.dense.access});
+  statement.action = Update{product.output.access, esc::product({product.sparse.access, product.dense.access})};
   if (!statement.guard.empty()) {
     statement.guard = {is_nonzero(product.sparse.access)};
   }
@@ -258,22 +238,30 @@ LoopNest with_roles(const LoopNest& nest, const NestedUpdate& update, const Prod
     result.arrays.push_back(declaration(nest, *element));
     result.arrays.back().role = role;
   }
+  if (found.epilogue) {
+    result.epilogue = std::move(found.epilogue);
+    result.arrays.insert(result.arrays.end(), found.operands.begin(), found.operands.end());
+  }
   return result;
 }
 
 }  // namespace
 
 LoopNest assign_roles(const LoopNest& nest) {
-  const NestedUpdate update = sole_update(nest);
+  ESC_CHECK(!nest.epilogue.has_value(), "a nest as written has statements for what follows the product");
+  const std::vector<NestedStatement> statements = find_statements(nest);
+  const std::size_t at = find_update(statements);
+  const NestedStatement& update = statements[at];
   require_three_loops(update);
-  const Written written = read_elements(update);
+  const FoundEpilogue found = find_epilogue(nest, statements, at);
+  const Written written = read_elements(update, found);
   require_distinct_arrays(written);
   require_same_type(nest, written);
   const Product product = find_roles(written);
   require_orientation(product);
   require_guards_on_sparse(written.guards, product);
-  require_distinct_names(product, update);
-  return with_roles(nest, update, product);
+  require_distinct_names(product, update, found);
+  return with_roles(nest, update, product, found);
 }
 
 }  // namespace esc

@@ -39,6 +39,24 @@ Affine rename(const Affine& affine, const Names& names) {
 /// A name of the user's own, which no pass and no instruction has.
 std::string own_name(const std::string& name) { return name + "_"; }
 
+/// By how an operand is indexed, its extents are M and N, also where both of the nest's sizes have one name.
+std::map<std::string, std::vector<Affine>> extents_of_operands(const Epilogue& epilogue) {
+  std::map<std::string, std::vector<Affine>> extents;
+  const Rewrite visit{.access = [&](const Access& access) {
+    std::vector<Affine>& found = extents[access.array];
+    found.clear();
+    for (const Subscript& subscript : access.subscripts) {
+      found.push_back(Affine::of(subscript.affine.is_name(epilogue.row) ? "M" : "N"));
+    }
+    return access;
+  }};
+  for (const Define& step : epilogue.steps) {
+    rewrite(step.value, visit);
+  }
+  rewrite(epilogue.value, visit);
+  return extents;
+}
+
 /// The epilogue in canonical names, with its operands as further arrays of the nest.
 void add_epilogue(LoopNest& canonical, const LoopNest& nest, Names names) {
   const Epilogue& given = *nest.epilogue;
@@ -46,18 +64,12 @@ void add_epilogue(LoopNest& canonical, const LoopNest& nest, Names names) {
   Epilogue epilogue{"i", "j", own(given.sum), {}, {}};
   names[given.row] = epilogue.row;
   names[given.column] = epilogue.column;
-  for (const auto& [role, size] : {std::pair(0, "M"), std::pair(1, "N")}) {
-    for (const Affine::Term& term : nest.array(ArrayRole::output).extents.at(static_cast<std::size_t>(role)).terms()) {
-      names[term.name] = size;
-    }
-  }
+  const std::map<std::string, std::vector<Affine>> extents = extents_of_operands(given);
   for (const ArrayDeclaration& array : nest.arrays) {
     if (array.role == ArrayRole::operand) {
       canonical.arrays.push_back(array);
       canonical.arrays.back().name = own(array.name);
-      for (Affine& extent : canonical.arrays.back().extents) {
-        extent = rename(extent, names);
-      }
+      canonical.arrays.back().extents = extents.at(array.name);
     }
   }
   const Rewrite renamed{.affine = [&](const Affine& affine) { return rename(affine, names); },

@@ -27,7 +27,7 @@ bool is_plain(const std::string& text) {
   const bool printed = std::all_of(text.begin(), text.end(), [](char c) {
     return c == '\n' || (c >= 0x20 && c < 0x7f && c != '#' && c != '\\' && c != '%');
   });
-  const bool has_trigraphs = text.find("??") != text.npos;
+  const bool has_trigraphs = text.find("??") != std::string::npos;
   return printed && !has_trigraphs && text.size() <= most_text && deepest <= most_depth;
 }
 

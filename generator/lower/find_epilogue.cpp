@@ -1,0 +1,462 @@
+#include "generator/lower/find_epilogue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "generator/ir/print.h"
+#include "generator/ir/rewrite.h"
+
+namespace esc {
+namespace {
+
+using Element = NestPart::Element;
+using Loops = std::vector<const Loop*>;
+
+/// Says in these words what keeps the part from being one of a product or of what follows it.
+template <typename... Arguments>
+[[noreturn]] void refuse(const NestPart& part, fmt::format_string<Arguments...> sentence, Arguments&&... arguments) {
+  throw NestError(part, fmt::format(sentence, std::forward<Arguments>(arguments)...));
+}
+
+/// The sum, until it is known what the function calls it.
+const Name the_sum{""};
+
+bool is_zero(const Expression& expression) { return expression == Expression(0.0) || expression == Expression(0); }
+
+const Name* name_in(const Expression& expression) { return std::get_if<Name>(&expression.content); }
+
+/// Calls for every element and name in the expression, in its order.
+void for_each_operand(const Expression& expression, const std::function<void(const Expression&)>& visit) {
+  rewrite(expression, {.expression = [&](const Expression& part) {
+            if (part.access() != nullptr || name_in(part) != nullptr) {
+              visit(part);
+            }
+            return part;
+          }});
+}
+
+bool stands_in(const Loops& around, const Loops& inner) {
+  return around.size() <= inner.size() && std::equal(around.begin(), around.end(), inner.begin());
+}
+
+std::size_t shared_loops(const Loops& left, const Loops& right) {
+  return static_cast<std::size_t>(std::ranges::mismatch(left, right).in1 - left.begin());
+}
+
+/// The element that the statement changes; null where it changes a local.
+const Access* changed_element(const NestedStatement& statement) {
+  if (const auto* store = statement.action<Store>()) {
+    return &store->target;
+  }
+  const auto* update = statement.action<Update>();
+  return update != nullptr ? update->target.access() : nullptr;
+}
+
+/// Whether the statement gives the local another value.
+bool sets(const NestedStatement& statement, const std::string& local) {
+  const auto* define = statement.action<Define>();
+  const auto* update = statement.action<Update>();
+  return (define != nullptr && define->name == local) || (update != nullptr && update->target == Expression(Name{local}));
+}
+
+/// The loops whose iterators index the element that a statement changes.
+struct Position {
+  const Loop* row = nullptr;
+  const Loop* column = nullptr;
+};
+
+Position position_of(const Access& element, const NestedStatement& statement) {
+  const auto loop_of = [&](std::size_t dimension) {
+    const Affine& subscript = element.subscripts.at(dimension).affine;
+    const auto found = std::ranges::find_if(statement.loops, [&](const Loop* loop) { return subscript.is_name(loop->iterator); });
+    ESC_CHECK(found != statement.loops.end(), "each subscript is one iterator: " + print(element));
+    return *found;
+  };
+  return {loop_of(0), loop_of(1)};
+}
+
+/// Runs through the statements of a nest, with expressions for the values of its locals and of the output's element.
+class EpilogueFinder {
+ public:
+  EpilogueFinder(const LoopNest& nest, const std::vector<NestedStatement>& statements, std::size_t update)
+      : nest_(nest), statements_(statements), update_(update), gathered_(name_in(gathering().target)) {
+    find_output();
+    for (const ArrayDeclaration& array : nest.arrays) {
+      taken_.insert(array.name);
+    }
+    for (const NestedStatement& statement : statements) {
+      for (const Loop* loop : statement.loops) {
+        taken_.insert(loop->iterator);
+        for (const Affine::Term& term : loop->upper.terms()) {
+          taken_.insert(term.name);
+        }
+      }
+    }
+  }
+
+  FoundEpilogue find() && {
+    for (std::size_t at = 0; at < statements_.size(); ++at) {
+      if (at == update_) {
+        complete_sum();
+      } else if (const auto* define = statements_[at].action<Define>()) {
+        set_local(*define, at);
+      } else {
+        change_output(at);
+      }
+    }
+    if (!element_ || !depends_on_sum(*element_)) {
+      refuse_store(statements_[update_].part());
+    }
+    if (*element_ != Expression(the_sum)) {
+      finish();
+    }
+    return std::move(result_);
+  }
+
+ private:
+  /// What a local stands for, and the loops in which it was set.
+  struct Local {
+    Expression value;
+    Loops loops;
+  };
+
+  const Update& gathering() const { return *statements_[update_].action<Update>(); }
+  ScalarType type() const { return nest_.find_array(result_.output.array)->type; }
+  Loops loops_around_innermost() const {
+    const Loops& loops = statements_[update_].loops;
+    return {loops.begin(), loops.end() - 1};
+  }
+
+  [[noreturn]] void refuse_store(const NestPart& part) const {
+    refuse(part, "{} is expected to be stored to the output after the innermost loop, in the two loops around it",
+           print(gathering().target));
+  }
+
+  /// Where the update gathers in a local, the output is what is changed next behind it.
+  void find_output() {
+    result_.output_part = statements_[update_].part(Element::target);
+    if (gathered_ == nullptr) {
+      result_.output = *gathering().target.access();
+      return;
+    }
+    const auto store = std::find_if(statements_.begin() + static_cast<std::ptrdiff_t>(update_) + 1, statements_.end(),
+                                    [](const NestedStatement& one) { return changed_element(one) != nullptr; });
+    if (store == statements_.end()) {
+      refuse_store(statements_[update_].part());
+    }
+    if (store->loops != loops_around_innermost() || !store->statement->guard.empty()) {
+      refuse_store(store->part());
+    }
+    result_.output = *changed_element(*store);
+    result_.output_part = store->part(Element::target);
+  }
+
+  // One statement after the other.
+
+  void set_local(const Define& define, std::size_t at) {
+    const NestedStatement& statement = statements_[at];
+    const std::optional<Position> position = position_of_reader(at);
+    if (!position || !statement.statement->guard.empty()) {
+      locals_.erase(define.name);
+      return;
+    }
+    if (type() == ScalarType::f64 && define.type == ScalarType::f32) {
+      refuse(statement.part(), "{} is narrower than the elements it gathers: expected 64 bits", define.name);
+    }
+    const Expression value = read(define.value, statement, *position, at);
+    const bool starts_sum = at < update_ && gathered_ != nullptr && define.name == gathered_->name;
+    locals_[define.name] = {starts_sum ? value : named(define.name, value), statement.loops};
+  }
+
+  /// What is read in this place is an element of the first row and column that are changed inside the same loops behind it.
+  std::optional<Position> position_of_reader(std::size_t at) const {
+    for (std::size_t later = at + 1; later < statements_.size(); ++later) {
+      const Access* element = changed_element(statements_[later]);
+      if (later != update_ && element != nullptr && stands_in(statements_[at].loops, statements_[later].loops)) {
+        return position_of(*element, statements_[later]);
+      }
+    }
+    return std::nullopt;
+  }
+
+  void complete_sum() {
+    if (gathered_ == nullptr) {
+      element_ = with_start(element_.value_or(0.0));
+      return;
+    }
+    const NestedStatement* start = nullptr;
+    for (std::size_t at = 0; at < update_; ++at) {
+      start = sets(statements_[at], gathered_->name) ? &statements_[at] : start;
+    }
+    if (start == nullptr || start->loops != loops_around_innermost() || !start->statement->guard.empty()) {
+      refuse(start != nullptr ? start->part() : statements_[update_].part(),
+             "{} is expected to be set to 0 before the innermost loop, in the two loops around it", gathered_->name);
+    }
+    sum_ = fresh(gathered_->name);
+    Local& local = locals_.at(gathered_->name);
+    local.value = named(gathered_->name, with_start(local.value));
+  }
+
+  /// The sum that began with this value: the kernel's begins with 0.
+  Expression with_start(const Expression& start) const {
+    return is_zero(start) ? Expression(the_sum) : Expression(the_sum) + start;
+  }
+
+  void change_output(std::size_t at) {
+    const NestedStatement& statement = statements_[at];
+    const std::string& output = result_.output.array;
+    const Access& target = *changed_element(statement);
+    if (target.array != output) {
+      refuse(statement.part(), "{} is changed here, but only the output {} may be", target.array, output);
+    }
+    const char* const what = at < update_ ? "set to 0" : "changed";
+    if (statement.loops.size() != 2 || !statement.statement->guard.empty()) {
+      refuse(statement.part(), "{} is expected to be {} once per element, {} the reduction loop and without a guard", output,
+             what, at < update_ ? "before" : "behind");
+    }
+    const Position position = position_of(target, statement);
+    if (!covers(position.row, 0) || !covers(position.column, 1)) {
+      refuse(statement.part(), "{} is expected to be {} over the same rows and columns as it is added to", output, what);
+    }
+    const auto* update = statement.action<Update>();
+    Expression value =
+        read(update != nullptr ? update->value : statement.action<Store>()->value, statement, position, at);
+    if (update != nullptr && element_ && !is_zero(*element_)) {
+      value = element() + value;
+    }
+    if (element_ && depends_on_sum(*element_) && !depends_on_sum(value)) {
+      refuse(statement.part(),
+             "{0} loses its sums here: expected it to be set before the reduction loop, or to a value made of {1}", output,
+             print(target));
+    }
+    element_ = value;
+  }
+
+  /// Whether the loop runs over this dimension of the output: the one of the product itself, or another with the same bound.
+  bool covers(const Loop* loop, std::size_t dimension) const {
+    const NestedStatement& update = statements_[update_];
+    const Loop* of_product = position(dimension);
+    return std::ranges::find(update.loops, loop) != update.loops.end() ? loop == of_product : loop->upper == of_product->upper;
+  }
+
+  /// The loop of the product over this dimension of the output.
+  const Loop* position(std::size_t dimension) const {
+    const Position position = position_of(result_.output, statements_[update_]);
+    return dimension == 0 ? position.row : position.column;
+  }
+
+  // What an expression stands for.
+
+  Expression read(const Expression& value, const NestedStatement& statement, const Position& position, std::size_t at) {
+    std::size_t number = 0;
+    return rewrite(value, {.expression = [&](const Expression& part) -> Expression {
+      if (const auto* convert = std::get_if<Convert>(&part.content)) {
+        return converted(*convert, statement);
+      }
+      if (const Access* access = part.access()) {
+        return read_element(*access, statement.part(Element::operand, number++), position);
+      }
+      if (const Name* name = name_in(part)) {
+        return read_local(name->name, statement.part(Element::operand, number++), at);
+      }
+      return part;
+    }});
+  }
+
+  /// A kernel has one type for all its values: what is narrowed to it anyway needs no conversion of its own.
+  Expression converted(const Convert& convert, const NestedStatement& statement) const {
+    if (bytes_of(convert.type) < bytes_of(type())) {
+      refuse(statement.part(), "a value is narrowed to {} here, but {} holds {}: expected that type throughout",
+             c_name(convert.type), result_.output.array, c_name(type()));
+    }
+    return convert.operand.front();
+  }
+
+  Expression read_local(const std::string& name, const NestPart& part, std::size_t at) const {
+    const Loops& here = statements_[at].loops;
+    const auto found = locals_.find(name);
+    if (found == locals_.end() || !stands_in(found->second.loops, here)) {
+      refuse(part, "{} has no value here for each element: expected it to be set before, in loops around this place and without a guard",
+             name);
+    }
+    const bool goes_on = std::any_of(statements_.begin() + static_cast<std::ptrdiff_t>(at), statements_.end(), [&](const auto& later) {
+      return sets(later, name) && shared_loops(here, later.loops) > found->second.loops.size();
+    });
+    if (goes_on) {
+      refuse(part, "{} goes from one iteration to the next here: expected it to be set anew for each element", name);
+    }
+    return found->second.value;
+  }
+
+  Expression read_element(const Access& access, const NestPart& part, const Position& position) {
+    if (access.array == result_.output.array) {
+      const Access changed{access.array, {{"", Affine::of(position.row->iterator)}, {"", Affine::of(position.column->iterator)}}};
+      if (access != changed) {
+        refuse(part, "{} is read here: expected no other element of the output than the one that is changed, {}", print(access),
+               print(changed));
+      }
+      if (!element_) {
+        refuse(part, "{} is read before it is set: expected its sum to be stored first", print(access));
+      }
+      return element();
+    }
+    require_no_factor(access, part);
+    return read_operand(access, part, position);
+  }
+
+  void require_no_factor(const Access& access, const NestPart& part) const {
+    for (const Expression& factor : factors(gathering().value)) {
+      if (factor.access() != nullptr && factor.access()->array == access.array) {
+        refuse(part, "{} is a factor of the product: expected another array in what {} becomes", access.array,
+               result_.output.array);
+      }
+    }
+  }
+
+  Expression read_operand(const Access& access, const NestPart& part, const Position& position) {
+    ArrayDeclaration operand{access.array, {}, ArrayRole::operand, nest_.find_array(access.array)->type};
+    if (operand.type != type()) {
+      refuse(part, "{} holds {}, {} holds {}: expected the same type", access.array, c_name(operand.type), result_.output.array,
+             c_name(type()));
+    }
+    Access element{access.array, {}};
+    bool is_supported = access.subscripts.size() <= 2;
+    for (const Subscript& subscript : access.subscripts) {
+      const bool by_row = subscript.affine.is_name(position.row->iterator);
+      is_supported = is_supported && (by_row || subscript.affine.is_name(position.column->iterator));
+      const Loop* loop = this->position(by_row ? 0 : 1);
+      element.subscripts.push_back({"", Affine::of(loop->iterator)});
+      operand.extents.push_back(loop->upper);
+    }
+    if (!is_supported || (access.subscripts.size() == 2 && element.subscripts != result_.output.subscripts)) {
+      refuse(part, "{0} has a part in what {1} becomes: expected a number, {2}[{3}], {2}[{4}] or {2}[{3}][{4}]", print(access),
+             result_.output.array, access.array, position.row->iterator, position.column->iterator);
+    }
+    const auto [known, is_new] = operands_.emplace(access.array, std::pair(element, operand));
+    if (!is_new && known->second.first != element) {
+      refuse(part, "{} is also read as {} in what {} becomes: expected one of them", print(access), print(known->second.first),
+             result_.output.array);
+    }
+    result_.operand_parts.emplace(access.array, part);
+    return element;
+  }
+
+  /// The output's element as a name, so that it may be read more than once.
+  Expression element() {
+    if (name_in(*element_) == nullptr) {
+      element_ = add_step("value", *element_);
+    }
+    return *element_;
+  }
+
+  /// The value of a local, by its name: a step, or nothing new where another name is meant. The first name of the sum is its own.
+  Expression named(const std::string& local, const Expression& value) {
+    if (name_in(value) == nullptr) {
+      return add_step(local, value);
+    }
+    if (value == Expression(the_sum) && sum_.empty()) {
+      sum_ = fresh(local);
+    }
+    return value;
+  }
+
+  Expression add_step(const std::string& name, const Expression& value) {
+    const std::string step = fresh(name);
+    if (depends_on_sum(value)) {
+      made_of_sum_.insert(step);
+    }
+    steps_.push_back({type(), step, value});
+    return Name{step};
+  }
+
+  std::string fresh(const std::string& name) {
+    std::string result = name;
+    for (int number = 2; !taken_.insert(result).second; ++number) {
+      result = fmt::format("{}_{}", name, number);
+    }
+    return result;
+  }
+
+  bool depends_on_sum(const Expression& value) const {
+    bool depends = false;
+    for_each_operand(value, [&](const Expression& operand) {
+      const Name* name = name_in(operand);
+      depends = depends || (name != nullptr && (*name == the_sum || made_of_sum_.contains(name->name)));
+    });
+    return depends;
+  }
+
+  // The end.
+
+  void finish() {
+    if (sum_.empty()) {
+      sum_ = fresh("sum");
+    }
+    const auto with_sum = [&](const Expression& value) {
+      return rewrite(value, {.expression = [&](const Expression& part) {
+                       return part == Expression(the_sum) ? Expression(Name{sum_}) : part;
+                     }});
+    };
+    Epilogue epilogue{position(0)->iterator, position(1)->iterator, sum_, used_steps(), with_sum(*element_)};
+    for (Define& step : epilogue.steps) {
+      step.value = with_sum(step.value);
+      add_operands(step.value);
+    }
+    add_operands(epilogue.value);
+    result_.epilogue = std::move(epilogue);
+  }
+
+  std::vector<Define> used_steps() const {
+    std::set<std::string> used;
+    const auto use = [&](const Expression& operand) {
+      if (const Name* name = name_in(operand)) {
+        used.insert(name->name);
+      }
+    };
+    for_each_operand(*element_, use);
+    std::vector<Define> steps;
+    for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
+      if (used.contains(step->name)) {
+        for_each_operand(step->value, use);
+        steps.insert(steps.begin(), *step);
+      }
+    }
+    return steps;
+  }
+
+  void add_operands(const Expression& value) {
+    for_each_operand(value, [&](const Expression& part) {
+      const Access* access = part.access();
+      const bool is_new = access != nullptr && std::ranges::none_of(result_.operands, [&](const ArrayDeclaration& operand) {
+                            return operand.name == access->array;
+                          });
+      if (is_new) {
+        result_.operands.push_back(operands_.at(access->array).second);
+      }
+    });
+  }
+
+  const LoopNest& nest_;
+  const std::vector<NestedStatement>& statements_;
+  std::size_t update_;
+  const Name* gathered_;                         // the local that gathers the sum; null where the output does
+  std::optional<Expression> element_;            // the output's, where it was set
+  std::map<std::string, Local> locals_;
+  std::map<std::string, std::pair<Access, ArrayDeclaration>> operands_;
+  std::vector<Define> steps_;
+  std::set<std::string> made_of_sum_;            // steps
+  std::set<std::string> taken_;                  // names that steps must not have
+  std::string sum_;                              // its name, once the function has given it one
+  FoundEpilogue result_;
+};
+
+}  // namespace
+
+FoundEpilogue find_epilogue(const LoopNest& nest, const std::vector<NestedStatement>& statements, std::size_t update) {
+  return EpilogueFinder(nest, statements, update).find();
+}
+
+}  // namespace esc

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "generator/ir/loop_nest.h"
+#include "generator/lower/nest_part.h"
+
+namespace esc {
+
+/// A statement of a nest with the loops around it, outermost first.
+struct NestedStatement {
+  std::vector<std::size_t> path;
+  std::vector<const Loop*> loops;
+  const Statement* statement = nullptr;
+
+  NestPart part(NestPart::Element element = NestPart::Element::none, std::size_t number = 0) const {
+    return {path, element, number};
+  }
+  /// The loop at this depth, where there is one, or the statement.
+  NestPart loop_part(std::size_t depth) const;
+  /// The loop around with this iterator; null where there is none.
+  const Loop* find_loop(const std::string& iterator) const;
+
+  /// The action, if it is this one.
+  template <typename Action>
+  const Action* action() const {
+    return std::get_if<Action>(&statement->action);
+  }
+};
+
+/// The statements of a nest as written, in the order of the text. Throws Defect where it has other nodes than loops and statements
+/// that define, store or update.
+std::vector<NestedStatement> find_statements(const LoopNest& nest);
+
+/// Whether some loop around the update does not index its target, so that its iterations add to the same element.
+bool gathers(const NestedStatement& statement);
+
+}  // namespace esc
