@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "generator/emit/device_text.h"
 #include "generator/emit/launcher_text.h"
@@ -11,6 +12,8 @@
 #include "generator/emit/print_kernel.h"
 #include "generator/emit/templates.h"
 #include "generator/emit/text_template.h"
+#include "generator/ir/print.h"
+#include "generator/lower/canonicalize.h"
 #include "transformer/packing_text.h"
 
 namespace esc {
@@ -78,6 +81,21 @@ const char* const overlap_note =
     "\n * The launch may overlap with the kernel in front of it in the stream (programmatic dependent launch, compute\n"
     " * capability 9.0 and later): that kernel may write b and read c, but not write packed.";
 
+/// What becomes of the sums, as the nest says it, and what that reads.
+std::string epilogue_note(const Layer& layer) {
+  const LoopNest nest = canonicalize(layer.input);
+  std::string text = "\n *\n * C is not A x B but what the epilogue makes of its elements:";
+  std::istringstream lines(print(nest_of_epilogue(nest).body));
+  for (std::string line; std::getline(lines, line);) {
+    text += "\n *   " + line;
+  }
+  if (const std::string operands = operand_notes(layer.lowered); !operands.empty()) {
+    text += "\n * It reads, vectors and matrices in device memory:" + operands;
+    text.back() = '.';
+  }
+  return text;
+}
+
 std::string notes(const Layer& layer) {
   const LoopNest& nest = layer.lowered;
   std::string text = nest.explicit_zeros ? finite_note : "";
@@ -87,9 +105,8 @@ std::string notes(const Layer& layer) {
         " * so do the last bits of their sums.",
         nest.packed.longest);
   }
-  if (const std::string operands = operand_notes(nest); !operands.empty()) {
-    text += "\n *\n * What the epilogue reads, in device memory:" + operands;
-    text.back() = '.';
+  if (layer.input.epilogue) {
+    text += epilogue_note(layer);
   }
   return text + (nest.overlaps ? overlap_note : "");
 }

@@ -139,25 +139,58 @@ Table make_table() {
       {"fread", address_of(&checked_fread)},
       {"fgetc", address_of(&checked_fgetc)},
       {"ferror", address_of(&checked_ferror)},
-      {"fma", address_of(static_cast<double (*)(double, double, double)>(&std::fma))},
-      {"fmaf", address_of(static_cast<float (*)(float, float, float)>(&std::fma))},
-      {"fmin", address_of(static_cast<double (*)(double, double)>(&std::fmin))},
-      {"fminf", address_of(static_cast<float (*)(float, float)>(&std::fmin))},
-      {"fmax", address_of(static_cast<double (*)(double, double)>(&std::fmax))},
-      {"fmaxf", address_of(static_cast<float (*)(float, float)>(&std::fmax))},
-      {"sqrt", address_of(static_cast<double (*)(double)>(&std::sqrt))},
-      {"sqrtf", address_of(static_cast<float (*)(float)>(&std::sqrt))},
-      {"floor", address_of(static_cast<double (*)(double)>(&std::floor))},
-      {"floorf", address_of(static_cast<float (*)(float)>(&std::floor))},
-      {"ceil", address_of(static_cast<double (*)(double)>(&std::ceil))},
-      {"ceilf", address_of(static_cast<float (*)(float)>(&std::ceil))},
   };
+}
+
+/// A function of the mathematics library for doubles and, with an f behind its name, for floats.
+template <class... Doubles, class... Floats>
+void add(Table& table, const std::string& name, double (*of_double)(Doubles...), float (*of_float)(Floats...)) {
+  table.emplace(name, address_of(of_double));
+  table.emplace(name + "f", address_of(of_float));
+}
+
+void add_of_one(Table& table, const std::string& name, double (*of_double)(double), float (*of_float)(float)) {
+  add(table, name, of_double, of_float);
+}
+
+void add_of_two(Table& table, const std::string& name, double (*of_double)(double, double), float (*of_float)(float, float)) {
+  add(table, name, of_double, of_float);
+}
+
+/// The functions that kernels of CUDA have under the same names.
+void add_mathematics(Table& table) {
+  add(table, "fma", static_cast<double (*)(double, double, double)>(&std::fma),
+      static_cast<float (*)(float, float, float)>(&std::fma));
+  add_of_two(table, "fmax", &std::fmax, &std::fmax);
+  add_of_two(table, "fmin", &std::fmin, &std::fmin);
+  add_of_two(table, "pow", &std::pow, &std::pow);
+  add_of_one(table, "ceil", &std::ceil, &std::ceil);
+  add_of_one(table, "cos", &std::cos, &std::cos);
+  add_of_one(table, "erf", &std::erf, &std::erf);
+  add_of_one(table, "exp", &std::exp, &std::exp);
+  add_of_one(table, "exp2", &std::exp2, &std::exp2);
+  // What the compiler makes of some calls of pow.
+  add_of_one(table, "exp10", &::exp10, &::exp10f);
+  add(table, "ldexp", static_cast<double (*)(double, int)>(&std::ldexp), static_cast<float (*)(float, int)>(&std::ldexp));
+  add_of_one(table, "expm1", &std::expm1, &std::expm1);
+  add_of_one(table, "floor", &std::floor, &std::floor);
+  add_of_one(table, "log", &std::log, &std::log);
+  add_of_one(table, "log1p", &std::log1p, &std::log1p);
+  add_of_one(table, "log2", &std::log2, &std::log2);
+  add_of_one(table, "rint", &std::rint, &std::rint);
+  add_of_one(table, "sin", &std::sin, &std::sin);
+  add_of_one(table, "sqrt", &std::sqrt, &std::sqrt);
+  add_of_one(table, "tanh", &std::tanh, &std::tanh);
 }
 
 }  // namespace
 
 std::uint64_t resolve_host_library(const std::string& name) {
-  static const Table kTable = make_table();
+  static const Table kTable = [] {
+    Table table = make_table();
+    add_mathematics(table);
+    return table;
+  }();
   const auto found = kTable.find(name);
   return found == kTable.end() ? 0 : found->second;
 }

@@ -22,9 +22,10 @@ constexpr std::uint64_t kSharedGap = 256;
 constexpr std::uint64_t kSharedAlignment = 1024;
 
 /// Functions that the code generator calls without being asked by the text.
-constexpr std::array<const char*, 15> kCodeGeneratorCalls = {"memcpy", "memmove", "memset", "fma",   "fmaf",
-                                                             "fmin",   "fminf",   "fmax",   "fmaxf", "sqrt",
-                                                             "sqrtf",  "floor",   "floorf", "ceil",  "ceilf"};
+constexpr std::array kCodeGeneratorCalls = {
+    "memcpy", "memmove", "memset", "ceil", "ceilf", "cos", "cosf", "exp", "expf", "exp10", "exp10f", "exp2",
+    "exp2f", "floor", "floorf", "fma", "fmaf", "fmax", "fmaxf", "fmin", "fminf", "ldexp", "ldexpf", "log",
+    "logf", "log2", "log2f", "pow", "powf", "rint", "rintf", "sin", "sinf", "sqrt", "sqrtf", "tanh", "tanhf"};
 
 using Resolver = std::function<std::uint64_t(const std::string&)>;
 using Symbols = std::map<std::string, std::uint64_t>;

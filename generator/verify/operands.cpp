@@ -7,6 +7,10 @@ namespace {
 
 constexpr std::uint64_t seed_of_first = 1000;
 
+/// The numbers ascend and straddle zero, so that a lower bound in front of an upper one leaves something between them; each is one of any
+/// type, and none is a power of two.
+double number(std::size_t place) { return -1.375 + 1.75 * static_cast<double>(place); }
+
 }  // namespace
 
 std::vector<Operand> draw_operands(const LoopNest& nest, std::int64_t rows, std::int64_t n) {
@@ -14,6 +18,7 @@ std::vector<Operand> draw_operands(const LoopNest& nest, std::int64_t rows, std:
   if (!nest.epilogue) {
     return operands;
   }
+  std::size_t numbers = 0;
   const std::vector<Affine>& output = nest.array(ArrayRole::output).extents;
   for (const ArrayDeclaration& array : nest.arrays) {
     if (array.role != ArrayRole::operand) {
@@ -23,7 +28,7 @@ std::vector<Operand> draw_operands(const LoopNest& nest, std::int64_t rows, std:
     operand.rows = operand.rank == 2 || (operand.rank == 1 && !operand.over_columns) ? rows : 1;
     operand.columns = operand.over_columns ? n : 1;
     const auto width = static_cast<std::int32_t>(operand.columns);
-    operand.elements = draw_b(operand.rows, {.n = width, .ldb = width}, seed_of_first + operands.size(), array.type);
+    operand.elements = operand.rank == 0 ? std::vector{number(numbers++)} : draw_b(operand.rows, {.n = width, .ldb = width}, seed_of_first + operands.size(), array.type);
     operands.push_back(std::move(operand));
   }
   return operands;

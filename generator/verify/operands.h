@@ -27,7 +27,7 @@ struct Operand {
 };
 
 /// The operands of the nest's epilogue in their order, for `rows` rows and `n` columns of C: drawn in [-1, 1], never zero, the same
-/// each time. None where the nest has no epilogue.
+/// each time; numbers ascend from -1.375. None where the nest has no epilogue.
 std::vector<Operand> draw_operands(const LoopNest& nest, std::int64_t rows, std::int64_t n);
 
 }  // namespace esc

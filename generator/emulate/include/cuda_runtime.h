@@ -196,10 +196,33 @@ static inline double fma(double a, double b, double c) { return __builtin_fma(a,
 static inline float __fmaf_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 static inline float __fadd_rn(float a, float b) { return a + b; }
 static inline float __fmul_rn(float a, float b) { return a * b; }
-static inline float fminf(float a, float b) { return __builtin_fminf(a, b); }
-static inline float fmaxf(float a, float b) { return __builtin_fmaxf(a, b); }
-static inline float fabsf(float a) { return __builtin_fabsf(a); }
-static inline float sqrtf(float a) { return __builtin_sqrtf(a); }
+// The mathematics library of device code, in both types.
+#define ESC_OF_ONE(name)                                                  \
+  static inline float name##f(float a) { return __builtin_##name##f(a); } \
+  static inline double name(double a) { return __builtin_##name(a); }
+#define ESC_OF_TWO(name)                                                              \
+  static inline float name##f(float a, float b) { return __builtin_##name##f(a, b); } \
+  static inline double name(double a, double b) { return __builtin_##name(a, b); }
+ESC_OF_ONE(ceil)
+ESC_OF_ONE(cos)
+ESC_OF_ONE(erf)
+ESC_OF_ONE(exp)
+ESC_OF_ONE(exp2)
+ESC_OF_ONE(expm1)
+ESC_OF_ONE(fabs)
+ESC_OF_ONE(floor)
+ESC_OF_ONE(log)
+ESC_OF_ONE(log1p)
+ESC_OF_ONE(log2)
+ESC_OF_ONE(rint)
+ESC_OF_ONE(sin)
+ESC_OF_ONE(sqrt)
+ESC_OF_ONE(tanh)
+ESC_OF_TWO(fmax)
+ESC_OF_TWO(fmin)
+ESC_OF_TWO(pow)
+#undef ESC_OF_ONE
+#undef ESC_OF_TWO
 
 #define ESC_MIN_MAX(T)                                    \
   static inline T min(T a, T b) { return b < a ? b : a; } \
