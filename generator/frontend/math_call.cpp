@@ -19,7 +19,8 @@ bool is_own(const clang::FunctionDecl& function) {
 }
 
 bool is_floating(clang::QualType type) {
-  return type->isSpecificBuiltinType(clang::BuiltinType::Float) || type->isSpecificBuiltinType(clang::BuiltinType::Double);
+  return type->isSpecificBuiltinType(clang::BuiltinType::Float) ||
+         type->isSpecificBuiltinType(clang::BuiltinType::Double);
 }
 
 }  // namespace
@@ -37,9 +38,8 @@ const MathFunction* called_function(const clang::CallExpr& call) {
     function = find_math_function(name);
   }
   const bool fits = function != nullptr && call.getNumArgs() == function->arity() && is_floating(call.getType()) &&
-                    std::all_of(call.arg_begin(), call.arg_end(), [](const clang::Expr* argument) {
-                      return is_floating(argument->getType());
-                    });
+                    std::all_of(call.arg_begin(), call.arg_end(),
+                                [](const clang::Expr* argument) { return is_floating(argument->getType()); });
   return fits ? function : nullptr;
 }
 

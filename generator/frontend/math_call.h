@@ -12,8 +12,8 @@ class Expr;
 
 namespace esc::frontend {
 
-/// The function of C's mathematics library that is called, by its name for doubles or for floats; null where the call is of anything
-/// else, also of a function of the program's own that has such a name.
+/// The function of C's mathematics library that is called, by its name for doubles or for floats; null where the call
+/// is of anything else, also of a function of the program's own that has such a name.
 const MathFunction* called_function(const clang::CallExpr& call);
 
 /// "ceil, cos, erf": the functions that may be called.

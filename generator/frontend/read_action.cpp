@@ -10,6 +10,7 @@
 #include "generator/frontend/read_element.h"
 #include "generator/frontend/read_guard.h"
 #include "generator/frontend/refusal.h"
+#include "generator/ir/build.h"
 #include "generator/lower/assign_roles.h"
 
 namespace esc::frontend {
@@ -21,19 +22,6 @@ const clang::VarDecl* changed_local(const clang::Expr& expression, const Scope& 
   const bool gathers = variable != nullptr && variable->isLocalVarDecl() && scope.variables->change(*variable) &&
                        variable->getType()->isRealFloatingType();
   return gathers ? variable : nullptr;
-}
-
-bool same_target(const Target& left, const Target& right) {
-  if (const auto* element = std::get_if<MatrixElement>(&left)) {
-    const auto* other = std::get_if<MatrixElement>(&right);
-    return other != nullptr && element->same_element(*other);
-  }
-  const auto* other = std::get_if<const clang::VarDecl*>(&right);
-  return other != nullptr && *other == std::get<const clang::VarDecl*>(left);
-}
-
-bool can_be_target(const clang::Expr& expression, const Scope& scope) {
-  return is_element(without_value_casts(expression)) || changed_local(expression, scope) != nullptr;
 }
 
 Target read_target(const clang::Expr& expression, const Scope& scope) {
@@ -60,8 +48,9 @@ void read_factors(const clang::Expr& expression, const Scope& scope, std::vector
       return;
     }
     if (const auto change = scope.variables->change(*variable); change && variable->getInit() != nullptr) {
-      refuse(*variable->getInit(), fmt::format("{} is changed later, so it is no factor: expected the product of two elements, {}",
-                                               variable->getNameAsString(), expected_product));
+      refuse(*variable->getInit(),
+             fmt::format("{} is changed later, so it is no factor: expected the product of two elements, {}",
+                         variable->getNameAsString(), expected_product));
     }
   }
   if (const auto* binary = clang::dyn_cast<clang::BinaryOperator>(&inner)) {
@@ -99,6 +88,10 @@ const clang::Expr& assigned_value(const clang::BinaryOperator& assignment, const
   return own ? *cast->getSubExpr()->IgnoreParenImpCasts() : value;
 }
 
+Access access_of(const MatrixElement& element) {
+  return esc::element(element.array->getNameAsString(), {Affine::of(element.row), Affine::of(element.column)});
+}
+
 /// What target = target + added, or added + target, adds; null for other assignments.
 const clang::Expr* added_value(const clang::BinaryOperator& assignment, const Target& target, const Scope& scope) {
   const auto* sum = clang::dyn_cast<clang::BinaryOperator>(&assigned_value(assignment, scope.variables->ast()));
@@ -106,7 +99,10 @@ const clang::Expr* added_value(const clang::BinaryOperator& assignment, const Ta
     return nullptr;
   }
   const auto is_target = [&](const clang::Expr& side) {
-    return can_be_target(side, scope) && same_target(target, read_target(side, scope));
+    const clang::Expr& inner = without_value_casts(side);
+    const auto* element = std::get_if<MatrixElement>(&target);
+    return element != nullptr ? is_element(inner) && read_operand(inner, scope).access == access_of(*element)
+                              : changed_local(inner, scope) == std::get<const clang::VarDecl*>(target);
   };
   return is_target(*sum->getLHS()) ? sum->getRHS() : is_target(*sum->getRHS()) ? sum->getLHS() : nullptr;
 }
@@ -186,9 +182,8 @@ class ActionReader {
     }
     const Target target = read_target(*assignment->getLHS(), effect.scope);
     if (const auto* element = std::get_if<MatrixElement>(&target)) {
-      return std::ranges::any_of(loops, [&](const auto& loop) {
-        return loop->iterator != element->row && loop->iterator != element->column;
-      });
+      return std::ranges::any_of(
+          loops, [&](const auto& loop) { return loop->iterator != element->row && loop->iterator != element->column; });
     }
     const auto* local = std::get<const clang::VarDecl*>(target);
     const auto set = set_in_.find(local);
@@ -260,15 +255,16 @@ class ActionReader {
     if (element != nullptr && *op == Operator::add) {
       return {target, value, true};
     }
-    const WrittenValue old = element != nullptr ? value_of(*element, scope)
-                                                : value_of(*std::get<const clang::VarDecl*>(target), *assignment.getLHS(), scope);
+    const WrittenValue old = element != nullptr
+                                 ? value_of(*element, scope)
+                                 : value_of(*std::get<const clang::VarDecl*>(target), *assignment.getLHS(), scope);
     return {target, combine(*op, old, value)};
   }
 
   const std::vector<Effect>& effects_;
-  std::vector<bool> gathers_;                          // of each effect
-  std::map<const clang::VarDecl*, Loops> set_in_;      // where a local was last set
-  std::set<const clang::VarDecl*> named_;              // in values
+  std::vector<bool> gathers_;                      // of each effect
+  std::map<const clang::VarDecl*, Loops> set_in_;  // where a local was last set
+  std::set<const clang::VarDecl*> named_;          // in values
 };
 
 }  // namespace

@@ -150,6 +150,9 @@ class ValueReader {
     if (const clang::VarDecl* local = truth_local(expression)) {
       return value_of(*local, expression, scope_);
     }
+    if (const clang::Expr& inner = without_value_casts(expression); is_element(inner)) {
+      read_operand(inner, scope_);  // which refuses what it holds
+    }
     if (!expression.isKnownToHaveBooleanValue()) {
       refuse(expression, "an integer in a value: expected constants, or a parameter of the elements' type");
     }
@@ -166,7 +169,8 @@ class ValueReader {
       return value_of(variable, use, scope_);
     }
     if (const auto change = scope_.variables->change(variable)) {
-      refuse(*change, fmt::format("{0} is changed here, but the output is made of it: it is expected to stay the same", name));
+      refuse(*change,
+             fmt::format("{0} is changed here, but the output is made of it: it is expected to stay the same", name));
     }
     if (variable.getType().isConstQualified() && variable.getAnyInitializer() != nullptr) {
       const clang::APValue* value = variable.evaluateValue();
@@ -238,15 +242,13 @@ class ValueReader {
       return operation(Operator::equals, {read_condition(*unary->getSubExpr()), {0}});
     }
     if (const auto* binary = clang::dyn_cast<clang::BinaryOperator>(&inner)) {
-      return binary->isLogicalOp()
-                 ? operation(binary->getOpcode() == clang::BO_LAnd ? Operator::all : Operator::any,
-                             {read_condition(*binary->getLHS()), read_condition(*binary->getRHS())})
-                 : read_comparison(*binary);
+      return binary->isLogicalOp() ? operation(binary->getOpcode() == clang::BO_LAnd ? Operator::all : Operator::any,
+                                               {read_condition(*binary->getLHS()), read_condition(*binary->getRHS())})
+                                   : read_comparison(*binary);
     }
     if (const auto* choice = clang::dyn_cast<clang::ConditionalOperator>(&inner)) {
-      return operation(Operator::choose,
-                       {read_condition(*choice->getCond()), read_condition(*choice->getTrueExpr()),
-                        read_condition(*choice->getFalseExpr())});
+      return operation(Operator::choose, {read_condition(*choice->getCond()), read_condition(*choice->getTrueExpr()),
+                                          read_condition(*choice->getFalseExpr())});
     }
     refuse_condition(inner);
   }
@@ -294,7 +296,9 @@ class ValueReader {
 
 }  // namespace
 
-WrittenValue read_value(const clang::Expr& expression, const Scope& scope) { return ValueReader(scope).read(expression); }
+WrittenValue read_value(const clang::Expr& expression, const Scope& scope) {
+  return ValueReader(scope).read(expression);
+}
 
 bool is_value_local(const clang::VarDecl& variable) {
   const clang::QualType type = variable.getType();

@@ -20,13 +20,14 @@ struct WrittenValue {
   std::vector<WrittenOperand> operands = {};
 };
 
-/// Reads an expression of numbers: + - * / and unary -, comparisons, && || !, ?:, numbers, calls of C's mathematics functions, locals
-/// by their names, elements of arrays with affine subscripts, and parameters. A conversion to float is in it where the value was
-/// wider. A truth value as a number is the choice between 1 and 0. Refuses integers other than constants, and everything else.
+/// Reads an expression of numbers: + - * / and unary -, comparisons, && || !, ?:, numbers, calls of C's mathematics
+/// functions, locals by their names, elements of arrays with affine subscripts, and parameters. A conversion to float
+/// is in it where the value was wider. A truth value as a number is the choice between 1 and 0. Refuses integers other
+/// than constants, and everything else.
 WrittenValue read_value(const clang::Expr& expression, const Scope& scope);
 
-/// Whether the local is a number or a truth value that has a name of its own in values; other locals are pointers and integers,
-/// which are read where they are used.
+/// Whether the local is a number or a truth value that has a name of its own in values; other locals are pointers and
+/// integers, which are read where they are used.
 bool is_value_local(const clang::VarDecl& variable);
 
 /// `left op right`, where op is one of the four operators of arithmetic.

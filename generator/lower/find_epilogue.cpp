@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 
+#include "generator/ir/math_function.h"
 #include "generator/ir/print.h"
 #include "generator/ir/rewrite.h"
 
@@ -59,7 +60,8 @@ const Access* changed_element(const NestedStatement& statement) {
 bool sets(const NestedStatement& statement, const std::string& local) {
   const auto* define = statement.action<Define>();
   const auto* update = statement.action<Update>();
-  return (define != nullptr && define->name == local) || (update != nullptr && update->target == Expression(Name{local}));
+  return (define != nullptr && define->name == local) ||
+         (update != nullptr && update->target == Expression(Name{local}));
 }
 
 /// The loops whose iterators index the element that a statement changes.
@@ -71,7 +73,8 @@ struct Position {
 Position position_of(const Access& element, const NestedStatement& statement) {
   const auto loop_of = [&](std::size_t dimension) {
     const Affine& subscript = element.subscripts.at(dimension).affine;
-    const auto found = std::ranges::find_if(statement.loops, [&](const Loop* loop) { return subscript.is_name(loop->iterator); });
+    const auto found =
+        std::ranges::find_if(statement.loops, [&](const Loop* loop) { return subscript.is_name(loop->iterator); });
     ESC_CHECK(found != statement.loops.end(), "each subscript is one iterator: " + print(element));
     return *found;
   };
@@ -84,6 +87,9 @@ class EpilogueFinder {
   EpilogueFinder(const LoopNest& nest, const std::vector<NestedStatement>& statements, std::size_t update)
       : nest_(nest), statements_(statements), update_(update), gathered_(name_in(gathering().target)) {
     find_output();
+    for (const MathFunction& function : math_functions()) {
+      taken_.emplace(function.name);
+    }
     for (const ArrayDeclaration& array : nest.arrays) {
       taken_.insert(array.name);
     }
@@ -164,14 +170,16 @@ class EpilogueFinder {
       return;
     }
     if (type() == ScalarType::f64 && define.type == ScalarType::f32) {
-      refuse(statement.part(), "{} is narrower than the elements it gathers: expected 64 bits", define.name);
+      refuse(statement.part(), "{} is narrower than the elements {}: expected 64 bits", define.name,
+             gathered_ != nullptr && define.name == gathered_->name ? "it gathers" : "of " + result_.output.array);
     }
     const Expression value = read(define.value, statement, *position, at);
     const bool starts_sum = at < update_ && gathered_ != nullptr && define.name == gathered_->name;
     locals_[define.name] = {starts_sum ? value : named(define.name, value), statement.loops};
   }
 
-  /// What is read in this place is an element of the first row and column that are changed inside the same loops behind it.
+  /// What is read in this place is an element of the first row and column that are changed inside the same loops behind
+  /// it.
   std::optional<Position> position_of_reader(std::size_t at) const {
     for (std::size_t later = at + 1; later < statements_.size(); ++later) {
       const Access* element = changed_element(statements_[later]);
@@ -214,12 +222,13 @@ class EpilogueFinder {
     }
     const char* const what = at < update_ ? "set to 0" : "changed";
     if (statement.loops.size() != 2 || !statement.statement->guard.empty()) {
-      refuse(statement.part(), "{} is expected to be {} once per element, {} the reduction loop and without a guard", output,
-             what, at < update_ ? "before" : "behind");
+      refuse(statement.part(), "{} is expected to be {} once per element, {} the reduction loop and without a guard",
+             output, what, at < update_ ? "before" : "behind");
     }
     const Position position = position_of(target, statement);
     if (!covers(position.row, 0) || !covers(position.column, 1)) {
-      refuse(statement.part(), "{} is expected to be {} over the same rows and columns as it is added to", output, what);
+      refuse(statement.part(), "{} is expected to be {} over the same rows and columns as it is added to", output,
+             what);
     }
     const auto* update = statement.action<Update>();
     Expression value =
@@ -229,17 +238,19 @@ class EpilogueFinder {
     }
     if (element_ && depends_on_sum(*element_) && !depends_on_sum(value)) {
       refuse(statement.part(),
-             "{0} loses its sums here: expected it to be set before the reduction loop, or to a value made of {1}", output,
-             print(target));
+             "{0} loses its sums here: expected it to be set before the reduction loop, or to a value made of {1}",
+             output, print(target));
     }
     element_ = value;
   }
 
-  /// Whether the loop runs over this dimension of the output: the one of the product itself, or another with the same bound.
+  /// Whether the loop runs over this dimension of the output: the one of the product itself, or another with the same
+  /// bound.
   bool covers(const Loop* loop, std::size_t dimension) const {
     const NestedStatement& update = statements_[update_];
     const Loop* of_product = position(dimension);
-    return std::ranges::find(update.loops, loop) != update.loops.end() ? loop == of_product : loop->upper == of_product->upper;
+    return std::ranges::find(update.loops, loop) != update.loops.end() ? loop == of_product
+                                                                       : loop->upper == of_product->upper;
   }
 
   /// The loop of the product over this dimension of the output.
@@ -253,17 +264,17 @@ class EpilogueFinder {
   Expression read(const Expression& value, const NestedStatement& statement, const Position& position, std::size_t at) {
     std::size_t number = 0;
     return rewrite(value, {.expression = [&](const Expression& part) -> Expression {
-      if (const auto* convert = std::get_if<Convert>(&part.content)) {
-        return converted(*convert, statement);
-      }
-      if (const Access* access = part.access()) {
-        return read_element(*access, statement.part(Element::operand, number++), position);
-      }
-      if (const Name* name = name_in(part)) {
-        return read_local(name->name, statement.part(Element::operand, number++), at);
-      }
-      return part;
-    }});
+                     if (const auto* convert = std::get_if<Convert>(&part.content)) {
+                       return converted(*convert, statement);
+                     }
+                     if (const Access* access = part.access()) {
+                       return read_element(*access, statement.part(Element::operand, number++), position);
+                     }
+                     if (const Name* name = name_in(part)) {
+                       return read_local(name->name, statement.part(Element::operand, number++), at);
+                     }
+                     return part;
+                   }});
   }
 
   /// A kernel has one type for all its values: what is narrowed to it anyway needs no conversion of its own.
@@ -279,12 +290,15 @@ class EpilogueFinder {
     const Loops& here = statements_[at].loops;
     const auto found = locals_.find(name);
     if (found == locals_.end() || !stands_in(found->second.loops, here)) {
-      refuse(part, "{} has no value here for each element: expected it to be set before, in loops around this place and without a guard",
+      refuse(part,
+             "{} has no value here for each element: expected it to be set before, in loops around this place and "
+             "without a guard",
              name);
     }
-    const bool goes_on = std::any_of(statements_.begin() + static_cast<std::ptrdiff_t>(at), statements_.end(), [&](const auto& later) {
-      return sets(later, name) && shared_loops(here, later.loops) > found->second.loops.size();
-    });
+    const bool goes_on =
+        std::any_of(statements_.begin() + static_cast<std::ptrdiff_t>(at), statements_.end(), [&](const auto& later) {
+          return sets(later, name) && shared_loops(here, later.loops) > found->second.loops.size();
+        });
     if (goes_on) {
       refuse(part, "{} goes from one iteration to the next here: expected it to be set anew for each element", name);
     }
@@ -293,10 +307,11 @@ class EpilogueFinder {
 
   Expression read_element(const Access& access, const NestPart& part, const Position& position) {
     if (access.array == result_.output.array) {
-      const Access changed{access.array, {{"", Affine::of(position.row->iterator)}, {"", Affine::of(position.column->iterator)}}};
+      const Access changed{access.array,
+                           {{"", Affine::of(position.row->iterator)}, {"", Affine::of(position.column->iterator)}}};
       if (access != changed) {
-        refuse(part, "{} is read here: expected no other element of the output than the one that is changed, {}", print(access),
-               print(changed));
+        refuse(part, "{} is read here: expected no other element of the output than the one that is changed, {}",
+               print(access), print(changed));
       }
       if (!element_) {
         refuse(part, "{} is read before it is set: expected its sum to be stored first", print(access));
@@ -319,8 +334,8 @@ class EpilogueFinder {
   Expression read_operand(const Access& access, const NestPart& part, const Position& position) {
     ArrayDeclaration operand{access.array, {}, ArrayRole::operand, nest_.find_array(access.array)->type};
     if (operand.type != type()) {
-      refuse(part, "{} holds {}, {} holds {}: expected the same type", access.array, c_name(operand.type), result_.output.array,
-             c_name(type()));
+      refuse(part, "{} holds {}, {} holds {}: expected the same type", access.array, c_name(operand.type),
+             result_.output.array, c_name(type()));
     }
     Access element{access.array, {}};
     bool is_supported = access.subscripts.size() <= 2;
@@ -332,13 +347,13 @@ class EpilogueFinder {
       operand.extents.push_back(loop->upper);
     }
     if (!is_supported || (access.subscripts.size() == 2 && element.subscripts != result_.output.subscripts)) {
-      refuse(part, "{0} has a part in what {1} becomes: expected a number, {2}[{3}], {2}[{4}] or {2}[{3}][{4}]", print(access),
-             result_.output.array, access.array, position.row->iterator, position.column->iterator);
+      refuse(part, "{0} has a part in what {1} becomes: expected a number, {2}[{3}], {2}[{4}] or {2}[{3}][{4}]",
+             print(access), result_.output.array, access.array, position.row->iterator, position.column->iterator);
     }
     const auto [known, is_new] = operands_.emplace(access.array, std::pair(element, operand));
     if (!is_new && known->second.first != element) {
-      refuse(part, "{} is also read as {} in what {} becomes: expected one of them", print(access), print(known->second.first),
-             result_.output.array);
+      refuse(part, "{} is also read as {} in what {} becomes: expected one of them", print(access),
+             print(known->second.first), result_.output.array);
     }
     result_.operand_parts.emplace(access.array, part);
     return element;
@@ -352,7 +367,8 @@ class EpilogueFinder {
     return *element_;
   }
 
-  /// The value of a local, by its name: a step, or nothing new where another name is meant. The first name of the sum is its own.
+  /// The value of a local, by its name: a step, or nothing new where another name is meant. The first name of the sum
+  /// is its own.
   Expression named(const std::string& local, const Expression& value) {
     if (name_in(value) == nullptr) {
       return add_step(local, value);
@@ -430,9 +446,10 @@ class EpilogueFinder {
   void add_operands(const Expression& value) {
     for_each_operand(value, [&](const Expression& part) {
       const Access* access = part.access();
-      const bool is_new = access != nullptr && std::ranges::none_of(result_.operands, [&](const ArrayDeclaration& operand) {
-                            return operand.name == access->array;
-                          });
+      const bool is_new =
+          access != nullptr && std::ranges::none_of(result_.operands, [&](const ArrayDeclaration& operand) {
+            return operand.name == access->array;
+          });
       if (is_new) {
         result_.operands.push_back(operands_.at(access->array).second);
       }
@@ -442,14 +459,14 @@ class EpilogueFinder {
   const LoopNest& nest_;
   const std::vector<NestedStatement>& statements_;
   std::size_t update_;
-  const Name* gathered_;                         // the local that gathers the sum; null where the output does
-  std::optional<Expression> element_;            // the output's, where it was set
+  const Name* gathered_;               // the local that gathers the sum; null where the output does
+  std::optional<Expression> element_;  // the output's, where it was set
   std::map<std::string, Local> locals_;
   std::map<std::string, std::pair<Access, ArrayDeclaration>> operands_;
   std::vector<Define> steps_;
-  std::set<std::string> made_of_sum_;            // steps
-  std::set<std::string> taken_;                  // names that steps must not have
-  std::string sum_;                              // its name, once the function has given it one
+  std::set<std::string> made_of_sum_;  // steps
+  std::set<std::string> taken_;        // names that steps must not have
+  std::string sum_;                    // its name, once the function has given it one
   FoundEpilogue result_;
 };
 

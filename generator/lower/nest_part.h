@@ -15,8 +15,8 @@ struct NestPart {
   enum class Element { none, target, factor, guard, operand };
   std::vector<std::size_t> path = {};  ///< where the node stands in its block, from the outermost; empty: the nest
   Element element = Element::none;     ///< of the statement there
-  /// Of the factor, of the guard, or of the operand (an element or a name in the statement's value), in the order in which the
-  /// expression holds them.
+  /// Of the factor, of the guard, or of the operand (an element or a name in the statement's value), in the order in
+  /// which the expression holds them.
   std::size_t number = 0;
   auto operator<=>(const NestPart&) const = default;
 };

@@ -30,8 +30,8 @@ struct NestedStatement {
   }
 };
 
-/// The statements of a nest as written, in the order of the text. Throws Defect where it has other nodes than loops and statements
-/// that define, store or update.
+/// The statements of a nest as written, in the order of the text. Throws Defect where it has other nodes than loops and
+/// statements that define, store or update.
 std::vector<NestedStatement> find_statements(const LoopNest& nest);
 
 /// Whether some loop around the update does not index its target, so that its iterations add to the same element.

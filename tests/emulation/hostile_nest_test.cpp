@@ -47,6 +47,15 @@ TEST(ConfinedNest, IsReadAsItIsRead) {
             "read");
 }
 
+TEST(ConfinedNest, ReadsWhatFollowsTheProduct) {
+  const std::string layer =
+      "#include <math.h>\nvoid layer(int M, int K, int N, float A[M][K], float B[K][N], float C[M][N], float bias[M]) {\n"
+      "  for (int i = 0; i < M; i++)\n    for (int j = 0; j < N; j++) {\n      float sum = bias[i];\n"
+      "      for (int k = 0; k < K; k++) sum += A[i][k] * B[k][j];\n"
+      "      C[i][j] = sum > 0 ? expf(sum) / 2 : 1e-3f;\n    }\n}\n";
+  EXPECT_EQ(read_confined_nest(layer, "nest.c", NestHeaders::of_system), parse_loop_nest(layer, "nest.c"));
+}
+
 TEST(ConfinedNest, KeepsItsMessages) {
   EXPECT_THAT(refusal_of("void f() { int a = b; }\n"), HasSubstr("nest.c:1:20: error: use of undeclared identifier 'b'"));
 }

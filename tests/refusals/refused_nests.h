@@ -22,5 +22,6 @@ std::vector<Refused> refused_subscripts();
 std::vector<Refused> refused_statements();
 std::vector<Refused> refused_guards();
 std::vector<Refused> invalid_texts();
+std::vector<Refused> refused_epilogues();
 
 }  // namespace esc

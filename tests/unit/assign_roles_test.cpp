@@ -170,6 +170,34 @@ TEST(AssignRoles, Asks_for_one_thing_of_each_name) {
   expect_refusal(nest, "d stands for two things here: expected different names", {{0, 0}});
 }
 
+/// A statement in loops over r and c, behind the product's own.
+LoopNest followed_by(const Statement& statement) {
+  LoopNest nest = nest_of({});
+  nest.arrays.push_back({"bias", {Affine::of("size_r")}, ArrayRole::unknown});
+  nest.body.push_back(in_loops("rc", statement));
+  return nest;
+}
+
+TEST(AssignRoles, Makes_an_epilogue_of_what_follows) {
+  const Access bias = element("bias", {Affine::of("r")});
+  const LoopNest found = assign_roles(followed_by({{}, Store{at("Y", "r", "c"), at("Y", "r", "c") * Expression(bias)}}));
+  ASSERT_TRUE(found.epilogue.has_value());
+  EXPECT_EQ(*found.epilogue, (Epilogue{"r", "c", "sum", {}, Name{"sum"} * Expression(bias)}));
+  EXPECT_EQ(found.arrays.back(), (ArrayDeclaration{"bias", {Affine::of("size_r")}, ArrayRole::operand}));
+  EXPECT_EQ(found.body.size(), 1U) << "only the product's loops stay";
+}
+
+TEST(AssignRoles, Asks_for_operands_of_rows_and_columns) {
+  const Access shifted = element("bias", {Affine::of("r") + Affine(1)});
+  expect_refusal(followed_by({{}, Update{at("Y", "r", "c"), Expression(2.0) * Expression(shifted)}}),
+                 "bias[r + 1] has a part in what Y becomes: expected a number, bias[r], bias[c] or bias[r][c]",
+                 {{1, 0, 0}, Kind::operand, 0});
+  expect_refusal(followed_by({{}, Store{at("Y", "r", "c"), at("Y", "r", "c") + at("W", "r", "c")}}),
+                 "W is a factor of the product: expected another array in what Y becomes", {{1, 0, 0}, Kind::operand, 1});
+  expect_refusal(followed_by({{is_nonzero(at("mask", "r", "c"))}, Update{at("Y", "r", "c"), 1.0}}),
+                 "Y is expected to be changed once per element, behind the reduction loop and without a guard", {{1, 0, 0}});
+}
+
 TEST(AssignRoles, Has_no_words_for_what_no_program_becomes) {
   LoopNest nest = nest_of({});
   nest.body.push_back(Node{Barrier{}});

@@ -1,0 +1,155 @@
+// What follows a product: read as the nest's epilogue, which computes what the function does.
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <random>
+
+#include "generator/frontend/parse_loop_nest.h"
+#include "generator/ir/interpret.h"
+#include "generator/ir/print.h"
+#include "generator/ir/print_function.h"
+#include "generator/lower/canonicalize.h"
+#include "tests/unit/accepted_epilogues.h"
+
+namespace esc {
+namespace {
+
+const Environment small_sizes{{"M", 5}, {"K", 7}, {"N", 4}};
+
+/// Random elements in all arrays, zero in C and in two thirds of the sparse one.
+Memory random_memory(const LoopNest& nest) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> between(-1, 1);
+  Memory memory{small_sizes, {}};
+  for (const ArrayDeclaration& array : nest.arrays) {
+    Tensor& tensor = memory.arrays[array.name];
+    std::size_t count = 1;
+    for (const Affine& extent : array.extents) {
+      tensor.extents.push_back(extent.evaluate(small_sizes));
+      count *= static_cast<std::size_t>(tensor.extents.back());
+    }
+    for (std::size_t at = 0; at < count; ++at) {
+      const double value =
+          array.role == ArrayRole::output || (array.role == ArrayRole::sparse && at % 3 != 0) ? 0 : between(random);
+      tensor.elements.push_back(value);
+    }
+  }
+  return memory;
+}
+
+/// The same memory for the nest in canonical names: the arrays stand in the same order.
+Memory with_names_of(const LoopNest& canonical, const LoopNest& nest, const Memory& memory) {
+  Memory result{small_sizes, {}};
+  for (std::size_t at = 0; at < nest.arrays.size(); ++at) {
+    result.arrays[canonical.arrays.at(at).name] = memory.arrays.at(nest.arrays[at].name);
+  }
+  return result;
+}
+
+double sum_of(const Memory& memory, std::size_t row, std::size_t column) {
+  double sum = 0;
+  for (std::size_t k = 0; k < 7; ++k) {
+    sum += memory.arrays.at("A").elements.at(row * 7 + k) * memory.arrays.at("B").elements.at(k * 4 + column);
+  }
+  return sum;
+}
+
+std::string print_epilogue(const LoopNest& nest) {
+  std::string text;
+  if (nest.epilogue) {
+    const Epilogue& epilogue = *nest.epilogue;
+    for (const Define& step : epilogue.steps) {
+      EXPECT_EQ(step.type, nest.element());
+      text += step.name + " = " + print(step.value) + "\n";
+    }
+    text += nest.array(ArrayRole::output).name + "[" + epilogue.row + "][" + epilogue.column +
+            "] = " + print(epilogue.value) + "\n";
+  }
+  return text;
+}
+
+class FrontendReadsEpilogue : public testing::TestWithParam<EpilogueVariant> {};
+
+TEST_P(FrontendReadsEpilogue, AsItIsWritten) {
+  const EpilogueVariant& variant = GetParam();
+  EXPECT_EQ(print_epilogue(parse_loop_nest(variant.source, variant.file)), variant.printed) << variant.source;
+}
+
+TEST_P(FrontendReadsEpilogue, WithTheValuesOfTheFunction) {
+  const EpilogueVariant& variant = GetParam();
+  const LoopNest nest = parse_loop_nest(variant.source, variant.file);
+  const LoopNest canonical = canonicalize(nest);
+  const Memory memory = random_memory(nest);
+  const Memory result = interpret(nest, memory);
+  const Memory canonical_result = interpret(canonical, with_names_of(canonical, nest, memory));
+  for (std::size_t row = 0; row < 5; ++row) {
+    for (std::size_t column = 0; column < 4; ++column) {
+      const double expected = variant.expected({sum_of(memory, row, column), row, column, &memory});
+      EXPECT_NEAR(result.arrays.at("C").elements.at(row * 4 + column), expected, 1e-12) << print(nest);
+      EXPECT_NEAR(canonical_result.arrays.at("C").elements.at(row * 4 + column), expected, 1e-12) << print(canonical);
+    }
+  }
+}
+
+TEST_P(FrontendReadsEpilogue, AsItIsPrintedAsAFunction) {
+  const LoopNest nest = parse_loop_nest(GetParam().source, GetParam().file);
+  const std::string printed = print_function(nest);
+  EXPECT_EQ(parse_loop_nest(printed, "printed.c"), nest) << printed;
+  EXPECT_EQ(print_function(parse_loop_nest(printed, "printed.c")), printed);
+}
+
+INSTANTIATE_TEST_SUITE_P(Variants, FrontendReadsEpilogue, testing::ValuesIn(accepted_epilogues()),
+                         [](const auto& tested) { return std::string(tested.param.name); });
+
+TEST(FrontendEpilogue, HasItsOperandsBehindTheProduct) {
+  const LoopNest nest = parse_loop_nest(accepted_epilogues().front().source, "layer.c");
+  const Affine m = Affine::of("M");
+  const Affine n = Affine::of("N");
+  const std::vector<ArrayDeclaration> arrays = {{"A", {m, Affine::of("K")}, ArrayRole::sparse},
+                                                {"B", {Affine::of("K"), n}, ArrayRole::dense},
+                                                {"C", {m, n}, ArrayRole::output},
+                                                {"scale", {}, ArrayRole::operand},
+                                                {"bias", {m}, ArrayRole::operand},
+                                                {"residual", {m, n}, ArrayRole::operand}};
+  EXPECT_EQ(nest.arrays, arrays);
+  EXPECT_EQ(print(nest),
+            "for (i = 0; i < M; i++)\n"
+            "  for (j = 0; j < N; j++)\n"
+            "    for (k = 0; k < K; k++)\n"
+            "      if (A[i][k] != 0) C[i][j] += A[i][k] * B[k][j];\n"
+            "for (i = 0; i < M; i++)\n"
+            "  for (j = 0; j < N; j++) {\n"
+            "    float sum = C[i][j];\n"
+            "    float x = scale * sum + bias[i];\n"
+            "    C[i][j] = fmax(x, 0) + residual[i][j];\n"
+            "  }\n");
+}
+
+TEST(FrontendEpilogue, KeepsTheGuard) {
+  const LoopNest nest = parse_loop_nest(accepted_epilogues().front().source, "layer.c");
+  Memory memory = random_memory(nest);
+  std::vector<double>& a = memory.arrays.at("A").elements;
+  for (std::size_t row = 0; row < 5; ++row) {
+    a.at(row * 7 + 2) = 0;
+  }
+  for (std::size_t column = 0; column < 4; ++column) {
+    memory.arrays.at("B").elements.at(2 * 4 + column) = std::numeric_limits<double>::infinity();
+  }
+  for (const double element : interpret(nest, memory).arrays.at("C").elements) {
+    EXPECT_TRUE(std::isfinite(element));
+  }
+}
+
+TEST(FrontendEpilogue, TellsRowsFromColumnsOfASquare) {
+  const LoopNest nest = canonicalize(
+      parse_loop_nest("void f(int n, float A[n][n], float B[n][n], float C[n][n], float r[n], float c[n]) {\n"
+                      "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { float sum = 0;\n"
+                      "for (int k = 0; k < n; k++) sum += A[i][k] * B[k][j];\nC[i][j] = sum * r[i] + c[j]; } }\n",
+                      "square.c"));
+  EXPECT_EQ(nest.find_array("r_")->extents, std::vector<Affine>{Affine::of("M")});
+  EXPECT_EQ(nest.find_array("c_")->extents, std::vector<Affine>{Affine::of("N")});
+}
+
+}  // namespace
+}  // namespace esc
