@@ -35,6 +35,10 @@ GeneratedLayer layer_of(const SparseMatrix& matrix, std::int64_t bcol, const Sch
   return generate_layer(matrix, spmm_nest(matrix.element), options);
 }
 
+GeneratedLayer layer_of(const SparseMatrix& matrix, std::int64_t bcol, const Schedule& schedule, const LoopNest& nest) {
+  return generate_layer(matrix, nest, options_of(bcol, {schedule, "user"}));
+}
+
 GeneratedLayer layer_of(const SparseMatrix& matrix, std::int64_t bcol, const std::vector<Directive>& script) {
   ScheduleChoice choice;
   choice.source = "user";

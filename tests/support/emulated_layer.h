@@ -18,6 +18,8 @@ namespace esc::tests {
 /// The layer that `escgen generate` makes of the matrix, with the name "layer".
 GeneratedLayer layer_of(const SparseMatrix& matrix, std::int64_t bcol, const Schedule& schedule,
                         std::uint32_t max_list_columns = GenerateOptions().max_list_columns);
+/// The same of a nest of the user's own.
+GeneratedLayer layer_of(const SparseMatrix& matrix, std::int64_t bcol, const Schedule& schedule, const LoopNest& nest);
 /// The same with a script.
 GeneratedLayer layer_of(const SparseMatrix& matrix, std::int64_t bcol, const std::vector<Directive>& script);
 
