@@ -218,8 +218,7 @@ void require_declared(const Designated& designated, const Position& position, co
   if (extents.size() == 2) {
     require_extent(extents[0], *position.row, "rows", name, element);
     require_extent(extents[1], *position.column, "columns", name, element);
-  } else if (extents[0] &&
-             extents[0] != Polynomial(position.row->upper).times(Polynomial(position.column->upper))) {
+  } else if (extents[0] && extents[0] != Polynomial(position.row->upper).times(Polynomial(position.column->upper))) {
     refuse(element, fmt::format("{} is declared with {} elements, but loops {} and {} run to {} and {}: expected "
                                 "their product",
                                 name, print(*extents[0]), position.row->iterator, position.column->iterator,

@@ -9,7 +9,8 @@
 namespace esc::frontend {
 namespace {
 
-constexpr const char* expected_guard = "expected A[i][k] != 0 on the sparse matrix, or no guard";
+constexpr const char* expected_guard =
+    "expected A[i][k] != 0 on the sparse matrix, or no guard; what becomes of C may be a choice, condition ? x : y";
 
 /// A condition without the casts that only make it a truth value.
 const clang::Expr& without_truth_casts(const clang::Expr& condition) {

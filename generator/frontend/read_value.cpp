@@ -87,8 +87,7 @@ class ValueReader {
       return read_arithmetic(*binary);
     }
     if (const auto* choice = clang::dyn_cast<clang::ConditionalOperator>(&inner)) {
-      return operation(Operator::choose, {read_condition(*choice->getCond()), read(*choice->getTrueExpr()),
-                                          read(*choice->getFalseExpr())});
+      return read_choice(*choice);
     }
     if (const auto* call = clang::dyn_cast<clang::CallExpr>(&inner)) {
       return read_call(*call);
@@ -145,18 +144,30 @@ class ValueReader {
     return value;
   }
 
-  /// Among integers only truth values are numbers of a nest.
+  /// Among integers only constants, truth values and choices between them are numbers of a nest.
   WrittenValue read_integer(const clang::Expr& expression) const {
+    if (const auto constant = constant_value(expression, ast_)) {
+      return number(static_cast<double>(*constant), expression);
+    }
     if (const clang::VarDecl* local = truth_local(expression)) {
       return value_of(*local, expression, scope_);
     }
-    if (const clang::Expr& inner = without_value_casts(expression); is_element(inner)) {
+    const clang::Expr& inner = without_value_casts(expression);
+    if (is_element(inner)) {
       read_operand(inner, scope_);  // which refuses what it holds
+    }
+    if (const auto* choice = clang::dyn_cast<clang::ConditionalOperator>(&inner)) {
+      return read_choice(*choice);
     }
     if (!expression.isKnownToHaveBooleanValue()) {
       refuse(expression, "an integer in a value: expected constants, or a parameter of the elements' type");
     }
     return operation(Operator::choose, {read_condition(expression), {1.0}, {0.0}});
+  }
+
+  WrittenValue read_choice(const clang::ConditionalOperator& choice) const {
+    return operation(Operator::choose,
+                     {read_condition(*choice.getCond()), read(*choice.getTrueExpr()), read(*choice.getFalseExpr())});
   }
 
   WrittenValue read_variable(const clang::VarDecl& variable, const clang::Expr& use) const {

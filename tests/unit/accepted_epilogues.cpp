@@ -128,6 +128,10 @@ std::vector<EpilogueVariant> accepted_epilogues() {
        [](Out c) { return c.sum > 0 && std::fabs(c.sum) <= 0.5 ? c.sum
                           : std::fabs(c.sum) > 0.5             ? 1
                                                                : 0; }},
+      {"Sign", gathered("", "C[i][j] = sum > 0 ? 1 : sum < 0 ? -1 : 0;"), "C[i][j] = 0 < sum ? 1 : sum < 0 ? -1 : 0\n",
+       [](Out c) { return c.sum > 0   ? 1
+                          : c.sum < 0 ? -1
+                                      : 0; }},
       {"TruthAsFactor", gathered("", "C[i][j] = sum * (sum > 0);"), "C[i][j] = sum * (0 < sum ? 1 : 0)\n",
        [](Out c) { return c.sum > 0 ? c.sum : 0; }},
       {"LocalsAround",

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <random>
 
@@ -149,6 +150,122 @@ TEST(FrontendEpilogue, TellsRowsFromColumnsOfASquare) {
                       "square.c"));
   EXPECT_EQ(nest.find_array("r_")->extents, std::vector<Affine>{Affine::of("M")});
   EXPECT_EQ(nest.find_array("c_")->extents, std::vector<Affine>{Affine::of("N")});
+}
+
+/// A random expression as C text, and what it is worth.
+struct Drawn {
+  std::string text;
+  std::function<double(const OutputElement&)> value;
+};
+
+Drawn draw_value(std::mt19937& random, int depth);
+
+Drawn draw_condition(std::mt19937& random, int depth) {
+  const Drawn left = draw_value(random, depth - 1);
+  const Drawn right = draw_value(random, depth - 1);
+  const auto compared = [&](const std::string& sign, auto holds) {
+    return Drawn{"(" + left.text + ") " + sign + " (" + right.text + ")",
+                 [=](const OutputElement& c) { return holds(left.value(c), right.value(c)) ? 1.0 : 0.0; }};
+  };
+  switch (random() % (depth > 1 ? 7 : 4)) {
+    case 0:
+      return compared("<", std::less<>());
+    case 1:
+      return compared(">=", std::greater_equal<>());
+    case 2:
+      return compared("==", std::equal_to<>());
+    case 3:
+      return compared("!=", std::not_equal_to<>());
+    default:
+      break;
+  }
+  const Drawn one = draw_condition(random, depth - 1);
+  const Drawn other = draw_condition(random, depth - 1);
+  switch (random() % 3) {
+    case 0:
+      return {"!(" + one.text + ")", [=](const OutputElement& c) { return one.value(c) != 0 ? 0.0 : 1.0; }};
+    case 1:
+      return {one.text + " && " + other.text,
+              [=](const OutputElement& c) { return one.value(c) != 0 && other.value(c) != 0 ? 1.0 : 0.0; }};
+    default:
+      return {"(" + one.text + " || " + other.text + ")",
+              [=](const OutputElement& c) { return one.value(c) != 0 || other.value(c) != 0 ? 1.0 : 0.0; }};
+  }
+}
+
+Drawn draw_value(std::mt19937& random, int depth) {
+  if (depth <= 0) {
+    switch (random() % 5) {
+      case 0:
+        return {"sum", [](const OutputElement& c) { return c.sum; }};
+      case 1:
+        return {"r[i]", [](const OutputElement& c) { return c.of_row("r"); }};
+      case 2:
+        return {"D[i][j]", [](const OutputElement& c) { return c.of_matrix("D"); }};
+      case 3:
+        return {"s", [](const OutputElement& c) { return c.number("s"); }};
+      default:
+        return {"0.25", [](const OutputElement&) { return 0.25; }};
+    }
+  }
+  const Drawn left = draw_value(random, depth - 1);
+  const Drawn right = draw_value(random, depth - 1);
+  switch (random() % 8) {
+    case 0:
+      return {left.text + " + " + right.text, [=](const OutputElement& c) { return left.value(c) + right.value(c); }};
+    case 1:
+      return {left.text + " - (" + right.text + ")",
+              [=](const OutputElement& c) { return left.value(c) - right.value(c); }};
+    case 2:
+      return {"(" + left.text + ") * (" + right.text + ")",
+              [=](const OutputElement& c) { return left.value(c) * right.value(c); }};
+    case 3:
+      return {"(" + left.text + ") / (2 + fabs(" + right.text + "))",
+              [=](const OutputElement& c) { return left.value(c) / (2 + std::fabs(right.value(c))); }};
+    case 4:
+      return {"-(" + left.text + ")", [=](const OutputElement& c) { return -left.value(c); }};
+    case 5:
+      return {"fmax(" + left.text + ", " + right.text + ")",
+              [=](const OutputElement& c) { return std::fmax(left.value(c), right.value(c)); }};
+    case 6: {
+      const Drawn truth = draw_condition(random, depth);
+      return {"(" + left.text + ") * (" + truth.text + ")",
+              [=](const OutputElement& c) { return left.value(c) * truth.value(c); }};
+    }
+    default: {
+      const Drawn condition = draw_condition(random, depth);
+      return {"(" + condition.text + " ? " + left.text + " : " + right.text + ")",
+              [=](const OutputElement& c) { return condition.value(c) != 0 ? left.value(c) : right.value(c); }};
+    }
+  }
+}
+
+TEST(FrontendEpilogue, ReadsRandomExpressionsWithTheirValues) {
+  std::mt19937 random(11);
+  for (int time = 0; time < 100; ++time) {
+    const Drawn step = draw_value(random, 2);
+    const Drawn drawn = draw_value(random, 3);
+    const std::string source =
+        "double fabs(double); double fmax(double, double);\n"
+        "void f(int M, int N, int K, double A[M][K], double B[K][N], double C[M][N], double r[M], double D[M][N], "
+        "double s) {\n"
+        "for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) { double sum = 0;\n"
+        "for (int k = 0; k < K; k++) sum += A[i][k] * B[k][j];\ndouble x = " +
+        step.text + ";\nC[i][j] = x * sum + (" + drawn.text + "); } }\n";
+    const LoopNest nest = parse_loop_nest(source, "random.c");
+    EXPECT_EQ(parse_loop_nest(print_function(nest), "printed.c"), nest) << source << print_function(nest);
+    Memory memory = random_memory(nest);
+    const Memory result = interpret(nest, memory);
+    for (const char* name : {"r", "D", "s"}) {  // what no expression names, no nest has
+      memory.arrays.try_emplace(name, Tensor{{5, 4}, std::vector<double>(20)});
+    }
+    for (std::size_t at = 0; at < 20; ++at) {
+      const OutputElement element{sum_of(memory, at / 4, at % 4), at / 4, at % 4, &memory};
+      EXPECT_NEAR(result.arrays.at("C").elements.at(at), step.value(element) * element.sum + drawn.value(element),
+                  1e-12)
+          << source;
+    }
+  }
 }
 
 }  // namespace
