@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "generator/verify/cuda_runtime.h"
+#include "generator/verify/gpu_product.h"
 #include "generator/verify/kernel_calls.h"
 #include "generator/verify/refused_calls.h"
 #include "generator/verify/transformer_check.h"
@@ -26,11 +27,6 @@ bool can_make(const KernelCall& call, const SparseMatrix& matrix) {
   const ProductCase& product = call.product;
   return call.compute_major == usual.compute_major &&
          bytes_of(matrix.element) * (matrix.columns * product.ldb + matrix.rows * product.ldc) <= most_bytes;
-}
-
-/// Elements from the first of a matrix to its last.
-std::size_t extent(std::int64_t rows, std::int64_t n, std::int64_t leading_dimension) {
-  return static_cast<std::size_t>((rows - 1) * leading_dimension + n);
 }
 
 /// A bundle's kernel on the GPU.
@@ -63,37 +59,14 @@ class GpuKernel {
 
  private:
   Comparison run(const KernelCall& call, const SparseMatrix& matrix, const std::vector<std::byte>& packed) {
-    const ProductCase& product = call.product;
-    const Reference reference(nest_, matrix, draw_b(matrix.columns, product, seed_of_b, matrix.element), product);
-    const TypedElements b(matrix.element, reference.b());
-    TypedElements c = poisoned_c(matrix.rows, product, matrix.element);
-    const auto element = static_cast<std::size_t>(bytes_of(matrix.element));
-    const std::size_t bytes_b = extent(matrix.columns, product.n, product.ldb) * element;
-    const std::size_t bytes_c = extent(matrix.rows, product.n, product.ldc) * element;
-    const std::size_t shift_b = static_cast<std::size_t>(product.shift_b) * element;
-    const std::size_t shift_c = static_cast<std::size_t>(product.shift_c) * element;
-    const auto shift_packed = static_cast<std::size_t>(call.shift_packed);
-    const DeviceBuffer device_b(runtime_, bytes_b + shift_b);
-    const DeviceBuffer device_c(runtime_, bytes_c + shift_c);
-    const DeviceBuffer device_packed(runtime_, packed.size() + shift_packed);
-    void* const first_b = static_cast<std::byte*>(device_b.get()) + shift_b;
-    void* const first_c = static_cast<std::byte*>(device_c.get()) + shift_c;
-    void* const first_packed = static_cast<std::byte*>(device_packed.get()) + shift_packed;
-    runtime_.copy_to_device(first_b, b.data(), bytes_b);
-    runtime_.copy_to_device(first_c, c.data(), bytes_c);
-    runtime_.copy_to_device(first_packed, packed.data(), packed.size());
-    // Copies from memory that is not pinned may still be under way on the default stream.
-    static_cast<void>(runtime_.synchronize());
-
-    const int status = kernel_.spmm(first_packed, first_b, product.ldb, first_c, product.ldc, product.n,
-                                    call.default_stream ? nullptr : stream_.get());
-    const std::string fault = runtime_.synchronize();
-    if (status != 0 || !fault.empty()) {
-      report_.problems.push_back(fmt::format("{}: {}", print(call), status != 0 ? runtime_.error_text(status) : fault));
+    const Reference reference(nest_, matrix, draw_b(matrix.columns, call.product, seed_of_b, matrix.element), call.product);
+    const GpuProduct result = gpu_product({runtime_, stream_, kernel_, packed, matrix.rows}, call,
+                                          TypedElements(matrix.element, reference.b()));
+    if (!result.problem.empty()) {
+      report_.problems.push_back(fmt::format("{}: {}", print(call), result.problem));
       return {.error = 0, .rows = 0, .problem = "the kernel did not run"};
     }
-    runtime_.copy_to_host(c.data(), first_c, bytes_c);
-    return reference.compare(c);
+    return reference.compare(result.c);
   }
 
   const CudaRuntime& runtime_;
