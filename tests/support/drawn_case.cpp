@@ -77,13 +77,20 @@ std::vector<double> DrawnCase::b() const {
 DrawnCase draw_case(std::uint64_t seed) {
   constexpr std::uint64_t wide_one_of = 8;
   constexpr std::int64_t most_columns_for_wide = 4;  // B has K rows of them
+  // A kernel has a body for each pattern where it has no compaction, up to 255 of them, and time goes with the text.
+  constexpr std::int64_t most_columns_for_all_patterns = 9;
   Draw draw(seed);
   DrawnCase drawn{.seed = seed};
   const bool is_wide = seed % wide_one_of == 0;
   drawn.a = draw.from(is_wide ? wide_matrix() : awkward_matrix(40));
   drawn.bcol = draw.from(awkward_bcol(is_wide ? most_columns_for_wide : 257));
-  drawn.product = draw.from(product_case(drawn.bcol));
+  do {
+    drawn.product = draw.from(product_case(drawn.bcol));
+  } while (is_wide && drawn.product.n > most_columns_for_wide);
   drawn.atomic = draw.from(legal_schedule(drawn.bcol));
+  if (!drawn.atomic.compaction && drawn.a.columns > most_columns_for_all_patterns) {
+    drawn.atomic.ufi = std::min(drawn.atomic.ufi, 3);
+  }
   drawn.rows = draw.from(legal_rows_schedule(drawn.bcol));
   do {
     drawn.panel = draw.from(legal_panel_schedule(drawn.bcol));
