@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <list>
 #include <string>
 #include <utility>
 
 #include "generator/verify/cuda_runtime.h"
+#include "generator/verify/device_operands.h"
+#include "generator/verify/gpu_product.h"
 #include "generator/verify/kernel_calls.h"
-#include "generator/verify/operands.h"
 #include "generator/verify/refused_calls.h"
 #include "generator/verify/transformer_check.h"
 
@@ -30,37 +30,6 @@ bool can_make(const KernelCall& call, const SparseMatrix& matrix) {
          bytes_of(matrix.element) * (matrix.columns * product.ldb + matrix.rows * product.ldc) <= most_bytes;
 }
 
-/// Elements from the first of a matrix to its last.
-std::size_t extent(std::int64_t rows, std::int64_t n, std::int64_t leading_dimension) {
-  return static_cast<std::size_t>((rows - 1) * leading_dimension + n);
-}
-
-/// What the epilogue of a kernel reads, on the device: matrices without gaps.
-class DeviceOperands {
- public:
-  DeviceOperands(const CudaRuntime& runtime, const LoopNest& nest, std::int64_t rows, const ProductCase& product) {
-    for (const Operand& operand : draw_operands(nest, rows, product.n)) {
-      const TypedElements values(operand.type, operand.elements);
-      if (operand.rank == 0) {
-        arguments_.push_back(with_element(operand.type, [&](auto zero) { return CArgument(values.elements<decltype(zero)>()[0]); }));
-        continue;
-      }
-      const DeviceBuffer& buffer = buffers_.emplace_back(runtime, values.bytes().size());
-      runtime.copy_to_device(buffer.get(), values.data(), values.bytes().size());
-      arguments_.emplace_back(static_cast<const void*>(buffer.get()));
-      if (operand.rank == 2) {
-        arguments_.emplace_back(operand.columns);
-      }
-    }
-  }
-
-  const std::vector<CArgument>& arguments() const { return arguments_; }
-
- private:
-  std::list<DeviceBuffer> buffers_;
-  std::vector<CArgument> arguments_;
-};
-
 /// A bundle's kernel on the GPU.
 class GpuKernel {
  public:
@@ -78,10 +47,10 @@ class GpuKernel {
     const DeviceBuffer device_packed(runtime_, packed.size());
     const DeviceBuffer b(runtime_, static_cast<std::size_t>(bytes_of(matrix.element)));
     const DeviceBuffer c(runtime_, static_cast<std::size_t>(bytes_of(matrix.element)));
-    const ProductCase product{.n = static_cast<std::int32_t>(n), .ldb = n, .ldc = n};
-    const DeviceOperands operands(runtime_, nest_, matrix.rows, product);
-    const ProductArguments good{device_packed.get(),  b.get(),   n,           c.get(), n,
-                                operands.arguments(), product.n, stream_.get()};
+    const auto columns = static_cast<std::int32_t>(n);
+    const DeviceOperands operands(runtime_, nest_, matrix.rows, columns);
+    const ProductArguments good{device_packed.get(),  b.get(), n,            c.get(), n,
+                                operands.arguments(), columns, stream_.get()};
     for (const RefusedCall& call : refused_calls(good, matrix.nonzeros() != 0 || nest_.epilogue)) {
       const int status = kernel_.spmm(call.arguments);
       if (status != call.status) {
@@ -95,38 +64,14 @@ class GpuKernel {
 
  private:
   Comparison run(const KernelCall& call, const SparseMatrix& matrix, const std::vector<std::byte>& packed) {
-    const ProductCase& product = call.product;
-    const Reference reference(nest_, matrix, draw_b(matrix.columns, product, seed_of_b, matrix.element), product);
-    const TypedElements b(matrix.element, reference.b());
-    TypedElements c = poisoned_c(matrix.rows, product, matrix.element);
-    const auto element = static_cast<std::size_t>(bytes_of(matrix.element));
-    const std::size_t bytes_b = extent(matrix.columns, product.n, product.ldb) * element;
-    const std::size_t bytes_c = extent(matrix.rows, product.n, product.ldc) * element;
-    const std::size_t shift_b = static_cast<std::size_t>(product.shift_b) * element;
-    const std::size_t shift_c = static_cast<std::size_t>(product.shift_c) * element;
-    const auto shift_packed = static_cast<std::size_t>(call.shift_packed);
-    const DeviceBuffer device_b(runtime_, bytes_b + shift_b);
-    const DeviceBuffer device_c(runtime_, bytes_c + shift_c);
-    const DeviceBuffer device_packed(runtime_, packed.size() + shift_packed);
-    void* const first_b = static_cast<std::byte*>(device_b.get()) + shift_b;
-    void* const first_c = static_cast<std::byte*>(device_c.get()) + shift_c;
-    void* const first_packed = static_cast<std::byte*>(device_packed.get()) + shift_packed;
-    runtime_.copy_to_device(first_b, b.data(), bytes_b);
-    runtime_.copy_to_device(first_c, c.data(), bytes_c);
-    runtime_.copy_to_device(first_packed, packed.data(), packed.size());
-    const DeviceOperands operands(runtime_, nest_, matrix.rows, product);
-    // Copies from memory that is not pinned may still be under way on the default stream.
-    static_cast<void>(runtime_.synchronize());
-
-    const int status = kernel_.spmm({first_packed, first_b, product.ldb, first_c, product.ldc, operands.arguments(), product.n,
-                                     call.default_stream ? nullptr : stream_.get()});
-    const std::string fault = runtime_.synchronize();
-    if (status != 0 || !fault.empty()) {
-      report_.problems.push_back(fmt::format("{}: {}", print(call), status != 0 ? runtime_.error_text(status) : fault));
+    const Reference reference(nest_, matrix, draw_b(matrix.columns, call.product, seed_of_b, matrix.element), call.product);
+    const GpuProduct result = gpu_product({runtime_, stream_, kernel_, packed, matrix.rows, &nest_}, call,
+                                          TypedElements(matrix.element, reference.b()));
+    if (!result.problem.empty()) {
+      report_.problems.push_back(fmt::format("{}: {}", print(call), result.problem));
       return {.error = 0, .rows = 0, .problem = "the kernel did not run"};
     }
-    runtime_.copy_to_host(c.data(), first_c, bytes_c);
-    return reference.compare(c);
+    return reference.compare(result.c);
   }
 
   const CudaRuntime& runtime_;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -12,11 +11,9 @@
 #include <vector>
 
 #include "generator/emit/generate.h"
-#include "generator/frontend/format_source.h"
 #include "generator/support/temporary_folder.h"
-#include "generator/verify/cuda_runtime.h"
 #include "generator/verify/gpu_check.h"
-#include "generator/verify/nvcc.h"
+#include "tests/device/gpu_bundles.h"
 #include "tests/support/awkward_shapes.h"
 #include "tests/support/covering_sample.h"
 #include "tests/support/schedule_part.h"
@@ -123,23 +120,16 @@ TEST_P(Family, IsTriedOnEveryShape) {
 }
 
 TEST_P(Family, AgreesWithTheReferenceOnTheGpu) {
-  if (find_nvcc().empty()) {
-    GTEST_SKIP() << "nvcc is not on this machine";
-  }
-  try {
-    const CudaRuntime runtime;
-  } catch (const UserError& missing) {
-    GTEST_SKIP() << missing.what();
+  if (const std::string missing = tests::missing_for_gpu_tests(); !missing.empty()) {
+    GTEST_SKIP() << missing;
   }
   const std::vector<Trial> all = trials();
-  const TemporaryFolder folder;
+  std::vector<const GeneratedLayer*> layers;
   for (const Trial& trial : all) {
-    const auto format = [](const std::string& file, const std::string& text) { return format_source(text, file); };
-    write_bundle(make_bundle(trial.generated, format), folder.path(), false);
+    layers.push_back(&trial.generated);
   }
-  tbb::parallel_for(std::size_t{0}, all.size(), [&](std::size_t index) {
-    compile_bundle(folder.path() / all[index].name(), all[index].name(), folder.path());
-  });
+  const TemporaryFolder folder;
+  tests::compile_layers(layers, folder.path());
   for (const Trial& trial : all) {
     const BundleLibrary library(folder.path() / (trial.name() + ".so"), trial.name());
     const VerificationReport report = check_on_gpu(library, spmm_nest(), trial.shape->matrix, dispatch_of(trial.generated.layer.lowered, trial.bcol));

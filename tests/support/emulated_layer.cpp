@@ -8,7 +8,6 @@
 #include "generator/emit/sources.h"
 #include "generator/emulate/compile_program.h"
 #include "generator/frontend/format_source.h"
-#include "generator/verify/emulated_product.h"
 #include "generator/verify/emulated_transformer.h"
 #include "generator/verify/transformer_check.h"
 
@@ -65,12 +64,8 @@ EmulatedKernel::EmulatedKernel(const GeneratedLayer& generated)
 
 JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const KernelCall& call, const std::vector<double>& b,
                                        std::optional<std::uint64_t> order) const {
-  EmulationOptions options;
-  options.shuffle_seed = order;
   const Reference reference(nest_, matrix, b, call.compact());
-  EmulatedDevice device;
-  const EmulatedProduct result = emulate_product(device, {program_, name_, {packed_.get(), packed_bytes_}, matrix.rows, dispatch_, &nest_}, call,
-                                                 TypedElements(matrix.element, b), options);
+  const EmulatedProduct result = product(matrix, call, b, order);
   const Comparison comparison = reference.compare(result.c);
   return {comparison.error, tolerance_of(matrix) * comparison.cancellation,
           result.problems.empty() ? comparison.wrong_element() : result.problems.front()};
@@ -80,6 +75,15 @@ JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const KernelC
                                        std::optional<std::uint64_t> order) const {
   constexpr std::uint64_t seed = 1;
   return multiply(matrix, call, draw_b(matrix.columns, call.compact(), seed, matrix.element), order);
+}
+
+EmulatedProduct EmulatedKernel::product(const SparseMatrix& matrix, const KernelCall& call, const std::vector<double>& b,
+                                        std::optional<std::uint64_t> order) const {
+  EmulationOptions options;
+  options.shuffle_seed = order;
+  EmulatedDevice device;
+  return emulate_product(device, {program_, name_, {packed_.get(), packed_bytes_}, matrix.rows, dispatch_, &nest_}, call,
+                         TypedElements(matrix.element, b), options);
 }
 
 std::vector<KernelCall> EmulatedKernel::calls(const SparseMatrix& matrix) const {

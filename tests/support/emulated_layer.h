@@ -10,6 +10,7 @@
 #include "generator/emit/generate.h"
 #include "generator/emulate/host_program.h"
 #include "generator/schedule/schedule.h"
+#include "generator/verify/emulated_product.h"
 #include "generator/verify/kernel_calls.h"
 #include "generator/verify/reference.h"
 
@@ -54,6 +55,12 @@ class EmulatedKernel {
                          std::optional<std::uint64_t> order = std::nullopt) const {
     return multiply(matrix, KernelCall{.product = product}, order);
   }
+
+  /// The same, not judged: C as the kernel leaves it, and what went wrong on the way.
+  EmulatedProduct product(const SparseMatrix& matrix, const KernelCall& call, const std::vector<double>& b,
+                          std::optional<std::uint64_t> order = std::nullopt) const;
+  /// From now on multiplies by the matrix of this layer, which has the same pattern and schedule.
+  void take_values_of(const GeneratedLayer& generated) { packed_ = generated.packed; }
 
   /// The calls that `escgen verify` judges it by, without those of which only some columns can be run.
   std::vector<KernelCall> calls(const SparseMatrix& matrix) const;

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstdlib>
+#include <set>
 
 #include "generator/matrix/drawn_value.h"
 #include "tests/support/awkward_shapes.h"
@@ -47,6 +48,31 @@ rc::Gen<SparseMatrix> awkward_matrix(std::int64_t most) {
                       [](const std::tuple<std::int64_t, std::int64_t, std::vector<int>, std::uint64_t>& drawn) {
                         return std::apply(build, drawn);
                       });
+}
+
+rc::Gen<SparseMatrix> wide_matrix() {
+  constexpr std::int64_t columns_of_16_bits = 65536;
+  const auto between = [](std::int64_t least, std::int64_t most) { return rc::gen::inRange(least, most + 1); };
+  return rc::gen::map(
+      rc::gen::tuple(between(1, 9), between(columns_of_16_bits + 1, columns_of_16_bits + 5000), between(1, 40),
+                     rc::gen::arbitrary<std::uint64_t>()),
+      [](const std::tuple<std::int64_t, std::int64_t, std::int64_t, std::uint64_t>& drawn) {
+        const auto& [rows, columns, most_of_a_row, seed] = drawn;
+        SparseMatrix matrix{rows, columns, {0}, {}, {}, seed % 3 == 0 ? ScalarType::f64 : ScalarType::f32};
+        for (std::int64_t row = 0; row < rows; ++row) {
+          std::set<std::int64_t> chosen;
+          for (std::int64_t entry = 0; entry < most_of_a_row * (row % 3) / 2; ++entry) {
+            const std::uint64_t bits = mix_bits(seed ^ static_cast<std::uint64_t>(row * most_of_a_row + entry));
+            chosen.insert(columns - 1 - static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(bits % 2 == 0 ? columns : 100)));
+          }
+          for (const std::int64_t column : chosen) {
+            matrix.column_of.push_back(static_cast<std::int32_t>(column));
+            matrix.values.push_back(drawn_value(seed, row, column, matrix.element));
+          }
+          matrix.offsets.push_back(matrix.nonzeros());
+        }
+        return matrix;
+      });
 }
 
 rc::Gen<AtomicSchedule> legal_schedule(std::int64_t bcol) {

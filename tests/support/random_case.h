@@ -14,6 +14,9 @@ namespace esc::tests {
 /// full rows, densities from none to all, a third of them in float64. Shrinks towards a small, empty matrix.
 rc::Gen<SparseMatrix> awkward_matrix(std::int64_t most);
 
+/// A matrix of a few rows with more columns than 16 bits count, and few non-zeros in each row, often in the last columns.
+rc::Gen<SparseMatrix> wide_matrix();
+
 /// A schedule of family atomic that is legal for bCol.
 rc::Gen<AtomicSchedule> legal_schedule(std::int64_t bcol);
 

@@ -1,0 +1,24 @@
+#include "generator/verify/device_operands.h"
+
+#include "generator/matrix/typed_elements.h"
+#include "generator/verify/operands.h"
+
+namespace esc {
+
+DeviceOperands::DeviceOperands(const CudaRuntime& runtime, const LoopNest& nest, std::int64_t rows, std::int32_t n) {
+  for (const Operand& operand : draw_operands(nest, rows, n)) {
+    const TypedElements values(operand.type, operand.elements);
+    if (operand.rank == 0) {
+      arguments_.push_back(with_element(operand.type, [&](auto zero) { return CArgument(values.elements<decltype(zero)>()[0]); }));
+      continue;
+    }
+    const DeviceBuffer& buffer = buffers_.emplace_back(runtime, values.bytes().size());
+    runtime.copy_to_device(buffer.get(), values.data(), values.bytes().size());
+    arguments_.emplace_back(static_cast<const void*>(buffer.get()));
+    if (operand.rank == 2) {
+      arguments_.emplace_back(operand.columns);
+    }
+  }
+}
+
+}  // namespace esc

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <vector>
+
+#include "generator/ir/loop_nest.h"
+#include "generator/verify/c_call.h"
+#include "generator/verify/cuda_runtime.h"
+
+namespace esc {
+
+/// What the epilogue of a kernel reads, on a GPU: drawn as draw_operands says, matrices without gaps between their rows.
+class DeviceOperands {
+ public:
+  /// For `rows` rows and `n` columns of C.
+  DeviceOperands(const CudaRuntime& runtime, const LoopNest& nest, std::int64_t rows, std::int32_t n);
+
+  /// As the kernel's C function takes them; they point into this.
+  const std::vector<CArgument>& arguments() const { return arguments_; }
+
+ private:
+  std::list<DeviceBuffer> buffers_;
+  std::vector<CArgument> arguments_;
+};
+
+}  // namespace esc

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "generator/verify/bundle_interface.h"
+#include "generator/verify/cuda_runtime.h"
+#include "generator/verify/kernel_calls.h"
+
+namespace esc {
+
+/// The kernel of a bundle on a GPU, with the matrix that it multiplies by. Refers to what it is made of.
+struct KernelOnGpu {
+  const CudaRuntime& runtime;
+  const DeviceStream& stream;  ///< of the caller's own
+  const KernelFunctions& functions;
+  std::span<const std::byte> packed;
+  std::int64_t rows = 0;
+  const LoopNest* input = nullptr;  ///< the nest, whose epilogue may read more than B
+};
+
+/// C as the kernel leaves it, M rows of ldc elements, and the error of the call or of the device; empty where there is
+/// none.
+struct GpuProduct {
+  TypedElements c;
+  std::string problem;
+};
+
+/// Makes one call, C poisoned beforehand. `b` is K rows of ldb elements. B and C end with their last element.
+GpuProduct gpu_product(const KernelOnGpu& kernel, const KernelCall& call, const TypedElements& b);
+
+}  // namespace esc

@@ -1,0 +1,35 @@
+#include "tests/device/gpu_bundles.h"
+
+#include <tbb/parallel_for.h>
+
+#include "generator/frontend/format_source.h"
+#include "generator/support/error.h"
+#include "generator/verify/cuda_runtime.h"
+#include "generator/verify/nvcc.h"
+
+namespace esc::tests {
+
+std::string missing_for_gpu_tests() {
+  if (find_nvcc().empty()) {
+    return "nvcc is not on this machine";
+  }
+  try {
+    CudaRuntime::expect_device();
+  } catch (const UserError& missing) {
+    return missing.what();
+  }
+  return {};
+}
+
+void compile_layers(const std::vector<const GeneratedLayer*>& layers, const std::filesystem::path& folder) {
+  for (const GeneratedLayer* const layer : layers) {
+    const auto format = [](const std::string& file, const std::string& text) { return format_source(text, file); };
+    write_bundle(make_bundle(*layer, format), folder, false);
+  }
+  tbb::parallel_for(std::size_t{0}, layers.size(), [&](std::size_t index) {
+    const std::string& name = layers[index]->layer.name;
+    compile_bundle(folder / name, name, folder);
+  });
+}
+
+}  // namespace esc::tests

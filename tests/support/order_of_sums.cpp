@@ -1,0 +1,44 @@
+#include "tests/support/order_of_sums.h"
+
+#include <algorithm>
+#include <set>
+
+#include "generator/patterns/csr_view.h"
+#include "transformer/pack.h"
+
+namespace esc::tests {
+namespace {
+
+/// The columns of the panel that a row is in, ascending.
+std::vector<std::int32_t> panel_columns(const SparseMatrix& a, std::int64_t row, std::int64_t height) {
+  const std::int64_t first = row / height * height;
+  const auto begin = a.column_of.begin() + a.offsets[static_cast<std::size_t>(first)];
+  const auto end = a.column_of.begin() + a.offsets[static_cast<std::size_t>(std::min(first + height, a.rows))];
+  const std::set<std::int32_t> columns(begin, end);
+  return {columns.begin(), columns.end()};
+}
+
+}  // namespace
+
+OrderOfSums::OrderOfSums(const Schedule& schedule, const SparseMatrix& a) : schedule_(schedule), a_(a) {
+  if (const auto* const panel = std::get_if<PanelSchedule>(&schedule)) {
+    const transformer::RegionCut cut{.height = static_cast<std::uint32_t>(panel->ufi),
+                                     .warp_panels = static_cast<std::uint32_t>(panel->warp_panels()),
+                                     .block_panels = static_cast<std::uint32_t>(panel->panels)};
+    every_column_ = transformer::plan(csr_view(a), cut).counts.every_column;
+  }
+}
+
+std::optional<std::vector<std::int32_t>> OrderOfSums::of_row(std::int64_t row) const {
+  if (const auto* const panel = std::get_if<PanelSchedule>(&schedule_)) {
+    constexpr std::int32_t all = -1;
+    return every_column_ ? std::vector{all} : panel_columns(a_, row, panel->ufi);
+  }
+  const auto* const rows = std::get_if<RowsSchedule>(&schedule_);
+  if (rows == nullptr || a_.row_length(row) > rows->task) {
+    return std::nullopt;
+  }
+  return std::vector<std::int32_t>();
+}
+
+}  // namespace esc::tests
