@@ -1,6 +1,7 @@
 #include "generator/ir/loop_nest.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "generator/ir/evaluate.h"
 #include "generator/support/error.h"
@@ -57,7 +58,9 @@ LoopNest nest_of_epilogue(const LoopNest& nest) {
   Loop columns{epilogue.column, 0, output.extents.at(1), 1, Role::column, Mapping::sequential, std::move(body)};
   Loop rows{epilogue.row, 0, output.extents.at(0), 1, Role::row, Mapping::sequential, {Node{std::move(columns)}}};
   LoopNest result;
-  result.arrays = nest.arrays;
+  std::ranges::copy_if(nest.arrays, std::back_inserter(result.arrays), [](const ArrayDeclaration& array) {
+    return array.role == ArrayRole::output || array.role == ArrayRole::operand;
+  });
   result.body = {Node{std::move(rows)}};
   return result;
 }

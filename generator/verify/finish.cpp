@@ -43,12 +43,18 @@ class Analysis {
     return {value, std::isfinite(sum) && magnitude <= largest_ ? sum : unknown};
   }
 
+  /// A number of the text as the type has it.
+  Bounded number(double value) const {
+    const bool is_exact = is_double_ || static_cast<double>(static_cast<float>(value)) == value;
+    return is_exact ? Bounded{value, 0} : rounded(value, 0);
+  }
+
   Bounded of(const Expression& expression) const {
     if (const Affine* affine = expression.affine()) {
-      return rounded(static_cast<double>(affine->evaluate({{epilogue_.row, row_}, {epilogue_.column, column_}})), 0);
+      return number(static_cast<double>(affine->evaluate({{epilogue_.row, row_}, {epilogue_.column, column_}})));
     }
     if (const double* constant = std::get_if<double>(&expression.content)) {
-      return rounded(*constant, 0);
+      return number(*constant);
     }
     if (const auto* name = std::get_if<Name>(&expression.content)) {
       const auto found = names_.find(name->name);
