@@ -19,7 +19,7 @@ LoopNest overlap(const LoopNest& nest, const Overlap& directive) {
     before = overlap(before, directive);
   }
   ThreadNest parts = take_apart(nest, directive);
-  const std::size_t use = find_use(nest, parts.body, {ArrayRole::dense, ArrayRole::output});
+  const std::size_t use = find_use(nest, parts.body, {ArrayRole::dense, ArrayRole::output, ArrayRole::operand});
   const auto copies = std::ranges::find(parts.body, perform("wait_for_copies", {})) - parts.body.begin();
   const bool staged = static_cast<std::size_t>(copies) < use;
   const std::size_t waits = staged ? copies : use;

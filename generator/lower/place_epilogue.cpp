@@ -1,21 +1,30 @@
 #include "generator/lower/place_epilogue.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "generator/ir/build.h"
 #include "generator/ir/rewrite.h"
+#include "generator/lower/early_operands.h"
 #include "generator/lower/refusals.h"
+#include "generator/lower/thread_nest.h"
 
 namespace esc {
 namespace {
 
-/// The epilogue at one element of C, whose sum stands in a register.
-Block finish(const Epilogue& epilogue, ScalarType type, const Access& element, const Access& sum) {
-  const Rewrite placed{.affine = [&](const Affine& affine) {
-    return affine.substitute(epilogue.row, element.subscripts.at(0).affine)
-        .substitute(epilogue.column, element.subscripts.at(1).affine);
-  }};
-  Block result{define(epilogue.sum, sum, type)};
+/// The epilogue of one element of C, whose sum stands in a register; operands that were read early stand in others.
+Block finish(const LoopNest& nest, const EarlyOperands& early, const StorePlace& place, const Access& sum) {
+  const Epilogue& epilogue = *nest.epilogue;
+  const Rewrite placed{.affine =
+                           [&](const Affine& affine) {
+                             return affine.substitute(epilogue.row, place.element.subscripts.at(0).affine)
+                                 .substitute(epilogue.column, place.element.subscripts.at(1).affine + Affine::of("w"));
+                           },
+                       .access =
+                           [&](const Access& access) {
+                             return early.arrays().contains(access.array) ? early.register_of(access.array, place) : access;
+                           }};
+  Block result{define(epilogue.sum, sum, nest.element())};
   for (const Define& step : epilogue.steps) {
     result.push_back(define(step.name, rewrite(step.value, placed), step.type));
   }
@@ -23,82 +32,129 @@ Block finish(const Epilogue& epilogue, ScalarType type, const Access& element, c
   return result;
 }
 
-/// The access `further` elements behind.
-Access behind(Access access, const Affine& further) {
-  access.subscripts.back().affine = access.subscripts.back().affine + further;
-  return access;
+constexpr const char* added_up = "parts of a sum are added up in C: nobody has the whole of it";
+constexpr const char* own_rows =
+    "choose a schedule whose threads own their rows, of family panel or rows: accumulate() and shuffle() the sums";
+
+/// Whether anything is added to elements of C.
+bool adds_to_output(const LoopNest& nest) {
+  bool adds = false;
+  change_updates(nest.body, [&](Guard&, Update& update) {
+    const Access* target = update.target.access();
+    adds = adds || (target != nullptr && target->array == nest.array(ArrayRole::output).name);
+  });
+  return adds;
 }
 
-/// The consecutive sums that a store takes, each finished as far as there are columns.
-Node finish_all(const LoopNest& nest, const Guard& guard, const Perform& store) {
-  const Access element = behind(*store.arguments.at(0).access(), Affine::of("w"));
-  const Access sum = behind(*store.arguments.at(1).access(), Affine::of("w"));
-  Guard inside = guard;
-  inside.push_back(less(element.subscripts.back().affine, index("N")));
-  Branch branch{all_of(std::move(inside)), finish(*nest.epilogue, nest.element(), element, sum), {}};
-  return Node{mapped_loop(Mapping::unrolled, "w", *store.arguments.at(2).affine(), Role::column, {Node{std::move(branch)}})};
-}
-
-bool is_of_output(const LoopNest& nest, const Access* access) {
-  return access != nullptr && access->array == nest.array(ArrayRole::output).name;
-}
-
-/// Stores of sums, with the epilogue in front.
+/// Finishes the sums in front of each store of some.
 class Placing {
  public:
-  Placing(const LoopNest& nest, const PlaceEpilogue& directive) : nest_(nest), directive_(directive) {}
+  Placing(const LoopNest& nest, const EarlyOperands& early, const PlaceEpilogue& directive)
+      : nest_(nest), early_(early), directive_(directive) {}
 
-  Block operator()(Statement statement) {
-    if (const auto* update = std::get_if<Update>(&statement.action)) {
-      refuse_if(is_of_output(nest_, update->target.access()), directive_, added_up, own_rows);
+  Block place(const Block& block, const std::vector<Loop>& around) {
+    Block result;
+    for (const Node& node : block) {
+      if (const auto* statement = std::get_if<Statement>(&node.content)) {
+        append(result, place(*statement, around));
+      } else if (const auto* loop = std::get_if<Loop>(&node.content)) {
+        Loop copy = *loop;
+        copy.body.clear();
+        std::vector<Loop> inside = around;
+        if (!is_mapped(loop->mapping)) {
+          inside.push_back(copy);
+        }
+        copy.body = place(loop->body, inside);
+        result.push_back(Node{std::move(copy)});
+      } else if (const auto* branch = std::get_if<Branch>(&node.content)) {
+        result.push_back(Node{Branch{branch->condition, place(branch->then, around), place(branch->otherwise, around)}});
+      } else {
+        result.push_back(node);
+      }
     }
-    auto* perform = std::get_if<Perform>(&statement.action);
-    if (perform == nullptr || perform->arguments.empty() || !is_of_output(nest_, perform->arguments.front().access())) {
-      return {Node{std::move(statement)}};
-    }
-    refuse_if(perform->instruction == "add_columns", directive_, added_up, own_rows);
-    if (perform->instruction == "deliver") {
-      // What others have a part of is added to; now nobody has.
-      *perform = {"store_columns", {perform->arguments.begin(), perform->arguments.end() - 1}};
-      takes_whole_rows_ = true;
-    }
-    ESC_CHECK(perform->instruction == "store_columns", "sums are stored by one instruction");
-    ++placed_;
-    Block block{finish_all(nest_, statement.guard, *perform)};
-    block.push_back(Node{std::move(statement)});
-    return block;
+    return result;
   }
 
   int placed() const { return placed_; }
   bool takes_whole_rows() const { return takes_whole_rows_; }
 
  private:
-  static constexpr const char* added_up = "parts of a sum are added up in C: nobody has the whole of it";
-  static constexpr const char* own_rows =
-      "choose a schedule whose threads own their rows, of family panel or rows: accumulate() and shuffle() the sums";
+  Block place(Statement statement, const std::vector<Loop>& around) {
+    const auto place = store_place(nest_, statement, around);
+    if (!place) {
+      return {Node{std::move(statement)}};
+    }
+    auto& perform = std::get<Perform>(statement.action);
+    refuse_if(perform.instruction == "add_columns", directive_, added_up, own_rows);
+    if (perform.instruction == "deliver") {
+      // What others have a part of is added to; now nobody has.
+      perform = {"store_columns", {perform.arguments.begin(), perform.arguments.end() - 1}};
+      takes_whole_rows_ = true;
+    }
+    ESC_CHECK(perform.instruction == "store_columns", "sums are stored by one instruction");
+    ++placed_;
+    Block block{finish_all(*place, *perform.arguments.at(1).access())};
+    block.push_back(Node{std::move(statement)});
+    return block;
+  }
+
+  /// The consecutive sums that a store takes, each finished as far as there are columns.
+  Node finish_all(const StorePlace& place, Access sum) const {
+    sum.subscripts.back().affine = sum.subscripts.back().affine + Affine::of("w");
+    Guard inside = place.guard;
+    inside.push_back(less(place.element.subscripts.at(1).affine + Affine::of("w"), index("N")));
+    Branch branch{all_of(std::move(inside)), finish(nest_, early_, place, sum), {}};
+    return Node{mapped_loop(Mapping::unrolled, "w", place.width, Role::column, {Node{std::move(branch)}})};
+  }
 
   const LoopNest& nest_;
+  const EarlyOperands& early_;
   const PlaceEpilogue& directive_;
   int placed_ = 0;
   bool takes_whole_rows_ = false;
 };
+
+/// Reads the operands in front of the main loop, or of the wait for the copies that it takes.
+void read_early(const EarlyOperands& early, Block& body) {
+  const std::size_t loop = find_place(body, Role::reduction);
+  const Block storing(body.begin() + static_cast<std::ptrdiff_t>(std::min(loop + 1, body.size())), body.end());
+  Block reads;
+  for (const auto& [name, registers] : early.arrays()) {
+    reads.push_back(Node{Declare{registers.name}});
+  }
+  append(reads, early.reads(storing));
+  const auto copies = std::ranges::find(body, perform("wait_for_copies", {})) - body.begin();
+  insert(body, std::min(loop, static_cast<std::size_t>(copies)), reads);
+}
 
 }  // namespace
 
 LoopNest place_epilogue(const LoopNest& nest, const PlaceEpilogue& directive) {
   refuse_if(!nest.epilogue, directive, "the nest does nothing with its sums but store them, or it is placed already",
             "leave epilogue() out");
-  Placing placing(nest, directive);
+  const bool in_registers = nest.find_array("sums") != nullptr;
+  refuse_if(!in_registers && adds_to_output(nest), directive, added_up, own_rows);
+  const EarlyOperands early(nest);
+  Placing placing(nest, early, directive);
   LoopNest result = nest;
-  result.body = rewrite(nest.body, {.statement = [&](const Statement& statement) { return placing(statement); }});
+  result.body = placing.place(nest.body, {});
   refuse_if(placing.placed() == 0, directive, "the sums are not stored in vectors yet",
             "vectorize the columns of C first: vectorize(j)");
+  if (!early.empty()) {
+    ThreadNest parts = take_apart(result, directive);
+    read_early(early, parts.body);
+    result.body = put_together(result, parts).body;
+    for (const auto& [name, registers] : early.arrays()) {
+      result.arrays.push_back(registers);
+    }
+  }
   result.epilogue.reset();
   if (placing.takes_whole_rows()) {
     result.whole_rows = true;
     result.before.clear();
   }
-  result.story.emplace_back("What becomes of a sum, the epilogue, is computed in registers where the sum is complete, right before it is stored.");
+  result.story.emplace_back("What becomes of a sum, the epilogue, is computed in registers where the sum is complete, right before it is stored; what it reads beside the sum is "
+                            "asked for in front of the main loop.");
   return result;
 }
 
