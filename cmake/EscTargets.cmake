@@ -1,4 +1,5 @@
-# How every target of the project is compiled: C++20, warnings as errors, and the sanitizers where a preset asks for them.
+# How every target of the project is compiled: C++20, warnings as errors, and the sanitizers or counters where a preset asks for
+# them.
 
 set(ESC_SANITIZE "" CACHE STRING "Sanitizers for every target, as for -fsanitize= (empty: none)")
 
@@ -13,6 +14,12 @@ if(ESC_BUILD_FUZZERS)
   endif()
 endif()
 
+# Counters stand in files that every process maps while it runs, so that what a confined or a killed process ran is counted too.
+option(ESC_COVERAGE "Count which lines run, in the folder profile of the build tree (needs Clang)" OFF)
+if(ESC_COVERAGE AND NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  message(FATAL_ERROR "Lines are counted by Clang's counters: configure with --preset coverage")
+endif()
+
 add_library(esc_options INTERFACE)
 target_compile_features(esc_options INTERFACE cxx_std_20)
 target_compile_options(esc_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror)
@@ -23,6 +30,11 @@ target_compile_options(esc_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-err
 if(ESC_SANITIZE)
   target_compile_options(esc_options INTERFACE -fsanitize=${ESC_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(esc_options INTERFACE -fsanitize=${ESC_SANITIZE})
+endif()
+if(ESC_COVERAGE)
+  set(counting -fprofile-instr-generate=${CMAKE_BINARY_DIR}/profile/%m.profraw -fprofile-continuous)
+  target_compile_options(esc_options INTERFACE ${counting} -fcoverage-mapping)
+  target_link_options(esc_options INTERFACE ${counting})
 endif()
 
 # esc_library(NAME SOURCES ... [LINKS ...]): a static library whose headers are included by their path from the project's root.

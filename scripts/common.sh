@@ -16,10 +16,11 @@ fail() {
   exit "$status"
 }
 
-# configure [OPTION...]: the release preset, through ccache where it is installed.
+# configure PRESET [OPTION...]: that preset, through ccache where it is installed.
 configure() {
-  local launcher
+  local preset=$1 launcher
+  shift
   launcher=$(command -v ccache || true)
-  say "Configuring build/release"
-  cmake --preset release -D CMAKE_CXX_COMPILER_LAUNCHER="$launcher" "$@"
+  say "Configuring build/$preset"
+  cmake --preset "$preset" -D CMAKE_CXX_COMPILER_LAUNCHER="$launcher" "$@"
 }

@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 (($# == 0)) || fail 2 "scripts/quickstart.sh takes no arguments"
 
 scripts/setup.sh
-configure -D ESC_BUILD_TESTS=OFF
+configure release -D ESC_BUILD_TESTS=OFF
 say "Building the generator (some minutes)"
 cmake --build --preset release --target escgen
 

@@ -20,7 +20,8 @@ build_packages=(
   libcli11-dev nlohmann-json3-dev libfmt-dev libtbb-dev libssl-dev libboost-context-dev libdtl-dev libffi-dev
 )
 test_packages=(
-  libclang-rt-22-dev # sanitizers and libFuzzer, for the programs of tests/fuzz
+  libclang-rt-22-dev # sanitizers and libFuzzer, for the programs of tests/fuzz; counters of the lines that run
+  llvm-22            # llvm-profdata and llvm-cov read those
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
   python3 python3-numpy python3-scipy diffutils # independent readers and products to compare with
   slurm-wlm munge                               # a cluster of one node for the tuner's array jobs

@@ -199,5 +199,16 @@ TEST_F(EsctuneRefusals, WithoutAGpu) {
   }
 }
 
+/// As where the libraries that it is linked with are missing.
+TEST_F(EsctuneRefusals, WorkerThatDoesNotStart) {
+  write("esctune-worker", "#!/bin/sh\necho 'libnvrtc.so: cannot open shared object file' >&2\nexit 127\n");
+  const ProcessResult refused = shell(
+      "cp $ESCTUNE esctune; chmod +x esctune-worker; CUDA_VISIBLE_DEVICES=-1 exec ./esctune run layers --bcol 32 -o night.jsonl");
+  EXPECT_EQ(refused.status, 3);
+  EXPECT_THAT(refused.errors,
+              testing::HasSubstr("esctune-worker: does not run: libnvrtc.so: cannot open shared object file; install"));
+  EXPECT_EQ(refused.errors.find('\n') + 1, refused.errors.size()) << refused.errors;
+}
+
 }  // namespace
 }  // namespace esc::cli

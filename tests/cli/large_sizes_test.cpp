@@ -12,6 +12,12 @@ using ::testing::HasSubstr;
 
 class LargeSizes : public Workshop {
  protected:
+  void SetUp() override {
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "the sanitizer maps terabytes, which no limit of memory allows";
+#endif
+  }
+
   /// A run that may have so many MiB of memory.
   ProcessResult within(int mebibytes, const std::string& command) const {
     return shell("ulimit -v " + std::to_string(1024 * mebibytes) + "; exec $ESCGEN " + command);

@@ -31,7 +31,8 @@ using tuning::WorkerCommand;
 tuning::Compiler compiler_of(const std::filesystem::path& worker) {
   const ProcessResult result = run_process({worker.string(), "version"}, {.errors_apart = true});
   if (result.status != 0) {
-    throw UserError(worker.string(), "does not run: " + result.errors, "install the libraries of a CUDA toolkit",
+    const std::string reason = result.errors.substr(0, result.errors.find('\n'));
+    throw UserError(worker.string(), "does not run: " + reason, "install the libraries of a CUDA toolkit",
                     ExitStatus::missing_tool);
   }
   tuning::Compiler compiler;
