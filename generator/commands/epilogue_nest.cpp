@@ -38,12 +38,13 @@ std::string with_x(std::string_view expression, const std::string& name) {
 }  // namespace
 
 const std::vector<EpiloguePart>& epilogue_parts() {
+  // Constants have all digits of a double, for the nest may be taken in that type.
   static const std::vector<EpiloguePart> parts{
       {"bias", "const float bias[M]", "x + bias[i]", "adds a number to each row of C, as a linear layer's bias"},
       {"bias_column", "const float bias_column[N]", "x + bias_column[j]", "adds a number to each column of C"},
       {"relu", "", "x < 0 ? 0 : x", "max(x, 0)"},
-      {"gelu", "", "0.5f * x * (1 + erff(0.70710678f * x))", "GELU by the error function"},
-      {"gelu_tanh", "", "0.5f * x * (1 + tanhf(0.79788456f * (x + 0.044715f * x * x * x)))", "GELU by its tanh approximation"},
+      {"gelu", "", "0.5f * x * (1 + erff(0.7071067811865476 * x))", "GELU by the error function"},
+      {"gelu_tanh", "", "0.5f * x * (1 + tanhf(0.7978845608028654 * (x + 0.044715 * x * x * x)))", "GELU by its tanh approximation"},
       {"silu", "", "x / (1 + expf(-x))", "x sigmoid(x)"},
       {"clamp", "float low, float high", "fminf(fmaxf(x, low), high)", "keeps x between two numbers"},
       {"residual", "const float residual[M][N]", "x + residual[i][j]", "adds a matrix of C's shape"},

@@ -1,0 +1,422 @@
+// --epilogue and nests with an epilogue: what is made of them, what is refused, and what verification finds in them.
+
+#include <algorithm>
+#include <sstream>
+
+#include "generator/verify/nvcc.h"
+#include "tests/cli/workshop.h"
+
+namespace esc::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class EpilogueWorkshop : public Workshop {
+ protected:
+  static constexpr const char* panel_schedule = "panel:ufi=2,columns=8,vector=2,groups=4,warps=2,panels=4,stage=on";
+  static constexpr const char* rows_schedule = "rows:columns=8";
+  static constexpr const char* everything =
+      "scale+bias+bias_column+residual+zero_point+gelu+gelu_tanh+silu+clamp+relu";
+
+  void SetUp() override { write_matrix(); }
+
+  /// A command that makes out/a from a.mtx with this epilogue.
+  static std::vector<std::string> line(const std::string& epilogue, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"generate", "a.mtx", "--bcol", "40", "-o", "out", "--epilogue", epilogue});
+    return more;
+  }
+  void generate(const std::string& epilogue, const std::vector<std::string>& more = {"--no-verify"}) const {
+    const ProcessResult generated = escgen(line(epilogue, more));
+    ASSERT_EQ(generated.status, 0) << generated.errors;
+  }
+
+  void expect_verified(const std::string& bundle = "out/a") const {
+    const ProcessResult verified = escgen({"verify", bundle});
+    EXPECT_EQ(verified.status, 0) << verified.output << verified.errors;
+    EXPECT_THAT(verified.output, EndsWith("passed by emulation\n"));
+  }
+
+  /// What stands between C and n in the declaration of the product.
+  std::string operands(const std::string& bundle = "out/a") const {
+    const std::string header = read(bundle + "/a.h");
+    std::istringstream words(header.substr(header.find("cudaError_t a_spmm(const void* packed")));
+    std::string declaration;
+    for (std::string word; words >> word && !declaration.ends_with(";");) {
+      declaration += (declaration.empty() ? "" : " ") + word;
+    }
+    const std::string before = "int64_t ldc, ";
+    const std::size_t from = declaration.find(before) + before.size();
+    return declaration.substr(from, declaration.find("int32_t n") - from);
+  }
+};
+
+/// Shipped parts, and what a caller hands over for them.
+struct ShippedEpilogue {
+  std::string parts;
+  std::string operands;
+};
+
+void PrintTo(const ShippedEpilogue& shipped, std::ostream* stream) { *stream << shipped.parts; }
+
+std::string in_double(std::string text) {
+  for (std::size_t at = text.find("float"); at != text.npos; at = text.find("float", at)) {
+    text.replace(at, 5, "double");
+  }
+  return text;
+}
+
+class ShippedParts : public EpilogueWorkshop, public ::testing::WithParamInterface<ShippedEpilogue> {};
+
+TEST_P(ShippedParts, MakeBundlesThatAreVerifiedAndCurrent) {
+  for (const std::string type : {"f32", "f64"}) {
+    for (const std::string schedule : {"auto", panel_schedule, rows_schedule}) {
+      SCOPED_TRACE(type + " " + schedule);
+      const std::vector<std::string> choice{"--dtype", type, "--schedule", schedule};
+      std::vector<std::string> writing = choice;
+      writing.insert(writing.end(), {"--no-verify", "--force"});
+      generate(GetParam().parts, writing);
+      EXPECT_EQ(operands(), type == "f32" ? GetParam().operands : in_double(GetParam().operands));
+      expect_verified();
+      std::vector<std::string> checking = choice;
+      checking.emplace_back("--check");
+      EXPECT_THAT(escgen(line(GetParam().parts, checking)).output, EndsWith("check      the bundle is current\n"));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Epilogue, ShippedParts,
+    ::testing::Values(
+        ShippedEpilogue{"bias", "const float* bias_, "}, ShippedEpilogue{"bias_column", "const float* bias_column_, "},
+        ShippedEpilogue{"relu", ""}, ShippedEpilogue{"gelu", ""}, ShippedEpilogue{"gelu_tanh", ""},
+        ShippedEpilogue{"silu", ""}, ShippedEpilogue{"clamp", "float low_, float high_, "},
+        ShippedEpilogue{"residual", "const float* residual_, int64_t residual_ld_, "},
+        ShippedEpilogue{"scale", "float scale_, "}, ShippedEpilogue{"zero_point", "float zero_point_, "},
+        ShippedEpilogue{"scale+bias+residual+relu",
+                        "float scale_, const float* bias_, const float* residual_, int64_t residual_ld_, "},
+        ShippedEpilogue{"clamp+zero_point+gelu", "float low_, float high_, float zero_point_, "},
+        ShippedEpilogue{"bias_column+residual+silu",
+                        "const float* bias_column_, const float* residual_, int64_t residual_ld_, "}),
+    [](const auto& shipped) {
+      std::string name = shipped.param.parts;
+      std::replace(name.begin(), name.end(), '+', '_');
+      return name;
+    });
+
+class EpilogueOption : public EpilogueWorkshop {};
+
+TEST_F(EpilogueOption, IsExplainedInTheHeader) {
+  generate("scale+bias+bias_column+residual");
+  const std::string header = read("out/a/a.h");
+  for (const std::string words :
+       {"what the epilogue makes of its elements", "x1_ = scale_ * sum_", "x2_ = x1_ + bias_[i]",
+        "scale_: a number;", "bias_: a number for each row of C;", "bias_column_: a number for each column of C;",
+        "residual_: a matrix like C, row i at residual_ + i * residual_ld_, residual_ld_ >= n"}) {
+    EXPECT_THAT(header, HasSubstr(words));
+  }
+}
+
+TEST_F(EpilogueOption, TakesThePartsInTheirOrder) {
+  generate("bias+relu");
+  const std::string bias_first = read("out/a/a.cu");
+  generate("relu+bias", {"--no-verify", "--force"});
+  EXPECT_THAT(bias_first, ContainsRegex("x1_ = sum_ [+] bias_"));
+  EXPECT_THAT(read("out/a/a.cu"), ContainsRegex("x2_ = x1_ [+] bias_"));
+}
+
+TEST_F(EpilogueOption, HasConstantsOfTheElementsPrecision) {
+  generate("gelu");
+  EXPECT_THAT(read("out/a/a.cu"), HasSubstr("erff(0.70710677f * sum_)"));
+  generate("gelu", {"--no-verify", "--force", "--dtype", "f64"});
+  EXPECT_THAT(read("out/a/a.cu"), HasSubstr("erf(0.7071067811865476 * sum_)"));
+}
+
+TEST_F(EpilogueOption, RefusesWhatIsNoListOfParts) {
+  const std::vector<std::pair<std::string, std::string>> wrong{
+      {"tanh", "--epilogue tanh: there is no 'tanh'; put together with + what there is: bias, bias_column, relu"},
+      {"Bias", "there is no 'Bias'"},
+      {"bias+", "there is no ''"},
+      {"bias++relu", "there is no ''"},
+      {"bias, relu", "there is no 'bias, relu'"},
+      {"bias+relu+bias", "--epilogue bias+relu+bias: has 'bias' twice; name each part once"},
+  };
+  for (const auto& [epilogue, words] : wrong) {
+    expect_refusal(line(epilogue), words);
+    expect_refusal({"lower", "--schedule", rows_schedule, "--epilogue", epilogue}, words);
+  }
+}
+
+TEST_F(EpilogueOption, IsOfNoUseBesideANest) {
+  write("nest.c", "");
+  expect_refusal(line("bias", {"--kernel", "nest.c"}), "excludes");
+  expect_refusal({"lower", "--schedule", rows_schedule, "--epilogue", "bias", "--kernel", "nest.c"}, "excludes");
+}
+
+TEST_F(EpilogueOption, NeedsASumInOneHand) {
+  for (const std::string schedule : {"4-7-1-32", "published"}) {
+    expect_refusal(line("bias", {"--schedule", schedule}),
+                   "epilogue(): parts of a sum are added up in C: nobody has the whole of it; choose a schedule whose "
+                   "threads own their rows, of family panel or rows");
+  }
+  expect_refusal(line("bias", {"--schedule", "rows:columns=8,task=8,light=8"}),
+                 "a row of 10 non-zeros is cut into tasks of 8, whose sums are added up in C: nobody has the whole of it "
+                 "for the epilogue; choose a larger task, or a schedule of family panel");
+  expect_refusal(line("bias", {"--no-compaction"}), "parts of a sum are added up in C");
+}
+
+TEST_F(EpilogueOption, LeavesAutoTheSchedulesThatCan) {
+  const auto database = [&](const std::vector<std::string>& candidates) {
+    std::string text = "device sm90-132sm-60mib My GPU\ndtype f32\nevidence measured\n";
+    std::string losses;
+    for (std::size_t at = 0; at < candidates.size(); ++at) {
+      text += "candidate 40 " + std::to_string(at) + " " + candidates[at] + "\n";
+      losses += " " + std::to_string(at) + ".0";
+    }
+    write("mine.txt", text + "class 40 8 8 6 7 3 - -" + losses + "\n");
+  };
+  const std::string atomic = "atomic:ufi=4,ufk=7,warptile=1,threads=32";
+  const std::string cut = "rows:columns=8,task=8,light=8";
+  database({atomic, cut, "panel:ufi=2,columns=8,vector=2,groups=4,warps=2,panels=4"});
+  generate("bias", {"--database", "mine.txt", "--no-verify"});
+  EXPECT_THAT(parse_json(read("out/a/manifest.json"))["schedule"]["text"].get<std::string>(), StartsWith("panel:ufi=2,"));
+  database({atomic, cut});
+  generate("bias", {"--database", "mine.txt", "--force"});
+  EXPECT_EQ(parse_json(read("out/a/manifest.json"))["verification"]["passed"], true);
+  database({atomic});
+  generate("bias", {"--database", "mine.txt", "--force"});
+  EXPECT_EQ(parse_json(read("out/a/manifest.json"))["verification"]["passed"], true);
+}
+
+/// One row has a hundred times the non-zeros of the others: without an epilogue it is cut.
+TEST_F(EpilogueOption, TakesRowsOfVeryDifferentLengths) {
+  std::string entries;
+  for (int column = 1; column <= 3000; ++column) {
+    entries += "3 " + std::to_string(column) + " 0.5\n";
+  }
+  write("a.mtx", "%%MatrixMarket matrix coordinate real general\n40 3000 3003\n1 7 1\n2 9 1\n40 3000 2\n" + entries);
+  ASSERT_EQ(escgen({"generate", "a.mtx", "--bcol", "40", "-o", "plain", "--no-verify"}).status, 0);
+  EXPECT_THAT(parse_json(read("plain/a/manifest.json"))["schedule"]["text"].get<std::string>(), StartsWith("rows:"));
+  generate("bias+silu");
+  EXPECT_THAT(parse_json(read("out/a/manifest.json"))["schedule"]["text"].get<std::string>(), StartsWith("panel:"));
+  expect_verified();
+}
+
+class EpilogueScripts : public EpilogueWorkshop {
+ protected:
+  static constexpr const char* without =
+      "unroll(i, 2); enumerate(); merge(); own(i, panels=1, warp=1); tile(j, columns=64, vector=4); "
+      "split(k, warps=8, groups=2); accumulate(); shuffle(); share(); transform(A, regions)";
+
+  static std::vector<std::string> script(const std::string& further) {
+    return {"--schedule", std::string(without) + further};
+  }
+};
+
+TEST_F(EpilogueScripts, SayWhereTheEpilogueStands) {
+  generate("bias+relu", script("; vectorize(j); batch(k, 4); prefetch(A); epilogue(); overlap()"));
+  expect_verified();
+  const std::string of_the_script = read("out/a/a.cu");
+  generate("bias+relu", {"--no-verify", "--force", "--schedule",
+                         "panel:ufi=2,columns=64,vector=4,groups=2,warps=8,panels=1,ufk=4,stage=off,pdl=on"});
+  const auto kernel = [](const std::string& text) { return text.substr(text.find("__global__")); };
+  EXPECT_EQ(kernel(of_the_script), kernel(read("out/a/a.cu"))) << "is what the family does";
+}
+
+TEST_F(EpilogueScripts, AreRefusedWithoutItOrInTheWrongPlace) {
+  expect_refusal(line("bias", script("; vectorize(j); batch(k, 4)")),
+                 "stores the sums as they are, and the nest has more to do with them; add epilogue() behind vectorize(j)");
+  expect_refusal(line("bias", script("; epilogue(); vectorize(j); batch(k, 4)")),
+                 "epilogue(): the sums are not stored in vectors yet; vectorize the columns of C first: vectorize(j)");
+  const std::string needless = "epilogue(): the nest does nothing with its sums but store them, or it is placed already";
+  expect_refusal(line("bias", script("; vectorize(j); batch(k, 4); epilogue(); epilogue()")), needless);
+  std::vector<std::string> product = script("; vectorize(j); batch(k, 4); epilogue()");
+  product.insert(product.begin(), {"generate", "a.mtx", "--bcol", "40", "-o", "out"});
+  expect_refusal(product, needless);
+  expect_refusal(line("bias", {"--schedule",
+                               "unroll(i, 4); enumerate(); map(i, grid); map(j, lanes, columns=32, threads=32); "
+                               "coarsen(k, 3); transform(A, lists); epilogue()"}),
+                 "epilogue(): parts of a sum are added up in C");
+}
+
+TEST_F(EpilogueScripts, AreShownByLower) {
+  const ProcessResult shown =
+      escgen({"lower", "--schedule", rows_schedule, "--epilogue", "residual+relu", "--dump-steps"});
+  ASSERT_EQ(shown.status, 0) << shown.errors;
+  EXPECT_THAT(shown.output, AllOf(HasSubstr("; epilogue()"), HasSubstr("x1 = sum + residual[i][j];"),
+                                  HasSubstr("x2_ = x1_ < 0 ? 0 : x1_;")));
+}
+
+class EpilogueMatrices : public EpilogueWorkshop {
+ protected:
+  void expect_right(const std::string& matrix, const std::vector<std::string>& more = {}) const {
+    write("a.mtx", "%%MatrixMarket matrix coordinate real general\n" + matrix);
+    for (const std::string schedule : {"auto", panel_schedule, rows_schedule}) {
+      for (const std::string epilogue : {"scale+bias+residual+relu", "clamp", "gelu", "silu"}) {
+        SCOPED_TRACE(schedule + " " + epilogue);
+        std::vector<std::string> options{"--force", "--schedule", schedule};
+        options.insert(options.end(), more.begin(), more.end());
+        generate(epilogue, options);
+        EXPECT_EQ(parse_json(read("out/a/manifest.json"))["verification"]["passed"], true);
+      }
+    }
+    expect_verified();
+  }
+};
+
+/// C is what the epilogue makes of 0, which needs a kernel.
+TEST_F(EpilogueMatrices, WithoutAnyNonZero) {
+  expect_right("5 7 0\n");
+  EXPECT_THAT(read("out/a/a.cu"), HasSubstr("__global__"));
+}
+
+TEST_F(EpilogueMatrices, OfOneElement) { expect_right("1 1 1\n1 1 -2.5\n"); }
+
+TEST_F(EpilogueMatrices, WithRowsOfNothing) { expect_right("9 4 2\n3 1 0.5\n8 4 -1\n"); }
+
+TEST_F(EpilogueMatrices, WithWeightsThatAreNotFinite) {
+  expect_right("4 6 4\n1 2 nan\n2 3 inf\n3 1 1.5\n4 4 -inf\n", {"--allow-nonfinite"});
+}
+
+class OwnEpilogue : public EpilogueWorkshop {
+ protected:
+  static constexpr const char* example = ESC_SOURCE_DIR "/docs/examples/layer.c";
+  /// The nest with these parameters behind C and this statement behind the sum.
+  static std::string nest(const std::string& parameters, const std::string& statement) {
+    return "#include <math.h>\nvoid f(int M, int K, int N, const float A[M][K], const float B[K][N], float C[M][N], " +
+           parameters +
+           ") {\n  for (int i = 0; i < M; i++)\n    for (int j = 0; j < N; j++) {\n      float sum = 0;\n"
+           "      for (int k = 0; k < K; k++) sum += A[i][k] * B[k][j];\n      " +
+           statement + "\n    }\n}\n";
+  }
+  std::vector<std::string> with_nest(const std::string& file, std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {"generate", "a.mtx", "--bcol", "40", "-o", "out", "--force", "--kernel", file});
+    return more;
+  }
+};
+
+TEST_F(OwnEpilogue, OfTheDocumentation) {
+  const ProcessResult generated = escgen(with_nest(example));
+  ASSERT_EQ(generated.status, 0) << generated.errors;
+  EXPECT_THAT(generated.output, HasSubstr("verified   by emulation"));
+  EXPECT_EQ(operands(), "float gate_, const float* bias_, const float* input_, int64_t input_ld_, ");
+  expect_verified();
+  EXPECT_EQ(escgen({"generate", "a.mtx", "--bcol", "40", "-o", "out", "--check", "--kernel", example}).status, 0);
+}
+
+TEST_F(OwnEpilogue, IsTheShippedOneWhereItSaysTheSame) {
+  write("nest.c", nest("const float bias[M]", "const float x1 = sum + bias[i]; C[i][j] = x1 < 0 ? 0 : x1;"));
+  ASSERT_EQ(escgen(with_nest("nest.c", {"--schedule", rows_schedule, "--no-verify"})).status, 0);
+  const Snapshot own = snapshot("out/a");
+  generate("bias+relu", {"--schedule", rows_schedule, "--no-verify", "--force"});
+  EXPECT_EQ(own.at("a.cu"), read("out/a/a.cu"));
+  EXPECT_EQ(own.at("a.h"), read("out/a/a.h"));
+}
+
+TEST_F(OwnEpilogue, WhatIsNoneIsRefusedAtItsPlace) {
+  const std::vector<std::pair<std::string, std::string>> wrong{
+      {nest("const float bias[M]", "C[i][j] = sum + bias[i + 1];"), "bias[i + 1] has a part in what C becomes"},
+      {nest("float v[N][M]", "C[i][j] = sum * v[j][i];"), "v[j][i] has a part in what C becomes"},
+      {nest("double scale", "C[i][j] = sum * scale;"), "scale holds double, C holds float: expected the same type"},
+      {nest("float scale", "C[i][j] = sum * scale * i;"), "an integer in a value"},
+      {nest("float scale", "C[i][j] = lgammaf(sum * scale);"), "call of lgammaf: the nest is expected to call nothing but"},
+  };
+  for (const auto& [text, words] : wrong) {
+    write("nest.c", text);
+    const ProcessResult refused = escgen(with_nest("nest.c"));
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_THAT(refused.errors, AllOf(ContainsRegex("^escgen: nest\\.c:7:[0-9]+: error: "), HasSubstr(words)));
+  }
+  EXPECT_TRUE(snapshot("out").empty());
+}
+
+class TamperedEpilogue : public EpilogueWorkshop {
+ protected:
+  void SetUp() override {
+    EpilogueWorkshop::SetUp();
+    generate("scale+bias+residual+relu", {"--no-verify", "--schedule", rows_schedule});
+  }
+
+  /// With this change of its text the verification must fail and say so.
+  void expect_caught(const std::string& from, const std::string& to, const std::string& words) const {
+    SCOPED_TRACE(to);
+    const std::string intact = read("out/a/a.cu");
+    replace("out/a/a.cu", from, to, true);
+    const ProcessResult verified = escgen({"verify", "out/a"});
+    EXPECT_EQ(verified.status, 1) << verified.errors;
+    EXPECT_THAT(verified.output, AllOf(ContainsRegex(words), EndsWith("failed by emulation\n")));
+    write("out/a/a.cu", intact);
+  }
+};
+
+TEST_F(TamperedEpilogue, ValuesOfOtherElements) {
+  expect_caught("bias_[row]", "bias_[0]", "WRONG  n 40, .*C\\[[0-9]+\\]\\[[0-9]+\\] is ");
+  expect_caught("bias_[row]", "bias_[row + 1]", "out of bounds: .*operand bias");
+  expect_caught("residual_[row * residual_ld_", "residual_[row * ldc", "WRONG  n 40");
+  expect_caught("residual_ld_ + at + w]", "residual_ld_ + at]", "WRONG  n 40");
+}
+
+TEST_F(TamperedEpilogue, StepsThatAreLeftOut) {
+  expect_caught("= x4_;", "= sum_;", "WRONG  n 40");
+  expect_caught("= x4_;", "= x3_;", "WRONG  n 40");
+  expect_caught("x1_ = scale_ * sum_", "x1_ = sum_", "WRONG  n 40");
+}
+
+TEST_F(TamperedEpilogue, OtherOperations) {
+  expect_caught("x3_ < 0.0f ?", "x3_ > 0.0f ?", "WRONG  n 40");
+  expect_caught("x1_ + bias_", "x1_ - bias_", "WRONG  n 40");
+}
+
+TEST_F(TamperedEpilogue, RefusalsThatAreLeftOut) {
+  expect_caught("residual_ == nullptr || ", "", "a call with a null pointer behind C");
+  expect_caught("residual_ld_ < n", "residual_ld_ < 0", "a call with rows that are shorter than n behind C");
+}
+
+class EpilogueSpec : public EpilogueWorkshop {};
+
+TEST_F(EpilogueSpec, NamesTheEpilogue) {
+  write("spec.json", R"({"layers": [{"matrix": "a.mtx", "bcol": 40, "epilogue": "bias+relu"},
+                                    {"matrix": "a.mtx", "bcol": 40, "name": "plain"}]})");
+  const ProcessResult generated = escgen({"generate", "--spec", "spec.json", "-o", "of_spec", "--no-verify"});
+  ASSERT_EQ(generated.status, 0) << generated.errors;
+  generate("bias+relu");
+  EXPECT_TRUE(snapshot("of_spec/a") == snapshot("out/a")) << "the flags are a spec of one";
+  EXPECT_THAT(read("of_spec/plain/plain.h"), Not(HasSubstr("epilogue")));
+  EXPECT_EQ(escgen({"generate", "--spec", "spec.json", "-o", "of_spec", "--check"}).status, 0);
+}
+
+TEST_F(EpilogueSpec, IsRefusedWithItsPlace) {
+  const auto expect_refused = [&](const std::string& keys, const std::string& words) {
+    write("spec.json", R"({"layers": [{"matrix": "a.mtx", "bcol": 40, )" + keys + "}]}");
+    expect_refusal({"generate", "--spec", "spec.json", "-o", "out", "--no-verify"}, words);
+  };
+  expect_refused(R"("epilogue": 3)", "spec.json: layers[0]: \"epilogue\" is not a text");
+  expect_refused(R"("epilogue": "tanh")", "there is no 'tanh'");
+  write("nest.c", "");
+  expect_refused(R"("epilogue": "relu", "kernel": "nest.c")", "is of no use with --kernel");
+  expect_refusal({"generate", "--spec", "spec.json", "-o", "out", "--epilogue=bias"}, "excludes");
+}
+
+class EpilogueByNvcc : public EpilogueWorkshop {};
+
+TEST_F(EpilogueByNvcc, CompilesWithoutWarnings) {
+  const std::string nvcc = find_nvcc();
+  if (nvcc.empty()) {
+    GTEST_SKIP() << "nvcc is not on this machine";
+  }
+  for (const std::string type : {"f32", "f64"}) {
+    generate(everything, {"--force", "--dtype", type, "--schedule", type == "f32" ? panel_schedule : rows_schedule});
+    const ProcessResult compiled =
+        run_process({nvcc, "-std=c++17", "-O3", "-Werror", "all-warnings", "-gencode", "arch=compute_80,code=sm_80",
+                     "-gencode", "arch=compute_90,code=sm_90", "-c", "-o", path("kernel.o"), path("out/a/a.cu")});
+    EXPECT_EQ(compiled.status, 0) << compiled.output;
+    EXPECT_THAT(compiled.output, Not(HasSubstr("warning")));
+  }
+}
+
+}  // namespace
+}  // namespace esc::cli
