@@ -13,7 +13,8 @@
 // columns of a panel with the values of its rows, dealt in turn to the lane groups. Panels of about the same length
 // are stored with equally many quads, longest first: where a panel begins follows from its place and constants, so
 // that the kernel waits for memory twice, for A and for B. What becomes of a sum, the epilogue, is computed in
-// registers where the sum is complete, right before it is stored.
+// registers where the sum is complete, right before it is stored; what it reads beside the sum is asked for in
+// front of the main loop.
 
 #ifndef __CUDACC_RTC__
 #include <cuda_runtime.h>
@@ -349,8 +350,28 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? blocks_at_once : 
     const auto stored_panel = panel_at(packed, seat_of_store);
     stored_panels[s] = stored_panel;
   }
+  float early_bias_[1];
+  float early_residual_[1];
   wait_for_predecessor();
   allow_successor();
+#pragma unroll
+  for (int s = 0; s < stores; ++s) {
+    const int output = first_output + s * outputs_at_once;
+    if (output < outputs) {
+      const unsigned int row =
+          stored_panels[s] * panel_height + output / tile_columns % panel_height;
+      const unsigned int at = tile * tile_columns + output % tile_columns;
+      if (row < M) {
+        early_bias_[s] = bias_[row];
+      }
+#pragma unroll
+      for (int w = 0; w < output_width; ++w) {
+        if (row < M && at + w < N) {
+          early_residual_[s + w] = residual_[row * residual_ld_ + at + w];
+        }
+      }
+    }
+  }
 #pragma unroll 2
   for (int quad = warp_first; quad < quads; quad += round_quads) {
     here += round_quads;
@@ -400,8 +421,8 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? blocks_at_once : 
         if (row < M && at + w < N) {
           const float sum_ = total[w];
           const float x1_ = scale_ * sum_;
-          const float x2_ = x1_ + bias_[row];
-          const float x3_ = x2_ + residual_[row * residual_ld_ + at + w];
+          const float x2_ = x1_ + early_bias_[s];
+          const float x3_ = x2_ + early_residual_[s + w];
           const float x4_ = 0.5f * x3_ * (1.0f + erff(0.70710677f * x3_));
           total[w] = x4_;
         }

@@ -125,8 +125,8 @@ TEST_F(EpilogueOption, TakesThePartsInTheirOrder) {
   generate("bias+relu");
   const std::string bias_first = read("out/a/a.cu");
   generate("relu+bias", {"--no-verify", "--force"});
-  EXPECT_THAT(bias_first, ContainsRegex("x1_ = sum_ [+] bias_"));
-  EXPECT_THAT(read("out/a/a.cu"), ContainsRegex("x2_ = x1_ [+] bias_"));
+  EXPECT_THAT(bias_first, ContainsRegex("x1_ = sum_ [+] (early_)?bias_"));
+  EXPECT_THAT(read("out/a/a.cu"), ContainsRegex("x2_ = x1_ [+] (early_)?bias_"));
 }
 
 TEST_F(EpilogueOption, HasConstantsOfTheElementsPrecision) {
@@ -368,7 +368,7 @@ TEST_F(TamperedEpilogue, StepsThatAreLeftOut) {
 
 TEST_F(TamperedEpilogue, OtherOperations) {
   expect_caught("x3_ < 0.0f ?", "x3_ > 0.0f ?", "WRONG  n 40");
-  expect_caught("x1_ + bias_", "x1_ - bias_", "WRONG  n 40");
+  expect_caught("x2_ = x1_ +", "x2_ = x1_ -", "WRONG  n 40");
 }
 
 TEST_F(TamperedEpilogue, RefusalsThatAreLeftOut) {
