@@ -121,6 +121,11 @@ TEST_F(EpilogueOption, IsExplainedInTheHeader) {
   }
 }
 
+TEST_F(EpilogueOption, IsVerifiedWithMatricesBeyond32Bits) {
+  generate("residual");
+  EXPECT_THAT(escgen({"verify", "out/a"}).output, AllOf(HasSubstr("elements of B and C beyond 2^32"), Not(HasSubstr("skipped"))));
+}
+
 TEST_F(EpilogueOption, TakesThePartsInTheirOrder) {
   generate("bias+relu");
   const std::string bias_first = read("out/a/a.cu");
@@ -317,6 +322,43 @@ TEST_F(OwnEpilogue, IsTheShippedOneWhereItSaysTheSame) {
   EXPECT_EQ(own.at("a.h"), read("out/a/a.h"));
 }
 
+TEST_F(OwnEpilogue, TakesOperandsInTheOrderOfTheParameters) {
+  write("nest.c", nest("float offset, const float by_column[N], float unused, const float by_row[M]",
+                       "C[i][j] = sum * by_row[i] + by_column[j] - offset;"));
+  const ProcessResult generated = escgen(with_nest("nest.c"));
+  ASSERT_EQ(generated.status, 0) << generated.errors;
+  EXPECT_EQ(operands(), "float offset_, const float* by_column_, const float* by_row_, ");
+}
+
+/// As many rows as columns of C: by row and by column are not the same.
+TEST_F(OwnEpilogue, MayHaveEqualSizes) {
+  for (const std::string sizes : {"13", "M"}) {
+    for (const std::string index : {"i", "j"}) {
+      SCOPED_TRACE(sizes + " " + index);
+      const std::string depth = sizes == "M" ? "K" : "17";
+      write("nest.c", "void f(" + std::string(sizes == "M" ? "int M, int K, " : "") + "const float A[" + sizes + "][" + depth +
+                          "], const float B[" + depth + "][" + sizes + "], float C[" + sizes + "][" + sizes +
+                          "], const float v[" + sizes + "]) {\n  for (int i = 0; i < " + sizes +
+                          "; i++)\n    for (int j = 0; j < " + sizes +
+                          "; j++) {\n      float sum = 0;\n      for (int k = 0; k < " + depth +
+                          "; k++) sum += A[i][k] * B[k][j];\n      C[i][j] = sum * v[" + index + "];\n    }\n}\n");
+      const ProcessResult generated = escgen({"generate", "a.mtx", "--bcol", "13", "-o", "out", "--force", "--kernel", "nest.c"});
+      EXPECT_EQ(generated.status, 0) << generated.errors;
+    }
+  }
+}
+
+TEST_F(OwnEpilogue, MayHaveNamesLikeThoseOfLeadingDimensions) {
+  for (const auto& [parameters, statement] : std::vector<std::pair<std::string, std::string>>{
+           {"const float D[M][N], float D_ld", "C[i][j] = sum + D[i][j] * D_ld;"},
+           {"const float D[M][N], float s", "float D_ld = sum * s; C[i][j] = D_ld + D[i][j];"}}) {
+    SCOPED_TRACE(statement);
+    write("nest.c", nest(parameters, statement));
+    const ProcessResult generated = escgen(with_nest("nest.c"));
+    EXPECT_EQ(generated.status, 0) << generated.errors;
+  }
+}
+
 TEST_F(OwnEpilogue, WhatIsNoneIsRefusedAtItsPlace) {
   const std::vector<std::pair<std::string, std::string>> wrong{
       {nest("const float bias[M]", "C[i][j] = sum + bias[i + 1];"), "bias[i + 1] has a part in what C becomes"},
@@ -409,7 +451,7 @@ TEST_F(EpilogueByNvcc, CompilesWithoutWarnings) {
     GTEST_SKIP() << "nvcc is not on this machine";
   }
   for (const std::string type : {"f32", "f64"}) {
-    generate(everything, {"--force", "--dtype", type, "--schedule", panel_schedule});
+    generate(everything, {"--force", "--dtype", type, "--schedule", type == "f32" ? panel_schedule : rows_schedule});
     const ProcessResult compiled =
         run_process({nvcc, "-std=c++17", "-O3", "-Werror", "all-warnings", "-gencode", "arch=compute_80,code=sm_80",
                      "-gencode", "arch=compute_90,code=sm_90", "-c", "-o", path("kernel.o"), path("out/a/a.cu")});
