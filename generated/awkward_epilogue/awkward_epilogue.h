@@ -3,13 +3,13 @@
  * schedule panel:ufi=2,columns=8,vector=4,groups=4,warps=2,panels=4,ufk=4,stage=off,pdl=on. Do not edit; generate it again.
  */
 
-/* The C interface of awkward_epilogue: C = A x B in float32, where A is a pruned matrix of 37 x 29 whose pattern
+/* The C interface of awkward_epilogue: C = A x B, with an epilogue, in float32, where A is a pruned matrix of 37 x 29 whose pattern
  * of non-zeros was known when the kernel was made. B is 29 x n, C is 37 x n, both row-major; any n >= 1
  * is right, n = 8 is what the kernel was made for.
  *
  * Once:        p = malloc(awkward_epilogue_packed_bytes()), then awkward_epilogue_transform(a, lda, p), then copy p to the device.
  * Per device:  awkward_epilogue_prepare().
- * Per product: awkward_epilogue_spmm(device copy of p, b, ldb, c, ldc, n, stream).
+ * Per product: awkward_epilogue_spmm(device copy of p, b, ldb, c, ldc, scale_, bias_, residual_, residual_ld, n, stream).
  *
  * Host code that is built without the CUDA toolkit defines ESC_HOST_ONLY before it includes this file; the two
  * functions of the device are then left out.
@@ -56,7 +56,7 @@ const char* awkward_epilogue_transform_error(void);
  * first awkward_epilogue_spmm there; further calls do nothing. */
 cudaError_t awkward_epilogue_prepare(void);
 
-/* C = A x B on the current device. packed: device copy of the packed matrix, aligned to 256 bytes, as cudaMalloc gives;
+/* C = A x B, with an epilogue, on the current device. packed: device copy of the packed matrix, aligned to 256 bytes, as cudaMalloc gives;
  * b: 29 x n, row k at b + k * ldb; c: 37 x n, row i at c + i * ldc, overwritten; n >= 1; ldb and
  * ldc >= n. All three are in device memory and stay the caller's. Only launches: asynchronous on the stream, allocates
  * nothing, synchronises nothing, may be captured in a CUDA graph and called from several threads. Returns cudaSuccess
@@ -65,7 +65,7 @@ cudaError_t awkward_epilogue_prepare(void);
  * B must be finite: the kernel multiplies by explicit zeros, so that an infinity or a NaN in a row of B may make
  * NaNs in rows of C that do not ask for it.
  *
- * C is not A x B but what the epilogue makes of its elements:
+ * C is what the epilogue makes of the elements of A x B:
  *   for (i = 0; i < M; i++)
  *     for (j = 0; j < N; j++) {
  *       float sum_ = C[i][j];
@@ -78,12 +78,12 @@ cudaError_t awkward_epilogue_prepare(void);
  * It reads, vectors and matrices in device memory:
  * scale_: a number;
  * bias_: a number for each row of C;
- * residual_: a matrix like C, row i at residual_ + i * residual_ld_, residual_ld_ >= n; it may be c.
+ * residual_: a matrix like C, row i at residual_ + i * residual_ld, residual_ld >= n; it may be c.
  * The launch may overlap with the kernel in front of it in the stream (programmatic dependent launch, compute
  * capability 9.0 and later): that kernel may write b and read c, but not write packed. */
 cudaError_t awkward_epilogue_spmm(const void* packed, const float* b, int64_t ldb, float* c,
                                   int64_t ldc, float scale_, const float* bias_,
-                                  const float* residual_, int64_t residual_ld_, int32_t n,
+                                  const float* residual_, int64_t residual_ld, int32_t n,
                                   cudaStream_t stream);
 #endif
 

@@ -37,15 +37,20 @@ PackedAccess access_of(const LoopNest& nest, const transformer::RegionFormat& fo
 }
 
 /// How tasks are read: behind the header they stand first.
-PackedAccess access_of(const LoopNest&, const transformer::TaskFormat& format) {
+PackedAccess access_of(const LoopNest& nest, const transformer::TaskFormat& format) {
   const auto offset = [](const char* name, std::uint64_t bytes, const char* why) {
     return c_constant("size_t", name, fmt::format("{}", bytes), why);
   };
-  return {.constants = {offset("packed_header_bytes", transformer::header_bytes, "the tasks begin behind it, heavy ones in front"),
-                        offset("split_rows_at", format.split_rows_at, "the rows that are split"),
-                        offset("pairs_at", format.pairs_at, "the non-zeros in the order of the tasks"),
-                        c_constant("unsigned int", "split_bit", fmt::format("{:#x}u", transformer::split_bit), "of a split row")},
-          .sections = {{"SplitRows", "unsigned int", "reinterpret_cast<const unsigned int*>(packed + split_rows_at)"}}};
+  PackedAccess access{
+      .constants = {offset("packed_header_bytes", transformer::header_bytes, "the tasks begin behind it, heavy ones in front"),
+                    offset("pairs_at", format.pairs_at, "the non-zeros in the order of the tasks"),
+                    c_constant("unsigned int", "split_bit", fmt::format("{:#x}u", transformer::split_bit), "of a split row")},
+      .sections = {}};
+  if (!nest.before.empty()) {
+    access.constants.insert(access.constants.begin() + 1, offset("split_rows_at", format.split_rows_at, "the rows that are split"));
+    access.sections.push_back({"SplitRows", "unsigned int", "reinterpret_cast<const unsigned int*>(packed + split_rows_at)"});
+  }
+  return access;
 }
 
 bool is_number(const Expression& value) { return value.affine() != nullptr && value.affine()->is_constant(); }

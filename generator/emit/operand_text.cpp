@@ -42,7 +42,7 @@ std::string parameters(const LoopNest& nest, const char* unaliased, const char* 
 
 }  // namespace
 
-std::string leading_dimension_of(const ArrayDeclaration& operand) { return operand.name + "ld_"; }
+std::string leading_dimension_of(const ArrayDeclaration& operand) { return operand.name + "ld"; }
 
 std::string operand_kernel_parameters(const LoopNest& nest) { return parameters(nest, "__restrict__ ", "long long"); }
 
@@ -55,6 +55,12 @@ std::string operand_arguments(const LoopNest& nest, const std::string& done) {
     return operand.extents.size() == matrix
                ? fmt::format(", {}, static_cast<long long>({})", place, leading_dimension_of(operand))
                : ", " + place;
+  });
+}
+
+std::string operand_names(const LoopNest& nest) {
+  return of_each(nest, [](const ArrayDeclaration& operand) {
+    return ", " + operand.name + (operand.extents.size() == matrix ? ", " + leading_dimension_of(operand) : "");
   });
 }
 

@@ -10,19 +10,21 @@ namespace esc {
 // address and a matrix by its address and its leading dimension, in the order of the nest. Each text begins with a comma where
 // something stands in front of it.
 
-/// Of the kernel: ", const float* __restrict__ bias_, const float* residual_, long long residual_ld_, float scale_". A matrix may be C
+/// Of the kernel: ", const float* __restrict__ bias_, const float* residual_, long long residual_ld, float scale_". A matrix may be C
 /// itself.
 std::string operand_kernel_parameters(const LoopNest& nest);
-/// Of the C function: ", const float* bias_, const float* residual_, int64_t residual_ld_, float scale_".
+/// Of the C function: ", const float* bias_, const float* residual_, int64_t residual_ld, float scale_".
 std::string operand_parameters(const LoopNest& nest);
 /// What the C function hands on, for columns from `done` on (empty: from the first).
 std::string operand_arguments(const LoopNest& nest, const std::string& done);
-/// What makes a call illegal: " || bias_ == nullptr || residual_ld_ < n".
+/// Their names, as a caller has them: ", bias_, residual_, residual_ld".
+std::string operand_names(const LoopNest& nest);
+/// What makes a call illegal: " || bias_ == nullptr || residual_ld < n".
 std::string operand_refusals(const LoopNest& nest);
 /// What the operands are, as lines of the header's comment.
 std::string operand_notes(const LoopNest& nest);
 
-/// "residual_ld_": the leading dimension of a matrix.
+/// "residual_ld": the leading dimension of a matrix. No name of the user's own ends like that, for they all end in an underscore.
 std::string leading_dimension_of(const ArrayDeclaration& operand);
 
 }  // namespace esc

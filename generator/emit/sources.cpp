@@ -81,10 +81,13 @@ const char* const overlap_note =
     "\n * The launch may overlap with the kernel in front of it in the stream (programmatic dependent launch, compute\n"
     " * capability 9.0 and later): that kernel may write b and read c, but not write packed.";
 
+/// What is to be said behind "C = A x B" where it is not all.
+const char* product_note(const Layer& layer) { return layer.input.epilogue ? ", with an epilogue," : ""; }
+
 /// What becomes of the sums, as the nest says it, and what that reads.
 std::string epilogue_note(const Layer& layer) {
   const LoopNest nest = canonicalize(layer.input);
-  std::string text = "\n *\n * C is not A x B but what the epilogue makes of its elements:";
+  std::string text = "\n *\n * C is what the epilogue makes of the elements of A x B:";
   std::istringstream lines(print(nest_of_epilogue(nest).body));
   for (std::string line; std::getline(lines, line);) {
     text += "\n *   " + line;
@@ -122,6 +125,7 @@ std::string kernel_file(const Layer& layer) {
       {"BCOL", number(layer.bcol)},
       {"STORY", story_text(layer.lowered)},
       {"INCLUDES", stages ? "#include <cuda_pipeline_primitives.h>\n" : ""},
+      {"EPILOGUE", product_note(layer)},
       {"OPERANDS", operand_parameters(layer.lowered)},
       {"DEVICE", device_text(layer)}});
   return source(kernel_template, layer, "// ", std::move(holes));
@@ -145,7 +149,9 @@ std::string header_source(const Layer& layer) {
   return source(header_template, layer, " * ",
                 {{"TYPE", type_of(layer)},
                  {"BCOL", number(layer.bcol)},
+                 {"EPILOGUE", product_note(layer)},
                  {"OPERANDS", operand_parameters(layer.lowered)},
+                 {"OPERAND_NAMES", operand_names(layer.lowered)},
                  {"NOTES", notes(layer)}});
 }
 

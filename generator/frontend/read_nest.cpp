@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "generator/ir/build.h"
 
@@ -22,11 +23,18 @@ class NestReader {
     for (const Action& action : actions_) {
       add(action);
     }
+    std::ranges::stable_sort(result_.nest.arrays, {}, [this](const ArrayDeclaration& array) { return place_of_parameter(array.name); });
     return std::move(result_);
   }
 
  private:
   using Path = std::vector<std::size_t>;
+
+  /// Of the function's parameters; what is no parameter comes behind them.
+  unsigned place_of_parameter(const std::string& array) const {
+    const auto* parameter = clang::dyn_cast<clang::ParmVarDecl>(arrays_.at(array));
+    return parameter == nullptr ? std::numeric_limits<unsigned>::max() : parameter->getFunctionScopeIndex();
+  }
 
   /// Opens the loops that the action does not share with the one before it.
   void add(const Action& action) {

@@ -422,6 +422,11 @@ class EpilogueFinder {
       add_operands(step.value);
     }
     add_operands(epilogue.value);
+    // In the order of the nest's arrays, which is that of the function's parameters.
+    const auto place = [&](const ArrayDeclaration& operand) {
+      return std::ranges::find(nest_.arrays, operand.name, &ArrayDeclaration::name) - nest_.arrays.begin();
+    };
+    std::ranges::sort(result_.operands, {}, place);
     result_.epilogue = std::move(epilogue);
   }
 

@@ -1,5 +1,9 @@
 #include "generator/verify/operands.h"
 
+#include <algorithm>
+
+#include "generator/lower/canonicalize.h"
+#include "generator/support/error.h"
 #include "generator/verify/product_case.h"
 
 namespace esc {
@@ -19,12 +23,18 @@ std::vector<Operand> draw_operands(const LoopNest& nest, std::int64_t rows, std:
     return operands;
   }
   std::size_t numbers = 0;
-  const std::vector<Affine>& output = nest.array(ArrayRole::output).extents;
+  // What a vector goes over its canonical form tells, where rows and columns have sizes of their own.
+  const LoopNest canonical = canonicalize(nest);
+  const auto is_operand = [](const ArrayDeclaration& array) { return array.role == ArrayRole::operand; };
+  auto form = std::ranges::find_if(canonical.arrays, is_operand);
+  const Affine& columns = canonical.array(ArrayRole::output).extents.back();
   for (const ArrayDeclaration& array : nest.arrays) {
-    if (array.role != ArrayRole::operand) {
+    if (!is_operand(array)) {
       continue;
     }
-    Operand operand{array.name, array.type, array.extents.size(), !array.extents.empty() && array.extents.back() == output.back(), 1, 1, {}};
+    ESC_CHECK(form != canonical.arrays.end(), "both forms have the same operands");
+    const std::vector<Affine>& extents = form++->extents;
+    Operand operand{array.name, array.type, extents.size(), !extents.empty() && extents.back() == columns, 1, 1, {}};
     operand.rows = operand.rank == 2 || (operand.rank == 1 && !operand.over_columns) ? rows : 1;
     operand.columns = operand.over_columns ? n : 1;
     const auto width = static_cast<std::int32_t>(operand.columns);

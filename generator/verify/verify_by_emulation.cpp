@@ -51,22 +51,31 @@ std::int64_t most_products(const KernelCall& call, const SparseMatrix& matrix, c
   return std::clamp(static_cast<std::int64_t>(call.share * static_cast<double>(whole)), std::min(whole, enough), whole);
 }
 
-/// Bytes of B and C that a call touches, by whole pages where rows are far apart.
-std::int64_t touched_bytes(const SparseMatrix& matrix, const KernelCall& call) {
+/// Matrices that the nest's epilogue reads, each as large as C.
+std::int64_t operand_matrices(const LoopNest& nest) {
+  return std::ranges::count_if(nest.arrays, [](const ArrayDeclaration& array) {
+    return array.role == ArrayRole::operand && array.extents.size() == 2;
+  });
+}
+
+/// Bytes of B, C and `operands` matrices like C that a call touches, by whole pages where rows are far apart.
+std::int64_t touched_bytes(const SparseMatrix& matrix, const KernelCall& call, std::int64_t operands) {
   constexpr std::int64_t page_bytes = 4096;
   const std::int64_t element = bytes_of(matrix.element);
   const std::int64_t apart = call.width() * element + static_cast<std::int64_t>(call.compared().size()) * page_bytes;
-  return matrix.columns * std::min(call.product.ldb * element, apart) + matrix.rows * std::min(call.product.ldc * element, apart);
+  return matrix.columns * std::min(call.product.ldb * element, apart) +
+         (1 + operands) * matrix.rows * std::min((call.product.ldc + 1) * element, apart);
 }
 
-/// Addresses that a call takes: those of B and C, and of what is noted for each word of C.
-std::uint64_t mapped_bytes(const SparseMatrix& matrix, const KernelCall& call) {
+/// Addresses that a call takes: those of B, C and what is like it, and of what is noted for each word of C.
+std::uint64_t mapped_bytes(const SparseMatrix& matrix, const KernelCall& call, std::int64_t operands) {
   constexpr double notes = 1 + static_cast<double>(sizeof(WordShadow)) / 4;
   constexpr double beside = 1 << 30;
   const auto rows = [&](std::int64_t count, std::int64_t distance) {
     return static_cast<double>(count) * static_cast<double>(distance) * static_cast<double>(bytes_of(matrix.element));
   };
-  return static_cast<std::uint64_t>(rows(matrix.columns, call.product.ldb) + notes * rows(matrix.rows, call.product.ldc) + beside);
+  const double like_c = static_cast<double>(operands) * rows(matrix.rows, call.product.ldc + 1);
+  return static_cast<std::uint64_t>(rows(matrix.columns, call.product.ldb) + notes * rows(matrix.rows, call.product.ldc) + like_c + beside);
 }
 
 /// Beyond this no process has addresses.
@@ -129,8 +138,8 @@ class Plan {
   Plan(const BundleUnderTest& bundle, const EmulationEffort& effort) : bundle_(bundle), effort_(effort) {}
 
   void add(const KernelCall& call, const SparseMatrix& matrix, std::span<const std::byte> packed) {
-    const std::int64_t bytes = touched_bytes(matrix, call);
-    const std::uint64_t mapped = mapped_bytes(matrix, call);
+    const std::int64_t bytes = touched_bytes(matrix, call, operand_matrices(bundle_.nest));
+    const std::uint64_t mapped = mapped_bytes(matrix, call, operand_matrices(bundle_.nest));
     if (bytes > most_checked_bytes || mapped > most_mapped_bytes) {
       too_large_.push_back(print(call));
       return;
@@ -232,7 +241,7 @@ class Judgement {
   /// too little for any check.
   void leave_out(const TaskCall& one) {
     constexpr std::uint64_t much = std::uint64_t{4} << 30;
-    if (mapped_bytes(one.matrix, one.call) < much) {
+    if (mapped_bytes(one.matrix, one.call, operand_matrices(bundle_.nest)) < much) {
       throw UserError("this machine", "leaves a process too little memory for B and C of one product",
                       "raise the limit of memory (ulimit -v), or take a larger machine", ExitStatus::missing_tool);
     }

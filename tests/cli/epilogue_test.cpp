@@ -95,13 +95,13 @@ INSTANTIATE_TEST_SUITE_P(
         ShippedEpilogue{"bias", "const float* bias_, "}, ShippedEpilogue{"bias_column", "const float* bias_column_, "},
         ShippedEpilogue{"relu", ""}, ShippedEpilogue{"gelu", ""}, ShippedEpilogue{"gelu_tanh", ""},
         ShippedEpilogue{"silu", ""}, ShippedEpilogue{"clamp", "float low_, float high_, "},
-        ShippedEpilogue{"residual", "const float* residual_, int64_t residual_ld_, "},
+        ShippedEpilogue{"residual", "const float* residual_, int64_t residual_ld, "},
         ShippedEpilogue{"scale", "float scale_, "}, ShippedEpilogue{"zero_point", "float zero_point_, "},
         ShippedEpilogue{"scale+bias+residual+relu",
-                        "float scale_, const float* bias_, const float* residual_, int64_t residual_ld_, "},
+                        "float scale_, const float* bias_, const float* residual_, int64_t residual_ld, "},
         ShippedEpilogue{"clamp+zero_point+gelu", "float low_, float high_, float zero_point_, "},
         ShippedEpilogue{"bias_column+residual+silu",
-                        "const float* bias_column_, const float* residual_, int64_t residual_ld_, "}),
+                        "const float* bias_column_, const float* residual_, int64_t residual_ld, "}),
     [](const auto& shipped) {
       std::string name = shipped.param.parts;
       std::replace(name.begin(), name.end(), '+', '_');
@@ -116,7 +116,7 @@ TEST_F(EpilogueOption, IsExplainedInTheHeader) {
   for (const std::string words :
        {"what the epilogue makes of its elements", "x1_ = scale_ * sum_", "x2_ = x1_ + bias_[i]",
         "scale_: a number;", "bias_: a number for each row of C;", "bias_column_: a number for each column of C;",
-        "residual_: a matrix like C, row i at residual_ + i * residual_ld_, residual_ld_ >= n"}) {
+        "residual_: a matrix like C, row i at residual_ + i * residual_ld, residual_ld >= n"}) {
     EXPECT_THAT(header, HasSubstr(words));
   }
 }
@@ -308,7 +308,7 @@ TEST_F(OwnEpilogue, OfTheDocumentation) {
   const ProcessResult generated = escgen(with_nest(example));
   ASSERT_EQ(generated.status, 0) << generated.errors;
   EXPECT_THAT(generated.output, HasSubstr("verified   by emulation"));
-  EXPECT_EQ(operands(), "float gate_, const float* bias_, const float* input_, int64_t input_ld_, ");
+  EXPECT_EQ(operands(), "float gate_, const float* bias_, const float* input_, int64_t input_ld, ");
   expect_verified();
   EXPECT_EQ(escgen({"generate", "a.mtx", "--bcol", "40", "-o", "out", "--check", "--kernel", example}).status, 0);
 }
@@ -398,8 +398,8 @@ class TamperedEpilogue : public EpilogueWorkshop {
 TEST_F(TamperedEpilogue, ValuesOfOtherElements) {
   expect_caught("bias_[row]", "bias_[0]", "WRONG  n 40, .*C\\[[0-9]+\\]\\[[0-9]+\\] is ");
   expect_caught("bias_[row]", "bias_[row + 1]", "out of bounds: .*operand bias");
-  expect_caught("residual_[row * residual_ld_", "residual_[row * ldc", "WRONG  n 40");
-  expect_caught("residual_ld_ + at + w]", "residual_ld_ + at]", "WRONG  n 40");
+  expect_caught("residual_[row * residual_ld", "residual_[row * ldc", "WRONG  n 40");
+  expect_caught("residual_ld + at + w]", "residual_ld + at]", "WRONG  n 40");
 }
 
 TEST_F(TamperedEpilogue, StepsThatAreLeftOut) {
@@ -415,7 +415,7 @@ TEST_F(TamperedEpilogue, OtherOperations) {
 
 TEST_F(TamperedEpilogue, RefusalsThatAreLeftOut) {
   expect_caught("residual_ == nullptr || ", "", "a call with a null pointer behind C");
-  expect_caught("residual_ld_ < n", "residual_ld_ < 0", "a call with rows that are shorter than n behind C");
+  expect_caught("residual_ld < n", "residual_ld < 0", "a call with rows that are shorter than n behind C");
 }
 
 class EpilogueSpec : public EpilogueWorkshop {};

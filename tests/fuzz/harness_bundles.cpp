@@ -26,8 +26,11 @@ constexpr const char* bundles[] = {"all_zero",       "awkward",      "awkward_do
 json entry_of(const LayerRequest& request) {
   json entry{{"matrix", request.matrix}, {"bcol", request.bcol}, {"name", request.name}, {"schedule", request.schedule},
              {"seed", request.read.seed}};
-  if (!request.kernel.empty()) {
-    entry["kernel"] = request.kernel;
+  if (!request.nest.file.empty()) {
+    entry["kernel"] = request.nest.file;
+  }
+  if (!request.nest.epilogue.empty()) {
+    entry["epilogue"] = request.nest.epilogue;
   }
   if (request.element) {
     entry["dtype"] = name_of(*request.element);
@@ -43,7 +46,7 @@ auto numbers_of(const LayerRequest& request) {
   for (const TargetDevice& device : request.devices) {
     devices.emplace_back(device.name, device.key);
   }
-  return std::tuple(request.matrix, request.bcol, request.name, request.schedule, request.kernel, devices, request.element,
+  return std::tuple(request.matrix, request.bcol, request.name, request.schedule, request.nest.file, request.nest.epilogue, devices, request.element,
                     request.read.seed);
 }
 

@@ -43,6 +43,7 @@ const std::vector<Written>& one_of_each() {
       {CutRows{"k", 64}, "cut(k, 64)"},
       {PackTasks{"A", 32}, "transform(A, tasks, 32)"},
       {AssignTasks{"task", 4, 8}, "assign(task, warps=4, groups=8)"},
+      {PlaceEpilogue{}, "epilogue()"},
   };
   return all;
 }

@@ -124,6 +124,9 @@ class Transformer {
                                     {"DIGESTS", digest_lines(pattern_digests(to_csr(matrix).view(), cut.height))}}));
     write_file_whole(folder_ / "tiny.h", fill(header_template, {{"PROVENANCE", provenance},
                                                                 {"NOTES", ""},
+                                                                {"EPILOGUE", ""},
+                                                                {"OPERANDS", ""},
+                                                                {"OPERAND_NAMES", ""},
                                                                 {"NAME", "tiny"},
                                                                 {"ROWS", std::to_string(rows_)},
                                                                 {"COLUMNS", std::to_string(columns_)},
