@@ -79,7 +79,7 @@ const char* const finite_note =
 
 const char* const overlap_note =
     "\n * The launch may overlap with the kernel in front of it in the stream (programmatic dependent launch, compute\n"
-    " * capability 9.0 and later): that kernel may write b and read c, but not write packed.";
+    " * capability 9.0 and later): that kernel may write all that is read here but packed, and read c.";
 
 /// What is to be said behind "C = A x B" where it is not all.
 const char* product_note(const Layer& layer) { return layer.input.epilogue ? ", with an epilogue," : ""; }

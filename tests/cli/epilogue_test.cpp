@@ -114,7 +114,7 @@ TEST_F(EpilogueOption, IsExplainedInTheHeader) {
   generate("scale+bias+bias_column+residual");
   const std::string header = read("out/a/a.h");
   for (const std::string words :
-       {"what the epilogue makes of its elements", "x1_ = scale_ * sum_", "x2_ = x1_ + bias_[i]",
+       {"what the epilogue makes of the elements of A x B", "x1_ = scale_ * sum_", "x2_ = x1_ + bias_[i]",
         "scale_: a number;", "bias_: a number for each row of C;", "bias_column_: a number for each column of C;",
         "residual_: a matrix like C, row i at residual_ + i * residual_ld, residual_ld >= n"}) {
     EXPECT_THAT(header, HasSubstr(words));

@@ -110,9 +110,9 @@ TEST(FrontendEpilogue, HasItsOperandsBehindTheProduct) {
   const std::vector<ArrayDeclaration> arrays = {{"A", {m, Affine::of("K")}, ArrayRole::sparse},
                                                 {"B", {Affine::of("K"), n}, ArrayRole::dense},
                                                 {"C", {m, n}, ArrayRole::output},
-                                                {"scale", {}, ArrayRole::operand},
                                                 {"bias", {m}, ArrayRole::operand},
-                                                {"residual", {m, n}, ArrayRole::operand}};
+                                                {"residual", {m, n}, ArrayRole::operand},
+                                                {"scale", {}, ArrayRole::operand}};
   EXPECT_EQ(nest.arrays, arrays);
   EXPECT_EQ(print(nest),
             "for (i = 0; i < M; i++)\n"
