@@ -42,7 +42,7 @@ struct KernelCall {
 std::string print(const KernelCall& call);
 
 /// Of the work of a whole product, for a call that asks which variant comes rather than what it computes.
-inline constexpr double part_of_a_product = 1.0 / 64;
+inline constexpr double part_of_a_product = 1.0 / 128;
 
 /// What the product with the values of `OtherValues` is for.
 inline constexpr const char* other_values_reason = "other values in the same pattern";

@@ -199,10 +199,7 @@ class Judgement {
     for (const std::string& problem : result->problems) {
       report_.problems.push_back(fmt::format("{}: {}", print(one.call), problem));
     }
-    const std::vector<bool> rows = !one.call.columns.empty()      ? one.sample.rows_of_one_task()
-                                   : one.sample.covers_all() ? std::vector<bool>()
-                                                             : one.sample.rows();
-    report_.runs.push_back({one.call.product, operands.reference.compare(result->c, rows), one.call.reason});
+    report_.runs.push_back({one.call.product, operands.reference.compare(result->c, one.compared_rows()), one.call.reason});
   }
 
  private:

@@ -108,13 +108,19 @@ TEST(Compare, SeesAWriteBehindTheColumns) {
   EXPECT_EQ(compare(small, b, c, product).problem, "C[1][2], behind the 2 columns, was written");
 }
 
-TEST(Compare, LeavesOutRowsThatAreNotAskedFor) {
+TEST(Compare, TakesTheRowsThatAreAskedForAlone) {
   const ProductCase product{2, 2, 2};
   const std::vector<double> b = draw_b(3, product, 1);
-  TypedElements c = product_of(small, b, product);
-  c.elements<float>()[0] = 77.0F;
-  EXPECT_TRUE(compare(small, b, c, product, {false, true}).within(1e-7));
-  EXPECT_FALSE(compare(small, b, c, product, {true, false}).within(1e-7));
+  const TypedElements c = product_of(small, b, product);
+  TypedElements first(ScalarType::f32, 2);
+  TypedElements second(ScalarType::f32, 2);
+  std::copy_n(c.elements<float>(), 2, first.elements<float>());
+  std::copy_n(c.elements<float>() + 2, 2, second.elements<float>());
+  EXPECT_TRUE(compare(small, b, first, product, {true, false}).within(1e-7));
+  EXPECT_TRUE(compare(small, b, second, product, {false, true}).within(1e-7));
+  EXPECT_EQ(compare(small, b, second, product, {false, true}).rows, 1);
+  EXPECT_FALSE(compare(small, b, first, product, {false, true}).within(1e-7));
+  EXPECT_THROW(compare(small, b, c, product, {false, true}), Defect);
 }
 
 TEST(Compare, AllowsForSumsThatCancel) {
