@@ -35,7 +35,7 @@ class Calls {
  public:
   Calls(const Dispatch& dispatch, std::int64_t most_columns)
       : n_(columns_for(dispatch, most_columns)), tuned_(n_ == dispatch.tuned_columns), vector_(dispatch.vector_width), tile_(dispatch.tile_columns),
-        wide_(std::max(tile_, std::int64_t{32})) {}
+        turn_(dispatch.turn_columns), wide_(std::max(tile_, std::int64_t{32})) {}
 
   std::vector<KernelCall> take() && { return std::move(calls_); }
 
@@ -46,6 +46,15 @@ class Calls {
     add("one column", {1, 2, 1}, part_of_one_column);
     const std::int64_t beside = n_ > 7 ? n_ - 5 : n_ + 9;
     add("fewer or more columns", {beside, beside, beside}, part);
+  }
+
+  /// Threads that take turns over the columns take a second one, where they do not for the product that the kernel was made for.
+  void take_turns() {
+    if (turn_ > 0 && n_ <= turn_) {
+      add("more columns than the threads take at once", {turn_ + 1, turn_ + 1, turn_ + 1}, part);
+      // Each kind of list has a loop of its own over the columns.
+      calls_.back().least_products = 100'000;
+    }
   }
 
   /// Each condition of the tuned variant broken alone, by the least that leaves the call vectorised.
@@ -163,6 +172,7 @@ class Calls {
   bool tuned_;
   std::int64_t vector_;
   std::int64_t tile_;
+  std::int64_t turn_;
   std::int64_t wide_;  ///< columns of a tile, or of a turn of lanes over the columns
   std::vector<KernelCall> calls_;
 };
@@ -199,6 +209,7 @@ std::vector<KernelCall> kernel_calls(const Dispatch& dispatch, std::int64_t rows
                                      std::int64_t most_columns) {
   Calls calls(dispatch, most_columns);
   calls.add_whole_products();
+  calls.take_turns();
   calls.break_tuned();
   calls.break_vectors();
   calls.cross_tiles();

@@ -44,11 +44,10 @@ std::int64_t products_of(const SparseMatrix& matrix, const KernelCall& call) {
   return std::max<std::int64_t>(1, std::max(matrix.nonzeros(), row_products * matrix.rows) * call.width());
 }
 
-/// The multiply-adds that a call may take: its share of what a whole product takes, and enough for some blocks.
+/// The multiply-adds that a call may take: its share of what a whole product takes, or the least that it is worth.
 std::int64_t most_products(const KernelCall& call, const SparseMatrix& matrix, const EmulationEffort& effort) {
-  constexpr std::int64_t enough = 20'000;
   const std::int64_t whole = std::min(products_of(matrix, call), effort.most_products);
-  return std::clamp(static_cast<std::int64_t>(call.share * static_cast<double>(whole)), std::min(whole, enough), whole);
+  return std::clamp(static_cast<std::int64_t>(call.share * static_cast<double>(whole)), std::min(whole, call.least_products), whole);
 }
 
 /// Bytes of B and C that a call touches, by whole pages where rows are far apart.

@@ -213,6 +213,19 @@ TEST(KernelCalls, BreakEachConditionOfEachVariantAlone) {
   }
 }
 
+TEST(KernelCalls, HaveThreadsTakeASecondTurnOverTheColumns) {
+  const auto widest = [](std::int64_t bcol) {
+    std::int64_t columns = 0;
+    for (const KernelCall& call : kernel_calls({.tuned_columns = bcol, .turn_columns = 128}, 100, 100)) {
+      columns = std::max<std::int64_t>(columns, call.product.n);
+    }
+    return columns;
+  };
+  EXPECT_EQ(widest(64), 129);
+  EXPECT_EQ(widest(128), 129);
+  EXPECT_EQ(widest(200), 201) << "where the tuned product does that, no other call is made for it";
+}
+
 TEST(KernelCalls, AreLegalForEveryDispatch) {
   for (const std::int64_t bcol : {1, 2, 5, 36, 64, 257}) {
     for (const std::int64_t vector : {1, 2, 4, 8}) {
