@@ -215,6 +215,7 @@ std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarT
   device.add_buffer("B", b.data(), b.bytes(), BufferUse::input());
   device.add_buffer("C", c.data(), c.bytes(), BufferUse::output());
   device.add_buffer("packed", packed.span(), BufferUse::input());
+  device.call<int()>(kernel.program, kernel.name + "_prepare");  // else a launch may fail, with the very status of a refusal
   const auto done = [&] { return device.counters().launches + device.counters().fills; };
   for (const RefusedCall& call : refused_calls({packed.span().data(), b.data(), c.data(), bcol}, has_nonzeros)) {
     const std::uint64_t before = done();
