@@ -1,8 +1,27 @@
 #include "generator/emit/dispatch.h"
 
+#include <variant>
+
 #include "generator/ir/evaluate.h"
+#include "generator/ir/rewrite.h"
 
 namespace esc {
+namespace {
+
+/// The step of the loop in which a thread goes over the columns, wherever it stands; 0 where there is none.
+std::int64_t turn_columns(const Block& block) {
+  std::int64_t step = 0;
+  rewrite(block, {.around = [&step](const Node& node) {
+            const auto* const loop = std::get_if<Loop>(&node.content);
+            if (loop != nullptr && loop->role == Role::column && loop->mapping == Mapping::sequential && loop->step.is_constant()) {
+              step = loop->step.constant();
+            }
+            return node;
+          }});
+  return step;
+}
+
+}  // namespace
 
 Dispatch dispatch_of(const LoopNest& lowered, std::int64_t bcol) {
   Dispatch dispatch{.tuned_columns = bcol, .programmatic = lowered.overlaps};
@@ -11,6 +30,8 @@ Dispatch dispatch_of(const LoopNest& lowered, std::int64_t bcol) {
     const Environment constants = constants_of(lowered);
     dispatch.vector_width = constants.at("vector_width");
     dispatch.tile_columns = constants.at("tile_columns");
+  } else {
+    dispatch.turn_columns = turn_columns(lowered.body);
   }
   return dispatch;
 }

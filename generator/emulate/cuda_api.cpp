@@ -31,6 +31,9 @@ constexpr int kCarveoutAttribute = 9;
 constexpr std::uint64_t kDefaultSharedBytes = 48 * 1024;
 constexpr std::uint32_t kMaxBlockThreads = 1024;
 
+/// Not the first one, so that a question about another than the current one is refused.
+constexpr int kCurrentDevice = 1;
+
 struct LaunchAttribute {
   std::int32_t id;
   char padding[4];
@@ -129,7 +132,7 @@ int check_launch(const Machine& machine, const LaunchConfig* config, const Progr
       config->block.volume() > kMaxBlockThreads) {
     return kInvalidConfiguration;
   }
-  if (kernel->facts.max_threads != 0 && config->block.volume() > kernel->facts.max_threads) {
+  if (config->block.volume() > kernel->facts.max_threads.value_or(kMaxBlockThreads)) {
     return kLaunchOutOfResources;
   }
   if (config->dynamic_shared > dynamic_limit(machine, *kernel)) {
@@ -221,7 +224,7 @@ int get_function_attributes(FunctionAttributes* attributes, const void* kernel_a
     *attributes = {kernel->facts.static_shared,
                    0,
                    0,
-                   static_cast<int>(kernel->facts.max_threads == 0 ? kMaxBlockThreads : kernel->facts.max_threads),
+                   static_cast<int>(kernel->facts.max_threads.value_or(kMaxBlockThreads)),
                    32,
                    version,
                    version,
@@ -297,7 +300,7 @@ int get_device(int* device) {
     if (device == nullptr) {
       return kInvalidValue;
     }
-    *device = 0;
+    *device = kCurrentDevice;
     return kSuccess;
   });
 }
@@ -307,7 +310,7 @@ int device_get_attribute(int* value, int attribute, int device) {
     if (value == nullptr) {
       return kInvalidValue;
     }
-    if (device != 0) {
+    if (device != kCurrentDevice) {
       return kInvalidDevice;
     }
     const DeviceProperties& properties = machine.options().properties;

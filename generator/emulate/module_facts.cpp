@@ -172,7 +172,7 @@ ModuleFacts take_facts(llvm::Module& module) {
       continue;
     }
     const Annotation* bounds = find(annotations, function, "esc_launch_bounds");
-    const auto max_threads = static_cast<std::uint32_t>(bounds == nullptr ? 0 : bounds->argument);
+    const auto max_threads = bounds == nullptr ? std::nullopt : std::optional(static_cast<std::uint32_t>(bounds->argument));
     expose(function);
     facts.kernels.push_back(
         {function.getName().str(), plain_name(function.getName()), max_threads, shared_bytes[&function]});

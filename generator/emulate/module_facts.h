@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace esc {
 struct KernelFacts {
   std::string symbol;
   std::string name;                 ///< as written, with template arguments
-  std::uint32_t max_threads = 0;    ///< per block, from __launch_bounds__; 0 where none was given
+  std::optional<std::uint32_t> max_threads = {};  ///< per block, from __launch_bounds__
   std::uint64_t static_shared = 0;  ///< bytes of the shared variables that it can reach
 };
 

@@ -30,7 +30,12 @@ constexpr std::chrono::milliseconds between_reports{50};
 /// Of the compared columns alone.
 std::size_t elements_of_b(const TaskCall& one) { return static_cast<std::size_t>(one.matrix.columns * one.call.width()); }
 
-std::size_t elements_of_c(const TaskCall& one) { return static_cast<std::size_t>(one.matrix.rows * one.call.width()); }
+/// Of the compared rows and columns alone.
+std::size_t elements_of_c(const TaskCall& one) {
+  const std::vector<bool> compared = one.compared_rows();
+  const std::int64_t rows = compared.empty() ? one.matrix.rows : std::ranges::count(compared, true);
+  return static_cast<std::size_t>(rows * one.call.width());
+}
 
 /// The most bytes that so many elements of a call take.
 template <typename Elements>
@@ -114,7 +119,7 @@ class Server {
     Reporter reporter(channel_);
     try {
       const EmulatedProduct result = emulate_product(device_, kernel(one.packed), one.call, b, options_of(one, reporter),
-                                                     !one.call.columns.empty());
+                                                     one.compared_rows(), !one.call.columns.empty());
       std::memcpy(memory.part(c_at, result.c.bytes().size()).data(), result.c.data(), result.c.bytes().size());
       return {multiplied, {}, result.problems};
     } catch (const std::bad_alloc&) {
@@ -149,6 +154,10 @@ class Server {
 };
 
 }  // namespace
+
+std::vector<bool> TaskCall::compared_rows() const {
+  return !call.columns.empty() ? sample.rows_of_one_task() : sample.covers_all() ? std::vector<bool>() : sample.rows();
+}
 
 ConfinedKernel::ConfinedKernel(const KernelTask& task, const Allowance& allowance)
     : task_(task),

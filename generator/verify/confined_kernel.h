@@ -22,6 +22,9 @@ struct TaskCall {
   const SparseMatrix& matrix;
   std::span<const std::byte> packed;  ///< the matrix, as the kernel takes it
   PanelSample sample;                 ///< the rows that are computed
+
+  /// The rows of C that are compared; all where it is empty.
+  std::vector<bool> compared_rows() const;
 };
 
 /// What a kernel is to do: calls, all with matrices of one pattern. Refers to what it is made of.
@@ -46,7 +49,7 @@ class ConfinedKernel {
   /// How many blocks of a kernel have run, of how many; blocks that only set C to zero are left out.
   using Progress = std::function<void(std::uint64_t run, std::uint64_t all)>;
 
-  /// Makes the call of this number; `b` has the compared columns alone, K rows of them. Nothing where there are not enough addresses
+  /// Makes the call of this number; `b` has the compared columns alone, K rows of them, and C the compared rows of these. Nothing where there are not enough addresses
   /// for its operands. Throws as the constructor does.
   std::optional<EmulatedProduct> multiply(std::size_t number, const TypedElements& b, const Progress& progress);
   /// As emulate_refusals says them.

@@ -136,11 +136,12 @@ std::uint64_t ConfinedTransformer::copied(const Place& place, const void* array,
 int ConfinedTransformer::packed_answer(const Message& request, void* packed) {
   process_.ask(request);
   const Message answer = expect(process_, static_cast<Kind>(request.kind), 1);
-  if (packed != nullptr) {
+  const int status = status_of(answer.numbers[0]);
+  if (packed != nullptr && status == 0) {  // after a refusal its content is undefined
     const auto begin = static_cast<std::size_t>(request.numbers.back());
     std::memcpy(packed, memory_.part(begin, layout_.packed_bytes).data(), layout_.packed_bytes);
   }
-  return status_of(answer.numbers[0]);
+  return status;
 }
 
 int ConfinedTransformer::transform(const void* a, std::int64_t lda, void* packed) {

@@ -35,11 +35,24 @@ constexpr std::int64_t watched_gap = 64;
 /// What the caller's stream is: a kernel gets it and can do nothing else with it.
 const char callers_stream = 0;
 
-/// A matrix in memory of its own, from its first element to its last.
+/// The numbers of the rows for which it is set, or of all.
+std::vector<std::int64_t> numbers_of(std::int64_t rows, const std::vector<bool>& chosen) {
+  std::vector<std::int64_t> numbers;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    if (chosen.empty() || chosen[static_cast<std::size_t>(row)]) {
+      numbers.push_back(row);
+    }
+  }
+  return numbers;
+}
+
+/// A matrix in memory of its own, from its first element to its last. Some of its rows, or all, are visited.
 class PlacedMatrix {
  public:
-  PlacedMatrix(std::int64_t rows, std::int64_t n, std::int64_t leading_dimension, int shift, ScalarType type)
+  PlacedMatrix(std::int64_t rows, std::int64_t n, std::int64_t leading_dimension, int shift, ScalarType type,
+               const std::vector<bool>& visited = {})
       : rows_(rows),
+        visited_(numbers_of(rows, visited)),
         n_(n),
         element_(static_cast<std::size_t>(bytes_of(type))),
         stride_(static_cast<std::size_t>(leading_dimension) * element_),
@@ -49,12 +62,13 @@ class PlacedMatrix {
 
   std::byte* data() const { return memory_.data() + offset_; }
   std::size_t bytes() const { return static_cast<std::size_t>(rows_ - 1) * stride_ + static_cast<std::size_t>(n_) * element_; }
+  std::int64_t visited_rows() const { return static_cast<std::int64_t>(visited_.size()); }
 
-  /// Calls visit(memory, place, bytes) for each range of columns in each row: its memory, and its place in `compact`, where the
+  /// Calls visit(memory, place, bytes) for each range of columns in each visited row: its memory, and its place in `compact`, where the
   /// ranges stand beside each other.
   template <typename Byte, typename Visit>
   void visit(const KernelCall& call, Byte* compact, const Visit& visit) const {
-    for (std::int64_t row = 0; row < rows_; ++row) {
+    for (const std::int64_t row : visited_) {
       for (const ColumnRange& range : call.compared()) {
         const std::size_t bytes = static_cast<std::size_t>(range.count) * element_;
         visit(data() + static_cast<std::size_t>(row) * stride_ + static_cast<std::size_t>(range.first) * element_, compact, bytes);
@@ -63,19 +77,24 @@ class PlacedMatrix {
     }
   }
 
-  /// Calls visit(row, column, element) for what lies behind the columns of a row, as far as it is watched.
+  /// Calls visit(row, column, element) for what lies before and behind the columns of a visited row, as far as it is watched.
   template <typename Element, typename Visit>
   void visit_gaps(const Visit& visit) const {
-    for (std::int64_t row = 0; row + 1 < rows_; ++row) {
-      auto* const first = reinterpret_cast<Element*>(data() + static_cast<std::size_t>(row) * stride_);
-      for (std::int64_t column = n_; column < n_ + gap_; ++column) {
-        visit(row, column, first[column]);
+    std::int64_t next = 0;  // the gaps behind the rows before this one have been visited
+    for (const std::int64_t visited : visited_) {
+      for (std::int64_t row = std::max(next, visited - 1); row <= visited && row + 1 < rows_; ++row) {
+        auto* const first = reinterpret_cast<Element*>(data() + static_cast<std::size_t>(row) * stride_);
+        for (std::int64_t column = n_; column < n_ + gap_; ++column) {
+          visit(row, column, first[column]);
+        }
       }
+      next = visited + 1;
     }
   }
 
  private:
   std::int64_t rows_;
+  std::vector<std::int64_t> visited_;
   std::int64_t n_;
   std::size_t element_;
   std::size_t stride_;
@@ -182,15 +201,16 @@ std::optional<int> call_spmm(EmulatedDevice& device, const KernelToEmulate& kern
 }  // namespace
 
 EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& kernel, const KernelCall& call,
-                                const TypedElements& b, const EmulationOptions& options, bool c_holds_zeros) {
+                                const TypedElements& b, const EmulationOptions& options, const std::vector<bool>& compared,
+                                bool c_holds_zeros) {
   const ProductCase& product = call.product;
   const auto width = static_cast<std::size_t>(call.width());
   const auto columns = static_cast<std::int64_t>(b.size() / width);
   const PlacedMatrix placed_b(columns, product.n, product.ldb, product.shift_b, b.type());
-  const PlacedMatrix placed_c(kernel.rows, product.n, product.ldc, product.shift_c, b.type());
+  const PlacedMatrix placed_c(kernel.rows, product.n, product.ldc, product.shift_c, b.type(), compared);
   const PlacedBytes placed_packed(kernel.packed, call.shift_packed);
   PlacedOperands placed_operands(kernel, call);
-  EmulatedProduct result{.c = poisoned_c(kernel.rows, call.compact(), b.type()), .problems = {}};
+  EmulatedProduct result{.c = poisoned_c(placed_c.visited_rows(), call.compact(), b.type()), .problems = {}};
   placed_b.visit(call, b.bytes().data(),
                  [](std::byte* memory, const std::byte* from, std::size_t bytes) { std::memcpy(memory, from, bytes); });
   placed_c.visit(call, result.c.bytes().data(),
@@ -267,6 +287,7 @@ std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarT
   device.add_buffer("B", b.data(), b.bytes(), BufferUse::input());
   device.add_buffer("C", c.data(), c.bytes(), BufferUse::output());
   device.add_buffer("packed", packed.span(), BufferUse::input());
+  device.call<int()>(kernel.program, kernel.name + "_prepare");  // else a launch may fail, with the very status of a refusal
   const auto done = [&] { return device.counters().launches + device.counters().fills; };
   const auto n = static_cast<std::int32_t>(bcol);
   PlacedOperands operands(kernel, {.product = {.n = n, .ldb = n, .ldc = n}});

@@ -25,7 +25,7 @@ struct KernelToEmulate {
 /// C as the kernel leaves it, and what went wrong on the way: kernels that cannot be prepared, faults, a failed launch, elements
 /// that were written between two rows.
 struct EmulatedProduct {
-  TypedElements c;  ///< the compared columns alone
+  TypedElements c;  ///< the compared rows and columns alone
   std::vector<std::string> problems;
 };
 
@@ -33,9 +33,11 @@ struct EmulatedProduct {
 /// alone, K rows of them. B and C end with their last element, and take memory only where they are touched: however far
 /// apart their rows are. Throws std::bad_alloc where the address space does not suffice.
 ///
+/// Of C the rows are looked at for which `compared` is set, all where it is empty, with what lies between them and their neighbours.
 /// With `c_holds_zeros` the kernel may add to C without having set it to zero, for who leaves those blocks out that do.
 EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& kernel, const KernelCall& call,
-                                const TypedElements& b, const EmulationOptions& options, bool c_holds_zeros = false);
+                                const TypedElements& b, const EmulationOptions& options, const std::vector<bool>& compared = {},
+                                bool c_holds_zeros = false);
 
 /// Makes calls that the C interface forbids, each argument wrong alone, and says which are not refused as it promises, or
 /// launch or write something all the same. `columns` are A's; a call may make `host_steps` trips around loops.

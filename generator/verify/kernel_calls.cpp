@@ -11,6 +11,9 @@ namespace {
 
 constexpr double part = part_of_a_product;
 
+/// Of the product with one column, which takes as long as one with a column for each lane. The same variant computes all rows of another.
+constexpr double part_of_one_column = 1.0 / 8;
+
 /// A distance of rows at which the last of them begins more than 2^32 elements behind the first, so that neither a signed nor an unsigned index
 /// of 32 bits reaches it.
 std::int64_t far_apart(std::int64_t rows, std::int64_t multiple_of) {
@@ -32,7 +35,7 @@ class Calls {
  public:
   Calls(const Dispatch& dispatch, std::int64_t most_columns)
       : n_(columns_for(dispatch, most_columns)), tuned_(n_ == dispatch.tuned_columns), vector_(dispatch.vector_width), tile_(dispatch.tile_columns),
-        wide_(std::max(tile_, std::int64_t{32})) {}
+        turn_(dispatch.turn_columns), wide_(std::max(tile_, std::int64_t{32})) {}
 
   std::vector<KernelCall> take() && { return std::move(calls_); }
 
@@ -40,9 +43,18 @@ class Calls {
   void add_whole_products() {
     add(tuned_ ? "tuned" : "as many columns as are checked", {n_, n_, n_}, 1);
     add("nothing is aligned", {n_, n_ + 3, n_ + 5, 1, 1}, 1);
-    add("one column", {1, 2, 1}, 1);
+    add("one column", {1, 2, 1}, part_of_one_column);
     const std::int64_t beside = n_ > 7 ? n_ - 5 : n_ + 9;
     add("fewer or more columns", {beside, beside, beside}, part);
+  }
+
+  /// Threads that take turns over the columns take a second one, where they do not for the product that the kernel was made for.
+  void take_turns() {
+    if (turn_ > 0 && n_ <= turn_) {
+      add("more columns than the threads take at once", {turn_ + 1, turn_ + 1, turn_ + 1}, part);
+      // Each kind of list has a loop of its own over the columns.
+      calls_.back().least_products = 100'000;
+    }
   }
 
   /// Each condition of the tuned variant broken alone, by the least that leaves the call vectorised.
@@ -160,6 +172,7 @@ class Calls {
   bool tuned_;
   std::int64_t vector_;
   std::int64_t tile_;
+  std::int64_t turn_;
   std::int64_t wide_;  ///< columns of a tile, or of a turn of lanes over the columns
   std::vector<KernelCall> calls_;
 };
@@ -196,6 +209,7 @@ std::vector<KernelCall> kernel_calls(const Dispatch& dispatch, std::int64_t rows
                                      std::int64_t most_columns) {
   Calls calls(dispatch, most_columns);
   calls.add_whole_products();
+  calls.take_turns();
   calls.break_tuned();
   calls.break_vectors();
   calls.cross_tiles();

@@ -23,6 +23,7 @@ struct KernelCall {
   std::string reason = {};  ///< what it is made for: "tuned", "ldb alone is another"
   /// The part of the work of a whole product that the call is worth.
   double share = 1;
+  std::int64_t least_products = 20'000;   ///< multiply-adds that it is worth however small its share is: enough for some blocks
   std::vector<ColumnRange> columns = {};  ///< those that are computed and compared, ascending; all where it is empty
   std::int64_t shift_packed = 0;          ///< bytes that the packed matrix begins behind an address divisible by 256
   bool default_stream = false;            ///< else a stream of the caller's own
@@ -42,7 +43,7 @@ struct KernelCall {
 std::string print(const KernelCall& call);
 
 /// Of the work of a whole product, for a call that asks which variant comes rather than what it computes.
-inline constexpr double part_of_a_product = 1.0 / 64;
+inline constexpr double part_of_a_product = 1.0 / 128;
 
 /// What the product with the values of `OtherValues` is for.
 inline constexpr const char* other_values_reason = "other values in the same pattern";

@@ -142,35 +142,31 @@ ExpectedRow Reference::row(std::int64_t number) const {
 }
 
 Comparison Reference::compare(const TypedElements& c, const std::vector<bool>& compared) const {
-  ESC_CHECK(static_cast<std::int64_t>(c.size()) == a_.rows * product_.ldc, "C has M rows of ldc elements");
-  std::vector<RowComparison> rows(static_cast<std::size_t>(a_.rows));
-  const auto is_compared = [&](std::int64_t number) {
-    return compared.empty() || compared[static_cast<std::size_t>(number)];
-  };
+  std::vector<std::int64_t> numbers;
+  std::int64_t longest = 1;
+  for (std::int64_t number = 0; number < a_.rows; ++number) {
+    if (compared.empty() || compared[static_cast<std::size_t>(number)]) {
+      numbers.push_back(number);
+      longest = std::max(longest, a_.row_length(number));
+    }
+  }
+  ESC_CHECK(c.size() == numbers.size() * static_cast<std::size_t>(product_.ldc), "C has rows of ldc elements");
+  std::vector<RowComparison> rows(numbers.size());
   with_element(c.type(), [&](auto zero) {
     const auto* const elements = c.elements<decltype(zero)>();
-    tbb::parallel_for(std::int64_t{0}, a_.rows, [&](std::int64_t number) {
-      RowComparison& result = rows[static_cast<std::size_t>(number)];
-      const auto* const c_row = elements + number * product_.ldc;
-      if (is_compared(number)) {
-        result = rows_.empty() ? compare_row(row(number), c_row, number, a_.row_length(number))
-                               : compare_row(rows_[static_cast<std::size_t>(number)], c_row, number, a_.row_length(number));
-      }
+    tbb::parallel_for(std::size_t{0}, numbers.size(), [&](std::size_t place) {
+      const std::int64_t number = numbers[place];
+      const auto* const c_row = elements + place * static_cast<std::size_t>(product_.ldc);
+      RowComparison& result = rows[place];
+      result = rows_.empty() ? compare_row(row(number), c_row, number, a_.row_length(number))
+                             : compare_row(rows_[static_cast<std::size_t>(number)], c_row, number, a_.row_length(number));
       if (result.problem.empty()) {
         result.problem = check_gap(c_row, number, product_);
       }
     });
   });
-  std::int64_t longest = 1;
-  std::int64_t count = 0;
-  for (std::int64_t number = 0; number < a_.rows; ++number) {
-    if (is_compared(number)) {
-      ++count;
-      longest = std::max(longest, a_.row_length(number));
-    }
-  }
   Comparison sum = sum_of(rows, longest);
-  sum.rows = count;
+  sum.rows = static_cast<std::int64_t>(numbers.size());
   sum.columns = product_.n;
   return sum;
 }

@@ -49,7 +49,7 @@ class Reference {
   /// Computes all rows now, for who compares several results with them.
   void compute_all();
 
-  /// Compares C, M rows of ldc elements, with the nest's over the rows for which `compared` is set (all when it is empty),
+  /// Compares C, of which only the rows are there for which `compared` is set (all when it is empty), of ldc elements each, with the nest's,
   /// and checks that nothing was written between the columns and the next row. A NaN, or an element that is still poison,
   /// is a problem; if all of the reference is zero, so must C be.
   Comparison compare(const TypedElements& c, const std::vector<bool>& compared = {}) const;

@@ -87,32 +87,26 @@ SparseMatrix with_other_values(const SparseMatrix& matrix) {
   return other;
 }
 
-/// A matrix with one non-zero in another place, and its row, if some row is neither empty nor full: the first that can be moved, or the last.
-struct MovedNonzero {
-  CsrArrays arrays;
+/// A non-zero with a zero behind it in its row.
+struct MovableNonzero {
+  std::size_t entry;
   std::int64_t row;
 };
 
-std::optional<MovedNonzero> with_moved_nonzero(const SparseMatrix& matrix, bool first) {
-  std::optional<std::size_t> moved;
-  std::int64_t in_row = 0;
+/// The first or the last one; there is one if some row is neither empty nor full in front of its last non-zero.
+std::optional<MovableNonzero> movable_nonzero(const SparseMatrix& matrix, bool first) {
+  std::optional<MovableNonzero> moved;
   for (std::size_t row = 0; row + 1 < matrix.offsets.size() && !(first && moved); ++row) {
     const std::int64_t last = matrix.offsets[row + 1];
     for (std::int64_t entry = matrix.offsets[row]; entry < last && !(first && moved); ++entry) {
       const auto at = static_cast<std::size_t>(entry);
       const std::int64_t next = entry + 1 < last ? matrix.column_of[at + 1] : matrix.columns;
       if (matrix.column_of[at] + 1 < next) {
-        moved = at;
-        in_row = static_cast<std::int64_t>(row);
+        moved = {at, static_cast<std::int64_t>(row)};
       }
     }
   }
-  if (!moved) {
-    return std::nullopt;
-  }
-  CsrArrays arrays = csr_of(matrix);
-  ++arrays.columns[*moved];
-  return MovedNonzero{std::move(arrays), in_row};
+  return moved;
 }
 
 /// Makes the calls and keeps what is wrong with them.
@@ -141,31 +135,19 @@ class Check {
   }
 
   void refuse_csr() {
-    const CsrArrays good = csr_of(matrix_);
-    const TypedElements values(matrix_.element, good.values);
+    CsrArrays arrays = csr_of(matrix_);
+    TypedElements values(matrix_.element, arrays.values);
     const auto raw = [&](const std::int32_t* offsets, const std::int32_t* columns, const void* numbers) {
       return [=, this](void* to) { return transformer_.transform_csr(offsets, columns, numbers, to); };
     };
-    call("null offsets", bad_argument, raw(nullptr, good.columns.data(), values.data()));
+    const auto all = raw(arrays.offsets.data(), arrays.columns.data(), values.data());
+    call("null offsets", bad_argument, raw(nullptr, arrays.columns.data(), values.data()));
     const Status without_entries = matrix_.nonzeros() == 0 ? done : bad_argument;
-    call("null columns", without_entries, raw(good.offsets.data(), nullptr, values.data()));
-    call("null values", without_entries, raw(good.offsets.data(), good.columns.data(), nullptr));
-    refuse_rooms("CSR", raw(good.offsets.data(), good.columns.data(), values.data()));
-    refuse_arrays("offsets that do not start at 0", good, [](CsrArrays& broken) { broken.offsets.front() = 1; });
-    refuse_arrays("a row that ends before it starts", good, [](CsrArrays& broken) {
-      *(broken.offsets.end() - 2) = broken.offsets.back() + 1;
-    });
-    if (matrix_.rows > 1) {
-      refuse_arrays("a first row that ends before it starts", good, [](CsrArrays& broken) { broken.offsets.at(1) = -1; });
-    }
-    if (matrix_.nonzeros() > 0) {
-      refuse_arrays("a column behind the last", good, [this](CsrArrays& broken) {
-        broken.columns.back() = static_cast<std::int32_t>(matrix_.columns);
-      });
-      refuse_arrays("a negative column", good, [](CsrArrays& broken) { broken.columns.front() = -1; });
-    }
-    refuse_repeated_column(good);
-    refuse_other_patterns(good);
+    call("null columns", without_entries, raw(arrays.offsets.data(), nullptr, values.data()));
+    call("null values", without_entries, raw(arrays.offsets.data(), arrays.columns.data(), nullptr));
+    refuse_rooms("CSR", all);
+    refuse_broken_rows(arrays, all);
+    refuse_other_patterns(arrays, values, all);
   }
 
   void refuse_dense() {
@@ -213,7 +195,9 @@ class Check {
   }
   template <typename Function>
   bool call_with(const char* what, Status wanted, void* room, const Function& function) {
-    room_.poison();
+    if (wanted == done) {
+      room_.poison();
+    }
     const int status = function(room);
     const std::string text = transformer_.transform_error();
     if (status != wanted) {
@@ -238,19 +222,31 @@ class Check {
     return transformer_.transform_csr(arrays.offsets.data(), arrays.columns.data(), values.data(), to);
   }
 
-  template <typename Change>
-  void refuse_arrays(const char* what, const CsrArrays& good, const Change& change, Status status = bad_argument) {
-    CsrArrays broken = good;
-    change(broken);
-    call(what, status, [&](void* to) { return transform_csr(broken, to); });
+  /// The call must be refused while an element of its arrays has this value.
+  template <typename Element, typename Function>
+  void refuse_while(const char* what, Element& element, Element value, const Function& function, Status status = bad_argument) {
+    const Element good = std::exchange(element, value);
+    call(what, status, function);
+    element = good;
   }
 
-  /// The last row with two entries.
-  void refuse_repeated_column(const CsrArrays& good) {
+  template <typename Function>
+  void refuse_broken_rows(CsrArrays& arrays, const Function& function) {
+    std::vector<std::int32_t>& offsets = arrays.offsets;
+    std::vector<std::int32_t>& columns = arrays.columns;
+    refuse_while("offsets that do not start at 0", offsets.front(), 1, function);
+    refuse_while("a row that ends before it starts", *(offsets.end() - 2), offsets.back() + 1, function);
+    if (matrix_.rows > 1) {
+      refuse_while("a first row that ends before it starts", offsets.at(1), -1, function);
+    }
+    if (matrix_.nonzeros() > 0) {
+      refuse_while("a column behind the last", columns.back(), static_cast<std::int32_t>(matrix_.columns), function);
+      refuse_while("a negative column", columns.front(), -1, function);
+    }
     for (std::int64_t row = matrix_.rows; row-- > 0;) {
       if (matrix_.row_length(row) >= 2) {
         const auto last = static_cast<std::size_t>(matrix_.offsets[static_cast<std::size_t>(row) + 1] - 1);
-        refuse_arrays("columns that do not increase", good, [last](CsrArrays& broken) { broken.columns[last] = broken.columns[last - 1]; });
+        refuse_while("columns that do not increase", columns[last], columns[last - 1], function);
         return;
       }
     }
@@ -268,16 +264,20 @@ class Check {
     }
   }
 
-  void refuse_other_patterns(const CsrArrays& good) {
+  template <typename Function>
+  void refuse_other_patterns(CsrArrays& arrays, TypedElements& values, const Function& function) {
     for (const bool first : {true, false}) {
-      if (const std::optional<MovedNonzero> moved = with_moved_nonzero(matrix_, first)) {
-        call("a matrix with a non-zero in another place", pattern_differs, [&](void* to) { return transform_csr(moved->arrays, to); });
+      if (const std::optional<MovableNonzero> moved = movable_nonzero(matrix_, first)) {
+        std::int32_t& column = arrays.columns[moved->entry];
+        refuse_while("a matrix with a non-zero in another place", column, column + 1, function, pattern_differs);
         expect_place(moved->row);
       }
     }
     if (matrix_.nonzeros() > 0) {
-      refuse_arrays("a matrix with a zero where the pattern has a non-zero", good, [](CsrArrays& broken) { broken.values.back() = 0; },
-                    pattern_differs);
+      with_element(matrix_.element, [&](auto zero) {
+        refuse_while("a matrix with a zero where the pattern has a non-zero",
+                     values.elements<decltype(zero)>()[matrix_.nonzeros() - 1], zero, function, pattern_differs);
+      });
     }
   }
 

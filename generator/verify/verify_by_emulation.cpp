@@ -44,11 +44,10 @@ std::int64_t products_of(const SparseMatrix& matrix, const KernelCall& call) {
   return std::max<std::int64_t>(1, std::max(matrix.nonzeros(), row_products * matrix.rows) * call.width());
 }
 
-/// The multiply-adds that a call may take: its share of what a whole product takes, and enough for some blocks.
+/// The multiply-adds that a call may take: its share of what a whole product takes, or the least that it is worth.
 std::int64_t most_products(const KernelCall& call, const SparseMatrix& matrix, const EmulationEffort& effort) {
-  constexpr std::int64_t enough = 20'000;
   const std::int64_t whole = std::min(products_of(matrix, call), effort.most_products);
-  return std::clamp(static_cast<std::int64_t>(call.share * static_cast<double>(whole)), std::min(whole, enough), whole);
+  return std::clamp(static_cast<std::int64_t>(call.share * static_cast<double>(whole)), std::min(whole, call.least_products), whole);
 }
 
 /// Matrices that the nest's epilogue reads, each as large as C.
@@ -208,10 +207,7 @@ class Judgement {
     for (const std::string& problem : result->problems) {
       report_.problems.push_back(fmt::format("{}: {}", print(one.call), problem));
     }
-    const std::vector<bool> rows = !one.call.columns.empty()      ? one.sample.rows_of_one_task()
-                                   : one.sample.covers_all() ? std::vector<bool>()
-                                                             : one.sample.rows();
-    report_.runs.push_back({one.call.product, operands.reference.compare(result->c, rows), one.call.reason});
+    report_.runs.push_back({one.call.product, operands.reference.compare(result->c, one.compared_rows()), one.call.reason});
   }
 
  private:

@@ -1,7 +1,8 @@
 // What `escgen verify` is worth: bundles with one fault each in the text of their kernel, launcher or transformer, of all families. Each
 // must be found wrong, unless it does what it did before.
 //
-//   ESC_SWEEP=full build/release/bin/verifier_mutation_test      all faults; ESC_MUTANTS=500 so many of them, else a fixed sample
+//   ESC_SWEEP=full build/release/bin/verifier_mutation_test      all faults; ESC_MUTANTS=500 so many of them, else a fixed sample;
+//                                                                ESC_MUTANTS_BEFORE=1000 those behind so many
 //
 // Prints the share caught by kind and by text, and the survivors. Those that do the same as the text that they stand for are listed, with the reason, in
 // equivalent_mutants.txt.
@@ -17,7 +18,9 @@
 #include <iostream>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "generator/emit/generate.h"
@@ -55,7 +58,7 @@ std::vector<Subject> subjects() {
       {"staged", 36, ScalarType::f32, "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=8,stage=on,pdl=off"},
       {"doubles", 8, ScalarType::f64, "panel:ufi=4,columns=8,vector=2,groups=4,warps=1,panels=2,ufk=4,stage=on,pdl=on"},
       {"large", 20, ScalarType::f32, "panel:ufi=8,columns=8,vector=4,groups=1,warps=1,panels=32,ufk=4,stage=on,pdl=off"},
-      {"rows", 12, ScalarType::f32, "rows:columns=8,vector=2,unroll=2,task=8,light=2,warps=2,pdl=on"},
+      {"rows", 12, ScalarType::f32, "rows:columns=8,vector=2,unroll=2,task=32,light=8,warps=2,pdl=on"},
       {"compacted", 64, ScalarType::f32, "atomic:ufi=3,ufk=2,warptile=2,threads=64"},
       {"patterns", 33, ScalarType::f64, "atomic:ufi=2,ufk=3,warptile=1,threads=32,compaction=off"},
       {"script", 36, ScalarType::f32,
@@ -108,7 +111,7 @@ int verdict_on(const Trial& trial, const fs::path& folder) {
   }
 }
 
-/// Faults that change nothing, by text, line and faulty line, each with the reason.
+/// Faults that change nothing, each with the reason, as equivalent_mutants.txt says them.
 class Equivalents {
  public:
   explicit Equivalents(const std::string& file) {
@@ -119,29 +122,90 @@ class Equivalents {
         reason = line;
       } else if (!line.empty() && !line.starts_with("#")) {
         EXPECT_FALSE(reason.empty()) << line;
-        known_.insert(line);
+        known_.push_back(parse(line));
       }
     }
   }
   bool has(const Trial& trial) const {
-    const std::string any = fmt::format("{}: {} ==> *", trial.text_name(), trial.mutant.line);
-    const std::string of_subject = trial.subject->name + " ";
-    return known_.contains(entry(trial)) || known_.contains(any) || known_.contains(of_subject + entry(trial)) ||
-           known_.contains(of_subject + any);
+    return std::ranges::any_of(known_, [&trial](const Entry& known) { return known.describes(trial); });
   }
-  static std::string entry(const Trial& trial) {
+  static std::string fault(const Trial& trial) {
     return fmt::format("{}: {} ==> {}", trial.text_name(), trial.mutant.line, trial.mutant.faulty);
   }
 
  private:
-  std::set<std::string> known_;
+  struct Entry {
+    std::set<std::string> subjects;  ///< all, where it is empty
+    std::string text;
+    std::string line;
+    std::string faulty;
+    std::size_t kept_before;  ///< characters at the beginning of the line that the fault leaves as they are
+    std::size_t kept_behind;  ///< and at its end
+    bool any_fault;           ///< of what is between them; else it becomes `faulty`
+    int place;                ///< of the line among those like it; 0 for each
+
+    bool describes(const Trial& trial) const {
+      const TextMutant& mutant = trial.mutant;
+      return (subjects.empty() || subjects.contains(trial.subject->name)) && text == trial.text_name() &&
+             line == mutant.line && (place == 0 || place == mutant.place) &&
+             (any_fault ? keeps_ends(mutant.faulty) : faulty == mutant.faulty);
+    }
+    bool keeps_ends(const std::string& other) const {
+      return other.size() >= kept_before + kept_behind && other.starts_with(line.substr(0, kept_before)) &&
+             other.ends_with(line.substr(line.size() - kept_behind));
+    }
+  };
+
+  /// "SUBJECT,SUBJECT TEXT: LINE ==> FAULTY @ PLACE" and its shorter forms.
+  static Entry parse(const std::string& entry) {
+    const std::size_t colon = entry.find(": ");
+    const std::size_t behind_subjects = entry.substr(0, colon).rfind(' ');
+    Entry result{{}, entry.substr(0, colon), entry.substr(colon + 2), {}, 0, 0, false, 0};
+    if (behind_subjects != std::string::npos) {
+      result.text = result.text.substr(behind_subjects + 1);
+      std::istringstream names(entry.substr(0, behind_subjects));
+      for (std::string name; std::getline(names, name, ',');) {
+        result.subjects.insert(name);
+      }
+    }
+    if (const auto [before, place] = cut(result.line, " @ "); !place.empty()) {
+      result.line = before;
+      result.place = std::stoi(place);
+    }
+    const auto [line, faulty] = cut(result.line, " ==> ");
+    result.line = line;
+    result.faulty = faulty;
+    const auto [before, rest] = cut(line, "[[");
+    const auto [part, behind] = cut(rest, "]]");
+    result.any_fault = faulty == "*" || faulty.empty();
+    if (faulty.empty()) {
+      EXPECT_FALSE(part.empty()) << entry;
+      result.line = before + part + behind;
+      result.kept_before = before.size();
+      result.kept_behind = behind.size();
+    }
+    return result;
+  }
+  /// What stands before and behind the last of these marks; all and nothing where there is none.
+  static std::pair<std::string, std::string> cut(const std::string& text, const std::string& mark) {
+    const std::size_t at = text.rfind(mark);
+    return at == std::string::npos ? std::pair{text, std::string()}
+                                   : std::pair{text.substr(0, at), text.substr(at + mark.size())};
+  }
+
+  std::vector<Entry> known_;
 };
+
+/// That of a variable of the environment, where it is set.
+std::size_t number_in(const char* variable, std::size_t otherwise) {
+  const char* const wanted = std::getenv(variable);
+  return wanted != nullptr ? static_cast<std::size_t>(std::stoull(wanted)) : otherwise;
+}
 
 /// How many of them are verified: all in a whole run.
 std::size_t sample_size(std::size_t all) {
   constexpr std::size_t ordinary = 128;
-  const char* const wanted = std::getenv("ESC_MUTANTS");
-  return wanted != nullptr ? static_cast<std::size_t>(std::stoull(wanted)) : tests::full_sweep() ? all : ordinary;
+  return number_in("ESC_MUTANTS", tests::full_sweep() ? all : ordinary);
 }
 
 /// The same on every machine.
@@ -193,7 +257,7 @@ TEST(Verifier, FindsSingleFaultsInTheTextsOfABundle) {
       const fs::path file = folder.path() / subject.name / (subject.name + (in_kernel ? ".cu" : "_transformer.cpp"));
       for (TextMutant& mutant : tests::text_mutants(read_file(file))) {
         Trial trial{&subject, in_kernel, std::move(mutant)};
-        if (in_kernel || seen.insert(Equivalents::entry(trial)).second) {
+        if (in_kernel || seen.insert(Equivalents::fault(trial)).second) {
           trials.push_back(std::move(trial));
         }
       }
@@ -201,8 +265,11 @@ TEST(Verifier, FindsSingleFaultsInTheTextsOfABundle) {
   }
   const std::size_t all = trials.size();
   // By a hash of what they are, so that the sample stays where other texts change.
-  std::ranges::stable_sort(trials, {}, [](const Trial& trial) { return hash_of(trial.subject->name + Equivalents::entry(trial)); });
-  trials.resize(std::min(all, sample_size(all)));
+  std::ranges::stable_sort(trials, {},
+                           [](const Trial& trial) { return hash_of(trial.subject->name + Equivalents::fault(trial)); });
+  const std::size_t before = std::min(all, number_in("ESC_MUTANTS_BEFORE", 0));
+  trials.erase(trials.begin(), trials.begin() + static_cast<std::ptrdiff_t>(before));
+  trials.resize(std::min(trials.size(), sample_size(all)));
   std::cout << fmt::format("{} of {} faults\n", trials.size(), all);
 
   const Equivalents equivalents(EQUIVALENT_MUTANTS);
@@ -224,7 +291,8 @@ TEST(Verifier, FindsSingleFaultsInTheTextsOfABundle) {
           }
         }
         if (returned && end.status == survived && !equivalents.has(trial)) {
-          survivors.push_back(fmt::format("{:<12}{}", trial.subject->name, Equivalents::entry(trial)));
+          survivors.push_back(
+              fmt::format("{} {} @ {}", trial.subject->name, Equivalents::fault(trial), trial.mutant.place));
         }
       });
   print_tallies(tallies);

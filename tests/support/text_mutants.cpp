@@ -67,7 +67,10 @@ const std::set<std::string> type_words = {"const",   "unsigned", "int",      "lo
 
 class Mutants {
  public:
-  explicit Mutants(const std::string& text) : text_(text), words_(words_of(text)) { find_pairs(); }
+  explicit Mutants(const std::string& text) : text_(text), words_(words_of(text)) {
+    find_pairs();
+    number_lines();
+  }
 
   std::vector<TextMutant> take() && {
     exchange_operators();
@@ -99,6 +102,14 @@ class Mutants {
     }
   }
 
+  /// Lines that read alike are told apart by their order.
+  void number_lines() {
+    std::map<std::string, int> seen;
+    for (std::size_t begin = 0; begin < text_.size(); begin = std::min(text_.find('\n', begin), text_.size()) + 1) {
+      place_[begin] = ++seen[without_blanks(text_.substr(begin, text_.find('\n', begin) - begin))];
+    }
+  }
+
   void add(const char* kind, std::size_t begin, std::size_t end, const std::string& replacement) {
     const std::size_t before = text_.rfind('\n', begin) + 1;
     const std::size_t behind = std::min(text_.find('\n', end), text_.size());
@@ -106,7 +117,7 @@ class Mutants {
     if (without_blanks(faulty) == without_blanks(text_.substr(before, behind - before))) {
       return;
     }
-    mutants_.push_back({kind, without_blanks(text_.substr(before, behind - before)), without_blanks(faulty),
+    mutants_.push_back({kind, without_blanks(text_.substr(before, behind - before)), without_blanks(faulty), place_.at(before),
                         text_.substr(0, before) + faulty + text_.substr(behind)});
   }
   void replace(const char* kind, std::size_t at, const std::string& replacement) {
@@ -376,6 +387,7 @@ class Mutants {
   const std::string& text_;
   std::vector<Word> words_;
   std::vector<std::size_t> pair_;
+  std::map<std::size_t, int> place_;  ///< of each line, by where it begins
   std::vector<TextMutant> mutants_;
 };
 

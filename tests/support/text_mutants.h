@@ -10,6 +10,7 @@ struct TextMutant {
   std::string kind;    ///< "operator", "constant", "dropped statement", ...
   std::string line;    ///< the lines of the fault as they were, blanks run together
   std::string faulty;  ///< the same with the fault
+  int place = 1;       ///< which one of the lines that read like its first one, counted from 1
   std::string text;    ///< whole
 };
 

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "generator/emit/dispatch.h"
 #include "generator/emit/generate.h"
 #include "generator/emit/sources.h"
 #include "generator/matrix/sample.h"
@@ -38,6 +39,13 @@ TEST(KernelSource, HoldsTheConstantsOfTheLayer) {
   EXPECT_THAT(text, HasSubstr("cudaMemsetAsync(c, 0, row_bytes * 4, stream)"));
   EXPECT_THAT(text, HasSubstr("constexpr int threads_per_block = 64;"));
   EXPECT_THAT(text, HasSubstr("pattern " + layer_of(two_patterns, "4-2-1-64").layer.fingerprint.pattern.substr(0, 12)));
+}
+
+TEST(Dispatch, SaysHowManyColumnsThreadsTakeInATurn) {
+  const auto turn = [](const std::string& schedule) { return dispatch_of(layer_of(two_patterns, schedule).layer.lowered, 64).turn_columns; };
+  EXPECT_EQ(turn("4-2-2-64"), 128);
+  EXPECT_EQ(turn("4-2-1-32"), 32);
+  EXPECT_EQ(turn("rows:columns=8,vector=2,unroll=2,task=32,light=8,warps=2,pdl=on"), 0) << "blocks have tiles of columns";
 }
 
 TEST(KernelSource, LeavesOutWhatTheLayerDoesNotHave) {

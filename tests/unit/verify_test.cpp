@@ -108,13 +108,19 @@ TEST(Compare, SeesAWriteBehindTheColumns) {
   EXPECT_EQ(compare(small, b, c, product).problem, "C[1][2], behind the 2 columns, was written");
 }
 
-TEST(Compare, LeavesOutRowsThatAreNotAskedFor) {
+TEST(Compare, TakesTheRowsThatAreAskedForAlone) {
   const ProductCase product{2, 2, 2};
   const std::vector<double> b = draw_b(3, product, 1);
-  TypedElements c = product_of(small, b, product);
-  c.elements<float>()[0] = 77.0F;
-  EXPECT_TRUE(compare(small, b, c, product, {false, true}).within(1e-7));
-  EXPECT_FALSE(compare(small, b, c, product, {true, false}).within(1e-7));
+  const TypedElements c = product_of(small, b, product);
+  TypedElements first(ScalarType::f32, 2);
+  TypedElements second(ScalarType::f32, 2);
+  std::copy_n(c.elements<float>(), 2, first.elements<float>());
+  std::copy_n(c.elements<float>() + 2, 2, second.elements<float>());
+  EXPECT_TRUE(compare(small, b, first, product, {true, false}).within(1e-7));
+  EXPECT_TRUE(compare(small, b, second, product, {false, true}).within(1e-7));
+  EXPECT_EQ(compare(small, b, second, product, {false, true}).rows, 1);
+  EXPECT_FALSE(compare(small, b, first, product, {false, true}).within(1e-7));
+  EXPECT_THROW(compare(small, b, c, product, {false, true}), Defect);
 }
 
 TEST(Compare, AllowsForSumsThatCancel) {
@@ -205,6 +211,19 @@ TEST(KernelCalls, BreakEachConditionOfEachVariantAlone) {
   for (const int found : {only_n_of_vectors, only_ldb_of_vectors, only_ldc_of_vectors, only_b, only_c}) {
     EXPECT_GE(found, 2) << "by one element and by half a vector";
   }
+}
+
+TEST(KernelCalls, HaveThreadsTakeASecondTurnOverTheColumns) {
+  const auto widest = [](std::int64_t bcol) {
+    std::int64_t columns = 0;
+    for (const KernelCall& call : kernel_calls({.tuned_columns = bcol, .turn_columns = 128}, 100, 100)) {
+      columns = std::max<std::int64_t>(columns, call.product.n);
+    }
+    return columns;
+  };
+  EXPECT_EQ(widest(64), 129);
+  EXPECT_EQ(widest(128), 129);
+  EXPECT_EQ(widest(200), 201) << "where the tuned product does that, no other call is made for it";
 }
 
 TEST(KernelCalls, AreLegalForEveryDispatch) {
