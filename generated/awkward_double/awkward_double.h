@@ -65,7 +65,7 @@ cudaError_t awkward_double_prepare(void);
  * B must be finite: the kernel multiplies by explicit zeros, so that an infinity or a NaN in a row of B may make
  * NaNs in rows of C that do not ask for it.
  * The launch may overlap with the kernel in front of it in the stream (programmatic dependent launch, compute
- * capability 9.0 and later): that kernel may write b and read c, but not write packed. */
+ * capability 9.0 and later): that kernel may write all that is read here but packed, and read c. */
 cudaError_t awkward_double_spmm(const void* packed, const double* b, int64_t ldb, double* c,
                                 int64_t ldc, int32_t n, cudaStream_t stream);
 #endif

@@ -80,7 +80,7 @@ cudaError_t awkward_epilogue_prepare(void);
  * bias_: a number for each row of C;
  * residual_: a matrix like C, row i at residual_ + i * residual_ld, residual_ld >= n; it may be c.
  * The launch may overlap with the kernel in front of it in the stream (programmatic dependent launch, compute
- * capability 9.0 and later): that kernel may write b and read c, but not write packed. */
+ * capability 9.0 and later): that kernel may write all that is read here but packed, and read c. */
 cudaError_t awkward_epilogue_spmm(const void* packed, const float* b, int64_t ldb, float* c,
                                   int64_t ldc, float scale_, const float* bias_,
                                   const float* residual_, int64_t residual_ld, int32_t n,

@@ -67,7 +67,7 @@ cudaError_t awkward_rows_prepare(void);
  * Rows of A with more than 8 non-zeros are added up in an order that differs from one product to the next, and
  * so do the last bits of their sums.
  * The launch may overlap with the kernel in front of it in the stream (programmatic dependent launch, compute
- * capability 9.0 and later): that kernel may write b and read c, but not write packed. */
+ * capability 9.0 and later): that kernel may write all that is read here but packed, and read c. */
 cudaError_t awkward_rows_spmm(const void* packed, const float* b, int64_t ldb, float* c,
                               int64_t ldc, int32_t n, cudaStream_t stream);
 #endif
