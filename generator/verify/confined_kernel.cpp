@@ -9,6 +9,7 @@
 
 #include "generator/emulate/compile_program.h"
 #include "generator/emulate/device.h"
+#include "generator/verify/emulated_refusals.h"
 
 namespace esc {
 namespace {

@@ -1,0 +1,110 @@
+#include "generator/verify/emulated_refusals.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+
+#include "generator/support/limits.h"
+#include "generator/verify/placed_matrix.h"
+#include "generator/verify/placed_operands.h"
+#include "generator/verify/refused_calls.h"
+
+namespace esc {
+namespace {
+
+EmulationOptions options_with(std::int64_t host_steps) {
+  EmulationOptions options;
+  options.host_steps = host_steps;
+  return options;
+}
+
+}  // namespace
+
+std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns, bool has_kernel,
+                                          std::int64_t host_steps) {
+  const std::int64_t bcol = std::min(kernel.dispatch.tuned_columns, most_checked_columns);
+  std::vector<std::string> problems;
+  const PlacedMatrix b(columns, bcol, bcol, 0, element);
+  const PlacedMatrix c(kernel.rows, bcol, bcol, 0, element);
+  const PlacedBytes packed(kernel.packed, 0);
+  EmulatedDevice device(options_with(host_steps));
+  device.add_buffer("B", b.data(), b.bytes(), BufferUse::input());
+  device.add_buffer("C", c.data(), c.bytes(), BufferUse::output());
+  device.add_buffer("packed", packed.span(), BufferUse::input());
+  device.call<int()>(kernel.program, kernel.name + "_prepare");  // else a launch may fail, with the very status of a refusal
+  const auto done = [&] { return device.counters().launches + device.counters().fills; };
+  const auto n = static_cast<std::int32_t>(bcol);
+  PlacedOperands operands(kernel.input, kernel.rows, {.product = {.n = n, .ldb = n, .ldc = n}});
+  operands.show_to(device);
+  const ProductArguments good{packed.span().data(), b.data(), n, c.data(), n, operands.arguments(), n};
+  for (const RefusedCall& call : refused_calls(good, has_kernel)) {
+    const std::uint64_t before = done();
+    const int status = call_spmm(device, kernel, call.arguments).value_or(stopped_by_fault);
+    if (status != call.status) {
+      problems.push_back(fmt::format("a call with {} returns {} instead of {}", call.wrong, status, call.status));
+    }
+    if (done() != before) {
+      problems.push_back(fmt::format("a call with {} launches or writes something", call.wrong));
+    }
+  }
+  take_faults(device, problems);
+  return problems;
+}
+
+std::vector<std::string> emulate_failures(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns,
+                                          const std::vector<KernelCall>& calls, std::int64_t host_steps) {
+  constexpr int unknown_error = 999;
+  std::vector<std::string> problems;
+  const PlacedBytes packed(kernel.packed, 0);
+  const auto prepare = [&](EmulatedDevice& device) { return device.call<int()>(kernel.program, kernel.name + "_prepare"); };
+  const auto try_failures = [&](const std::string& what, auto call) {
+    // The first that is not reached succeeds, as all do.
+    for (std::uint64_t failing = 0, reached = 1; failing < reached; ++failing) {
+      EmulatedDevice device(options_with(host_steps));
+      const auto done_so_far = [&device] {
+        const EmulationCounters& counters = device.counters();
+        return counters.launches + counters.fills + counters.prepared;
+      };
+      prepare(device);
+      const std::uint64_t before = done_so_far();
+      EmulationOptions options = options_with(host_steps);
+      options.failing_call = before + failing;
+      options.select_blocks = [](const LaunchInfo&) { return std::vector<std::uint64_t>(); };
+      device.set_options(options);
+      const int status = call(device).value_or(stopped_by_fault);
+      const std::uint64_t done = done_so_far() - before;
+      if (done == failing && status == unknown_error) {
+        reached = failing + 2;
+      } else if (status != 0 || done > failing) {
+        problems.push_back(fmt::format("{} returns {} after {} CUDA functions of which number {} has failed", what, status, done, failing));
+      }
+      take_faults(device, problems);
+    }
+  };
+  try_failures("preparing", prepare);
+  for (const KernelCall& one : calls) {
+    try {
+      const ProductCase& product = one.product;
+      const PlacedMatrix b(columns, product.n, product.ldb, 0, element);
+      const PlacedMatrix c(kernel.rows, product.n, product.ldc, 0, element);
+      const PlacedOperands operands(kernel.input, kernel.rows, one);
+      try_failures(print(one), [&](EmulatedDevice& device) {
+        device.add_buffer("C", c.data(), c.bytes(), BufferUse::update());
+        return call_spmm(device, kernel,
+                         {packed.span().data(), b.data(), product.ldb, c.data(), product.ldc, operands.arguments(), product.n});
+      });
+    } catch (const std::bad_alloc&) {
+      continue;  // whoever makes the call itself says that there are not enough addresses
+    }
+  }
+  EmulatedDevice device(options_with(host_steps));
+  prepare(device);
+  if (device.counters().prepared != kernel.program.kernels().size()) {
+    problems.push_back(fmt::format("{} of {} kernels are asked for when they are prepared", device.counters().prepared,
+                                   kernel.program.kernels().size()));
+  }
+  return problems;
+}
+
+}  // namespace esc

@@ -1,0 +1,47 @@
+#include "generator/verify/placed_matrix.h"
+
+#include <cstring>
+
+namespace esc {
+namespace {
+
+/// Addresses of deployments are divisible by this, as cudaMalloc's are.
+constexpr std::size_t allocation_alignment = 256;
+
+/// On both sides of a matrix nothing is near, so that an index far outside does not land in another one.
+constexpr std::size_t gap_bytes = std::size_t{64} << 20;
+
+/// So many elements behind the columns of a row are looked at; a gap of more is for rows that are far apart.
+constexpr std::int64_t watched_gap = 64;
+
+/// The numbers of the rows for which it is set, or of all.
+std::vector<std::int64_t> numbers_of(std::int64_t rows, const std::vector<bool>& chosen) {
+  std::vector<std::int64_t> numbers;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    if (chosen.empty() || chosen[static_cast<std::size_t>(row)]) {
+      numbers.push_back(row);
+    }
+  }
+  return numbers;
+}
+
+}  // namespace
+
+PlacedMatrix::PlacedMatrix(std::int64_t rows, std::int64_t n, std::int64_t leading_dimension, int shift, ScalarType type,
+                           const std::vector<bool>& visited)
+    : rows_(rows),
+      visited_(numbers_of(rows, visited)),
+      n_(n),
+      element_(static_cast<std::size_t>(bytes_of(type))),
+      stride_(static_cast<std::size_t>(leading_dimension) * element_),
+      gap_(std::min(leading_dimension - n, watched_gap)),
+      offset_(static_cast<std::size_t>(shift) * element_),
+      memory_(offset_ + bytes(), gap_bytes) {}
+
+PlacedBytes::PlacedBytes(std::span<const std::byte> bytes, std::int64_t shift)
+    // An odd multiple of the alignment, for no kernel may rely on more.
+    : offset_(allocation_alignment + static_cast<std::size_t>(shift)), memory_(offset_ + bytes.size(), gap_bytes), size_(bytes.size()) {
+  std::memcpy(memory_.data() + offset_, bytes.data(), bytes.size());
+}
+
+}  // namespace esc
