@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <set>
 
-#include "generator/ir/math_function.h"
 #include "generator/ir/print.h"
 #include "generator/ir/rewrite.h"
+#include "generator/lower/epilogue_steps.h"
 
 namespace esc {
 namespace {
@@ -22,22 +20,7 @@ template <typename... Arguments>
   throw NestError(part, fmt::format(sentence, std::forward<Arguments>(arguments)...));
 }
 
-/// The sum, until it is known what the function calls it.
-const Name the_sum{""};
-
 bool is_zero(const Expression& expression) { return expression == Expression(0.0) || expression == Expression(0); }
-
-const Name* name_in(const Expression& expression) { return std::get_if<Name>(&expression.content); }
-
-/// Calls for every element and name in the expression, in its order.
-void for_each_operand(const Expression& expression, const std::function<void(const Expression&)>& visit) {
-  rewrite(expression, {.expression = [&](const Expression& part) {
-            if (part.access() != nullptr || name_in(part) != nullptr) {
-              visit(part);
-            }
-            return part;
-          }});
-}
 
 bool stands_in(const Loops& around, const Loops& inner) {
   return around.size() <= inner.size() && std::equal(around.begin(), around.end(), inner.begin());
@@ -85,22 +68,8 @@ Position position_of(const Access& element, const NestedStatement& statement) {
 class EpilogueFinder {
  public:
   EpilogueFinder(const LoopNest& nest, const std::vector<NestedStatement>& statements, std::size_t update)
-      : nest_(nest), statements_(statements), update_(update), gathered_(name_in(gathering().target)) {
+      : nest_(nest), statements_(statements), update_(update), gathered_(name_in(gathering().target)), steps_(nest, statements) {
     find_output();
-    for (const MathFunction& function : math_functions()) {
-      taken_.emplace(function.name);
-    }
-    for (const ArrayDeclaration& array : nest.arrays) {
-      taken_.insert(array.name);
-    }
-    for (const NestedStatement& statement : statements) {
-      for (const Loop* loop : statement.loops) {
-        taken_.insert(loop->iterator);
-        for (const Affine::Term& term : loop->upper.terms()) {
-          taken_.insert(term.name);
-        }
-      }
-    }
   }
 
   FoundEpilogue find() && {
@@ -113,7 +82,7 @@ class EpilogueFinder {
         change_output(at);
       }
     }
-    if (!element_ || !depends_on_sum(*element_)) {
+    if (!element_ || !steps_.depends_on_sum(*element_)) {
       refuse_store(statements_[update_].part());
     }
     if (*element_ != Expression(the_sum)) {
@@ -175,7 +144,7 @@ class EpilogueFinder {
     }
     const Expression value = read(define.value, statement, *position, at);
     const bool starts_sum = at < update_ && gathered_ != nullptr && define.name == gathered_->name;
-    locals_[define.name] = {starts_sum ? value : named(define.name, value), statement.loops};
+    locals_[define.name] = {starts_sum ? value : steps_.named(define.name, value), statement.loops};
   }
 
   /// What is read in this place is an element of the first row and column that are changed inside the same loops behind
@@ -203,9 +172,9 @@ class EpilogueFinder {
       refuse(start != nullptr ? start->part() : statements_[update_].part(),
              "{} is expected to be set to 0 before the innermost loop, in the two loops around it", gathered_->name);
     }
-    sum_ = fresh(gathered_->name);
+    steps_.name_sum(gathered_->name);
     Local& local = locals_.at(gathered_->name);
-    local.value = named(gathered_->name, with_start(local.value));
+    local.value = steps_.named(gathered_->name, with_start(local.value));
   }
 
   /// The sum that began with this value: the kernel's begins with 0.
@@ -236,7 +205,7 @@ class EpilogueFinder {
     if (update != nullptr && element_ && !is_zero(*element_)) {
       value = element() + value;
     }
-    if (element_ && depends_on_sum(*element_) && !depends_on_sum(value)) {
+    if (element_ && steps_.depends_on_sum(*element_) && !steps_.depends_on_sum(value)) {
       refuse(statement.part(),
              "{0} loses its sums here: expected it to be set before the reduction loop, or to a value made of {1}",
              output, print(target));
@@ -362,63 +331,16 @@ class EpilogueFinder {
   /// The output's element as a name, so that it may be read more than once.
   Expression element() {
     if (name_in(*element_) == nullptr) {
-      element_ = add_step("value", *element_);
+      element_ = steps_.add("value", *element_);
     }
     return *element_;
-  }
-
-  /// The value of a local, by its name: a step, or nothing new where another name is meant. The first name of the sum
-  /// is its own.
-  Expression named(const std::string& local, const Expression& value) {
-    if (name_in(value) == nullptr) {
-      return add_step(local, value);
-    }
-    if (value == Expression(the_sum) && sum_.empty()) {
-      sum_ = fresh(local);
-    }
-    return value;
-  }
-
-  Expression add_step(const std::string& name, const Expression& value) {
-    const std::string step = fresh(name);
-    if (depends_on_sum(value)) {
-      made_of_sum_.insert(step);
-    }
-    steps_.push_back({type(), step, value});
-    return Name{step};
-  }
-
-  std::string fresh(const std::string& name) {
-    std::string result = name;
-    for (int number = 2; !taken_.insert(result).second; ++number) {
-      result = fmt::format("{}_{}", name, number);
-    }
-    return result;
-  }
-
-  bool depends_on_sum(const Expression& value) const {
-    bool depends = false;
-    for_each_operand(value, [&](const Expression& operand) {
-      const Name* name = name_in(operand);
-      depends = depends || (name != nullptr && (*name == the_sum || made_of_sum_.contains(name->name)));
-    });
-    return depends;
   }
 
   // The end.
 
   void finish() {
-    if (sum_.empty()) {
-      sum_ = fresh("sum");
-    }
-    const auto with_sum = [&](const Expression& value) {
-      return rewrite(value, {.expression = [&](const Expression& part) {
-                       return part == Expression(the_sum) ? Expression(Name{sum_}) : part;
-                     }});
-    };
-    Epilogue epilogue{position(0)->iterator, position(1)->iterator, sum_, used_steps(), with_sum(*element_)};
-    for (Define& step : epilogue.steps) {
-      step.value = with_sum(step.value);
+    Epilogue epilogue = steps_.finish(position(0)->iterator, position(1)->iterator, *element_, type());
+    for (const Define& step : epilogue.steps) {
       add_operands(step.value);
     }
     add_operands(epilogue.value);
@@ -428,24 +350,6 @@ class EpilogueFinder {
     };
     std::ranges::sort(result_.operands, {}, place);
     result_.epilogue = std::move(epilogue);
-  }
-
-  std::vector<Define> used_steps() const {
-    std::set<std::string> used;
-    const auto use = [&](const Expression& operand) {
-      if (const Name* name = name_in(operand)) {
-        used.insert(name->name);
-      }
-    };
-    for_each_operand(*element_, use);
-    std::vector<Define> steps;
-    for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
-      if (used.contains(step->name)) {
-        for_each_operand(step->value, use);
-        steps.insert(steps.begin(), *step);
-      }
-    }
-    return steps;
   }
 
   void add_operands(const Expression& value) {
@@ -468,10 +372,7 @@ class EpilogueFinder {
   std::optional<Expression> element_;  // the output's, where it was set
   std::map<std::string, Local> locals_;
   std::map<std::string, std::pair<Access, ArrayDeclaration>> operands_;
-  std::vector<Define> steps_;
-  std::set<std::string> made_of_sum_;  // steps
-  std::set<std::string> taken_;        // names that steps must not have
-  std::string sum_;                    // its name, once the function has given it one
+  EpilogueSteps steps_;
   FoundEpilogue result_;
 };
 
