@@ -7,6 +7,7 @@
 #include "tests/fuzz/harness.h"
 #include "tests/fuzz/tiny_layer.h"
 #include "tests/refusals/refused_nests.h"
+#include "tests/unit/accepted_epilogues.h"
 #include "tests/unit/accepted_nests.h"
 
 namespace esc::fuzz {
@@ -78,8 +79,13 @@ Harness harness(const char* kind, bool (*judge_one)(std::string_view), bool cpp)
       harness.seeds.push_back(accepted.source);
     }
   }
+  for (const EpilogueVariant& accepted : accepted_epilogues()) {
+    if (is_cpp(accepted.file) == cpp) {
+      harness.seeds.push_back(accepted.source);
+    }
+  }
   for (const auto& table :
-       {refused_loops(), refused_subscripts(), refused_statements(), refused_guards(), invalid_texts()}) {
+       {refused_loops(), refused_subscripts(), refused_statements(), refused_guards(), refused_epilogues(), invalid_texts()}) {
     for (const Refused& refused : table) {
       if (is_cpp(refused.file) == cpp) {
         harness.refused.push_back(refused.source);
@@ -94,7 +100,7 @@ Harness harness(const char* kind, bool (*judge_one)(std::string_view), bool cpp)
                    "M", "K", "N", "A", "B", "C", "[", "]", "(", ")", "{", "}", ";", ",", "*", "&", "+", "-", "/", "%",
                    "++", "--", "+=", "-=", "*=", "=", "==", "!=", "!", "<", "<=", ">", ">=", "&&", "||", "?", ":", ".",
                    "->", "<<", ">>", "~", "^", "|", "\"", "'", "\\", "\n", "#define X ", "#undef ", "#if 0\n", "#endif\n",
-                   "#pragma ", "_Pragma(\"", "//", "/*", "*/"};
+                   "#pragma ", "_Pragma(\"", "//", "/*", "*/", "expf", "tanh", "fmaxf", "bias", "scale", "sum"};
   if (cpp) {
     harness.words.insert(harness.words.end(),
                          {"auto", "template <", "typename", "constexpr", "class", "namespace", "using", "this", "operator",
