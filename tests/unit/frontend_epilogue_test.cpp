@@ -137,7 +137,8 @@ TEST(FrontendEpilogue, KeepsTheGuard) {
   for (std::size_t column = 0; column < 4; ++column) {
     memory.arrays.at("B").elements.at(2 * 4 + column) = std::numeric_limits<double>::infinity();
   }
-  for (const double element : interpret(nest, memory).arrays.at("C").elements) {
+  const Memory left = interpret(nest, memory);
+  for (const double element : left.arrays.at("C").elements) {
     EXPECT_TRUE(std::isfinite(element));
   }
 }
