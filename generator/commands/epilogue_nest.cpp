@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 
 #include "generator/emit/templates.h"
 #include "generator/emit/text_template.h"
 #include "generator/schedule/settings.h"
 #include "generator/support/error.h"
+#include "generator/support/identifier.h"
 
 namespace esc {
 namespace {
@@ -25,11 +25,10 @@ const EpiloguePart& part_of(std::string_view name, const std::string& parts) {
 
 /// The expression with a name for its x.
 std::string with_x(std::string_view expression, const std::string& name) {
-  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   std::string result;
   for (std::size_t at = 0; at < expression.size(); ++at) {
-    const bool alone = expression[at] == 'x' && (at == 0 || !is_word(expression[at - 1])) &&
-                       (at + 1 == expression.size() || !is_word(expression[at + 1]));
+    const bool alone = expression[at] == 'x' && (at == 0 || !is_of_identifier(expression[at - 1])) &&
+                       (at + 1 == expression.size() || !is_of_identifier(expression[at + 1]));
     result += alone ? name : std::string(1, expression[at]);
   }
   return result;

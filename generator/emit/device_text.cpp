@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
 #include <map>
 #include <set>
 
@@ -11,6 +10,7 @@
 #include "generator/emit/text_template.h"
 #include "generator/ir/instruction.h"
 #include "generator/ir/print.h"
+#include "generator/support/identifier.h"
 
 namespace esc {
 namespace {
@@ -56,10 +56,9 @@ PackedAccess access_of(const LoopNest& nest, const transformer::TaskFormat& form
 bool is_number(const Expression& value) { return value.affine() != nullptr && value.affine()->is_constant(); }
 
 bool names(const std::string& text, const std::string& name) {
-  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
     const std::size_t behind = at + name.size();
-    if ((at == 0 || !is_word(text[at - 1])) && (behind == text.size() || !is_word(text[behind]))) {
+    if ((at == 0 || !is_of_identifier(text[at - 1])) && (behind == text.size() || !is_of_identifier(text[behind]))) {
       return true;
     }
   }

@@ -24,7 +24,7 @@ struct GenerateOptions {
   /// within a relative error of 1e-6, and how much work one block can get.
   std::uint32_t max_list_columns = 1024;
   /// Most columns of a panel that one lane group of family panel adds up, for the same reason.
-  std::uint32_t max_group_columns = 512;
+  std::uint32_t max_group_columns = PanelSchedule::max_group_columns;
   /// Most tasks of a row of family rows, which are added to C one after the other, for the same reason. Tasks of 8 non-zeros and
   /// more need no bound: the tolerance grows with the length of the row faster than the error with their number.
   std::uint32_t max_row_tasks = 1024;

@@ -29,8 +29,9 @@ struct Layer {
   std::vector<transformer::PatternDigest> digests;
 };
 
-/// Whether there is a kernel: without non-zeros and epilogue C is zero, which needs none.
-inline bool has_kernel(const Layer& layer) { return layer.statistics.nonzeros > 0 || layer.input.epilogue.has_value(); }
+/// Whether the nest needs a kernel for a matrix of so many non-zeros: without any, and without an epilogue, C is zero.
+inline bool needs_kernel(const LoopNest& nest, std::int64_t nonzeros) { return nonzeros > 0 || nest.epilogue.has_value(); }
+inline bool has_kernel(const Layer& layer) { return needs_kernel(layer.input, layer.statistics.nonzeros); }
 
 /// Bytes of the packed matrix.
 std::uint64_t packed_bytes(const Layer& layer);

@@ -13,17 +13,10 @@ constexpr std::size_t matrix = 2;
 /// What `text` says of each operand, one behind the other.
 std::string of_each(const LoopNest& nest, const std::function<std::string(const ArrayDeclaration&)>& text) {
   std::string all;
-  for (const ArrayDeclaration& array : nest.arrays) {
-    if (array.role == ArrayRole::operand) {
-      all += text(array);
-    }
+  for (const ArrayDeclaration& operand : operands_of(nest)) {
+    all += text(operand);
   }
   return all;
-}
-
-/// Whether the last dimension goes over columns of C, so that a launch for later columns begins further on.
-bool goes_over_columns(const LoopNest& nest, const ArrayDeclaration& operand) {
-  return !operand.extents.empty() && operand.extents.back() == nest.array(ArrayRole::output).extents.back();
 }
 
 std::string parameters(const LoopNest& nest, const char* unaliased, const char* integer) {
@@ -50,6 +43,7 @@ std::string operand_parameters(const LoopNest& nest) { return parameters(nest, "
 
 std::string operand_arguments(const LoopNest& nest, const std::string& done) {
   return of_each(nest, [&](const ArrayDeclaration& operand) {
+    // A launch for later columns begins further on.
     const bool moves = !done.empty() && goes_over_columns(nest, operand);
     const std::string place = operand.name + (moves ? " + " + done : "");
     return operand.extents.size() == matrix

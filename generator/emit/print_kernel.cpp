@@ -12,6 +12,7 @@
 #include "generator/emit/print_cases.h"
 #include "generator/emit/print_statement.h"
 #include "generator/ir/rewrite.h"
+#include "generator/ir/unused_definitions.h"
 #include "generator/support/error.h"
 
 namespace esc {

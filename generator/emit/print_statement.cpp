@@ -162,32 +162,4 @@ std::string StatementPrinter::print(const Block& block) {
   return text;
 }
 
-namespace {
-
-/// The index variables that a statement defines and does nothing else.
-std::vector<std::string> defined_by(const Node& node) {
-  if (const auto* perform = action<Perform>(node)) {
-    return instruction(perform->instruction).scope == Scope::thread ? perform->results : std::vector<std::string>{};
-  }
-  const auto* define = action<Define>(node);
-  return define != nullptr && is_index(define->type) ? std::vector<std::string>{define->name} : std::vector<std::string>{};
-}
-
-}  // namespace
-
-Block without_unused_definitions(const Block& block) {
-  Block result = block;
-  for (std::size_t at = result.size(); at > 0; --at) {
-    const std::vector<std::string> names = defined_by(result[at - 1]);
-    const Block behind(result.begin() + static_cast<std::ptrdiff_t>(at), result.end());
-    const bool switches = std::ranges::any_of(
-        behind, [](const Node& node) { return std::holds_alternative<Switch>(node.content); });
-    if (!names.empty() && !switches &&
-        std::ranges::none_of(names, [&](const std::string& name) { return mentions(behind, name); })) {
-      result.erase(result.begin() + static_cast<std::ptrdiff_t>(at) - 1);
-    }
-  }
-  return result;
-}
-
 }  // namespace esc

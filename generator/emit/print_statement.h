@@ -33,7 +33,4 @@ class StatementPrinter {
   std::map<std::string, ScalarType> types_;  ///< of the index variables that were defined
 };
 
-/// The block without definitions of index variables that nothing reads.
-Block without_unused_definitions(const Block& block);
-
 }  // namespace esc

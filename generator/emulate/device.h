@@ -19,6 +19,9 @@ namespace esc {
 
 class Machine;
 
+/// What stands for the status of a host function that a fault has stopped.
+inline constexpr int stopped_by_fault = -1;
+
 /// What a buffer is to the code under check.
 struct BufferUse {
   enum class Space { device, host };

@@ -40,4 +40,12 @@ const char* to_string(FaultKind kind) {
   return "fault";
 }
 
+std::vector<std::string> messages_of(const std::vector<EmulationFault>& faults) {
+  std::vector<std::string> messages;
+  for (const EmulationFault& fault : faults) {
+    messages.push_back(fault.message);
+  }
+  return messages;
+}
+
 }  // namespace esc

@@ -41,6 +41,9 @@ struct EmulationFault {
   std::string message;
 };
 
+/// Their messages, in order.
+std::vector<std::string> messages_of(const std::vector<EmulationFault>& faults);
+
 /// What a run did.
 struct EmulationCounters {
   std::uint64_t launches = 0;

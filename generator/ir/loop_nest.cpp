@@ -45,6 +45,17 @@ std::int64_t LoopNest::constant(const std::string& name) const {
   return found->second;
 }
 
+std::vector<ArrayDeclaration> operands_of(const LoopNest& nest) {
+  std::vector<ArrayDeclaration> operands;
+  std::ranges::copy_if(nest.arrays, std::back_inserter(operands),
+                       [](const ArrayDeclaration& array) { return array.role == ArrayRole::operand; });
+  return operands;
+}
+
+bool goes_over_columns(const LoopNest& nest, const ArrayDeclaration& operand) {
+  return !operand.extents.empty() && operand.extents.back() == nest.array(ArrayRole::output).extents.back();
+}
+
 LoopNest nest_of_epilogue(const LoopNest& nest) {
   ESC_CHECK(nest.epilogue.has_value(), "the nest has an epilogue");
   const Epilogue& epilogue = *nest.epilogue;
@@ -58,9 +69,8 @@ LoopNest nest_of_epilogue(const LoopNest& nest) {
   Loop columns{epilogue.column, 0, output.extents.at(1), 1, Role::column, Mapping::sequential, std::move(body)};
   Loop rows{epilogue.row, 0, output.extents.at(0), 1, Role::row, Mapping::sequential, {Node{std::move(columns)}}};
   LoopNest result;
-  std::ranges::copy_if(nest.arrays, std::back_inserter(result.arrays), [](const ArrayDeclaration& array) {
-    return array.role == ArrayRole::output || array.role == ArrayRole::operand;
-  });
+  result.arrays = operands_of(nest);
+  result.arrays.push_back(output);
   result.body = {Node{std::move(rows)}};
   return result;
 }

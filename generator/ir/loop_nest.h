@@ -236,6 +236,12 @@ struct LoopNest {
   bool operator==(const LoopNest&) const = default;
 };
 
+/// What the nest's epilogue reads, in the order of its arrays.
+std::vector<ArrayDeclaration> operands_of(const LoopNest& nest);
+/// Whether the last dimension of an operand goes over the columns of the output. The nest is in canonical form, where rows and columns have
+/// sizes of their own.
+bool goes_over_columns(const LoopNest& nest, const ArrayDeclaration& operand);
+
 /// The nest that an epilogue stands for: loops over all elements of the output, each of which it changes. The nest must have one.
 LoopNest nest_of_epilogue(const LoopNest& nest);
 

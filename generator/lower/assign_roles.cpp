@@ -14,12 +14,6 @@ namespace {
 constexpr const char* three_loops = "expected three, over rows, reduction and columns";
 constexpr const char two_things[] = "{} stands for two things here: expected different names";
 
-/// Says in these words what keeps the part from being one of a product.
-template <typename... Arguments>
-[[noreturn]] void refuse(const NestPart& part, fmt::format_string<Arguments...> sentence, Arguments&&... arguments) {
-  throw NestError(part, fmt::format(sentence, std::forward<Arguments>(arguments)...));
-}
-
 /// Where the update stands that gathers the sums. Where none does, but something is added to, that is what was meant.
 std::size_t find_update(const std::vector<NestedStatement>& statements) {
   const auto next = [&](auto from, const auto& wanted) { return std::find_if(from, statements.end(), wanted); };

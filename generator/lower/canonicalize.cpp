@@ -65,12 +65,10 @@ void add_epilogue(LoopNest& canonical, const LoopNest& nest, Names names) {
   names[given.row] = epilogue.row;
   names[given.column] = epilogue.column;
   const std::map<std::string, std::vector<Affine>> extents = extents_of_operands(given);
-  for (const ArrayDeclaration& array : nest.arrays) {
-    if (array.role == ArrayRole::operand) {
-      canonical.arrays.push_back(array);
-      canonical.arrays.back().name = own(array.name);
-      canonical.arrays.back().extents = extents.at(array.name);
-    }
+  for (ArrayDeclaration operand : operands_of(nest)) {
+    operand.extents = extents.at(operand.name);
+    operand.name = own(operand.name);
+    canonical.arrays.push_back(std::move(operand));
   }
   const Rewrite renamed{.affine = [&](const Affine& affine) { return rename(affine, names); },
                         .access = [&](const Access& access) { return Access{rename(access.array, names), access.subscripts}; },

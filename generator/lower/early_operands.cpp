@@ -5,6 +5,7 @@
 
 #include "generator/ir/build.h"
 #include "generator/ir/rewrite.h"
+#include "generator/ir/unused_definitions.h"
 
 namespace esc {
 namespace {
@@ -14,28 +15,12 @@ constexpr std::int64_t most_registers = 8;
 
 constexpr const char* first_kept = "early_first_sum";
 
-bool goes_over_columns(const LoopNest& nest, const ArrayDeclaration& operand) {
-  return operand.extents.back() == nest.array(ArrayRole::output).extents.back();
-}
-
 /// Stores of a thread: those of the loop over elements of a block's C, or the lane's own sums.
 std::int64_t stores_of(const LoopNest& nest, bool shares) { return shares ? nest.constant("stores") : nest.constant("lane_sums"); }
 
 /// How many elements one iteration of the loop is further than the one before.
 std::int64_t step_of(const LoopNest& nest, const Loop& loop, const Affine& width) {
   return loop.step == Affine(1) ? width.evaluate(constants_of(nest)) : 1;
-}
-
-/// Without what only statements that are gone have read.
-Block without_unused(Block block) {
-  for (std::size_t at = block.size(); at > 0; --at) {
-    const auto* defined = action<Define>(block[at - 1]);
-    const Block behind(block.begin() + static_cast<std::ptrdiff_t>(at), block.end());
-    if (defined != nullptr && !mentions(behind, defined->name)) {
-      block.erase(block.begin() + static_cast<std::ptrdiff_t>(at) - 1);
-    }
-  }
-  return block;
 }
 
 bool only_defines(const Block& block) {
@@ -58,8 +43,8 @@ EarlyOperands::EarlyOperands(const LoopNest& nest) : nest_(nest) {
     return;
   }
   const bool shares = nest.find_array("shared_sums") != nullptr;
-  for (const ArrayDeclaration& operand : nest.arrays) {
-    if (operand.role != ArrayRole::operand || operand.extents.empty()) {
+  for (const ArrayDeclaration& operand : operands_of(nest)) {
+    if (operand.extents.empty()) {
       continue;
     }
     const bool each_column = goes_over_columns(nest, operand);
@@ -141,7 +126,7 @@ Block EarlyOperands::reads(const Block& storing, const std::vector<Loop>& around
       }
     }
   }
-  result = without_unused(std::move(result));
+  result = without_unused_definitions(result);
   return only_defines(result) ? Block() : result;
 }
 

@@ -14,12 +14,6 @@ namespace {
 using Element = NestPart::Element;
 using Loops = std::vector<const Loop*>;
 
-/// Says in these words what keeps the part from being one of a product or of what follows it.
-template <typename... Arguments>
-[[noreturn]] void refuse(const NestPart& part, fmt::format_string<Arguments...> sentence, Arguments&&... arguments) {
-  throw NestError(part, fmt::format(sentence, std::forward<Arguments>(arguments)...));
-}
-
 bool is_zero(const Expression& expression) { return expression == Expression(0.0) || expression == Expression(0); }
 
 bool stands_in(const Loops& around, const Loops& inner) {

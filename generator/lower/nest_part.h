@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <compare>
 #include <cstddef>
 #include <string>
@@ -31,6 +33,12 @@ class NestError : public UserError {
  private:
   NestPart part_;
 };
+
+/// Says in these words what keeps the part from being one of a product, or of what follows it.
+template <typename... Arguments>
+[[noreturn]] void refuse(const NestPart& part, fmt::format_string<Arguments...> sentence, Arguments&&... arguments) {
+  throw NestError(part, fmt::format(sentence, std::forward<Arguments>(arguments)...));
+}
 
 /// The product that every refusal of a nest asks for.
 inline constexpr const char* expected_product = "C[i][j] += A[i][k] * B[k][j]";

@@ -8,6 +8,8 @@
 #include <charconv>
 #include <utility>
 
+#include "generator/support/identifier.h"
+
 namespace esc {
 namespace {
 
@@ -201,12 +203,6 @@ std::vector<std::string_view> split_at(std::string_view text, std::string_view s
   }
 }
 
-bool is_name(std::string_view text) {
-  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&
-         std::find_if_not(text.begin(), text.end(), is_word) == text.end();
-}
-
 /// Reads the parts of a directive; whether they were all of the right kind shows in the end.
 class Read {
  public:
@@ -215,7 +211,7 @@ class Read {
   void directive(const char*) {}
   void name(const char*, std::string& value) {
     const std::string_view part = take();
-    matches_ = matches_ && is_name(part);
+    matches_ = matches_ && is_identifier(part);
     value = part;
   }
   void number(int& value) { read_number(take(), value); }

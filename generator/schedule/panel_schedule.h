@@ -31,6 +31,7 @@ struct PanelSchedule {
   static constexpr int max_warps = 16;   ///< of a panel, and of a block
   static constexpr int max_panels = 128;
   static constexpr int max_ufk = 8;
+  static constexpr int max_group_columns = 512;  ///< of a panel, that one lane group adds up: bounds how many products one float32 sum runs over
 
   /// Lanes of a group, groups of a warp, panels that a warp works on, warps and threads of a block.
   int group_lanes() const { return columns / vector; }

@@ -200,11 +200,9 @@ ScheduleChoice whole_rows_schedule(long long bcol, std::int64_t longest) {
         .columns = std::min(32, widest_tile(bcol)), .unroll = 4, .task = RowsSchedule::max_task, .light = 64};
     return {fitted(schedule, bcol), source};
   }
-  // One sum runs over at most so many columns of the part of a row that a lane group has.
-  constexpr std::int64_t most_columns = 512;
   PanelSchedule schedule{.ufi = 1, .columns = std::min(32, widest_tile(bcol)), .vector = widest_vector(bcol), .warps = 16, .panels = 1};
   const auto parts = [&] { return std::int64_t{schedule.warps} * schedule.warp_groups(); };
-  while (schedule.columns > schedule.vector && parts() * most_columns < longest) {
+  while (schedule.columns > schedule.vector && parts() * PanelSchedule::max_group_columns < longest) {
     schedule.columns /= 2;
   }
   schedule.groups = schedule.warp_groups();

@@ -5,10 +5,11 @@
 
 namespace esc {
 
+bool is_of_identifier(char character) { return std::isalnum(static_cast<unsigned char>(character)) != 0 || character == '_'; }
+
 bool is_identifier(std::string_view text) {
-  const auto allowed = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
   return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&
-         std::ranges::all_of(text, allowed);
+         std::ranges::all_of(text, is_of_identifier);
 }
 
 }  // namespace esc

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "generator/emit/layer.h"
 #include "generator/emulate/compile_program.h"
 #include "generator/emulate/device.h"
 #include "generator/verify/emulated_refusals.h"
@@ -129,7 +130,7 @@ class Server {
   }
 
   std::vector<std::string> refusals() const {
-    return emulate_refusals(kernel(task_.packed), task_.matrix.element, task_.matrix.columns, task_.matrix.nonzeros() != 0 || task_.input.epilogue.has_value(),
+    return emulate_refusals(kernel(task_.packed), task_.matrix.element, task_.matrix.columns, needs_kernel(task_.input, task_.matrix.nonzeros()),
                             most_host_steps);
   }
 

@@ -45,14 +45,6 @@ Message expect(ConfinedProcess& process, Kind kind, std::size_t numbers) {
   return answer;
 }
 
-std::vector<std::string> messages_of(const std::vector<EmulationFault>& faults) {
-  std::vector<std::string> messages;
-  for (const EmulationFault& fault : faults) {
-    messages.push_back(fault.message);
-  }
-  return messages;
-}
-
 std::byte* array_at(const SharedMemory& memory, std::uint64_t place) {
   return place == nowhere ? nullptr : memory.part(static_cast<std::size_t>(place), 0).data();
 }

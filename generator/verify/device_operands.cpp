@@ -7,11 +7,11 @@ namespace esc {
 
 DeviceOperands::DeviceOperands(const CudaRuntime& runtime, const LoopNest& nest, std::int64_t rows, std::int32_t n) {
   for (const Operand& operand : draw_operands(nest, rows, n)) {
-    const TypedElements values(operand.type, operand.elements);
     if (operand.rank == 0) {
-      arguments_.push_back(with_element(operand.type, [&](auto zero) { return CArgument(values.elements<decltype(zero)>()[0]); }));
+      arguments_.push_back(number_argument(operand));
       continue;
     }
+    const TypedElements values(operand.type, operand.elements);
     const DeviceBuffer& buffer = buffers_.emplace_back(runtime, values.bytes().size());
     runtime.copy_to_device(buffer.get(), values.data(), values.bytes().size());
     arguments_.emplace_back(static_cast<const void*>(buffer.get()));

@@ -12,7 +12,6 @@
 namespace esc {
 namespace {
 
-constexpr int stopped_by_fault = -1;
 constexpr const char* path_of_file = "packed";
 
 /// The arrays of one call, known to the device while this lives. One that is null is not there.

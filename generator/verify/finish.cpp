@@ -9,6 +9,7 @@
 #include "generator/ir/evaluate.h"
 #include "generator/ir/math_function.h"
 #include "generator/support/error.h"
+#include "generator/verify/number_limits.h"
 
 namespace esc {
 namespace {
@@ -23,9 +24,7 @@ class Analysis {
         row_(row),
         column_(column),
         is_double_(nest.element() == ScalarType::f64),
-        unit_((is_double_ ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon()) / 2),
-        smallest_(is_double_ ? std::numeric_limits<double>::denorm_min() : std::numeric_limits<float>::denorm_min()),
-        largest_(is_double_ ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max()) {}
+        limits_(number_limits(nest.element())) {}
 
   Bounded run(Bounded sum) {
     names_[epilogue_.sum] = sum;
@@ -39,8 +38,8 @@ class Analysis {
   /// A result that has been rounded once more; of double the reference rounds too.
   Bounded rounded(double value, double error, double units = 1) const {
     const double magnitude = std::abs(value) + error;
-    const double sum = error + (units + (is_double_ ? 1 : 0)) * unit_ * magnitude + smallest_;
-    return {value, std::isfinite(sum) && magnitude <= largest_ ? sum : unknown};
+    const double sum = error + (units + (is_double_ ? 1 : 0)) * limits_.unit * magnitude + limits_.smallest;
+    return {value, std::isfinite(sum) && magnitude <= limits_.largest ? sum : unknown};
   }
 
   /// A number of the text as the type has it.
@@ -198,9 +197,7 @@ class Analysis {
   std::int64_t row_;
   std::int64_t column_;
   bool is_double_;
-  double unit_;
-  double smallest_;
-  double largest_;
+  NumberLimits limits_;
   std::map<std::string, Bounded> names_;
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "generator/emit/layer.h"
 #include "generator/verify/cuda_runtime.h"
 #include "generator/verify/device_operands.h"
 #include "generator/verify/gpu_product.h"
@@ -51,7 +52,7 @@ class GpuKernel {
     const DeviceOperands operands(runtime_, nest_, matrix.rows, columns);
     const ProductArguments good{device_packed.get(),  b.get(), n,            c.get(), n,
                                 operands.arguments(), columns, stream_.get()};
-    for (const RefusedCall& call : refused_calls(good, matrix.nonzeros() != 0 || nest_.epilogue)) {
+    for (const RefusedCall& call : refused_calls(good, needs_kernel(nest_, matrix.nonzeros()))) {
       const int status = kernel_.spmm(call.arguments);
       if (status != call.status) {
         report_.problems.push_back(fmt::format("a call with {} returns {} instead of {}", call.wrong, status, call.status));

@@ -1,5 +1,8 @@
 #include "generator/verify/kernel_to_emulate.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace esc {
 
 std::optional<int> call_spmm(EmulatedDevice& device, const KernelToEmulate& kernel, const ProductArguments& arguments) {
@@ -8,9 +11,7 @@ std::optional<int> call_spmm(EmulatedDevice& device, const KernelToEmulate& kern
 }
 
 void take_faults(const EmulatedDevice& device, std::vector<std::string>& problems) {
-  for (const EmulationFault& fault : device.faults()) {
-    problems.push_back(fault.message);
-  }
+  std::ranges::move(messages_of(device.faults()), std::back_inserter(problems));
 }
 
 }  // namespace esc

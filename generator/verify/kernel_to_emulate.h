@@ -25,9 +25,6 @@ struct KernelToEmulate {
   const LoopNest* input = nullptr;  ///< the nest, whose epilogue may read more than B
 };
 
-/// What stands for the status of a host function that a fault has stopped.
-inline constexpr int stopped_by_fault = -1;
-
 /// Calls the kernel's C function on the device; its status, absent where a fault has stopped it.
 std::optional<int> call_spmm(EmulatedDevice& device, const KernelToEmulate& kernel, const ProductArguments& arguments);
 

@@ -1,8 +1,7 @@
 #include "generator/verify/operands.h"
 
-#include <algorithm>
-
 #include "generator/lower/canonicalize.h"
+#include "generator/matrix/typed_elements.h"
 #include "generator/support/error.h"
 #include "generator/verify/product_case.h"
 
@@ -17,6 +16,11 @@ double number(std::size_t place) { return -1.375 + 1.75 * static_cast<double>(pl
 
 }  // namespace
 
+CArgument number_argument(const Operand& operand) {
+  ESC_CHECK(operand.rank == 0, "a number is passed by its value");
+  return with_element(operand.type, [&](auto zero) { return CArgument(static_cast<decltype(zero)>(operand.elements.front())); });
+}
+
 std::vector<Operand> draw_operands(const LoopNest& nest, std::int64_t rows, std::int64_t n) {
   std::vector<Operand> operands;
   if (!nest.epilogue) {
@@ -25,16 +29,10 @@ std::vector<Operand> draw_operands(const LoopNest& nest, std::int64_t rows, std:
   std::size_t numbers = 0;
   // What a vector goes over its canonical form tells, where rows and columns have sizes of their own.
   const LoopNest canonical = canonicalize(nest);
-  const auto is_operand = [](const ArrayDeclaration& array) { return array.role == ArrayRole::operand; };
-  auto form = std::ranges::find_if(canonical.arrays, is_operand);
-  const Affine& columns = canonical.array(ArrayRole::output).extents.back();
-  for (const ArrayDeclaration& array : nest.arrays) {
-    if (!is_operand(array)) {
-      continue;
-    }
-    ESC_CHECK(form != canonical.arrays.end(), "both forms have the same operands");
-    const std::vector<Affine>& extents = form++->extents;
-    Operand operand{array.name, array.type, extents.size(), !extents.empty() && extents.back() == columns, 1, 1, {}};
+  const std::vector<ArrayDeclaration> forms = operands_of(canonical);
+  for (const ArrayDeclaration& array : operands_of(nest)) {
+    const ArrayDeclaration& form = forms.at(operands.size());
+    Operand operand{array.name, array.type, form.extents.size(), goes_over_columns(canonical, form), 1, 1, {}};
     operand.rows = operand.rank == 2 || (operand.rank == 1 && !operand.over_columns) ? rows : 1;
     operand.columns = operand.over_columns ? n : 1;
     const auto width = static_cast<std::int32_t>(operand.columns);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "generator/ir/loop_nest.h"
+#include "generator/verify/c_call.h"
 
 namespace esc {
 
@@ -25,6 +26,9 @@ struct Operand {
     return elements[static_cast<std::size_t>(first + (columns == 1 ? 0 : column))];
   }
 };
+
+/// That of an operand of rank 0, in its type.
+CArgument number_argument(const Operand& operand);
 
 /// The operands of the nest's epilogue in their order, for `rows` rows and `n` columns of C: drawn in [-1, 1], never zero, the same
 /// each time; numbers ascend from -1.375. None where the nest has no epilogue.

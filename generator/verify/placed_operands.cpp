@@ -22,19 +22,16 @@ void PlacedOperands::show_to(EmulatedDevice& device) {
 }
 
 void PlacedOperands::add(const Operand& operand, const KernelCall& call) {
-  const TypedElements values(operand.type, operand.elements);
   if (operand.rank == 0) {
-    arguments_.push_back(with_element(operand.type, [&](auto zero) { return CArgument(values.elements<decltype(zero)>()[0]); }));
+    arguments_.push_back(number_argument(operand));
     return;
   }
-  // Rows that are not as far apart as those of C.
-  const bool over_columns = operand.over_columns;
-  const std::int64_t columns = over_columns ? call.product.n : 1;
+  const TypedElements values(operand.type, operand.elements);
+  // A vector over rows is one row, whatever columns are computed; a matrix has its rows apart otherwise than C.
+  const std::int64_t columns = operand.over_columns ? call.product.n : operand.rows;
   const std::int64_t distance = operand.rank == 2 ? call.product.ldc + 1 : columns;
-  const bool by_row = !over_columns;
-  auto matrix = by_row ? std::make_unique<PlacedMatrix>(1, operand.rows, operand.rows, 0, operand.type)
-                       : std::make_unique<PlacedMatrix>(operand.rows, columns, distance, 0, operand.type);
-  if (by_row) {
+  auto matrix = std::make_unique<PlacedMatrix>(operand.over_columns ? operand.rows : 1, columns, distance, 0, operand.type);
+  if (!operand.over_columns) {
     std::memcpy(matrix->data(), values.data(), values.bytes().size());
   } else {
     matrix->visit(call, values.bytes().data(),

@@ -10,6 +10,7 @@
 
 #include "generator/support/error.h"
 #include "generator/verify/finish.h"
+#include "generator/verify/number_limits.h"
 #include "generator/verify/poison.h"
 
 namespace esc {
@@ -121,16 +122,14 @@ void Reference::compute_all() {
 
 ExpectedRow Reference::row(std::int64_t number) const {
   RowOfC sums = nest_.row(number, {b_, product_.ldb, product_.n});
-  const bool is_double = a_.element == ScalarType::f64;
-  const double largest = is_double ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
-  const double smallest = is_double ? std::numeric_limits<double>::denorm_min() : std::numeric_limits<float>::denorm_min();
+  const NumberLimits limits = number_limits(a_.element);
   const std::int64_t products = a_.row_length(number);
   const double bound = rounding_bound(a_.element, products);
   ExpectedRow expected{std::move(sums.values), std::move(sums.magnitudes)};
   for (std::size_t j = 0; j < expected.values.size(); ++j) {
     const double magnitude = expected.allowed[j];
-    const double error = magnitude > largest ? std::numeric_limits<double>::infinity()
-                                             : bound * magnitude + static_cast<double>(products) * smallest;
+    const double error = magnitude > limits.largest ? std::numeric_limits<double>::infinity()
+                                             : bound * magnitude + static_cast<double>(products) * limits.smallest;
     Bounded element{expected.values[j], error};
     if (input_.epilogue) {
       element = finish(input_, operands_, number, static_cast<std::int64_t>(j), element);
@@ -172,10 +171,9 @@ Comparison Reference::compare(const TypedElements& c, const std::vector<bool>& c
 }
 
 double rounding_bound(ScalarType element, std::int64_t products) {
-  const double unit = (element == ScalarType::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon()) / 2;
-  const double unit_of_reference = std::numeric_limits<double>::epsilon() / 2;
   const auto roundings = static_cast<double>(products);
-  return std::expm1(roundings * std::log1p(unit)) + std::expm1((roundings + 1) * std::log1p(unit_of_reference));
+  return std::expm1(roundings * std::log1p(number_limits(element).unit)) +
+         std::expm1((roundings + 1) * std::log1p(number_limits(ScalarType::f64).unit));
 }
 
 double tolerance_of(const SparseMatrix& a) {

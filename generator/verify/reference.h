@@ -68,7 +68,7 @@ class Reference {
 
 /// How far a sum of `products` products in this type may be from the same sum in double, over the sum of their magnitudes. A product
 /// goes through at most as many roundings as there are products, in whatever order they are added, each of at most half a unit in the last
-/// place: (1 + u)^products - 1. The reference rounds as well. Products that vanish in the type add `smallest_of(element)` each.
+/// place: (1 + u)^products - 1. The reference rounds as well. Products that vanish in the type add its smallest number each.
 double rounding_bound(ScalarType element, std::int64_t products);
 
 /// The relative Frobenius error that sums in the matrix's element type may have: 1e-6 in float32 for rows of up to 4,608

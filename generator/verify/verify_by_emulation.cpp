@@ -52,9 +52,7 @@ std::int64_t most_products(const KernelCall& call, const SparseMatrix& matrix, c
 
 /// Matrices that the nest's epilogue reads, each as large as C.
 std::int64_t operand_matrices(const LoopNest& nest) {
-  return std::ranges::count_if(nest.arrays, [](const ArrayDeclaration& array) {
-    return array.role == ArrayRole::operand && array.extents.size() == 2;
-  });
+  return std::ranges::count_if(operands_of(nest), [](const ArrayDeclaration& operand) { return operand.extents.size() == 2; });
 }
 
 /// Bytes of B, C and `operands` matrices like C that a call touches, by whole pages where rows are far apart.
