@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "generator/ir/expression.h"
+#include "generator/ir/layout.h"
 
 namespace esc {
 
@@ -160,6 +161,8 @@ struct ArrayDeclaration {
   ScalarType type = ScalarType::f32;
   /// For registers, the record of an instruction's text that its last dimension stands for; empty: none.
   std::string record = {};
+  /// For a matrix of the product in canonical form, where its elements stand; absent: one row behind the other.
+  std::optional<Layout> layout = {};
   bool operator==(const ArrayDeclaration&) const = default;
 };
 

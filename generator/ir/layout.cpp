@@ -1,0 +1,86 @@
+#include "generator/ir/layout.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "generator/support/error.h"
+
+namespace esc {
+namespace {
+
+/// Extents of all digits but the first, for which there is a 1.
+std::vector<std::int64_t> extents_of(const std::vector<Digit>& digits, const Environment& sizes) {
+  std::vector<std::int64_t> extents;
+  for (const Digit& digit : digits) {
+    extents.push_back(extents.empty() ? 1 : digit.extent.evaluate(sizes));
+  }
+  return extents;
+}
+
+/// What the digits of the number add up to, each times its coefficient.
+std::int64_t sum_of_digits(std::int64_t number, const std::vector<std::int64_t>& extents, const std::vector<std::int64_t>& coefficients) {
+  std::int64_t sum = 0;
+  for (std::size_t digit = extents.size(); digit-- > 1;) {
+    sum += number % extents[digit] * coefficients[digit];
+    number /= extents[digit];
+  }
+  return sum + number * coefficients.front();
+}
+
+std::vector<std::int64_t> coefficients_of(const Affine& index, const std::vector<Digit>& digits) {
+  std::vector<std::int64_t> coefficients;
+  std::ranges::transform(digits, std::back_inserter(coefficients), [&](const Digit& digit) { return index.coefficient(digit.name); });
+  return coefficients;
+}
+
+}  // namespace
+
+Layout row_major(const std::string& row, const Affine& rows, const std::string& column, const Affine& columns) {
+  return {{{row, rows}}, {{column, columns}}, {{rows, Affine::of(row)}, {columns, Affine::of(column)}}};
+}
+
+bool is_row_major(const Layout& layout) {
+  return layout.row.size() == 1 && layout.column.size() == 1 && layout.dimensions.size() == 2 &&
+         layout.dimensions[0].index.is_name(layout.row[0].name) && layout.dimensions[1].index.is_name(layout.column[0].name);
+}
+
+PlacedLayout::PlacedLayout(const Layout& layout, const Environment& sizes)
+    : row_extents_(extents_of(layout.row, sizes)), column_extents_(extents_of(layout.column, sizes)) {
+  ESC_CHECK(!layout.row.empty() && !layout.column.empty() && !layout.dimensions.empty(), "a layout of a matrix");
+  for (const std::int64_t extent : column_extents_) {
+    columns_of_item_ *= extent;
+  }
+  const Affine& items = layout.column.front().extent;
+  for (const StoredDimension& dimension : layout.dimensions) {
+    const bool over_items = dimension.extent == items && dimension.index.mentions(layout.column.front().name);
+    dimensions_.push_back({over_items ? std::nullopt : std::optional(dimension.extent.evaluate(sizes)), dimension.index.constant(),
+                           coefficients_of(dimension.index, layout.row), coefficients_of(dimension.index, layout.column),
+                           dimension.padded});
+  }
+}
+
+std::int64_t PlacedLayout::least_leading_dimension(std::int64_t items) const {
+  std::int64_t elements = 1;
+  for (auto dimension = dimensions_.begin() + 1; dimension != dimensions_.end(); ++dimension) {
+    elements *= dimension->extent.value_or(items);
+  }
+  return elements;
+}
+
+std::optional<std::int64_t> PlacedLayout::offset(std::int64_t row, std::int64_t column, std::int64_t leading_dimension) const {
+  std::int64_t stride = 1;
+  std::int64_t offset = 0;
+  for (std::size_t at = dimensions_.size(); at-- > 0;) {
+    const Dimension& dimension = dimensions_[at];
+    const std::int64_t index =
+        dimension.constant + sum_of_digits(row, row_extents_, dimension.row) + sum_of_digits(column, column_extents_, dimension.column);
+    if (dimension.padded && (index < 0 || index >= dimension.extent.value())) {
+      return std::nullopt;
+    }
+    offset += index * (at == 0 ? leading_dimension : stride);
+    stride *= dimension.extent.value_or(1);
+  }
+  return offset;
+}
+
+}  // namespace esc

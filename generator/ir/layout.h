@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "generator/ir/affine.h"
+
+namespace esc {
+
+/// An iterator that the number of a row or of a column is made of.
+struct Digit {
+  std::string name;
+  Affine extent;
+  bool operator==(const Digit&) const = default;
+};
+
+/// A dimension of an array as it is stored, and which of its indices a digit combination stands for.
+struct StoredDimension {
+  Affine extent;
+  Affine index;         ///< in the digits' names
+  bool padded = false;  ///< the index may lie outside of the extent: the element is zero there, and nothing is stored for it
+  bool operator==(const StoredDimension&) const = default;
+};
+
+/// How a matrix of the product lies in an array of any dimensions. The number of a row is that of its digits, the first of which is the most
+/// significant one, and so is that of a column; the element stands where the indices of the dimensions, outermost first, say:
+///
+///   B[k][j], row-major       row k, column j; dimensions [K: k][N: j]
+///   X[t][k], as PyTorch has  row k, column t; dimensions [N: t][K: k]
+///   X[b][c][2p + r - 1][..]  row (c, r, s), column (b, p, q); dimensions [N: b][C: c][H: 2p + r - 1, padded][W: .., padded]
+///
+/// Indices of the outermost dimension are a leading dimension apart, which a caller gives; inside of it there are no gaps. Only
+/// the first digit of a column may have an extent that is not known before a call: N is the product of all of them.
+struct Layout {
+  std::vector<Digit> row;
+  std::vector<Digit> column;
+  std::vector<StoredDimension> dimensions;
+  bool operator==(const Layout&) const = default;
+};
+
+/// That of a matrix whose rows stand one behind the other.
+Layout row_major(const std::string& row, const Affine& rows, const std::string& column, const Affine& columns);
+
+/// Whether rows are stored one behind the other, with a leading dimension between them.
+bool is_row_major(const Layout& layout);
+
+/// A layout whose sizes are known, all but the outermost.
+class PlacedLayout {
+ public:
+  /// `sizes` has a value for every name in the extents but that of the first digit of a column.
+  PlacedLayout(const Layout& layout, const Environment& sizes);
+
+  /// How many columns one step of the first digit of a column stands for.
+  std::int64_t columns_of_item() const { return columns_of_item_; }
+  /// How many leading dimensions the array has where a column's first digit runs to `items`.
+  std::int64_t outermost_extent(std::int64_t items) const { return dimensions_.front().extent.value_or(items); }
+  /// The least leading dimension then.
+  std::int64_t least_leading_dimension(std::int64_t items) const;
+  /// Where the element is, in elements from the first; nothing where it is one of the padding.
+  std::optional<std::int64_t> offset(std::int64_t row, std::int64_t column, std::int64_t leading_dimension) const;
+
+ private:
+  struct Dimension {
+    std::optional<std::int64_t> extent;  ///< unknown: that of the items
+    std::int64_t constant = 0;
+    std::vector<std::int64_t> row;       ///< coefficients of the digits
+    std::vector<std::int64_t> column;
+    bool padded = false;
+  };
+
+  std::vector<std::int64_t> row_extents_;  ///< of the digits; the first does not matter
+  std::vector<std::int64_t> column_extents_;
+  std::vector<Dimension> dimensions_;
+  std::int64_t columns_of_item_ = 1;
+};
+
+}  // namespace esc
