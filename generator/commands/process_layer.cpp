@@ -89,7 +89,7 @@ void print_result(const GeneratedLayer& generated, const nlohmann::json& more, c
 VerificationReport verify(const GeneratedLayer& generated, const SparseMatrix& matrix, const KernelBundle& bundle,
                           StageProgress& progress) {
   BundleUnderTest under_test{generated.layer.name, generated.layer.input,
-                             dispatch_of(generated.layer.lowered, generated.layer.bcol), {}, {}, generated.bytes()};
+                             dispatch_of(generated.layer), {}, {}, generated.bytes()};
   for (const BundleFile& file : bundle.files) {
     if (file.name.ends_with(".cu")) {
       under_test.kernel_text = file.text;

@@ -44,6 +44,10 @@ std::string CudaExpressions::position(const ArrayDeclaration& array, const Acces
   }
   const Subscript& row = access.subscripts.front();
   const Subscript& last = access.subscripts.back();
+  if (array.layout) {
+    ESC_CHECK(access.subscripts.size() == 2 && array.role != ArrayRole::dense, "an element of what is like C: " + access.array);
+    return fmt::format("place_in_{}({}, {}, {})", array.name, index_text(row), index_text(last), leading_dimension(array));
+  }
   const bool is_element = access.subscripts.size() == array.extents.size();
   const std::string inner = !is_element || last == Subscript{} ? "" : index_text(last);
   if (is_element && (array.extents.size() == 1 || row == Subscript{})) {
@@ -58,6 +62,10 @@ std::string CudaExpressions::access(const Access& access) const {
   if (array->extents.empty()) {
     return access.array;
   }
+  if (array->role == ArrayRole::dense && array->layout) {
+    return fmt::format("element_of_B(row_of_B({}, {}, ldb), {})", access.array, index_text(access.subscripts.at(0)),
+                       index_text(access.subscripts.at(1)));
+  }
   const std::string at = position(*array, access);
   return fmt::format("{}{}[{}]", access.array, array->record.empty() ? "" : ".at", at.empty() ? "0" : at);
 }
@@ -67,6 +75,13 @@ std::string CudaExpressions::pointer(const Access& access) const {
   ESC_CHECK(array != nullptr, "an array of the nest: " + access.array);
   const std::string at = position(*array, access);
   return at.empty() ? access.array : access.array + " + " + at;
+}
+
+std::string CudaExpressions::place_arguments(const Access& access) const {
+  const ArrayDeclaration* array = nest_.find_array(access.array);
+  ESC_CHECK(array != nullptr && access.subscripts.size() == 2, "an element of a matrix: " + access.array);
+  return fmt::format("{}, {}, {}, {}", access.array, index_text(access.subscripts[0]), index_text(access.subscripts[1]),
+                     leading_dimension(*array));
 }
 
 std::string CudaExpressions::argument(const Expression& expression, const Instruction::Parameter& parameter) const {

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "generator/emit/layout_text.h"
 #include "generator/emit/print_kernel.h"
 #include "generator/emit/region_text.h"
 #include "generator/emit/text_template.h"
@@ -81,7 +82,12 @@ std::string constants_text(const Layer& layer, std::string rest) {
       rest += line;
     }
   }
-  own += c_constant("unsigned int", "tuned_columns", fmt::format("{}", layer.bcol), "bCol");
+  own += c_constant("unsigned int", "tuned_columns", fmt::format("{}", layer.sizes.at("N")), layer.sizes.at("N") == layer.bcol ? "bCol" : "of bCol items");
+  for (const ArrayRole role : {ArrayRole::dense, ArrayRole::output}) {
+    if (const ArrayDeclaration& array = layer.lowered.array(role); array.layout) {
+      own += c_constant("long long", tuned_leading_dimension(array), least_leading_dimension(array, layer.sizes, fmt::format("{}", layer.bcol)), "");
+    }
+  }
   return "// The schedule.\n" + own + (following.empty() ? "" : "\n// What follows from it.\n" + following) + "\n";
 }
 
@@ -101,9 +107,12 @@ std::string instructions_text(const Layer& layer) {
   if (const auto* regions = std::get_if<transformer::RegionFormat>(&layer.format)) {
     values.merge(region_holes(*regions));
   }
+  values.merge(dense_holes(layer.lowered, layer.sizes));
   const auto write = [&](const LoopNest& nest) {
     for (const std::string& name : performed_instructions(nest)) {
-      for (const std::string_view part : instruction(name).texts) {
+      const Instruction& performed = instruction(name);
+      const bool placed = !performed.placed_texts.empty() && nest.array(ArrayRole::output).layout;
+      for (const std::string_view part : placed ? performed.placed_texts : performed.texts) {
         if (written.insert(part).second) {
           text += fill_some(part, values) + "\n";
         }
@@ -136,7 +145,7 @@ std::string device_text(const Layer& layer) {
   for (const std::string& line : packed.constants) {
     rest += line;
   }
-  rest += "\n" + instructions_text(layer);
+  rest += "\n" + layout_functions(nest, layer.sizes) + instructions_text(layer);
   for (const LoopNest& before : nest.before) {
     const KernelText zeroing = print_kernel(before, zeroing_name(layer), packed);
     rest += "// Sets the rows of C that several tasks add to to zero, before they do.\n" + zeroing.kernel + "\n";

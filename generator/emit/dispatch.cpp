@@ -2,6 +2,7 @@
 
 #include <variant>
 
+#include "generator/emit/layout_text.h"
 #include "generator/ir/evaluate.h"
 #include "generator/ir/rewrite.h"
 
@@ -21,19 +22,26 @@ std::int64_t turn_columns(const Block& block) {
   return step;
 }
 
+PlacedLayout placed(const ArrayDeclaration& array, const Environment& sizes) {
+  return array.layout ? PlacedLayout(*array.layout, sizes) : PlacedLayout();
+}
+
 }  // namespace
 
-Dispatch dispatch_of(const LoopNest& lowered, std::int64_t bcol) {
-  Dispatch dispatch{.tuned_columns = bcol, .programmatic = lowered.overlaps};
+Dispatch dispatch_of(const LoopNest& lowered, const Environment& sizes, std::int64_t bcol) {
+  Dispatch dispatch{.tuned_items = bcol, .item_columns = item_columns(lowered), .b = placed(lowered.array(ArrayRole::dense), sizes), .c = placed(lowered.array(ArrayRole::output), sizes), .programmatic = lowered.overlaps};
   if (lowered.vectors) {
     dispatch.has_vectors = true;
     const Environment constants = constants_of(lowered);
-    dispatch.vector_width = constants.at("vector_width");
+    dispatch.vectors = moves_vectors(lowered, sizes);
+    dispatch.vector_width = dispatch.vectors ? constants.at("vector_width") : 1;
     dispatch.tile_columns = constants.at("tile_columns");
   } else {
     dispatch.turn_columns = turn_columns(lowered.body);
   }
   return dispatch;
 }
+
+Dispatch dispatch_of(const Layer& layer) { return dispatch_of(layer.lowered, layer.sizes, layer.bcol); }
 
 }  // namespace esc

@@ -7,8 +7,10 @@
 #include <type_traits>
 
 #include "generator/emit/launch_plan.h"
+#include "generator/emit/layout_text.h"
 #include "generator/emit/region_text.h"
 #include "generator/emit/sources.h"
+#include "generator/lower/canonicalize.h"
 #include "generator/patterns/census.h"
 #include "generator/patterns/csr_view.h"
 #include "generator/pipeline.h"
@@ -241,8 +243,10 @@ constexpr const char* manifest_name = "manifest.json";
 
 }  // namespace
 
+std::int64_t product_columns(const LoopNest& nest, std::int64_t bcol) { return bcol * item_columns(canonicalize(nest)); }
+
 LoopNest lowered_nest(const LoopNest& nest, const SparseMatrix& matrix, const ScheduleChoice& choice, std::int64_t bcol) {
-  check_legal(choice, bcol);
+  check_legal(choice, product_columns(nest, bcol));
   check_sizes(nest, matrix, bcol);
   const std::vector<Directive> directives = directives_of(choice, nest.epilogue.has_value());
   LoopNest result = lower(nest, directives, patterns_of(directives, matrix));
@@ -257,7 +261,7 @@ std::uint64_t planned_bytes(const SparseMatrix& matrix, const LoopNest& nest, co
 GeneratedLayer generate_layer(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options) {
   LoopNest kernel = lowered_nest(nest, matrix, options.choice, options.bcol);
   Packing packing = pack_layer(kernel, matrix, options);
-  packing.sizes.merge(Environment{{"M", matrix.rows}, {"K", matrix.columns}, {"N", options.bcol}});
+  packing.sizes.merge(Environment{{"M", matrix.rows}, {"K", matrix.columns}, {"N", product_columns(nest, options.bcol)}});
   Layer layer{.name = options.name,
               .source_file = options.source_file,
               .bcol = options.bcol,

@@ -1,6 +1,7 @@
 #include "generator/emit/launch_plan.h"
 
 #include "generator/emit/device_text.h"
+#include "generator/emit/layout_text.h"
 #include "generator/emit/print_kernel.h"
 #include "generator/emit/region_text.h"
 #include "generator/ir/evaluate.h"
@@ -73,7 +74,7 @@ std::vector<std::string> kernels_of(const LaunchPlan& plan) {
 LaunchPlan launch_plan(const Layer& layer) {
   const LoopNest& nest = layer.lowered;
   const Environment sizes = sizes_of(nest, layer);
-  LaunchPlan plan{.kernel = kernel_name(layer) + (nest.vectors ? "<true, true>" : "<true>"),
+  LaunchPlan plan{.kernel = kernel_name(layer) + (moves_vectors(nest, layer.sizes) ? "<true, true>" : nest.vectors ? "<true, false>" : "<true>"),
                   .grid_x = count(nest.body, sizes, is_grid_x),
                   .grid_y = count(nest.body, sizes, is_grid_y),
                   .threads = count(nest.body, sizes, is_thread),

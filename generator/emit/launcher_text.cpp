@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 #include "generator/emit/device_text.h"
 #include "generator/emit/dispatch.h"
 #include "generator/emit/launch_plan.h"
+#include "generator/emit/layout_text.h"
 #include "generator/emit/operand_text.h"
 #include "generator/emit/print_kernel.h"
 #include "generator/support/error.h"
@@ -16,8 +18,6 @@ namespace esc {
 namespace {
 
 const char* const allows_vectors = R"(
-constexpr unsigned int most_tiles = {};  // of one launch
-
 // Whether a lane can move its part of each row of a matrix at once.
 bool allows_vectors(const void* matrix, int64_t leading_dimension) {{
   return reinterpret_cast<uintptr_t>(matrix) % (sizeof({}) * vector_width) == 0 && leading_dimension % vector_width == 0;
@@ -25,10 +25,10 @@ bool allows_vectors(const void* matrix, int64_t leading_dimension) {{
 )";
 
 const char* const set_to_zero = R"(
-// C = 0: only the n columns of each row, whatever lies between them and the next row.
+// C = 0: {3}
 cudaError_t set_to_zero({0}* c, int64_t ldc, int32_t n, cudaStream_t stream) {{
-  const size_t row_bytes = static_cast<size_t>(n) * sizeof({0});
-  if (ldc == n) {{
+  const size_t row_bytes = static_cast<size_t>({2}) * sizeof({0});
+  if (ldc == {2}) {{
     return cudaMemsetAsync(c, 0, row_bytes * {1}, stream);
   }}
   return cudaMemset2DAsync(c, static_cast<size_t>(ldc) * sizeof({0}), 0, row_bytes, {1}, stream);
@@ -56,19 +56,35 @@ std::string size_arguments(const LoopNest& nest) {
   return text;
 }
 
-std::string variant_text(const LoopNest& nest, const std::string& kernel) {
+/// The dense array and the output, which a caller gives leading dimensions for.
+const ArrayDeclaration& dense(const LoopNest& nest) { return nest.array(ArrayRole::dense); }
+const ArrayDeclaration& output(const LoopNest& nest) { return nest.array(ArrayRole::output); }
+
+/// The most columns of one launch.
+const char* most_columns(const LoopNest& nest) { return item_columns(nest) == 1 ? "most_tiles * tile_columns" : "most_columns"; }
+
+std::string variant_text(const Layer& layer, const std::string& kernel) {
+  const LoopNest& nest = layer.lowered;
+  const std::string ldb = tuned_leading_dimension(dense(nest));
+  const std::string ldc = tuned_leading_dimension(output(nest));
   if (!nest.vectors) {
     return fmt::format(
-        "const bool tuned = columns == tuned_columns && ldb == tuned_columns && ldc == tuned_columns;\n"
+        "const bool tuned = columns == tuned_columns && ldb == {1} && ldc == {2};\n"
         "const auto kernel = tuned ? {0}<true> : {0}<false>;\n",
-        kernel);
+        kernel, ldb, ldc);
+  }
+  if (!moves_vectors(nest, layer.sizes)) {
+    return fmt::format(
+        "const bool tuned = columns == tuned_columns && ldb == {1} && ldc == {2} && tuned_columns <= {3};\n"
+        "const auto kernel = tuned ? {0}<true, false> : {0}<false, false>;\n",
+        kernel, ldb, ldc, most_columns(nest));
   }
   return fmt::format(
       "const bool vectors = columns % vector_width == 0 && allows_vectors(b, ldb) && allows_vectors(c, ldc);\n"
-      "const bool tuned = vectors && columns == tuned_columns && ldb == tuned_columns && ldc == tuned_columns &&\n"
-      "                   tuned_columns <= most_tiles * tile_columns;\n"
+      "const bool tuned = vectors && columns == tuned_columns && ldb == {1} && ldc == {2} &&\n"
+      "                   tuned_columns <= {3};\n"
       "const auto kernel = tuned ? {0}<true, true> : vectors ? {0}<false, true> : {0}<false, false>;\n",
-      kernel);
+      kernel, ldb, ldc, most_columns(nest));
 }
 
 /// What prepares C: a memset, or a kernel of our own.
@@ -92,7 +108,15 @@ std::string before_text(const Layer& layer, const LaunchPlan& plan) {
       plan.zeroing->grid_x, plan.zeroing->threads, plan.zeroing->kernel, size_arguments(layer.lowered.before.front()));
 }
 
-std::string launch_text(const LoopNest& nest) {
+/// How far an array is on behind the columns that are done.
+std::string distance(const Layer& layer, const ArrayDeclaration& array, const char* leading_dimension) {
+  const std::int64_t columns = item_columns(layer.lowered);
+  const std::string items = columns == 1 ? "done" : fmt::format("done / {}", columns);
+  return distance_of_items(array, layer.sizes, items, leading_dimension);
+}
+
+std::string launch_text(const Layer& layer) {
+  const LoopNest& nest = layer.lowered;
   const std::string sizes = size_arguments(nest);
   if (!nest.vectors) {
     ESC_CHECK(operand_parameters(nest).empty(), "an epilogue stands where sums are stored in vectors");
@@ -106,16 +130,17 @@ std::string launch_text(const LoopNest& nest) {
     const unsigned int left = columns - done;
     const unsigned int tiles = left / tile_columns + (left % tile_columns != 0);
     launch.gridDim = dim3(blocks_of_grid, tiles < most_tiles ? tiles : most_tiles);
-    const cudaError_t status = cudaLaunchKernelEx(&launch, kernel, bytes, b + done, static_cast<long long>(ldb), c + done,
+    const cudaError_t status = cudaLaunchKernelEx(&launch, kernel, bytes, b + {}, static_cast<long long>(ldb), c + {},
                                                   static_cast<long long>(ldc){}, left{});
     if (status != cudaSuccess || tiles <= most_tiles) {{
       return status;
     }}
-    done += most_tiles * tile_columns;
+    done += {};
   }}
   return cudaSuccess;
 )",
-                     operand_arguments(nest, "done"), sizes);
+                     distance(layer, dense(nest), "ldb"), distance(layer, output(nest), "ldc"),
+                     operand_arguments(nest, layer.sizes, "done"), sizes, most_columns(nest));
 }
 
 std::string prepare_text(const Layer& layer) {
@@ -126,7 +151,8 @@ std::string prepare_text(const Layer& layer) {
     instances.push_back(zeroing_name(layer));
   }
   const std::vector vectors{"<true, true>", "<false, true>", "<false, false>"};
-  for (const char* const variant : nest.vectors ? vectors : std::vector{"<true>", "<false>"}) {
+  const std::vector elements{"<true, false>", "<false, false>"};
+  for (const char* const variant : moves_vectors(nest, layer.sizes) ? vectors : nest.vectors ? elements : std::vector{"<true>", "<false>"}) {
     instances.push_back(kernel + variant);
   }
   std::string text = "cudaError_t status = cudaSuccess;\n";
@@ -158,10 +184,18 @@ std::map<std::string, std::string> launcher_holes(const Layer& layer) {
   const char* const element = c_name(nest.element());
   std::string functions;
   if (nest.vectors) {
-    functions += fmt::format(fmt::runtime(allows_vectors), most_tiles, element);
+    functions += fmt::format("\nconstexpr unsigned int most_tiles = {};  // of one launch\n", most_tiles);
+  }
+  if (const std::int64_t columns = item_columns(nest); nest.vectors && columns != 1) {
+    functions += fmt::format("constexpr unsigned int most_columns = most_tiles * tile_columns / {0} * {0};  // of one launch, whole items\n", columns);
+  }
+  if (moves_vectors(nest, layer.sizes)) {
+    functions += fmt::format(fmt::runtime(allows_vectors), element);
   }
   if (plan.zeroes_c) {
-    functions += fmt::format(fmt::runtime(set_to_zero), element, layer.statistics.rows);
+    functions += fmt::format(fmt::runtime(set_to_zero), element, outermost_extent(output(nest), layer.sizes, "n"), least_leading_dimension(output(nest), layer.sizes, "n"),
+                             output(nest).layout ? "whatever lies between one index of its first dimension and the next is left."
+                                                 : "only the n columns of each row, whatever lies between them and the next row.");
   }
   return {{"SIZES", sizes_text(layer, plan)},
           {"BLOCKS", fmt::format("{}", plan.grid_x)},
@@ -169,11 +203,15 @@ std::map<std::string, std::string> launcher_holes(const Layer& layer) {
           {"SHARED_BYTES", fmt::format("{}", plan.shared_bytes)},
           {"HOST_FUNCTIONS", functions},
           {"PREPARE", prepare_text(layer)},
-          {"VARIANT", variant_text(nest, kernel)},
+          {"VARIANT", variant_text(layer, kernel)},
           {"LAUNCH_ATTRIBUTES", plan.programmatic ? launch_attributes : ""},
           {"BEFORE", before_text(layer, plan)},
-          {"LAUNCH", launch_text(nest)},
-          {"OPERAND_REFUSALS", operand_refusals(nest)}};
+          {"LAUNCH", launch_text(layer)},
+          {"LEAST_LDB", least_leading_dimension(dense(nest), layer.sizes, "n")},
+          {"LEAST_LDC", least_leading_dimension(output(nest), layer.sizes, "n")},
+          {"N_COLUMNS", item_columns(nest) == 1 ? "static_cast<unsigned int>(n)" : fmt::format("static_cast<unsigned int>(n) * {}", item_columns(nest))},
+          {"TOO_MANY_ITEMS", item_columns(nest) == 1 ? "" : fmt::format(" || n > {}", std::numeric_limits<std::int32_t>::max() / item_columns(nest))},
+          {"OPERAND_REFUSALS", operand_refusals(nest, layer.sizes)}};
 }
 
 }  // namespace esc

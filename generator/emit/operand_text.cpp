@@ -4,6 +4,8 @@
 
 #include <functional>
 
+#include "generator/emit/layout_text.h"
+
 namespace esc {
 namespace {
 
@@ -41,11 +43,15 @@ std::string operand_kernel_parameters(const LoopNest& nest) { return parameters(
 
 std::string operand_parameters(const LoopNest& nest) { return parameters(nest, "", "int64_t"); }
 
-std::string operand_arguments(const LoopNest& nest, const std::string& done) {
+std::string operand_arguments(const LoopNest& nest, const Environment& sizes, const std::string& done) {
+  const std::int64_t columns = item_columns(nest);
+  const std::string items = columns == 1 ? done : fmt::format("{} / {}", done, columns);
   return of_each(nest, [&](const ArrayDeclaration& operand) {
     // A launch for later columns begins further on.
-    const bool moves = !done.empty() && goes_over_columns(nest, operand);
-    const std::string place = operand.name + (moves ? " + " + done : "");
+    const std::string distance =
+        operand.extents.size() == matrix ? distance_of_items(operand, sizes, items, leading_dimension_of(operand)) : done;
+    const bool moves = !operand.extents.empty() && goes_over_columns(nest, operand);
+    const std::string place = operand.name + (moves ? " + " + distance : "");
     return operand.extents.size() == matrix
                ? fmt::format(", {}, static_cast<long long>({})", place, leading_dimension_of(operand))
                : ", " + place;
@@ -58,14 +64,14 @@ std::string operand_names(const LoopNest& nest) {
   });
 }
 
-std::string operand_refusals(const LoopNest& nest) {
-  return of_each(nest, [](const ArrayDeclaration& operand) {
+std::string operand_refusals(const LoopNest& nest, const Environment& sizes) {
+  return of_each(nest, [&](const ArrayDeclaration& operand) {
     const std::string null = fmt::format(" || {} == nullptr", operand.name);
     switch (operand.extents.size()) {
       case number:
         return std::string();
       case matrix:
-        return fmt::format("{} || {} < n", null, leading_dimension_of(operand));
+        return fmt::format("{} || {} < {}", null, leading_dimension_of(operand), least_leading_dimension(operand, sizes, "n"));
       default:
         return null;
     }
@@ -78,8 +84,10 @@ std::string operand_notes(const LoopNest& nest) {
       case number:
         return fmt::format("\n * {}: a number;", operand.name);
       case matrix:
-        return fmt::format("\n * {0}: a matrix like C, row i at {0} + i * {1}, {1} >= n; it may be c;", operand.name,
-                           leading_dimension_of(operand));
+        return operand.layout ? fmt::format("\n * {}: an array like C's, {} is its leading dimension; it may be c;", operand.name,
+                                            leading_dimension_of(operand))
+                              : fmt::format("\n * {0}: a matrix like C, row i at {0} + i * {1}, {1} >= n; it may be c;", operand.name,
+                                            leading_dimension_of(operand));
       default:
         return fmt::format("\n * {}: a number for each {} of C;", operand.name,
                            goes_over_columns(nest, operand) ? "column" : "row");

@@ -15,12 +15,12 @@ namespace esc {
 std::string operand_kernel_parameters(const LoopNest& nest);
 /// Of the C function: ", const float* bias_, const float* residual_, int64_t residual_ld, float scale_".
 std::string operand_parameters(const LoopNest& nest);
-/// What the C function hands on, for columns from `done` on (empty: from the first).
-std::string operand_arguments(const LoopNest& nest, const std::string& done);
+/// What the C function hands on, for columns from `done` on.
+std::string operand_arguments(const LoopNest& nest, const Environment& sizes, const std::string& done);
 /// Their names, as a caller has them: ", bias_, residual_, residual_ld".
 std::string operand_names(const LoopNest& nest);
 /// What makes a call illegal: " || bias_ == nullptr || residual_ld < n".
-std::string operand_refusals(const LoopNest& nest);
+std::string operand_refusals(const LoopNest& nest, const Environment& sizes);
 /// What the operands are, as lines of the header's comment.
 std::string operand_notes(const LoopNest& nest);
 

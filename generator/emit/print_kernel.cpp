@@ -52,9 +52,9 @@ class KernelPrinter {
     text += fmt::format("__global__ void __launch_bounds__({}{}) {}({}) {{\n", threads(), blocks_at_once(), name_, parameters);
     if (reads_b(nest_)) {
       text +=
-          "const unsigned int N = tuned ? tuned_columns : given_columns;\n"
-          "const long long ldb = tuned ? tuned_columns : given_ldb;\n"
-          "const long long ldc = tuned ? tuned_columns : given_ldc;\n";
+          "const unsigned int N = tuned ? tuned_columns : given_columns;\n" +
+          fmt::format("const long long ldb = tuned ? {} : given_ldb;\nconst long long ldc = tuned ? {} : given_ldc;\n",
+                      tuned_leading_dimension(nest_.array(ArrayRole::dense)), tuned_leading_dimension(nest_.array(ArrayRole::output)));
     }
     for (const PackedAccess::Section& section : packed_.sections) {
       if (uses(section.array)) {
@@ -205,6 +205,10 @@ class KernelPrinter {
 };
 
 }  // namespace
+
+std::string tuned_leading_dimension(const ArrayDeclaration& array) {
+  return !array.layout ? "tuned_columns" : array.role == ArrayRole::dense ? "tuned_ldb" : "tuned_ldc";
+}
 
 bool reads_b(const LoopNest& nest) {
   return std::ranges::any_of(nest.arrays, [](const auto& array) { return array.role == ArrayRole::dense; });

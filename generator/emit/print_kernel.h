@@ -23,6 +23,9 @@ std::vector<std::string> kernel_sizes(const LoopNest& nest);
 /// Names of the instructions that are performed, each once, in the order of all_instructions.
 std::vector<std::string> performed_instructions(const LoopNest& nest);
 
+/// The constant that is the leading dimension of B or C where the kernel is tuned.
+std::string tuned_leading_dimension(const ArrayDeclaration& array);
+
 /// Whether the nest reads B: one that only prepares C for another does not.
 bool reads_b(const LoopNest& nest);
 

@@ -60,10 +60,13 @@ std::string StatementPrinter::print(const Update& update) const {
 std::string StatementPrinter::print(const Perform& perform, const std::string& guard) const {
   const Instruction& called = instruction(perform.instruction);
   ESC_CHECK(called.parameters.size() == perform.arguments.size(), "an argument for each parameter of " + called.name);
-  std::string call = called.call;
+  const Access* const first = called.placed_call.empty() ? nullptr : perform.arguments.front().access();
+  const bool placed = first != nullptr && nest_.find_array(first->array)->layout.has_value();
+  std::string call = placed ? called.placed_call : called.call;
   for (std::size_t at = 0; at < called.parameters.size(); ++at) {
     call = replaced(std::move(call), called.parameters[at].name,
-                    expressions_.argument(perform.arguments[at], called.parameters[at]));
+                    placed && at == 0 ? expressions_.place_arguments(*first)
+                                      : expressions_.argument(perform.arguments[at], called.parameters[at]));
   }
   if (perform.results.empty()) {
     return guarded(guard, call + "\n");

@@ -8,6 +8,7 @@
 
 #include "generator/emit/device_text.h"
 #include "generator/emit/launcher_text.h"
+#include "generator/emit/layout_text.h"
 #include "generator/emit/operand_text.h"
 #include "generator/emit/print_kernel.h"
 #include "generator/emit/templates.h"
@@ -84,6 +85,45 @@ const char* const overlap_note =
 /// What is to be said behind "C = A x B" where it is not all.
 const char* product_note(const Layer& layer) { return layer.input.epilogue ? ", with an epilogue," : ""; }
 
+/// Whether B and C lie as the plain product has them.
+bool is_plain(const LoopNest& nest) { return !nest.array(ArrayRole::dense).layout && !nest.array(ArrayRole::output).layout; }
+
+/// The array of this role as the caller has it: "X[n][512]".
+std::string form(const Layer& layer, ArrayRole role) {
+  return form_of(layer.lowered.array(role), layer.sizes, layer.input.array(role).name);
+}
+
+/// What B and C are, behind "//" in the kernel's file.
+std::string kernel_forms(const Layer& layer) {
+  const std::string made_for = fmt::format("Made for {} = {}, right for every {}.", is_plain(layer.lowered) ? "N" : "n", layer.bcol, is_plain(layer.lowered) ? "N" : "n");
+  if (is_plain(layer.lowered)) {
+    return fmt::format("B is {0} x N and C is {1} x N, row-major {2}. {3}", layer.statistics.columns, layer.statistics.rows, type_of(layer), made_for);
+  }
+  return fmt::format("B is what the loop nest reads of {}, and C is {}, row-major\n// {}, n items of {} columns. {}", form(layer, ArrayRole::dense),
+                     form(layer, ArrayRole::output), type_of(layer), item_columns(layer.lowered), made_for);
+}
+
+/// The same in the header's words.
+std::string header_forms(const Layer& layer) {
+  return is_plain(layer.lowered)
+             ? fmt::format("B is {} x n, C is {} x n, both row-major", layer.statistics.columns, layer.statistics.rows)
+             : fmt::format("B is what the loop nest reads of\n * {}, and C is {}, row-major: n items of {} columns", form(layer, ArrayRole::dense),
+                           form(layer, ArrayRole::output), item_columns(layer.lowered));
+}
+
+/// Where B and C are, for a caller.
+std::string places(const Layer& layer) {
+  if (is_plain(layer.lowered)) {
+    return fmt::format("b: {} x n, row k at b + k * ldb; c: {} x n, row i at c + i * ldc, overwritten; n >= 1; ldb and\n * ldc >= n.",
+                       layer.statistics.columns, layer.statistics.rows);
+  }
+  const auto place = [&](ArrayRole role, const char* argument) {
+    return fmt::format("{0}: {1}, an index of its first dimension is ld{0} elements from the next, ld{0} >= {2}", argument, form(layer, role),
+                       least_leading_dimension(layer.lowered.array(role), layer.sizes, "n"));
+  };
+  return fmt::format("{};\n * {}, overwritten;\n * n >= 1.", place(ArrayRole::dense, "b"), place(ArrayRole::output, "c"));
+}
+
 /// What becomes of the sums, as the nest says it, and what that reads.
 std::string epilogue_note(const Layer& layer) {
   const LoopNest nest = canonicalize(layer.input);
@@ -121,8 +161,7 @@ std::string kernel_file(const Layer& layer) {
   holes.merge(std::map<std::string, std::string>{
       {"NONZEROS", number(layer.statistics.nonzeros)},
       {"SPARSITY", fmt::format("{:.1f}", 100 * layer.statistics.sparsity)},
-      {"TYPE", type_of(layer)},
-      {"BCOL", number(layer.bcol)},
+      {"FORMS", kernel_forms(layer)},
       {"STORY", story_text(layer.lowered)},
       {"INCLUDES", stages ? "#include <cuda_pipeline_primitives.h>\n" : ""},
       {"EPILOGUE", product_note(layer)},
@@ -134,7 +173,14 @@ std::string kernel_file(const Layer& layer) {
 }  // namespace
 
 std::string kernel_source(const Layer& layer) {
-  return has_kernel(layer) ? kernel_file(layer) : source(zero_layer_template, layer, "// ", {});
+  if (has_kernel(layer)) {
+    return kernel_file(layer);
+  }
+  const ArrayDeclaration& output = layer.lowered.array(ArrayRole::output);
+  return source(zero_layer_template, layer, "// ",
+                {{"LEAST_LDB", least_leading_dimension(layer.lowered.array(ArrayRole::dense), layer.sizes, "n")},
+                 {"LEAST_LDC", least_leading_dimension(output, layer.sizes, "n")},
+                 {"C_ROWS", outermost_extent(output, layer.sizes, "n")}});
 }
 
 std::string transformer_source(const Layer& layer) {
@@ -149,6 +195,8 @@ std::string header_source(const Layer& layer) {
   return source(header_template, layer, " * ",
                 {{"TYPE", type_of(layer)},
                  {"BCOL", number(layer.bcol)},
+                 {"FORMS", header_forms(layer)},
+                 {"PLACES", places(layer)},
                  {"EPILOGUE", product_note(layer)},
                  {"OPERANDS", operand_parameters(layer.lowered)},
                  {"OPERAND_NAMES", operand_names(layer.lowered)},

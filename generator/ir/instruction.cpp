@@ -13,6 +13,9 @@ extern const std::string_view load_part_text;
 extern const std::string_view store_text;
 extern const std::string_view add_columns_text;
 extern const std::string_view deliver_text;
+extern const std::string_view place_columns_text;
+extern const std::string_view add_placed_columns_text;
+extern const std::string_view deliver_placed_text;
 extern const std::string_view shared_vector_text;
 extern const std::string_view add_groups_text;
 extern const std::string_view load_quad_text;
@@ -96,21 +99,32 @@ Instruction moves_columns(const std::string& name_of, Block body, const std::str
 Access to_v() { return at("to", {name("v")}); }
 Access from_v() { return at("from", {name("v")}); }
 
+/// The same where columns have places of their own.
+Instruction placed(Instruction moves, const std::string& call, std::vector<std::string_view> texts) {
+  moves.placed_call = call;
+  moves.placed_texts = std::move(texts);
+  return moves;
+}
+
 Instruction store_columns() {
-  return moves_columns("store_columns", {store(to_v(), from_v(), before_left())}, "store<{width}, vectors>({to}, {from}, {left});",
-                       {vector_text, store_text});
+  return placed(moves_columns("store_columns", {store(to_v(), from_v(), before_left())}, "store<{width}, vectors>({to}, {from}, {left});",
+                              {vector_text, store_text}),
+                "store_columns<{width}, vectors>({to}, {from}, {left});", {vector_text, store_text, place_columns_text});
 }
 
 Instruction add_columns() {
-  return moves_columns("add_columns", {add(to_v(), from_v(), before_left(), true)}, "add_columns<{width}>({to}, {from}, {left});",
-                       {add_columns_text});
+  return placed(moves_columns("add_columns", {add(to_v(), from_v(), before_left(), true)}, "add_columns<{width}>({to}, {from}, {left});",
+                              {add_columns_text}),
+                "add_columns<{width}>({to}, {from}, {left});", {add_placed_columns_text});
 }
 
 Instruction deliver() {
-  return moves_columns("deliver",
-                       {Node{Branch{name("shared"), {add(to_v(), from_v(), before_left(), true)}, {store(to_v(), from_v(), before_left())}}}},
-                       "deliver<{width}, vectors>({to}, {from}, {left}, {shared});",
-                       {vector_text, store_text, add_columns_text, deliver_text}, {value("shared")});
+  const std::string call = "deliver<{width}, vectors>({to}, {from}, {left}, {shared});";
+  return placed(
+      moves_columns("deliver",
+                    {Node{Branch{name("shared"), {add(to_v(), from_v(), before_left(), true)}, {store(to_v(), from_v(), before_left())}}}}, call,
+                    {vector_text, store_text, add_columns_text, deliver_text}, {value("shared")}),
+      call, {vector_text, store_text, place_columns_text, add_placed_columns_text, deliver_placed_text});
 }
 
 /// Moves `width` elements between registers and shared memory.

@@ -1,7 +1,9 @@
 #include "generator/ir/layout.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
+#include <numeric>
 
 #include "generator/support/error.h"
 
@@ -44,12 +46,19 @@ bool is_row_major(const Layout& layout) {
          layout.dimensions[0].index.is_name(layout.row[0].name) && layout.dimensions[1].index.is_name(layout.column[0].name);
 }
 
-PlacedLayout::PlacedLayout(const Layout& layout, const Environment& sizes)
-    : row_extents_(extents_of(layout.row, sizes)), column_extents_(extents_of(layout.column, sizes)) {
-  ESC_CHECK(!layout.row.empty() && !layout.column.empty() && !layout.dimensions.empty(), "a layout of a matrix");
-  for (const std::int64_t extent : column_extents_) {
-    columns_of_item_ *= extent;
+std::int64_t columns_of_item(const Layout& layout) {
+  std::int64_t columns = 1;
+  for (const std::int64_t extent : extents_of(layout.column, {})) {
+    columns *= extent;
   }
+  return columns;
+}
+
+PlacedLayout::PlacedLayout() : PlacedLayout(row_major("row", 1, "column", Affine::of("N")), {}) {}
+
+PlacedLayout::PlacedLayout(const Layout& layout, const Environment& sizes)
+    : row_major_(esc::is_row_major(layout)), row_extents_(extents_of(layout.row, sizes)), column_extents_(extents_of(layout.column, sizes)) {
+  ESC_CHECK(!layout.row.empty() && !layout.column.empty() && !layout.dimensions.empty(), "a layout of a matrix");
   const Affine& items = layout.column.front().extent;
   for (const StoredDimension& dimension : layout.dimensions) {
     const bool over_items = dimension.extent == items && dimension.index.mentions(layout.column.front().name);
@@ -59,12 +68,35 @@ PlacedLayout::PlacedLayout(const Layout& layout, const Environment& sizes)
   }
 }
 
+std::int64_t PlacedLayout::item_columns() const {
+  return std::accumulate(column_extents_.begin(), column_extents_.end(), std::int64_t{1}, std::multiplies<>());
+}
+
 std::int64_t PlacedLayout::least_leading_dimension(std::int64_t items) const {
   std::int64_t elements = 1;
   for (auto dimension = dimensions_.begin() + 1; dimension != dimensions_.end(); ++dimension) {
     elements *= dimension->extent.value_or(items);
   }
   return elements;
+}
+
+bool PlacedLayout::moves_vectors(std::int64_t width) const {
+  const Dimension& last = dimensions_.back();
+  const std::size_t digit = column_extents_.size() - 1;
+  std::int64_t stride = 1;
+  bool aligned = last.column[digit] == 1 && (digit == 0 || column_extents_[digit] % width == 0);
+  for (std::size_t at = dimensions_.size(); at-- > 0;) {
+    const Dimension& dimension = dimensions_[at];
+    aligned = aligned && !dimension.padded;
+    const auto begins_aligned = [&](std::int64_t step) { return at == 0 || step * stride % width == 0; };
+    aligned = aligned && begins_aligned(dimension.constant) && std::ranges::all_of(dimension.row, begins_aligned);
+    for (std::size_t one = 0; one < dimension.column.size(); ++one) {
+      aligned = aligned && ((at + 1 == dimensions_.size() && one == digit) ||
+                            (one == digit ? dimension.column[one] == 0 : begins_aligned(dimension.column[one])));
+    }
+    stride *= dimension.extent.value_or(width);
+  }
+  return aligned;
 }
 
 std::optional<std::int64_t> PlacedLayout::offset(std::int64_t row, std::int64_t column, std::int64_t leading_dimension) const {

@@ -46,18 +46,30 @@ Layout row_major(const std::string& row, const Affine& rows, const std::string& 
 /// Whether rows are stored one behind the other, with a leading dimension between them.
 bool is_row_major(const Layout& layout);
 
+/// How many columns one step of the first digit of a column stands for.
+std::int64_t columns_of_item(const Layout& layout);
+
 /// A layout whose sizes are known, all but the outermost.
 class PlacedLayout {
  public:
+  /// Of a matrix whose rows stand one behind the other.
+  PlacedLayout();
   /// `sizes` has a value for every name in the extents but that of the first digit of a column.
   PlacedLayout(const Layout& layout, const Environment& sizes);
 
+  bool is_row_major() const { return row_major_; }
   /// How many columns one step of the first digit of a column stands for.
-  std::int64_t columns_of_item() const { return columns_of_item_; }
-  /// How many leading dimensions the array has where a column's first digit runs to `items`.
-  std::int64_t outermost_extent(std::int64_t items) const { return dimensions_.front().extent.value_or(items); }
+  std::int64_t item_columns() const;
+
+  /// How many leading dimensions the array has for `rows` rows and where a column's first digit runs to `items`.
+  std::int64_t outermost_extent(std::int64_t rows, std::int64_t items) const {
+    return row_major_ ? rows : dimensions_.front().extent.value_or(items);
+  }
   /// The least leading dimension then.
   std::int64_t least_leading_dimension(std::int64_t items) const;
+  /// Whether `width` columns, from a multiple of it on, stand one behind the other and begin at a multiple of it, where the leading dimension
+  /// is one and the array begins at one.
+  bool moves_vectors(std::int64_t width) const;
   /// Where the element is, in elements from the first; nothing where it is one of the padding.
   std::optional<std::int64_t> offset(std::int64_t row, std::int64_t column, std::int64_t leading_dimension) const;
 
@@ -70,10 +82,10 @@ class PlacedLayout {
     bool padded = false;
   };
 
+  bool row_major_;
   std::vector<std::int64_t> row_extents_;  ///< of the digits; the first does not matter
   std::vector<std::int64_t> column_extents_;
   std::vector<Dimension> dimensions_;
-  std::int64_t columns_of_item_ = 1;
 };
 
 }  // namespace esc

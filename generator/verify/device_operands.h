@@ -14,7 +14,7 @@ namespace esc {
 class DeviceOperands {
  public:
   /// For `rows` rows and `n` columns of C.
-  DeviceOperands(const CudaRuntime& runtime, const LoopNest& nest, std::int64_t rows, std::int32_t n);
+  DeviceOperands(const CudaRuntime& runtime, const LoopNest& nest, std::int64_t rows, std::int64_t n);
 
   /// As the kernel's C function takes them; they point into this.
   const std::vector<CArgument>& arguments() const { return arguments_; }

@@ -27,10 +27,10 @@ EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& k
   const ProductCase& product = call.product;
   const auto width = static_cast<std::size_t>(call.width());
   const auto columns = static_cast<std::int64_t>(b.size() / width);
-  const PlacedMatrix placed_b(columns, product.n, product.ldb, product.shift_b, b.type());
-  const PlacedMatrix placed_c(kernel.rows, product.n, product.ldc, product.shift_c, b.type(), compared);
+  const PlacedMatrix placed_b({kernel.dispatch.b, columns, product.n}, product.ldb, product.shift_b, b.type());
+  const PlacedMatrix placed_c({kernel.dispatch.c, kernel.rows, product.n}, product.ldc, product.shift_c, b.type(), compared);
   const PlacedBytes placed_packed(kernel.packed, call.shift_packed);
-  PlacedOperands placed_operands(kernel.input, kernel.rows, call);
+  PlacedOperands placed_operands(kernel.input, kernel.rows, call, kernel.dispatch);
   EmulatedProduct result{.c = poisoned_c(placed_c.visited_rows(), call.compact(), b.type()), .problems = {}};
   placed_b.visit(call, b.bytes().data(),
                  [](std::byte* memory, const std::byte* from, std::size_t bytes) { std::memcpy(memory, from, bytes); });
@@ -38,10 +38,10 @@ EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& k
                  [](std::byte* memory, const std::byte* from, std::size_t bytes) { std::memcpy(memory, from, bytes); });
   with_element(b.type(), [&](auto zero) {
     using Element = decltype(zero);
-    placed_b.visit_gaps<Element>([](std::int64_t, std::int64_t, Element& element) {
+    placed_b.visit_gaps<Element>([](std::int64_t, std::size_t, Element& element) {
       element = std::numeric_limits<Element>::quiet_NaN();
     });
-    placed_c.visit_gaps<Element>([](std::int64_t, std::int64_t, Element& element) { element = poison<Element>(); });
+    placed_c.visit_gaps<Element>([](std::int64_t, std::size_t, Element& element) { element = poison<Element>(); });
   });
 
   void* const stream = call.default_stream ? nullptr : const_cast<char*>(&callers_stream);
@@ -87,10 +87,11 @@ EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& k
                  [](const std::byte* memory, std::byte* to, std::size_t bytes) { std::memcpy(to, memory, bytes); });
   with_element(b.type(), [&](auto zero) {
     using Element = decltype(zero);
-    placed_c.visit_gaps<Element>([&](std::int64_t row, std::int64_t column, const Element& element) {
+    placed_c.visit_gaps<Element>([&](std::int64_t index, std::size_t place, const Element& element) {
       if (!is_poison(element) && result.problems.empty()) {
-        result.problems.push_back(
-            fmt::format("C[{}][{}], behind the {} columns, was written", row, column, product.n));
+        result.problems.push_back(kernel.dispatch.c.is_row_major()
+                                      ? fmt::format("C[{}][{}], behind the {} columns, was written", index, place, product.n)
+                                      : fmt::format("C at {} * ldc + {}, between two indices, was written", index, place));
       }
     });
   });

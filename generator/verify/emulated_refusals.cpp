@@ -23,10 +23,11 @@ EmulationOptions options_with(std::int64_t host_steps) {
 
 std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns, bool has_kernel,
                                           std::int64_t host_steps) {
-  const std::int64_t bcol = std::min(kernel.dispatch.tuned_columns, most_checked_columns);
+  const std::int64_t bcol = std::clamp<std::int64_t>(most_checked_columns / kernel.dispatch.item_columns, 1, kernel.dispatch.tuned_items);
   std::vector<std::string> problems;
-  const PlacedMatrix b(columns, bcol, bcol, 0, element);
-  const PlacedMatrix c(kernel.rows, bcol, bcol, 0, element);
+  const ProductCase product = product_without_gaps(kernel.dispatch, bcol);
+  const PlacedMatrix b({kernel.dispatch.b, columns, bcol}, product.ldb, 0, element);
+  const PlacedMatrix c({kernel.dispatch.c, kernel.rows, bcol}, product.ldc, 0, element);
   const PlacedBytes packed(kernel.packed, 0);
   EmulatedDevice device(options_with(host_steps));
   device.add_buffer("B", b.data(), b.bytes(), BufferUse::input());
@@ -34,10 +35,9 @@ std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarT
   device.add_buffer("packed", packed.span(), BufferUse::input());
   device.call<int()>(kernel.program, kernel.name + "_prepare");  // else a launch may fail, with the very status of a refusal
   const auto done = [&] { return device.counters().launches + device.counters().fills; };
-  const auto n = static_cast<std::int32_t>(bcol);
-  PlacedOperands operands(kernel.input, kernel.rows, {.product = {.n = n, .ldb = n, .ldc = n}});
+  PlacedOperands operands(kernel.input, kernel.rows, {.product = product, .item_columns = kernel.dispatch.item_columns}, kernel.dispatch);
   operands.show_to(device);
-  const ProductArguments good{packed.span().data(), b.data(), n, c.data(), n, operands.arguments(), n};
+  const ProductArguments good{packed.span().data(), b.data(), product.ldb, c.data(), product.ldc, operands.arguments(), product.n};
   for (const RefusedCall& call : refused_calls(good, has_kernel)) {
     const std::uint64_t before = done();
     const int status = call_spmm(device, kernel, call.arguments).value_or(stopped_by_fault);
@@ -86,9 +86,9 @@ std::vector<std::string> emulate_failures(const KernelToEmulate& kernel, ScalarT
   for (const KernelCall& one : calls) {
     try {
       const ProductCase& product = one.product;
-      const PlacedMatrix b(columns, product.n, product.ldb, 0, element);
-      const PlacedMatrix c(kernel.rows, product.n, product.ldc, 0, element);
-      const PlacedOperands operands(kernel.input, kernel.rows, one);
+      const PlacedMatrix b({kernel.dispatch.b, columns, product.n}, product.ldb, 0, element);
+      const PlacedMatrix c({kernel.dispatch.c, kernel.rows, product.n}, product.ldc, 0, element);
+      const PlacedOperands operands(kernel.input, kernel.rows, one, kernel.dispatch);
       try_failures(print(one), [&](EmulatedDevice& device) {
         device.add_buffer("C", c.data(), c.bytes(), BufferUse::update());
         return call_spmm(device, kernel,

@@ -24,34 +24,35 @@ constexpr std::int64_t most_dense_elements = 64 << 20;
 constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
 
 /// A GPU has the compute capability that it has, and memory behind every address.
-bool can_make(const KernelCall& call, const SparseMatrix& matrix) {
+bool can_make(const KernelCall& call, const SparseMatrix& matrix, const Dispatch& dispatch) {
   const KernelCall usual;
   const ProductCase& product = call.product;
   return call.compute_major == usual.compute_major &&
-         bytes_of(matrix.element) * (matrix.columns * product.ldb + matrix.rows * product.ldc) <= most_bytes;
+         bytes_of(matrix.element) * (dispatch.b.outermost_extent(matrix.columns, product.n) * product.ldb +
+                                     dispatch.c.outermost_extent(matrix.rows, product.n) * product.ldc) <= most_bytes;
 }
 
 /// A bundle's kernel on the GPU.
 class GpuKernel {
  public:
-  GpuKernel(const CudaRuntime& runtime, const KernelFunctions& kernel, const LoopNest& nest, VerificationReport& report)
-      : runtime_(runtime), stream_(runtime), kernel_(kernel), nest_(nest), report_(report) {}
+  GpuKernel(const CudaRuntime& runtime, const KernelFunctions& kernel, const LoopNest& nest, const Dispatch& dispatch,
+            VerificationReport& report)
+      : runtime_(runtime), stream_(runtime), kernel_(kernel), nest_(nest), dispatch_(dispatch), report_(report) {}
 
   void make(const KernelCall& call, const SparseMatrix& matrix, const std::vector<std::byte>& packed) {
-    if (can_make(call, matrix)) {
+    if (can_make(call, matrix, dispatch_)) {
       report_.runs.push_back({call.product, run(call, matrix, packed), call.reason});
     }
   }
 
   /// C stays as it is, so that any memory will do.
-  void refuse(const SparseMatrix& matrix, const std::vector<std::byte>& packed, std::int64_t n) {
+  void refuse(const SparseMatrix& matrix, const std::vector<std::byte>& packed) {
     const DeviceBuffer device_packed(runtime_, packed.size());
     const DeviceBuffer b(runtime_, static_cast<std::size_t>(bytes_of(matrix.element)));
     const DeviceBuffer c(runtime_, static_cast<std::size_t>(bytes_of(matrix.element)));
-    const auto columns = static_cast<std::int32_t>(n);
-    const DeviceOperands operands(runtime_, nest_, matrix.rows, columns);
-    const ProductArguments good{device_packed.get(),  b.get(), n,            c.get(), n,
-                                operands.arguments(), columns, stream_.get()};
+    const ProductCase product = product_without_gaps(dispatch_, dispatch_.tuned_items);
+    const DeviceOperands operands(runtime_, nest_, matrix.rows, dispatch_.tuned_items * dispatch_.item_columns);
+    const ProductArguments good{device_packed.get(), b.get(), product.ldb, c.get(), product.ldc, operands.arguments(), product.n, stream_.get()};
     for (const RefusedCall& call : refused_calls(good, needs_kernel(nest_, matrix.nonzeros()))) {
       const int status = kernel_.spmm(call.arguments);
       if (status != call.status) {
@@ -65,8 +66,8 @@ class GpuKernel {
 
  private:
   Comparison run(const KernelCall& call, const SparseMatrix& matrix, const std::vector<std::byte>& packed) {
-    const Reference reference(nest_, matrix, draw_b(matrix.columns, call.product, seed_of_b, matrix.element), call.product);
-    const GpuProduct result = gpu_product({runtime_, stream_, kernel_, packed, matrix.rows, &nest_}, call,
+    const Reference reference(nest_, matrix, draw_b(dispatch_.b, matrix.columns, call.compact(), seed_of_b, matrix.element), call.compact());
+    const GpuProduct result = gpu_product({runtime_, stream_, kernel_, packed, matrix.rows, dispatch_, &nest_}, call,
                                           TypedElements(matrix.element, reference.b()));
     if (!result.problem.empty()) {
       report_.problems.push_back(fmt::format("{}: {}", print(call), result.problem));
@@ -79,6 +80,7 @@ class GpuKernel {
   DeviceStream stream_;
   const KernelFunctions& kernel_;
   const LoopNest& nest_;
+  const Dispatch& dispatch_;
   VerificationReport& report_;
 };
 
@@ -97,8 +99,8 @@ VerificationReport check_on_gpu(const BundleLibrary& bundle, const LoopNest& nes
     report.problems.push_back("prepare: " + runtime.error_text(status));
     return report;
   }
-  GpuKernel kernel(runtime, bundle.kernel(), nest, report);
-  kernel.refuse(matrix, transform.packed, dispatch.tuned_columns);
+  GpuKernel kernel(runtime, bundle.kernel(), nest, dispatch, report);
+  kernel.refuse(matrix, transform.packed);
   const std::vector<KernelCall> calls = kernel_calls(dispatch, matrix.rows, matrix.columns);
   for (const KernelCall& call : calls) {
     kernel.make(call, matrix, transform.packed);

@@ -1,8 +1,13 @@
 #include "generator/verify/gpu_product.h"
 
+#include <algorithm>
+#include <limits>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "generator/verify/device_operands.h"
+#include "generator/verify/poison.h"
 
 namespace esc {
 namespace {
@@ -24,43 +29,85 @@ class PlacedOnDevice {
   DeviceBuffer memory_;
 };
 
+/// A matrix as it lies in memory, with what lies between its elements.
+template <typename Element>
+class Image {
+ public:
+  Image(const PlacedLayout& layout, std::int64_t rows, const KernelCall& call, std::int64_t leading_dimension, Element between)
+      : layout_(layout), rows_(rows), columns_(call.width()), leading_dimension_(leading_dimension) {
+    const std::int64_t outermost = layout.outermost_extent(rows, call.product.n);
+    elements_.assign(static_cast<std::size_t>((outermost - 1) * leading_dimension + layout.least_leading_dimension(call.product.n)), between);
+  }
+
+  std::vector<Element>& elements() { return elements_; }
+  std::size_t bytes() const { return elements_.size() * sizeof(Element); }
+
+  /// Calls visit(element, compact) for each of the matrix, which has its place in `compact` too.
+  template <typename Compact, typename Visit>
+  void visit(Compact* compact, const Visit& visit) {
+    for (std::int64_t row = 0; row < rows_; ++row) {
+      for (std::int64_t column = 0; column < columns_; ++column, ++compact) {
+        if (const auto place = layout_.offset(row, column, leading_dimension_)) {
+          visit(elements_[static_cast<std::size_t>(*place)], *compact);
+        }
+      }
+    }
+  }
+
+ private:
+  const PlacedLayout& layout_;
+  std::int64_t rows_;
+  std::int64_t columns_;
+  std::int64_t leading_dimension_;
+  std::vector<Element> elements_;
+};
+
 }  // namespace
 
 GpuProduct gpu_product(const KernelOnGpu& kernel, const KernelCall& call, const TypedElements& b) {
   const ProductCase& product = call.product;
-  const auto element = static_cast<std::size_t>(bytes_of(b.type()));
-  const std::int64_t columns = static_cast<std::int64_t>(b.size()) / product.ldb;
-  const auto placed = [&](std::int64_t rows, std::int64_t leading_dimension, int shift) {
-    return PlacedOnDevice(kernel.runtime, static_cast<std::size_t>(shift) * element,
-                          static_cast<std::size_t>((rows - 1) * leading_dimension + product.n) * element);
-  };
-  const PlacedOnDevice placed_b = placed(columns, product.ldb, product.shift_b);
-  const PlacedOnDevice placed_c = placed(kernel.rows, product.ldc, product.shift_c);
-  const PlacedOnDevice placed_packed(kernel.runtime, static_cast<std::size_t>(call.shift_packed), kernel.packed.size());
-  GpuProduct result{poisoned_c(kernel.rows, product, b.type()), {}};
-  placed_b.take(b.data());
-  placed_c.take(result.c.data());
-  placed_packed.take(kernel.packed.data());
-  std::optional<DeviceOperands> operands;
-  if (kernel.input != nullptr) {
-    operands.emplace(kernel.runtime, *kernel.input, kernel.rows, product.n);
-  }
-  // Copies from memory that is not pinned may still be under way on the default stream.
-  static_cast<void>(kernel.runtime.synchronize());
+  GpuProduct result{poisoned_c(kernel.rows, call.compact(), b.type()), {}};
+  with_element(b.type(), [&](auto zero) {
+    using Element = decltype(zero);
+    const std::int64_t columns = static_cast<std::int64_t>(b.size()) / call.width();
+    Image<Element> image_b(kernel.dispatch.b, columns, call, product.ldb, std::numeric_limits<Element>::quiet_NaN());
+    Image<Element> image_c(kernel.dispatch.c, kernel.rows, call, product.ldc, poison<Element>());
+    image_b.visit(b.elements<Element>(), [](Element& place, const Element& value) { place = value; });
+    const auto placed = [&](const Image<Element>& image, int shift) {
+      return PlacedOnDevice(kernel.runtime, static_cast<std::size_t>(shift) * sizeof(Element), image.bytes());
+    };
+    const PlacedOnDevice placed_b = placed(image_b, product.shift_b);
+    const PlacedOnDevice placed_c = placed(image_c, product.shift_c);
+    const PlacedOnDevice placed_packed(kernel.runtime, static_cast<std::size_t>(call.shift_packed), kernel.packed.size());
+    placed_b.take(image_b.elements().data());
+    placed_c.take(image_c.elements().data());
+    placed_packed.take(kernel.packed.data());
+    std::optional<DeviceOperands> operands;
+    if (kernel.input != nullptr) {
+      operands.emplace(kernel.runtime, *kernel.input, kernel.rows, call.width());
+    }
+    // Copies from memory that is not pinned may still be under way on the default stream.
+    static_cast<void>(kernel.runtime.synchronize());
 
-  const int status = kernel.functions.spmm({.packed = placed_packed.first(),
-                                            .b = placed_b.first(),
-                                            .ldb = product.ldb,
-                                            .c = placed_c.first(),
-                                            .ldc = product.ldc,
-                                            .operands = operands ? operands->arguments() : std::vector<CArgument>(),
-                                            .n = product.n,
-                                            .stream = call.default_stream ? nullptr : kernel.stream.get()});
-  const std::string fault = kernel.runtime.synchronize();
-  result.problem = status != 0 ? kernel.runtime.error_text(status) : fault;
-  if (result.problem.empty()) {
-    placed_c.give(result.c.data());
-  }
+    const int status = kernel.functions.spmm({.packed = placed_packed.first(),
+                                              .b = placed_b.first(),
+                                              .ldb = product.ldb,
+                                              .c = placed_c.first(),
+                                              .ldc = product.ldc,
+                                              .operands = operands ? operands->arguments() : std::vector<CArgument>(),
+                                              .n = product.n,
+                                              .stream = call.default_stream ? nullptr : kernel.stream.get()});
+    const std::string fault = kernel.runtime.synchronize();
+    result.problem = status != 0 ? kernel.runtime.error_text(status) : fault;
+    if (!result.problem.empty()) {
+      return;
+    }
+    placed_c.give(image_c.elements().data());
+    image_c.visit(result.c.elements<Element>(), [](Element& place, Element& found) { found = std::exchange(place, poison<Element>()); });
+    if (!std::ranges::all_of(image_c.elements(), [](Element element) { return is_poison(element); })) {
+      result.problem = "something was written between elements of C";
+    }
+  });
   return result;
 }
 

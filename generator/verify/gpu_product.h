@@ -17,17 +17,18 @@ struct KernelOnGpu {
   const KernelFunctions& functions;
   std::span<const std::byte> packed;
   std::int64_t rows = 0;
+  const Dispatch& dispatch;
   const LoopNest* input = nullptr;  ///< the nest, whose epilogue may read more than B
 };
 
-/// C as the kernel leaves it, M rows of ldc elements, and the error of the call or of the device; empty where there is
-/// none.
+/// C as the kernel leaves it, its rows and columns alone, and the error of the call or of the device, or that something was written between
+/// elements of C; empty where there is none.
 struct GpuProduct {
   TypedElements c;
   std::string problem;
 };
 
-/// Makes one call, C poisoned beforehand. `b` is K rows of ldb elements. B and C end with their last element.
+/// Makes one call, C poisoned beforehand. `b` is K rows of the columns alone. B and C end with their last element.
 GpuProduct gpu_product(const KernelOnGpu& kernel, const KernelCall& call, const TypedElements& b);
 
 }  // namespace esc

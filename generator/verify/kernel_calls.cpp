@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace esc {
@@ -22,20 +23,29 @@ std::int64_t far_apart(std::int64_t rows, std::int64_t multiple_of) {
 }
 
 /// Those that the kernel is tuned for, or as many whole vectors of them as there may be.
-std::int64_t columns_for(const Dispatch& dispatch, std::int64_t most_columns) {
-  if (dispatch.tuned_columns <= most_columns) {
-    return dispatch.tuned_columns;
+std::int64_t items_for(const Dispatch& dispatch, std::int64_t most_items) {
+  if (dispatch.tuned_items <= most_items) {
+    return dispatch.tuned_items;
   }
-  const std::int64_t whole = most_columns / dispatch.vector_width * dispatch.vector_width;
-  return whole == 0 ? most_columns : whole;
+  const std::int64_t whole = most_items / dispatch.vector_width * dispatch.vector_width;
+  return whole == 0 ? most_items : whole;
 }
+
+/// The least number of items that has at least so many columns.
+std::int64_t items_of(std::int64_t columns, std::int64_t item_columns) { return (columns + item_columns - 1) / item_columns; }
 
 /// Collects calls, each product once.
 class Calls {
  public:
-  Calls(const Dispatch& dispatch, std::int64_t most_columns)
-      : n_(columns_for(dispatch, most_columns)), tuned_(n_ == dispatch.tuned_columns), vector_(dispatch.vector_width), tile_(dispatch.tile_columns),
-        turn_(dispatch.turn_columns), wide_(std::max(tile_, std::int64_t{32})) {}
+  Calls(const Dispatch& dispatch, std::int64_t most_items)
+      : dispatch_(dispatch),
+        n_(items_for(dispatch, most_items)),
+        tuned_(n_ == dispatch.tuned_items),
+        vector_(dispatch.vector_width),
+        step_(vector_ / std::gcd(vector_, dispatch.item_columns)),
+        tile_(dispatch.tile_columns),
+        turn_(dispatch.turn_columns),
+        wide_(items_of(std::max(tile_, std::int64_t{32}), dispatch.item_columns)) {}
 
   std::vector<KernelCall> take() && { return std::move(calls_); }
 
@@ -50,8 +60,9 @@ class Calls {
 
   /// Threads that take turns over the columns take a second one, where they do not for the product that the kernel was made for.
   void take_turns() {
-    if (turn_ > 0 && n_ <= turn_) {
-      add("more columns than the threads take at once", {turn_ + 1, turn_ + 1, turn_ + 1}, part);
+    if (turn_ > 0 && n_ * dispatch_.item_columns <= turn_) {
+      const std::int64_t more = items_of(turn_ + 1, dispatch_.item_columns);
+      add("more columns than the threads take at once", {more, more, more}, part);
       // Each kind of list has a loop of its own over the columns.
       calls_.back().least_products = 100'000;
     }
@@ -59,18 +70,18 @@ class Calls {
 
   /// Each condition of the tuned variant broken alone, by the least that leaves the call vectorised.
   void break_tuned() {
-    const std::int64_t step = vector_;
+    const std::int64_t step = step_;
     if (n_ > step) {
       add("n alone is less", {n_ - step, n_, n_}, part);
     }
     // Where the tiles end with that n, those that the tuned variant would have too many do not show.
-    if (tile_ > step && (n_ - step) % tile_ == 0 && n_ > 2 * step) {
+    if (tile_ > vector_ && (n_ - step) * dispatch_.item_columns % tile_ == 0 && n_ > 2 * step) {
       add("n alone is less, within a tile", {n_ - 2 * step, n_, n_}, part);
     }
     add("n is more", {n_ + step, n_ + step, n_ + step}, part);
-    add("ldb alone is another", {n_, n_ + step, n_}, part);
-    add("ldc alone is another", {n_, n_, n_ + step}, part);
-    add("neither ldb nor ldc is n", {n_, n_ + 2 * step, n_ + step}, part);
+    add("ldb alone is another", {n_, n_ + vector_, n_}, part);
+    add("ldc alone is another", {n_, n_, n_ + vector_}, part);
+    add("neither ldb nor ldc is n", {n_, n_ + 2 * vector_, n_ + vector_}, part);
     if (n_ > step) {
       add("n is less", {n_ - step, n_ - step, n_ - step}, part);
     }
@@ -85,7 +96,7 @@ class Calls {
     }
     for (const std::int64_t by : {std::int64_t{1}, vector_ / 2}) {
       const int shift = static_cast<int>(by);
-      if (n_ > by) {
+      if (n_ > by && by * dispatch_.item_columns % vector_ != 0) {
         add("n alone is not of whole vectors", {n_ - by, n_, n_}, part);
       }
       add("ldb alone is not of whole vectors", {n_, n_ + by, n_}, part);
@@ -98,7 +109,7 @@ class Calls {
 
   /// Several tiles of columns, the last of them whole, in part, or with a single column.
   void cross_tiles() {
-    const std::int64_t step = vector_;
+    const std::int64_t step = step_;
     add("tiles, the last in part", {2 * wide_ + step, 2 * wide_ + step, 2 * wide_ + step}, part);
     add("tiles, the last of one column", {wide_ + 1, wide_ + 2, wide_ + 3}, part);
     add("whole tiles", {2 * wide_, 2 * wide_, 2 * wide_}, part);
@@ -106,7 +117,8 @@ class Calls {
 
   /// More tiles than a grid has, so that there are two launches. Those at their ends are run.
   void exceed_grid() {
-    if (tile_ == 0) {
+    // The columns of one item alone do not say where they stand in a product.
+    if (tile_ == 0 || dispatch_.item_columns > 1) {
       return;
     }
     const std::int64_t columns = (most_tiles + 1) * tile_ + vector_;
@@ -116,15 +128,17 @@ class Calls {
 
   /// Rows so far apart that an element's index does not fit into 32 bits, in each of the two variants.
   void spread_rows(std::int64_t rows, std::int64_t columns) {
-    if (columns > 1) {
-      add("elements of B beyond 2^32", {n_, std::max(far_apart(columns, vector_), n_), n_}, part);
+    const std::int64_t indices_of_b = dispatch_.b.outermost_extent(columns, n_);
+    const std::int64_t indices_of_c = dispatch_.c.outermost_extent(rows, n_);
+    const auto apart = [&](std::int64_t indices) { return std::max(far_apart(indices, vector_), n_); };
+    if (indices_of_b > 1) {
+      add("elements of B beyond 2^32", {n_, apart(indices_of_b), n_}, part);
     }
-    if (rows > 1) {
-      add("elements of C beyond 2^32", {n_, n_, std::max(far_apart(rows, vector_), n_)}, part);
+    if (indices_of_c > 1) {
+      add("elements of C beyond 2^32", {n_, n_, apart(indices_of_c)}, part);
     }
-    if (columns > 1 && rows > 1 && vector_ > 1) {
-      add("elements of B and C beyond 2^32, unaligned",
-          {n_, std::max(far_apart(columns, vector_), n_) + 1, std::max(far_apart(rows, vector_), n_) + 1, 1, 1}, part);
+    if (indices_of_b > 1 && indices_of_c > 1 && vector_ > 1) {
+      add("elements of B and C beyond 2^32, unaligned", {n_, apart(indices_of_b) + 1, apart(indices_of_c) + 1, 1, 1}, part);
     }
   }
 
@@ -147,7 +161,7 @@ class Calls {
   }
 
  private:
-  /// As ProductCase has it, of any size.
+  /// As ProductCase has it of row-major matrices, of any size.
   struct Sizes {
     std::int64_t n = 1;
     std::int64_t ldb = 1;
@@ -161,26 +175,35 @@ class Calls {
     if (sizes.n > std::numeric_limits<std::int32_t>::max()) {
       return;
     }
-    const ProductCase product{static_cast<std::int32_t>(sizes.n), sizes.ldb, sizes.ldc, sizes.shift_b, sizes.shift_c};
+    const ProductCase product{static_cast<std::int32_t>(sizes.n), leading_dimension(dispatch_.b, sizes.n, sizes.ldb),
+                              leading_dimension(dispatch_.c, sizes.n, sizes.ldc), sizes.shift_b, sizes.shift_c};
     const bool known = std::ranges::any_of(calls_, [&](const KernelCall& call) { return call.product == product; });
     if (!known) {
-      calls_.push_back({.product = product, .reason = std::move(reason), .share = share, .columns = std::move(columns)});
+      calls_.push_back({.product = product, .reason = std::move(reason), .share = share, .columns = std::move(columns), .item_columns = dispatch_.item_columns});
     }
   }
 
-  std::int64_t n_;
+  /// In another layout than row by row a gap is as long, where there is one.
+  std::int64_t leading_dimension(const PlacedLayout& layout, std::int64_t n, std::int64_t of_rows) const {
+    const bool gap = of_rows != n && of_rows != n_;
+    return layout.is_row_major() ? of_rows : layout.least_leading_dimension(n) + (gap ? of_rows - n : 0);
+  }
+
+  const Dispatch& dispatch_;
+  std::int64_t n_;  ///< items
   bool tuned_;
   std::int64_t vector_;
+  std::int64_t step_;  ///< the least number of items whose columns are whole vectors
   std::int64_t tile_;
   std::int64_t turn_;
-  std::int64_t wide_;  ///< columns of a tile, or of a turn of lanes over the columns
+  std::int64_t wide_;  ///< items whose columns are a tile, or a turn of lanes over the columns
   std::vector<KernelCall> calls_;
 };
 
 }  // namespace
 
 std::vector<ColumnRange> KernelCall::compared() const {
-  return columns.empty() ? std::vector<ColumnRange>{{0, product.n}} : columns;
+  return columns.empty() ? std::vector<ColumnRange>{{0, product.n * item_columns}} : columns;
 }
 
 std::int64_t KernelCall::width() const {
@@ -193,11 +216,13 @@ std::int64_t KernelCall::width() const {
 
 std::string KernelCall::expected_kernel(const std::string& name, const Dispatch& dispatch) const {
   const std::int64_t width = dispatch.vector_width;
-  const bool vectors = product.n % width == 0 && product.ldb % width == 0 && product.ldc % width == 0 &&
+  const std::int64_t all_columns = product.n * item_columns;
+  const bool vectors = dispatch.vectors && all_columns % width == 0 && product.ldb % width == 0 && product.ldc % width == 0 &&
                        product.shift_b % width == 0 && product.shift_c % width == 0;
-  const bool tuned = vectors && product.n == dispatch.tuned_columns && product.ldb == dispatch.tuned_columns &&
-                     product.ldc == dispatch.tuned_columns &&
-                     (dispatch.tile_columns == 0 || dispatch.tuned_columns <= most_tiles * dispatch.tile_columns);
+  const bool tuned = (vectors || !dispatch.vectors) && product.n == dispatch.tuned_items &&
+                     product.ldb == dispatch.b.least_leading_dimension(product.n) &&
+                     product.ldc == dispatch.c.least_leading_dimension(product.n) &&
+                     (dispatch.tile_columns == 0 || all_columns <= most_tiles * dispatch.tile_columns / item_columns * item_columns);
   return dispatch.has_vectors ? fmt::format("{}_kernel<{}, {}>", name, tuned, vectors) : fmt::format("{}_kernel<{}>", name, tuned);
 }
 
@@ -205,9 +230,13 @@ ProductCase KernelCall::compact() const { return {static_cast<std::int32_t>(widt
 
 std::string print(const KernelCall& call) { return fmt::format("{} ({})", print(call.product), call.reason); }
 
+ProductCase product_without_gaps(const Dispatch& dispatch, std::int64_t items) {
+  return {static_cast<std::int32_t>(items), dispatch.b.least_leading_dimension(items), dispatch.c.least_leading_dimension(items)};
+}
+
 std::vector<KernelCall> kernel_calls(const Dispatch& dispatch, std::int64_t rows, std::int64_t columns,
-                                     std::int64_t most_columns) {
-  Calls calls(dispatch, most_columns);
+                                     std::int64_t most_items) {
+  Calls calls(dispatch, most_items);
   calls.add_whole_products();
   calls.take_turns();
   calls.break_tuned();

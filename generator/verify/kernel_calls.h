@@ -26,6 +26,7 @@ struct KernelCall {
   std::int64_t least_products = 20'000;   ///< multiply-adds that it is worth however small its share is: enough for some blocks
   std::vector<ColumnRange> columns = {};  ///< those that are computed and compared, ascending; all where it is empty
   std::int64_t shift_packed = 0;          ///< bytes that the packed matrix begins behind an address divisible by 256
+  std::int64_t item_columns = 1;          ///< columns of C for each of the product's n items
   bool default_stream = false;            ///< else a stream of the caller's own
   int compute_major = 9;                  ///< of the device: before 9 there are no programmatic launches
 
@@ -48,11 +49,14 @@ inline constexpr double part_of_a_product = 1.0 / 128;
 /// What the product with the values of `OtherValues` is for.
 inline constexpr const char* other_values_reason = "other values in the same pattern";
 
+/// A call for n items of a kernel that is dispatched so, neither B nor C with gaps.
+ProductCase product_without_gaps(const Dispatch& dispatch, std::int64_t items);
+
 /// The calls by which a kernel is judged that is dispatched so, for an A of `rows` x `columns`. Every variant is reached, every
 /// condition of the dispatch is broken alone, and in the first variants everything else that the C interface allows is tried:
 /// docs/verification.md lists them. What none of them needs much of is a part of the product. Where the kernel is tuned for more than
-/// `most_columns`, as many stand in for those: then no call is tuned.
+/// `most_items` items, as many stand in for those: then no call is tuned.
 std::vector<KernelCall> kernel_calls(const Dispatch& dispatch, std::int64_t rows, std::int64_t columns,
-                                     std::int64_t most_columns = std::numeric_limits<std::int64_t>::max());
+                                     std::int64_t most_items = std::numeric_limits<std::int64_t>::max());
 
 }  // namespace esc

@@ -67,7 +67,8 @@ void check_other_texts(const fs::path& folder, const std::string& name) {
 }  // namespace
 
 Dispatch dispatch_of(const Manifest& manifest, const LoopNest& nest, const SparseMatrix& matrix) {
-  return dispatch_of(lowered_nest(nest, matrix, parse_choice(manifest.schedule, "manifest"), manifest.bcol), manifest.bcol);
+  const LoopNest lowered = lowered_nest(nest, matrix, parse_choice(manifest.schedule, "manifest"), manifest.bcol);
+  return dispatch_of(lowered, {{"M", matrix.rows}, {"K", matrix.columns}}, manifest.bcol);
 }
 
 BundleUnderTest LoadedBundle::under_test(LoopNest nest) const {

@@ -33,6 +33,9 @@ std::vector<Operand> draw_operands(const LoopNest& nest, std::int64_t rows, std:
   for (const ArrayDeclaration& array : operands_of(nest)) {
     const ArrayDeclaration& form = forms.at(operands.size());
     Operand operand{array.name, array.type, form.extents.size(), goes_over_columns(canonical, form), 1, 1, {}};
+    if (form.layout) {
+      operand.layout = PlacedLayout(*form.layout, {{"M", rows}});
+    }
     operand.rows = operand.rank == 2 || (operand.rank == 1 && !operand.over_columns) ? rows : 1;
     operand.columns = operand.over_columns ? n : 1;
     const auto width = static_cast<std::int32_t>(operand.columns);

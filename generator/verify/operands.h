@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/ir/layout.h"
 #include "generator/ir/loop_nest.h"
 #include "generator/verify/c_call.h"
 
@@ -19,6 +20,7 @@ struct Operand {
   std::int64_t rows = 1;
   std::int64_t columns = 1;
   std::vector<double> elements;  ///< rows x columns
+  PlacedLayout layout = {};      ///< of a matrix
 
   /// That for an element of C.
   double at(std::int64_t row, std::int64_t column) const {

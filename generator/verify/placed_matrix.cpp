@@ -12,7 +12,7 @@ constexpr std::size_t allocation_alignment = 256;
 constexpr std::size_t gap_bytes = std::size_t{64} << 20;
 
 /// So many elements behind the columns of a row are looked at; a gap of more is for rows that are far apart.
-constexpr std::int64_t watched_gap = 64;
+constexpr std::size_t watched_gap = 64;
 
 /// The numbers of the rows for which it is set, or of all.
 std::vector<std::int64_t> numbers_of(std::int64_t rows, const std::vector<bool>& chosen) {
@@ -27,14 +27,15 @@ std::vector<std::int64_t> numbers_of(std::int64_t rows, const std::vector<bool>&
 
 }  // namespace
 
-PlacedMatrix::PlacedMatrix(std::int64_t rows, std::int64_t n, std::int64_t leading_dimension, int shift, ScalarType type,
+PlacedMatrix::PlacedMatrix(const MatrixExtents& extents, std::int64_t leading_dimension, int shift, ScalarType type,
                            const std::vector<bool>& visited)
-    : rows_(rows),
-      visited_(numbers_of(rows, visited)),
-      n_(n),
+    : layout_(extents.layout),
+      outermost_(layout_.outermost_extent(extents.rows, extents.items)),
+      visited_(numbers_of(extents.rows, visited)),
       element_(static_cast<std::size_t>(bytes_of(type))),
-      stride_(static_cast<std::size_t>(leading_dimension) * element_),
-      gap_(std::min(leading_dimension - n, watched_gap)),
+      inner_(static_cast<std::size_t>(layout_.least_leading_dimension(extents.items))),
+      leading_dimension_(static_cast<std::size_t>(leading_dimension)),
+      gap_(std::min(leading_dimension_ - inner_, watched_gap)),
       offset_(static_cast<std::size_t>(shift) * element_),
       memory_(offset_ + bytes(), gap_bytes) {}
 

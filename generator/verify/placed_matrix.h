@@ -7,44 +7,59 @@
 #include <vector>
 
 #include "generator/emulate/mapped_memory.h"
+#include "generator/ir/layout.h"
 #include "generator/verify/kernel_calls.h"
 
 namespace esc {
+
+/// What a matrix is placed by: its layout, and how many rows and items there are.
+struct MatrixExtents {
+  const PlacedLayout& layout;
+  std::int64_t rows = 1;
+  std::int64_t items = 1;
+};
 
 /// A matrix in memory of its own, from its first element to its last, which takes memory only where it is touched. Some of its rows, or
 /// all, are visited. Throws std::bad_alloc where the address space does not suffice.
 class PlacedMatrix {
  public:
   /// `shift` elements behind an address that is aligned to a page.
-  PlacedMatrix(std::int64_t rows, std::int64_t n, std::int64_t leading_dimension, int shift, ScalarType type,
+  PlacedMatrix(const MatrixExtents& extents, std::int64_t leading_dimension, int shift, ScalarType type,
                const std::vector<bool>& visited = {});
 
   std::byte* data() const { return memory_.data() + offset_; }
-  std::size_t bytes() const { return static_cast<std::size_t>(rows_ - 1) * stride_ + static_cast<std::size_t>(n_) * element_; }
+  std::size_t bytes() const { return (static_cast<std::size_t>(outermost_ - 1) * leading_dimension_ + inner_) * element_; }
   std::int64_t visited_rows() const { return static_cast<std::int64_t>(visited_.size()); }
 
-  /// Calls visit(memory, place, bytes) for each range of columns in each visited row: its memory, and its place in `compact`, where the
-  /// ranges stand beside each other.
+  /// Calls visit(memory, place, bytes) for each element of the ranges of columns in each visited row, or for all of a range at once: its
+  /// memory, and its place in `compact`, where the ranges stand beside each other. Elements of the padding are left out.
   template <typename Byte, typename Visit>
   void visit(const KernelCall& call, Byte* compact, const Visit& visit) const {
     for (const std::int64_t row : visited_) {
       for (const ColumnRange& range : call.compared()) {
-        const std::size_t bytes = static_cast<std::size_t>(range.count) * element_;
-        visit(data() + static_cast<std::size_t>(row) * stride_ + static_cast<std::size_t>(range.first) * element_, compact, bytes);
-        compact += bytes;
+        const std::int64_t at_once = layout_.is_row_major() ? range.count : 1;
+        const std::size_t bytes = static_cast<std::size_t>(at_once) * element_;
+        for (std::int64_t column = range.first; column < range.first + range.count; column += at_once) {
+          if (const auto place = layout_.offset(row, column, static_cast<std::int64_t>(leading_dimension_))) {
+            visit(data() + static_cast<std::size_t>(*place) * element_, compact, bytes);
+          }
+          compact += bytes;
+        }
       }
     }
   }
 
-  /// Calls visit(row, column, element) for what lies before and behind the columns of a visited row, as far as it is watched.
+  /// Calls visit(index, place, element) for what lies between the last element of an index of the outermost dimension and the first of the
+  /// next, before and behind visited rows, as far as it is watched.
   template <typename Element, typename Visit>
   void visit_gaps(const Visit& visit) const {
-    std::int64_t next = 0;  // the gaps behind the rows before this one have been visited
-    for (const std::int64_t visited : visited_) {
-      for (std::int64_t row = std::max(next, visited - 1); row <= visited && row + 1 < rows_; ++row) {
-        auto* const first = reinterpret_cast<Element*>(data() + static_cast<std::size_t>(row) * stride_);
-        for (std::int64_t column = n_; column < n_ + gap_; ++column) {
-          visit(row, column, first[column]);
+    std::int64_t next = 0;  // the gaps behind the indices before this one have been visited
+    for (const std::int64_t visited : layout_.is_row_major() ? visited_ : std::vector{outermost_ - 1}) {
+      const std::int64_t first_before = layout_.is_row_major() ? visited - 1 : 0;
+      for (std::int64_t index = std::max(next, first_before); index <= visited && index + 1 < outermost_; ++index) {
+        auto* const first = reinterpret_cast<Element*>(data() + static_cast<std::size_t>(index) * leading_dimension_ * element_);
+        for (std::size_t place = inner_; place < inner_ + gap_; ++place) {
+          visit(index, place, first[place]);
         }
       }
       next = visited + 1;
@@ -52,12 +67,13 @@ class PlacedMatrix {
   }
 
  private:
-  std::int64_t rows_;
+  PlacedLayout layout_;
+  std::int64_t outermost_;
   std::vector<std::int64_t> visited_;
-  std::int64_t n_;
   std::size_t element_;
-  std::size_t stride_;
-  std::int64_t gap_;
+  std::size_t inner_;  ///< elements of an index of the outermost dimension
+  std::size_t leading_dimension_;
+  std::size_t gap_;
   std::size_t offset_;
   MappedMemory memory_;
 };

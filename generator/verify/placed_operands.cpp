@@ -6,12 +6,12 @@
 
 namespace esc {
 
-PlacedOperands::PlacedOperands(const LoopNest* nest, std::int64_t rows, const KernelCall& call) {
+PlacedOperands::PlacedOperands(const LoopNest* nest, std::int64_t rows, const KernelCall& call, const Dispatch& dispatch) {
   if (nest == nullptr) {
     return;
   }
   for (const Operand& operand : draw_operands(*nest, rows, call.width())) {
-    add(operand, call);
+    add(operand, call, dispatch);
   }
 }
 
@@ -21,16 +21,19 @@ void PlacedOperands::show_to(EmulatedDevice& device) {
   }
 }
 
-void PlacedOperands::add(const Operand& operand, const KernelCall& call) {
+void PlacedOperands::add(const Operand& operand, const KernelCall& call, const Dispatch& dispatch) {
   if (operand.rank == 0) {
     arguments_.push_back(number_argument(operand));
     return;
   }
   const TypedElements values(operand.type, operand.elements);
   // A vector over rows is one row, whatever columns are computed; a matrix has its rows apart otherwise than C.
-  const std::int64_t columns = operand.over_columns ? call.product.n : operand.rows;
-  const std::int64_t distance = operand.rank == 2 ? call.product.ldc + 1 : columns;
-  auto matrix = std::make_unique<PlacedMatrix>(operand.over_columns ? operand.rows : 1, columns, distance, 0, operand.type);
+  const std::int64_t items = call.product.n;
+  const std::int64_t columns = operand.over_columns ? items * call.item_columns : operand.rows;
+  const std::int64_t gap = call.product.ldc - dispatch.c.least_leading_dimension(items) + 1;
+  const std::int64_t distance = operand.rank == 2 ? operand.layout.least_leading_dimension(items) + gap : columns;
+  const MatrixExtents extents{operand.layout, operand.over_columns ? operand.rows : 1, operand.rank == 2 ? items : columns};
+  auto matrix = std::make_unique<PlacedMatrix>(extents, distance, 0, operand.type);
   if (!operand.over_columns) {
     std::memcpy(matrix->data(), values.data(), values.bytes().size());
   } else {

@@ -17,8 +17,8 @@ namespace esc {
 /// What the epilogue of a kernel reads, each operand in memory of its own, and registered for a device.
 class PlacedOperands {
  public:
-  /// As draw_operands draws them for `rows` rows; none without a nest. A matrix has ldc + 1 as its leading dimension.
-  PlacedOperands(const LoopNest* nest, std::int64_t rows, const KernelCall& call);
+  /// As draw_operands draws them for `rows` rows; none without a nest. A matrix has a gap that is one element longer than C's.
+  PlacedOperands(const LoopNest* nest, std::int64_t rows, const KernelCall& call, const Dispatch& dispatch);
 
   /// They stay registered as long as this is there.
   void show_to(EmulatedDevice& device);
@@ -32,7 +32,7 @@ class PlacedOperands {
     std::unique_ptr<PlacedMatrix> matrix;
   };
 
-  void add(const Operand& operand, const KernelCall& call);
+  void add(const Operand& operand, const KernelCall& call, const Dispatch& dispatch);
 
   std::vector<CArgument> arguments_;
   std::vector<Placed> placed_;

@@ -28,6 +28,25 @@ std::vector<double> draw_b(std::int64_t rows, const ProductCase& product, std::u
   return b;
 }
 
+std::vector<double> draw_b(const PlacedLayout& layout, std::int64_t rows, const ProductCase& product, std::uint64_t seed,
+                           ScalarType element) {
+  if (layout.is_row_major()) {
+    return draw_b(rows, product, seed, element);
+  }
+  std::vector<double> b(static_cast<std::size_t>(rows * product.ldb), std::numeric_limits<double>::quiet_NaN());
+  const std::int64_t items = product.n / layout.item_columns();
+  const std::int64_t leading_dimension = layout.least_leading_dimension(items);
+  tbb::parallel_for(std::int64_t{0}, rows, [&](std::int64_t row) {
+    for (std::int64_t j = 0; j < product.n; ++j) {
+      if (const auto place = layout.offset(row, j, leading_dimension)) {
+        b[static_cast<std::size_t>(row * product.ldb + j)] =
+            drawn_value(seed, *place / leading_dimension, *place % leading_dimension, element);
+      }
+    }
+  });
+  return b;
+}
+
 TypedElements poisoned_c(std::int64_t rows, const ProductCase& product, ScalarType element) {
   TypedElements c(element, static_cast<std::size_t>(rows * product.ldc));
   with_element(element, [&c](auto zero) {

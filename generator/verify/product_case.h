@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/ir/layout.h"
 #include "generator/matrix/typed_elements.h"
 
 namespace esc {
@@ -25,6 +26,10 @@ std::string print(const ProductCase& product);
 /// B: K rows of ldb elements, each exactly a value of the type. The n columns are drawn from the seed, in [-1, 1] and never
 /// zero; what lies between them and the next row is NaN, so that a kernel that reads it shows.
 std::vector<double> draw_b(std::int64_t rows, const ProductCase& product, std::uint64_t seed,
+                           ScalarType element = ScalarType::f32);
+
+/// The same where several columns may read one element of B: each has the value that its place has. Those of the padding are NaN.
+std::vector<double> draw_b(const PlacedLayout& layout, std::int64_t rows, const ProductCase& product, std::uint64_t seed,
                            ScalarType element = ScalarType::f32);
 
 /// C before the kernel runs: `rows` rows of ldc elements, all poison, a NaN that no arithmetic produces.

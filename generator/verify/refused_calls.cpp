@@ -25,15 +25,16 @@ std::vector<RefusedCall> refused_calls(const ProductArguments& good, bool has_ke
   add("a null C", [](ProductArguments& call) { call.c = nullptr; });
   add("no columns", [](ProductArguments& call) { call.n = 0; });
   add("-1 columns", [](ProductArguments& call) { call.n = -1; });
-  add("rows of B that are shorter than n", [](ProductArguments& call) { --call.ldb; });
-  add("rows of C that are shorter than n", [](ProductArguments& call) { --call.ldc; });
+  add("rows of B that are too short", [](ProductArguments& call) { --call.ldb; });
+  add("rows of C that are too short", [](ProductArguments& call) { --call.ldc; });
   for (std::size_t at = 0; at < good.operands.size(); ++at) {
     if (std::holds_alternative<const void*>(good.operands[at])) {
       add(fmt::format("a null pointer behind C, argument {},", at),
           [at](ProductArguments& call) { call.operands[at] = static_cast<const void*>(nullptr); });
     } else if (std::holds_alternative<std::int64_t>(good.operands[at])) {
-      add(fmt::format("rows that are shorter than n behind C, argument {},", at),
-          [at, shorter = good.n - 1](ProductArguments& call) { call.operands[at] = std::int64_t{shorter}; });
+      // It has a gap of one element at most.
+      add(fmt::format("rows that are too short behind C, argument {},", at),
+          [at](ProductArguments& call) { call.operands[at] = std::get<std::int64_t>(call.operands[at]) - 2; });
     }
   }
   for (const int shift : {1, 4, 8}) {

@@ -23,11 +23,11 @@ constexpr std::uint64_t seed_of_b = 1;
 /// What the rows of B and C are longer than the product is wide, at most, where they are not far apart.
 constexpr std::int64_t widest_gap = 9;
 
-/// With how many columns of B the bundle is checked: with as many as it was made for, unless that is too much. Throws
+/// With how many items the bundle is checked: with as many as it was made for, unless that is too much. Throws
 /// UserError where one is too much.
-std::int64_t checked_columns(const BundleUnderTest& bundle, const SparseMatrix& matrix) {
+std::int64_t checked_items(const BundleUnderTest& bundle, const SparseMatrix& matrix) {
   const std::int64_t column_bytes = bytes_of(matrix.element) * (matrix.columns + matrix.rows);
-  const std::int64_t fitting = most_checked_bytes / column_bytes - widest_gap;
+  const std::int64_t fitting = (most_checked_bytes / column_bytes - widest_gap) / bundle.dispatch.item_columns;
   if (fitting < 1) {
     throw UserError(
         bundle.name,
@@ -35,7 +35,8 @@ std::int64_t checked_columns(const BundleUnderTest& bundle, const SparseMatrix& 
                     matrix.columns + matrix.rows, most_checked_bytes >> 20),
         "check it on a GPU (generate --no-verify, then verify --device gpu), or cut the matrix into parts");
   }
-  return std::min({bundle.dispatch.tuned_columns, most_checked_columns, fitting});
+  const std::int64_t most = std::max<std::int64_t>(1, most_checked_columns / bundle.dispatch.item_columns);
+  return std::min({bundle.dispatch.tuned_items, most, fitting});
 }
 
 /// Multiply-adds of a call, as the emulation counts them: a row costs some though it is empty, for its threads run.
@@ -56,23 +57,28 @@ std::int64_t operand_matrices(const LoopNest& nest) {
 }
 
 /// Bytes of B, C and `operands` matrices like C that a call touches, by whole pages where rows are far apart.
-std::int64_t touched_bytes(const SparseMatrix& matrix, const KernelCall& call, std::int64_t operands) {
+std::int64_t touched_bytes(const SparseMatrix& matrix, const KernelCall& call, const Dispatch& dispatch, std::int64_t operands) {
   constexpr std::int64_t page_bytes = 4096;
   const std::int64_t element = bytes_of(matrix.element);
-  const std::int64_t apart = call.width() * element + static_cast<std::int64_t>(call.compared().size()) * page_bytes;
-  return matrix.columns * std::min(call.product.ldb * element, apart) +
-         (1 + operands) * matrix.rows * std::min((call.product.ldc + 1) * element, apart);
+  const auto touched = [&](const PlacedLayout& layout, std::int64_t rows, std::int64_t distance) {
+    const std::int64_t inner = layout.is_row_major() ? call.width() : layout.least_leading_dimension(call.product.n);
+    const std::int64_t apart = inner * element + static_cast<std::int64_t>(call.compared().size()) * page_bytes;
+    return layout.outermost_extent(rows, call.product.n) * std::min(distance * element, apart);
+  };
+  return touched(dispatch.b, matrix.columns, call.product.ldb) + (1 + operands) * touched(dispatch.c, matrix.rows, call.product.ldc + 1);
 }
 
 /// Addresses that a call takes: those of B, C and what is like it, and of what is noted for each word of C.
-std::uint64_t mapped_bytes(const SparseMatrix& matrix, const KernelCall& call, std::int64_t operands) {
+std::uint64_t mapped_bytes(const SparseMatrix& matrix, const KernelCall& call, const Dispatch& dispatch, std::int64_t operands) {
   constexpr double notes = 1 + static_cast<double>(sizeof(WordShadow)) / 4;
   constexpr double beside = 1 << 30;
-  const auto rows = [&](std::int64_t count, std::int64_t distance) {
-    return static_cast<double>(count) * static_cast<double>(distance) * static_cast<double>(bytes_of(matrix.element));
+  const auto mapped = [&](const PlacedLayout& layout, std::int64_t rows, std::int64_t distance) {
+    return static_cast<double>(layout.outermost_extent(rows, call.product.n)) * static_cast<double>(distance) *
+           static_cast<double>(bytes_of(matrix.element));
   };
-  const double like_c = static_cast<double>(operands) * rows(matrix.rows, call.product.ldc + 1);
-  return static_cast<std::uint64_t>(rows(matrix.columns, call.product.ldb) + notes * rows(matrix.rows, call.product.ldc) + like_c + beside);
+  const double like_c = static_cast<double>(operands) * mapped(dispatch.c, matrix.rows, call.product.ldc + 1);
+  return static_cast<std::uint64_t>(mapped(dispatch.b, matrix.columns, call.product.ldb) +
+                                    notes * mapped(dispatch.c, matrix.rows, call.product.ldc) + like_c + beside);
 }
 
 /// Beyond this no process has addresses.
@@ -135,8 +141,8 @@ class Plan {
   Plan(const BundleUnderTest& bundle, const EmulationEffort& effort) : bundle_(bundle), effort_(effort) {}
 
   void add(const KernelCall& call, const SparseMatrix& matrix, std::span<const std::byte> packed) {
-    const std::int64_t bytes = touched_bytes(matrix, call, operand_matrices(bundle_.nest));
-    const std::uint64_t mapped = mapped_bytes(matrix, call, operand_matrices(bundle_.nest));
+    const std::int64_t bytes = touched_bytes(matrix, call, bundle_.dispatch, operand_matrices(bundle_.nest));
+    const std::uint64_t mapped = mapped_bytes(matrix, call, bundle_.dispatch, operand_matrices(bundle_.nest));
     if (bytes > most_checked_bytes || mapped > most_mapped_bytes) {
       too_large_.push_back(print(call));
       return;
@@ -211,10 +217,10 @@ class Judgement {
  private:
   /// B, in double and as the kernel gets it.
   struct Operands {
-    Operands(const LoopNest& nest, const SparseMatrix& a, const ProductCase& product)
+    Operands(const LoopNest& nest, const SparseMatrix& a, const PlacedLayout& layout, const ProductCase& product)
         : matrix(&a),
           columns(product.n),
-          reference(nest, a, draw_b(a.columns, product, seed_of_b, a.element), product),
+          reference(nest, a, draw_b(layout, a.columns, product, seed_of_b, a.element), product),
           b(a.element, reference.b()) {}
 
     const SparseMatrix* matrix;
@@ -226,7 +232,7 @@ class Judgement {
   /// Calls of as many columns have the same B.
   const Operands& operands_of(const TaskCall& one) {
     if (!operands_ || operands_->matrix != &one.matrix || operands_->columns != one.call.width()) {
-      operands_.emplace(bundle_.nest, one.matrix, one.call.compact());
+      operands_.emplace(bundle_.nest, one.matrix, bundle_.dispatch.b, one.call.compact());
     }
     return *operands_;
   }
@@ -235,7 +241,7 @@ class Judgement {
   /// too little for any check.
   void leave_out(const TaskCall& one) {
     constexpr std::uint64_t much = std::uint64_t{4} << 30;
-    if (mapped_bytes(one.matrix, one.call, operand_matrices(bundle_.nest)) < much) {
+    if (mapped_bytes(one.matrix, one.call, bundle_.dispatch, operand_matrices(bundle_.nest)) < much) {
       throw UserError("this machine", "leaves a process too little memory for B and C of one product",
                       "raise the limit of memory (ulimit -v), or take a larger machine", ExitStatus::missing_tool);
     }
@@ -251,11 +257,11 @@ class Judgement {
   std::uint64_t done_ = 0;
 };
 
-/// Judges the kernel by calls for so many columns, and by one with other values where there are such.
-void check_confined_kernel(const BundleUnderTest& bundle, const SparseMatrix& matrix, std::int64_t columns,
+/// Judges the kernel by calls for so many items, and by one with other values where there are such.
+void check_confined_kernel(const BundleUnderTest& bundle, const SparseMatrix& matrix, std::int64_t items,
                            const std::optional<OtherValues>& other, const EmulationEffort& effort, VerificationReport& report,
                            StageProgress& progress) {
-  const std::vector<KernelCall> calls = by_width(kernel_calls(bundle.dispatch, matrix.rows, matrix.columns, columns));
+  const std::vector<KernelCall> calls = by_width(kernel_calls(bundle.dispatch, matrix.rows, matrix.columns, items));
   Plan plan(bundle, effort);
   for (const KernelCall& call : calls) {
     plan.add(call, matrix, bundle.packed);
@@ -291,11 +297,11 @@ void judge(const std::string& file, std::vector<std::string>& problems, const Ch
 VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const SparseMatrix& matrix,
                                        const EmulationEffort& effort, StageProgress& progress) {
   VerificationReport report{.method = "emulation", .tolerance = tolerance_of(matrix)};
-  const std::int64_t bcol = bundle.dispatch.tuned_columns;
-  const std::int64_t columns = checked_columns(bundle, matrix);
-  if (columns < bcol) {
+  const std::int64_t bcol = bundle.dispatch.tuned_items;
+  const std::int64_t items = checked_items(bundle, matrix);
+  if (items < bcol) {
     report.skipped.push_back(fmt::format("n {} was not run, which takes too long or too much memory, but n {}: no call is tuned", bcol,
-                                         columns));
+                                         items));
   }
   std::optional<OtherValues> other;
   if (matrix.nonzeros() <= effort.most_packed_nonzeros) {
@@ -311,7 +317,7 @@ VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const Spar
   }
   progress.begin("compiling the kernel for the emulated grid");
   judge(bundle.name + ".cu", report.problems,
-        [&] { check_confined_kernel(bundle, matrix, columns, other, effort, report, progress); });
+        [&] { check_confined_kernel(bundle, matrix, items, other, effort, report, progress); });
   return report;
 }
 

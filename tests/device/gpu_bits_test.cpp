@@ -87,9 +87,9 @@ TEST(DrawnCases, HaveTheSameBitsOnTheGpuAndEmulated) {
     const BundleLibrary library(folder.path() / (name + ".so"), name);
     ASSERT_EQ(library.kernel().prepare(), 0);
     const KernelCall call{.product = drawn.product};
-    const TypedElements b(drawn.a.element, draw_b(drawn.a.columns, drawn.product, drawn.seed, drawn.a.element));
+    const TypedElements b(drawn.a.element, drawn.b());
     const GpuProduct on_gpu =
-        gpu_product({runtime, stream, library.kernel(), trial.generated.bytes(), drawn.a.rows}, call, b);
+        gpu_product({runtime, stream, library.kernel(), trial.generated.bytes(), drawn.a.rows, dispatch_of(trial.generated.layer)}, call, b);
     ASSERT_EQ(on_gpu.problem, "");
     const EmulatedProduct emulated = EmulatedKernel(trial.generated).product(drawn.a, call, drawn.b());
     ASSERT_EQ(emulated.problems, std::vector<std::string>());

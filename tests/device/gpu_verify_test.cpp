@@ -132,7 +132,7 @@ TEST_P(Family, AgreesWithTheReferenceOnTheGpu) {
   tests::compile_layers(layers, folder.path());
   for (const Trial& trial : all) {
     const BundleLibrary library(folder.path() / (trial.name() + ".so"), trial.name());
-    const VerificationReport report = check_on_gpu(library, spmm_nest(), trial.shape->matrix, dispatch_of(trial.generated.layer.lowered, trial.bcol));
+    const VerificationReport report = check_on_gpu(library, spmm_nest(), trial.shape->matrix, dispatch_of(trial.generated.layer));
     EXPECT_TRUE(report.passed()) << print(trial.generated.layer.choice.schedule) << " on '" << trial.shape->name
                                  << "', bCol " << trial.bcol << "\n"
                                  << print(report);

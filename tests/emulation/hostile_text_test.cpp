@@ -70,7 +70,7 @@ std::string transformer_text() { return format_source(transformer_source(layer()
 
 /// All that the verification says; "passed" in it where that is the verdict.
 std::string verdict_on(const std::string& kernel, const std::string& transformer, EmulationEffort effort) {
-  const BundleUnderTest bundle{"layer", layer().layer.input, dispatch_of(layer().layer.lowered, 8), kernel, transformer, layer().bytes()};
+  const BundleUnderTest bundle{"layer", layer().layer.input, dispatch_of(layer().layer), kernel, transformer, layer().bytes()};
   try {
     return print(verify_by_emulation(bundle, matrix(), effort));
   } catch (const UserError& error) {

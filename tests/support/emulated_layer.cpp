@@ -60,7 +60,7 @@ EmulatedKernel::EmulatedKernel(const GeneratedLayer& generated)
       packed_(generated.packed),
       packed_bytes_(generated.bytes().size()),
       program_(compile_cuda(kernel_text(generated), name_ + ".cu")),
-      dispatch_(dispatch_of(generated.layer.lowered, generated.layer.bcol)) {}
+      dispatch_(dispatch_of(generated.layer)) {}
 
 JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const KernelCall& call, const std::vector<double>& b,
                                        std::optional<std::uint64_t> order) const {
@@ -74,7 +74,7 @@ JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const KernelC
 JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const KernelCall& call,
                                        std::optional<std::uint64_t> order) const {
   constexpr std::uint64_t seed = 1;
-  return multiply(matrix, call, draw_b(matrix.columns, call.compact(), seed, matrix.element), order);
+  return multiply(matrix, call, draw_b(dispatch_.b, matrix.columns, call.compact(), seed, matrix.element), order);
 }
 
 EmulatedProduct EmulatedKernel::product(const SparseMatrix& matrix, const KernelCall& call, const std::vector<double>& b,

@@ -42,7 +42,7 @@ TEST(KernelSource, HoldsTheConstantsOfTheLayer) {
 }
 
 TEST(Dispatch, SaysHowManyColumnsThreadsTakeInATurn) {
-  const auto turn = [](const std::string& schedule) { return dispatch_of(layer_of(two_patterns, schedule).layer.lowered, 64).turn_columns; };
+  const auto turn = [](const std::string& schedule) { return dispatch_of(layer_of(two_patterns, schedule).layer).turn_columns; };
   EXPECT_EQ(turn("4-2-2-64"), 128);
   EXPECT_EQ(turn("4-2-1-32"), 32);
   EXPECT_EQ(turn("rows:columns=8,vector=2,unroll=2,task=32,light=8,warps=2,pdl=on"), 0) << "blocks have tiles of columns";

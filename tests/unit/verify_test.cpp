@@ -183,7 +183,7 @@ bool is_vectorised(const Dispatch& dispatch, const ProductCase& product) {
 }
 
 TEST(KernelCalls, BreakEachConditionOfEachVariantAlone) {
-  const Dispatch dispatch{.tuned_columns = 64, .has_vectors = true, .vector_width = 4, .tile_columns = 32, .programmatic = true};
+  const Dispatch dispatch{.tuned_items = 64, .has_vectors = true, .vectors = true, .vector_width = 4, .tile_columns = 32, .programmatic = true};
   int only_n = 0;
   int only_ldb = 0;
   int only_ldc = 0;
@@ -216,7 +216,7 @@ TEST(KernelCalls, BreakEachConditionOfEachVariantAlone) {
 TEST(KernelCalls, HaveThreadsTakeASecondTurnOverTheColumns) {
   const auto widest = [](std::int64_t bcol) {
     std::int64_t columns = 0;
-    for (const KernelCall& call : kernel_calls({.tuned_columns = bcol, .turn_columns = 128}, 100, 100)) {
+    for (const KernelCall& call : kernel_calls({.tuned_items = bcol, .turn_columns = 128}, 100, 100)) {
       columns = std::max<std::int64_t>(columns, call.product.n);
     }
     return columns;

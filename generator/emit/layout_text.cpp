@@ -1,0 +1,309 @@
+#include "generator/emit/layout_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "generator/support/error.h"
+
+namespace esc {
+namespace {
+
+using Terms = std::vector<std::string>;
+
+std::string sum_of(const Terms& terms) { return terms.empty() ? "0" : fmt::format("{}", fmt::join(terms, " + ")); }
+
+/// A digit as a variable of a device function, where no other name ends like that.
+std::string variable_of(const Digit& digit) { return digit.name + "_at"; }
+
+std::string times(const std::string& factor, std::int64_t number) {
+  return number == 1 ? factor : fmt::format("{} * {}", factor, number);
+}
+
+/// The layout of an array, with numbers for its sizes.
+class LayoutText {
+ public:
+  LayoutText(const ArrayDeclaration& array, const Environment& sizes)
+      : array_(array), layout_(array.layout.value_or(row_major("row", array.extents.at(0), "column", array.extents.at(1)))), sizes_(sizes) {
+    std::int64_t stride = 1;
+    strides_.resize(layout_.dimensions.size(), 1);
+    for (std::size_t at = layout_.dimensions.size(); at-- > 0;) {
+      strides_[at] = stride;
+      if (is_over_items(at)) {
+        inner_items_ = inner_items_ || at != 0;
+      } else if (at != 0) {
+        stride *= layout_.dimensions[at].extent.evaluate(sizes_);
+      }
+    }
+    inner_ = stride;
+  }
+
+  bool is_over_items(std::size_t dimension) const {
+    const StoredDimension& one = layout_.dimensions[dimension];
+    return one.extent == layout_.column.front().extent && one.index.mentions(layout_.column.front().name);
+  }
+
+  std::string least_leading_dimension(const std::string& items) const {
+    return !inner_items_ ? fmt::format("{}", inner_) : inner_ == 1 ? items : fmt::format("{} * {}", items, inner_);
+  }
+
+  std::string outermost_extent(const std::string& items) const {
+    return is_over_items(0) ? items : fmt::format("{}", layout_.dimensions[0].extent.evaluate(sizes_));
+  }
+
+  std::string distance_of_items(const std::string& items, const std::string& leading_dimension) const {
+    const std::string& name = layout_.column.front().name;
+    Terms terms;
+    for (std::size_t at = 0; at < layout_.dimensions.size(); ++at) {
+      if (const std::int64_t coefficient = layout_.dimensions[at].index.coefficient(name); coefficient != 0) {
+        const std::string step = times(items, coefficient * (at == 0 ? 1 : strides_[at]));
+        terms.push_back(at == 0 ? fmt::format("{} * {}", step, leading_dimension) : step);
+      }
+    }
+    return sum_of(terms);
+  }
+
+  std::string form(const std::string& name) const {
+    std::string text = name;
+    for (std::size_t at = 0; at < layout_.dimensions.size(); ++at) {
+      text += is_over_items(at) ? "[n]" : fmt::format("[{}]", layout_.dimensions[at].extent.evaluate(sizes_));
+    }
+    return text;
+  }
+
+  bool has_padding() const {
+    return std::ranges::any_of(layout_.dimensions, [](const StoredDimension& one) { return one.padded; });
+  }
+
+  /// How far the digits of a row, or of a column, are from the first element; of a column also what is always added.
+  std::string offset(const std::vector<Digit>& digits, bool constants, const std::string& leading_dimension) const {
+    Terms terms;
+    for (std::size_t at = 0; at < layout_.dimensions.size(); ++at) {
+      const std::string index = index_text(layout_.dimensions[at].index, digits, constants);
+      if (index == "0") {
+        continue;
+      }
+      const bool sum = index.find(' ') != std::string::npos;
+      if (at == 0) {
+        terms.push_back(fmt::format("{} * {}", sum ? "(" + index + ")" : index, leading_dimension));
+      } else {
+        terms.push_back(strides_[at] == 1 ? index : fmt::format("{} * {}", sum ? "(" + index + ")" : index, strides_[at]));
+      }
+    }
+    return sum_of(terms);
+  }
+
+  /// What defines those digits of a number that `wanted` names, as signed numbers that products of may be large.
+  std::string define_digits(const std::vector<Digit>& digits, const std::string& number, bool of_padding_alone = false) const {
+    std::string text;
+    std::int64_t below = 1;
+    for (std::size_t at = digits.size(); at-- > 0;) {
+      std::string value = below == 1 ? number : fmt::format("{} / {}", number, below);
+      if (at > 0) {
+        const std::int64_t extent = digits[at].extent.evaluate(sizes_);
+        value += fmt::format(" % {}", extent);
+        below *= extent;
+      }
+      if (is_used(digits[at].name, of_padding_alone)) {
+        text += fmt::format("const {0} {1} = static_cast<{0}>({2});\n", type(), variable_of(digits[at]), value);
+      }
+    }
+    return text;
+  }
+
+  /// The bit of each padded dimension that stands for the digit of a row in it, one behind the other.
+  struct Tap {
+    std::size_t dimension;
+    const Digit* digit = nullptr;  ///< none: rows do not index the dimension
+    std::int64_t first_bit = 0;
+    std::int64_t count = 1;
+  };
+  std::vector<Tap> taps() const {
+    constexpr std::int64_t most_bits = 32;
+    std::vector<Tap> taps;
+    std::int64_t bits = 0;
+    for (std::size_t at = 0; at < layout_.dimensions.size(); ++at) {
+      if (!layout_.dimensions[at].padded) {
+        continue;
+      }
+      Tap tap{at, nullptr, bits};
+      for (const Digit& digit : layout_.row) {
+        if (layout_.dimensions[at].index.mentions(digit.name)) {
+          require(tap.digit == nullptr, "has a padded subscript with two iterators of the reduction");
+          tap.digit = &digit;
+          tap.count = digit.extent.evaluate(sizes_);
+        }
+      }
+      bits += tap.count;
+      taps.push_back(tap);
+    }
+    require(bits <= most_bits, fmt::format("pads for {} taps of a filter, rows and columns together, more than {}", bits, most_bits));
+    return taps;
+  }
+
+  /// Which bits of the taps a row has.
+  std::string taps_of_row() const {
+    Terms terms;
+    for (const Tap& tap : taps()) {
+      terms.push_back(tap.digit == nullptr ? fmt::format("{}u", std::uint32_t{1} << tap.first_bit)
+                                           : fmt::format("1u << ({} + {})", tap.first_bit, variable_of(*tap.digit)));
+    }
+    return fmt::format("{}", fmt::join(terms, " | "));
+  }
+
+  /// Sets the bits of the taps that lie inside for a column.
+  std::string inside_of_column() const {
+    std::string text = "unsigned int inside = 0;\n";
+    for (const Tap& tap : taps()) {
+      const StoredDimension& dimension = layout_.dimensions[tap.dimension];
+      const std::string first = index_text(dimension.index, layout_.column, true);
+      const std::int64_t step = tap.digit == nullptr ? 0 : dimension.index.coefficient(tap.digit->name);
+      text += fmt::format(
+          "#pragma unroll\nfor (int tap = 0; tap < {}; ++tap) {{\n"
+          "const {} index = {}{};\ninside |= (index >= 0 && index < {} ? 1u : 0u) << ({} + tap);\n}}\n",
+          tap.count, type(), first, step == 0 ? std::string() : " + " + times("tap", step), dimension.extent.evaluate(sizes_), tap.first_bit);
+    }
+    return text;
+  }
+
+  const Layout& layout() const { return layout_; }
+  const char* type() const { return "long long"; }
+
+ private:
+  void require(bool holds, const std::string& rule) const {
+    if (!holds) {
+      throw UserError("loop nest", fmt::format("{}: {}", array_.name, rule), "pad the array itself, and leave the guards out");
+    }
+  }
+
+  bool is_used(const std::string& digit, bool of_padding_alone) const {
+    return std::ranges::any_of(layout_.dimensions, [&](const StoredDimension& one) {
+      return one.index.mentions(digit) && (one.padded || !of_padding_alone);
+    });
+  }
+
+  static std::string index_text(const Affine& index, const std::vector<Digit>& digits, bool constants) {
+    Terms terms;
+    for (const Digit& digit : digits) {
+      if (const std::int64_t coefficient = index.coefficient(digit.name); coefficient != 0) {
+        terms.push_back(times(variable_of(digit), coefficient));
+      }
+    }
+    std::string text = sum_of(terms);
+    if (constants && index.constant() != 0) {
+      text += fmt::format(" {} {}", index.constant() < 0 ? "-" : "+", std::abs(index.constant()));
+    }
+    return text;
+  }
+
+  const ArrayDeclaration& array_;
+  Layout layout_;
+  const Environment& sizes_;
+  std::vector<std::int64_t> strides_;
+  std::int64_t inner_ = 1;
+  bool inner_items_ = false;
+};
+
+std::string place_function(const ArrayDeclaration& array, const Environment& sizes) {
+  const LayoutText text(array, sizes);
+  return fmt::format(
+      "// Where the element of a row and a column of {0} is.\n"
+      "__device__ __forceinline__ long long place_in_{0}(unsigned int row, unsigned int column, long long leading_dimension) {{\n"
+      "{1}{2}return {3} + {4};\n}}\n\n",
+      array.name, text.define_digits(text.layout().row, "row"), text.define_digits(text.layout().column, "column"),
+      text.offset(text.layout().row, false, "leading_dimension"), text.offset(text.layout().column, true, "leading_dimension"));
+}
+
+/// Of B what depends on the row alone is computed once for all columns of a lane, and what depends on the column once for all rows.
+std::string dense_functions(const ArrayDeclaration& array, const Environment& sizes, const char* element) {
+  const LayoutText text(array, sizes);
+  const Layout& layout = text.layout();
+  const bool padded = text.has_padding();
+  std::string functions = fmt::format(
+      "// A row of {0}: what its elements have in common of their places{1}.\n"
+      "struct RowOfB {{\n const {2}* first;\n long long ldb;\n{3}}};\n\n"
+      "__device__ __forceinline__ RowOfB row_of_B(const {2}* __restrict__ B, unsigned int row, long long ldb) {{\n"
+      "{4}return {{B + ({5}), ldb{6}}};\n}}\n\n",
+      array.name, padded ? ", and for which taps it stands" : "", element, padded ? "unsigned int taps;\n" : "",
+      text.define_digits(layout.row, "row"), text.offset(layout.row, false, "ldb"), padded ? ", " + text.taps_of_row() : "");
+  functions += fmt::format(
+      "__device__ __forceinline__ const {}* place_of_B(const RowOfB& row, unsigned int column) {{\n"
+      "{}return row.first + ({});\n}}\n\n",
+      element, text.define_digits(layout.column, "column"), text.offset(layout.column, true, "row.ldb"));
+  if (padded) {
+    functions += fmt::format(
+        "// Around the elements of {0} there are zeros, which nothing is stored for: the taps of a filter that lie inside.\n"
+        "__device__ __forceinline__ unsigned int taps_inside(unsigned int column) {{\n{1}{2}return inside;\n}}\n\n",
+        array.name, text.define_digits(layout.column, "column", true), text.inside_of_column());
+  }
+  functions += fmt::format(
+      "__device__ __forceinline__ {0} element_of_B(const RowOfB& row, unsigned int column) {{\n"
+      "return {1}*place_of_B(row, column){2};\n}}\n\n",
+      element, padded ? "(taps_inside(column) & row.taps) == row.taps ? " : "", padded ? " : 0" : "");
+  return functions;
+}
+
+}  // namespace
+
+std::string layout_functions(const LoopNest& nest, const Environment& sizes) {
+  std::string text;
+  for (const ArrayDeclaration& array : nest.arrays) {
+    if (array.layout) {
+      text += array.role == ArrayRole::dense ? dense_functions(array, sizes, c_name(nest.element())) : place_function(array, sizes);
+    }
+  }
+  return text;
+}
+
+std::map<std::string, std::string> dense_holes(const LoopNest& nest, const Environment&) {
+  if (!nest.array(ArrayRole::dense).layout) {
+    return {{"ROW_OF_B", fmt::format("const {}* __restrict__", c_name(nest.element()))},
+            {"PLACE_OF_B", "row + columns[0]"},
+            {"ELEMENT_OF_B", "row[columns[v]]"},
+            {"ROW_OPENS", "B + "},
+            {"ROW_CLOSES", " * ldb"}};
+  }
+  return {{"ROW_OF_B", "const RowOfB&"},
+          {"PLACE_OF_B", "place_of_B(row, columns[0])"},
+          {"ELEMENT_OF_B", "element_of_B(row, columns[v])"},
+          {"ROW_OPENS", "row_of_B(B, "},
+          {"ROW_CLOSES", ", ldb)"}};
+}
+
+bool moves_vectors(const LoopNest& nest, const Environment& sizes) {
+  if (!nest.vectors) {
+    return false;
+  }
+  const std::int64_t width = nest.constant("vector_width");
+  return std::ranges::all_of(nest.arrays, [&](const ArrayDeclaration& array) {
+    const bool moved = array.role == ArrayRole::dense || array.role == ArrayRole::output;
+    return !moved || !array.layout || PlacedLayout(*array.layout, sizes).moves_vectors(width);
+  });
+}
+
+std::string least_leading_dimension(const ArrayDeclaration& array, const Environment& sizes, const std::string& items) {
+  return LayoutText(array, sizes).least_leading_dimension(items);
+}
+
+std::string outermost_extent(const ArrayDeclaration& array, const Environment& sizes, const std::string& items) {
+  return LayoutText(array, sizes).outermost_extent(items);
+}
+
+std::int64_t item_columns(const LoopNest& nest) {
+  const ArrayDeclaration& output = nest.array(ArrayRole::output);
+  return output.layout ? columns_of_item(*output.layout) : 1;
+}
+
+std::string distance_of_items(const ArrayDeclaration& array, const Environment& sizes, const std::string& items,
+                              const std::string& leading_dimension) {
+  return LayoutText(array, sizes).distance_of_items(items, leading_dimension);
+}
+
+std::string form_of(const ArrayDeclaration& array, const Environment& sizes, const std::string& name) {
+  return LayoutText(array, sizes).form(name);
+}
+
+}  // namespace esc
