@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "generator/frontend/read_index.h"
 #include "generator/frontend/scope.h"
 #include "generator/support/error.h"
 
@@ -67,6 +68,15 @@ const clang::VarDecl* size_of(const clang::ArrayType* dimension) {
   return size != nullptr && clang::isa<clang::ParmVarDecl>(size) && is_size(*size) ? size : nullptr;
 }
 
+/// The number that the extent is by the declaration alone.
+std::optional<std::int64_t> constant_of(const clang::ArrayType* dimension, const clang::ASTContext& ast) {
+  if (const auto* constant = clang::dyn_cast_or_null<clang::ConstantArrayType>(dimension)) {
+    return static_cast<std::int64_t>(constant->getZExtSize());
+  }
+  const auto* variable = clang::dyn_cast_or_null<clang::VariableArrayType>(dimension);
+  return variable != nullptr && variable->getSizeExpr() != nullptr ? constant_value(*variable->getSizeExpr(), ast) : std::nullopt;
+}
+
 std::string shape_of(const std::vector<std::int64_t>& weights) { return fmt::format("{}", fmt::join(weights, " x ")); }
 
 }  // namespace
@@ -89,11 +99,10 @@ Environment number_sizes(const clang::FunctionDecl& function, const GivenSizes& 
                                     weights->getNameAsString(), known->first, extent),
                         "leave it out, or give the weights that it is meant for");
       }
-    } else if (const auto* constant = clang::dyn_cast_or_null<clang::ConstantArrayType>(dimensions[number]);
-               constant != nullptr && constant->getZExtSize() != static_cast<std::uint64_t>(extent)) {
+    } else if (const auto constant = constant_of(dimensions[number], function.getASTContext()); constant && *constant != extent) {
       throw UserError(weights->getNameAsString(),
-                      fmt::format("is declared with {} elements in dimension {}, but the weights are {}", constant->getZExtSize(),
-                                  number + 1, shape_of(given.weights)),
+                      fmt::format("is declared with {} elements in dimension {}, but the weights are {}", *constant, number + 1,
+                                  shape_of(given.weights)),
                       "declare the first array of four dimensions as the weights are stored");
     }
   }

@@ -195,7 +195,7 @@ TEST(NpyRefusals, NameTheByte) {
           {file("<f4", "(1, 46341, 46341, 1)", four), "a.npy, byte 60", "the dimensions behind the first make more than 2^31 - 1 columns"},
           {file("<f4", "(1, 2147483647, 2147483647, 2147483647)", four), "a.npy, byte 60", "make more than 2^31 - 1 columns"},
           {file("<f4", "(1, 2, 0, 2)", ""), "a.npy, byte 67", "a dimension is 0, below 1"},
-          {file("<f4", "(2, 2, 2, 2)", four), "a.npy, byte 90", "the file ends after 16 bytes of data, before 2 x 8 elements of 4 bytes"},
+          {file("<f4", "(2, 2, 2, 2)", four), "a.npy, byte 92", "the file ends after 16 bytes of data, before 2 x 8 elements of 4 bytes"},
           {npy_bytes(npy_dictionary("<f4", true, "(1, 2, 2, 1)"), four), "a.npy, byte 59", "an array of 4 dimensions is in Fortran order"},
           {file("<f4", "(0, 4)", ""), "a.npy, byte 61", "a dimension is 0, below 1"},
           {file("<f4", "(4, -1)", four), "a.npy, byte 64", "a dimension is -1, below 1"},
