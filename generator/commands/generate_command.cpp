@@ -6,6 +6,7 @@
 #include "generator/commands/epilogue_nest.h"
 #include "generator/commands/input.h"
 #include "generator/commands/layer_request.h"
+#include "generator/commands/sizes.h"
 #include "generator/schedule/database_files.h"
 #include "generator/schedule/target.h"
 #include "generator/support/file.h"
@@ -18,6 +19,7 @@ struct GenerateLine {
   LayerRequest layer;
   GenerateMode mode;
   std::string bcols;
+  std::vector<std::string> sizes;
   std::optional<std::string> name;
   std::string spec;
   std::vector<std::string> gpus;
@@ -79,6 +81,7 @@ std::vector<LayerRequest> requests_of(const GenerateLine& line) {
   if (line.spec.empty()) {
     const std::vector<std::int64_t> bcols = parse_bcols(line.bcols);
     LayerRequest layer = line.layer;
+    layer.nest.sizes.named = parse_sizes(line.sizes);
     if (!line.schedule_file.empty()) {
       layer.schedule = read_file(line.schedule_file);
     }
@@ -163,6 +166,11 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
                    "What becomes of each sum before it is stored, as in bias+relu: " + epilogue_names())
       ->excludes(spec)
       ->excludes("--kernel");
+  command
+      ->add_option("--size", line->sizes,
+                   "NAME=VALUE,...: integer parameters of the loop nest that have this number in every call (repeatable)")
+      ->allow_extra_args(false)
+      ->excludes(spec);
   command->add_option(
       "--gpu", line->gpus,
       "GPU to build for: a100, h100, h200, .. (repeatable; one schedule serves all, auto takes the first one's)");

@@ -31,14 +31,15 @@ LoopNest in_type(LoopNest nest, ScalarType element) {
 LoopNest read_loop_nest(const NestSource& source, std::optional<ScalarType> element) {
   if (source.file.empty()) {
     const bool plain = source.epilogue.empty();
-    const LoopNest nest = parse_loop_nest(plain ? std::string(spmm_template) : nest_with_epilogue(source.epilogue), "spmm.c");
+    const LoopNest nest = parse_loop_nest(plain ? std::string(spmm_template) : nest_with_epilogue(source.epilogue), "spmm.c",
+                                          NestHeaders::of_system, source.sizes);
     return in_type(nest, element.value_or(nest.element()));
   }
   if (!source.epilogue.empty()) {
     throw UserError("--epilogue " + source.epilogue, "is of no use with --kernel, whose nest says what becomes of the sums",
                     "leave one of the two out");
   }
-  LoopNest nest = read_confined_nest(read_file(source.file), source.file, NestHeaders::beside);
+  LoopNest nest = read_confined_nest(read_file(source.file), source.file, NestHeaders::beside, source.sizes);
   if (element && *element != nest.element()) {
     throw UserError(fmt::format("--dtype {}", name_of(*element)),
                     fmt::format("is not what {} has: {}", source.file, name_of(nest.element())),

@@ -1,6 +1,7 @@
 #include "generator/commands/commands.h"
 #include "generator/commands/input.h"
 #include "generator/commands/loop_nest_input.h"
+#include "generator/commands/sizes.h"
 #include "generator/ir/print.h"
 #include "generator/pipeline.h"
 #include "generator/schedule/schedule_choice.h"
@@ -13,6 +14,7 @@ struct LowerRequest {
   std::string schedule;
   std::string schedule_file;
   NestSource nest;
+  std::vector<std::string> sizes;
   std::vector<std::string> patterns;
   bool dump_steps = false;
 };
@@ -53,7 +55,9 @@ std::string schedule_text(const LowerRequest& request) {
 
 ExitStatus run(const LowerRequest& request) {
   const ScheduleChoice choice = parse_choice(schedule_text(request), "user");
-  const LoopNest nest = read_loop_nest(request.nest);
+  NestSource source = request.nest;
+  source.sizes.named = parse_sizes(request.sizes);
+  const LoopNest nest = read_loop_nest(source);
   const std::vector<Directive> directives = directives_of(choice, nest.epilogue.has_value());
   const auto steps = lower_by_steps(nest, directives,
                                     parse_patterns(request.patterns, panel_rows(directives).value_or(1)));
@@ -90,6 +94,10 @@ void add_lower_command(CLI::App& program, const CommonOptions&, Action& action) 
   command
       ->add_option("--epilogue", request->nest.epilogue, "What becomes of each sum before it is stored, as in bias+relu")
       ->excludes("--kernel");
+  command
+      ->add_option("--size", request->sizes,
+                   "NAME=VALUE,...: integer parameters of the loop nest that have this number in every call (repeatable)")
+      ->allow_extra_args(false);
   command->add_option("--pattern", request->patterns, "Enumerate only this pattern, row 0 rightmost (repeatable)");
   command->callback([request, &action] { action = [=] { return run(*request); }; });
 }

@@ -2,12 +2,15 @@
 
 #include <string>
 
+#include "generator/frontend/given_sizes.h"
+
 namespace esc {
 
 /// Where the input loop nest comes from: a C file or, where none is named, the shipped product with an epilogue of shipped parts.
 struct NestSource {
-  std::string file;      ///< empty: the shipped SpMM
-  std::string epilogue;  ///< "bias+relu"; empty: C is the sums
+  std::string file;       ///< empty: the shipped SpMM
+  std::string epilogue;   ///< "bias+relu"; empty: C is the sums
+  GivenSizes sizes = {};  ///< the parameters that are numbers
 };
 
 }  // namespace esc

@@ -165,7 +165,9 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
   check_name(request.name);
   StageProgress progress(console.terminal());
   console.detail("reading " + request.matrix);
-  const LoopNest nest = read_loop_nest(request.nest, request.element);
+  NestSource source = request.nest;
+  source.sizes.weights = read_weight_shape(request.matrix);
+  const LoopNest nest = read_loop_nest(source, request.element);
   ReadOptions read = request.read;
   read.element = nest.element();
   const SparseMatrix matrix = read_matrix(request.matrix, read, progress);

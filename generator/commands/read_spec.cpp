@@ -6,6 +6,7 @@
 
 #include "generator/commands/input.h"
 #include "generator/commands/layer_request.h"
+#include "generator/commands/sizes.h"
 #include "generator/schedule/schedule.h"
 #include "generator/schedule/target.h"
 #include "generator/support/file.h"
@@ -26,7 +27,7 @@ class SpecEntry {
     if (!entry.is_object()) {
       refuse("is not an object");
     }
-    static const std::set<std::string> known{"matrix", "bcol", "name", "schedule", "kernel", "epilogue", "dtype", "seed", "gpu", "arch"};
+    static const std::set<std::string> known{"matrix", "bcol", "name", "schedule", "kernel", "epilogue", "sizes", "dtype", "seed", "gpu", "arch"};
     for (const auto& [key, value] : entry.items()) {
       if (!known.contains(key)) {
         refuse(fmt::format("has an unknown key \"{}\"", key));
@@ -70,6 +71,9 @@ class SpecEntry {
       check_legal(parse_choice(request.schedule, "user"), bcol);
     }
     request.nest = {entry_.contains("kernel") ? beside(text("kernel")) : "", entry_.contains("epilogue") ? text("epilogue") : ""};
+    if (entry_.contains("sizes")) {
+      request.nest.sizes.named = sizes();
+    }
     if (entry_.contains("dtype")) {
       request.element = parse_element(text("dtype"));
     }
@@ -84,7 +88,7 @@ class SpecEntry {
   }
   [[noreturn]] void refuse(const std::string& rule) const {
     throw UserError(place_, rule,
-                    "its keys are matrix and bcol, and if need be name, schedule, kernel or epilogue, dtype, seed, gpu, arch");
+                    "its keys are matrix and bcol, and if need be name, schedule, kernel or epilogue, sizes, dtype, seed, gpu, arch");
   }
   const json& value(const std::string& key) const {
     if (!entry_.contains(key)) {
@@ -104,11 +108,27 @@ class SpecEntry {
     }
     return value("seed");
   }
-  /// A number beyond 64 bits is kept as one that is out of range.
+  Environment sizes() const {
+    if (!value("sizes").is_object()) {
+      refuse("\"sizes\" is not an object of names and numbers");
+    }
+    Environment sizes;
+    for (const auto& [name, number] : value("sizes").items()) {
+      if (!number.is_number_integer()) {
+        refuse(fmt::format("\"sizes\" has no whole number for \"{}\"", name));
+      }
+      add_size(sizes, name, whole_number(number));
+    }
+    return sizes;
+  }
   std::int64_t bcol_of(const json& one) const {
     if (!one.is_number_integer()) {
       refuse("\"bcol\" is neither a whole number nor a list of them");
     }
+    return whole_number(one);
+  }
+  /// A number beyond 64 bits is kept as one that is out of range.
+  static std::int64_t whole_number(const json& one) {
     const bool fits = !one.is_number_unsigned() || one.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max();
     return fits ? one.get<std::int64_t>() : std::numeric_limits<std::int64_t>::max();
   }

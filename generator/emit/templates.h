@@ -14,6 +14,10 @@ extern const std::string_view bundle_cmake_template;  ///< CMakeLists.txt of the
 
 /// The input loop nest that is lowered when the user gives none.
 extern const std::string_view spmm_template;
+/// Those that a user takes with --kernel: convolutions of images in either order, and a linear layer with a row for each token.
+extern const std::string_view conv2d_template;
+extern const std::string_view conv2d_nhwc_template;
+extern const std::string_view linear_nk_template;
 /// The one that --epilogue puts together.
 extern const std::string_view epilogue_template;
 

@@ -15,6 +15,7 @@
 
 #include "generator/frontend/find_function.h"
 #include "generator/frontend/header_files.h"
+#include "generator/frontend/number_sizes.h"
 #include "generator/frontend/read_action.h"
 #include "generator/frontend/read_nest.h"
 #include "generator/frontend/refusal.h"
@@ -79,15 +80,16 @@ void check_working_directory() {
   }
 }
 
-frontend::WrittenNest read_written(const clang::ASTContext& ast) {
+frontend::WrittenNest read_written(const clang::ASTContext& ast, const GivenSizes& sizes) {
   const clang::FunctionDecl& function = frontend::find_function(ast);
-  frontend::Variables variables(function);
+  frontend::Variables variables(function, frontend::number_sizes(function, sizes));
   return frontend::read_nest(frontend::read_actions(frontend::walk_function(function, variables)), function.getLocation());
 }
 
-}  // namespace
-
-LoopNest parse_loop_nest(std::string_view source_text, const std::string& file_name, NestHeaders headers) {
+/// What `finish` makes of the nest as written.
+template <typename Finish>
+LoopNest parse(std::string_view source_text, const std::string& file_name, NestHeaders headers, const GivenSizes& sizes,
+               const Finish& finish) {
   check_working_directory();
   const std::vector<std::string> arguments = compiler_arguments(file_name);
   RenderedDiagnostics diagnostics;
@@ -102,14 +104,24 @@ LoopNest parse_loop_nest(std::string_view source_text, const std::string& file_n
   }
   frontend::WrittenNest written;
   try {
-    written = read_written(file->getASTContext());
-    return assign_roles(written.nest);
+    written = read_written(file->getASTContext(), sizes);
+    return finish(written.nest);
   } catch (const frontend::Refusal& refusal) {
     diagnostics.report(refusal.what(), refusal.place(), *file);
   } catch (const NestError& error) {
     diagnostics.report(error.rule().c_str(), written.places.at(error.part()), *file);
   }
   throw diagnostics.error();
+}
+
+}  // namespace
+
+LoopNest parse_loop_nest(std::string_view source_text, const std::string& file_name, NestHeaders headers, const GivenSizes& sizes) {
+  return parse(source_text, file_name, headers, sizes, assign_roles);
+}
+
+LoopNest parse_as_written(std::string_view source_text, const std::string& file_name, NestHeaders headers, const GivenSizes& sizes) {
+  return parse(source_text, file_name, headers, sizes, [](const LoopNest& nest) { return nest; });
 }
 
 }  // namespace esc

@@ -10,7 +10,6 @@
 #include "generator/frontend/read_element.h"
 #include "generator/frontend/read_guard.h"
 #include "generator/frontend/refusal.h"
-#include "generator/ir/build.h"
 #include "generator/lower/assign_roles.h"
 
 namespace esc::frontend {
@@ -27,7 +26,7 @@ const clang::VarDecl* changed_local(const clang::Expr& expression, const Scope& 
 Target read_target(const clang::Expr& expression, const Scope& scope) {
   const clang::Expr& inner = without_value_casts(expression);
   if (is_element(inner)) {
-    return read_element(inner, scope);
+    return read_own_element(inner, scope);
   }
   if (const clang::VarDecl* local = changed_local(inner, scope)) {
     return local;
@@ -36,10 +35,10 @@ Target read_target(const clang::Expr& expression, const Scope& scope) {
 }
 
 /// Appends the elements that are multiplied.
-void read_factors(const clang::Expr& expression, const Scope& scope, std::vector<MatrixElement>& factors) {
+void read_factors(const clang::Expr& expression, const Scope& scope, std::vector<ArrayElement>& factors) {
   const clang::Expr& inner = without_value_casts(expression);
   if (is_element(inner)) {
-    factors.push_back(read_element(inner, scope));
+    factors.push_back(read_factor(inner, scope));
     return;
   }
   if (const clang::VarDecl* variable = variable_of(inner)) {
@@ -70,7 +69,7 @@ void read_factors(const clang::Expr& expression, const Scope& scope, std::vector
 }
 
 Gather read_gather(Target target, const clang::Expr& product, const Scope& scope) {
-  std::vector<MatrixElement> factors;
+  std::vector<ArrayElement> factors;
   read_factors(product, scope, factors);
   if (factors.size() != 2) {
     refuse(product, fmt::format("{} factor{}: expected two, {}", factors.size(), factors.size() == 1 ? "" : "s",
@@ -88,10 +87,6 @@ const clang::Expr& assigned_value(const clang::BinaryOperator& assignment, const
   return own ? *cast->getSubExpr()->IgnoreParenImpCasts() : value;
 }
 
-Access access_of(const MatrixElement& element) {
-  return esc::element(element.array->getNameAsString(), {Affine::of(element.row), Affine::of(element.column)});
-}
-
 /// What target = target + added, or added + target, adds; null for other assignments.
 const clang::Expr* added_value(const clang::BinaryOperator& assignment, const Target& target, const Scope& scope) {
   const auto* sum = clang::dyn_cast<clang::BinaryOperator>(&assigned_value(assignment, scope.variables->ast()));
@@ -100,8 +95,8 @@ const clang::Expr* added_value(const clang::BinaryOperator& assignment, const Ta
   }
   const auto is_target = [&](const clang::Expr& side) {
     const clang::Expr& inner = without_value_casts(side);
-    const auto* element = std::get_if<MatrixElement>(&target);
-    return element != nullptr ? is_element(inner) && read_operand(inner, scope).access == access_of(*element)
+    const auto* element = std::get_if<ArrayElement>(&target);
+    return element != nullptr ? is_element(inner) && read_element(inner, scope).access == element->access
                               : changed_local(inner, scope) == std::get<const clang::VarDecl*>(target);
   };
   return is_target(*sum->getLHS()) ? sum->getRHS() : is_target(*sum->getRHS()) ? sum->getLHS() : nullptr;
@@ -181,9 +176,12 @@ class ActionReader {
       return false;
     }
     const Target target = read_target(*assignment->getLHS(), effect.scope);
-    if (const auto* element = std::get_if<MatrixElement>(&target)) {
-      return std::ranges::any_of(
-          loops, [&](const auto& loop) { return loop->iterator != element->row && loop->iterator != element->column; });
+    if (const auto* element = std::get_if<ArrayElement>(&target)) {
+      return std::ranges::any_of(loops, [&](const auto& loop) {
+        return std::ranges::none_of(element->access.subscripts, [&](const Subscript& subscript) {
+          return subscript.affine.mentions(loop->iterator);
+        });
+      });
     }
     const auto* local = std::get<const clang::VarDecl*>(target);
     const auto set = set_in_.find(local);
@@ -242,7 +240,7 @@ class ActionReader {
 
   static Assign read_assignment(const clang::BinaryOperator& assignment, const Scope& scope) {
     const Target target = read_target(*assignment.getLHS(), scope);
-    const auto* element = std::get_if<MatrixElement>(&target);
+    const auto* element = std::get_if<ArrayElement>(&target);
     if (assignment.getOpcode() == clang::BO_Assign) {
       const clang::Expr* added = element != nullptr ? added_value(assignment, target, scope) : nullptr;
       return {target, read_value(added != nullptr ? *added : *assignment.getRHS(), scope), added != nullptr};
@@ -256,7 +254,7 @@ class ActionReader {
       return {target, value, true};
     }
     const WrittenValue old = element != nullptr
-                                 ? value_of(*element, scope)
+                                 ? value_of(*element)
                                  : value_of(*std::get<const clang::VarDecl*>(target), *assignment.getLHS(), scope);
     return {target, combine(*op, old, value)};
   }

@@ -8,13 +8,13 @@
 
 namespace esc::frontend {
 
-/// What is added to or set: an element of a matrix, or a local number.
-using Target = std::variant<MatrixElement, const clang::VarDecl*>;
+/// What is added to or set: an element of an array, or a local number.
+using Target = std::variant<ArrayElement, const clang::VarDecl*>;
 
 /// target += the product of two elements, in loops that go over the same target again.
 struct Gather {
   Target target;
-  std::vector<MatrixElement> factors;
+  std::vector<ArrayElement> factors;
 };
 /// target = value, or target += value, of an element or a local that the loops around do not come back to.
 struct Assign {

@@ -126,16 +126,6 @@ const WrittenLoop* sole_iterator(const Polynomial& subscript, const Scope& scope
   return found != scope.loops.end() ? found->get() : nullptr;
 }
 
-const WrittenLoop& require_iterator(const WrittenSubscript& subscript, const std::string& array, const Scope& scope,
-                                    const clang::Expr& element) {
-  const WrittenLoop* loop = sole_iterator(subscript.value, scope);
-  if (loop == nullptr) {
-    refuse(subscript.source != nullptr ? *subscript.source : element,
-           fmt::format("subscript {} of {}: expected the iterator of one loop, alone", print(subscript.value), array));
-  }
-  return *loop;
-}
-
 /// The loops that index a row and a column.
 struct Position {
   const WrittenLoop* row = nullptr;
@@ -186,44 +176,147 @@ std::optional<Position> split_flat(const WrittenSubscript& subscript, const Scop
   return std::nullopt;
 }
 
-void require_extent(const std::optional<Polynomial>& declared, const WrittenLoop& loop, const char* what,
-                    const std::string& array, const clang::Expr& element) {
-  if (declared && *declared != Polynomial(loop.upper)) {
-    refuse(element, fmt::format("{} is declared with {} {}, but loop {} runs to {}: expected the same", array,
-                                print(*declared), what, loop.iterator, print(loop.upper)));
-  }
-}
-
-/// An element with what its array was declared as, one subscript for each dimension.
-struct Designated {
-  Address address;
-  ArrayType type;
+/// A dimension of an element's array: how it is indexed, by which loop where that is its iterator alone, and what its extent was declared as.
+struct Dimension {
+  WrittenSubscript subscript;
+  const WrittenLoop* loop = nullptr;
+  std::optional<Polynomial> declared = std::nullopt;
 };
 
-Designated read_designated(const clang::Expr& expression, const Scope& scope) {
-  Designated designated{read_location(expression, scope), {}};
-  const clang::VarDecl& array = *designated.address.array;
-  designated.type = read_array_type(array, expression, *scope.variables);
-  if (designated.address.subscripts.size() != designated.type.extents.size()) {
-    refuse(expression, fmt::format("this is not an element of {}, which has {} dimensions", array.getNameAsString(),
-                                   designated.type.extents.size()));
-  }
-  return designated;
-}
+/// An element as it is written, a flat one of a matrix with a dimension for its rows and one for its columns.
+struct WrittenElement {
+  const clang::VarDecl* array = nullptr;
+  ScalarType type = ScalarType::f32;
+  std::vector<Dimension> dimensions;
+  const clang::Expr* source = nullptr;
+  const Scope* scope = nullptr;
 
-/// Of a matrix, also where it was declared flat, the declared extents must be the bounds of the loops.
-void require_declared(const Designated& designated, const Position& position, const clang::Expr& element) {
-  const std::string name = designated.address.array->getNameAsString();
-  const std::vector<std::optional<Polynomial>>& extents = designated.type.extents;
-  if (extents.size() == 2) {
-    require_extent(extents[0], *position.row, "rows", name, element);
-    require_extent(extents[1], *position.column, "columns", name, element);
-  } else if (extents[0] && extents[0] != Polynomial(position.row->upper).times(Polynomial(position.column->upper))) {
+  std::string name() const { return array->getNameAsString(); }
+  const clang::Expr& place_of(const Dimension& dimension) const {
+    return dimension.subscript.source != nullptr ? *dimension.subscript.source : *source;
+  }
+};
+
+/// Of a flat matrix, the declared extent must be the product of the loops' bounds.
+void require_declared(const std::optional<Polynomial>& declared, const Position& position, const std::string& name,
+                      const clang::Expr& element) {
+  if (declared && declared != Polynomial(position.row->upper).times(Polynomial(position.column->upper))) {
     refuse(element, fmt::format("{} is declared with {} elements, but loops {} and {} run to {} and {}: expected "
                                 "their product",
-                                name, print(*extents[0]), position.row->iterator, position.column->iterator,
+                                name, print(*declared), position.row->iterator, position.column->iterator,
                                 print(position.row->upper), print(position.column->upper)));
   }
+}
+
+WrittenElement read_written(const clang::Expr& expression, const Scope& scope) {
+  const Address address = read_location(expression, scope);
+  const ArrayType type = read_array_type(*address.array, expression, *scope.variables);
+  WrittenElement element{address.array, type.element, {}, &expression, &scope};
+  if (address.subscripts.size() != type.extents.size()) {
+    refuse(expression,
+           fmt::format("this is not an element of {}, which has {} dimensions", element.name(), type.extents.size()));
+  }
+  if (const auto matrix = address.subscripts.size() == 1 ? split_flat(address.subscripts[0], scope) : std::nullopt) {
+    require_declared(type.extents[0], *matrix, element.name(), expression);
+    for (const WrittenLoop* loop : {matrix->row, matrix->column}) {
+      element.dimensions.push_back({{Polynomial::of(loop->iterator), address.subscripts[0].source}, loop});
+    }
+    return element;
+  }
+  for (std::size_t number = 0; number < address.subscripts.size(); ++number) {
+    const WrittenSubscript& subscript = address.subscripts[number];
+    element.dimensions.push_back({subscript, sole_iterator(subscript.value, scope), type.extents[number]});
+  }
+  return element;
+}
+
+/// "rows": what there are as many of as the extent of the dimension says.
+std::string counted(const WrittenElement& element, std::size_t number) {
+  switch (element.dimensions.size()) {
+    case 1:
+      return "elements";
+    case 2:
+      return number == 0 ? "rows" : "columns";
+    default:
+      return fmt::format("elements in dimension {}", number + 1);
+  }
+}
+
+/// Where an iterator runs through a dimension, its loop must run to the declared extent.
+void require_bounds(const WrittenElement& element) {
+  for (std::size_t number = 0; number < element.dimensions.size(); ++number) {
+    const auto& [subscript, loop, declared] = element.dimensions[number];
+    if (loop != nullptr && declared && *declared != Polynomial(loop->upper)) {
+      refuse(*element.source, fmt::format("{} is declared with {} {}, but loop {} runs to {}: expected the same", element.name(),
+                                          print(*declared), counted(element, number), loop->iterator, print(loop->upper)));
+    }
+  }
+}
+
+/// No iterator may run through two dimensions.
+void require_different_iterators(const WrittenElement& element) {
+  for (auto one = element.dimensions.begin(); one != element.dimensions.end(); ++one) {
+    const bool again = one->loop != nullptr && std::any_of(one + 1, element.dimensions.end(), [&](const Dimension& other) {
+                         return other.loop == one->loop;
+                       });
+    if (again) {
+      refuse(*element.source, fmt::format("{} subscripts of {} are {}: expected two different iterators",
+                                          element.dimensions.size() == 2 ? "both" : "two", element.name(), one->loop->iterator));
+    }
+  }
+}
+
+/// Where the dimension is indexed by more than an iterator, its extent must be known from the declaration.
+void require_known_extent(const WrittenElement& element, std::size_t number) {
+  const auto& [subscript, loop, declared] = element.dimensions[number];
+  if (loop != nullptr) {
+    return;
+  }
+  if (!declared) {
+    refuse(*element.source, fmt::format("how many {} {} has is not known: expected it to be declared, as in X[8][32]",
+                                        counted(element, number), element.name()));
+  }
+  const std::optional<Affine> extent = declared->affine();
+  if (!extent || (extent->is_constant() && extent->constant() <= 0)) {
+    refuse(*element.source, fmt::format("{} is declared with {} {}: expected a size or a positive constant; {}", element.name(),
+                                        print(*declared), counted(element, number), size_remedy));
+  }
+}
+
+/// What a factor is indexed by: iterators that are multiplied by numbers.
+void require_known_index(const WrittenElement& element, const Dimension& dimension) {
+  const std::optional<Affine> index = dimension.subscript.value.affine();
+  const bool is_known = index && std::ranges::all_of(index->terms(), [&](const Affine::Term& term) {
+                          return std::ranges::find(element.scope->loops, term.name, [](const auto& loop) {
+                                   return loop->iterator;
+                                 }) != element.scope->loops.end();
+                        });
+  if (!is_known) {
+    refuse(element.place_of(dimension),
+           fmt::format("subscript {} of {}: expected the iterator of one loop, alone, or a sum of iterators times numbers; {}",
+                       print(dimension.subscript.value), element.name(), size_remedy));
+  }
+}
+
+ArrayElement read(const WrittenElement& element) {
+  ArrayElement result{element.array, element.type, {}, {element.name(), {}}, element.source};
+  for (const Dimension& dimension : element.dimensions) {
+    const std::optional<Affine> index = dimension.subscript.value.affine();
+    if (!index) {
+      refuse_flat(dimension.subscript, element.name(), *element.scope, *element.source);
+    }
+    const std::optional<Affine> declared = dimension.declared ? dimension.declared->affine() : std::nullopt;
+    result.access.subscripts.push_back({"", *index});
+    result.extents.push_back(dimension.loop != nullptr ? dimension.loop->upper : declared.value_or(0));
+  }
+  return result;
+}
+
+/// Whether the subscript of a one-dimensional array may be that of a factor: several iterators run along it, as far as it is declared.
+bool is_overlapped(const WrittenElement& element) {
+  const Dimension& only = element.dimensions.front();
+  const std::optional<Affine> index = only.subscript.value.affine();
+  return only.declared && index && index->terms().size() > 1;
 }
 
 }  // namespace
@@ -254,59 +347,43 @@ bool is_element(const clang::Expr& expression) {
   return clang::isa<clang::ArraySubscriptExpr>(expression);
 }
 
-MatrixElement read_element(const clang::Expr& expression, const Scope& scope) {
-  const Designated designated = read_designated(expression, scope);
-  const std::string name = designated.address.array->getNameAsString();
-  const std::vector<WrittenSubscript>& subscripts = designated.address.subscripts;
-  Position position;
-  if (subscripts.size() == 1) {
-    const auto split = split_flat(subscripts[0], scope);
-    if (!split) {
-      refuse_flat(subscripts[0], name, scope, expression);
-    }
-    position = *split;
-  } else if (subscripts.size() == 2) {
-    position = {&require_iterator(subscripts[0], name, scope, expression),
-                &require_iterator(subscripts[1], name, scope, expression)};
-  } else {
-    refuse(expression, fmt::format("{} has {} dimensions: expected a matrix, of two", name, subscripts.size()));
-  }
-  if (position.row == position.column) {
-    refuse(expression,
-           fmt::format("both subscripts of {} are {}: expected two different iterators", name, position.row->iterator));
-  }
-  require_declared(designated, position, expression);
-  return {designated.address.array, designated.type.element, position.row->iterator, position.column->iterator, &expression};
+ArrayElement read_element(const clang::Expr& expression, const Scope& scope) {
+  const WrittenElement element = read_written(expression, scope);
+  const ArrayElement result = read(element);
+  require_bounds(element);
+  return result;
 }
 
-ReadOperand read_operand(const clang::Expr& expression, const Scope& scope) {
-  const Designated designated = read_designated(expression, scope);
-  const std::vector<WrittenSubscript>& subscripts = designated.address.subscripts;
-  const std::string name = designated.address.array->getNameAsString();
-  ReadOperand operand{designated.address.array, designated.type.element, {}, {name, {}}};
-  const auto add = [&](const Affine& subscript, const Affine& extent) {
-    operand.access.subscripts.push_back({"", subscript});
-    operand.extents.push_back(extent);
-  };
-  if (const auto matrix = subscripts.size() == 1 ? split_flat(subscripts[0], scope) : std::nullopt) {
-    require_declared(designated, *matrix, expression);
-    add(Affine::of(matrix->row->iterator), matrix->row->upper);
-    add(Affine::of(matrix->column->iterator), matrix->column->upper);
-    return operand;
+ArrayElement read_factor(const clang::Expr& expression, const Scope& scope) {
+  const WrittenElement element = read_written(expression, scope);
+  if (element.dimensions.size() == 1 && !is_overlapped(element)) {
+    refuse_flat(element.dimensions.front().subscript, element.name(), scope, expression);
   }
-  for (std::size_t dimension = 0; dimension < subscripts.size(); ++dimension) {
-    const std::optional<Affine> subscript = subscripts[dimension].value.affine();
-    if (!subscript) {
-      refuse_flat(subscripts[dimension], name, scope, expression);
-    }
-    const WrittenLoop* loop = sole_iterator(subscripts[dimension].value, scope);
-    if (loop != nullptr) {
-      const char* const what = subscripts.size() == 1 ? "elements" : dimension == 0 ? "rows" : "columns";
-      require_extent(designated.type.extents[dimension], *loop, what, name, expression);
-    }
-    add(*subscript, loop != nullptr ? loop->upper : Affine(0));
+  for (const Dimension& dimension : element.dimensions) {
+    require_known_index(element, dimension);
   }
-  return operand;
+  require_different_iterators(element);
+  require_bounds(element);
+  for (std::size_t number = 0; number < element.dimensions.size(); ++number) {
+    require_known_extent(element, number);
+  }
+  return read(element);
+}
+
+ArrayElement read_own_element(const clang::Expr& expression, const Scope& scope) {
+  const WrittenElement element = read_written(expression, scope);
+  if (element.dimensions.size() == 1) {
+    refuse_flat(element.dimensions.front().subscript, element.name(), scope, expression);
+  }
+  for (const Dimension& dimension : element.dimensions) {
+    if (dimension.loop == nullptr) {
+      refuse(element.place_of(dimension), fmt::format("subscript {} of {}: expected the iterator of one loop, alone",
+                                                      print(dimension.subscript.value), element.name()));
+    }
+  }
+  require_different_iterators(element);
+  require_bounds(element);
+  return read(element);
 }
 
 }  // namespace esc::frontend

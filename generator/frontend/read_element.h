@@ -10,21 +10,17 @@ const clang::Expr& without_value_casts(const clang::Expr& expression);
 /// Whether the expression is written as an element of an array or of what a pointer points to.
 bool is_element(const clang::Expr& expression);
 
-/// The matrix element that an expression for which is_element holds stands for: A[i][k], A[i*K + k], *(A + i*K + k) and
-/// mixtures of them. Flat subscripts are split by the extents that the loops' bounds give. Refuses subscripts that are
-/// not one iterator each, strides and declared extents that contradict the bounds, other than two dimensions, and
-/// elements that are neither float nor double.
-MatrixElement read_element(const clang::Expr& expression, const Scope& scope);
+/// The element that an expression stands for, of a matrix also A[i*K + k], *(A + i*K + k) and mixtures of them: such flat subscripts are
+/// split by the extents that the loops' bounds give. Any affine subscripts; a variable that is no array has none. Refuses
+/// subscripts that are not affine, declared extents that contradict the bounds of a loop that runs through the
+/// dimension, and elements that are neither float nor double.
+ArrayElement read_element(const clang::Expr& expression, const Scope& scope);
 
-/// What an expression reads whose value is no local's: a variable itself, or an element of an array.
-struct ReadOperand {
-  const clang::VarDecl* variable = nullptr;
-  ScalarType type = ScalarType::f32;
-  std::vector<Affine> extents = {};  ///< as far as loops or the declaration tell them; 0: unknown
-  Access access;
-};
+/// The same of a factor: its subscripts are sums of iterators times numbers, no two of them the same iterator alone, and all its
+/// extents are known. Refuses vectors but those that several iterators overlap in, such as x[p + r].
+ArrayElement read_factor(const clang::Expr& expression, const Scope& scope);
 
-/// Reads elements as read_element does, but also vectors, and with any affine subscripts.
-ReadOperand read_operand(const clang::Expr& expression, const Scope& scope);
+/// The same of what is added to, set or compared with zero: each subscript is the iterator of a loop around, alone.
+ArrayElement read_own_element(const clang::Expr& expression, const Scope& scope);
 
 }  // namespace esc::frontend

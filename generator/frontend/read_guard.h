@@ -4,15 +4,10 @@
 
 namespace esc::frontend {
 
-/// A condition on one element: it holds exactly where the element is zero, or exactly where it is not.
-struct ZeroTest {
-  MatrixElement element;
-  bool holds_at_zero = false;
-};
-
-/// Reads A[i][k], A[i][k] != 0, !A[i][k], 0 == A[i][k] and the like, also through constant locals. Refuses every other
-/// condition.
-ZeroTest read_zero_test(const clang::Expr& condition, const Scope& scope);
+/// What must be so for the condition to hold or, where `skips` (the body is continue), to fail: that an element is not zero, as in A[i][k],
+/// A[i][k] != 0, !A[i][k] and the like; comparisons of indices, h >= 0 or h < H; and several of both, joined with && or, where it
+/// is to fail, with ||. Also through constant locals. Refuses every other condition.
+std::vector<WrittenGuard> read_guards(const clang::Expr& condition, bool skips, const Scope& scope);
 
 /// Whether the expression is the number zero.
 bool is_zero(const clang::Expr& expression);

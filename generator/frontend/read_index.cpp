@@ -43,6 +43,9 @@ Polynomial read_variable(const clang::VarDecl& variable, const clang::Expr& use,
         *change,
         fmt::format("{0} is changed here, but bounds and subscripts use {0}: it is expected to stay the same", name));
   }
+  if (const auto number = scope.variables->number_of(variable)) {
+    return *number;
+  }
   if (variable.hasLocalStorage() && !clang::isa<clang::ParmVarDecl>(variable)) {
     refuse(use, fmt::format("{} is neither a size nor the iterator of a loop around this place", name));
   }
@@ -72,18 +75,42 @@ std::optional<Polynomial> combine(clang::BinaryOperatorKind operation, const Pol
   }
 }
 
+/// What an operation gave. Refuses what left 64 bits.
+Polynomial require_fitting(const std::optional<Polynomial>& result, const clang::Expr& source) {
+  if (!result) {
+    refuse(source, "the constants in this expression leave 64 bits");
+  }
+  return *result;
+}
+
 Polynomial read_binary(const clang::BinaryOperator& binary, const Scope& scope) {
   const Polynomial left = read_index(*binary.getLHS(), scope);
   const Polynomial right = read_index(*binary.getRHS(), scope);
-  const std::optional<Polynomial> result = combine(binary.getOpcode(), left, right);
-  if (!result) {
-    refuse(binary, "the constants in this expression leave 64 bits");
-  }
-  if (binary.getOpcode() == clang::BO_Sub && binary.getType()->isUnsignedIntegerType() && !result->is_constant()) {
+  const Polynomial result = require_fitting(combine(binary.getOpcode(), left, right), binary);
+  const bool stays_above = result.is_constant() && result.affine()->constant() >= 0;
+  if (binary.getOpcode() == clang::BO_Sub && binary.getType()->isUnsignedIntegerType() && !stays_above) {
     refuse(binary, fmt::format("{} wraps around below zero, because it is unsigned: expected no subtraction of sizes",
-                               print(*result)));
+                               print(result)));
   }
-  return *result;
+  return result;
+}
+
+/// Quotients and remainders of numbers, as C rounds them.
+Polynomial read_division(const clang::BinaryOperator& binary, const Scope& scope) {
+  const Polynomial left = read_index(*binary.getLHS(), scope);
+  const Polynomial right = read_index(*binary.getRHS(), scope);
+  if (!left.is_constant() || !right.is_constant()) {
+    refuse(binary, fmt::format("this is not affine: expected / and % of numbers alone; {}", size_remedy));
+  }
+  const std::int64_t numerator = left.affine()->constant();
+  const std::int64_t divisor = right.affine()->constant();
+  if (divisor == 0) {
+    refuse(binary, "this divides by 0");
+  }
+  if (divisor == -1) {
+    return binary.getOpcode() == clang::BO_Div ? require_fitting(left.times(-1), binary) : Polynomial(0);
+  }
+  return binary.getOpcode() == clang::BO_Div ? numerator / divisor : numerator % divisor;
 }
 
 }  // namespace
@@ -107,6 +134,14 @@ Polynomial read_index(const clang::Expr& expression, const Scope& scope) {
     if (binary->getOpcode() == clang::BO_Add || binary->getOpcode() == clang::BO_Sub ||
         binary->getOpcode() == clang::BO_Mul) {
       return read_binary(*binary, scope);
+    }
+    if (binary->getOpcode() == clang::BO_Div || binary->getOpcode() == clang::BO_Rem) {
+      return read_division(*binary, scope);
+    }
+  }
+  if (const auto* unary = clang::dyn_cast<clang::UnaryOperator>(&inner)) {
+    if (unary->getOpcode() == clang::UO_Minus && !unary->getType()->isUnsignedIntegerType()) {
+      return require_fitting(read_index(*unary->getSubExpr(), scope).times(-1), *unary);
     }
   }
   refuse(inner, "this is not affine: expected sums and products of iterators, sizes and constants");

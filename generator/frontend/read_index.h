@@ -9,8 +9,12 @@
 namespace esc::frontend {
 
 /// An integer expression over the iterators of the loops around it, sizes and constants; constant locals are replaced
-/// by what they stand for. Refuses everything else, and sizes that the function changes.
+/// by what they stand for, and sizes whose numbers are known by those. Refuses everything else, sizes that the function
+/// changes, and quotients and remainders of anything but numbers.
 Polynomial read_index(const clang::Expr& expression, const Scope& scope);
+
+/// What helps where a size would have to be a number.
+inline constexpr const char* size_remedy = "--size NAME=VALUE makes a number of a size";
 
 /// The value where the compiler can tell it: literals, macros, enumerators, sizeof.
 std::optional<std::int64_t> constant_value(const clang::Expr& expression, const clang::ASTContext& ast);

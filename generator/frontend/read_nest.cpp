@@ -58,20 +58,24 @@ class NestReader {
   }
 
   Statement read_statement(const Action& action, const Path& path) {
-    const Loops& loops = action.scope.loops;
     Statement statement;
     if (const auto* gather = std::get_if<Gather>(&action.content)) {
       std::vector<Expression> factors;
-      for (const MatrixElement& factor : gather->factors) {
-        factors.emplace_back(add_element(factor, loops, {path, NestPart::Element::factor, factors.size()}));
+      for (const ArrayElement& factor : gather->factors) {
+        factors.emplace_back(add_element(factor, {path, NestPart::Element::factor, factors.size()}));
       }
       statement.action = Update{add_target(gather->target, action.scope, path), product(factors)};
     } else {
       statement.action = read_assignment(std::get<Assign>(action.content), action.scope, path);
     }
     for (const WrittenGuard& guard : action.scope.guards) {
-      statement.guard.push_back(
-          is_nonzero(add_element(guard.element, loops, {path, NestPart::Element::guard, statement.guard.size()})));
+      const NestPart part{path, NestPart::Element::guard, statement.guard.size()};
+      if (guard.element) {
+        add_element(*guard.element, part);
+      } else {
+        result_.places[part] = place_of(*guard.source);
+      }
+      statement.guard.push_back(guard.condition);
     }
     return statement;
   }
@@ -91,39 +95,36 @@ class NestReader {
   }
 
   Expression add_target(const Target& target, const Scope& scope, const Path& path) {
-    const auto* element = std::get_if<MatrixElement>(&target);
+    const auto* element = std::get_if<ArrayElement>(&target);
     if (element == nullptr) {
       return Name{scope.variables->name_of(*std::get<const clang::VarDecl*>(target))};
     }
-    return add_element(*element, scope.loops, {path, NestPart::Element::target});
+    return add_element(*element, {path, NestPart::Element::target});
   }
 
-  Access add_element(const MatrixElement& element, const Loops& loops, const NestPart& part) {
-    const auto extent = [&](const std::string& iterator) {
-      return (*std::ranges::find(loops, iterator, [](const auto& loop) { return loop->iterator; }))->upper;
-    };
-    add_array({element.array, element.type, {extent(element.row), extent(element.column)}, {}}, *element.source);
+  Access add_element(const ArrayElement& element, const NestPart& part) {
+    add_array(element);
     result_.places[part] = place_of(*element.source);
-    return esc::element(element.array->getNameAsString(), {Affine::of(element.row), Affine::of(element.column)});
+    return element.access;
   }
 
   void add_operands(const WrittenValue& value, const Path& path) {
     for (std::size_t number = 0; number < value.operands.size(); ++number) {
       const WrittenOperand& operand = value.operands[number];
       if (operand.element) {
-        add_array(*operand.element, *operand.source);
+        add_array(*operand.element);
       }
       result_.places[{path, NestPart::Element::operand, number}] = place_of(*operand.source);
     }
   }
 
-  /// Declares the array where it is new.
-  void add_array(const ReadOperand& array, const clang::Expr& source) {
-    const std::string name = array.variable->getNameAsString();
-    if (const auto [known, is_new] = arrays_.emplace(name, array.variable); is_new) {
-      result_.nest.arrays.push_back({name, array.extents, ArrayRole::unknown, array.type});
-    } else if (known->second != array.variable) {
-      refuse(source, fmt::format("{} stands for two things here: expected different names", name));
+  /// Declares the element's array where it is new.
+  void add_array(const ArrayElement& element) {
+    const std::string& name = element.access.array;
+    if (const auto [known, is_new] = arrays_.emplace(name, element.array); is_new) {
+      result_.nest.arrays.push_back({name, element.extents, ArrayRole::unknown, element.type});
+    } else if (known->second != element.array) {
+      refuse(*element.source, fmt::format("{} stands for two things here: expected different names", name));
     }
   }
 

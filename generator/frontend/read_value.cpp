@@ -72,8 +72,7 @@ class ValueReader {
       return read_variable(*variable, inner);
     }
     if (is_element(inner)) {
-      const ReadOperand operand = read_operand(inner, scope_);
-      return {operand.access, {{&inner, operand}}};
+      return value_of(read_element(inner, scope_));
     }
     if (const auto* unary = clang::dyn_cast<clang::UnaryOperator>(&inner)) {
       if (unary->getOpcode() == clang::UO_Minus) {
@@ -154,7 +153,7 @@ class ValueReader {
     }
     const clang::Expr& inner = without_value_casts(expression);
     if (is_element(inner)) {
-      read_operand(inner, scope_);  // which refuses what it holds
+      read_element(inner, scope_);  // which refuses what it holds
     }
     if (const auto* choice = clang::dyn_cast<clang::ConditionalOperator>(&inner)) {
       return read_choice(*choice);
@@ -189,8 +188,7 @@ class ValueReader {
         return number(as_double(value->getFloat()), use);
       }
     }
-    const ReadOperand operand = read_operand(use, scope_);
-    return {operand.access, {{&use, operand}}};
+    return value_of(read_element(use, scope_));
   }
 
   WrittenValue read_arithmetic(const clang::BinaryOperator& binary) const {
@@ -324,10 +322,7 @@ WrittenValue combine(Operator op, const WrittenValue& left, const WrittenValue& 
   return operation(op, {left, right});
 }
 
-WrittenValue value_of(const MatrixElement& element, const Scope& scope) {
-  const ReadOperand operand = read_operand(*element.source, scope);
-  return {operand.access, {{element.source, operand}}};
-}
+WrittenValue value_of(const ArrayElement& element) { return {element.access, {{element.source, element}}}; }
 
 WrittenValue value_of(const clang::VarDecl& local, const clang::Expr& source, const Scope& scope) {
   return {Name{scope.variables->name_of(local)}, {{&source}}};

@@ -11,7 +11,7 @@ namespace esc::frontend {
 /// What a nest knows of an element or a name in a value, and where it is written.
 struct WrittenOperand {
   const clang::Expr* source = nullptr;
-  std::optional<ReadOperand> element = std::nullopt;  // nothing for a local
+  std::optional<ArrayElement> element = std::nullopt;  // nothing for a local
 };
 
 /// A value with its elements and names, in the order in which the expression holds them.
@@ -34,7 +34,7 @@ bool is_value_local(const clang::VarDecl& variable);
 WrittenValue combine(Operator op, const WrittenValue& left, const WrittenValue& right);
 
 /// The element, read.
-WrittenValue value_of(const MatrixElement& element, const Scope& scope);
+WrittenValue value_of(const ArrayElement& element);
 /// The local, read in this place.
 WrittenValue value_of(const clang::VarDecl& local, const clang::Expr& source, const Scope& scope);
 

@@ -106,14 +106,19 @@ const clang::VarDecl* named_variable(const clang::Expr& expression) {
   return variable_of(*expression.IgnoreParenCasts());
 }
 
-Variables::Variables(const clang::FunctionDecl& function)
-    : ast_(&function.getASTContext()), names_(name_locals(*function.getBody())) {
+Variables::Variables(const clang::FunctionDecl& function, Environment sizes)
+    : ast_(&function.getASTContext()), sizes_(std::move(sizes)), names_(name_locals(*function.getBody())) {
   find_changes(*function.getBody(), changes_);
 }
 
 std::optional<clang::SourceLocation> Variables::change(const clang::VarDecl& variable) const {
   const auto found = changes_.find(&variable);
   return found != changes_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+std::optional<std::int64_t> Variables::number_of(const clang::VarDecl& parameter) const {
+  const auto found = clang::isa<clang::ParmVarDecl>(parameter) ? sizes_.find(parameter.getNameAsString()) : sizes_.end();
+  return found != sizes_.end() ? std::optional(found->second) : std::nullopt;
 }
 
 void Variables::define(const clang::VarDecl& variable, Definition definition) {

@@ -33,23 +33,19 @@ struct WrittenLoop {
 /// it.
 using Loops = std::vector<std::shared_ptr<const WrittenLoop>>;
 
-/// An element of a row-major matrix, in whatever way it was indexed: array[row][column], both iterators of loops
-/// around.
-struct MatrixElement {
+/// An element of an array, in whatever way it was indexed, with one subscript for each dimension; or a variable as it is, with none.
+struct ArrayElement {
   const clang::VarDecl* array = nullptr;
   ScalarType type = ScalarType::f32;
-  std::string row;
-  std::string column;
+  std::vector<Affine> extents = {};  ///< as far as loops or the declaration tell them; 0: unknown
+  Access access = {};
   const clang::Expr* source = nullptr;
-
-  bool same_element(const MatrixElement& other) const {
-    return array == other.array && row == other.row && column == other.column;
-  }
 };
 
-/// A condition that holds exactly where the element is not zero.
+/// A condition that a statement runs under: that an element is not zero, or a comparison of indices, left < right or left <= right.
 struct WrittenGuard {
-  MatrixElement element;
+  Expression condition;
+  std::optional<ArrayElement> element;  ///< the one that is not zero
   const clang::Expr* source = nullptr;
 };
 
@@ -72,7 +68,8 @@ struct Definition {
 class Variables {
  public:
   /// Finds the changes. Refuses calls, because a call may change anything, but for those of C's mathematics functions.
-  explicit Variables(const clang::FunctionDecl& function);
+  /// `sizes` are the numbers that some of its parameters are.
+  explicit Variables(const clang::FunctionDecl& function, Environment sizes = {});
 
   const clang::ASTContext& ast() const { return *ast_; }
   /// Where the variable is first assigned, incremented or has its address taken, other than as the iterator in the head
@@ -82,12 +79,16 @@ class Variables {
   /// What the local is called in a nest: its own name, or one of its own where another local has that name too.
   const std::string& name_of(const clang::VarDecl& local) const { return names_.at(&local); }
 
+  /// The number that the parameter is; nothing where that is not known before a call.
+  std::optional<std::int64_t> number_of(const clang::VarDecl& parameter) const;
+
   void define(const clang::VarDecl& variable, Definition definition);
   /// Nothing for parameters, iterators, arrays and what is declared outside of the function.
   std::optional<Definition> definition(const clang::VarDecl& variable) const;
 
  private:
   const clang::ASTContext* ast_;
+  Environment sizes_;
   std::map<const clang::VarDecl*, clang::SourceLocation> changes_;
   std::map<const clang::VarDecl*, std::string> names_;
   std::map<const clang::VarDecl*, Definition> definitions_;

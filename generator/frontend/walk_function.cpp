@@ -130,7 +130,7 @@ class Walker {
     for (const clang::Stmt* statement : block->body()) {
       const auto* choice = clang::dyn_cast<clang::IfStmt>(statement);
       if (choice != nullptr && is_continue(*choice->getThen())) {
-        inside.guards.push_back(read_guard(*choice, true, inside));  // for all that follows in the body
+        add_guards(*choice, true, inside);  // for all that follows in the body
       } else {
         walk(*statement, inside);
       }
@@ -142,23 +142,20 @@ class Walker {
       refuse_kind(*choice.getThen());
     }
     Scope inside = around;
-    inside.guards.push_back(read_guard(choice, false, around));
+    add_guards(choice, false, inside);
     walk(*choice.getThen(), inside);
   }
 
-  static WrittenGuard read_guard(const clang::IfStmt& choice, bool skips, const Scope& scope) {
+  /// Adds what the if asks for to the scope that it stands in.
+  static void add_guards(const clang::IfStmt& choice, bool skips, Scope& scope) {
     if (choice.hasElseStorage()) {
-      refuse(choice.getElseLoc(), "a guard is expected without else: zeros of the sparse matrix contribute nothing");
+      refuse(choice.getElseLoc(), "a guard is expected without else: zeros of the sparse matrix and of the padding contribute nothing");
     }
     if (choice.hasInitStorage() || choice.hasVarStorage() || choice.isConsteval()) {
       refuse(choice.getIfLoc(), "a guard is expected as a condition alone: if (A[i][k] != 0)");
     }
-    const ZeroTest test = read_zero_test(*choice.getCond(), scope);
-    if (test.holds_at_zero != skips) {
-      refuse(*choice.getCond(), skips ? "this guard skips what is not zero: expected if (A[i][k] == 0) continue"
-                                      : "this guard keeps the zeros: expected if (A[i][k] != 0)");
-    }
-    return {test.element, choice.getCond()};
+    const std::vector<WrittenGuard> guards = read_guards(*choice.getCond(), skips, scope);
+    scope.guards.insert(scope.guards.end(), guards.begin(), guards.end());
   }
 
   void walk_declarations(const clang::DeclStmt& declarations, const Scope& scope) {

@@ -32,12 +32,28 @@ std::vector<std::string> size_names(const LoopNest& nest) {
   return names;
 }
 
-std::string parameter(const ArrayDeclaration& array) {
+/// The arrays that the statements change.
+void find_changed(const Block& block, std::set<std::string>& changed) {
+  for (const Node& node : block) {
+    if (const auto* loop = std::get_if<Loop>(&node.content)) {
+      find_changed(loop->body, changed);
+    } else if (const auto* statement = std::get_if<Statement>(&node.content)) {
+      const auto* update = std::get_if<Update>(&statement->action);
+      const auto* store = std::get_if<Store>(&statement->action);
+      const Access* target = update != nullptr ? update->target.access() : store != nullptr ? &store->target : nullptr;
+      if (target != nullptr) {
+        changed.insert(target->array);
+      }
+    }
+  }
+}
+
+std::string parameter(const ArrayDeclaration& array, bool is_changed) {
   std::string extents;
   for (const Affine& extent : array.extents) {
     extents += fmt::format("[{}]", print(extent));
   }
-  return fmt::format("{}{} {}{}", array.role == ArrayRole::output ? "" : "const ", c_name(array.type), array.name, extents);
+  return fmt::format("{}{} {}{}", is_changed ? "" : "const ", c_name(array.type), array.name, extents);
 }
 
 std::string body(const Block& block, int level) {
@@ -112,8 +128,10 @@ std::string print_function(const LoopNest& nest) {
   for (const std::string& size : size_names(nest)) {
     parameters.push_back("int " + size);
   }
+  std::set<std::string> changed;
+  find_changed(nest.body, changed);
   for (const ArrayDeclaration& array : nest.arrays) {
-    parameters.push_back(parameter(array));
+    parameters.push_back(parameter(array, changed.contains(array.name)));
   }
   std::string functions;
   std::string statements = body(nest.body, 1);

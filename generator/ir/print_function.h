@@ -6,7 +6,8 @@
 
 namespace esc {
 
-/// An input nest as a C function of its sizes and arrays, which the front end reads back as the same nest.
+/// An input nest, as written or with roles, as a C function of its sizes and arrays, which the front end reads back as the same nest. Sizes that
+/// are numbers are no parameters.
 std::string print_function(const LoopNest& nest);
 
 }  // namespace esc

@@ -61,12 +61,17 @@ struct Written {
 
 Element element(const Expression& expression, const NestedStatement& update, const NestPart& part) {
   const Access* access = expression.access();
-  ESC_CHECK(access != nullptr && access->subscripts.size() == 2, "an element of a matrix: " + print(expression));
+  ESC_CHECK(access != nullptr, "an element: " + print(expression));
+  if (access->subscripts.size() != 2) {
+    refuse(part, "{} has {} dimensions: expected a matrix, of two", access->array, access->subscripts.size());
+  }
   const auto iterator = [&](const Subscript& subscript) {
     const auto loop = std::ranges::find_if(update.loops, [&](const Loop* one) {
       return subscript == Subscript{"", Affine::of(one->iterator)};
     });
-    ESC_CHECK(loop != update.loops.end(), "each subscript is one iterator: " + print(*access));
+    if (loop == update.loops.end()) {
+      refuse(part, "subscript {} of {}: expected the iterator of one loop, alone", print(subscript.affine), access->array);
+    }
     return (*loop)->iterator;
   };
   Element result{*access, iterator(access->subscripts[0]), iterator(access->subscripts[1]), part};
@@ -82,9 +87,11 @@ Written read_elements(const NestedStatement& update, const FoundEpilogue& found)
   ESC_CHECK(written.factors.size() == 2, "two factors: " + print(update.action<Update>()->value));
   for (const Expression& guard : update.statement->guard) {
     const Operation* differs = guard.operation(Operator::differs);
-    ESC_CHECK(differs != nullptr && guard == is_nonzero(differs->operands.front()), "a guard leaves out zeros");
-    written.guards.push_back(
-        element(differs->operands.front(), update, update.part(NestPart::Element::guard, written.guards.size())));
+    const NestPart part = update.part(NestPart::Element::guard, written.guards.size());
+    if (differs == nullptr) {
+      refuse(part, "a guard may leave out zeros only, and all of them: expected no other than on the sparse matrix");
+    }
+    written.guards.push_back(element(differs->operands.front(), update, part));
   }
   return written;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "generator/matrix/mtx_reader.h"
+#include "generator/matrix/npy_header.h"
 #include "generator/matrix/npy_reader.h"
 #include "generator/matrix/smtx_reader.h"
 #include "generator/support/error.h"
@@ -69,6 +70,15 @@ SparseMatrix read_matrix(const std::filesystem::path& path, const ReadOptions& o
   }
   WatchedFile source(path, progress);
   return read(source, options);
+}
+
+std::vector<std::int64_t> read_weight_shape(const std::filesystem::path& path) {
+  if (lower_case_ending(path) != ".npy") {
+    return {};
+  }
+  FileSource source(path);
+  const std::vector<std::int64_t> shape = read_npy_header(source).shape;
+  return shape.size() == 4 ? shape : std::vector<std::int64_t>();
 }
 
 }  // namespace esc

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <vector>
 
 #include "generator/matrix/byte_source.h"
 #include "generator/matrix/read_options.h"
@@ -14,6 +16,10 @@ namespace esc {
 /// stage of `progress`, its steps bytes.
 SparseMatrix read_matrix(const std::filesystem::path& path, const ReadOptions& options = {},
                          StageProgress& progress = StageProgress::silent());
+
+/// The extents of the array in the file, where it is one of four dimensions, which `read_matrix` reads as a matrix of two (npy_reader.h); else
+/// none. Throws as `read_matrix` does.
+std::vector<std::int64_t> read_weight_shape(const std::filesystem::path& path);
 
 /// The endings that `read_matrix` and `write_matrix` know, as a phrase for messages.
 inline constexpr const char* supported_endings = ".smtx, .mtx or .npy";

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <charconv>
 #include <optional>
 #include <string>
@@ -43,7 +42,7 @@ class HeaderText {
     if (!element_ || !is_fortran_order_ || !shape_) {
       refuse("the header lacks one of 'descr', 'fortran_order' and 'shape'", write_again);
     }
-    return {*element_, *is_fortran_order_, (*shape_)[0], (*shape_)[1], begin_ + text_.size()};
+    return {*element_, *is_fortran_order_, shape_->front(), columns(), *shape_, begin_ + text_.size()};
   }
 
  private:
@@ -94,8 +93,23 @@ class HeaderText {
     refuse("'fortran_order' is neither True nor False", write_again);
   }
 
-  std::array<std::int64_t, 2> parse_shape() {
-    const std::size_t begin = next();
+  /// Behind a row's index stand those of its elements, as they lie.
+  std::int64_t columns() const {
+    std::int64_t columns = 1;
+    for (std::size_t dimension = 1; dimension < shape_->size(); ++dimension) {
+      if ((*shape_)[dimension] > largest_dimension / columns) {
+        refuse_from(shape_begin_, "the dimensions behind the first make more than 2^31 - 1 columns", "cut the weights into parts");
+      }
+      columns *= (*shape_)[dimension];
+    }
+    if (shape_->size() > 2 && *is_fortran_order_) {
+      refuse_from(shape_begin_, "an array of 4 dimensions is in Fortran order", "save it with numpy.save(FILE, numpy.ascontiguousarray(a))");
+    }
+    return columns;
+  }
+
+  std::vector<std::int64_t> parse_shape() {
+    shape_begin_ = next();
     std::vector<std::int64_t> shape;
     expect('(');
     while (!take(')')) {
@@ -105,11 +119,11 @@ class HeaderText {
         break;
       }
     }
-    if (shape.size() != 2) {
-      refuse_from(begin, fmt::format("the array has {} dimensions, not 2", shape.size()),
+    if (shape.size() != 2 && shape.size() != 4) {
+      refuse_from(shape_begin_, fmt::format("the array has {} dimensions, not 2, nor 4 as weights of a convolution", shape.size()),
                   "reshape it to rows x columns");
     }
-    return {shape[0], shape[1]};
+    return shape;
   }
 
   std::int64_t parse_dimension() {
@@ -175,7 +189,8 @@ class HeaderText {
   std::size_t at_ = 0;
   std::optional<NpyElement> element_;
   std::optional<bool> is_fortran_order_;
-  std::optional<std::array<std::int64_t, 2>> shape_;
+  std::optional<std::vector<std::int64_t>> shape_;
+  std::size_t shape_begin_ = 0;
 };
 
 /// The next `count` bytes, or as many as are left.

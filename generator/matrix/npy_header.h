@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "generator/matrix/byte_source.h"
 
@@ -9,12 +10,14 @@ namespace esc {
 
 enum class NpyElement { float16, float32, float64 };
 
-/// What the header of a .npy file says about a two-dimensional array.
+/// What the header of a .npy file says about an array of two dimensions, or of four: weights of a convolution, which are a matrix with a row for
+/// each index of the first dimension.
 struct NpyHeader {
   NpyElement element = NpyElement::float32;  ///< little-endian
   bool is_fortran_order = false;             ///< column after column instead of row after row
   std::int64_t rows = 0;
   std::int64_t columns = 0;
+  std::vector<std::int64_t> shape = {};  ///< the extents as they are stored
   std::uint64_t data_begin = 0;  ///< the byte that the first element starts at
 
   std::size_t element_bytes() const {

@@ -32,9 +32,9 @@ bool is_plain(const std::string& text) {
 }
 
 /// The nest, as the process that reads the text prints it.
-std::string print_in_confinement(const std::string& text, const std::string& file_name, NestHeaders headers) {
+std::string print_in_confinement(const std::string& text, const std::string& file_name, NestHeaders headers, const GivenSizes& sizes) {
   ConfinedProcess process(allowance, [&](const Channel& channel) {
-    channel.send({0, {}, {print_function(parse_loop_nest(text, file_name, headers))}});
+    channel.send({0, {}, {print_function(parse_loop_nest(text, file_name, headers, sizes))}});
   });
   const Message answer = process.answer();
   if (answer.texts.size() != 1 || !is_plain(answer.texts.front())) {
@@ -45,9 +45,9 @@ std::string print_in_confinement(const std::string& text, const std::string& fil
 
 }  // namespace
 
-LoopNest read_confined_nest(const std::string& text, const std::string& file_name, NestHeaders headers) {
+LoopNest read_confined_nest(const std::string& text, const std::string& file_name, NestHeaders headers, const GivenSizes& sizes) {
   try {
-    const std::string printed = print_in_confinement(text, file_name, headers);
+    const std::string printed = print_in_confinement(text, file_name, headers, sizes);
     LoopNest nest = parse_loop_nest(printed, "nest.c", NestHeaders::of_system);
     if (print_function(nest) != printed) {
       throw ConfinedEnd("is read as something that is no nest");

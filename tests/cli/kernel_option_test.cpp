@@ -48,6 +48,21 @@ void multiply(int rows, int depth, int width, const float* w, const float* x, fl
 )");
 }
 
+TEST_F(KernelOption, SizesAsNumbers) {
+  const std::string nest = R"(
+void multiply(int M, int K, int N, int twice, const float A[M][K], const float B[K][N], float C[M][twice / 2 - 1 + 1]) {
+  const int columns = twice / 2;
+  for (int i = 0; i < M; i++)
+    for (int k = 0; k < K; k++)
+      for (int j = 0; j < columns; j++) C[i][j] += A[i][k] * B[k][j];
+}
+)";
+  write("nest.c", nest);
+  const ProcessResult lowered = escgen({"lower", "--schedule", "4-2-2-64", "--kernel", "nest.c", "--size", "twice=80,N=40", "--dump-steps"});
+  ASSERT_EQ(lowered.status, 0) << lowered.errors;
+  EXPECT_THAT(lowered.output, HasSubstr("{ (i, k, j) : 0 <= i < M, 0 <= k < K, 0 <= j < 40 }"));
+}
+
 TEST_F(KernelOption, OtherOrderOfLoops) {
   expect_same_kernel(R"(
 void multiply(int M, int K, int N, const float A[M][K], const float B[K][N], float C[M][N]) {

@@ -39,6 +39,19 @@ TEST_F(RefusedOptions, CommandAndArguments) {
   expect_refusal({"sample"}, "--output is required");
 }
 
+TEST_F(RefusedOptions, Size) {
+  expect_generate_refusal({"--size", "N"}, "--size N: has 'N' where a name with a whole number is needed; write it as in stride=2");
+  expect_generate_refusal({"--size", "N=-1"}, "--size N=-1: is outside 0 to 2147483647; give the number");
+  expect_generate_refusal({"--size", "N=40", "--size", "K=17,N=40"}, "--size N=40: gives N a second number; give each parameter once");
+  expect_generate_refusal({"--size", "stride=2"},
+                          "--size stride=2: names no integer parameter of the function spmm; those it has are M, K, N");
+  expect_generate_refusal({"--size", "N=40", "--spec", "s.json"}, "excludes");
+  expect_refusal({"lower", "--schedule", "4-2-2-64", "--size", "S=1"}, "--size S=1: names no integer parameter of the function spmm");
+  write("f.c", "void f(int M, int K, int N, const float A[M][K], const float B[K][N], float C[M][N], int s) {\n"
+               "for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) for (int j = 0; j < N; j++) C[i][j] += A[i][k] * B[k][j]; }\n");
+  expect_generate_refusal({"--kernel", "f.c", "--size", "t=2"}, "--size t=2: names no integer parameter of the function f; those it has are M, K, N, s");
+}
+
 TEST_F(RefusedOptions, Bcol) {
   expect_refusal({"generate", "a.mtx", "-o", "out"}, "generate: needs --bcol");
   const std::vector<std::pair<std::string, std::string>> wrong{

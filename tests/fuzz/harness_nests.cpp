@@ -85,7 +85,7 @@ Harness harness(const char* kind, bool (*judge_one)(std::string_view), bool cpp)
     }
   }
   for (const auto& table :
-       {refused_loops(), refused_subscripts(), refused_statements(), refused_guards(), refused_epilogues(), invalid_texts()}) {
+       {refused_loops(), refused_subscripts(), refused_statements(), refused_guards(), refused_any_nests(), refused_epilogues(), invalid_texts()}) {
     for (const Refused& refused : table) {
       if (is_cpp(refused.file) == cpp) {
         harness.refused.push_back(refused.source);
@@ -100,7 +100,7 @@ Harness harness(const char* kind, bool (*judge_one)(std::string_view), bool cpp)
                    "M", "K", "N", "A", "B", "C", "[", "]", "(", ")", "{", "}", ";", ",", "*", "&", "+", "-", "/", "%",
                    "++", "--", "+=", "-=", "*=", "=", "==", "!=", "!", "<", "<=", ">", ">=", "&&", "||", "?", ":", ".",
                    "->", "<<", ">>", "~", "^", "|", "\"", "'", "\\", "\n", "#define X ", "#undef ", "#if 0\n", "#endif\n",
-                   "#pragma ", "_Pragma(\"", "//", "/*", "*/", "expf", "tanh", "fmaxf", "bias", "scale", "sum"};
+                   "#pragma ", "_Pragma(\"", "//", "/*", "*/", "expf", "tanh", "fmaxf", "bias", "scale", "sum", "h >= 0", "h < 8", "2 * i + k - 1", "X[4][8]"};
   if (cpp) {
     harness.words.insert(harness.words.end(),
                          {"auto", "template <", "typename", "constexpr", "class", "namespace", "using", "this", "operator",
@@ -115,6 +115,9 @@ Harness harness(const char* kind, bool (*judge_one)(std::string_view), bool cpp)
 Harness nest_harness() {
   Harness made = harness("nest", judge_c, false);
   made.seeds.emplace_back(spmm_template);
+  for (const std::string_view text : {conv2d_template, conv2d_nhwc_template}) {
+    made.refused.emplace_back(text);  // without their sizes
+  }
   return made;
 }
 

@@ -44,6 +44,7 @@ INSTANTIATE_TEST_SUITE_P(Loops, FrontendRefuses, testing::ValuesIn(refused_loops
 INSTANTIATE_TEST_SUITE_P(Subscripts, FrontendRefuses, testing::ValuesIn(refused_subscripts()), name_of);
 INSTANTIATE_TEST_SUITE_P(Statements, FrontendRefuses, testing::ValuesIn(refused_statements()), name_of);
 INSTANTIATE_TEST_SUITE_P(Guards, FrontendRefuses, testing::ValuesIn(refused_guards()), name_of);
+INSTANTIATE_TEST_SUITE_P(AnyNests, FrontendRefuses, testing::ValuesIn(refused_any_nests()), name_of);
 INSTANTIATE_TEST_SUITE_P(Epilogues, FrontendRefuses, testing::ValuesIn(refused_epilogues()), name_of);
 INSTANTIATE_TEST_SUITE_P(Invalid, FrontendRefuses, testing::ValuesIn(invalid_texts()), name_of);
 

@@ -21,6 +21,7 @@ std::vector<Refused> refused_loops();
 std::vector<Refused> refused_subscripts();
 std::vector<Refused> refused_statements();
 std::vector<Refused> refused_guards();
+std::vector<Refused> refused_any_nests();
 std::vector<Refused> invalid_texts();
 std::vector<Refused> refused_epilogues();
 

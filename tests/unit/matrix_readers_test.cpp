@@ -129,6 +129,14 @@ TEST(NpyReader, TakesEveryVersionTypeAndOrder) {
   EXPECT_EQ(npy_of(npy_bytes("{\"shape\":(2,3),\"fortran_order\":False,\"descr\":\"<f4\"}   ", f4)), expected);
 }
 
+TEST(NpyReader, TakesWeightsOfAConvolutionAsRowsOfFilters) {
+  std::vector<float> weights(2 * 3 * 2 * 2);
+  for (std::size_t at = 0; at < weights.size(); ++at) {
+    weights[at] = at % 3 == 1 ? 0.0F : static_cast<float>(at + 1);
+  }
+  EXPECT_EQ(npy_of(npy_bytes(npy_dictionary("<f4", false, "(2, 3, 2, 2)"), raw_bytes<float>(weights))), matrix_of(2, 12, weights));
+}
+
 TEST(NpyReader, WidensFloat16) {
   const SparseMatrix matrix = npy_of(npy_bytes(npy_dictionary("<f2", false, "(1, 5)"),
                                                raw_bytes<std::uint16_t>({0x0001, 0x83ff, 0x0400, 0x7bff, 0x3555})));
@@ -178,6 +186,17 @@ TEST(ReadMatrix, ChoosesByTheEndingInAnyCase) {
   EXPECT_EQ(read_matrix(folder.file("c.Npy", npy_bytes(npy_dictionary("<f4", false, "(1, 2)"),
                                                        raw_bytes<float>({0, static_cast<float>(drawn_value(0, 0, 1))})))),
             expected);
+}
+
+TEST(ReadWeightShape, HasTheExtentsOfFourDimensions) {
+  const TemporaryFolder folder;
+  const std::string data = raw_bytes<float>({1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(read_weight_shape(folder.file("a.npy", npy_bytes(npy_dictionary("<f4", false, "(1, 3, 2, 1)"), data))),
+            (std::vector<std::int64_t>{1, 3, 2, 1}));
+  EXPECT_TRUE(read_weight_shape(folder.file("b.NPY", npy_bytes(npy_dictionary("<f4", false, "(3, 2)"), data))).empty());
+  EXPECT_TRUE(read_weight_shape(folder.file("a.smtx", "1, 2, 1\n0 1\n1\n")).empty());
+  EXPECT_THROW(read_weight_shape(folder.file("c.npy", npy_bytes(npy_dictionary("<f4", false, "(6)"), data))), UserError);
+  EXPECT_THROW(read_weight_shape("no_such_file.npy"), UserError);
 }
 
 TEST(FileSource, ReadsTwice) {

@@ -1,0 +1,94 @@
+#include "tests/unit/any_nests.h"
+
+namespace esc {
+namespace {
+
+/// The loops around the statement, two spaces a level.
+std::string looped(const std::vector<std::pair<std::string, std::string>>& loops, const std::string& statement) {
+  std::string text;
+  std::string indent;
+  for (const auto& [iterator, upper] : loops) {
+    text += indent + "for (" + iterator + " = 0; " + iterator + " < " + upper + "; " + iterator + "++)\n";
+    indent += "  ";
+  }
+  return text + indent + statement + "\n";
+}
+
+/// for (int iterator = 0; iterator < upper; iterator++).
+std::string head(const std::string& iterator, const std::string& upper) {
+  return "for (int " + iterator + " = 0; " + iterator + " < " + upper + "; " + iterator + "++) ";
+}
+
+/// A convolution of one image whose filters stand in W, with this parameter for the image and this statement in its loops.
+std::string convolution(const std::string& image, const std::string& statement) {
+  return "void f(const float W[8][3][5][2], " + image + ", float Y[8][6][7]) {\n" + head("f", "8") + head("p", "6") + head("q", "7") +
+         head("c", "3") + head("r", "5") + head("s", "2") + "{\n" + statement + "\n} }\n";
+}
+
+std::string convolved(const std::string& statement) {
+  return looped({{"f", "8"}, {"p", "6"}, {"q", "7"}, {"c", "3"}, {"r", "5"}, {"s", "2"}}, statement);
+}
+
+}  // namespace
+
+std::vector<AnyNest> any_nests() {
+  return {
+      {"TokensFirst",
+       "void f(int M, int K, int N, const float W[M][K], const float X[N][K], float Y[N][M]) {\n" + head("t", "N") + head("i", "M") +
+           head("k", "K") + "if (W[i][k] != 0) Y[t][i] += W[i][k] * X[t][k]; }\n",
+       looped({{"t", "N"}, {"i", "M"}, {"k", "K"}}, "if (W[i][k] != 0) Y[t][i] += W[i][k] * X[t][k];"), "W[M][K], X[N][K], Y[N][M]"},
+      {"BatchOfMatrices",
+       "void f(int B, int M, int K, const float W[M][K], const float X[B][K][64], float Y[B][M][64]) {\n" + head("b", "B") +
+           head("i", "M") + head("t", "64") + head("k", "K") + "Y[b][i][t] += W[i][k] * X[b][k][t]; }\n",
+       looped({{"b", "B"}, {"i", "M"}, {"t", "64"}, {"k", "K"}}, "Y[b][i][t] += W[i][k] * X[b][k][t];"),
+       "W[M][K], X[B][K][64], Y[B][M][64]"},
+      {"BatchOfTokens",
+       "void f(int B, int M, int K, float (*Y)[64][M], const float (*W)[K], const float (*X)[64][K]) {\n" + head("b", "B") +
+           head("i", "M") + head("t", "64") + head("k", "K") + "Y[b][t][i] = W[i][k] * X[b][t][k] + Y[b][t][i]; }\n",
+       looped({{"b", "B"}, {"i", "M"}, {"t", "64"}, {"k", "K"}}, "Y[b][t][i] += W[i][k] * X[b][t][k];"),
+       "Y[B][64][M], W[M][K], X[B][64][K]"},
+      {"FlatMatrixOfABatch",
+       "void f(int M, int K, const float* W, const float X[4][K][64], float Y[4][M][64]) {\n" + head("b", "4") + head("i", "M") +
+           head("t", "64") + head("k", "K") + "if (W[i * K + k]) Y[b][i][t] += W[i * K + k] * X[b][k][t]; }\n",
+       looped({{"b", "4"}, {"i", "M"}, {"t", "64"}, {"k", "K"}}, "if (W[i][k] != 0) Y[b][i][t] += W[i][k] * X[b][k][t];"),
+       "W[M][K], X[4][K][64], Y[4][M][64]"},
+      {"Convolution", convolution("const float X[3][15][8]", "Y[f][p][q] += W[f][c][r][s] * X[c][2 * p + r][q + s];"),
+       convolved("Y[f][p][q] += W[f][c][r][s] * X[c][2*p + r][q + s];"), "W[8][3][5][2], X[3][15][8], Y[8][6][7]"},
+      {"ConvolutionInRowsOfPointers",
+       convolution("const float (*X)[15][8]", "const float* row = X[c][2 * p + r]; Y[f][p][q] += W[f][c][r][s] * *(row + s + q);"),
+       convolved("Y[f][p][q] += W[f][c][r][s] * X[c][2*p + r][q + s];"), "W[8][3][5][2], X[3][15][8], Y[8][6][7]"},
+      {"PaddedConvolution",
+       convolution("const float X[3][11][8]",
+                   "const int h = 2 * p + r - 2; const int w = q + s - 1;\n"
+                   "if (W[f][c][r][s] != 0 && h >= 0 && h < 11 && w >= 0 && w < 8) Y[f][p][q] += W[f][c][r][s] * X[c][h][w];"),
+       convolved("if (W[f][c][r][s] != 0 && 0 <= 2*p + r - 2 && 2*p + r - 2 < 11 && 0 <= q + s - 1 && q + s - 1 < 8) "
+                 "Y[f][p][q] += W[f][c][r][s] * X[c][2*p + r - 2][q + s - 1];"),
+       "W[8][3][5][2], X[3][11][8], Y[8][6][7]"},
+      {"PaddedConvolutionThatSkips",
+       convolution("const float X[3][11][8]",
+                   "int h = 2 * p + r - 2; if (h < 0 || h >= 11) continue;\n"
+                   "if (W[f][c][r][s] == 0) continue;\nY[f][p][q] += X[c][h][q + s] * W[f][c][r][s];"),
+       convolved("if (0 <= 2*p + r - 2 && 2*p + r - 2 < 11 && W[f][c][r][s] != 0) "
+                 "Y[f][p][q] += X[c][2*p + r - 2][q + s] * W[f][c][r][s];"),
+       "W[8][3][5][2], X[3][11][8], Y[8][6][7]"},
+      {"ConvolutionOfASignal",
+       "void f(const double W[8][3], const double X[16], double Y[8][7]) {\n" + head("f", "8") + head("p", "7") + head("r", "3") +
+           "Y[f][p] += W[f][r] * X[2 * p + r]; }\n",
+       looped({{"f", "8"}, {"p", "7"}, {"r", "3"}}, "Y[f][p] += W[f][r] * X[2*p + r];"), "W[8][3], X[16], Y[8][7]"},
+      {"DividedSizes",
+       "void f(int H, int R, int stride, int pad, const float W[8][R], const float X[H], float Y[8][(H + 2 * pad - R) / stride + 1]) {\n"
+       "const int P = (H + 2 * pad - R) / stride + 1;\n" +
+           head("f", "8") + head("p", "P") + head("r", "R") +
+           "{ const int h = p * stride + r - pad; if (h >= 0 && h < H) Y[f][p] += W[f][r] * X[h]; } }\n",
+       looped({{"f", "8"}, {"p", "6"}, {"r", "3"}}, "if (0 <= 2*p + r - 1 && 2*p + r - 1 < 12) Y[f][p] += W[f][r] * X[2*p + r - 1];"),
+       "W[8][3], X[12], Y[8][6]",
+       {{{"H", 12}, {"R", 3}, {"stride", 2}, {"pad", 1}}, {}}},
+      {"WithRemainders",
+       "void f(int H, int R, const float W[8][R], const float X[H % 10], float Y[8][-(-7) % 4]) {\n" + head("f", "8") +
+           head("p", "H % 10 - R + 1") + head("r", "R") + "Y[f][p] += W[f][r] * X[p + r]; }\n",
+       looped({{"f", "8"}, {"p", "3"}, {"r", "3"}}, "Y[f][p] += W[f][r] * X[p + r];"), "W[8][3], X[5], Y[8][3]",
+       {{{"H", 25}, {"R", 3}}, {}}},
+  };
+}
+
+}  // namespace esc
