@@ -49,10 +49,10 @@ std::vector<Digit> Flattened::digits_of_role(Role role) const {
   return digits;
 }
 
-std::optional<Layout> Flattened::layout_of(const Access& access, Role rows) const {
+std::optional<Layout> Flattened::layout_of(const Access& access, Role role) const {
   const ArrayDeclaration* array = nest_.find_array(access.array);
   ESC_CHECK(array != nullptr && array->extents.size() == access.subscripts.size(), "the array has its dimensions: " + access.array);
-  Layout layout{digits_of_role(rows), digits_of_role(Role::column), {}};
+  Layout layout{digits_of_role(role), digits_of_role(Role::column), {}};
   for (std::size_t at = 0; at < access.subscripts.size(); ++at) {
     const Affine& subscript = access.subscripts[at].affine;
     Affine index(subscript.constant());

@@ -18,9 +18,9 @@ class Flattened {
   /// The nest as assign_roles leaves it.
   explicit Flattened(const LoopNest& nest);
 
-  /// Where the elements of the array that the access reads stand as those of a matrix: rows of digits of `rows`, columns of those of the
+  /// Where the elements of the array that the access reads stand as those of a matrix: rows made of digits of this role, columns of those of the
   /// columns. Nothing where rows stand one behind the other.
-  std::optional<Layout> layout_of(const Access& access, Role rows) const;
+  std::optional<Layout> layout_of(const Access& access, Role role) const;
   /// The access to the matrix, vector or number that it is: none, one or both of the indices i and j.
   Access flat(const Access& access) const;
 
