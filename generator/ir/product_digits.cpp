@@ -44,6 +44,11 @@ const Update& update_of(const LoopNest& nest) {
   return update_in(innermost(nest.body, loops));
 }
 
+const Guard& guard_of(const LoopNest& nest) {
+  std::map<std::string, const Loop*> loops;
+  return innermost(nest.body, loops).guard;
+}
+
 Access element_read(const Update& update, const std::string& array) {
   Access found;
   rewrite(update.value, {.access = [&](const Access& access) {

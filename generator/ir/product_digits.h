@@ -24,8 +24,9 @@ ProductDigits digits_of(const LoopNest& nest);
 /// How many elements the digits count; nothing where one has an extent that is no number.
 std::optional<std::int64_t> count_of(const std::vector<Digit>& digits);
 
-/// The update of a nest as written, and the element of an array that its value reads. Throw Defect where there is none.
+/// The update of such a nest, its guard, and the element of an array that its value reads. Throw Defect where there is none.
 const Update& update_of(const LoopNest& nest);
+const Guard& guard_of(const LoopNest& nest);
 Access element_read(const Update& update, const std::string& array);
 
 }  // namespace esc

@@ -11,6 +11,7 @@
 #include "generator/lower/assign_roles.h"
 #include "generator/lower/canonicalize.h"
 #include "generator/matrix/drawn_value.h"
+#include "generator/verify/layout_check.h"
 #include "generator/verify/nest_product.h"
 #include "tests/support/drawn_nest.h"
 #include "tests/support/random_case.h"
@@ -136,6 +137,13 @@ RC_GTEST_PROP(NestLayout, EveryFormComputesWhatTheNestComputes, ()) {
       RC_ASSERT(found.values[static_cast<std::size_t>(column)] == sums[static_cast<std::size_t>(row * n + column)]);
     }
   }
+}
+
+/// Nor do layouts and subscripts differ anywhere that is looked at.
+RC_GTEST_PROP(NestLayout, LayoutsSayWhatSubscriptsSay, ()) {
+  const DrawnNest drawn = *drawn_nest();
+  const LoopNest nest = assign_roles(drawn.nest);
+  RC_ASSERT(find_layout_fault(nest, drawn.rows, drawn.reduction, drawn.items * drawn.item_columns).empty());
 }
 
 /// Elements of the padding are nobody's: a product that looked at them would be NaN.
