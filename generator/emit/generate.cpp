@@ -11,6 +11,7 @@
 #include "generator/emit/region_text.h"
 #include "generator/emit/sources.h"
 #include "generator/lower/canonicalize.h"
+#include "generator/ir/product_digits.h"
 #include "generator/patterns/census.h"
 #include "generator/patterns/csr_view.h"
 #include "generator/pipeline.h"
@@ -21,20 +22,20 @@
 namespace esc {
 namespace {
 
-/// A size that the nest gives as a constant must be the matrix's.
-void check_size(const Affine& extent, std::int64_t size, const std::string& what) {
-  if (extent.is_constant() && extent.constant() != size) {
-    throw UserError("loop nest", fmt::format("has {} {}, but the matrix has {}", extent.constant(), what, size),
+/// What the nest counts in numbers alone must be the matrix's.
+void check_count(const std::vector<Digit>& digits, std::int64_t size, const std::string& what) {
+  if (const std::optional<std::int64_t> count = count_of(digits); count && count != size) {
+    throw UserError("loop nest", fmt::format("has {} {}, but the matrix has {}", *count, what, size),
                     "make the bound a parameter, or give the matrix that the nest is for");
   }
 }
 
 void check_sizes(const LoopNest& nest, const SparseMatrix& matrix, std::int64_t bcol) {
   ESC_CHECK(nest.element() == matrix.element, "the matrix was read in the type of the nest");
-  const ArrayDeclaration& sparse = nest.array(ArrayRole::sparse);
-  check_size(sparse.extents[0], matrix.rows, "rows");
-  check_size(sparse.extents[1], matrix.columns, "columns");
-  check_size(nest.array(ArrayRole::dense).extents[1], bcol, "columns of B");
+  const ProductDigits digits = digits_of(nest);
+  check_count(digits.rows, matrix.rows, "rows");
+  check_count(digits.reductions, matrix.columns, "columns");
+  check_count({digits.columns.front()}, bcol, "columns of B");
   if (matrix.nonzeros() > most_nonzeros) {
     throw UserError(
         "matrix",

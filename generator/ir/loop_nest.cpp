@@ -60,18 +60,23 @@ LoopNest nest_of_epilogue(const LoopNest& nest) {
   ESC_CHECK(nest.epilogue.has_value(), "the nest has an epilogue");
   const Epilogue& epilogue = *nest.epilogue;
   const ArrayDeclaration& output = nest.array(ArrayRole::output);
-  const Access element{output.name, {{"", Affine::of(epilogue.row)}, {"", Affine::of(epilogue.column)}}};
+  Access element{output.name, {}};
+  for (const std::string& subscript : epilogue.subscripts) {
+    element.subscripts.push_back({"", Affine::of(subscript)});
+  }
   Block body{Node{Statement{{}, Define{output.type, epilogue.sum, element}}}};
   for (const Define& step : epilogue.steps) {
     body.push_back(Node{Statement{{}, step}});
   }
   body.push_back(Node{Statement{{}, Store{element, epilogue.value}}});
-  Loop columns{epilogue.column, 0, output.extents.at(1), 1, Role::column, Mapping::sequential, std::move(body)};
-  Loop rows{epilogue.row, 0, output.extents.at(0), 1, Role::row, Mapping::sequential, {Node{std::move(columns)}}};
+  for (std::size_t dimension = epilogue.subscripts.size(); dimension-- > 0;) {
+    Loop loop{epilogue.subscripts[dimension], 0, output.extents.at(dimension), 1, Role::none, Mapping::sequential, std::move(body)};
+    body = {Node{std::move(loop)}};
+  }
   LoopNest result;
   result.arrays = operands_of(nest);
   result.arrays.push_back(output);
-  result.body = {Node{std::move(rows)}};
+  result.body = std::move(body);
   return result;
 }
 

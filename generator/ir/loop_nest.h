@@ -200,11 +200,10 @@ struct PackedForm {
 /// What the launch sets to zero before the nest runs.
 enum class Zeroed { nothing, output };
 
-/// What each complete sum becomes: output[row][column] = value, which is made of the sum, of the steps in front and of operands.
+/// What each complete sum becomes: output[..] = value, which is made of the sum, of the steps in front and of operands.
 struct Epilogue {
-  std::string row;     ///< what the output's subscripts are called here
-  std::string column;
-  std::string sum;     ///< and the sum
+  std::vector<std::string> subscripts;  ///< what the output's are called here; in canonical form i and j
+  std::string sum;                      ///< and the sum
   std::vector<Define> steps = {};
   Expression value;
   bool operator==(const Epilogue&) const = default;

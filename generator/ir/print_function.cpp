@@ -86,13 +86,22 @@ std::string body(const Epilogue& epilogue, const ArrayDeclaration& output) {
   const auto loop = [](const std::string& iterator, const Affine& extent) {
     return fmt::format("for (int {0} = 0; {0} < {1}; {0}++)", iterator, print(extent));
   };
-  const std::string element = fmt::format("{}[{}][{}]", output.name, epilogue.row, epilogue.column);
-  std::string text = fmt::format("  {}\n    {} {{\n      {} {} = {};\n", loop(epilogue.row, output.extents.at(0)),
-                                 loop(epilogue.column, output.extents.at(1)), c_name(output.type), epilogue.sum, element);
-  for (const Define& step : epilogue.steps) {
-    text += fmt::format("      {} {} = {};\n", c_name(step.type), step.name, printer.print(step.value));
+  std::string element = output.name;
+  std::string loops;
+  std::size_t depth = 0;
+  for (const std::string& subscript : epilogue.subscripts) {
+    element += fmt::format("[{}]", subscript);
+    loops += fmt::format("{}{:{}}{}", depth == 0 ? "" : "\n", "", 2 * depth + 2, loop(subscript, output.extents.at(depth)));
+    ++depth;
   }
-  return text + fmt::format("      {} = {};\n    }}\n", element, printer.print(epilogue.value));
+  std::string text = fmt::format("{} {{\n", loops);
+  const auto line = [&](const std::string& statement) { text += fmt::format("{:{}}{};\n", "", 2 * depth + 2, statement); };
+  line(fmt::format("{} {} = {}", c_name(output.type), epilogue.sum, element));
+  for (const Define& step : epilogue.steps) {
+    line(fmt::format("{} {} = {}", c_name(step.type), step.name, printer.print(step.value)));
+  }
+  line(fmt::format("{} = {}", element, printer.print(epilogue.value)));
+  return text + fmt::format("{:{}}}}\n", "", 2 * depth);
 }
 
 /// The functions of C's mathematics library that the expression calls.

@@ -6,7 +6,10 @@
 #include <set>
 
 #include "generator/ir/print.h"
+#include "generator/ir/rewrite.h"
 #include "generator/lower/find_epilogue.h"
+#include "generator/lower/require_bounds.h"
+#include "generator/lower/written_product.h"
 
 namespace esc {
 namespace {
@@ -32,72 +35,28 @@ std::size_t find_update(const std::vector<NestedStatement>& statements) {
   return static_cast<std::size_t>(update - statements.begin());
 }
 
-void require_three_loops(const NestedStatement& update) {
+/// A loop for rows, reduction and columns each, and none that is about none of them.
+void require_loops(const NestedStatement& update) {
   const std::size_t count = update.loops.size();
-  if (count != 3) {
+  const auto& action = *update.action<Update>();
+  const bool is_idle = std::ranges::any_of(update.loops, [&](const Loop* loop) {
+    bool is_used = false;
+    const Rewrite look{.affine = [&](const Affine& affine) {
+      is_used = is_used || affine.mentions(loop->iterator);
+      return affine;
+    }};
+    rewrite(action.target, look);
+    rewrite(action.value, look);
+    return !is_used;
+  });
+  if (count < 3 || (count > 3 && is_idle)) {
     refuse(count > 3 ? update.loop_part(3) : update.loop_part(0), "the update stands in {} loop{}: {}", count,
            count == 1 ? "" : "s", three_loops);
   }
 }
 
-/// An element of a matrix, as a part of the nest.
-struct Element {
-  Access access;
-  std::string row;
-  std::string column;
-  NestPart part;
-
-  const std::string& array() const { return access.array; }
-  bool is_indexed_by(const std::string& iterator) const { return row == iterator || column == iterator; }
-};
-
-/// The product as written.
-struct Written {
-  std::vector<const Loop*> loops;
-  Element output;
-  std::vector<Element> factors;
-  std::vector<Element> guards;
-};
-
-Element element(const Expression& expression, const NestedStatement& update, const NestPart& part) {
-  const Access* access = expression.access();
-  ESC_CHECK(access != nullptr, "an element: " + print(expression));
-  if (access->subscripts.size() != 2) {
-    refuse(part, "{} has {} dimensions: expected a matrix, of two", access->array, access->subscripts.size());
-  }
-  const auto iterator = [&](const Subscript& subscript) {
-    const auto loop = std::ranges::find_if(update.loops, [&](const Loop* one) {
-      return subscript == Subscript{"", Affine::of(one->iterator)};
-    });
-    if (loop == update.loops.end()) {
-      refuse(part, "subscript {} of {}: expected the iterator of one loop, alone", print(subscript.affine), access->array);
-    }
-    return (*loop)->iterator;
-  };
-  Element result{*access, iterator(access->subscripts[0]), iterator(access->subscripts[1]), part};
-  ESC_CHECK(result.row != result.column, "two different iterators: " + print(*access));
-  return result;
-}
-
-Written read_elements(const NestedStatement& update, const FoundEpilogue& found) {
-  Written written{update.loops, element(found.output, update, found.output_part), {}, {}};
-  for (const Expression& factor : factors(update.action<Update>()->value)) {
-    written.factors.push_back(element(factor, update, update.part(NestPart::Element::factor, written.factors.size())));
-  }
-  ESC_CHECK(written.factors.size() == 2, "two factors: " + print(update.action<Update>()->value));
-  for (const Expression& guard : update.statement->guard) {
-    const Operation* differs = guard.operation(Operator::differs);
-    const NestPart part = update.part(NestPart::Element::guard, written.guards.size());
-    if (differs == nullptr) {
-      refuse(part, "a guard may leave out zeros only, and all of them: expected no other than on the sparse matrix");
-    }
-    written.guards.push_back(element(differs->operands.front(), update, part));
-  }
-  return written;
-}
-
-void require_distinct_arrays(const Written& written) {
-  for (const Element& factor : written.factors) {
+void require_distinct_arrays(const WrittenProduct& written) {
+  for (const WrittenElement& factor : written.factors) {
     if (factor.array() == written.output.array()) {
       refuse(factor.part, "{} is read as a factor and also added to: expected three different arrays", factor.array());
     }
@@ -107,15 +66,15 @@ void require_distinct_arrays(const Written& written) {
   }
 }
 
-const ArrayDeclaration& declaration(const LoopNest& nest, const Element& element) {
+const ArrayDeclaration& declaration(const LoopNest& nest, const WrittenElement& element) {
   const ArrayDeclaration* found = nest.find_array(element.array());
   ESC_CHECK(found != nullptr, "the array is declared: " + element.array());
   return *found;
 }
 
-void require_same_type(const LoopNest& nest, const Written& written) {
+void require_same_type(const LoopNest& nest, const WrittenProduct& written) {
   const ScalarType expected = declaration(nest, written.output).type;
-  for (const Element& factor : written.factors) {
+  for (const WrittenElement& factor : written.factors) {
     if (const ScalarType type = declaration(nest, factor).type; type != expected) {
       refuse(factor.part, "{} holds {}, {} holds {}: expected the same type in all three arrays", factor.array(),
              c_name(type), written.output.array(), c_name(expected));
@@ -123,78 +82,44 @@ void require_same_type(const LoopNest& nest, const Written& written) {
   }
 }
 
-/// The product with every part in its role.
-struct Product {
-  Element sparse;
-  Element dense;
-  Element output;
-  std::string reduction;
-};
-
-/// The sparse factor runs over the output's rows and the reduction, the dense one over the reduction and the output's
-/// columns: that tells which is which before anything is asked about the order of subscripts.
-Product find_roles(const Written& written) {
-  const Element& output = written.output;
-  const auto free_loop =
-      std::ranges::find_if(written.loops, [&](const Loop* loop) { return !output.is_indexed_by(loop->iterator); });
-  ESC_CHECK(free_loop != written.loops.end(), "three loops have three iterators");
-  Product product{written.factors[0], written.factors[1], output, (*free_loop)->iterator};
-  for (const Element& factor : written.factors) {
-    if (!factor.is_indexed_by(product.reduction)) {
-      refuse(factor.part, "{} is not indexed by {}, the iterator that {} does not have: expected {}",
-             print(factor.access), product.reduction, print(output.access), expected_product);
-    }
-  }
-  if (!product.sparse.is_indexed_by(output.row)) {
-    std::swap(product.sparse, product.dense);
-  }
-  for (const auto& [factor, iterator] :
-       {std::pair(&product.sparse, &output.row), std::pair(&product.dense, &output.column)}) {
-    if (!factor->is_indexed_by(*iterator)) {
-      refuse(factor->part, "no factor is indexed by iterator {} of {}: expected {}", *iterator, print(output.access),
-             expected_product);
-    }
-  }
-  return product;
-}
-
-void require_orientation(const Product& product) {
-  const Element& sparse = product.sparse;
-  const Element& dense = product.dense;
-  const bool sparse_transposed = sparse.row == product.reduction;
-  const bool dense_transposed = dense.column == product.reduction;
-  if (sparse_transposed && dense_transposed) {
-    refuse(product.output.part, "{} is the output transposed: expected [{}][{}]", print(product.output.access),
-           product.output.column, product.output.row);
-  }
-  if (sparse_transposed) {
-    refuse(sparse.part, "{} is the sparse matrix transposed: expected {}[{}][{}], M x K", print(sparse.access),
-           sparse.array(), sparse.column, sparse.row);
-  }
-  if (dense_transposed) {
-    refuse(dense.part, "{} is the dense matrix transposed: expected {}[{}][{}], K x N", print(dense.access),
-           dense.array(), dense.column, dense.row);
-  }
-}
-
-void require_guards_on_sparse(const std::vector<Element>& guards, const Product& product) {
-  for (const Element& guard : guards) {
-    if (guard.access != product.sparse.access) {
+void require_guards_on_sparse(const WrittenProduct& written, const RolesOfProduct& roles) {
+  for (const WrittenElement& guard : written.zero_guards) {
+    if (guard.access != roles.sparse.access) {
       refuse(guard.part, "the guard tests {}: expected {}, the factor that runs over rows and reduction",
-             print(guard.access), print(product.sparse.access));
+             print(guard.access), print(roles.sparse.access));
+    }
+  }
+}
+
+/// An operand for each row or column is one behind the other, as rows and columns are counted.
+void require_order_of_operands(const FoundEpilogue& found, const WrittenProduct& written, const RolesOfProduct& roles) {
+  for (const auto& [access, part] : found.accesses) {
+    const WrittenElement element{access, part};
+    std::vector<std::string> iterators = require_iterators(element, written.loops);
+    const bool is_vector = !iterators.empty() && iterators.size() < roles.rows.size() + roles.columns.size();
+    const std::vector<std::string>& expected = is_vector && roles.role_of(iterators.front()) == Role::row ? roles.rows : roles.columns;
+    if (is_vector && iterators != expected) {
+      std::string subscripts;
+      for (const std::string& iterator : expected) {
+        subscripts += "[" + iterator + "]";
+      }
+      refuse(part, "{} has its subscripts in another order than rows or columns: expected {}{}", print(access), access.array, subscripts);
+    }
+    if (!is_vector && !iterators.empty()) {
+      require_outermost(element, written, roles);
     }
   }
 }
 
 /// The nest knows arrays, sizes and iterators by name alone.
-void require_distinct_names(const Product& product, const NestedStatement& update, const FoundEpilogue& found) {
+void require_distinct_names(const RolesOfProduct& roles, const NestedStatement& update, const FoundEpilogue& found) {
   std::set<std::string> names;
   for (const Loop* loop : update.loops) {
     for (const Affine::Term& term : loop->upper.terms()) {
       names.insert(term.name);
     }
   }
-  for (const Element* element : {&product.sparse, &product.dense, &product.output}) {
+  for (const WrittenElement* element : {&roles.sparse, &roles.dense, &roles.output}) {
     if (!names.insert(element->array()).second) {
       refuse(element->part, two_things, element->array());
     }
@@ -211,31 +136,32 @@ void require_distinct_names(const Product& product, const NestedStatement& updat
   }
 }
 
-Role role_of(const std::string& iterator, const Product& product) {
-  if (iterator == product.reduction) {
-    return Role::reduction;
+/// Each condition once.
+Guard distinct(const Guard& guard) {
+  Guard result;
+  for (const Expression& condition : guard) {
+    if (std::ranges::find(result, condition) == result.end()) {
+      result.push_back(condition);
+    }
   }
-  return iterator == product.output.row ? Role::row : Role::column;
+  return result;
 }
 
-LoopNest with_roles(const LoopNest& nest, const NestedStatement& update, const Product& product, FoundEpilogue found) {
+LoopNest with_roles(const LoopNest& nest, const NestedStatement& update, const RolesOfProduct& roles, FoundEpilogue found) {
   Statement statement = *update.statement;
-  statement.action = Update{product.output.access, esc::product({product.sparse.access, product.dense.access})};
-  if (!statement.guard.empty()) {
-    statement.guard = {is_nonzero(product.sparse.access)};
-  }
+  statement.action = Update{roles.output.access, product({roles.sparse.access, roles.dense.access})};
+  statement.guard = distinct(statement.guard);
   LoopNest result = nest;
   result.body = {Node{std::move(statement)}};
   for (auto written = update.loops.rbegin(); written != update.loops.rend(); ++written) {
     Loop loop = **written;
-    loop.role = role_of(loop.iterator, product);
+    loop.role = roles.role_of(loop.iterator);
     loop.body = std::move(result.body);
     result.body = {Node{std::move(loop)}};
   }
   result.arrays.clear();
-  for (const auto& [element, role] :
-       {std::pair(&product.sparse, ArrayRole::sparse), std::pair(&product.dense, ArrayRole::dense),
-        std::pair(&product.output, ArrayRole::output)}) {
+  for (const auto& [element, role] : {std::pair(&roles.sparse, ArrayRole::sparse), std::pair(&roles.dense, ArrayRole::dense),
+                                      std::pair(&roles.output, ArrayRole::output)}) {
     result.arrays.push_back(declaration(nest, *element));
     result.arrays.back().role = role;
   }
@@ -253,16 +179,17 @@ LoopNest assign_roles(const LoopNest& nest) {
   const std::vector<NestedStatement> statements = find_statements(nest);
   const std::size_t at = find_update(statements);
   const NestedStatement& update = statements[at];
-  require_three_loops(update);
+  require_loops(update);
   const FoundEpilogue found = find_epilogue(nest, statements, at);
-  const Written written = read_elements(update, found);
+  const WrittenProduct written = read_product(update, found.output, found.output_part);
   require_distinct_arrays(written);
   require_same_type(nest, written);
-  const Product product = find_roles(written);
-  require_orientation(product);
-  require_guards_on_sparse(written.guards, product);
-  require_distinct_names(product, update, found);
-  return with_roles(nest, update, product, found);
+  const RolesOfProduct roles = find_roles(written, update);
+  require_guards_on_sparse(written, roles);
+  require_distinct_names(roles, update, found);
+  require_bounds(nest, written, roles, update);
+  require_order_of_operands(found, written, roles);
+  return with_roles(nest, update, roles, found);
 }
 
 }  // namespace esc

@@ -12,10 +12,16 @@ namespace esc {
 ///
 /// All of it follows from the subscripts: whatever roles the nest has are not looked at. The arrays come back in the
 /// order sparse, dense, output, operands, and the guard once. What other statements make of the sums becomes the nest's epilogue
-/// (find_epilogue), and only the update's loops stay. Throws NestError for nests that are no such product: more or less
-/// than one update that gathers, other than three loops around it, arrays that are not three of one type, a transposed
-/// matrix, a guard on anything but the sparse factor, one name for two things. Throws Defect for what no input program may
-/// become: nodes that are neither loops nor statements as written, elements that two loops do not index alone, other than
+/// (find_epilogue), and only the update's loops stay. Rows, reduction and columns may have several loops each:
+///
+///   Y[b][f][p][q] += W[f][c][r][s] * X[b][c][2*p + r - 1][q + s] if 0 <= 2*p + r - 1 && 2*p + r - 1 < 56
+///     -> f row; c, r and s reduction; b, p and q columns
+///
+/// Sparse array and output are indexed by iterators alone, the sparse one by rows first; the dense one by sums of them
+/// (require_bounds). Throws NestError for nests that are no such product: more or less than one update that gathers, a role without
+/// a loop, arrays that are not three of one type, the sparse matrix transposed, groups, another guard than on zeros of the sparse factor and
+/// on the dense array's subscripts, one name for two things. Throws Defect for what no input program may
+/// become: nodes that are neither loops nor statements as written, other than
 /// two factors. Stands in front of all other steps, so that only it knows what a nest must be to be lowered.
 LoopNest assign_roles(const LoopNest& nest);
 

@@ -1,10 +1,11 @@
 #include "generator/lower/canonicalize.h"
 
-#include <array>
+#include <algorithm>
 #include <map>
 #include <string>
 
 #include "generator/ir/rewrite.h"
+#include "generator/lower/flatten.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -12,66 +13,45 @@ namespace {
 
 using Names = std::map<std::string, std::string>;
 
-/// How a loop is called, and the size that it runs to.
-struct Canonical {
-  Role role;
-  const char* iterator;
-  const char* size;
-};
-
-/// Outermost first.
-constexpr std::array order{Canonical{Role::row, "i", "M"}, Canonical{Role::column, "j", "N"},
-                           Canonical{Role::reduction, "k", "K"}};
-
 std::string rename(const std::string& name, const Names& names) {
   const auto found = names.find(name);
   return found == names.end() ? name : found->second;
 }
 
-Affine rename(const Affine& affine, const Names& names) {
-  Affine renamed(affine.constant());
-  for (const Affine::Term& term : affine.terms()) {
-    renamed = renamed + Affine::of(rename(term.name, names), term.coefficient);
-  }
-  return renamed;
-}
-
-/// A name of the user's own, which no pass and no instruction has.
-std::string own_name(const std::string& name) { return name + "_"; }
-
-/// By how an operand is indexed, its extents are M and N, also where both of the nest's sizes have one name.
-std::map<std::string, std::vector<Affine>> extents_of_operands(const Epilogue& epilogue) {
-  std::map<std::string, std::vector<Affine>> extents;
-  const Rewrite visit{.access = [&](const Access& access) {
-    std::vector<Affine>& found = extents[access.array];
-    found.clear();
-    for (const Subscript& subscript : access.subscripts) {
-      found.push_back(Affine::of(subscript.affine.is_name(epilogue.row) ? "M" : "N"));
-    }
-    return access;
-  }};
+/// The elements of operands that the epilogue reads, by array.
+std::map<std::string, Access> operand_elements(const Epilogue& epilogue) {
+  std::map<std::string, Access> elements;
+  const Rewrite visit{.access = [&](const Access& access) { return elements[access.array] = access; }};
   for (const Define& step : epilogue.steps) {
     rewrite(step.value, visit);
   }
   rewrite(epilogue.value, visit);
-  return extents;
+  return elements;
 }
 
-/// The epilogue in canonical names, with its operands as further arrays of the nest.
-void add_epilogue(LoopNest& canonical, const LoopNest& nest, Names names) {
+/// The epilogue in canonical names, with its operands as further arrays of the nest: by how an operand is indexed, its extents are M and N.
+void add_epilogue(LoopNest& canonical, const LoopNest& nest, const Flattened& flattened) {
   const Epilogue& given = *nest.epilogue;
+  Names names;
   const auto own = [&](const std::string& name) { return names[name] = own_name(name); };
-  Epilogue epilogue{"i", "j", own(given.sum), {}, {}};
-  names[given.row] = epilogue.row;
-  names[given.column] = epilogue.column;
-  const std::map<std::string, std::vector<Affine>> extents = extents_of_operands(given);
+  Epilogue epilogue{{"i", "j"}, own(given.sum), {}, {}};
+  const std::map<std::string, Access> elements = operand_elements(given);
   for (ArrayDeclaration operand : operands_of(nest)) {
-    operand.extents = extents.at(operand.name);
+    const Access& element = elements.at(operand.name);
+    operand.extents.clear();
+    for (const Subscript& subscript : flattened.flat(element).subscripts) {
+      operand.extents.push_back(Affine::of(subscript.affine.is_name("i") ? "M" : "N"));
+    }
+    if (operand.extents.size() == 2 && !operand.layout) {
+      operand.layout = flattened.layout_of(element, Role::row);
+    }
     operand.name = own(operand.name);
     canonical.arrays.push_back(std::move(operand));
   }
-  const Rewrite renamed{.affine = [&](const Affine& affine) { return rename(affine, names); },
-                        .access = [&](const Access& access) { return Access{rename(access.array, names), access.subscripts}; },
+  const Rewrite renamed{.access =
+                            [&](const Access& access) {
+                              return Access{rename(access.array, names), flattened.flat(access).subscripts};
+                            },
                         .expression =
                             [&](const Expression& expression) {
                               const auto* name = std::get_if<Name>(&expression.content);
@@ -85,46 +65,34 @@ void add_epilogue(LoopNest& canonical, const LoopNest& nest, Names names) {
   canonical.epilogue = std::move(epilogue);
 }
 
+/// for (i < M) for (j < N) for (k < K) around the product's statement.
+Block ordered_loops(const Block& product) {
+  Block body = find_loop(product, Role::column)->body;
+  for (const Role role : {Role::reduction, Role::column, Role::row}) {
+    Loop loop = *find_loop(product, role);
+    loop.body = std::move(body);
+    body = {Node{std::move(loop)}};
+  }
+  return body;
+}
+
 }  // namespace
 
 LoopNest canonicalize(const LoopNest& nest) {
-  std::map<Role, Loop> loops;
-  const Block* inner = &nest.body;
-  for (const auto* loop = only<Loop>(&nest); loop != nullptr; loop = only<Loop>(loop)) {
-    ESC_CHECK(loop->role != Role::none && loop->mapping == Mapping::sequential, "a loop of the product");
-    ESC_CHECK(loops.emplace(loop->role, *loop).second, "one loop of each role");
-    inner = &loop->body;
-  }
-  ESC_CHECK(loops.size() == order.size() && inner->size() == 1, "three loops around one statement");
-
-  Names indices;
-  for (const Canonical& one : order) {
-    indices[loops.at(one.role).iterator] = one.iterator;
-  }
-  const Names arrays{{nest.array(ArrayRole::sparse).name, "A"},
-                     {nest.array(ArrayRole::dense).name, "B"},
-                     {nest.array(ArrayRole::output).name, "C"}};
-  Statement statement = rewrite(std::get<Statement>(inner->front().content),
-                                {.affine = [&](const Affine& affine) { return rename(affine, indices); },
-                                 .access =
-                                     [&](const Access& access) {
-                                       return Access{arrays.at(access.array), access.subscripts};
-                                     }});
-  if (statement.guard.empty()) {
-    statement.guard = {is_nonzero(factors(std::get<Update>(statement.action).value).front())};
-  }
-
+  const Flattened flattened(nest);
+  const Update& update = update_of(nest);
   LoopNest canonical = spmm_nest(nest.element());
-  canonical.body = {Node{std::move(statement)}};
-  for (auto one = order.rbegin(); one != order.rend(); ++one) {
-    Loop loop = loops.at(one->role);
-    loop.iterator = one->iterator;
-    loop.upper = Affine::of(one->size);
-    loop.body = std::move(canonical.body);
-    canonical.body = {Node{std::move(loop)}};
-  }
+  canonical.body = ordered_loops(canonical.body);
+  const auto lay_out = [&](ArrayRole role, const Access& element, Role rows) {
+    const std::optional<Layout>& given = nest.array(role).layout;
+    const std::string& name = canonical.array(role).name;
+    const auto array = std::ranges::find(canonical.arrays, name, &ArrayDeclaration::name);
+    array->layout = given ? given : flattened.layout_of(element, rows);
+  };
+  lay_out(ArrayRole::dense, element_read(update, nest.array(ArrayRole::dense).name), Role::reduction);
+  lay_out(ArrayRole::output, *update.target.access(), Role::row);
   if (nest.epilogue) {
-    add_epilogue(canonical, nest, indices);
+    add_epilogue(canonical, nest, flattened);
   }
   return canonical;
 }

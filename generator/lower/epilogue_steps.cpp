@@ -69,7 +69,7 @@ bool EpilogueSteps::depends_on_sum(const Expression& value) const {
   return depends;
 }
 
-Epilogue EpilogueSteps::finish(const std::string& row, const std::string& column, const Expression& value, ScalarType type) {
+Epilogue EpilogueSteps::finish(const std::vector<std::string>& subscripts, const Expression& value, ScalarType type) {
   if (sum_.empty()) {
     sum_ = fresh("sum");
   }
@@ -78,7 +78,7 @@ Epilogue EpilogueSteps::finish(const std::string& row, const std::string& column
                      return part == Expression(the_sum) ? Expression(Name{sum_}) : part;
                    }});
   };
-  Epilogue epilogue{row, column, sum_, used_by(value), with_sum(value)};
+  Epilogue epilogue{subscripts, sum_, used_by(value), with_sum(value)};
   for (Define& step : epilogue.steps) {
     step.type = type;
     step.value = with_sum(step.value);

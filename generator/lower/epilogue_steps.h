@@ -36,7 +36,7 @@ class EpilogueSteps {
 
   /// The epilogue that ends with this value, at an element with these subscripts: the steps that it needs, of this type, and the sum under
   /// its name.
-  Epilogue finish(const std::string& row, const std::string& column, const Expression& value, ScalarType type);
+  Epilogue finish(const std::vector<std::string>& subscripts, const Expression& value, ScalarType type);
 
  private:
   std::string fresh(const std::string& name);

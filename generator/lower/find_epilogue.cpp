@@ -1,6 +1,7 @@
 #include "generator/lower/find_epilogue.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -41,21 +42,30 @@ bool sets(const NestedStatement& statement, const std::string& local) {
          (update != nullptr && update->target == Expression(Name{local}));
 }
 
-/// The loops whose iterators index the element that a statement changes.
-struct Position {
-  const Loop* row = nullptr;
-  const Loop* column = nullptr;
-};
+/// The loops whose iterators index the element that a statement changes, in the order of its subscripts.
+using Position = Loops;
 
 Position position_of(const Access& element, const NestedStatement& statement) {
-  const auto loop_of = [&](std::size_t dimension) {
-    const Affine& subscript = element.subscripts.at(dimension).affine;
+  Position position;
+  for (const Subscript& subscript : element.subscripts) {
     const auto found =
-        std::ranges::find_if(statement.loops, [&](const Loop* loop) { return subscript.is_name(loop->iterator); });
-    ESC_CHECK(found != statement.loops.end(), "each subscript is one iterator: " + print(element));
-    return *found;
-  };
-  return {loop_of(0), loop_of(1)};
+        std::ranges::find_if(statement.loops, [&](const Loop* loop) { return subscript.affine.is_name(loop->iterator); });
+    if (found == statement.loops.end()) {
+      refuse(statement.part(Element::target), "subscript {} of {}: expected the iterator of one loop, alone", print(subscript.affine),
+             element.array);
+    }
+    position.push_back(*found);
+  }
+  return position;
+}
+
+/// The element at this position of an array that is indexed as the output is.
+Access element_at(const Position& position, const std::string& array) {
+  Access element{array, {}};
+  for (const Loop* loop : position) {
+    element.subscripts.push_back({"", Affine::of(loop->iterator)});
+  }
+  return element;
 }
 
 /// Runs through the statements of a nest, with expressions for the values of its locals and of the output's element.
@@ -94,14 +104,21 @@ class EpilogueFinder {
 
   const Update& gathering() const { return *statements_[update_].action<Update>(); }
   ScalarType type() const { return nest_.find_array(result_.output.array)->type; }
-  Loops loops_around_innermost() const {
+  /// The loops of the product that stand around those of the reduction, where a local gathers the sum: as many as index the output.
+  Loops loops_around_reduction() const {
     const Loops& loops = statements_[update_].loops;
-    return {loops.begin(), loops.end() - 1};
+    const std::size_t count = std::min(result_.output.subscripts.size(), loops.size() - 1);
+    return {loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(count)};
+  }
+  /// The loops of the reduction, and those around them, in words.
+  std::pair<const char*, const char*> words_for_loops() const {
+    return statements_[update_].loops.size() == 3 ? std::pair("the innermost loop", "the two loops around it")
+                                                  : std::pair("the loops of the reduction", "those around them");
   }
 
   [[noreturn]] void refuse_store(const NestPart& part) const {
-    refuse(part, "{} is expected to be stored to the output after the innermost loop, in the two loops around it",
-           print(gathering().target));
+    const auto& [reduction, around] = words_for_loops();
+    refuse(part, "{} is expected to be stored to the output after {}, in {}", print(gathering().target), reduction, around);
   }
 
   /// Where the update gathers in a local, the output is what is changed next behind it.
@@ -116,10 +133,11 @@ class EpilogueFinder {
     if (store == statements_.end()) {
       refuse_store(statements_[update_].part());
     }
-    if (store->loops != loops_around_innermost() || !store->statement->guard.empty()) {
+    result_.output = *changed_element(*store);
+    if (result_.output.subscripts.size() != store->loops.size() || store->loops != loops_around_reduction() ||
+        !store->statement->guard.empty()) {
       refuse_store(store->part());
     }
-    result_.output = *changed_element(*store);
     result_.output_part = store->part(Element::target);
   }
 
@@ -141,8 +159,7 @@ class EpilogueFinder {
     locals_[define.name] = {starts_sum ? value : steps_.named(define.name, value), statement.loops};
   }
 
-  /// What is read in this place is an element of the first row and column that are changed inside the same loops behind
-  /// it.
+  /// What is read in this place is of the first element that is changed inside the same loops behind it.
   std::optional<Position> position_of_reader(std::size_t at) const {
     for (std::size_t later = at + 1; later < statements_.size(); ++later) {
       const Access* element = changed_element(statements_[later]);
@@ -162,9 +179,10 @@ class EpilogueFinder {
     for (std::size_t at = 0; at < update_; ++at) {
       start = sets(statements_[at], gathered_->name) ? &statements_[at] : start;
     }
-    if (start == nullptr || start->loops != loops_around_innermost() || !start->statement->guard.empty()) {
-      refuse(start != nullptr ? start->part() : statements_[update_].part(),
-             "{} is expected to be set to 0 before the innermost loop, in the two loops around it", gathered_->name);
+    if (start == nullptr || start->loops != loops_around_reduction() || !start->statement->guard.empty()) {
+      const auto& [reduction, around] = words_for_loops();
+      refuse(start != nullptr ? start->part() : statements_[update_].part(), "{} is expected to be set to 0 before {}, in {}",
+             gathered_->name, reduction, around);
     }
     steps_.name_sum(gathered_->name);
     Local& local = locals_.at(gathered_->name);
@@ -184,12 +202,13 @@ class EpilogueFinder {
       refuse(statement.part(), "{} is changed here, but only the output {} may be", target.array, output);
     }
     const char* const what = at < update_ ? "set to 0" : "changed";
-    if (statement.loops.size() != 2 || !statement.statement->guard.empty()) {
+    if (statement.loops.size() != result_.output.subscripts.size() || !statement.statement->guard.empty()) {
       refuse(statement.part(), "{} is expected to be {} once per element, {} the reduction loop and without a guard",
              output, what, at < update_ ? "before" : "behind");
     }
     const Position position = position_of(target, statement);
-    if (!covers(position.row, 0) || !covers(position.column, 1)) {
+    const Position of_product = this->of_product();
+    if (!std::ranges::equal(position, of_product, [&](const Loop* loop, const Loop* other) { return covers(loop, *other); })) {
       refuse(statement.part(), "{} is expected to be {} over the same rows and columns as it is added to", output,
              what);
     }
@@ -207,20 +226,14 @@ class EpilogueFinder {
     element_ = value;
   }
 
-  /// Whether the loop runs over this dimension of the output: the one of the product itself, or another with the same
-  /// bound.
-  bool covers(const Loop* loop, std::size_t dimension) const {
-    const NestedStatement& update = statements_[update_];
-    const Loop* of_product = position(dimension);
-    return std::ranges::find(update.loops, loop) != update.loops.end() ? loop == of_product
-                                                                       : loop->upper == of_product->upper;
+  /// Whether the loop runs over a dimension of the output as that of the product does: it is the same, or another with its bound.
+  bool covers(const Loop* loop, const Loop& of_product) const {
+    const Loops& loops = statements_[update_].loops;
+    return std::ranges::find(loops, loop) != loops.end() ? loop == &of_product : loop->upper == of_product.upper;
   }
 
-  /// The loop of the product over this dimension of the output.
-  const Loop* position(std::size_t dimension) const {
-    const Position position = position_of(result_.output, statements_[update_]);
-    return dimension == 0 ? position.row : position.column;
-  }
+  /// The loops of the product over the dimensions of the output.
+  Position of_product() const { return position_of(result_.output, statements_[update_]); }
 
   // What an expression stands for.
 
@@ -270,8 +283,7 @@ class EpilogueFinder {
 
   Expression read_element(const Access& access, const NestPart& part, const Position& position) {
     if (access.array == result_.output.array) {
-      const Access changed{access.array,
-                           {{"", Affine::of(position.row->iterator)}, {"", Affine::of(position.column->iterator)}}};
+      const Access changed = element_at(position, access.array);
       if (access != changed) {
         refuse(part, "{} is read here: expected no other element of the output than the one that is changed, {}",
                print(access), print(changed));
@@ -300,26 +312,79 @@ class EpilogueFinder {
       refuse(part, "{} holds {}, {} holds {}: expected the same type", access.array, c_name(operand.type),
              result_.output.array, c_name(type()));
     }
-    Access element{access.array, {}};
-    bool is_supported = access.subscripts.size() <= 2;
-    for (const Subscript& subscript : access.subscripts) {
-      const bool by_row = subscript.affine.is_name(position.row->iterator);
-      is_supported = is_supported && (by_row || subscript.affine.is_name(position.column->iterator));
-      const Loop* loop = this->position(by_row ? 0 : 1);
-      element.subscripts.push_back({"", Affine::of(loop->iterator)});
-      operand.extents.push_back(loop->upper);
+    const Position product = of_product();
+    Position found;
+    for (std::size_t dimension = 0; dimension < access.subscripts.size(); ++dimension) {
+      const auto loop = std::ranges::find_if(position, [&](const Loop* one) {
+        return access.subscripts[dimension].affine.is_name(one->iterator);
+      });
+      if (loop == position.end()) {
+        refuse_operand(access, part, position);
+      }
+      found.push_back(product[static_cast<std::size_t>(loop - position.begin())]);
+      operand.extents.push_back(found.back()->upper);
     }
-    if (!is_supported || (access.subscripts.size() == 2 && element.subscripts != result_.output.subscripts)) {
-      refuse(part, "{0} has a part in what {1} becomes: expected a number, {2}[{3}], {2}[{4}] or {2}[{3}][{4}]",
-             print(access), result_.output.array, access.array, position.row->iterator, position.column->iterator);
+    if (!indexes_whole_matrices(found)) {
+      refuse_operand(access, part, position);
     }
+    const Access element = element_at(found, access.array);
     const auto [known, is_new] = operands_.emplace(access.array, std::pair(element, operand));
     if (!is_new && known->second.first != element) {
       refuse(part, "{} is also read as {} in what {} becomes: expected one of them", print(access),
              print(known->second.first), result_.output.array);
     }
-    result_.operand_parts.emplace(access.array, part);
+    const std::vector<Affine>& declared = nest_.find_array(access.array)->extents;
+    for (std::size_t dimension = 0; dimension < found.size(); ++dimension) {
+      if (declared.at(dimension) != found[dimension]->upper) {
+        refuse(part, "{} is declared with {} elements in dimension {}, but loop {} runs to {}: expected the same", access.array,
+               print(declared[dimension]), dimension + 1, found[dimension]->iterator, print(found[dimension]->upper));
+      }
+    }
+    if (result_.operand_parts.emplace(access.array, part).second) {
+      result_.accesses.emplace_back(element, part);
+    }
     return element;
+  }
+
+  /// The loops of the product, of those over the output, that index one of the factors.
+  Position shared_with(const Expression& factor) const {
+    Position shared = of_product();
+    std::erase_if(shared, [&](const Loop* loop) {
+      return factor.access() == nullptr || std::ranges::none_of(factor.access()->subscripts, [&](const Subscript& subscript) {
+               return subscript.affine.mentions(loop->iterator);
+             });
+    });
+    return shared;
+  }
+
+  /// Whether the loops are none, all that one of the factors shares with the output, or all over the output, each once.
+  bool indexes_whole_matrices(Position loops) const {
+    std::ranges::sort(loops);
+    const auto is_all_of = [&](Position others) {
+      std::ranges::sort(others);
+      return loops == others;
+    };
+    return loops.empty() || is_all_of(of_product()) ||
+           std::ranges::any_of(factors(gathering().value), [&](const Expression& factor) { return is_all_of(shared_with(factor)); });
+  }
+
+  [[noreturn]] void refuse_operand(const Access& access, const NestPart& part, const Position& position) const {
+    const Position product = of_product();
+    // What belongs together is named in the order of the output's subscripts.
+    std::vector<std::string> expected;
+    for (const Expression& factor : factors(gathering().value)) {
+      const Position shared = shared_with(factor);
+      Position here;
+      for (std::size_t dimension = 0; dimension < product.size(); ++dimension) {
+        if (std::ranges::find(shared, product[dimension]) != shared.end()) {
+          here.push_back(position[dimension]);
+        }
+      }
+      const bool is_first = !here.empty() && here.front() == position.front();
+      expected.insert(is_first ? expected.begin() : expected.end(), print(element_at(here, access.array)));
+    }
+    refuse(part, "{} has a part in what {} becomes: expected a number, {} or {}", print(access), result_.output.array,
+           fmt::join(expected, ", "), print(element_at(position, access.array)));
   }
 
   /// The output's element as a name, so that it may be read more than once.
@@ -333,7 +398,11 @@ class EpilogueFinder {
   // The end.
 
   void finish() {
-    Epilogue epilogue = steps_.finish(position(0)->iterator, position(1)->iterator, *element_, type());
+    std::vector<std::string> subscripts;
+    for (const Loop* loop : of_product()) {
+      subscripts.push_back(loop->iterator);
+    }
+    Epilogue epilogue = steps_.finish(subscripts, *element_, type());
     for (const Define& step : epilogue.steps) {
       add_operands(step.value);
     }

@@ -17,8 +17,8 @@ Block finish(const LoopNest& nest, const EarlyOperands& early, const StorePlace&
   const Epilogue& epilogue = *nest.epilogue;
   const Rewrite placed{.affine =
                            [&](const Affine& affine) {
-                             return affine.substitute(epilogue.row, place.element.subscripts.at(0).affine)
-                                 .substitute(epilogue.column, place.element.subscripts.at(1).affine + Affine::of("w"));
+                             return affine.substitute(epilogue.subscripts.at(0), place.element.subscripts.at(0).affine)
+                                 .substitute(epilogue.subscripts.at(1), place.element.subscripts.at(1).affine + Affine::of("w"));
                            },
                        .access =
                            [&](const Access& access) {

@@ -50,7 +50,7 @@ class Analysis {
 
   Bounded of(const Expression& expression) const {
     if (const Affine* affine = expression.affine()) {
-      return number(static_cast<double>(affine->evaluate({{epilogue_.row, row_}, {epilogue_.column, column_}})));
+      return number(static_cast<double>(affine->evaluate({})));
     }
     if (const double* constant = std::get_if<double>(&expression.content)) {
       return number(*constant);

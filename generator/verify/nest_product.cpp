@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <variant>
@@ -53,37 +54,49 @@ bool adds_nothing(const Block& block, const Access& sparse) {
   return std::ranges::all_of(block, [&](const Node& node) { return adds_nothing(node, sparse); });
 }
 
-/// The loops that a row and a column of C stand for, wherever in the nest.
-struct Iterators {
-  std::string row;
-  std::string column;
-};
-
-void find_iterators(const Block& block, Iterators& found) {
-  for (const Node& node : block) {
-    if (const auto* loop = std::get_if<Loop>(&node.content)) {
-      if (loop->role == Role::row || loop->role == Role::column) {
-        (loop->role == Role::row ? found.row : found.column) = loop->iterator;
-      }
-      find_iterators(loop->body, found);
+/// The iterators of the reduction's loops, outermost first.
+std::vector<std::string> reduction_loops(const Block& block) {
+  std::vector<std::string> iterators;
+  const Loop* loop = std::get_if<Loop>(&block.front().content);
+  for (; loop != nullptr; loop = std::get_if<Loop>(&loop->body.front().content)) {
+    if (loop->role == Role::reduction) {
+      iterators.push_back(loop->iterator);
     }
   }
+  return iterators;
+}
+
+/// What the digits of a number are, the most significant first.
+std::vector<std::int64_t> digits_of_number(std::int64_t number, const std::vector<Digit>& digits) {
+  std::vector<std::int64_t> values(digits.size());
+  for (std::size_t at = digits.size(); at-- > 1;) {
+    values[at] = number % digits[at].extent.constant();
+    number /= digits[at].extent.constant();
+  }
+  values.front() = number;
+  return values;
 }
 
 /// The nest, run for one row.
 class RowOfNest {
  public:
-  RowOfNest(const LoopNest& nest, const SparseMatrix& a, std::int64_t row, const DenseOperand& b)
-      : nest_(nest), row_(row), b_(b) {
-    find_iterators(nest.body, iterators_);
+  RowOfNest(const NestProduct& product, std::int64_t row, const DenseOperand& b)
+      : nest_(product.nest()), digits_(product.digits()), row_(row), b_(b) {
+    const SparseMatrix& a = product.matrix();
     const auto columns = static_cast<std::size_t>(b.n);
     result_ = {Columns(columns, 0.0), Columns(columns, 0.0)};
     const auto first = static_cast<std::size_t>(a.offsets[static_cast<std::size_t>(row)]);
     const auto count = static_cast<std::size_t>(a.offsets[static_cast<std::size_t>(row) + 1]) - first;
     columns_of_row_ = std::span(a.column_of).subspan(first, count);
     values_of_row_ = std::span(a.values).subspan(first, count);
-    name_sizes(ArrayRole::sparse, {a.rows, a.columns});
-    name_sizes(ArrayRole::dense, {a.columns, b.n});
+    name_sizes(digits_.rows, a.rows);
+    name_sizes(digits_.reductions, a.columns);
+    name_sizes(digits_.columns, b.n);
+    set_digits(digits_.rows, row);
+    set_digits(digits_.columns, 0);
+    if (digits_.columns.size() > 1) {
+      count_columns();
+    }
   }
 
   RowOfC run() && {
@@ -92,13 +105,35 @@ class RowOfNest {
   }
 
  private:
-  void name_sizes(ArrayRole role, std::initializer_list<std::int64_t> sizes) {
-    auto extent = nest_.array(role).extents.begin();
-    for (const std::int64_t size : sizes) {
-      for (const Affine::Term& term : extent->terms()) {
-        set(term.name, size);
+  /// The name in the extent of the first digit, where there is one: the others are numbers.
+  void name_sizes(const std::vector<Digit>& digits, std::int64_t count) {
+    for (std::size_t at = 1; at < digits.size(); ++at) {
+      count /= digits[at].extent.constant();
+    }
+    for (const Affine::Term& term : digits.front().extent.terms()) {
+      set(term.name, count);
+    }
+  }
+
+  void set_digits(const std::vector<Digit>& digits, std::int64_t number) {
+    if (digits.size() == 1) {
+      set(digits.front().name, number);
+      return;
+    }
+    const std::vector<std::int64_t> values = digits_of_number(number, digits);
+    for (std::size_t at = 0; at < digits.size(); ++at) {
+      set(digits[at].name, values[at]);
+    }
+  }
+
+  /// The digits of each column.
+  void count_columns() {
+    column_digits_.assign(digits_.columns.size(), std::vector<std::int64_t>(result_.values.size()));
+    for (std::size_t column = 0; column < result_.values.size(); ++column) {
+      const std::vector<std::int64_t> values = digits_of_number(static_cast<std::int64_t>(column), digits_.columns);
+      for (std::size_t at = 0; at < values.size(); ++at) {
+        column_digits_[at][column] = values[at];
       }
-      ++extent;
     }
   }
 
@@ -135,30 +170,45 @@ class RowOfNest {
     }
   }
 
+  /// Rows and columns have their values already. Where zeros of the sparse array add nothing, the outermost loop of the reduction stands for
+  /// all of them.
   void execute(const Loop& loop) {
-    if (loop.role == Role::column) {
-      execute_at(loop, 0);
-    } else if (loop.role == Role::row) {
-      execute_at(loop, row_);
-    } else if (const Access sparse = sparse_element(loop.iterator); adds_nothing(loop.body, sparse)) {
-      for (const std::int32_t k : columns_of_row_) {
-        execute_at(loop, k);
+    if (loop.role != Role::reduction || at_nonzero_) {
+      execute(loop.body);
+    } else if (adds_nothing(loop.body, sparse_element())) {
+      at_nonzero_ = true;
+      for (const std::int32_t k : nonzeros_in_order()) {
+        set_digits(digits_.reductions, k);
+        execute(loop.body);
       }
+      at_nonzero_ = false;
     } else {
-      for (std::int64_t k = evaluate(loop.lower); k < evaluate(loop.upper); ++k) {
-        execute_at(loop, k);
+      for (std::int64_t value = evaluate(loop.lower); value < evaluate(loop.upper); ++value) {
+        set(loop.iterator, value);
+        execute(loop.body);
       }
     }
   }
 
-  void execute_at(const Loop& loop, std::int64_t value) {
-    set(loop.iterator, value);
-    execute(loop.body);
-  }
+  Access sparse_element() const { return element_read(update_of(nest_), nest_.array(ArrayRole::sparse).name); }
 
-  /// The element of the sparse array in this row, at an iterator of the reduction.
-  Access sparse_element(const std::string& reduction) const {
-    return {nest_.array(ArrayRole::sparse).name, {{"", Affine::of(iterators_.row)}, {"", Affine::of(reduction)}}};
+  /// The row's columns of the sparse array that are not zero, in the order in which the nest's loops come to them.
+  std::vector<std::int32_t> nonzeros_in_order() const {
+    std::vector<std::int32_t> columns(columns_of_row_.begin(), columns_of_row_.end());
+    std::vector<std::size_t> order;
+    for (const std::string& iterator : reduction_loops(nest_.body)) {
+      const auto digit = std::ranges::find(digits_.reductions, iterator, &Digit::name);
+      order.push_back(static_cast<std::size_t>(digit - digits_.reductions.begin()));
+    }
+    if (!std::ranges::is_sorted(order)) {
+      std::ranges::sort(columns, {}, [&](std::int32_t column) {
+        const std::vector<std::int64_t> values = digits_of_number(column, digits_.reductions);
+        std::vector<std::int64_t> key;
+        std::ranges::transform(order, std::back_inserter(key), [&](std::size_t at) { return values[at]; });
+        return key;
+      });
+    }
+    return columns;
   }
 
   void execute(const Statement& statement) {
@@ -166,9 +216,7 @@ class RowOfNest {
     ESC_CHECK(update != nullptr, "a statement of an input nest adds to the output");
     Columns holds(1, 1.0);
     for (const Expression& condition : statement.guard) {
-      holds = combined({holds, values(condition)}, [](const std::vector<double>& both) {
-        return both[0] != 0 && both[1] != 0 ? 1.0 : 0.0;
-      });
+      holds = both(std::move(holds), conditions(condition));
       if (holds.size() == 1 && holds.front() == 0) {
         return;
       }
@@ -180,6 +228,29 @@ class RowOfNest {
         result_.magnitudes[column] += std::abs(at(added, column));
       }
     }
+  }
+
+  /// Not zero where neither is.
+  static Columns both(Columns left, Columns right) {
+    if (left.size() == 1) {
+      return left.front() != 0 ? right : left;
+    }
+    for (std::size_t column = 0; column < left.size(); ++column) {
+      left[column] = at(right, column) != 0 ? left[column] : 0;
+    }
+    return left;
+  }
+
+  /// 1 where the condition holds, else 0.
+  Columns conditions(const Expression& condition) const {
+    const auto* operation = std::get_if<Operation>(&condition.content);
+    const bool is_less = operation != nullptr && operation->op == Operator::less;
+    if ((is_less || (operation != nullptr && operation->op == Operator::at_most)) && operation->operands.at(0).affine() != nullptr &&
+        operation->operands.at(1).affine() != nullptr) {
+      return along(*operation->operands[1].affine() - *operation->operands[0].affine(),
+                   [least = is_less ? 1 : 0](std::int64_t margin) { return margin >= least ? 1.0 : 0.0; });
+    }
+    return values(condition);
   }
 
   Columns values(const Expression& expression) const {
@@ -234,28 +305,49 @@ class RowOfNest {
     return result;
   }
 
-  /// Something of an affine value, at all columns of C.
+  /// A value of an affine expression for each column of C.
   template <typename Use>
   Columns along(const Affine& affine, const Use& use) const {
     const std::int64_t first = evaluate(affine);
-    const std::int64_t step = affine.coefficient(iterators_.column);
-    Columns result(step == 0 ? 1 : result_.values.size());
-    for (std::size_t column = 0; column < result.size(); ++column) {
-      result[column] = use(first + step * static_cast<std::int64_t>(column));
+    if (std::ranges::none_of(digits_.columns, [&](const Digit& digit) { return affine.mentions(digit.name); })) {
+      return {use(first)};
     }
+    Columns result(result_.values.size());
+    if (column_digits_.empty()) {
+      const std::int64_t step = affine.coefficient(digits_.columns.front().name);
+      for (std::size_t column = 0; column < result.size(); ++column) {
+        result[column] = use(first + step * static_cast<std::int64_t>(column));
+      }
+      return result;
+    }
+    std::vector<std::int64_t> values(result.size(), first);
+    for (std::size_t at = 0; at < column_digits_.size(); ++at) {
+      const std::int64_t step = affine.coefficient(digits_.columns[at].name);
+      for (std::size_t column = 0; step != 0 && column < values.size(); ++column) {
+        values[column] += step * column_digits_[at][column];
+      }
+    }
+    std::ranges::transform(values, result.begin(), use);
     return result;
   }
 
+  /// The number of the reduction that its iterators make now.
+  std::int64_t reduction() const {
+    std::int64_t number = 0;
+    for (const Digit& digit : digits_.reductions) {
+      const std::int64_t value = evaluate(Affine::of(digit.name));
+      number = &digit == &digits_.reductions.front() ? value : number * digit.extent.constant() + value;
+    }
+    return number;
+  }
+
   Columns elements(const Access& access) const {
-    const std::int64_t row = evaluate(access.subscripts.at(0).affine);
-    const Affine& second = access.subscripts.at(1).affine;
     if (access.array == nest_.array(ArrayRole::sparse).name) {
-      ESC_CHECK(row == row_, "the sparse array is read in the row of C");
-      return along(second, [this](std::int64_t column) { return sparse_value(column); });
+      return {sparse_value(reduction())};
     }
     ESC_CHECK(access.array == nest_.array(ArrayRole::dense).name, "a factor is the sparse or the dense array");
-    const double* const first = b_.elements.data() + row * b_.ldb;
-    return along(second, [first](std::int64_t column) { return first[column]; });
+    const double* const first = b_.elements.data() + reduction() * b_.ldb;
+    return {first, first + result_.values.size()};
   }
 
   double sparse_value(std::int64_t column) const {
@@ -266,9 +358,11 @@ class RowOfNest {
   }
 
   const LoopNest& nest_;
-  Iterators iterators_;
+  const ProductDigits& digits_;
   std::int64_t row_;
   const DenseOperand& b_;
+  bool at_nonzero_ = false;  ///< the reduction has its values too
+  std::vector<std::vector<std::int64_t>> column_digits_;  ///< of each column, where columns have several
   std::span<const std::int32_t> columns_of_row_;
   std::span<const double> values_of_row_;
   std::vector<std::pair<std::string, std::int64_t>> names_;
@@ -277,8 +371,8 @@ class RowOfNest {
 
 }  // namespace
 
-NestProduct::NestProduct(const LoopNest& nest, const SparseMatrix& a) : nest_(nest), a_(a) {}
+NestProduct::NestProduct(const LoopNest& nest, const SparseMatrix& a) : nest_(nest), digits_(digits_of(nest)), a_(a) {}
 
-RowOfC NestProduct::row(std::int64_t row, const DenseOperand& b) const { return RowOfNest(nest_, a_, row, b).run(); }
+RowOfC NestProduct::row(std::int64_t row, const DenseOperand& b) const { return RowOfNest(*this, row, b).run(); }
 
 }  // namespace esc

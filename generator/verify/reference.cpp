@@ -10,6 +10,7 @@
 
 #include "generator/support/error.h"
 #include "generator/verify/finish.h"
+#include "generator/verify/layout_check.h"
 #include "generator/verify/number_limits.h"
 #include "generator/verify/poison.h"
 
@@ -110,6 +111,8 @@ Comparison sum_of(const std::vector<RowComparison>& rows, std::int64_t longest) 
 Reference::Reference(const LoopNest& nest, const SparseMatrix& a, std::vector<double> b, const ProductCase& product)
     : a_(a), input_(nest), nest_(nest, a), operands_(draw_operands(nest, a.rows, product.n)), b_(std::move(b)), product_(product) {
   ESC_CHECK(static_cast<std::int64_t>(b_.size()) == a.columns * product.ldb, "B has K rows of ldb elements");
+  const std::string fault = find_layout_fault(nest, a.rows, a.columns, product.n);
+  ESC_CHECK(fault.empty(), "the layouts are those of the nest: " + fault);
 }
 
 void Reference::compute_all() {

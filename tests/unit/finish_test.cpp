@@ -14,7 +14,7 @@ Expression operation(Operator op, std::vector<Expression> operands) { return Ope
 
 LoopNest nest_with(Expression value, std::vector<Define> steps = {}, ScalarType type = ScalarType::f32) {
   LoopNest nest = spmm_nest(type);
-  nest.epilogue = Epilogue{"i", "j", "sum", std::move(steps), std::move(value)};
+  nest.epilogue = Epilogue{{"i", "j"}, "sum", std::move(steps), std::move(value)};
   return nest;
 }
 

@@ -11,6 +11,7 @@
 #include "generator/ir/print.h"
 #include "generator/ir/print_function.h"
 #include "generator/ir/rewrite.h"
+#include "generator/lower/canonicalize.h"
 #include "generator/support/file.h"
 #include "tests/unit/accepted_nests.h"
 
@@ -172,6 +173,31 @@ TEST(FrontendAccept, SquareMatricesShareASize) {
             "  for (k = 0; k < n; k++)\n"
             "    for (j = 0; j < n; j++)\n"
             "      C[i][j] += A[i][k] * B[k][j];\n");
+}
+
+/// The dense matrices transposed, alone and as PyTorch has both of a linear layer, with subscripts of two dimensions and flat ones.
+TEST(FrontendAccept, DenseMatricesTransposed) {
+  const auto source = [](const std::string& parameters, const std::string& update) {
+    return "void spmm(int M, int K, int N, " + parameters + ") {\nfor (int i = 0; i < M; i++) for (int k = 0; k < K; k++)\n" +
+           "for (int j = 0; j < N; j++) " + update + "\n}\n";
+  };
+  const Affine n = Affine::of("N");
+  const Layout of_b{{{"k", Affine::of("K")}}, {{"j", n}}, {{n, Affine::of("j")}, {Affine::of("K"), Affine::of("k")}}};
+  const Layout of_c{{{"i", Affine::of("M")}}, {{"j", n}}, {{n, Affine::of("j")}, {Affine::of("M"), Affine::of("i")}}};
+  const std::string arrays = "const float *A, const float *B, float *C";
+  for (const auto& [text, b, c] :
+       {std::tuple(source("float A[M][K], float B[N][K], float C[M][N]", "C[i][j] += A[i][k] * B[j][k];"), true, false),
+        std::tuple(source("float A[M][K], float B[K][N], float C[N][M]", "C[j][i] += A[i][k] * B[k][j];"), false, true),
+        std::tuple(source("float A[M][K], float B[N][K], float C[N][M]", "C[j][i] += A[i][k] * B[j][k];"), true, true),
+        std::tuple(source(arrays, "C[i*N+j] += A[i*K+k] * B[j*K+k];"), true, false),
+        std::tuple(source(arrays, "C[j*M+i] += A[i*K+k] * B[j*K+k];"), true, true)}) {
+    const LoopNest nest = parse_loop_nest(text, "a.c");
+    const LoopNest canonical = canonicalize(nest);
+    EXPECT_EQ(nest.array(ArrayRole::sparse).name, "A");
+    EXPECT_EQ(canonical.array(ArrayRole::dense).layout, b ? std::optional(of_b) : std::nullopt) << text;
+    EXPECT_EQ(canonical.array(ArrayRole::output).layout, c ? std::optional(of_c) : std::nullopt) << text;
+    EXPECT_EQ(parse_loop_nest(print_function(nest), "printed.c"), nest) << print_function(nest);
+  }
 }
 
 }  // namespace

@@ -64,8 +64,11 @@ std::string print_epilogue(const LoopNest& nest) {
       EXPECT_EQ(step.type, nest.element());
       text += step.name + " = " + print(step.value) + "\n";
     }
-    text += nest.array(ArrayRole::output).name + "[" + epilogue.row + "][" + epilogue.column +
-            "] = " + print(epilogue.value) + "\n";
+    text += nest.array(ArrayRole::output).name;
+    for (const std::string& subscript : epilogue.subscripts) {
+      text += "[" + subscript + "]";
+    }
+    text += " = " + print(epilogue.value) + "\n";
   }
   return text;
 }
@@ -267,6 +270,27 @@ TEST(FrontendEpilogue, ReadsRandomExpressionsWithTheirValues) {
           << source;
     }
   }
+}
+
+/// A linear layer as PyTorch has it: what the residual's subscripts say is a layout, and vectors go over rows and columns as ever.
+TEST(FrontendEpilogue, FollowsTransposedMatrices) {
+  const std::string parameters =
+      "void linear(int M, int K, int N, const float W[M][K], const float X[N][K], float Y[N][M], const float bias[M], "
+      "const float residual[N][M], const float plain[M][N]) {\n";
+  const LoopNest nest = parse_loop_nest(
+      parameters +
+          "for (int t = 0; t < N; t++) for (int i = 0; i < M; i++) { float sum = 0;\n"
+          "for (int k = 0; k < K; k++) sum += W[i][k] * X[t][k];\nY[t][i] = sum + bias[i] * residual[t][i] - plain[i][t]; } }\n",
+      "linear.c");
+  EXPECT_EQ(nest.epilogue->subscripts, (std::vector<std::string>{"t", "i"}));
+  const LoopNest canonical = canonicalize(nest);
+  EXPECT_EQ(canonical.find_array("bias_")->extents, std::vector{Affine::of("M")});
+  EXPECT_EQ(canonical.find_array("residual_")->extents, (std::vector{Affine::of("M"), Affine::of("N")}));
+  EXPECT_EQ(canonical.find_array("residual_")->layout, canonical.array(ArrayRole::output).layout);
+  EXPECT_TRUE(canonical.find_array("residual_")->layout.has_value());
+  EXPECT_FALSE(canonical.find_array("plain_")->layout.has_value()) << "one row of C behind the other";
+  EXPECT_EQ(print(canonical.epilogue->value), "sum_ + bias_[i] * residual_[i][j] - plain_[i][j]");
+  EXPECT_EQ(parse_loop_nest(print_function(nest), "printed.c"), nest);
 }
 
 }  // namespace

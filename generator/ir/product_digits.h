@@ -1,0 +1,32 @@
+#pragma once
+
+#include <vector>
+
+#include "generator/ir/loop_nest.h"
+
+namespace esc {
+
+/// The iterators that the rows, the reduction and the columns of a product are made of, the most significant first, each with the extent
+/// that its loop runs to: rows and reduction in the order of the sparse array's subscripts, columns in that of the output's.
+struct ProductDigits {
+  std::vector<Digit> rows;
+  std::vector<Digit> reductions;
+  std::vector<Digit> columns;
+
+  /// The digit of this name, of whichever role; null where there is none.
+  const Digit* find(const std::string& name) const;
+};
+
+/// Those of a nest as lower/assign_roles leaves it: loops with roles around one update, whose sparse and output elements are each
+/// indexed by iterators alone. Throws Defect for any other nest.
+ProductDigits digits_of(const LoopNest& nest);
+
+/// How many elements the digits count; nothing where one has an extent that is no number.
+std::optional<std::int64_t> count_of(const std::vector<Digit>& digits);
+
+/// The update of such a nest, its guard, and the element of an array that its value reads. Throw Defect where there is none.
+const Update& update_of(const LoopNest& nest);
+const Guard& guard_of(const LoopNest& nest);
+Access element_read(const Update& update, const std::string& array);
+
+}  // namespace esc

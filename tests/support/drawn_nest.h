@@ -1,0 +1,31 @@
+#pragma once
+
+#include <rapidcheck.h>
+
+#include <string>
+
+#include "generator/ir/loop_nest.h"
+
+namespace esc::tests {
+
+/// A nest as the front end reads it, without roles, of one of the forms whose matrices are made of arrays of any dimensions, with numbers for
+/// all sizes but M, K and the number of items.
+struct DrawnNest {
+  LoopNest nest;
+  std::int64_t rows = 1;        ///< of the sparse matrix W that it is for
+  std::int64_t reduction = 1;
+  std::int64_t items = 1;       ///< of X and Y: how far the first digit of a column runs
+  std::int64_t item_columns = 1;
+};
+
+/// Products with transposed matrices, batches of them, and convolutions of any stride, dilation and padding, guarded where they need it, in
+/// both orders of channels and pixels and any order of loops; one of two with an epilogue of a vector and a matrix.
+rc::Gen<DrawnNest> drawn_nest();
+
+}  // namespace esc::tests
+
+namespace esc {
+
+void showValue(const tests::DrawnNest& drawn, std::ostream& stream);
+
+}  // namespace esc
