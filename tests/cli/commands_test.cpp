@@ -232,6 +232,44 @@ TEST_F(Commands, InspectAsTextAsJsonAndAsPicture) {
   EXPECT_EQ(nonzeros, 88);
 }
 
+/// A .npy file of so many float32, every third of which is not zero.
+std::string npy_of_floats(const std::string& shape, int count) {
+  const std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + ", }\n";
+  std::string bytes("\x93NUMPY\1\0", 8);
+  bytes += static_cast<char>(header.size());
+  bytes += '\0' + header;
+  for (int number = 0; number < count; ++number) {
+    bytes += std::string("\0\0", 2) + (number % 3 == 0 ? std::string("\x80\x3f") : std::string("\0\0", 2));
+  }
+  return bytes;
+}
+
+TEST_F(Commands, WeightsOfAConvolutionAreTheMatrixOfThePlainProduct) {
+  write("w.npy", npy_of_floats("(6, 4, 3, 3)", 6 * 36));
+  write("a.npy", npy_of_floats("(6, 36)", 6 * 36));
+  EXPECT_THAT(escgen({"inspect", "w.npy"}).output, HasSubstr("shape      6 x 36, 72 non-zeros"));
+  for (const char* name : {"w.npy", "a.npy"}) {
+    const ProcessResult generated = escgen({"generate", name, "--bcol", "8", "--name", "layer", "--no-verify", "-o", name[0] == 'w' ? "four" : "two"});
+    ASSERT_EQ(generated.status, 0) << generated.errors;
+  }
+  EXPECT_EQ(read("four/layer/layer.cu"), read("two/layer/layer.cu"));
+  EXPECT_EQ(read("four/layer/layer.packed"), read("two/layer/layer.packed"));
+}
+
+TEST_F(Commands, SizesOfTheKernelFollowFromTheWeights) {
+  write("w.npy", npy_of_floats("(6, 4, 3, 3)", 6 * 36));
+  write("own.c", "void own(int F, int C, int R, int S, int M, int K, int N, const float A[M][K], const float B[K][N], float Y[M][N],\n"
+                 "const float unused[F][C][R][S]) {\n"
+                 "for (int i = 0; i < M; i++) for (int k = 0; k < C * R * S; k++) for (int j = 0; j < N; j++) Y[i][j] += A[i][k] * B[k][j]; }\n");
+  const ProcessResult generated =
+      escgen({"generate", "w.npy", "--bcol", "8", "--kernel", "own.c", "--size", "K=36", "--no-verify", "-o", "out"});
+  ASSERT_EQ(generated.status, 0) << generated.errors;
+  EXPECT_THAT(read("out/w/manifest.json"), HasSubstr("k < 36"));
+  const ProcessResult refused = escgen({"generate", "w.npy", "--bcol", "8", "--kernel", "own.c", "--size", "K=36,R=5", "-o", "other"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.errors, HasSubstr("--size R=5: contradicts the weights, which are 6 x 4 x 3 x 3: in unused that makes R 3; leave it out"));
+}
+
 TEST_F(Commands, QuietAndVerboseConcernStandardErrorOnly) {
   const ProcessResult quiet = escgen({"sample", "-o", "b.mtx", "--rows", "8", "--cols", "5", "--quiet"});
   EXPECT_EQ(quiet.status, 0);

@@ -32,6 +32,9 @@ json entry_of(const LayerRequest& request) {
   if (!request.nest.epilogue.empty()) {
     entry["epilogue"] = request.nest.epilogue;
   }
+  if (!request.nest.sizes.named.empty()) {
+    entry["sizes"] = request.nest.sizes.named;
+  }
   if (request.element) {
     entry["dtype"] = name_of(*request.element);
   }
@@ -46,8 +49,8 @@ auto numbers_of(const LayerRequest& request) {
   for (const TargetDevice& device : request.devices) {
     devices.emplace_back(device.name, device.key);
   }
-  return std::tuple(request.matrix, request.bcol, request.name, request.schedule, request.nest.file, request.nest.epilogue, devices, request.element,
-                    request.read.seed);
+  return std::tuple(request.matrix, request.bcol, request.name, request.schedule, request.nest.file, request.nest.epilogue,
+                    request.nest.sizes.named, devices, request.element, request.read.seed);
 }
 
 bool judge_spec(std::string_view input) {
@@ -168,11 +171,11 @@ Harness spec_harness() {
           .seeds = {project_file("generated/spec.json"), R"({"layers": [{"matrix": "a.npy", "bcol": 64}]})",
                     R"json({"layers": [
   {"matrix": "layers/ffn-1.smtx", "bcol": [32, 64, 128], "name": "ffn1", "schedule": "auto", "seed": 7, "gpu": "h200"},
-  {"matrix": "/data/ffn2.mtx", "bcol": [8], "kernel": "../nest.c", "dtype": "f64", "arch": "sm_90"},
+  {"matrix": "/data/ffn2.mtx", "bcol": [8], "kernel": "../nest.c", "sizes": {"stride": 2, "pad": 0}, "dtype": "f64", "arch": "sm_90"},
   {"matrix": "c.mtx", "bcol": 32, "schedule": "unroll(i, 2); enumerate(); merge()", "dtype": "f32"},
   {"matrix": "d.npy", "bcol": 128, "schedule": "published", "arch": "80", "seed": 18446744073709551615}
 ]})json"},
-          .words = {"{", "}", "[", "]", ",", ":", "\"", "\"matrix\"", "\"bcol\"", "\"name\"", "\"schedule\"", "\"kernel\"",
+          .words = {"{", "}", "[", "]", ",", ":", "\"", "\"matrix\"", "\"bcol\"", "\"name\"", "\"schedule\"", "\"kernel\"", "\"sizes\"",
                     "\"dtype\"", "\"seed\"", "\"gpu\"", "\"arch\"", "\"layers\"", "null", "true", "0", "1", "-1", "1.5",
                     "1e400", "2147483647", "2147483648", "9223372036854775808", "18446744073709551616", "\"\"", "\"auto\"",
                     "\"f32\"", "\"h100\"", "\"sm_80\"", "\\u0000", "\\ud800", "\\n", "\xff", "4-7-1-32", "\"..\"", "/"},

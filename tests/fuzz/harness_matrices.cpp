@@ -63,6 +63,7 @@ Harness npy_harness() {
           npy_bytes(npy_dictionary("<f4", false, "(2, 3)"), raw_bytes<float>({0, 1.5, -2, 4, 0, 0})),
           npy_bytes(npy_dictionary("<f4", true, "(3, 2)"), raw_bytes<float>({0, 1.5, -2, 4, 0, 0}), 2),
           npy_bytes(npy_dictionary("<f8", false, "(1, 3)"), raw_bytes<double>({0, 1e-3, 7}), 3),
+          npy_bytes(npy_dictionary("<f4", false, "(2, 1, 3, 1)"), raw_bytes<float>({0, 1.5, -2, 4, 0, 0})),
           npy_bytes(npy_dictionary("<f2", false, "(2, 2)"), raw_bytes<std::uint16_t>({0, 0x3c00, 0x8000, 0x0001})),
       });
 }
