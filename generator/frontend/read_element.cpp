@@ -286,7 +286,7 @@ void require_known_extent(const WrittenElement& element, std::size_t number) {
 /// What a factor is indexed by: iterators that are multiplied by numbers.
 void require_known_index(const WrittenElement& element, const Dimension& dimension) {
   const std::optional<Affine> index = dimension.subscript.value.affine();
-  const bool is_known = index && std::ranges::all_of(index->terms(), [&](const Affine::Term& term) {
+  const bool is_known = index && !index->is_constant() && std::ranges::all_of(index->terms(), [&](const Affine::Term& term) {
                           return std::ranges::find(element.scope->loops, term.name, [](const auto& loop) {
                                    return loop->iterator;
                                  }) != element.scope->loops.end();

@@ -26,6 +26,7 @@ std::vector<Refused> refused_any_nests() {
        "subscript T*p + r of X: expected the iterator of one loop, alone, or a sum of iterators times numbers; --size NAME=VALUE makes a "
        "number of a size"},
       {"SizeAsShift", convolution("Y[f][p] += W[f][c][r] * X[c][p @- T];"), "subscript -T + p of X: expected the iterator of one loop"},
+      {"ConstantInFactor", convolution("Y[f][p] += W[f][c][r] * X[@2][2 * p + r];"), "subscript 2 of X: expected the iterator of one loop"},
       {"ProductOfIterators", convolution("Y[f][p] += W[f][c][r] * X[c][p @* r];"), "subscript p*r of X"},
       {"TargetShifted", convolution("Y[f][p @+ 1] += W[f][c][r] * X[c][2 * p + r];"),
        "subscript p + 1 of Y: expected the iterator of one loop, alone"},

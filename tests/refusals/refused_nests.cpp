@@ -137,7 +137,7 @@ std::vector<Refused> refused_subscripts() {
       {"WithoutColumns", nest("C[i*N+j] += A[i*K+k] * @B[i*K+k];", pointers), "no factor is indexed by iterator j"},
       {"ShiftedSubscript", nest("C[i][j] += @A[i][k + 1] * B[k][j];"),
        "subscript k + 1 of A: expected the iterator of one loop, alone"},
-      {"ConstantSubscript", nest("C[i][j] += @A[0][k] * B[k][j];"), "subscript 0 of A"},
+      {"ConstantSubscript", nest("C[i][j] += A[@0][k] * B[k][j];"), "subscript 0 of A"},
       {"ScaledSubscript", nest("C[i][j] += A[i][k] * @B[2 * k][j];"), "subscript 2*k of B"},
       {"SquaredSubscript", nest("C[i][j] += A[i][k] * B[k @* k][j];"), "subscript k*k of B"},
       {"DividedSubscript", nest("C[i][j] += A[i][k @/ 2] * B[k][j];"), "this is not affine"},
