@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -176,12 +177,12 @@ class RowOfNest {
     if (loop.role != Role::reduction || at_nonzero_) {
       execute(loop.body);
     } else if (adds_nothing(loop.body, sparse_element())) {
-      at_nonzero_ = true;
       for (const std::int32_t k : nonzeros_in_order()) {
+        at_nonzero_ = k;
         set_digits(digits_.reductions, k);
         execute(loop.body);
       }
-      at_nonzero_ = false;
+      at_nonzero_.reset();
     } else {
       for (std::int64_t value = evaluate(loop.lower); value < evaluate(loop.upper); ++value) {
         set(loop.iterator, value);
@@ -333,6 +334,9 @@ class RowOfNest {
 
   /// The number of the reduction that its iterators make now.
   std::int64_t reduction() const {
+    if (at_nonzero_) {
+      return *at_nonzero_;
+    }
     std::int64_t number = 0;
     for (const Digit& digit : digits_.reductions) {
       const std::int64_t value = evaluate(Affine::of(digit.name));
@@ -361,7 +365,7 @@ class RowOfNest {
   const ProductDigits& digits_;
   std::int64_t row_;
   const DenseOperand& b_;
-  bool at_nonzero_ = false;  ///< the reduction has its values too
+  std::optional<std::int64_t> at_nonzero_;  ///< the number of the reduction, whose iterators have their values too
   std::vector<std::vector<std::int64_t>> column_digits_;  ///< of each column, where columns have several
   std::span<const std::int32_t> columns_of_row_;
   std::span<const double> values_of_row_;

@@ -7,6 +7,8 @@
 #include "generator/emit/dispatch.h"
 #include "generator/emit/generate.h"
 #include "generator/emit/sources.h"
+#include "generator/ir/build.h"
+#include "generator/ir/rewrite.h"
 #include "generator/matrix/sample.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
@@ -93,16 +95,49 @@ TEST(KernelSource, IsTheSameForProgramsThatMeanTheSame) {
             kernel_source(layer_of(two_patterns, "4-2-1-32").layer));
 }
 
+/// Why the 4 x 3 matrix has no kernel of this nest.
+std::string refusal_of(const LoopNest& nest, std::int64_t bcol) {
+  try {
+    generate_layer(two_patterns, nest, {.name = "x", .source_file = "x", .bcol = bcol, .architectures = {90},
+                                        .choice = {parse_schedule("4-1-1-32"), "user"}});
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
 TEST(GenerateLayer, RefusesANestOfAnotherSize) {
   LoopNest nest = spmm_nest();
-  nest.arrays[0].extents[0] = 5;
-  try {
-    generate_layer(two_patterns, nest, {.name = "x", .source_file = "x", .bcol = 8, .architectures = {90},
-                                        .choice = {parse_schedule("4-1-1-32"), "user"}});
-    FAIL();
-  } catch (const UserError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("has 5 rows, but the matrix has 4"));
-  }
+  nest.body = substitute(nest.body, "M", 5);
+  nest.arrays[0].extents[0] = nest.arrays[2].extents[0] = 5;
+  EXPECT_THAT(refusal_of(nest, 8), HasSubstr("has 5 rows, but the matrix has 4"));
+}
+
+/// Y[b][f][t] += W[f][c][r] * X[b][c][2*t + r]: a convolution in one direction.
+LoopNest convolution(std::int64_t channels, std::int64_t kernel, std::int64_t pixels) {
+  const auto loop = [](const std::string& iterator, const Affine& extent, Role role, Node body) {
+    return sequential_loop(iterator, 0, extent, 1, role, {std::move(body)});
+  };
+  const Access w = element("W", {Affine::of("f"), Affine::of("c"), Affine::of("r")});
+  const Access x = element("X", {Affine::of("b"), Affine::of("c"), Affine::of("t", 2) + Affine::of("r")});
+  const Access y = element("Y", {Affine::of("b"), Affine::of("f"), Affine::of("t")});
+  const Affine f = Affine::of("F");
+  const Affine b = Affine::of("batches");
+  LoopNest nest;
+  nest.arrays = {{"W", {f, channels, kernel}, ArrayRole::sparse},
+                 {"X", {b, channels, 2 * pixels + kernel}, ArrayRole::dense},
+                 {"Y", {b, f, pixels}, ArrayRole::output}};
+  const Node update = statement(Update{y, product({w, x})});
+  const Node inner = loop("c", channels, Role::reduction, loop("r", kernel, Role::reduction, update));
+  nest.body = {loop("b", b, Role::column, loop("f", f, Role::row, loop("t", pixels, Role::column, inner)))};
+  return nest;
+}
+
+TEST(GenerateLayer, CountsAllLoopsOfARole) {
+  EXPECT_THAT(refusal_of(convolution(2, 3, 4), 8), HasSubstr("has 6 columns, but the matrix has 3"));
+  LoopNest two_images = convolution(1, 3, 5);
+  two_images.body = substitute(two_images.body, "batches", 2);
+  EXPECT_THAT(refusal_of(two_images, 5), HasSubstr("has 2 columns of B, but the matrix has 5"));
 }
 
 TEST(GenerateLayer, RefusesAScheduleThatIsIllegalForBCol) {

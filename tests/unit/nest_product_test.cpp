@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "generator/frontend/parse_loop_nest.h"
+#include "generator/ir/build.h"
 #include "generator/ir/interpret.h"
 #include "generator/matrix/drawn_value.h"
 #include "generator/matrix/sample.h"
@@ -93,6 +94,26 @@ TEST(NestProduct, RunsOtherStatementsThanTheProduct) {
     EXPECT_EQ(found.values[2], 0);
     EXPECT_NE(found.values[0], 0);
   }
+}
+
+/// Y[b][i] += W[i][c][r] * X[b][c][r] with the loop over r around that over c: a sum that rounding makes another one in the order of W.
+TEST(NestProduct, AddsInTheOrderOfTheLoops) {
+  const Affine b = Affine::of("b");
+  const Affine c = Affine::of("c");
+  const Affine r = Affine::of("r");
+  const Access w = element("W", {Affine::of("i"), c, r});
+  LoopNest nest;
+  nest.arrays = {{"W", {Affine::of("M"), 2, 2}, ArrayRole::sparse}, {"X", {Affine::of("N"), 2, 2}, ArrayRole::dense}, {"Y", {Affine::of("N"), Affine::of("M")}, ArrayRole::output}};
+  Node node{Statement{{is_nonzero(w)}, Update{element("Y", {b, Affine::of("i")}), product({w, element("X", {b, c, r})})}}};
+  for (const auto& [iterator, extent, role] :
+       {std::tuple("c", Affine(2), Role::reduction), std::tuple("r", Affine(2), Role::reduction), std::tuple("i", Affine::of("M"), Role::row),
+        std::tuple("b", Affine::of("N"), Role::column)}) {
+    node = sequential_loop(iterator, 0, extent, 1, role, {std::move(node)});
+  }
+  nest.body = {std::move(node)};
+  const SparseMatrix a{1, 4, {0, 4}, {0, 1, 2, 3}, {1e17, 1, -1e17, 1}};
+  const RowOfC found = NestProduct(nest, a).row(0, {std::vector<double>{1, 1, 1, 1}, 1, 1});
+  EXPECT_EQ(found.values.front(), 2) << "in the order of W it is 1e17 + 1 - 1e17 + 1, which is 1";
 }
 
 }  // namespace
