@@ -9,6 +9,7 @@
 #include "generator/frontend/parse_loop_nest.h"
 #include "generator/ir/interpret.h"
 #include "generator/ir/print.h"
+#include "generator/ir/print_function.h"
 #include "generator/support/file.h"
 #include "generator/support/process.h"
 
@@ -111,6 +112,17 @@ TEST(NestTemplates, ConvolveImagesWithChannelsFirst) {
 TEST(NestTemplates, ConvolveImagesWithChannelsLast) {
   for (const Convolution& size : convolutions) {
     expect_convolution(conv2d_nhwc_template, size, true);
+  }
+}
+
+TEST(NestTemplates, AreProductsThatArePrintedAndReadBack) {
+  for (const auto& [text, sizes] : {std::pair(conv2d_template, convolutions[0].sizes()), std::pair(conv2d_nhwc_template, convolutions[1].sizes()),
+                                    std::pair(linear_nk_template, GivenSizes())}) {
+    const LoopNest nest = parse_loop_nest(text, "nest.c", NestHeaders::of_system, sizes);
+    EXPECT_EQ(nest.array(ArrayRole::dense).name, "X");
+    EXPECT_EQ(nest.array(ArrayRole::output).name, "Y");
+    const std::string printed = print_function(nest);
+    EXPECT_EQ(parse_loop_nest(printed, "printed.c", NestHeaders::of_system), nest) << printed;
   }
 }
 
