@@ -56,8 +56,7 @@ LoopNest layer_nest() {
   nest.arrays.push_back({"bias", {Affine::of("M")}, ArrayRole::operand});
   const Expression x{Name{"x"}};
   const Access bias{"bias", {{"", Affine::of("i")}}};
-  nest.epilogue = Epilogue{.row = "i",
-                           .column = "j",
+  nest.epilogue = Epilogue{.subscripts = {"i", "j"},
                            .sum = "sum",
                            .steps = {{ScalarType::f32, "x", Expression(Name{"sum"}) + Expression(bias)}},
                            .value = choose(less(x, Expression(0.0)), Expression(0.0), x)};

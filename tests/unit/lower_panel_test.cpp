@@ -188,7 +188,7 @@ TEST(Overlap, WaitsLateAndTriggersBehindTheWait) {
 LoopNest staged_with_bias(const std::string& schedule) {
   LoopNest nest = spmm_nest();
   nest.arrays.push_back({"bias", {Affine::of("M")}, ArrayRole::operand});
-  nest.epilogue = Epilogue{"i", "j", "sum", {}, Expression(Name{"sum"}) + Expression(element("bias", {Affine::of("i")}))};
+  nest.epilogue = Epilogue{{"i", "j"}, "sum", {}, Expression(Name{"sum"}) + Expression(element("bias", {Affine::of("i")}))};
   std::vector<Directive> directives = expand(parse_schedule(schedule));
   directives.insert(directives.end() - 1, PlaceEpilogue{});
   return lower(nest, directives);
