@@ -350,8 +350,8 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? blocks_at_once : 
     const auto stored_panel = panel_at(packed, seat_of_store);
     stored_panels[s] = stored_panel;
   }
-  float early_bias_[1];
-  float early_residual_[1];
+  float early_bias_[1] = {};
+  float early_residual_[1] = {};
   wait_for_predecessor();
   allow_successor();
 #pragma unroll
@@ -418,14 +418,12 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? blocks_at_once : 
       const unsigned int at = tile * tile_columns + output % tile_columns;
 #pragma unroll
       for (int w = 0; w < output_width; ++w) {
-        if (row < M && at + w < N) {
-          const float sum_ = total[w];
-          const float x1_ = scale_ * sum_;
-          const float x2_ = x1_ + early_bias_[s];
-          const float x3_ = x2_ + early_residual_[s + w];
-          const float x4_ = 0.5f * x3_ * (1.0f + erff(0.70710677f * x3_));
-          total[w] = x4_;
-        }
+        const float sum_ = total[w];
+        const float x1_ = scale_ * sum_;
+        const float x2_ = x1_ + early_bias_[s];
+        const float x3_ = x2_ + early_residual_[s + w];
+        const float x4_ = 0.5f * x3_ * (1.0f + erff(0.70710677f * x3_));
+        total[w] = x4_;
       }
       if (row < M) {
         store<output_width, vectors>(C + row * ldc + at, total, at < N ? N - at : 0);

@@ -46,6 +46,13 @@ bool adds_to_output(const LoopNest& nest) {
   return adds;
 }
 
+/// Whether the epilogue of an element that does not exist reads nothing that is not there.
+bool reads_registers_only(const LoopNest& nest, const EarlyOperands& early) {
+  return std::ranges::all_of(operands_of(nest), [&](const ArrayDeclaration& operand) {
+    return operand.extents.empty() || early.arrays().contains(operand.name);
+  });
+}
+
 /// Finishes the sums in front of each store of some.
 class Placing {
  public:
@@ -98,9 +105,13 @@ class Placing {
     return block;
   }
 
-  /// The consecutive sums that a store takes, each finished as far as there are columns.
+  /// The consecutive sums that a store takes, each finished; where that reads memory, as far as there are columns. A condition would cost
+  /// more than what it spares: the store has one of its own.
   Node finish_all(const StorePlace& place, Access sum) const {
     sum.subscripts.back().affine = sum.subscripts.back().affine + Affine::of("w");
+    if (reads_registers_only(nest_, early_)) {
+      return Node{mapped_loop(Mapping::unrolled, "w", place.width, Role::column, finish(nest_, early_, place, sum))};
+    }
     Guard inside = place.guard;
     inside.push_back(less(place.element.subscripts.at(1).affine + Affine::of("w"), index("N")));
     Branch branch{all_of(std::move(inside)), finish(nest_, early_, place, sum), {}};
@@ -114,17 +125,31 @@ class Placing {
   bool takes_whole_rows_ = false;
 };
 
+/// Has the threads ask for their copies first. Otherwise the compiler moves up what the reads wait for, the number of a panel, and the
+/// copies wait for that as well.
+void keep_behind_copies(Block& body) {
+  const auto copies = std::ranges::find_if(body, [](const Node& node) {
+    const auto* perform = action<Perform>(node);
+    return perform != nullptr && perform->instruction == "stage_quads";
+  });
+  if (copies != body.end()) {
+    insert(body, static_cast<std::size_t>(copies - body.begin()) + 1,
+           {Node{Note{"The copies are asked for before anything waits for what follows."}}, Node{Barrier{Scope::warp}}});
+  }
+}
+
 /// Reads the operands in front of the main loop, or of the wait for the copies that it takes.
 void read_early(const EarlyOperands& early, Block& body) {
   const std::size_t loop = find_place(body, Role::reduction);
   const Block storing(body.begin() + static_cast<std::ptrdiff_t>(std::min(loop + 1, body.size())), body.end());
   Block reads;
   for (const auto& [name, registers] : early.arrays()) {
-    reads.push_back(Node{Declare{registers.name}});
+    reads.push_back(Node{Declare{registers.name, true}});
   }
   append(reads, early.reads(storing));
   const auto copies = std::ranges::find(body, perform("wait_for_copies", {})) - body.begin();
   insert(body, std::min(loop, static_cast<std::size_t>(copies)), reads);
+  keep_behind_copies(body);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "generator/ir/build.h"
 #include "generator/ir/print.h"
 #include "generator/schedule/schedule.h"
 #include "tests/unit/panel_nests.h"
@@ -181,6 +182,34 @@ TEST(Overlap, WaitsLateAndTriggersBehindTheWait) {
   EXPECT_LT(copied.find("stage_quads"), copied.find("wait_for_predecessor();"));
   EXPECT_LT(copied.find("wait_for_predecessor();"), copied.find("wait_for_copies();"));
   EXPECT_LT(copied.find("wait_for_copies();"), copied.find("allow_successor();"));
+}
+
+/// Staged panels with x + bias[i] for each sum x.
+LoopNest staged_with_bias(const std::string& schedule) {
+  LoopNest nest = spmm_nest();
+  nest.arrays.push_back({"bias", {Affine::of("M")}, ArrayRole::operand});
+  nest.epilogue = Epilogue{{"i", "j"}, "sum", {}, Expression(Name{"sum"}) + Expression(element("bias", {Affine::of("i")}))};
+  std::vector<Directive> directives = expand(parse_schedule(schedule));
+  directives.insert(directives.end() - 1, PlaceEpilogue{});
+  return lower(nest, directives);
+}
+
+TEST(PlaceEpilogue, AsksForCopiesBeforeAnythingWaitsForAPanel) {
+  const std::string text = print(staged_with_bias("panel:ufi=2,columns=32,vector=4,groups=4,warps=8,panels=2,ufk=8,stage=on"));
+  const std::size_t copies = text.find("stage_quads(");
+  const std::size_t barrier = text.find("barrier;  // of the warp", copies);
+  const std::size_t panel = text.find("panel_at(", copies);
+  const std::size_t read = text.find("early_bias_[s] = bias_[row]", copies);
+  ASSERT_NE(read, std::string::npos) << text;
+  EXPECT_LT(barrier, panel) << text;
+  EXPECT_LT(panel, read) << text;
+  EXPECT_LT(read, text.find("wait_for_copies();")) << text;
+}
+
+TEST(PlaceEpilogue, ComputesWithoutConditionsFromRegisters) {
+  const std::string text = print(staged_with_bias("panel:ufi=2,columns=32,vector=4,groups=4,warps=8,panels=2,ufk=8,stage=on"));
+  EXPECT_THAT(text, HasSubstr("registers early_bias_ = 0;"));
+  EXPECT_THAT(text, Not(HasSubstr("at + w < N")));
 }
 
 TEST(PanelPipeline, NamesEveryStepInOrder) {

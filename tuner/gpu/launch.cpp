@@ -98,7 +98,12 @@ void LayerLaunch::operator()(const Operands& operands, Edge edge, cudaStream_t s
   long long leading_dimension = operands.n;
   unsigned int n = operands.n;
   std::vector<unsigned int> sizes = plan_.sizes;
-  std::vector<void*> arguments{&packed, &b, &leading_dimension, &c, &leading_dimension, &n};
+  std::vector<const float*> vectors = operands.vectors;
+  std::vector<void*> arguments{&packed, &b, &leading_dimension, &c, &leading_dimension};
+  for (const float*& vector : vectors) {
+    arguments.push_back(&vector);
+  }
+  arguments.push_back(&n);
   append(arguments, sizes);
   launch(kernels_->function(main_kernel), geometry(), edge, arguments.data(), stream);
 }

@@ -51,13 +51,15 @@ void allow_shared_memory(const void* kernel, const Geometry& geometry);
 /// Launches the kernel. Throws DeviceError.
 void launch(const void* kernel, const Geometry& geometry, Edge edge, void** arguments, cudaStream_t stream);
 
-/// The arrays of one product, on the device: packed matrix, B (rows of n floats) and C (rows of n floats).
+/// The arrays of one product, on the device: packed matrix, B (rows of n floats), C (rows of n floats), and the vectors that its
+/// epilogue reads.
 struct Operands {
   const void* packed = nullptr;
   const float* b = nullptr;
   float* c = nullptr;
   std::int64_t rows = 0;  ///< of C
   unsigned int n = 0;
+  std::vector<const float*> vectors = {};
 };
 
 /// A layer's kernels, ready to be launched as its own launcher would.

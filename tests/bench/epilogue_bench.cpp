@@ -1,0 +1,184 @@
+// Times kernels with bias and ReLU as their epilogue against what people do otherwise, on the GPU of this machine:
+// cuBLASLt with its own epilogue, and the products of cuBLASLt and cuSPARSE with a second launch. What is timed is
+// checked first.
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "generator/support/error.h"
+#include "generator/support/file.h"
+#include "generator/support/meaningful_lines.h"
+#include "generator/support/means.h"
+#include "tests/bench/epilogue_measure.h"
+#include "tuner/process/program_beside.h"
+
+namespace esc::bench {
+namespace {
+
+/// The fastest of the others.
+std::optional<double> best_of_others(const Outcome& outcome) {
+  std::optional<double> best;
+  for (std::size_t at = ways_of_ours; at < ways().size(); ++at) {
+    if (const auto found = outcome.microseconds.find(ways()[at]);
+        found != outcome.microseconds.end() && (!best || found->second < *best)) {
+      best = found->second;
+    }
+  }
+  return best;
+}
+
+std::string number(const std::vector<double>& values) {
+  const std::optional<double> mean = geometric_mean(values);
+  return mean ? fmt::format("{:.2f}", *mean) : "-";
+}
+
+/// Geometric means for one number of columns, each over the layers on which both are right, as a line of Markdown for
+/// each way.
+std::string table(std::int64_t bcol, const std::vector<std::pair<std::int64_t, Outcome>>& outcomes) {
+  std::string text;
+  for (std::size_t at = 0; at <= ways().size(); ++at) {
+    std::vector<double> times;
+    std::vector<double> over_plain;
+    std::vector<double> over_chain;
+    std::size_t slower = 0;
+    for (const auto& [columns, outcome] : outcomes) {
+      const auto time_of = [&outcome](const std::string& way) -> std::optional<double> {
+        const auto found = outcome.microseconds.find(way);
+        return found == outcome.microseconds.end() ? std::nullopt : std::optional(found->second);
+      };
+      const std::optional<double> time = at == ways().size() ? best_of_others(outcome) : time_of(ways()[at]);
+      const std::optional<double> plain = time_of(ways()[0]);
+      const std::optional<double> chain = time_of(ways()[1]);
+      if (columns != bcol || !time || !plain) {
+        continue;
+      }
+      times.push_back(*time);
+      over_plain.push_back(*time / *plain);
+      slower += *time > *plain;
+      if (chain) {
+        over_chain.push_back(*time / *chain);
+      }
+    }
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", bcol,
+                        at == ways().size() ? "best of the others" : ways()[at], times.size(), number(times),
+                        number(over_plain), number(over_chain), at < ways_of_ours ? "" : std::to_string(slower));
+  }
+  return text;
+}
+
+std::vector<std::string> matrices_of(std::vector<std::string> files, const std::string& list) {
+  if (!list.empty()) {
+    for (const TextLine& line : meaningful_lines(read_file(list))) {
+      files.push_back(line.text);
+    }
+  }
+  if (files.empty()) {
+    throw UserError("command line", "names no matrix", "give MATRIX... or --matrices LIST_FILE");
+  }
+  return files;
+}
+
+ExitStatus run(int argc, char** argv) {
+  CLI::App program(
+      "Times kernels with bias and ReLU as their epilogue against cuBLASLt and cuSPARSE, each after a check.",
+      "esc-bench-epilogue");
+  std::vector<std::string> named;
+  std::string list;
+  std::string json;
+  std::vector<std::int64_t> bcols{32, 64, 128};
+  program.add_option("MATRIX", named, "Matrix files: .smtx, .mtx or .npy");
+  program.add_option("--matrices", list, "File with one matrix file per line; # begins a comment");
+  program.add_option("--bcol", bcols, "Columns of B, multiples of 4, separated by commas")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            return text.size() < 6 && std::atoi(text.c_str()) > 0 && std::atoi(text.c_str()) % 4 == 0
+                       ? ""
+                       : "'" + text + "' is no multiple of 4";
+          },
+          "MULTIPLE OF 4"))
+      ->capture_default_str();
+  program.add_option("--json", json, "File for all times, one JSON object per layer and line");
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    if (problem.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success)) {
+      throw UserError("", problem.what(), "see esc-bench-epilogue --help");
+    }
+    program.exit(problem);
+    return ExitStatus::done;
+  }
+  const std::vector<std::string> files = matrices_of(named, list);
+  tuning::BuildPool pool({.program = tuning::program_beside_this("esctune-worker"), .arguments = {"build"}},
+                         tuning::preparing_threads());
+  const gpu::DeviceFacts facts = gpu::open_device();
+  const LoopNest nest = layer_nest();
+  std::vector<Candidate> candidates(files.size() * bcols.size());
+  tbb::parallel_for(std::size_t{0}, candidates.size(), [&](std::size_t at) {
+    candidates[at] = prepare(files[at / bcols.size()], bcols[at % bcols.size()], nest, facts.architecture, pool);
+  });
+
+  const EpilogueLab lab(facts.architecture);
+  std::ofstream lines;
+  if (!json.empty()) {
+    lines.open(json);
+    if (!lines) {
+      throw UserError(json, "cannot be written", "give a file in a folder that is there");
+    }
+  }
+  std::vector<std::pair<std::int64_t, Outcome>> outcomes;
+  ExitStatus status = ExitStatus::done;
+  for (const Candidate& candidate : candidates) {
+    if (!candidate.problem.empty()) {
+      fmt::print(stderr, "esc-bench-epilogue: {}, bCol {}: {}\n", candidate.matrix, candidate.bcol, candidate.problem);
+      if (status == ExitStatus::done) {
+        status = candidate.status;
+      }
+      continue;
+    }
+    const Outcome outcome = measure(candidate, nest, lab);
+    outcomes.emplace_back(candidate.bcol, outcome);
+    if (outcome.wrong > 0) {
+      status = ExitStatus::check_failed;
+    }
+    lines << nlohmann::json{{"matrix", candidate.matrix},
+                            {"bcol", candidate.bcol},
+                            {"us", outcome.microseconds},
+                            {"algorithm", outcome.algorithm},
+                            {"wrong", outcome.wrong}}
+                 .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
+          << std::endl;
+  }
+  fmt::print(
+      "| bCol | way | layers | us | over ours, plain | over ours, chain | layers on which ours, plain, is faster |\n| "
+      "--- | --- | --- | --- | --- | --- | --- |\n");
+  for (const std::int64_t bcol : bcols) {
+    fmt::print("{}", table(bcol, outcomes));
+  }
+  return status;
+}
+
+}  // namespace
+}  // namespace esc::bench
+
+int main(int argc, char** argv) {
+  try {
+    return static_cast<int>(esc::bench::run(argc, argv));
+  } catch (const esc::UserError& problem) {
+    fmt::print(stderr, "esc-bench-epilogue: {}\n", problem.what());
+    return static_cast<int>(problem.status());
+  } catch (const esc::gpu::DeviceError& problem) {
+    fmt::print(stderr, "esc-bench-epilogue: the device cannot be used: {}\n", problem.what());
+    return static_cast<int>(esc::ExitStatus::missing_tool);
+  } catch (const std::exception& problem) {
+    fmt::print(stderr, "esc-bench-epilogue: a defect of this program: {}\n", problem.what());
+    return static_cast<int>(esc::ExitStatus::defect);
+  }
+}

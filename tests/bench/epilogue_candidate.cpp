@@ -1,0 +1,90 @@
+#include "tests/bench/epilogue_candidate.h"
+
+#include <span>
+#include <vector>
+
+#include "generator/emit/device_text.h"
+#include "generator/emit/generate.h"
+#include "generator/matrix/matrix_reader.h"
+#include "generator/matrix/statistics.h"
+#include "generator/schedule/scheduler.h"
+#include "generator/support/error.h"
+
+namespace esc::bench {
+namespace {
+
+GeneratedLayer generate_with(const ScheduleChoice& choice, const SparseMatrix& matrix, const LoopNest& nest,
+                             std::int64_t bcol, int architecture) {
+  return generate_layer(
+      matrix, nest,
+      {.name = "layer", .source_file = "layer", .bcol = bcol, .architectures = {architecture}, .choice = choice});
+}
+
+/// The first schedule of auto's ranking that the matrix and the epilogue allow.
+GeneratedLayer generate(const SparseMatrix& matrix, const LoopNest& nest, std::int64_t bcol, int architecture) {
+  const std::int64_t longest = row_statistics(matrix).longest;
+  const ScheduleDatabase* const database = &shipped_database();
+  std::vector<ScheduleChoice> ranking = ranked_schedules({.bcol = bcol,
+                                                          .rows = matrix.rows,
+                                                          .columns = matrix.columns,
+                                                          .nonzeros = matrix.nonzeros(),
+                                                          .longest_row = longest},
+                                                         std::span(&database, 1));
+  std::erase_if(ranking,
+                [](const ScheduleChoice& choice) { return std::holds_alternative<AtomicSchedule>(choice.schedule); });
+  for (const ScheduleChoice& choice : ranking) {
+    try {
+      return generate_with(choice, matrix, nest, bcol, architecture);
+    } catch (const ScheduleError&) {
+      continue;
+    }
+  }
+  return generate_with(whole_rows_schedule(bcol, longest), matrix, nest, bcol, architecture);
+}
+
+Kernel build(const GeneratedLayer& generated, int architecture, tuning::BuildPool& pool) {
+  Kernel kernel{
+      .packed = generated.packed, .packed_bytes = generated.bytes().size(), .plan = launch_plan(generated.layer)};
+  kernel.cubin = pool.build({device_text(generated.layer), kernels_of(kernel.plan), architecture});
+  return kernel;
+}
+
+}  // namespace
+
+LoopNest layer_nest() {
+  LoopNest nest = spmm_nest();
+  nest.arrays.push_back({"bias", {Affine::of("M")}, ArrayRole::operand});
+  const Expression x{Name{"x"}};
+  const Access bias{"bias", {{"", Affine::of("i")}}};
+  nest.epilogue = Epilogue{.subscripts = {"i", "j"},
+                           .sum = "sum",
+                           .steps = {{ScalarType::f32, "x", Expression(Name{"sum"}) + Expression(bias)}},
+                           .value = choose(less(x, Expression(0.0)), Expression(0.0), x)};
+  return nest;
+}
+
+Candidate prepare(const std::string& file, std::int64_t bcol, const LoopNest& nest, int architecture,
+                  tuning::BuildPool& pool) {
+  Candidate candidate{.matrix = file, .bcol = bcol};
+  try {
+    const SparseMatrix matrix = read_matrix(file);
+    if (matrix.nonzeros() == 0) {
+      candidate.problem = "has no non-zeros";
+      return candidate;
+    }
+    const GeneratedLayer generated = generate(matrix, nest, bcol, architecture);
+    candidate.schedule = print(generated.layer.choice.schedule);
+    candidate.layer = build(generated, architecture, pool);
+    candidate.product =
+        build(generate_with(generated.layer.choice, matrix, spmm_nest(), bcol, architecture), architecture, pool);
+  } catch (const UserError& error) {
+    candidate.problem = error.what();
+    candidate.status = ExitStatus::bad_input;
+  } catch (const tuning::BuildError& error) {
+    candidate.problem = error.what();
+    candidate.status = ExitStatus::check_failed;
+  }
+  return candidate;
+}
+
+}  // namespace esc::bench
