@@ -27,9 +27,9 @@ GeneratedLayer generate_with(const Task& task, const ScheduleChoice& choice) {
   return generate_layer(task.matrix, task.nest, options_of(task.request, choice));
 }
 
-LayerShape shape_of(const LayerRequest& request, const SparseMatrix& matrix) {
+LayerShape shape_of(const LayerRequest& request, const LoopNest& nest, const SparseMatrix& matrix) {
   const LengthStatistics lengths = row_statistics(matrix);
-  return {.bcol = request.bcol,
+  return {.bcol = product_columns(nest, request.bcol),
           .rows = matrix.rows,
           .columns = matrix.columns,
           .nonzeros = matrix.nonzeros(),
@@ -109,8 +109,8 @@ ScheduleChoice with_type_note(ScheduleChoice choice, ScalarType element) {
 /// What auto falls back to behind its ranking: a schedule that takes every matrix and, where the nest has an epilogue, gives each row to
 /// threads that have all of its sum.
 ScheduleChoice last_resort(const Task& task) {
-  return task.nest.epilogue ? whole_rows_schedule(task.request.bcol, task.matrix.longest_row())
-                            : uneven_rows_schedule(task.request.bcol);
+  return task.nest.epilogue ? whole_rows_schedule(product_columns(task.nest, task.request.bcol), task.matrix.longest_row())
+                            : uneven_rows_schedule(product_columns(task.nest, task.request.bcol));
 }
 
 /// Where the nest has an epilogue, without the family whose blocks share rows.
@@ -227,7 +227,7 @@ GeneratedLayer generate_first_suitable(const Task& task, std::vector<ScheduleCho
 /// What auto chooses.
 GeneratedLayer generate_automatically(const Task& task, const GenerateMode& mode) {
   std::vector<ScheduleChoice> ranking =
-      usable(ranked_schedules(shape_of(task.request, task.matrix), databases_for(task.request, mode)), task.nest);
+      usable(ranked_schedules(shape_of(task.request, task.nest, task.matrix), databases_for(task.request, mode)), task.nest);
   if (mode.max_packed) {
     ranking = {choose_within(task, std::move(ranking), *mode.max_packed)};
   } else {
@@ -247,7 +247,7 @@ GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode,
     }
     return generate_automatically(task, mode);
   }
-  ScheduleChoice choice = is_looked_up(request.schedule) ? published_schedule(request.bcol)
+  ScheduleChoice choice = is_looked_up(request.schedule) ? published_schedule(product_columns(nest, request.bcol))
                                                          : parse_choice(request.schedule, "user");
   if (!mode.compaction) {
     auto* atomic = std::get_if<AtomicSchedule>(&choice.schedule);

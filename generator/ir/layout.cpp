@@ -68,7 +68,7 @@ PlacedLayout::PlacedLayout(const Layout& layout, const Environment& sizes)
   }
 }
 
-std::int64_t PlacedLayout::item_columns() const {
+std::int64_t PlacedLayout::columns_of_item() const {
   return std::accumulate(column_extents_.begin(), column_extents_.end(), std::int64_t{1}, std::multiplies<>());
 }
 

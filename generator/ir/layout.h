@@ -59,7 +59,7 @@ class PlacedLayout {
 
   bool is_row_major() const { return row_major_; }
   /// How many columns one step of the first digit of a column stands for.
-  std::int64_t item_columns() const;
+  std::int64_t columns_of_item() const;
 
   /// How many leading dimensions the array has for `rows` rows and where a column's first digit runs to `items`.
   std::int64_t outermost_extent(std::int64_t rows, std::int64_t items) const {

@@ -8,7 +8,7 @@ namespace esc {
 namespace {
 
 std::int64_t leading_dimension(const Operand& operand) {
-  return operand.layout.least_leading_dimension(operand.columns / operand.layout.item_columns());
+  return operand.layout.least_leading_dimension(operand.columns / operand.layout.columns_of_item());
 }
 
 /// The elements in the order in which they lie in memory.

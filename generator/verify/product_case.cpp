@@ -34,7 +34,7 @@ std::vector<double> draw_b(const PlacedLayout& layout, std::int64_t rows, const 
     return draw_b(rows, product, seed, element);
   }
   std::vector<double> b(static_cast<std::size_t>(rows * product.ldb), std::numeric_limits<double>::quiet_NaN());
-  const std::int64_t items = product.n / layout.item_columns();
+  const std::int64_t items = product.n / layout.columns_of_item();
   const std::int64_t leading_dimension = layout.least_leading_dimension(items);
   tbb::parallel_for(std::int64_t{0}, rows, [&](std::int64_t row) {
     for (std::int64_t j = 0; j < product.n; ++j) {

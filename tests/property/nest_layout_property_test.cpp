@@ -78,7 +78,7 @@ Tensor gathered(const ArrayDeclaration& matrix, const Tensor& array, const Envir
   }
   const PlacedLayout placed(*matrix.layout, sizes);
   const std::int64_t leading_dimension = placed.least_leading_dimension(items);
-  RC_ASSERT(placed.outermost_extent(items) * leading_dimension == static_cast<std::int64_t>(array.elements.size()));
+  RC_ASSERT(placed.outermost_extent(rows, items) * leading_dimension == static_cast<std::int64_t>(array.elements.size()));
   for (std::int64_t row = 0; row < rows; ++row) {
     for (std::int64_t column = 0; column < columns; ++column) {
       const std::optional<std::int64_t> offset = placed.offset(row, column, leading_dimension);

@@ -37,7 +37,7 @@ TEST(Layout, KnowsRowsOneBehindTheOther) {
 TEST(Layout, PlacesAMatrixRowAfterRow) {
   const PlacedLayout placed(row_major("k", Affine::of("K"), "j", Affine::of("N")), {{"K", 3}});
   EXPECT_EQ(placed.columns_of_item(), 1);
-  EXPECT_EQ(placed.outermost_extent(7), 3);
+  EXPECT_EQ(placed.outermost_extent(3, 7), 3);
   EXPECT_EQ(placed.least_leading_dimension(7), 7);
   EXPECT_EQ(placed.offset(2, 4, 7), 18);
   EXPECT_EQ(placed.offset(2, 4, 10), 24);
@@ -47,7 +47,7 @@ TEST(Layout, PlacesATransposedMatrixColumnAfterColumn) {
   Layout layout = row_major("k", Affine::of("K"), "j", Affine::of("N"));
   std::swap(layout.dimensions[0], layout.dimensions[1]);
   const PlacedLayout placed(layout, {{"K", 3}});
-  EXPECT_EQ(placed.outermost_extent(7), 7);
+  EXPECT_EQ(placed.outermost_extent(3, 7), 7);
   EXPECT_EQ(placed.least_leading_dimension(7), 3);
   EXPECT_EQ(placed.offset(2, 4, 3), 14);
   EXPECT_EQ(placed.offset(2, 4, 5), 22);
@@ -62,13 +62,13 @@ TEST(Layout, PlacesBatchesInEitherOrder) {
   const PlacedLayout images_outside({{digit("k", Affine::of("K"))}, columns, {dimension(items, b), dimension(Affine::of("K"), k), dimension(4, t)}},
                                     {{"K", 3}});
   EXPECT_EQ(images_outside.columns_of_item(), 4);
-  EXPECT_EQ(images_outside.outermost_extent(2), 2);
+  EXPECT_EQ(images_outside.outermost_extent(9, 2), 2);
   EXPECT_EQ(images_outside.least_leading_dimension(2), 12);
   EXPECT_EQ(images_outside.offset(2, 1 * 4 + 3, 12), 12 + 2 * 4 + 3);
   EXPECT_EQ(images_outside.offset(2, 1 * 4 + 3, 20), 20 + 2 * 4 + 3);
   const PlacedLayout rows_outside({{digit("k", Affine::of("K"))}, columns, {dimension(Affine::of("K"), k), dimension(items, b), dimension(4, t)}},
                                   {{"K", 3}});
-  EXPECT_EQ(rows_outside.outermost_extent(2), 3);
+  EXPECT_EQ(rows_outside.outermost_extent(3, 2), 3);
   EXPECT_EQ(rows_outside.least_leading_dimension(2), 8);
   EXPECT_EQ(rows_outside.offset(2, 1 * 4 + 3, 8), 2 * 8 + 4 + 3);
 }
@@ -76,7 +76,7 @@ TEST(Layout, PlacesBatchesInEitherOrder) {
 TEST(Layout, PlacesImagesAndLeavesOutTheirPadding) {
   const PlacedLayout placed(image(), {});
   EXPECT_EQ(placed.columns_of_item(), 15);
-  EXPECT_EQ(placed.outermost_extent(2), 2);
+  EXPECT_EQ(placed.outermost_extent(9, 2), 2);
   EXPECT_EQ(placed.least_leading_dimension(2), 4 * 5 * 6);
   const auto offset = [&](std::int64_t c, std::int64_t r, std::int64_t s, std::int64_t b, std::int64_t p, std::int64_t q) {
     return placed.offset((c * 3 + r) * 2 + s, (b * 3 + p) * 5 + q, 150);
