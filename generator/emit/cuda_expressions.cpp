@@ -63,7 +63,7 @@ std::string CudaExpressions::access(const Access& access) const {
     return access.array;
   }
   if (array->role == ArrayRole::dense && array->layout) {
-    return fmt::format("element_of_B(row_of_B({}, {}, ldb), {})", access.array, index_text(access.subscripts.at(0)),
+    return fmt::format("element_of_B(row_of_B({}, ldb), column_of_B({}, {}, ldb))", index_text(access.subscripts.at(0)), access.array,
                        index_text(access.subscripts.at(1)));
   }
   const std::string at = position(*array, access);
@@ -75,6 +75,10 @@ std::string CudaExpressions::pointer(const Access& access) const {
   ESC_CHECK(array != nullptr, "an array of the nest: " + access.array);
   const std::string at = position(*array, access);
   return at.empty() ? access.array : access.array + " + " + at;
+}
+
+bool CudaExpressions::is_placed(const ArrayDeclaration& array) const {
+  return (array.holds_columns ? nest_.array(ArrayRole::dense) : array).layout.has_value();
 }
 
 std::string CudaExpressions::place_arguments(const Access& access) const {

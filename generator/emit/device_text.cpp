@@ -107,11 +107,12 @@ std::string instructions_text(const Layer& layer) {
   if (const auto* regions = std::get_if<transformer::RegionFormat>(&layer.format)) {
     values.merge(region_holes(*regions));
   }
-  values.merge(dense_holes(layer.lowered, layer.sizes));
+  values.merge(dense_holes(layer.lowered));
   const auto write = [&](const LoopNest& nest) {
     for (const std::string& name : performed_instructions(nest)) {
       const Instruction& performed = instruction(name);
-      const bool placed = !performed.placed_texts.empty() && nest.array(ArrayRole::output).layout;
+      const ArrayRole role = performed.scope == Scope::thread && performed.parameters.size() == 3 ? ArrayRole::dense : ArrayRole::output;
+      const bool placed = !performed.placed_texts.empty() && nest.array(role).layout;
       for (const std::string_view part : placed ? performed.placed_texts : performed.texts) {
         if (written.insert(part).second) {
           text += fill_some(part, values) + "\n";

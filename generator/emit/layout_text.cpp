@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <vector>
 
 #include "generator/support/error.h"
@@ -96,8 +97,8 @@ class LayoutText {
     return sum_of(terms);
   }
 
-  /// What defines those digits of a number that `wanted` names, as signed numbers that products of may be large.
-  std::string define_digits(const std::vector<Digit>& digits, const std::string& number, bool of_padding_alone = false) const {
+  /// What defines those digits of a number that subscripts name.
+  std::string define_digits(const std::vector<Digit>& digits, const std::string& number, const std::string& type) const {
     std::string text;
     std::int64_t below = 1;
     for (std::size_t at = digits.size(); at-- > 0;) {
@@ -107,9 +108,30 @@ class LayoutText {
         value += fmt::format(" % {}", extent);
         below *= extent;
       }
-      if (is_used(digits[at].name, of_padding_alone)) {
-        text += fmt::format("const {0} {1} = static_cast<{0}>({2});\n", type(), variable_of(digits[at]), value);
+      if (is_used(digits[at].name)) {
+        text += fmt::format("const {0} {1} = static_cast<{0}>({2});\n", type, variable_of(digits[at]), value);
       }
+    }
+    return text;
+  }
+
+  /// The same of a row of B, which a kernel asks for each non-zero.
+  std::string define_row_digits() const {
+    std::string text;
+    std::string rest = "row";
+    for (std::size_t at = layout_.row.size(); at-- > 0;) {
+      const std::string& name = layout_.row[at].name;
+      if (at == 0) {
+        text += is_used(name) ? fmt::format("const {0} {1} = static_cast<{0}>({2});\n", row_type(), variable_of(layout_.row[at]), rest) : "";
+        break;
+      }
+      const std::int64_t extent = layout_.row[at].extent.evaluate(sizes_);
+      const std::string above = name + "_above";
+      text += fmt::format("const unsigned int {} = {};  // {} / {}\n", above, quotient(rest, extent, sizes_.at("K")), rest, extent);
+      if (is_used(name)) {
+        text += fmt::format("const {0} {1} = static_cast<{0}>({2} - {3} * {4});\n", row_type(), variable_of(layout_.row[at]), rest, above, extent);
+      }
+      rest = above;
     }
     return text;
   }
@@ -154,23 +176,30 @@ class LayoutText {
     return fmt::format("{}", fmt::join(terms, " | "));
   }
 
-  /// Sets the bits of the taps that lie inside for a column.
-  std::string inside_of_column() const {
-    std::string text = "unsigned int inside = 0;\n";
+  /// Sets the bits of the taps that lie outside for a column.
+  std::string taps_outside() const {
+    std::string text = "unsigned int outside = 0;\n";
     for (const Tap& tap : taps()) {
       const StoredDimension& dimension = layout_.dimensions[tap.dimension];
       const std::string first = index_text(dimension.index, layout_.column, true);
       const std::int64_t step = tap.digit == nullptr ? 0 : dimension.index.coefficient(tap.digit->name);
       text += fmt::format(
           "#pragma unroll\nfor (int tap = 0; tap < {}; ++tap) {{\n"
-          "const {} index = {}{};\ninside |= (index >= 0 && index < {} ? 1u : 0u) << ({} + tap);\n}}\n",
-          tap.count, type(), first, step == 0 ? std::string() : " + " + times("tap", step), dimension.extent.evaluate(sizes_), tap.first_bit);
+          "const long long index = {}{};\noutside |= (index >= 0 && index < {} ? 0u : 1u) << ({} + tap);\n}}\n",
+          tap.count, first, step == 0 ? std::string() : " + " + times("tap", step), dimension.extent.evaluate(sizes_), tap.first_bit);
     }
     return text;
   }
 
   const Layout& layout() const { return layout_; }
-  const char* type() const { return "long long"; }
+  /// Whether digits of these index the outermost dimension, whose distance is not known before a call.
+  bool indexes_outermost(const std::vector<Digit>& digits) const {
+    return std::ranges::any_of(digits, [&](const Digit& digit) { return layout_.dimensions.front().index.mentions(digit.name); });
+  }
+  /// Of a distance inside of the outermost dimension.
+  const char* row_type() const {
+    return indexes_outermost(layout_.row) || inner_items_ || inner_ > std::numeric_limits<std::int32_t>::max() ? "long long" : "int";
+  }
 
  private:
   void require(bool holds, const std::string& rule) const {
@@ -179,10 +208,18 @@ class LayoutText {
     }
   }
 
-  bool is_used(const std::string& digit, bool of_padding_alone) const {
-    return std::ranges::any_of(layout_.dimensions, [&](const StoredDimension& one) {
-      return one.index.mentions(digit) && (one.padded || !of_padding_alone);
-    });
+  bool is_used(const std::string& digit) const {
+    return std::ranges::any_of(layout_.dimensions, [&](const StoredDimension& one) { return one.index.mentions(digit); });
+  }
+
+  /// A quotient of a number of a row. In 32 bits it is the upper half of a product, of which compilers make more where they see that a number
+  /// has 16.
+  std::string quotient(const std::string& number, std::int64_t divisor, std::int64_t rows) const {
+    constexpr std::int64_t two_to_32 = std::int64_t{1} << 32;
+    if (rows * divisor >= two_to_32) {
+      return fmt::format("{} / {}", number, divisor);
+    }
+    return fmt::format("static_cast<unsigned int>({} * {}ull >> 32)", number, (two_to_32 + divisor - 1) / divisor);
   }
 
   static std::string index_text(const Affine& index, const std::vector<Digit>& digits, bool constants) {
@@ -213,37 +250,37 @@ std::string place_function(const ArrayDeclaration& array, const Environment& siz
       "// Where the element of a row and a column of {0} is.\n"
       "__device__ __forceinline__ long long place_in_{0}(unsigned int row, unsigned int column, long long leading_dimension) {{\n"
       "{1}{2}return {3} + {4};\n}}\n\n",
-      array.name, text.define_digits(text.layout().row, "row"), text.define_digits(text.layout().column, "column"),
+      array.name, text.define_digits(text.layout().row, "row", "long long"),
+      text.define_digits(text.layout().column, "column", "long long"),
       text.offset(text.layout().row, false, "leading_dimension"), text.offset(text.layout().column, true, "leading_dimension"));
 }
 
-/// Of B what depends on the row alone is computed once for all columns of a lane, and what depends on the column once for all rows.
+/// Of B what depends on the column alone is an address that a lane has, and what depends on the row alone a distance from it, mostly of 32
+/// bits: adding them up is one instruction.
 std::string dense_functions(const ArrayDeclaration& array, const Environment& sizes, const char* element) {
   const LayoutText text(array, sizes);
   const Layout& layout = text.layout();
   const bool padded = text.has_padding();
+  const char* const taps = padded ? "unsigned int taps;\n" : "";
   std::string functions = fmt::format(
-      "// A row of {0}: what its elements have in common of their places{1}.\n"
-      "struct RowOfB {{\n const {2}* first;\n long long ldb;\n{3}}};\n\n"
-      "__device__ __forceinline__ RowOfB row_of_B(const {2}* __restrict__ B, unsigned int row, long long ldb) {{\n"
-      "{4}return {{B + ({5}), ldb{6}}};\n}}\n\n",
-      array.name, padded ? ", and for which taps it stands" : "", element, padded ? "unsigned int taps;\n" : "",
-      text.define_digits(layout.row, "row"), text.offset(layout.row, false, "ldb"), padded ? ", " + text.taps_of_row() : "");
+      "// A column of {0}: where it begins{1}.\n"
+      "struct ColumnOfB {{\n const {2}* first;\n{3}}};\n\n"
+      "__device__ __forceinline__ ColumnOfB column_of_B(const {2}* __restrict__ B, unsigned int column, long long{4}) {{\n"
+      "{5}{6}return {{B + ({7}){8}}};\n}}\n\n",
+      array.name, padded ? ", and which taps of a filter lie outside: around the elements there are zeros, which nothing is stored for" : "",
+      element, taps, text.indexes_outermost(layout.column) ? " ldb" : "", text.define_digits(layout.column, "column", "long long"),
+      padded ? text.taps_outside() : "", text.offset(layout.column, true, "ldb"), padded ? ", outside" : "");
   functions += fmt::format(
-      "__device__ __forceinline__ const {}* place_of_B(const RowOfB& row, unsigned int column) {{\n"
-      "{}return row.first + ({});\n}}\n\n",
-      element, text.define_digits(layout.column, "column"), text.offset(layout.column, true, "row.ldb"));
-  if (padded) {
-    functions += fmt::format(
-        "// Around the elements of {0} there are zeros, which nothing is stored for: the taps of a filter that lie inside.\n"
-        "__device__ __forceinline__ unsigned int taps_inside(unsigned int column) {{\n{1}{2}return inside;\n}}\n\n",
-        array.name, text.define_digits(layout.column, "column", true), text.inside_of_column());
-  }
-  functions += fmt::format(
-      "__device__ __forceinline__ {0} element_of_B(const RowOfB& row, unsigned int column) {{\n"
-      "return {1}*place_of_B(row, column){2};\n}}\n\n",
-      element, padded ? "(taps_inside(column) & row.taps) == row.taps ? " : "", padded ? " : 0" : "");
-  return functions;
+      "// A row: how far its element is from where a column begins{}.\n"
+      "struct RowOfB {{\n {} distance;\n{}}};\n\n"
+      "__device__ __forceinline__ RowOfB row_of_B(unsigned int row, long long{}) {{\n"
+      "{}return {{{}{}}};\n}}\n\n",
+      padded ? ", and which taps it stands for" : "", text.row_type(), taps, text.indexes_outermost(layout.row) ? " ldb" : "",
+      text.define_row_digits(), text.offset(layout.row, false, "ldb"), padded ? ", " + text.taps_of_row() : "");
+  return functions + fmt::format(
+      "__device__ __forceinline__ {} element_of_B(const RowOfB& row, const ColumnOfB& column) {{\n"
+      "return {}column.first[row.distance];\n}}\n\n",
+      element, padded ? "(column.taps & row.taps) != 0 ? 0 : " : "");
 }
 
 }  // namespace
@@ -258,18 +295,20 @@ std::string layout_functions(const LoopNest& nest, const Environment& sizes) {
   return text;
 }
 
-std::map<std::string, std::string> dense_holes(const LoopNest& nest, const Environment&) {
+std::map<std::string, std::string> dense_holes(const LoopNest& nest) {
   if (!nest.array(ArrayRole::dense).layout) {
     return {{"ROW_OF_B", fmt::format("const {}* __restrict__", c_name(nest.element()))},
+            {"COLUMN_OF_B", "unsigned int"},
             {"PLACE_OF_B", "row + columns[0]"},
             {"ELEMENT_OF_B", "row[columns[v]]"},
             {"ROW_OPENS", "B + "},
             {"ROW_CLOSES", " * ldb"}};
   }
   return {{"ROW_OF_B", "const RowOfB&"},
-          {"PLACE_OF_B", "place_of_B(row, columns[0])"},
+          {"COLUMN_OF_B", "ColumnOfB"},
+          {"PLACE_OF_B", "columns[0].first + row.distance"},
           {"ELEMENT_OF_B", "element_of_B(row, columns[v])"},
-          {"ROW_OPENS", "row_of_B(B, "},
+          {"ROW_OPENS", "row_of_B("},
           {"ROW_CLOSES", ", ldb)"}};
 }
 

@@ -17,7 +17,7 @@ std::int64_t item_columns(const LoopNest& nest);
 std::string layout_functions(const LoopNest& nest, const Environment& sizes);
 
 /// What the texts of instructions that read B have in the place of a row and of an element.
-std::map<std::string, std::string> dense_holes(const LoopNest& nest, const Environment& sizes);
+std::map<std::string, std::string> dense_holes(const LoopNest& nest);
 
 /// Whether the kernel has a variant that moves several columns of a lane at once: where B and C allow it.
 bool moves_vectors(const LoopNest& nest, const Environment& sizes);

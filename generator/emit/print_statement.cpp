@@ -61,11 +61,11 @@ std::string StatementPrinter::print(const Perform& perform, const std::string& g
   const Instruction& called = instruction(perform.instruction);
   ESC_CHECK(called.parameters.size() == perform.arguments.size(), "an argument for each parameter of " + called.name);
   const Access* const first = called.placed_call.empty() ? nullptr : perform.arguments.front().access();
-  const bool placed = first != nullptr && nest_.find_array(first->array)->layout.has_value();
+  const bool placed = first != nullptr && expressions_.is_placed(*nest_.find_array(first->array));
   std::string call = placed ? called.placed_call : called.call;
   for (std::size_t at = 0; at < called.parameters.size(); ++at) {
     call = replaced(std::move(call), called.parameters[at].name,
-                    placed && at == 0 ? expressions_.place_arguments(*first)
+                    placed && at == 0 && !first->subscripts.empty() ? expressions_.place_arguments(*first)
                                       : expressions_.argument(perform.arguments[at], called.parameters[at]));
   }
   if (perform.results.empty()) {
@@ -128,7 +128,8 @@ std::string StatementPrinter::print(const Declare& declare) const {
   if (!array->record.empty()) {
     extents.pop_back();
   }
-  std::string text = fmt::format("{} {}", array->record.empty() ? c_name(array->type) : array->record, declare.array);
+  const std::string type = array->holds_columns && expressions_.is_placed(*array) ? "ColumnOfB" : c_name(array->type);
+  std::string text = fmt::format("{} {}", array->record.empty() ? type : array->record, declare.array);
   for (const Affine& extent : extents) {
     text += fmt::format("[{}]", esc::print(extent));
   }

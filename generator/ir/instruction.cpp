@@ -9,6 +9,7 @@ namespace esc {
 // Embedded by CMakeLists.txt from templates/instructions.
 extern const std::string_view vector_text;
 extern const std::string_view lane_columns_text;
+extern const std::string_view placed_lane_columns_text;
 extern const std::string_view load_part_text;
 extern const std::string_view store_text;
 extern const std::string_view add_columns_text;
@@ -71,7 +72,9 @@ Instruction clamp_columns() {
                            {store(at("columns", {name("v")}),
                                   minimum(name("first") + name("v"), name("count") - 1))})},
           .call = "clamp_columns<vectors>({columns}, {first}, {count});",
-          .texts = {lane_columns_text}};
+          .texts = {lane_columns_text},
+          .placed_call = "place_columns<vectors>({columns}, {first}, {count}, B, ldb);",
+          .placed_texts = {placed_lane_columns_text}};
 }
 
 Instruction load_part() {

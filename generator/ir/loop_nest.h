@@ -163,6 +163,8 @@ struct ArrayDeclaration {
   std::string record = {};
   /// For a matrix of the product in canonical form, where its elements stand; absent: one row behind the other.
   std::optional<Layout> layout = {};
+  /// Of registers: numbers of columns of the dense array, which a kernel may keep as the places where those columns begin.
+  bool holds_columns = false;
   bool operator==(const ArrayDeclaration&) const = default;
 };
 

@@ -100,6 +100,7 @@ LoopNest vectorize(const LoopNest& nest, const Vectorize& directive) {
   LoopNest result = put_together(nest, parts);
   result.vectors = true;
   result.arrays.push_back({"columns", {Affine::of("vector_width")}, ArrayRole::registers, ScalarType::u32});
+  result.arrays.back().holds_columns = true;
   result.arrays.push_back({"part_of_b", {Affine::of("vector_width")}, ArrayRole::registers, nest.element(), "Part"});
   return result;
 }
