@@ -17,8 +17,9 @@ using Terms = std::vector<std::string>;
 
 std::string sum_of(const Terms& terms) { return terms.empty() ? "0" : fmt::format("{}", fmt::join(terms, " + ")); }
 
-/// A digit as a variable of a device function, where no other name ends like that.
-std::string variable_of(const Digit& digit) { return digit.name + "_at"; }
+/// A digit as a variable of a device function, where no other name ends like that. A user's own names end in an underscore.
+std::string named(const Digit& digit, const char* ending) { return digit.name + (digit.name.ends_with('_') ? "" : "_") + ending; }
+std::string variable_of(const Digit& digit) { return named(digit, "at"); }
 
 std::string times(const std::string& factor, std::int64_t number) {
   return number == 1 ? factor : fmt::format("{} * {}", factor, number);
@@ -126,7 +127,7 @@ class LayoutText {
         break;
       }
       const std::int64_t extent = layout_.row[at].extent.evaluate(sizes_);
-      const std::string above = name + "_above";
+      const std::string above = named(layout_.row[at], "above");
       text += fmt::format("const unsigned int {} = {};  // {} / {}\n", above, quotient(rest, extent, sizes_.at("K")), rest, extent);
       if (is_used(name)) {
         text += fmt::format("const {0} {1} = static_cast<{0}>({2} - {3} * {4});\n", row_type(), variable_of(layout_.row[at]), rest, above, extent);
