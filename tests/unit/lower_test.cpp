@@ -1,9 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include <functional>
+#include <limits>
 
 #include "generator/ir/print.h"
 #include "generator/ir/rewrite.h"
