@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <latch>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -34,9 +35,9 @@ void hold_to_startable_threads() {
   const auto wanted = static_cast<std::size_t>(tbb::info::default_concurrency());
   const std::size_t there = 1 + startable(wanted - 1);
   if (there < wanted) {
-    // For as long as the process lives: oneTBB starts the threads that it was denied when the limit goes.
-    static const auto* const limit = new tbb::global_control(tbb::global_control::max_allowed_parallelism, there);
-    static_cast<void>(limit);
+    // In a place that is never given back: oneTBB starts the threads that it was denied when the limit goes.
+    alignas(tbb::global_control) static std::byte place[sizeof(tbb::global_control)];
+    new (place) tbb::global_control(tbb::global_control::max_allowed_parallelism, there);
   }
 }
 

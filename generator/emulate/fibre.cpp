@@ -44,6 +44,15 @@ void Context::arrive(const void* data, void* came_from) {
 #endif
 }
 
+Context::~Context() {
+#if defined(__SANITIZE_ADDRESS__)
+  // What the sanitizer noted about frames must not outlive their stack: the addresses may be used again.
+  if (entry_ != nullptr) {
+    __asan_unpoison_memory_region(bottom_, bytes_);
+  }
+#endif
+}
+
 void Context::start(std::byte* bottom, std::size_t bytes, Entry entry, void* argument) {
 #if defined(__SANITIZE_ADDRESS__)
   __asan_unpoison_memory_region(bottom, bytes);

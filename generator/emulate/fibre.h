@@ -29,6 +29,8 @@ class Context {
   Context() = default;
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
+  /// The stack that it was started on must still be there.
+  ~Context();
 
   /// Starts afresh on a stack of `bytes` at `bottom`: the next switch to it calls `entry`, which must never return.
   /// Whatever stood on that stack is dropped without being unwound.

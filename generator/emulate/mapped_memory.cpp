@@ -4,10 +4,6 @@
 
 #include <new>
 
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/asan_interface.h>
-#endif
-
 namespace esc {
 
 MappedMemory::MappedMemory(std::size_t bytes, std::size_t guard_bytes) {
@@ -29,10 +25,6 @@ MappedMemory::MappedMemory(std::size_t bytes, std::size_t guard_bytes) {
 
 MappedMemory::~MappedMemory() {
   if (start_ != nullptr) {
-#ifdef __SANITIZE_ADDRESS__
-    // What the sanitizer noted about the frames of a fibre must not outlive its stack: the address may be used again.
-    __asan_unpoison_memory_region(start_, total_);
-#endif
     munmap(start_, total_);
   }
 }

@@ -16,7 +16,7 @@ namespace {
 void check_multiple(const MapLanes& directive, const std::string& what, int value, int most) {
   refuse_if(value < warp_size || value > most || value % warp_size != 0, directive,
             fmt::format("{} {} is not a multiple of 32 from 32 to {}", value, what, most),
-            nearest(std::clamp((value + warp_size / 2) / warp_size * warp_size, warp_size, most)));
+            nearest((std::clamp(value, warp_size, most) + warp_size / 2) / warp_size * warp_size));
 }
 
 /// Repeats the updates of a column loop for j, j + 32, .. with the bound of the columns where it is not the loop's own.

@@ -122,7 +122,7 @@ class Server {
     try {
       const EmulatedProduct result = emulate_product(device_, kernel(one.packed), one.call, b, options_of(one, reporter),
                                                      one.compared_rows(), !one.call.columns.empty());
-      std::memcpy(memory.part(c_at, result.c.bytes().size()).data(), result.c.data(), result.c.bytes().size());
+      std::ranges::copy(result.c.bytes(), memory.part(c_at, result.c.bytes().size()).begin());
       return {multiplied, {}, result.problems};
     } catch (const std::bad_alloc&) {
       return {no_room};
@@ -202,7 +202,7 @@ std::optional<EmulatedProduct> ConfinedKernel::multiply(std::size_t number, cons
   }
   EmulatedProduct result{.c = TypedElements(task_.matrix.element, elements_of_c(task_.calls.at(number))),
                          .problems = std::move(answer.texts)};
-  std::memcpy(result.c.data(), memory_.part(c_at_, result.c.bytes().size()).data(), result.c.bytes().size());
+  std::ranges::copy(memory_.part(c_at_, result.c.bytes().size()), result.c.bytes().begin());
   return result;
 }
 

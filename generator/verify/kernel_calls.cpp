@@ -15,6 +15,8 @@ constexpr double part = part_of_a_product;
 /// Of the product with one column, which takes as long as one with a column for each lane. The same variant computes all rows of another.
 constexpr double part_of_one_column = 1.0 / 8;
 
+constexpr std::int64_t lanes_of_a_warp = 32;
+
 /// A distance of rows at which the last of them begins more than 2^32 elements behind the first, so that neither a signed nor an unsigned index
 /// of 32 bits reaches it.
 std::int64_t far_apart(std::int64_t rows, std::int64_t multiple_of) {
@@ -45,7 +47,7 @@ class Calls {
         step_(vector_ / std::gcd(vector_, dispatch.item_columns)),
         tile_(dispatch.tile_columns),
         turn_(dispatch.turn_columns),
-        wide_(items_of(std::max(tile_, std::int64_t{32}), dispatch.item_columns)) {}
+        wide_(items_of(std::max(tile_, lanes_of_a_warp), dispatch.item_columns)) {}
 
   std::vector<KernelCall> take() && { return std::move(calls_); }
 
@@ -54,6 +56,7 @@ class Calls {
     add(tuned_ ? "tuned" : "as many columns as are checked", {n_, n_, n_}, 1);
     add("nothing is aligned", {n_, n_ + 3, n_ + 5, 1, 1}, 1);
     add("one column", {1, 2, 1}, part_of_one_column);
+    calls_.back().least_products /= lanes_of_a_warp;
     const std::int64_t beside = n_ > 7 ? n_ - 5 : n_ + 9;
     add("fewer or more columns", {beside, beside, beside}, part);
   }

@@ -23,7 +23,7 @@ struct KernelCall {
   std::string reason = {};  ///< what it is made for: "tuned", "ldb alone is another"
   /// The part of the work of a whole product that the call is worth.
   double share = 1;
-  std::int64_t least_products = 20'000;   ///< multiply-adds that it is worth however small its share is: enough for some blocks
+  std::int64_t least_products = 10'000;   ///< multiply-adds that it is worth however small its share is: enough for some blocks
   std::vector<ColumnRange> columns = {};  ///< those that are computed and compared, ascending; all where it is empty
   std::int64_t shift_packed = 0;          ///< bytes that the packed matrix begins behind an address divisible by 256
   std::int64_t item_columns = 1;          ///< columns of C for each of the product's n items

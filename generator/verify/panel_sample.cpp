@@ -64,17 +64,37 @@ void PanelSample::take(const transformer::TaskReader& tasks) {
     wanted[row] = takes(number) && lengths[row] <= longest;
     split_rows_[row] = true;
   }
-  for (std::uint64_t number = 0; number < format.counts.tasks; ++number) {
+  take_blocks_of(tasks, wanted);
+  rows_ = rows_taken_whole(tasks);
+  if (std::ranges::find(rows_, true) == rows_.end()) {
+    // What is taken may be parts of long rows alone: a call that compares no row says nothing.
+    std::size_t shortest = 0;
+    for (std::size_t row = 1; row < rows; ++row) {
+      shortest = lengths[row] < lengths[shortest] ? row : shortest;
+    }
+    wanted.assign(rows, false);
+    wanted[shortest] = true;
+    take_blocks_of(tasks, wanted);
+    rows_ = rows_taken_whole(tasks);
+  }
+}
+
+void PanelSample::take_blocks_of(const transformer::TaskReader& tasks, const std::vector<bool>& wanted) {
+  for (std::uint64_t number = 0; number < tasks.format().counts.tasks; ++number) {
     if (wanted[tasks.task(number).row]) {
-      blocks_[format.block_of(number)] = true;
+      blocks_[tasks.format().block_of(number)] = true;
     }
   }
-  rows_.assign(rows, true);
-  for (std::uint64_t number = 0; number < format.counts.tasks; ++number) {
-    if (!blocks_[format.block_of(number)]) {
-      rows_[tasks.task(number).row] = false;
+}
+
+std::vector<bool> PanelSample::rows_taken_whole(const transformer::TaskReader& tasks) const {
+  std::vector<bool> whole(static_cast<std::size_t>(tasks.format().shape.rows), true);
+  for (std::uint64_t number = 0; number < tasks.format().counts.tasks; ++number) {
+    if (!blocks_[tasks.format().block_of(number)]) {
+      whole[tasks.task(number).row] = false;
     }
   }
+  return whole;
 }
 
 std::vector<bool> PanelSample::rows_of_one_task() const {

@@ -12,7 +12,7 @@ namespace esc {
 /// The rows that a run covers, all of them or every n-th unit of them, and the thread blocks that work on those. A unit
 /// is what a block cannot do in part: a panel of lists, all panels of a block with regions, all tasks of a block with
 /// tasks. A row of several tasks is covered when all their blocks run; of such rows every n-th is taken too, unless it
-/// is too long.
+/// is too long. At least one row is covered.
 class PanelSample {
  public:
   /// Covers so many units that of `products` multiply-adds about `most_products` are left.
@@ -30,6 +30,10 @@ class PanelSample {
   void take(const transformer::ListReader& lists);
   void take(const transformer::RegionReader& regions);
   void take(const transformer::TaskReader& tasks);
+  /// Adds the blocks that work on the rows for which `wanted` is set.
+  void take_blocks_of(const transformer::TaskReader& tasks, const std::vector<bool>& wanted);
+  /// The rows of which no task is in a block that is not taken.
+  std::vector<bool> rows_taken_whole(const transformer::TaskReader& tasks) const;
   /// Takes every n-th of the units of `unit_rows` rows.
   void take_rows(std::int64_t rows, std::int64_t unit_rows);
   bool takes(std::uint64_t unit) const { return unit % static_cast<std::uint64_t>(stride_) == 0; }

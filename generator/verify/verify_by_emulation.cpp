@@ -233,6 +233,9 @@ class Judgement {
   const Operands& operands_of(const TaskCall& one) {
     if (!operands_ || operands_->matrix != &one.matrix || operands_->columns != one.call.width()) {
       operands_.emplace(bundle_.nest, one.matrix, bundle_.dispatch.b, one.call.compact());
+      if (one.sample.covers_all()) {
+        operands_->reference.compute_all();  // which the calls behind it then take their rows from
+      }
     }
     return *operands_;
   }

@@ -89,6 +89,9 @@ TEST_F(PoorMachine, NoThreads) {
 }
 
 TEST_F(PoorMachine, NoMoreFilesCanBeOpened) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer opens a pipe to look at an object, and takes an object that it cannot look at for a fault";
+#endif
   // What whoever runs the tests has left open would count; and a program that cannot even be loaded is not ours yet.
   const std::string close_inherited = "for file in {3..63}; do eval \"exec $file>&-\"; done; ";
   constexpr int cannot_be_executed = 126;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 
 #include "generator/ir/print.h"
 #include "generator/ir/rewrite.h"
@@ -228,6 +229,11 @@ INSTANTIATE_TEST_SUITE_P(
         StepRefusal{"threads 300",
                     [] {
                       map_threads(on_grid, {"j", 32, 300});
+                    },
+                    "the nearest legal value is 256"},
+        StepRefusal{"threads of the largest number",
+                    [] {
+                      map_threads(on_grid, {"j", 32, std::numeric_limits<int>::max()});
                     },
                     "the nearest legal value is 256"},
         StepRefusal{"coarsen too early",

@@ -82,5 +82,26 @@ TEST(PanelSample, TakesAllBlocksOfTheRowsOfTasksThatItCovers) {
   EXPECT_GT(split_rows, 0U);
 }
 
+/// The first block has tasks of the long row alone, and that row is too long for the sample.
+TEST(PanelSample, CoversSomeRowWhereOneIsLongerThanItAll) {
+  SparseMatrix matrix;
+  matrix.rows = 30;
+  matrix.columns = 4000;
+  matrix.offsets = {0};
+  for (std::int64_t row = 0; row < matrix.rows; ++row) {
+    for (std::int32_t column = 0; column < (row == 0 ? 4000 : 1); ++column) {
+      matrix.column_of.push_back(column);
+      matrix.values.push_back(1);
+    }
+    matrix.offsets.push_back(static_cast<std::int64_t>(matrix.values.size()));
+  }
+  const auto packed =
+      transformer::pack(csr_view(matrix), transformer::TaskCut{.longest = 32, .light = 4, .block_heavy = 4, .block_light = 16});
+  const PanelSample sample(packed.bytes.span(), 1000000, 1000);
+  EXPECT_FALSE(sample.rows()[0]);
+  EXPECT_GT(count(sample.rows_of_one_task()), 0);
+  EXPECT_LT(sample.blocks(packed.format.blocks(), 1).size(), 4U);
+}
+
 }  // namespace
 }  // namespace esc
