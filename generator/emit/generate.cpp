@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <type_traits>
 
+#include "generator/emit/dispatch.h"
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/layout_text.h"
 #include "generator/emit/region_text.h"
@@ -17,6 +19,7 @@
 #include "generator/pipeline.h"
 #include "generator/schedule/target.h"
 #include "generator/support/error.h"
+#include "generator/support/limits.h"
 #include "transformer/pack.h"
 
 namespace esc {
@@ -240,11 +243,36 @@ void check_final(const LoopNest& lowered, const ScheduleChoice& choice) {
   }
 }
 
+/// A launch computes whole items, and its grid has a limit.
+void check_launch(const LoopNest& lowered, const ScheduleChoice& choice) {
+  if (!lowered.vectors) {
+    return;
+  }
+  const std::int64_t columns = item_columns(lowered);
+  const std::int64_t tile = lowered.constant("tile_columns");
+  if (columns > most_tiles * tile) {
+    const std::int64_t enough = (columns + most_tiles - 1) / most_tiles;
+    throw UnsuitableSchedule(
+        text_of(choice),
+        fmt::format("one of the items that bCol counts has {} columns of C, more than the {} tiles of {} of a launch", columns, most_tiles, tile),
+        enough <= RowsSchedule::max_columns ? fmt::format("choose columns={} at least", std::bit_ceil(static_cast<std::uint64_t>(enough)))
+                                            : "choose a schedule of family atomic, or cut the items into parts");
+  }
+}
+
 constexpr const char* manifest_name = "manifest.json";
 
 }  // namespace
 
-std::int64_t product_columns(const LoopNest& nest, std::int64_t bcol) { return bcol * item_columns(canonicalize(nest)); }
+std::int64_t product_columns(const LoopNest& nest, std::int64_t bcol) {
+  const std::int64_t columns = item_columns(canonicalize(nest));
+  if (columns > most_columns_of_b / bcol) {
+    throw UserError(fmt::format("--bcol {}", bcol),
+                    fmt::format("counts items of {} columns of C each: together more than the {} that a kernel counts", columns, most_columns_of_b),
+                    columns > most_columns_of_b ? "cut the items into parts" : fmt::format("choose at most {}", most_columns_of_b / columns));
+  }
+  return bcol * columns;
+}
 
 LoopNest lowered_nest(const LoopNest& nest, const SparseMatrix& matrix, const ScheduleChoice& choice, std::int64_t bcol) {
   check_legal(choice, product_columns(nest, bcol));
@@ -252,6 +280,7 @@ LoopNest lowered_nest(const LoopNest& nest, const SparseMatrix& matrix, const Sc
   const std::vector<Directive> directives = directives_of(choice, nest.epilogue.has_value());
   LoopNest result = lower(nest, directives, patterns_of(directives, matrix));
   check_final(result, choice);
+  check_launch(result, choice);
   return result;
 }
 

@@ -57,7 +57,10 @@ std::optional<Layout> Flattened::layout_of(const Access& access, Role role) cons
     const Affine& subscript = access.subscripts[at].affine;
     Affine index(subscript.constant());
     for (const Affine::Term& term : subscript.terms()) {
-      index = index + Affine::of(flat_.at(term.name).digit.name, term.coefficient);
+      // Of one value, 0, it moves nothing, as the taps of a 1 x 1 filter, and would keep lanes from moving vectors.
+      if (const Digit& digit = flat_.at(term.name).digit; digit.extent != Affine(1)) {
+        index = index + Affine::of(digit.name, term.coefficient);
+      }
     }
     if (subscript.terms().size() == 1 && subscript.is_name(subscript.terms().front().name)) {
       layout.dimensions.push_back({flat_.at(subscript.terms().front().name).digit.extent, index});

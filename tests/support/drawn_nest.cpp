@@ -82,26 +82,32 @@ LoopNest nest_of(const Parts& parts, bool has_epilogue, std::mt19937& random) {
   return nest;
 }
 
-DrawnNest draw_batch(std::int64_t rows, std::int64_t reduction, std::int64_t items, std::int64_t columns, std::mt19937& random) {
+/// Whether four consecutive columns of B and of C stand one behind the other.
+enum class Width { any, of_vectors };
+constexpr std::int64_t vector_columns = 4;
+
+DrawnNest draw_batch(std::int64_t rows, std::int64_t reduction, std::int64_t items, std::int64_t columns, Width width, std::mt19937& random) {
   const auto coin = [&] { return random() % 2 == 0; };
-  const bool has_batches = coin();
+  const bool wide = width == Width::of_vectors;
+  const auto transposes = [&] { return !wide && coin(); };
+  const bool has_batches = wide || coin();
   const Count i{"i", Affine::of("M")};
   const Count k{"k", Affine::of("K")};
   const Count t = has_batches ? Count{"t", Affine(columns)} : Count{"t", Affine::of("T")};
   const Count b{"b", Affine::of("batches")};
   Parts parts{{i, k, t}, {i, t}, {dimension_of(i), dimension_of(k)}, {dimension_of(k), dimension_of(t)}, {dimension_of(i), dimension_of(t)},
               coin() ? dimension_of(i) : dimension_of(t), {}};
-  if (coin()) {
+  if (transposes()) {
     std::swap(parts.x[0], parts.x[1]);
   }
-  if (coin()) {
+  if (transposes()) {
     std::swap(parts.y[0], parts.y[1]);
   }
   if (has_batches) {
     parts.bias = dimension_of(i);
     parts.loops.push_back(b);
     parts.output_loops.push_back(b);
-    parts.x.insert(parts.x.begin() + (coin() ? 1 : 0), dimension_of(b));
+    parts.x.insert(parts.x.begin() + (transposes() ? 1 : 0), dimension_of(b));
     parts.y.insert(parts.y.begin(), dimension_of(b));
   }
   return {nest_of(parts, coin(), random), rows, reduction, items, has_batches ? columns : 1};
@@ -118,18 +124,20 @@ struct Direction {
   std::int64_t pixels() const { return (image + 2 * padding - dilation * (kernel - 1) - 1) / stride + 1; }
 };
 
-DrawnNest draw_convolution(std::int64_t filters, std::int64_t channels, std::int64_t images, std::mt19937& random) {
+DrawnNest draw_convolution(std::int64_t filters, std::int64_t channels, std::int64_t images, std::int64_t columns, Width width,
+                           std::mt19937& random) {
   const auto coin = [&] { return random() % 2 == 0; };
+  const bool wide = width == Width::of_vectors;
   const auto between = [&](std::int64_t least, std::int64_t most) {
     return std::uniform_int_distribution<std::int64_t>(least, most)(random);
   };
   const auto draw_direction = [&] {
-    Direction one{between(1, 3), between(1, 2), between(0, 2), between(1, 3), 0};
+    Direction one{between(1, 3), between(1, 2), wide ? 0 : between(0, 2), between(1, 3), 0};
     one.image = one.dilation * (one.kernel - 1) + 1 + between(0, 6);
     return one;
   };
   const Direction down = draw_direction();
-  const Direction across = draw_direction();
+  const Direction across = wide ? Direction{1, 1, 0, 1, columns} : draw_direction();
   const Count b{"b", Affine::of("batches")};
   const Count f{"f", Affine::of("F")};
   const Count c{"c", Affine(channels)};
@@ -155,25 +163,30 @@ DrawnNest draw_convolution(std::int64_t filters, std::int64_t channels, std::int
   };
   const Dimension h = pixel(down, "p", "r");
   const Dimension w = pixel(across, "q", "s");
-  parts.x = coin() ? std::vector{dimension_of(b), dimension_of(c), h, w} : std::vector{dimension_of(b), h, w, dimension_of(c)};
-  parts.y = coin() ? std::vector{dimension_of(b), dimension_of(f), dimension_of(p), dimension_of(q)}
+  parts.x = wide || coin() ? std::vector{dimension_of(b), dimension_of(c), h, w} : std::vector{dimension_of(b), h, w, dimension_of(c)};
+  parts.y = wide || coin() ? std::vector{dimension_of(b), dimension_of(f), dimension_of(p), dimension_of(q)}
                    : std::vector{dimension_of(b), dimension_of(p), dimension_of(q), dimension_of(f)};
   return {nest_of(parts, coin(), random), filters, channels * down.kernel * across.kernel, images, down.pixels() * across.pixels()};
 }
 
-}  // namespace
-
-rc::Gen<DrawnNest> drawn_nest() {
+rc::Gen<DrawnNest> drawn_of(Width width) {
   return rc::gen::map(rc::gen::tuple(rc::gen::inRange<std::int64_t>(1, 9), rc::gen::inRange<std::int64_t>(1, 9),
                                      rc::gen::inRange<std::int64_t>(1, 3), rc::gen::inRange<std::int64_t>(1, 6), rc::gen::arbitrary<bool>(),
                                      rc::gen::arbitrary<std::uint32_t>()),
-                      [](const std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool, std::uint32_t>& drawn) {
-                        const auto& [rows, reduction, items, columns, convolves, seed] = drawn;
+                      [width](const std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool, std::uint32_t>& drawn) {
+                        const auto& [rows, reduction, items, number, convolves, seed] = drawn;
+                        const std::int64_t columns = width == Width::of_vectors ? (1 + number % 3) * vector_columns : number;
                         std::mt19937 random(seed);
-                        return convolves ? draw_convolution(rows, std::min<std::int64_t>(reduction, 3), items, random)
-                                         : draw_batch(rows, reduction, items, columns, random);
+                        return convolves ? draw_convolution(rows, std::min<std::int64_t>(reduction, 3), items, columns, width, random)
+                                         : draw_batch(rows, reduction, items, columns, width, random);
                       });
 }
+
+}  // namespace
+
+rc::Gen<DrawnNest> drawn_nest() { return drawn_of(Width::any); }
+
+rc::Gen<DrawnNest> drawn_wide_nest() { return drawn_of(Width::of_vectors); }
 
 }  // namespace esc::tests
 

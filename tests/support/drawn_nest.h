@@ -22,6 +22,10 @@ struct DrawnNest {
 /// both orders of channels and pixels and any order of loops; one of two with an epilogue of a vector and a matrix.
 rc::Gen<DrawnNest> drawn_nest();
 
+/// Those of them in which four consecutive columns stand one behind the other, in B and in C: batches of matrices, and convolutions with filters
+/// of one column, both of images whose width is a multiple of 4. A lane of a kernel may move its columns at once.
+rc::Gen<DrawnNest> drawn_wide_nest();
+
 }  // namespace esc::tests
 
 namespace esc {

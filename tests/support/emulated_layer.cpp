@@ -54,12 +54,14 @@ std::string print(const JudgedProduct& judged) {
                      judged.error, judged.tolerance);
 }
 
-EmulatedKernel::EmulatedKernel(const GeneratedLayer& generated)
+EmulatedKernel::EmulatedKernel(const GeneratedLayer& generated) : EmulatedKernel(generated, kernel_text(generated)) {}
+
+EmulatedKernel::EmulatedKernel(const GeneratedLayer& generated, const std::string& text)
     : name_(generated.layer.name),
       nest_(generated.layer.input),
       packed_(generated.packed),
       packed_bytes_(generated.bytes().size()),
-      program_(compile_cuda(kernel_text(generated), name_ + ".cu")),
+      program_(compile_cuda(text, name_ + ".cu")),
       dispatch_(dispatch_of(generated.layer)) {}
 
 JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const KernelCall& call, const std::vector<double>& b,

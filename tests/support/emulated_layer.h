@@ -43,6 +43,8 @@ std::string print(const JudgedProduct& judged);
 class EmulatedKernel {
  public:
   explicit EmulatedKernel(const GeneratedLayer& generated);
+  /// The same with another text in place of its own.
+  EmulatedKernel(const GeneratedLayer& generated, const std::string& text);
 
   /// Makes one call on a device of its own, C poisoned beforehand. `matrix` is the layer's and `b` is K rows of the compared columns
   /// alone. Blocks and threads run in an order drawn from `order`, by index when it is absent.

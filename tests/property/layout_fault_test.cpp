@@ -1,0 +1,202 @@
+// What a verification is worth where matrices are made of arrays of any dimensions: the text of a kernel is changed in one place that says
+// where elements are or which call is in order, and the verification must fail.
+//
+// Not caught, for the text is as right with it: `ldb = given_ldb` in place of the tuned constant, the same number in every call that the tuned
+// variant takes; and a larger limit of n, which is there for more columns than 32 bits count: B and C of them fit into no machine's memory.
+// A launch of a part of an image is caught by no verification, whose products are too small for two launches, but by LaunchesOfWholeItems.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "generator/emit/generate.h"
+#include "generator/emit/sources.h"
+#include "generator/emit/templates.h"
+#include "generator/frontend/format_source.h"
+#include "generator/frontend/parse_loop_nest.h"
+#include "generator/matrix/drawn_value.h"
+#include "generator/schedule/schedule_choice.h"
+#include "generator/verify/verify.h"
+#include "tests/support/emulated_layer.h"
+
+namespace esc {
+namespace {
+
+/// Rows of three out of four, two out of three and no elements.
+SparseMatrix draw_matrix(std::int64_t rows, std::int64_t columns) {
+  SparseMatrix matrix{rows, columns, {0}, {}, {}};
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t column = 0; column < columns; ++column) {
+      if (row % 3 != 2 && (row + column) % (4 - row % 3) != 0) {
+        matrix.column_of.push_back(static_cast<std::int32_t>(column));
+        matrix.values.push_back(drawn_value(5, row, column));
+      }
+    }
+    matrix.offsets.push_back(matrix.nonzeros());
+  }
+  return matrix;
+}
+
+/// A bundle in memory, whose text may be changed.
+class Subject {
+ public:
+  Subject(const LoopNest& nest, SparseMatrix matrix, std::int64_t bcol, const char* schedule)
+      : matrix_(std::move(matrix)),
+        nest_(nest),
+        layer_(tests::layer_of(matrix_, bcol, parse_schedule(schedule), nest)),
+        kernel_(tests::kernel_text(layer_)),
+        transformer_(format_source(transformer_source(layer_.layer), layer_.layer.name + "_transformer.cpp")) {}
+
+  const std::string& text() const { return kernel_; }
+  const SparseMatrix& matrix() const { return matrix_; }
+  const GeneratedLayer& layer() const { return layer_; }
+
+  /// The text with the one place, or the first, where `from` stands changed.
+  std::string changed(const std::string& from, const std::string& to) const {
+    std::string text = kernel_;
+    const std::size_t at = text.find(from);
+    if (at == std::string::npos) {
+      ADD_FAILURE() << from << " is not in the text\n" << text;
+      return text;
+    }
+    return text.replace(at, from.size(), to);
+  }
+
+  bool passes(const std::string& text) const {
+    EmulationEffort effort = thorough_effort;
+    effort.whole_report = false;
+    return verify_by_emulation({.name = layer_.layer.name,
+                                .nest = nest_,
+                                .dispatch = dispatch_of(layer_.layer),
+                                .kernel_text = text,
+                                .transformer_text = transformer_,
+                                .packed = layer_.bytes()},
+                               matrix_, effort)
+        .passed();
+  }
+
+  void expect_caught(const std::string& from, const std::string& to) const {
+    SCOPED_TRACE(fmt::format("{} ==> {}", from, to));
+    EXPECT_FALSE(passes(changed(from, to)));
+  }
+  void expect_not_caught(const std::string& from, const std::string& to) const {
+    SCOPED_TRACE(fmt::format("{} ==> {}", from, to));
+    EXPECT_TRUE(passes(changed(from, to)));
+  }
+
+ private:
+  SparseMatrix matrix_;
+  LoopNest nest_;
+  GeneratedLayer layer_;
+  std::string kernel_;
+  std::string transformer_;
+};
+
+/// Images of 9 x 7 pixels with a border of zeros, some rows of whose weights are cut.
+Subject convolution() {
+  const GivenSizes sizes{{{"C", 3}, {"F", 5}, {"R", 3}, {"S", 3}, {"H", 9}, {"W", 7}, {"stride", 1}, {"pad", 1}, {"dilation", 1}}, {}};
+  return {parse_loop_nest(conv2d_template, "conv2d.c", NestHeaders::of_system, sizes), draw_matrix(5, 27), 2,
+          "rows:columns=8,vector=2,unroll=2,task=8,light=4,warps=2"};
+}
+
+/// A batch whose lanes move vectors.
+Subject batch() {
+  return {parse_loop_nest("void f(int B, int M, int K, const float W[M][K], const float X[B][K][12], float Y[B][M][12]) {\n"
+                          "for (int b = 0; b < B; b++) for (int i = 0; i < M; i++) for (int t = 0; t < 12; t++) for (int k = 0; k < K; k++)\n"
+                          "if (W[i][k] != 0) Y[b][i][t] += W[i][k] * X[b][k][t]; }\n",
+                          "batch.c"),
+          draw_matrix(7, 11), 3, "panel:ufi=2,columns=16,vector=4,groups=4,warps=2,panels=2"};
+}
+
+TEST(LayoutFaults, NoneIsThere) {
+  EXPECT_TRUE(convolution().passes(convolution().text()));
+  EXPECT_TRUE(batch().passes(batch().text()));
+}
+
+TEST(LayoutFaults, InThePlacesOfC) {
+  const Subject subject = convolution();
+  subject.expect_caught("i_at * 63", "i_at * 62");
+  subject.expect_caught("n__at * leading_dimension", "n__at * 315");
+  subject.expect_caught("n__at * leading_dimension", "leading_dimension");
+  subject.expect_caught("n__at * leading_dimension + p__at * 7", "n__at * leading_dimension + p__at * 8");
+  subject.expect_caught("n__at * leading_dimension + p__at * 7 + q__at", "n__at * leading_dimension + p__at * 7");
+}
+
+TEST(LayoutFaults, InThePlacesOfB) {
+  const Subject subject = convolution();
+  subject.expect_caught("c__at * 63", "c__at * 62");
+  subject.expect_caught("r__at * 7", "r__at * 6");
+  subject.expect_caught("(p__at - 1) * 7", "p__at * 7");
+  subject.expect_caught("+ q__at - 1)", "+ q__at)");
+  subject.expect_caught("n__at * row.ldb", "n__at * 189");
+  subject.expect_caught("row / 3 % 3", "row / 3 % 2");
+}
+
+TEST(LayoutFaults, InThePadding) {
+  const Subject subject = convolution();
+  subject.expect_caught("p__at - 1 + tap", "p__at + tap");
+  subject.expect_caught("q__at - 1 + tap", "q__at - 2 + tap");
+  subject.expect_caught("index < 9", "index <= 9");
+  subject.expect_caught("index < 7", "index < 6");
+  subject.expect_caught("index >= 0", "index > 0");
+  subject.expect_caught("index >= 0", "index >= -1");
+  subject.expect_caught("<< (3 + tap)", "<< (2 + tap)");
+  subject.expect_caught("1u << (3 + s__at)", "1u << s__at");
+  subject.expect_caught("tap < 3", "tap < 2");
+  subject.expect_caught("== row.taps", "!= 0");
+  subject.expect_caught("? *place_of_B(row, column) : 0", "? *place_of_B(row, column) : 1");
+}
+
+TEST(LayoutFaults, InWhatIsTuned) {
+  for (const Subject& subject : {convolution(), batch()}) {
+    subject.expect_caught("tuned_ldb = ", "tuned_ldb = 1 + ");
+    subject.expect_caught("tuned_ldc = ", "tuned_ldc = 1 + ");
+    subject.expect_caught("tuned ? tuned_ldb : given_ldb", "tuned_ldb");
+    subject.expect_caught("tuned ? tuned_ldc : given_ldc", "tuned_ldc");
+    subject.expect_caught("tuned ? tuned_ldb", "tuned ? tuned_ldc");
+    subject.expect_caught(" && ldb == tuned_ldb", "");
+    subject.expect_caught(" && ldc == tuned_ldc", "");
+    subject.expect_not_caught("tuned ? tuned_ldb : given_ldb", "given_ldb");
+  }
+}
+
+TEST(LayoutFaults, InWhatAllowsVectors) {
+  const Subject subject = batch();
+  subject.expect_caught("columns % vector_width == 0 && allows_vectors(b, ldb)", "columns % vector_width == 0");
+  subject.expect_caught(" && allows_vectors(c, ldc)", "");
+  subject.expect_caught("leading_dimension % vector_width == 0", "leading_dimension > 0");
+}
+
+TEST(LayoutFaults, InWhatTheLauncherRefuses) {
+  const Subject subject = convolution();
+  subject.expect_caught("ldb < 189", "ldb < 190");
+  subject.expect_caught("ldb < 189", "ldb < 188");
+  subject.expect_caught("ldc < 315", "ldc < 316");
+  subject.expect_caught("ldc < 315", "ldc < 314");
+  subject.expect_caught("static_cast<unsigned int>(n) * 63", "static_cast<unsigned int>(n) * 62");
+  subject.expect_not_caught("n > 34087042", "n > 34087043");
+}
+
+/// As many images as do not fit into one launch: the second one begins with an image.
+TEST(LaunchesOfWholeItems, AreWhatMoreTilesThanAGridHasTake) {
+  constexpr std::int64_t pixels = 7;
+  constexpr auto images = static_cast<std::int32_t>(most_tiles / pixels + 3);
+  const Subject subject(
+      parse_loop_nest("void f(int B, const float W[1][1], const float X[B][1][7], float Y[B][1][7]) {\n"
+                      "for (int b = 0; b < B; b++) for (int i = 0; i < 1; i++) for (int t = 0; t < 7; t++) for (int k = 0; k < 1; k++)\n"
+                      "if (W[i][k] != 0) Y[b][i][t] += W[i][k] * X[b][k][t]; }\n",
+                      "batch.c"),
+      SparseMatrix{1, 1, {0, 1}, {0}, {0.75}}, 2, "rows:columns=1,vector=1,unroll=1,task=1,light=1,warps=1");
+  const KernelCall call{.product = {images, pixels, pixels}, .reason = "more tiles than a grid has", .item_columns = pixels};
+  const auto judged_with = [&](const std::string& text) { return tests::EmulatedKernel(subject.layer(), text).multiply(subject.matrix(), call); };
+  const tests::JudgedProduct right = judged_with(subject.text());
+  EXPECT_TRUE(right.passed()) << print(right);
+  EXPECT_FALSE(judged_with(subject.changed("most_tiles * tile_columns / 7 * 7", "most_tiles * tile_columns")).passed());
+  EXPECT_FALSE(judged_with(subject.changed("b + done / 7 * ldb", "b + done * ldb")).passed());
+  EXPECT_FALSE(judged_with(subject.changed("c + done / 7 * ldc", "c")).passed());
+}
+
+}  // namespace
+}  // namespace esc

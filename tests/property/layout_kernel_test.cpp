@@ -1,0 +1,124 @@
+// Kernels of products whose matrices are made of arrays of any dimensions, of every family: each call that a verification makes of them agrees with
+// what the nest says, in whatever order blocks and threads run.
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "generator/emit/dispatch.h"
+#include "generator/emit/generate.h"
+#include "generator/lower/assign_roles.h"
+#include "generator/matrix/drawn_value.h"
+#include "tests/support/awkward_shapes.h"
+#include "tests/support/drawn_nest.h"
+#include "tests/support/emulated_layer.h"
+#include "tests/support/random_case.h"
+
+namespace esc {
+namespace {
+
+using tests::DrawnNest;
+using tests::EmulatedKernel;
+using tests::JudgedProduct;
+
+/// A product and how many items its kernel is made for.
+struct Case {
+  LoopNest nest;
+  SparseMatrix matrix;
+  std::int64_t bcol = 1;
+  std::int64_t columns = 1;  ///< of so many items
+};
+
+/// W, in which every row has none, some or all of its elements.
+SparseMatrix draw_matrix(const DrawnNest& drawn, ScalarType element, std::uint64_t seed) {
+  constexpr std::uint64_t densities[] = {0, 30, 50, 100};
+  SparseMatrix matrix{drawn.rows, drawn.reduction, {0}, {}, {}, element};
+  for (std::int64_t row = 0; row < drawn.rows; ++row) {
+    const std::uint64_t density = densities[mix_bits(seed + static_cast<std::uint64_t>(row)) % 4];
+    for (std::int64_t column = 0; column < drawn.reduction; ++column) {
+      if (mix_bits(seed ^ static_cast<std::uint64_t>((row + 1) * drawn.reduction + column)) % 100 < density) {
+        matrix.column_of.push_back(static_cast<std::int32_t>(column));
+        matrix.values.push_back(drawn_value(seed, row, column, element));
+      }
+    }
+    matrix.offsets.push_back(matrix.nonzeros());
+  }
+  return matrix;
+}
+
+/// What is drawn, and the same without what follows the product.
+enum class Follows { anything, nothing };
+
+/// A nest of floats or of doubles, whose lanes may move vectors one time out of two.
+Case draw_case(Follows follows = Follows::anything) {
+  const bool wide = *rc::gen::arbitrary<bool>().as("wide");
+  const DrawnNest drawn = *(wide ? tests::drawn_wide_nest() : tests::drawn_nest()).as("nest");
+  const auto seed = *rc::gen::arbitrary<std::uint64_t>().as("seed of the matrix");
+  const ScalarType element = *rc::gen::element(ScalarType::f32, ScalarType::f32, ScalarType::f64);
+  const bool single = drawn.item_columns == 1;
+  const auto bcol = *(single ? rc::gen::element<std::int64_t>(1, 2, 5, 8, 36) : rc::gen::element<std::int64_t>(1, 2, 5)).as("bCol");
+  LoopNest nest = drawn.nest;
+  if (follows == Follows::nothing) {
+    constexpr std::size_t arrays_of_product = 3;
+    nest.body.erase(nest.body.begin() + 1, nest.body.end());
+    nest.arrays.erase(nest.arrays.begin() + arrays_of_product, nest.arrays.end());
+  }
+  for (ArrayDeclaration& array : nest.arrays) {
+    array.type = element;
+  }
+  return {assign_roles(nest), draw_matrix(drawn, element, seed), bcol, bcol * drawn.item_columns};
+}
+
+/// The layer; nothing where the schedule is none for this matrix.
+std::optional<GeneratedLayer> suitable_layer(const Case& drawn, const Schedule& schedule) {
+  try {
+    return tests::layer_of(drawn.matrix, drawn.bcol, schedule, drawn.nest);
+  } catch (const UnsuitableSchedule&) {
+    return std::nullopt;
+  }
+}
+
+void check_all_calls(const Case& drawn, const Schedule& schedule) {
+  const auto order = *rc::gen::arbitrary<std::uint64_t>().as("order of blocks and threads");
+  const std::optional<GeneratedLayer> layer = suitable_layer(drawn, schedule);
+  RC_PRE(layer.has_value());
+  RC_CLASSIFY(dispatch_of(layer->layer).vectors, "moves vectors");
+  const EmulatedKernel kernel(*layer);
+  for (const KernelCall& call : kernel.calls(drawn.matrix)) {
+    const JudgedProduct judged = kernel.multiply(drawn.matrix, call, order);
+    if (!judged.passed()) {
+      RC_LOG() << print(schedule) << ", bCol " << drawn.bcol << ", " << print(call) << ": " << tests::print(judged) << "\n";
+    }
+    RC_ASSERT(judged.passed());
+  }
+}
+
+RC_GTEST_PROP(LayoutKernel, OfFamilyPanelAgreesWithTheNest, ()) {
+  const Case drawn = draw_case();
+  PanelSchedule schedule = *tests::legal_panel_schedule(drawn.columns).as("schedule");
+  schedule.pdl = *rc::gen::arbitrary<bool>();
+  check_all_calls(drawn, schedule);
+}
+
+RC_GTEST_PROP(LayoutKernel, OfFamilyRowsAgreesWithTheNest, ()) {
+  const Case drawn = draw_case();
+  RowsSchedule schedule = *tests::legal_rows_schedule(drawn.columns).as("schedule");
+  if (drawn.nest.epilogue) {
+    // It needs whole rows.
+    schedule.task = std::max(schedule.task, 32);
+  }
+  check_all_calls(drawn, schedule);
+}
+
+RC_GTEST_PROP(LayoutKernel, OfFamilyAtomicAgreesWithTheNest, ()) {
+  // An epilogue needs sums that one thread has the whole of.
+  const Case drawn = draw_case(Follows::nothing);
+  const AtomicSchedule schedule = *tests::legal_schedule(drawn.columns).as("schedule");
+  check_all_calls(drawn, schedule);
+}
+
+}  // namespace
+}  // namespace esc
