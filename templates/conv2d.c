@@ -7,9 +7,9 @@
 // All sizes but N are numbers that a kernel is made for. The weights give F, C, R and S where their .npy has these four
 // dimensions; the others follow --size:
 //
-//   escgen generate weights.npy --kernel conv2d.c --size H=56,W=56,stride=1,pad=1,dilation=1 --bcol 3136 -o bundles
+//   escgen generate weights.npy --kernel conv2d.c --size H=56,W=56,stride=1,pad=1,dilation=1 --bcol 1 -o bundles
 //
-// --bcol is the number of elements of Y for one filter: images times pixels of Y.
+// --bcol is the number of images that the kernel is made for; it is right for any number.
 void conv2d(int N, int C, int H, int W, int F, int R, int S, int stride, int pad, int dilation,
             const float Weights[F][C][R][S], const float X[N][C][H][W],
             float Y[N][F][(H + 2 * pad - dilation * (R - 1) - 1) / stride + 1][(W + 2 * pad - dilation * (S - 1) - 1) / stride + 1]) {
