@@ -67,7 +67,8 @@ class SpecEntry {
         bundle_name(entry_.contains("name") ? text("name") : default_name(request.matrix), bcol, one_of_several);
     check_name(request.name);
     request.schedule = entry_.contains("schedule") ? text("schedule") : "auto";
-    if (!is_looked_up(request.schedule)) {
+    // How many columns of C bCol stands for, its nest says.
+    if (const bool is_shipped = !entry_.contains("kernel"); is_shipped && !is_looked_up(request.schedule)) {
       check_legal(parse_choice(request.schedule, "user"), bcol);
     }
     request.nest = {entry_.contains("kernel") ? beside(text("kernel")) : "", entry_.contains("epilogue") ? text("epilogue") : ""};

@@ -1,0 +1,217 @@
+// --kernel with nests whose matrices are made of arrays of any dimensions, as a user has them: layers with a row for each token, batches,
+// convolutions.
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/cli/workshop.h"
+
+namespace esc::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string templates = ESC_SOURCE_DIR "/templates/";
+
+constexpr const char* batched = R"(
+void batched(int B, int M, int K, int T, const float W[M][K], const float X[B][K][T], float Y[B][M][T]) {
+  for (int b = 0; b < B; b++)
+    for (int i = 0; i < M; i++)
+      for (int t = 0; t < T; t++)
+        for (int k = 0; k < K; k++)
+          if (W[i][k] != 0) Y[b][i][t] += W[i][k] * X[b][k][t];
+}
+)";
+
+constexpr const char* block_of_a_network = R"(
+void block(int N, int C, int H, int W, int F, int R, int S, const float Weights[F][C][R][S], const float X[N][C][H][W],
+           float Y[N][F][H][W], const float bias[F], const float residual[N][F][H][W]) {
+  for (int n = 0; n < N; n++)
+    for (int f = 0; f < F; f++)
+      for (int p = 0; p < H; p++)
+        for (int q = 0; q < W; q++) {
+          float sum = 0;
+          for (int c = 0; c < C; c++)
+            for (int r = 0; r < R; r++)
+              for (int s = 0; s < S; s++) {
+                const int h = p + r - 1;
+                const int w = q + s - 1;
+                if (Weights[f][c][r][s] != 0 && h >= 0 && h < H && w >= 0 && w < W) sum += Weights[f][c][r][s] * X[n][c][h][w];
+              }
+          const float value = sum + bias[f] + residual[n][f][p][q];
+          Y[n][f][p][q] = value < 0 ? 0 : value;
+        }
+}
+)";
+
+/// What a user writes, and what the header says of B and C.
+struct LaidOut {
+  std::string name;
+  std::string kernel;  ///< the file, or its text
+  std::vector<std::string> options;
+  std::string b;
+  std::string c;
+  std::string operands;  ///< behind C's leading dimension
+};
+
+void PrintTo(const LaidOut& one, std::ostream* stream) { *stream << one.name; }
+
+class LayoutWorkshop : public Workshop {
+ protected:
+  /// Weights of so many filters, channels and taps, some of them zero, as NumPy stores them.
+  void write_weights(const std::string& name, int filters, int channels, int height, int width) const {
+    std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(filters) + ", " + std::to_string(channels) + ", " +
+                         std::to_string(height) + ", " + std::to_string(width) + "), }";
+    header.resize(117, ' ');
+    header += '\n';
+    std::string bytes = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header;
+    for (int at = 0; at < filters * channels * height * width; ++at) {
+      const float weight = at % 3 == 1 ? 0.0F : static_cast<float>(at % 7 - 3) / 4;
+      bytes.append(reinterpret_cast<const char*>(&weight), sizeof weight);
+    }
+    write(name, bytes);
+  }
+
+  /// Makes out/layer of the weights or the matrix a.mtx.
+  std::vector<std::string> line(const LaidOut& one, const std::vector<std::string>& more) const {
+    std::string file = one.kernel;
+    if (file.find('\n') != std::string::npos) {
+      write("nest.c", file);
+      file = "nest.c";
+    }
+    std::vector<std::string> arguments{"generate"};
+    arguments.insert(arguments.end(), one.options.begin(), one.options.end());
+    arguments.insert(arguments.end(), {"--kernel", file, "-o", "out", "--name", "layer"});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+
+  void SetUp() override {
+    write_matrix();
+    write_weights("w.npy", 5, 3, 3, 3);
+    write_weights("taps.npy", 2, 1, 20, 15);
+    write_weights("one.npy", 5, 6, 1, 1);
+  }
+};
+
+class LaidOutBundles : public LayoutWorkshop, public ::testing::WithParamInterface<LaidOut> {};
+
+TEST_P(LaidOutBundles, AreVerifiedAndCurrent) {
+  const ProcessResult generated = escgen(line(GetParam(), {}));
+  ASSERT_EQ(generated.status, 0) << generated.errors;
+  EXPECT_THAT(generated.output, HasSubstr("verified   by emulation: relative error"));
+  EXPECT_EQ(parse_json(read("out/layer/manifest.json"))["verification"]["passed"], true);
+  const ProcessResult verified = escgen({"verify", "out/layer"});
+  EXPECT_EQ(verified.status, 0) << verified.output << verified.errors;
+  EXPECT_THAT(verified.output, EndsWith("passed by emulation\n"));
+  EXPECT_THAT(escgen(line(GetParam(), {"--check"})).output, EndsWith("check      the bundle is current\n"));
+}
+
+TEST_P(LaidOutBundles, SayWhereTheElementsOfBAndCAre) {
+  ASSERT_EQ(escgen(line(GetParam(), {"--no-verify"})).status, 0);
+  const std::string header = read("out/layer/layer.h");
+  EXPECT_THAT(header, AllOf(HasSubstr("b: " + GetParam().b), HasSubstr("c: " + GetParam().c)));
+  std::string words;
+  std::istringstream declaration(header.substr(header.find("cudaError_t layer_spmm(const void* packed")));
+  for (std::string word; declaration >> word && !words.ends_with(";");) {
+    words += word + (word.ends_with(";") ? "" : " ");
+  }
+  EXPECT_THAT(words, HasSubstr("int64_t ldc, " + GetParam().operands + "int32_t n, cudaStream_t stream);"));
+}
+
+std::string apart(const std::string& array, const std::string& leading_dimension, int least) {
+  return array + ", an index of its first dimension is " + leading_dimension + " elements from the next, " + leading_dimension +
+         " >= " + std::to_string(least);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Layout, LaidOutBundles,
+    ::testing::Values(
+        LaidOut{"linear_nk", templates + "linear_nk.c", {"a.mtx", "--bcol", "6"}, apart("X[n][17]", "ldb", 17), apart("Y[n][13]", "ldc", 13), ""},
+        LaidOut{"batched", batched, {"a.mtx", "--size", "T=12", "--bcol", "3"}, apart("X[n][17][12]", "ldb", 204),
+                apart("Y[n][13][12]", "ldc", 156), ""},
+        LaidOut{"conv2d", templates + "conv2d.c", {"w.npy", "--size", "H=9,W=7,stride=1,pad=1,dilation=1", "--bcol", "2"},
+                apart("X[n][3][9][7]", "ldb", 189), apart("Y[n][5][9][7]", "ldc", 315), ""},
+        LaidOut{"conv2d_with_strides", templates + "conv2d.c", {"w.npy", "--size", "H=9,W=7,stride=2,pad=2", "--size", "dilation=2", "--bcol", "2"},
+                apart("X[n][3][9][7]", "ldb", 189), apart("Y[n][5][5][4]", "ldc", 100), ""},
+        LaidOut{"conv2d_nhwc", templates + "conv2d_nhwc.c", {"w.npy", "--size", "H=9,W=7,stride=1,pad=1,dilation=1", "--bcol", "2"},
+                apart("X[n][9][7][3]", "ldb", 189), apart("Y[n][9][7][5]", "ldc", 315), ""},
+        LaidOut{"own_epilogue", block_of_a_network, {"w.npy", "--size", "H=9,W=7", "--bcol", "2"}, apart("X[n][3][9][7]", "ldb", 189),
+                apart("Y[n][5][9][7]", "ldc", 315), "const float* bias_, const float* residual_, int64_t residual_ld, "}),
+    [](const auto& one) { return one.param.name; });
+
+class LayoutOption : public LayoutWorkshop {
+ protected:
+  std::vector<std::string> convolution(const std::vector<std::string>& more, const std::string& weights = "w.npy",
+                                       const std::string& sizes = "H=9,W=7,stride=1,pad=1,dilation=1") const {
+    return line({"conv2d", templates + "conv2d.c", {weights, "--size", sizes}, "", "", ""}, more);
+  }
+};
+
+/// Taps of one row and one column move nothing.
+TEST_F(LayoutOption, FiltersOfOnePixelMoveVectors) {
+  const std::vector<std::string> schedule{"--bcol", "2", "--schedule", "panel:ufi=2,columns=32,vector=4,groups=4,warps=2,panels=2", "--force"};
+  const ProcessResult generated = escgen(convolution(schedule, "one.npy", "H=5,W=8,stride=1,pad=0,dilation=1"));
+  ASSERT_EQ(generated.status, 0) << generated.errors;
+  EXPECT_THAT(read("out/layer/layer.cu"), AllOf(HasSubstr("layer_kernel<true, true>"), Not(HasSubstr("taps"))));
+  ASSERT_EQ(escgen(convolution(schedule, "one.npy", "H=5,W=6,stride=1,pad=0,dilation=1")).status, 0);
+  EXPECT_THAT(read("out/layer/layer.cu"), Not(HasSubstr("layer_kernel<true, true>")));
+}
+
+TEST_F(LayoutOption, AManifestWithAnotherSubscriptFails) {
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{{"r - 1", "r"}, {"s - 1", "s"}, {"s - 1", "s - 2"}}) {
+    SCOPED_TRACE(to);
+    ASSERT_EQ(escgen(convolution({"--bcol", "2", "--no-verify", "--force"})).status, 0);
+    replace("out/layer/manifest.json", from, to, true);
+    const ProcessResult verified = escgen({"verify", "out/layer"});
+    EXPECT_EQ(verified.status, 1) << verified.errors;
+    EXPECT_THAT(verified.output, AllOf(HasSubstr("WRONG  n 2, ldb 189, ldc 315"), EndsWith("failed by emulation\n")));
+  }
+}
+
+/// Without the border of zeros an image gives a smaller one, which the header does not say.
+TEST_F(LayoutOption, AManifestWithoutThePaddingFails) {
+  ASSERT_EQ(escgen(convolution({"--bcol", "2", "--no-verify"}, "w.npy", "H=9,W=7,stride=1,pad=0,dilation=1")).status, 0);
+  const nlohmann::json without = parse_json(read("out/layer/manifest.json"))["loop_nest"];
+  ASSERT_EQ(escgen(convolution({"--bcol", "2", "--no-verify", "--force"})).status, 0);
+  nlohmann::json manifest = parse_json(read("out/layer/manifest.json"));
+  ASSERT_NE(manifest["loop_nest"], without);
+  manifest["loop_nest"] = without;
+  write("out/layer/manifest.json", manifest.dump(2) + "\n");
+  const ProcessResult verified = escgen({"verify", "out/layer"});
+  EXPECT_EQ(verified.status, 1) << verified.output;
+  EXPECT_THAT(verified.errors,
+              EndsWith("escgen: out/layer/layer.h:8: is not what is generated for this manifest and matrix; generate the bundle again\n"));
+  EXPECT_THAT(verified.output, Not(HasSubstr("passed")));
+}
+
+/// No launch of so many tiles computes a whole image.
+TEST_F(LayoutOption, ImagesLargerThanALaunchAreRefused) {
+  const std::string large = "H=300,W=300,stride=1,pad=1,dilation=1";
+  expect_refusal(convolution({"--bcol", "1", "--no-verify", "--schedule", "rows:columns=1,vector=1"}, "w.npy", large),
+                 "rows:columns=1,vector=1,unroll=4,task=128,light=16,warps=4,pdl=on: one of the items that bCol counts has 90000 columns of C, more than "
+                 "the 65535 tiles of 1 of a launch; choose columns=2 at least");
+  EXPECT_EQ(escgen(convolution({"--bcol", "1", "--no-verify", "--schedule", "rows:columns=2,vector=1"}, "w.npy", large)).status, 0);
+}
+
+TEST_F(LayoutOption, MoreColumnsThanAKernelCountsAreRefused) {
+  for (const std::string schedule : {"auto", "rows:columns=8,vector=1"}) {
+    expect_refusal(convolution({"--bcol", "90000", "--no-verify", "--schedule", schedule}, "w.npy", "H=300,W=300,stride=1,pad=1,dilation=1"),
+                   "--bcol 90000: counts items of 90000 columns of C each: together more than the 2147483647 that a kernel counts; choose at most 23860");
+  }
+}
+
+TEST_F(LayoutOption, MoreTapsThanAWordHasBitsAreRefused) {
+  expect_refusal(convolution({"--bcol", "1"}, "taps.npy", "H=30,W=30,stride=1,pad=1,dilation=1"),
+                 "escgen: loop nest: B: pads for 35 taps of a filter, rows and columns together, more than 32; pad the array itself, and leave "
+                 "the guards out");
+  EXPECT_EQ(escgen(convolution({"--bcol", "1"}, "taps.npy", "H=30,W=30,stride=1,pad=0,dilation=1")).status, 0);
+}
+
+}  // namespace
+}  // namespace esc::cli
