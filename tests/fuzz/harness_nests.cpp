@@ -4,27 +4,29 @@
 #include "generator/emit/templates.h"
 #include "generator/frontend/parse_loop_nest.h"
 #include "generator/ir/print_function.h"
+#include "generator/ir/product_digits.h"
 #include "tests/fuzz/harness.h"
 #include "tests/fuzz/tiny_layer.h"
 #include "tests/refusals/refused_nests.h"
 #include "tests/unit/accepted_epilogues.h"
 #include "tests/unit/accepted_nests.h"
+#include "tests/unit/any_nests.h"
 
 namespace esc::fuzz {
 namespace {
 
 /// The size that the nest gives as a constant, else `otherwise`; a matrix of the fuzzer stays small.
-std::int64_t size_or(const Affine& extent, std::int64_t otherwise) {
+std::int64_t size_or(const std::vector<Digit>& digits, std::int64_t otherwise) {
   constexpr std::int64_t most = 64;
-  return extent.is_constant() && extent.constant() >= 1 && extent.constant() <= most ? extent.constant() : otherwise;
+  const std::int64_t count = count_of(digits).value_or(otherwise);
+  return count >= 1 && count <= most ? count : otherwise;
 }
 
 /// The tiny matrix, brought to the sizes that the nest has.
 SparseMatrix matrix_for(const LoopNest& nest) {
   const SparseMatrix tiny = tiny_matrix(nest.element());
-  const ArrayDeclaration& sparse = nest.array(ArrayRole::sparse);
-  SparseMatrix matrix{size_or(sparse.extents[0], tiny.rows), size_or(sparse.extents[1], tiny.columns), {0}, {}, {},
-                      nest.element()};
+  const ProductDigits digits = digits_of(nest);
+  SparseMatrix matrix{size_or(digits.rows, tiny.rows), size_or(digits.reductions, tiny.columns), {0}, {}, {}, nest.element()};
   for (std::int64_t row = 0; row < matrix.rows; ++row) {
     for (std::int64_t entry = tiny.offsets[static_cast<std::size_t>(row % tiny.rows)];
          entry < tiny.offsets[static_cast<std::size_t>(row % tiny.rows + 1)]; ++entry) {
@@ -51,11 +53,27 @@ void check_round_trip(const LoopNest& nest) {
 /// A family of each kind makes a kernel of whatever nest is read.
 void check_kernels(const LoopNest& nest) {
   const SparseMatrix matrix = matrix_for(nest);
-  const std::int64_t bcol = size_or(nest.array(ArrayRole::dense).extents[1], 8);
+  const std::int64_t bcol = size_or({digits_of(nest).columns.front()}, 8);
   for (const char* text : {"2-2-1-32", "panel:ufi=2,columns=1,vector=1", "rows:columns=1,vector=1"}) {
     is_accepted([&] { make_tiny_layer(nest, matrix, bcol, parse_choice(text, "user")); });
   }
 }
+
+/// Of images, in a loop of their own; without it there is no kernel.
+constexpr const char* convolution = R"(
+void f(int N, const float W[4][2][3][3], const float X[N][2][5][4], float Y[N][4][5][4]) {
+  for (int n = 0; n < N; n++)
+    for (int f = 0; f < 4; f++)
+      for (int p = 0; p < 5; p++)
+        for (int q = 0; q < 4; q++)
+          for (int c = 0; c < 2; c++)
+            for (int r = 0; r < 3; r++)
+              for (int s = 0; s < 3; s++) {
+                const int h = p + r - 1, w = q + s - 1;
+                if (W[f][c][r][s] != 0 && h >= 0 && h < 5 && w >= 0 && w < 4) Y[n][f][p][q] += W[f][c][r][s] * X[n][c][h][w];
+              }
+}
+)";
 
 bool judge(std::string_view input, const char* file) {
   LoopNest nest;
@@ -115,6 +133,12 @@ Harness harness(const char* kind, bool (*judge_one)(std::string_view), bool cpp)
 Harness nest_harness() {
   Harness made = harness("nest", judge_c, false);
   made.seeds.emplace_back(spmm_template);
+  made.seeds.emplace_back(linear_nk_template);
+  made.seeds.emplace_back(convolution);
+  for (const AnyNest& nest : any_nests()) {
+    const bool is_of_images = nest.arrays.find("Y[8]") == std::string::npos;
+    (is_of_images ? made.seeds : made.refused).push_back(nest.source);
+  }
   for (const std::string_view text : {conv2d_template, conv2d_nhwc_template}) {
     made.refused.emplace_back(text);  // without their sizes
   }
