@@ -230,7 +230,7 @@ TEST(KernelCalls, AreLegalForEveryDispatch) {
   for (const std::int64_t bcol : {1, 2, 5, 36, 64, 257}) {
     for (const std::int64_t vector : {1, 2, 4, 8}) {
       for (const std::int64_t tile : {0, 1, 32, 256}) {
-        for (const KernelCall& call : kernel_calls({bcol, true, vector, tile, true}, 1, 1)) {
+        for (const KernelCall& call : kernel_calls({.tuned_items = bcol, .has_vectors = true, .vectors = vector > 1, .vector_width = vector, .tile_columns = tile, .programmatic = true}, 1, 1)) {
           const ProductCase& product = call.product;
           EXPECT_TRUE(product.n >= 1 && product.ldb >= product.n && product.ldc >= product.n && call.width() >= 1) << print(call);
         }
