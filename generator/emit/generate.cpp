@@ -244,7 +244,11 @@ constexpr const char* manifest_name = "manifest.json";
 
 }  // namespace
 
-std::int64_t product_columns(const LoopNest& nest, std::int64_t bcol) { return bcol * item_columns(canonicalize(nest)); }
+ProductColumns product_columns(const LoopNest& nest, std::int64_t bcol) {
+  const LoopNest canonical = canonicalize(nest);
+  const std::optional<Layout>& dense = canonical.array(ArrayRole::dense).layout;
+  return {bcol * item_columns(canonical), !dense || has_contiguous_columns(*dense)};
+}
 
 LoopNest lowered_nest(const LoopNest& nest, const SparseMatrix& matrix, const ScheduleChoice& choice, std::int64_t bcol) {
   check_legal(choice, product_columns(nest, bcol));
@@ -262,7 +266,7 @@ std::uint64_t planned_bytes(const SparseMatrix& matrix, const LoopNest& nest, co
 GeneratedLayer generate_layer(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options) {
   LoopNest kernel = lowered_nest(nest, matrix, options.choice, options.bcol);
   Packing packing = pack_layer(kernel, matrix, options);
-  packing.sizes.merge(Environment{{"M", matrix.rows}, {"K", matrix.columns}, {"N", product_columns(nest, options.bcol)}});
+  packing.sizes.merge(Environment{{"M", matrix.rows}, {"K", matrix.columns}, {"N", product_columns(nest, options.bcol).count}});
   Layer layer{.name = options.name,
               .source_file = options.source_file,
               .bcol = options.bcol,
