@@ -34,6 +34,14 @@ std::string with_x(std::string_view expression, const std::string& name) {
   return result;
 }
 
+/// The text with every `from` replaced.
+std::string replaced(std::string text, std::string_view from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
 }  // namespace
 
 const std::vector<EpiloguePart>& epilogue_parts() {
@@ -60,7 +68,14 @@ std::string epilogue_names() {
   return names;
 }
 
-std::string nest_with_epilogue(const std::string& parts) {
+std::string nest_with_epilogue(const std::string& parts, NestLayout layout) {
+  const auto subscripts = [&](const char* row, const char* column) {
+    return layout == NestLayout::kn ? fmt::format("[{}][{}]", row, column) : fmt::format("[{1}][{0}]", row, column);
+  };
+  const auto in_layout = [&](std::string text) {
+    text = replaced(std::move(text), "[M][N]", subscripts("M", "N"));
+    return replaced(std::move(text), "[i][j]", subscripts("i", "j"));
+  };
   std::string parameters;
   std::string steps;
   std::string value = "sum";
@@ -71,11 +86,19 @@ std::string nest_with_epilogue(const std::string& parts) {
       throw UserError("--epilogue " + parts, fmt::format("has '{}' twice", name), "name each part once, or write a nest of your own for --kernel");
     }
     used.push_back(name);
-    parameters += *part.parameters == '\0' ? "" : std::string(", ") + part.parameters;
-    steps += fmt::format("      const float x{} = {};\n", used.size(), with_x(part.value, value));
+    parameters += *part.parameters == '\0' ? "" : ", " + in_layout(part.parameters);
+    steps += fmt::format("      const float x{} = {};\n", used.size(), with_x(in_layout(part.value), value));
     value = fmt::format("x{}", used.size());
   }
-  return fill(epilogue_template, {{"EPILOGUE", parts}, {"PARAMETERS", parameters}, {"STEPS", steps}, {"RESULT", value}});
+  return fill(epilogue_template, {{"EPILOGUE", parts},
+                                  {"SHAPES", layout == NestLayout::kn ? "B (K x N) and C (M x N)" : "B (N x K) and C (N x M)"},
+                                  {"B", "B" + subscripts("K", "N")},
+                                  {"C", "C" + subscripts("M", "N")},
+                                  {"PARAMETERS", parameters},
+                                  {"FACTOR", "B" + subscripts("k", "j")},
+                                  {"STEPS", steps},
+                                  {"ELEMENT", "C" + subscripts("i", "j")},
+                                  {"RESULT", value}});
 }
 
 }  // namespace esc

@@ -27,15 +27,11 @@ struct GenerateLine {
   std::string database;
   std::string schedule_file;
   std::optional<std::string> dtype;
-  std::string layout = "kn";
+  std::optional<std::string> layout;
   double min_sparsity = 0;
 };
 
 void refuse_unusable(const GenerateLine& line) {
-  if (line.layout != "kn") {
-    throw UserError("--layout " + line.layout, "is not supported: B is K x N and C is M x N, both row-major",
-                    "use --layout kn, with B and C transposed where yours are N x K and N x M");
-  }
   if (line.spec.empty() == line.layer.matrix.empty()) {
     throw UserError("generate", line.spec.empty() ? "needs a matrix" : "takes a matrix or --spec, not both",
                     "write: escgen generate MATRIX --bcol N -o DIR");
@@ -76,6 +72,7 @@ std::vector<TargetDevice> devices_of(const GenerateLine& line) {
 }
 
 std::vector<LayerRequest> requests_of(const GenerateLine& line) {
+  const std::optional<NestLayout> layout = line.layout ? std::optional(parse_layout(*line.layout)) : std::nullopt;
   const std::optional<ScalarType> element = line.dtype ? std::optional(parse_element(*line.dtype)) : std::nullopt;
   std::vector<LayerRequest> requests;
   if (line.spec.empty()) {
@@ -105,6 +102,9 @@ std::vector<LayerRequest> requests_of(const GenerateLine& line) {
     request.read.allow_nonfinite = line.layer.read.allow_nonfinite;
     if (element) {
       request.element = element;
+    }
+    if (layout) {
+      request.nest.layout = layout;
     }
   }
   return requests;
@@ -180,7 +180,7 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
       "Schedule database that auto looks into before the built-in one: a file that esctune publish wrote, or "
       "its folder");
   command->add_option("--dtype", line->dtype, "Element type, f32 or f64 (default: the loop nest's, f32 for the shipped one)");
-  command->add_option("--layout", line->layout, "Layout of B and C: kn")->capture_default_str();
+  command->add_option("--layout", line->layout, layout_help);
   command->add_option(
       "--max-packed", line->mode.max_packed,
       "Most bytes of the packed matrix over those as CSR (8 for a non-zero, 4 for a row): auto takes the "

@@ -3,6 +3,7 @@
 #include "generator/commands/commands.h"
 #include "generator/commands/input.h"
 #include "generator/commands/layer_request.h"
+#include "generator/commands/loop_nest_input.h"
 #include "generator/matrix/matrix_reader.h"
 #include "generator/matrix/pattern_svg.h"
 #include "generator/matrix/statistics.h"
@@ -19,6 +20,7 @@ struct InspectRequest {
   ReadOptions read;
   bool json = false;
   std::string svg;
+  std::optional<std::string> layout;
 };
 
 nlohmann::json lengths_json(const LengthStatistics& lengths) {
@@ -40,7 +42,10 @@ Layer automatic_layer(const InspectRequest& request, const SparseMatrix& matrix,
   layer.matrix = request.matrix;
   layer.bcol = request.bcol;
   layer.name = "layer";
-  return make_layer(layer, {}, spmm_nest(), matrix, console).layer;
+  if (request.layout) {
+    layer.nest.layout = parse_layout(*request.layout);
+  }
+  return make_layer(layer, {}, read_loop_nest(layer.nest), matrix, console).layer;
 }
 
 std::string to_json(const MatrixStatistics& statistics, const PatternCensus& census, const Layer& layer) {
@@ -139,6 +144,7 @@ void add_inspect_command(CLI::App& program, const CommonOptions& common, Action&
   command->add_option("--ufi", request->ufi, "Rows of a panel in the pattern census, 1 to 8")->capture_default_str();
   command->add_option("--bcol", request->bcol, "Columns of B for which auto takes a schedule, whose packed bytes are counted")
       ->capture_default_str();
+  command->add_option("--layout", request->layout, layout_help);
   command->add_option("--seed", request->read.seed, "Seed of the values of pattern-only files")
       ->check(whole_number_problem)
       ->capture_default_str();

@@ -53,7 +53,7 @@ GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode,
 ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, const Console& console);
 
 /// The layers of a spec's text: {"layers": [{"matrix": FILE, "bcol": N or [N, ...], "name": .., "schedule": .., "kernel":
-/// .. or "epilogue": .., "sizes": {NAME: VALUE, ..}, "dtype": .., "seed": .., "gpu": .. or "arch": ..}, ...]}. Relative files are looked for beside the spec. With several bCols,
+/// .. or "epilogue": .., "layout": .., "sizes": {NAME: VALUE, ..}, "dtype": .., "seed": .., "gpu": .. or "arch": ..}, ...]}. Relative files are looked for beside the spec. With several bCols,
 /// _nN is appended to the name. Throws UserError, with the place in the file, for anything else and when two layers
 /// have the same name.
 std::vector<LayerRequest> parse_spec(const std::string& text, const std::string& file);

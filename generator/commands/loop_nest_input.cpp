@@ -26,14 +26,25 @@ LoopNest in_type(LoopNest nest, ScalarType element) {
   return nest;
 }
 
+/// The text of the product in this layout, with the epilogue.
+std::string shipped_nest(const NestSource& source) {
+  const NestLayout layout = source.layout.value_or(NestLayout::kn);
+  if (!source.epilogue.empty()) {
+    return nest_with_epilogue(source.epilogue, layout);
+  }
+  return std::string(layout == NestLayout::nk ? linear_nk_template : spmm_template);
+}
+
 }  // namespace
 
 LoopNest read_loop_nest(const NestSource& source, std::optional<ScalarType> element) {
   if (source.file.empty()) {
-    const bool plain = source.epilogue.empty();
-    const LoopNest nest = parse_loop_nest(plain ? std::string(spmm_template) : nest_with_epilogue(source.epilogue), "spmm.c",
-                                          NestHeaders::of_system, source.sizes);
+    const LoopNest nest = parse_loop_nest(shipped_nest(source), "spmm.c", NestHeaders::of_system, source.sizes);
     return in_type(nest, element.value_or(nest.element()));
+  }
+  if (source.layout) {
+    throw UserError(fmt::format("--layout {}", name_of(*source.layout)), "is of no use with --kernel, whose nest says how B and C lie",
+                    "leave one of the two out");
   }
   if (!source.epilogue.empty()) {
     throw UserError("--epilogue " + source.epilogue, "is of no use with --kernel, whose nest says what becomes of the sums",

@@ -15,6 +15,7 @@ struct LowerRequest {
   std::string schedule_file;
   NestSource nest;
   std::vector<std::string> sizes;
+  std::optional<std::string> layout;
   std::vector<std::string> patterns;
   bool dump_steps = false;
 };
@@ -57,6 +58,9 @@ ExitStatus run(const LowerRequest& request) {
   const ScheduleChoice choice = parse_choice(schedule_text(request), "user");
   NestSource source = request.nest;
   source.sizes.named = parse_sizes(request.sizes);
+  if (request.layout) {
+    source.layout = parse_layout(*request.layout);
+  }
   const LoopNest nest = read_loop_nest(source);
   const std::vector<Directive> directives = directives_of(choice, nest.epilogue.has_value());
   const auto steps = lower_by_steps(nest, directives,
@@ -94,6 +98,7 @@ void add_lower_command(CLI::App& program, const CommonOptions&, Action& action) 
   command
       ->add_option("--epilogue", request->nest.epilogue, "What becomes of each sum before it is stored, as in bias+relu")
       ->excludes("--kernel");
+  command->add_option("--layout", request->layout, layout_help);
   command
       ->add_option("--size", request->sizes,
                    "NAME=VALUE,...: integer parameters of the loop nest that have this number in every call (repeatable)")

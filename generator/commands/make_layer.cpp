@@ -4,6 +4,7 @@
 
 #include "generator/commands/input.h"
 #include "generator/commands/layer_request.h"
+#include "generator/schedule/spread_schedules.h"
 
 namespace esc {
 namespace {
@@ -29,7 +30,7 @@ GeneratedLayer generate_with(const Task& task, const ScheduleChoice& choice) {
 
 LayerShape shape_of(const LayerRequest& request, const LoopNest& nest, const SparseMatrix& matrix) {
   const LengthStatistics lengths = row_statistics(matrix);
-  return {.bcol = product_columns(nest, request.bcol),
+  return {.bcol = product_columns(nest, request.bcol).count,
           .rows = matrix.rows,
           .columns = matrix.columns,
           .nonzeros = matrix.nonzeros(),
@@ -109,8 +110,8 @@ ScheduleChoice with_type_note(ScheduleChoice choice, ScalarType element) {
 /// What auto falls back to behind its ranking: a schedule that takes every matrix and, where the nest has an epilogue, gives each row to
 /// threads that have all of its sum.
 ScheduleChoice last_resort(const Task& task) {
-  return task.nest.epilogue ? whole_rows_schedule(product_columns(task.nest, task.request.bcol), task.matrix.longest_row())
-                            : uneven_rows_schedule(product_columns(task.nest, task.request.bcol));
+  return task.nest.epilogue ? whole_rows_schedule(product_columns(task.nest, task.request.bcol).count, task.matrix.longest_row())
+                            : uneven_rows_schedule(product_columns(task.nest, task.request.bcol).count);
 }
 
 /// Where the nest has an epilogue, without the family whose blocks share rows.
@@ -224,10 +225,31 @@ GeneratedLayer generate_first_suitable(const Task& task, std::vector<ScheduleCho
   throw Defect(__FILE__, __LINE__, "a suitable schedule", "what auto falls back to takes every matrix");
 }
 
+/// Where the nest has an epilogue, without what would cut rows; with a word on databases that are of no use.
+std::vector<ScheduleChoice> usable_spread(std::vector<ScheduleChoice> ranking, const Task& task, const GenerateMode& mode) {
+  if (task.nest.epilogue && task.matrix.longest_row() > RowsSchedule::max_task) {
+    std::erase_if(ranking, [](const ScheduleChoice& choice) { return std::holds_alternative<RowsSchedule>(choice.schedule); });
+  }
+  for (ScheduleChoice& choice : ranking) {
+    if (!mode.databases.empty()) {
+      choice.notes.emplace_back("databases know nothing of this layout: --database was not asked");
+    }
+  }
+  return ranking;
+}
+
+/// All that auto may choose, the best first: by the databases, which were measured on row-major matrices, or by a rule.
+std::vector<ScheduleChoice> ranking_of(const Task& task, const GenerateMode& mode) {
+  const LayerShape shape = shape_of(task.request, task.nest, task.matrix);
+  if (!product_columns(task.nest, task.request.bcol).are_contiguous) {
+    return usable_spread(spread_schedules(shape), task, mode);
+  }
+  return usable(ranked_schedules(shape, databases_for(task.request, mode)), task.nest);
+}
+
 /// What auto chooses.
 GeneratedLayer generate_automatically(const Task& task, const GenerateMode& mode) {
-  std::vector<ScheduleChoice> ranking =
-      usable(ranked_schedules(shape_of(task.request, task.nest, task.matrix), databases_for(task.request, mode)), task.nest);
+  std::vector<ScheduleChoice> ranking = ranking_of(task, mode);
   if (mode.max_packed) {
     ranking = {choose_within(task, std::move(ranking), *mode.max_packed)};
   } else {
@@ -247,7 +269,7 @@ GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode,
     }
     return generate_automatically(task, mode);
   }
-  ScheduleChoice choice = is_looked_up(request.schedule) ? published_schedule(product_columns(nest, request.bcol))
+  ScheduleChoice choice = is_looked_up(request.schedule) ? published_schedule(product_columns(nest, request.bcol).count)
                                                          : parse_choice(request.schedule, "user");
   if (!mode.compaction) {
     auto* atomic = std::get_if<AtomicSchedule>(&choice.schedule);

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "generator/commands/nest_layout.h"
 #include "generator/frontend/given_sizes.h"
 
 namespace esc {
@@ -11,6 +13,7 @@ struct NestSource {
   std::string file;       ///< empty: the shipped SpMM
   std::string epilogue;   ///< "bias+relu"; empty: C is the sums
   GivenSizes sizes = {};  ///< the parameters that are numbers
+  std::optional<NestLayout> layout = {};  ///< of the shipped product; none: kn, or what the file says
 };
 
 }  // namespace esc

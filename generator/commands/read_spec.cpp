@@ -27,7 +27,7 @@ class SpecEntry {
     if (!entry.is_object()) {
       refuse("is not an object");
     }
-    static const std::set<std::string> known{"matrix", "bcol", "name", "schedule", "kernel", "epilogue", "sizes", "dtype", "seed", "gpu", "arch"};
+    static const std::set<std::string> known{"matrix", "bcol", "name", "schedule", "kernel", "epilogue", "layout", "sizes", "dtype", "seed", "gpu", "arch"};
     for (const auto& [key, value] : entry.items()) {
       if (!known.contains(key)) {
         refuse(fmt::format("has an unknown key \"{}\"", key));
@@ -63,15 +63,18 @@ class SpecEntry {
     request.matrix = beside(text("matrix"));
     request.bcol = bcol;
     check_bcol(bcol);
+    request.nest = {entry_.contains("kernel") ? beside(text("kernel")) : "", entry_.contains("epilogue") ? text("epilogue") : ""};
+    if (entry_.contains("layout")) {
+      request.nest.layout = parse_layout(text("layout"));
+    }
     request.name =
         bundle_name(entry_.contains("name") ? text("name") : default_name(request.matrix), bcol, one_of_several);
     check_name(request.name);
     request.schedule = entry_.contains("schedule") ? text("schedule") : "auto";
     // How many columns of C bCol stands for, its nest says.
     if (const bool is_shipped = !entry_.contains("kernel"); is_shipped && !is_looked_up(request.schedule)) {
-      check_legal(parse_choice(request.schedule, "user"), bcol);
+      check_legal(parse_choice(request.schedule, "user"), {bcol, request.nest.layout != NestLayout::nk});
     }
-    request.nest = {entry_.contains("kernel") ? beside(text("kernel")) : "", entry_.contains("epilogue") ? text("epilogue") : ""};
     if (entry_.contains("sizes")) {
       request.nest.sizes.named = sizes();
     }
@@ -89,7 +92,7 @@ class SpecEntry {
   }
   [[noreturn]] void refuse(const std::string& rule) const {
     throw UserError(place_, rule,
-                    "its keys are matrix and bcol, and if need be name, schedule, kernel or epilogue, sizes, dtype, seed, gpu, arch");
+                    "its keys are matrix and bcol, and if need be name, schedule, kernel or epilogue, layout, sizes, dtype, seed, gpu, arch");
   }
   const json& value(const std::string& key) const {
     if (!entry_.contains(key)) {

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "generator/commands/commands.h"
+#include "generator/lower/canonicalize.h"
 #include "generator/support/file.h"
 #include "generator/support/temporary_folder.h"
 #include "generator/verify/bundle_library.h"
@@ -20,7 +21,7 @@ struct VerifyRequest {
   bool json = false;
 };
 
-/// The input of the bundle, which its element type must fit.
+/// The input of the bundle, which its element type and its layout must fit.
 LoopNest nest_of(const LoadedBundle& bundle, const std::string& folder) {
   LoopNest nest =
       read_confined_nest(bundle.manifest.loop_nest, folder + "/manifest.json:loop_nest.c", NestHeaders::of_system);
@@ -28,6 +29,10 @@ LoopNest nest_of(const LoadedBundle& bundle, const std::string& folder) {
     throw UserError(folder,
                     fmt::format("has a loop nest of {} and a packed matrix of {}", name_of(nest.element()),
                                 name_of(bundle.matrix.element)),
+                    "generate the bundle again", ExitStatus::check_failed);
+  }
+  if (const std::string layout = layout_of(canonicalize(nest)); layout != bundle.manifest.layout) {
+    throw UserError(folder + "/manifest.json", fmt::format("has layout \"{}\" and a loop nest of \"{}\"", bundle.manifest.layout, layout),
                     "generate the bundle again", ExitStatus::check_failed);
   }
   return nest;

@@ -105,7 +105,7 @@ std::string instructions_text(const Layer& layer) {
   std::map<std::string, std::string> values{{"ELEMENT", c_name(element)},
                                             {"FMA", element == ScalarType::f64 ? "fma" : "fmaf"}};
   if (const auto* regions = std::get_if<transformer::RegionFormat>(&layer.format)) {
-    values.merge(region_holes(*regions));
+    values.merge(region_holes(layer.lowered, *regions));
   }
   values.merge(dense_holes(layer.lowered));
   const auto write = [&](const LoopNest& nest) {

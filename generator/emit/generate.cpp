@@ -264,14 +264,16 @@ constexpr const char* manifest_name = "manifest.json";
 
 }  // namespace
 
-std::int64_t product_columns(const LoopNest& nest, std::int64_t bcol) {
-  const std::int64_t columns = item_columns(canonicalize(nest));
+ProductColumns product_columns(const LoopNest& nest, std::int64_t bcol) {
+  const LoopNest canonical = canonicalize(nest);
+  const std::int64_t columns = item_columns(canonical);
   if (columns > most_columns_of_b / bcol) {
     throw UserError(fmt::format("--bcol {}", bcol),
                     fmt::format("counts items of {} columns of C each: together more than the {} that a kernel counts", columns, most_columns_of_b),
                     columns > most_columns_of_b ? "cut the items into parts" : fmt::format("choose at most {}", most_columns_of_b / columns));
   }
-  return bcol * columns;
+  const std::optional<Layout>& dense = canonical.array(ArrayRole::dense).layout;
+  return {bcol * columns, !dense || has_contiguous_columns(*dense)};
 }
 
 LoopNest lowered_nest(const LoopNest& nest, const SparseMatrix& matrix, const ScheduleChoice& choice, std::int64_t bcol) {
@@ -291,7 +293,7 @@ std::uint64_t planned_bytes(const SparseMatrix& matrix, const LoopNest& nest, co
 GeneratedLayer generate_layer(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options) {
   LoopNest kernel = lowered_nest(nest, matrix, options.choice, options.bcol);
   Packing packing = pack_layer(kernel, matrix, options);
-  packing.sizes.merge(Environment{{"M", matrix.rows}, {"K", matrix.columns}, {"N", product_columns(nest, options.bcol)}});
+  packing.sizes.merge(Environment{{"M", matrix.rows}, {"K", matrix.columns}, {"N", product_columns(nest, options.bcol).count}});
   Layer layer{.name = options.name,
               .source_file = options.source_file,
               .bcol = options.bcol,

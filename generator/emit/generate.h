@@ -52,7 +52,7 @@ using Formatter = std::function<std::string(const std::string& file, const std::
 std::uint64_t planned_bytes(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options);
 
 /// Columns of C of a product with `bcol` items: the columns themselves, or those of so many images.
-std::int64_t product_columns(const LoopNest& nest, std::int64_t bcol);
+ProductColumns product_columns(const LoopNest& nest, std::int64_t bcol);
 
 /// The nest as the kernel of the schedule has it, for this matrix and bCol. Throws ScheduleError where there is none.
 LoopNest lowered_nest(const LoopNest& nest, const SparseMatrix& matrix, const ScheduleChoice& choice, std::int64_t bcol);

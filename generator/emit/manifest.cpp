@@ -101,6 +101,13 @@ json packed_entry(const transformer::ListFormat& format) {
 
 }  // namespace
 
+const char* layout_of(const LoopNest& nest) {
+  const std::optional<Layout>& b = nest.array(ArrayRole::dense).layout;
+  const std::optional<Layout>& c = nest.array(ArrayRole::output).layout;
+  const bool is_nk = b && c && is_column_major(*b) && is_column_major(*c);
+  return !b && !c ? "kn" : is_nk ? "nk" : "nest";
+}
+
 std::string manifest_json(const Layer& layer, const std::optional<VerificationRecord>& verification,
                           const std::optional<std::vector<KernelResources>>& resources) {
   std::vector<std::string> architectures;
@@ -115,7 +122,7 @@ std::string manifest_json(const Layer& layer, const std::optional<VerificationRe
                       {"k", layer.statistics.columns},
                       {"bcol", layer.bcol},
                       {"dtype", name_of(layer.lowered.element())},
-                      {"layout", "kn"},
+                      {"layout", layout_of(layer.lowered)},
                       {"nnz", layer.statistics.nonzeros},
                       {"pattern_sha256", layer.fingerprint.pattern},
                       {"values_sha256", layer.fingerprint.values},
@@ -223,7 +230,7 @@ Manifest parse_manifest(const std::string& text, const std::string& file) {
       throw UserError(file, fmt::format("has format version {}", manifest.at("format_version").dump()),
                       fmt::format("this program reads version {}", manifest_version));
     }
-    check_word(manifest, "layout", {"kn"}, file);
+    check_word(manifest, "layout", {"kn", "nk", "nest"}, file);
     check_word(manifest, "dtype", {"f32", "f64"}, file);
     return {.name = identifier(manifest, "name", file),
             .rows = whole_number(manifest, "m", 1, largest_dimension, file),
@@ -232,6 +239,7 @@ Manifest parse_manifest(const std::string& text, const std::string& file) {
             .nonzeros = whole_number(manifest, "nnz", 0, most_nonzeros, file),
             .pattern_sha256 = manifest.at("pattern_sha256"),
             .values_sha256 = manifest.at("values_sha256"),
+            .layout = manifest.at("layout"),
             .schedule = manifest.at("schedule").at("text"),
             .loop_nest = manifest.at("loop_nest"),
             .tool_version = manifest.at("tool_version"),

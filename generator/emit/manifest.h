@@ -30,6 +30,10 @@ struct KernelResources {
   bool operator==(const KernelResources&) const = default;
 };
 
+/// How a nest in canonical form, or what was lowered from it, has B and C: "kn", "nk" where both are transposed, or "nest" where only that
+/// says it.
+const char* layout_of(const LoopNest& nest);
+
 /// manifest.json: where the bundle came from and what it needs. Keys are sorted, numbers reproducible. A verification
 /// that was not done is null, as are resources that were not asked for.
 std::string manifest_json(const Layer& layer, const std::optional<VerificationRecord>& verification,
@@ -47,6 +51,7 @@ struct Manifest {
   std::int64_t nonzeros = 0;
   std::string pattern_sha256;
   std::string values_sha256;
+  std::string layout;  ///< "kn", "nk" or "nest"
   std::string schedule;
   std::string loop_nest;  ///< the input as a C function
   std::string tool_version;

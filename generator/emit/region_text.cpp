@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "generator/emit/print_kernel.h"
+
 namespace esc {
 namespace {
 
@@ -51,6 +53,68 @@ std::string load_columns_text(const RegionFormat& format) {
   const auto column = [number](unsigned int step) {{ return min(4 * number + step, last_column); }};
   result.columns = {{column(0), column(1), column(2), column(3)}};)",
                      format.shape.columns - 1);
+}
+
+const char* const load_quad_text =
+    "__device__ __forceinline__ Quad load_quad(const QuadPlace& place, unsigned int number) {";
+
+const char* const load_values_text = R"(#pragma unroll
+  for (int i = 0; i < panel_height; ++i) {
+    const Vector<4> four = place.values[i];
+#pragma unroll
+    for (int part = 0; part < 4; ++part) {
+      result.values[4 * i + part] = four.at[part];
+    }
+  })";
+
+// The same where lane groups beside each other read columns beside each other of a copy.
+
+const char* const load_dealt_quad_text =
+    R"(// The columns of a round are dealt in turn to the lane groups, so that lanes beside each other read B beside each other. What
+// belongs to a column is in pieces of 16 bytes; eight lanes find theirs in different banks of shared memory.
+constexpr int column_bytes = panel_height * sizeof(@@ELEMENT@@);
+constexpr int mixed_pieces = column_bytes == 32 || column_bytes == 64 ? column_bytes / 16 : 1;
+__device__ __forceinline__ constexpr int place_of_piece(int piece) { return piece ^ (piece / 8 % mixed_pieces); }
+
+__device__ __forceinline__ Quad load_quad(const QuadPlace& place, unsigned int number, int group) {)";
+
+std::string load_dealt_columns_text(const RegionFormat& format) {
+  if (!format.counts.every_column) {
+    return R"(  static_cast<void>(number);
+  using Number = decltype(ColumnQuad::x);
+  const Number* const numbers = reinterpret_cast<const Number*>(place.columns - group) + group;
+  result.columns = {numbers[0], numbers[sharing_groups], numbers[2 * sharing_groups], numbers[3 * sharing_groups]};)";
+  }
+  return fmt::format(R"(  // A panel has every column of the matrix; its last quad repeats the last one.
+  constexpr unsigned int last_column = {};
+  const unsigned int first = 4 * (number - group) + group;
+  const auto column = [first](unsigned int step) {{ return min(first + step * sharing_groups, last_column); }};
+  result.columns = {{column(0), column(1), column(2), column(3)}};)",
+                     format.shape.columns - 1);
+}
+
+const char* const load_dealt_values_text =
+    R"(  constexpr int width = column_bytes % 16 == 0 ? 16 / sizeof(@@ELEMENT@@) : panel_height % 2 == 0 ? 2 : 1;
+  const Vector<width>* const round = reinterpret_cast<const Vector<width>*>(place.values - group * panel_height);
+#pragma unroll
+  for (int step = 0; step < 4; ++step) {
+#pragma unroll
+    for (int i = 0; i < panel_height / width; ++i) {
+      const Vector<width> some = round[place_of_piece((group + step * sharing_groups) * (panel_height / width) + i)];
+#pragma unroll
+      for (int part = 0; part < width; ++part) {
+        result.values[step * panel_height + width * i + part] = some.at[part];
+      }
+    }
+  })";
+
+/// The text with the element's type in its place.
+std::string of_element(std::string text, ScalarType element) {
+  const std::string hole = "@@ELEMENT@@";
+  for (std::size_t at = text.find(hole); at != text.npos; at = text.find(hole, at)) {
+    text.replace(at, hole.size(), c_name(element));
+  }
+  return text;
 }
 
 std::string copy_columns_text(const RegionFormat& format) {
@@ -106,10 +170,15 @@ Environment region_sizes(const RegionFormat& format) {
           {"column_bytes", format.counts.every_column ? 0 : static_cast<std::int64_t>(size_of(format.column))}};
 }
 
-std::map<std::string, std::string> region_holes(const RegionFormat& format) {
+std::map<std::string, std::string> region_holes(const LoopNest& nest, const RegionFormat& format) {
+  const std::vector<std::string> performed = performed_instructions(nest);
+  const bool dealt = std::ranges::find(performed, "load_dealt_quad") != performed.end();
   return {{"CLASS_OF", class_of_text(format)},
           {"PANEL_AT", panel_at_text(format)},
-          {"LOAD_COLUMNS", load_columns_text(format)},
+          {"LOAD_QUAD", dealt ? of_element(load_dealt_quad_text, nest.element()) : load_quad_text},
+          {"LOAD_COLUMNS", dealt ? load_dealt_columns_text(format) : load_columns_text(format)},
+          {"LOAD_VALUES", dealt ? of_element(load_dealt_values_text, nest.element()) : load_values_text},
+          {"PIECE", dealt ? "place_of_piece(i)" : "i"},
           {"COPY_COLUMNS", copy_columns_text(format)}};
 }
 

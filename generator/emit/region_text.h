@@ -15,7 +15,7 @@ Environment region_sizes(const transformer::RegionFormat& format);
 
 /// How a kernel that reads regions finds them, from the one description of the format: what stands in the holes of the
 /// instructions that read panels.
-std::map<std::string, std::string> region_holes(const transformer::RegionFormat& format);
+std::map<std::string, std::string> region_holes(const LoopNest& nest, const transformer::RegionFormat& format);
 
 /// The constants of the packed matrix that these instructions use, as lines of C.
 std::vector<std::string> region_constants(const LoopNest& nest, const transformer::RegionFormat& format);

@@ -222,6 +222,24 @@ Instruction load_quad() {
           .texts = {vector_text, load_quad_text}};
 }
 
+/// What a lane group has of the columns of the round in which quad `number` of a copied panel is its own: every one that is as many columns
+/// behind the other as there are groups.
+Instruction load_dealt_quad() {
+  Instruction result = load_quad();
+  const Expression step = name("number") * quad_columns + name("group") * -(quad_columns - 1) + times("s", "sharing_groups");
+  const Block each{define("step", step),
+                   define("column", at("columns", {name("panel"), name("step")})),
+                   store(at("quad", {name("s")}), name("column")),
+                   loop("u", name("panel_height"),
+                        {define("place", name("u") + times("s", "panel_height") + quad_columns),
+                         store(at("quad", {name("place")}), at("values", {name("panel"), name("step"), name("u")}))})};
+  result.name = "load_dealt_quad";
+  result.parameters.push_back(value("group"));
+  result.meaning = {loop("s", quad_columns, each)};
+  result.call = "{quad} = load_quad({here} + {ahead}, {number}, {group});";
+  return result;
+}
+
 /// The lanes of a warp copy what it reads of its panels: the quads that are dealt to it, in whole rounds, zeros behind the
 /// panel's own.
 Instruction stage_quads() {
@@ -333,6 +351,7 @@ std::vector<Instruction> make_all() {
           find_quad(),
           clear_quad(),
           load_quad(),
+          load_dealt_quad(),
           multiply_quad(),
           load_task(),
           load_pairs(),

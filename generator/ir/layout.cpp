@@ -46,6 +46,13 @@ bool is_row_major(const Layout& layout) {
          layout.dimensions[0].index.is_name(layout.row[0].name) && layout.dimensions[1].index.is_name(layout.column[0].name);
 }
 
+bool is_column_major(const Layout& layout) {
+  return layout.row.size() == 1 && layout.column.size() == 1 && layout.dimensions.size() == 2 &&
+         layout.dimensions[0].index.is_name(layout.column[0].name) && layout.dimensions[1].index.is_name(layout.row[0].name);
+}
+
+bool has_contiguous_columns(const Layout& layout) { return layout.dimensions.back().index.mentions(layout.column.back().name); }
+
 std::int64_t columns_of_item(const Layout& layout) {
   std::int64_t columns = 1;
   for (const std::int64_t extent : extents_of(layout.column, {})) {

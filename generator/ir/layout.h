@@ -46,6 +46,12 @@ Layout row_major(const std::string& row, const Affine& rows, const std::string& 
 /// Whether rows are stored one behind the other, with a leading dimension between them.
 bool is_row_major(const Layout& layout);
 
+/// Whether columns are stored one behind the other, with a leading dimension between them: row-major, transposed.
+bool is_column_major(const Layout& layout);
+
+/// Whether columns that follow each other stand one behind the other or, at least, in one row of the innermost dimension.
+bool has_contiguous_columns(const Layout& layout);
+
 /// How many columns one step of the first digit of a column stands for.
 std::int64_t columns_of_item(const Layout& layout);
 

@@ -13,12 +13,21 @@ namespace {
 
 std::string staged_name(const std::string& array) { return "Staged" + array; }
 
+/// Whether lane groups beside each other take columns of A beside each other: where one behind the other are rows of B, and not columns.
+bool deals_columns(const LoopNest& nest) {
+  const std::optional<Layout>& dense = nest.array(ArrayRole::dense).layout;
+  return dense && !has_contiguous_columns(*dense) && nest.constant("sharing_groups") > 1;
+}
+
 /// The rounds over the copy.
-Loop read_copy(Loop rounds) {
+Loop read_copy(Loop rounds, bool dealt) {
   const Expression number = Affine::of("quad") + Affine::of("group") + index("q") * index("dealt_quads");
-  const Node load =
-      perform("load_quad", {element("current", {Affine::of("q")}), element("StagedColumns"), element("StagedValues"),
-                            index("copy"), index("here"), index("q") * index("sharing_groups"), number});
+  std::vector<Expression> arguments{element("current", {Affine::of("q")}), element("StagedColumns"), element("StagedValues"),
+                                    index("copy"), index("here"), index("q") * index("sharing_groups"), number};
+  if (dealt) {
+    arguments.push_back(index("group"));
+  }
+  const Node load = perform(dealt ? "load_dealt_quad" : "load_quad", std::move(arguments));
   rounds.body = {Node{Declare{"current"}}, unrolled_loop("q", "quads_at_once", Role::none, {load}),
                  statement(Update{Name{"here"}, index("staged_round")}), rounds.body.back()};
   return rounds;
@@ -36,7 +45,7 @@ LoopNest stage_regions(const LoopNest& nest, const StageRegions& directive) {
             "batch the columns of A first");
   ThreadNest parts = take_apart(nest, directive);
   const std::size_t at = find_place(parts.body, Role::reduction);
-  parts.body[at] = Node{read_copy(std::get<Loop>(parts.body[at].content))};
+  parts.body[at] = Node{read_copy(std::get<Loop>(parts.body[at].content), deals_columns(nest))};
   // The copy in place of where the quads begin and how many are left, which nothing asks any more.
   const std::size_t opening = find_opening(parts.body);
   parts.body[opening - 2] =

@@ -16,6 +16,8 @@ namespace esc {
 ///          for (q..) load_quad(current[q], StagedColumns, .., here, q * sharing_groups, ..);
 ///          here += staged_round; rest }
 ///
+/// Where rows of B do not have their columns one behind the other, load_dealt_quad gives lane groups beside each other columns of A
+/// beside each other, which are elements of B beside each other.
 /// Rounds that are not full are filled up with zeros, so that nothing is asked in the loop. Every warp reads what it copied
 /// itself: the lanes of a warp wait for each other, not the warps of a block. Stands after the columns of A are batched,
 /// because it says where quads are read from and not what is read.

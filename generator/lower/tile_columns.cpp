@@ -13,11 +13,25 @@
 namespace esc {
 namespace {
 
+/// How many columns a lane may hold: as many as it loads at once or, where they do not stand one behind the other, more.
+int most_columns_of_lane(const LoopNest& nest) {
+  const std::optional<Layout>& dense = nest.array(ArrayRole::dense).layout;
+  return dense && !has_contiguous_columns(*dense) ? PanelSchedule::max_spread_vector : PanelSchedule::max_vector;
+}
+
+void check_vector(const LoopNest& nest, const TileColumns& directive) {
+  check_between(directive, "vector", directive.vector, most_columns_of_lane(nest));
+  check_power_of_two(directive, "vector", directive.vector);
+  const std::int64_t rows = nest.constant("panel_height");
+  const int most = PanelSchedule::max_lane_sums;
+  refuse_if(rows * directive.vector > most, directive,
+            fmt::format("{} rows of {} columns are more sums than the {} that a lane has registers for", rows, directive.vector, most),
+            nearest(most / rows));
+}
+
 /// `parts` panels or lane groups of tasks stand beside each other in a warp.
 void check_lanes(const TileColumns& directive, std::int64_t parts, const char* what) {
   check_between(directive, "columns", directive.columns, PanelSchedule::max_columns);
-  check_between(directive, "vector", directive.vector, PanelSchedule::max_vector);
-  check_power_of_two(directive, "vector", directive.vector);
   refuse_if(directive.columns % directive.vector != 0, directive,
             fmt::format("vector={} does not divide columns={}", directive.vector, directive.columns),
             nearest(std::gcd(directive.columns, directive.vector)));
@@ -47,6 +61,7 @@ LoopNest tile_columns(const LoopNest& nest, const TileColumns& directive) {
   const Loop& column = loop_of_role(nest.body, directive.loop, Role::column, directive);
   const bool tasks = nest.packed.kind == PackedForm::Kind::tasks;
   const std::int64_t parts_of_warp = parts.count_threads(nest, Mapping::lane_digit);
+  check_vector(nest, directive);
   check_lanes(directive, parts_of_warp, tasks ? "lane groups" : "panels");
   if (tasks) {
     check_full_warps(parts_of_warp * directive.columns / directive.vector, nest.constant("sharing_groups"), directive);

@@ -16,8 +16,10 @@ namespace esc {
 ///
 /// The bounds let N be no multiple of W. Stands after the rows are mapped: lanes lie inside the panels or the tasks of a
 /// warp.
-/// Refuses loops other than the column loop, widths outside 1 to 128, a V outside 1 to 4 or that does not divide W, and
-/// more lanes than a warp has.
+/// V is 1, 2 or 4, what a lane moves at once; where rows of B do not have their columns one behind the other each is moved by itself,
+/// and V may be 8 or 16 too, so that the lanes take columns of A instead.
+/// Refuses loops other than the column loop, widths outside 1 to 128, another V or one that does not divide W, more sums of a lane
+/// than it has registers for, and more lanes than a warp has.
 LoopNest tile_columns(const LoopNest& nest, const TileColumns& directive);
 
 }  // namespace esc

@@ -50,8 +50,9 @@ void check_ranges(const AtomicSchedule& schedule) {
   check_range(text, "threads", schedule.threads, 32, AtomicSchedule::max_threads, 32);
 }
 
-void check_legal(const AtomicSchedule& schedule, long long bcol) {
+void check_legal(const AtomicSchedule& schedule, const ProductColumns& columns) {
   check_ranges(schedule);
+  const long long bcol = columns.count;
   if (schedule.threads > widest(bcol)) {
     throw ScheduleError(print(schedule), fmt::format("threads={} is more than max(32, bCol={})", schedule.threads, bcol),
                         fmt::format("the nearest legal value is threads={}", widest(bcol)));

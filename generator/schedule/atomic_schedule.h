@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "generator/schedule/directive.h"
+#include "generator/schedule/product_columns.h"
 
 namespace esc {
 
@@ -32,9 +33,9 @@ AtomicSchedule parse_short_atomic(std::string_view text);
 /// "atomic:ufi=4,ufk=7,warptile=1,threads=32", with ",compaction=off" where it is off.
 std::string print(const AtomicSchedule& schedule);
 
-/// Throws ScheduleError where a value is out of range whatever bCol is; the second one also where it is for this bCol.
+/// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for these.
 void check_ranges(const AtomicSchedule& schedule);
-void check_legal(const AtomicSchedule& schedule, long long bcol);
+void check_legal(const AtomicSchedule& schedule, const ProductColumns& columns);
 
 /// Every legal schedule of the family for this bCol, with compaction, in ascending order.
 std::vector<AtomicSchedule> legal_atomic_schedules(long long bcol);

@@ -45,6 +45,12 @@ void check_block(const PanelSchedule& schedule) {
         schedule.ufi * 4 <= most ? fmt::format("the nearest legal value is ufk={}", most / schedule.ufi)
                                  : fmt::format("the nearest legal value is ufi={}, or choose stage=on", most / 4));
   }
+  if (const int most = PanelSchedule::max_lane_sums; schedule.ufi * schedule.vector > most) {
+    throw ScheduleError(text,
+                        fmt::format("ufi * vector = {} sums of a lane are more than {}, what it has registers for",
+                                    schedule.ufi * schedule.vector, most),
+                        fmt::format("the nearest legal value is vector={}", most / schedule.ufi));
+  }
   if (schedule.sum_bytes() > most_sum_bytes) {
     throw ScheduleError(text,
                         fmt::format("the sums of the warps take {} bytes of shared memory, more than {}",
@@ -55,12 +61,14 @@ void check_block(const PanelSchedule& schedule) {
 
 }  // namespace
 
-int widest_tile(long long bcol) {
-  const auto wanted = static_cast<unsigned long long>(std::clamp(bcol, 1LL, 1LL * PanelSchedule::max_columns));
+int widest_tile(const ProductColumns& columns) {
+  const auto wanted = static_cast<unsigned long long>(std::clamp(columns.count, 1LL, 1LL * PanelSchedule::max_columns));
   return static_cast<int>(std::bit_ceil(wanted));
 }
 
-int widest_vector(long long bcol) { return bcol % 4 == 0 ? 4 : bcol % 2 == 0 ? 2 : 1; }
+int widest_vector(const ProductColumns& columns) {
+  return !columns.are_contiguous ? PanelSchedule::max_spread_vector : columns.count % 4 == 0 ? 4 : columns.count % 2 == 0 ? 2 : 1;
+}
 
 PanelSchedule parse_panel(std::string_view text, std::string_view settings) {
   const PanelSchedule preset;
@@ -87,7 +95,7 @@ void check_ranges(const PanelSchedule& schedule) {
   const std::string text = print(schedule);
   check_power_of_two(text, "ufi", schedule.ufi, 1, PanelSchedule::max_ufi);
   check_power_of_two(text, "columns", schedule.columns, 1, PanelSchedule::max_columns);
-  check_power_of_two(text, "vector", schedule.vector, 1, PanelSchedule::max_vector);
+  check_vector(text, schedule.vector, false);
   check_power_of_two(text, "groups", schedule.groups, 1, 32);
   check_power_of_two(text, "warps", schedule.warps, 1, PanelSchedule::max_warps);
   check_power_of_two(text, "panels", schedule.panels, 1, PanelSchedule::max_panels);
@@ -95,9 +103,10 @@ void check_ranges(const PanelSchedule& schedule) {
   check_block(schedule);
 }
 
-void check_legal(const PanelSchedule& schedule, long long bcol) {
+void check_legal(const PanelSchedule& schedule, const ProductColumns& columns) {
+  check_vector(print(schedule), schedule.vector, columns.are_contiguous);
   check_ranges(schedule);
-  check_tile(print(schedule), schedule.columns, schedule.vector, bcol);
+  check_tile(print(schedule), schedule.columns, schedule.vector, columns);
 }
 
 std::vector<PanelSchedule> legal_panel_schedules(long long bcol) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "generator/schedule/directive.h"
+#include "generator/schedule/product_columns.h"
 
 namespace esc {
 
@@ -12,7 +13,7 @@ namespace esc {
 /// without atomic adds, without being set to zero, in one launch. The columns of a panel are the union of its rows'
 /// columns; a row that lacks one multiplies by an explicit zero.
 ///
-/// A lane holds `vector` consecutive columns of C. columns / vector lanes form a group, which covers the block's columns;
+/// A lane holds `vector` consecutive columns of C: as many as it loads at once or, where rows of B have them apart, up to 16. columns / vector lanes form a group, which covers the block's columns;
 /// `groups` of them in one warp and `warps` warps share the columns of a panel, and their sums are added at the end.
 struct PanelSchedule {
   int ufi = 2;         ///< rows in a panel
@@ -27,7 +28,9 @@ struct PanelSchedule {
 
   static constexpr int max_ufi = 8;
   static constexpr int max_columns = 128;
-  static constexpr int max_vector = 4;
+  static constexpr int max_vector = 4;          ///< of columns that are moved at once
+  static constexpr int max_spread_vector = 16;  ///< of columns that are not one behind the other, each moved by itself
+  static constexpr int max_lane_sums = 64;      ///< that a lane has registers for
   static constexpr int max_warps = 16;   ///< of a panel, and of a block
   static constexpr int max_panels = 128;
   static constexpr int max_ufk = 8;
@@ -45,21 +48,16 @@ struct PanelSchedule {
   bool operator==(const PanelSchedule&) const = default;
 };
 
-/// Columns of C that a block may compute at most for this bCol: no power of two beyond it is worth idle lanes.
-int widest_tile(long long bcol);
-/// Floats that a lane can load at once where rows of B have bCol floats: 1, 2 or 4.
-int widest_vector(long long bcol);
-
 /// Reads the settings behind "panel:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
 PanelSchedule parse_panel(std::string_view text, std::string_view settings);
 
 /// "panel:ufi=2,columns=32,vector=4,groups=4,warps=8,panels=1,ufk=4,stage=off,pdl=on".
 std::string print(const PanelSchedule& schedule);
 
-/// Throws ScheduleError where a value is out of range whatever bCol is; the second one also where it is for this bCol.
+/// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for these.
 /// Whether a staged region fits into shared memory depends on the matrix and is checked when that is packed.
 void check_ranges(const PanelSchedule& schedule);
-void check_legal(const PanelSchedule& schedule, long long bcol);
+void check_legal(const PanelSchedule& schedule, const ProductColumns& columns);
 
 /// Every legal schedule of the family for this bCol with pdl on, in ascending order.
 std::vector<PanelSchedule> legal_panel_schedules(long long bcol);

@@ -30,21 +30,28 @@ std::string print(const RowsSchedule& schedule) {
 void check_ranges(const RowsSchedule& schedule) {
   const std::string text = print(schedule);
   check_power_of_two(text, "columns", schedule.columns, 1, RowsSchedule::max_columns);
-  check_power_of_two(text, "vector", schedule.vector, 1, RowsSchedule::max_vector);
+  check_vector(text, schedule.vector, false);
   check_power_of_two(text, "unroll", schedule.unroll, 1, RowsSchedule::max_unroll);
   check_power_of_two(text, "task", schedule.task, 1, RowsSchedule::max_task);
   check_power_of_two(text, "light", schedule.light, 1, RowsSchedule::max_task);
   check_power_of_two(text, "warps", schedule.warps, 1, RowsSchedule::max_warps);
   check_group(text, schedule.columns, schedule.vector);
+  if (const int most = RowsSchedule::max_parts; schedule.unroll * schedule.vector > most) {
+    throw ScheduleError(text,
+                        fmt::format("unroll * vector = {} elements of B at a time are more than {}, what a lane has registers for",
+                                    schedule.unroll * schedule.vector, most),
+                        fmt::format("the nearest legal value is unroll={}", most / schedule.vector));
+  }
   if (schedule.light > schedule.task) {
     throw ScheduleError(text, fmt::format("light={} is more than task={}", schedule.light, schedule.task),
                         fmt::format("the nearest legal value is light={}", schedule.task));
   }
 }
 
-void check_legal(const RowsSchedule& schedule, long long bcol) {
+void check_legal(const RowsSchedule& schedule, const ProductColumns& columns) {
+  check_vector(print(schedule), schedule.vector, columns.are_contiguous);
   check_ranges(schedule);
-  check_tile(print(schedule), schedule.columns, schedule.vector, bcol);
+  check_tile(print(schedule), schedule.columns, schedule.vector, columns);
 }
 
 std::vector<RowsSchedule> legal_rows_schedules(long long bcol) {

@@ -14,7 +14,7 @@ namespace esc {
 /// share them; a light one has one lane group. A row that is one task is stored; the tasks of a row that was split are
 /// added to it atomically, after a small kernel has set just those rows to zero.
 ///
-/// A lane holds `vector` consecutive columns of C. columns / vector lanes form a group, which covers the block's
+/// A lane holds `vector` consecutive columns of C: as many as it loads at once or, where rows of B have them apart, up to 16. columns / vector lanes form a group, which covers the block's
 /// columns.
 struct RowsSchedule {
   int columns = 32;  ///< columns of C that a block computes
@@ -27,6 +27,7 @@ struct RowsSchedule {
 
   static constexpr int max_columns = PanelSchedule::max_columns;
   static constexpr int max_vector = PanelSchedule::max_vector;
+  static constexpr int max_parts = 64;  ///< elements of B that a lane has registers for at a time
   static constexpr int max_unroll = 8;
   static constexpr int max_task = 512;  ///< bounds how many products one float32 sum runs over
   static constexpr int max_warps = 16;
@@ -46,9 +47,9 @@ RowsSchedule parse_rows(std::string_view text, std::string_view settings);
 /// "rows:columns=32,vector=4,unroll=4,task=128,light=16,warps=4,pdl=on".
 std::string print(const RowsSchedule& schedule);
 
-/// Throws ScheduleError where a value is out of range whatever bCol is; the second one also where it is for this bCol.
+/// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for these.
 void check_ranges(const RowsSchedule& schedule);
-void check_legal(const RowsSchedule& schedule, long long bcol);
+void check_legal(const RowsSchedule& schedule, const ProductColumns& columns);
 
 /// Every legal schedule of the family for this bCol with pdl on, in ascending order.
 std::vector<RowsSchedule> legal_rows_schedules(long long bcol);

@@ -53,8 +53,8 @@ int panel_height(const Schedule& schedule) {
   return std::visit([](const auto& one) { return height_of(one); }, schedule);
 }
 
-void check_legal(const Schedule& schedule, long long bcol) {
-  std::visit([bcol](const auto& one) { check_legal(one, bcol); }, schedule);
+void check_legal(const Schedule& schedule, const ProductColumns& columns) {
+  std::visit([&](const auto& one) { check_legal(one, columns); }, schedule);
 }
 
 std::vector<Directive> expand(const Schedule& schedule) {

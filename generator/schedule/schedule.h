@@ -17,7 +17,7 @@ using Schedule = std::variant<AtomicSchedule, PanelSchedule, RowsSchedule>;
 
 /// Reads "4-7-1-32", "atomic:ufi=4,ufk=7,warptile=1,threads=32[,compaction=off]", "panel:ufi=2,warps=8,..." or
 /// "rows:columns=32,task=128,...". Keys may come in any order and be left out (then the family's defaults hold). Throws ScheduleError for an unknown family or key, a repeated
-/// key, or a value that is out of range whatever bCol is.
+/// key, or a value that is out of range whatever the columns are.
 Schedule parse_schedule(std::string_view text);
 
 /// The canonical text, keys in fixed order; parse_schedule(print(s)) == s.
@@ -29,8 +29,8 @@ std::string family(const Schedule& schedule);
 /// Rows in a panel; 1 for family rows, which has none.
 int panel_height(const Schedule& schedule);
 
-/// Throws ScheduleError unless the schedule is legal for this bCol; names the nearest legal value.
-void check_legal(const Schedule& schedule, long long bcol);
+/// Throws ScheduleError unless the schedule is legal for these columns; names the nearest legal value.
+void check_legal(const Schedule& schedule, const ProductColumns& columns);
 
 /// The directives that the schedule stands for, in the order of the pipeline; loops i, j, k and array A of the canonical nest.
 std::vector<Directive> expand(const Schedule& schedule);

@@ -34,9 +34,9 @@ std::string family_of(const ScheduleChoice& choice) {
   return choice.script.empty() ? family(choice.schedule) : "script";
 }
 
-void check_legal(const ScheduleChoice& choice, long long bcol) {
+void check_legal(const ScheduleChoice& choice, const ProductColumns& columns) {
   if (choice.script.empty()) {
-    check_legal(choice.schedule, bcol);
+    check_legal(choice.schedule, columns);
   }
 }
 

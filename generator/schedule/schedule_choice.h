@@ -32,7 +32,7 @@ std::vector<Directive> directives_of(const ScheduleChoice& choice, bool has_epil
 std::string text_of(const ScheduleChoice& choice);
 std::string family_of(const ScheduleChoice& choice);
 
-/// Throws ScheduleError unless the schedule is legal for this bCol. What a script may say its steps decide.
-void check_legal(const ScheduleChoice& choice, long long bcol);
+/// Throws ScheduleError unless the schedule is legal for these columns. What a script may say its steps decide.
+void check_legal(const ScheduleChoice& choice, const ProductColumns& columns);
 
 }  // namespace esc

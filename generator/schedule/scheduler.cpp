@@ -13,9 +13,9 @@
 namespace esc {
 namespace {
 
-Schedule fit(PanelSchedule schedule, long long bcol) {
-  schedule.columns = std::min(schedule.columns, widest_tile(bcol));
-  schedule.vector = std::min({schedule.vector, schedule.columns, widest_vector(bcol)});
+Schedule fit(PanelSchedule schedule, const ProductColumns& columns) {
+  schedule.columns = std::min(schedule.columns, widest_tile(columns));
+  schedule.vector = std::min({schedule.vector, schedule.columns, widest_vector(columns)});
   schedule.columns = std::min(schedule.columns, 32 * schedule.vector);
   schedule.groups = std::min(schedule.groups, schedule.warp_groups());
   schedule.panels = std::max(schedule.panels, schedule.warp_panels());
@@ -26,15 +26,15 @@ Schedule fit(PanelSchedule schedule, long long bcol) {
   return schedule;
 }
 
-Schedule fit(RowsSchedule schedule, long long bcol) {
-  schedule.columns = std::min(schedule.columns, widest_tile(bcol));
-  schedule.vector = std::min({schedule.vector, schedule.columns, widest_vector(bcol)});
+Schedule fit(RowsSchedule schedule, const ProductColumns& columns) {
+  schedule.columns = std::min(schedule.columns, widest_tile(columns));
+  schedule.vector = std::min({schedule.vector, schedule.columns, widest_vector(columns)});
   schedule.columns = std::min(schedule.columns, 32 * schedule.vector);
   return schedule;
 }
 
-Schedule fit(AtomicSchedule schedule, long long bcol) {
-  const auto widest = static_cast<int>(std::clamp(bcol / 32 * 32, 32LL, 1LL * AtomicSchedule::max_threads));
+Schedule fit(AtomicSchedule schedule, const ProductColumns& columns) {
+  const auto widest = static_cast<int>(std::clamp(columns.count / 32 * 32, 32LL, 1LL * AtomicSchedule::max_threads));
   schedule.threads = std::min(schedule.threads, widest);
   schedule.warptile = std::min(schedule.warptile, widest / 32);
   return schedule;
@@ -182,8 +182,8 @@ class Ranking {
 
 }  // namespace
 
-Schedule fitted(const Schedule& schedule, long long bcol) {
-  return std::visit([&](const auto& one) { return fit(one, bcol); }, schedule);
+Schedule fitted(const Schedule& schedule, const ProductColumns& columns) {
+  return std::visit([&](const auto& one) { return fit(one, columns); }, schedule);
 }
 
 ScheduleChoice uneven_rows_schedule(long long bcol) {

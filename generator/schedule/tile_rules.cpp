@@ -2,10 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+
 #include "generator/schedule/directive.h"
 #include "generator/schedule/panel_schedule.h"
+#include "generator/schedule/settings.h"
 
 namespace esc {
+
+void check_vector(const std::string& schedule, int vector, bool contiguous) {
+  const bool is_wide = vector > 0 && vector <= PanelSchedule::max_spread_vector && std::has_single_bit(static_cast<unsigned>(vector));
+  if (contiguous || !is_wide) {
+    check_power_of_two(schedule, "vector", vector, 1, PanelSchedule::max_vector);
+  }
+}
 
 void check_group(const std::string& schedule, int columns, int vector) {
   if (vector > columns) {
@@ -19,14 +29,14 @@ void check_group(const std::string& schedule, int columns, int vector) {
   }
 }
 
-void check_tile(const std::string& schedule, int columns, int vector, long long bcol) {
-  if (columns > widest_tile(bcol)) {
-    throw ScheduleError(schedule, fmt::format("columns={} is more than bCol={} asks for", columns, bcol),
-                        fmt::format("the nearest legal value is columns={}", widest_tile(bcol)));
+void check_tile(const std::string& schedule, int columns, int vector, const ProductColumns& product) {
+  if (columns > widest_tile(product)) {
+    throw ScheduleError(schedule, fmt::format("columns={} is more than bCol={} asks for", columns, product.count),
+                        fmt::format("the nearest legal value is columns={}", widest_tile(product)));
   }
-  if (vector > widest_vector(bcol)) {
-    throw ScheduleError(schedule, fmt::format("vector={} does not divide bCol={}", vector, bcol),
-                        fmt::format("the nearest legal value is vector={}", widest_vector(bcol)));
+  if (vector > widest_vector(product)) {
+    throw ScheduleError(schedule, fmt::format("vector={} does not divide bCol={}", vector, product.count),
+                        fmt::format("the nearest legal value is vector={}", widest_vector(product)));
   }
 }
 

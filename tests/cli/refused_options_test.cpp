@@ -130,11 +130,20 @@ TEST_F(RefusedOptions, ElementTypeAndLayout) {
                                                       "use --dtype f32 or --dtype f64\n");
     expect_refusal({"generate", "--spec", "spec.json", "-o", "out", "--dtype=" + dtype}, "--dtype " + dtype);
   }
-  for (const std::string layout : {"nk", "KN", "rows"}) {
-    expect_generate_refusal({"--layout=" + layout, "--schedule", "panel:warps=4"},
-                            "escgen: --layout " + layout +
-                                ": is not supported: B is K x N and C is M x N, both row-major; "
-                                "use --layout kn, with B and C transposed where yours are N x K and N x M\n");
+  for (const std::string layout : {"NK", "KN", "rows", "nest"}) {
+    const std::string words = "escgen: --layout " + layout +
+                              ": is neither kn nor nk; use kn for B (K x N) and C (M x N), nk for both transposed, or give a nest of your own "
+                              "with --kernel\n";
+    expect_generate_refusal({"--layout=" + layout, "--schedule", "panel:warps=4"}, words);
+    expect_refusal({"inspect", "a.mtx", "--layout", layout}, words);
+    expect_refusal({"lower", "--schedule", "rows:task=64", "--layout", layout}, words);
+  }
+  write("nest.c", "void product(int M, int K, int N, const float A[M][K], const float B[K][N], float C[M][N]) {\n"
+                  "  for (int i = 0; i < M; i++)\n    for (int j = 0; j < N; j++)\n"
+                  "      for (int k = 0; k < K; k++) C[i][j] += A[i][k] * B[k][j];\n}\n");
+  for (const std::string layout : {"kn", "nk"}) {
+    expect_generate_refusal({"--kernel", "nest.c", "--layout", layout},
+                            "escgen: --layout " + layout + ": is of no use with --kernel, whose nest says how B and C lie; leave one of the two out\n");
   }
 }
 

@@ -161,8 +161,12 @@ TEST_F(TamperedBundle, ManifestWithValuesThatCannotBe) {
   expect_refused("has name \"../a\", which cannot be the prefix of C functions", 2);
   with("dtype", "f16");
   expect_refused("has dtype \"f16\"; this program knows \"f32\"", 2);
-  with("layout", "nk");
-  expect_refused("has layout \"nk\"", 2);
+  with("layout", "nhwc");
+  expect_refused("has layout \"nhwc\"; this program knows \"kn\" and \"nk\" and \"nest\"", 2);
+  for (const std::string layout : {"nk", "nest"}) {
+    with("layout", layout);
+    expect_refused("has layout \"" + layout + "\" and a loop nest of \"kn\"", 1);
+  }
 }
 
 TEST_F(TamperedBundle, ManifestWithOtherSizes) {

@@ -86,7 +86,7 @@ bool judge_manifest(std::string_view input) {
     return false;
   }
   expect(is_manifest_of(text, manifest.name), "a manifest that is none of its own name");
-  const json printed{{"format_version", 2}, {"layout", "kn"}, {"dtype", "f32"}, {"name", manifest.name},
+  const json printed{{"format_version", 2}, {"layout", manifest.layout}, {"dtype", "f32"}, {"name", manifest.name},
                      {"m", manifest.rows}, {"k", manifest.columns}, {"bcol", manifest.bcol}, {"nnz", manifest.nonzeros},
                      {"pattern_sha256", manifest.pattern_sha256}, {"values_sha256", manifest.values_sha256},
                      {"schedule", {{"text", manifest.schedule}, {"source", manifest.schedule_source}}},

@@ -174,11 +174,16 @@ InstructionExample clears_quads(const RegionCase& one) {
   return example("clear_quad", one, std::move(body));
 }
 
-InstructionExample stages_quads(const RegionCase& one) {
+/// With columns of a round that are `dealt` to the lane groups, or whole quads.
+InstructionExample stages(const RegionCase& one, bool dealt) {
   const ScalarType type = one.matrix.element;
   const Affine copies = name("block_copies");
   const Affine steps = name("staged_steps");
   const Expression number = name("quad") + name("group") + Affine::of("q", one.sharing_groups * one.panel_warps);
+  const Expression ahead = index("q") * index("sharing_groups");
+  const Node load_whole = load("StagedColumns", "StagedValues", index("copy"), ahead, number);
+  const Node load_dealt = perform("load_dealt_quad", {element("current", {name("q")}), element("StagedColumns"), element("StagedValues"),
+                                                      index("copy"), index("here"), ahead, number, index("group")});
   Block body = begin_sums();
   append(body, {define("warp_first", Affine::of("part", one.sharing_groups)),
                 define("copy", Affine::of("warp", one.warp_panels) + name("place")),
@@ -189,15 +194,16 @@ InstructionExample stages_quads(const RegionCase& one) {
                 perform("wait_for_copies", {}), Node{Barrier{Scope::warp}},
                 sequential_loop("quad", name("warp_first"), name("quads"), name("round_quads"), Role::reduction,
                                 {Node{Declare{"current"}},
-                                 unrolled_loop("q", "quads_at_once", Role::none,
-                                               {load("StagedColumns", "StagedValues", index("copy"),
-                                                     index("q") * index("sharing_groups"), number)}),
+                                 unrolled_loop("q", "quads_at_once", Role::none, {dealt ? load_dealt : load_whole}),
                                  statement(Update{Name{"here"}, index("staged_round")}), multiply_all()}),
                 store_sums(one)});
-  return example("stage_quads", one, std::move(body),
+  return example(dealt ? "load_dealt_quad" : "stage_quads", one, std::move(body),
                  {{"StagedColumns", {copies, steps}, ArrayRole::shared, ScalarType::u32, "quads"},
                   {"StagedValues", {copies, steps, name("panel_height")}, ArrayRole::shared, type, "quads"}});
 }
+
+InstructionExample stages_quads(const RegionCase& one) { return stages(one, false); }
+InstructionExample deals_quads(const RegionCase& one) { return stages(one, true); }
 
 }  // namespace
 
@@ -243,10 +249,18 @@ std::vector<InstructionExample> region_examples() {
        .warp_panels = 2,
        .sharing_groups = 4,
        .vector_width = 4,
-       .vectors = true}};
+       .vectors = true},
+      {.name = "f32_high", .matrix = sparse(ScalarType::f32, 70, 7), .height = 8, .sharing_groups = 16, .vector_width = 2},
+      {.name = "f64_high",
+       .matrix = sparse(ScalarType::f64, 70, 8),
+       .height = 8,
+       .sharing_groups = 4,
+       .panel_warps = 2,
+       .vector_width = 1,
+       .quads_at_once = 2}};
   std::vector<InstructionExample> examples;
   for (const RegionCase& one : cases) {
-    for (const auto& make : {looks_up_panel, multiplies_quads, clears_quads, stages_quads}) {
+    for (const auto& make : {looks_up_panel, multiplies_quads, clears_quads, stages_quads, deals_quads}) {
       examples.push_back(make(one));
     }
   }

@@ -49,6 +49,15 @@ std::map<std::string, Textbook> textbook() {
           {"clamp", [](double x, const auto& operands) { return std::clamp(x, operands.at(0), operands.at(1)); }}};
 }
 
+TEST(EpilogueNest, TransposesItsMatricesWithC) {
+  const std::string text = nest_with_epilogue("bias+bias_column+residual", NestLayout::nk);
+  for (const char* const words : {"const float B[N][K]", "float C[N][M]", "const float bias[M]", "const float bias_column[N]",
+                                  "const float residual[N][M]", "A[i][k] * B[j][k]", "x1 + bias_column[j]", "x2 + residual[j][i]", "C[j][i] = x3;"}) {
+    EXPECT_THAT(text, HasSubstr(words));
+  }
+  EXPECT_NE(parse_loop_nest(text, "spmm.c").array(ArrayRole::output).name, "");
+}
+
 TEST(EpilogueNest, PartsComputeWhatTheirNamesSay) {
   const std::map<std::string, Textbook> formulas = textbook();
   for (const EpiloguePart& part : epilogue_parts()) {

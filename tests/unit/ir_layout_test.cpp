@@ -34,6 +34,18 @@ TEST(Layout, KnowsRowsOneBehindTheOther) {
   EXPECT_FALSE(is_row_major(shifted));
 }
 
+TEST(Layout, KnowsWhetherColumnsFollowEachOtherInMemory) {
+  const Layout plain = row_major("k", Affine::of("K"), "j", Affine::of("N"));
+  Layout transposed = plain;
+  std::swap(transposed.dimensions[0], transposed.dimensions[1]);
+  EXPECT_TRUE(has_contiguous_columns(plain));
+  EXPECT_TRUE(has_contiguous_columns(image()));
+  EXPECT_FALSE(has_contiguous_columns(transposed));
+  EXPECT_TRUE(is_column_major(transposed));
+  EXPECT_FALSE(is_column_major(plain));
+  EXPECT_FALSE(is_column_major(image()));
+}
+
 TEST(Layout, PlacesAMatrixRowAfterRow) {
   const PlacedLayout placed(row_major("k", Affine::of("K"), "j", Affine::of("N")), {{"K", 3}});
   EXPECT_EQ(placed.columns_of_item(), 1);

@@ -82,6 +82,17 @@ TEST(PanelSchedule, OffersNoVectorThatDoesNotDivideTheColumns) {
   EXPECT_EQ(widest_vector(12), 4);
 }
 
+TEST(PanelSchedule, HoldsMoreColumnsInALaneWhereTheyAreApart) {
+  const Schedule wide = parse_schedule("panel:ufi=8,columns=8,vector=8,groups=32,warps=4,panels=1,ufk=4,stage=on");
+  EXPECT_NO_THROW(check_legal(wide, {64, false}));
+  EXPECT_NO_THROW(check_legal(wide, {61, false})) << "nothing is moved at once";
+  EXPECT_THROW(check_legal(wide, 64), ScheduleError);
+  EXPECT_NO_THROW(check_legal(parse_schedule("panel:ufi=4,columns=16,vector=16,groups=32,ufk=4"), {64, false}));
+  EXPECT_THROW(check_legal(parse_schedule("panel:ufi=4,columns=16,vector=16,groups=32,ufk=4"), {8, false}), ScheduleError);
+  EXPECT_THROW(parse_schedule("panel:ufi=8,columns=16,vector=16,groups=32,ufk=4,stage=on"), ScheduleError);
+  EXPECT_THROW(parse_schedule("panel:columns=32,vector=32"), ScheduleError);
+}
+
 TEST(PanelSchedule, ExpandsToDirectives) {
   EXPECT_EQ(print(expand(parse_schedule("panel:ufi=2,columns=8,vector=2,groups=2,warps=2,panels=4,ufk=8"))),
             "unroll(i, 2); enumerate(); merge(); own(i, panels=4, warp=4); tile(j, columns=8, vector=2); "

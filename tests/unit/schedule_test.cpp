@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "generator/schedule/scheduler.h"
+#include "generator/schedule/spread_schedules.h"
 #include "generator/schedule/target.h"
 #include "tests/unit/refused_schedule.h"
 
@@ -86,6 +87,14 @@ TEST(Scheduler, IsLegalForEveryBCol) {
       EXPECT_THAT(choice.source, testing::StartsWith("database: one NVIDIA H200"));
     }
     EXPECT_NO_THROW(check_legal(uneven_rows_schedule(bcol).schedule, bcol)) << bcol;
+    for (const LayerShape& shape : {LayerShape{bcol, 64, 64, 400}, LayerShape{bcol, 2048, 512, 99999}, LayerShape{bcol, 512, 512, 9999, 500, 3.0}}) {
+      const std::vector<ScheduleChoice> spread = spread_schedules(shape);
+      EXPECT_TRUE(std::holds_alternative<RowsSchedule>(spread.back().schedule));
+      for (const ScheduleChoice& choice : spread) {
+        EXPECT_NO_THROW(check_legal(choice, {bcol, false})) << print(choice.schedule) << ", bCol " << bcol;
+        EXPECT_EQ(choice.source, "by rule: not measured for this layout");
+      }
+    }
     EXPECT_NO_THROW(check_legal(published_schedule(bcol).schedule, bcol)) << bcol;
   }
 }
