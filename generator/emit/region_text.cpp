@@ -76,6 +76,14 @@ constexpr int column_bytes = panel_height * sizeof(@@ELEMENT@@);
 constexpr int mixed_pieces = column_bytes == 32 || column_bytes == 64 ? column_bytes / 16 : 1;
 __device__ __forceinline__ constexpr int place_of_piece(int piece) { return piece ^ (piece / 8 % mixed_pieces); }
 
+// Part i of what belongs to a group's column of a step; steps of eight groups and more do not change how pieces are mixed.
+constexpr int column_parts = column_bytes % 16 == 0 ? column_bytes / 16 : panel_height % 2 == 0 ? panel_height / 2 : panel_height;
+__device__ __forceinline__ constexpr int place_of_part(int step, int group, int i) {
+  const int before = step * sharing_groups * column_parts;
+  return sharing_groups % 8 == 0 ? before + place_of_piece(group * column_parts + i)
+                                 : place_of_piece(before + group * column_parts + i);
+}
+
 __device__ __forceinline__ Quad load_quad(const QuadPlace& place, unsigned int number, int group) {)";
 
 std::string load_dealt_columns_text(const RegionFormat& format) {
@@ -100,7 +108,7 @@ const char* const load_dealt_values_text =
   for (int step = 0; step < 4; ++step) {
 #pragma unroll
     for (int i = 0; i < panel_height / width; ++i) {
-      const Vector<width> some = round[place_of_piece((group + step * sharing_groups) * (panel_height / width) + i)];
+      const Vector<width> some = round[place_of_part(step, group, i)];
 #pragma unroll
       for (int part = 0; part < width; ++part) {
         result.values[step * panel_height + width * i + part] = some.at[part];

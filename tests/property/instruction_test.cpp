@@ -70,7 +70,7 @@ std::vector<Mistake> mistakes() {
           {"load_quad", "min(4 * number + step, last_column)", "min(4 * number + step, 7u)"},
           {"load_dealt_quad", "numbers[2 * sharing_groups]", "numbers[2]"},
           {"load_dealt_quad", "first + step * sharing_groups", "first + step"},
-          {"load_dealt_quad", "place_of_piece((group", "((group"},
+          {"load_dealt_quad", "round[place_of_part(step, group, i)]", "round[(group + step * sharing_groups) * column_parts + i]"},
           {"multiply_quad", "quad.values[step * panel_height + row]", "quad.values[row * 4 + step]"},
           {"stage_quads", "quad < left ? 0 : sizeof(Piece)", "0"},
           {"stage_quads", "quad < left ? quad : left - 1", "0"},
