@@ -317,10 +317,9 @@ bool moves_vectors(const LoopNest& nest, const Environment& sizes) {
   if (!nest.vectors) {
     return false;
   }
-  const std::int64_t width = nest.constant("vector_width");
   return std::ranges::all_of(nest.arrays, [&](const ArrayDeclaration& array) {
     const bool moved = array.role == ArrayRole::dense || array.role == ArrayRole::output;
-    return !moved || !array.layout || PlacedLayout(*array.layout, sizes).moves_vectors(width);
+    return !moved || !array.layout || PlacedLayout(*array.layout, sizes).moves_vectors(nest.constant("vector_width"));
   });
 }
 

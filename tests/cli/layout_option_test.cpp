@@ -104,7 +104,7 @@ TEST_F(LayoutOption, ManyColumnsOfALaneAreForItAlone) {
     expect_refusal({"generate", "a.mtx", "--bcol", "40", "-o", "out", "--schedule", schedule},
                    "vector=8 is not a power of two from 1 to 4; the nearest legal value is vector=4");
   }
-  expect_refusal(generation({"--schedule", "panel:ufi=8,columns=16,vector=16,groups=32"}),
+  expect_refusal(generation({"--schedule", "panel:ufi=8,columns=16,vector=16,groups=32,stage=on"}),
                  "ufi * vector = 128 sums of a lane are more than 64, what it has registers for; the nearest legal value is vector=8");
   expect_refusal(generation({"--schedule", "rows:columns=16,vector=16,unroll=8"}),
                  "unroll * vector = 128 elements of B at a time are more than 64, what a lane has registers for; the nearest legal value is unroll=4");

@@ -180,6 +180,7 @@ std::string text_of(const InstructionExample& example) {
     layer.format = packing.packed.format;
     layer.sizes = packing.sizes;
   });
+  layer.sizes["N"] = layer.bcol;
   const LaunchPlan plan = launch_plan(layer);
   std::string sizes;
   for (const unsigned int size : plan.sizes) {
