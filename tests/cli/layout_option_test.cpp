@@ -10,7 +10,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-class LayoutOption : public EpilogueWorkshop {
+class NestLayoutOption : public EpilogueWorkshop {
  protected:
   static constexpr const char* lanes_over_columns = "panel:ufi=8,columns=8,vector=8,groups=32,warps=4,panels=1,ufk=4,stage=on";
 
@@ -30,7 +30,7 @@ struct NkCase {
   std::string schedule;
 };
 
-class LayoutNk : public LayoutOption, public ::testing::WithParamInterface<NkCase> {};
+class LayoutNk : public NestLayoutOption, public ::testing::WithParamInterface<NkCase> {};
 
 TEST_P(LayoutNk, MakesBundlesThatAreVerifiedAndCurrent) {
   for (const std::string type : {"f32", "f64"}) {
@@ -52,7 +52,7 @@ TEST_P(LayoutNk, MakesBundlesThatAreVerifiedAndCurrent) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    LayoutOption, LayoutNk,
+    NestLayoutOption, LayoutNk,
     ::testing::Values(NkCase{"Auto", "auto"},
                       NkCase{"LanesOverColumns", "panel:ufi=8,columns=8,vector=8,groups=32,warps=4,panels=1,ufk=4,stage=on"},
                       NkCase{"SixteenColumns", "panel:ufi=4,columns=16,vector=16,groups=32,warps=1,panels=4,ufk=4,stage=on"},
@@ -62,21 +62,21 @@ INSTANTIATE_TEST_SUITE_P(
                       NkCase{"Rows", "rows:columns=16,vector=16,unroll=4,task=512,light=8"}),
     [](const auto& one) { return one.param.name; });
 
-TEST_F(LayoutOption, IsTheShippedNest) {
+TEST_F(NestLayoutOption, IsTheShippedNest) {
   generate({"--no-verify", "--schedule", lanes_over_columns});
   ASSERT_EQ(escgen({"generate", "a.mtx", "--bcol", "40", "-o", "own", "--no-verify", "--schedule", lanes_over_columns, "--kernel",
                     ESC_SOURCE_DIR "/templates/linear_nk.c"}).status, 0);
   EXPECT_EQ(snapshot("out/a"), snapshot("own/a"));
 }
 
-TEST_F(LayoutOption, IsKnWhereNoneIsGiven) {
+TEST_F(NestLayoutOption, IsKnWhereNoneIsGiven) {
   make_bundle();
   EXPECT_EQ(manifest()["layout"], "kn");
   ASSERT_EQ(escgen({"generate", "a.mtx", "--bcol", "40", "-o", "named", "--no-verify", "--schedule", "4-7-1-32", "--layout", "kn"}).status, 0);
   EXPECT_EQ(snapshot("out/a"), snapshot("named/a"));
 }
 
-TEST_F(LayoutOption, OfAnotherNestIsWhatThatSays) {
+TEST_F(NestLayoutOption, OfAnotherNestIsWhatThatSays) {
   write("nest.c", R"(
 void batches(int M, int K, int B, const float W[M][K], const float X[B][K][8], float Y[B][M][8]) {
   for (int b = 0; b < B; b++)
@@ -91,7 +91,7 @@ void batches(int M, int K, int B, const float W[M][K], const float X[B][K][8], f
   expect_verified();
 }
 
-TEST_F(LayoutOption, TransposesTheMatricesOfAnEpilogue) {
+TEST_F(NestLayoutOption, TransposesTheMatricesOfAnEpilogue) {
   generate({"--no-verify", "--epilogue", "residual", "--schedule", lanes_over_columns});
   const std::string nest = manifest()["loop_nest"];
   EXPECT_THAT(nest, HasSubstr("B[N][K]"));
@@ -99,7 +99,7 @@ TEST_F(LayoutOption, TransposesTheMatricesOfAnEpilogue) {
   EXPECT_THAT(nest, HasSubstr("residual[j][i]"));
 }
 
-TEST_F(LayoutOption, ManyColumnsOfALaneAreForItAlone) {
+TEST_F(NestLayoutOption, ManyColumnsOfALaneAreForItAlone) {
   for (const std::string schedule : {lanes_over_columns, "rows:columns=8,vector=8"}) {
     expect_refusal({"generate", "a.mtx", "--bcol", "40", "-o", "out", "--schedule", schedule},
                    "vector=8 is not a power of two from 1 to 4; the nearest legal value is vector=4");
@@ -114,7 +114,7 @@ TEST_F(LayoutOption, ManyColumnsOfALaneAreForItAlone) {
   EXPECT_EQ(escgen({"lower", "--schedule", tile, "--layout", "nk"}).status, 0);
 }
 
-TEST_F(LayoutOption, DealsColumnsToTheLaneGroupsOfACopy) {
+TEST_F(NestLayoutOption, DealsColumnsToTheLaneGroupsOfACopy) {
   const auto lowered = [&](const std::string& layout) {
     return escgen({"lower", "--schedule", "panel:ufi=2,groups=4,stage=on", "--layout", layout}).output;
   };
@@ -122,7 +122,7 @@ TEST_F(LayoutOption, DealsColumnsToTheLaneGroupsOfACopy) {
   EXPECT_THAT(lowered("kn"), Not(HasSubstr("load_dealt_quad(")));
 }
 
-TEST_F(LayoutOption, HasAScheduleByRule) {
+TEST_F(NestLayoutOption, HasAScheduleByRule) {
   const ProcessResult generated = escgen(generation({"--dry-run", "--json"}));
   ASSERT_EQ(generated.status, 0) << generated.errors;
   const nlohmann::json layer = parse_json(generated.output);
@@ -132,7 +132,7 @@ TEST_F(LayoutOption, HasAScheduleByRule) {
   EXPECT_NE(parse_json(escgen({"inspect", "a.mtx", "--bcol", "40", "--json"}).output)["schedule"], layer["schedule"]);
 }
 
-TEST_F(LayoutOption, StandsInASpec) {
+TEST_F(NestLayoutOption, StandsInASpec) {
   write("spec.json", R"({"layers": [{"matrix": "a.mtx", "bcol": 8, "layout": "nk", "schedule": "panel:ufi=2,columns=8,vector=8,groups=32"},
                                     {"matrix": "a.mtx", "bcol": 8, "name": "kn"}]})");
   const ProcessResult generated = escgen({"generate", "--spec", "spec.json", "-o", "out", "--no-verify"});
