@@ -67,68 +67,69 @@ constexpr size_t packed_header_bytes = 256;  // the columns of all quads begin b
 constexpr size_t values_at = 512;            // of all quads
 using ColumnQuad = ushort4;
 
-// A row of B: what its elements have in common of their places, and for which taps it stands.
-struct RowOfB {
+// A column of B: where it begins, and which taps of a filter lie outside: around the elements there are zeros, which nothing is stored for.
+struct ColumnOfB {
   const float* first;
-  long long ldb;
   unsigned int taps;
 };
 
-__device__ __forceinline__ RowOfB row_of_B(const float* __restrict__ B, unsigned int row,
-                                           long long ldb) {
-  const long long s__at = static_cast<long long>(row % 3);
-  const long long r__at = static_cast<long long>(row / 3 % 3);
-  const long long c__at = static_cast<long long>(row / 9);
-  return {B + (c__at * 63 + r__at * 7 + s__at), ldb, 1u << (0 + r__at) | 1u << (3 + s__at)};
-}
-
-__device__ __forceinline__ const float* place_of_B(const RowOfB& row, unsigned int column) {
-  const long long q__at = static_cast<long long>(column % 4);
-  const long long p__at = static_cast<long long>(column / 4 % 5);
-  const long long n__at = static_cast<long long>(column / 20);
-  return row.first + (n__at * row.ldb + (p__at * 2 - 1) * 7 + q__at * 2 - 1);
-}
-
-// Around the elements of B there are zeros, which nothing is stored for: the taps of a filter that lie inside.
-__device__ __forceinline__ unsigned int taps_inside(unsigned int column) {
-  const long long q__at = static_cast<long long>(column % 4);
-  const long long p__at = static_cast<long long>(column / 4 % 5);
-  unsigned int inside = 0;
+__device__ __forceinline__ ColumnOfB column_of_B(const float* __restrict__ B, unsigned int column,
+                                                 long long ldb) {
+  const long long q_at = static_cast<long long>(column % 4);
+  const long long p_at = static_cast<long long>(column / 4 % 5);
+  const long long n_at = static_cast<long long>(column / 20);
+  unsigned int outside = 0;
 #pragma unroll
   for (int tap = 0; tap < 3; ++tap) {
-    const long long index = p__at * 2 - 1 + tap;
-    inside |= (index >= 0 && index < 9 ? 1u : 0u) << (0 + tap);
+    const long long index = p_at * 2 - 1 + tap;
+    outside |= (index >= 0 && index < 9 ? 0u : 1u) << (0 + tap);
   }
 #pragma unroll
   for (int tap = 0; tap < 3; ++tap) {
-    const long long index = q__at * 2 - 1 + tap;
-    inside |= (index >= 0 && index < 7 ? 1u : 0u) << (3 + tap);
+    const long long index = q_at * 2 - 1 + tap;
+    outside |= (index >= 0 && index < 7 ? 0u : 1u) << (3 + tap);
   }
-  return inside;
+  return {B + (n_at * ldb + (p_at * 2 - 1) * 7 + q_at * 2 - 1), outside};
 }
 
-__device__ __forceinline__ float element_of_B(const RowOfB& row, unsigned int column) {
-  return (taps_inside(column) & row.taps) == row.taps ? *place_of_B(row, column) : 0;
+// A row: how far its element is from where a column begins, and which taps it stands for.
+struct RowOfB {
+  int distance;
+  unsigned int taps;
+};
+
+__device__ __forceinline__ RowOfB row_of_B(unsigned int row, long long) {
+  const unsigned int s_above = static_cast<unsigned int>(row * 1431655766ull >> 32);  // row / 3
+  const int s_at = static_cast<int>(row - s_above * 3);
+  const unsigned int r_above =
+      static_cast<unsigned int>(s_above * 1431655766ull >> 32);  // s_above / 3
+  const int r_at = static_cast<int>(s_above - r_above * 3);
+  const int c_at = static_cast<int>(r_above);
+  return {c_at * 63 + r_at * 7 + s_at, 1u << (0 + r_at) | 1u << (3 + s_at)};
+}
+
+__device__ __forceinline__ float element_of_B(const RowOfB& row, const ColumnOfB& column) {
+  return (column.taps & row.taps) != 0 ? 0 : column.first[row.distance];
 }
 
 // Where the element of a row and a column of C is.
 __device__ __forceinline__ long long place_in_C(unsigned int row, unsigned int column,
                                                 long long leading_dimension) {
   const long long i_at = static_cast<long long>(row);
-  const long long q__at = static_cast<long long>(column % 4);
-  const long long p__at = static_cast<long long>(column / 4 % 5);
-  const long long n__at = static_cast<long long>(column / 20);
-  return i_at * 20 + n__at * leading_dimension + p__at * 4 + q__at;
+  const long long q_at = static_cast<long long>(column % 4);
+  const long long p_at = static_cast<long long>(column / 4 % 5);
+  const long long n_at = static_cast<long long>(column / 20);
+  return i_at * 20 + n_at * leading_dimension + p_at * 4 + q_at;
 }
 
-// The columns of B that a lane reads. Those behind the end are read at one that is there, and not stored.
+// Where the columns of B begin that a lane reads. Of those behind the end one that is there is read, and not stored.
 template <bool vectors>
-__device__ __forceinline__ void clamp_columns(unsigned int (&columns)[vector_width],
-                                              unsigned int first, unsigned int count) {
+__device__ __forceinline__ void place_columns(ColumnOfB (&columns)[vector_width],
+                                              unsigned int first, unsigned int count,
+                                              const float* __restrict__ B, long long ldb) {
 #pragma unroll
   for (int v = 0; v < vector_width; ++v) {
-    columns[v] =
-        vectors ? (first < count ? first : 0) + v : (first + v < count ? first + v : count - 1);
+    columns[v] = column_of_B(B, first + v < count ? first + v : vectors ? v : count - 1, ldb);
   }
 }
 
@@ -309,11 +310,11 @@ struct Part {
 
 template <bool vectors>
 __device__ __forceinline__ Part load_part(const RowOfB& row,
-                                          const unsigned int (&columns)[vector_width]) {
+                                          const ColumnOfB (&columns)[vector_width]) {
   Part part;
   if (vectors) {
     const Vector<vector_width> loaded =
-        *reinterpret_cast<const Vector<vector_width>*>(place_of_B(row, columns[0]));
+        *reinterpret_cast<const Vector<vector_width>*>(columns[0].first + row.distance);
 #pragma unroll
     for (int v = 0; v < vector_width; ++v) {
       part.at[v] = loaded.at[v];
@@ -330,13 +331,13 @@ __device__ __forceinline__ Part load_part(const RowOfB& row,
 // Multiplies the four columns of a quad: all rows of B are asked for before the first is used.
 template <bool vectors>
 __device__ __forceinline__ void multiply(const Quad& quad, const float* __restrict__ B,
-                                         long long ldb, const unsigned int (&columns)[vector_width],
+                                         long long ldb, const ColumnOfB (&columns)[vector_width],
                                          float (&sums)[lane_sums]) {
   const unsigned int chosen[4] = {quad.columns.x, quad.columns.y, quad.columns.z, quad.columns.w};
   Part rows[4];
 #pragma unroll
   for (int step = 0; step < 4; ++step) {
-    rows[step] = load_part<vectors>(row_of_B(B, chosen[step], ldb), columns);
+    rows[step] = load_part<vectors>(row_of_B(chosen[step], ldb), columns);
   }
 #pragma unroll
   for (int step = 0; step < 4; ++step) {
@@ -390,8 +391,8 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? blocks_at_once : 
   const unsigned int set_of_grid = set * blocks + block;
   const unsigned int seat = set_of_grid * warp_panels + place;
   const unsigned int j = tile * tile_columns + lane * vector_width;
-  unsigned int columns[vector_width];
-  clamp_columns<vectors>(columns, j, N);
+  ColumnOfB columns[vector_width];
+  place_columns<vectors>(columns, j, N, B, ldb);
   float sums[lane_sums] = {};
   const auto [quads, first_of_panel] = find_panel(set_of_grid, seat);
   const int warp_first = part * sharing_groups;

@@ -49,25 +49,29 @@ constexpr size_t split_rows_at = 1024;           // the rows that are split
 constexpr size_t pairs_at = 1280;                // the non-zeros in the order of the tasks
 constexpr unsigned int split_bit = 0x80000000u;  // of a split row
 
-// A row of B: what its elements have in common of their places.
-struct RowOfB {
+// A column of B: where it begins.
+struct ColumnOfB {
   const float* first;
-  long long ldb;
 };
 
-__device__ __forceinline__ RowOfB row_of_B(const float* __restrict__ B, unsigned int row,
-                                           long long ldb) {
-  const long long k_at = static_cast<long long>(row);
-  return {B + (k_at), ldb};
-}
-
-__device__ __forceinline__ const float* place_of_B(const RowOfB& row, unsigned int column) {
+__device__ __forceinline__ ColumnOfB column_of_B(const float* __restrict__ B, unsigned int column,
+                                                 long long ldb) {
   const long long j_at = static_cast<long long>(column);
-  return row.first + (j_at * row.ldb);
+  return {B + (j_at * ldb)};
 }
 
-__device__ __forceinline__ float element_of_B(const RowOfB& row, unsigned int column) {
-  return *place_of_B(row, column);
+// A row: how far its element is from where a column begins.
+struct RowOfB {
+  int distance;
+};
+
+__device__ __forceinline__ RowOfB row_of_B(unsigned int row, long long) {
+  const int k_at = static_cast<int>(row);
+  return {k_at};
+}
+
+__device__ __forceinline__ float element_of_B(const RowOfB& row, const ColumnOfB& column) {
+  return column.first[row.distance];
 }
 
 // Where the element of a row and a column of C is.
@@ -78,14 +82,14 @@ __device__ __forceinline__ long long place_in_C(unsigned int row, unsigned int c
   return i_at + j_at * leading_dimension;
 }
 
-// The columns of B that a lane reads. Those behind the end are read at one that is there, and not stored.
+// Where the columns of B begin that a lane reads. Of those behind the end one that is there is read, and not stored.
 template <bool vectors>
-__device__ __forceinline__ void clamp_columns(unsigned int (&columns)[vector_width],
-                                              unsigned int first, unsigned int count) {
+__device__ __forceinline__ void place_columns(ColumnOfB (&columns)[vector_width],
+                                              unsigned int first, unsigned int count,
+                                              const float* __restrict__ B, long long ldb) {
 #pragma unroll
   for (int v = 0; v < vector_width; ++v) {
-    columns[v] =
-        vectors ? (first < count ? first : 0) + v : (first + v < count ? first + v : count - 1);
+    columns[v] = column_of_B(B, first + v < count ? first + v : vectors ? v : count - 1, ldb);
   }
 }
 
@@ -231,11 +235,11 @@ struct Part {
 
 template <bool vectors>
 __device__ __forceinline__ Part load_part(const RowOfB& row,
-                                          const unsigned int (&columns)[vector_width]) {
+                                          const ColumnOfB (&columns)[vector_width]) {
   Part part;
   if (vectors) {
     const Vector<vector_width> loaded =
-        *reinterpret_cast<const Vector<vector_width>*>(place_of_B(row, columns[0]));
+        *reinterpret_cast<const Vector<vector_width>*>(columns[0].first + row.distance);
 #pragma unroll
     for (int v = 0; v < vector_width; ++v) {
       part.at[v] = loaded.at[v];
@@ -252,12 +256,12 @@ __device__ __forceinline__ Part load_part(const RowOfB& row,
 // All rows of B are asked for before the first is used.
 template <bool vectors>
 __device__ __forceinline__ void multiply(const Pairs& pairs, const float* __restrict__ B,
-                                         long long ldb, const unsigned int (&columns)[vector_width],
+                                         long long ldb, const ColumnOfB (&columns)[vector_width],
                                          float (&sums)[lane_sums]) {
   Part rows[pairs_at_once];
 #pragma unroll
   for (int i = 0; i < pairs_at_once; ++i) {
-    rows[i] = load_part<vectors>(row_of_B(B, pairs.columns[i], ldb), columns);
+    rows[i] = load_part<vectors>(row_of_B(pairs.columns[i], ldb), columns);
   }
 #pragma unroll
   for (int i = 0; i < pairs_at_once; ++i) {
@@ -332,8 +336,8 @@ __global__ void __launch_bounds__(threads_per_block, 1)
   const unsigned int stride = is_heavy ? sharing_groups : 1;
   const unsigned int start = is_heavy ? group : 0;
   const unsigned int j = tile * tile_columns + lane * vector_width;
-  unsigned int columns[vector_width];
-  clamp_columns<vectors>(columns, j, N);
+  ColumnOfB columns[vector_width];
+  place_columns<vectors>(columns, j, N, B, ldb);
   float sums[lane_sums] = {};
   const unsigned int step = stride * pairs_at_once;
 
