@@ -114,6 +114,7 @@ TEST_P(LaidOutBundles, AreVerifiedAndCurrent) {
 
 TEST_P(LaidOutBundles, SayWhereTheElementsOfBAndCAre) {
   ASSERT_EQ(escgen(line(GetParam(), {"--no-verify"})).status, 0);
+  EXPECT_EQ(parse_json(read("out/layer/manifest.json"))["layout"], GetParam().name == "linear_nk" ? "nk" : "nest");
   const std::string header = read("out/layer/layer.h");
   EXPECT_THAT(header, AllOf(HasSubstr("b: " + GetParam().b), HasSubstr("c: " + GetParam().c)));
   std::string words;
@@ -145,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(
                 apart("Y[n][5][9][7]", "ldc", 315), "const float* bias_, const float* residual_, int64_t residual_ld, "}),
     [](const auto& one) { return one.param.name; });
 
-class LayoutOption : public LayoutWorkshop {
+class ConvolutionOption : public LayoutWorkshop {
  protected:
   std::vector<std::string> convolution(const std::vector<std::string>& more, const std::string& weights = "w.npy",
                                        const std::string& sizes = "H=9,W=7,stride=1,pad=1,dilation=1") const {
@@ -154,7 +155,7 @@ class LayoutOption : public LayoutWorkshop {
 };
 
 /// Taps of one row and one column move nothing.
-TEST_F(LayoutOption, FiltersOfOnePixelMoveVectors) {
+TEST_F(ConvolutionOption, FiltersOfOnePixelMoveVectors) {
   const std::vector<std::string> schedule{"--bcol", "2", "--schedule", "panel:ufi=2,columns=32,vector=4,groups=4,warps=2,panels=2", "--force"};
   const ProcessResult generated = escgen(convolution(schedule, "one.npy", "H=5,W=8,stride=1,pad=0,dilation=1"));
   ASSERT_EQ(generated.status, 0) << generated.errors;
@@ -163,7 +164,7 @@ TEST_F(LayoutOption, FiltersOfOnePixelMoveVectors) {
   EXPECT_THAT(read("out/layer/layer.cu"), Not(HasSubstr("layer_kernel<true, true>")));
 }
 
-TEST_F(LayoutOption, AManifestWithAnotherSubscriptFails) {
+TEST_F(ConvolutionOption, AManifestWithAnotherSubscriptFails) {
   for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{{"r - 1", "r"}, {"s - 1", "s"}, {"s - 1", "s - 2"}}) {
     SCOPED_TRACE(to);
     ASSERT_EQ(escgen(convolution({"--bcol", "2", "--no-verify", "--force"})).status, 0);
@@ -175,7 +176,7 @@ TEST_F(LayoutOption, AManifestWithAnotherSubscriptFails) {
 }
 
 /// Without the border of zeros an image gives a smaller one, which the header does not say.
-TEST_F(LayoutOption, AManifestWithoutThePaddingFails) {
+TEST_F(ConvolutionOption, AManifestWithoutThePaddingFails) {
   ASSERT_EQ(escgen(convolution({"--bcol", "2", "--no-verify"}, "w.npy", "H=9,W=7,stride=1,pad=0,dilation=1")).status, 0);
   const nlohmann::json without = parse_json(read("out/layer/manifest.json"))["loop_nest"];
   ASSERT_EQ(escgen(convolution({"--bcol", "2", "--no-verify", "--force"})).status, 0);
@@ -191,7 +192,7 @@ TEST_F(LayoutOption, AManifestWithoutThePaddingFails) {
 }
 
 /// No launch of so many tiles computes a whole image.
-TEST_F(LayoutOption, ImagesLargerThanALaunchAreRefused) {
+TEST_F(ConvolutionOption, ImagesLargerThanALaunchAreRefused) {
   const std::string large = "H=300,W=300,stride=1,pad=1,dilation=1";
   expect_refusal(convolution({"--bcol", "1", "--no-verify", "--schedule", "rows:columns=1,vector=1"}, "w.npy", large),
                  "rows:columns=1,vector=1,unroll=4,task=128,light=16,warps=4,pdl=on: one of the items that bCol counts has 90000 columns of C, more than "
@@ -199,14 +200,14 @@ TEST_F(LayoutOption, ImagesLargerThanALaunchAreRefused) {
   EXPECT_EQ(escgen(convolution({"--bcol", "1", "--no-verify", "--schedule", "rows:columns=2,vector=1"}, "w.npy", large)).status, 0);
 }
 
-TEST_F(LayoutOption, MoreColumnsThanAKernelCountsAreRefused) {
+TEST_F(ConvolutionOption, MoreColumnsThanAKernelCountsAreRefused) {
   for (const std::string schedule : {"auto", "rows:columns=8,vector=1"}) {
     expect_refusal(convolution({"--bcol", "90000", "--no-verify", "--schedule", schedule}, "w.npy", "H=300,W=300,stride=1,pad=1,dilation=1"),
                    "--bcol 90000: counts items of 90000 columns of C each: together more than the 2147483647 that a kernel counts; choose at most 23860");
   }
 }
 
-TEST_F(LayoutOption, MoreTapsThanAWordHasBitsAreRefused) {
+TEST_F(ConvolutionOption, MoreTapsThanAWordHasBitsAreRefused) {
   expect_refusal(convolution({"--bcol", "1"}, "taps.npy", "H=30,W=30,stride=1,pad=1,dilation=1"),
                  "escgen: loop nest: B: pads for 35 taps of a filter, rows and columns together, more than 32; pad the array itself, and leave "
                  "the guards out");
