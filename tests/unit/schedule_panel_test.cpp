@@ -126,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(
         ScheduleRefusal{"panel:ufi=16", 64, "the nearest legal value is ufi=8"},
         ScheduleRefusal{"panel:columns=256", 256,
                         "columns=256 is not a power of two from 1 to 128; the nearest legal value is columns=128"},
-        ScheduleRefusal{"panel:vector=8", 64,
+        ScheduleRefusal{"panel:vector=8,groups=8", 64,
                         "vector=8 is not a power of two from 1 to 4; the nearest legal value is vector=4"},
         ScheduleRefusal{"panel:groups=64", 64,
                         "groups=64 is not a power of two from 1 to 32; the nearest legal value is groups=32"},

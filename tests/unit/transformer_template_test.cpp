@@ -132,7 +132,9 @@ class Transformer {
                                                                 {"COLUMNS", std::to_string(columns_)},
                                                                 {"ELEMENT", "float"},
                                                                 {"TYPE", "float32"},
-                                                                {"BCOL", "32"}}));
+                                                                {"BCOL", "32"},
+                                                                {"FORMS", ""},
+                                                                {"PLACES", ""}}));
     write_file_whole(folder_ / "driver.cpp", std::string_view(driver_text));
     write_file_whole(folder_ / "tiny.packed", packed_.bytes.span());
     constexpr const char* strict = "-Wall -Wextra -Wpedantic -Wshadow -Werror";
