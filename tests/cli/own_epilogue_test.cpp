@@ -85,7 +85,6 @@ TEST_F(OwnEpilogue, MayHaveNamesLikeThoseOfLeadingDimensions) {
 TEST_F(OwnEpilogue, WhatIsNoneIsRefusedAtItsPlace) {
   const std::vector<std::pair<std::string, std::string>> wrong{
       {nest("const float bias[M]", "C[i][j] = sum + bias[i + 1];"), "bias[i + 1] has a part in what C becomes"},
-      {nest("float v[N][M]", "C[i][j] = sum * v[j][i];"), "v[j][i] has a part in what C becomes"},
       {nest("double scale", "C[i][j] = sum * scale;"), "scale holds double, C holds float: expected the same type"},
       {nest("float scale", "C[i][j] = sum * scale * i;"), "an integer in a value"},
       {nest("float scale", "C[i][j] = lgammaf(sum * scale);"), "call of lgammaf: the nest is expected to call nothing but"},
@@ -138,7 +137,7 @@ TEST_F(TamperedEpilogue, OtherOperations) {
 
 TEST_F(TamperedEpilogue, RefusalsThatAreLeftOut) {
   expect_caught("residual_ == nullptr || ", "", "a call with a null pointer behind C");
-  expect_caught("residual_ld < n", "residual_ld < 0", "a call with rows that are shorter than n behind C");
+  expect_caught("residual_ld < n", "residual_ld < 0", "a call with rows that are too short behind C");
 }
 
 }  // namespace
