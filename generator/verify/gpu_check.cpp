@@ -39,7 +39,9 @@ class GpuKernel {
             VerificationReport& report)
       : runtime_(runtime), stream_(runtime), kernel_(kernel), nest_(nest), dispatch_(dispatch), report_(report) {}
 
-  void make(const KernelCall& call, const SparseMatrix& matrix, const std::vector<std::byte>& packed) {
+  /// All columns are computed and compared, where emulation takes some of them.
+  void make(KernelCall call, const SparseMatrix& matrix, const std::vector<std::byte>& packed) {
+    call.columns.clear();
     if (can_make(call, matrix, dispatch_)) {
       report_.runs.push_back({call.product, run(call, matrix, packed), call.reason});
     }
