@@ -10,6 +10,7 @@
 #include "generator/schedule/settings.h"
 #include "generator/support/error.h"
 #include "generator/support/identifier.h"
+#include "generator/support/replace_all.h"
 
 namespace esc {
 namespace {
@@ -32,14 +33,6 @@ std::string with_x(std::string_view expression, const std::string& name) {
     result += alone ? name : std::string(1, expression[at]);
   }
   return result;
-}
-
-/// The text with every `from` replaced.
-std::string replaced(std::string text, std::string_view from, const std::string& to) {
-  for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
-  }
-  return text;
 }
 
 }  // namespace
@@ -73,8 +66,8 @@ std::string nest_with_epilogue(const std::string& parts, NestLayout layout) {
     return layout == NestLayout::kn ? fmt::format("[{}][{}]", row, column) : fmt::format("[{1}][{0}]", row, column);
   };
   const auto in_layout = [&](std::string text) {
-    text = replaced(std::move(text), "[M][N]", subscripts("M", "N"));
-    return replaced(std::move(text), "[i][j]", subscripts("i", "j"));
+    text = replace_all(std::move(text), "[M][N]", subscripts("M", "N"));
+    return replace_all(std::move(text), "[i][j]", subscripts("i", "j"));
   };
   std::string parameters;
   std::string steps;

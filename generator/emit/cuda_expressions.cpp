@@ -77,10 +77,6 @@ std::string CudaExpressions::pointer(const Access& access) const {
   return at.empty() ? access.array : access.array + " + " + at;
 }
 
-bool CudaExpressions::is_placed(const ArrayDeclaration& array) const {
-  return (array.holds_columns ? nest_.array(ArrayRole::dense) : array).layout.has_value();
-}
-
 std::string CudaExpressions::place_arguments(const Access& access) const {
   const ArrayDeclaration* array = nest_.find_array(access.array);
   ESC_CHECK(array != nullptr && access.subscripts.size() == 2, "an element of a matrix: " + access.array);

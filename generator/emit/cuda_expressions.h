@@ -15,8 +15,6 @@ class CudaExpressions : public ExpressionPrinter {
   std::string access(const Access& access) const override;
   /// Where an element stands.
   std::string pointer(const Access& access) const;
-  /// Whether the array is a matrix with a layout, or holds columns of one.
-  bool is_placed(const ArrayDeclaration& array) const;
   /// "C, row, column, ldc": an element of a matrix with a layout, for a function that finds it.
   std::string place_arguments(const Access& access) const;
   /// An argument of an instruction, as its parameter wants it.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -11,6 +13,7 @@
 #include "generator/emit/text_template.h"
 #include "generator/ir/instruction.h"
 #include "generator/ir/print.h"
+#include "generator/ir/rewrite.h"
 #include "generator/support/identifier.h"
 
 namespace esc {
@@ -97,6 +100,23 @@ std::string fill_some(std::string_view part, std::map<std::string, std::string> 
   return fill(part, values);
 }
 
+/// The texts of the instructions that the nest performs, those that others need in front.
+std::vector<std::string_view> performed_texts(const LoopNest& nest) {
+  std::set<std::string> placed;
+  rewrite(nest.body, {.statement = [&](const Statement& statement) -> Block {
+            if (const auto* perform = std::get_if<Perform>(&statement.action); perform != nullptr && is_placed(nest, *perform)) {
+              placed.insert(perform->instruction);
+            }
+            return {};
+          }});
+  std::vector<std::string_view> texts;
+  for (const std::string& name : performed_instructions(nest)) {
+    const Instruction& performed = instruction(name);
+    std::ranges::copy(placed.contains(name) ? performed.placed_texts : performed.texts, std::back_inserter(texts));
+  }
+  return texts;
+}
+
 /// Each instruction's text once, in front of those that need it.
 std::string instructions_text(const Layer& layer) {
   std::set<std::string_view> written;
@@ -109,14 +129,9 @@ std::string instructions_text(const Layer& layer) {
   }
   values.merge(dense_holes(layer.lowered));
   const auto write = [&](const LoopNest& nest) {
-    for (const std::string& name : performed_instructions(nest)) {
-      const Instruction& performed = instruction(name);
-      const ArrayRole role = performed.scope == Scope::thread && performed.parameters.size() == 3 ? ArrayRole::dense : ArrayRole::output;
-      const bool placed = !performed.placed_texts.empty() && nest.array(role).layout;
-      for (const std::string_view part : placed ? performed.placed_texts : performed.texts) {
-        if (written.insert(part).second) {
-          text += fill_some(part, values) + "\n";
-        }
+    for (const std::string_view part : performed_texts(nest)) {
+      if (written.insert(part).second) {
+        text += fill_some(part, values) + "\n";
       }
     }
   };

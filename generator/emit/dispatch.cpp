@@ -29,7 +29,10 @@ PlacedLayout placed(const ArrayDeclaration& array, const Environment& sizes) {
 }  // namespace
 
 Dispatch dispatch_of(const LoopNest& lowered, const Environment& sizes, std::int64_t bcol) {
-  Dispatch dispatch{.tuned_items = bcol, .item_columns = item_columns(lowered), .b = placed(lowered.array(ArrayRole::dense), sizes), .c = placed(lowered.array(ArrayRole::output), sizes), .programmatic = lowered.overlaps};
+  Dispatch dispatch{.tuned_items = bcol,
+                    .b = placed(lowered.array(ArrayRole::dense), sizes),
+                    .c = placed(lowered.array(ArrayRole::output), sizes),
+                    .programmatic = lowered.overlaps};
   if (lowered.vectors) {
     dispatch.has_vectors = true;
     const Environment constants = constants_of(lowered);

@@ -13,7 +13,6 @@ namespace esc {
 /// that many elements. It is tuned when, beyond that, n is `tuned_items` and neither B nor C has gaps, and one launch takes it.
 struct Dispatch {
   std::int64_t tuned_items = 1;    ///< bCol
-  std::int64_t item_columns = 1;   ///< columns of C for each of the n items of a call
   PlacedLayout b = {};             ///< where B and C have their elements
   PlacedLayout c = {};
   bool has_vectors = false;        ///< whether a lane holds several columns, and its kernel is told if it moves them at once
@@ -22,6 +21,9 @@ struct Dispatch {
   std::int64_t tile_columns = 0;   ///< of a block, where the grid's y goes over tiles of columns; else 0
   bool programmatic = false;       ///< launches may begin before the kernel in front has ended
   std::int64_t turn_columns = 0;   ///< that a block takes at a time, where its threads take turns over all columns; else 0
+
+  /// Columns of C for each of the n items of a call.
+  std::int64_t item_columns() const { return c.columns_of_item(); }
 };
 
 /// The most tiles of one launch: the largest y of a grid.

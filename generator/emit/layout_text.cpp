@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "generator/ir/instruction.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -43,10 +44,7 @@ class LayoutText {
     inner_ = stride;
   }
 
-  bool is_over_items(std::size_t dimension) const {
-    const StoredDimension& one = layout_.dimensions[dimension];
-    return one.extent == layout_.column.front().extent && one.index.mentions(layout_.column.front().name);
-  }
+  bool is_over_items(std::size_t dimension) const { return esc::is_over_items(layout_, layout_.dimensions[dimension]); }
 
   std::string least_leading_dimension(const std::string& items) const {
     return !inner_items_ ? fmt::format("{}", inner_) : inner_ == 1 ? items : fmt::format("{} * {}", items, inner_);
@@ -294,6 +292,15 @@ std::string layout_functions(const LoopNest& nest, const Environment& sizes) {
     }
   }
   return text;
+}
+
+bool is_placed(const LoopNest& nest, const ArrayDeclaration& array) {
+  return (array.holds_columns ? nest.array(ArrayRole::dense) : array).layout.has_value();
+}
+
+bool is_placed(const LoopNest& nest, const Perform& perform) {
+  const Access* const first = instruction(perform.instruction).placed_call.empty() ? nullptr : perform.arguments.front().access();
+  return first != nullptr && is_placed(nest, *nest.find_array(first->array));
 }
 
 std::map<std::string, std::string> dense_holes(const LoopNest& nest) {

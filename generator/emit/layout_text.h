@@ -16,6 +16,12 @@ std::int64_t item_columns(const LoopNest& nest);
 /// Empty where all of them are row-major.
 std::string layout_functions(const LoopNest& nest, const Environment& sizes);
 
+/// Whether the array is a matrix with a layout, or holds columns of one.
+bool is_placed(const LoopNest& nest, const ArrayDeclaration& array);
+
+/// Whether the instruction is called with such an array in front, and has a text of its own for that.
+bool is_placed(const LoopNest& nest, const Perform& perform);
+
 /// What the texts of instructions that read B have in the place of a row and of an element.
 std::map<std::string, std::string> dense_holes(const LoopNest& nest);
 

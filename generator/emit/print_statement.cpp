@@ -5,20 +5,14 @@
 
 #include <algorithm>
 
+#include "generator/emit/layout_text.h"
 #include "generator/ir/print.h"
 #include "generator/ir/rewrite.h"
 #include "generator/support/error.h"
+#include "generator/support/replace_all.h"
 
 namespace esc {
 namespace {
-
-std::string replaced(std::string text, const std::string& hole, const std::string& value) {
-  const std::string mark = "{" + hole + "}";
-  for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark, at + value.size())) {
-    text.replace(at, mark.size(), value);
-  }
-  return text;
-}
 
 std::string guarded(const std::string& guard, const std::string& statement) {
   return guard.empty() ? statement : fmt::format("if ({}) {{\n{}}}\n", guard, statement);
@@ -60,13 +54,13 @@ std::string StatementPrinter::print(const Update& update) const {
 std::string StatementPrinter::print(const Perform& perform, const std::string& guard) const {
   const Instruction& called = instruction(perform.instruction);
   ESC_CHECK(called.parameters.size() == perform.arguments.size(), "an argument for each parameter of " + called.name);
-  const Access* const first = called.placed_call.empty() ? nullptr : perform.arguments.front().access();
-  const bool placed = first != nullptr && expressions_.is_placed(*nest_.find_array(first->array));
+  const bool placed = is_placed(nest_, perform);
   std::string call = placed ? called.placed_call : called.call;
   for (std::size_t at = 0; at < called.parameters.size(); ++at) {
-    call = replaced(std::move(call), called.parameters[at].name,
-                    placed && at == 0 && !first->subscripts.empty() ? expressions_.place_arguments(*first)
-                                      : expressions_.argument(perform.arguments[at], called.parameters[at]));
+    const bool is_element = placed && at == 0 && !perform.arguments.front().access()->subscripts.empty();
+    call = replace_all(std::move(call), "{" + called.parameters[at].name + "}",
+                       is_element ? expressions_.place_arguments(*perform.arguments.front().access())
+                                  : expressions_.argument(perform.arguments[at], called.parameters[at]));
   }
   if (perform.results.empty()) {
     return guarded(guard, call + "\n");
@@ -128,7 +122,7 @@ std::string StatementPrinter::print(const Declare& declare) const {
   if (!array->record.empty()) {
     extents.pop_back();
   }
-  const std::string type = array->holds_columns && expressions_.is_placed(*array) ? "ColumnOfB" : c_name(array->type);
+  const std::string type = array->holds_columns && is_placed(nest_, *array) ? "ColumnOfB" : c_name(array->type);
   std::string text = fmt::format("{} {}", array->record.empty() ? type : array->record, declare.array);
   for (const Affine& extent : extents) {
     text += fmt::format("[{}]", esc::print(extent));

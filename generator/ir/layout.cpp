@@ -19,6 +19,10 @@ std::vector<std::int64_t> extents_of(const std::vector<Digit>& digits, const Env
   return extents;
 }
 
+std::int64_t product_of(const std::vector<std::int64_t>& extents) {
+  return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
+}
+
 /// What the digits of the number add up to, each times its coefficient.
 std::int64_t sum_of_digits(std::int64_t number, const std::vector<std::int64_t>& extents, const std::vector<std::int64_t>& coefficients) {
   std::int64_t sum = 0;
@@ -53,12 +57,11 @@ bool is_column_major(const Layout& layout) {
 
 bool has_contiguous_columns(const Layout& layout) { return layout.dimensions.back().index.mentions(layout.column.back().name); }
 
-std::int64_t columns_of_item(const Layout& layout) {
-  std::int64_t columns = 1;
-  for (const std::int64_t extent : extents_of(layout.column, {})) {
-    columns *= extent;
-  }
-  return columns;
+std::int64_t columns_of_item(const Layout& layout) { return product_of(extents_of(layout.column, {})); }
+
+bool is_over_items(const Layout& layout, const StoredDimension& dimension) {
+  const Digit& first = layout.column.front();
+  return dimension.extent == first.extent && dimension.index.mentions(first.name);
 }
 
 PlacedLayout::PlacedLayout() : PlacedLayout(row_major("row", 1, "column", Affine::of("N")), {}) {}
@@ -66,18 +69,14 @@ PlacedLayout::PlacedLayout() : PlacedLayout(row_major("row", 1, "column", Affine
 PlacedLayout::PlacedLayout(const Layout& layout, const Environment& sizes)
     : row_major_(esc::is_row_major(layout)), row_extents_(extents_of(layout.row, sizes)), column_extents_(extents_of(layout.column, sizes)) {
   ESC_CHECK(!layout.row.empty() && !layout.column.empty() && !layout.dimensions.empty(), "a layout of a matrix");
-  const Affine& items = layout.column.front().extent;
   for (const StoredDimension& dimension : layout.dimensions) {
-    const bool over_items = dimension.extent == items && dimension.index.mentions(layout.column.front().name);
-    dimensions_.push_back({over_items ? std::nullopt : std::optional(dimension.extent.evaluate(sizes)), dimension.index.constant(),
+    dimensions_.push_back({is_over_items(layout, dimension) ? std::nullopt : std::optional(dimension.extent.evaluate(sizes)), dimension.index.constant(),
                            coefficients_of(dimension.index, layout.row), coefficients_of(dimension.index, layout.column),
                            dimension.padded});
   }
 }
 
-std::int64_t PlacedLayout::columns_of_item() const {
-  return std::accumulate(column_extents_.begin(), column_extents_.end(), std::int64_t{1}, std::multiplies<>());
-}
+std::int64_t PlacedLayout::columns_of_item() const { return product_of(column_extents_); }
 
 std::int64_t PlacedLayout::least_leading_dimension(std::int64_t items) const {
   std::int64_t elements = 1;

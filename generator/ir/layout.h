@@ -55,6 +55,9 @@ bool has_contiguous_columns(const Layout& layout);
 /// How many columns one step of the first digit of a column stands for.
 std::int64_t columns_of_item(const Layout& layout);
 
+/// Whether the dimension runs over the first digit of a column, so that its extent may not be known before a call.
+bool is_over_items(const Layout& layout, const StoredDimension& dimension);
+
 /// A layout whose sizes are known, all but the outermost.
 class PlacedLayout {
  public:

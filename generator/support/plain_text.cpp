@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "generator/support/replace_all.h"
+
 namespace esc {
 namespace {
 
@@ -73,12 +75,6 @@ std::string replaced(std::string_view text, char replacement, const IsKept& is_k
   return result;
 }
 
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at)) {
-    text.replace(at, from.size(), to);
-  }
-}
-
 }  // namespace
 
 bool is_plain_text(std::string_view text) { return plain_text(text) == text; }
@@ -92,14 +88,11 @@ std::string plain_lines(std::string_view text) {
 }
 
 std::string comment_text(std::string_view text) {
-  std::string comment = plain_text(text);
-  replace_all(comment, "*/", "*_");
-  replace_all(comment, "/*", "/_");
+  std::string comment = replace_all(replace_all(plain_text(text), "*/", "*_"), "/*", "/_");
   for (const char third : std::string_view("=/'()!<>-")) {
-    replace_all(comment, std::string("??") + third, std::string("?_") + third);
+    comment = replace_all(std::move(comment), std::string("??") + third, std::string("?_") + third);
   }
-  replace_all(comment, "\\", "_");
-  return comment;
+  return replace_all(std::move(comment), "\\", "_");
 }
 
 }  // namespace esc

@@ -23,7 +23,7 @@ EmulationOptions options_with(std::int64_t host_steps) {
 
 std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns, bool has_kernel,
                                           std::int64_t host_steps) {
-  const std::int64_t bcol = std::clamp<std::int64_t>(most_checked_columns / kernel.dispatch.item_columns, 1, kernel.dispatch.tuned_items);
+  const std::int64_t bcol = std::clamp<std::int64_t>(most_checked_columns / kernel.dispatch.item_columns(), 1, kernel.dispatch.tuned_items);
   std::vector<std::string> problems;
   const ProductCase product = product_without_gaps(kernel.dispatch, bcol);
   const PlacedMatrix b({kernel.dispatch.b, columns, bcol}, product.ldb, 0, element);
@@ -35,7 +35,7 @@ std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarT
   device.add_buffer("packed", packed.span(), BufferUse::input());
   device.call<int()>(kernel.program, kernel.name + "_prepare");  // else a launch may fail, with the very status of a refusal
   const auto done = [&] { return device.counters().launches + device.counters().fills; };
-  PlacedOperands operands(kernel.input, kernel.rows, {.product = product, .item_columns = kernel.dispatch.item_columns}, kernel.dispatch);
+  PlacedOperands operands(kernel.input, kernel.rows, {.product = product, .item_columns = kernel.dispatch.item_columns()}, kernel.dispatch);
   operands.show_to(device);
   const ProductArguments good{packed.span().data(), b.data(), product.ldb, c.data(), product.ldc, operands.arguments(), product.n};
   for (const RefusedCall& call : refused_calls(good, has_kernel)) {

@@ -53,7 +53,7 @@ class GpuKernel {
     const DeviceBuffer b(runtime_, static_cast<std::size_t>(bytes_of(matrix.element)));
     const DeviceBuffer c(runtime_, static_cast<std::size_t>(bytes_of(matrix.element)));
     const ProductCase product = product_without_gaps(dispatch_, dispatch_.tuned_items);
-    const DeviceOperands operands(runtime_, nest_, matrix.rows, dispatch_.tuned_items * dispatch_.item_columns);
+    const DeviceOperands operands(runtime_, nest_, matrix.rows, dispatch_.tuned_items * dispatch_.item_columns());
     const ProductArguments good{device_packed.get(), b.get(), product.ldb, c.get(), product.ldc, operands.arguments(), product.n, stream_.get()};
     for (const RefusedCall& call : refused_calls(good, needs_kernel(nest_, matrix.nonzeros()))) {
       const int status = kernel_.spmm(call.arguments);

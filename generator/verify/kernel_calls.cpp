@@ -44,10 +44,10 @@ class Calls {
         n_(items_for(dispatch, most_items)),
         tuned_(n_ == dispatch.tuned_items),
         vector_(dispatch.vector_width),
-        step_(vector_ / std::gcd(vector_, dispatch.item_columns)),
+        step_(vector_ / std::gcd(vector_, dispatch.item_columns())),
         tile_(dispatch.tile_columns),
         turn_(dispatch.turn_columns),
-        wide_(items_of(std::max(tile_, lanes_of_a_warp), dispatch.item_columns)) {}
+        wide_(items_of(std::max(tile_, lanes_of_a_warp), dispatch.item_columns())) {}
 
   std::vector<KernelCall> take() && { return std::move(calls_); }
 
@@ -63,8 +63,8 @@ class Calls {
 
   /// Threads that take turns over the columns take a second one, where they do not for the product that the kernel was made for.
   void take_turns() {
-    if (turn_ > 0 && n_ * dispatch_.item_columns <= turn_) {
-      const std::int64_t more = items_of(turn_ + 1, dispatch_.item_columns);
+    if (turn_ > 0 && n_ * dispatch_.item_columns() <= turn_) {
+      const std::int64_t more = items_of(turn_ + 1, dispatch_.item_columns());
       add("more columns than the threads take at once", {more, more, more}, part);
       // Each kind of list has a loop of its own over the columns.
       calls_.back().least_products = 100'000;
@@ -78,7 +78,7 @@ class Calls {
       add("n alone is less", {n_ - step, n_, n_}, part);
     }
     // Where the tiles end with that n, those that the tuned variant would have too many do not show.
-    if (tile_ > vector_ && (n_ - step) * dispatch_.item_columns % tile_ == 0 && n_ > 2 * step) {
+    if (tile_ > vector_ && (n_ - step) * dispatch_.item_columns() % tile_ == 0 && n_ > 2 * step) {
       add("n alone is less, within a tile", {n_ - 2 * step, n_, n_}, part);
     }
     add("n is more", {n_ + step, n_ + step, n_ + step}, part);
@@ -99,7 +99,7 @@ class Calls {
     }
     for (const std::int64_t by : {std::int64_t{1}, vector_ / 2}) {
       const int shift = static_cast<int>(by);
-      if (n_ > by && by * dispatch_.item_columns % vector_ != 0) {
+      if (n_ > by && by * dispatch_.item_columns() % vector_ != 0) {
         add("n alone is not of whole vectors", {n_ - by, n_, n_}, part);
       }
       add("ldb alone is not of whole vectors", {n_, n_ + by, n_}, part);
@@ -121,7 +121,7 @@ class Calls {
   /// More tiles than a grid has, so that there are two launches. Those at their ends are run.
   void exceed_grid() {
     // The columns of one item alone do not say where they stand in a product.
-    if (tile_ == 0 || dispatch_.item_columns > 1) {
+    if (tile_ == 0 || dispatch_.item_columns() > 1) {
       return;
     }
     const std::int64_t columns = (most_tiles + 1) * tile_ + vector_;
@@ -182,7 +182,7 @@ class Calls {
                               leading_dimension(dispatch_.c, sizes.n, sizes.ldc), sizes.shift_b, sizes.shift_c};
     const bool known = std::ranges::any_of(calls_, [&](const KernelCall& call) { return call.product == product; });
     if (!known) {
-      calls_.push_back({.product = product, .reason = std::move(reason), .share = share, .columns = std::move(columns), .item_columns = dispatch_.item_columns});
+      calls_.push_back({.product = product, .reason = std::move(reason), .share = share, .columns = std::move(columns), .item_columns = dispatch_.item_columns()});
     }
   }
 

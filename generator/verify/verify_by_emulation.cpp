@@ -27,7 +27,7 @@ constexpr std::int64_t widest_gap = 9;
 /// UserError where one is too much.
 std::int64_t checked_items(const BundleUnderTest& bundle, const SparseMatrix& matrix) {
   const std::int64_t column_bytes = bytes_of(matrix.element) * (matrix.columns + matrix.rows);
-  const std::int64_t fitting = (most_checked_bytes / column_bytes - widest_gap) / bundle.dispatch.item_columns;
+  const std::int64_t fitting = (most_checked_bytes / column_bytes - widest_gap) / bundle.dispatch.item_columns();
   if (fitting < 1) {
     throw UserError(
         bundle.name,
@@ -35,7 +35,7 @@ std::int64_t checked_items(const BundleUnderTest& bundle, const SparseMatrix& ma
                     matrix.columns + matrix.rows, most_checked_bytes >> 20),
         "check it on a GPU (generate --no-verify, then verify --device gpu), or cut the matrix into parts");
   }
-  const std::int64_t most = std::max<std::int64_t>(1, most_checked_columns / bundle.dispatch.item_columns);
+  const std::int64_t most = std::max<std::int64_t>(1, most_checked_columns / bundle.dispatch.item_columns());
   return std::min({bundle.dispatch.tuned_items, most, fitting});
 }
 
