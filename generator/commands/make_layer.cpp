@@ -22,15 +22,16 @@ struct Task {
   const LayerRequest& request;
   const LoopNest& nest;
   const SparseMatrix& matrix;
+  ProductColumns columns;  ///< of the product that the kernel is made for
 };
 
 GeneratedLayer generate_with(const Task& task, const ScheduleChoice& choice) {
   return generate_layer(task.matrix, task.nest, options_of(task.request, choice));
 }
 
-LayerShape shape_of(const LayerRequest& request, const LoopNest& nest, const SparseMatrix& matrix) {
+LayerShape shape_of(const SparseMatrix& matrix, const ProductColumns& columns) {
   const LengthStatistics lengths = row_statistics(matrix);
-  return {.bcol = product_columns(nest, request.bcol).count,
+  return {.bcol = columns.count,
           .rows = matrix.rows,
           .columns = matrix.columns,
           .nonzeros = matrix.nonzeros(),
@@ -110,8 +111,8 @@ ScheduleChoice with_type_note(ScheduleChoice choice, ScalarType element) {
 /// What auto falls back to behind its ranking: a schedule that takes every matrix and, where the nest has an epilogue, gives each row to
 /// threads that have all of its sum.
 ScheduleChoice last_resort(const Task& task) {
-  return task.nest.epilogue ? whole_rows_schedule(product_columns(task.nest, task.request.bcol).count, task.matrix.longest_row())
-                            : uneven_rows_schedule(product_columns(task.nest, task.request.bcol).count);
+  return task.nest.epilogue ? whole_rows_schedule(task.columns.count, task.matrix.longest_row())
+                            : uneven_rows_schedule(task.columns.count);
 }
 
 /// Where the nest has an epilogue, without the family whose blocks share rows.
@@ -240,8 +241,8 @@ std::vector<ScheduleChoice> usable_spread(std::vector<ScheduleChoice> ranking, c
 
 /// All that auto may choose, the best first: by the databases, which were measured on row-major matrices, or by a rule.
 std::vector<ScheduleChoice> ranking_of(const Task& task, const GenerateMode& mode) {
-  const LayerShape shape = shape_of(task.request, task.nest, task.matrix);
-  if (!product_columns(task.nest, task.request.bcol).are_contiguous) {
+  const LayerShape shape = shape_of(task.matrix, task.columns);
+  if (!task.columns.are_contiguous) {
     return usable_spread(spread_schedules(shape), task, mode);
   }
   return usable(ranked_schedules(shape, databases_for(task.request, mode)), task.nest);
@@ -262,14 +263,14 @@ GeneratedLayer generate_automatically(const Task& task, const GenerateMode& mode
 
 GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode, const LoopNest& nest,
                           const SparseMatrix& matrix, const Console& console) {
-  const Task task{request, nest, matrix};
+  const Task task{request, nest, matrix, product_columns(nest, request.bcol)};
   if (request.schedule == "auto" && mode.compaction) {
     if (is_shared(request)) {
       console.say(fmt::format("{}: {}", request.name, sharing_note(request)));
     }
     return generate_automatically(task, mode);
   }
-  ScheduleChoice choice = is_looked_up(request.schedule) ? published_schedule(product_columns(nest, request.bcol).count)
+  ScheduleChoice choice = is_looked_up(request.schedule) ? published_schedule(task.columns.count)
                                                          : parse_choice(request.schedule, "user");
   if (!mode.compaction) {
     auto* atomic = std::get_if<AtomicSchedule>(&choice.schedule);

@@ -12,8 +12,8 @@
 #include "generator/emit/layout_text.h"
 #include "generator/emit/region_text.h"
 #include "generator/emit/sources.h"
-#include "generator/lower/canonicalize.h"
 #include "generator/ir/product_digits.h"
+#include "generator/lower/canonicalize.h"
 #include "generator/patterns/census.h"
 #include "generator/patterns/csr_view.h"
 #include "generator/pipeline.h"
@@ -293,7 +293,7 @@ std::uint64_t planned_bytes(const SparseMatrix& matrix, const LoopNest& nest, co
 GeneratedLayer generate_layer(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options) {
   LoopNest kernel = lowered_nest(nest, matrix, options.choice, options.bcol);
   Packing packing = pack_layer(kernel, matrix, options);
-  packing.sizes.merge(Environment{{"M", matrix.rows}, {"K", matrix.columns}, {"N", product_columns(nest, options.bcol).count}});
+  packing.sizes.merge(Environment{{"M", matrix.rows}, {"K", matrix.columns}, {"N", options.bcol * item_columns(kernel)}});
   Layer layer{.name = options.name,
               .source_file = options.source_file,
               .bcol = options.bcol,

@@ -71,10 +71,17 @@ std::vector<std::string> kernels_of(const LaunchPlan& plan) {
   return kernels;
 }
 
+std::vector<std::string> kernel_variants(const Layer& layer) {
+  if (moves_vectors(layer.lowered, layer.sizes)) {
+    return {"<true, true>", "<false, true>", "<false, false>"};
+  }
+  return layer.lowered.vectors ? std::vector<std::string>{"<true, false>", "<false, false>"} : std::vector<std::string>{"<true>", "<false>"};
+}
+
 LaunchPlan launch_plan(const Layer& layer) {
   const LoopNest& nest = layer.lowered;
   const Environment sizes = sizes_of(nest, layer);
-  LaunchPlan plan{.kernel = kernel_name(layer) + (moves_vectors(nest, layer.sizes) ? "<true, true>" : nest.vectors ? "<true, false>" : "<true>"),
+  LaunchPlan plan{.kernel = kernel_name(layer) + kernel_variants(layer).front(),
                   .grid_x = count(nest.body, sizes, is_grid_x),
                   .grid_y = count(nest.body, sizes, is_grid_y),
                   .threads = count(nest.body, sizes, is_thread),

@@ -36,6 +36,9 @@ struct LaunchPlan {
 /// The kernels of a plan, as C++ names them: the zeroing one behind the main one.
 std::vector<std::string> kernels_of(const LaunchPlan& plan);
 
+/// The variants of a layer's kernel as template arguments of C++, that for which it is tuned first: "<true, true>".
+std::vector<std::string> kernel_variants(const Layer& layer);
+
 /// The plan of a layer with at least one non-zero: what its lowered nest says with the layer's sizes.
 LaunchPlan launch_plan(const Layer& layer);
 

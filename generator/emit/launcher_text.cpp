@@ -150,9 +150,7 @@ std::string prepare_text(const Layer& layer) {
   if (!nest.before.empty()) {
     instances.push_back(zeroing_name(layer));
   }
-  const std::vector vectors{"<true, true>", "<false, true>", "<false, false>"};
-  const std::vector elements{"<true, false>", "<false, false>"};
-  for (const char* const variant : moves_vectors(nest, layer.sizes) ? vectors : nest.vectors ? elements : std::vector{"<true>", "<false>"}) {
+  for (const std::string& variant : kernel_variants(layer)) {
     instances.push_back(kernel + variant);
   }
   std::string text = "cudaError_t status = cudaSuccess;\n";

@@ -55,37 +55,7 @@ std::string load_columns_text(const RegionFormat& format) {
                      format.shape.columns - 1);
 }
 
-const char* const load_quad_text =
-    "__device__ __forceinline__ Quad load_quad(const QuadPlace& place, unsigned int number) {";
-
-const char* const load_values_text = R"(#pragma unroll
-  for (int i = 0; i < panel_height; ++i) {
-    const Vector<4> four = place.values[i];
-#pragma unroll
-    for (int part = 0; part < 4; ++part) {
-      result.values[4 * i + part] = four.at[part];
-    }
-  })";
-
-// The same where lane groups beside each other read columns beside each other of a copy.
-
-const char* const load_dealt_quad_text =
-    R"(// The columns of a round are dealt in turn to the lane groups, so that lanes beside each other read B beside each other. What
-// belongs to a column is in pieces of 16 bytes; eight lanes find theirs in different banks of shared memory.
-constexpr int column_bytes = panel_height * sizeof(@@ELEMENT@@);
-constexpr int mixed_pieces = column_bytes == 32 || column_bytes == 64 ? column_bytes / 16 : 1;
-__device__ __forceinline__ constexpr int place_of_piece(int piece) { return piece ^ (piece / 8 % mixed_pieces); }
-
-// Part i of what belongs to a group's column of a step; steps of eight groups and more do not change how pieces are mixed.
-constexpr int column_parts = column_bytes % 16 == 0 ? column_bytes / 16 : panel_height % 2 == 0 ? panel_height / 2 : panel_height;
-__device__ __forceinline__ constexpr int place_of_part(int step, int group, int i) {
-  const int before = step * sharing_groups * column_parts;
-  return sharing_groups % 8 == 0 ? before + place_of_piece(group * column_parts + i)
-                                 : place_of_piece(before + group * column_parts + i);
-}
-
-__device__ __forceinline__ Quad load_quad(const QuadPlace& place, unsigned int number, int group) {)";
-
+/// The same where lane groups beside each other take columns beside each other of a copy.
 std::string load_dealt_columns_text(const RegionFormat& format) {
   if (!format.counts.every_column) {
     return R"(  static_cast<void>(number);
@@ -99,30 +69,6 @@ std::string load_dealt_columns_text(const RegionFormat& format) {
   const auto column = [first](unsigned int step) {{ return min(first + step * sharing_groups, last_column); }};
   result.columns = {{column(0), column(1), column(2), column(3)}};)",
                      format.shape.columns - 1);
-}
-
-const char* const load_dealt_values_text =
-    R"(  constexpr int width = column_bytes % 16 == 0 ? 16 / sizeof(@@ELEMENT@@) : panel_height % 2 == 0 ? 2 : 1;
-  const Vector<width>* const round = reinterpret_cast<const Vector<width>*>(place.values - group * panel_height);
-#pragma unroll
-  for (int step = 0; step < 4; ++step) {
-#pragma unroll
-    for (int i = 0; i < panel_height / width; ++i) {
-      const Vector<width> some = round[place_of_part(step, group, i)];
-#pragma unroll
-      for (int part = 0; part < width; ++part) {
-        result.values[step * panel_height + width * i + part] = some.at[part];
-      }
-    }
-  })";
-
-/// The text with the element's type in its place.
-std::string of_element(std::string text, ScalarType element) {
-  const std::string hole = "@@ELEMENT@@";
-  for (std::size_t at = text.find(hole); at != text.npos; at = text.find(hole, at)) {
-    text.replace(at, hole.size(), c_name(element));
-  }
-  return text;
 }
 
 std::string copy_columns_text(const RegionFormat& format) {
@@ -183,9 +129,8 @@ std::map<std::string, std::string> region_holes(const LoopNest& nest, const Regi
   const bool dealt = std::ranges::find(performed, "load_dealt_quad") != performed.end();
   return {{"CLASS_OF", class_of_text(format)},
           {"PANEL_AT", panel_at_text(format)},
-          {"LOAD_QUAD", dealt ? of_element(load_dealt_quad_text, nest.element()) : load_quad_text},
-          {"LOAD_COLUMNS", dealt ? load_dealt_columns_text(format) : load_columns_text(format)},
-          {"LOAD_VALUES", dealt ? of_element(load_dealt_values_text, nest.element()) : load_values_text},
+          {"LOAD_COLUMNS", load_columns_text(format)},
+          {"LOAD_DEALT_COLUMNS", load_dealt_columns_text(format)},
           {"PIECE", dealt ? "place_of_piece(i)" : "i"},
           {"COPY_COLUMNS", copy_columns_text(format)}};
 }

@@ -19,7 +19,9 @@ extern const std::string_view add_placed_columns_text;
 extern const std::string_view deliver_placed_text;
 extern const std::string_view shared_vector_text;
 extern const std::string_view add_groups_text;
+extern const std::string_view quad_text;
 extern const std::string_view load_quad_text;
+extern const std::string_view load_dealt_quad_text;
 extern const std::string_view clear_quad_text;
 extern const std::string_view multiply_quad_text;
 extern const std::string_view panel_at_text;
@@ -194,7 +196,7 @@ Instruction find_quad() {
           .meaning = {define("place", name("number"))},
           .call = "find_quad(packed, {first} + {number})",
           .moves = true,
-          .texts = {vector_text, load_quad_text}};
+          .texts = {vector_text, quad_text, load_quad_text}};
 }
 
 /// A quad that adds nothing, whatever its columns.
@@ -203,7 +205,7 @@ Instruction clear_quad() {
           .parameters = {array("quad")},
           .meaning = {loop("e", name("panel_height") * quad_columns, {store(at("quad", {name("e") + quad_columns}), 0.0)})},
           .call = "clear_values({quad});",
-          .texts = {vector_text, load_quad_text, clear_quad_text}};
+          .texts = {vector_text, quad_text, load_quad_text, clear_quad_text}};
 }
 
 /// Quad `number` of the panel; where it is is said by `here` and how far ahead of it.
@@ -219,7 +221,7 @@ Instruction load_quad() {
                          value("number")},
           .meaning = {loop("s", quad_columns, each)},
           .call = "{quad} = load_quad({here} + {ahead}, {number});",
-          .texts = {vector_text, load_quad_text}};
+          .texts = {vector_text, quad_text, load_quad_text}};
 }
 
 /// What a lane group has of the columns of the round in which quad `number` of a copied panel is its own: every one that is as many columns
@@ -237,6 +239,7 @@ Instruction load_dealt_quad() {
   result.parameters.push_back(value("group"));
   result.meaning = {loop("s", quad_columns, each)};
   result.call = "{quad} = load_quad({here} + {ahead}, {number}, {group});";
+  result.texts = {vector_text, quad_text, load_dealt_quad_text};
   return result;
 }
 
@@ -274,7 +277,7 @@ Instruction stage_quads() {
                             Node{Branch{less(first_of_panel, 1), of_panel, {}}}})},
           .call = "stage_quads(shared_memory, packed, {first}, {quads}, {part}, {copy}, thread % 32) + {group}",
           .moves = true,
-          .texts = {vector_text, load_quad_text, stage_quads_text}};
+          .texts = {vector_text, quad_text, stage_quads_text}};
 }
 
 Instruction multiply_quad() {
@@ -288,7 +291,7 @@ Instruction multiply_quad() {
                            {define("k", at("quad", {name("s")})),
                             loop("u", name("panel_height"), {loop("v", name("vector_width"), each)})})},
           .call = "multiply<vectors>({quad}, {b}, ldb, {columns}, {sums});",
-          .texts = {vector_text, load_part_text, load_quad_text, multiply_quad_text}};
+          .texts = {vector_text, load_part_text, quad_text, multiply_quad_text}};
 }
 
 Instruction load_task() {
