@@ -3,7 +3,7 @@
 //
 // C = A x B for the layer awkward_nk. A is 37 x 29 with 161 non-zeros (85.0 % zeros), known when this
 // file was made; B is what the loop nest reads of X[n][29], and C is Y[n][37], row-major
-// float32, n items of 1 columns. Made for n = 5, right for every n.
+// float32, n columns. Made for n = 5, right for every n.
 //
 // How it works. Each row of A is a row panel of its own. The rows of A are cut into tasks of at most 8 non-zeros,
 // which are taken longest first, so that no thread block is left over in the end. A task of more than 2 non-zeros

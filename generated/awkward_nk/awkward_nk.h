@@ -5,7 +5,7 @@
 
 /* The C interface of awkward_nk: C = A x B in float32, where A is a pruned matrix of 37 x 29 whose pattern
  * of non-zeros was known when the kernel was made. B is what the loop nest reads of
- * X[n][29], and C is Y[n][37], row-major: n items of 1 columns; any n >= 1
+ * X[n][29], and C is Y[n][37], row-major: n columns; any n >= 1
  * is right, n = 5 is what the kernel was made for.
  *
  * Once:        p = malloc(awkward_nk_packed_bytes()), then awkward_nk_transform(a, lda, p), then copy p to the device.

@@ -93,22 +93,28 @@ std::string form(const Layer& layer, ArrayRole role) {
   return form_of(layer.lowered.array(role), layer.sizes, layer.input.array(role).name);
 }
 
+/// What n counts: columns of C, or items of several.
+std::string counted(const Layer& layer) {
+  const std::int64_t columns = item_columns(layer.lowered);
+  return columns == 1 ? "n columns" : fmt::format("n items of {} columns", columns);
+}
+
 /// What B and C are, behind "//" in the kernel's file.
 std::string kernel_forms(const Layer& layer) {
-  const std::string made_for = fmt::format("Made for {} = {}, right for every {}.", is_plain(layer.lowered) ? "N" : "n", layer.bcol, is_plain(layer.lowered) ? "N" : "n");
+  const std::string made_for = fmt::format("Made for {0} = {1}, right for every {0}.", is_plain(layer.lowered) ? "N" : "n", layer.bcol);
   if (is_plain(layer.lowered)) {
     return fmt::format("B is {0} x N and C is {1} x N, row-major {2}. {3}", layer.statistics.columns, layer.statistics.rows, type_of(layer), made_for);
   }
-  return fmt::format("B is what the loop nest reads of {}, and C is {}, row-major\n// {}, n items of {} columns. {}", form(layer, ArrayRole::dense),
-                     form(layer, ArrayRole::output), type_of(layer), item_columns(layer.lowered), made_for);
+  return fmt::format("B is what the loop nest reads of {}, and C is {}, row-major\n// {}, {}. {}", form(layer, ArrayRole::dense),
+                     form(layer, ArrayRole::output), type_of(layer), counted(layer), made_for);
 }
 
 /// The same in the header's words.
 std::string header_forms(const Layer& layer) {
   return is_plain(layer.lowered)
              ? fmt::format("B is {} x n, C is {} x n, both row-major", layer.statistics.columns, layer.statistics.rows)
-             : fmt::format("B is what the loop nest reads of\n * {}, and C is {}, row-major: n items of {} columns", form(layer, ArrayRole::dense),
-                           form(layer, ArrayRole::output), item_columns(layer.lowered));
+             : fmt::format("B is what the loop nest reads of\n * {}, and C is {}, row-major: {}", form(layer, ArrayRole::dense),
+                           form(layer, ArrayRole::output), counted(layer));
 }
 
 /// Where B and C are, for a caller.

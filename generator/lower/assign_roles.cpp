@@ -124,9 +124,9 @@ void require_distinct_names(const RolesOfProduct& roles, const NestedStatement& 
       refuse(element->part, two_things, element->array());
     }
   }
-  for (const auto& [operand, part] : found.operand_parts) {
-    if (!names.insert(operand).second) {
-      refuse(part, two_things, operand);
+  for (const auto& [operand, part] : found.accesses) {
+    if (!names.insert(operand.array).second) {
+      refuse(part, two_things, operand.array);
     }
   }
   for (std::size_t depth = 0; depth < update.loops.size(); ++depth) {

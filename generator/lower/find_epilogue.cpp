@@ -1,12 +1,11 @@
 #include "generator/lower/find_epilogue.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
+#include <map>
 
 #include "generator/ir/print.h"
 #include "generator/ir/rewrite.h"
+#include "generator/lower/epilogue_operands.h"
 #include "generator/lower/epilogue_steps.h"
 
 namespace esc {
@@ -42,37 +41,16 @@ bool sets(const NestedStatement& statement, const std::string& local) {
          (update != nullptr && update->target == Expression(Name{local}));
 }
 
-/// The loops whose iterators index the element that a statement changes, in the order of its subscripts.
-using Position = Loops;
-
-Position position_of(const Access& element, const NestedStatement& statement) {
-  Position position;
-  for (const Subscript& subscript : element.subscripts) {
-    const auto found =
-        std::ranges::find_if(statement.loops, [&](const Loop* loop) { return subscript.affine.is_name(loop->iterator); });
-    if (found == statement.loops.end()) {
-      refuse(statement.part(Element::target), "subscript {} of {}: expected the iterator of one loop, alone", print(subscript.affine),
-             element.array);
-    }
-    position.push_back(*found);
-  }
-  return position;
-}
-
-/// The element at this position of an array that is indexed as the output is.
-Access element_at(const Position& position, const std::string& array) {
-  Access element{array, {}};
-  for (const Loop* loop : position) {
-    element.subscripts.push_back({"", Affine::of(loop->iterator)});
-  }
-  return element;
-}
-
 /// Runs through the statements of a nest, with expressions for the values of its locals and of the output's element.
 class EpilogueFinder {
  public:
   EpilogueFinder(const LoopNest& nest, const std::vector<NestedStatement>& statements, std::size_t update)
-      : nest_(nest), statements_(statements), update_(update), gathered_(name_in(gathering().target)), steps_(nest, statements) {
+      : nest_(nest),
+        statements_(statements),
+        update_(update),
+        gathered_(name_in(gathering().target)),
+        operands_(nest, statements[update], result_.output),
+        steps_(nest, statements) {
     find_output();
   }
 
@@ -92,6 +70,7 @@ class EpilogueFinder {
     if (*element_ != Expression(the_sum)) {
       finish();
     }
+    result_.accesses = operands_.accesses();
     return std::move(result_);
   }
 
@@ -293,98 +272,7 @@ class EpilogueFinder {
       }
       return element();
     }
-    require_no_factor(access, part);
-    return read_operand(access, part, position);
-  }
-
-  void require_no_factor(const Access& access, const NestPart& part) const {
-    for (const Expression& factor : factors(gathering().value)) {
-      if (factor.access() != nullptr && factor.access()->array == access.array) {
-        refuse(part, "{} is a factor of the product: expected another array in what {} becomes", access.array,
-               result_.output.array);
-      }
-    }
-  }
-
-  Expression read_operand(const Access& access, const NestPart& part, const Position& position) {
-    ArrayDeclaration operand{access.array, {}, ArrayRole::operand, nest_.find_array(access.array)->type};
-    if (operand.type != type()) {
-      refuse(part, "{} holds {}, {} holds {}: expected the same type", access.array, c_name(operand.type),
-             result_.output.array, c_name(type()));
-    }
-    const Position product = of_product();
-    Position found;
-    for (std::size_t dimension = 0; dimension < access.subscripts.size(); ++dimension) {
-      const auto loop = std::ranges::find_if(position, [&](const Loop* one) {
-        return access.subscripts[dimension].affine.is_name(one->iterator);
-      });
-      if (loop == position.end()) {
-        refuse_operand(access, part, position);
-      }
-      found.push_back(product[static_cast<std::size_t>(loop - position.begin())]);
-      operand.extents.push_back(found.back()->upper);
-    }
-    if (!indexes_whole_matrices(found)) {
-      refuse_operand(access, part, position);
-    }
-    const Access element = element_at(found, access.array);
-    const auto [known, is_new] = operands_.emplace(access.array, std::pair(element, operand));
-    if (!is_new && known->second.first != element) {
-      refuse(part, "{} is also read as {} in what {} becomes: expected one of them", print(access),
-             print(known->second.first), result_.output.array);
-    }
-    const std::vector<Affine>& declared = nest_.find_array(access.array)->extents;
-    for (std::size_t dimension = 0; dimension < found.size(); ++dimension) {
-      if (declared.at(dimension) != found[dimension]->upper) {
-        refuse(part, "{} is declared with {} elements in dimension {}, but loop {} runs to {}: expected the same", access.array,
-               print(declared[dimension]), dimension + 1, found[dimension]->iterator, print(found[dimension]->upper));
-      }
-    }
-    if (result_.operand_parts.emplace(access.array, part).second) {
-      result_.accesses.emplace_back(element, part);
-    }
-    return element;
-  }
-
-  /// The loops of the product, of those over the output, that index one of the factors.
-  Position shared_with(const Expression& factor) const {
-    Position shared = of_product();
-    std::erase_if(shared, [&](const Loop* loop) {
-      return factor.access() == nullptr || std::ranges::none_of(factor.access()->subscripts, [&](const Subscript& subscript) {
-               return subscript.affine.mentions(loop->iterator);
-             });
-    });
-    return shared;
-  }
-
-  /// Whether the loops are none, all that one of the factors shares with the output, or all over the output, each once.
-  bool indexes_whole_matrices(Position loops) const {
-    std::ranges::sort(loops);
-    const auto is_all_of = [&](Position others) {
-      std::ranges::sort(others);
-      return loops == others;
-    };
-    return loops.empty() || is_all_of(of_product()) ||
-           std::ranges::any_of(factors(gathering().value), [&](const Expression& factor) { return is_all_of(shared_with(factor)); });
-  }
-
-  [[noreturn]] void refuse_operand(const Access& access, const NestPart& part, const Position& position) const {
-    const Position product = of_product();
-    // What belongs together is named in the order of the output's subscripts.
-    std::vector<std::string> expected;
-    for (const Expression& factor : factors(gathering().value)) {
-      const Position shared = shared_with(factor);
-      Position here;
-      for (std::size_t dimension = 0; dimension < product.size(); ++dimension) {
-        if (std::ranges::find(shared, product[dimension]) != shared.end()) {
-          here.push_back(position[dimension]);
-        }
-      }
-      const bool is_first = !here.empty() && here.front() == position.front();
-      expected.insert(is_first ? expected.begin() : expected.end(), print(element_at(here, access.array)));
-    }
-    refuse(part, "{} has a part in what {} becomes: expected a number, {} or {}", print(access), result_.output.array,
-           fmt::join(expected, ", "), print(element_at(position, access.array)));
+    return operands_.read(access, part, position);
   }
 
   /// The output's element as a name, so that it may be read more than once.
@@ -403,29 +291,8 @@ class EpilogueFinder {
       subscripts.push_back(loop->iterator);
     }
     Epilogue epilogue = steps_.finish(subscripts, *element_, type());
-    for (const Define& step : epilogue.steps) {
-      add_operands(step.value);
-    }
-    add_operands(epilogue.value);
-    // In the order of the nest's arrays, which is that of the function's parameters.
-    const auto place = [&](const ArrayDeclaration& operand) {
-      return std::ranges::find(nest_.arrays, operand.name, &ArrayDeclaration::name) - nest_.arrays.begin();
-    };
-    std::ranges::sort(result_.operands, {}, place);
+    result_.operands = operands_.declared_of(epilogue);
     result_.epilogue = std::move(epilogue);
-  }
-
-  void add_operands(const Expression& value) {
-    for_each_operand(value, [&](const Expression& part) {
-      const Access* access = part.access();
-      const bool is_new =
-          access != nullptr && std::ranges::none_of(result_.operands, [&](const ArrayDeclaration& operand) {
-            return operand.name == access->array;
-          });
-      if (is_new) {
-        result_.operands.push_back(operands_.at(access->array).second);
-      }
-    });
   }
 
   const LoopNest& nest_;
@@ -434,9 +301,9 @@ class EpilogueFinder {
   const Name* gathered_;               // the local that gathers the sum; null where the output does
   std::optional<Expression> element_;  // the output's, where it was set
   std::map<std::string, Local> locals_;
-  std::map<std::string, std::pair<Access, ArrayDeclaration>> operands_;
-  EpilogueSteps steps_;
   FoundEpilogue result_;
+  EpilogueOperands operands_;
+  EpilogueSteps steps_;
 };
 
 }  // namespace

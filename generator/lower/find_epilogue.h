@@ -1,9 +1,8 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <optional>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "generator/lower/nested_statement.h"
@@ -16,7 +15,6 @@ struct FoundEpilogue {
   NestPart output_part;                    ///< where the function names it
   std::optional<Epilogue> epilogue;        ///< nothing where the output is the sum itself
   std::vector<ArrayDeclaration> operands;  ///< what the epilogue reads, in its order
-  std::map<std::string, NestPart> operand_parts;
   std::vector<std::pair<Access, NestPart>> accesses;  ///< of operands, in the update's own iterators, each where it is read first
 };
 

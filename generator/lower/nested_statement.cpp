@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "generator/ir/print.h"
+
 namespace esc {
 namespace {
 
@@ -31,6 +33,28 @@ NestPart NestedStatement::loop_part(std::size_t depth) const {
 const Loop* NestedStatement::find_loop(const std::string& iterator) const {
   const auto found = std::ranges::find(loops, iterator, [](const Loop* loop) { return loop->iterator; });
   return found == loops.end() ? nullptr : *found;
+}
+
+Position position_of(const Access& element, const NestedStatement& statement) {
+  Position position;
+  for (const Subscript& subscript : element.subscripts) {
+    const auto found =
+        std::ranges::find_if(statement.loops, [&](const Loop* loop) { return subscript.affine.is_name(loop->iterator); });
+    if (found == statement.loops.end()) {
+      refuse(statement.part(NestPart::Element::target), "subscript {} of {}: expected the iterator of one loop, alone",
+             print(subscript.affine), element.array);
+    }
+    position.push_back(*found);
+  }
+  return position;
+}
+
+Access element_at(const Position& position, const std::string& array) {
+  Access element{array, {}};
+  for (const Loop* loop : position) {
+    element.subscripts.push_back({"", Affine::of(loop->iterator)});
+  }
+  return element;
 }
 
 std::vector<NestedStatement> find_statements(const LoopNest& nest) {

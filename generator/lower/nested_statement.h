@@ -30,6 +30,15 @@ struct NestedStatement {
   }
 };
 
+/// The loops whose iterators index an element, in the order of its subscripts.
+using Position = std::vector<const Loop*>;
+
+/// That of the element that the statement changes. Throws NestError for a subscript that is no iterator alone.
+Position position_of(const Access& element, const NestedStatement& statement);
+
+/// The element at this position of an array.
+Access element_at(const Position& position, const std::string& array);
+
 /// The statements of a nest as written, in the order of the text. Throws Defect where it has other nodes than loops and
 /// statements that define, store or update.
 std::vector<NestedStatement> find_statements(const LoopNest& nest);

@@ -1,10 +1,12 @@
 #include "generator/verify/device_operands.h"
 
+#include <utility>
+
 #include "generator/matrix/typed_elements.h"
+#include "generator/verify/matrix_image.h"
 #include "generator/verify/operands.h"
 
 namespace esc {
-
 namespace {
 
 std::int64_t leading_dimension(const Operand& operand) {
@@ -13,17 +15,9 @@ std::int64_t leading_dimension(const Operand& operand) {
 
 /// The elements in the order in which they lie in memory.
 std::vector<double> in_memory(const Operand& operand) {
-  if (operand.rank != 2 || operand.layout.is_row_major()) {
-    return operand.elements;
-  }
-  std::vector<double> placed(operand.elements.size());
-  for (std::int64_t row = 0; row < operand.rows; ++row) {
-    for (std::int64_t column = 0; column < operand.columns; ++column) {
-      const auto place = operand.layout.offset(row, column, leading_dimension(operand));
-      placed[static_cast<std::size_t>(place.value())] = operand.at(row, column);
-    }
-  }
-  return placed;
+  MatrixImage<double> image(operand.layout, operand.rows, operand.columns, leading_dimension(operand), 0);
+  image.visit(operand.elements.data(), [](double& place, double value) { place = value; });
+  return std::move(image.elements());
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "generator/verify/device_operands.h"
+#include "generator/verify/matrix_image.h"
 #include "generator/verify/poison.h"
 
 namespace esc {
@@ -29,39 +30,6 @@ class PlacedOnDevice {
   DeviceBuffer memory_;
 };
 
-/// A matrix as it lies in memory, with what lies between its elements.
-template <typename Element>
-class Image {
- public:
-  Image(const PlacedLayout& layout, std::int64_t rows, const KernelCall& call, std::int64_t leading_dimension, Element between)
-      : layout_(layout), rows_(rows), columns_(call.width()), leading_dimension_(leading_dimension) {
-    const std::int64_t outermost = layout.outermost_extent(rows, call.product.n);
-    elements_.assign(static_cast<std::size_t>((outermost - 1) * leading_dimension + layout.least_leading_dimension(call.product.n)), between);
-  }
-
-  std::vector<Element>& elements() { return elements_; }
-  std::size_t bytes() const { return elements_.size() * sizeof(Element); }
-
-  /// Calls visit(element, compact) for each of the matrix, which has its place in `compact` too.
-  template <typename Compact, typename Visit>
-  void visit(Compact* compact, const Visit& visit) {
-    for (std::int64_t row = 0; row < rows_; ++row) {
-      for (std::int64_t column = 0; column < columns_; ++column, ++compact) {
-        if (const auto place = layout_.offset(row, column, leading_dimension_)) {
-          visit(elements_[static_cast<std::size_t>(*place)], *compact);
-        }
-      }
-    }
-  }
-
- private:
-  const PlacedLayout& layout_;
-  std::int64_t rows_;
-  std::int64_t columns_;
-  std::int64_t leading_dimension_;
-  std::vector<Element> elements_;
-};
-
 }  // namespace
 
 GpuProduct gpu_product(const KernelOnGpu& kernel, const KernelCall& call, const TypedElements& b) {
@@ -70,10 +38,10 @@ GpuProduct gpu_product(const KernelOnGpu& kernel, const KernelCall& call, const 
   with_element(b.type(), [&](auto zero) {
     using Element = decltype(zero);
     const std::int64_t columns = static_cast<std::int64_t>(b.size()) / call.width();
-    Image<Element> image_b(kernel.dispatch.b, columns, call, product.ldb, std::numeric_limits<Element>::quiet_NaN());
-    Image<Element> image_c(kernel.dispatch.c, kernel.rows, call, product.ldc, poison<Element>());
+    MatrixImage<Element> image_b(kernel.dispatch.b, columns, call.width(), product.ldb, std::numeric_limits<Element>::quiet_NaN());
+    MatrixImage<Element> image_c(kernel.dispatch.c, kernel.rows, call.width(), product.ldc, poison<Element>());
     image_b.visit(b.elements<Element>(), [](Element& place, const Element& value) { place = value; });
-    const auto placed = [&](const Image<Element>& image, int shift) {
+    const auto placed = [&](const MatrixImage<Element>& image, int shift) {
       return PlacedOnDevice(kernel.runtime, static_cast<std::size_t>(shift) * sizeof(Element), image.bytes());
     };
     const PlacedOnDevice placed_b = placed(image_b, product.shift_b);

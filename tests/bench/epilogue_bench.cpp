@@ -12,10 +12,10 @@
 #include <optional>
 
 #include "generator/support/error.h"
-#include "generator/support/file.h"
-#include "generator/support/meaningful_lines.h"
 #include "generator/support/means.h"
 #include "tests/bench/epilogue_measure.h"
+#include "tests/bench/gpu_program.h"
+#include "tests/bench/matrix_files.h"
 #include "tuner/process/program_beside.h"
 
 namespace esc::bench {
@@ -72,18 +72,6 @@ std::string table(std::int64_t bcol, const std::vector<std::pair<std::int64_t, O
   return text;
 }
 
-std::vector<std::string> matrices_of(std::vector<std::string> files, const std::string& list) {
-  if (!list.empty()) {
-    for (const TextLine& line : meaningful_lines(read_file(list))) {
-      files.push_back(line.text);
-    }
-  }
-  if (files.empty()) {
-    throw UserError("command line", "names no matrix", "give MATRIX... or --matrices LIST_FILE");
-  }
-  return files;
-}
-
 ExitStatus run(int argc, char** argv) {
   CLI::App program(
       "Times kernels with bias and ReLU as their epilogue against cuBLASLt and cuSPARSE, each after a check.",
@@ -115,7 +103,7 @@ ExitStatus run(int argc, char** argv) {
     program.exit(problem);
     return ExitStatus::done;
   }
-  const std::vector<std::string> files = matrices_of(named, list);
+  const std::vector<std::string> files = matrix_files(named, list);
   tuning::BuildPool pool({.program = tuning::program_beside_this("esctune-worker"), .arguments = {"build"}},
                          tuning::preparing_threads());
   const gpu::DeviceFacts facts = gpu::open_device();
@@ -169,16 +157,5 @@ ExitStatus run(int argc, char** argv) {
 }  // namespace esc::bench
 
 int main(int argc, char** argv) {
-  try {
-    return static_cast<int>(esc::bench::run(argc, argv));
-  } catch (const esc::UserError& problem) {
-    fmt::print(stderr, "esc-bench-epilogue: {}\n", problem.what());
-    return static_cast<int>(problem.status());
-  } catch (const esc::gpu::DeviceError& problem) {
-    fmt::print(stderr, "esc-bench-epilogue: the device cannot be used: {}\n", problem.what());
-    return static_cast<int>(esc::ExitStatus::missing_tool);
-  } catch (const std::exception& problem) {
-    fmt::print(stderr, "esc-bench-epilogue: a defect of this program: {}\n", problem.what());
-    return static_cast<int>(esc::ExitStatus::defect);
-  }
+  return esc::bench::run_gpu_program("esc-bench-epilogue", [&] { return esc::bench::run(argc, argv); });
 }

@@ -13,6 +13,7 @@
 #include "tests/bench/esc_bench_measure.h"
 #include "tests/bench/esc_bench_summary.h"
 #include "tests/bench/esc_bench_table.h"
+#include "tests/bench/gpu_program.h"
 #include "tuner/gpu/rtc_build.h"
 #include "tuner/process/program_beside.h"
 
@@ -191,16 +192,5 @@ ExitStatus run(int argc, char** argv) {
 }  // namespace esc::bench
 
 int main(int argc, char** argv) {
-  try {
-    return static_cast<int>(esc::bench::run(argc, argv));
-  } catch (const esc::UserError& problem) {
-    fmt::print(stderr, "esc-bench: {}\n", problem.what());
-    return static_cast<int>(problem.status());
-  } catch (const esc::gpu::DeviceError& problem) {
-    fmt::print(stderr, "esc-bench: the device cannot be used: {}\n", problem.what());
-    return static_cast<int>(esc::ExitStatus::missing_tool);
-  } catch (const std::exception& problem) {
-    fmt::print(stderr, "esc-bench: a defect of this program: {}\n", problem.what());
-    return static_cast<int>(esc::ExitStatus::defect);
-  }
+  return esc::bench::run_gpu_program("esc-bench", [&] { return esc::bench::run(argc, argv); });
 }

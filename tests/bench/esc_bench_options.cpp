@@ -1,14 +1,13 @@
 #include "tests/bench/esc_bench_options.h"
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <map>
 
 #include "generator/schedule/schedule_list.h"
 #include "generator/schedule/scheduler.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
-#include "generator/support/meaningful_lines.h"
+#include "tests/bench/matrix_files.h"
 
 namespace esc::bench {
 namespace {
@@ -26,29 +25,6 @@ struct Words {
   bool no_peers = false;
   bool no_floor = false;
 };
-
-void check_files(const std::vector<std::string>& files) {
-  if (files.empty()) {
-    throw UserError("command line", "names no matrix", "give MATRIX... or --matrices LIST_FILE");
-  }
-  for (const std::string& file : files) {
-    std::error_code ignored;
-    if (!std::filesystem::is_regular_file(file, ignored)) {
-      throw UserError(file, "is not a file", "give the matrices' paths as seen from here");
-    }
-  }
-}
-
-std::vector<std::string> matrices_of(const Words& words) {
-  std::vector<std::string> files = words.matrices;
-  if (!words.matrix_list.empty()) {
-    for (const TextLine& line : meaningful_lines(read_file(words.matrix_list))) {
-      files.push_back(line.text);
-    }
-  }
-  check_files(files);
-  return files;
-}
 
 std::vector<Schedule> schedules_of(const Words& words) {
   std::vector<Schedule> schedules;
@@ -128,7 +104,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
     program.exit(problem);
     return std::nullopt;
   }
-  options.matrices = matrices_of(words);
+  options.matrices = matrix_files(words.matrices, words.matrix_list);
   options.bcols = words.bcols;
   options.schedules = schedules_of(words);
   options.edges = edges.at(words.edges);

@@ -1,0 +1,131 @@
+#include "generator/lower/epilogue_operands.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "generator/ir/print.h"
+#include "generator/lower/epilogue_steps.h"
+
+namespace esc {
+
+Access EpilogueOperands::read(const Access& access, const NestPart& part, const Position& position) {
+  require_no_factor(access, part);
+  ArrayDeclaration operand{access.array, {}, ArrayRole::operand, nest_.find_array(access.array)->type};
+  if (operand.type != output().type) {
+    refuse(part, "{} holds {}, {} holds {}: expected the same type", access.array, c_name(operand.type), output_.array,
+           c_name(output().type));
+  }
+  const Position loops = loops_over(access, part, position);
+  for (const Loop* loop : loops) {
+    operand.extents.push_back(loop->upper);
+  }
+  const Access element = element_at(loops, access.array);
+  const auto [known, is_new] = found_.emplace(access.array, std::pair(element, operand));
+  if (!is_new && known->second.first != element) {
+    refuse(part, "{} is also read as {} in what {} becomes: expected one of them", print(access), print(known->second.first),
+           output_.array);
+  }
+  require_declared(access, part, loops);
+  if (is_new) {
+    accesses_.emplace_back(element, part);
+  }
+  return element;
+}
+
+std::vector<ArrayDeclaration> EpilogueOperands::declared_of(const Epilogue& epilogue) const {
+  std::vector<ArrayDeclaration> declared;
+  const auto add = [&](const Expression& part) {
+    const Access* access = part.access();
+    if (access != nullptr && std::ranges::find(declared, access->array, &ArrayDeclaration::name) == declared.end()) {
+      declared.push_back(found_.at(access->array).second);
+    }
+  };
+  for (const Define& step : epilogue.steps) {
+    for_each_operand(step.value, add);
+  }
+  for_each_operand(epilogue.value, add);
+  std::ranges::sort(declared, {}, [&](const ArrayDeclaration& operand) {
+    return std::ranges::find(nest_.arrays, operand.name, &ArrayDeclaration::name) - nest_.arrays.begin();
+  });
+  return declared;
+}
+
+void EpilogueOperands::require_no_factor(const Access& access, const NestPart& part) const {
+  for (const Expression& factor : factors(product())) {
+    if (factor.access() != nullptr && factor.access()->array == access.array) {
+      refuse(part, "{} is a factor of the product: expected another array in what {} becomes", access.array, output_.array);
+    }
+  }
+}
+
+void EpilogueOperands::require_declared(const Access& access, const NestPart& part, const Position& loops) const {
+  const std::vector<Affine>& declared = nest_.find_array(access.array)->extents;
+  for (std::size_t dimension = 0; dimension < loops.size(); ++dimension) {
+    if (declared.at(dimension) != loops[dimension]->upper) {
+      refuse(part, "{} is declared with {} elements in dimension {}, but loop {} runs to {}: expected the same", access.array,
+             print(declared[dimension]), dimension + 1, loops[dimension]->iterator, print(loops[dimension]->upper));
+    }
+  }
+}
+
+/// The loops of the product that stand for those by which the access is indexed.
+Position EpilogueOperands::loops_over(const Access& access, const NestPart& part, const Position& position) const {
+  const Position product = of_product();
+  Position loops;
+  for (const Subscript& subscript : access.subscripts) {
+    const auto loop = std::ranges::find_if(position, [&](const Loop* one) { return subscript.affine.is_name(one->iterator); });
+    if (loop == position.end()) {
+      refuse_operand(access, part, position);
+    }
+    loops.push_back(product[static_cast<std::size_t>(loop - position.begin())]);
+  }
+  if (!indexes_whole_matrices(loops)) {
+    refuse_operand(access, part, position);
+  }
+  return loops;
+}
+
+/// The loops of the product, of those over the output, that index one of the factors.
+Position EpilogueOperands::shared_with(const Expression& factor) const {
+  Position shared = of_product();
+  std::erase_if(shared, [&](const Loop* loop) {
+    return factor.access() == nullptr || std::ranges::none_of(factor.access()->subscripts, [&](const Subscript& subscript) {
+             return subscript.affine.mentions(loop->iterator);
+           });
+  });
+  return shared;
+}
+
+/// Whether the loops are none, all that one of the factors shares with the output, or all over the output, each once.
+bool EpilogueOperands::indexes_whole_matrices(Position loops) const {
+  std::ranges::sort(loops);
+  const auto is_all_of = [&](Position others) {
+    std::ranges::sort(others);
+    return loops == others;
+  };
+  return loops.empty() || is_all_of(of_product()) ||
+         std::ranges::any_of(factors(product()), [&](const Expression& factor) { return is_all_of(shared_with(factor)); });
+}
+
+void EpilogueOperands::refuse_operand(const Access& access, const NestPart& part, const Position& position) const {
+  const Position over_output = of_product();
+  // What belongs together is named in the order of the output's subscripts.
+  std::vector<std::string> expected;
+  for (const Expression& factor : factors(product())) {
+    const Position shared = shared_with(factor);
+    Position here;
+    for (std::size_t dimension = 0; dimension < over_output.size(); ++dimension) {
+      if (std::ranges::find(shared, over_output[dimension]) != shared.end()) {
+        here.push_back(position[dimension]);
+      }
+    }
+    const bool is_first = !here.empty() && here.front() == position.front();
+    expected.insert(is_first ? expected.begin() : expected.end(), print(element_at(here, access.array)));
+  }
+  refuse(part, "{} has a part in what {} becomes: expected a number, {} or {}", print(access), output_.array,
+         fmt::join(expected, ", "), print(element_at(position, access.array)));
+}
+
+}  // namespace esc
