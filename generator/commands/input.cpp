@@ -45,8 +45,8 @@ ScalarType parse_element(const std::string& dtype) {
   if (const std::optional<ScalarType> element = kernel_element(dtype)) {
     return *element;
   }
-  throw UserError("--dtype " + dtype, "is not supported: the elements of A, B and C are f32 or f64",
-                  "use --dtype f32 or --dtype f64");
+  throw UserError("--dtype " + dtype, "is not supported: the elements of A, B and C are f32, f64, f16 or bf16",
+                  "use one of these, as in --dtype f16");
 }
 
 std::string default_name(const std::string& matrix_file) {

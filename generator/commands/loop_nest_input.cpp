@@ -13,14 +13,14 @@ namespace esc {
 
 namespace {
 
-/// The nest in another type; all its arrays and numbers are of one.
+/// The nest in another type: its arrays have it, and numbers that in which sums are computed.
 LoopNest in_type(LoopNest nest, ScalarType element) {
   for (ArrayDeclaration& array : nest.arrays) {
-    array.type = element;
+    array.type = array.extents.empty() ? sum_type(element) : element;
   }
   if (nest.epilogue) {
     for (Define& step : nest.epilogue->steps) {
-      step.type = element;
+      step.type = sum_type(element);
     }
   }
   return nest;

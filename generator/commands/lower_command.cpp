@@ -62,7 +62,7 @@ ExitStatus run(const LowerRequest& request) {
     source.layout = parse_layout(*request.layout);
   }
   const LoopNest nest = read_loop_nest(source);
-  const std::vector<Directive> directives = directives_of(choice, nest.epilogue.has_value());
+  const std::vector<Directive> directives = directives_of(choice, nest.finishes_sums());
   const auto steps = lower_by_steps(nest, directives,
                                     parse_patterns(request.patterns, panel_rows(directives).value_or(1)));
   fmt::print("schedule   {}\ndirectives {}\n", text_of(choice), print(directives));

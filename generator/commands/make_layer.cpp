@@ -111,13 +111,13 @@ ScheduleChoice with_type_note(ScheduleChoice choice, ScalarType element) {
 /// What auto falls back to behind its ranking: a schedule that takes every matrix and, where the nest has an epilogue, gives each row to
 /// threads that have all of its sum.
 ScheduleChoice last_resort(const Task& task) {
-  return task.nest.epilogue ? whole_rows_schedule(task.columns.count, task.matrix.longest_row())
+  return task.nest.finishes_sums() ? whole_rows_schedule(task.columns.count, task.matrix.longest_row())
                             : uneven_rows_schedule(task.columns.count);
 }
 
 /// Where the nest has an epilogue, without the family whose blocks share rows.
 std::vector<ScheduleChoice> usable(std::vector<ScheduleChoice> ranking, const LoopNest& nest) {
-  if (nest.epilogue) {
+  if (nest.finishes_sums()) {
     std::erase_if(ranking, [](const ScheduleChoice& choice) { return std::holds_alternative<AtomicSchedule>(choice.schedule); });
   }
   return ranking;
@@ -228,7 +228,7 @@ GeneratedLayer generate_first_suitable(const Task& task, std::vector<ScheduleCho
 
 /// Where the nest has an epilogue, without what would cut rows; with a word on databases that are of no use.
 std::vector<ScheduleChoice> usable_spread(std::vector<ScheduleChoice> ranking, const Task& task, const GenerateMode& mode) {
-  if (task.nest.epilogue && task.matrix.longest_row() > RowsSchedule::max_task) {
+  if (task.nest.finishes_sums() && task.matrix.longest_row() > RowsSchedule::max_task) {
     std::erase_if(ranking, [](const ScheduleChoice& choice) { return std::holds_alternative<RowsSchedule>(choice.schedule); });
   }
   for (ScheduleChoice& choice : ranking) {

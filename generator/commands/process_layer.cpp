@@ -9,6 +9,7 @@
 #include "generator/frontend/format_source.h"
 #include "generator/matrix/matrix_reader.h"
 #include "generator/support/file.h"
+#include "generator/verify/number_limits.h"
 #include "generator/verify/nvcc.h"
 #include "generator/verify/verify.h"
 
@@ -158,6 +159,19 @@ ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matr
   return ExitStatus::done;
 }
 
+/// Refuses weights that the type holds as infinities alone, and says how many became zero.
+void report_rounding(const LayerRequest& request, const Rounding& rounding, ScalarType element, const Console& console) {
+  if (rounding.became_infinite > 0 && !request.read.allow_nonfinite) {
+    throw UserError(request.matrix,
+                    fmt::format("has {} values beyond the largest number of {}, {:g}", rounding.became_infinite, name_of(element),
+                                number_limits(element).largest),
+                    "scale the matrix, choose --dtype bf16 or f32, or allow values that are not finite (--allow-nonfinite)");
+  }
+  if (rounding.became_zero > 0) {
+    console.say(fmt::format("{}: {} of its values became zero in {}", request.matrix, rounding.became_zero, name_of(element)));
+  }
+}
+
 }  // namespace
 
 ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, const Console& console) {
@@ -169,8 +183,10 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
   source.sizes.weights = read_weight_shape(request.matrix);
   const LoopNest nest = read_loop_nest(source, request.element);
   ReadOptions read = request.read;
-  read.element = nest.element();
-  const SparseMatrix matrix = read_matrix(request.matrix, read, progress);
+  read.element = is_half(nest.element()) ? ScalarType::f64 : nest.element();  // rounded once, from what the file holds
+  SparseMatrix matrix = read_matrix(request.matrix, read, progress);
+  const Rounding rounding = is_half(nest.element()) ? round_values(matrix, nest.element()) : Rounding{};
+  report_rounding(request, rounding, nest.element(), console);
   if (request.min_sparsity && matrix.sparsity() < *request.min_sparsity) {
     progress.finish();
     console.say(fmt::format("{}: skipped, {:.1f} % zeros are less than {:.1f} %", request.matrix,
@@ -179,7 +195,8 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
   }
   progress.begin("lowering the loop nest and packing the matrix");
   console.detail("lowering the loop nest and packing the matrix");
-  const GeneratedLayer generated = make_layer(request, mode, nest, matrix, console);
+  GeneratedLayer generated = make_layer(request, mode, nest, matrix, console);
+  generated.layer.rounding = rounding;
   if (mode.dry_run) {
     progress.finish();
     print_result(generated, {{"status", "dry run"}}, mode, "bundle     not written: --dry-run\n");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "generator/emit/half_text.h"
 #include "generator/emit/operand_text.h"
 #include "generator/support/error.h"
 
@@ -100,8 +101,14 @@ std::string CudaExpressions::argument(const Expression& expression, const Instru
   return text;
 }
 
+std::string CudaExpressions::read(const Access& element) const {
+  const ArrayDeclaration* array = nest_.find_array(element.array);
+  ESC_CHECK(array != nullptr, "an array of the nest: " + element.array);
+  return widened(array->type, access(element));
+}
+
 std::string CudaExpressions::constant(double value) const {
-  const bool is_double = nest_.element() == ScalarType::f64;
+  const bool is_double = nest_.sum() == ScalarType::f64;
   // The shortest digits that give the number back.
   const std::string digits = is_double ? fmt::format("{}", value) : fmt::format("{}", static_cast<float>(value));
   const bool is_whole = digits.find_first_of(".e") == std::string::npos;
@@ -109,7 +116,7 @@ std::string CudaExpressions::constant(double value) const {
 }
 
 std::string CudaExpressions::function(const std::string& name) const {
-  return nest_.element() == ScalarType::f64 ? name : name + "f";
+  return nest_.sum() == ScalarType::f64 ? name : name + "f";
 }
 
 std::string CudaExpressions::bits(Operator op, const std::string& operand) const {

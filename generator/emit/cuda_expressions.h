@@ -21,6 +21,7 @@ class CudaExpressions : public ExpressionPrinter {
   std::string argument(const Expression& expression, const Instruction::Parameter& parameter) const;
 
  protected:
+  std::string read(const Access& element) const override;
   std::string constant(double value) const override;
   std::string function(const std::string& name) const override;
   std::string bits(Operator op, const std::string& operand) const override;

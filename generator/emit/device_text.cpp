@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "generator/emit/half_text.h"
 #include "generator/emit/layout_text.h"
 #include "generator/emit/print_kernel.h"
 #include "generator/emit/region_text.h"
@@ -121,9 +122,7 @@ std::vector<std::string_view> performed_texts(const LoopNest& nest) {
 std::string instructions_text(const Layer& layer) {
   std::set<std::string_view> written;
   std::string text;
-  const ScalarType element = layer.lowered.element();
-  std::map<std::string, std::string> values{{"ELEMENT", c_name(element)},
-                                            {"FMA", element == ScalarType::f64 ? "fma" : "fmaf"}};
+  std::map<std::string, std::string> values = element_holes(layer.lowered);
   if (const auto* regions = std::get_if<transformer::RegionFormat>(&layer.format)) {
     values.merge(region_holes(layer.lowered, *regions));
   }

@@ -121,7 +121,7 @@ void check_format(const transformer::RegionFormat& format, const LoopNest& nest,
                                          format.blocks(), format.quads()),
                              "choose a schedule of family rows");
   }
-  if (nest.element() == ScalarType::f32) {
+  if (nest.sum() == ScalarType::f32) {
     check_sums(schedule, nest.packed, format, options.max_group_columns);
   }
   check_shared_memory(schedule, shared_bytes(nest, region_sizes(format)), options.architectures);
@@ -142,7 +142,7 @@ void check_format(const transformer::TaskFormat& format, const LoopNest& nest, c
                     matrix.longest_row(), nest.packed.longest),
         "choose a larger task, or a schedule of family panel");
   }
-  if (nest.element() == ScalarType::f32) {
+  if (nest.sum() == ScalarType::f32) {
     check_row_tasks(text_of(options.choice), nest.packed, matrix, options.max_row_tasks);
   }
 }
@@ -279,7 +279,7 @@ ProductColumns product_columns(const LoopNest& nest, std::int64_t bcol) {
 LoopNest lowered_nest(const LoopNest& nest, const SparseMatrix& matrix, const ScheduleChoice& choice, std::int64_t bcol) {
   check_legal(choice, product_columns(nest, bcol));
   check_sizes(nest, matrix, bcol);
-  const std::vector<Directive> directives = directives_of(choice, nest.epilogue.has_value());
+  const std::vector<Directive> directives = directives_of(choice, nest.finishes_sums());
   LoopNest result = lower(nest, directives, patterns_of(directives, matrix));
   check_final(result, choice);
   check_launch(result, choice);

@@ -6,6 +6,7 @@
 
 #include "generator/ir/loop_nest.h"
 #include "generator/matrix/fingerprint.h"
+#include "generator/matrix/round_values.h"
 #include "generator/matrix/statistics.h"
 #include "generator/schedule/scheduler.h"
 #include "transformer/packed.h"
@@ -23,6 +24,7 @@ struct Layer {
   LoopNest input;                     ///< the nest as the front end read it
   LoopNest lowered;                   ///< its final form for this layer
   MatrixStatistics statistics;
+  Rounding rounding;                  ///< of its values, where they were read in a wider type
   Fingerprint fingerprint;
   transformer::PackedFormat format;
   Environment sizes;                  ///< of the matrix and its packed form, by the names that nests have for them

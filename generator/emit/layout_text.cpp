@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "generator/emit/half_text.h"
 #include "generator/ir/instruction.h"
 #include "generator/support/error.h"
 
@@ -256,7 +257,7 @@ std::string place_function(const ArrayDeclaration& array, const Environment& siz
 
 /// Of B what depends on the column alone is an address that a lane has, and what depends on the row alone a distance from it, mostly of 32
 /// bits: adding them up is one instruction.
-std::string dense_functions(const ArrayDeclaration& array, const Environment& sizes, const char* element) {
+std::string dense_functions(const ArrayDeclaration& array, const Environment& sizes, ScalarType element) {
   const LayoutText text(array, sizes);
   const Layout& layout = text.layout();
   const bool padded = text.has_padding();
@@ -267,7 +268,7 @@ std::string dense_functions(const ArrayDeclaration& array, const Environment& si
       "__device__ __forceinline__ ColumnOfB column_of_B(const {2}* __restrict__ B, unsigned int column, long long{4}) {{\n"
       "{5}{6}return {{B + ({7}){8}}};\n}}\n\n",
       array.name, padded ? ", and which taps of a filter lie outside: around the elements there are zeros, which nothing is stored for" : "",
-      element, taps, text.indexes_outermost(layout.column) ? " ldb" : "", text.define_digits(layout.column, "column", "long long"),
+      c_name(element), taps, text.indexes_outermost(layout.column) ? " ldb" : "", text.define_digits(layout.column, "column", "long long"),
       padded ? text.taps_outside() : "", text.offset(layout.column, true, "ldb"), padded ? ", outside" : "");
   functions += fmt::format(
       "// A row: how far its element is from where a column begins{}.\n"
@@ -279,7 +280,7 @@ std::string dense_functions(const ArrayDeclaration& array, const Environment& si
   return functions + fmt::format(
       "__device__ __forceinline__ {} element_of_B(const RowOfB& row, const ColumnOfB& column) {{\n"
       "return {}column.first[row.distance];\n}}\n\n",
-      element, padded ? "(column.taps & row.taps) != 0 ? 0 : " : "");
+      c_name(element), padded ? fmt::format("(column.taps & row.taps) != 0 ? {} : ", zero_of(element)) : "");
 }
 
 }  // namespace
@@ -288,7 +289,7 @@ std::string layout_functions(const LoopNest& nest, const Environment& sizes) {
   std::string text;
   for (const ArrayDeclaration& array : nest.arrays) {
     if (array.layout) {
-      text += array.role == ArrayRole::dense ? dense_functions(array, sizes, c_name(nest.element())) : place_function(array, sizes);
+      text += array.role == ArrayRole::dense ? dense_functions(array, sizes, nest.element()) : place_function(array, sizes);
     }
   }
   return text;

@@ -25,7 +25,7 @@ double rounded(double value) { return std::stod(fmt::format("{:.2e}", value)); }
 
 json schedule_entry(const Layer& layer) {
   std::vector<std::string> directives;
-  for (const Directive& directive : directives_of(layer.choice, layer.input.epilogue.has_value())) {
+  for (const Directive& directive : directives_of(layer.choice, layer.input.finishes_sums())) {
     directives.push_back(print(directive));
   }
   return {{"text", text_of(layer.choice)}, {"directives", directives}, {"source", layer.choice.source}};
@@ -114,7 +114,7 @@ std::string manifest_json(const Layer& layer, const std::optional<VerificationRe
   for (const int architecture : layer.architectures) {
     architectures.push_back(fmt::format("sm_{}", architecture));
   }
-  const json manifest{{"format_version", manifest_version},
+  json manifest{{"format_version", manifest_version},
                       {"tool_version", tool_version},
                       {"name", layer.name},
                       {"source", layer.source_file},
@@ -135,6 +135,9 @@ std::string manifest_json(const Layer& layer, const std::optional<VerificationRe
                       {"packed_format", std::visit([](const auto& format) { return packed_entry(format); }, layer.format)},
                       {"verification", verification_entry(verification)},
                       {"resources", resources_entry(resources)}};
+  if (is_half(layer.lowered.element())) {
+    manifest["rounding"] = {{"became_zero", layer.rounding.became_zero}, {"became_infinite", layer.rounding.became_infinite}};
+  }
   return manifest.dump(2) + "\n";
 }
 
@@ -231,7 +234,7 @@ Manifest parse_manifest(const std::string& text, const std::string& file) {
                       fmt::format("this program reads version {}", manifest_version));
     }
     check_word(manifest, "layout", {"kn", "nk", "nest"}, file);
-    check_word(manifest, "dtype", {"f32", "f64"}, file);
+    check_word(manifest, "dtype", {"f32", "f64", "f16", "bf16"}, file);
     return {.name = identifier(manifest, "name", file),
             .rows = whole_number(manifest, "m", 1, largest_dimension, file),
             .columns = whole_number(manifest, "k", 1, largest_dimension, file),

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "generator/emit/half_text.h"
 #include "generator/emit/layout_text.h"
 
 namespace esc {
@@ -21,9 +22,9 @@ std::string of_each(const LoopNest& nest, const std::function<std::string(const 
   return all;
 }
 
-std::string parameters(const LoopNest& nest, const char* unaliased, const char* integer) {
+std::string parameters(const LoopNest& nest, const char* unaliased, const char* integer, const char* (*name_of_type)(ScalarType)) {
   return of_each(nest, [&](const ArrayDeclaration& operand) {
-    const char* const type = c_name(operand.type);
+    const char* const type = name_of_type(operand.type);
     switch (operand.extents.size()) {
       case number:
         return fmt::format(", {} {}", type, operand.name);
@@ -39,9 +40,11 @@ std::string parameters(const LoopNest& nest, const char* unaliased, const char* 
 
 std::string leading_dimension_of(const ArrayDeclaration& operand) { return operand.name + "ld"; }
 
-std::string operand_kernel_parameters(const LoopNest& nest) { return parameters(nest, "__restrict__ ", "long long"); }
+std::string operand_kernel_parameters(const LoopNest& nest) { return parameters(nest, "__restrict__ ", "long long", c_name); }
 
-std::string operand_parameters(const LoopNest& nest) { return parameters(nest, "", "int64_t"); }
+std::string operand_parameters(const LoopNest& nest) { return parameters(nest, "", "int64_t", c_name); }
+
+std::string declared_operands(const LoopNest& nest) { return parameters(nest, "", "int64_t", declared_name); }
 
 std::string operand_arguments(const LoopNest& nest, const Environment& sizes, const std::string& done) {
   const std::int64_t columns = item_columns(nest);

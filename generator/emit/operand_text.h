@@ -15,6 +15,8 @@ namespace esc {
 std::string operand_kernel_parameters(const LoopNest& nest);
 /// Of the C function: ", const float* bias_, const float* residual_, int64_t residual_ld, float scale_".
 std::string operand_parameters(const LoopNest& nest);
+/// The same in the header.
+std::string declared_operands(const LoopNest& nest);
 /// What the C function hands on, for columns from `done` on.
 std::string operand_arguments(const LoopNest& nest, const Environment& sizes, const std::string& done);
 /// Their names, as a caller has them: ", bias_, residual_, residual_ld".

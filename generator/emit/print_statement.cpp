@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "generator/emit/half_text.h"
 #include "generator/emit/layout_text.h"
 #include "generator/ir/print.h"
 #include "generator/ir/rewrite.h"
@@ -83,7 +84,8 @@ std::string StatementPrinter::print(const Statement& statement) {
     return guarded(guard, print(*update));
   }
   if (const auto* store = std::get_if<Store>(&statement.action)) {
-    return guarded(guard, fmt::format("{} = {};\n", expressions_.access(store->target), expressions_.print(store->value)));
+    return guarded(guard, fmt::format("{} = {};\n", expressions_.access(store->target),
+                                      narrowed(nest_.find_array(store->target.array)->type, expressions_.print(store->value))));
   }
   const auto& copy = std::get<Copy>(statement.action);
   const Instruction::Parameter whole{"", Instruction::Passing::array};

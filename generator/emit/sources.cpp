@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "generator/emit/device_text.h"
+#include "generator/emit/half_text.h"
 #include "generator/emit/launcher_text.h"
 #include "generator/emit/layout_text.h"
 #include "generator/emit/operand_text.h"
@@ -25,7 +26,16 @@ std::string number(auto value) { return fmt::format("{}", value); }
 
 /// The element type in the words of a comment.
 const char* type_of(const Layer& layer) {
-  return layer.lowered.element() == ScalarType::f64 ? "float64" : "float32";
+  switch (layer.lowered.element()) {
+    case ScalarType::f64:
+      return "float64";
+    case ScalarType::f16:
+      return "float16";
+    case ScalarType::bf16:
+      return "bfloat16";
+    default:
+      return "float32";
+  }
 }
 
 /// A text of the bundle: its own holes, beside those that most texts have; `comment` begins a line of its provenance.
@@ -169,7 +179,7 @@ std::string kernel_file(const Layer& layer) {
       {"SPARSITY", fmt::format("{:.1f}", 100 * layer.statistics.sparsity)},
       {"FORMS", kernel_forms(layer)},
       {"STORY", story_text(layer.lowered)},
-      {"INCLUDES", stages ? "#include <cuda_pipeline_primitives.h>\n" : ""},
+      {"INCLUDES", include_of(layer.lowered.element()) + (stages ? "#include <cuda_pipeline_primitives.h>\n" : "")},
       {"EPILOGUE", product_note(layer)},
       {"OPERANDS", operand_parameters(layer.lowered)},
       {"DEVICE", device_text(layer)}});
@@ -198,13 +208,18 @@ std::string transformer_source(const Layer& layer) {
 }
 
 std::string header_source(const Layer& layer) {
+  const ScalarType element = layer.lowered.element();
   return source(header_template, layer, " * ",
                 {{"TYPE", type_of(layer)},
                  {"BCOL", number(layer.bcol)},
                  {"FORMS", header_forms(layer)},
                  {"PLACES", places(layer)},
                  {"EPILOGUE", product_note(layer)},
-                 {"OPERANDS", operand_parameters(layer.lowered)},
+                 {"OPERANDS", declared_operands(layer.lowered)},
+                 {"ELEMENT", declared_name(element)},
+                 {"HOST_ELEMENT", host_name(element)},
+                 {"DECLARATION", declaration_of(element)},
+                 {"BITS", is_half(element) ? fmt::format(" An element is the bits of\n * a {}.", type_of(layer)) : ""},
                  {"OPERAND_NAMES", operand_names(layer.lowered)},
                  {"NOTES", notes(layer)}});
 }

@@ -23,17 +23,30 @@ std::optional<Polynomial> declared_extent(const clang::ArrayType& type, const Va
 }
 
 ScalarType element_type(clang::QualType type, const clang::VarDecl& array, const clang::Expr& use) {
-  if (type->isSpecificBuiltinType(clang::BuiltinType::Float)) {
-    return ScalarType::f32;
+  if (const std::optional<ScalarType> number = number_type(type)) {
+    return *number;
   }
-  if (type->isSpecificBuiltinType(clang::BuiltinType::Double)) {
-    return ScalarType::f64;
-  }
-  refuse(use, fmt::format("the elements of {} are {}: expected float or double", array.getNameAsString(),
+  refuse(use, fmt::format("the elements of {} are {}: expected float, double, _Float16 or __bf16", array.getNameAsString(),
                           type.getUnqualifiedType().getAsString()));
 }
 
 }  // namespace
+
+std::optional<ScalarType> number_type(clang::QualType type) {
+  const auto* builtin = type->getAs<clang::BuiltinType>();
+  switch (builtin == nullptr ? clang::BuiltinType::Void : builtin->getKind()) {
+    case clang::BuiltinType::Float:
+      return ScalarType::f32;
+    case clang::BuiltinType::Double:
+      return ScalarType::f64;
+    case clang::BuiltinType::Float16:
+      return ScalarType::f16;
+    case clang::BuiltinType::BFloat16:
+      return ScalarType::bf16;
+    default:
+      return std::nullopt;
+  }
+}
 
 ArrayType read_array_type(const clang::VarDecl& array, const clang::Expr& use, const Variables& variables) {
   // A parameter declared as an array has decayed to a pointer, which no longer knows the outermost extent.

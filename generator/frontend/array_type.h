@@ -15,7 +15,10 @@ struct ArrayType {
   ScalarType element = ScalarType::f32;
 };
 
-/// Refuses elements that are neither float nor double, at `use`.
+/// The type of numbers that a nest may have; nothing for others.
+std::optional<ScalarType> number_type(clang::QualType type);
+
+/// Refuses elements that are none of float, double, _Float16 and __bf16, at `use`.
 ArrayType read_array_type(const clang::VarDecl& array, const clang::Expr& use, const Variables& variables);
 
 }  // namespace esc::frontend

@@ -328,7 +328,12 @@ const clang::Expr& without_value_casts(const clang::Expr& expression) {
     const auto is_double = [](const clang::Expr& one) {
       return one.getType()->isSpecificBuiltinType(clang::BuiltinType::Double);
     };
-    const bool narrows = cast->getCastKind() == clang::CK_FloatingCast && is_double(*under) && !is_double(*cast);
+    const auto is_half_number = [](const clang::Expr& one) {
+      const std::optional<ScalarType> type = number_type(one.getType());
+      return type && is_half(*type);
+    };
+    const bool narrows = cast->getCastKind() == clang::CK_FloatingCast &&
+                         ((is_double(*under) && !is_double(*cast)) || (is_half_number(*cast) && !is_half_number(*under)));
     const bool keeps = cast->getCastKind() == clang::CK_NoOp || cast->getCastKind() == clang::CK_LValueToRValue ||
                        cast->getCastKind() == clang::CK_IntegralToFloating ||
                        (cast->getCastKind() == clang::CK_FloatingCast && !narrows);

@@ -1,3 +1,4 @@
+#include "generator/frontend/array_type.h"
 #include "generator/frontend/read_nest.h"
 
 #include <clang/AST/Decl.h>
@@ -83,9 +84,7 @@ class NestReader {
   decltype(Statement::action) read_assignment(const Assign& assign, const Scope& scope, const Path& path) {
     add_operands(assign.value, path);
     if (const auto* local = std::get_if<const clang::VarDecl*>(&assign.target)) {
-      const bool is_float = (*local)->getType()->isSpecificBuiltinType(clang::BuiltinType::Float);
-      return Define{is_float ? ScalarType::f32 : ScalarType::f64, scope.variables->name_of(**local),
-                    assign.value.expression};
+      return Define{number_type((*local)->getType()).value_or(ScalarType::f64), scope.variables->name_of(**local), assign.value.expression};
     }
     const Expression target = add_target(assign.target, scope, path);
     if (assign.adds) {

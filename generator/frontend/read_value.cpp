@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "generator/frontend/array_type.h"
 #include "generator/frontend/math_call.h"
 #include "generator/frontend/read_index.h"
 #include "generator/frontend/refusal.h"
@@ -133,13 +134,16 @@ class ValueReader {
   }
 
   WrittenValue read_conversion(const clang::CastExpr& cast, WrittenValue value) const {
-    const double to = static_cast<double>(ast_.getTypeSize(cast.getType()));
-    if (to < 32) {
-      refuse(cast, "this value is narrowed to less than float: expected float or double");
+    constexpr std::uint64_t bits_of_float = 32;
+    const std::uint64_t to = ast_.getTypeSize(cast.getType());
+    if (to > bits_of_float || to >= ast_.getTypeSize(cast.getSubExpr()->getType())) {
+      return value;
     }
-    if (to == 32 && ast_.getTypeSize(cast.getSubExpr()->getType()) > 32) {
-      value.expression = Convert{ScalarType::f32, {value.expression}};
+    const std::optional<ScalarType> type = number_type(cast.getType());
+    if (!type) {
+      refuse(cast, fmt::format("this value is narrowed to {}: expected float, double, _Float16 or __bf16", cast.getType().getAsString()));
     }
+    value.expression = Convert{*type, {value.expression}};
     return value;
   }
 

@@ -45,6 +45,10 @@ const char* c_name(ScalarType type) {
   return "void";
 }
 
+const char* nest_name(ScalarType type) {
+  return type == ScalarType::f16 ? "_Float16" : type == ScalarType::bf16 ? "__bf16" : c_name(type);
+}
+
 bool Operation::operator==(const Operation& other) const { return op == other.op && operands == other.operands; }
 bool Call::operator==(const Call& other) const { return function == other.function && arguments == other.arguments; }
 bool Convert::operator==(const Convert& other) const { return type == other.type && operand == other.operand; }

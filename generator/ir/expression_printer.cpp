@@ -169,7 +169,7 @@ std::string ExpressionPrinter::print(const Expression& expression, int around) c
     return binding(*affine) < around ? "(" + result + ")" : result;
   }
   if (const Access* element = expression.access()) {
-    return access(*element);
+    return read(*element);
   }
   if (const auto* name = std::get_if<Name>(&expression.content)) {
     return name->name;

@@ -16,6 +16,8 @@ class ExpressionPrinter {
   virtual std::string access(const Access& access) const;
 
  protected:
+  /// The value of an element.
+  virtual std::string read(const Access& element) const { return access(element); }
   virtual std::string constant(double value) const;
   /// A function of C's mathematics library, by its name for doubles.
   virtual std::string function(const std::string& name) const;

@@ -64,7 +64,7 @@ LoopNest nest_of_epilogue(const LoopNest& nest) {
   for (const std::string& subscript : epilogue.subscripts) {
     element.subscripts.push_back({"", Affine::of(subscript)});
   }
-  Block body{Node{Statement{{}, Define{output.type, epilogue.sum, element}}}};
+  Block body{Node{Statement{{}, Define{sum_type(output.type), epilogue.sum, element}}}};
   for (const Define& step : epilogue.steps) {
     body.push_back(Node{Statement{{}, step}});
   }

@@ -236,6 +236,10 @@ struct LoopNest {
   std::int64_t constant(const std::string& name) const;
   /// The element type of the product.
   ScalarType element() const { return array(ArrayRole::output).type; }
+  /// The type of its sums, and of all that is computed of them.
+  ScalarType sum() const { return sum_type(element()); }
+  /// Whether a sum is stored otherwise than it is, for which somebody must have the whole of it: changed by an epilogue, or rounded.
+  bool finishes_sums() const { return epilogue.has_value() || is_half(element()); }
 
   bool operator==(const LoopNest&) const = default;
 };

@@ -53,7 +53,7 @@ std::string parameter(const ArrayDeclaration& array, bool is_changed) {
   for (const Affine& extent : array.extents) {
     extents += fmt::format("[{}]", print(extent));
   }
-  return fmt::format("{}{} {}{}", is_changed ? "" : "const ", c_name(array.type), array.name, extents);
+  return fmt::format("{}{} {}{}", is_changed ? "" : "const ", nest_name(array.type), array.name, extents);
 }
 
 std::string body(const Block& block, int level) {
@@ -96,9 +96,9 @@ std::string body(const Epilogue& epilogue, const ArrayDeclaration& output) {
   }
   std::string text = fmt::format("{} {{\n", loops);
   const auto line = [&](const std::string& statement) { text += fmt::format("{:{}}{};\n", "", 2 * depth + 2, statement); };
-  line(fmt::format("{} {} = {}", c_name(output.type), epilogue.sum, element));
+  line(fmt::format("{} {} = {}", nest_name(sum_type(output.type)), epilogue.sum, element));
   for (const Define& step : epilogue.steps) {
-    line(fmt::format("{} {} = {}", c_name(step.type), step.name, printer.print(step.value)));
+    line(fmt::format("{} {} = {}", nest_name(step.type), step.name, printer.print(step.value)));
   }
   line(fmt::format("{} = {}", element, printer.print(epilogue.value)));
   return text + fmt::format("{:{}}}}\n", "", 2 * depth);

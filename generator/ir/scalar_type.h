@@ -3,11 +3,14 @@
 namespace esc {
 
 /// The type of an array's elements, of a scalar or of an index. The interpreter computes in double whatever the type;
-/// the printed kernel has it. Kernels are printed for f32 and f64; tf32, f16 and bf16 have their names.
+/// the printed kernel has it. Kernels are printed for f32, f64, f16 and bf16; tf32 has its name.
 enum class ScalarType { f32, f64, tf32, f16, bf16, boolean, u8, u16, i32, u32, i64, u64 };
 
 /// The type as CUDA C++ spells it.
 const char* c_name(ScalarType type);
+
+/// The type as a nest in C spells it: there 16 bits are numbers of the language.
+const char* nest_name(ScalarType type);
 
 /// The type as options and files name it, such as "f32".
 const char* name_of(ScalarType type);
@@ -37,5 +40,11 @@ constexpr int bytes_of(ScalarType type) {
 
 /// Whether values of the type are indices: whole numbers that may stand in subscripts and bounds.
 constexpr bool is_index(ScalarType type) { return type >= ScalarType::boolean; }
+
+/// Whether values of the type are numbers of 16 bits: kept in memory alone, computed with as f32.
+constexpr bool is_half(ScalarType type) { return type == ScalarType::f16 || type == ScalarType::bf16; }
+
+/// The type that a kernel computes in where elements have this one.
+constexpr ScalarType sum_type(ScalarType element) { return is_half(element) ? ScalarType::f32 : element; }
 
 }  // namespace esc

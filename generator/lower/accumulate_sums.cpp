@@ -72,7 +72,7 @@ LoopNest accumulate_sums(const LoopNest& nest, const AccumulateSums& directive) 
 
   LoopNest result = put_together(nest, parts);
   result.constants.push_back({"lane_sums", index("panel_height") * index("vector_width"), ""});
-  result.arrays.push_back({"sums", {Affine::of("lane_sums")}, ArrayRole::registers, nest.element()});
+  result.arrays.push_back({"sums", {Affine::of("lane_sums")}, ArrayRole::registers, nest.sum()});
   return result;
 }
 

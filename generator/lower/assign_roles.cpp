@@ -77,7 +77,7 @@ void require_same_type(const LoopNest& nest, const WrittenProduct& written) {
   for (const WrittenElement& factor : written.factors) {
     if (const ScalarType type = declaration(nest, factor).type; type != expected) {
       refuse(factor.part, "{} holds {}, {} holds {}: expected the same type in all three arrays", factor.array(),
-             c_name(type), written.output.array(), c_name(expected));
+             nest_name(type), written.output.array(), nest_name(expected));
     }
   }
 }

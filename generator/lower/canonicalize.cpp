@@ -93,6 +93,8 @@ LoopNest canonicalize(const LoopNest& nest) {
   lay_out(ArrayRole::output, *update.target.access(), Role::row);
   if (nest.epilogue) {
     add_epilogue(canonical, nest, flattened);
+  } else if (nest.finishes_sums()) {
+    canonical.epilogue = Epilogue{{"i", "j"}, "sum_", {}, Name{"sum_"}};
   }
   return canonical;
 }

@@ -13,9 +13,9 @@ namespace esc {
 Access EpilogueOperands::read(const Access& access, const NestPart& part, const Position& position) {
   require_no_factor(access, part);
   ArrayDeclaration operand{access.array, {}, ArrayRole::operand, nest_.find_array(access.array)->type};
-  if (operand.type != output().type) {
-    refuse(part, "{} holds {}, {} holds {}: expected the same type", access.array, c_name(operand.type), output_.array,
-           c_name(output().type));
+  if (operand.type != output().type && operand.type != sum_type(output().type)) {
+    refuse(part, "{} holds {}, {} holds {}: expected the same type", access.array, nest_name(operand.type), output_.array,
+           nest_name(output().type));
   }
   const Position loops = loops_over(access, part, position);
   for (const Loop* loop : loops) {

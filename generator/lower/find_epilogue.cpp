@@ -129,9 +129,9 @@ class EpilogueFinder {
       locals_.erase(define.name);
       return;
     }
-    if (type() == ScalarType::f64 && define.type == ScalarType::f32) {
-      refuse(statement.part(), "{} is narrower than the elements {}: expected 64 bits", define.name,
-             gathered_ != nullptr && define.name == gathered_->name ? "it gathers" : "of " + result_.output.array);
+    if (bytes_of(define.type) < bytes_of(type())) {
+      refuse(statement.part(), "{} is narrower than the elements {}: expected {} bits", define.name,
+             gathered_ != nullptr && define.name == gathered_->name ? "it gathers" : "of " + result_.output.array, 8 * bytes_of(type()));
     }
     const Expression value = read(define.value, statement, *position, at);
     const bool starts_sum = at < update_ && gathered_ != nullptr && define.name == gathered_->name;
@@ -236,7 +236,7 @@ class EpilogueFinder {
   Expression converted(const Convert& convert, const NestedStatement& statement) const {
     if (bytes_of(convert.type) < bytes_of(type())) {
       refuse(statement.part(), "a value is narrowed to {} here, but {} holds {}: expected that type throughout",
-             c_name(convert.type), result_.output.array, c_name(type()));
+             nest_name(convert.type), result_.output.array, nest_name(type()));
     }
     return convert.operand.front();
   }
@@ -290,7 +290,7 @@ class EpilogueFinder {
     for (const Loop* loop : of_product()) {
       subscripts.push_back(loop->iterator);
     }
-    Epilogue epilogue = steps_.finish(subscripts, *element_, type());
+    Epilogue epilogue = steps_.finish(subscripts, *element_, sum_type(type()));
     result_.operands = operands_.declared_of(epilogue);
     result_.epilogue = std::move(epilogue);
   }

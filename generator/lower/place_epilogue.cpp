@@ -24,13 +24,16 @@ Block finish(const LoopNest& nest, const EarlyOperands& early, const StorePlace&
                            [&](const Access& access) {
                              return early.arrays().contains(access.array) ? early.register_of(access.array, place) : access;
                            }};
-  Block result{define(epilogue.sum, sum, nest.element())};
+  Block result{define(epilogue.sum, sum, nest.sum())};
   for (const Define& step : epilogue.steps) {
     result.push_back(define(step.name, rewrite(step.value, placed), step.type));
   }
   result.push_back(statement(Store{sum, rewrite(epilogue.value, placed)}));
   return result;
 }
+
+/// Whether the sum stays what it is, and its store rounds it.
+bool is_rounding(const Epilogue& epilogue) { return epilogue.steps.empty() && epilogue.value == Expression(Name{epilogue.sum}); }
 
 constexpr const char* added_up = "parts of a sum are added up in C: nobody has the whole of it";
 constexpr const char* own_rows =
@@ -100,7 +103,10 @@ class Placing {
     }
     ESC_CHECK(perform.instruction == "store_columns", "sums are stored by one instruction");
     ++placed_;
-    Block block{finish_all(*place, *perform.arguments.at(1).access())};
+    Block block;
+    if (!is_rounding(*nest_.epilogue)) {
+      block.push_back(finish_all(*place, *perform.arguments.at(1).access()));
+    }
     block.push_back(Node{std::move(statement)});
     return block;
   }
@@ -178,8 +184,11 @@ LoopNest place_epilogue(const LoopNest& nest, const PlaceEpilogue& directive) {
     result.whole_rows = true;
     result.before.clear();
   }
-  result.story.emplace_back("What becomes of a sum, the epilogue, is computed in registers where the sum is complete, right before it is stored; what it reads beside the sum is "
-                            "asked for in front of the main loop.");
+  result.story.emplace_back(
+      is_rounding(*nest.epilogue)
+          ? "Sums are of 32 bits and are rounded once, where they are complete and stored."
+          : "What becomes of a sum, the epilogue, is computed in registers where the sum is complete, right before it is stored; what it reads "
+            "beside the sum is asked for in front of the main loop.");
   return result;
 }
 

@@ -97,9 +97,9 @@ LoopNest share_sums(const LoopNest& nest, const ShareSums& directive) {
                               quotient(index("outputs") + index("outputs_at_once") - 1, index("outputs_at_once")),
                               "of a thread, at most"});
   result.arrays.push_back(
-      {"shared_sums", {Affine::of("panel_warps"), Affine::of("outputs")}, ArrayRole::shared, nest.element()});
+      {"shared_sums", {Affine::of("panel_warps"), Affine::of("outputs")}, ArrayRole::shared, nest.sum()});
   result.arrays.push_back({"stored_panels", {Affine::of("stores")}, ArrayRole::registers, ScalarType::u32});
-  result.arrays.push_back({"total", {Affine::of("output_width")}, ArrayRole::registers, nest.element()});
+  result.arrays.push_back({"total", {Affine::of("output_width")}, ArrayRole::registers, nest.sum()});
   result.story.push_back("Those of the warps are added in shared memory.");
   return result;
 }

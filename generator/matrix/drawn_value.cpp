@@ -1,5 +1,8 @@
 #include "generator/matrix/drawn_value.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace esc {
 namespace {
 
@@ -23,6 +26,12 @@ double drawn_value(std::uint64_t seed, std::int64_t row, std::int64_t column, Sc
   const std::uint64_t bits = mix_bits(mix_bits(seed + 0x9e3779b97f4a7c15U) ^ mix_bits(position + 1));
   // The upper 32 bits scaled to the number of magnitudes; the lowest bit is the sign.
   const std::uint64_t magnitude = smallest + (((bits >> 32) * (largest - smallest + 1)) >> 32);
+  if (is_half(element)) {
+    // Whole numbers over 128 or 1,024 have the digits of the type.
+    const double units = element == ScalarType::f16 ? 0x1p10 : 0x1p7;
+    const double kept = std::max(1.0, std::floor(static_cast<double>(magnitude) * 0x1p-24 * units)) / units;
+    return (bits & 1) != 0 ? -kept : kept;
+  }
   double value = static_cast<double>(magnitude) * 0x1p-24;
   if (element == ScalarType::f64) {
     value -= static_cast<double>(bits >> 8 & 0xffffffU) * 0x1p-48;

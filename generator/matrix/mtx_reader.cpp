@@ -162,7 +162,7 @@ std::int64_t coordinate(TextScanner& scanner, std::string_view word, std::string
 }
 
 double in_type(std::int64_t whole, ScalarType element) {
-  return with_element(element, [whole](auto zero) -> double { return static_cast<decltype(zero)>(whole); });
+  return with_read_type(element, [whole](auto zero) -> double { return static_cast<decltype(zero)>(whole); });
 }
 
 double entry_value(TextScanner& scanner, std::string_view word, const Header& header, const ReadOptions& options,

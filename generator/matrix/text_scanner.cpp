@@ -141,7 +141,7 @@ std::int64_t parse_integer(const TextScanner& scanner, std::string_view word, st
 
 double parse_real(const TextScanner& scanner, std::string_view word, std::string_view meaning, ScalarType element) {
   const std::string_view digits = without_plus(word);
-  return with_element(element, [&](auto number) -> double {
+  return with_read_type(element, [&](auto number) -> double {
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
     const bool is_number = error != std::errc::invalid_argument && end == digits.data() + digits.size();
     if (!is_number) {

@@ -8,12 +8,13 @@
 
 #include "generator/ir/scalar_type.h"
 #include "generator/support/error.h"
+#include "transformer/half_floats.h"
 
 namespace esc {
 
 /// The type of this name, such as "f64", if kernels are printed for it.
 inline std::optional<ScalarType> kernel_element(std::string_view name) {
-  for (const ScalarType type : {ScalarType::f32, ScalarType::f64}) {
+  for (const ScalarType type : {ScalarType::f32, ScalarType::f64, ScalarType::f16, ScalarType::bf16}) {
     if (name == name_of(type)) {
       return type;
     }
@@ -21,11 +22,39 @@ inline std::optional<ScalarType> kernel_element(std::string_view name) {
   return std::nullopt;
 }
 
+/// The nearest element of type T, one of float, double, transformer::Float16 and transformer::BFloat16, to a number.
+template <typename T>
+T number_of(double value) {
+  return static_cast<T>(value);
+}
+
 /// Calls use(T{}) with the C++ type T of the elements: of those types that kernels are printed for.
 template <typename Use>
 decltype(auto) with_element(ScalarType type, Use&& use) {
-  ESC_CHECK(type == ScalarType::f32 || type == ScalarType::f64, "kernels are printed for f32 and f64");
+  switch (type) {
+    case ScalarType::f64:
+      return use(double{});
+    case ScalarType::f16:
+      return use(transformer::Float16{});
+    case ScalarType::bf16:
+      return use(transformer::BFloat16{});
+    default:
+      break;
+  }
+  ESC_CHECK(type == ScalarType::f32, "kernels are printed for f32, f64, f16 and bf16");
+  return use(float{});
+}
+
+/// Calls use(T{}) with the C++ type T in which readers read values: double or float. Narrower ones are rounded to behind that.
+template <typename Use>
+decltype(auto) with_read_type(ScalarType type, Use&& use) {
+  ESC_CHECK(type == ScalarType::f32 || type == ScalarType::f64, "matrices are read in f32 or f64");
   return type == ScalarType::f64 ? use(double{}) : use(float{});
+}
+
+/// The nearest value of the type.
+inline double rounded_to(ScalarType type, double value) {
+  return with_element(type, [&](auto zero) { return static_cast<double>(number_of<decltype(zero)>(value)); });
 }
 
 /// Elements as a kernel and its caller have them in memory, side by side; what they are is said at run time.
@@ -39,7 +68,7 @@ class TypedElements {
     with_element(type, [&](auto zero) {
       auto* next = elements<decltype(zero)>();
       for (const double value : values) {
-        *next++ = static_cast<decltype(zero)>(value);
+        *next++ = number_of<decltype(zero)>(value);
       }
     });
   }

@@ -7,10 +7,28 @@ namespace esc {
 
 /// The type as packed files name it, and back.
 inline transformer::ScalarType stored_type(ScalarType element) {
-  return element == ScalarType::f64 ? transformer::ScalarType::f64 : transformer::ScalarType::f32;
+  switch (element) {
+    case ScalarType::f64:
+      return transformer::ScalarType::f64;
+    case ScalarType::f16:
+      return transformer::ScalarType::f16;
+    case ScalarType::bf16:
+      return transformer::ScalarType::bf16;
+    default:
+      return transformer::ScalarType::f32;
+  }
 }
 inline ScalarType element_type(transformer::ScalarType stored) {
-  return stored == transformer::ScalarType::f64 ? ScalarType::f64 : ScalarType::f32;
+  switch (stored) {
+    case transformer::ScalarType::f64:
+      return ScalarType::f64;
+    case transformer::ScalarType::f16:
+      return ScalarType::f16;
+    case transformer::ScalarType::bf16:
+      return ScalarType::bf16;
+    default:
+      return ScalarType::f32;
+  }
 }
 
 /// The matrix as the packer sees it. The matrix must outlive the view.

@@ -14,12 +14,12 @@ ScheduleChoice parse_choice(const std::string& text, const std::string& source) 
   return choice;
 }
 
-std::vector<Directive> directives_of(const ScheduleChoice& choice, bool has_epilogue) {
+std::vector<Directive> directives_of(const ScheduleChoice& choice, bool finishes_sums) {
   if (!choice.script.empty()) {
     return choice.script;
   }
   std::vector<Directive> directives = expand(choice.schedule);
-  if (has_epilogue) {
+  if (finishes_sums) {
     const bool overlaps = !directives.empty() && std::holds_alternative<Overlap>(directives.back());
     directives.insert(directives.end() - (overlaps ? 1 : 0), PlaceEpilogue{});
   }

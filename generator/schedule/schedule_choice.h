@@ -27,7 +27,7 @@ ScheduleChoice parse_choice(const std::string& text, const std::string& source);
 
 /// What the choice is made of: the script, or the directives that the schedule stands for, with one that places the nest's epilogue
 /// where it has one.
-std::vector<Directive> directives_of(const ScheduleChoice& choice, bool has_epilogue);
+std::vector<Directive> directives_of(const ScheduleChoice& choice, bool finishes_sums);
 /// The text by which it is given, and the name of its family: "script" for a script.
 std::string text_of(const ScheduleChoice& choice);
 std::string family_of(const ScheduleChoice& choice);

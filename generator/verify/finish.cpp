@@ -23,8 +23,8 @@ class Analysis {
         operands_(operands),
         row_(row),
         column_(column),
-        is_double_(nest.element() == ScalarType::f64),
-        limits_(number_limits(nest.element())) {}
+        is_double_(nest.sum() == ScalarType::f64),
+        limits_(number_limits(nest.sum())) {}
 
   Bounded run(Bounded sum) {
     names_[epilogue_.sum] = sum;

@@ -17,9 +17,18 @@ template <typename Element>
 constexpr NumberLimits number_limits_of = {std::numeric_limits<Element>::epsilon() / 2, std::numeric_limits<Element>::denorm_min(),
                                            std::numeric_limits<Element>::max()};
 
-/// Those of f32 or f64.
+/// Those of a type that kernels have.
 constexpr NumberLimits number_limits(ScalarType element) {
-  return element == ScalarType::f64 ? number_limits_of<double> : number_limits_of<float>;
+  switch (element) {
+    case ScalarType::f64:
+      return number_limits_of<double>;
+    case ScalarType::f16:
+      return {0x1p-11, 0x1p-24, 65504};
+    case ScalarType::bf16:
+      return {0x1p-8, 0x1p-133, 0x1.fep127};
+    default:
+      return number_limits_of<float>;
+  }
 }
 
 }  // namespace esc

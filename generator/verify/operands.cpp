@@ -18,7 +18,8 @@ double number(std::size_t place) { return -1.375 + 1.75 * static_cast<double>(pl
 
 CArgument number_argument(const Operand& operand) {
   ESC_CHECK(operand.rank == 0, "a number is passed by its value");
-  return with_element(operand.type, [&](auto zero) { return CArgument(static_cast<decltype(zero)>(operand.elements.front())); });
+  const double number = operand.elements.front();
+  return operand.type == ScalarType::f64 ? CArgument(number) : CArgument(static_cast<float>(number));
 }
 
 std::vector<Operand> draw_operands(const LoopNest& nest, std::int64_t rows, std::int64_t n) {

@@ -1,21 +1,30 @@
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <type_traits>
+
+#include "generator/matrix/typed_elements.h"
 
 namespace esc {
 
 /// What stands where a kernel has to write: a NaN that no arithmetic produces, its exponent all ones, the rest poison bytes.
 template <typename Element>
 Element poison() {
-  using Bits = std::conditional_t<sizeof(Element) == 8, std::uint64_t, std::uint32_t>;
-  Bits bits = 0;
-  std::memset(&bits, 0xa5, sizeof bits);
-  const Bits exponent = std::bit_cast<Bits>(std::numeric_limits<Element>::infinity());
-  return std::bit_cast<Element>(static_cast<Bits>(bits & ~(Bits{1} << (8 * sizeof bits - 1))) | exponent);
+  Element bytes;
+  Element infinity = number_of<Element>(std::numeric_limits<double>::infinity());
+  std::memset(&bytes, 0xa5, sizeof bytes);
+  unsigned char of_poison[sizeof(Element)];
+  unsigned char of_infinity[sizeof(Element)];
+  std::memcpy(of_poison, &bytes, sizeof bytes);
+  std::memcpy(of_infinity, &infinity, sizeof infinity);
+  of_poison[sizeof(Element) - 1] &= 0x7f;  // positive
+  for (std::size_t at = 0; at < sizeof(Element); ++at) {
+    of_poison[at] |= of_infinity[at];
+  }
+  Element result;
+  std::memcpy(&result, of_poison, sizeof result);
+  return result;
 }
 
 /// To the bit, as a comparison of numbers does not find a NaN.

@@ -17,9 +17,6 @@
 namespace esc {
 namespace {
 
-template <typename Element>
-constexpr ScalarType element_of = sizeof(Element) == sizeof(double) ? ScalarType::f64 : ScalarType::f32;
-
 /// Whether both are finite, both NaN, or the same infinity. A weight that is not finite makes such elements of C.
 bool same_kind(double found, double wanted) {
   return std::isfinite(wanted) ? std::isfinite(found)
@@ -37,33 +34,33 @@ struct RowComparison {
 };
 
 template <typename Element>
-RowComparison compare_row(const ExpectedRow& expected, const Element* c, std::int64_t row, std::int64_t products) {
+RowComparison compare_row(const ExpectedRow& expected, const Element* c, std::int64_t row) {
   RowComparison result;
-  const double bound = rounding_bound(element_of<Element>, std::max<std::int64_t>(products, 1));
   for (std::size_t j = 0; j < expected.values.size(); ++j) {
     const double wanted = expected.values[j];
+    const auto found = static_cast<double>(c[j]);
     if (result.problem.empty() && is_poison(c[j])) {
       result.problem = fmt::format("C[{}][{}] was not written", row, j);
     } else if (std::isinf(expected.allowed[j]) && std::isfinite(wanted)) {
       continue;
-    } else if (result.problem.empty() && !same_kind(c[j], wanted)) {
-      result.problem = fmt::format("C[{}][{}] is {}, expected {}", row, j, c[j], wanted);
+    } else if (result.problem.empty() && !same_kind(found, wanted)) {
+      result.problem = fmt::format("C[{}][{}] is {}, expected {}", row, j, found, wanted);
     }
-    if (!std::isfinite(wanted) || !std::isfinite(c[j])) {
+    if (!std::isfinite(wanted) || !std::isfinite(found)) {
       continue;  // judged by its kind alone
     }
-    const double difference = static_cast<double>(c[j]) - wanted;
+    const double difference = found - wanted;
     const double allowed = expected.allowed[j];
     if (const double share = difference == 0 ? 0 : std::abs(difference) / allowed; share > result.of_rounding) {
       result.of_rounding = share;
       if (share > 1 && result.beyond_rounding.empty()) {
-        result.beyond_rounding = fmt::format("C[{}][{}] is {}, expected {}: rounding explains a difference of {:.2g}", row, j, c[j],
+        result.beyond_rounding = fmt::format("C[{}][{}] is {}, expected {}: rounding explains a difference of {:.2g}", row, j, found,
                                              wanted, allowed);
       }
     }
     result.squared_error += difference * difference;
     result.squared_norm += wanted * wanted;
-    const double magnitude = allowed / bound;
+    const double magnitude = expected.magnitudes[j];
     result.squared_magnitude += magnitude * magnitude;
   }
   return result;
@@ -106,6 +103,17 @@ Comparison sum_of(const std::vector<RowComparison>& rows, std::int64_t longest) 
   return sum;
 }
 
+/// How far an element of C may be, whose number is rounded where it is stored; infinitely far where that may overflow.
+double stored_error(const Bounded& number, ScalarType element) {
+  if (!is_half(element)) {
+    return number.error;
+  }
+  const NumberLimits limits = number_limits(element);
+  const double magnitude = std::abs(number.value) + number.error;
+  const double error = number.error + limits.unit * magnitude + limits.smallest / 2;
+  return magnitude + error > limits.largest ? std::numeric_limits<double>::infinity() : error;
+}
+
 }  // namespace
 
 Reference::Reference(const LoopNest& nest, const SparseMatrix& a, std::vector<double> b, const ProductCase& product)
@@ -125,10 +133,14 @@ void Reference::compute_all() {
 
 ExpectedRow Reference::row(std::int64_t number) const {
   RowOfC sums = nest_.row(number, {b_, product_.ldb, product_.n});
-  const NumberLimits limits = number_limits(a_.element);
+  const ScalarType type = input_.sum();
+  const NumberLimits limits = number_limits(type);
   const std::int64_t products = a_.row_length(number);
-  const double bound = rounding_bound(a_.element, products);
-  ExpectedRow expected{std::move(sums.values), std::move(sums.magnitudes)};
+  const double bound = rounding_bound(type, products);
+  // A row without products has no sum that could cancel: what an epilogue makes of it is rounded like one product.
+  const double bound_of_magnitude = rounding_bound(type, std::max<std::int64_t>(products, 1));
+  ExpectedRow expected{std::move(sums.values), std::move(sums.magnitudes), {}};
+  expected.magnitudes.resize(expected.values.size());
   for (std::size_t j = 0; j < expected.values.size(); ++j) {
     const double magnitude = expected.allowed[j];
     const double error = magnitude > limits.largest ? std::numeric_limits<double>::infinity()
@@ -138,7 +150,8 @@ ExpectedRow Reference::row(std::int64_t number) const {
       element = finish(input_, operands_, number, static_cast<std::int64_t>(j), element);
     }
     expected.values[j] = element.value;
-    expected.allowed[j] = element.error;
+    expected.magnitudes[j] = element.error / bound_of_magnitude;
+    expected.allowed[j] = stored_error(element, input_.element());
   }
   return expected;
 }
@@ -160,8 +173,8 @@ Comparison Reference::compare(const TypedElements& c, const std::vector<bool>& c
       const std::int64_t number = numbers[place];
       const auto* const c_row = elements + place * static_cast<std::size_t>(product_.ldc);
       RowComparison& result = rows[place];
-      result = rows_.empty() ? compare_row(row(number), c_row, number, a_.row_length(number))
-                             : compare_row(rows_[static_cast<std::size_t>(number)], c_row, number, a_.row_length(number));
+      result = rows_.empty() ? compare_row(row(number), c_row, number)
+                             : compare_row(rows_[static_cast<std::size_t>(number)], c_row, number);
       if (result.problem.empty()) {
         result.problem = check_gap(c_row, number, product_);
       }
@@ -184,8 +197,9 @@ double tolerance_of(const SparseMatrix& a) {
   constexpr double float32_error = 1e-6;
   constexpr double float64_error =
       2 * float32_error * std::numeric_limits<double>::epsilon() / std::numeric_limits<float>::epsilon();
-  return (a.element == ScalarType::f64 ? float64_error : float32_error) *
-         std::sqrt(std::max(1.0, static_cast<double>(a.longest_row()) / published_length));
+  const double of_sums = (a.element == ScalarType::f64 ? float64_error : float32_error) *
+                         std::sqrt(std::max(1.0, static_cast<double>(a.longest_row()) / published_length));
+  return of_sums + (is_half(a.element) ? number_limits(a.element).unit : 0);
 }
 
 }  // namespace esc

@@ -37,6 +37,7 @@ struct Comparison {
 struct ExpectedRow {
   std::vector<double> values;
   std::vector<double> allowed;
+  std::vector<double> magnitudes;  ///< of |A| x |B|, or of a sum that has the same rounding
 };
 
 /// The rows of C that a kernel is judged by, and how they compare with what it computed.
@@ -73,7 +74,7 @@ double rounding_bound(ScalarType element, std::int64_t products);
 
 /// The relative Frobenius error that sums in the matrix's element type may have: 1e-6 in float32 for rows of up to 4,608
 /// non-zeros, growing with the square root of the longest row beyond. In float64 as much finer as its last bit is, twice over
-/// because the reference rounds as well.
+/// because the reference rounds as well. Where elements have 16 bits, the rounding of a stored element is added.
 double tolerance_of(const SparseMatrix& a);
 
 }  // namespace esc
