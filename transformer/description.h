@@ -55,7 +55,7 @@ struct Shape : Cut {
   constexpr void visit(const Visit& visit) {
     visit("rows", rows, between(1, max_size));
     visit("columns", columns, between(1, max_size));
-    visit("element", element, between(static_cast<uint64_t>(ScalarType::f32), static_cast<uint64_t>(ScalarType::f64)));
+    visit("element", element, between(static_cast<uint64_t>(ScalarType::f32), static_cast<uint64_t>(ScalarType::bf16)));
     this->visit_cut(visit);
   }
 };

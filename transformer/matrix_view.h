@@ -8,7 +8,8 @@
 namespace esc::transformer {
 
 /// A matrix in compressed sparse row form that somebody else owns: `offsets` has rows + 1 entries and starts at 0,
-/// columns increase strictly within a row. Stored zeros count as zeros.
+/// columns increase strictly within a row. Stored zeros count as zeros. The values have been
+/// rounded to `element` by whoever read them: packing converts them exactly, and what is not zero stays so.
 struct CsrView {
   std::int64_t rows = 0;
   std::int64_t columns = 0;

@@ -19,7 +19,7 @@ inline constexpr uint32_t section_alignment = 256;
 inline constexpr uint32_t max_height = 8;
 
 /// Types of the elements of a section. The numbers are written into packed files.
-enum class ScalarType : uint32_t { u8 = 1, u16 = 2, u32 = 3, u64 = 4, f32 = 5, f64 = 6 };
+enum class ScalarType : uint32_t { u8 = 1, u16 = 2, u32 = 3, u64 = 4, f32 = 5, f64 = 6, f16 = 7, bf16 = 8 };
 
 /// Bytes of one element; 0 for a code that is not a type.
 constexpr uint64_t size_of(ScalarType type) {
@@ -36,6 +36,9 @@ constexpr uint64_t size_of(ScalarType type) {
       return 4;
     case ScalarType::f64:
       return 8;
+    case ScalarType::f16:
+    case ScalarType::bf16:
+      return 2;
   }
   return 0;
 }
@@ -55,6 +58,10 @@ constexpr const char* c_name(ScalarType type) {
       return "float";
     case ScalarType::f64:
       return "double";
+    case ScalarType::f16:
+      return "__half";
+    case ScalarType::bf16:
+      return "__nv_bfloat16";
   }
   return "void";
 }

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "transformer/format_error.h"
+#include "transformer/half_floats.h"
 #include "transformer/packed.h"
 
 namespace esc::transformer {
@@ -35,7 +36,16 @@ class SectionReader {
                                      : load<std::uint64_t>(at);
   }
   double load_value(std::uint64_t at) const {
-    return format_.shape.element == ScalarType::f64 ? load<double>(at) : load<float>(at);
+    switch (format_.shape.element) {
+      case ScalarType::f64:
+        return load<double>(at);
+      case ScalarType::f16:
+        return static_cast<double>(load<Float16>(at));
+      case ScalarType::bf16:
+        return static_cast<double>(load<BFloat16>(at));
+      default:
+        return load<float>(at);
+    }
   }
 
  private:

@@ -9,6 +9,7 @@ namespace esc {
 
 // Embedded by CMakeLists.txt: the headers of the same names, whole.
 extern const std::string_view packed_bytes_file;
+extern const std::string_view half_floats_file;
 extern const std::string_view description_file;
 extern const std::string_view panel_sources_file;
 extern const std::string_view pattern_check_file;
@@ -48,9 +49,10 @@ FormatText text_of(const TaskFormat&) { return {"TaskFormat", task_format_file, 
 
 std::string packing_text(const PackedFormat& format) {
   const FormatText own = std::visit([](const auto& known) { return text_of(known); }, format);
-  std::string text;
-  for (const std::string_view file :
-       {packed_bytes_file, description_file, own.format, panel_sources_file, own.packing, pattern_check_file}) {
+  const bool is_half = size_of(std::visit([](const auto& known) { return known.shape.element; }, format)) == 2;
+  std::string text(between_markers(packed_bytes_file));
+  text += is_half ? between_markers(half_floats_file) : "";
+  for (const std::string_view file : {description_file, own.format, panel_sources_file, own.packing, pattern_check_file}) {
     text += between_markers(file);
   }
   return text;
@@ -67,6 +69,15 @@ std::string layer_format_text(const PackedFormat& format) {
                            text_of(known).type, text_of(known).type);
       },
       format);
+}
+
+std::map<std::string, std::string> element_holes(ScalarType element) {
+  const std::string name = element == ScalarType::f16 ? "Float16" : element == ScalarType::bf16 ? "BFloat16" : c_name(element);
+  if (size_of(element) != 2) {
+    return {{"ELEMENT", name}, {"ARGUMENT", name}, {"A", "a"}, {"VALUES", "values"}};
+  }
+  const auto elements = [&](const char* bits) { return fmt::format("reinterpret_cast<const {}*>({})", name, bits); };
+  return {{"ELEMENT", name}, {"ARGUMENT", "uint16_t"}, {"A", elements("a")}, {"VALUES", elements("values")}};
 }
 
 }  // namespace transformer

@@ -1,16 +1,22 @@
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "transformer/packed.h"
 
 namespace esc::transformer {
 
-/// The packer's own text, for generated transformers: the format, the panel sources, the packing and the pattern
+/// The packer's own text, for generated transformers: the types, the format, the panel sources, the packing and the pattern
 /// digests, as C++17 definitions without a namespace around them. Needs <stddef.h>, <stdint.h> and <string.h>.
 std::string packing_text(const PackedFormat& format);
 
 /// The definition of layer_format in a generated transformer, from the numbers of its description.
 std::string layer_format_text(const PackedFormat& format);
+
+/// The holes of a generated transformer that follow from the type of the elements: ELEMENT, as which they are packed;
+/// ARGUMENT, as which a caller gives them, 16-bit ones as their bits, which C has no other type for; A and VALUES, the
+/// callers' elements as the packer reads them.
+std::map<std::string, std::string> element_holes(ScalarType element);
 
 }  // namespace esc::transformer

@@ -24,8 +24,8 @@ namespace esc::transformer {
 //                  uint32 row        and, in bit 31, whether the row is split
 //                  uint32 length     how many pairs it has
 //   split rows   uint32 each, ascending, at the next multiple of 256
-//   pairs        uint32 column and value, the value at the first multiple of its size behind the column, in the order of
-//                the tasks, at the next multiple of 256
+//   pairs        uint32 column and value, the value at the first multiple of its size behind the column, and as many
+//                bytes in front of the value as from there on, in the order of the tasks, at the next multiple of 256
 //
 // What lies between is zero.
 // ---------------------------------------------------------------------------------------------------------------------
@@ -84,9 +84,10 @@ struct TaskFormat : Description<TaskCut, TaskCounts> {
 
   constexpr uint64_t task_at(uint64_t task) const { return header_bytes + task * task_bytes; }
   constexpr uint64_t split_row_at(uint64_t index) const { return split_rows_at + index * size_of(ScalarType::u32); }
-  constexpr uint64_t value_bytes() const { return size_of(shape.element); }
-  constexpr uint64_t pair_at(uint64_t pair) const { return pairs_at + pair * 2 * value_bytes(); }
-  constexpr uint64_t value_at(uint64_t pair) const { return pair_at(pair) + value_bytes(); }
+  /// From the beginning of a pair to its value, and from there to the end.
+  constexpr uint64_t half_pair() const { return round_up(size_of(ScalarType::u32), size_of(shape.element)); }
+  constexpr uint64_t pair_at(uint64_t pair) const { return pairs_at + pair * 2 * half_pair(); }
+  constexpr uint64_t value_at(uint64_t pair) const { return pair_at(pair) + half_pair(); }
   constexpr uint64_t heavy_blocks() const { return (counts.heavy + shape.block_heavy - 1) / shape.block_heavy; }
   constexpr uint64_t blocks() const {
     return heavy_blocks() + (counts.tasks - counts.heavy + shape.block_light - 1) / shape.block_light;

@@ -136,7 +136,7 @@ void fill_row(const Source& source, const TaskFormat& format, int64_t row, uint6
     }
     const uint32_t narrow = static_cast<uint32_t>(column);
     const auto value = value_of(0);
-    memset(packed + format.pair_at(pair), 0, sizeof value);
+    memset(packed + format.pair_at(pair), 0, static_cast<size_t>(2 * format.half_pair()));
     memcpy(packed + format.pair_at(pair), &narrow, sizeof narrow);
     memcpy(packed + format.value_at(pair), &value, sizeof value);
     ++index;

@@ -2,12 +2,13 @@
 
 #include <cstdint>
 
+#include "transformer/half_floats.h"
 #include "transformer/matrix_view.h"
 #include "transformer/panel_sources.h"
 
 namespace esc::transformer {
 
-/// Rows of doubles as the packing text reads them, each value rounded to the type that is stored.
+/// Rows of doubles as the packing text reads them, each value as the type that is stored, which holds it exactly.
 template <typename Element, typename Rows>
 struct StoredRows {
   using ElementType = Element;
@@ -30,8 +31,16 @@ inline CsrRows<std::int64_t, double> rows_of(const CsrView& matrix) {
 template <typename Use>
 decltype(auto) with_source(const CsrView& matrix, Use&& use) {
   using Rows = CsrRows<std::int64_t, double>;
-  return matrix.element == ScalarType::f64 ? use(StoredRows<double, Rows>{rows_of(matrix)})
-                                           : use(StoredRows<float, Rows>{rows_of(matrix)});
+  switch (matrix.element) {
+    case ScalarType::f64:
+      return use(StoredRows<double, Rows>{rows_of(matrix)});
+    case ScalarType::f16:
+      return use(StoredRows<Float16, Rows>{rows_of(matrix)});
+    case ScalarType::bf16:
+      return use(StoredRows<BFloat16, Rows>{rows_of(matrix)});
+    default:
+      return use(StoredRows<float, Rows>{rows_of(matrix)});
+  }
 }
 
 }  // namespace esc::transformer

@@ -200,11 +200,13 @@ std::string kernel_source(const Layer& layer) {
 }
 
 std::string transformer_source(const Layer& layer) {
-  return source(transformer_template, layer, "// ",
-                {{"LAYER_FORMAT", transformer::layer_format_text(layer.format)},
-                 {"PACKED_BYTES", number(packed_bytes(layer))},
-                 {"DIGESTS", digest_table(layer)},
-                 {"PACKING_TEXT", transformer::packing_text(layer.format)}});
+  const transformer::ScalarType element = std::visit([](const auto& format) { return format.shape.element; }, layer.format);
+  std::map<std::string, std::string> holes = transformer::element_holes(element);
+  holes.merge(std::map<std::string, std::string>{{"LAYER_FORMAT", transformer::layer_format_text(layer.format)},
+                                                 {"PACKED_BYTES", number(packed_bytes(layer))},
+                                                 {"DIGESTS", digest_table(layer)},
+                                                 {"PACKING_TEXT", transformer::packing_text(layer.format)}});
+  return source(transformer_template, layer, "// ", std::move(holes));
 }
 
 std::string header_source(const Layer& layer) {

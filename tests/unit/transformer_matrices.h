@@ -1,14 +1,17 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <random>
 #include <span>
 #include <stdexcept>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
+#include "transformer/half_floats.h"
 #include "transformer/panel_sources.h"
 #include "transformer/unpack.h"
 
@@ -56,6 +59,19 @@ inline CsrMatrix to_csr(const DenseMatrix& matrix, bool stored_zeros = false) {
     csr.offsets.push_back(std::ssize(csr.column_of));
   }
   return csr;
+}
+
+template <typename Half>
+inline constexpr ScalarType half_type = std::is_same_v<Half, Float16> ? ScalarType::f16 : ScalarType::bf16;
+
+/// The matrix with elements of a 16-bit type, which cannot all be different: the numbers from 1 to 2,000, rounded.
+inline CsrMatrix in_halves(CsrMatrix matrix, ScalarType element) {
+  matrix.element = element;
+  for (double& value : matrix.values) {
+    const double small = value == 0 ? 0 : std::fmod(value - 1, 2000) + 1;
+    value = element == ScalarType::f16 ? static_cast<double>(Float16(small)) : static_cast<double>(BFloat16(small));
+  }
+  return matrix;
 }
 
 /// Packed bytes that can be changed, with checksums that match again. `seal_header` makes the header's own match,

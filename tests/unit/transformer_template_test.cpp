@@ -10,7 +10,6 @@
 #include <fstream>
 #include <iterator>
 
-#include "generator/matrix/typed_elements.h"
 #include "generator/emit/templates.h"
 #include "generator/emit/text_template.h"
 #include "generator/support/file.h"
@@ -48,18 +47,18 @@ int main(int, char** arguments) {
   FILE* const input = fopen(arguments[2], "rb");
   int status = -1;
   if (function == "dense") {
-    const std::vector<float> a = take<float>(input, rows * columns);
+    const std::vector<ARGUMENT> a = take<ARGUMENT>(input, rows * columns);
     status = tiny_transform(a.data(), static_cast<int64_t>(columns), packed.data());
   } else if (function == "csr") {
     const std::vector<int32_t> offsets = take<int32_t>(input, rows + 1);
     const size_t nonzeros = static_cast<size_t>(offsets.back());
     const std::vector<int32_t> column_of = take<int32_t>(input, nonzeros);
-    const std::vector<float> values = take<float>(input, nonzeros);
+    const std::vector<ARGUMENT> values = take<ARGUMENT>(input, nonzeros);
     status = tiny_transform_csr(offsets.data(), column_of.data(), values.data(), packed.data());
   } else if (function == "load") {
     status = tiny_load(arguments[2], packed.data());
   } else if (function == "bad_arguments") {
-    const float a = 0;
+    const ARGUMENT a = 0;
     std::printf("%d %s\n", tiny_transform(nullptr, 1, packed.data()), tiny_transform_error());
     std::printf("%d %s\n", tiny_transform(&a, 1, packed.data()), tiny_transform_error());
     std::printf("%d %s\n", tiny_transform(&a, 1000, nullptr), tiny_transform_error());
@@ -91,6 +90,35 @@ std::string digest_lines(const std::vector<PatternDigest>& digests) {
   return lines.substr(0, lines.size() - 1);
 }
 
+template <typename Element>
+std::string text_of(const std::vector<double>& values) {
+  std::string text;
+  for (const double value : values) {
+    const Element element(static_cast<Element>(value));
+    text.append(reinterpret_cast<const char*>(&element), sizeof element);
+  }
+  return text;
+}
+
+/// The stored values as the caller of a transformer has them.
+std::string elements_text(const CsrMatrix& matrix) {
+  return matrix.element == ScalarType::f16    ? text_of<Float16>(matrix.values)
+         : matrix.element == ScalarType::bf16 ? text_of<BFloat16>(matrix.values)
+                                              : text_of<float>(matrix.values);
+}
+
+/// The same of the dense matrix.
+std::string dense_text(const CsrMatrix& matrix) {
+  CsrMatrix dense = matrix;
+  dense.values.assign(static_cast<std::size_t>(matrix.rows * matrix.columns), -0.0);
+  for (std::size_t row = 0; row + 1 < matrix.offsets.size(); ++row) {
+    for (auto at = static_cast<std::size_t>(matrix.offsets[row]); at < static_cast<std::size_t>(matrix.offsets[row + 1]); ++at) {
+      dense.values[row * static_cast<std::size_t>(matrix.columns) + static_cast<std::size_t>(matrix.column_of[at])] = matrix.values[at];
+    }
+  }
+  return elements_text(dense);
+}
+
 /// Runs a command of the shell; what it prints.
 std::string output_of(const std::string& command) {
   std::string text;
@@ -105,23 +133,25 @@ std::string output_of(const std::string& command) {
 /// The bundle `tiny` of one matrix in a folder of its own, compiled.
 class Transformer {
  public:
-  Transformer(const DenseMatrix& matrix, const ListCut& cut)
-      : rows_(matrix.rows), columns_(matrix.columns), packed_(pack(to_csr(matrix).view(), cut)) {
+  Transformer(const DenseMatrix& matrix, const ListCut& cut) : Transformer(to_csr(matrix), cut) {}
+  template <typename Cut>
+  Transformer(const CsrMatrix& matrix, const Cut& cut)
+      : rows_(matrix.rows), columns_(matrix.columns), packed_(text(pack(matrix.view(), cut).bytes.span())) {
+    const auto format = plan(matrix.view(), cut);
+    std::map<std::string, std::string> holes = element_holes(matrix.element);
+    const std::string argument = holes.at("ARGUMENT");
     std::string name = (std::filesystem::temp_directory_path() / "esc_transformer_XXXXXX").string();
     folder_ = mkdtemp(name.data());
-    const ListFormat& format = packed_.format;
     const std::string provenance = "// Made by a test.";
-    write_file_whole(
-        folder_ / "tiny_transformer.cpp",
-        fill(transformer_template, {{"PROVENANCE", provenance},
-                                    {"NAME", "tiny"},
-                                    {"ELEMENT", "float"},
-                                    {"PACKING_TEXT", packing_text(format)},
-                                    {"ROWS", std::to_string(rows_)},
-                                    {"COLUMNS", std::to_string(columns_)},
-                                    {"LAYER_FORMAT", layer_format_text(format)},
-                                    {"PACKED_BYTES", std::to_string(format.bytes)},
-                                    {"DIGESTS", digest_lines(pattern_digests(to_csr(matrix).view(), cut.height))}}));
+    holes.merge(std::map<std::string, std::string>{{"PROVENANCE", provenance},
+                                                   {"NAME", "tiny"},
+                                                   {"PACKING_TEXT", packing_text(format)},
+                                                   {"ROWS", std::to_string(rows_)},
+                                                   {"COLUMNS", std::to_string(columns_)},
+                                                   {"LAYER_FORMAT", layer_format_text(format)},
+                                                   {"PACKED_BYTES", std::to_string(format.bytes)},
+                                                   {"DIGESTS", digest_lines(pattern_digests(matrix.view(), cut.height))}});
+    write_file_whole(folder_ / "tiny_transformer.cpp", fill(transformer_template, holes));
     write_file_whole(folder_ / "tiny.h", fill(header_template, {{"PROVENANCE", provenance},
                                                                 {"NOTES", ""},
                                                                 {"EPILOGUE", ""},
@@ -130,20 +160,20 @@ class Transformer {
                                                                 {"NAME", "tiny"},
                                                                 {"ROWS", std::to_string(rows_)},
                                                                 {"COLUMNS", std::to_string(columns_)},
-                                                                {"ELEMENT", "float"},
+                                                                {"ELEMENT", argument},
                                                                 {"TYPE", "float32"},
                                                                 {"BCOL", "32"},
                                                                 {"FORMS", ""},
                                                                 {"PLACES", ""}}));
     write_file_whole(folder_ / "driver.cpp", std::string_view(driver_text));
-    write_file_whole(folder_ / "tiny.packed", packed_.bytes.span());
+    write_file_whole(folder_ / "tiny.packed", std::string_view(packed_));
     constexpr const char* strict = "-Wall -Wextra -Wpedantic -Wshadow -Werror";
     // The header is included before the transformer here, so that the compiler compares the two.
     compiler_output_ =
         output_of(fmt::format("cd {0} && {1} -x c -std=c99 {2} -DESC_HOST_ONLY -fsyntax-only tiny.h && "
                               "{1} -std=c++17 {2} -DESC_HOST_ONLY -include tiny.h -c tiny_transformer.cpp && "
-                              "{1} -std=c++17 {2} driver.cpp tiny_transformer.o -o driver",
-                              folder_.string(), ESC_HOST_COMPILER, strict));
+                              "{1} -std=c++17 {2} -DARGUMENT={3} driver.cpp tiny_transformer.o -o driver",
+                              folder_.string(), ESC_HOST_COMPILER, strict, argument));
   }
   Transformer(const Transformer&) = delete;
   Transformer& operator=(const Transformer&) = delete;
@@ -153,7 +183,7 @@ class Transformer {
   }
 
   const std::string& compiler_output() const { return compiler_output_; }
-  std::string packed_by_library() const { return text(packed_.bytes.span()); }
+  const std::string& packed_by_library() const { return packed_; }
   std::filesystem::path packed_file() const { return folder_ / "tiny.packed"; }
 
   /// Status and reason of a call; what it wrote is then in `packed`.
@@ -163,14 +193,17 @@ class Transformer {
       input += text(std::as_bytes(
           std::span(&matrix.values[static_cast<std::size_t>(i * matrix.lda)], static_cast<std::size_t>(columns_))));
     }
-    write_file_whole(folder_ / "input", std::string_view(input));
+    return dense(input);
+  }
+  std::string dense(const std::string& elements) {
+    write_file_whole(folder_ / "input", std::string_view(elements));
     return call("dense", folder_ / "input");
   }
   std::string csr(const CsrMatrix& matrix) {
     const std::vector<std::int32_t> offsets(matrix.offsets.begin(), matrix.offsets.end());
     write_file_whole(folder_ / "input", std::string_view(text(std::as_bytes(std::span(offsets))) +
                                                          text(std::as_bytes(std::span(matrix.column_of))) +
-                                                         text(TypedElements(esc::ScalarType::f32, matrix.values).bytes())));
+                                                         elements_text(matrix)));
     return call("csr", folder_ / "input");
   }
   std::string load(const std::filesystem::path& file) { return call("load", file); }
@@ -181,14 +214,14 @@ class Transformer {
   }
   std::string packed() const { return read_file(folder_ / "output"); }
 
- private:
   static std::string text(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
 
+ private:
   std::int64_t rows_;
   std::int64_t columns_;
-  Packed<ListFormat> packed_;
+  std::string packed_;  ///< by the library
   std::filesystem::path folder_;
   std::string compiler_output_;
 };
@@ -321,6 +354,26 @@ TEST(GeneratedTransformerOfZeros, PacksAMatrixWithoutNonZeros) {
   EXPECT_EQ(transformer.packed(), transformer.packed_by_library());
   EXPECT_EQ(transformer.csr(to_csr(matrix)), "0 ");
   EXPECT_EQ(transformer.packed(), transformer.packed_by_library());
+}
+
+template <typename Cut>
+void expect_halves_packed(ScalarType element, const Cut& cut) {
+  const CsrMatrix matrix = in_halves(to_csr(random_matrix(45, 77, 0.4, 6), true), element);
+  Transformer transformer(matrix, cut);
+  ASSERT_EQ(transformer.compiler_output(), "");
+  EXPECT_EQ(transformer.csr(matrix), "0 ");
+  EXPECT_EQ(transformer.packed(), transformer.packed_by_library());
+  EXPECT_EQ(transformer.dense(dense_text(matrix)), "0 ");
+  EXPECT_EQ(transformer.packed(), transformer.packed_by_library());
+  CsrMatrix zeroed = matrix;
+  *std::ranges::find_if(zeroed.values, [](double value) { return value != 0; }) = -0.0;
+  EXPECT_THAT(transformer.csr(zeroed), StartsWith("2 tiny: rows "));
+}
+
+TEST(GeneratedTransformerOfHalves, TakesTheBitsOfTheElements) {
+  expect_halves_packed(ScalarType::f16, ListCut{.height = 3});
+  expect_halves_packed(ScalarType::bf16, RegionCut{.height = 2, .warp_panels = 2, .block_panels = 4});
+  expect_halves_packed(ScalarType::f16, TaskCut{.longest = 16, .light = 4});
 }
 
 }  // namespace
