@@ -5,6 +5,8 @@
 namespace esc {
 
 // The files of the folder include/, embedded at build time.
+extern const std::string_view cuda_bf16_header;
+extern const std::string_view cuda_fp16_header;
 extern const std::string_view cuda_pipeline_header;
 extern const std::string_view cuda_pipeline_primitives_header;
 extern const std::string_view cuda_runtime_api_header;
@@ -15,7 +17,9 @@ extern const std::string_view stdio_header;
 extern const std::string_view string_header;
 
 std::vector<VirtualHeader> cuda_headers() {
-  return {{"cuda_pipeline.h", std::string(cuda_pipeline_header)},
+  return {{"cuda_bf16.h", std::string(cuda_bf16_header)},
+          {"cuda_fp16.h", std::string(cuda_fp16_header)},
+          {"cuda_pipeline.h", std::string(cuda_pipeline_header)},
           {"cuda_pipeline_primitives.h", std::string(cuda_pipeline_primitives_header)},
           {"cuda_runtime.h", std::string(cuda_runtime_header)},
           {"cuda_runtime_api.h", std::string(cuda_runtime_api_header)},

@@ -21,7 +21,7 @@ using Tokens = std::vector<SourceToken>;
 constexpr std::string_view taken_by_both = "# ifndef __CUDACC_RTC__";
 
 /// Words of CUDA that begin with underscores and that a text may use beside those that are generated.
-constexpr std::array<std::string_view, 44> words_of_cuda = {
+constexpr std::array<std::string_view, 57> words_of_cuda = {
     "__global__",     "__device__",       "__shared__",         "__constant__",        "__host__",
     "__restrict__",   "__launch_bounds__", "__forceinline__",   "__noinline__",        "__align__",
     "__syncthreads",  "__syncwarp",       "__threadfence",      "__threadfence_block", "__shfl_sync",
@@ -30,7 +30,10 @@ constexpr std::array<std::string_view, 44> words_of_cuda = {
     "__stcs",         "__stcg",           "__popc",             "__popcll",            "__ffs",
     "__ffsll",        "__clz",            "__clzll",            "__brev",              "__int_as_float",
     "__float_as_int", "__uint_as_float",  "__float_as_uint",    "__umulhi",            "__fmaf_rn",
-    "__fadd_rn",      "__fmul_rn",        "__pipeline_commit",  "__pipeline_memcpy_async"};
+    "__fadd_rn",      "__fmul_rn",        "__pipeline_commit",  "__pipeline_memcpy_async",
+    "__cvta_generic_to_shared",           "__half",             "__half2",             "__half2float",
+    "__float2half_rn", "__ushort_as_half", "__half_as_ushort",  "__nv_bfloat16",       "__nv_bfloat162",
+    "__bfloat162float", "__float2bfloat16_rn", "__ushort_as_bfloat16", "__bfloat16_as_ushort"};
 
 /// Words that mean something to one compiler only, though they are not reserved.
 constexpr std::array<std::string_view, 4> words_of_one_compiler = {"asm", "linux", "unix", "typeof"};

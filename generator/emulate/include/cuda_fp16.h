@@ -1,0 +1,66 @@
+/* Stand-in for <cuda_fp16.h>: numbers of 16 bits with 10 bits of mantissa. There are no implicit conversions and no
+ * operators, as under -D__CUDA_NO_HALF_CONVERSIONS__, so that a text that compiles here compiles with that as well. The
+ * conversions are integer code: what the host's processor or its libraries make of such numbers does not matter. */
+#pragma once
+#include <cuda_runtime.h>
+
+struct alignas(2) __half {
+  __half() = default;
+
+ protected:
+  unsigned short __x;
+};
+
+struct alignas(4) __half2 {
+  __half x, y;
+};
+
+static inline __half __ushort_as_half(unsigned short bits) { return __builtin_bit_cast(__half, bits); }
+static inline unsigned short __half_as_ushort(__half value) { return __builtin_bit_cast(unsigned short, value); }
+
+/* Exact. A NaN becomes the one NaN of the hardware. */
+static inline float __half2float(__half value) {
+  const unsigned bits = __half_as_ushort(value);
+  const unsigned sign = (bits & 0x8000u) << 16;
+  const unsigned exponent = bits >> 10 & 31u;
+  const unsigned mantissa = bits & 0x3ffu;
+  if (exponent == 31u) {
+    return __builtin_bit_cast(float, mantissa != 0 ? 0x7fffffffu : sign | 0x7f800000u);
+  }
+  if (exponent != 0) {
+    return __builtin_bit_cast(float, sign | (exponent + 112u) << 23 | mantissa << 13);
+  }
+  if (mantissa == 0) {
+    return __builtin_bit_cast(float, sign);
+  }
+  const unsigned leading = 31u - (unsigned)__builtin_clz(mantissa); /* the number is 2^(leading - 24) and more */
+  return __builtin_bit_cast(float, sign | (leading + 103u) << 23 | (mantissa << (23u - leading) & 0x7fffffu));
+}
+
+/* To the nearest, ties to even; beyond the largest number to infinity; a NaN becomes 0x7fff. */
+static inline __half __float2half_rn(float value) {
+  const unsigned bits = __builtin_bit_cast(unsigned, value);
+  const unsigned sign = bits >> 16 & 0x8000u;
+  const unsigned magnitude = bits & 0x7fffffffu;
+  const unsigned exponent = magnitude >> 23;
+  if (magnitude > 0x7f800000u) {
+    return __ushort_as_half(0x7fff);
+  }
+  if (magnitude >= 0x477ff000u) { /* 65520 lies in the middle between the largest number and the next power of two */
+    return __ushort_as_half((unsigned short)(sign | 0x7c00u));
+  }
+  if (exponent >= 113u) {
+    const unsigned rounded = magnitude - (112u << 23) + 0xfffu + (magnitude >> 13 & 1u);
+    return __ushort_as_half((unsigned short)(sign | rounded >> 13));
+  }
+  if (exponent < 102u) { /* less than half of the smallest number, 2^-24 */
+    return __ushort_as_half((unsigned short)sign);
+  }
+  const unsigned shift = 126u - exponent;
+  const unsigned mantissa = (magnitude & 0x7fffffu) | 0x800000u;
+  const unsigned kept = mantissa >> shift;
+  const unsigned rest = mantissa & ((1u << shift) - 1u);
+  const unsigned middle = 1u << (shift - 1u);
+  const unsigned up = rest > middle || (rest == middle && (kept & 1u) != 0) ? 1u : 0u;
+  return __ushort_as_half((unsigned short)(sign | (kept + up)));
+}
