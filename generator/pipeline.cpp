@@ -11,19 +11,23 @@
 #include "generator/lower/compact.h"
 #include "generator/lower/cut_rows.h"
 #include "generator/lower/enumerate.h"
+#include "generator/lower/fragment_columns.h"
 #include "generator/lower/map_blocks.h"
 #include "generator/lower/map_threads.h"
 #include "generator/lower/merge_patterns.h"
 #include "generator/lower/overlap.h"
 #include "generator/lower/own_panels.h"
+#include "generator/lower/pack_fragments.h"
 #include "generator/lower/pack_regions.h"
 #include "generator/lower/pack_tasks.h"
+#include "generator/lower/pipeline_windows.h"
 #include "generator/lower/place_epilogue.h"
 #include "generator/lower/prefetch.h"
 #include "generator/lower/share_sums.h"
 #include "generator/lower/shuffle_sums.h"
 #include "generator/lower/split_columns.h"
 #include "generator/lower/stage_regions.h"
+#include "generator/lower/stream_windows.h"
 #include "generator/lower/tile_columns.h"
 #include "generator/lower/transform_data.h"
 #include "generator/lower/unroll.h"
@@ -64,6 +68,10 @@ struct Step {
   LoopNest operator()(const PackTasks& directive) const { return pack_tasks(nest, directive); }
   LoopNest operator()(const AssignTasks& directive) const { return assign_tasks(nest, directive); }
   LoopNest operator()(const PlaceEpilogue& directive) const { return place_epilogue(nest, directive); }
+  LoopNest operator()(const StreamWindows& directive) const { return stream_windows(nest, directive); }
+  LoopNest operator()(const FragmentColumns& directive) const { return fragment_columns(nest, directive); }
+  LoopNest operator()(const PackFragments& directive) const { return pack_fragments(nest, directive); }
+  LoopNest operator()(const PipelineWindows& directive) const { return pipeline_windows(nest, directive); }
 };
 
 LoopNest run(const LoopNest& nest, const std::vector<Directive>& directives, const Patterns& patterns,

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "generator/emit/fragment_text.h"
 #include "generator/emit/half_text.h"
 #include "generator/emit/layout_text.h"
 #include "generator/emit/print_kernel.h"
@@ -39,6 +40,10 @@ PackedAccess access_of(const LoopNest&, const transformer::ListFormat& format) {
 
 PackedAccess access_of(const LoopNest& nest, const transformer::RegionFormat& format) {
   return {.constants = region_constants(nest, format), .sections = {}};
+}
+
+PackedAccess access_of(const LoopNest& nest, const transformer::FragmentFormat& format) {
+  return {.constants = fragment_constants(nest, format), .sections = {}};
 }
 
 /// How tasks are read: behind the header they stand first.
@@ -125,6 +130,9 @@ std::string instructions_text(const Layer& layer) {
   std::map<std::string, std::string> values = element_holes(layer.lowered);
   if (const auto* regions = std::get_if<transformer::RegionFormat>(&layer.format)) {
     values.merge(region_holes(layer.lowered, *regions));
+  }
+  if (const auto* fragments = std::get_if<transformer::FragmentFormat>(&layer.format)) {
+    values.merge(fragment_holes(layer.lowered, *fragments));
   }
   values.merge(dense_holes(layer.lowered));
   const auto write = [&](const LoopNest& nest) {

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "generator/emit/dispatch.h"
+#include "generator/emit/fragment_text.h"
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/layout_text.h"
 #include "generator/emit/region_text.h"
@@ -20,6 +21,7 @@
 #include "generator/schedule/target.h"
 #include "generator/support/error.h"
 #include "generator/support/limits.h"
+#include "transformer/choose_fragments.h"
 #include "transformer/pack.h"
 
 namespace esc {
@@ -127,6 +129,14 @@ void check_format(const transformer::RegionFormat& format, const LoopNest& nest,
   check_shared_memory(schedule, shared_bytes(nest, region_sizes(format)), options.architectures);
 }
 
+void check_format(const transformer::FragmentFormat& format, const LoopNest& nest, const SparseMatrix&, const GenerateOptions& options) {
+  if (format.counts.rounds >> 31 != 0 || format.unit_bytes() * nest.constant("block_copies") >> 31 != 0) {
+    throw UnsuitableSchedule(options.source_file, fmt::format("has {} windows for all blocks, more than the kernel counts", format.counts.rounds),
+                             "choose a schedule of family panel");
+  }
+  check_shared_memory(text_of(options.choice), shared_bytes(nest, fragment_sizes(format)), options.architectures);
+}
+
 void check_format(const transformer::TaskFormat& format, const LoopNest& nest, const SparseMatrix& matrix,
                   const GenerateOptions& options) {
   if (format.counts.tasks > most_blocks) {
@@ -153,6 +163,7 @@ Environment sizes_of(const transformer::ListFormat& format) {
   return {{"lists", static_cast<std::int64_t>(format.counts.lists)}};
 }
 Environment sizes_of(const transformer::RegionFormat& format) { return region_sizes(format); }
+Environment sizes_of(const transformer::FragmentFormat& format) { return fragment_sizes(format); }
 Environment sizes_of(const transformer::TaskFormat& format) {
   return {{"heavy", static_cast<std::int64_t>(format.counts.heavy)},
           {"tasks", static_cast<std::int64_t>(format.counts.tasks)},
@@ -168,7 +179,7 @@ Packing packing_of(transformer::Packed<Format> packed, const SparseMatrix& matri
 
 /// Calls use(cut) with how the packed form of the nest cuts the matrix.
 template <typename Use>
-auto with_cut(const PackedForm& form, const GenerateOptions& options, const Use& use) {
+auto with_cut(const PackedForm& form, const SparseMatrix& matrix, const GenerateOptions& options, const Use& use) {
   switch (form.kind) {
     case PackedForm::Kind::lists:
       return use(transformer::ListCut{.height = narrow(form.height), .max_list_columns = options.max_list_columns});
@@ -181,6 +192,8 @@ auto with_cut(const PackedForm& form, const GenerateOptions& options, const Use&
                                       .light = narrow(form.light),
                                       .block_heavy = narrow(form.warps),
                                       .block_light = narrow(form.warps * form.groups)});
+    case PackedForm::Kind::fragments:
+      return use(transformer::choose_fragments(csr_view(matrix), narrow(form.block_panels)));
     case PackedForm::Kind::none:
       break;
   }
@@ -202,12 +215,12 @@ Packing pack_layer(const LoopNest& nest, const SparseMatrix& matrix, const Gener
       return packing_of(std::move(packed), matrix);
     }
   };
-  return with_cut(nest.packed, options, pack);
+  return with_cut(nest.packed, matrix, options, pack);
 }
 
 /// Bytes of the matrix in that form, which is only planned.
 std::uint64_t plan_layer(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
-  return with_cut(nest.packed, options, [&](const auto& cut) {
+  return with_cut(nest.packed, matrix, options, [&](const auto& cut) {
     const auto format = transformer::plan(csr_view(matrix), cut);
     check_format(format, nest, matrix, options);
     return format.bytes;
@@ -237,7 +250,12 @@ void check_final(const LoopNest& lowered, const ScheduleChoice& choice) {
   if (lowered.packed.kind == PackedForm::Kind::none) {
     throw ScheduleError(text_of(choice), "leaves the sparse array as it is", "transform it: transform(A, ...)");
   }
-  if (lowered.packed.kind != PackedForm::Kind::lists && lowered.find_array("current") == nullptr) {
+  if (lowered.packed.kind == PackedForm::Kind::fragments && !stages_windows(lowered)) {
+    throw ScheduleError(text_of(choice), "multiplies windows that stand in no shared memory, for which there is no kernel",
+                        "copy them ahead: pipeline(k, 4)");
+  }
+  if (lowered.packed.kind != PackedForm::Kind::lists && lowered.packed.kind != PackedForm::Kind::fragments &&
+      lowered.find_array("current") == nullptr) {
     throw ScheduleError(text_of(choice), "takes columns of A one by one, for which there is no kernel",
                         "vectorize the columns of C and batch those of A: vectorize(j); batch(k, 4)");
   }

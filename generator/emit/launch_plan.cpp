@@ -1,6 +1,7 @@
 #include "generator/emit/launch_plan.h"
 
 #include "generator/emit/device_text.h"
+#include "generator/emit/fragment_text.h"
 #include "generator/emit/layout_text.h"
 #include "generator/emit/print_kernel.h"
 #include "generator/emit/region_text.h"
@@ -59,6 +60,9 @@ std::uint64_t shared_bytes(const LoopNest& nest, const Environment& layer_sizes)
   }
   if (stages_quads(nest)) {
     bytes += staged_bytes(nest, layer_sizes);
+  }
+  if (stages_windows(nest)) {
+    bytes += staged_window_bytes(nest, layer_sizes);
   }
   return bytes;
 }

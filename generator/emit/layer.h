@@ -24,7 +24,7 @@ struct Layer {
   LoopNest input;                     ///< the nest as the front end read it
   LoopNest lowered;                   ///< its final form for this layer
   MatrixStatistics statistics;
-  Rounding rounding;                  ///< of its values, where they were read in a wider type
+  Rounding rounding = {};              ///< of its values, where they were read in a wider type
   Fingerprint fingerprint;
   transformer::PackedFormat format;
   Environment sizes;                  ///< of the matrix and its packed form, by the names that nests have for them

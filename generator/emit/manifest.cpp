@@ -84,6 +84,14 @@ json packed_entry(const transformer::TaskFormat& format) {
           {"split_rows", format.counts.split_rows}};
 }
 
+json packed_entry(const transformer::FragmentFormat& format) {
+  return {{"version", transformer::FragmentFormat::version},
+          {"block_panels", format.shape.block_panels},
+          {"steps", format.shape.steps},
+          {"extras", format.shape.extras},
+          {"rounds", format.counts.rounds}};
+}
+
 json packed_entry(const transformer::ListFormat& format) {
   json sections = json::array();
   for (const transformer::Section& section : format.sections) {

@@ -220,6 +220,7 @@ std::vector<std::string> kernel_sizes(const LoopNest& nest) {
       return reads_b(nest) ? std::vector<std::string>{"heavy", "tasks"} : std::vector<std::string>{"split_rows"};
     case PackedForm::Kind::lists:
     case PackedForm::Kind::regions:
+    case PackedForm::Kind::fragments:
     case PackedForm::Kind::none:
       break;
   }

@@ -72,6 +72,13 @@ std::string StatementPrinter::print(const Perform& perform, const std::string& g
              : fmt::format("const auto [{}] = {};\n", fmt::join(perform.results, ", "), value);
 }
 
+std::string StatementPrinter::stored_value(const Store& store) const {
+  const ScalarType type = nest_.find_array(store.target.array)->type;
+  const Access* const source = store.value.access();
+  const bool moved = source != nullptr && nest_.find_array(source->array)->type == type;
+  return moved ? expressions_.access(*source) : narrowed(type, expressions_.print(store.value));
+}
+
 std::string StatementPrinter::print(const Statement& statement) {
   const std::string guard = guard_text(statement.guard);
   if (const auto* define = std::get_if<Define>(&statement.action)) {
@@ -84,8 +91,7 @@ std::string StatementPrinter::print(const Statement& statement) {
     return guarded(guard, print(*update));
   }
   if (const auto* store = std::get_if<Store>(&statement.action)) {
-    return guarded(guard, fmt::format("{} = {};\n", expressions_.access(store->target),
-                                      narrowed(nest_.find_array(store->target.array)->type, expressions_.print(store->value))));
+    return guarded(guard, fmt::format("{} = {};\n", expressions_.access(store->target), stored_value(*store)));
   }
   const auto& copy = std::get<Copy>(statement.action);
   const Instruction::Parameter whole{"", Instruction::Passing::array};

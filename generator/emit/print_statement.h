@@ -20,6 +20,8 @@ class StatementPrinter {
   std::string print(const Statement& statement);
   std::string print(const Define& define, const std::string& guard);
   std::string print(const Perform& perform, const std::string& guard) const;
+  /// The value in the type of the element that it is stored in.
+  std::string stored_value(const Store& store) const;
   std::string print(const Update& update) const;
   std::string print(const Loop& loop);
   std::string print(const Declare& declare) const;

@@ -173,7 +173,7 @@ std::string notes(const Layer& layer) {
 std::string kernel_file(const Layer& layer) {
   std::map<std::string, std::string> holes = launcher_holes(layer);
   const bool stages = std::ranges::any_of(performed_instructions(layer.lowered),
-                                          [](const std::string& name) { return name == "stage_quads"; });
+                                          [](const std::string& name) { return name == "stage_quads" || name == "stage_unit"; });
   holes.merge(std::map<std::string, std::string>{
       {"NONZEROS", number(layer.statistics.nonzeros)},
       {"SPARSITY", fmt::format("{:.1f}", 100 * layer.statistics.sparsity)},

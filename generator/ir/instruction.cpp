@@ -1,7 +1,10 @@
 #include "generator/ir/instruction.h"
 
 #include <algorithm>
+#include <iterator>
 
+#include "generator/ir/fragment_instructions.h"
+#include "generator/ir/instruction_parts.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -34,36 +37,9 @@ extern const std::string_view dependency_text;
 
 namespace {
 
-using Passing = Instruction::Passing;
+using namespace instruction_parts;
 
 constexpr std::int64_t quad_columns = 4;
-
-// What meanings are written with.
-
-Affine name(const std::string& variable) { return Affine::of(variable); }
-Expression times(const std::string& left, const std::string& right) { return index(left) * index(right); }
-Access at(const std::string& array, const std::vector<Affine>& places) {
-  Access access{array, {}};
-  for (const Affine& place : places) {
-    access.subscripts.push_back({"", place});
-  }
-  return access;
-}
-Node define(const std::string& variable, Expression value) {
-  return Node{Statement{{}, Define{ScalarType::i32, variable, std::move(value)}}};
-}
-Node store(const Access& target, Expression value, Guard guard = {}) {
-  return Node{Statement{std::move(guard), Store{target, std::move(value)}}};
-}
-Node add(const Access& target, Expression value, Guard guard = {}, bool atomic = false) {
-  return Node{Statement{std::move(guard), Update{target, std::move(value), atomic}}};
-}
-Node loop(const std::string& iterator, const Affine& extent, Block body) {
-  return Node{Loop{iterator, 0, extent, 1, Role::none, Mapping::sequential, std::move(body)}};
-}
-Instruction::Parameter value(const std::string& parameter) { return {parameter}; }
-Instruction::Parameter array(const std::string& parameter) { return {parameter, Passing::array}; }
-Instruction::Parameter pointer(const std::string& parameter) { return {parameter, Passing::pointer}; }
 
 Guard before_left() { return {less(name("v"), name("left"))}; }
 
@@ -332,14 +308,9 @@ Instruction multiply_pairs() {
           .texts = {vector_text, load_part_text, load_pairs_text, multiply_pairs_text}};
 }
 
-/// What orders memory and means nothing for the values.
-Instruction ordering(const std::string& name_of, const std::string& call, std::vector<std::string_view> texts) {
-  return {.name = name_of, .parameters = {}, .call = call, .texts = std::move(texts)};
-}
-
 std::vector<Instruction> make_all() {
   const std::vector<std::string_view> shared{vector_text, shared_vector_text};
-  return {clamp_columns(),
+  std::vector<Instruction> all{clamp_columns(),
           load_part(),
           store_columns(),
           add_columns(),
@@ -362,6 +333,8 @@ std::vector<Instruction> make_all() {
           ordering("wait_for_copies", "__pipeline_wait_prior(0);", {}),
           ordering("allow_successor", "allow_successor();", {dependency_text}),
           ordering("wait_for_predecessor", "wait_for_predecessor();", {dependency_text})};
+  std::ranges::move(fragment_instructions(), std::back_inserter(all));
+  return all;
 }
 
 }  // namespace

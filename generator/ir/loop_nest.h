@@ -186,14 +186,14 @@ struct NamedConstant {
 
 /// The form in which a pass has the sparse array stored, as far as the schedule decides it.
 struct PackedForm {
-  /// Lists of columns that share a pattern, regions of warps, or tasks.
-  enum class Kind { none, lists, regions, tasks };
+  /// Lists of columns that share a pattern, regions of warps, tasks, or fragments of tensor cores.
+  enum class Kind { none, lists, regions, tasks, fragments };
   Kind kind = Kind::none;
   std::int64_t height = 1;       ///< rows of a panel
   std::int64_t warps = 1;        ///< regions: warps that share a panel; tasks: warps of a block
   std::int64_t groups = 1;       ///< regions: lane groups that share a panel; tasks: lane groups of a warp
   std::int64_t warp_panels = 1;  ///< regions: panels of a warp
-  std::int64_t block_panels = 1; ///< regions: panels of a block
+  std::int64_t block_panels = 1; ///< regions and fragments: panels of a block
   std::int64_t longest = 1;      ///< tasks: most non-zeros
   std::int64_t light = 1;        ///< tasks: most non-zeros of a light one
   bool operator==(const PackedForm&) const = default;

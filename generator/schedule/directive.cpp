@@ -148,6 +148,32 @@ void form(PlaceEpilogue&, Form& parts) {
   parts.directive("epilogue");
 }
 
+template <typename Form>
+void form(StreamWindows& directive, Form& parts) {
+  parts.directive("stream");
+  parts.name("LOOP", directive.loop);
+  parts.keyed("panels", directive.panels);
+  parts.keyed("warps", directive.warps);
+}
+template <typename Form>
+void form(FragmentColumns& directive, Form& parts) {
+  parts.directive("fragment");
+  parts.name("LOOP", directive.loop);
+  parts.number(directive.columns);
+}
+template <typename Form>
+void form(PackFragments& directive, Form& parts) {
+  parts.directive("transform");
+  parts.name("ARRAY", directive.array);
+  parts.word("fragments");
+}
+template <typename Form>
+void form(PipelineWindows& directive, Form& parts) {
+  parts.directive("pipeline");
+  parts.name("LOOP", directive.loop);
+  parts.number(directive.stages);
+}
+
 /// Writes a directive.
 class Printed {
  public:

@@ -141,9 +141,36 @@ struct AssignTasks {
 struct PlaceEpilogue {
   bool operator==(const PlaceEpilogue&) const = default;
 };
+/// stream(i, panels=4, warps=2): a block owns `panels` panels of 16 rows and goes through all columns of the sparse array, a window of 256 of
+/// them after the other; `warps` warps of each panel take windows in turn.
+struct StreamWindows {
+  std::string loop;
+  int panels = 4;
+  int warps = 2;
+  bool operator==(const StreamWindows&) const = default;
+};
+/// fragment(j, 32): a block computes so many columns of C; a lane has the sums that the tensor core gives it.
+struct FragmentColumns {
+  std::string loop;
+  int columns = 8;
+  bool operator==(const FragmentColumns&) const = default;
+};
+/// transform(A, fragments): the panels of the sparse array are stored as the operands of the sparse tensor core, with the columns of a window in
+/// an order in which at most two of four have a non-zero.
+struct PackFragments {
+  std::string array;
+  bool operator==(const PackFragments&) const = default;
+};
+/// pipeline(k, 4): windows of the dense array and what the packed one has for them are copied to shared memory, `stages` of them at a time.
+struct PipelineWindows {
+  std::string loop;
+  int stages = 2;
+  bool operator==(const PipelineWindows&) const = default;
+};
 using Directive = std::variant<Unroll, Enumerate, MapGrid, MapLanes, Coarsen, Transform, Compact, MergePatterns, OwnPanels,
                                TileColumns, SplitColumns, AccumulateSums, ShuffleSums, ShareSums, PackRegions, Vectorize,
-                               BatchColumns, Prefetch, StageRegions, Overlap, CutRows, PackTasks, AssignTasks, PlaceEpilogue>;
+                               BatchColumns, Prefetch, StageRegions, Overlap, CutRows, PackTasks, AssignTasks, PlaceEpilogue,
+                               StreamWindows, FragmentColumns, PackFragments, PipelineWindows>;
 
 /// "unroll(i, 4)", "map(i, grid)", "own(i, panels=4, warp=2)", "merge()", ...
 std::string print(const Directive& directive);

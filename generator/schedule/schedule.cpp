@@ -8,10 +8,12 @@ namespace {
 const char* family_of(const AtomicSchedule&) { return "atomic"; }
 const char* family_of(const PanelSchedule&) { return "panel"; }
 const char* family_of(const RowsSchedule&) { return "rows"; }
+const char* family_of(const StreamSchedule&) { return "stream"; }
 
 int height_of(const AtomicSchedule& schedule) { return schedule.ufi; }
 int height_of(const PanelSchedule& schedule) { return schedule.ufi; }
 int height_of(const RowsSchedule&) { return 1; }
+int height_of(const StreamSchedule&) { return StreamSchedule::panel_height; }
 
 Schedule parse_family(std::string_view text) {
   const auto colon = text.find(':');
@@ -29,8 +31,11 @@ Schedule parse_family(std::string_view text) {
   if (family == "rows") {
     return parse_rows(text, settings);
   }
+  if (family == "stream") {
+    return parse_stream(text, settings);
+  }
   throw ScheduleError(std::string(text), fmt::format("there is no family '{}'", family),
-                      "the families are: atomic, panel, rows");
+                      "the families are: atomic, panel, rows, stream");
 }
 
 }  // namespace

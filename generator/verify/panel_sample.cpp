@@ -45,6 +45,14 @@ void PanelSample::take(const transformer::RegionReader& regions) {
   }
 }
 
+void PanelSample::take(const transformer::FragmentReader& fragments) {
+  const transformer::FragmentFormat& format = fragments.format();
+  for (std::uint64_t block = 0; block < format.blocks(); ++block) {
+    blocks_.push_back(takes(block));
+  }
+  take_rows(format.shape.rows, std::int64_t{format.shape.height} * format.shape.block_panels);
+}
+
 void PanelSample::take(const transformer::TaskReader& tasks) {
   const transformer::TaskFormat& format = tasks.format();
   for (std::uint64_t block = 0; block < format.blocks(); ++block) {

@@ -1,0 +1,83 @@
+#include "generator/emit/fragment_text.h"
+
+#include <fmt/format.h>
+
+namespace esc {
+namespace {
+
+using transformer::FragmentFormat;
+
+/// Bytes of a stage: a unit for each warp, and behind them a window of B for each warp of a panel.
+std::int64_t window_bytes(const LoopNest& nest) {
+  return nest.constant("window_columns") * nest.constant("tile_columns") * bytes_of(nest.element());
+}
+std::int64_t stage_bytes(const LoopNest& nest, std::int64_t unit_bytes) {
+  return nest.constant("panel_warps") * (nest.constant("block_panels") * unit_bytes + window_bytes(nest));
+}
+
+std::string find_rounds_text(const FragmentFormat& format) {
+  if (format.regular()) {
+    return fmt::format(
+        "__device__ __forceinline__ Rounds find_rounds(const unsigned char*, unsigned int block) {{ return {{block * {0}u, {0}u}}; }}\n\n"
+        "__device__ __forceinline__ unsigned int window_at(const unsigned char*, unsigned int round, unsigned int first_round) {{\n"
+        "  return round - first_round;\n}}",
+        format.windows());
+  }
+  return fmt::format(
+      R"(__device__ __forceinline__ Rounds find_rounds(const unsigned char* packed, unsigned int block) {{
+  const unsigned int* const firsts = reinterpret_cast<const unsigned int*>(packed + {});
+  return {{firsts[block], firsts[block + 1] - firsts[block]}};
+}}
+
+__device__ __forceinline__ unsigned int window_at(const unsigned char* packed, unsigned int round, unsigned int first_round) {{
+  static_cast<void>(first_round);
+  return reinterpret_cast<const {}*>(packed + {})[round];
+}})",
+      transformer::header_bytes, transformer::c_name(format.window), format.windows_at);
+}
+
+}  // namespace
+
+Environment fragment_sizes(const FragmentFormat& format) {
+  return {{"unit_steps", format.shape.steps},
+          {"unit_extras", format.shape.extras},
+          {"unit_slots", std::int64_t{format.shape.steps} * transformer::step_slots},
+          {"unit_bytes", static_cast<std::int64_t>(format.unit_bytes())},
+          {"all_rounds", static_cast<std::int64_t>(format.counts.rounds)}};
+}
+
+std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const FragmentFormat& format) {
+  const bool f16 = nest.element() == ScalarType::f16;
+  return {{"FIND_ROUNDS", find_rounds_text(format)},
+          {"MMA_TYPES", f16 ? "f16.f16" : "bf16.bf16"},
+          {"BITS_OPENS", f16 ? "__ushort_as_half(" : "__ushort_as_bfloat16("},
+          {"BITS_CLOSES", ")"}};
+}
+
+std::vector<std::string> fragment_constants(const LoopNest& nest, const FragmentFormat& format) {
+  const auto bytes = static_cast<std::int64_t>(format.unit_bytes());
+  const auto line = [](const char* type, const char* name, auto value, const char* why) {
+    return fmt::format("constexpr {} {} = {};{}{}\n", type, name, value, *why == '\0' ? "" : "  // ", why);
+  };
+  return {line("unsigned int", "M", format.shape.rows, "rows of C"),
+          line("unsigned int", "K", format.shape.columns, "rows of B"),
+          line("unsigned int", "blocks", format.blocks(), ""),
+          line("size_t", "units_at", format.units_at, "where the first unit begins"),
+          line("int", "unit_steps", format.shape.steps, "32 columns of a window each"),
+          line("int", "unit_extras", format.shape.extras, "of each pair of rows, what fits in no step"),
+          line("int", "metadata_at", format.metadata_at(0, 0), "in a unit, behind the values: which of four columns they belong to"),
+          line("int", "columns_at", format.columns_at(0, 0), "which column of the window a slot is"),
+          line("int", "extras_at", format.extras_at(0, 0), ""),
+          line("int", "unit_bytes", bytes, ""),
+          line("int", "window_bytes", window_bytes(nest), "of B"),
+          line("int", "stage_bytes", stage_bytes(nest, bytes), ""),
+          line("size_t", "staged_bytes", staged_window_bytes(nest, fragment_sizes(format)), "")};
+}
+
+bool stages_windows(const LoopNest& nest) { return nest.find_array("StagedB") != nullptr; }
+
+std::uint64_t staged_window_bytes(const LoopNest& nest, const Environment& sizes) {
+  return static_cast<std::uint64_t>(nest.constant("stages") * stage_bytes(nest, sizes.at("unit_bytes")));
+}
+
+}  // namespace esc

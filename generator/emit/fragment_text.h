@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "generator/ir/loop_nest.h"
+#include "transformer/fragment_format.h"
+
+namespace esc {
+
+/// The sizes of the packed matrix by the names that nests and launches have for them.
+Environment fragment_sizes(const transformer::FragmentFormat& format);
+
+/// How a kernel that multiplies fragments finds them, from the one description of the format: what stands in the holes of the instructions
+/// that copy and multiply units.
+std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const transformer::FragmentFormat& format);
+
+/// The constants of the packed matrix that these instructions use, as lines of C.
+std::vector<std::string> fragment_constants(const LoopNest& nest, const transformer::FragmentFormat& format);
+
+/// Whether a block of the nest copies windows to shared memory, and how many bytes that takes for a packed matrix of these fragment_sizes.
+bool stages_windows(const LoopNest& nest);
+std::uint64_t staged_window_bytes(const LoopNest& nest, const Environment& sizes);
+
+}  // namespace esc

@@ -1,0 +1,150 @@
+#include "generator/ir/fragment_instructions.h"
+
+#include <string_view>
+#include <utility>
+
+#include "generator/ir/instruction_parts.h"
+
+namespace esc {
+
+// Embedded by CMakeLists.txt from templates/instructions.
+extern const std::string_view vector_text;
+extern const std::string_view unit_text;
+extern const std::string_view stage_unit_text;
+extern const std::string_view stage_windows_text;
+extern const std::string_view multiply_step_text;
+extern const std::string_view add_extras_text;
+
+namespace {
+
+using namespace instruction_parts;
+
+constexpr std::int64_t step_slots = 32;
+constexpr const char* unit_of_warp = "unit_copy(shared_memory, {stage}, {part} * block_panels + {place})";
+constexpr const char* window_of_warp = "window_copy(shared_memory, {stage}, {part})";
+
+Instruction find_rounds() {
+  return {.name = "find_rounds",
+          .parameters = {array("firsts"), value("block")},
+          .results = {"first", "count"},
+          .meaning = {define("first", at("firsts", {name("block")})),
+                      define("count", Expression(at("firsts", {name("block") + 1})) - index("first"))},
+          .call = "find_rounds(packed, {block})",
+          .record = "Rounds",
+          .texts = {unit_text}};
+}
+
+Instruction window_at() {
+  return {.name = "window_at",
+          .parameters = {array("windows"), value("round"), value("first")},
+          .results = {"window"},
+          .meaning = {define("window", at("windows", {name("round")}))},
+          .call = "window_at(packed, {round}, {first})",
+          .texts = {unit_text}};
+}
+
+/// What the products of a unit have in common: where B stands, whose sums they are, and where the unit is copied to.
+std::vector<Instruction::Parameter> with_place(std::vector<Instruction::Parameter> packed) {
+  packed.insert(packed.end(), {array("b"), value("origin"), value("first_column"), value("columns"), value("row_pair"), value("pair"),
+                               array("sums"), value("stage"), value("part"), value("place")});
+  return packed;
+}
+
+/// For pair `e` of a lane's sums, both of its columns as far as they are there; `of_row` is the value in its row.
+Node add_product(const Expression& of_row) {
+  return loop("v", 2,
+              {define("j", name("first_column") + quotient(index("e"), 2) * 8 + index("pair") * 2 + index("v")),
+               define("sum", index("e") * 2 + index("v")),
+               Node{Branch{less(name("j"), name("columns")), {add(at("sums", {name("sum")}), product({of_row, at("b", {name("k"), name("j")})}))}, {}}}});
+}
+
+Instruction multiply_step() {
+  const Block each{define("slot", index("step") * step_slots + index("s")), define("k", Expression(at("slots", {name("slot")})) + index("origin")),
+                   loop("e", name("row_vectors"),
+                        {define("row", remainder(index("e"), 2) * index("row_pairs") + index("row_pair")),
+                         add_product(at("values", {name("slot"), name("row")}))})};
+  return {.name = "multiply_step",
+          .parameters = with_place({array("slots"), array("values"), value("step")}),
+          .meaning = {loop("s", step_slots, each)},
+          .call = std::string("multiply_step(") + unit_of_warp + ", " + window_of_warp + ", {step}, thread % 32, {sums});",
+          .texts = {unit_text, multiply_step_text}};
+}
+
+Instruction add_extras() {
+  const Block each{define("at", index("row_pair") * index("unit_extras") + index("x")),
+                   define("k", Expression(at("slots", {name("at")})) + index("origin")), define("upper", at("rows", {name("at")})),
+                   loop("t", name("column_eighths"),
+                        {define("e", index("t") * 2 + index("upper")), add_product(at("values", {name("at")}))})};
+  return {.name = "add_extras",
+          .parameters = with_place({array("slots"), array("rows"), array("values")}),
+          .meaning = {loop("x", name("unit_extras"), each)},
+          .call = std::string("add_extras(") + unit_of_warp + ", " + window_of_warp + ", thread % 32, {sums});",
+          .texts = {vector_text, unit_text, add_extras_text}};
+}
+
+/// Which of its rounds a block takes as number `its`.
+Node define_round() {
+  return define("round", index("first") + choose(less(index("its") + index("rotation"), index("rounds")), index("its") + index("rotation"),
+                                                 index("its") + index("rotation") - index("rounds")));
+}
+
+/// The lanes of a warp copy what their panel has in the round of a turn, where there is one.
+Instruction stage_unit() {
+  const auto unit = [](const char* array_name, const Affine& element) { return at(array_name, {name("round"), name("place"), element}); };
+  const auto copy = [](const char* array_name, const Affine& element) { return at(array_name, {name("stage"), name("copy"), element}); };
+  Access value_of = unit("values", name("s"));
+  Access copied_value = copy("staged_values", name("s"));
+  value_of.subscripts.push_back({"", name("u")});
+  copied_value.subscripts.push_back({"", name("u")});
+  const Block slots{store(copy("staged_slots", name("s")), unit("slots", name("s"))),
+                    loop("u", name("panel_height"), {store(copied_value, value_of)})};
+  const Block extras{store(copy("staged_extra_slots", name("x")), unit("extra_slots", name("x"))),
+                     store(copy("staged_extra_rows", name("x")), unit("extra_rows", name("x"))),
+                     store(copy("staged_extra_values", name("x")), unit("extra_values", name("x")))};
+  const auto of_lane = [](const char* iterator, const Affine& count, Block body) {
+    return Node{Loop{iterator, Affine::of("lane"), count, 32, Role::none, Mapping::sequential, std::move(body)}};
+  };
+  return {.name = "stage_unit",
+          .parameters = {array("slots"), array("values"), array("extra_slots"), array("extra_rows"), array("extra_values"),
+                         array("staged_slots"), array("staged_values"), array("staged_extra_slots"), array("staged_extra_rows"),
+                         array("staged_extra_values"), value("first"), value("rounds"), value("rotation"), value("turn"), value("stage"),
+                         value("part"), value("place"), value("lane")},
+          .meaning = {define("its", index("turn") * index("panel_warps") + index("part")),
+                      Node{Branch{less(name("its"), name("rounds")),
+                                  {define_round(), define("copy", index("part") * index("block_panels") + index("place")),
+                                   of_lane("s", name("unit_slots"), slots), of_lane("x", Affine::of("unit_extras", 8), extras)},
+                                  {}}}},
+          .call = "stage_unit(shared_memory, packed, {first}, {rounds}, {rotation}, {turn}, {stage}, {part}, {place});",
+          .texts = {unit_text, stage_unit_text}};
+}
+
+/// The threads of a block copy the rows of B for the rounds of a turn; what lies outside of B is zero.
+Instruction stage_windows() {
+  const Block row{define("k", index("window") * index("window_columns") + index("r")),
+                  loop("c", name("tile_columns"),
+                       {define("j", index("tile") * index("tile_columns") + index("c")),
+                        store(at("staged_b", {name("stage"), name("part"), name("r"), name("c")}),
+                              choose(less(index("k"), index("height")), choose(less(index("j"), index("width")), at("b", {name("k"), name("j")}), 0.0), 0.0))})};
+  const Node rows{Loop{"r", Affine::of("thread"), Affine::of("window_columns"), Affine::of("threads_per_block"), Role::none, Mapping::sequential, row}};
+  return {.name = "stage_windows",
+          .parameters = {array("b"), array("windows"), array("staged_b"), value("first"), value("rounds"), value("rotation"), value("turn"),
+                         value("stage"), value("tile"), value("thread"), value("height"), value("width")},
+          .meaning = {loop("part", name("panel_warps"),
+                           {define("its", index("turn") * index("panel_warps") + index("part")),
+                            Node{Branch{less(name("its"), name("rounds")),
+                                        {define_round(), define("window", at("windows", {name("round")})), rows},
+                                        {}}}})},
+          .call = "stage_windows<vectors>(shared_memory, packed, {b}, ldb, {first}, {rounds}, {rotation}, {turn}, {stage}, {tile}, {thread}, {width});",
+          .texts = {vector_text, unit_text, stage_windows_text}};
+}
+
+}  // namespace
+
+std::vector<Instruction> fragment_instructions() {
+  Instruction wait = ordering("wait_for_stage", "__pipeline_wait_prior({ahead});", {});
+  wait.parameters = {value("ahead")};
+  return {find_rounds(), window_at(), stage_unit(), stage_windows(), multiply_step(), add_extras(), std::move(wait),
+          ordering("commit_copies", "__pipeline_commit();", {})};
+}
+
+}  // namespace esc

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <vector>
+
+#include "generator/ir/instruction.h"
+
+namespace esc {
+
+/// Those that copy and multiply fragments of the sparse tensor core.
+std::vector<Instruction> fragment_instructions();
+
+}  // namespace esc

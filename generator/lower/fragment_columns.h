@@ -1,0 +1,21 @@
+#pragma once
+
+#include "generator/ir/loop_nest.h"
+#include "generator/schedule/directive.h"
+
+namespace esc {
+
+/// Gives the lanes of a warp the elements of C whose sums the tensor core leaves with them, and keeps these sums in registers. Of each
+/// 16 x 8 elements lane 4 g + c has columns 2 c and 2 c + 1 of rows g and g + 8. The warps of a panel add theirs up in shared memory:
+///
+///   for (window ...) for (slot) for (u < 16)       registers sums = 0;
+///     for (j < N) C[i][j] += ...;            ->    for (window ...) for (slot) for (e) for (v < 2)
+///                                                    if (row < M && at < N) sums[2 * e + v] += A[row][k] * B[k][at];
+///                                                  if (0 < part) partial_sums[part - 1][...] = sums; barrier;
+///                                                  if (part < 1) { sums += partial_sums...; C[row][at] = sums... }
+///
+/// Behind stream(), before transform(A, fragments). Throws ScheduleError where the nest is not streamed, and for columns other than 8, 16, 32 and
+/// 64.
+LoopNest fragment_columns(const LoopNest& nest, const FragmentColumns& directive);
+
+}  // namespace esc

@@ -1,0 +1,82 @@
+#include "generator/lower/pack_fragments.h"
+
+#include <utility>
+#include <vector>
+
+#include "generator/ir/build.h"
+#include "generator/ir/rewrite.h"
+#include "generator/lower/refusals.h"
+#include "generator/lower/thread_nest.h"
+
+namespace esc {
+namespace {
+
+/// Where in B the rows and columns stand that are multiplied, how many columns there are, and what lane and memory the sums and operands are of.
+std::vector<Expression> with_place(std::vector<Expression> packed) {
+  packed.insert(packed.end(), {element("B"), index("window") * index("window_columns"), index("tile") * index("tile_columns"), index("N"),
+                               index("row_pair"), index("pair"), element("sums"), 0, index("part"), index("place")});
+  return packed;
+}
+
+Access of_unit(const std::string& array) { return element(array, {Affine::of("round"), Affine::of("place")}); }
+
+/// The loop over the rounds of a block that a warp takes.
+Node rounds_loop() {
+  const Expression turned = index("its") + index("rotation");
+  const Block multiply{
+      define("turned", turned, ScalarType::u32),
+      define("round", index("first_round") + choose(less(index("turned"), index("rounds")), index("turned"), index("turned") - index("rounds")),
+             ScalarType::u32),
+      perform("window_at", {element("Windows"), index("round"), index("first_round")}, {"window"}),
+      unrolled_loop("step", "unit_steps", Role::none,
+                    {perform("multiply_step", with_place({of_unit("Slots"), of_unit("Values"), index("step")}))}),
+      perform("add_extras", with_place({of_unit("ExtraSlots"), of_unit("ExtraRows"), of_unit("ExtraValues")}))};
+  return sequential_loop("turn", 0, Affine::of("turns"), 1, Role::reduction,
+                         {define("its", index("turn") * index("panel_warps") + index("part"), ScalarType::u32),
+                          Node{Branch{less(index("its"), index("rounds")), multiply, {}}}});
+}
+
+}  // namespace
+
+LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive) {
+  check_sparse(nest, directive, directive.array);
+  ThreadNest parts = take_apart(nest, directive);
+  const std::size_t at = find_place(parts.body, Role::reduction);
+  refuse_if(parts.thread("row_pair") == nullptr || at == parts.body.size(), directive, "the lanes have no sums of a tensor core",
+            "stream the rows and give the lanes their columns first: stream(i, panels=4, warps=2); fragment(j, 8)");
+  refuse_if(!is_half(nest.element()), directive, "the tensor cores that this is for multiply numbers of 16 bits",
+            "choose --dtype f16 or bf16, or a schedule of family panel");
+  parts.body[at] = rounds_loop();
+  insert(parts.body, at,
+         {perform("find_rounds", {element("FirstRounds"), index("block")}, {"first_round", "rounds"}),
+          define("turns", quotient(index("rounds") + index("panel_warps") - 1, index("panel_warps")), ScalarType::u32),
+          Node{Note{"Blocks begin at different windows, so that they do not all ask for the same rows of B."}},
+          define("rotation", quotient(index("block") * index("rounds"), index("blocks")), ScalarType::u32)});
+
+  LoopNest result = put_together(nest, parts);
+  std::erase_if(result.derived_sizes, [](const DerivedSize& size) { return size.name == "windows"; });
+  const auto units = [](const char* name, std::vector<Affine> extents, ArrayRole role, ScalarType type) {
+    extents.insert(extents.begin(), {Affine::of("all_rounds"), Affine::of("block_panels")});
+    return ArrayDeclaration{name, std::move(extents), role, type};
+  };
+  const Affine extras = Affine::of("unit_extras", 8);
+  replace_sparse(result, {{"FirstRounds", {Affine::of("blocks") + 1}, ArrayRole::packed_index, ScalarType::u32},
+                          {"Windows", {Affine::of("all_rounds")}, ArrayRole::packed_index, ScalarType::u32},
+                          units("Slots", {Affine::of("unit_slots")}, ArrayRole::packed_index, ScalarType::u8),
+                          units("Values", {Affine::of("unit_slots"), Affine::of("panel_height")}, ArrayRole::packed_value, nest.element()),
+                          units("ExtraSlots", {extras}, ArrayRole::packed_index, ScalarType::u8),
+                          units("ExtraRows", {extras}, ArrayRole::packed_index, ScalarType::u8),
+                          units("ExtraValues", {extras}, ArrayRole::packed_value, nest.element())});
+  result.packed = {.kind = PackedForm::Kind::fragments,
+                   .height = nest.constant("panel_height"),
+                   .warps = nest.constant("panel_warps"),
+                   .block_panels = nest.constant("block_panels")};
+  result.explicit_zeros = true;
+  result.story.emplace_back(
+      "The columns of a window are stored in an order of the panel's own, in which of four consecutive ones no row has more than two "
+      "non-zeros: so they are operands of the sparse tensor core, which takes 32 columns of A with half of their places, as they are. What "
+      "does not fit is stored beside them and multiplied by itself.");
+  return result;
+}
+
+}  // namespace esc

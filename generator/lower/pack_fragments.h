@@ -1,0 +1,22 @@
+#pragma once
+
+#include "generator/ir/loop_nest.h"
+#include "generator/schedule/directive.h"
+
+namespace esc {
+
+/// Takes the columns of a window in the order in which they are packed as operands of the sparse tensor core, 32 at a time:
+///
+///   for (window = part; window < windows; window += 2)    for (turn < turns)
+///     for (slot < 256)                                      its = turn * 2 + part;
+///       for (e) for (v) sums[..] += A[row][k] * B[k][j]; ->  if (its < rounds)
+///                                                              round = ...; window = Windows[round];
+///                                                              for (step < unit_steps) multiply_step(...);
+///                                                              add_extras(...);
+///
+/// A block has a round for each window, and more of one where what a panel has there does not fit; its rounds begin at different windows from block to
+/// block, so that they do not all read the same rows of B. Behind fragment(). Throws ScheduleError where elements are not of 16 bits, which is what
+/// this tensor core multiplies.
+LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive);
+
+}  // namespace esc

@@ -1,0 +1,135 @@
+#include "generator/lower/pipeline_windows.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "generator/ir/build.h"
+#include "generator/ir/rewrite.h"
+#include "generator/lower/refusals.h"
+#include "generator/lower/thread_nest.h"
+#include "generator/schedule/stream_schedule.h"
+
+namespace esc {
+namespace {
+
+const std::vector<std::string>& unit_arrays() {
+  static const std::vector<std::string> names{"Slots", "Values", "ExtraSlots", "ExtraRows", "ExtraValues"};
+  return names;
+}
+
+std::string staged_name(const std::string& array) { return "Staged" + array; }
+
+/// Asks for what a warp reads of A in a turn, and for what a thread copies of the rows of B for it.
+Node stage_unit(const Expression& turn, const Expression& stage) {
+  std::vector<Expression> arguments;
+  for (const std::string& array : unit_arrays()) {
+    arguments.push_back(element(array));
+  }
+  for (const std::string& array : unit_arrays()) {
+    arguments.push_back(element(staged_name(array)));
+  }
+  arguments.insert(arguments.end(), {index("first_round"), index("rounds"), index("rotation"), turn, stage, index("part"), index("place"), index("lane")});
+  return perform("stage_unit", std::move(arguments));
+}
+
+Node stage_windows(const Expression& turn, const Expression& stage) {
+  return perform("stage_windows", {element("B"), element("Windows"), element("StagedB"), index("first_round"), index("rounds"), index("rotation"),
+                                   turn, stage, index("tile"), index("own_thread"), index("K"), index("N")});
+}
+
+/// The products of a turn with operands in shared memory.
+Block from_shared_memory(const Block& block) {
+  Block result = rewrite(block, {.statement = [](const Statement& statement) -> Block {
+                           const auto* perform = std::get_if<Perform>(&statement.action);
+                           if (perform == nullptr) {
+                             return {Node{statement}};
+                           }
+                           Perform copy = *perform;
+                           for (Expression& argument : copy.arguments) {
+                             const Access* part = argument.access();
+                             if (part != nullptr && part->array == "B") {
+                               argument = element("StagedB", {Affine::of("stage"), Affine::of("part")});
+                             } else if (part != nullptr && part->subscripts.size() == 2) {
+                               argument = element(staged_name(part->array), {Affine::of("stage"), Affine::of("copy")});
+                             }
+                           }
+                           const std::size_t origin = copy.arguments.size() - 9;  // behind what is packed and B
+                           copy.arguments[origin] = 0;
+                           copy.arguments[origin + 1] = 0;
+                           copy.arguments[origin + 2] = index("tile_columns");
+                           copy.arguments[origin + 6] = index("stage");
+                           return {Node{Statement{statement.guard, std::move(copy)}}};
+                         }});
+  // Which round it is was asked when it was staged.
+  std::erase_if(result, [](const Node& node) {
+    const auto* defined = action<Define>(node);
+    const auto* perform = action<Perform>(node);
+    return (defined != nullptr && (defined->name == "turned" || defined->name == "round")) ||
+           (perform != nullptr && perform->instruction == "window_at");
+  });
+  return result;
+}
+
+}  // namespace
+
+LoopNest pipeline_windows(const LoopNest& nest, const PipelineWindows& directive) {
+  refuse_if(nest.packed.kind != PackedForm::Kind::fragments, directive, "the sparse array is not stored in fragments",
+            "transform it first: transform(A, fragments)");
+  refuse_if(nest.find_array("StagedB") != nullptr, directive, "the windows are copied already", "pipeline once");
+  check_between(directive, "stages", directive.stages, StreamSchedule::max_stages);
+  refuse_if(directive.stages < 2, directive, "one stage cannot be copied to while it is read", nearest(2));
+  ThreadNest parts = take_apart(nest, directive);
+  const std::size_t at = find_place(parts.body, Role::reduction);
+  auto turns = std::get<Loop>(parts.body[at].content);
+  auto products = std::get<Branch>(turns.body.back().content);
+  products.then = from_shared_memory(products.then);
+  const Expression ahead = index("turn") + index("stages") - 1;
+  turns.body = {perform("wait_for_stage", {index("stages") - 2}),
+                Node{Barrier{Scope::block}},
+                define("ahead", ahead, ScalarType::u32),
+                define("stage_ahead", remainder(index("ahead"), index("stages"))),
+                stage_unit(index("ahead"), index("stage_ahead")),
+                stage_windows(index("ahead"), index("stage_ahead")),
+                perform("commit_copies", {}),
+                define("stage", remainder(index("turn"), index("stages"))),
+                turns.body.front(),
+                Node{std::move(products)}};
+  parts.body[at] = Node{std::move(turns)};
+  const Expression lane = index("row_pair") * index("column_pairs") + index("pair");
+  insert(parts.body, at,
+         {define("copy", index("part") * index("block_panels") + index("place")),
+          define("lane", lane),
+          define("own_thread", index("copy") * 32 + index("lane")),
+          Node{Note{"Windows of B and what A has for them are copied to shared memory several turns ahead, the matrix first: it is there whatever "
+                    "the kernel in front does."}},
+          unrolled_loop("s", "early_stages", Role::none, {stage_unit(index("s"), index("s"))}),
+          unrolled_loop("s", "early_stages", Role::none, {stage_windows(index("s"), index("s")), perform("commit_copies", {})})});
+
+  LoopNest result = put_together(nest, parts);
+  result.constants.push_back({"stages", directive.stages, "stages: turns whose operands are in shared memory or on their way"});
+  result.constants.push_back({"early_stages", index("stages") - 1, ""});
+  result.constants.push_back({"block_copies", index("panel_warps") * index("block_panels"), "units of a turn"});
+  std::vector<ArrayDeclaration> staged;
+  for (const std::string& name : unit_arrays()) {
+    ArrayDeclaration copy = *nest.find_array(name);
+    copy.name = staged_name(name);
+    copy.extents[0] = Affine::of("stages");
+    copy.extents[1] = Affine::of("block_copies");
+    copy.role = ArrayRole::shared;
+    copy.record = "unit";
+    staged.push_back(std::move(copy));
+  }
+  staged.push_back({"StagedB",
+                    {Affine::of("stages"), Affine::of("panel_warps"), Affine::of("window_columns"), Affine::of("tile_columns")},
+                    ArrayRole::shared,
+                    nest.element(),
+                    "window"});
+  // In front of the sums, as in the memory of the block.
+  result.arrays.insert(result.arrays.begin(), staged.begin(), staged.end());
+  result.story.emplace_back("Both operands are copied to shared memory past the registers, several turns ahead of their use.");
+  return result;
+}
+
+}  // namespace esc

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "generator/ir/loop_nest.h"
+#include "generator/schedule/directive.h"
+
+namespace esc {
+
+/// Has the threads copy windows of B, and the units of the packed matrix that belong to them, to shared memory ahead of their use:
+///
+///   for (turn < turns)                            for (s < 3) stage_unit(turn s); for (s < 3) stage_windows(turn s); commit;
+///     multiply ...;                         ->    for (turn < turns)
+///                                                   wait for the copies of this turn; barrier;
+///                                                   stage_unit(turn + 3); stage_windows(turn + 3); commit;
+///                                                   multiply from shared memory ...;
+///
+/// The barrier also says that everybody is done with the stage that is copied to. Behind transform(A, fragments). Throws ScheduleError where the
+/// sparse array is not packed so.
+LoopNest pipeline_windows(const LoopNest& nest, const PipelineWindows& directive);
+
+}  // namespace esc

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "generator/ir/loop_nest.h"
+#include "generator/schedule/directive.h"
+
+namespace esc {
+
+/// Gives panels of 16 rows to the blocks, and the columns of the sparse array in windows of 256 to the warps of a panel:
+///
+///   for (i < M)                                   blocks (block) warps (part < 2) warps (place < 4)
+///     for (j < N)                                   panel = block * 4 + place;
+///       for (k < K)                                 for (window = part; window < windows; window += 2)
+///         C[i][j] += A[i][k] * B[k][j];      ->       for (slot < 256) k = window * 256 + slot;
+///                                                       for (u < 16) i = panel * 16 + u;
+///                                                         for (j < N) if (i < M && k < K) atomicAdd(&C[i][j], ...);
+///
+/// Each block goes through all of K, so that its sums need no other block. First of its family. Throws ScheduleError where rows are mapped
+/// already, and where B or C is not row-major.
+LoopNest stream_windows(const LoopNest& nest, const StreamWindows& directive);
+
+}  // namespace esc

@@ -1,0 +1,53 @@
+#include "generator/schedule/stream_schedule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "generator/schedule/settings.h"
+
+namespace esc {
+
+StreamSchedule parse_stream(std::string_view text, std::string_view settings) {
+  const StreamSchedule preset;
+  const Settings given(text, "stream", settings, {"columns", "panels", "warps", "stages", "pdl"});
+  return {.columns = given.number("columns", preset.columns),
+          .panels = given.number("panels", preset.panels),
+          .warps = given.number("warps", preset.warps),
+          .stages = given.number("stages", preset.stages),
+          .pdl = given.word("pdl", preset.pdl ? "on" : "off", {"on", "off"}) == "on"};
+}
+
+std::string print(const StreamSchedule& schedule) {
+  return fmt::format("stream:columns={},panels={},warps={},stages={},pdl={}", schedule.columns, schedule.panels, schedule.warps,
+                     schedule.stages, schedule.pdl ? "on" : "off");
+}
+
+void check_ranges(const StreamSchedule& schedule) {
+  const std::string text = print(schedule);
+  check_power_of_two(text, "columns", schedule.columns, 8, StreamSchedule::max_columns);
+  check_range(text, "panels", schedule.panels, 1, StreamSchedule::max_panels, 1);
+  check_range(text, "warps", schedule.warps, 1, StreamSchedule::max_panels / schedule.panels, 1);
+  check_range(text, "stages", schedule.stages, 2, StreamSchedule::max_stages, 1);
+}
+
+void check_legal(const StreamSchedule& schedule, const ProductColumns& columns) {
+  check_ranges(schedule);
+  const int most = std::max(8, static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::min<long long>(columns.count, StreamSchedule::max_columns)))));
+  if (schedule.columns > most) {
+    throw ScheduleError(print(schedule), fmt::format("columns={} is more than bCol={} asks for", schedule.columns, columns.count),
+                        fmt::format("the nearest legal value is columns={}", most));
+  }
+}
+
+std::vector<Directive> expand(const StreamSchedule& schedule) {
+  std::vector<Directive> directives{StreamWindows{"i", schedule.panels, schedule.warps}, FragmentColumns{"j", schedule.columns},
+                                    PackFragments{"A"}, PipelineWindows{"k", schedule.stages}};
+  if (schedule.pdl) {
+    directives.emplace_back(Overlap{});
+  }
+  return directives;
+}
+
+}  // namespace esc

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generator/schedule/directive.h"
+#include "generator/schedule/product_columns.h"
+
+namespace esc {
+
+/// A schedule for weights of 16 bits that are streamed from memory through the sparse tensor cores. A block owns `panels` panels of 16 rows and
+/// goes through all columns of A, 256 of them, a window, at a time; `warps` warps of each panel take windows in turn. The rows of B for a window and
+/// what the panels have there are copied to shared memory, `stages` turns of the warps at once.
+struct StreamSchedule {
+  int columns = 8;  ///< columns of C that a block computes
+  int panels = 4;   ///< panels of a block
+  int warps = 2;    ///< warps of a panel
+  int stages = 4;   ///< turns whose operands are in shared memory or on their way
+  bool pdl = true;  ///< programmatic dependent launch: the packed matrix is read before the kernel in front has ended
+
+  static constexpr int panel_height = 16;     ///< rows that mma.sp multiplies
+  static constexpr int window_columns = 256;  ///< columns that 8 bits tell apart
+  static constexpr int max_columns = 64;
+  static constexpr int max_panels = 16;  ///< of a block, times the warps of each
+  static constexpr int max_stages = 8;
+
+  int threads() const { return 32 * panels * warps; }
+
+  bool operator==(const StreamSchedule&) const = default;
+};
+
+/// Reads the settings behind "stream:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
+StreamSchedule parse_stream(std::string_view text, std::string_view settings);
+
+/// "stream:columns=8,panels=4,warps=2,stages=4,pdl=on".
+std::string print(const StreamSchedule& schedule);
+
+/// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for these.
+void check_ranges(const StreamSchedule& schedule);
+void check_legal(const StreamSchedule& schedule, const ProductColumns& columns);
+
+/// The directives in the order of the pipeline; loops i, j, k and array A of the canonical nest.
+std::vector<Directive> expand(const StreamSchedule& schedule);
+
+}  // namespace esc
