@@ -112,7 +112,16 @@ std::uint64_t BlockRunner::warp_operation(WarpOperationKind kind, std::uint32_t 
     return warp.result[lane];
   }
   complete_warp_operation(index, static_cast<std::size_t>(operation - warp.pending.begin()));
+  if (needs_whole_warp(kind)) {
+    warp.result[lane] = 1;
+  }
   return warp.result[lane];
+}
+
+bool BlockRunner::gather(WarpOperationKind kind, std::uint64_t operands) {
+  constexpr std::uint32_t kAllLanes = ~0u;
+  warps_[current_ / 32].result[current_ % 32] = 0;
+  return warp_operation(kind, kAllLanes, operands, 0, 32) != 0;
 }
 
 /// Gives every lane its result and lets all but the running one go on.
@@ -120,7 +129,8 @@ void BlockRunner::complete_warp_operation(std::uint32_t index, std::size_t opera
   Warp& warp = warps_[index];
   const WarpOperation operation = warp.pending[operation_index];
   warp.pending.erase(warp.pending.begin() + static_cast<std::ptrdiff_t>(operation_index));
-  if (operation.arrived != operation.mask && !judge_.options().returned_threads_may_miss_barriers) {
+  const bool may_miss = judge_.options().returned_threads_may_miss_barriers && !needs_whole_warp(operation.kind);
+  if (operation.arrived != operation.mask && !may_miss) {
     judge_.report(FaultKind::missing_lanes, operation.site, "", [&] {
       return fmt::format("{} with mask {:#010x} names lanes {:#010x}, which have returned", to_string(operation.kind),
                          operation.mask, operation.mask & ~operation.arrived);
@@ -136,10 +146,11 @@ void BlockRunner::complete_warp_operation(std::uint32_t index, std::size_t opera
     for (std::uint32_t lanes = operation.arrived; lanes != 0; lanes &= lanes - 1) {
       warp.result[static_cast<std::size_t>(std::countr_zero(lanes))] = ballot;
     }
-  } else if (operation.kind != WarpOperationKind::sync) {
+  } else if (operation.kind != WarpOperationKind::sync && !needs_whole_warp(operation.kind)) {
     shuffle(warp, operation);
   }
-  const bool orders = operation.kind == WarpOperationKind::sync || judge_.options().shuffles_order_memory;
+  const bool orders = operation.kind == WarpOperationKind::sync ||
+                      (judge_.options().shuffles_order_memory && !needs_whole_warp(operation.kind));
   if (orders && !judge_.clock().meet(index, operation.arrived)) {
     judge_.report(FaultKind::limit, operation.site, "",
                   [] { return "more warp operations between two barriers than can be told apart"; });

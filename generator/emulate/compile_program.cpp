@@ -4,6 +4,7 @@
 
 #include "generator/emulate/hooks.h"
 #include "generator/emulate/host_library.h"
+#include "generator/emulate/inline_ptx.h"
 #include "generator/emulate/standin_headers.h"
 
 namespace esc {
@@ -23,7 +24,8 @@ std::vector<VirtualHeader> joined(std::vector<VirtualHeader> headers, const std:
 }  // namespace
 
 HostProgram compile_cuda(const std::string& text, const std::string& file_name, const ProgramOptions& options) {
-  return HostProgram({text, file_name, joined(options.headers, cuda_headers()), options.defines}, resolve);
+  return HostProgram({translate_inline_ptx(text, file_name), file_name, joined(options.headers, cuda_headers()), options.defines},
+                     resolve);
 }
 
 HostProgram compile_host(const std::string& text, const std::string& file_name, const ProgramOptions& options) {

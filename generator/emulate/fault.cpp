@@ -28,6 +28,8 @@ const char* to_string(FaultKind kind) {
       return "wrong stream";
     case FaultKind::bad_copy:
       return "bad asynchronous copy";
+    case FaultKind::bad_operand:
+      return "bad operand";
     case FaultKind::forbidden_call:
       return "forbidden call";
     case FaultKind::stopped:

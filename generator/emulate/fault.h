@@ -22,6 +22,7 @@ enum class FaultKind {
   before_wait,        ///< a kernel touches what the kernel in front may still write or read, and has not waited for it
   wrong_stream,       ///< a launch or a fill on another stream than the caller's
   bad_copy,           ///< an asynchronous copy of a kind that the hardware does not know
+  bad_operand,        ///< an operand for which an instruction has no meaning
   forbidden_call,     ///< a function that a text under check may not call
   stopped,            ///< a trap, a division by zero, an index outside a local array, unreachable code
   stack_overflow,     ///< a thread needs more stack than it has

@@ -9,6 +9,7 @@
 #include "generator/emulate/active_machine.h"
 #include "generator/emulate/cuda_api.h"
 #include "generator/emulate/instrument.h"
+#include "generator/emulate/matrix_hooks.h"
 
 namespace esc {
 namespace {
@@ -229,6 +230,9 @@ Table make_table() {
       {"__esc_compare_swap_u64", address_of(&compare_swap<std::uint64_t>)},
   };
   for (const auto& [name, address] : cuda_api_functions()) {
+    table[name] = address;
+  }
+  for (const auto& [name, address] : matrix_functions()) {
     table[name] = address;
   }
   return table;

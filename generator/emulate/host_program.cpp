@@ -101,6 +101,7 @@ HostProgram::HostProgram(const HostSource& source, const Resolver& resolve) : fi
   const std::uint64_t dynamic_offset = round_up(end + kSharedGap, kSharedAlignment);
   memory_ = MappedMemory(dynamic_offset + kMaxSharedBytes + kSharedGap);
   new (memory_.data()) Registers();
+  first_shared_ = memory_.address() + round_up(sizeof(Registers), kSharedAlignment);
   dynamic_shared_ = memory_.address() + dynamic_offset;
 
   Symbols symbols;

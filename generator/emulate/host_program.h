@@ -56,6 +56,12 @@ class HostProgram {
   const std::vector<ProgramVariable>& variables() const { return variables_; }
   const std::vector<ProgramVariable>& shared_variables() const { return shared_; }
   std::uint64_t dynamic_shared() const { return dynamic_shared_; }
+  /// What addresses in shared memory are counted from.
+  std::uint64_t shared_window() const { return memory_.address(); }
+  /// Whether a pointer leads to where shared memory lies, used or not, or to its end.
+  bool is_shared(std::uint64_t pointer) const {
+    return pointer >= first_shared_ && pointer <= dynamic_shared_ + kMaxSharedBytes;
+  }
   Registers& registers() const { return *reinterpret_cast<Registers*>(memory_.data()); }
   const SiteTable& sites() const { return sites_; }
 
@@ -63,6 +69,7 @@ class HostProgram {
   std::string file_name_;
   SiteTable sites_;
   MappedMemory memory_;  ///< registers, then static shared variables, then dynamic shared memory
+  std::uint64_t first_shared_ = 0;
   std::uint64_t dynamic_shared_ = 0;
   std::vector<ProgramVariable> shared_;
   std::vector<ProgramVariable> variables_;

@@ -11,6 +11,7 @@ extern const std::string_view cuda_pipeline_header;
 extern const std::string_view cuda_pipeline_primitives_header;
 extern const std::string_view cuda_runtime_api_header;
 extern const std::string_view cuda_runtime_header;
+extern const std::string_view esc_inline_ptx_header;
 extern const std::string_view stddef_header;
 extern const std::string_view stdint_header;
 extern const std::string_view stdio_header;
@@ -23,6 +24,7 @@ std::vector<VirtualHeader> cuda_headers() {
           {"cuda_pipeline_primitives.h", std::string(cuda_pipeline_primitives_header)},
           {"cuda_runtime.h", std::string(cuda_runtime_header)},
           {"cuda_runtime_api.h", std::string(cuda_runtime_api_header)},
+          {"esc_inline_ptx.h", std::string(esc_inline_ptx_header)},
           {"stddef.h", std::string(stddef_header)},
           {"stdint.h", std::string(stdint_header)}};
 }

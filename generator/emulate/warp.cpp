@@ -16,8 +16,16 @@ const char* to_string(WarpOperationKind kind) {
       return "__shfl_down_sync";
     case WarpOperationKind::shuffle_xor:
       return "__shfl_xor_sync";
+    case WarpOperationKind::load_matrices:
+      return "ldmatrix";
+    case WarpOperationKind::multiply_matrices:
+      return "mma";
   }
   return "a warp operation";
+}
+
+bool needs_whole_warp(WarpOperationKind kind) {
+  return kind == WarpOperationKind::load_matrices || kind == WarpOperationKind::multiply_matrices;
 }
 
 std::uint32_t shuffle_source(WarpOperationKind kind, std::uint32_t lane, std::int32_t argument, std::uint32_t width) {
@@ -35,6 +43,8 @@ std::uint32_t shuffle_source(WarpOperationKind kind, std::uint32_t lane, std::in
       return (lane ^ operand) > last ? lane : lane ^ operand;
     case WarpOperationKind::sync:
     case WarpOperationKind::vote:
+    case WarpOperationKind::load_matrices:
+    case WarpOperationKind::multiply_matrices:
       break;
   }
   return lane;

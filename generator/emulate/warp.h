@@ -7,7 +7,19 @@
 namespace esc {
 
 /// What lanes of a warp do together.
-enum class WarpOperationKind : std::uint8_t { sync, vote, shuffle_index, shuffle_up, shuffle_down, shuffle_xor };
+enum class WarpOperationKind : std::uint8_t {
+  sync,
+  vote,
+  shuffle_index,
+  shuffle_up,
+  shuffle_down,
+  shuffle_xor,
+  load_matrices,
+  multiply_matrices
+};
+
+/// Whether all lanes must take part: none may have returned, and the block may not end within the warp.
+bool needs_whole_warp(WarpOperationKind kind);
 
 const char* to_string(WarpOperationKind kind);
 

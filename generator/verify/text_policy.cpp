@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "generator/frontend/tokens.h"
+#include "generator/frontend/host_compiler/tokens.h"
 #include "generator/support/error.h"
 
 namespace esc {

@@ -43,7 +43,7 @@ TEST(HostText, UnknownSymbolsAreNamed) {
 
 TEST(HostText, InlineAssemblyIsRefused) {
   EXPECT_THAT(refusal("__global__ void k() {\n  asm volatile(\"nop\");\n}\n"),
-              AllOf(HasSubstr("kernel.cu:2"), HasSubstr("inline assembly")));
+              AllOf(HasSubstr("kernel.cu:2"), HasSubstr("inline PTX that the emulator does not know: \"nop\"")));
 }
 
 TEST(HostText, InitialisersOfSharedMemoryAreRefused) {

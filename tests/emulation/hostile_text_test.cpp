@@ -200,8 +200,24 @@ INSTANTIATE_TEST_SUITE_P(
         Attack{"ReadsItsReturnAddress", "", "if (__builtin_return_address(0) == nullptr) return cudaErrorUnknown;",
                "'llvm.returnaddress' cannot be run on the host"},
         Attack{"Throws", "", "throw 1;", "cannot use 'throw' with exceptions disabled"},
-        Attack{"IsAssembly", "", "asm volatile(\"syscall\");", "inline assembly cannot be run on the host"},
-        Attack{"HasAssemblyBeside", "asm(\".globl evil\\nevil: ret\");", "", "inline assembly cannot be run on the host"}),
+        Attack{"IsAssembly", "", "asm volatile(\"syscall\");", "inline PTX that the emulator does not know: \"syscall\""},
+        Attack{"IsAssemblyThatNeverRuns", "", "if (false) asm volatile(\"syscall\");", "inline PTX that the emulator does not know"},
+        Attack{"IsAssemblyOfAnotherSpelling", "", "__asm__ volatile(\"syscall\");", "inline assembly cannot be run on the host"},
+        Attack{"IsAssemblyByPasting", "#define JOIN(a, b) a##b", "JOIN(as, m) volatile(\"syscall\");",
+               "inline assembly cannot be run on the host"},
+        Attack{"IsAssemblyInAMacro", "#define CALL asm volatile(\"syscall\")", "CALL;",
+               "inline PTX that the emulator does not know: \"asm\" in a directive"},
+        Attack{"HasAssemblyBehindAKnownInstruction", "",
+               "unsigned d = 0; asm volatile(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];\" \"syscall\" : \"=r\"(d) : \"r\"(d));",
+               "inline PTX that the emulator does not know"},
+        Attack{"HasAssemblyInAnOperand", "",
+               "unsigned d = 0; asm volatile(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];\" : \"=r\"(d) : "
+               "\"r\"(({ asm volatile(\"syscall\"); 1; })));",
+               "inline PTX that the emulator does not know"},
+        Attack{"UsesAnInstructionOfKernels", "",
+               "unsigned d = 0; asm volatile(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];\" : \"=r\"(d) : \"r\"(d));",
+               "host code uses ldmatrix, which only kernels may"},
+        Attack{"HasAssemblyBeside", "asm(\".globl evil\\nevil: ret\");", "", "inline PTX that the emulator does not know"}),
     name_of_attack);
 
 INSTANTIATE_TEST_SUITE_P(

@@ -46,6 +46,8 @@ const std::vector<std::string> kOrder = {
     "generator/emulate/module_facts",
     "generator/emulate/jit",
     "generator/emulate/standin_headers",
+    "generator/emulate/matrix_fragments",
+    "generator/emulate/inline_ptx",
     "generator/emulate/host_program",
     // Threads, and what they do together.
     "generator/emulate/fibre",
@@ -61,6 +63,7 @@ const std::vector<std::string> kOrder = {
     // What the code calls.
     "generator/emulate/cuda_api",
     "generator/emulate/host_library",
+    "generator/emulate/matrix_hooks",
     "generator/emulate/hooks",
     // What the rest of the house uses.
     "generator/emulate/compile_program",

@@ -176,7 +176,6 @@ template <class T>
 static inline void __stcg(T* address, T value) {
   *address = value;
 }
-static inline size_t __cvta_generic_to_shared(const void* address) { return (size_t)address; }
 
 static inline int __popc(unsigned v) { return __builtin_popcount(v); }
 static inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
@@ -313,3 +312,5 @@ template <class T>
 static inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, T* kernel) {
   return __esc_get_function_attributes(attributes, (const void*)kernel);
 }
+
+#include <esc_inline_ptx.h>

@@ -1,4 +1,4 @@
-#include "generator/frontend/tokens.h"
+#include "generator/frontend/host_compiler/tokens.h"
 
 #include <clang/Basic/LangOptions.h>
 #include <clang/Basic/SourceManager.h>
@@ -44,7 +44,8 @@ std::vector<SourceToken> tokens_of(const std::string& text) {
     const char* const punctuation = clang::tok::getPunctuatorSpelling(token.getKind());
     tokens.push_back({kind_of(token),
                       punctuation != nullptr ? punctuation : clang::Lexer::getSpelling(token, sources, language),
-                      sources.getSpellingLineNumber(token.getLocation()), token.isAtStartOfLine()});
+                      sources.getSpellingLineNumber(token.getLocation()), token.isAtStartOfLine(),
+                      sources.getFileOffset(token.getLocation()), token.getLength()});
   }
   return tokens;
 }

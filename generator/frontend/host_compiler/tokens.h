@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@ struct SourceToken {
   std::string text;  ///< lines that a backslash joins are joined, and alternative spellings of punctuation replaced
   unsigned line = 1;
   bool begins_line = false;
+  std::size_t offset = 0;  ///< of its first character in the text
+  std::size_t length = 0;  ///< in the text, with what joins lines
 };
 
 /// The tokens of C++17 text, without its comments.

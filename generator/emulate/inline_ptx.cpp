@@ -1,0 +1,301 @@
+#include "generator/emulate/inline_ptx.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "generator/emulate/matrix_fragments.h"
+#include "generator/frontend/host_compiler/tokens.h"
+#include "generator/support/error.h"
+
+namespace esc {
+namespace {
+
+/// What an instruction needs beside its text, and what is called in its place.
+struct Instruction {
+  std::vector<std::string> outputs;  ///< constraints
+  std::vector<std::string> inputs;
+  std::string call;
+};
+
+using InstructionTable = std::map<std::string, Instruction, std::less<>>;
+
+/// "{%2, %3}".
+std::string operand_list(int first, int count) {
+  std::string list;
+  for (int operand = first; operand < first + count; ++operand) {
+    list += fmt::format("{}%{}", list.empty() ? "" : ", ", operand);
+  }
+  return "{" + list + "}";
+}
+
+void add_loads(InstructionTable& table) {
+  for (const int matrices : {1, 2, 4}) {
+    for (const bool transposed : {false, true}) {
+      const std::string text = fmt::format("ldmatrix.sync.aligned.m8n8.x{}{}.shared.b16 {}, [%{}];", matrices,
+                                           transposed ? ".trans" : "", operand_list(0, matrices), matrices);
+      table[text] = {std::vector<std::string>(static_cast<std::size_t>(matrices), "=r"), {"r"},
+                     fmt::format("__esc_ldmatrix<{}>", transposed ? 1 : 0)};
+    }
+  }
+}
+
+/// A form of mma: D and C are the same registers.
+struct ProductForm {
+  MatrixProduct::Element element;
+  const char* types;
+  const char* shape;
+  const char* sparse_shape;
+};
+
+void add_products(InstructionTable& table) {
+  using Element = MatrixProduct::Element;
+  const std::vector<std::string> sums(4, "+f");
+  for (const ProductForm& form : {ProductForm{Element::float16, "f16.f16", "m16n8k16", "m16n8k32"},
+                                  ProductForm{Element::bfloat16, "bf16.bf16", "m16n8k16", "m16n8k32"},
+                                  ProductForm{Element::tensor_float32, "tf32.tf32", "m16n8k8", "m16n8k16"}}) {
+    const std::string d = operand_list(0, 4);
+    const std::string a = operand_list(4, 4);
+    table[fmt::format("mma.sync.aligned.{}.row.col.f32.{}.f32 {}, {}, {}, {};", form.shape, form.types, d, a,
+                      operand_list(8, 2), d)] = {
+        sums, std::vector<std::string>(6, "r"), fmt::format("__esc_mma<{}>", MatrixProduct{form.element}.number())};
+    for (const bool ordered : {false, true}) {
+      for (const std::uint32_t selector : {0u, 1u}) {
+        const MatrixProduct product{form.element, true, ordered, selector};
+        table[fmt::format("mma.sp{}.sync.aligned.{}.row.col.f32.{}.f32 {}, {}, {}, {}, %12, 0x{};",
+                          ordered ? "::ordered_metadata" : "", form.sparse_shape, form.types, d, a, operand_list(8, 4), d,
+                          selector)] = {sums, std::vector<std::string>(9, "r"),
+                                        fmt::format("__esc_mma<{}>", product.number())};
+      }
+    }
+  }
+}
+
+const InstructionTable& instructions() {
+  static const InstructionTable kTable = [] {
+    InstructionTable table;
+    add_loads(table);
+    add_products(table);
+    return table;
+  }();
+  return kTable;
+}
+
+/// What a string literal stands for; blanks, tabs and line ends all become one blank. Empty for what has other escapes.
+std::string content_of(const std::string& literal) {
+  std::string content;
+  if (literal.size() < 2 || literal.front() != '"') {
+    return {};
+  }
+  for (std::size_t at = 1; at + 1 < literal.size(); ++at) {
+    char c = literal[at];
+    if (c == '\\') {
+      c = literal[++at];
+      if (c != 'n' && c != 't') {
+        return {};
+      }
+      c = ' ';
+    }
+    if (c != ' ' || (!content.empty() && content.back() != ' ')) {
+      content += c;
+    }
+  }
+  return content;
+}
+
+/// Blanks, with the line ends of `text` where they are.
+std::string blanked(std::string_view text) {
+  std::string blanks(text);
+  std::ranges::replace_if(blanks, [](char c) { return c != '\n'; }, ' ');
+  return blanks;
+}
+
+/// `name`, then blanks for what the name does not cover of the first line, and the line ends.
+std::string name_over(const std::string& name, std::string_view text) {
+  const std::string blanks = blanked(text);
+  const std::size_t covered = std::min({name.size(), blanks.find('\n'), blanks.size()});
+  return name + blanks.substr(covered);
+}
+
+class Translator {
+ public:
+  Translator(const std::string& text, const std::string& file_name)
+      : text_(text), file_name_(file_name), tokens_(tokens_of(text)) {}
+
+  std::string run() {
+    bool in_directive = false;
+    while (at_ < tokens_.size()) {
+      const SourceToken& token = tokens_[at_];
+      if (token.begins_line) {
+        in_directive = token.text == "#";
+        follow_line_number();
+      }
+      if (token.kind != SourceToken::Kind::word || token.text != "asm") {
+        ++at_;
+        continue;
+      }
+      line_ = line_of(token);
+      if (in_directive) {
+        refuse("\"asm\" in a directive");
+      }
+      translate_statement();
+    }
+    return std::move(result_) + text_.substr(copied_);
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw UserError(fmt::format("{}:{}", file_name_, line_), "inline PTX that the emulator does not know: " + what,
+                    "write it as docs/verification.md lists it, or with CUDA's intrinsics");
+  }
+
+  std::string_view spelling(std::size_t index) const {
+    return index < tokens_.size() ? std::string_view(tokens_[index].text) : std::string_view();
+  }
+
+  bool is_literal(std::size_t index) const {
+    return index < tokens_.size() && tokens_[index].kind == SourceToken::Kind::literal;
+  }
+
+  /// "#line 7" makes the next line the seventh.
+  void follow_line_number() {
+    const bool numbered = spelling(at_) == "#" && spelling(at_ + 1) == "line" && at_ + 2 < tokens_.size() &&
+                          tokens_[at_ + 2].kind == SourceToken::Kind::number;
+    if (numbered) {
+      shift_ = std::strtol(tokens_[at_ + 2].text.c_str(), nullptr, 10) - 1 - static_cast<long>(tokens_[at_].line);
+    }
+  }
+
+  long line_of(const SourceToken& token) const { return static_cast<long>(token.line) + shift_; }
+
+  /// Takes over what stands in front of `offset` as it is.
+  void copy_to(std::size_t offset) {
+    result_ += text_.substr(copied_, offset - copied_);
+    copied_ = offset;
+  }
+
+  std::size_t end_of(std::size_t index) const { return tokens_[index].offset + tokens_[index].length; }
+
+  void replace(std::size_t end, const std::string& with) {
+    result_ += with;
+    copied_ = end;
+  }
+
+  [[noreturn]] void refuse_form(const std::string& instruction) const {
+    refuse(fmt::format("{}, of another form than asm volatile(\"...\" : outputs : inputs);", instruction));
+  }
+
+  void expect(std::string_view token, const std::string& instruction) const {
+    if (spelling(at_) != token) {
+      refuse_form(instruction);
+    }
+  }
+
+  void translate_statement() {
+    const std::size_t first = at_;
+    ++at_;
+    expect("volatile", "\"asm\"");
+    ++at_;
+    expect("(", "\"asm\"");
+    ++at_;
+    std::string instruction;
+    const std::size_t template_begin = at_;
+    while (is_literal(at_)) {
+      instruction += content_of(tokens_[at_].text);
+      ++at_;
+    }
+    instruction.erase(instruction.find_last_not_of(' ') + 1);
+    const std::string quoted = fmt::format("\"{}\"", instruction.substr(0, 200));
+    const auto known = instructions().find(instruction);
+    if (at_ == template_begin || known == instructions().end()) {
+      refuse(quoted);
+    }
+    copy_to(tokens_[first].offset);
+    const std::size_t name_end = end_of(at_ - 1);
+    replace(name_end, name_over(known->second.call + "(",
+                                std::string_view(text_).substr(tokens_[first].offset, name_end - tokens_[first].offset)));
+    expect(":", quoted);
+    const std::vector<std::string> outputs = translate_operands(quoted, " ");
+    expect(":", quoted);
+    const std::vector<std::string> inputs = translate_operands(quoted, ",");
+    skip_clobber(quoted);
+    expect(")", quoted);
+    ++at_;
+    expect(";", quoted);
+    if (outputs != known->second.outputs || inputs != known->second.inputs) {
+      refuse(fmt::format("{} with the constraints {} : {}, where it has {} : {}", quoted, fmt::join(outputs, ", "),
+                         fmt::join(inputs, ", "), fmt::join(known->second.outputs, ", "),
+                         fmt::join(known->second.inputs, ", ")));
+    }
+  }
+
+  /// From the ':' in front of operands to behind the last; `separator` takes the place of the ':'.
+  std::vector<std::string> translate_operands(const std::string& quoted, const std::string& separator) {
+    copy_to(tokens_[at_].offset);
+    replace(end_of(at_), separator);
+    std::vector<std::string> constraints;
+    do {
+      ++at_;
+      if (!is_literal(at_)) {
+        refuse_form(quoted);
+      }
+      constraints.push_back(content_of(tokens_[at_].text));
+      copy_to(tokens_[at_].offset);
+      replace(end_of(at_), blanked(std::string_view(text_).substr(tokens_[at_].offset, tokens_[at_].length)));
+      ++at_;
+      expect("(", quoted);
+      skip_brackets();
+    } while (spelling(at_) == ",");
+    return constraints;
+  }
+
+  /// From a bracket to behind the one that closes it.
+  void skip_brackets() {
+    int depth = 0;
+    do {
+      const std::string_view token = spelling(at_);
+      if (token.empty() || token == ";" || token == "asm") {
+        refuse("operands without an end");
+      }
+      depth += token == "(" || token == "[" || token == "{" ? 1 : token == ")" || token == "]" || token == "}" ? -1 : 0;
+      ++at_;
+    } while (depth > 0);
+  }
+
+  void skip_clobber(const std::string& quoted) {
+    if (spelling(at_) != ":") {
+      return;
+    }
+    if (!is_literal(at_ + 1) || content_of(tokens_[at_ + 1].text) != "memory") {
+      refuse(quoted + " with another clobber than \"memory\"");
+    }
+    copy_to(tokens_[at_].offset);
+    const std::size_t end = end_of(at_ + 1);
+    replace(end, blanked(std::string_view(text_).substr(copied_, end - copied_)));
+    at_ += 2;
+  }
+
+  const std::string& text_;
+  const std::string& file_name_;
+  const std::vector<SourceToken> tokens_;
+  std::size_t at_ = 0;
+  std::size_t copied_ = 0;  ///< how much of the text stands in the result, or has been replaced
+  std::string result_;
+  long shift_ = 0;  ///< of line numbers
+  long line_ = 1;   ///< of the latest statement
+};
+
+}  // namespace
+
+std::string translate_inline_ptx(const std::string& text, const std::string& file_name) {
+  return Translator(text, file_name).run();
+}
+
+}  // namespace esc

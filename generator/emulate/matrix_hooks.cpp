@@ -1,0 +1,112 @@
+#include "generator/emulate/matrix_hooks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "generator/emulate/active_machine.h"
+#include "generator/emulate/matrix_fragments.h"
+
+namespace esc {
+namespace {
+
+/// Ends host code that uses what only kernels have.
+void require_kernel(const char* what) {
+  if (!active_machine().in_kernel()) {
+    active_machine().report(FaultKind::forbidden_space, active_machine().site(), what,
+                            [&] { return fmt::format("host code uses {}, which only kernels may", what); });
+    active_machine().stop();
+  }
+}
+
+/// An address in shared memory is its distance from where the memory of the program begins: 32 bits hold it.
+std::uint64_t shared_address(std::uint64_t pointer) {
+  require_kernel("__cvta_generic_to_shared");
+  Machine& machine = active_machine();
+  if (!machine.program().is_shared(pointer)) {
+    machine.report(FaultKind::forbidden_space, machine.site(), "", [&] {
+      const Region* region = machine.memory().find(pointer, 1);
+      return fmt::format("__cvta_generic_to_shared of a pointer to {}",
+                         region == nullptr ? "what is not shared memory" : region->name + ", which is not shared memory");
+    });
+    machine.stop();
+  }
+  return pointer - machine.program().shared_window();
+}
+
+/// The pointer to the row of a matrix that `address` names, which the running lane may read.
+std::uint64_t row_at(std::uint32_t address) {
+  constexpr std::uint64_t kRowBytes = 16;
+  constexpr unsigned kLog2RowBytes = 4;
+  Machine& machine = active_machine();
+  const std::uint64_t row = machine.program().shared_window() + address;
+  if (!machine.program().is_shared(row)) {
+    machine.report(FaultKind::out_of_bounds, machine.site(), "ldmatrix",
+                   [&] { return fmt::format("ldmatrix of the address {:#x}, which is not in shared memory", address); });
+    machine.stop();
+  }
+  machine.check<Use::read>(row, kRowBytes, AccessNote::pack(kRowBytes, kLog2RowBytes, machine.site()));
+  return row;
+}
+
+template <class Operands>
+std::array<Operands*, kLanes> gathered() {
+  std::array<Operands*, kLanes> all{};
+  const auto& values = active_machine().runner().gathered();
+  std::transform(values.begin(), values.end(), all.begin(),
+                 [](std::uint64_t value) { return reinterpret_cast<Operands*>(value); });
+  return all;
+}
+
+void load(std::uint32_t* registers, std::uint32_t address, std::uint32_t matrices, std::uint32_t transposed) {
+  require_kernel("ldmatrix");
+  Machine& machine = active_machine();
+  const std::uint32_t site = machine.site();
+  MatrixLoad mine;
+  if (machine.runner().current_lane() < 8 * matrices) {
+    mine.row = row_at(address);
+  }
+  if (machine.runner().gather(WarpOperationKind::load_matrices, reinterpret_cast<std::uint64_t>(&mine))) {
+    load_matrices(gathered<MatrixLoad>(), matrices, transposed != 0);
+  }
+  // A lane reads parts of rows that others name, and has to be ordered with who wrote them, too.
+  const std::uint64_t bytes = transposed != 0 ? 2 : 4;
+  for (std::uint32_t part = 0; part < 2 * matrices; part += transposed != 0 ? 1 : 2) {
+    machine.check<Use::read>(mine.sources[part], bytes, AccessNote::pack(bytes, transposed != 0 ? 1 : 2, site));
+  }
+  std::copy_n(mine.registers.begin(), matrices, registers);
+}
+
+void multiply(float* sums, const std::uint32_t* a, const std::uint32_t* b, std::uint32_t metadata, std::uint32_t number) {
+  require_kernel("mma");
+  Machine& machine = active_machine();
+  ProductFragments mine{sums, a, b, metadata};
+  if (!machine.runner().gather(WarpOperationKind::multiply_matrices, reinterpret_cast<std::uint64_t>(&mine))) {
+    return;
+  }
+  const MatrixProduct product = MatrixProduct::of(number);
+  const std::array<ProductFragments*, kLanes> lanes = gathered<ProductFragments>();
+  if (const std::optional<BadMetadata> bad = find_bad_metadata(product, lanes)) {
+    machine.report(FaultKind::bad_operand, machine.site(), "", [&] {
+      return fmt::format("mma.sp with the metadata {:#06b} for row {}, group {} of A, in lane {}: PTX does not promise what "
+                         "happens", bad->bits, bad->row, bad->group, bad->lane);
+    });
+    machine.stop();
+  }
+  multiply_matrices(product, lanes);
+}
+
+template <class Function>
+std::uint64_t address_of(Function* function) {
+  return reinterpret_cast<std::uint64_t>(function);
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::uint64_t>> matrix_functions() {
+  return {{"__esc_shared_address", address_of(&shared_address)},
+          {"__esc_load_matrices", address_of(&load)},
+          {"__esc_multiply_matrices", address_of(&multiply)}};
+}
+
+}  // namespace esc
