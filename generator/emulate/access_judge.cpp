@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <utility>
 
 #include "generator/support/error.h"
@@ -210,6 +211,20 @@ void AccessJudge::refuse_mode(const Region& region, std::uint64_t address, std::
   stop();
 }
 
+void AccessJudge::check_flights(const Region& region, std::uint64_t address, std::uint64_t size, std::uint64_t note,
+                                Use use) {
+  const auto behind = flights_.lower_bound(address + size);
+  if (behind == flights_.begin() || std::prev(behind)->second.end <= address) {
+    return;
+  }
+  report(FaultKind::race, AccessNote::site(note), region.name, [&] {
+    return fmt::format("{} of {} bytes at offset {} of {}, where an asynchronous copy of thread {} is under way, which has not "
+                       "been waited for", verb(use), size, address - region.base, region.name,
+                       describe(std::prev(behind)->second.thread));
+  });
+  stop();
+}
+
 void AccessJudge::report_uninitialised(const Region& region, std::uint64_t address, std::uint64_t size,
                                        std::uint64_t note) {
   report(FaultKind::uninitialised, AccessNote::site(note), region.name, [&] {
@@ -263,10 +278,12 @@ void AccessJudge::begin_copy(std::uint64_t shared, std::uint64_t global, std::ui
   }
   check<Use::write>(shared, bytes, note);
   memory_.find(shared, bytes)->set_initialised(shared, bytes, false);
+  flights_[shared] = {shared + bytes, registers().thread_index};
 }
 
 void AccessJudge::end_copy(const AsyncCopy& copy) {
   const std::uint64_t note = AccessNote::pack(copy.bytes, 2, site());
+  flights_.erase(copy.shared);
   check<Use::write>(copy.shared, copy.bytes, note);
   auto* target = reinterpret_cast<std::byte*>(copy.shared);
   const std::uint64_t copied = copy.bytes - copy.zero_fill;

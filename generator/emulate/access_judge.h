@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <tuple>
@@ -54,9 +55,12 @@ class AccessJudge {
   /// An atomic operation is about to be made at the place of the latest call.
   void check_atomic(std::uint64_t address, std::uint64_t size);
 
-  /// Asynchronous copies: the bytes are in flight (unreadable) from the first call to the second.
+  /// Asynchronous copies: the bytes are in flight from the first call to the second. Nobody may read them, nor write them:
+  /// the copy may land at any time.
   void begin_copy(std::uint64_t shared, std::uint64_t global, std::uint64_t bytes, std::uint64_t zero_fill);
   void end_copy(const AsyncCopy& copy);
+  /// A block begins, in whose memory nothing is in flight.
+  void forget_copies() { flights_.clear(); }
 
   /// Records a fault at `site`, unless one of its kind is known for this place and `subject`; `describe` is asked only
   /// for new ones. Returns; the caller decides with `stop` whether the code may go on.
@@ -95,13 +99,21 @@ class AccessJudge {
   void track(Region& region, std::uint64_t address, std::uint64_t size, std::uint64_t note);
   [[noreturn]] void refuse_alignment(const Region& region, std::uint64_t address, std::uint64_t size,
                                      std::uint64_t note, Use use);
+  void check_flights(const Region& region, std::uint64_t address, std::uint64_t size, std::uint64_t note, Use use);
   [[noreturn]] void refuse_mode(const Region& region, std::uint64_t address, std::uint64_t size, std::uint64_t note,
                                 Use use);
   void report_uninitialised(const Region& region, std::uint64_t address, std::uint64_t size, std::uint64_t note);
   void report_race(const Region& region, std::uint64_t address, std::uint64_t size, std::uint64_t note, Use use,
                    const Conflict& conflict);
 
+  /// Where a copy ends that is in flight, and who has issued it.
+  struct Flight {
+    std::uint64_t end = 0;
+    Dim3 thread;
+  };
+
   EmulationOptions options_;
+  std::map<std::uint64_t, Flight> flights_;  ///< by where they begin; they never overlap
   MemoryMap memory_;
   RaceClock clock_;
   EmulationCounters counters_;
@@ -140,6 +152,9 @@ inline void AccessJudge::check(std::uint64_t address, std::uint64_t size, std::u
   }
   if ((region->denied & (use == Use::read ? read_mode_ : write_mode_)) != 0) {
     refuse_mode(*region, address, size, note, use);
+  }
+  if (use != Use::read && region->lasts_a_block && !flights_.empty()) {
+    check_flights(*region, address, size, note, use);
   }
   if (region->shadow() != nullptr) {
     track<use>(*region, address, size, note);

@@ -35,6 +35,7 @@ void BlockRunner::begin_launch(const Launch& launch) {
 void BlockRunner::begin_block(std::uint64_t linear_block) {
   Registers& registers = judge_.registers();
   registers.block_index = launch_->grid.at(linear_block);
+  judge_.forget_copies();
   live_ = static_cast<std::uint32_t>(thread_indices_.size());
   at_barrier_ = 0;
   ready_.clear();

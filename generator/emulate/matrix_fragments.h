@@ -54,10 +54,10 @@ struct BadMetadata {
 std::optional<BadMetadata> find_bad_metadata(const MatrixProduct& product,
                                              const std::array<ProductFragments*, kLanes>& lanes);
 
-/// Does what the instruction does: each sum with its 8 to 16 products is added up in double, where the products are exact, and
-/// rounded once. The hardware aligns the products to the largest and cuts off what lies below some bits; a tolerance that
-/// allows each product and each addition a rounding of float32 allows for that. Of the bits of a tf32 operand
-/// the lower 13 do not count. Infinities and NaNs propagate; a NaN is the one of the hardware.
+/// Does what the instruction does: each sum with its products is added up in double, where the products are exact, and
+/// rounded once. The hardware aligns the products to the largest and cuts off what lies below some bits: a tolerance for
+/// results of a GPU must allow for that. Of the bits of a tf32 operand the lower 13 do not count. Infinities and NaNs
+/// propagate; a NaN is the one of the hardware.
 void multiply_matrices(const MatrixProduct& product, const std::array<ProductFragments*, kLanes>& lanes);
 
 }  // namespace esc

@@ -208,10 +208,26 @@ void check_directives(const Text& text, const Text& generated) {
   }
 }
 
+/// An assembly statement up to its operands: "asm volatile ( "..."".
+std::string assembly_at(const Text& text, std::size_t at) {
+  const auto is = [&](std::size_t token, std::string_view word) { return token < text.size() && text.token(token).text == word; };
+  std::size_t end = at + 1;
+  end += is(end, "volatile") ? 1 : 0;
+  end += is(end, "(") ? 1 : 0;
+  while (end < text.size() && text.token(end).kind == SourceToken::Kind::literal) {
+    ++end;
+  }
+  return text.print({at, end});
+}
+
 void check_words(const Text& text, const Text& generated) {
   std::set<std::string_view> known(words_of_cuda.begin(), words_of_cuda.end());
+  std::set<std::string> known_assembly;
   for (const std::size_t at : generated.plain()) {
     known.insert(generated.token(at).text);
+    if (generated.token(at).text == "asm") {
+      known_assembly.insert(assembly_at(generated, at));
+    }
   }
   for (const std::size_t at : text.plain()) {
     const SourceToken& token = text.token(at);
@@ -220,6 +236,9 @@ void check_words(const Text& text, const Text& generated) {
         is_reserved(token.text) || std::ranges::find(words_of_one_compiler, token.text) != words_of_one_compiler.end();
     if (word && foreign && !known.contains(token.text)) {
       text.refuse(at, fmt::format("uses '{}', which no generated text has", shortened(token.text)));
+    }
+    if (token.text == "asm" && !known_assembly.contains(assembly_at(text, at))) {
+      text.refuse(at, fmt::format("has assembly that no generated text has, '{}'", shortened(assembly_at(text, at))));
     }
     const bool ascii = std::ranges::all_of(token.text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
     if (!ascii || (word && token.text.find('\\') != std::string::npos)) {

@@ -133,5 +133,26 @@ INSTANTIATE_TEST_SUITE_P(
         Foul{"CarriageReturn", "// A kernel.", "// A kernel.\r", "has the control character 0x0d"}),
     [](const auto& test) { return std::string(test.param.name); });
 
+TEST(TextPolicy, TakesTheAssemblyThatIsGeneratedAndNoOther) {
+  const auto with = [](const std::string& statement) { return replaced(in_body, "int d = 0;\n" + statement + in_body); };
+  const std::string known = "asm volatile(\"mma.sync \" \"{%0}, [%1];\" : \"=r\"(d) : \"r\"(i));\n";
+  const auto refusal = [&](const std::string& statement) -> std::string {
+    try {
+      check_text("a.cu", with(statement), with(known));
+      return "accepted";
+    } catch (const UserError& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(refusal(known), "accepted");
+  EXPECT_EQ(refusal(known + known), "accepted");
+  EXPECT_EQ(refusal("asm volatile(\"mma.sync \" \"{%0}, [%1];\" : \"=r\"(d) : \"r\"(3));\n"), "accepted");
+  for (const char* foul : {"asm volatile(\"nop;\");\n", "asm(\"mma.sync \" \"{%0}, [%1];\" : \"=r\"(d) : \"r\"(i));\n",
+                           "asm volatile(\"mma.sync \" \"{%0}, [%1];\" \"nop;\" : \"=r\"(d) : \"r\"(i));\n", "asm\n"}) {
+    EXPECT_THAT(refusal(foul), HasSubstr("a.cu:10: has assembly that no generated text has, 'asm")) << foul;
+  }
+  EXPECT_THAT(refusal("__asm__(\"nop;\");\n"), HasSubstr("uses '__asm__'"));
+}
+
 }  // namespace
 }  // namespace esc
