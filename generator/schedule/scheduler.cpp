@@ -40,6 +40,11 @@ Schedule fit(AtomicSchedule schedule, const ProductColumns& columns) {
   return schedule;
 }
 
+Schedule fit(StreamSchedule schedule, const ProductColumns& columns) {
+  schedule.columns = std::clamp(schedule.columns, 8, std::max(8, widest_tile(columns)));
+  return schedule;
+}
+
 /// One float32 sum of family panel runs over a whole row: not for rows of which a few are very long.
 bool suits(const Schedule& schedule, const LayerShape& shape) {
   return !follows_power_law(shape) || !std::holds_alternative<PanelSchedule>(schedule);

@@ -27,6 +27,7 @@ using Group = std::tuple<std::string, int, int>;
 int columns_of(const AtomicSchedule& schedule) { return 32 * schedule.warptile; }
 int columns_of(const PanelSchedule& schedule) { return schedule.columns; }
 int columns_of(const RowsSchedule& schedule) { return schedule.columns; }
+int columns_of(const StreamSchedule& schedule) { return schedule.columns; }
 
 Group group_of(const Schedule& schedule) {
   return {family(schedule), panel_height(schedule),

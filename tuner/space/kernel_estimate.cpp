@@ -101,6 +101,19 @@ KernelFacts estimated_kernel(const AtomicSchedule& schedule, const WorkItem& ite
               whole_up(16 * counts.lists + column_bytes(item.layer) * counts.columns) + 4 * item.layer.nonzeros};
 }
 
+/// A unit of 8 steps, which most matrices take.
+KernelFacts estimated_kernel(const StreamSchedule& schedule, const WorkItem& item) {
+  constexpr int unit_bytes = 4864;
+  const std::int64_t panels = whole_up(static_cast<double>(item.layer.rows) / StreamSchedule::panel_height);
+  const std::int64_t windows = whole_up(static_cast<double>(item.layer.columns) / StreamSchedule::window_columns);
+  return {.registers = 64 + schedule.columns,
+          .shared_bytes = schedule.stages * schedule.warps *
+                          (schedule.panels * unit_bytes + StreamSchedule::window_columns * schedule.columns * 2),
+          .threads = schedule.threads(),
+          .blocks = whole_up(static_cast<double>(panels) / schedule.panels) * whole_up(static_cast<double>(item.bcol) / schedule.columns),
+          .packed_bytes = panels * windows * unit_bytes};
+}
+
 KernelFacts estimated_kernel(const Schedule& schedule, const WorkItem& item) {
   return std::visit([&](const auto& one) { return estimated_kernel(one, item); }, schedule);
 }
