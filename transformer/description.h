@@ -33,11 +33,15 @@ constexpr Rule between(uint64_t lowest, uint64_t highest) { return {lowest, high
 constexpr Rule multiple_of(uint64_t divisor, uint64_t highest) { return {divisor, highest, divisor, false}; }
 constexpr Rule power_of_two(uint64_t highest) { return {1, highest, 1, true}; }
 
+inline constexpr Rule any_elements =  ///< what most cuts allow
+    between(static_cast<uint64_t>(ScalarType::f32), static_cast<uint64_t>(ScalarType::bf16));
+inline constexpr Rule half_elements = between(static_cast<uint64_t>(ScalarType::f16), static_cast<uint64_t>(ScalarType::bf16));
 inline constexpr uint64_t max_size = 0x7fffffff;          ///< rows or columns of a matrix
 inline constexpr uint64_t max_count = uint64_t{1} << 48;  ///< of anything, so that no number of bytes overflows
 inline constexpr uint32_t max_numbers = 27;               ///< of a description
 
-/// What is decided before the non-zeros are looked at: A is rows x columns, and Cut says how it is cut. A row panel is
+/// What is decided before the non-zeros are looked at: A is rows x columns, and Cut says how it is cut, and of which
+/// elements it may be. A row panel is
 /// `height` consecutive rows; rows that the last panel lacks count as zero.
 template <typename Cut>
 struct Shape : Cut {
@@ -55,7 +59,7 @@ struct Shape : Cut {
   constexpr void visit(const Visit& visit) {
     visit("rows", rows, between(1, max_size));
     visit("columns", columns, between(1, max_size));
-    visit("element", element, between(static_cast<uint64_t>(ScalarType::f32), static_cast<uint64_t>(ScalarType::bf16)));
+    visit("element", element, Cut::elements);
     this->visit_cut(visit);
   }
 };

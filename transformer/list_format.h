@@ -31,6 +31,8 @@ struct ListCut {
   uint32_t height = 4;               ///< rows of a panel (the paper's UFi)
   uint32_t max_list_columns = 1024;  ///< bounds how many products one float32 sum runs over, and a list's work
 
+  static constexpr Rule elements = any_elements;
+
   constexpr uint32_t patterns() const { return 1u << height; }
   template <typename Visit>
   constexpr void visit_cut(const Visit& visit) {

@@ -13,6 +13,8 @@ namespace esc::transformer {
 ListFormat plan(const CsrView& matrix, const ListCut& cut);
 RegionFormat plan(const CsrView& matrix, const RegionCut& cut);
 TaskFormat plan(const CsrView& matrix, const TaskCut& cut);
+/// Finding out how much does not fit takes as long as packing.
+FragmentFormat plan(const CsrView& matrix, const FragmentCut& cut);
 
 /// Packs a matrix: O(non-zeros) and some work per panel. Runs on all threads that oneTBB gives; the bytes are the same
 /// for any number of them. Throws std::invalid_argument for a view that breaks its rules and for a cut that its format
@@ -20,6 +22,8 @@ TaskFormat plan(const CsrView& matrix, const TaskCut& cut);
 Packed<ListFormat> pack(const CsrView& matrix, const ListCut& cut);
 Packed<RegionFormat> pack(const CsrView& matrix, const RegionCut& cut);
 Packed<TaskFormat> pack(const CsrView& matrix, const TaskCut& cut);
+/// Longer: a search for each unit. Elements of 16 bits only.
+Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut);
 
 /// Packs a matrix into the format that was planned for it.
 Packed<RegionFormat> pack_planned(const CsrView& matrix, const RegionFormat& planned);

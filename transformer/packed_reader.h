@@ -136,11 +136,55 @@ class TaskReader : public SectionReader<TaskFormat> {
   std::uint32_t split_row(std::uint64_t number) const { return load<std::uint32_t>(format().split_row_at(number)); }
 };
 
+/// One of the two values that a row may have in a slot group.
+struct SlotValue {
+  std::uint32_t slot = 0;  ///< of the step
+  double value = 0;
+};
+
+/// A non-zero that is in no slot.
+struct ExtraValue {
+  std::uint32_t row = 0;     ///< of the panel
+  std::uint32_t column = 0;  ///< of the window
+  double value = 0;
+};
+
+/// What stands in units, each given by where it begins.
+class FragmentReader : public SectionReader<FragmentFormat> {
+ public:
+  using SectionReader::SectionReader;
+
+  /// Also behind the last block, where it is the number of rounds.
+  std::uint64_t first_round(std::uint64_t block) const {
+    return format().regular() ? block * format().windows() : load<std::uint32_t>(format().first_round_at(block));
+  }
+  std::uint64_t window(std::uint64_t round) const {
+    return format().regular() ? round % format().windows() : load_number(format().window, format().window_at(round));
+  }
+  std::uint32_t column(std::uint64_t unit, std::uint32_t step, std::uint32_t slot) const {
+    return load<std::uint8_t>(unit + format().columns_at(step / 4, slot) + step % 4);
+  }
+  /// The value of this number, 0 or 1; zero where there is none.
+  SlotValue value(std::uint64_t unit, std::uint32_t step, std::uint32_t group, std::uint32_t row, std::uint32_t number) const {
+    const GroupPlace place = format().place_of(step, group, row);
+    const std::uint32_t metadata = load<std::uint32_t>(unit + place.metadata) >> place.shift;
+    return {group * group_slots + (metadata >> 2 * number & 3), load_value(unit + place.values + 2 * number)};
+  }
+  ExtraValue extra(std::uint64_t unit, std::uint32_t pair, std::uint32_t number) const {
+    const std::uint64_t at = unit + format().extras_at(pair, number);
+    const auto place = load<std::uint32_t>(at) >> 16;
+    return {pair + (place >> 8 & 1) * row_pairs, place & 0xff, load_value(at)};
+  }
+};
+
 /// The reader for a format.
 inline ListReader reader_of(std::span<const std::byte> packed, const ListFormat& format) { return {packed, format}; }
 inline RegionReader reader_of(std::span<const std::byte> packed, const RegionFormat& format) {
   return {packed, format};
 }
 inline TaskReader reader_of(std::span<const std::byte> packed, const TaskFormat& format) { return {packed, format}; }
+inline FragmentReader reader_of(std::span<const std::byte> packed, const FragmentFormat& format) {
+  return {packed, format};
+}
 
 }  // namespace esc::transformer

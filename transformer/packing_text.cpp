@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 #include <string_view>
+#include <vector>
 
 namespace esc {
 
@@ -19,6 +20,9 @@ extern const std::string_view region_format_file;
 extern const std::string_view region_packing_file;
 extern const std::string_view task_format_file;
 extern const std::string_view task_packing_file;
+extern const std::string_view fragment_format_file;
+extern const std::string_view fragment_slots_file;
+extern const std::string_view fragment_packing_file;
 
 namespace transformer {
 namespace {
@@ -38,12 +42,15 @@ std::string_view between_markers(std::string_view file) {
 struct FormatText {
   const char* type;
   std::string_view format;
-  std::string_view packing;
+  std::vector<std::string_view> packing;
 };
 
-FormatText text_of(const ListFormat&) { return {"ListFormat", list_format_file, list_packing_file}; }
-FormatText text_of(const RegionFormat&) { return {"RegionFormat", region_format_file, region_packing_file}; }
-FormatText text_of(const TaskFormat&) { return {"TaskFormat", task_format_file, task_packing_file}; }
+FormatText text_of(const ListFormat&) { return {"ListFormat", list_format_file, {list_packing_file}}; }
+FormatText text_of(const RegionFormat&) { return {"RegionFormat", region_format_file, {region_packing_file}}; }
+FormatText text_of(const TaskFormat&) { return {"TaskFormat", task_format_file, {task_packing_file}}; }
+FormatText text_of(const FragmentFormat&) {
+  return {"FragmentFormat", fragment_format_file, {fragment_slots_file, fragment_packing_file}};
+}
 
 }  // namespace
 
@@ -52,10 +59,13 @@ std::string packing_text(const PackedFormat& format) {
   const bool is_half = size_of(std::visit([](const auto& known) { return known.shape.element; }, format)) == 2;
   std::string text(between_markers(packed_bytes_file));
   text += is_half ? between_markers(half_floats_file) : "";
-  for (const std::string_view file : {description_file, own.format, panel_sources_file, own.packing, pattern_check_file}) {
+  for (const std::string_view file : {description_file, own.format, panel_sources_file}) {
     text += between_markers(file);
   }
-  return text;
+  for (const std::string_view file : own.packing) {
+    text += between_markers(file);
+  }
+  return text += between_markers(pattern_check_file);
 }
 
 std::string layer_format_text(const PackedFormat& format) {

@@ -15,10 +15,14 @@ namespace esc::transformer {
 //                                          rows is non-zero, columns ascending; value_of(r) is the value in row
 //                                          first_row + r, for a set bit r of the mask
 //
+//   visit_columns(first_column, behind, first_row, row_count, visitor)   the same of the columns from first_column to
+//                                                                        before `behind`
+//
 // Zero is +0 or -0, stored or not.
 // ---------------------------------------------------------------------------------------------------------------------
 
 inline constexpr int window_columns = 64;
+inline constexpr uint32_t max_source_rows = 16;  ///< that are visited at once
 
 /// Index of the lowest set bit; `word` is not zero.
 inline int lowest_set(uint64_t word) {
@@ -51,9 +55,13 @@ struct DenseRows {
 
   template <typename Visitor>
   void visit(int64_t first_row, uint32_t row_count, Visitor&& visitor) const {
+    visit_columns(0, columns, first_row, row_count, visitor);
+  }
+  template <typename Visitor>
+  void visit_columns(int64_t first_column, int64_t behind, int64_t first_row, uint32_t row_count, Visitor&& visitor) const {
     const Element* const panel = values + first_row * lda;
-    for (int64_t first = 0; first < columns; first += window_columns) {
-      const int width = columns - first < window_columns ? static_cast<int>(columns - first) : window_columns;
+    for (int64_t first = first_column; first < behind; first += window_columns) {
+      const int width = behind - first < window_columns ? static_cast<int>(behind - first) : window_columns;
       uint64_t masks[window_columns] = {};
       for (uint32_t r = 0; r < row_count; ++r) {
         const Element* const row = panel + r * lda + first;
@@ -86,14 +94,31 @@ struct CsrRows {
 
   template <typename Visitor>
   void visit(int64_t first_row, uint32_t row_count, Visitor&& visitor) const {
-    Offset next[max_height];
-    Offset end[max_height];
+    Offset next[max_source_rows];
+    Offset end[max_source_rows];
     for (uint32_t r = 0; r < row_count; ++r) {
       next[r] = offsets[first_row + r];
       end[r] = offsets[first_row + r + 1];
     }
+    visit_entries(next, end, row_count, visitor);
+  }
+  template <typename Visitor>
+  void visit_columns(int64_t first_column, int64_t behind, int64_t first_row, uint32_t row_count, Visitor&& visitor) const {
+    Offset next[max_source_rows];
+    Offset end[max_source_rows];
+    for (uint32_t r = 0; r < row_count; ++r) {
+      next[r] = first_entry(offsets[first_row + r], offsets[first_row + r + 1], first_column);
+      end[r] = first_entry(next[r], offsets[first_row + r + 1], behind);
+    }
+    visit_entries(next, end, row_count, visitor);
+  }
+
+  /// Visits the entries of rows from `next` to before `end`.
+  template <typename Visitor>
+  void visit_entries(Offset (&next)[max_source_rows], const Offset (&end)[max_source_rows], uint32_t row_count,
+                     Visitor&& visitor) const {
     uint64_t masks[window_columns] = {};
-    Element window[window_columns][max_height];
+    Element window[window_columns][max_source_rows];
     for (;;) {
       int64_t first = INT64_MAX;
       for (uint32_t r = 0; r < row_count; ++r) {
@@ -122,6 +147,19 @@ struct CsrRows {
         masks[j] = 0;
       }
     }
+  }
+
+  /// The first of some entries of a row whose column is `column` or a later one.
+  Offset first_entry(Offset first, Offset behind, int64_t column) const {
+    while (first < behind) {
+      const Offset middle = first + (behind - first) / 2;
+      if (column_of[middle] < column) {
+        first = middle + 1;
+      } else {
+        behind = middle;
+      }
+    }
+    return first;
   }
 
   /// The first row that ends before it starts, or -1. To be asked before any row is read.

@@ -41,6 +41,8 @@ struct RegionCut {
   uint32_t warp_panels = 1;   ///< panels of a set
   uint32_t block_panels = 1;  ///< panels of a thread block
 
+  static constexpr Rule elements = any_elements;
+
   constexpr uint32_t block_sets() const { return block_panels / warp_panels; }
   template <typename Visit>
   constexpr void visit_cut(const Visit& visit) {

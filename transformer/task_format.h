@@ -44,6 +44,7 @@ struct TaskCut {
   uint32_t block_light = 1;  ///< light tasks of a thread block
 
   static constexpr uint32_t height = 1;  ///< each row is a panel of its own
+  static constexpr Rule elements = any_elements;
 
   template <typename Visit>
   constexpr void visit_cut(const Visit& visit) {

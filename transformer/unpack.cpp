@@ -155,6 +155,43 @@ void take(const TaskReader& tasks, NonZeros& nonzeros) {
   }
 }
 
+/// Takes what a unit has of a window.
+void take_unit(const FragmentReader& fragments, std::uint64_t unit, std::int64_t first_row, std::uint64_t window, NonZeros& nonzeros) {
+  const FragmentShape& shape = fragments.format().shape;
+  const auto add = [&](std::uint32_t row, std::uint32_t column, double value) {
+    if (value != 0) {
+      nonzeros.add(first_row + row, static_cast<std::int64_t>(window * fragment_columns + column), value);
+    }
+  };
+  for (std::uint32_t step = 0; step < shape.steps; ++step) {
+    for (std::uint32_t value = 0; value < step_groups * fragment_rows * 2; ++value) {
+      const std::uint32_t row = value / 2 % fragment_rows;
+      const SlotValue found = fragments.value(unit, step, value / (2 * fragment_rows), row, value % 2);
+      add(row, fragments.column(unit, step, found.slot), found.value);
+    }
+  }
+  for (std::uint32_t number = 0; number < row_pairs * shape.extras; ++number) {
+    const ExtraValue extra = fragments.extra(unit, number / shape.extras, number % shape.extras);
+    add(extra.row, extra.column, extra.value);
+  }
+}
+
+void take(const FragmentReader& fragments, NonZeros& nonzeros) {
+  const FragmentFormat& format = fragments.format();
+  const FragmentShape& shape = format.shape;
+  std::uint64_t round = 0;
+  for (std::uint64_t block = 0; block < format.blocks(); ++block) {
+    for (const std::uint64_t end = fragments.first_round(block + 1); round < end; ++round) {
+      for (std::uint32_t number = 0; number < shape.block_panels; ++number) {
+        const auto panel = static_cast<std::int64_t>(block * shape.block_panels + number);
+        if (panel < shape.panels()) {
+          take_unit(fragments, format.unit_at(round, number), shape.first_row(panel), fragments.window(round), nonzeros);
+        }
+      }
+    }
+  }
+}
+
 template <typename Format>
 CsrMatrix unpack_format(std::span<const std::byte> packed, const Format& format) {
   NonZeros nonzeros(format);
@@ -181,13 +218,13 @@ PackedFormat format_with_magic(const Header& header, std::size_t bytes) {
   if constexpr (sizeof...(Others) != 0) {
     return format_with_magic<Others...>(header, bytes);
   }
-  refuse("the bytes are not a packed matrix: they do not begin with ESCPACK, ESCREGN or ESCTASK");
+  refuse("the bytes are not a packed matrix: they do not begin with ESCPACK, ESCREGN, ESCTASK or ESCFRAG");
 }
 
 }  // namespace
 
 PackedFormat read_format(std::span<const std::byte> packed) {
-  return format_with_magic<ListFormat, RegionFormat, TaskFormat>(header_of(packed), packed.size());
+  return format_with_magic<ListFormat, RegionFormat, TaskFormat, FragmentFormat>(header_of(packed), packed.size());
 }
 
 CsrMatrix unpack(std::span<const std::byte> packed) {

@@ -17,9 +17,19 @@ struct StoredRows {
 
   template <typename Visitor>
   void visit(int64_t first_row, uint32_t row_count, Visitor&& visitor) const {
-    rows.visit(first_row, row_count, [&](int64_t column, uint64_t mask, const auto& value_of) {
+    rows.visit(first_row, row_count, stored(visitor));
+  }
+  template <typename Visitor>
+  void visit_columns(int64_t first_column, int64_t behind, int64_t first_row, uint32_t row_count, Visitor&& visitor) const {
+    rows.visit_columns(first_column, behind, first_row, row_count, stored(visitor));
+  }
+
+ private:
+  template <typename Visitor>
+  static auto stored(Visitor& visitor) {
+    return [&visitor](int64_t column, uint64_t mask, const auto& value_of) {
       visitor(column, mask, [&](int row) { return static_cast<Element>(value_of(row)); });
-    });
+    };
   }
 };
 
@@ -41,6 +51,14 @@ decltype(auto) with_source(const CsrView& matrix, Use&& use) {
     default:
       return use(StoredRows<float, Rows>{rows_of(matrix)});
   }
+}
+
+/// The same of a view whose elements have 16 bits.
+template <typename Use>
+decltype(auto) with_half_source(const CsrView& matrix, Use&& use) {
+  using Rows = CsrRows<std::int64_t, double>;
+  return matrix.element == ScalarType::f16 ? use(StoredRows<Float16, Rows>{rows_of(matrix)})
+                                           : use(StoredRows<BFloat16, Rows>{rows_of(matrix)});
 }
 
 }  // namespace esc::transformer

@@ -153,13 +153,19 @@ bool judge_packed(std::string_view input) {
   return accepted || accepted_sealed;
 }
 
+/// The tiny matrix, packed with each type of elements that the cut allows. Its values are small whole numbers.
 template <typename Cut>
 void add_packed(std::vector<std::string>& seeds, const Cut& cut) {
-  for (const ScalarType element : {ScalarType::f32, ScalarType::f64}) {
-    const SparseMatrix matrix = tiny_matrix(element);
-    const auto packed = transformer::pack(csr_view(matrix), cut);
-    const std::span<const std::byte> bytes = packed.bytes.span();
-    seeds.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  using transformer::ScalarType;
+  const SparseMatrix matrix = tiny_matrix(esc::ScalarType::f32);
+  for (const ScalarType element : {ScalarType::f32, ScalarType::f64, ScalarType::f16, ScalarType::bf16}) {
+    if (Cut::elements.allows(static_cast<std::uint64_t>(element))) {
+      transformer::CsrView view = csr_view(matrix);
+      view.element = element;
+      const auto packed = transformer::pack(view, cut);
+      const std::span<const std::byte> bytes = packed.bytes.span();
+      seeds.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    }
   }
 }
 
@@ -202,7 +208,7 @@ Harness packed_harness() {
                   .words = {std::string(8, '\0'), std::string("\1\0\0\0\0\0\0\0", 8), std::string("\2\0\0\0\0\0\0\0", 8),
                             std::string("\xff\xff\xff\x7f\0\0\0\0", 8), std::string(8, '\xff'), std::string("\0\0\x80\x7f", 4),
                             std::string("\0\0\xc0\x7f", 4), std::string("\0\0\0\x80", 4), std::string("\0\0\1\0", 4),
-                            "ESCPACK\x1a", "ESCREGN\x1a", "ESCTASK\x1a"},
+                            "ESCPACK\x1a", "ESCREGN\x1a", "ESCTASK\x1a", "ESCFRAG\x1a"},
                   .mutants = 8000};
   for (const char* bundle : {"all_zero", "awkward", "awkward_double", "awkward_panel", "awkward_rows", "one_row"}) {
     const std::string name = bundle;
@@ -215,6 +221,8 @@ Harness packed_harness() {
   add_packed(harness.seeds, RegionCut{.height = 1, .warp_panels = 1, .block_panels = 2});
   add_packed(harness.seeds, TaskCut{.longest = 4, .light = 2, .block_heavy = 2, .block_light = 4});
   add_packed(harness.seeds, TaskCut{.longest = 64, .light = 8, .block_heavy = 1, .block_light = 2});
+  add_packed(harness.seeds, FragmentCut{.block_panels = 2, .steps = 1, .extras = 2});
+  add_packed(harness.seeds, FragmentCut{.block_panels = 1, .steps = 3, .extras = 0});
   return harness;
 }
 

@@ -374,6 +374,8 @@ TEST(GeneratedTransformerOfHalves, TakesTheBitsOfTheElements) {
   expect_halves_packed(ScalarType::f16, ListCut{.height = 3});
   expect_halves_packed(ScalarType::bf16, RegionCut{.height = 2, .warp_panels = 2, .block_panels = 4});
   expect_halves_packed(ScalarType::f16, TaskCut{.longest = 16, .light = 4});
+  expect_halves_packed(ScalarType::f16, FragmentCut{.block_panels = 2, .steps = 4, .extras = 5});
+  expect_halves_packed(ScalarType::bf16, FragmentCut{.block_panels = 2, .steps = 2, .extras = 1});
 }
 
 }  // namespace

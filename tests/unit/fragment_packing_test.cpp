@@ -1,0 +1,504 @@
+// Packing into fragments: every unit decoded by the definition of mma.sp, for both forms of the matrix, any number of
+// threads and the serial text that generated transformers embed; what the search for slots achieves, the choice of
+// steps and extras, and the unpacker's refusals.
+
+#include "transformer/fragment_packing.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+#include <tbb/global_control.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <map>
+
+#include "tests/unit/transformer_matrices.h"
+#include "transformer/choose_fragments.h"
+#include "transformer/pack.h"
+#include "transformer/packed_reader.h"
+#include "transformer/unpack.h"
+
+namespace esc::transformer {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+double value_of_bits(std::uint16_t bits, ScalarType element) {
+  Float16 half;
+  BFloat16 brain;
+  half.bits = brain.bits = bits;
+  return element == ScalarType::f16 ? static_cast<double>(half) : static_cast<double>(brain);
+}
+
+/// A matrix with a non-zero, of any finite value, where `is_nonzero(row, column)`.
+template <typename IsNonzero>
+CsrMatrix matrix_where(std::int64_t rows, std::int64_t columns, ScalarType element, const IsNonzero& is_nonzero) {
+  CsrMatrix matrix{rows, columns, {0}, {}, {}, element};
+  std::mt19937_64 random(static_cast<std::uint64_t>(rows * 7 + columns));
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t column = 0; column < columns; ++column) {
+      if (is_nonzero(row, column)) {
+        const auto bits = static_cast<std::uint16_t>((random() & 0x8000) | (1 + random() % 0x7000));
+        matrix.column_of.push_back(static_cast<std::int32_t>(column));
+        matrix.values.push_back(value_of_bits(bits, element));
+      }
+    }
+    matrix.offsets.push_back(std::ssize(matrix.values));
+  }
+  return matrix;
+}
+
+CsrMatrix random_halves(std::int64_t rows, std::int64_t columns, double density, std::uint64_t seed,
+                        ScalarType element = ScalarType::f16) {
+  std::mt19937_64 random(seed);
+  std::bernoulli_distribution nonzero(density);
+  return matrix_where(rows, columns, element, [&](std::int64_t, std::int64_t) { return nonzero(random); });
+}
+
+/// Little-endian numbers at places of the packed bytes.
+class Bytes {
+ public:
+  explicit Bytes(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  std::uint64_t number(std::uint64_t at, int width) const {
+    std::uint64_t number = 0;
+    for (int i = 0; i < width; ++i) {
+      number |= static_cast<std::uint64_t>(bytes_[at + static_cast<std::uint64_t>(i)]) << 8 * i;
+    }
+    return number;
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+using Places = std::map<std::pair<std::int64_t, std::int64_t>, std::uint16_t>;
+
+/// Units as a kernel reads them: lane by lane and register by register, as PTX defines mma.sp.m16n8k32.
+class Decoder {
+ public:
+  Decoder(const Packed<FragmentFormat>& packed) : format_(packed.format), bytes_(packed.bytes.span()) {
+    const FragmentShape& shape = format_.shape;
+    steps_ = shape.steps;
+    metadata_at_ = steps_ * 512;
+    columns_at_ = metadata_at_ + (steps_ + 1) / 2 * 128;
+    extras_at_ = columns_at_ + (steps_ + 3) / 4 * 128;
+    unit_bytes_ = (extras_at_ + 32 * shape.extras + 15) / 16 * 16;
+  }
+
+  /// Everything that is stored, as bits. Records a problem where the bytes are not as the definition says.
+  Places decode() {
+    const FragmentShape& shape = format_.shape;
+    const std::uint64_t windows = static_cast<std::uint64_t>(shape.columns + 255) / 256;
+    const std::uint64_t panels = static_cast<std::uint64_t>(shape.rows + 15) / 16;
+    const std::uint64_t blocks = (panels + shape.block_panels - 1) / shape.block_panels;
+    const std::uint64_t rounds = format_.counts.rounds;
+    const bool regular = rounds == blocks * windows;
+    const int window_width = windows <= 65536 ? 2 : 4;
+    const std::uint64_t windows_at = (256 + (blocks + 1) * 4 + 255) / 256 * 256;
+    const std::uint64_t units_at = regular ? 256 : (windows_at + rounds * static_cast<std::uint64_t>(window_width) + 255) / 256 * 256;
+    expect(format_.bytes == units_at + rounds * shape.block_panels * unit_bytes_, "number of bytes");
+    std::uint64_t next = 0;
+    for (std::uint64_t block = 0; block < blocks; ++block) {
+      const std::uint64_t first = regular ? block * windows : bytes_.number(256 + block * 4, 4);
+      const std::uint64_t end = regular ? first + windows : bytes_.number(256 + block * 4 + 4, 4);
+      expect(first == next, "first round of a block");
+      std::uint64_t expected = 0;
+      for (std::uint64_t round = first; round < end; ++round) {
+        const std::uint64_t window = regular ? round - first : bytes_.number(windows_at + round * static_cast<std::uint64_t>(window_width), window_width);
+        expect(window == expected || (round > first && window + 1 == expected), "window of a round");
+        expected = window + 1;
+        for (std::uint64_t panel = 0; panel < shape.block_panels; ++panel) {
+          at_ = units_at + (round * shape.block_panels + panel) * unit_bytes_;
+          first_row_ = static_cast<std::int64_t>(block * shape.block_panels + panel) * 16;
+          first_column_ = static_cast<std::int64_t>(window) * 256;
+          decode_unit();
+        }
+      }
+      expect(expected == windows, "last window of a block");
+      next = end;
+    }
+    expect(next == rounds, "number of rounds");
+    return found_;
+  }
+
+  const std::string& problem() const { return problem_; }
+
+ private:
+  void expect(bool holds, const char* words) {
+    if (!holds && problem_.empty()) {
+      problem_ = words;
+    }
+  }
+
+  std::int64_t column_of(std::uint32_t step, std::uint32_t slot) const {
+    return static_cast<std::int64_t>(bytes_.number(at_ + columns_at_ + step / 4 * 128 + slot * 4 + step % 4, 1));
+  }
+
+  void add(std::int64_t row, std::int64_t column, std::uint64_t bits) {
+    expect(found_.emplace(std::pair(first_row_ + row, first_column_ + column), static_cast<std::uint16_t>(bits)).second, "a non-zero twice");
+  }
+
+  /// Two values of a lane's register, for the four columns of K that the lane's place says.
+  void decode_register(std::uint32_t step, std::uint32_t lane, std::uint32_t number) {
+    const std::uint32_t group_id = lane / 4;
+    const std::uint32_t thread = lane % 4;
+    const std::uint32_t row = number % 2 == 0 ? group_id : group_id + 8;
+    const std::uint32_t first_k = thread * 4 + (number < 2 ? 0 : 16);
+    const std::uint32_t holder = group_id * 4 + (step % 2) * 2 + first_k / 16;
+    const std::uint64_t word = bytes_.number(at_ + metadata_at_ + step / 2 * 128 + holder * 4, 4);
+    const std::uint64_t nibble = word >> (number % 2 * 16) >> (first_k % 16) & 15;
+    const std::uint64_t places[] = {nibble & 3, nibble >> 2};
+    expect(places[0] < places[1], "places that do not increase");
+    const std::uint64_t pair = bytes_.number(at_ + (step * 32 + lane) * 16 + number * 4, 4);
+    const std::uint64_t values[] = {pair & 0xffff, pair >> 16};
+    const bool lone = (values[0] == 0) != (values[1] == 0);
+    const std::uint64_t filled = values[0] != 0 ? places[0] : places[1];
+    expect(!lone || (filled < 3 ? nibble == (filled | 12) && values[0] != 0 : nibble == 12 && values[1] != 0), "places of a lone value");
+    expect(values[0] != 0 || values[1] != 0 || nibble == 4, "places of no value");
+    for (int i = 0; i < 2; ++i) {
+      if (values[i] != 0) {
+        add(row, column_of(step, first_k + static_cast<std::uint32_t>(places[i])), values[i]);
+      }
+    }
+  }
+
+  void decode_unit() {
+    for (std::uint32_t step = 0; step < steps_; ++step) {
+      for (std::uint32_t lane = 0; lane < 32; ++lane) {
+        expect(first_column_ + column_of(step, lane) < format_.shape.columns, "a column outside the matrix");
+        for (std::uint32_t number = 0; number < 4; ++number) {
+          decode_register(step, lane, number);
+        }
+      }
+    }
+    for (std::uint32_t at = steps_; at < (steps_ + 3) / 4 * 4; ++at) {
+      for (std::uint32_t lane = 0; lane < 32; ++lane) {
+        expect(column_of(at, lane) == 0, "columns behind the last step");
+      }
+    }
+    for (std::uint32_t lane = 0; lane < 32 && steps_ % 2 == 1; ++lane) {
+      expect(lane % 4 < 2 || bytes_.number(at_ + metadata_at_ + steps_ / 2 * 128 + lane * 4, 4) == 0, "metadata behind the last step");
+    }
+    for (std::uint32_t pair = 0; pair < 8; ++pair) {
+      for (std::uint32_t extra = 0; extra < format_.shape.extras; ++extra) {
+        const std::uint64_t word = bytes_.number(at_ + extras_at_ + (pair * format_.shape.extras + extra) * 4, 4);
+        expect(word >> 25 == 0, "upper bits of an extra");
+        if ((word & 0xffff) != 0) {
+          add(pair + (word >> 24 & 1) * 8, static_cast<std::int64_t>(word >> 16 & 0xff), word & 0xffff);
+        } else {
+          expect(word == 0, "an extra without a value");
+        }
+      }
+    }
+  }
+
+  FragmentFormat format_;
+  Bytes bytes_;
+  std::uint64_t steps_ = 0;
+  std::uint64_t metadata_at_ = 0;
+  std::uint64_t columns_at_ = 0;
+  std::uint64_t extras_at_ = 0;
+  std::uint64_t unit_bytes_ = 0;
+  std::uint64_t at_ = 0;
+  std::int64_t first_row_ = 0;
+  std::int64_t first_column_ = 0;
+  Places found_;
+  std::string problem_;
+};
+
+Places places_of(const CsrMatrix& matrix) {
+  Places places;
+  for (std::size_t row = 0; row + 1 < matrix.offsets.size(); ++row) {
+    for (auto at = static_cast<std::size_t>(matrix.offsets[row]); at < static_cast<std::size_t>(matrix.offsets[row + 1]); ++at) {
+      const double value = matrix.values[at];
+      places[{static_cast<std::int64_t>(row), matrix.column_of[at]}] =
+          matrix.element == ScalarType::f16 ? Float16(value).bits : BFloat16(value).bits;
+    }
+  }
+  return places;
+}
+
+template <typename Half>
+std::vector<Half> dense(const CsrMatrix& matrix) {
+  std::vector<Half> elements(static_cast<std::size_t>(matrix.rows * matrix.columns), Half(-0.0));
+  for (const auto& [place, bits] : places_of(matrix)) {
+    elements[static_cast<std::size_t>(place.first * matrix.columns + place.second)].bits = bits;
+  }
+  return elements;
+}
+
+bool packed_serially(const CsrMatrix& matrix, const FragmentFormat& format, void* bytes) {
+  const auto pack_dense = [&]<typename Half>(const std::vector<Half>& elements) {
+    return pack_serially(DenseRows<Half>{elements.data(), matrix.columns, matrix.columns}, format, bytes);
+  };
+  return matrix.element == ScalarType::f16 ? pack_dense(dense<Float16>(matrix)) : pack_dense(dense<BFloat16>(matrix));
+}
+
+/// What is wrong with the packed matrix; empty when nothing is.
+std::string problem_of(const CsrMatrix& matrix, const FragmentCut& cut) {
+  const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
+  Decoder decoder(packed);
+  const Places found = decoder.decode();
+  if (!decoder.problem().empty()) {
+    return decoder.problem();
+  }
+  if (found != places_of(matrix)) {
+    return "other non-zeros";
+  }
+  if (unpack(packed.bytes.span()) != matrix || std::get<FragmentFormat>(read_format(packed.bytes.span())) != packed.format) {
+    return "unpacked as another matrix";
+  }
+  std::vector<std::uint64_t> serial(packed.format.bytes / 8, ~std::uint64_t{0});
+  if (!packed_serially(matrix, packed.format, serial.data())) {
+    return "not packed serially";
+  }
+  return std::ranges::equal(std::as_bytes(std::span(serial)), packed.bytes.span()) ? "" : "other bytes when packed serially";
+}
+
+TEST(FragmentPacking, RandomMatricesOfEverySparsityAreDecoded) {
+  std::uint64_t seed = 0;
+  for (const double density : {0.0, 0.02, 0.1, 0.3, 0.4, 0.5, 0.7, 0.95, 1.0}) {
+    for (const ScalarType element : {ScalarType::f16, ScalarType::bf16}) {
+      const CsrMatrix matrix = random_halves(40, 300, density, ++seed, element);
+      EXPECT_EQ(problem_of(matrix, {.block_panels = 2, .steps = 8, .extras = 4}), "") << density;
+      EXPECT_EQ(problem_of(matrix, {.block_panels = 3, .steps = 16, .extras = 0}), "") << density;
+      EXPECT_EQ(problem_of(matrix, {.block_panels = 1, .steps = 3, .extras = 1}), "") << density;
+      EXPECT_EQ(problem_of(matrix, choose_fragments(matrix.view(), 2)), "") << density;
+    }
+  }
+}
+
+TEST(FragmentPacking, OddShapesAndUnevenRowsAreDecoded) {
+  for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {15, 3}, {17, 255}, {33, 257}, {8, 66000}}) {
+    for (const double density : {0.01, 0.5}) {
+      EXPECT_EQ(problem_of(random_halves(rows, columns, density, 5), {.block_panels = 2, .steps = 7, .extras = 2}), "")
+          << rows << " x " << columns;
+    }
+  }
+  const auto one_full_row = [](std::int64_t row, std::int64_t) { return row == 21; };
+  const auto full_window = [](std::int64_t row, std::int64_t column) { return row < 16 && column >= 256 && column < 512; };
+  const auto empty_panels = [](std::int64_t row, std::int64_t column) { return row / 16 == 2 && (row + column) % 3 == 0; };
+  for (const std::uint32_t steps : {1U, 8U, 16U}) {
+    const FragmentCut cut{.block_panels = 4, .steps = steps, .extras = 3};
+    EXPECT_EQ(problem_of(matrix_where(40, 700, ScalarType::f16, one_full_row), cut), "");
+    EXPECT_EQ(problem_of(matrix_where(40, 700, ScalarType::bf16, full_window), cut), "");
+    EXPECT_EQ(problem_of(matrix_where(90, 700, ScalarType::f16, empty_panels), cut), "");
+  }
+}
+
+RC_GTEST_PROP(FragmentPacking, AnyCutOfAnyMatrixIsDecoded, ()) {
+  const auto rows = *rc::gen::inRange<std::int64_t>(1, 50);
+  const auto columns = *rc::gen::inRange<std::int64_t>(1, 600);
+  const auto density = *rc::gen::element(0.0, 0.05, 0.2, 0.3, 1.0);
+  const FragmentCut cut{*rc::gen::inRange<std::uint32_t>(1, 17), *rc::gen::inRange<std::uint32_t>(1, 17),
+                        *rc::gen::inRange<std::uint32_t>(0, 65)};
+  const auto element = *rc::gen::element(ScalarType::f16, ScalarType::bf16);
+  RC_ASSERT(problem_of(random_halves(rows, columns, density, *rc::gen::arbitrary<std::uint64_t>(), element), cut) == "");
+}
+
+TEST(FragmentPacking, ATwoOfFourMatrixStaysAsItIs) {
+  std::mt19937_64 random(3);
+  std::uint64_t pattern = 0;
+  const CsrMatrix matrix = matrix_where(64, 1024, ScalarType::f16, [&](std::int64_t, std::int64_t column) {
+    constexpr std::uint64_t two_of_four[] = {3, 5, 6, 9, 10, 12};
+    pattern = column % 4 == 0 ? two_of_four[random() % 6] : pattern;
+    return (pattern >> column % 4 & 1) != 0;
+  });
+  const FragmentCut cut = choose_fragments(matrix.view(), 4);
+  EXPECT_EQ(cut.steps, 8U);
+  EXPECT_EQ(cut.extras, 0U);
+  const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
+  ASSERT_TRUE(packed.format.regular());
+  const FragmentReader reader(packed.bytes.span(), packed.format);
+  for (std::uint64_t round = 0; round < packed.format.counts.rounds; ++round) {
+    for (std::uint32_t slot = 0; slot < 256; ++slot) {
+      ASSERT_EQ(reader.column(packed.format.unit_at(round, 1), slot / 32, slot % 32), slot);
+    }
+  }
+}
+
+TEST(FragmentPacking, WhatDoesNotFitTakesFurtherRounds) {
+  const CsrMatrix matrix = random_halves(64, 600, 0.5, 9);
+  const FragmentCut cut{.block_panels = 2, .steps = 6, .extras = 4};
+  const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
+  EXPECT_FALSE(packed.format.regular());
+  EXPECT_EQ(packed.format.counts.rounds, 2U * (2 + 2 + 1)) << "the last window has 88 columns";
+  EXPECT_EQ(problem_of(matrix, cut), "");
+}
+
+TEST(FragmentPacking, GivesTheSameBytesForAnyNumberOfThreads) {
+  for (const std::uint32_t steps : {7U, 8U}) {
+    const CsrMatrix matrix = random_halves(100, 900, 0.42, 4);
+    const FragmentCut cut{.block_panels = 3, .steps = steps, .extras = 1};
+    const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
+    const FragmentCut choice = choose_fragments(matrix.view(), 3);
+    const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
+    EXPECT_TRUE(std::ranges::equal(pack(matrix.view(), cut).bytes.span(), packed.bytes.span()));
+    const FragmentCut again = choose_fragments(matrix.view(), 3);
+    EXPECT_EQ(std::pair(again.steps, again.extras), std::pair(choice.steps, choice.extras));
+  }
+}
+
+TEST(FragmentPacking, OfAnotherMatrixStaysInsideItsBytes) {
+  const CsrMatrix matrix = random_halves(40, 500, 0.3, 1);
+  const FragmentFormat format = plan(matrix.view(), FragmentCut{.block_panels = 2, .steps = 6, .extras = 0});
+  constexpr std::uint64_t canary = 0x5ca1ab1e5ca1ab1e;
+  for (const double density : {0.0, 0.3, 1.0}) {
+    std::vector<std::uint64_t> room(format.bytes / 8 + 4096, canary);
+    EXPECT_FALSE(packed_serially(random_halves(40, 500, density, 2), format, room.data()));
+    EXPECT_TRUE(std::all_of(room.end() - 4096, room.end(), [](std::uint64_t word) { return word == canary; }));
+  }
+}
+
+/// What the search leaves over in windows of independent entries.
+struct Searched {
+  double left = 0;         ///< of the non-zeros
+  double repetitions = 0;  ///< reads of B at once for 8 slots, 1 if all are distinct modulo 8
+};
+
+Searched search_windows(double density, int count) {
+  std::mt19937_64 random(11);
+  std::bernoulli_distribution nonzero(density);
+  std::uint64_t nonzeros = 0;
+  std::uint64_t left = 0;
+  std::uint64_t reads = 0;
+  for (int number = 0; number < count; ++number) {
+    WindowRows window = {};
+    for (std::uint16_t& rows : window.of_column) {
+      for (int row = 0; row < 16; ++row) {
+        rows = static_cast<std::uint16_t>(rows | (nonzero(random) ? 1 << row : 0));
+      }
+    }
+    SlotSearch search(window, 8, seed_of(number, 0, 0));
+    search.run(0);
+    UnitSlots slots;
+    search.take(slots);
+    nonzeros += count_nonzeros(window);
+    left += count_nonzeros(slots.left);
+    for (std::uint32_t set = 0; set < 256; set += 8) {
+      std::array<std::uint64_t, 8> of_residue = {};
+      for (std::uint32_t slot = set; slot < set + 8; ++slot) {
+        of_residue[slots.column[slot] % 8] += slots.column[slot] == no_column ? 0 : 1;
+      }
+      reads += std::ranges::max(of_residue);
+    }
+  }
+  return {static_cast<double>(left) / static_cast<double>(nonzeros), static_cast<double>(reads) / (32.0 * count)};
+}
+
+TEST(FragmentSlots, LeaveLittleOver) {
+  struct Wish {
+    double density;
+    int windows;
+    double left;
+    double reads;
+  };
+  for (const Wish& wish : {Wish{0.5, 20, 0.045, 2.8}, {0.45, 20, 0.009, 2.8}, {0.4, 60, 0.0001, 1.8}, {0.35, 60, 0, 1.1}, {0.3, 100, 0, 1}}) {
+    const Searched searched = search_windows(wish.density, wish.windows);
+    fmt::print("{:.0f} % zeros: {:.4f} % of the non-zeros left over, {:.2f} reads of B for eight slots\n", 100 * (1 - wish.density),
+               100 * searched.left, searched.repetitions);
+    EXPECT_LE(searched.left, wish.left) << wish.density;
+    EXPECT_LE(searched.repetitions, wish.reads) << wish.density;
+  }
+}
+
+TEST(ChooseFragments, TakesFewBytes) {
+  struct Wish {
+    double density;
+    double bytes;  ///< of an element of A
+  };
+  for (const Wish& wish : {Wish{0.5, 1.6}, {0.4, 1.25}, {0.3, 1.19}, {0.2, 1.19}, {0.1, 1.07}, {0.05, 0.8}, {0.02, 0.4}}) {
+    const CsrMatrix matrix = random_halves(256, 1024, wish.density, 8);
+    const FragmentCut cut = choose_fragments(matrix.view(), 4);
+    const FragmentFormat format = plan(matrix.view(), cut);
+    const double bytes = static_cast<double>(format.bytes) / (256 * 1024);
+    fmt::print("{:.0f} % zeros: {} steps, {} extras, {} rounds of {} windows, {:.3f} bytes an element\n", 100 * (1 - wish.density), cut.steps,
+               cut.extras, format.counts.rounds, format.blocks() * format.windows(), bytes);
+    EXPECT_LE(bytes, wish.bytes) << wish.density;
+  }
+}
+
+TEST(FragmentFormat, FollowsFromItsNumbers) {
+  constexpr FragmentShape shape{{.block_panels = 2, .steps = 9, .extras = 3}, 100, 1000, ScalarType::bf16};
+  constexpr FragmentFormat regular = describe(shape, {5000, 16});
+  static_assert(regular.blocks() == 4 && regular.windows() == 4 && regular.regular());
+  static_assert(regular.unit_bytes() == 9 * 512 + 5 * 128 + 3 * 128 + 3 * 32);
+  static_assert(regular.units_at == 256 && regular.bytes == 256 + 16 * 2 * regular.unit_bytes());
+  constexpr FragmentFormat irregular = describe(shape, {5000, 17});
+  static_assert(!irregular.regular());
+  static_assert(irregular.windows_at == 512 && irregular.units_at == 768);
+  static_assert(irregular.bytes == 768 + 17 * 2 * regular.unit_bytes());
+  EXPECT_EQ(describe(FragmentShape{{}, 1, 65536 * 256}, {0, 65537}).window, ScalarType::u16);
+  EXPECT_EQ(describe(FragmentShape{{}, 1, 65536 * 256 + 1}, {0, 65538}).window, ScalarType::u32);
+}
+
+TEST(FragmentCut, ThatCannotBeIsRefused) {
+  CsrMatrix matrix = random_halves(4, 4, 1, 1);
+  for (const FragmentCut& cut : {FragmentCut{.block_panels = 0}, FragmentCut{.block_panels = 17}, FragmentCut{.steps = 0},
+                                 FragmentCut{.steps = 17}, FragmentCut{.extras = 65}}) {
+    EXPECT_THROW(pack(matrix.view(), cut), std::invalid_argument);
+  }
+  EXPECT_THROW(choose_fragments(matrix.view(), 0), std::invalid_argument);
+  for (const ScalarType element : {ScalarType::f32, ScalarType::f64}) {
+    matrix.element = element;
+    EXPECT_THAT([&] { pack(matrix.view(), FragmentCut{}); }, ThrowsMessage<std::invalid_argument>(HasSubstr("element is")));
+    EXPECT_THROW(choose_fragments(matrix.view(), 1), std::invalid_argument);
+  }
+}
+
+TEST(UnpackFragments, RefusesChangedBytes) {
+  const CsrMatrix matrix = random_halves(20, 40, 0.4, 7);
+  for (const FragmentCut& cut : {FragmentCut{.block_panels = 2, .steps = 1, .extras = 2}, FragmentCut{.block_panels = 1, .steps = 5, .extras = 1}}) {
+    const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
+    const ChangeableBytes intact(packed.bytes.span());
+    // Of the payload one in eleven, as each is searched for slots again.
+    for (std::size_t at = 0; at < intact.bytes().size(); at += at < header_bytes ? 1 : 11) {
+      ChangeableBytes damaged = intact;
+      damaged.bytes()[at] ^= std::byte{1};
+      ASSERT_THROW(unpack(damaged.bytes()), FormatError) << "byte " << at;
+      if (at < header_bytes) {
+        continue;
+      }
+      damaged.seal();
+      // With checksums that match again a change of a value is another matrix, whose packing is the same.
+      try {
+        const CsrMatrix other = unpack(damaged.bytes());
+        ASSERT_TRUE(std::ranges::equal(pack(other.view(), cut).bytes.span(), damaged.bytes())) << "byte " << at;
+        ASSERT_NE(other, matrix) << "byte " << at;
+      } catch (const FormatError&) {
+      }
+    }
+  }
+}
+
+TEST(UnpackFragments, SaysWhatIsWrong) {
+  const CsrMatrix matrix = random_halves(40, 300, 0.5, 7);
+  const Packed<FragmentFormat> packed = pack(matrix.view(), FragmentCut{.block_panels = 2, .steps = 6, .extras = 2});
+  const FragmentFormat& format = packed.format;
+  ASSERT_FALSE(format.regular());
+  const auto refused = [&](auto damage, const char* words) {
+    ChangeableBytes damaged(packed.bytes.span());
+    damage(damaged);
+    EXPECT_THAT([&] { unpack(damaged.bytes()); }, ThrowsMessage<FormatError>(HasSubstr(words)));
+  };
+  const auto number_refused = [&](const char* name, std::uint64_t value, const char* words) {
+    refused([&](ChangeableBytes& p) { p.put_number(position_of(format, name), value).seal_header(); }, words);
+  };
+  refused([](ChangeableBytes& p) { p.put(offsetof(Header, version), std::uint32_t{9}).seal_header(); }, "format version 9; this program reads version 1");
+  number_refused("element", 5, "the header field element is 5; it can be 7 to 8");
+  number_refused("steps", 17, "the header field steps is 17; it can be 1 to 16");
+  number_refused("steps", 7, "the header field total_bytes does not agree");
+  number_refused("rounds", 3, "the header field rounds is 3");
+  number_refused("nonzeros", format.counts.nonzeros - 1, "there are more than the");
+  refused([&](ChangeableBytes& p) { p.put(format.first_round_at(1), std::uint32_t{0xffffffff}).seal(); }, "behind the end of the packed matrix");
+  refused([&](ChangeableBytes& p) { p.put(format.first_round_at(2), std::uint32_t{0xffffffff}).seal(); }, "behind the end of the packed matrix");
+  refused([&](ChangeableBytes& p) { p.put(format.window_at(0), std::uint16_t{2}).seal(); }, "of a matrix of 40 x 300");
+  refused([&](ChangeableBytes& p) { p.bytes()[format.units_at - 1] = std::byte{1}; p.seal(); }, "is not what packing the matrix again gives");
+}
+
+}  // namespace
+}  // namespace esc::transformer

@@ -1,0 +1,177 @@
+#include "transformer/choose_fragments.h"
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "transformer/checked_shape.h"
+#include "transformer/fragment_packing.h"
+#include "transformer/view_sources.h"
+
+namespace esc::transformer {
+namespace {
+
+/// A unit to be: what a panel has in a window, and the seed of its search.
+struct SampledUnit {
+  WindowRows rows;
+  std::uint64_t seed = 0;
+};
+
+/// The extras that units of the sample need in their fullest row pair, and what that says of those outside it.
+struct Needs {
+  std::vector<std::uint32_t> extras;
+  bool is_all = false;  ///< whether the sample is all units
+
+  /// The share of units for which so many are too few. Beyond what the sample shows the share falls by a third each.
+  double share_above(std::uint32_t allowed) const {
+    const auto above = std::ranges::count_if(extras, [&](std::uint32_t needed) { return needed > allowed; });
+    const auto count = static_cast<double>(extras.size());
+    if (is_all) {
+      return static_cast<double>(above) / count;
+    }
+    const std::uint32_t most = std::ranges::max(extras);
+    const double unseen = allowed < most ? 1 : std::pow(2.0 / 3, allowed - most);
+    return (static_cast<double>(above) + unseen / 2) / (count + 1);
+  }
+};
+
+/// A choice, and what a unit of it counts, with its share of further rounds.
+struct Choice {
+  FragmentCut cut;
+  double bytes = 0;
+};
+
+/// The bytes of a unit without extras, and what so many of them count.
+double weight_of(std::uint32_t steps, std::uint32_t extras, double weight) {
+  FragmentFormat format;
+  static_cast<FragmentCut&>(format.shape) = {1, steps, 0};
+  return static_cast<double>(format.unit_bytes()) + extras * weight;
+}
+
+std::uint64_t units_of(const FragmentShape& shape) { return static_cast<std::uint64_t>(shape.panels()) * windows_of(shape); }
+
+/// Units at equal distances; all where there are no more than `most`. The distance is odd, so that the windows change.
+std::vector<SampledUnit> sample(const CsrView& matrix, const FragmentShape& shape, std::uint64_t most) {
+  const std::uint64_t units = units_of(shape);
+  const std::uint64_t distance = units <= most ? 1 : units / most | 1;
+  std::vector<SampledUnit> sampled(static_cast<std::size_t>((units + distance - 1) / distance));
+  tbb::parallel_for(std::size_t{0}, sampled.size(), [&](std::size_t number) {
+    const std::uint64_t unit = number * distance;
+    const auto panel = static_cast<std::int64_t>(unit / windows_of(shape));
+    const std::uint64_t window = unit % windows_of(shape);
+    sampled[number] = {read_rows(rows_of(matrix), shape, panel, window), seed_of(panel, window, 0)};
+  });
+  return sampled;
+}
+
+/// The least that the fullest row pair of a unit has left over, whatever is done: what its rows and its columns have
+/// beyond the slots, of which a column takes one at least.
+double least_needed(const WindowRows& window, std::uint32_t steps) {
+  const std::uint32_t slots = steps * step_slots;
+  std::array<std::uint32_t, fragment_rows> of_row = {};
+  std::vector<std::uint32_t> of_column;
+  for (const std::uint16_t rows : window.of_column) {
+    if (rows != 0) {
+      of_column.push_back(popcount(rows));
+    }
+    for (std::uint32_t row = 0; row < fragment_rows; ++row) {
+      of_row[row] += rows >> row & 1;
+    }
+  }
+  double most = 0;
+  for (std::uint32_t pair = 0; pair < row_pairs; ++pair) {
+    const auto beyond = [&](std::uint32_t row) { return of_row[row] > slots / 2 ? of_row[row] - slots / 2 : 0U; };
+    most = std::max<double>(most, beyond(pair) + beyond(pair + row_pairs));
+  }
+  double homeless = 0;
+  std::ranges::sort(of_column);
+  for (std::size_t number = 0; number + slots < of_column.size(); ++number) {
+    homeless += of_column[number];
+  }
+  return std::max(most, homeless / row_pairs);
+}
+
+/// A bound of the bytes of a window of a block with so many steps, below what any number of extras gives.
+double least_bytes(const std::vector<SampledUnit>& units, std::uint32_t steps, double weight) {
+  double sum = 0;
+  for (const SampledUnit& unit : units) {
+    const double needed = std::min<double>(least_needed(unit.rows, steps), max_extras);
+    sum += needed;
+  }
+  const auto extras = static_cast<std::uint32_t>(sum / static_cast<double>(units.size()));
+  return weight_of(steps, extras, weight);
+}
+
+Needs needs_of(const std::vector<SampledUnit>& units, std::uint32_t steps, bool is_all) {
+  Needs needs{std::vector<std::uint32_t>(units.size()), is_all};
+  tbb::parallel_for(std::size_t{0}, units.size(), [&](std::size_t number) {
+    const SampledUnit& unit = units[number];
+    SlotSearch search(unit.rows, steps, unit.seed);
+    search.run(0);
+    UnitSlots slots;
+    search.take(slots);
+    std::array<std::uint32_t, row_pairs> of_pair = {};
+    for (const std::uint16_t left : slots.left.of_column) {
+      for (std::uint32_t row = 0; row < fragment_rows; ++row) {
+        of_pair[row % row_pairs] += left >> row & 1;
+      }
+    }
+    needs.extras[number] = std::ranges::max(of_pair);
+  });
+  return needs;
+}
+
+/// The best number of extras beside so many steps, among those that nearly all units can do with: what is left of one
+/// takes a further round of its whole block, and of much that does not fit several.
+Choice best_extras(const Needs& needs, std::uint32_t block_panels, std::uint32_t steps, double weight) {
+  Choice best{{block_panels, steps, 0}, HUGE_VAL};
+  for (std::uint32_t extras = 0; extras <= max_extras; ++extras) {
+    const FragmentCut cut{block_panels, steps, extras};
+    constexpr double most_above = 0.1;
+    const double above = needs.share_above(extras);
+    if (above > most_above) {
+      continue;
+    }
+    const double further = 1 - std::pow(1 - above, block_panels);
+    const double bytes = weight_of(steps, extras, weight) * (1 + further);
+    if (bytes < best.bytes) {
+      best = {cut, bytes};
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+FragmentCut choose_fragments(const CsrView& matrix, std::uint32_t block_panels, double weight) {
+  constexpr std::uint64_t few = 128;
+  constexpr std::uint64_t many = 2048;  ///< where the search is short, and it is rare units that decide
+  constexpr std::uint32_t short_search = 2;
+  const FragmentShape shape = checked_shape(matrix, FragmentCut{.block_panels = block_panels});
+  const std::vector<SampledUnit> units = sample(matrix, shape, few);
+  std::vector<std::pair<double, std::uint32_t>> candidates;
+  for (std::uint32_t steps = 1; steps <= max_fragment_steps; ++steps) {
+    candidates.emplace_back(least_bytes(units, steps, weight), steps);
+  }
+  std::ranges::sort(candidates);
+  Choice best{{}, HUGE_VAL};
+  for (const auto& [least, steps] : candidates) {
+    if (least >= best.bytes) {
+      break;
+    }
+    Needs needs = needs_of(units, steps, units.size() == units_of(shape));
+    if (!needs.is_all && std::ranges::max(needs.extras) <= short_search) {
+      const std::vector<SampledUnit> more = sample(matrix, shape, many);
+      needs = needs_of(more, steps, more.size() == units_of(shape));
+    }
+    if (const Choice choice = best_extras(needs, block_panels, steps, weight); choice.bytes < best.bytes) {
+      best = choice;
+    }
+  }
+  return best.cut;
+}
+
+}  // namespace esc::transformer

@@ -1,0 +1,165 @@
+#pragma once
+
+// The packed format of fragments: what is stored where. As in packed_bytes.h, the text between the markers is part of
+// the generated transformers of kernels that read it.
+
+#include "transformer/description.h"
+
+namespace esc::transformer {
+// [packing text begins]
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The packed format of fragments: 16-bit floats as the sparse tensor core takes them, mma.sp.m16n8k32 with two
+// non-zeros of every four.
+//
+// A panel is 16 rows; rows g and g + 8 of it are row pair g. A window is 256 columns of A, the last one may have fewer.
+// A unit belongs to a panel and a window. It has `steps` steps, each one mma.sp, and each with 32 slots. A slot stands
+// for a column of the window, in any order, and a column may stand in several; of the four slots of a group each row has
+// at most two non-zeros there. What a panel has in a window and fits in no slot is in the `extras` of its row pair.
+// Slots without a column have zeros, and name a column that no other of their eight equals modulo 8, or column 0.
+//
+// Bytes of a unit, where a lane is one of 32:
+//   values    [step][lane] 16 bytes, the registers a0 to a3 of the lane, two values each. Those of row i and slot group
+//             q = 0..7 are in lane (i % 8) * 4 + q % 4, register (q / 4) * 2 + i / 8, in the order of their slots
+//   metadata  [pair of steps, rounded up][lane] uint32. Of the even step in lanes 4 * g (its slots 0 to 15) and
+//             4 * g + 1 (16 to 31), of the odd one in lanes 4 * g + 2 and 4 * g + 3; bits 0 to 15 for row g, 16 to 31 for
+//             row g + 8; 4 bits a group: the place in the group of its first value and, shifted by 2, of its second one,
+//             of which the first is the lower. A value alone in place 0 to 2 is the first, beside place 3; one in place 3 is the
+//             second, beside place 0; where there is none the places are 0 and 1
+//   columns   [four steps, rounded up][lane] 4 bytes: byte b is the column in the window of slot `lane` of step 4 * s + b
+//   extras    [row pair][extra] uint32: the value in bits 0 to 15, its column in the window in bits 16 to 23, and bit 24
+//             where it is row g + 8. Columns ascend; what is not used is 0
+//
+// A thread block owns block_panels panels, the last one may own fewer. A round of it is a window with a unit for each
+// of its panels. It has each window once, ascending; where the slots and the extras of a unit do not take all, another
+// round of that window with the rest comes right behind. Places without a panel, and panels without a rest, have units
+// without non-zeros.
+//
+//   rounds    at header_bytes, uint32: the first round of each block, and behind the last one how many there are
+//   windows   [round], 16 or 32 bits wide, at the next multiple of 256: which window
+//   units     [round][panel of the block], at the next multiple of 256
+//
+// Where every block has every window once, rounds and windows are left out: round r of block b is b * windows + r. What
+// lies between the sections is zero.
+// ---------------------------------------------------------------------------------------------------------------------
+
+inline constexpr uint32_t fragment_rows = 16;  ///< of a panel
+inline constexpr uint32_t row_pairs = 8;
+inline constexpr uint32_t fragment_columns = 256;  ///< of a window
+inline constexpr uint32_t step_slots = 32;
+inline constexpr uint32_t group_slots = 4;
+inline constexpr uint32_t step_groups = step_slots / group_slots;
+inline constexpr uint32_t set_slots = 8;  ///< whose rows of B are read at once
+inline constexpr uint32_t lanes = 32;
+inline constexpr uint32_t max_fragment_steps = 16;  ///< which take a full window, two columns in each group
+inline constexpr uint32_t max_extras = 64;          ///< of a row pair
+inline constexpr uint32_t max_fragment_panels = 16;
+
+/// How a matrix is cut into fragments.
+struct FragmentCut {
+  uint32_t block_panels = 1;  ///< panels of a thread block
+  uint32_t steps = 8;         ///< of a unit
+  uint32_t extras = 0;        ///< of each row pair of a unit
+
+  static constexpr uint32_t height = fragment_rows;
+  static constexpr Rule elements = half_elements;
+
+  template <typename Visit>
+  constexpr void visit_cut(const Visit& visit) {
+    visit("block_panels", block_panels, between(1, max_fragment_panels));
+    visit("steps", steps, between(1, max_fragment_steps));
+    visit("extras", extras, between(0, max_extras));
+  }
+};
+
+using FragmentShape = Shape<FragmentCut>;
+
+constexpr uint64_t windows_of(const FragmentShape& shape) {
+  return (static_cast<uint64_t>(shape.columns) + fragment_columns - 1) / fragment_columns;
+}
+constexpr uint64_t blocks_of(const FragmentShape& shape) {
+  return (static_cast<uint64_t>(shape.panels()) + shape.block_panels - 1) / shape.block_panels;
+}
+
+/// How much there is in all blocks.
+struct FragmentCounts {
+  uint64_t nonzeros = 0;
+  uint64_t rounds = 0;
+
+  template <typename Visit>
+  constexpr void visit(const FragmentShape& shape, const Visit& visit) {
+    constexpr uint64_t most_rounds = 0xffffffffu;
+    const uint64_t least = blocks_of(shape) * windows_of(shape);
+    visit("nonzeros", nonzeros, between(0, max_count));
+    visit("rounds", rounds, between(least, least + nonzeros < most_rounds ? least + nonzeros : most_rounds));
+  }
+};
+
+/// Places in a unit, in bytes from its beginning.
+struct GroupPlace {
+  uint64_t values;    ///< two
+  uint64_t metadata;  ///< a word
+  uint32_t shift;     ///< of the four bits in the word
+};
+
+/// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
+struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
+  static constexpr char magic[9] = "ESCFRAG\x1a";
+  static constexpr uint32_t version = 1;
+
+  ScalarType window = ScalarType::u16;
+  uint64_t windows_at = 0;
+  uint64_t units_at = 0;
+  uint64_t bytes = 0;  ///< of the whole, header included
+
+  constexpr uint64_t blocks() const { return blocks_of(shape); }
+  constexpr uint64_t windows() const { return windows_of(shape); }
+  /// Whether every block has every window once.
+  constexpr bool regular() const { return counts.rounds == blocks() * windows(); }
+
+  // Places in a unit.
+  constexpr uint64_t values_at(uint32_t step, uint32_t lane) const { return (uint64_t{step} * lanes + lane) * 16; }
+  constexpr uint64_t metadata_at(uint32_t step_pair, uint32_t lane) const {
+    return values_at(shape.steps, 0) + (uint64_t{step_pair} * lanes + lane) * 4;
+  }
+  constexpr uint64_t columns_at(uint32_t four_steps, uint32_t lane) const {
+    return metadata_at((shape.steps + 1) / 2, 0) + (uint64_t{four_steps} * lanes + lane) * 4;
+  }
+  constexpr uint64_t extras_at(uint32_t pair, uint32_t extra) const {
+    return columns_at((shape.steps + 3) / 4, 0) + (uint64_t{pair} * shape.extras + extra) * 4;
+  }
+  constexpr uint64_t unit_bytes() const { return round_up(extras_at(row_pairs, 0), 16); }
+
+  /// Where the values of a row in a slot group are, and its four bits of metadata.
+  constexpr GroupPlace place_of(uint32_t step, uint32_t group, uint32_t row) const {
+    const uint32_t pair = row % row_pairs, upper = row / row_pairs;
+    const uint32_t quarter = group % 4, half = group / 4;
+    return {values_at(step, pair * 4 + quarter) + (half * 2 + upper) * 4,
+            metadata_at(step / 2, pair * 4 + step % 2 * 2 + half), upper * 16 + quarter * 4};
+  }
+
+  // Places in the packed matrix; the first two only where it is not regular.
+  constexpr uint64_t first_round_at(uint64_t block) const { return header_bytes + block * size_of(ScalarType::u32); }
+  constexpr uint64_t window_at(uint64_t round) const { return windows_at + round * size_of(window); }
+  constexpr uint64_t unit_at(uint64_t round, uint32_t panel_of_block) const {
+    return units_at + (round * shape.block_panels + panel_of_block) * unit_bytes();
+  }
+};
+
+/// The format that a matrix of this shape and with these counts has.
+constexpr FragmentFormat describe(const FragmentShape& shape, const FragmentCounts& counts) {
+  FragmentFormat format;
+  format.shape = shape;
+  format.counts = counts;
+  format.window = format.windows() <= 65536 ? ScalarType::u16 : ScalarType::u32;
+  format.windows_at = format.units_at = header_bytes;
+  if (!format.regular()) {
+    format.windows_at = round_up(format.first_round_at(format.blocks() + 1), section_alignment);
+    format.units_at = round_up(format.window_at(counts.rounds), section_alignment);
+  }
+  format.bytes = format.unit_at(counts.rounds, 0);
+  return format;
+}
+
+// [packing text ends]
+}  // namespace esc::transformer

@@ -1,0 +1,90 @@
+#include <tbb/parallel_for.h>
+
+#include <cstring>
+#include <vector>
+
+#include "transformer/checked_shape.h"
+#include "transformer/fragment_packing.h"
+#include "transformer/pack.h"
+#include "transformer/view_sources.h"
+
+namespace esc::transformer {
+namespace {
+
+/// What was found in a window of a block: its rounds, of which those behind the first stand here.
+struct PackedWindow {
+  std::uint64_t nonzeros = 0;
+  std::vector<std::vector<unsigned char>> further;
+};
+
+/// Packs a window of a block, whose first round begins at `units`.
+template <typename Source>
+PackedWindow pack_window(const Source& source, const FragmentFormat& format, std::uint64_t number, unsigned char* units) {
+  BlockWindow at{number / format.windows(), number % format.windows()};
+  PackedWindow packed;
+  write_round(source, format, at, units);
+  while (!at.complete) {
+    packed.further.emplace_back(static_cast<std::size_t>(format.shape.block_panels * format.unit_bytes()));
+    write_round(source, format, at, packed.further.back().data());
+  }
+  packed.nonzeros = at.nonzeros;
+  return packed;
+}
+
+/// Brings all rounds together.
+Packed<FragmentFormat> arrange(const FragmentFormat& format, const Packed<FragmentFormat>& first_rounds,
+                               const std::vector<PackedWindow>& windows) {
+  Packed<FragmentFormat> packed(format);
+  auto* const bytes = reinterpret_cast<unsigned char*>(packed.bytes.data());
+  const std::size_t round_bytes = static_cast<std::size_t>(format.shape.block_panels * format.unit_bytes());
+  std::uint64_t round = 0;
+  const auto add = [&](std::uint64_t window, const void* units) {
+    write_window(format, round, window, bytes);
+    std::memcpy(bytes + format.unit_at(round, 0), units, round_bytes);
+    ++round;
+  };
+  for (std::uint64_t number = 0; number < windows.size(); ++number) {
+    const std::uint64_t window = number % format.windows();
+    if (window == 0) {
+      write_first_round(format, number / format.windows(), round, bytes);
+    }
+    add(window, first_rounds.bytes.span().data() + first_rounds.format.unit_at(number, 0));
+    for (const std::vector<unsigned char>& units : windows[number].further) {
+      add(window, units.data());
+    }
+  }
+  write_first_round(format, format.blocks(), round, bytes);
+  return packed;
+}
+
+template <typename Source>
+Packed<FragmentFormat> pack_source(const Source& source, const FragmentShape& shape) {
+  const std::uint64_t least_rounds = blocks_of(shape) * windows_of(shape);
+  Packed<FragmentFormat> regular(describe(shape, {0, least_rounds}));
+  auto* const bytes = reinterpret_cast<unsigned char*>(regular.bytes.data());
+  std::vector<PackedWindow> windows(static_cast<std::size_t>(least_rounds));
+  tbb::parallel_for(std::uint64_t{0}, least_rounds, [&](std::uint64_t number) {
+    windows[number] = pack_window(source, regular.format, number, bytes + regular.format.unit_at(number, 0));
+  });
+  FragmentCounts counts;
+  for (const PackedWindow& window : windows) {
+    counts.nonzeros += window.nonzeros;
+    counts.rounds += 1 + window.further.size();
+  }
+  const FragmentFormat format = describe(shape, counts);
+  Packed<FragmentFormat> packed = format.regular() ? std::move(regular) : arrange(format, regular, windows);
+  packed.format = format;
+  seal(format, packed.bytes.data());
+  return packed;
+}
+
+}  // namespace
+
+Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut) {
+  const FragmentShape shape = checked_shape(matrix, cut);
+  return with_half_source(matrix, [&](const auto& source) { return pack_source(source, shape); });
+}
+
+FragmentFormat plan(const CsrView& matrix, const FragmentCut& cut) { return pack(matrix, cut).format; }
+
+}  // namespace esc::transformer

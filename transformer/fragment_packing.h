@@ -1,0 +1,236 @@
+#pragma once
+
+// Packing into fragments, one unit at a time. As in packed_bytes.h, the text between the markers is part of the
+// generated transformers of kernels that read fragments.
+
+#include "transformer/fragment_slots.h"
+
+namespace esc::transformer {
+// [packing text begins]
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Packing into fragments. A block's windows follow each other, and a window takes rounds until no panel of the block has
+// anything left in it; so the blocks can be packed one behind the other without knowing more than where one ends.
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// The non-zeros of a panel in a window.
+struct WindowElements {
+  WindowRows rows;
+  uint16_t bits[fragment_columns][fragment_rows];  ///< of the elements that the rows name
+};
+
+/// The rows that a window has non-zeros in; what visits them may read their values.
+template <typename Source, typename Visit>
+WindowRows visit_window(const Source& source, const FragmentShape& shape, int64_t panel, uint64_t window, const Visit& visit) {
+  const int64_t first = static_cast<int64_t>(window) * fragment_columns;
+  const int64_t behind = first + fragment_columns < shape.columns ? first + fragment_columns : shape.columns;
+  WindowRows rows = {};
+  source.visit_columns(first, behind, shape.first_row(panel), shape.rows_in(panel),
+                       [&](int64_t column, uint64_t mask, const auto& value_of) {
+                         rows.of_column[column - first] = static_cast<uint16_t>(mask);
+                         visit(static_cast<uint32_t>(column - first), mask, value_of);
+                       });
+  return rows;
+}
+
+template <typename Source>
+WindowRows read_rows(const Source& source, const FragmentShape& shape, int64_t panel, uint64_t window) {
+  return visit_window(source, shape, panel, window, [](uint32_t, uint64_t, const auto&) {});
+}
+
+template <typename Source>
+void read_window(const Source& source, const FragmentShape& shape, int64_t panel, uint64_t window, WindowElements& elements) {
+  elements.rows = visit_window(source, shape, panel, window, [&](uint32_t column, uint64_t mask, const auto& value_of) {
+    for (uint64_t rows = mask; rows != 0; rows &= rows - 1) {
+      const int row = lowest_set(rows);
+      elements.bits[column][row] = value_of(row).bits;
+    }
+  });
+}
+
+/// The seed of the search for the unit of this number that a panel has in a window.
+constexpr uint64_t seed_of(int64_t panel, uint64_t window, uint64_t number) {
+  return mix(mix(mix(1, static_cast<uint64_t>(panel)), window), number);
+}
+
+inline uint64_t count_nonzeros(const WindowRows& rows) {
+  uint64_t count = 0;
+  for (const uint16_t of_column : rows.of_column) {
+    count += popcount(of_column);
+  }
+  return count;
+}
+
+/// Writes the values and the metadata of a unit whose bytes are zero.
+inline void write_values(const FragmentFormat& format, const UnitSlots& slots, const WindowElements& elements, unsigned char* unit) {
+  for (uint32_t group = 0; group < format.shape.steps * step_slots / group_slots; ++group) {
+    for (uint32_t row = 0; row < fragment_rows; ++row) {
+      const GroupPlace place = format.place_of(group / step_groups, group % step_groups, row);
+      uint32_t found[group_slots];
+      uint32_t count = 0;
+      for (uint32_t i = 0; i < group_slots; ++i) {
+        found[count] = i;
+        count += slots.rows[group * group_slots + i] >> row & 1;
+      }
+      const bool lone_last = count == 1 && found[0] == 3;
+      const uint32_t first = count == 0 || lone_last ? 0 : found[0];
+      const uint32_t second = count == 0 ? 1 : count == 1 ? 3 : found[1];
+      for (uint32_t number = 0; number < count; ++number) {
+        const uint32_t column = slots.column[group * group_slots + found[number]];
+        memcpy(unit + place.values + (lone_last ? 1 : number) * 2, &elements.bits[column][row], 2);
+      }
+      uint32_t word;
+      memcpy(&word, unit + place.metadata, sizeof word);
+      word |= (first | second << 2) << place.shift;
+      memcpy(unit + place.metadata, &word, sizeof word);
+    }
+  }
+}
+
+/// Writes the columns of a unit of a window with so many columns.
+inline void write_columns(const FragmentFormat& format, const UnitSlots& slots, uint64_t width, unsigned char* unit) {
+  for (uint32_t set = 0; set < format.shape.steps * step_slots; set += set_slots) {
+    uint32_t present = 0;
+    for (uint32_t slot = set; slot < set + set_slots; ++slot) {
+      present |= slots.column[slot] != no_column ? 1u << slots.column[slot] % set_slots : 0;
+    }
+    uint32_t absent = 0;
+    for (uint32_t slot = set; slot < set + set_slots; ++slot) {
+      uint32_t column = slots.column[slot];
+      if (column == no_column) {
+        while (present >> absent & 1) {
+          ++absent;
+        }
+        column = absent < width ? absent : 0;
+        ++absent;
+      }
+      const uint32_t step = slot / step_slots;
+      unit[format.columns_at(step / 4, slot % step_slots) + step % 4] = static_cast<unsigned char>(column);
+    }
+  }
+}
+
+/// Writes what is left into the extras of a unit whose bytes are zero, and keeps in `left` what they do not take.
+inline void write_extras(const FragmentFormat& format, const WindowElements& elements, WindowRows& left, unsigned char* unit) {
+  uint32_t used[row_pairs] = {};
+  for (uint32_t column = 0; column < fragment_columns; ++column) {
+    for (uint32_t rows = left.of_column[column]; rows != 0; rows &= rows - 1) {
+      const uint32_t row = static_cast<uint32_t>(lowest_set(rows));
+      uint32_t& next = used[row % row_pairs];
+      if (next < format.shape.extras) {
+        const uint32_t extra = elements.bits[column][row] | column << 16 | row / row_pairs << 24;
+        memcpy(unit + format.extras_at(row % row_pairs, next), &extra, sizeof extra);
+        left.of_column[column] = static_cast<uint16_t>(left.of_column[column] & ~(1u << row));
+        ++next;
+      }
+    }
+  }
+}
+
+/// Writes a unit, the one of this number that the panel has in the window; `left` holds the rows of the window that the
+/// units before it have left, then those that this one leaves.
+inline void write_unit(const FragmentFormat& format, const WindowElements& elements, int64_t panel, uint64_t window, uint64_t number,
+                       WindowRows& left, unsigned char* unit) {
+  const uint64_t first_column = window * fragment_columns;
+  const uint64_t behind = static_cast<uint64_t>(format.shape.columns) - first_column;
+  SlotSearch search(left, format.shape.steps, seed_of(panel, window, number));
+  search.run(format.shape.extras);
+  UnitSlots slots;
+  search.take(slots);
+  memset(unit, 0, static_cast<size_t>(format.unit_bytes()));
+  write_values(format, slots, elements, unit);
+  write_columns(format, slots, behind < fragment_columns ? behind : fragment_columns, unit);
+  write_extras(format, elements, slots.left, unit);
+  left = slots.left;
+}
+
+/// What a block has in a window while it is packed, round by round.
+struct BlockWindow {
+  uint64_t block;
+  uint64_t window;
+  uint64_t rounds = 0;    ///< that are written
+  uint64_t nonzeros = 0;  ///< of all its panels
+  bool complete = false;  ///< whether they hold everything
+  WindowRows left[max_fragment_panels] = {};
+};
+
+/// Writes the next round, which begins at `units`.
+template <typename Source>
+void write_round(const Source& source, const FragmentFormat& format, BlockWindow& at, unsigned char* units) {
+  const FragmentShape& shape = format.shape;
+  at.complete = true;
+  for (uint32_t i = 0; i < shape.block_panels; ++i) {
+    const int64_t panel = static_cast<int64_t>(at.block * shape.block_panels + i);
+    WindowRows& left = at.left[i];
+    WindowElements elements;
+    memset(&elements.rows, 0, sizeof elements.rows);
+    if (panel < shape.panels() && (at.rounds == 0 || count_nonzeros(left) != 0)) {
+      read_window(source, shape, panel, at.window, elements);
+    }
+    if (at.rounds == 0) {
+      left = elements.rows;
+      at.nonzeros += count_nonzeros(left);
+    }
+    write_unit(format, elements, panel, at.window, at.rounds, left, units + i * format.unit_bytes());
+    at.complete = at.complete && count_nonzeros(left) == 0;
+  }
+  ++at.rounds;
+}
+
+/// Where the rounds of a block begin, and which window a round has; nothing in a regular format.
+inline void write_first_round(const FragmentFormat& format, uint64_t block, uint64_t round, unsigned char* packed) {
+  const uint32_t narrow = static_cast<uint32_t>(round);
+  if (!format.regular()) {
+    memcpy(packed + format.first_round_at(block), &narrow, sizeof narrow);
+  }
+}
+inline void write_window(const FragmentFormat& format, uint64_t round, uint64_t window, unsigned char* packed) {
+  const uint32_t wide = static_cast<uint32_t>(window);
+  if (!format.regular()) {
+    memcpy(packed + format.window_at(round), &wide, size_of(format.window));  // the lower bytes come first
+  }
+}
+
+/// Sets what lies between the sections to zero, and writes the header, after everything else.
+inline void seal(const FragmentFormat& format, void* packed) {
+  unsigned char* const bytes = static_cast<unsigned char*>(packed);
+  if (!format.regular()) {
+    const uint64_t behind_rounds = format.first_round_at(format.blocks() + 1);
+    const uint64_t behind_windows = format.window_at(format.counts.rounds);
+    memset(bytes + behind_rounds, 0, static_cast<size_t>(format.windows_at - behind_rounds));
+    memset(bytes + behind_windows, 0, static_cast<size_t>(format.units_at - behind_windows));
+  }
+  write_header(format, bytes);
+}
+
+/// Packs A into `packed`, format.bytes bytes aligned to 8. False, and nothing promised of `packed`, when A does not
+/// have the counts of the format; nothing is ever written outside it.
+template <typename Source>
+bool pack_serially(const Source& source, const FragmentFormat& format, void* packed) {
+  unsigned char* const bytes = static_cast<unsigned char*>(packed);
+  FragmentCounts found;
+  for (uint64_t block = 0; block < format.blocks(); ++block) {
+    write_first_round(format, block, found.rounds, bytes);
+    for (uint64_t window = 0; window < format.windows(); ++window) {
+      BlockWindow at{block, window};
+      while (!at.complete) {
+        if (found.rounds == format.counts.rounds) {
+          return false;
+        }
+        write_window(format, found.rounds, window, bytes);
+        write_round(source, format, at, bytes + format.unit_at(found.rounds, 0));
+        ++found.rounds;
+      }
+      found.nonzeros += at.nonzeros;
+    }
+  }
+  if (!(describe(format.shape, found) == format)) {
+    return false;
+  }
+  write_first_round(format, format.blocks(), found.rounds, bytes);
+  seal(format, packed);
+  return true;
+}
+
+// [packing text ends]
+}  // namespace esc::transformer
