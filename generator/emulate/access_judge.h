@@ -55,8 +55,8 @@ class AccessJudge {
   /// An atomic operation is about to be made at the place of the latest call.
   void check_atomic(std::uint64_t address, std::uint64_t size);
 
-  /// Asynchronous copies: the bytes are in flight from the first call to the second. Nobody may read them, nor write them:
-  /// the copy may land at any time.
+  /// Asynchronous copies: the bytes are in flight from the first call to the second. Nobody may read them, nor write
+  /// them: the copy may land at any time.
   void begin_copy(std::uint64_t shared, std::uint64_t global, std::uint64_t bytes, std::uint64_t zero_fill);
   void end_copy(const AsyncCopy& copy);
   /// A block begins, in whose memory nothing is in flight.

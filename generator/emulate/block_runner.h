@@ -33,8 +33,8 @@ class BlockRunner {
   int barrier(int predicate, BarrierReduction reduction);
   std::uint64_t warp_operation(WarpOperationKind kind, std::uint32_t mask, std::uint64_t value, std::int32_t argument,
                                std::uint32_t width);
-  /// The whole warp brings the operands of an instruction together. True for the lane that came last: it does the work of
-  /// all, on what `gathered` has by lane, before anyone else goes on. Orders no memory accesses.
+  /// The whole warp brings the operands of an instruction together. True for the lane that came last: it does the work
+  /// of all, on what `gathered` has by lane, before anyone else goes on. Orders no memory accesses.
   bool gather(WarpOperationKind kind, std::uint64_t operands);
   const std::array<std::uint64_t, 32>& gathered() const { return warps_[current_ / 32].value; }
   std::uint32_t current_lane() const { return current_ % 32; }

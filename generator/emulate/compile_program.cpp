@@ -24,8 +24,9 @@ std::vector<VirtualHeader> joined(std::vector<VirtualHeader> headers, const std:
 }  // namespace
 
 HostProgram compile_cuda(const std::string& text, const std::string& file_name, const ProgramOptions& options) {
-  return HostProgram({translate_inline_ptx(text, file_name), file_name, joined(options.headers, cuda_headers()), options.defines},
-                     resolve);
+  return HostProgram(
+      {translate_inline_ptx(text, file_name), file_name, joined(options.headers, cuda_headers()), options.defines},
+      resolve);
 }
 
 HostProgram compile_host(const std::string& text, const std::string& file_name, const ProgramOptions& options) {

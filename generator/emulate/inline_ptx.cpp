@@ -41,7 +41,8 @@ void add_loads(InstructionTable& table) {
     for (const bool transposed : {false, true}) {
       const std::string text = fmt::format("ldmatrix.sync.aligned.m8n8.x{}{}.shared.b16 {}, [%{}];", matrices,
                                            transposed ? ".trans" : "", operand_list(0, matrices), matrices);
-      table[text] = {std::vector<std::string>(static_cast<std::size_t>(matrices), "=r"), {"r"},
+      table[text] = {std::vector<std::string>(static_cast<std::size_t>(matrices), "=r"),
+                     {"r"},
                      fmt::format("__esc_ldmatrix<{}>", transposed ? 1 : 0)};
     }
   }
@@ -64,15 +65,15 @@ void add_products(InstructionTable& table) {
     const std::string d = operand_list(0, 4);
     const std::string a = operand_list(4, 4);
     table[fmt::format("mma.sync.aligned.{}.row.col.f32.{}.f32 {}, {}, {}, {};", form.shape, form.types, d, a,
-                      operand_list(8, 2), d)] = {
-        sums, std::vector<std::string>(6, "r"), fmt::format("__esc_mma<{}>", MatrixProduct{form.element}.number())};
+                      operand_list(8, 2), d)] = {sums, std::vector<std::string>(6, "r"),
+                                                 fmt::format("__esc_mma<{}>", MatrixProduct{form.element}.number())};
     for (const bool ordered : {false, true}) {
       for (const std::uint32_t selector : {0u, 1u}) {
         const MatrixProduct product{form.element, true, ordered, selector};
         table[fmt::format("mma.sp{}.sync.aligned.{}.row.col.f32.{}.f32 {}, {}, {}, {}, %12, 0x{};",
-                          ordered ? "::ordered_metadata" : "", form.sparse_shape, form.types, d, a, operand_list(8, 4), d,
-                          selector)] = {sums, std::vector<std::string>(9, "r"),
-                                        fmt::format("__esc_mma<{}>", product.number())};
+                          ordered ? "::ordered_metadata" : "", form.sparse_shape, form.types, d, a, operand_list(8, 4),
+                          d, selector)] = {sums, std::vector<std::string>(9, "r"),
+                                           fmt::format("__esc_mma<{}>", product.number())};
       }
     }
   }
@@ -113,7 +114,8 @@ std::string content_of(const std::string& literal) {
 /// Blanks, with the line ends of `text` where they are.
 std::string blanked(std::string_view text) {
   std::string blanks(text);
-  std::ranges::replace_if(blanks, [](char c) { return c != '\n'; }, ' ');
+  std::ranges::replace_if(
+      blanks, [](char c) { return c != '\n'; }, ' ');
   return blanks;
 }
 
@@ -219,8 +221,9 @@ class Translator {
     }
     copy_to(tokens_[first].offset);
     const std::size_t name_end = end_of(at_ - 1);
-    replace(name_end, name_over(known->second.call + "(",
-                                std::string_view(text_).substr(tokens_[first].offset, name_end - tokens_[first].offset)));
+    replace(name_end,
+            name_over(known->second.call + "(",
+                      std::string_view(text_).substr(tokens_[first].offset, name_end - tokens_[first].offset)));
     expect(":", quoted);
     const std::vector<std::string> outputs = translate_operands(quoted, " ");
     expect(":", quoted);

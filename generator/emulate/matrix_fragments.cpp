@@ -7,8 +7,8 @@
 namespace esc {
 namespace {
 
-// The fragments of mma, as the PTX ISA lays them out: lane l stands for row l / 4 (of A and C) or column l / 4 (of B), and
-// has a part of it that l % 4 says. `per_register` elements lie in a register: two, or one of tf32.
+// The fragments of mma, as the PTX ISA lays them out: lane l stands for row l / 4 (of A and C) or column l / 4 (of B),
+// and has a part of it that l % 4 says. `per_register` elements lie in a register: two, or one of tf32.
 
 constexpr std::uint32_t kRows = 16;
 constexpr std::uint32_t kColumns = 8;
@@ -41,7 +41,8 @@ double element_of(const MatrixProduct& product, std::uint32_t bits) {
     return mantissa != 0 ? std::nan("") : sign * HUGE_VAL;
   }
   const std::uint32_t whole = exponent == 0 ? mantissa : mantissa | 0x400;
-  return sign * std::ldexp(whole, static_cast<int>(exponent == 0 ? 1 : exponent) - 1 + kHalfLowestExponent - kHalfMantissa);
+  return sign *
+         std::ldexp(whole, static_cast<int>(exponent == 0 ? 1 : exponent) - 1 + kHalfLowestExponent - kHalfMantissa);
 }
 
 /// Element `part` of a register.
@@ -63,8 +64,8 @@ double element_of_b(const MatrixProduct& product, const std::array<ProductFragme
   return element_at(product, lanes[4 * column + k / in_register % 4]->b[k / (4 * in_register)], k % in_register);
 }
 
-/// The four bits of metadata of a group, and the lane that has them: of the two lanes the first has the first half of each
-/// row; the lower half of its bits is of row l / 4, the upper of row l / 4 + 8.
+/// The four bits of metadata of a group, and the lane that has them: of the two lanes the first has the first half of
+/// each row; the lower half of its bits is of row l / 4, the upper of row l / 4 + 8.
 BadMetadata metadata_of(const MatrixProduct& product, const std::array<ProductFragments*, kLanes>& lanes,
                         std::uint32_t row, std::uint32_t group) {
   const std::uint32_t lane = 4 * (row % 8) + 2 * product.selector + group / 4;

@@ -16,8 +16,8 @@ struct MatrixLoad {
   std::array<std::uint64_t, 8> sources{};    ///< where these lie: a pair at a time, or each by itself where transposed
 };
 
-/// Deals the rows of `matrices` (1, 2 or 4) to the lanes. Lanes 8 i to 8 i + 7 name the rows of matrix i. Lane l gets the
-/// elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4; of the transposed matrix where `transposed`.
+/// Deals the rows of `matrices` (1, 2 or 4) to the lanes. Lanes 8 i to 8 i + 7 name the rows of matrix i. Lane l gets
+/// the elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4; of the transposed matrix where `transposed`.
 void load_matrices(const std::array<MatrixLoad*, kLanes>& lanes, std::uint32_t matrices, bool transposed);
 
 /// An instruction that adds the product of two matrices to a matrix of float32 (`mma`), of 16 rows and 8 columns.
@@ -49,15 +49,15 @@ struct BadMetadata {
   std::uint32_t bits = 0;
 };
 
-/// The first one, if any: two indices of a group that are equal, or not in order where the instruction asks for that; in
-/// tf32 anything but 0b0100 and 0b1110.
+/// The first one, if any: two indices of a group that are equal, or not in order where the instruction asks for that;
+/// in tf32 anything but 0b0100 and 0b1110.
 std::optional<BadMetadata> find_bad_metadata(const MatrixProduct& product,
                                              const std::array<ProductFragments*, kLanes>& lanes);
 
 /// Does what the instruction does: each sum with its products is added up in double, where the products are exact, and
-/// rounded once. The hardware aligns the products to the largest and cuts off what lies below some bits: a tolerance for
-/// results of a GPU must allow for that. Of the bits of a tf32 operand the lower 13 do not count. Infinities and NaNs
-/// propagate; a NaN is the one of the hardware.
+/// rounded once. The hardware aligns the products to the largest and cuts off what lies below some bits: a tolerance
+/// for results of a GPU must allow for that. Of the bits of a tf32 operand the lower 13 do not count. Infinities and
+/// NaNs propagate; a NaN is the one of the hardware.
 void multiply_matrices(const MatrixProduct& product, const std::array<ProductFragments*, kLanes>& lanes);
 
 }  // namespace esc

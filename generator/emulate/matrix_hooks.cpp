@@ -26,8 +26,9 @@ std::uint64_t shared_address(std::uint64_t pointer) {
   if (!machine.program().is_shared(pointer)) {
     machine.report(FaultKind::forbidden_space, machine.site(), "", [&] {
       const Region* region = machine.memory().find(pointer, 1);
-      return fmt::format("__cvta_generic_to_shared of a pointer to {}",
-                         region == nullptr ? "what is not shared memory" : region->name + ", which is not shared memory");
+      return fmt::format(
+          "__cvta_generic_to_shared of a pointer to {}",
+          region == nullptr ? "what is not shared memory" : region->name + ", which is not shared memory");
     });
     machine.stop();
   }
@@ -41,8 +42,9 @@ std::uint64_t row_at(std::uint32_t address) {
   Machine& machine = active_machine();
   const std::uint64_t row = machine.program().shared_window() + address;
   if (!machine.program().is_shared(row)) {
-    machine.report(FaultKind::out_of_bounds, machine.site(), "ldmatrix",
-                   [&] { return fmt::format("ldmatrix of the address {:#x}, which is not in shared memory", address); });
+    machine.report(FaultKind::out_of_bounds, machine.site(), "ldmatrix", [&] {
+      return fmt::format("ldmatrix of the address {:#x}, which is not in shared memory", address);
+    });
     machine.stop();
   }
   machine.check<Use::read>(row, kRowBytes, AccessNote::pack(kRowBytes, kLog2RowBytes, machine.site()));
@@ -77,7 +79,8 @@ void load(std::uint32_t* registers, std::uint32_t address, std::uint32_t matrice
   std::copy_n(mine.registers.begin(), matrices, registers);
 }
 
-void multiply(float* sums, const std::uint32_t* a, const std::uint32_t* b, std::uint32_t metadata, std::uint32_t number) {
+void multiply(float* sums, const std::uint32_t* a, const std::uint32_t* b, std::uint32_t metadata,
+              std::uint32_t number) {
   require_kernel("mma");
   Machine& machine = active_machine();
   ProductFragments mine{sums, a, b, metadata};
@@ -88,8 +91,10 @@ void multiply(float* sums, const std::uint32_t* a, const std::uint32_t* b, std::
   const std::array<ProductFragments*, kLanes> lanes = gathered<ProductFragments>();
   if (const std::optional<BadMetadata> bad = find_bad_metadata(product, lanes)) {
     machine.report(FaultKind::bad_operand, machine.site(), "", [&] {
-      return fmt::format("mma.sp with the metadata {:#06b} for row {}, group {} of A, in lane {}: PTX does not promise what "
-                         "happens", bad->bits, bad->row, bad->group, bad->lane);
+      return fmt::format(
+          "mma.sp with the metadata {:#06b} for row {}, group {} of A, in lane {}: PTX does not promise what "
+          "happens",
+          bad->bits, bad->row, bad->group, bad->lane);
     });
     machine.stop();
   }

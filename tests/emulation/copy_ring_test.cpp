@@ -1,5 +1,5 @@
-// Several asynchronous copies in flight, in a ring of slots of shared memory: what is right stays without a fault, and what
-// reads or overwrites a slot too early is found.
+// Several asynchronous copies in flight, in a ring of slots of shared memory: what is right stays without a fault, and
+// what reads or overwrites a slot too early is found.
 
 #include <fmt/format.h>
 
@@ -17,9 +17,9 @@ constexpr int kSteps = 20;
 /// What a thread does in a step, in this order.
 struct Ring {
   int slots;
-  int ahead;                                ///< copies issued in front of the first step
-  int left;                                 ///< groups that are not waited for
-  std::string meet = "__syncthreads();";    ///< between waiting and reading
+  int ahead;                              ///< copies issued in front of the first step
+  int left;                               ///< groups that are not waited for
+  std::string meet = "__syncthreads();";  ///< between waiting and reading
   std::string before_meeting = "";
   std::string before_issue = "";
   int bytes = 4;
@@ -53,8 +53,8 @@ __global__ void stream(const float* x, float* y, int n) {{
 }}
 extern "C" cudaError_t run(const float* x, float* y, int n) {{ return launch(stream, 1, {4}, 0, x, y, n); }}
 )",
-                     ring.slots, ring.ahead, kSteps, ring.bytes / 4, kThreads, ring.left, ring.before_meeting, ring.meet,
-                     ring.before_issue);
+                     ring.slots, ring.ahead, kSteps, ring.bytes / 4, kThreads, ring.left, ring.before_meeting,
+                     ring.meet, ring.before_issue);
 }
 
 /// The faults of a run with threads in this order; without a seed in the order of their numbers.
@@ -88,7 +88,8 @@ void expect_fault(const Ring& ring, std::vector<FaultKind> kinds) {
 TEST(CopyRing, IsRightWithOneBarrierInAStep) {
   for (int left = 0; left <= 7; ++left) {
     for (const int bytes : {4, 8, 16}) {
-      EXPECT_THAT(messages_of(faults_of({.slots = left + 2, .ahead = left + 1, .left = left, .bytes = bytes})), IsEmpty())
+      EXPECT_THAT(messages_of(faults_of({.slots = left + 2, .ahead = left + 1, .left = left, .bytes = bytes})),
+                  IsEmpty())
           << left << " left, " << bytes << " bytes";
     }
     EXPECT_THAT(messages_of(faults_of({.slots = left + 2, .ahead = left + 1, .left = left}, 11)), IsEmpty()) << left;
@@ -96,7 +97,8 @@ TEST(CopyRing, IsRightWithOneBarrierInAStep) {
 }
 
 TEST(CopyRing, IsRightWithASlotLessAndTwoBarriers) {
-  EXPECT_THAT(messages_of(faults_of({.slots = 4, .ahead = 4, .left = 3, .before_issue = "__syncthreads();"})), IsEmpty());
+  EXPECT_THAT(messages_of(faults_of({.slots = 4, .ahead = 4, .left = 3, .before_issue = "__syncthreads();"})),
+              IsEmpty());
 }
 
 TEST(CopyRing, WaitingForOneGroupTooFew) {
@@ -113,7 +115,8 @@ TEST(CopyRing, OverwritingASlotThatOtherWarpsRead) {
 
 TEST(CopyRing, ReadingWithoutABarrierBehindTheWait) {
   expect_fault({.slots = 4, .ahead = 3, .left = 2, .meet = ""}, {FaultKind::race, FaultKind::uninitialised});
-  expect_fault({.slots = 4, .ahead = 3, .left = 2, .meet = "__syncwarp();"}, {FaultKind::race, FaultKind::uninitialised});
+  expect_fault({.slots = 4, .ahead = 3, .left = 2, .meet = "__syncwarp();"},
+               {FaultKind::race, FaultKind::uninitialised});
 }
 
 TEST(CopyRing, ABarrierInFrontOfTheWaitIsNoneBehindIt) {
@@ -130,9 +133,10 @@ TEST(CopyRing, MoreCopiesInFlightThanSlots) {
 
 TEST(CopyRing, WritingToASlotInFlight) {
   // By the thread that has issued the copy, and by another one behind a barrier: neither orders the copy itself.
-  for (const char* write : {"ring[values * 96 * ((step + 1) % slots) + values * threadIdx.x] = 1;",
-                            "__syncthreads(); ring[values * 96 * ((step + 1) % slots) + values * ((threadIdx.x + 32) % 96)] = 1; "
-                            "__syncthreads();"}) {
+  for (const char* write :
+       {"ring[values * 96 * ((step + 1) % slots) + values * threadIdx.x] = 1;",
+        "__syncthreads(); ring[values * 96 * ((step + 1) % slots) + values * ((threadIdx.x + 32) % 96)] = 1; "
+        "__syncthreads();"}) {
     expect_fault({.slots = 4, .ahead = 3, .left = 2, .before_issue = write}, {FaultKind::race});
   }
 }

@@ -1,5 +1,5 @@
-// Inline PTX on the emulated grid: what the known instructions compute, what of their use is a fault, and which texts are
-// refused.
+// Inline PTX on the emulated grid: what the known instructions compute, what of their use is a fault, and which texts
+// are refused.
 
 #include "generator/emulate/inline_ptx.h"
 
@@ -66,17 +66,20 @@ TEST(InlinePtx, InstructionsGiveTheSameInAnyOrderOfThreads) {
 // Faults in their use.
 
 /// A kernel that puts 32 rows of 16 bytes into `tile`, then does `statement` with `address` of this lane's row.
-std::string loading(const std::string& statement, const std::string& shared = "__shared__ alignas(16) float tile[128];") {
+std::string loading(const std::string& statement,
+                    const std::string& shared = "__shared__ alignas(16) float tile[128];") {
   return R"(
 __device__ void load(unsigned* b, unsigned address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(b[0]), "=r"(b[1]), "=r"(b[2]), "=r"(b[3]) : "r"(address));
 }
 __global__ void rows(const float* x, float* y, int n) {
-  )" + shared + R"(
+  )" + shared +
+         R"(
   const int lane = threadIdx.x % 32;
   unsigned b[4] = {};
   const unsigned address = static_cast<unsigned int>(__cvta_generic_to_shared(tile)) + 16 * lane;
-)" + statement + R"(
+)" + statement +
+         R"(
   y[threadIdx.x] = (float)(b[0] ^ b[1] ^ b[2] ^ b[3]);
 }
 extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(rows, 1, n, 0, x, y, n); }
@@ -105,14 +108,16 @@ TEST(InlinePtxFaults, AddressOutsideOfSharedMemory) {
 }
 
 TEST(InlinePtxFaults, MisalignedRow) {
-  const EmulationFault fault = Emulation(loading(fill + "__syncwarp();\nload(b, lane == 3 ? address + 8 : address);")).only_fault(32);
+  const EmulationFault fault =
+      Emulation(loading(fill + "__syncwarp();\nload(b, lane == 3 ? address + 8 : address);")).only_fault(32);
   EXPECT_EQ(fault.kind, FaultKind::misaligned);
   EXPECT_THAT(fault.message, AllOf(HasSubstr("thread (3,0,0)"), HasSubstr("offset 56 of shared memory 'tile'"),
                                    HasSubstr("is not a multiple of 16")));
 }
 
 TEST(InlinePtxFaults, UninitialisedRow) {
-  const EmulationFault fault = Emulation(loading("if (lane != 9) {\n" + fill + "}\n__syncwarp();\nload(b, address);")).only_fault(32);
+  const EmulationFault fault =
+      Emulation(loading("if (lane != 9) {\n" + fill + "}\n__syncwarp();\nload(b, address);")).only_fault(32);
   EXPECT_EQ(fault.kind, FaultKind::uninitialised);
   EXPECT_THAT(fault.message, HasSubstr("thread (9,0,0): read of 16 bytes at offset 144 of shared memory 'tile'"));
 }
@@ -157,7 +162,8 @@ TEST(InlinePtxFaults, RowsOfAnAsynchronousCopy) {
 }
 
 TEST(InlinePtxFaults, MissingLane) {
-  const EmulationFault branch = Emulation(loading(fill + "__syncwarp();\nif (lane != 7) load(b, address);\n")).only_fault(32);
+  const EmulationFault branch =
+      Emulation(loading(fill + "__syncwarp();\nif (lane != 7) load(b, address);\n")).only_fault(32);
   EXPECT_EQ(branch.kind, FaultKind::missing_lanes);
   EXPECT_THAT(branch.message, HasSubstr("ldmatrix with mask 0xffffffff names lanes 0x00000080, which have returned"));
 
@@ -176,7 +182,8 @@ TEST(InlinePtxFaults, LanesAtDifferentStatements) {
   const std::string statement =
       "asm volatile(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];\" : \"=r\"(b[0]) : \"r\"(address));\n";
   const EmulationFault fault =
-      Emulation(loading(fill + "__syncwarp();\nif (lane < 8) {\n" + statement + "} else {\n" + statement + "}")).only_fault(32);
+      Emulation(loading(fill + "__syncwarp();\nif (lane < 8) {\n" + statement + "} else {\n" + statement + "}"))
+          .only_fault(32);
   EXPECT_EQ(fault.kind, FaultKind::missing_lanes);
   EXPECT_THAT(fault.message, AllOf(HasSubstr("is in ldmatrix with mask 0xffffffff, but lanes"),
                                    HasSubstr("of the mask wait in ldmatrix at kernel.cu:")));
@@ -185,9 +192,12 @@ TEST(InlinePtxFaults, LanesAtDifferentStatements) {
 TEST(InlinePtxFaults, PointerThatIsNotToSharedMemory) {
   const EmulationFault global = Emulation(loading("b[0] = (unsigned)__cvta_generic_to_shared(x);")).only_fault(32);
   EXPECT_EQ(global.kind, FaultKind::forbidden_space);
-  EXPECT_THAT(global.message, HasSubstr("__cvta_generic_to_shared of a pointer to buffer 'x', which is not shared memory"));
-  EXPECT_EQ(Emulation(loading("b[0] = (unsigned)__cvta_generic_to_shared(b);")).only_fault(32).kind, FaultKind::forbidden_space);
-  const std::string on_the_host = "extern \"C\" int run(const float* x, float* y, int n) { return (int)__cvta_generic_to_shared(x); }";
+  EXPECT_THAT(global.message,
+              HasSubstr("__cvta_generic_to_shared of a pointer to buffer 'x', which is not shared memory"));
+  EXPECT_EQ(Emulation(loading("b[0] = (unsigned)__cvta_generic_to_shared(b);")).only_fault(32).kind,
+            FaultKind::forbidden_space);
+  const std::string on_the_host =
+      "extern \"C\" int run(const float* x, float* y, int n) { return (int)__cvta_generic_to_shared(x); }";
   EXPECT_EQ(Emulation(on_the_host).only_fault().kind, FaultKind::forbidden_space);
 }
 
@@ -219,8 +229,10 @@ std::string multiplying(const std::string& instruction, const std::string& metad
   return R"(
 __global__ void k(const float* x, float* y, int n) {
   float c[4] = {};
-  const unsigned metadata = )" + metadata + R"(;
-  asm volatile(")" + instruction + R"( {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x0;"
+  const unsigned metadata = )" +
+         metadata + R"(;
+  asm volatile(")" +
+         instruction + R"( {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x0;"
                : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                : "r"(0), "r"(0), "r"(0), "r"(0), "r"(0), "r"(0), "r"(0), "r"(0), "r"(metadata));
   y[threadIdx.x] = c[0];
@@ -240,9 +252,10 @@ TEST(InlinePtxFaults, MetadataWithoutAMeaning) {
   };
   EXPECT_EQ(verdict(ordered, "threadIdx.x % 4 < 2 ? 0x44e9c8d4u : 0u"), "") << "indices in order, junk elsewhere";
   for (const char* nibble : {"0", "5", "a", "f", "1", "2", "6", "3", "7", "b"}) {
-    EXPECT_THAT(verdict(ordered, std::string("threadIdx.x == 13 ? 0x444") + nibble + "4444u : 0x44444444u"),
-                AllOf(HasSubstr("bad operand: kernel 'k' at kernel.cu:5:3"), HasSubstr("PTX does not promise what happens"),
-                      HasSubstr("for row 11, group 4 of A, in lane 13")))
+    EXPECT_THAT(
+        verdict(ordered, std::string("threadIdx.x == 13 ? 0x444") + nibble + "4444u : 0x44444444u"),
+        AllOf(HasSubstr("bad operand: kernel 'k' at kernel.cu:5:3"), HasSubstr("PTX does not promise what happens"),
+              HasSubstr("for row 11, group 4 of A, in lane 13")))
         << nibble;
   }
   EXPECT_EQ(verdict(any_order, "0x12344444u"), "");
@@ -255,7 +268,8 @@ TEST(InlinePtxFaults, MetadataWithoutAMeaning) {
 
 std::string refusal_with(const std::string& statement) {
   try {
-    compile("__global__ void k(unsigned* p, float* q, unsigned long long wide) {\n  unsigned d = 0;\n" + statement + "\n  p[0] = d;\n}\n");
+    compile("__global__ void k(unsigned* p, float* q, unsigned long long wide) {\n  unsigned d = 0;\n" + statement +
+            "\n  p[0] = d;\n}\n");
   } catch (const UserError& error) {
     return error.what();
   }
@@ -266,16 +280,20 @@ constexpr const char* load_x1 = "\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}
 
 TEST(InlinePtxText, KnownInstructionsMayBeWrittenInSeveralWays) {
   const std::string known = load_x1;
-  for (const std::string& statement : std::vector<std::string>{
-        "asm volatile(" + known + " : \"=r\"(d) : \"r\"(p[1]));", "asm volatile ( " + known + ":\"=r\"(d):\"r\"(p[1]) : \"memory\" ) ;",
-        "asm volatile(\n  \"ldmatrix.sync.aligned.m8n8.x1.shared.b16 \"\n  \"{%0},  [%1];\\n\\t\"\n  : \"=r\"(d)  // to\n  : \"r\"((d, p[1])));",
-        "asm volatile(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16\\t{%0}, [%1];\" : \"=r\"(p[2]) : \"r\"((int)d));"}) {
+  for (const std::string& statement :
+       std::vector<std::string>{"asm volatile(" + known + " : \"=r\"(d) : \"r\"(p[1]));",
+                                "asm volatile ( " + known + ":\"=r\"(d):\"r\"(p[1]) : \"memory\" ) ;",
+                                "asm volatile(\n  \"ldmatrix.sync.aligned.m8n8.x1.shared.b16 \"\n  \"{%0},  "
+                                "[%1];\\n\\t\"\n  : \"=r\"(d)  // to\n  : \"r\"((d, p[1])));",
+                                "asm volatile(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16\\t{%0}, [%1];\" : "
+                                "\"=r\"(p[2]) : \"r\"((int)d));"}) {
     EXPECT_EQ(refusal_with(statement), "accepted") << statement;
   }
 }
 
 TEST(InlinePtxText, OperandsStayInTheirPlaces) {
-  const std::string text = "  asm volatile(" + std::string(load_x1) + "\n    : \"=r\"(d)\n    : \"r\"(p[1]));\nint behind;\n";
+  const std::string text =
+      "  asm volatile(" + std::string(load_x1) + "\n    : \"=r\"(d)\n    : \"r\"(p[1]));\nint behind;\n";
   const std::string translated = translate_inline_ptx(text, "a.cu");
   EXPECT_EQ(std::count(translated.begin(), translated.end(), '\n'), std::count(text.begin(), text.end(), '\n'));
   for (const char* piece : {"(d)", "(p[1])", "int behind;"}) {
@@ -288,13 +306,17 @@ TEST(InlinePtxText, OperandsStayInTheirPlaces) {
 TEST(InlinePtxText, UnknownOnesAreRefusedWithTheirLine) {
   const std::string known = load_x1;
   const auto expect_refusal = [](const std::string& statement, const std::string& words) {
-    EXPECT_THAT(refusal_with(statement), AllOf(StartsWith("kernel.cu:3: inline PTX that the emulator does not know: "), HasSubstr(words)))
+    EXPECT_THAT(refusal_with(statement),
+                AllOf(StartsWith("kernel.cu:3: inline PTX that the emulator does not know: "), HasSubstr(words)))
         << statement;
   };
   expect_refusal("asm volatile(\"nop;\");", "\"nop;\"");
-  expect_refusal("asm volatile(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1]; trap;\" : \"=r\"(d) : \"r\"(d));", "trap;");
-  expect_refusal("asm volatile(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%1}, [%0];\" : \"=r\"(d) : \"r\"(d));", "{%1}, [%0];");
-  expect_refusal("asm volatile(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];\\x20\" : \"=r\"(d) : \"r\"(d));", "");
+  expect_refusal("asm volatile(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1]; trap;\" : \"=r\"(d) : \"r\"(d));",
+                 "trap;");
+  expect_refusal("asm volatile(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%1}, [%0];\" : \"=r\"(d) : \"r\"(d));",
+                 "{%1}, [%0];");
+  expect_refusal("asm volatile(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];\\x20\" : \"=r\"(d) : \"r\"(d));",
+                 "");
   expect_refusal("asm volatile(R\"(ldmatrix)\" : \"=r\"(d) : \"r\"(d));", "\"\"");
   expect_refusal("asm(" + known + " : \"=r\"(d) : \"r\"(d));", "of another form than asm volatile");
   expect_refusal("asm goto volatile(" + known + " : \"=r\"(d) : \"r\"(d));", "of another form");
@@ -304,8 +326,10 @@ TEST(InlinePtxText, UnknownOnesAreRefusedWithTheirLine) {
   expect_refusal("asm volatile(" + known + " : [name] \"=r\"(d) : \"r\"(d));", "of another form");
   expect_refusal("asm volatile(" + known + " : \"=r\"(d) : \"r\"(d;", "operands without an end");
   expect_refusal("asm volatile(" + known + " : \"=r\"(d) : \"r\"(d) : \"cc\");", "another clobber than \"memory\"");
-  expect_refusal("asm volatile(" + known + " : \"+r\"(d) : \"r\"(d));", "with the constraints +r : r, where it has =r : r");
-  expect_refusal("asm volatile(" + known + " : \"=r\"(d) : \"l\"(wide));", "with the constraints =r : l, where it has =r : r");
+  expect_refusal("asm volatile(" + known + " : \"+r\"(d) : \"r\"(d));",
+                 "with the constraints +r : r, where it has =r : r");
+  expect_refusal("asm volatile(" + known + " : \"=r\"(d) : \"l\"(wide));",
+                 "with the constraints =r : l, where it has =r : r");
   expect_refusal("asm volatile(" + known + " : \"=r\"(d) : \"r\"(d), \"r\"(d));", "with the constraints =r : r, r");
   expect_refusal("#define RUN asm volatile(\"nop;\")", "\"asm\" in a directive");
   expect_refusal("if (false) { asm volatile(\"syscall\"); }", "\"syscall\"");
@@ -324,9 +348,11 @@ TEST(InlinePtxText, OperandsMustHaveTheSizeOfTheirConstraint) {
 }
 
 TEST(InlinePtxText, WhatHidesFromTheTranslationReachesNoCompiler) {
-  for (const char* statement : {"__asm__ volatile(\"nop\");", "__asm(\"nop\");",
-                                "#define JOIN(a, b) a##b\n  JOIN(as, m) volatile(\"nop\");"}) {
-    EXPECT_THAT(refusal_with(statement), AllOf(HasSubstr("kernel.cu:"), HasSubstr("inline assembly cannot be run on the host"))) << statement;
+  for (const char* statement :
+       {"__asm__ volatile(\"nop\");", "__asm(\"nop\");", "#define JOIN(a, b) a##b\n  JOIN(as, m) volatile(\"nop\");"}) {
+    EXPECT_THAT(refusal_with(statement),
+                AllOf(HasSubstr("kernel.cu:"), HasSubstr("inline assembly cannot be run on the host")))
+        << statement;
   }
 }
 

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-// Operands for the instructions of tests/device/matrix_instructions.cuh, and what must come of them by a plain computation on
-// matrices. Depends on nothing, so that nvcc compiles it, too.
+// Operands for the instructions of tests/device/matrix_instructions.cuh, and what must come of them by a plain
+// computation on matrices. Depends on nothing, so that nvcc compiles it, too.
 
 namespace esc::testing {
 
@@ -22,8 +22,9 @@ inline constexpr int kMatrixInstructions = 21;
 inline constexpr std::size_t kMatrixOperandWords = 13;
 inline constexpr std::size_t kMatrixResultWords = 4;
 
-/// What the elements are: small integers, whose sums are exact on every machine; numbers with as many bits as the type has,
-/// whose sums are exact in double; integers among which are infinities, NaNs and numbers that are subnormal in float16.
+/// What the elements are: small integers, whose sums are exact on every machine; numbers with as many bits as the type
+/// has, whose sums are exact in double; integers among which are infinities, NaNs and numbers that are subnormal in
+/// float16.
 enum class MatrixValues { integers, fractions, specials };
 
 /// Operands and results by lane, in words.
@@ -127,7 +128,8 @@ inline MatrixInstructionCase draw_load(int instruction, std::mt19937& random) {
       const int slow = lane / 4;
       const bool transposed = instruction % 2 != 0;
       const std::uint32_t low = transposed ? element(8 * matrix + fast, slow) : element(8 * matrix + slow, fast);
-      const std::uint32_t high = transposed ? element(8 * matrix + fast + 1, slow) : element(8 * matrix + slow, fast + 1);
+      const std::uint32_t high =
+          transposed ? element(8 * matrix + fast + 1, slow) : element(8 * matrix + slow, fast + 1);
       drawn.results[static_cast<std::size_t>(4 * lane + matrix)] = low | high << 16;
     }
   }
@@ -161,8 +163,9 @@ inline MatrixInstructionCase draw_product(int instruction, MatrixValues values, 
       stored[row][at] = draw_value(type, values, random);
     }
     for (int column = 0; column < 8; ++column) {
-      c[row][column] = static_cast<float>(values == MatrixValues::fractions ? static_cast<double>(random() % 65536) / 4096 - 8
-                                                                            : static_cast<double>(random() % 33) - 16);
+      c[row][column] =
+          static_cast<float>(values == MatrixValues::fractions ? static_cast<double>(random() % 65536) / 4096 - 8
+                                                               : static_cast<double>(random() % 33) - 16);
     }
   }
   for (int k = 0; k < product.depth; ++k) {
@@ -202,7 +205,8 @@ inline MatrixInstructionCase draw_product(int instruction, MatrixValues values, 
         const int first = product.stored / 2 * (in_group % 2);
         for (int at = 0; at < product.stored / 2; ++at) {
           const int place = places[row][first + at];
-          const std::uint32_t index = static_cast<std::uint32_t>(type == 2 ? (place % 2 == 0 ? 0b0100 : 0b1110) : place % 4);
+          const std::uint32_t index =
+              static_cast<std::uint32_t>(type == 2 ? (place % 2 == 0 ? 0b0100 : 0b1110) : place % 4);
           words[8] |= index << (16 * half + at * (type == 2 ? 4 : 2));
         }
       }
