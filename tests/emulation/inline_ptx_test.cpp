@@ -63,6 +63,22 @@ TEST(InlinePtx, InstructionsGiveTheSameInAnyOrderOfThreads) {
   }
 }
 
+TEST(InlinePtx, LowerBitsOfTf32DoNotCount) {
+  const MatrixInstructionCase sizes;
+  Emulation emulation(text_of_all_instructions(), sizes.operands.size(), sizes.results.size());
+  constexpr int kFirstOfTf32 = kLoadInstructions + 10;
+  for (int instruction = kFirstOfTf32; instruction < kMatrixInstructions; ++instruction) {
+    MatrixInstructionCase drawn = draw_matrix_case(instruction, MatrixValues::fractions, 1);
+    for (std::size_t word = 0; word < drawn.operands.size(); ++word) {
+      drawn.operands[word] |= word % kMatrixOperandWords < 8 ? 0x1fffu : 0;
+    }
+    std::memcpy(emulation.x, drawn.operands.data(), drawn.operands.size() * sizeof(float));
+    ASSERT_EQ(emulation.run(instruction), 0);
+    EXPECT_EQ(std::memcmp(emulation.y, drawn.results.data(), drawn.results.size() * sizeof(float)), 0)
+        << describe_matrix_instruction(instruction);
+  }
+}
+
 // Faults in their use.
 
 /// A kernel that puts 32 rows of 16 bytes into `tile`, then does `statement` with `address` of this lane's row.
