@@ -51,7 +51,9 @@ double weight_of(std::uint32_t steps, std::uint32_t extras, double weight) {
   return static_cast<double>(format.unit_bytes()) + extras * weight;
 }
 
-std::uint64_t units_of(const FragmentShape& shape) { return static_cast<std::uint64_t>(shape.panels()) * windows_of(shape); }
+std::uint64_t units_of(const FragmentShape& shape) {
+  return static_cast<std::uint64_t>(shape.panels()) * windows_of(shape);
+}
 
 /// Units at equal distances; all where there are no more than `most`. The distance is odd, so that the windows change.
 std::vector<SampledUnit> sample(const CsrView& matrix, const FragmentShape& shape, std::uint64_t most) {

@@ -14,20 +14,21 @@ namespace esc::transformer {
 //
 // A panel is 16 rows; rows g and g + 8 of it are row pair g. A window is 256 columns of A, the last one may have fewer.
 // A unit belongs to a panel and a window. It has `steps` steps, each one mma.sp, and each with 32 slots. A slot stands
-// for a column of the window, in any order, and a column may stand in several; of the four slots of a group each row has
-// at most two non-zeros there. What a panel has in a window and fits in no slot is in the `extras` of its row pair.
+// for a column of the window, in any order, and a column may stand in several; of the four slots of a group each row
+// has at most two non-zeros there. What a panel has in a window and fits in no slot is in the `extras` of its row pair.
 // Slots without a column have zeros, and name a column that no other of their eight equals modulo 8, or column 0.
 //
 // Bytes of a unit, where a lane is one of 32:
 //   values    [step][lane] 16 bytes, the registers a0 to a3 of the lane, two values each. Those of row i and slot group
 //             q = 0..7 are in lane (i % 8) * 4 + q % 4, register (q / 4) * 2 + i / 8, in the order of their slots
 //   metadata  [pair of steps, rounded up][lane] uint32. Of the even step in lanes 4 * g (its slots 0 to 15) and
-//             4 * g + 1 (16 to 31), of the odd one in lanes 4 * g + 2 and 4 * g + 3; bits 0 to 15 for row g, 16 to 31 for
-//             row g + 8; 4 bits a group: the place in the group of its first value and, shifted by 2, of its second one,
-//             of which the first is the lower. A value alone in place 0 to 2 is the first, beside place 3; one in place 3 is the
-//             second, beside place 0; where there is none the places are 0 and 1
-//   columns   [four steps, rounded up][lane] 4 bytes: byte b is the column in the window of slot `lane` of step 4 * s + b
-//   extras    [row pair][extra] uint32: the value in bits 0 to 15, its column in the window in bits 16 to 23, and bit 24
+//             4 * g + 1 (16 to 31), of the odd one in lanes 4 * g + 2 and 4 * g + 3; bits 0 to 15 for row g, 16 to 31
+//             for row g + 8; 4 bits a group: the place in the group of its first value and, shifted by 2, of its second
+//             one, of which the first is the lower. A value alone in place 0 to 2 is the first, beside place 3; one in
+//             place 3 is the second, beside place 0; where there is none the places are 0 and 1
+//   columns   [four steps, rounded up][lane] 4 bytes: byte b is the column in the window of slot `lane` of step 4 * s +
+//   b extras    [row pair][extra] uint32: the value in bits 0 to 15, its column in the window in bits 16 to 23, and bit
+//   24
 //             where it is row g + 8. Columns ascend; what is not used is 0
 //
 // A thread block owns block_panels panels, the last one may own fewer. A round of it is a window with a unit for each

@@ -19,7 +19,8 @@ struct PackedWindow {
 
 /// Packs a window of a block, whose first round begins at `units`.
 template <typename Source>
-PackedWindow pack_window(const Source& source, const FragmentFormat& format, std::uint64_t number, unsigned char* units) {
+PackedWindow pack_window(const Source& source, const FragmentFormat& format, std::uint64_t number,
+                         unsigned char* units) {
   BlockWindow at{number / format.windows(), number % format.windows()};
   PackedWindow packed;
   write_round(source, format, at, units);

@@ -9,8 +9,8 @@ namespace esc::transformer {
 // [packing text begins]
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Packing into fragments. A block's windows follow each other, and a window takes rounds until no panel of the block has
-// anything left in it; so the blocks can be packed one behind the other without knowing more than where one ends.
+// Packing into fragments. A block's windows follow each other, and a window takes rounds until no panel of the block
+// has anything left in it; so the blocks can be packed one behind the other without knowing more than where one ends.
 // ---------------------------------------------------------------------------------------------------------------------
 
 /// The non-zeros of a panel in a window.
@@ -21,7 +21,8 @@ struct WindowElements {
 
 /// The rows that a window has non-zeros in; what visits them may read their values.
 template <typename Source, typename Visit>
-WindowRows visit_window(const Source& source, const FragmentShape& shape, int64_t panel, uint64_t window, const Visit& visit) {
+WindowRows visit_window(const Source& source, const FragmentShape& shape, int64_t panel, uint64_t window,
+                        const Visit& visit) {
   const int64_t first = static_cast<int64_t>(window) * fragment_columns;
   const int64_t behind = first + fragment_columns < shape.columns ? first + fragment_columns : shape.columns;
   WindowRows rows = {};
@@ -39,7 +40,8 @@ WindowRows read_rows(const Source& source, const FragmentShape& shape, int64_t p
 }
 
 template <typename Source>
-void read_window(const Source& source, const FragmentShape& shape, int64_t panel, uint64_t window, WindowElements& elements) {
+void read_window(const Source& source, const FragmentShape& shape, int64_t panel, uint64_t window,
+                 WindowElements& elements) {
   elements.rows = visit_window(source, shape, panel, window, [&](uint32_t column, uint64_t mask, const auto& value_of) {
     for (uint64_t rows = mask; rows != 0; rows &= rows - 1) {
       const int row = lowest_set(rows);
@@ -62,7 +64,8 @@ inline uint64_t count_nonzeros(const WindowRows& rows) {
 }
 
 /// Writes the values and the metadata of a unit whose bytes are zero.
-inline void write_values(const FragmentFormat& format, const UnitSlots& slots, const WindowElements& elements, unsigned char* unit) {
+inline void write_values(const FragmentFormat& format, const UnitSlots& slots, const WindowElements& elements,
+                         unsigned char* unit) {
   for (uint32_t group = 0; group < format.shape.steps * step_slots / group_slots; ++group) {
     for (uint32_t row = 0; row < fragment_rows; ++row) {
       const GroupPlace place = format.place_of(group / step_groups, group % step_groups, row);
@@ -111,7 +114,8 @@ inline void write_columns(const FragmentFormat& format, const UnitSlots& slots, 
 }
 
 /// Writes what is left into the extras of a unit whose bytes are zero, and keeps in `left` what they do not take.
-inline void write_extras(const FragmentFormat& format, const WindowElements& elements, WindowRows& left, unsigned char* unit) {
+inline void write_extras(const FragmentFormat& format, const WindowElements& elements, WindowRows& left,
+                         unsigned char* unit) {
   uint32_t used[row_pairs] = {};
   for (uint32_t column = 0; column < fragment_columns; ++column) {
     for (uint32_t rows = left.of_column[column]; rows != 0; rows &= rows - 1) {
@@ -129,8 +133,8 @@ inline void write_extras(const FragmentFormat& format, const WindowElements& ele
 
 /// Writes a unit, the one of this number that the panel has in the window; `left` holds the rows of the window that the
 /// units before it have left, then those that this one leaves.
-inline void write_unit(const FragmentFormat& format, const WindowElements& elements, int64_t panel, uint64_t window, uint64_t number,
-                       WindowRows& left, unsigned char* unit) {
+inline void write_unit(const FragmentFormat& format, const WindowElements& elements, int64_t panel, uint64_t window,
+                       uint64_t number, WindowRows& left, unsigned char* unit) {
   const uint64_t first_column = window * fragment_columns;
   const uint64_t behind = static_cast<uint64_t>(format.shape.columns) - first_column;
   SlotSearch search(left, format.shape.steps, seed_of(panel, window, number));

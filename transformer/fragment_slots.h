@@ -28,6 +28,7 @@ inline constexpr uint32_t compared_places = 64;   ///< at a time, which a compil
 inline constexpr uint32_t most_changes = 12000;   ///< that the search tries for a unit
 inline constexpr uint32_t most_fruitless = 5000;  ///< of them, since the fewest were left over
 inline constexpr uint32_t most_mendings = 800;    ///< changes tried for the sake of distinct columns alone
+inline constexpr uint32_t most_fruitless_mendings = 200;
 
 /// The rows of a panel in which each column of a window has non-zeros.
 struct WindowRows {
@@ -76,12 +77,14 @@ class SlotSearch {
       }
     }
     const bool fitted = fits(allowed);
-    for (uint32_t change = 0; change < most_mendings; ++change) {
+    fruitless = 0;
+    for (uint32_t change = 0; change < most_mendings && fruitless < most_fruitless_mendings; ++change) {
       const uint32_t place = next_with(repeated_);
       if (place == places_) {
         return;
       }
       const uint32_t other = improve(place, cost_of(0, 1, 0));
+      fruitless = repeated_[place] == 0 ? 0 : fruitless + 1;
       if (fitted && !fits(allowed)) {
         exchange(place, other);  // back: what is left over has come to another row pair
       }
@@ -243,23 +246,34 @@ class SlotSearch {
   static constexpr int cost_of(int left, int repetitions, int chance) { return left * 512 + repetitions * 64 + chance; }
   static constexpr int16_t impossible = 0x7fff;
 
-  /// Finds the costs of a change of `place` with 64 others; `chance` decides between equals.
+  /// Finds the costs of a change of `place` with 64 others; `chance` decides between equals. All is computed in 16
+  /// bits, of which a vector has many.
   void compare(uint32_t place, uint32_t first, uint32_t chance, int16_t (&costs)[compared_places]) const {
     const uint16_t rows = rows_[place], full = full_[place], residue = residue_[place], present = present_[place];
-    const int own = own_[place];
-    const int repeated = repeated_[place];
-    for (uint32_t i = 0; i < compared_places; ++i) {
-      const uint32_t other = first + i;
-      const int left = bits_in(static_cast<uint16_t>(rows_[other] & full), static_cast<uint16_t>(rows & full_[other])) - own - own_[other];
-      const int repetitions = ((residue_[other] & present) != 0) + ((residue & present_[other]) != 0) - repeated - repeated_[other];
-      costs[i] = static_cast<int16_t>(
-          cost_of(left, residue_[other] == residue ? 0 : repetitions, static_cast<int>((i * 29 + chance) % 64)));
+    const uint16_t before = static_cast<uint16_t>(cost_of(own_[place], 0, 0));
+    const uint16_t repeated = repeated_[place];
+    const uint16_t drawn = static_cast<uint16_t>(chance);
+    const uint16_t *const rows_of = rows_ + first, *const full_of = full_ + first, *const own_of = own_ + first;
+    const uint16_t *const residue_of = residue_ + first, *const present_of = present_ + first,
+                          *const repeated_of = repeated_ + first;
+    for (size_t i = 0; i < compared_places; ++i) {
+      const uint16_t theirs = static_cast<uint16_t>(rows_of[i] & full), mine = static_cast<uint16_t>(rows & full_of[i]);
+      const uint16_t left = static_cast<uint16_t>(bits_in(theirs, mine) - own_of[i]);
+      const uint16_t comes = static_cast<uint16_t>((residue_of[i] & present) != 0);
+      const uint16_t goes = static_cast<uint16_t>((residue & present_of[i]) != 0);
+      const uint16_t more = static_cast<uint16_t>(comes + goes - repeated - repeated_of[i]);
+      const uint16_t repetitions = residue_of[i] == residue ? uint16_t{0} : more;
+      const uint16_t tie = static_cast<uint16_t>((i * 29 + drawn) % 64);
+      costs[i] = static_cast<int16_t>(static_cast<uint16_t>(cost_of(left, repetitions, tie) - before));
     }
     const uint32_t set = place / set_slots * set_slots;
     for (uint32_t other = set; other < set + set_slots && set / compared_places == first / compared_places; ++other) {
-      const int left = bits_in(static_cast<uint16_t>(rows_[other] & full), static_cast<uint16_t>(rows & full_[other])) - own - own_[other];
+      const uint16_t theirs = static_cast<uint16_t>(rows_[other] & full),
+                     mine = static_cast<uint16_t>(rows & full_[other]);
+      const int left = bits_in(theirs, mine) - own_[place] - own_[other];
       const bool same_group = other / group_slots == place / group_slots;
-      costs[other - first] = same_group ? impossible : static_cast<int16_t>(cost_of(left, 0, static_cast<int>(chance % 64)));
+      costs[other - first] =
+          same_group ? impossible : static_cast<int16_t>(cost_of(left, 0, static_cast<int>(chance % 64)));
     }
   }
 

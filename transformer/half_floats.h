@@ -32,8 +32,8 @@ struct HalfFloat {
       const double least = double_of(static_cast<uint64_t>(double_bias + least_exponent - fraction_bits) << 52);
       return double_of(sign | bits_of(static_cast<double>(fraction) * least));
     }
-    const uint64_t exponent = magnitude >= infinity ? 2 * double_bias + 1
-                                                    : (magnitude >> fraction_bits) - 1 + (double_bias + least_exponent);
+    const uint64_t exponent =
+        magnitude >= infinity ? 2 * double_bias + 1 : (magnitude >> fraction_bits) - 1 + (double_bias + least_exponent);
     return double_of(sign | exponent << 52 | fraction << (52 - fraction_bits));
   }
   explicit operator float() const { return static_cast<float>(static_cast<double>(*this)); }

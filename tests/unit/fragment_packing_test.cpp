@@ -99,7 +99,8 @@ class Decoder {
     const bool regular = rounds == blocks * windows;
     const int window_width = windows <= 65536 ? 2 : 4;
     const std::uint64_t windows_at = (256 + (blocks + 1) * 4 + 255) / 256 * 256;
-    const std::uint64_t units_at = regular ? 256 : (windows_at + rounds * static_cast<std::uint64_t>(window_width) + 255) / 256 * 256;
+    const std::uint64_t units_at =
+        regular ? 256 : (windows_at + rounds * static_cast<std::uint64_t>(window_width) + 255) / 256 * 256;
     expect(format_.bytes == units_at + rounds * shape.block_panels * unit_bytes_, "number of bytes");
     std::uint64_t next = 0;
     for (std::uint64_t block = 0; block < blocks; ++block) {
@@ -108,7 +109,9 @@ class Decoder {
       expect(first == next, "first round of a block");
       std::uint64_t expected = 0;
       for (std::uint64_t round = first; round < end; ++round) {
-        const std::uint64_t window = regular ? round - first : bytes_.number(windows_at + round * static_cast<std::uint64_t>(window_width), window_width);
+        const std::uint64_t window =
+            regular ? round - first
+                    : bytes_.number(windows_at + round * static_cast<std::uint64_t>(window_width), window_width);
         expect(window == expected || (round > first && window + 1 == expected), "window of a round");
         expected = window + 1;
         for (std::uint64_t panel = 0; panel < shape.block_panels; ++panel) {
@@ -139,7 +142,8 @@ class Decoder {
   }
 
   void add(std::int64_t row, std::int64_t column, std::uint64_t bits) {
-    expect(found_.emplace(std::pair(first_row_ + row, first_column_ + column), static_cast<std::uint16_t>(bits)).second, "a non-zero twice");
+    expect(found_.emplace(std::pair(first_row_ + row, first_column_ + column), static_cast<std::uint16_t>(bits)).second,
+           "a non-zero twice");
   }
 
   /// Two values of a lane's register, for the four columns of K that the lane's place says.
@@ -157,7 +161,8 @@ class Decoder {
     const std::uint64_t values[] = {pair & 0xffff, pair >> 16};
     const bool lone = (values[0] == 0) != (values[1] == 0);
     const std::uint64_t filled = values[0] != 0 ? places[0] : places[1];
-    expect(!lone || (filled < 3 ? nibble == (filled | 12) && values[0] != 0 : nibble == 12 && values[1] != 0), "places of a lone value");
+    expect(!lone || (filled < 3 ? nibble == (filled | 12) && values[0] != 0 : nibble == 12 && values[1] != 0),
+           "places of a lone value");
     expect(values[0] != 0 || values[1] != 0 || nibble == 4, "places of no value");
     for (int i = 0; i < 2; ++i) {
       if (values[i] != 0) {
@@ -181,7 +186,8 @@ class Decoder {
       }
     }
     for (std::uint32_t lane = 0; lane < 32 && steps_ % 2 == 1; ++lane) {
-      expect(lane % 4 < 2 || bytes_.number(at_ + metadata_at_ + steps_ / 2 * 128 + lane * 4, 4) == 0, "metadata behind the last step");
+      expect(lane % 4 < 2 || bytes_.number(at_ + metadata_at_ + steps_ / 2 * 128 + lane * 4, 4) == 0,
+             "metadata behind the last step");
     }
     for (std::uint32_t pair = 0; pair < 8; ++pair) {
       for (std::uint32_t extra = 0; extra < format_.shape.extras; ++extra) {
@@ -213,7 +219,8 @@ class Decoder {
 Places places_of(const CsrMatrix& matrix) {
   Places places;
   for (std::size_t row = 0; row + 1 < matrix.offsets.size(); ++row) {
-    for (auto at = static_cast<std::size_t>(matrix.offsets[row]); at < static_cast<std::size_t>(matrix.offsets[row + 1]); ++at) {
+    for (auto at = static_cast<std::size_t>(matrix.offsets[row]);
+         at < static_cast<std::size_t>(matrix.offsets[row + 1]); ++at) {
       const double value = matrix.values[at];
       places[{static_cast<std::int64_t>(row), matrix.column_of[at]}] =
           matrix.element == ScalarType::f16 ? Float16(value).bits : BFloat16(value).bits;
@@ -249,14 +256,16 @@ std::string problem_of(const CsrMatrix& matrix, const FragmentCut& cut) {
   if (found != places_of(matrix)) {
     return "other non-zeros";
   }
-  if (unpack(packed.bytes.span()) != matrix || std::get<FragmentFormat>(read_format(packed.bytes.span())) != packed.format) {
+  if (unpack(packed.bytes.span()) != matrix ||
+      std::get<FragmentFormat>(read_format(packed.bytes.span())) != packed.format) {
     return "unpacked as another matrix";
   }
   std::vector<std::uint64_t> serial(packed.format.bytes / 8, ~std::uint64_t{0});
   if (!packed_serially(matrix, packed.format, serial.data())) {
     return "not packed serially";
   }
-  return std::ranges::equal(std::as_bytes(std::span(serial)), packed.bytes.span()) ? "" : "other bytes when packed serially";
+  return std::ranges::equal(std::as_bytes(std::span(serial)), packed.bytes.span()) ? ""
+                                                                                   : "other bytes when packed serially";
 }
 
 TEST(FragmentPacking, RandomMatricesOfEverySparsityAreDecoded) {
@@ -273,15 +282,20 @@ TEST(FragmentPacking, RandomMatricesOfEverySparsityAreDecoded) {
 }
 
 TEST(FragmentPacking, OddShapesAndUnevenRowsAreDecoded) {
-  for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {15, 3}, {17, 255}, {33, 257}, {8, 66000}}) {
+  for (const auto& [rows, columns] :
+       {std::pair<std::int64_t, std::int64_t>{1, 1}, {15, 3}, {17, 255}, {33, 257}, {8, 66000}}) {
     for (const double density : {0.01, 0.5}) {
       EXPECT_EQ(problem_of(random_halves(rows, columns, density, 5), {.block_panels = 2, .steps = 7, .extras = 2}), "")
           << rows << " x " << columns;
     }
   }
   const auto one_full_row = [](std::int64_t row, std::int64_t) { return row == 21; };
-  const auto full_window = [](std::int64_t row, std::int64_t column) { return row < 16 && column >= 256 && column < 512; };
-  const auto empty_panels = [](std::int64_t row, std::int64_t column) { return row / 16 == 2 && (row + column) % 3 == 0; };
+  const auto full_window = [](std::int64_t row, std::int64_t column) {
+    return row < 16 && column >= 256 && column < 512;
+  };
+  const auto empty_panels = [](std::int64_t row, std::int64_t column) {
+    return row / 16 == 2 && (row + column) % 3 == 0;
+  };
   for (const std::uint32_t steps : {1U, 8U, 16U}) {
     const FragmentCut cut{.block_panels = 4, .steps = steps, .extras = 3};
     EXPECT_EQ(problem_of(matrix_where(40, 700, ScalarType::f16, one_full_row), cut), "");
@@ -297,7 +311,8 @@ RC_GTEST_PROP(FragmentPacking, AnyCutOfAnyMatrixIsDecoded, ()) {
   const FragmentCut cut{*rc::gen::inRange<std::uint32_t>(1, 17), *rc::gen::inRange<std::uint32_t>(1, 17),
                         *rc::gen::inRange<std::uint32_t>(0, 65)};
   const auto element = *rc::gen::element(ScalarType::f16, ScalarType::bf16);
-  RC_ASSERT(problem_of(random_halves(rows, columns, density, *rc::gen::arbitrary<std::uint64_t>(), element), cut) == "");
+  RC_ASSERT(problem_of(random_halves(rows, columns, density, *rc::gen::arbitrary<std::uint64_t>(), element), cut) ==
+            "");
 }
 
 TEST(FragmentPacking, ATwoOfFourMatrixStaysAsItIs) {
@@ -397,10 +412,14 @@ TEST(FragmentSlots, LeaveLittleOver) {
     double left;
     double reads;
   };
-  for (const Wish& wish : {Wish{0.5, 20, 0.045, 2.8}, {0.45, 20, 0.009, 2.8}, {0.4, 60, 0.0001, 1.8}, {0.35, 60, 0, 1.1}, {0.3, 100, 0, 1}}) {
+  for (const Wish& wish : {Wish{0.5, 20, 0.045, 2.8},
+                           {0.45, 20, 0.009, 2.8},
+                           {0.4, 60, 0.0001, 1.8},
+                           {0.35, 60, 0, 1.1},
+                           {0.3, 100, 0, 1}}) {
     const Searched searched = search_windows(wish.density, wish.windows);
-    fmt::print("{:.0f} % zeros: {:.4f} % of the non-zeros left over, {:.2f} reads of B for eight slots\n", 100 * (1 - wish.density),
-               100 * searched.left, searched.repetitions);
+    fmt::print("{:.0f} % zeros: {:.4f} % of the non-zeros left over, {:.2f} reads of B for eight slots\n",
+               100 * (1 - wish.density), 100 * searched.left, searched.repetitions);
     EXPECT_LE(searched.left, wish.left) << wish.density;
     EXPECT_LE(searched.repetitions, wish.reads) << wish.density;
   }
@@ -411,13 +430,15 @@ TEST(ChooseFragments, TakesFewBytes) {
     double density;
     double bytes;  ///< of an element of A
   };
-  for (const Wish& wish : {Wish{0.5, 1.6}, {0.4, 1.25}, {0.3, 1.19}, {0.2, 1.19}, {0.1, 1.07}, {0.05, 0.8}, {0.02, 0.4}}) {
+  for (const Wish& wish :
+       {Wish{0.5, 1.6}, {0.4, 1.25}, {0.3, 1.19}, {0.2, 1.19}, {0.1, 1.07}, {0.05, 0.8}, {0.02, 0.4}}) {
     const CsrMatrix matrix = random_halves(256, 1024, wish.density, 8);
     const FragmentCut cut = choose_fragments(matrix.view(), 4);
     const FragmentFormat format = plan(matrix.view(), cut);
     const double bytes = static_cast<double>(format.bytes) / (256 * 1024);
-    fmt::print("{:.0f} % zeros: {} steps, {} extras, {} rounds of {} windows, {:.3f} bytes an element\n", 100 * (1 - wish.density), cut.steps,
-               cut.extras, format.counts.rounds, format.blocks() * format.windows(), bytes);
+    fmt::print("{:.0f} % zeros: {} steps, {} extras, {} rounds of {} windows, {:.3f} bytes an element\n",
+               100 * (1 - wish.density), cut.steps, cut.extras, format.counts.rounds,
+               format.blocks() * format.windows(), bytes);
     EXPECT_LE(bytes, wish.bytes) << wish.density;
   }
 }
@@ -438,21 +459,23 @@ TEST(FragmentFormat, FollowsFromItsNumbers) {
 
 TEST(FragmentCut, ThatCannotBeIsRefused) {
   CsrMatrix matrix = random_halves(4, 4, 1, 1);
-  for (const FragmentCut& cut : {FragmentCut{.block_panels = 0}, FragmentCut{.block_panels = 17}, FragmentCut{.steps = 0},
-                                 FragmentCut{.steps = 17}, FragmentCut{.extras = 65}}) {
+  for (const FragmentCut& cut : {FragmentCut{.block_panels = 0}, FragmentCut{.block_panels = 17},
+                                 FragmentCut{.steps = 0}, FragmentCut{.steps = 17}, FragmentCut{.extras = 65}}) {
     EXPECT_THROW(pack(matrix.view(), cut), std::invalid_argument);
   }
   EXPECT_THROW(choose_fragments(matrix.view(), 0), std::invalid_argument);
   for (const ScalarType element : {ScalarType::f32, ScalarType::f64}) {
     matrix.element = element;
-    EXPECT_THAT([&] { pack(matrix.view(), FragmentCut{}); }, ThrowsMessage<std::invalid_argument>(HasSubstr("element is")));
+    EXPECT_THAT([&] { pack(matrix.view(), FragmentCut{}); },
+                ThrowsMessage<std::invalid_argument>(HasSubstr("element is")));
     EXPECT_THROW(choose_fragments(matrix.view(), 1), std::invalid_argument);
   }
 }
 
 TEST(UnpackFragments, RefusesChangedBytes) {
   const CsrMatrix matrix = random_halves(20, 40, 0.4, 7);
-  for (const FragmentCut& cut : {FragmentCut{.block_panels = 2, .steps = 1, .extras = 2}, FragmentCut{.block_panels = 1, .steps = 5, .extras = 1}}) {
+  for (const FragmentCut& cut : {FragmentCut{.block_panels = 2, .steps = 1, .extras = 2},
+                                 FragmentCut{.block_panels = 1, .steps = 5, .extras = 1}}) {
     const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
     const ChangeableBytes intact(packed.bytes.span());
     // Of the payload one in eleven, as each is searched for slots again.
@@ -488,16 +511,24 @@ TEST(UnpackFragments, SaysWhatIsWrong) {
   const auto number_refused = [&](const char* name, std::uint64_t value, const char* words) {
     refused([&](ChangeableBytes& p) { p.put_number(position_of(format, name), value).seal_header(); }, words);
   };
-  refused([](ChangeableBytes& p) { p.put(offsetof(Header, version), std::uint32_t{9}).seal_header(); }, "format version 9; this program reads version 1");
+  refused([](ChangeableBytes& p) { p.put(offsetof(Header, version), std::uint32_t{9}).seal_header(); },
+          "format version 9; this program reads version 1");
   number_refused("element", 5, "the header field element is 5; it can be 7 to 8");
   number_refused("steps", 17, "the header field steps is 17; it can be 1 to 16");
   number_refused("steps", 7, "the header field total_bytes does not agree");
   number_refused("rounds", 3, "the header field rounds is 3");
   number_refused("nonzeros", format.counts.nonzeros - 1, "there are more than the");
-  refused([&](ChangeableBytes& p) { p.put(format.first_round_at(1), std::uint32_t{0xffffffff}).seal(); }, "behind the end of the packed matrix");
-  refused([&](ChangeableBytes& p) { p.put(format.first_round_at(2), std::uint32_t{0xffffffff}).seal(); }, "behind the end of the packed matrix");
+  refused([&](ChangeableBytes& p) { p.put(format.first_round_at(1), std::uint32_t{0xffffffff}).seal(); },
+          "behind the end of the packed matrix");
+  refused([&](ChangeableBytes& p) { p.put(format.first_round_at(2), std::uint32_t{0xffffffff}).seal(); },
+          "behind the end of the packed matrix");
   refused([&](ChangeableBytes& p) { p.put(format.window_at(0), std::uint16_t{2}).seal(); }, "of a matrix of 40 x 300");
-  refused([&](ChangeableBytes& p) { p.bytes()[format.units_at - 1] = std::byte{1}; p.seal(); }, "is not what packing the matrix again gives");
+  refused(
+      [&](ChangeableBytes& p) {
+        p.bytes()[format.units_at - 1] = std::byte{1};
+        p.seal();
+      },
+      "is not what packing the matrix again gives");
 }
 
 }  // namespace

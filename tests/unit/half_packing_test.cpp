@@ -17,7 +17,8 @@ template <typename Half>
 std::vector<Half> elements_of(const CsrMatrix& matrix) {
   std::vector<Half> elements(static_cast<std::size_t>(matrix.rows * matrix.columns), Half(-0.0));
   for (std::int64_t row = 0; row < matrix.rows; ++row) {
-    for (auto at = matrix.offsets[static_cast<std::size_t>(row)]; at < matrix.offsets[static_cast<std::size_t>(row) + 1]; ++at) {
+    for (auto at = matrix.offsets[static_cast<std::size_t>(row)];
+         at < matrix.offsets[static_cast<std::size_t>(row) + 1]; ++at) {
       const auto entry = static_cast<std::size_t>(at);
       elements[static_cast<std::size_t>(row * matrix.columns + matrix.column_of[entry])] = Half(matrix.values[entry]);
     }
@@ -34,7 +35,8 @@ void expect_packed(const DenseMatrix& dense, const Cut& cut) {
   EXPECT_EQ(packed.format.bytes % 8, 0U);
   const std::vector<Half> elements = elements_of<Half>(matrix);
   std::vector<std::uint64_t> serial(packed.format.bytes / 8, ~std::uint64_t{0});
-  ASSERT_TRUE(pack_serially(DenseRows<Half>{elements.data(), matrix.columns, matrix.columns}, packed.format, serial.data()));
+  ASSERT_TRUE(
+      pack_serially(DenseRows<Half>{elements.data(), matrix.columns, matrix.columns}, packed.format, serial.data()));
   EXPECT_TRUE(std::ranges::equal(std::as_bytes(std::span(serial)), packed.bytes.span()));
 }
 
