@@ -43,7 +43,7 @@ Node stage_windows(const Expression& turn, const Expression& stage) {
 Block from_shared_memory(const Block& block) {
   Block result = rewrite(block, {.statement = [](const Statement& statement) -> Block {
                            const auto* perform = std::get_if<Perform>(&statement.action);
-                           if (perform == nullptr) {
+                           if (perform == nullptr || (perform->instruction != "multiply_step" && perform->instruction != "add_extras")) {
                              return {Node{statement}};
                            }
                            Perform copy = *perform;
