@@ -17,6 +17,9 @@ namespace {
 
 using Terms = std::vector<std::string>;
 
+/// As many as a word has bits.
+constexpr std::int64_t most_taps = 64;
+
 std::string sum_of(const Terms& terms) { return terms.empty() ? "0" : fmt::format("{}", fmt::join(terms, " + ")); }
 
 /// A digit as a variable of a device function, where no other name ends like that. A user's own names end in an underscore.
@@ -144,7 +147,6 @@ class LayoutText {
     std::int64_t count = 1;
   };
   std::vector<Tap> taps() const {
-    constexpr std::int64_t most_bits = 32;
     std::vector<Tap> taps;
     std::int64_t bits = 0;
     for (std::size_t at = 0; at < layout_.dimensions.size(); ++at) {
@@ -162,31 +164,47 @@ class LayoutText {
       bits += tap.count;
       taps.push_back(tap);
     }
-    require(bits <= most_bits, fmt::format("pads for {} taps of a filter, rows and columns together, more than {}", bits, most_bits));
+    require(bits <= most_taps, fmt::format("pads for {} taps of a filter, rows and columns together, more than {}", bits, most_taps));
     return taps;
+  }
+
+  /// What has a bit for each tap, and how its numbers end.
+  struct TapWord {
+    const char* type;
+    const char* ending;
+  };
+  TapWord tap_word() const {
+    std::int64_t bits = 0;
+    for (const Tap& tap : taps()) {
+      bits += tap.count;
+    }
+    return bits <= 32 ? TapWord{"unsigned int", "u"} : TapWord{"unsigned long long", "ull"};
   }
 
   /// Which bits of the taps a row has.
   std::string taps_of_row() const {
     Terms terms;
     for (const Tap& tap : taps()) {
-      terms.push_back(tap.digit == nullptr ? fmt::format("{}u", std::uint32_t{1} << tap.first_bit)
-                                           : fmt::format("1u << ({} + {})", tap.first_bit, variable_of(*tap.digit)));
+      const char* const ending = tap_word().ending;
+      terms.push_back(tap.digit == nullptr ? fmt::format("{}{}", std::uint64_t{1} << tap.first_bit, ending)
+                                           : fmt::format("1{} << ({} + {})", ending, tap.first_bit, variable_of(*tap.digit)));
     }
     return fmt::format("{}", fmt::join(terms, " | "));
   }
 
   /// Sets the bits of the taps that lie outside for a column.
   std::string taps_outside() const {
-    std::string text = "unsigned int outside = 0;\n";
+    const TapWord word = tap_word();
+    std::string text = fmt::format("{} outside = 0;\n", word.type);
     for (const Tap& tap : taps()) {
       const StoredDimension& dimension = layout_.dimensions[tap.dimension];
       const std::string first = index_text(dimension.index, layout_.column, true);
       const std::int64_t step = tap.digit == nullptr ? 0 : dimension.index.coefficient(tap.digit->name);
       text += fmt::format(
           "#pragma unroll\nfor (int tap = 0; tap < {}; ++tap) {{\n"
-          "const long long index = {}{};\noutside |= (index >= 0 && index < {} ? 0u : 1u) << ({} + tap);\n}}\n",
-          tap.count, first, step == 0 ? std::string() : " + " + times("tap", step), dimension.extent.evaluate(sizes_), tap.first_bit);
+          "const long long index = {}{};\noutside |= (index >= 0 && index < {} ? 0{} : 1{}) << ({} + tap);\n}}\n",
+          tap.count, first, step == 0 ? std::string() : " + " + times("tap", step), dimension.extent.evaluate(sizes_), word.ending, word.ending,
+          tap.first_bit);
     }
     return text;
   }
@@ -261,7 +279,7 @@ std::string dense_functions(const ArrayDeclaration& array, const Environment& si
   const LayoutText text(array, sizes);
   const Layout& layout = text.layout();
   const bool padded = text.has_padding();
-  const char* const taps = padded ? "unsigned int taps;\n" : "";
+  const std::string taps = padded ? fmt::format("{} taps;\n", text.tap_word().type) : "";
   std::string functions = fmt::format(
       "// A column of {0}: where it begins{1}.\n"
       "struct ColumnOfB {{\n const {2}* first;\n{3}}};\n\n"
