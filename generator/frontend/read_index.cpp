@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "generator/frontend/constant_table.h"
 #include "generator/frontend/refusal.h"
 
 namespace esc::frontend {
@@ -143,6 +144,9 @@ Polynomial read_index(const clang::Expr& expression, const Scope& scope) {
     if (unary->getOpcode() == clang::UO_Minus && !unary->getType()->isUnsignedIntegerType()) {
       return require_fitting(read_index(*unary->getSubExpr(), scope).times(-1), *unary);
     }
+  }
+  if (const auto* element = clang::dyn_cast<clang::ArraySubscriptExpr>(&inner)) {
+    return read_table(*element, scope);
   }
   refuse(inner, "this is not affine: expected sums and products of iterators, sizes and constants");
 }

@@ -6,6 +6,7 @@
 #include <clang/AST/StmtCXX.h>
 #include <fmt/format.h>
 
+#include "generator/frontend/constant_table.h"
 #include "generator/frontend/math_call.h"
 #include "generator/frontend/read_guard.h"
 #include "generator/frontend/read_loop.h"
@@ -169,7 +170,8 @@ class Walker {
   void declare(const clang::VarDecl& variable, const Scope& scope) {
     const clang::QualType type = variable.getType();
     const std::string name = variable.getNameAsString();
-    if (type->isRecordType() || variable.isStaticLocal()) {
+    const bool is_constant_table = is_table(variable) && variables_.ast().getBaseElementType(type).isConstQualified();
+    if (type->isRecordType() || (variable.isStaticLocal() && !is_constant_table)) {
       refuse(variable.getLocation(), fmt::format("local {} is expected to be a plain number or pointer", name));
     }
     require_no_effect(variable.getInit());

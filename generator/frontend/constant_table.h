@@ -1,0 +1,19 @@
+#pragma once
+
+#include "generator/frontend/polynomial.h"
+#include "generator/frontend/scope.h"
+
+namespace clang {
+class ArraySubscriptExpr;
+}
+
+namespace esc::frontend {
+
+/// What an element of an array of integers is as an index: static const int tap[3] = {-1, 0, 1} at [r] is r - 1. Refuses arrays whose values are not
+/// constants of the text, indices that may leave the array, and values that are no affine function of the index.
+Polynomial read_table(const clang::ArraySubscriptExpr& element, const Scope& scope);
+
+/// Whether the variable is an array with the values of its elements.
+bool is_table(const clang::VarDecl& variable);
+
+}  // namespace esc::frontend
