@@ -7,6 +7,8 @@
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/sources.h"
 #include "generator/frontend/format_source.h"
+#include "generator/ir/product_digits.h"
+#include "generator/matrix/block_diagonal.h"
 #include "generator/matrix/matrix_reader.h"
 #include "generator/support/file.h"
 #include "generator/verify/number_limits.h"
@@ -184,15 +186,16 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
   const LoopNest nest = read_loop_nest(source, request.element);
   ReadOptions read = request.read;
   read.element = is_half(nest.element()) ? ScalarType::f64 : nest.element();  // rounded once, from what the file holds
-  SparseMatrix matrix = read_matrix(request.matrix, read, progress);
-  const Rounding rounding = is_half(nest.element()) ? round_values(matrix, nest.element()) : Rounding{};
+  SparseMatrix stored = read_matrix(request.matrix, read, progress);
+  const Rounding rounding = is_half(nest.element()) ? round_values(stored, nest.element()) : Rounding{};
   report_rounding(request, rounding, nest.element(), console);
-  if (request.min_sparsity && matrix.sparsity() < *request.min_sparsity) {
+  if (request.min_sparsity && stored.sparsity() < *request.min_sparsity) {
     progress.finish();
     console.say(fmt::format("{}: skipped, {:.1f} % zeros are less than {:.1f} %", request.matrix,
-                            100 * matrix.sparsity(), 100 * *request.min_sparsity));
+                            100 * stored.sparsity(), 100 * *request.min_sparsity));
     return ExitStatus::done;
   }
+  const SparseMatrix matrix = block_diagonal(std::move(stored), digits_of(nest));
   progress.begin("lowering the loop nest and packing the matrix");
   console.detail("lowering the loop nest and packing the matrix");
   GeneratedLayer generated = make_layer(request, mode, nest, matrix, console);

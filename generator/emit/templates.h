@@ -17,6 +17,7 @@ extern const std::string_view spmm_template;
 /// Those that a user takes with --kernel: convolutions of images in either order, and a linear layer with a row for each token.
 extern const std::string_view conv2d_template;
 extern const std::string_view conv2d_nhwc_template;
+extern const std::string_view conv2d_groups_template;
 extern const std::string_view linear_nk_template;
 /// The one that --epilogue puts together.
 extern const std::string_view epilogue_template;

@@ -7,8 +7,11 @@
 #include <algorithm>
 
 #include "generator/frontend/array_type.h"
+#include "generator/frontend/constant_table.h"
 #include "generator/frontend/read_index.h"
 #include "generator/frontend/refusal.h"
+#include "generator/ir/product_digits.h"
+#include "generator/lower/nested_statement.h"
 
 namespace esc::frontend {
 namespace {
@@ -112,6 +115,10 @@ Address read_location(const clang::Expr& expression, const Scope& scope) {
   const clang::VarDecl* variable = named_variable(inner);
   if (variable == nullptr) {
     refuse_base(inner);
+  }
+  if (is_table(*variable)) {
+    refuse(inner, fmt::format("{} has its elements in the text: expected a parameter of the function, so that a call hands them over",
+                              variable->getNameAsString()));
   }
   if (const auto definition = scope.variables->definition(*variable)) {
     return read_location(*definition->value, definition->scope);  // a reference to a row
@@ -298,6 +305,30 @@ void require_known_index(const WrittenElement& element, const Dimension& dimensi
   }
 }
 
+/// What an element of the output is indexed by, and one that is compared with zero: an iterator alone, or several that count together through the
+/// whole dimension.
+void require_counting_index(const WrittenElement& element, Dimension& dimension) {
+  if (dimension.loop != nullptr) {
+    return;
+  }
+  std::vector<Digit> iterators;
+  std::ranges::transform(element.scope->loops, std::back_inserter(iterators),
+                         [](const auto& loop) { return Digit{loop->iterator, loop->upper}; });
+  const std::optional<Affine> index = dimension.subscript.value.affine();
+  const auto digits = index ? digits_of_index(*index, iterators) : std::nullopt;
+  if (!digits) {
+    refuse(element.place_of(dimension),
+           fmt::format("subscript {} of {}: {}{}", print(dimension.subscript.value), element.name(), expected_subscript,
+                       index ? "" : fmt::format("; {}", size_remedy)));
+  }
+  const Polynomial count(*count_of(*digits));
+  if (dimension.declared && *dimension.declared != count) {
+    refuse(element.place_of(dimension), fmt::format("subscript {} of {} counts to {}, but it is declared with {}: expected the same",
+                                                    print(*index), element.name(), print(count), print(*dimension.declared)));
+  }
+  dimension.declared = count;
+}
+
 ArrayElement read(const WrittenElement& element) {
   ArrayElement result{element.array, element.type, {}, {element.name(), {}}, element.source};
   for (const Dimension& dimension : element.dimensions) {
@@ -376,15 +407,12 @@ ArrayElement read_factor(const clang::Expr& expression, const Scope& scope) {
 }
 
 ArrayElement read_own_element(const clang::Expr& expression, const Scope& scope) {
-  const WrittenElement element = read_written(expression, scope);
+  WrittenElement element = read_written(expression, scope);
   if (element.dimensions.size() == 1) {
     refuse_flat(element.dimensions.front().subscript, element.name(), scope, expression);
   }
-  for (const Dimension& dimension : element.dimensions) {
-    if (dimension.loop == nullptr) {
-      refuse(element.place_of(dimension), fmt::format("subscript {} of {}: expected the iterator of one loop, alone",
-                                                      print(dimension.subscript.value), element.name()));
-    }
+  for (Dimension& dimension : element.dimensions) {
+    require_counting_index(element, dimension);
   }
   require_different_iterators(element);
   require_bounds(element);

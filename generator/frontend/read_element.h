@@ -20,7 +20,8 @@ ArrayElement read_element(const clang::Expr& expression, const Scope& scope);
 /// extents are known. Refuses vectors but those that several iterators overlap in, such as x[p + r].
 ArrayElement read_factor(const clang::Expr& expression, const Scope& scope);
 
-/// The same of what is added to, set or compared with zero: each subscript is the iterator of a loop around, alone.
+/// The same of what is added to, set or compared with zero: each subscript is the iterator of a loop around, alone, or of several that count
+/// together through the dimension, as in Y[4 * g + f] of 8 elements in loops g < 2 and f < 4.
 ArrayElement read_own_element(const clang::Expr& expression, const Scope& scope);
 
 }  // namespace esc::frontend

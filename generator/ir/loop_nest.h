@@ -56,8 +56,8 @@ struct Statement {
   bool operator==(const Statement&) const = default;
 };
 
-/// What a loop runs over in the product.
-enum class Role { row, reduction, column, none };
+/// What a loop runs over in the product; a group is of the rows and of the reduction at once, as the groups of a convolution are.
+enum class Role { row, reduction, column, group, none };
 /// Who runs a loop's iterations: one thread, one after the other, or written out; the blocks of the grid, in either
 /// dimension; the warps of a block and the lanes of a warp, or a digit of their number where several loops share them,
 /// the innermost the lowest; the threads of a block.

@@ -170,6 +170,8 @@ const char* role_name(Role role) {
       return "reduction";
     case Role::column:
       return "column";
+    case Role::group:
+      return "group";
     case Role::none:
       break;
   }

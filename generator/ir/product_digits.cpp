@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <iterator>
 #include <map>
+#include <utility>
 
 #include "generator/ir/rewrite.h"
 #include "generator/support/error.h"
@@ -70,15 +73,21 @@ ProductDigits digits_of(const LoopNest& nest) {
       to.push_back({loop->first, loop->second->upper});
     }
   };
-  for (const Subscript& subscript : element_read(update, nest.array(ArrayRole::sparse).name).subscripts) {
+  const Access sparse = element_read(update, nest.array(ArrayRole::sparse).name);
+  for (const Subscript& subscript : sparse.subscripts) {
     add(subscript, Role::row, digits.rows);
+    add(subscript, Role::group, digits.rows);
+    add(subscript, Role::group, digits.reductions);
+  }
+  digits.groups = digits.reductions.size();
+  for (const Subscript& subscript : sparse.subscripts) {
     add(subscript, Role::reduction, digits.reductions);
   }
   for (const Subscript& subscript : update.target.access()->subscripts) {
     add(subscript, Role::column, digits.columns);
   }
   ESC_CHECK(!digits.rows.empty() && !digits.reductions.empty() && !digits.columns.empty(), "each role has a loop");
-  ESC_CHECK(digits.rows.size() + digits.reductions.size() + digits.columns.size() == loops.size(), "each loop has a role");
+  ESC_CHECK(digits.rows.size() + digits.reductions.size() + digits.columns.size() - digits.groups == loops.size(), "each loop has a role");
   return digits;
 }
 
@@ -90,6 +99,36 @@ std::optional<std::int64_t> count_of(const std::vector<Digit>& digits) {
     }
   }
   return count;
+}
+
+std::vector<std::int64_t> values_of(std::int64_t number, const std::vector<Digit>& digits) {
+  std::vector<std::int64_t> values(digits.size());
+  for (std::size_t at = digits.size(); at-- > 1;) {
+    values[at] = number % digits[at].extent.constant();
+    number /= digits[at].extent.constant();
+  }
+  values.front() = number;
+  return values;
+}
+
+std::optional<std::vector<Digit>> digits_of_index(const Affine& index, const std::vector<Digit>& iterators) {
+  std::vector<Digit> digits;
+  std::ranges::copy_if(iterators, std::back_inserter(digits), [&](const Digit& digit) { return index.mentions(digit.name); });
+  if (digits.size() < 2 || digits.size() != index.terms().size() || index.constant() != 0 || !count_of(digits)) {
+    return std::nullopt;
+  }
+  // Of two with one coefficient, one runs to 1.
+  std::ranges::stable_sort(digits, std::ranges::greater(), [&](const Digit& digit) {
+    return std::pair(index.coefficient(digit.name), digit.extent.constant());
+  });
+  std::int64_t place = 1;
+  for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
+    if (index.coefficient(digit->name) != place) {
+      return std::nullopt;
+    }
+    place *= digit->extent.constant();
+  }
+  return digits;
 }
 
 }  // namespace esc

@@ -9,6 +9,7 @@
 #include "generator/ir/rewrite.h"
 #include "generator/lower/find_epilogue.h"
 #include "generator/lower/require_bounds.h"
+#include "generator/lower/split_dimensions.h"
 #include "generator/lower/written_product.h"
 
 namespace esc {
@@ -97,13 +98,14 @@ void require_order_of_operands(const FoundEpilogue& found, const WrittenProduct&
     const WrittenElement element{access, part};
     std::vector<std::string> iterators = require_iterators(element, written.loops);
     const bool is_vector = !iterators.empty() && iterators.size() < roles.rows.size() + roles.columns.size();
-    const std::vector<std::string>& expected = is_vector && roles.role_of(iterators.front()) == Role::row ? roles.rows : roles.columns;
+    const bool is_of_columns = std::ranges::any_of(iterators, [&](const std::string& one) { return roles.role_of(one) == Role::column; });
+    const std::vector<std::string>& expected = is_of_columns ? roles.columns : roles.rows;
     if (is_vector && iterators != expected) {
       std::string subscripts;
       for (const std::string& iterator : expected) {
         subscripts += "[" + iterator + "]";
       }
-      refuse(part, "{} has its subscripts in another order than rows or columns: expected {}{}", print(access), access.array, subscripts);
+      refuse(part, "{} has other subscripts than rows or columns have, or in another order: expected {}{}", print(access), access.array, subscripts);
     }
     if (!is_vector && !iterators.empty()) {
       require_outermost(element, written, roles);
@@ -174,8 +176,9 @@ LoopNest with_roles(const LoopNest& nest, const NestedStatement& update, const R
 
 }  // namespace
 
-LoopNest assign_roles(const LoopNest& nest) {
-  ESC_CHECK(!nest.epilogue.has_value(), "a nest as written has statements for what follows the product");
+LoopNest assign_roles(const LoopNest& written_nest) {
+  ESC_CHECK(!written_nest.epilogue.has_value(), "a nest as written has statements for what follows the product");
+  const LoopNest nest = split_dimensions(written_nest);
   const std::vector<NestedStatement> statements = find_statements(nest);
   const std::size_t at = find_update(statements);
   const NestedStatement& update = statements[at];
@@ -184,7 +187,7 @@ LoopNest assign_roles(const LoopNest& nest) {
   const WrittenProduct written = read_product(update, found.output, found.output_part);
   require_distinct_arrays(written);
   require_same_type(nest, written);
-  const RolesOfProduct roles = find_roles(written, update);
+  const RolesOfProduct roles = find_roles(written);
   require_guards_on_sparse(written, roles);
   require_distinct_names(roles, update, found);
   require_bounds(nest, written, roles, update);

@@ -17,12 +17,15 @@ namespace esc {
 ///   Y[b][f][p][q] += W[f][c][r][s] * X[b][c][2*p + r - 1][q + s] if 0 <= 2*p + r - 1 && 2*p + r - 1 < 56
 ///     -> f row; c, r and s reduction; b, p and q columns
 ///
+///   Y[b][4*g + f][p] += W[4*g + f][c][r] * X[b][8*g + c][p + r]
+///     -> g group, f row; c and r reduction; b and p columns; Y[b][g][f][p] += W[g][f][c][r] * X[b][g][c][p + r] (split_dimensions)
+///
 /// Sparse array and output are indexed by iterators alone, the sparse one by rows first; the dense one by sums of them
 /// (require_bounds). Throws NestError for nests that are no such product: more or less than one update that gathers, a role without
-/// a loop, arrays that are not three of one type, the sparse matrix transposed, groups, another guard than on zeros of the sparse factor and
+/// a loop, arrays that are not three of one type, the sparse matrix transposed, another guard than on zeros of the sparse factor and
 /// on the dense array's subscripts, one name for two things. Throws Defect for what no input program may
 /// become: nodes that are neither loops nor statements as written, other than
 /// two factors. Stands in front of all other steps, so that only it knows what a nest must be to be lowered.
-LoopNest assign_roles(const LoopNest& nest);
+LoopNest assign_roles(const LoopNest& written_nest);
 
 }  // namespace esc

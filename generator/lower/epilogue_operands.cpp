@@ -87,18 +87,34 @@ Position EpilogueOperands::loops_over(const Access& access, const NestPart& part
   return loops;
 }
 
-/// The loops of the product, of those over the output, that index one of the factors.
-Position EpilogueOperands::shared_with(const Expression& factor) const {
-  Position shared = of_product();
-  std::erase_if(shared, [&](const Loop* loop) {
-    return factor.access() == nullptr || std::ranges::none_of(factor.access()->subscripts, [&](const Subscript& subscript) {
+/// The loops of the product, of those over the output, that index one of the factors; with those of groups, which index both, or without.
+Position EpilogueOperands::shared_with(const Expression& factor, bool with_groups) const {
+  const auto is_indexed = [](const Expression& one, const Loop* loop) {
+    return one.access() != nullptr && std::ranges::any_of(one.access()->subscripts, [&](const Subscript& subscript) {
              return subscript.affine.mentions(loop->iterator);
            });
+  };
+  const std::vector<Expression> both = factors(product());
+  Position shared = of_product();
+  std::erase_if(shared, [&](const Loop* loop) {
+    const bool is_group = std::ranges::all_of(both, [&](const Expression& one) { return is_indexed(one, loop); });
+    return !is_indexed(factor, loop) || (is_group && !with_groups);
   });
   return shared;
 }
 
-/// Whether the loops are none, all that one of the factors shares with the output, or all over the output, each once.
+/// Whether groups are named with this factor's loops, as rows: its zeros are left out, or it is the first one.
+bool EpilogueOperands::is_meant_as_rows(const Expression& factor) const {
+  const auto is_guarded = [&](const Expression& one) {
+    return std::ranges::any_of(update_.statement->guard, [&](const Expression& guard) { return guard == is_nonzero(one); });
+  };
+  const std::vector<Expression> both = factors(product());
+  const auto guarded = std::ranges::find_if(both, is_guarded);
+  return factor == (guarded != both.end() ? *guarded : both.front());
+}
+
+/// Whether the loops are none, all that one of the factors shares with the output, or all over the output, each once. Whether groups belong to the
+/// factor is asked when it is known which one is sparse.
 bool EpilogueOperands::indexes_whole_matrices(Position loops) const {
   std::ranges::sort(loops);
   const auto is_all_of = [&](Position others) {
@@ -106,7 +122,9 @@ bool EpilogueOperands::indexes_whole_matrices(Position loops) const {
     return loops == others;
   };
   return loops.empty() || is_all_of(of_product()) ||
-         std::ranges::any_of(factors(product()), [&](const Expression& factor) { return is_all_of(shared_with(factor)); });
+         std::ranges::any_of(factors(product()), [&](const Expression& factor) {
+           return is_all_of(shared_with(factor, true)) || is_all_of(shared_with(factor, false));
+         });
 }
 
 void EpilogueOperands::refuse_operand(const Access& access, const NestPart& part, const Position& position) const {
@@ -114,7 +132,7 @@ void EpilogueOperands::refuse_operand(const Access& access, const NestPart& part
   // What belongs together is named in the order of the output's subscripts.
   std::vector<std::string> expected;
   for (const Expression& factor : factors(product())) {
-    const Position shared = shared_with(factor);
+    const Position shared = shared_with(factor, is_meant_as_rows(factor));
     Position here;
     for (std::size_t dimension = 0; dimension < over_output.size(); ++dimension) {
       if (std::ranges::find(shared, over_output[dimension]) != shared.end()) {

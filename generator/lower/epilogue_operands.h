@@ -34,7 +34,8 @@ class EpilogueOperands {
   void require_no_factor(const Access& access, const NestPart& part) const;
   void require_declared(const Access& access, const NestPart& part, const Position& loops) const;
   Position loops_over(const Access& access, const NestPart& part, const Position& position) const;
-  Position shared_with(const Expression& factor) const;
+  Position shared_with(const Expression& factor, bool with_groups) const;
+  bool is_meant_as_rows(const Expression& factor) const;
   bool indexes_whole_matrices(Position loops) const;
   [[noreturn]] void refuse_operand(const Access& access, const NestPart& part, const Position& position) const;
 

@@ -1,6 +1,8 @@
 #include "generator/lower/flatten.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "generator/lower/index_range.h"
 #include "generator/support/error.h"
@@ -21,6 +23,80 @@ constexpr Index columns{Role::column, "j", "N"};
 /// The first of several digits of a column.
 constexpr const char* items = "items";
 
+bool is_one(const Affine& extent) { return extent == Affine(1); }
+
+/// Leaves out dimensions of one element, and digits of rows that are always 0. The outermost dimension, with the leading dimension between its
+/// indices, stays one that an iterator counts through.
+void leave_out_ones(Layout& layout) {
+  const auto is_idle = [](const StoredDimension& one) { return is_one(one.extent) && one.index == Affine(0) && !one.padded; };
+  const auto is_counted = [](const StoredDimension& one) {
+    return is_one(one.extent) || (one.index.terms().size() == 1 && one.index.is_name(one.index.terms().front().name));
+  };
+  while (layout.dimensions.size() > 1 && is_idle(layout.dimensions[0]) && !layout.dimensions[1].padded && is_counted(layout.dimensions[1])) {
+    layout.dimensions.erase(layout.dimensions.begin());
+  }
+  layout.dimensions.erase(std::remove_if(layout.dimensions.begin() + 1, layout.dimensions.end(), is_idle), layout.dimensions.end());
+  if (!std::ranges::all_of(layout.row, [](const Digit& digit) { return is_one(digit.extent); })) {
+    std::erase_if(layout.row, [](const Digit& digit) { return is_one(digit.extent); });
+  }
+}
+
+/// Makes one dimension of two where the first counts this digit of a row and the second the next one.
+void join_dimensions(Layout& layout, const Digit& digit, const Digit& next) {
+  const auto counts = [](const StoredDimension& dimension, const Digit& one) {
+    return dimension.index.is_name(one.name) && dimension.extent == one.extent;
+  };
+  for (auto inner = layout.dimensions.begin() + 1; inner != layout.dimensions.end(); ++inner) {
+    const auto outer = inner - 1;
+    if (counts(*outer, digit) && counts(*inner, next)) {
+      const std::int64_t step = next.extent.constant();
+      *outer = {digit.extent * step, Affine::of(digit.name, step) + Affine::of(next.name), false};
+      layout.dimensions.erase(inner);
+      return;
+    }
+  }
+}
+
+/// The layout with one digit for this digit of a row and the next one; nothing where one of them stands without the other.
+std::optional<Layout> joined(Layout layout, std::size_t at) {
+  const Digit digit = layout.row[at];
+  const Digit next = layout.row[at + 1];
+  join_dimensions(layout, digit, next);
+  const std::int64_t step = next.extent.constant();
+  for (StoredDimension& dimension : layout.dimensions) {
+    const std::int64_t coefficient = dimension.index.coefficient(digit.name);
+    if (coefficient != step * dimension.index.coefficient(next.name)) {
+      return std::nullopt;
+    }
+    dimension.index = dimension.index - Affine::of(digit.name, coefficient);
+  }
+  layout.row[at + 1].extent = digit.extent * step;
+  layout.row.erase(layout.row.begin() + static_cast<std::ptrdiff_t>(at));
+  return layout;
+}
+
+/// Makes one digit of those of a row that only count on, and their dimensions one. A sole digit gets the name of the matrix's rows.
+Layout with_few_digits(Layout layout, const Index& index) {
+  for (std::size_t at = 0; at + 1 < layout.row.size();) {
+    if (std::optional<Layout> fewer = joined(layout, at)) {
+      layout = std::move(*fewer);
+    } else {
+      ++at;
+    }
+  }
+  if (layout.row.size() == 1) {
+    Digit& only = layout.row.front();
+    for (StoredDimension& dimension : layout.dimensions) {
+      if (dimension.index.is_name(only.name) && dimension.extent == only.extent) {
+        dimension.extent = Affine::of(index.size);
+      }
+      dimension.index = dimension.index.substitute(only.name, Affine::of(index.name));
+    }
+    only = {index.name, Affine::of(index.size)};
+  }
+  return layout;
+}
+
 }  // namespace
 
 std::string own_name(const std::string& name) { return name + "_"; }
@@ -35,17 +111,21 @@ Flattened::Flattened(const LoopNest& nest) : nest_(nest) {
         const bool counts_items = index.role == Role::column && digit.name == own->front().name;
         canonical = {own_name(digit.name), counts_items ? Affine::of(items) : digit.extent};
       }
-      flat_.emplace(digit.name, Flat{index.role, std::move(canonical)});
-      order_[index.role].push_back(digit.name);
+      flat_[index.role].push_back({digit.name, std::move(canonical)});
     }
   }
 }
 
+const Digit& Flattened::digit_of(const std::string& iterator, Role role) const {
+  const std::vector<Flat>& own = flat_.at(role);
+  const auto found = std::ranges::find(own, iterator, &Flat::iterator);
+  ESC_CHECK(found != own.end() || role != Role::column, "the iterator is of this role or of columns: " + iterator);
+  return found != own.end() ? found->digit : digit_of(iterator, Role::column);
+}
+
 std::vector<Digit> Flattened::digits_of_role(Role role) const {
   std::vector<Digit> digits;
-  for (const std::string& iterator : order_.at(role)) {
-    digits.push_back(flat_.at(iterator).digit);
-  }
+  std::ranges::transform(flat_.at(role), std::back_inserter(digits), &Flat::digit);
   return digits;
 }
 
@@ -58,18 +138,20 @@ std::optional<Layout> Flattened::layout_of(const Access& access, Role role) cons
     Affine index(subscript.constant());
     for (const Affine::Term& term : subscript.terms()) {
       // Of one value, 0, it moves nothing, as the taps of a 1 x 1 filter, and would keep lanes from moving vectors.
-      if (const Digit& digit = flat_.at(term.name).digit; digit.extent != Affine(1)) {
+      if (const Digit& digit = digit_of(term.name, role); digit.extent != Affine(1)) {
         index = index + Affine::of(digit.name, term.coefficient);
       }
     }
     if (subscript.terms().size() == 1 && subscript.is_name(subscript.terms().front().name)) {
-      layout.dimensions.push_back({flat_.at(subscript.terms().front().name).digit.extent, index});
+      layout.dimensions.push_back({digit_of(subscript.terms().front().name, role).extent, index});
       continue;
     }
     const Affine& extent = array->extents[at];
-    const IndexRange range = range_of(subscript, [&](const std::string& iterator) { return flat_.at(iterator).digit.extent.constant(); });
+    const IndexRange range = range_of(subscript, [&](const std::string& iterator) { return digit_of(iterator, role).extent.constant(); });
     layout.dimensions.push_back({extent, index, range.least < 0 || range.most >= extent.constant()});
   }
+  leave_out_ones(layout);
+  layout = with_few_digits(std::move(layout), role == Role::row ? rows : reductions);
   return is_row_major(layout) ? std::nullopt : std::optional(layout);
 }
 
@@ -77,7 +159,7 @@ Access Flattened::flat(const Access& access) const {
   Access result{access.array, {}};
   for (const Index& index : {rows, columns}) {
     if (std::ranges::any_of(access.subscripts, [&](const Subscript& subscript) {
-          return subscript.affine.mentions(order_.at(index.role).front());
+          return subscript.affine.mentions(flat_.at(index.role).front().iterator);
         })) {
       result.subscripts.push_back({"", Affine::of(index.name)});
     }

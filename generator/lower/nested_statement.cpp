@@ -41,8 +41,7 @@ Position position_of(const Access& element, const NestedStatement& statement) {
     const auto found =
         std::ranges::find_if(statement.loops, [&](const Loop* loop) { return subscript.affine.is_name(loop->iterator); });
     if (found == statement.loops.end()) {
-      refuse(statement.part(NestPart::Element::target), "subscript {} of {}: expected the iterator of one loop, alone",
-             print(subscript.affine), element.array);
+      refuse(statement.part(NestPart::Element::target), "subscript {} of {}: {}", print(subscript.affine), element.array, expected_subscript);
     }
     position.push_back(*found);
   }

@@ -41,7 +41,8 @@ void require_declared(const LoopNest& nest, const WrittenElement& element, const
          extent.terms().front().name);
 }
 
-/// All but the first of the columns; where there is but one of a role, the matrix or the call says how many.
+/// All but the first of the columns; where there is but one of a role, the matrix or the call says how many. A group is of two roles, and of
+/// the reduction not alone.
 void require_known_digits(const WrittenProduct& written, const RolesOfProduct& roles, const NestedStatement& update) {
   for (std::size_t depth = 0; depth < written.loops.size(); ++depth) {
     const Loop& loop = *written.loops[depth];
@@ -91,6 +92,12 @@ std::vector<Guarded> find_guards(const WrittenProduct& written, const RolesOfPro
   return guards;
 }
 
+/// Whether the inner dimension goes on counting the rows of a matrix where the outer one stops, so that both are one.
+bool counts_on(const Affine& outer, const Affine& inner, const std::vector<std::string>& rows) {
+  const auto first = std::ranges::find_if(rows, [&](const std::string& iterator) { return outer.is_name(iterator); });
+  return first != rows.end() && first + 1 != rows.end() && inner.is_name(*(first + 1));
+}
+
 void require_inside(const WrittenProduct& written, const RolesOfProduct& roles, const ArrayDeclaration& dense) {
   const std::vector<Guarded> guards = find_guards(written, roles, dense);
   for (std::size_t at = 0; at < guards.size(); ++at) {
@@ -123,20 +130,32 @@ void require_inside(const WrittenProduct& written, const RolesOfProduct& roles, 
 
 void require_outermost(const WrittenElement& element, const WrittenProduct& written, const RolesOfProduct& roles) {
   const std::vector<Subscript>& subscripts = element.access.subscripts;
+  const auto runs_to_one = [&](const std::string& iterator) { return extent_of(iterator, written) == Affine(1); };
+  std::vector<std::string> rows = element.array() == roles.dense.array() ? roles.reductions : roles.rows;
+  std::erase_if(rows, runs_to_one);
   if (!sole_iterator(subscripts.front(), written.loops)) {
     refuse(element.part, "subscript {} of {}: expected the iterator of one loop, alone, as the first", print(subscripts.front().affine),
            element.array());
   }
   const std::string& first = roles.columns.front();
+  // Where the subscript is among the dimensions of a layout (Flattened::layout_of).
+  std::size_t place = 0;
+  const Affine* in_front = nullptr;
   for (std::size_t at = 0; at < subscripts.size(); ++at) {
     const Affine& subscript = subscripts[at].affine;
+    const auto is_alone = [&](std::size_t one) { return one < subscripts.size() && sole_iterator(subscripts[one], written.loops); };
+    const bool is_left_out = is_alone(at) && runs_to_one(*sole_iterator(subscripts[at], written.loops)) && (in_front != nullptr || is_alone(at + 1));
+    if (!is_left_out) {
+      place += in_front == nullptr || counts_on(*in_front, subscript, rows) ? 0 : 1;
+      in_front = &subscript;
+    }
     if (subscript.mentions(first) && !subscript.is_name(first)) {
       refuse(element.part,
              "subscript {} of {} is made of {}, the first iterator of columns: expected it alone, with a loop over images around where "
              "there is none, be it over one",
              print(subscript), element.array(), first);
     }
-    if (subscript.is_name(first) && at > 1) {
+    if (subscript.is_name(first) && place > 1) {
       refuse(element.part, "{} has {} as its subscript {}: expected it as the first or second, because its extent is known in a call only",
              print(element.access), first, at + 1);
     }

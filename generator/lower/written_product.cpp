@@ -1,5 +1,7 @@
 #include "generator/lower/written_product.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <set>
 
@@ -42,6 +44,19 @@ bool may_be_sparse(const WrittenElement& element, const WrittenProduct& written)
   });
 }
 
+/// Whether the element would be the sparse one but for shifts and the like: its first subscripts are made of iterators of the output, the others of such
+/// that the output does not have.
+bool is_meant_as_sparse(const WrittenElement& element, const WrittenProduct& written) {
+  bool reduces = false;
+  return std::ranges::all_of(element.access.subscripts, [&](const Subscript& subscript) {
+    const auto& terms = subscript.affine.terms();
+    const auto of_output = std::ranges::count_if(terms, [&](const Affine::Term& term) { return written.output.is_indexed_by(term.name); });
+    const bool is_row = of_output == std::ssize(terms);
+    reduces = reduces || !is_row;
+    return (is_row || of_output == 0) && is_row != reduces;
+  });
+}
+
 bool has_iterators_alone(const WrittenElement& element, const Loops& loops) {
   return std::ranges::all_of(element.access.subscripts,
                              [&](const Subscript& subscript) { return sole_iterator(subscript, loops).has_value(); });
@@ -65,6 +80,9 @@ std::size_t place_of_sparse(const WrittenProduct& written) {
     return guards_second && !guards_first ? 1 : 0;
   }
   // Neither can be: what is said should be about the one that was meant.
+  if (const auto only = one_of([&](const WrittenElement& factor) { return is_meant_as_sparse(factor, written); })) {
+    return *only;
+  }
   if (const auto only = one_of([&](const WrittenElement& factor) { return has_iterators_alone(factor, written.loops); })) {
     return *only;
   }
@@ -72,8 +90,8 @@ std::size_t place_of_sparse(const WrittenProduct& written) {
   return written.factors[0].is_indexed_by(row) ? 0 : 1;
 }
 
-/// Every iterator indexes two of the three arrays.
-void require_pairs(const WrittenProduct& written, const NestedStatement& update) {
+/// Every iterator indexes two of the three arrays, or all.
+void require_pairs(const WrittenProduct& written) {
   const WrittenElement& output = written.output;
   for (const Loop* loop : written.loops) {
     for (const WrittenElement& factor : written.factors) {
@@ -88,15 +106,6 @@ void require_pairs(const WrittenProduct& written, const NestedStatement& update)
     if (std::ranges::none_of(written.factors, [&](const WrittenElement& factor) { return factor.is_indexed_by(iterator); })) {
       refuse(written.factors[1].part, "no factor is indexed by iterator {} of {}: expected {}", iterator, print(output.access),
              expected_product);
-    }
-  }
-  for (std::size_t depth = 0; depth < written.loops.size(); ++depth) {
-    const std::string& iterator = written.loops[depth]->iterator;
-    if (output.is_indexed_by(iterator) && written.factors[0].is_indexed_by(iterator) && written.factors[1].is_indexed_by(iterator)) {
-      refuse(update.loop_part(depth),
-             "{} indexes {}, {} and {}, as groups do: expected the groups as one sparse matrix with zeros between them, or a "
-             "kernel for each of them",
-             iterator, written.factors[0].array(), written.factors[1].array(), output.array());
     }
   }
   for (const WrittenElement& factor : written.factors) {
@@ -120,6 +129,18 @@ void require_orientation(const RolesOfProduct& roles, const WrittenProduct& writ
     }
   }
   refuse(roles.sparse.part, "{} is the sparse matrix transposed: expected {}, M x K", print(roles.sparse.access), expected);
+}
+
+/// The loops run over the sparse array as it is stored.
+void require_no_shifts(const RolesOfProduct& roles, const WrittenProduct& written) {
+  for (const Subscript& subscript : roles.sparse.access.subscripts) {
+    if (!sole_iterator(subscript, written.loops)) {
+      refuse(roles.sparse.part,
+             "subscript {} of the sparse array {}: {}; loops run over it as it is stored, so that a shift, a stride or a sum belongs into the "
+             "subscripts of {}",
+             print(subscript.affine), roles.sparse.array(), expected_subscript, roles.dense.array());
+    }
+  }
 }
 
 void require_dense_subscripts(const RolesOfProduct& roles, const WrittenProduct& written) {
@@ -151,7 +172,7 @@ std::vector<std::string> require_iterators(const WrittenElement& element, const 
   for (const Subscript& subscript : element.access.subscripts) {
     const std::optional<std::string> iterator = sole_iterator(subscript, loops);
     if (!iterator) {
-      refuse(element.part, "subscript {} of {}: expected the iterator of one loop, alone", print(subscript.affine), element.array());
+      refuse(element.part, "subscript {} of {}: {}", print(subscript.affine), element.array(), expected_subscript);
     }
     iterators.push_back(*iterator);
   }
@@ -189,22 +210,40 @@ Role RolesOfProduct::role_of(const std::string& iterator) const {
   const auto is_in = [&](const std::vector<std::string>& iterators) {
     return std::ranges::find(iterators, iterator) != iterators.end();
   };
-  return is_in(rows) ? Role::row : is_in(columns) ? Role::column : Role::reduction;
+  if (is_in(rows)) {
+    return is_in(reductions) ? Role::group : Role::row;
+  }
+  return is_in(columns) ? Role::column : Role::reduction;
 }
 
-RolesOfProduct find_roles(const WrittenProduct& written, const NestedStatement& update) {
-  require_pairs(written, update);
+RolesOfProduct find_roles(const WrittenProduct& written) {
+  require_pairs(written);
   const std::size_t place = place_of_sparse(written);
   RolesOfProduct roles{written.factors[place], written.factors[1 - place], written.output, {}, {}, {}};
+  require_no_shifts(roles, written);
+  std::vector<std::string> groups;
   for (const std::string& iterator : require_iterators(roles.sparse, written.loops)) {
-    (roles.output.is_indexed_by(iterator) ? roles.rows : roles.reductions).push_back(iterator);
+    const bool is_row = roles.output.is_indexed_by(iterator);
+    (is_row ? roles.rows : roles.reductions).push_back(iterator);
+    if (is_row && roles.dense.is_indexed_by(iterator)) {
+      groups.push_back(iterator);
+    }
   }
   for (const std::string& iterator : require_iterators(roles.output, written.loops)) {
     if (!roles.sparse.is_indexed_by(iterator)) {
       roles.columns.push_back(iterator);
     }
   }
+  if (roles.columns.empty()) {
+    refuse(roles.dense.part, "{} and {} share {} alone, which {} has too, as groups: expected another iterator of both, for columns, be it over one",
+           print(roles.dense.access), print(roles.output.access), fmt::join(groups, ", "), print(roles.sparse.access));
+  }
   require_orientation(roles, written);
+  if (roles.reductions.empty()) {
+    refuse(roles.sparse.part, "{} has no iterator that {} does not have: expected one to add up over, be it over one", print(roles.sparse.access),
+           print(roles.output.access));
+  }
+  roles.reductions.insert(roles.reductions.begin(), groups.begin(), groups.end());
   require_dense_subscripts(roles, written);
   return roles;
 }

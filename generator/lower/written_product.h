@@ -42,7 +42,7 @@ std::optional<std::string> sole_iterator(const Subscript& subscript, const std::
 std::vector<std::string> require_iterators(const WrittenElement& element, const std::vector<const Loop*>& loops);
 
 /// The product with each factor in its role, and its iterators: rows and reductions in the order of the sparse array's subscripts, columns
-/// in that of the output's.
+/// in that of the output's. Those of groups, which index all three arrays, are among the rows and in front of the reductions.
 struct RolesOfProduct {
   WrittenElement sparse;
   WrittenElement dense;
@@ -55,9 +55,10 @@ struct RolesOfProduct {
   Role role_of(const std::string& iterator) const;
 };
 
-/// Finds which factor is the sparse one: rows index it and the output, the reduction both factors, columns the other factor and the output.
+/// Finds which factor is the sparse one: rows index it and the output, the reduction both factors, columns the other factor and the output, groups
+/// all three.
 /// Where both may be, it is the one with a guard that leaves out its zeros, else the first. Throws NestError where neither may, and for iterators
 /// of another kind.
-RolesOfProduct find_roles(const WrittenProduct& written, const NestedStatement& update);
+RolesOfProduct find_roles(const WrittenProduct& written);
 
 }  // namespace esc

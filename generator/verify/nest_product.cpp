@@ -67,17 +67,6 @@ std::vector<std::string> reduction_loops(const Block& block) {
   return iterators;
 }
 
-/// What the digits of a number are, the most significant first.
-std::vector<std::int64_t> digits_of_number(std::int64_t number, const std::vector<Digit>& digits) {
-  std::vector<std::int64_t> values(digits.size());
-  for (std::size_t at = digits.size(); at-- > 1;) {
-    values[at] = number % digits[at].extent.constant();
-    number /= digits[at].extent.constant();
-  }
-  values.front() = number;
-  return values;
-}
-
 /// The nest, run for one row.
 class RowOfNest {
  public:
@@ -121,7 +110,7 @@ class RowOfNest {
       set(digits.front().name, number);
       return;
     }
-    const std::vector<std::int64_t> values = digits_of_number(number, digits);
+    const std::vector<std::int64_t> values = values_of(number, digits);
     for (std::size_t at = 0; at < digits.size(); ++at) {
       set(digits[at].name, values[at]);
     }
@@ -131,7 +120,7 @@ class RowOfNest {
   void count_columns() {
     column_digits_.assign(digits_.columns.size(), std::vector<std::int64_t>(result_.values.size()));
     for (std::size_t column = 0; column < result_.values.size(); ++column) {
-      const std::vector<std::int64_t> values = digits_of_number(static_cast<std::int64_t>(column), digits_.columns);
+      const std::vector<std::int64_t> values = values_of(static_cast<std::int64_t>(column), digits_.columns);
       for (std::size_t at = 0; at < values.size(); ++at) {
         column_digits_[at][column] = values[at];
       }
@@ -193,9 +182,11 @@ class RowOfNest {
 
   Access sparse_element() const { return element_read(update_of(nest_), nest_.array(ArrayRole::sparse).name); }
 
-  /// The row's columns of the sparse array that are not zero, in the order in which the nest's loops come to them.
+  /// The row's columns of the sparse array that are not zero, in the order in which the nest's loops come to them. They come to none of another
+  /// group than the row's.
   std::vector<std::int32_t> nonzeros_in_order() const {
-    std::vector<std::int32_t> columns(columns_of_row_.begin(), columns_of_row_.end());
+    std::vector<std::int32_t> columns;
+    std::ranges::copy_if(columns_of_row_, std::back_inserter(columns), [&](std::int32_t column) { return is_in_group(column); });
     std::vector<std::size_t> order;
     for (const std::string& iterator : reduction_loops(nest_.body)) {
       const auto digit = std::ranges::find(digits_.reductions, iterator, &Digit::name);
@@ -203,13 +194,27 @@ class RowOfNest {
     }
     if (!std::ranges::is_sorted(order)) {
       std::ranges::sort(columns, {}, [&](std::int32_t column) {
-        const std::vector<std::int64_t> values = digits_of_number(column, digits_.reductions);
+        const std::vector<std::int64_t> values = values_of(column, digits_.reductions);
         std::vector<std::int64_t> key;
         std::ranges::transform(order, std::back_inserter(key), [&](std::size_t at) { return values[at]; });
         return key;
       });
     }
     return columns;
+  }
+
+  /// Whether the digits of groups are the row's.
+  bool is_in_group(std::int32_t column) const {
+    if (digits_.groups == 0) {
+      return true;
+    }
+    const std::vector<std::int64_t> values = values_of(column, digits_.reductions);
+    for (std::size_t at = 0; at < digits_.groups; ++at) {
+      if (values[at] != evaluate(Affine::of(digits_.reductions[at].name))) {
+        return false;
+      }
+    }
+    return true;
   }
 
   void execute(const Statement& statement) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/support/file.h"
 #include "tests/cli/workshop.h"
 
 namespace esc::cli {
@@ -48,6 +49,32 @@ void block(int N, int C, int H, int W, int F, int R, int S, const float Weights[
         }
 }
 )";
+
+constexpr const char* groups_with_epilogue = R"(
+void grouped(int N, int G, int H, int W, int F, int C, int R, int S, const float Weights[F][C][R][S], const float X[N][G * C][H][W],
+             float Y[N][F][H][W], const float scale[F], const float residual[N][F][H][W]) {
+  const int FG = F / G;
+  for (int n = 0; n < N; n++)
+    for (int g = 0; g < G; g++)
+      for (int f = 0; f < FG; f++)
+        for (int p = 0; p < H; p++)
+          for (int q = 0; q < W; q++) {
+            float sum = 0;
+            for (int c = 0; c < C; c++)
+              for (int r = 0; r < R; r++)
+                for (int s = 0; s < S; s++) {
+                  const int h = p + r - 1;
+                  const int w = q + s - 1;
+                  if (Weights[g * FG + f][c][r][s] != 0 && h >= 0 && h < H && w >= 0 && w < W)
+                    sum += Weights[g * FG + f][c][r][s] * X[n][g * C + c][h][w];
+                }
+            const float value = sum * scale[g * FG + f] + residual[n][g * FG + f][p][q];
+            Y[n][g * FG + f][p][q] = value < 0 ? 0 : value;
+          }
+}
+)";
+
+const std::string batch_of_sparse_matrices = ESC_SOURCE_DIR "/docs/examples/sparse_batch.c";
 
 /// What a user writes, and what the header says of B and C.
 struct LaidOut {
@@ -95,7 +122,10 @@ class LayoutWorkshop : public Workshop {
     write_matrix();
     write_weights("w.npy", 5, 3, 3, 3);
     write_weights("taps.npy", 2, 1, 20, 15);
+    write_weights("many.npy", 1, 1, 35, 30);
     write_weights("one.npy", 5, 6, 1, 1);
+    write_weights("even.npy", 4, 3, 3, 3);
+    write_weights("deep.npy", 6, 1, 3, 3);
   }
 };
 
@@ -142,6 +172,21 @@ INSTANTIATE_TEST_SUITE_P(
                 apart("X[n][3][9][7]", "ldb", 189), apart("Y[n][5][5][4]", "ldc", 100), ""},
         LaidOut{"conv2d_nhwc", templates + "conv2d_nhwc.c", {"w.npy", "--size", "H=9,W=7,stride=1,pad=1,dilation=1", "--bcol", "2"},
                 apart("X[n][9][7][3]", "ldb", 189), apart("Y[n][9][7][5]", "ldc", 315), ""},
+        LaidOut{"groups_of_one", templates + "conv2d_groups.c", {"w.npy", "--size", "groups=1,H=9,W=7,stride=1,pad=1,dilation=1", "--bcol", "2"},
+                apart("X[n][3][9][7]", "ldb", 189), apart("Y[n][5][9][7]", "ldc", 315), ""},
+        LaidOut{"two_groups", templates + "conv2d_groups.c", {"even.npy", "--size", "groups=2,H=9,W=7,stride=2,pad=1,dilation=1", "--bcol", "2"},
+                apart("X[n][6][9][7]", "ldb", 378), apart("Y[n][4][5][4]", "ldc", 80), ""},
+        LaidOut{"depthwise", templates + "conv2d_groups.c", {"deep.npy", "--size", "groups=6,H=9,W=7,stride=1,pad=1,dilation=2", "--bcol", "2"},
+                apart("X[n][6][9][7]", "ldb", 378), apart("Y[n][6][7][5]", "ldc", 210), ""},
+        LaidOut{"depthwise_by_rows", templates + "conv2d_groups.c",
+                {"deep.npy", "--size", "groups=6,H=9,W=7,stride=1,pad=1,dilation=1", "--bcol", "2", "--schedule", "rows:columns=8,vector=1"},
+                apart("X[n][6][9][7]", "ldb", 378), apart("Y[n][6][9][7]", "ldc", 378), ""},
+        LaidOut{"two_groups_published", templates + "conv2d_groups.c",
+                {"even.npy", "--size", "groups=2,H=9,W=7,stride=1,pad=1,dilation=1", "--bcol", "2", "--schedule", "4-2-1-32"},
+                apart("X[n][6][9][7]", "ldb", 378), apart("Y[n][4][9][7]", "ldc", 252), ""},
+        LaidOut{"groups_with_epilogue", groups_with_epilogue, {"even.npy", "--size", "G=2,H=9,W=7", "--bcol", "2"},
+                apart("X[n][6][9][7]", "ldb", 378), apart("Y[n][4][9][7]", "ldc", 252),
+                "const float* scale_, const float* residual_, int64_t residual_ld, "},
         LaidOut{"own_epilogue", block_of_a_network, {"w.npy", "--size", "H=9,W=7", "--bcol", "2"}, apart("X[n][3][9][7]", "ldb", 189),
                 apart("Y[n][5][9][7]", "ldc", 315), "const float* bias_, const float* residual_, int64_t residual_ld, "}),
     [](const auto& one) { return one.param.name; });
@@ -191,6 +236,33 @@ TEST_F(ConvolutionOption, AManifestWithoutThePaddingFails) {
   EXPECT_THAT(verified.output, Not(HasSubstr("passed")));
 }
 
+TEST_F(ConvolutionOption, TheExampleOfABatchIsTheOneOfTheDocumentation) {
+  EXPECT_THAT(read_file(ESC_SOURCE_DIR "/docs/nests.md"), HasSubstr("```c\n" + read_file(batch_of_sparse_matrices) + "```\n"));
+}
+
+/// B and C are row-major, of all groups: the kernel is that of the block-diagonal matrix.
+TEST_F(ConvolutionOption, ABatchOfSparseMatricesIsABlockDiagonalOne) {
+  const LaidOut batch{"batch", batch_of_sparse_matrices, {"one.npy", "--size", "G=5,I=1,K=6", "--bcol", "8"}, "", "", ""};
+  const ProcessResult generated = escgen(line(batch, {}));
+  ASSERT_EQ(generated.status, 0) << generated.errors;
+  EXPECT_THAT(generated.output, HasSubstr("layer: 5 x 30, "));
+  EXPECT_EQ(parse_json(read("out/layer/manifest.json"))["layout"], "kn");
+  EXPECT_THAT(read("out/layer/layer.h"), HasSubstr("b: 30 x n, row k at b + k * ldb; c: 5 x n, row i at c + i * ldc"));
+  EXPECT_EQ(escgen({"verify", "out/layer"}).status, 0);
+}
+
+TEST_F(ConvolutionOption, WeightsOfOtherGroupsAreRefused) {
+  const LaidOut batch{"batch", batch_of_sparse_matrices, {"one.npy", "--size", "G=2,I=1,K=6", "--bcol", "8"}, "", "", ""};
+  expect_refusal(line(batch, {}), "matrix: is 5 x 6, but the nest's sparse array has 2 rows, those of all groups, of 6 elements each");
+}
+
+TEST_F(ConvolutionOption, FiltersThatGroupsDoNotDivideAreRefused) {
+  const LaidOut uneven{"uneven", templates + "conv2d_groups.c", {"w.npy", "--size", "groups=2,H=9,W=7,stride=1,pad=1,dilation=1", "--bcol", "2"}, "", "", ""};
+  const ProcessResult refused = escgen(line(uneven, {}));
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.errors, HasSubstr("subscript f + 2*g of Weights counts to 4, but it is declared with 5: expected the same"));
+}
+
 /// No launch of so many tiles computes a whole image.
 TEST_F(ConvolutionOption, ImagesLargerThanALaunchAreRefused) {
   const std::string large = "H=300,W=300,stride=1,pad=1,dilation=1";
@@ -207,11 +279,19 @@ TEST_F(ConvolutionOption, MoreColumnsThanAKernelCountsAreRefused) {
   }
 }
 
+/// Up to 32 stand in a word, up to 64 in a long one.
+TEST_F(ConvolutionOption, LargeFiltersArePadded) {
+  const ProcessResult generated = escgen(convolution({"--bcol", "1"}, "taps.npy", "H=30,W=30,stride=1,pad=1,dilation=1"));
+  ASSERT_EQ(generated.status, 0) << generated.errors;
+  EXPECT_THAT(generated.output, HasSubstr("verified   by emulation"));
+  EXPECT_THAT(read("out/layer/layer.cu"), HasSubstr("unsigned long long taps;"));
+}
+
 TEST_F(ConvolutionOption, MoreTapsThanAWordHasBitsAreRefused) {
-  expect_refusal(convolution({"--bcol", "1"}, "taps.npy", "H=30,W=30,stride=1,pad=1,dilation=1"),
-                 "escgen: loop nest: B: pads for 35 taps of a filter, rows and columns together, more than 32; pad the array itself, and leave "
+  expect_refusal(convolution({"--bcol", "1"}, "many.npy", "H=50,W=50,stride=1,pad=1,dilation=1"),
+                 "escgen: loop nest: B: pads for 65 taps of a filter, rows and columns together, more than 64; pad the array itself, and leave "
                  "the guards out");
-  EXPECT_EQ(escgen(convolution({"--bcol", "1"}, "taps.npy", "H=30,W=30,stride=1,pad=0,dilation=1")).status, 0);
+  EXPECT_EQ(escgen(convolution({"--bcol", "1"}, "many.npy", "H=50,W=50,stride=1,pad=0,dilation=1")).status, 0);
 }
 
 }  // namespace

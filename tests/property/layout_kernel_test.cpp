@@ -11,6 +11,8 @@
 #include "generator/emit/dispatch.h"
 #include "generator/emit/generate.h"
 #include "generator/lower/assign_roles.h"
+#include "generator/ir/product_digits.h"
+#include "generator/matrix/block_diagonal.h"
 #include "generator/matrix/drawn_value.h"
 #include "tests/support/awkward_shapes.h"
 #include "tests/support/drawn_nest.h"
@@ -32,14 +34,14 @@ struct Case {
   std::int64_t columns = 1;  ///< of so many items
 };
 
-/// W, in which every row has none, some or all of its elements.
+/// W as it is stored, in which every row has none, some or all of its elements.
 SparseMatrix draw_matrix(const DrawnNest& drawn, ScalarType element, std::uint64_t seed) {
   constexpr std::uint64_t densities[] = {0, 30, 50, 100};
-  SparseMatrix matrix{drawn.rows, drawn.reduction, {0}, {}, {}, element};
+  SparseMatrix matrix{drawn.rows, drawn.stored, {0}, {}, {}, element};
   for (std::int64_t row = 0; row < drawn.rows; ++row) {
     const std::uint64_t density = densities[mix_bits(seed + static_cast<std::uint64_t>(row)) % 4];
-    for (std::int64_t column = 0; column < drawn.reduction; ++column) {
-      if (mix_bits(seed ^ static_cast<std::uint64_t>((row + 1) * drawn.reduction + column)) % 100 < density) {
+    for (std::int64_t column = 0; column < drawn.stored; ++column) {
+      if (mix_bits(seed ^ static_cast<std::uint64_t>((row + 1) * drawn.stored + column)) % 100 < density) {
         matrix.column_of.push_back(static_cast<std::int32_t>(column));
         matrix.values.push_back(drawn_value(seed, row, column, element));
       }
@@ -69,7 +71,9 @@ Case draw_case(Follows follows = Follows::anything) {
   for (ArrayDeclaration& array : nest.arrays) {
     array.type = element;
   }
-  return {assign_roles(nest), draw_matrix(drawn, element, seed), bcol, bcol * drawn.item_columns};
+  nest = assign_roles(nest);
+  RC_CLASSIFY(drawn.groups > 1, "has groups");
+  return {nest, block_diagonal(draw_matrix(drawn, element, seed), digits_of(nest)), bcol, bcol * drawn.item_columns};
 }
 
 /// The layer; nothing where the schedule is none for this matrix.

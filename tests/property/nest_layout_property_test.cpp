@@ -10,6 +10,9 @@
 #include "generator/ir/print.h"
 #include "generator/lower/assign_roles.h"
 #include "generator/lower/canonicalize.h"
+#include "generator/lower/split_dimensions.h"
+#include "generator/ir/product_digits.h"
+#include "generator/matrix/block_diagonal.h"
 #include "generator/matrix/drawn_value.h"
 #include "generator/verify/layout_check.h"
 #include "generator/verify/nest_product.h"
@@ -24,14 +27,15 @@ using tests::DrawnNest;
 
 /// What the case is run on: sizes by the nest's own names.
 Environment sizes_of(const DrawnNest& drawn) {
-  return {{"M", drawn.rows}, {"F", drawn.rows}, {"K", drawn.reduction}, {"T", drawn.items}, {"batches", drawn.items}};
+  return {{"M", drawn.rows}, {"F", drawn.rows}, {"K", drawn.stored}, {"T", drawn.items}, {"batches", drawn.items}};
 }
 
+/// W as it is stored.
 SparseMatrix draw_matrix(const DrawnNest& drawn) {
-  SparseMatrix matrix{drawn.rows, drawn.reduction, {0}, {}, {}};
+  SparseMatrix matrix{drawn.rows, drawn.stored, {0}, {}, {}};
   for (std::int64_t row = 0; row < drawn.rows; ++row) {
-    for (std::int64_t column = 0; column < drawn.reduction; ++column) {
-      if (mix_bits(static_cast<std::uint64_t>(row * drawn.reduction + column)) % 3 != 0) {
+    for (std::int64_t column = 0; column < drawn.stored; ++column) {
+      if (mix_bits(static_cast<std::uint64_t>(row * drawn.stored + column)) % 3 != 0) {
         matrix.column_of.push_back(static_cast<std::int32_t>(column));
         matrix.values.push_back(drawn_value(3, row, column));
       }
@@ -39,6 +43,17 @@ SparseMatrix draw_matrix(const DrawnNest& drawn) {
     matrix.offsets.push_back(matrix.nonzeros());
   }
   return matrix;
+}
+
+std::vector<double> elements_of(const SparseMatrix& matrix) {
+  std::vector<double> elements(static_cast<std::size_t>(matrix.rows * matrix.columns), 0.0);
+  for (std::int64_t row = 0; row < matrix.rows; ++row) {
+    for (auto at = static_cast<std::size_t>(matrix.offsets[static_cast<std::size_t>(row)]);
+         at < static_cast<std::size_t>(matrix.offsets[static_cast<std::size_t>(row) + 1]); ++at) {
+      elements[static_cast<std::size_t>(row * matrix.columns + matrix.column_of[at])] = matrix.values[at];
+    }
+  }
+  return elements;
 }
 
 Memory memory_of(const LoopNest& nest, const SparseMatrix& matrix, const Environment& sizes) {
@@ -56,13 +71,7 @@ Memory memory_of(const LoopNest& nest, const SparseMatrix& matrix, const Environ
       tensor.elements.push_back(array.role == ArrayRole::output ? 0 : drawn_value(seed, 0, at));
     }
     if (array.role == ArrayRole::sparse) {
-      std::ranges::fill(tensor.elements, 0.0);
-      for (std::int64_t row = 0; row < matrix.rows; ++row) {
-        for (auto at = static_cast<std::size_t>(matrix.offsets[static_cast<std::size_t>(row)]);
-             at < static_cast<std::size_t>(matrix.offsets[static_cast<std::size_t>(row) + 1]); ++at) {
-          tensor.elements[static_cast<std::size_t>(row * matrix.columns + matrix.column_of[at])] = matrix.values[at];
-        }
-      }
+      tensor.elements = elements_of(matrix);
     }
   }
   return memory;
@@ -95,13 +104,14 @@ RC_GTEST_PROP(NestLayout, EveryFormComputesWhatTheNestComputes, ()) {
   const DrawnNest drawn = *drawn_nest();
   const LoopNest nest = assign_roles(drawn.nest);
   RC_ASSERT(assign_roles(drawn.nest).array(ArrayRole::sparse).name == "W");
-  const SparseMatrix matrix = draw_matrix(drawn);
-  const Memory memory = memory_of(nest, matrix, sizes_of(drawn));
+  const SparseMatrix stored = draw_matrix(drawn);
+  const SparseMatrix matrix = block_diagonal(stored, digits_of(nest));
+  const Memory memory = memory_of(nest, stored, sizes_of(drawn));
   const Tensor y = interpret(nest, memory).arrays.at("Y");
 
   const LoopNest canonical = canonicalize(nest);
   const std::int64_t n = drawn.items * drawn.item_columns;
-  const Environment sizes{{"M", drawn.rows}, {"K", drawn.reduction}, {"N", n}};
+  const Environment sizes{{"M", drawn.rows}, {"K", drawn.reduction()}, {"N", n}};
   Memory flat{sizes, {}};
   for (std::size_t at = 0; at < canonical.arrays.size(); ++at) {
     const ArrayDeclaration& array = canonical.arrays[at];
@@ -116,7 +126,7 @@ RC_GTEST_PROP(NestLayout, EveryFormComputesWhatTheNestComputes, ()) {
       }
     }
   }
-  flat.arrays["A"].extents = {drawn.rows, drawn.reduction};
+  flat.arrays["A"] = {{drawn.rows, drawn.reduction()}, elements_of(matrix)};
   const std::vector<double> c = interpret(canonical, flat).arrays.at("C").elements;
   const std::vector<double> expected = gathered(canonical.array(ArrayRole::output), y, sizes, drawn.rows, n, drawn.items).elements;
   RC_ASSERT(c.size() == y.elements.size());
@@ -139,25 +149,39 @@ RC_GTEST_PROP(NestLayout, EveryFormComputesWhatTheNestComputes, ()) {
   }
 }
 
+/// A dimension that several iterators count through is several dimensions, in the same memory.
+RC_GTEST_PROP(NestLayout, ADimensionThatIsSplitStaysWhereItIs, ()) {
+  const DrawnNest drawn = *drawn_nest();
+  const LoopNest& nest = drawn.nest;
+  const std::vector<double> weights = elements_of(draw_matrix(drawn));
+  const auto y_of = [&](const LoopNest& form) {
+    Memory memory = memory_of(form, {}, sizes_of(drawn));
+    memory.arrays.at("W").elements = weights;
+    std::ranges::fill(memory.arrays.at("Y").elements, 0.0);
+    return interpret(form, memory).arrays.at("Y").elements;
+  };
+  RC_ASSERT(y_of(split_dimensions(nest)) == y_of(nest));
+}
+
 /// Nor do layouts and subscripts differ anywhere that is looked at.
 RC_GTEST_PROP(NestLayout, LayoutsSayWhatSubscriptsSay, ()) {
   const DrawnNest drawn = *drawn_nest();
   const LoopNest nest = assign_roles(drawn.nest);
-  RC_ASSERT(find_layout_fault(nest, drawn.rows, drawn.reduction, drawn.items * drawn.item_columns).empty());
+  RC_ASSERT(find_layout_fault(nest, drawn.rows, drawn.reduction(), drawn.items * drawn.item_columns).empty());
 }
 
 /// Elements of the padding are nobody's: a product that looked at them would be NaN.
 RC_GTEST_PROP(NestLayout, NoStatementLooksAtThePadding, ()) {
   const DrawnNest drawn = *drawn_nest();
   const LoopNest nest = assign_roles(drawn.nest);
-  const SparseMatrix matrix = draw_matrix(drawn);
+  const SparseMatrix matrix = block_diagonal(draw_matrix(drawn), digits_of(nest));
   const LoopNest canonical = canonicalize(nest);
   const std::int64_t n = drawn.items * drawn.item_columns;
-  const Environment sizes{{"M", drawn.rows}, {"K", drawn.reduction}, {"N", n}};
-  std::vector<double> b(static_cast<std::size_t>(drawn.reduction * n), 1.0);
+  const Environment sizes{{"M", drawn.rows}, {"K", drawn.reduction()}, {"N", n}};
+  std::vector<double> b(static_cast<std::size_t>(drawn.reduction() * n), 1.0);
   if (const std::optional<Layout>& layout = canonical.array(ArrayRole::dense).layout) {
     const PlacedLayout placed(*layout, sizes);
-    for (std::int64_t k = 0; k < drawn.reduction; ++k) {
+    for (std::int64_t k = 0; k < drawn.reduction(); ++k) {
       for (std::int64_t j = 0; j < n; ++j) {
         b[static_cast<std::size_t>(k * n + j)] = placed.offset(k, j, placed.least_leading_dimension(drawn.items)) ? 1.0 : std::nan("");
       }

@@ -13,6 +13,12 @@ std::string convolution(const std::string& statement, const std::string& image =
          statement + "\n} }\n";
 }
 
+/// A product in groups: this statement, on line 3, in loops g < G, f < 4, p < 7, c < 5.
+std::string grouped(const std::string& statement, const std::string& output = "float Y[8][7]", const std::string& groups = "2") {
+  return "void f(int G, int T, const float W[8][5], const float X[2][5][7], " + output + ") {\nfor (int g = 0; g < " + groups +
+         "; g++) for (int f = 0; f < 4; f++) for (int p = 0; p < 7; p++) for (int c = 0; c < 5; c++)\n" + statement + "\n}\n";
+}
+
 /// The same with this condition in front of the sum.
 std::string guarded(const std::string& condition) {
   return convolution("if (" + condition + ") Y[f][p] += W[f][c][r] * X[c][2 * p + r];");
@@ -32,6 +38,37 @@ std::vector<Refused> refused_any_nests() {
        "subscript p + 1 of Y: expected the iterator of one loop, alone"},
       {"TargetOverlapped", convolution("Y[f][p @+ r] += W[f][c][r] * X[c][2 * p + r];"), "subscript p + r of Y"},
       {"GuardShifted", convolution("if (W[f][c][r @- 1]) Y[f][p] += W[f][c][r] * X[c][2 * p + r];"), "subscript r - 1 of W"},
+      {"SparseFactorShifted", convolution("Y[f][p] += @W[f][c][r + 1] * X[c][2 * p + r];"),
+       "subscript r + 1 of the sparse array W: expected the iterator of one loop, alone, or several that count through the dimension wherever it is "
+       "used, as in 4*g + f where f runs to 4; loops run over it as it is stored, so that a shift, a stride or a sum belongs into the subscripts of X"},
+      {"SparseMatrixShifted",
+       "void f(const float A[8][6], const float B[5][7], float C[8][7]) {\n"
+       "for (int i = 0; i < 8; i++) for (int j = 0; j < 7; j++) for (int k = 0; k < 5; k++)\nC[i][j] += @A[i][k + 1] * B[k][j];\n}\n",
+       "subscript k + 1 of the sparse array A: expected the iterator of one loop, alone"},
+      {"GroupsThatDoNotFill", convolution("Y[f][p] += W[f][c][r] * X[c][p];\nY[2 @* f][p] = 0;"), "subscript 2*f of Y: expected the iterator"},
+      {"GroupsOfASize", grouped("Y[T * g @+ f][p] += W[4 * g + f][c] * X[g][c][p];"),
+       "subscript T*g + f of Y: expected the iterator of one loop, alone, or several that count through the dimension wherever it is used, as in "
+       "4*g + f where f runs to 4; --size NAME=VALUE makes a number of a size"},
+      {"GroupsTooFarApart", grouped("Y[5 * g @+ f][p] += W[4 * g + f][c] * X[g][c][p];"), "subscript f + 5*g of Y: expected the iterator"},
+      {"GroupsThatEndEarly", grouped("Y[4 * g @+ f][p] += W[4 * g + f][c] * X[g][c][p];", "float Y[9][7]"),
+       "subscript f + 4*g of Y counts to 8, but it is declared with 9: expected the same"},
+      {"GroupsOfOneArrayOnly", grouped("Y[4 * g + f][p] += @W[f][c] * X[g][c][p];"), "W is declared with 8 rows, but loop f runs to 4"},
+      {"GroupsThatAreNoNumber",
+       "void f(int G, const float W[G][4][5], const float X[G][5][7], float Y[G][4][7]) {\n"
+       "@for (int g = 0; g < G; g++) for (int f = 0; f < 4; f++) for (int p = 0; p < 7; p++) for (int c = 0; c < 5; c++)\n"
+       "Y[g][f][p] += W[g][f][c] * X[g][c][p];\n}\n",
+       "loop g runs to G, which is no number here: expected one, as by --size G=NUMBER"},
+      {"GroupsWithoutColumns",
+       "void f(const float W[2][4][5], const float X[2][5], float Y[2][4]) {\n"
+       "for (int g = 0; g < 2; g++) for (int f = 0; f < 4; f++) for (int c = 0; c < 5; c++)\nY[g][f] += W[g][f][c] * @X[g][c];\n}\n",
+       "X[g][c] and Y[g][f] share g alone, which W[g][f][c] has too, as groups: expected another iterator of both, for columns, be it over one"},
+      {"EpilogueInOtherLoopsThanGroups",
+       grouped("@Y[4 * g + f][p] += W[4 * g + f][c] * X[g][c][p];\nfor (int i = 0; i < 8; i++) for (int p = 0; p < 7; p++) Y[i][p] *= 2;"),
+       "subscript f + 4*g of Y: expected the iterator of one loop, alone, or several that count through the dimension wherever it is used"},
+      {"BiasOfAGroup", grouped("Y[4 * g + f][p] += W[4 * g + f][c] * X[g][c][p];\nfor (int g = 0; g < 2; g++) for (int f = 0; f < 4; f++) for (int p = 0; p < "
+                               "7; p++) Y[4 * g + f][p] += @bias[f];",
+                               "float Y[8][7], const float bias[4]"),
+       "bias[f] has other subscripts than rows or columns have, or in another order: expected bias[g][f]"},
       {"TwiceInThree", convolution("Y[f][p] += W[f][c][r] * @X[c][p][c];", "const float X[3][6][3]"),
        "two subscripts of X are c: expected two different iterators"},
       {"DeclaredOtherwiseInThree", convolution("Y[f][p] += W[f][c][r] * @X[c][p][r];", "const float X[3][7][5]"),

@@ -1,6 +1,7 @@
 #include "tests/support/drawn_nest.h"
 
 #include <algorithm>
+#include <optional>
 #include <ostream>
 #include <random>
 #include <tuple>
@@ -52,9 +53,40 @@ struct Parts {
   std::vector<Dimension> w;
   std::vector<Dimension> x;
   std::vector<Dimension> y;
-  Dimension bias;
+  std::vector<Dimension> bias;
   Guard bounds;
 };
+
+/// Groups, where there are any, and whether they have dimensions of their own.
+struct Groups {
+  std::optional<Count> count;
+  bool apart = true;
+
+  std::int64_t number() const { return count ? count->extent.constant() : 1; }
+  /// The dimensions of what there is in each group.
+  std::vector<Dimension> with(const Count& inner) const {
+    if (!count) {
+      return {dimension_of(inner)};
+    }
+    if (apart) {
+      return {dimension_of(*count), dimension_of(inner)};
+    }
+    const std::int64_t step = inner.extent.constant();
+    return {{Affine::of(count->iterator, step) + Affine::of(inner.iterator), count->extent * step}};
+  }
+};
+
+/// In one of two cases.
+Groups draw_groups(std::mt19937& random) {
+  if (random() % 2 == 0) {
+    return {};
+  }
+  return {Count{"g", Affine(static_cast<std::int64_t>(random() % 3) + 1)}, random() % 2 == 0};
+}
+
+void add(std::vector<Dimension>& dimensions, const std::vector<Dimension>& more) {
+  dimensions.insert(dimensions.end(), more.begin(), more.end());
+}
 
 LoopNest nest_of(const Parts& parts, bool has_epilogue, std::mt19937& random) {
   const Access w = accessed("W", parts.w);
@@ -71,12 +103,12 @@ LoopNest nest_of(const Parts& parts, bool has_epilogue, std::mt19937& random) {
   nest.arrays = {declared("W", parts.w), declared("X", parts.x), declared("Y", parts.y)};
   nest.body = {in_loops(loops, {guard, Update{y, product(factors)}})};
   if (has_epilogue) {
-    nest.arrays.push_back(declared("bias", {parts.bias}));
+    nest.arrays.push_back(declared("bias", parts.bias));
     nest.arrays.push_back(declared("residual", parts.y));
     std::vector<Count> output_loops = parts.output_loops;
     std::ranges::shuffle(output_loops, random);
     const Expression value =
-        (Expression(y) + Expression(accessed("bias", {parts.bias}))) * Expression(0.5) + Expression(accessed("residual", parts.y));
+        (Expression(y) + Expression(accessed("bias", parts.bias))) * Expression(0.5) + Expression(accessed("residual", parts.y));
     nest.body.push_back(in_loops(output_loops, {{}, Store{y, value}}));
   }
   return nest;
@@ -91,26 +123,40 @@ DrawnNest draw_batch(std::int64_t rows, std::int64_t reduction, std::int64_t ite
   const bool wide = width == Width::of_vectors;
   const auto transposes = [&] { return !wide && coin(); };
   const bool has_batches = wide || coin();
-  const Count i{"i", Affine::of("M")};
-  const Count k{"k", Affine::of("K")};
+  const Groups groups = draw_groups(random);
+  const Count i{"i", groups.count ? Affine(rows) : Affine::of("M")};
+  const Count k{"k", groups.count ? Affine(reduction) : Affine::of("K")};
   const Count t = has_batches ? Count{"t", Affine(columns)} : Count{"t", Affine::of("T")};
   const Count b{"b", Affine::of("batches")};
-  Parts parts{{i, k, t}, {i, t}, {dimension_of(i), dimension_of(k)}, {dimension_of(k), dimension_of(t)}, {dimension_of(i), dimension_of(t)},
-              coin() ? dimension_of(i) : dimension_of(t), {}};
-  if (transposes()) {
-    std::swap(parts.x[0], parts.x[1]);
-  }
-  if (transposes()) {
-    std::swap(parts.y[0], parts.y[1]);
+  Parts parts{{i, k, t}, {i, t}, groups.with(i), {}, {}, coin() ? groups.with(i) : std::vector{dimension_of(t)}, {}};
+  parts.w.push_back(dimension_of(k));
+  if (groups.count) {
+    parts.loops.push_back(*groups.count);
+    parts.output_loops.push_back(*groups.count);
   }
   if (has_batches) {
-    parts.bias = dimension_of(i);
+    parts.bias = groups.with(i);
     parts.loops.push_back(b);
     parts.output_loops.push_back(b);
-    parts.x.insert(parts.x.begin() + (transposes() ? 1 : 0), dimension_of(b));
-    parts.y.insert(parts.y.begin(), dimension_of(b));
   }
-  return {nest_of(parts, coin(), random), rows, reduction, items, has_batches ? columns : 1};
+  const bool batch_inside = has_batches && !groups.count && transposes();
+  for (const auto& [matrix, row] : {std::pair(&parts.x, k), std::pair(&parts.y, i)}) {
+    const bool batch_first = has_batches && !(batch_inside && matrix == &parts.x);
+    if (batch_first) {
+      matrix->push_back(dimension_of(b));
+    }
+    if (transposes()) {
+      matrix->push_back(dimension_of(t));
+      add(*matrix, groups.with(row));
+    } else {
+      add(*matrix, groups.with(row));
+      matrix->push_back(dimension_of(t));
+    }
+    if (has_batches && !batch_first) {
+      matrix->insert(matrix->begin() + 1, dimension_of(b));
+    }
+  }
+  return {nest_of(parts, coin(), random), rows * groups.number(), reduction, groups.number(), items, has_batches ? columns : 1};
 }
 
 /// One direction of a convolution: output pixels, and the image that they read.
@@ -139,16 +185,20 @@ DrawnNest draw_convolution(std::int64_t filters, std::int64_t channels, std::int
   const Direction down = draw_direction();
   const Direction across = wide ? Direction{1, 1, 0, 1, columns} : draw_direction();
   const Count b{"b", Affine::of("batches")};
-  const Count f{"f", Affine::of("F")};
+  const Groups groups = draw_groups(random);
+  const Count f{"f", groups.count ? Affine(filters) : Affine::of("F")};
   const Count c{"c", Affine(channels)};
   const Count p{"p", Affine(down.pixels())};
   const Count q{"q", Affine(across.pixels())};
   const Count r{"r", Affine(down.kernel)};
   const Count s{"s", Affine(across.kernel)};
-  Parts parts{{b, f, c, p, q, r, s}, {b, f, p, q}, {}, {}, {}, dimension_of(f), {}};
+  Parts parts{{b, f, c, p, q, r, s}, {b, f, p, q}, groups.with(f), {}, {}, groups.with(f), {}};
+  if (groups.count) {
+    parts.loops.push_back(*groups.count);
+    parts.output_loops.push_back(*groups.count);
+  }
   std::vector<Count> reductions{c, r, s};
   std::ranges::shuffle(reductions, random);
-  parts.w = {dimension_of(f)};
   std::ranges::transform(reductions, std::back_inserter(parts.w), dimension_of);
   const auto pixel = [&](const Direction& one, const std::string& outer, const std::string& inner) {
     const Dimension dimension{Affine::of(outer, one.stride) + Affine::of(inner, one.dilation) - one.padding, Affine(one.image)};
@@ -163,10 +213,15 @@ DrawnNest draw_convolution(std::int64_t filters, std::int64_t channels, std::int
   };
   const Dimension h = pixel(down, "p", "r");
   const Dimension w = pixel(across, "q", "s");
-  parts.x = wide || coin() ? std::vector{dimension_of(b), dimension_of(c), h, w} : std::vector{dimension_of(b), h, w, dimension_of(c)};
-  parts.y = wide || coin() ? std::vector{dimension_of(b), dimension_of(f), dimension_of(p), dimension_of(q)}
-                   : std::vector{dimension_of(b), dimension_of(p), dimension_of(q), dimension_of(f)};
-  return {nest_of(parts, coin(), random), filters, channels * down.kernel * across.kernel, images, down.pixels() * across.pixels()};
+  for (const auto& [array, channel, pixels] : {std::tuple(&parts.x, c, std::vector{h, w}),
+                                               std::tuple(&parts.y, f, std::vector{dimension_of(p), dimension_of(q)})}) {
+    const bool channels_first = wide || coin();
+    *array = {dimension_of(b)};
+    add(*array, channels_first ? groups.with(channel) : pixels);
+    add(*array, channels_first ? pixels : groups.with(channel));
+  }
+  return {nest_of(parts, coin(), random), filters * groups.number(), channels * down.kernel * across.kernel, groups.number(), images,
+          down.pixels() * across.pixels()};
 }
 
 rc::Gen<DrawnNest> drawn_of(Width width) {
@@ -193,7 +248,7 @@ rc::Gen<DrawnNest> drawn_wide_nest() { return drawn_of(Width::of_vectors); }
 namespace esc {
 
 void showValue(const tests::DrawnNest& drawn, std::ostream& stream) {
-  stream << print(drawn.nest) << "for W of " << drawn.rows << " x " << drawn.reduction << ", " << drawn.items << " items of "
+  stream << print(drawn.nest) << "for W of " << drawn.rows << " x " << drawn.stored << ", " << drawn.items << " items of "
          << drawn.item_columns << " columns";
 }
 

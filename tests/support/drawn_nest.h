@@ -12,14 +12,19 @@ namespace esc::tests {
 /// all sizes but M, K and the number of items.
 struct DrawnNest {
   LoopNest nest;
-  std::int64_t rows = 1;        ///< of the sparse matrix W that it is for
-  std::int64_t reduction = 1;
+  std::int64_t rows = 1;        ///< of the sparse array W that it is for, as a matrix
+  std::int64_t stored = 1;      ///< its columns
+  std::int64_t groups = 1;
   std::int64_t items = 1;       ///< of X and Y: how far the first digit of a column runs
   std::int64_t item_columns = 1;
+
+  /// Columns of the matrix of the product, in which W's rows stand in those of their group.
+  std::int64_t reduction() const { return stored * groups; }
 };
 
 /// Products with transposed matrices, batches of them, and convolutions of any stride, dilation and padding, guarded where they need it, in
-/// both orders of channels and pixels and any order of loops; one of two with an epilogue of a vector and a matrix.
+/// both orders of channels and pixels and any order of loops; one of two with an epilogue of a vector and a matrix. One of two has groups, which
+/// have dimensions of their own or share them with the rows and columns of W.
 rc::Gen<DrawnNest> drawn_nest();
 
 /// Those of them in which four consecutive columns stand one behind the other, in B and in C: batches of matrices, and convolutions with filters

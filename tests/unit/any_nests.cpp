@@ -75,6 +75,17 @@ std::vector<AnyNest> any_nests() {
        "void f(const double W[8][3], const double X[16], double Y[8][7]) {\n" + head("f", "8") + head("p", "7") + head("r", "3") +
            "Y[f][p] += W[f][r] * X[2 * p + r]; }\n",
        looped({{"f", "8"}, {"p", "7"}, {"r", "3"}}, "Y[f][p] += W[f][r] * X[2*p + r];"), "W[8][3], X[16], Y[8][7]"},
+      {"TableOfTaps",
+       "static const int tap[3] = {-1, 0, 1};\nvoid f(const float W[8][3], const float X[7], float Y[8][7]) {\nconst int twice[4] = {0, 2, 4, 6};\n" +
+           head("f", "8") + head("p", "7") + head("r", "3") +
+           "{ const int h = p + tap[r]; if (h >= 0 && h < 7) Y[f][p] += W[f][r] * X[p + tap[r] + twice[1] - 2]; } }\n",
+       looped({{"f", "8"}, {"p", "7"}, {"r", "3"}}, "if (0 <= p + r - 1 && p + r - 1 < 7) Y[f][p] += W[f][r] * X[p + r - 1];"),
+       "W[8][3], X[7], Y[8][7]"},
+      {"PyTorchsGroups",
+       "void f(int F, int C, int G, const float W[F][C], const float X[G * C][7], float Y[F][7]) {\n" + head("g", "G") + head("i", "F / G") +
+           head("p", "7") + head("c", "C") + "if (W[g * (F / G) + i][c]) Y[g * (F / G) + i][p] += W[g * (F / G) + i][c] * X[C * g + c][p]; }\n",
+       looped({{"g", "2"}, {"i", "4"}, {"p", "7"}, {"c", "3"}}, "if (W[4*g + i][c] != 0) Y[4*g + i][p] += W[4*g + i][c] * X[c + 3*g][p];"),
+       "W[8][3], X[6][7], Y[8][7]", {{{"F", 8}, {"C", 3}, {"G", 2}}, {}}},
       {"DividedSizes",
        "void f(int H, int R, int stride, int pad, const float W[8][R], const float X[H], float Y[8][(H + 2 * pad - R) / stride + 1]) {\n"
        "const int P = (H + 2 * pad - R) / stride + 1;\n" +

@@ -254,7 +254,7 @@ TEST(AssignDigits, RefuseOperandsOfAPart) {
                  "bias[p] has a part in what Y becomes: expected a number, bias[b][p][q], bias[f] or bias[b][f][p][q]", operand);
   expect_refusal(followed_by({{}, Store{y, Expression(y) + Expression(element("v", {b, q, p}))}},
                              {{"v", {Affine::of("batches"), 5, 3}, ArrayRole::unknown}}),
-                 "v[b][q][p] has its subscripts in another order than rows or columns: expected v[b][p][q]", operand);
+                 "v[b][q][p] has other subscripts than rows or columns have, or in another order: expected v[b][p][q]", operand);
   expect_refusal(followed_by({{}, Store{y, Expression(y) + Expression(element("bias", {f}))}}, {{"bias", {64}, ArrayRole::unknown}}),
                  "bias is declared with 64 elements in dimension 1, but loop f runs to F: expected the same", operand);
 }

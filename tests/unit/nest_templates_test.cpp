@@ -17,7 +17,7 @@ namespace esc {
 namespace {
 
 TEST(NestTemplates, AreCWithoutWarnings) {
-  for (const char* name : {"spmm.c", "conv2d.c", "conv2d_nhwc.c", "linear_nk.c"}) {
+  for (const char* name : {"spmm.c", "conv2d.c", "conv2d_nhwc.c", "conv2d_groups.c", "linear_nk.c"}) {
     const ProcessResult compiled = run_process({ESC_HOST_COMPILER, "-x", "c", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
                                                 std::string(ESC_SOURCE_DIR "/templates/") + name});
     EXPECT_EQ(compiled.status, 0) << compiled.output;
@@ -42,11 +42,19 @@ Tensor drawn(const std::vector<std::int64_t>& extents, bool has_holes, std::mt19
 /// The sizes of a convolution.
 struct Convolution {
   std::int64_t images, channels, height, width, filters, rows, columns, stride, pad, dilation;
+  std::int64_t groups = 1;  ///< each of so many channels
 
   std::int64_t out(std::int64_t extent, std::int64_t kernel) const {
     return (extent + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1;
   }
   GivenSizes sizes() const {
+    GivenSizes given = plain_sizes();
+    if (groups > 1) {
+      given.named["groups"] = groups;
+    }
+    return given;
+  }
+  GivenSizes plain_sizes() const {
     return {{{"H", height}, {"W", width}, {"stride", stride}, {"pad", pad}, {"dilation", dilation}}, {filters, channels, rows, columns}};
   }
 };
@@ -72,7 +80,8 @@ void expect_convolution(std::string_view text, const Convolution& size, bool cha
   std::mt19937 random(3);
   Memory memory{{{"N", size.images}}, {}};
   const Tensor weights = drawn({size.filters, size.channels, size.rows, size.columns}, true, random);
-  const Tensor images = drawn(shape(size.channels, size.height, size.width), false, random);
+  const std::int64_t channels = size.groups * size.channels;
+  const Tensor images = drawn(shape(channels, size.height, size.width), false, random);
   memory.arrays["Weights"] = weights;
   memory.arrays["X"] = images;
   const std::vector<std::int64_t> out_shape = shape(size.filters, height, width);
@@ -89,9 +98,9 @@ void expect_convolution(std::string_view text, const Convolution& size, bool cha
             const std::int64_t h = p * size.stride + at / size.columns % size.rows * size.dilation - size.pad;
             const std::int64_t w = q * size.stride + at % size.columns * size.dilation - size.pad;
             if (h >= 0 && h < size.height && w >= 0 && w < size.width) {
-              const std::int64_t c = at / size.columns / size.rows;
+              const std::int64_t c = f / (size.filters / size.groups) * size.channels + at / size.columns / size.rows;
               sum += weights.elements.at(static_cast<std::size_t>(f * size.channels * size.rows * size.columns + at)) *
-                     images.elements.at(place(channels_last, n, c, h, w, size.channels, size.height, size.width));
+                     images.elements.at(place(channels_last, n, c, h, w, channels, size.height, size.width));
             }
           }
         }
@@ -115,8 +124,21 @@ TEST(NestTemplates, ConvolveImagesWithChannelsLast) {
   }
 }
 
+/// Two groups of two filters, a depthwise convolution, and one with two filters for each channel.
+constexpr Convolution grouped_convolutions[] = {{2, 3, 7, 6, 4, 3, 3, 1, 1, 1, 2},
+                                                {1, 1, 9, 8, 5, 3, 2, 2, 0, 1, 5},
+                                                {3, 1, 8, 7, 6, 2, 3, 3, 2, 2, 3}};
+
+TEST(NestTemplates, ConvolveImagesInGroups) {
+  for (const Convolution& size : grouped_convolutions) {
+    expect_convolution(conv2d_groups_template, size, false);
+  }
+}
+
 TEST(NestTemplates, AreProductsThatArePrintedAndReadBack) {
   for (const auto& [text, sizes] : {std::pair(conv2d_template, convolutions[0].sizes()), std::pair(conv2d_nhwc_template, convolutions[1].sizes()),
+                                    std::pair(conv2d_groups_template, grouped_convolutions[0].sizes()),
+                                    std::pair(conv2d_groups_template, grouped_convolutions[1].sizes()),
                                     std::pair(linear_nk_template, GivenSizes())}) {
     const LoopNest nest = parse_loop_nest(text, "nest.c", NestHeaders::of_system, sizes);
     EXPECT_EQ(nest.array(ArrayRole::dense).name, "X");
