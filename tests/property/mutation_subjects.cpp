@@ -1,0 +1,100 @@
+#include "tests/property/mutation_subjects.h"
+
+#include <string_view>
+
+#include "generator/emit/templates.h"
+#include "generator/frontend/parse_loop_nest.h"
+#include "generator/matrix/sample.h"
+
+namespace esc::tests {
+namespace {
+
+/// Rows of all lengths, so that panels, lists and tasks are long enough for every loop of a kernel to go round; sizes that nothing divides.
+SparseMatrix matrix_of(std::int64_t rows, std::int64_t columns, ScalarType element = ScalarType::f32) {
+  SparseMatrix matrix =
+      sample_matrix({.rows = rows, .columns = columns, .sparsity = 0.75, .structure = SampleStructure::powerlaw, .seed = 3});
+  matrix.element = element;  // a value of float32 is one of float64
+  return matrix;
+}
+
+/// The plain product of a matrix.
+MutationSubject plain(const std::string& name, std::int64_t bcol, ScalarType element, const std::string& schedule) {
+  return {name, spmm_nest(element), matrix_of(45, 83, element), bcol, schedule};
+}
+
+LoopNest nest_of(std::string_view text, const GivenSizes& sizes = {}) {
+  return parse_loop_nest(text, "subject.c", NestHeaders::of_system, sizes);
+}
+
+LoopNest in_doubles(LoopNest nest) {
+  for (ArrayDeclaration& array : nest.arrays) {
+    array.type = ScalarType::f64;
+  }
+  return nest;
+}
+
+/// Everything that an epilogue may read: a number, a vector of rows and one of columns, a matrix like C.
+constexpr std::string_view layer_text =
+    "#include <math.h>\n"
+    "void layer(int M, int K, int N, const float A[M][K], const float B[K][N], float C[M][N], float gate, const float bias[M],\n"
+    "           const float shift[N], const float input[M][N]) {\n"
+    "  for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) for (int k = 0; k < K; k++) C[i][j] += A[i][k] * B[k][j];\n"
+    "  for (int i = 0; i < M; i++) for (int j = 0; j < N; j++)\n"
+    "    C[i][j] = gate * tanhf(C[i][j] + bias[i]) + (C[i][j] < shift[j] ? input[i][j] : shift[j]);\n"
+    "}\n";
+
+/// A linear layer whose rows of X and Y are tokens.
+constexpr std::string_view tokens_text =
+    "void tokens(int M, int K, int N, const float W[M][K], const float X[N][K], float Y[N][M], const float bias[M],\n"
+    "            const float residual[N][M]) {\n"
+    "  for (int t = 0; t < N; t++) for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) Y[t][i] += W[i][k] * X[t][k];\n"
+    "  for (int t = 0; t < N; t++) for (int i = 0; i < M; i++)\n"
+    "    Y[t][i] = (Y[t][i] + bias[i] < 0 ? 0 : Y[t][i] + bias[i]) + residual[t][i];\n"
+    "}\n";
+
+/// A batch whose lanes may move vectors.
+constexpr std::string_view batch_text =
+    "void batch(int batches, int M, int K, const float W[M][K], const float X[batches][K][12], float Y[batches][M][12],\n"
+    "           const float residual[batches][M][12]) {\n"
+    "  for (int b = 0; b < batches; b++) for (int i = 0; i < M; i++) for (int t = 0; t < 12; t++) for (int k = 0; k < K; k++)\n"
+    "    Y[b][i][t] += W[i][k] * X[b][k][t];\n"
+    "  for (int b = 0; b < batches; b++) for (int i = 0; i < M; i++) for (int t = 0; t < 12; t++) Y[b][i][t] += residual[b][i][t];\n"
+    "}\n";
+
+/// Sizes of a convolution of 3 x 3 pixels over `channels` channels.
+GivenSizes convolution(std::int64_t filters, std::int64_t channels, std::int64_t height, std::int64_t width, std::int64_t stride,
+                       std::int64_t dilation) {
+  return {{{"C", channels}, {"F", filters}, {"R", 3}, {"S", 3}, {"H", height}, {"W", width}, {"stride", stride}, {"pad", dilation}, {"dilation", dilation}},
+          {}};
+}
+
+}  // namespace
+
+std::vector<MutationSubject> mutation_subjects() {
+  return {
+      plain("panel", 36, ScalarType::f32, "panel:ufi=4,columns=32,vector=4,groups=2,warps=2,panels=8,ufk=4,stage=off,pdl=on"),
+      plain("staged", 36, ScalarType::f32, "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=8,stage=on,pdl=off"),
+      plain("doubles", 8, ScalarType::f64, "panel:ufi=4,columns=8,vector=2,groups=4,warps=1,panels=2,ufk=4,stage=on,pdl=on"),
+      plain("large", 20, ScalarType::f32, "panel:ufi=8,columns=8,vector=4,groups=1,warps=1,panels=32,ufk=4,stage=on,pdl=off"),
+      plain("rows", 12, ScalarType::f32, "rows:columns=8,vector=2,unroll=2,task=32,light=8,warps=2,pdl=on"),
+      plain("compacted", 64, ScalarType::f32, "atomic:ufi=3,ufk=2,warptile=2,threads=64"),
+      plain("patterns", 33, ScalarType::f64, "atomic:ufi=2,ufk=3,warptile=1,threads=32,compaction=off"),
+      plain("script", 36, ScalarType::f32,
+            "unroll(i, 6); enumerate(); merge(); own(i, panels=4, warp=1); tile(j, columns=32, vector=2); split(k, warps=1, groups=2); "
+            "accumulate(); shuffle(); transform(A, regions); vectorize(j); batch(k, 8)"),
+      {"layer", nest_of(layer_text), matrix_of(45, 83), 36,
+       "panel:ufi=4,columns=32,vector=4,groups=2,warps=2,panels=4,ufk=4,stage=off,pdl=on"},
+      {"tokens", nest_of(tokens_text), matrix_of(45, 83), 20,
+       "panel:ufi=4,columns=16,vector=2,groups=4,warps=2,panels=4,ufk=4,stage=on,pdl=on"},
+      {"token_rows", in_doubles(nest_of(tokens_text)), matrix_of(45, 83, ScalarType::f64), 12,
+       "rows:columns=8,vector=2,unroll=2,task=128,light=8,warps=2,pdl=on"},
+      {"token_lists", nest_of(linear_nk_template), matrix_of(45, 83), 33, "atomic:ufi=3,ufk=2,warptile=1,threads=32"},
+      {"batch", nest_of(batch_text), matrix_of(45, 83), 3, "panel:ufi=2,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=4,stage=off,pdl=on"},
+      {"images", nest_of(conv2d_template, convolution(21, 4, 7, 6, 2, 1)), matrix_of(21, 36), 3,
+       "panel:ufi=4,columns=16,vector=2,groups=4,warps=2,panels=2,ufk=4,stage=off,pdl=on"},
+      {"channels", in_doubles(nest_of(conv2d_nhwc_template, convolution(21, 5, 5, 4, 1, 2))), matrix_of(21, 45, ScalarType::f64), 2,
+       "rows:columns=8,vector=1,unroll=2,task=16,light=4,warps=2,pdl=on"},
+  };
+}
+
+}  // namespace esc::tests

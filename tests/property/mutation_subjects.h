@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "generator/ir/loop_nest.h"
+#include "generator/matrix/sparse_matrix.h"
+
+namespace esc::tests {
+
+/// What a bundle that is made faulty is generated from.
+struct MutationSubject {
+  std::string name;
+  LoopNest nest;
+  SparseMatrix matrix;
+  std::int64_t bcol;
+  std::string schedule;
+};
+
+/// All families, element types and variants of their kernels, a script that is of none; and epilogues, transposed operands, batches and
+/// convolutions.
+std::vector<MutationSubject> mutation_subjects();
+
+}  // namespace esc::tests
