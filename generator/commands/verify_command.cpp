@@ -47,8 +47,9 @@ VerificationReport verify_on_gpu(const LoadedBundle& bundle, const LoopNest& nes
   write_file_whole(workshop.path() / (name + ".cu"), bundle.kernel_text);
   write_file_whole(workshop.path() / (name + "_transformer.cpp"), bundle.transformer_text);
   const BundleLibrary library(compile_bundle(workshop.path(), name, workshop.path()), name);
+  const std::filesystem::path predecessor = compile_predecessor(workshop.path());
   progress.begin("running the bundle on the GPU");
-  return check_on_gpu(library, nest, bundle.matrix, dispatch_of(bundle.manifest, nest, bundle.matrix));
+  return check_on_gpu(library, predecessor, nest, bundle.matrix, dispatch_of(bundle.manifest, nest, bundle.matrix));
 }
 
 std::string to_json(const std::string& name, const VerificationReport& report) {

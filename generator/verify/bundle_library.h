@@ -4,6 +4,7 @@
 #include <string>
 
 #include "generator/verify/bundle_interface.h"
+#include "generator/verify/shared_library.h"
 
 namespace esc {
 
@@ -12,15 +13,12 @@ class BundleLibrary {
  public:
   /// Throws UserError when the file is not a shared library or lacks a function of the bundle's.
   BundleLibrary(const std::filesystem::path& file, const std::string& name);
-  BundleLibrary(const BundleLibrary&) = delete;
-  BundleLibrary& operator=(const BundleLibrary&) = delete;
-  ~BundleLibrary();
 
   const TransformerFunctions& transformer() const { return transformer_; }
   const KernelFunctions& kernel() const { return kernel_; }
 
  private:
-  void* handle_ = nullptr;
+  SharedLibrary library_;
   TransformerFunctions transformer_;
   KernelFunctions kernel_;
 };

@@ -38,6 +38,7 @@ CudaRuntime::CudaRuntime() : library_(open_runtime()) {
   resolve(library_, "cudaMalloc", malloc_);
   resolve(library_, "cudaFree", free_);
   resolve(library_, "cudaMemcpy", copy_);
+  resolve(library_, "cudaMemset", fill_);
   resolve(library_, "cudaDeviceSynchronize", synchronize_);
   resolve(library_, "cudaGetDeviceCount", count_);
   resolve(library_, "cudaGetErrorString", text_);
@@ -68,6 +69,11 @@ void CudaRuntime::release(void* memory) const noexcept { free_(memory); }
 void CudaRuntime::copy_to_device(void* to, const void* from, std::size_t bytes) const {
   const int error = copy_(to, from, bytes, host_to_device);
   ESC_CHECK(error == 0, "copying to the device: " + error_text(error));
+}
+
+void CudaRuntime::fill(void* memory, int byte, std::size_t bytes) const {
+  const int error = fill_(memory, byte, bytes);
+  ESC_CHECK(error == 0, "filling memory of the device: " + error_text(error));
 }
 
 void CudaRuntime::copy_to_host(void* to, const void* from, std::size_t bytes) const {

@@ -21,6 +21,7 @@ class CudaRuntime {
   void* allocate(std::size_t bytes) const;
   void release(void* memory) const noexcept;
   void copy_to_device(void* to, const void* from, std::size_t bytes) const;
+  void fill(void* memory, int byte, std::size_t bytes) const;
   void copy_to_host(void* to, const void* from, std::size_t bytes) const;
   /// Waits for the device; the error of anything before, as text, or empty.
   std::string synchronize() const;
@@ -34,6 +35,7 @@ class CudaRuntime {
   int (*malloc_)(void**, std::size_t) = nullptr;
   int (*free_)(void*) = nullptr;
   int (*copy_)(void*, const void*, std::size_t, int) = nullptr;
+  int (*fill_)(void*, int, std::size_t) = nullptr;
   int (*synchronize_)() = nullptr;
   int (*count_)(int*) = nullptr;
   const char* (*text_)(int) = nullptr;

@@ -22,7 +22,7 @@ std::vector<double> in_memory(const Operand& operand) {
 
 }  // namespace
 
-DeviceOperands::DeviceOperands(const CudaRuntime& runtime, const LoopNest& nest, std::int64_t rows, std::int64_t n) {
+DeviceOperands::DeviceOperands(const CudaRuntime& runtime, const LoopNest& nest, std::int64_t rows, std::int64_t n, LateWrites& writes) {
   for (const Operand& operand : draw_operands(nest, rows, n)) {
     if (operand.rank == 0) {
       arguments_.push_back(number_argument(operand));
@@ -30,7 +30,7 @@ DeviceOperands::DeviceOperands(const CudaRuntime& runtime, const LoopNest& nest,
     }
     const TypedElements values(operand.type, in_memory(operand));
     const DeviceBuffer& buffer = buffers_.emplace_back(runtime, values.bytes().size());
-    runtime.copy_to_device(buffer.get(), values.data(), values.bytes().size());
+    writes.add(buffer.get(), values.bytes());
     arguments_.emplace_back(static_cast<const void*>(buffer.get()));
     if (operand.rank == 2) {
       arguments_.emplace_back(leading_dimension(operand));

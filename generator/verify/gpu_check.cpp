@@ -35,9 +35,9 @@ bool can_make(const KernelCall& call, const SparseMatrix& matrix, const Dispatch
 /// A bundle's kernel on the GPU.
 class GpuKernel {
  public:
-  GpuKernel(const CudaRuntime& runtime, const KernelFunctions& kernel, const LoopNest& nest, const Dispatch& dispatch,
+  GpuKernel(const CudaRuntime& runtime, const std::filesystem::path& predecessor, const KernelFunctions& kernel, const LoopNest& nest, const Dispatch& dispatch,
             VerificationReport& report)
-      : runtime_(runtime), stream_(runtime), kernel_(kernel), nest_(nest), dispatch_(dispatch), report_(report) {}
+      : runtime_(runtime), stream_(runtime), predecessor_(runtime, predecessor), kernel_(kernel), nest_(nest), dispatch_(dispatch), report_(report) {}
 
   /// All columns are computed and compared, where emulation takes some of them.
   void make(KernelCall call, const SparseMatrix& matrix, const std::vector<std::byte>& packed) {
@@ -53,7 +53,8 @@ class GpuKernel {
     const DeviceBuffer b(runtime_, static_cast<std::size_t>(bytes_of(matrix.element)));
     const DeviceBuffer c(runtime_, static_cast<std::size_t>(bytes_of(matrix.element)));
     const ProductCase product = product_without_gaps(dispatch_, dispatch_.tuned_items);
-    const DeviceOperands operands(runtime_, nest_, matrix.rows, dispatch_.tuned_items * dispatch_.item_columns());
+    LateWrites never_written(runtime_);
+    const DeviceOperands operands(runtime_, nest_, matrix.rows, dispatch_.tuned_items * dispatch_.item_columns(), never_written);
     const ProductArguments good{device_packed.get(), b.get(), product.ldb, c.get(), product.ldc, operands.arguments(), product.n, stream_.get()};
     for (const RefusedCall& call : refused_calls(good, needs_kernel(nest_, matrix.nonzeros()))) {
       const int status = kernel_.spmm(call.arguments);
@@ -69,7 +70,7 @@ class GpuKernel {
  private:
   Comparison run(const KernelCall& call, const SparseMatrix& matrix, const std::vector<std::byte>& packed) {
     const Reference reference(nest_, matrix, draw_b(dispatch_.b, matrix.columns, call.compact(), seed_of_b, matrix.element), call.compact());
-    const GpuProduct result = gpu_product({runtime_, stream_, kernel_, packed, matrix.rows, dispatch_, &nest_}, call,
+    const GpuProduct result = gpu_product({runtime_, stream_, predecessor_, kernel_, packed, matrix.rows, dispatch_, &nest_}, call,
                                           TypedElements(matrix.element, reference.b()));
     if (!result.problem.empty()) {
       report_.problems.push_back(fmt::format("{}: {}", print(call), result.problem));
@@ -80,6 +81,7 @@ class GpuKernel {
 
   const CudaRuntime& runtime_;
   DeviceStream stream_;
+  Predecessor predecessor_;
   const KernelFunctions& kernel_;
   const LoopNest& nest_;
   const Dispatch& dispatch_;
@@ -88,7 +90,7 @@ class GpuKernel {
 
 }  // namespace
 
-VerificationReport check_on_gpu(const BundleLibrary& bundle, const LoopNest& nest, const SparseMatrix& matrix,
+VerificationReport check_on_gpu(const BundleLibrary& bundle, const std::filesystem::path& predecessor, const LoopNest& nest, const SparseMatrix& matrix,
                                 const Dispatch& dispatch) {
   const CudaRuntime runtime;
   TransformCheck transform = check_transformer(bundle.transformer(), matrix, most_dense_elements);
@@ -101,7 +103,7 @@ VerificationReport check_on_gpu(const BundleLibrary& bundle, const LoopNest& nes
     report.problems.push_back("prepare: " + runtime.error_text(status));
     return report;
   }
-  GpuKernel kernel(runtime, bundle.kernel(), nest, dispatch, report);
+  GpuKernel kernel(runtime, predecessor, bundle.kernel(), nest, dispatch, report);
   kernel.refuse(matrix, transform.packed);
   const std::vector<KernelCall> calls = kernel_calls(dispatch, matrix.rows, matrix.columns);
   for (const KernelCall& call : calls) {

@@ -21,6 +21,7 @@ class PlacedOnDevice {
 
   void* first() const { return static_cast<std::byte*>(memory_.get()) + shift_; }
   void take(const void* from) const { runtime_.copy_to_device(first(), from, bytes_); }
+  void take_late(const void* from, LateWrites& writes) const { writes.add(first(), {static_cast<const std::byte*>(from), bytes_}); }
   void give(void* to) const { runtime_.copy_to_host(to, first(), bytes_); }
 
  private:
@@ -47,15 +48,19 @@ GpuProduct gpu_product(const KernelOnGpu& kernel, const KernelCall& call, const 
     const PlacedOnDevice placed_b = placed(image_b, product.shift_b);
     const PlacedOnDevice placed_c = placed(image_c, product.shift_c);
     const PlacedOnDevice placed_packed(kernel.runtime, static_cast<std::size_t>(call.shift_packed), kernel.packed.size());
-    placed_b.take(image_b.elements().data());
-    placed_c.take(image_c.elements().data());
+    LateWrites writes(kernel.runtime);
+    placed_b.take_late(image_b.elements().data(), writes);
+    placed_c.take_late(image_c.elements().data(), writes);
     placed_packed.take(kernel.packed.data());
     std::optional<DeviceOperands> operands;
     if (kernel.input != nullptr) {
-      operands.emplace(kernel.runtime, *kernel.input, kernel.rows, call.width());
+      operands.emplace(kernel.runtime, *kernel.input, kernel.rows, call.width(), writes);
     }
-    // Copies from memory that is not pinned may still be under way on the default stream.
-    static_cast<void>(kernel.runtime.synchronize());
+    void* const stream = call.default_stream ? nullptr : kernel.stream.get();
+    if (const int status = writes.launch(kernel.predecessor, stream); status != 0) {
+      result.problem = "the kernel in front: " + kernel.runtime.error_text(status);
+      return;
+    }
 
     const int status = kernel.functions.spmm({.packed = placed_packed.first(),
                                               .b = placed_b.first(),
@@ -64,7 +69,7 @@ GpuProduct gpu_product(const KernelOnGpu& kernel, const KernelCall& call, const 
                                               .ldc = product.ldc,
                                               .operands = operands ? operands->arguments() : std::vector<CArgument>(),
                                               .n = product.n,
-                                              .stream = call.default_stream ? nullptr : kernel.stream.get()});
+                                              .stream = stream});
     const std::string fault = kernel.runtime.synchronize();
     result.problem = status != 0 ? kernel.runtime.error_text(status) : fault;
     if (!result.problem.empty()) {

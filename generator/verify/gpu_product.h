@@ -7,6 +7,7 @@
 #include "generator/verify/bundle_interface.h"
 #include "generator/verify/cuda_runtime.h"
 #include "generator/verify/kernel_calls.h"
+#include "generator/verify/predecessor.h"
 
 namespace esc {
 
@@ -14,6 +15,7 @@ namespace esc {
 struct KernelOnGpu {
   const CudaRuntime& runtime;
   const DeviceStream& stream;  ///< of the caller's own
+  const Predecessor& predecessor;
   const KernelFunctions& functions;
   std::span<const std::byte> packed;
   std::int64_t rows = 0;
@@ -28,7 +30,8 @@ struct GpuProduct {
   std::string problem;
 };
 
-/// Makes one call, C poisoned beforehand. `b` is K rows of the columns alone. B and C end with their last element.
+/// Makes one call behind the predecessor, which writes B and what the epilogue reads, and poisons C. `b` is K rows of the columns alone. B and C end
+/// with their last element.
 GpuProduct gpu_product(const KernelOnGpu& kernel, const KernelCall& call, const TypedElements& b);
 
 }  // namespace esc

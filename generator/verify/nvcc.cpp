@@ -16,6 +16,7 @@
 #include "generator/support/file.h"
 #include "generator/support/process.h"
 #include "generator/support/temporary_folder.h"
+#include "generator/verify/predecessor.h"
 
 namespace esc {
 namespace {
@@ -45,6 +46,14 @@ std::string run_nvcc(std::vector<std::string> arguments, const std::string& subj
     throw UserError(subject, "does not compile:\n" + result.output, {}, ExitStatus::check_failed);
   }
   return result.output;
+}
+
+/// Compiles the texts for the GPU of this machine; the library.
+fs::path compile_library(const std::vector<fs::path>& sources, const fs::path& library, const std::string& subject) {
+  std::vector<std::string> arguments{"-std=c++17", "-O3", "-arch=native", "-Xcompiler", "-fPIC", "-shared", "-o", library.string()};
+  arguments.insert(arguments.end(), sources.begin(), sources.end());
+  run_nvcc(std::move(arguments), subject);
+  return library;
 }
 
 /// The text between two marks of a line, or nothing when they do not stand there in this order.
@@ -88,11 +97,14 @@ fs::path find_nvcc() {
 }
 
 fs::path compile_bundle(const fs::path& folder, const std::string& name, const fs::path& output) {
-  const fs::path library = output / (name + ".so");
-  run_nvcc({"-std=c++17", "-O3", "-arch=native", "-Xcompiler", "-fPIC", "-shared", "-o", library.string(),
-            (folder / (name + ".cu")).string(), (folder / (name + "_transformer.cpp")).string()},
-           folder.string());
-  return library;
+  return compile_library({folder / (name + ".cu"), folder / (name + "_transformer.cpp")}, output / (name + ".so"), folder.string());
+}
+
+fs::path compile_predecessor(const fs::path& output) {
+  const TemporaryFolder workshop;
+  const fs::path source = workshop.path() / "predecessor.cu";
+  write_file_whole(source, predecessor_source);
+  return compile_library({source}, output / predecessor_library, source.filename().string());
 }
 
 std::vector<KernelResources> parse_ptxas_report(const std::string& report, const std::string& kernel_name) {

@@ -16,6 +16,9 @@ std::filesystem::path find_nvcc();
 std::filesystem::path compile_bundle(const std::filesystem::path& folder, const std::string& name,
                                      const std::filesystem::path& output);
 
+/// The same with the text of the predecessor.
+std::filesystem::path compile_predecessor(const std::filesystem::path& output);
+
 /// What the kernels of a CUDA text need on each architecture, as ptxas reports it; the text must compile without a warning.
 /// Throws as compile_bundle does.
 std::vector<KernelResources> kernel_resources(const std::string& kernel_text, const std::string& name,

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compiles what make_bundles.sh generated, each bundle into a shared library with the CUDA runtime in it: OUTPUT/NAME.so.
+# Compiles what make_bundles.sh generated, each bundle into a shared library with the CUDA runtime in it: OUTPUT/NAME.so, and predecessor.so.
 #
 #   tests/device/compile_bundles.sh OUTPUT [ARCHITECTURE]
 #
@@ -10,12 +10,18 @@ set -euo pipefail
 cd "$1"
 export ARCHITECTURE=${2:-native}
 
+# A library of sources: NAME SOURCE...
 compile() {
-  [ -f "$1.so" ] && return
-  nvcc -std=c++17 -O3 -arch="$ARCHITECTURE" -Werror all-warnings -Xcompiler -fPIC -shared -o "$1.part" "$1/$1.cu" \
-    "$1/$1_transformer.cpp"
-  strip "$1.part"
-  mv "$1.part" "$1.so"
+  local name=$1
+  shift
+  [ -f "$name.so" ] && return
+  nvcc -std=c++17 -O3 -arch="$ARCHITECTURE" -Werror all-warnings -Xcompiler -fPIC -shared -o "$name.part" "$@"
+  strip "$name.part"
+  mv "$name.part" "$name.so"
 }
-export -f compile
-cut -d' ' -f2 list.txt | xargs -P "$(nproc)" -I{} bash -c 'set -e; compile {}'
+compile_bundle() {
+  compile "$1" "$1/$1.cu" "$1/$1_transformer.cpp"
+}
+export -f compile compile_bundle
+compile predecessor predecessor.cu
+cut -d' ' -f2 list.txt | xargs -P "$(nproc)" -I{} bash -c 'set -e; compile_bundle {}'

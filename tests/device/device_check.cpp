@@ -1,5 +1,6 @@
 // Checks compiled bundles on the GPU of this machine against float64 references. Made to be copied to a GPU host: needs
-// neither Clang nor a toolkit there, only the CUDA runtime as a shared library.
+// neither Clang nor a toolkit there, only the CUDA runtime as a shared library. Beside the libraries stands predecessor.so, the kernel in front
+// of each product (generator/verify/predecessor.cu).
 //
 //   device-check LIST     each line of LIST: LIBRARY NAME MATRIX BCOL TYPE, with f32 or f64 for the elements
 //
@@ -20,6 +21,7 @@
 #include "generator/support/error.h"
 #include "generator/support/file.h"
 #include "generator/verify/gpu_check.h"
+#include "generator/verify/predecessor.h"
 #include "generator/verify/verify.h"
 
 namespace esc {
@@ -91,7 +93,7 @@ int run(const std::string& list) {
     }
     const LoopNest nest = spmm_nest(element);
     const BundleLibrary library(line.library, line.name);
-    const VerificationReport report = check_on_gpu(library, nest, matrix, dispatch_of(manifest_beside(line), nest, matrix));
+    const VerificationReport report = check_on_gpu(library, std::filesystem::path(line.library).parent_path() / predecessor_library, nest, matrix, dispatch_of(manifest_beside(line), nest, matrix));
     by_bcol[line.bcol].add(report);
     all.add(report);
     if (!report.passed()) {

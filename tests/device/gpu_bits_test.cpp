@@ -80,6 +80,7 @@ TEST(DrawnCases, HaveTheSameBitsOnTheGpuAndEmulated) {
   tests::compile_layers(layers, folder.path());
   const CudaRuntime runtime;
   const DeviceStream stream(runtime);
+  const Predecessor predecessor(runtime, folder.path() / predecessor_library);
   for (const Trial& trial : trials) {
     const DrawnCase& drawn = *trial.drawn;
     SCOPED_TRACE(fmt::format("{}: {}", print(drawn), print(trial.schedule)));
@@ -89,7 +90,7 @@ TEST(DrawnCases, HaveTheSameBitsOnTheGpuAndEmulated) {
     const KernelCall call{.product = drawn.product};
     const TypedElements b(drawn.a.element, drawn.b());
     const GpuProduct on_gpu =
-        gpu_product({runtime, stream, library.kernel(), trial.generated.bytes(), drawn.a.rows, dispatch_of(trial.generated.layer)}, call, b);
+        gpu_product({runtime, stream, predecessor, library.kernel(), trial.generated.bytes(), drawn.a.rows, dispatch_of(trial.generated.layer)}, call, b);
     ASSERT_EQ(on_gpu.problem, "");
     const EmulatedProduct emulated = EmulatedKernel(trial.generated).product(drawn.a, call, drawn.b());
     ASSERT_EQ(emulated.problems, std::vector<std::string>());

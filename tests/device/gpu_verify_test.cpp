@@ -13,6 +13,7 @@
 #include "generator/emit/generate.h"
 #include "generator/support/temporary_folder.h"
 #include "generator/verify/gpu_check.h"
+#include "generator/verify/predecessor.h"
 #include "tests/device/gpu_bundles.h"
 #include "tests/support/awkward_shapes.h"
 #include "tests/support/covering_sample.h"
@@ -132,7 +133,7 @@ TEST_P(Family, AgreesWithTheReferenceOnTheGpu) {
   tests::compile_layers(layers, folder.path());
   for (const Trial& trial : all) {
     const BundleLibrary library(folder.path() / (trial.name() + ".so"), trial.name());
-    const VerificationReport report = check_on_gpu(library, spmm_nest(), trial.shape->matrix, dispatch_of(trial.generated.layer));
+    const VerificationReport report = check_on_gpu(library, folder.path() / predecessor_library, spmm_nest(), trial.shape->matrix, dispatch_of(trial.generated.layer));
     EXPECT_TRUE(report.passed()) << print(trial.generated.layer.choice.schedule) << " on '" << trial.shape->name
                                  << "', bCol " << trial.bcol << "\n"
                                  << print(report);

@@ -5,7 +5,7 @@
 #
 # OUTPUT gets for each matrix and bCol one bundle with the default schedule, one of each family with schedules that walk
 # through the legal space, one in float64, and one of a script of directives that no family has; list.txt names them as run_bundles.sh
-# expects, matrices by their path. Without a MATRIX it is some awkward ones, which OUTPUT/matrices then has, each with a part
+# expects, matrices by their path; predecessor.cu is the kernel in front of each product. Without a MATRIX it is some awkward ones, which OUTPUT/matrices then has, each with a part
 # of the bCols. The bundles of scripts are verified by emulation as they are made: nothing else has seen these.
 set -euo pipefail
 
@@ -18,6 +18,7 @@ output=$2
 shift 2
 mkdir -p "$output"
 : >"$output/list.txt"
+cp "$(dirname "$(realpath "$0")")/../../generator/verify/predecessor.cu" "$output"
 
 # Writes a matrix whose non-zeros are the places for which an awk condition on row r and column c, from 0, holds.
 shape() {

@@ -16,7 +16,7 @@ sanitized=${3:-0}
 mkdir -p logs
 
 total=$(wc -l <list.txt)
-if [ "$(cut -d' ' -f1 list.txt | xargs ls 2>/dev/null | wc -l)" -lt "$total" ]; then
+if [ ! -f predecessor.so ] || [ "$(cut -d' ' -f1 list.txt | xargs ls 2>/dev/null | wc -l)" -lt "$total" ]; then
   "$here/compile_bundles.sh" .
 fi
 sed "s#^#$PWD/#" list.txt >logs/all.txt

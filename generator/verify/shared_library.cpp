@@ -1,0 +1,27 @@
+#include "generator/verify/shared_library.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include "generator/support/error.h"
+
+namespace esc {
+
+SharedLibrary::SharedLibrary(const std::filesystem::path& file)
+    : file_(file), handle_(dlopen(std::filesystem::absolute(file).c_str(), RTLD_NOW | RTLD_LOCAL)) {
+  if (handle_ == nullptr) {
+    throw UserError(file.string(), fmt::format("cannot be loaded: {}", dlerror()));
+  }
+}
+
+SharedLibrary::~SharedLibrary() { dlclose(handle_); }
+
+void* SharedLibrary::address(const std::string& symbol, const std::string& remedy) const {
+  void* const found = dlsym(handle_, symbol.c_str());
+  if (found == nullptr) {
+    throw UserError(file_.string(), fmt::format("has no function {}", symbol), remedy);
+  }
+  return found;
+}
+
+}  // namespace esc

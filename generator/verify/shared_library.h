@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace esc {
+
+/// A shared library, loaded for as long as this object lives.
+class SharedLibrary {
+ public:
+  /// Throws UserError when the file is not a shared library.
+  explicit SharedLibrary(const std::filesystem::path& file);
+  SharedLibrary(const SharedLibrary&) = delete;
+  SharedLibrary& operator=(const SharedLibrary&) = delete;
+  ~SharedLibrary();
+
+  /// The function of this signature that the library calls `symbol`. Throws UserError with the remedy where there is none.
+  template <typename Signature>
+  Signature* function(const std::string& symbol, const std::string& remedy) const {
+    return reinterpret_cast<Signature*>(address(symbol, remedy));
+  }
+
+ private:
+  void* address(const std::string& symbol, const std::string& remedy) const;
+
+  std::filesystem::path file_;
+  void* handle_;
+};
+
+}  // namespace esc
