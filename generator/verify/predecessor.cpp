@@ -7,7 +7,6 @@
 namespace esc {
 namespace {
 
-constexpr std::size_t word = 4;
 constexpr int byte_of_nan = 0xff;
 const std::string remedy = "compile generator/verify/predecessor.cu into it";
 
@@ -26,11 +25,10 @@ int Predecessor::launch(const void* writes, std::size_t count, void* stream) con
 }
 
 void LateWrites::add(void* to, std::span<const std::byte> contents) {
-  ESC_CHECK(contents.size() % word == 0, "elements are of whole words");
   const DeviceBuffer& source = buffers_.emplace_back(runtime_, contents.size());
   runtime_.copy_to_device(source.get(), contents.data(), contents.size());
   runtime_.fill(to, byte_of_nan, contents.size());
-  writes_.push_back({to, source.get(), contents.size() / word});
+  writes_.push_back({to, source.get(), contents.size()});
 }
 
 int LateWrites::launch(const Predecessor& predecessor, void* stream) {

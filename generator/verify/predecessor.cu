@@ -4,16 +4,34 @@
 
 namespace {
 
-/// A piece of device memory that is written late, in words of four bytes. generator/verify/predecessor.h has the same.
+/// A piece of device memory that is written late. generator/verify/predecessor.h has the same.
 struct LateWrite {
   void* to;
   const void* from;
-  unsigned long long words;
+  unsigned long long bytes;
 };
 
 constexpr int blocks = 8;  // few, so that the kernel behind finds multiprocessors
 constexpr int threads = 512;
 constexpr long long delay = 2000000;  // cycles: about a millisecond, in which a small kernel is launched and has ended
+
+/// Whether addresses and size are of whole words.
+template <typename Word>
+__device__ bool is_of(const LateWrite& write) {
+  const unsigned long long to = reinterpret_cast<unsigned long long>(write.to);
+  const unsigned long long from = reinterpret_cast<unsigned long long>(write.from);
+  return (to | from | write.bytes) % sizeof(Word) == 0;
+}
+
+template <typename Word>
+__device__ void copy(const LateWrite& write) {
+  const Word* const __restrict__ from = static_cast<const Word*>(write.from);
+  Word* const __restrict__ to = static_cast<Word*>(write.to);
+#pragma unroll 4
+  for (unsigned long long word = blockIdx.x * threads + threadIdx.x; word < write.bytes / sizeof(Word); word += blocks * threads) {
+    to[word] = from[word];
+  }
+}
 
 __global__ void __launch_bounds__(threads) write_late(const LateWrite* writes, int count) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -24,11 +42,10 @@ __global__ void __launch_bounds__(threads) write_late(const LateWrite* writes, i
   }
   for (int i = 0; i < count; ++i) {
     const LateWrite write = writes[i];
-    const unsigned int* const __restrict__ from = static_cast<const unsigned int*>(write.from);
-    unsigned int* const __restrict__ to = static_cast<unsigned int*>(write.to);
-#pragma unroll 4
-    for (unsigned long long word = blockIdx.x * threads + threadIdx.x; word < write.words; word += blocks * threads) {
-      to[word] = from[word];
+    if (is_of<unsigned int>(write)) {
+      copy<unsigned int>(write);
+    } else {
+      copy<unsigned short>(write);
     }
   }
 }

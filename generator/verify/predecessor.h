@@ -39,7 +39,7 @@ class LateWrites {
  public:
   explicit LateWrites(const CudaRuntime& runtime) : runtime_(runtime) {}
 
-  /// What will be written to device memory, in words of four bytes.
+  /// What will be written to device memory: elements of two bytes or more.
   void add(void* to, std::span<const std::byte> contents);
   /// Has them written by the predecessor; the cudaError_t. They stay until this ends, which must be after the stream has got there.
   int launch(const Predecessor& predecessor, void* stream);
@@ -49,7 +49,7 @@ class LateWrites {
   struct Write {
     void* to;
     const void* from;
-    std::uint64_t words;
+    std::uint64_t bytes;
   };
 
   const CudaRuntime& runtime_;

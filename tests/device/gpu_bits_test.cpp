@@ -12,6 +12,7 @@
 #include "generator/verify/bundle_library.h"
 #include "generator/verify/gpu_product.h"
 #include "tests/device/gpu_bundles.h"
+#include "tests/device/gpu_machine.h"
 #include "tests/support/drawn_case.h"
 #include "tests/support/emulated_layer.h"
 #include "tests/support/order_of_sums.h"

@@ -3,23 +3,9 @@
 #include <tbb/parallel_for.h>
 
 #include "generator/frontend/format_source.h"
-#include "generator/support/error.h"
-#include "generator/verify/cuda_runtime.h"
 #include "generator/verify/nvcc.h"
 
 namespace esc::tests {
-
-std::string missing_for_gpu_tests() {
-  if (find_nvcc().empty()) {
-    return "nvcc is not on this machine";
-  }
-  try {
-    CudaRuntime::expect_device();
-  } catch (const UserError& missing) {
-    return missing.what();
-  }
-  return {};
-}
 
 void compile_layers(const std::vector<const GeneratedLayer*>& layers, const std::filesystem::path& folder) {
   for (const GeneratedLayer* const layer : layers) {

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "generator/frontend/parse_loop_nest.h"
+#include "generator/emit/generate.h"
+#include "generator/ir/build.h"
+#include "generator/lower/assign_roles.h"
 #include "generator/matrix/sample.h"
 #include "generator/schedule/schedule_choice.h"
 #include "generator/support/file.h"
@@ -15,7 +17,7 @@
 #include "generator/verify/gpu_check.h"
 #include "generator/verify/nvcc.h"
 #include "generator/verify/predecessor.h"
-#include "tests/device/gpu_bundles.h"
+#include "tests/device/gpu_machine.h"
 
 namespace esc {
 namespace {
@@ -24,12 +26,17 @@ namespace fs = std::filesystem;
 
 constexpr const char* wait = "cudaGridDependencySynchronize();";
 
-/// The kernel writes over what the predecessor makes of C, and reads a vector and a matrix beside B.
-constexpr const char* finished_text =
-    "void finished(int M, int K, int N, const float A[M][K], const float B[K][N], float C[M][N], const float bias[M], const float residual[M][N]) {\n"
-    "  for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) for (int k = 0; k < K; k++) C[i][j] += A[i][k] * B[k][j];\n"
-    "  for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) C[i][j] += bias[i] + residual[i][j];\n"
-    "}\n";
+/// C = A x B + bias + residual: a vector and a matrix are read beside B.
+LoopNest finished_nest() {
+  LoopNest nest = spmm_nest();
+  const std::vector<Affine> of_c{Affine::of("i"), Affine::of("j")};
+  nest.arrays.push_back({"bias", {Affine::of("M")}, ArrayRole::unknown});
+  nest.arrays.push_back({"residual", {Affine::of("M"), Affine::of("N")}, ArrayRole::unknown});
+  const Expression value = Expression(element("C", of_c)) + Expression(element("bias", {Affine::of("i")})) + Expression(element("residual", of_c));
+  nest.body.push_back(sequential_loop("i", 0, Affine::of("M"), 1, Role::none,
+                                      {sequential_loop("j", 0, Affine::of("N"), 1, Role::none, {statement(Store{element("C", of_c), value})})}));
+  return assign_roles(nest);
+}
 
 const SparseMatrix& matrix() {
   static const SparseMatrix made = sample_matrix({.rows = 45, .columns = 83, .sparsity = 0.75, .structure = SampleStructure::powerlaw, .seed = 3});
@@ -47,7 +54,9 @@ class Overlap : public testing::TestWithParam<Overlapping> {
     if (const std::string missing = tests::missing_for_gpu_tests(); !missing.empty()) {
       GTEST_SKIP() << missing;
     }
-    tests::compile_layers({&layer_}, folder_.path());
+    write_bundle(make_bundle(layer_, [](const std::string&, const std::string& text) { return text; }), folder_.path(), false);
+    compile_bundle(folder_.path() / name_, name_, folder_.path());
+    compile_predecessor(folder_.path());
   }
 
   VerificationReport check() const {
@@ -66,7 +75,7 @@ class Overlap : public testing::TestWithParam<Overlapping> {
   }
 
   const std::string name_ = "overlapping";
-  const LoopNest nest_ = parse_loop_nest(finished_text, "finished.c");
+  const LoopNest nest_ = finished_nest();
   const GeneratedLayer layer_ = generate_layer(
       matrix(), nest_,
       {.name = name_, .source_file = "sample.mtx", .bcol = 36, .architectures = {90}, .choice = parse_choice(GetParam().schedule, "user")});

@@ -15,8 +15,10 @@
 #include "generator/verify/gpu_check.h"
 #include "generator/verify/predecessor.h"
 #include "tests/device/gpu_bundles.h"
+#include "tests/device/gpu_machine.h"
 #include "tests/support/awkward_shapes.h"
 #include "tests/support/covering_sample.h"
+#include "tests/support/run_size.h"
 #include "tests/support/schedule_part.h"
 
 namespace esc {
