@@ -59,17 +59,18 @@ std::vector<std::uint64_t> preparing_blocks(const KernelCall& call, const Dim3& 
   return blocks;
 }
 
-/// The blocks that work on the sampled rows. Of a call that compares some columns alone those of the first and the last tile of each
+/// The blocks that work on the sampled rows. Of a call that compares some columns alone those of the first and the last tiles of each
 /// launch, or of all where there are few.
 std::vector<std::uint64_t> sampled_blocks(const TaskCall& one, const Dim3& grid) {
   constexpr std::uint32_t few = 8;
-  if (one.call.columns.empty() || grid.y <= few) {
+  const auto end_tiles = static_cast<std::uint32_t>(one.call.end_tiles);
+  if (one.call.columns.empty() || grid.y <= std::max(few, 2 * end_tiles)) {
     return one.sample.blocks(grid.x, grid.y);
   }
-  std::vector<std::uint64_t> blocks = one.sample.blocks(grid.x, 1);
-  const std::size_t of_a_tile = blocks.size();
-  for (std::size_t index = 0; index < of_a_tile; ++index) {
-    blocks.push_back(blocks[index] + std::uint64_t{grid.x} * (grid.y - 1));
+  std::vector<std::uint64_t> blocks = one.sample.blocks(grid.x, end_tiles);
+  const std::size_t of_an_end = blocks.size();
+  for (std::size_t index = 0; index < of_an_end; ++index) {
+    blocks.push_back(blocks[index] + std::uint64_t{grid.x} * (grid.y - end_tiles));
   }
   return blocks;
 }

@@ -17,6 +17,9 @@ constexpr double part_of_one_column = 1.0 / 8;
 
 constexpr std::int64_t lanes_of_a_warp = 32;
 
+/// Of wider items too many columns would have to be run for a whole one to be among them.
+constexpr std::int64_t widest_item_at_ends = 1024;
+
 /// A distance of rows at which the last of them begins more than 2^32 elements behind the first, so that neither a signed nor an unsigned index
 /// of 32 bits reaches it.
 std::int64_t far_apart(std::int64_t rows, std::int64_t multiple_of) {
@@ -33,7 +36,7 @@ std::int64_t items_for(const Dispatch& dispatch, std::int64_t most_items) {
   return whole == 0 ? most_items : whole;
 }
 
-/// The least number of items that has at least so many columns.
+/// The least number of items, or of tiles, that has at least so many columns.
 std::int64_t items_of(std::int64_t columns, std::int64_t item_columns) { return (columns + item_columns - 1) / item_columns; }
 
 /// Collects calls, each product once.
@@ -118,15 +121,20 @@ class Calls {
     add("whole tiles", {2 * wide_, 2 * wide_, 2 * wide_}, part);
   }
 
-  /// More tiles than a grid has, so that there are two launches. Those at their ends are run.
+  /// More tiles than a grid has, so that there are two launches. Those at their ends are run, so many that whole items are among them: the columns
+  /// of a part of one do not say where they stand in a product.
   void exceed_grid() {
-    // The columns of one item alone do not say where they stand in a product.
-    if (tile_ == 0 || dispatch_.item_columns() > 1) {
+    const std::int64_t item = dispatch_.item_columns();
+    if (tile_ == 0 || item > widest_item_at_ends) {
       return;
     }
-    const std::int64_t columns = (most_tiles + 1) * tile_ + vector_;
-    const std::vector<ColumnRange> ends{{0, tile_}, {(most_tiles - 1) * tile_, 2 * tile_ + vector_}};
-    add("more tiles than a grid has", {columns, columns, columns}, part, ends);
+    const std::int64_t end_tiles = item == 1 ? 1 : items_of(2 * item + vector_, tile_);
+    const std::int64_t items = items_of((most_tiles + 1) * tile_ + vector_, item);
+    const std::int64_t first_behind = items_of((most_tiles - end_tiles) * tile_, item) * item;
+    const std::vector<ColumnRange> ends{{0, end_tiles * tile_ / item * item}, {first_behind, items * item - first_behind}};
+    if (add("more tiles than a grid has", {items, items, items}, part, ends)) {
+      calls_.back().end_tiles = end_tiles;
+    }
   }
 
   /// Rows so far apart that an element's index does not fit into 32 bits, in each of the two variants.
@@ -173,10 +181,10 @@ class Calls {
     int shift_c = 0;
   };
 
-  /// Leaves out what is there already, and an n that the C interface cannot take.
-  void add(std::string reason, const Sizes& sizes, double share, std::vector<ColumnRange> columns = {}) {
+  /// Leaves out what is there already, and an n that the C interface cannot take; whether it is new.
+  bool add(std::string reason, const Sizes& sizes, double share, std::vector<ColumnRange> columns = {}) {
     if (sizes.n > std::numeric_limits<std::int32_t>::max()) {
-      return;
+      return false;
     }
     const ProductCase product{static_cast<std::int32_t>(sizes.n), leading_dimension(dispatch_.b, sizes.n, sizes.ldb),
                               leading_dimension(dispatch_.c, sizes.n, sizes.ldc), sizes.shift_b, sizes.shift_c};
@@ -184,6 +192,7 @@ class Calls {
     if (!known) {
       calls_.push_back({.product = product, .reason = std::move(reason), .share = share, .columns = std::move(columns), .item_columns = dispatch_.item_columns()});
     }
+    return !known;
   }
 
   /// In another layout than row by row a gap is as long, where there is one.

@@ -24,7 +24,8 @@ struct KernelCall {
   /// The part of the work of a whole product that the call is worth.
   double share = 1;
   std::int64_t least_products = 10'000;   ///< multiply-adds that it is worth however small its share is: enough for some blocks
-  std::vector<ColumnRange> columns = {};  ///< those that are computed and compared, ascending; all where it is empty
+  std::vector<ColumnRange> columns = {};  ///< those that are compared, ascending, of whole items; all where it is empty
+  std::int64_t end_tiles = 1;             ///< where only some are compared: tiles at each end of a launch that are computed
   std::int64_t shift_packed = 0;          ///< bytes that the packed matrix begins behind an address divisible by 256
   std::int64_t item_columns = 1;          ///< columns of C for each of the product's n items
   bool default_stream = false;            ///< else a stream of the caller's own

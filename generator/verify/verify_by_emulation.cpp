@@ -56,11 +56,17 @@ std::int64_t operand_matrices(const LoopNest& nest) {
   return std::ranges::count_if(operands_of(nest), [](const ArrayDeclaration& operand) { return operand.extents.size() == 2; });
 }
 
+/// Whether the outermost dimension is that of the items, so that the elements of one are apart from those of others.
+bool runs_over_items_first(const PlacedLayout& layout) { return layout.outermost_extent(0, 1) != layout.outermost_extent(0, 2); }
+
 /// Bytes of B, C and `operands` matrices like C that a call touches, by whole pages where rows are far apart.
 std::int64_t touched_bytes(const SparseMatrix& matrix, const KernelCall& call, const Dispatch& dispatch, std::int64_t operands) {
   constexpr std::int64_t page_bytes = 4096;
   const std::int64_t element = bytes_of(matrix.element);
   const auto touched = [&](const PlacedLayout& layout, std::int64_t rows, std::int64_t distance) {
+    if (runs_over_items_first(layout)) {
+      return call.width() / call.item_columns * std::min(distance * element, layout.least_leading_dimension(call.product.n) * element + page_bytes);
+    }
     const std::int64_t inner = layout.is_row_major() ? call.width() : layout.least_leading_dimension(call.product.n);
     const std::int64_t apart = inner * element + static_cast<std::int64_t>(call.compared().size()) * page_bytes;
     return layout.outermost_extent(rows, call.product.n) * std::min(distance * element, apart);
