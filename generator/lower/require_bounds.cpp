@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "generator/ir/print.h"
 #include "generator/lower/index_range.h"
+#include "generator/support/limits.h"
 
 namespace esc {
 namespace {
@@ -52,6 +54,26 @@ void require_known_digits(const WrittenProduct& written, const RolesOfProduct& r
     if (!is_free && !loop.upper.is_constant()) {
       refuse_unknown(update.loop_part(depth), fmt::format("loop {} runs to", loop.iterator), loop.upper);
     }
+  }
+}
+
+/// Several loops over rows, the reduction or columns count no further together than a kernel does; the first one over columns, whose extent a call
+/// may give, is not among them.
+void require_countable(const WrittenProduct& written, const RolesOfProduct& roles, const NestedStatement& update) {
+  std::map<Role, std::int64_t> counts;
+  for (std::size_t depth = 0; depth < written.loops.size(); ++depth) {
+    const Loop& loop = *written.loops[depth];
+    const Role role = roles.role_of(loop.iterator);
+    if (!loop.upper.is_constant() || loop.iterator == roles.columns.front()) {
+      continue;
+    }
+    std::int64_t& count = counts.try_emplace(role, 1).first->second;
+    if (loop.upper.constant() > largest_dimension / count) {
+      const char* const counted = role == Role::row ? "rows" : role == Role::column ? "columns for each item" : "columns of the sparse matrix";
+      refuse(update.loop_part(depth), "loop {} runs to {}, which makes more than {} {}: expected at most so many", loop.iterator,
+             print(loop.upper), largest_dimension, counted);
+    }
+    count *= std::max<std::int64_t>(loop.upper.constant(), 1);
   }
 }
 
@@ -164,6 +186,7 @@ void require_outermost(const WrittenElement& element, const WrittenProduct& writ
 
 void require_bounds(const LoopNest& nest, const WrittenProduct& written, const RolesOfProduct& roles, const NestedStatement& update) {
   require_known_digits(written, roles, update);
+  require_countable(written, roles, update);
   for (const WrittenElement* element : {&roles.sparse, &roles.dense, &roles.output}) {
     require_declared(nest, *element, written);
   }

@@ -73,6 +73,11 @@ std::vector<Refused> refused_any_nests() {
        "two subscripts of X are c: expected two different iterators"},
       {"DeclaredOtherwiseInThree", convolution("Y[f][p] += W[f][c][r] * @X[c][p][r];", "const float X[3][7][5]"),
        "X is declared with 7 elements in dimension 2, but loop p runs to 6: expected the same"},
+      {"ColumnsOfAnItem",
+       "void f(int N, const float W[8][3], const float X[N][3][65536][32768], float Y[N][8][65536][32768]) {\n"
+       "for (int b = 0; b < N; b++) for (int f = 0; f < 8; f++) for (int p = 0; p < 65536; p++) @for (int q = 0; q < 32768; q++)\n"
+       "for (int k = 0; k < 3; k++) Y[b][f][p][q] += W[f][k] * X[b][k][p][q]; }\n",
+       "loop q runs to 32768, which makes more than 2147483647 columns for each item: expected at most so many"},
       {"UnknownExtent", convolution("Y[f][p] += W[f][c][r] * @X[c][2 * p + r];", "const float** X"),
        "how many columns X has is not known: expected it to be declared, as in X[8][32]"},
       {"UnknownOutermostExtent", convolution("Y[f][p] += W[f][c][r] * @X[2 * p + r][c][f];", "const float X[][3][8]"),
