@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -237,7 +238,7 @@ class RowOfNest {
   }
 
   /// Not zero where neither is.
-  static Columns both(Columns left, Columns right) {
+  static Columns both(Columns left, const Columns& right) {
     if (left.size() == 1) {
       return left.front() != 0 ? right : left;
     }
@@ -247,16 +248,41 @@ class RowOfNest {
     return left;
   }
 
-  /// 1 where the condition holds, else 0.
-  Columns conditions(const Expression& condition) const {
+  /// A comparison of affine expressions: where `margin` is at least `least`. For each value that it has had in the first column, where it holds: with
+  /// a filter there are as many values as taps, and the same ones for each of many non-zeros.
+  struct AffineComparison {
+    Affine margin;
+    std::int64_t least = 0;
+    std::map<std::int64_t, Columns> holds = {};
+  };
+
+  static std::optional<AffineComparison> affine_comparison(const Expression& condition) {
     const auto* operation = std::get_if<Operation>(&condition.content);
     const bool is_less = operation != nullptr && operation->op == Operator::less;
-    if ((is_less || (operation != nullptr && operation->op == Operator::at_most)) && operation->operands.at(0).affine() != nullptr &&
-        operation->operands.at(1).affine() != nullptr) {
-      return along(*operation->operands[1].affine() - *operation->operands[0].affine(),
-                   [least = is_less ? 1 : 0](std::int64_t margin) { return margin >= least ? 1.0 : 0.0; });
+    if ((!is_less && (operation == nullptr || operation->op != Operator::at_most)) || operation->operands.at(0).affine() == nullptr ||
+        operation->operands.at(1).affine() == nullptr) {
+      return std::nullopt;
     }
-    return values(condition);
+    return AffineComparison{*operation->operands[1].affine() - *operation->operands[0].affine(), is_less ? 1 : 0};
+  }
+
+  /// 1 where the condition holds, else 0.
+  Columns conditions(const Expression& condition) {
+    auto known = comparisons_.find(&condition);
+    if (known == comparisons_.end()) {
+      known = comparisons_.emplace(&condition, affine_comparison(condition)).first;
+    }
+    if (!known->second) {
+      return values(condition);
+    }
+    AffineComparison& comparison = *known->second;
+    const std::int64_t first = evaluate(comparison.margin);
+    auto holds = comparison.holds.find(first);
+    if (holds == comparison.holds.end()) {
+      const auto compare = [least = comparison.least](std::int64_t margin) { return margin >= least ? 1.0 : 0.0; };
+      holds = comparison.holds.emplace(first, along(comparison.margin, compare)).first;
+    }
+    return holds->second;
   }
 
   Columns values(const Expression& expression) const {
@@ -375,6 +401,7 @@ class RowOfNest {
   std::span<const std::int32_t> columns_of_row_;
   std::span<const double> values_of_row_;
   std::vector<std::pair<std::string, std::int64_t>> names_;
+  std::map<const Expression*, std::optional<AffineComparison>> comparisons_;  ///< of the guards; nothing for another condition
   RowOfC result_;
 };
 
