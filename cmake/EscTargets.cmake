@@ -30,6 +30,7 @@ target_compile_options(esc_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-err
 if(ESC_SANITIZE)
   target_compile_options(esc_options INTERFACE -fsanitize=${ESC_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(esc_options INTERFACE -fsanitize=${ESC_SANITIZE})
+  target_compile_definitions(esc_options INTERFACE ESC_SANITIZED)
 endif()
 if(ESC_COVERAGE)
   set(counting -fprofile-instr-generate=${CMAKE_BINARY_DIR}/profile/%m.profraw -fprofile-continuous)

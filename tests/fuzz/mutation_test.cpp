@@ -12,6 +12,7 @@
 
 #include "tests/fuzz/harness.h"
 #include "tests/fuzz/mutation.h"
+#include "tests/support/run_size.h"
 
 namespace esc::fuzz {
 namespace {
@@ -20,11 +21,6 @@ using Clock = std::chrono::steady_clock;
 
 /// A mutant of a small input; a machine that is busy with other things takes a while for it too.
 constexpr std::chrono::seconds patience{20};
-
-bool is_full_run() {
-  const char* sweep = std::getenv("ESC_SWEEP");
-  return sweep != nullptr && std::string(sweep) == "full";
-}
 
 /// The same in every run, unless ESC_FUZZ_SEED names another one.
 std::uint64_t run_seed() {
@@ -49,7 +45,7 @@ class Mutants : public testing::TestWithParam<std::string> {};
 
 TEST_P(Mutants, AreReadOrRefusedWithReasons) {
   const Harness& harness = harness_of(GetParam());
-  const std::size_t count = harness.mutants * (is_full_run() ? 50 : 1);
+  const std::size_t count = tests::full_sweep() ? 50 * harness.mutants : tests::in_this_build(harness.mutants);
   Mutation mutation(harness, run_seed());
   std::size_t accepted = 0;
   for (std::size_t number = 0; number < count && !HasFailure(); ++number) {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "generator/matrix/drawn_value.h"
-#include "tests/support/awkward_shapes.h"
 #include "tests/support/covering_sample.h"
 #include "tests/support/emulated_layer.h"
+#include "tests/support/run_size.h"
 
 namespace esc {
 namespace {

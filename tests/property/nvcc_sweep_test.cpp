@@ -9,8 +9,8 @@
 
 #include "generator/support/process.h"
 #include "generator/verify/nvcc.h"
-#include "tests/support/awkward_shapes.h"
 #include "tests/support/emulated_layer.h"
+#include "tests/support/run_size.h"
 
 namespace esc {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "tests/support/emulated_layer.h"
 #include "tests/support/emulated_sweep.h"
+#include "tests/support/run_size.h"
 
 namespace esc {
 namespace {

@@ -14,10 +14,10 @@
 #include <set>
 #include <utility>
 
-#include "tests/support/awkward_shapes.h"
 #include "tests/support/drawn_case.h"
 #include "tests/support/emulated_layer.h"
 #include "tests/support/relations.h"
+#include "tests/support/run_size.h"
 
 namespace esc {
 namespace {

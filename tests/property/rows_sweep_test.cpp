@@ -7,6 +7,7 @@
 #include "generator/matrix/sample.h"
 #include "tests/support/emulated_layer.h"
 #include "tests/support/emulated_sweep.h"
+#include "tests/support/run_size.h"
 
 namespace esc {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "tests/support/emulated_layer.h"
 #include "tests/support/emulated_sweep.h"
+#include "tests/support/run_size.h"
 
 namespace esc {
 namespace {
@@ -30,7 +31,7 @@ TEST_P(ScheduleSweep, AgreesWithTheReference) {
       sweep.check(one);
     }
   }
-  EXPECT_GE(sweep.kernels(), full_sweep() ? 16 * 4 * 8 * 2 : 16)
+  EXPECT_GE(sweep.kernels(), full_sweep() ? 16 * 4 * 8 * 2 : static_cast<int>(tests::in_this_build(16)))
       << "16 UFk, 4 WarpTiles, 8 numbers of threads, 2 forms";
   std::cout << fmt::format("panels of {}: {}\n", GetParam(), sweep.summary());
 }

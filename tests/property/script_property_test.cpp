@@ -11,10 +11,10 @@
 
 #include "generator/pipeline.h"
 #include "generator/support/error.h"
-#include "tests/support/awkward_shapes.h"
 #include "tests/support/drawn_script.h"
 #include "tests/support/emulated_layer.h"
 #include "tests/support/nest_memory.h"
+#include "tests/support/run_size.h"
 
 namespace esc {
 namespace {
@@ -88,7 +88,7 @@ void check_kernel(const DrawnScript& drawn, const GeneratedLayer& layer, std::si
 class DrawnScripts : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(DrawnScripts, AreRefusedWithReasonsOrAgreeWithTheReference) {
-  const std::size_t scripts = tests::full_sweep() ? 1500 : 100;
+  const std::size_t scripts = tests::full_sweep() ? 1500 : tests::in_this_build(100);
   ScriptDraw draw(GetParam());
   std::size_t kernels = 0;
   for (std::size_t turn = 0; turn < scripts; ++turn) {

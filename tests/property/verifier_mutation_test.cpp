@@ -32,8 +32,8 @@
 #include "generator/verify/verify.h"
 #include "tests/property/equivalent_mutants.h"
 #include "tests/property/mutation_subjects.h"
-#include "tests/support/awkward_shapes.h"
 #include "tests/support/forked_jobs.h"
+#include "tests/support/run_size.h"
 #include "tests/support/text_mutants.h"
 
 namespace esc {
@@ -81,17 +81,13 @@ std::size_t number_in(const char* variable, std::size_t otherwise) {
 /// How many of them are verified: all in a whole run.
 std::size_t sample_size(std::size_t all) {
   constexpr std::size_t ordinary = 128;
-  return number_in("ESC_MUTANTS", tests::full_sweep() ? all : ordinary);
+  return number_in("ESC_MUTANTS", tests::full_sweep() ? all : tests::in_this_build(ordinary));
 }
 
-/// All, or those that ESC_SUBJECTS names.
-std::vector<MutationSubject> subjects_of_the_run() {
-  std::vector<MutationSubject> subjects = tests::mutation_subjects();
-  if (const char* const wanted = std::getenv("ESC_SUBJECTS")) {
-    const std::string names = fmt::format(",{},", wanted);
-    std::erase_if(subjects, [&names](const MutationSubject& subject) { return names.find(fmt::format(",{},", subject.name)) == std::string::npos; });
-  }
-  return subjects;
+/// Whether faults of the subject are asked for: all are, unless ESC_SUBJECTS names some.
+bool is_asked_for(const MutationSubject& subject) {
+  const char* const wanted = std::getenv("ESC_SUBJECTS");
+  return wanted == nullptr || fmt::format(",{},", wanted).find(fmt::format(",{},", subject.name)) != std::string::npos;
 }
 
 /// The same on every machine.
@@ -122,7 +118,7 @@ void print_tallies(const std::map<std::string, Tally>& tallies) {
 
 TEST(Verifier, FindsSingleFaultsInTheTextsOfABundle) {
   const TemporaryFolder folder;
-  const std::vector<MutationSubject> all_subjects = subjects_of_the_run();
+  const std::vector<MutationSubject> all_subjects = tests::mutation_subjects();
   // In children, for threads that packing starts here would be missing in those that verify.
   tests::run_forked(
       all_subjects.size(), std::chrono::seconds(60),
@@ -143,7 +139,7 @@ TEST(Verifier, FindsSingleFaultsInTheTextsOfABundle) {
       const fs::path file = folder.path() / subject.name / (subject.name + (in_kernel ? ".cu" : "_transformer.cpp"));
       for (TextMutant& mutant : tests::text_mutants(read_file(file))) {
         MutationTrial trial{&subject, in_kernel, std::move(mutant)};
-        if (in_kernel || seen.insert(trial.fault()).second) {
+        if ((in_kernel || seen.insert(trial.fault()).second) && is_asked_for(subject)) {
           trials.push_back(std::move(trial));
         }
       }

@@ -1,9 +1,7 @@
 #include "tests/support/awkward_shapes.h"
 
 #include <cstdint>
-#include <cstdlib>
 #include <functional>
-#include <string_view>
 
 #include "generator/matrix/drawn_value.h"
 
@@ -71,11 +69,6 @@ std::vector<NamedMatrix> awkward_shapes() {
       {"all patterns of 3 rows",
        build(3, 37, [](std::int64_t row, std::int64_t column) { return (column % 7 + 1) >> row & 1; })},
   };
-}
-
-bool full_sweep() {
-  const char* sweep = std::getenv("ESC_SWEEP");
-  return sweep != nullptr && std::string_view(sweep) == "full";
 }
 
 }  // namespace esc::tests

@@ -18,8 +18,4 @@ struct NamedMatrix {
 /// them stay short.
 std::vector<NamedMatrix> awkward_shapes();
 
-/// Whether the environment asks for the whole of every sweep (ESC_SWEEP=full) and not for the part that an ordinary run
-/// takes.
-bool full_sweep();
-
 }  // namespace esc::tests

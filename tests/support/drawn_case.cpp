@@ -7,9 +7,9 @@
 #include <cstdlib>
 
 #include "generator/emit/generate.h"
-#include "tests/support/awkward_shapes.h"
 #include "tests/support/covering_sample.h"
 #include "tests/support/random_case.h"
+#include "tests/support/run_size.h"
 
 namespace esc::tests {
 namespace {
@@ -118,7 +118,7 @@ std::vector<DrawnCase> cases_of_the_run() {
   for (std::uint64_t seed = 0; seed < count; ++seed) {
     all.push_back(draw_case(seed));
   }
-  return full_sweep() ? all : covering_part(all, keys_of);
+  return full_sweep() ? all : in_this_build(covering_part(all, keys_of));
 }
 
 bool one_case_is_asked_for() { return std::getenv("ESC_CASE") != nullptr; }

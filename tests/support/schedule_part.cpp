@@ -8,6 +8,7 @@
 
 #include "generator/matrix/drawn_value.h"
 #include "tests/support/covering_sample.h"
+#include "tests/support/run_size.h"
 
 namespace esc::tests {
 namespace {
@@ -65,7 +66,7 @@ std::vector<int> keys_of(const ScheduleFor& one) {
   return std::visit(KeysOf{static_cast<int>(one.bcol)}, one.schedule);
 }
 
-std::vector<ScheduleFor> ordinary_part(const std::vector<ScheduleFor>& legal) { return covering_part(legal, keys_of); }
+std::vector<ScheduleFor> ordinary_part(const std::vector<ScheduleFor>& legal) { return in_this_build(covering_part(legal, keys_of)); }
 
 std::vector<ScheduleFor> drawn_part(const std::vector<ScheduleFor>& legal,
                                     const std::function<std::size_t(std::int64_t bcol)>& wanted) {

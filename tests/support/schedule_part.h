@@ -26,7 +26,7 @@ std::vector<ScheduleFor> legal_rows();
 std::vector<int> keys_of(const ScheduleFor& one);
 
 /// What an ordinary run takes of them, ascending: all values and all pairs of values of the parameters and of bCol come
-/// up.
+/// up; under the sanitizers a part of that (run_size.h).
 std::vector<ScheduleFor> ordinary_part(const std::vector<ScheduleFor>& legal);
 
 /// For each bCol about as many of them as `wanted` says, drawn by a hash of their text, and the ordinary part.
