@@ -203,8 +203,8 @@ class Translator {
   void translate_statement() {
     const std::size_t first = at_;
     ++at_;
-    expect("volatile", "\"asm\"");
-    ++at_;
+    const bool is_volatile = spelling(at_) == "volatile";
+    at_ += is_volatile ? 1 : 0;
     expect("(", "\"asm\"");
     ++at_;
     std::string instruction;
@@ -218,6 +218,10 @@ class Translator {
     const auto known = instructions().find(instruction);
     if (at_ == template_begin || known == instructions().end()) {
       refuse(quoted);
+    }
+    // What reads memory must stay where it is; a product is a function of its operands.
+    if (!is_volatile && !instruction.starts_with("mma")) {
+      refuse_form(quoted);
     }
     copy_to(tokens_[first].offset);
     const std::size_t name_end = end_of(at_ - 1);

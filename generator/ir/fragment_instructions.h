@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "generator/ir/instruction.h"
+#include "generator/ir/instruction_form.h"
 
 namespace esc {
 

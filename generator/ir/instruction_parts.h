@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "generator/ir/instruction.h"
+#include "generator/ir/instruction_form.h"
 
 namespace esc::instruction_parts {
 

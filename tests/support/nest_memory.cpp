@@ -6,6 +6,7 @@
 #include "generator/matrix/drawn_value.h"
 #include "generator/patterns/csr_view.h"
 #include "tests/support/reference_tasks.h"
+#include "transformer/choose_fragments.h"
 #include "transformer/pack.h"
 #include "transformer/packed_reader.h"
 
@@ -86,6 +87,65 @@ Memory region_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, cons
   return memory;
 }
 
+/// The same with the units of a matrix of 16-bit floats.
+Memory fragment_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const PackedForm& form, std::uint64_t seed) {
+  Memory memory = product_memory(matrix, columns_of_b, seed);
+  const transformer::CsrView view = csr_view(matrix);
+  const auto packed = transformer::pack(view, transformer::choose_fragments(view, static_cast<std::uint32_t>(form.block_panels)));
+  const transformer::FragmentFormat& format = packed.format;
+  const transformer::FragmentReader reader(packed.bytes.span(), format);
+  const std::int64_t rounds = static_cast<std::int64_t>(format.counts.rounds);
+  const std::int64_t slots = std::int64_t{format.shape.steps} * transformer::step_slots;
+  const std::int64_t extras = std::int64_t{format.shape.extras} * transformer::row_pairs;
+  memory.arrays["FirstRounds"] = vector_of(format.blocks() + 1, [&](std::uint64_t block) { return reader.first_round(block); });
+  memory.arrays["Windows"] = vector_of(format.counts.rounds, [&](std::uint64_t round) { return reader.window(round); });
+  Tensor columns{{rounds, form.block_panels, slots}, {}};
+  Tensor values{{rounds, form.block_panels, slots, form.height},
+                std::vector<double>(static_cast<std::size_t>(rounds * form.block_panels * slots * form.height))};
+  Tensor extra_slots{{rounds, form.block_panels, extras}, {}};
+  Tensor extra_rows = extra_slots;
+  Tensor extra_values = extra_slots;
+  std::size_t first_value = 0;
+  for (std::uint64_t round = 0; round < format.counts.rounds; ++round) {
+    for (std::uint32_t panel = 0; panel < format.shape.block_panels; ++panel) {
+      const std::uint64_t unit = format.unit_at(round, panel);
+      for (std::uint32_t step = 0; step < format.shape.steps; ++step) {
+        for (std::uint32_t slot = 0; slot < transformer::step_slots; ++slot) {
+          columns.elements.push_back(reader.column(unit, step, slot));
+        }
+        for (std::uint32_t group = 0; group < transformer::step_groups; ++group) {
+          for (std::uint32_t row = 0; row < transformer::fragment_rows; ++row) {
+            for (const std::uint32_t number : {0U, 1U}) {
+              const transformer::SlotValue found = reader.value(unit, step, group, row, number);
+              const std::size_t slot = step * transformer::step_slots + found.slot;
+              values.elements[first_value + slot * transformer::fragment_rows + row] = found.value;
+            }
+          }
+        }
+      }
+      first_value += static_cast<std::size_t>(slots * form.height);
+      for (std::uint32_t pair = 0; pair < transformer::row_pairs; ++pair) {
+        for (std::uint32_t number = 0; number < format.shape.extras; ++number) {
+          const transformer::ExtraValue extra = reader.extra(unit, pair, number);
+          extra_slots.elements.push_back(extra.column);
+          extra_rows.elements.push_back(extra.row / transformer::row_pairs);
+          extra_values.elements.push_back(extra.value);
+        }
+      }
+    }
+  }
+  memory.arrays["Slots"] = std::move(columns);
+  memory.arrays["Values"] = std::move(values);
+  memory.arrays["ExtraSlots"] = std::move(extra_slots);
+  memory.arrays["ExtraRows"] = std::move(extra_rows);
+  memory.arrays["ExtraValues"] = std::move(extra_values);
+  memory.sizes["all_rounds"] = rounds;
+  memory.sizes["unit_steps"] = format.shape.steps;
+  memory.sizes["unit_slots"] = slots;
+  memory.sizes["unit_extras"] = format.shape.extras;
+  return memory;
+}
+
 }  // namespace
 
 Memory nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, int height, std::uint32_t max_list_columns,
@@ -146,6 +206,8 @@ Memory memory_for(const LoopNest& last, const SparseMatrix& matrix, std::int64_t
     case PackedForm::Kind::tasks:
       return rows_nest_memory(matrix, columns_of_b,
                               {.task = static_cast<int>(form.longest), .light = static_cast<int>(form.light)}, seed);
+    case PackedForm::Kind::fragments:
+      return fragment_memory(matrix, columns_of_b, form, seed);
     case PackedForm::Kind::none:
       break;
   }
