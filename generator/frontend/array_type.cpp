@@ -5,6 +5,7 @@
 #include <clang/AST/Expr.h>
 #include <fmt/format.h>
 
+#include "generator/frontend/number_type.h"
 #include "generator/frontend/read_index.h"
 #include "generator/frontend/refusal.h"
 
@@ -31,22 +32,6 @@ ScalarType element_type(clang::QualType type, const clang::VarDecl& array, const
 }
 
 }  // namespace
-
-std::optional<ScalarType> number_type(clang::QualType type) {
-  const auto* builtin = type->getAs<clang::BuiltinType>();
-  switch (builtin == nullptr ? clang::BuiltinType::Void : builtin->getKind()) {
-    case clang::BuiltinType::Float:
-      return ScalarType::f32;
-    case clang::BuiltinType::Double:
-      return ScalarType::f64;
-    case clang::BuiltinType::Float16:
-      return ScalarType::f16;
-    case clang::BuiltinType::BFloat16:
-      return ScalarType::bf16;
-    default:
-      return std::nullopt;
-  }
-}
 
 ArrayType read_array_type(const clang::VarDecl& array, const clang::Expr& use, const Variables& variables) {
   // A parameter declared as an array has decayed to a pointer, which no longer knows the outermost extent.

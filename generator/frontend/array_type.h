@@ -1,7 +1,5 @@
 #pragma once
 
-#include <clang/AST/Type.h>
-
 #include <optional>
 #include <vector>
 
@@ -16,9 +14,6 @@ struct ArrayType {
   std::vector<std::optional<Polynomial>> extents;
   ScalarType element = ScalarType::f32;
 };
-
-/// The type of numbers that a nest may have; nothing for others.
-std::optional<ScalarType> number_type(clang::QualType type);
 
 /// Refuses elements that are none of float, double, _Float16 and __bf16, at `use`.
 ArrayType read_array_type(const clang::VarDecl& array, const clang::Expr& use, const Variables& variables);

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "generator/frontend/read_index.h"
 #include "generator/frontend/refusal.h"
 #include "generator/lower/index_range.h"
 
@@ -80,13 +79,21 @@ bool is_table(const clang::VarDecl& variable) {
   return variable.getType()->isArrayType() && !clang::isa<clang::ParmVarDecl>(variable) && variable.getAnyInitializer() != nullptr;
 }
 
-Polynomial read_table(const clang::ArraySubscriptExpr& element, const Scope& scope) {
+bool is_of_table(const clang::Expr& element) {
+  const clang::Expr* array = element.IgnoreParenImpCasts();
+  while (const auto* part = clang::dyn_cast<clang::ArraySubscriptExpr>(array)) {
+    array = part->getBase()->IgnoreParenImpCasts();
+  }
+  const clang::VarDecl* variable = named_variable(*array);
+  return variable != nullptr && is_table(*variable);
+}
+
+Polynomial read_table(const clang::ArraySubscriptExpr& element, const Polynomial& written, const Scope& scope) {
   const clang::VarDecl* array = named_variable(*element.getBase());
   if (array == nullptr) {
     refuse(element, fmt::format("this is loaded from memory: {}", no_index_arrays));
   }
   const std::string name = array->getNameAsString();
-  const Polynomial written = read_index(*element.getIdx(), scope);
   const auto values = values_of(*array, scope.variables->ast());
   if (!values) {
     refuse(element, fmt::format("{}[{}] is loaded from memory: {}", name, print(written), no_index_arrays));

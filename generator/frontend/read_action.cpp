@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include "generator/frontend/constant_table.h"
 #include "generator/frontend/read_element.h"
 #include "generator/frontend/read_guard.h"
 #include "generator/frontend/refusal.h"
@@ -96,7 +97,7 @@ const clang::Expr* added_value(const clang::BinaryOperator& assignment, const Ta
   const auto is_target = [&](const clang::Expr& side) {
     const clang::Expr& inner = without_value_casts(side);
     const auto* element = std::get_if<ArrayElement>(&target);
-    return element != nullptr ? is_element(inner) && read_element(inner, scope).access == element->access
+    return element != nullptr ? is_element(inner) && !is_of_table(inner) && read_element(inner, scope).access == element->access
                               : changed_local(inner, scope) == std::get<const clang::VarDecl*>(target);
   };
   return is_target(*sum->getLHS()) ? sum->getRHS() : is_target(*sum->getRHS()) ? sum->getLHS() : nullptr;

@@ -8,6 +8,7 @@
 
 #include "generator/frontend/array_type.h"
 #include "generator/frontend/constant_table.h"
+#include "generator/frontend/number_type.h"
 #include "generator/frontend/read_index.h"
 #include "generator/frontend/refusal.h"
 #include "generator/ir/product_digits.h"
@@ -116,10 +117,6 @@ Address read_location(const clang::Expr& expression, const Scope& scope) {
   if (variable == nullptr) {
     refuse_base(inner);
   }
-  if (is_table(*variable)) {
-    refuse(inner, fmt::format("{} has its elements in the text: expected a parameter of the function, so that a call hands them over",
-                              variable->getNameAsString()));
-  }
   if (const auto definition = scope.variables->definition(*variable)) {
     return read_location(*definition->value, definition->scope);  // a reference to a row
   }
@@ -217,6 +214,10 @@ void require_declared(const std::optional<Polynomial>& declared, const Position&
 
 WrittenElement read_written(const clang::Expr& expression, const Scope& scope) {
   const Address address = read_location(expression, scope);
+  if (is_table(*address.array)) {
+    refuse(expression, fmt::format("{} has its elements in the text: expected a parameter of the function, so that a call hands them over",
+                                   address.array->getNameAsString()));
+  }
   const ArrayType type = read_array_type(*address.array, expression, *scope.variables);
   WrittenElement element{address.array, type.element, {}, &expression, &scope};
   if (address.subscripts.size() != type.extents.size()) {

@@ -146,7 +146,7 @@ Polynomial read_index(const clang::Expr& expression, const Scope& scope) {
     }
   }
   if (const auto* element = clang::dyn_cast<clang::ArraySubscriptExpr>(&inner)) {
-    return read_table(*element, scope);
+    return read_table(*element, read_index(*element->getIdx(), scope), scope);
   }
   refuse(inner, "this is not affine: expected sums and products of iterators, sizes and constants");
 }

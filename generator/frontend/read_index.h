@@ -13,9 +13,6 @@ namespace esc::frontend {
 /// changes, and quotients and remainders of anything but numbers. An element of a table of constants is what constant_table.h makes of it.
 Polynomial read_index(const clang::Expr& expression, const Scope& scope);
 
-/// What helps where a size would have to be a number.
-inline constexpr const char* size_remedy = "--size NAME=VALUE makes a number of a size";
-
 /// The value where the compiler can tell it: literals, macros, enumerators, sizeof.
 std::optional<std::int64_t> constant_value(const clang::Expr& expression, const clang::ASTContext& ast);
 

@@ -1,4 +1,3 @@
-#include "generator/frontend/array_type.h"
 #include "generator/frontend/read_nest.h"
 
 #include <clang/AST/Decl.h>
@@ -8,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "generator/frontend/number_type.h"
 #include "generator/ir/build.h"
 
 namespace esc::frontend {

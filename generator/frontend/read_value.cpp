@@ -6,8 +6,8 @@
 
 #include <cmath>
 
-#include "generator/frontend/array_type.h"
 #include "generator/frontend/math_call.h"
+#include "generator/frontend/number_type.h"
 #include "generator/frontend/read_index.h"
 #include "generator/frontend/refusal.h"
 

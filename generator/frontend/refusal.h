@@ -11,6 +11,9 @@ class Stmt;
 
 namespace esc::frontend {
 
+/// What helps where a size would have to be a number.
+inline constexpr const char* size_remedy = "--size NAME=VALUE makes a number of a size";
+
 /// A place in the source, as a diagnostic shows it.
 struct Place {
   clang::SourceLocation caret;

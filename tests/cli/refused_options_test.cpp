@@ -124,10 +124,10 @@ TEST_F(RefusedOptions, Target) {
 }
 
 TEST_F(RefusedOptions, ElementTypeAndLayout) {
-  for (const std::string dtype : {"f16", "bf16", "tf32", "F32", "double"}) {
+  for (const std::string dtype : {"tf32", "F32", "double", "half"}) {
     expect_generate_refusal({"--dtype=" + dtype}, "escgen: --dtype " + dtype +
-                                                      ": is not supported: the elements of A, B and C are f32 or f64; "
-                                                      "use --dtype f32 or --dtype f64\n");
+                                                      ": is not supported: the elements of A, B and C are f32, f64, f16 or bf16; "
+                                                      "use one of these, as in --dtype f16\n");
     expect_refusal({"generate", "--spec", "spec.json", "-o", "out", "--dtype=" + dtype}, "--dtype " + dtype);
   }
   for (const std::string layout : {"NK", "KN", "rows", "nest"}) {

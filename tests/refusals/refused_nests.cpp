@@ -196,7 +196,7 @@ std::vector<Refused> refused_subscripts() {
        "this is not affine"},
       {"IntegerElements",
        nest("C[i][j] += @A[i][k] * B[k][j];", "int M, int K, int N, int A[M][K], float B[K][N], float C[M][N]"),
-       "the elements of A are int: expected float or double"},
+       "the elements of A are int: expected float, double, _Float16 or __bf16"},
       {"MixedElements",
        nest("C[i][j] += A[i][k] * @B[k][j];", "int M, int K, int N, float A[M][K], double B[K][N], float C[M][N]"),
        "B holds double, C holds float: expected the same type"},

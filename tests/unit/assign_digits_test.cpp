@@ -181,7 +181,7 @@ TEST(AssignDigits, AskForImagesOutside) {
   expect_refusal(nest_of(given), "subscript 2*p + r - 1 of X: expected the iterator of one loop, alone, as the first", of_x);
 }
 
-TEST(AssignDigits, RefuseGroups) {
+TEST(AssignDigits, AskForTheSizesOfGroups) {
   Convolution given;
   given.loops.insert(given.loops.begin() + 1, {"g", 2});
   const Affine g = Affine::of("g");
@@ -192,9 +192,7 @@ TEST(AssignDigits, RefuseGroups) {
     extents->insert(extents->begin() + (extents == &given.w_extents ? 0 : 1), 2);
   }
   expect_refusal(nest_of(given),
-                 "g indexes W, X and Y, as groups do: expected the groups as one sparse matrix with zeros between them, or a kernel for each of "
-                 "them",
-                 {{0, 0}});
+                 "loop f runs to F, which is no number here: expected one, as by --size F=NUMBER", {{0, 0, 0}});
 }
 
 TEST(AssignDigits, RefuseOtherProducts) {
@@ -204,7 +202,8 @@ TEST(AssignDigits, RefuseOtherProducts) {
   expect_refusal(nest_of(given), "W[c][f][r][s] is the sparse matrix transposed: expected W[f][c][r][s], M x K", of_w);
   given = {};
   given.y = element("Y", {b, f, p * 2, q});
-  expect_refusal(nest_of(given), "subscript 2*p of Y: expected the iterator of one loop, alone", {innermost, Kind::target});
+  expect_refusal(nest_of(given), "subscript 2*p of Y: expected the iterator of one loop, alone, or several that count through the dimension wherever it is used, as in 4*g + f "
+                 "where f runs to 4", {innermost, Kind::target});
   given = {};
   given.x = element("X", {b, c, p * -1 + r, q + s});
   given.guard.clear();

@@ -197,7 +197,8 @@ TEST(AssignRoles, Asks_a_guard_or_the_order_which_factor_is_sparse) {
 TEST(AssignRoles, Asks_for_iterators_alone) {
   expect_refusal(nest_of({"rdc", at("Y", "r", "r")}), "both subscripts of Y are r: expected two different iterators",
                  {in_three_loops, Kind::target});
-  expect_refusal(nest_of({"rdc", at("Y", "r", "size_c")}), "subscript size_c of Y: expected the iterator of one loop, alone",
+  expect_refusal(nest_of({"rdc", at("Y", "r", "size_c")}), "subscript size_c of Y: expected the iterator of one loop, alone, or several that count through the dimension wherever it is used, "
+                 "as in 4*g + f where f runs to 4",
                  {in_three_loops, Kind::target});
 }
 
