@@ -194,6 +194,7 @@ struct PackedForm {
   std::int64_t groups = 1;       ///< regions: lane groups that share a panel; tasks: lane groups of a warp
   std::int64_t warp_panels = 1;  ///< regions: panels of a warp
   std::int64_t block_panels = 1; ///< regions and fragments: panels of a block
+  std::int64_t columns = 1;      ///< fragments: columns of C of a block
   std::int64_t longest = 1;      ///< tasks: most non-zeros
   std::int64_t light = 1;        ///< tasks: most non-zeros of a light one
   bool operator==(const PackedForm&) const = default;

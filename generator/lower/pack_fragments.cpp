@@ -70,7 +70,8 @@ LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive) {
   result.packed = {.kind = PackedForm::Kind::fragments,
                    .height = nest.constant("panel_height"),
                    .warps = nest.constant("panel_warps"),
-                   .block_panels = nest.constant("block_panels")};
+                   .block_panels = nest.constant("block_panels"),
+                   .columns = nest.constant("tile_columns")};
   result.explicit_zeros = true;
   result.story.emplace_back(
       "The columns of a window are stored in an order of the panel's own, in which of four consecutive ones no row has more than two "

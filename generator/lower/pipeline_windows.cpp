@@ -39,6 +39,9 @@ Node stage_windows(const Expression& turn, const Expression& stage) {
                                    turn, stage, index("tile"), index("own_thread"), index("K"), index("N")});
 }
 
+/// For each of the turns that are asked for in front of the first. Written out they would be much code that runs once.
+Node early_loop(Block body) { return sequential_loop("s", 0, Affine::of("early_stages"), 1, Role::none, std::move(body)); }
+
 /// The products of a turn with operands in shared memory.
 Block from_shared_memory(const Block& block) {
   Block result = rewrite(block, {.statement = [](const Statement& statement) -> Block {
@@ -102,10 +105,8 @@ LoopNest pipeline_windows(const LoopNest& nest, const PipelineWindows& directive
          {define("copy", index("part") * index("block_panels") + index("place")),
           define("lane", lane),
           define("own_thread", index("copy") * 32 + index("lane")),
-          Node{Note{"Windows of B and what A has for them are copied to shared memory several turns ahead, the matrix first: it is there whatever "
-                    "the kernel in front does."}},
-          unrolled_loop("s", "early_stages", Role::none, {stage_unit(index("s"), index("s"))}),
-          unrolled_loop("s", "early_stages", Role::none, {stage_windows(index("s"), index("s")), perform("commit_copies", {})})});
+          Node{Note{"The operands of the first turns. Those of A are there whatever the kernel in front does."}},
+          early_loop({stage_unit(index("s"), index("s"))}), early_loop({stage_windows(index("s"), index("s")), perform("commit_copies", {})})});
 
   LoopNest result = put_together(nest, parts);
   result.constants.push_back({"stages", directive.stages, "stages: turns whose operands are in shared memory or on their way"});
