@@ -43,8 +43,9 @@ void check_possible(const CandidateRecord& record) {
 }
 
 Record record_from(const json& line) {
-  if (const json& format = line.at("format"); format != record_format || !format.is_number_integer()) {
-    throw NotARecord{fmt::format("has format {}; this program reads format {}", format.dump(), record_format)};
+  const int expected = line.contains("nest") ? record_format_of_nests : record_format;
+  if (const json& format = line.at("format"); format != expected || !format.is_number_integer()) {
+    throw NotARecord{fmt::format("has format {}; this program reads format {}", format.dump(), expected)};
   }
   const std::string kind = line.at("record");
   if (kind == "candidate") {

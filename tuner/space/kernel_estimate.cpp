@@ -77,7 +77,7 @@ KernelFacts estimated_kernel(const PanelSchedule& schedule, const WorkItem& item
           .shared_bytes = schedule.sum_bytes() +
                           (schedule.stage ? static_cast<int>(std::min<std::int64_t>(staged, 1 << 30)) : 0),
           .threads = schedule.threads(),
-          .blocks = row_blocks * whole_up(static_cast<double>(item.bcol) / schedule.columns),
+          .blocks = row_blocks * whole_up(static_cast<double>(item.product().count) / schedule.columns),
           .packed_bytes = row_blocks * schedule.panels * whole_up(length.mean / 4) * quad_bytes};
 }
 
@@ -86,7 +86,7 @@ KernelFacts estimated_kernel(const RowsSchedule& schedule, const WorkItem& item)
   const double warps = tasks.heavy + tasks.light / schedule.warp_groups();
   return {.registers = 40 + schedule.vector * schedule.unroll,
           .threads = schedule.threads(),
-          .blocks = whole_up(warps / schedule.warps) * whole_up(static_cast<double>(item.bcol) / schedule.columns),
+          .blocks = whole_up(warps / schedule.warps) * whole_up(static_cast<double>(item.product().count) / schedule.columns),
           .packed_bytes = whole_up(16 * (tasks.heavy + tasks.light)) + 8 * item.layer.nonzeros};
 }
 

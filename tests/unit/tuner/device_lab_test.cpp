@@ -50,7 +50,7 @@ class DeviceLabTest : public testing::Test {
     for (const int number : warps) {
       schedules.push_back(with_warps(number));
     }
-    lab.open(item(), small_matrix(), schedules);
+    lab.open(item(), {small_matrix(), std::make_shared<const LoopNest>(spmm_nest())}, schedules);
   }
 
   /// Where the workers note what they do.
@@ -311,7 +311,7 @@ TEST_F(DeviceLabTest, TunesAnItemWhoseCandidatesMisbehave) {
   std::vector<CandidateRecord> candidates;
   std::vector<DecisionRecord> decisions;
   const ItemPlan plan{
-      item(), small_matrix(), {with_warps(1), with_warps(2), with_warps(4), with_warps(16)}, with_warps(8), {}};
+      item(), {small_matrix(), std::make_shared<const LoopNest>(spmm_nest())}, {with_warps(1), with_warps(2), with_warps(4), with_warps(16)}, with_warps(8), {}};
   const ItemEnd end = tune_item(plan, {}, lab, [&](const Record& record) {
     if (const auto* candidate = std::get_if<CandidateRecord>(&record)) {
       candidates.push_back(*candidate);
