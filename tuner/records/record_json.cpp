@@ -136,6 +136,9 @@ NestFacts nest_from(const json& line) {
   if (facts.item_columns < 1) {
     throw NotARecord{"has items without columns"};
   }
+  if ((facts.layout == "kn" && !facts.contiguous) || (facts.layout == "nk" && facts.contiguous)) {
+    throw NotARecord{fmt::format("has columns of layout {} that lie otherwise", facts.layout)};
+  }
   return facts;
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -27,6 +28,9 @@ void check_possible(const WorkItem& item) {
   const LayerFacts& layer = item.layer;
   if (std::min({layer.rows, layer.columns, layer.nonzeros, item.bcol}) < 1) {
     throw NotARecord{"has a number of rows, columns, non-zeros or columns of B that is 0"};
+  }
+  if (item.nest.item_columns > 1 && item.bcol > std::numeric_limits<std::int32_t>::max() / item.nest.item_columns) {
+    throw NotARecord{"has more columns of C than there can be"};
   }
   if ((layer.nonzeros - 1) / layer.rows >= layer.columns) {
     throw NotARecord{"has more non-zeros than elements"};
