@@ -232,10 +232,11 @@ std::vector<ScheduleChoice> ranking_of(const Task& task, const GenerateMode& mod
   const LayerShape shape = shape_of(task);
   const std::vector<const ScheduleDatabase*> databases = databases_for(shape, task.request, mode);
   std::vector<ScheduleChoice> ranking = usable(ranked_schedules(shape, databases), task);
-  const DeviceKey any;
-  const bool is_asked = mode.databases.empty() || find_nearest(mode.databases, any, shape.layout) != nullptr;
+  const bool asks_given = std::ranges::any_of(mode.databases, [&](const ScheduleDatabase& given) {
+    return std::ranges::find(databases, &given) != databases.end();
+  });
   for (ScheduleChoice& choice : ranking) {
-    if (!is_asked) {
+    if (!mode.databases.empty() && !asks_given) {
       choice.notes.push_back(fmt::format("--database knows nothing of layout {}", shape.layout));
     }
     if (choice.database && choice.database->layout != shape.layout) {

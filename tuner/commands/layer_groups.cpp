@@ -21,7 +21,8 @@ std::vector<LayerGroup> groups_of_spec(const std::string& file) {
     }
     auto group = std::ranges::find_if(groups, [&](const LayerGroup& one) { return is_same(one.nest, request.nest); });
     if (group == groups.end()) {
-      group = groups.insert(groups.end(), {.nest = request.nest, .files = {}, .bcols = {}});
+      groups.push_back({.nest = request.nest, .files = {}, .bcols = {}});
+      group = groups.end() - 1;
     }
     const auto [bcols, is_new] = group->bcols.try_emplace(request.matrix);
     if (is_new) {

@@ -65,8 +65,9 @@ ListCounts list_counts(const LayerFacts& layer, int height) {
 
 KernelFacts estimated_kernel(const PanelSchedule& schedule, const WorkItem& item) {
   const int quads = schedule.ufk / 4;
-  const int registers = schedule.stage ? 20 + 14 * quads + (4 + 2 * quads) * schedule.ufi
-                                       : 24 + 20 * quads + (4 + 6 * quads) * schedule.ufi;
+  const int further_sums = std::max(0, schedule.vector - PanelSchedule::max_vector) * schedule.ufi;
+  const int registers = further_sums + (schedule.stage ? 20 + 14 * quads + (4 + 2 * quads) * schedule.ufi
+                                                       : 24 + 20 * quads + (4 + 6 * quads) * schedule.ufi);
   const int quad_bytes = 4 * (column_bytes(item.layer) + 4 * schedule.ufi);
   const PanelLength length = panel_length(item.layer, schedule.ufi);
   const std::int64_t round = std::int64_t{quads} * schedule.groups;
