@@ -245,7 +245,7 @@ TEST_F(DeviceLabTest, GivesUpAProductThatThreeWorkersHaveDiedOf) {
   open(lab, {1});
   const UserError refusal = refusal_of([&] { static_cast<void>(lab.measure(with_warps(1), {})); });
   EXPECT_EQ(refusal.status(), ExitStatus::check_failed) << "the other items can still be tuned";
-  EXPECT_THAT(refusal.what(), AllOf(HasSubstr("ffn1.smtx with bCol 32"), HasSubstr("3 processes in a row")));
+  EXPECT_THAT(refusal.what(), AllOf(HasSubstr("ffn1.smtx, bCol 32"), HasSubstr("3 processes in a row")));
   EXPECT_THAT(events(), ElementsAre("start", "open", "start", "open", "start", "open"));
 }
 
