@@ -27,8 +27,10 @@ constexpr Words<ArrayRole, 4> role_words{{{ArrayRole::sparse, "sparse"},
                                           {ArrayRole::operand, "operand"}}};
 constexpr Words<Role, 4> loop_words{
     {{Role::row, "row"}, {Role::reduction, "reduction"}, {Role::column, "column"}, {Role::none, "none"}}};
-constexpr Words<ScalarType, 4> type_words{{{ScalarType::f32, "f32"},
+constexpr Words<ScalarType, 6> type_words{{{ScalarType::f32, "f32"},
                                            {ScalarType::f64, "f64"},
+                                           {ScalarType::f16, "f16"},
+                                           {ScalarType::bf16, "bf16"},
                                            {ScalarType::i32, "i32"},
                                            {ScalarType::boolean, "boolean"}}};
 constexpr Words<Operator, 17> operator_words{{{Operator::add, "add"},

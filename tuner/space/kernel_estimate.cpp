@@ -111,7 +111,7 @@ KernelFacts estimated_kernel(const StreamSchedule& schedule, const WorkItem& ite
           .shared_bytes = schedule.stages * schedule.warps *
                           (schedule.panels * unit_bytes + StreamSchedule::window_columns * schedule.columns * 2),
           .threads = schedule.threads(),
-          .blocks = whole_up(static_cast<double>(panels) / schedule.panels) * whole_up(static_cast<double>(item.bcol) / schedule.columns),
+          .blocks = whole_up(static_cast<double>(panels) / schedule.panels) * whole_up(static_cast<double>(item.product().count) / schedule.columns),
           .packed_bytes = panels * windows * unit_bytes};
 }
 
