@@ -4,6 +4,7 @@
 #include "generator/verify/operand_image.h"
 
 namespace esc {
+
 DeviceOperands::DeviceOperands(const CudaRuntime& runtime, const LoopNest& nest, std::int64_t rows, std::int64_t n, LateWrites& writes) {
   for (const Operand& operand : draw_operands(nest, rows, n)) {
     if (operand.rank == 0) {

@@ -20,6 +20,8 @@
 
 #include "generator/ir/nest_json.h"
 #include "generator/ir/print_function.h"
+#include "generator/ir/product_digits.h"
+#include "generator/matrix/block_diagonal.h"
 #include "generator/matrix/matrix_reader.h"
 #include "generator/matrix/typed_elements.h"
 #include "generator/support/error.h"
@@ -107,8 +109,10 @@ int run(const std::string& list) {
     }
     const Manifest manifest = manifest_beside(line);
     const LoopNest nest = nest_beside(line, manifest, element);
+    const SparseMatrix product = block_diagonal(matrix, digits_of(nest));
     const BundleLibrary library(line.library, line.name);
-    const VerificationReport report = check_on_gpu(library, std::filesystem::path(line.library).parent_path() / predecessor_library, nest, matrix, dispatch_of(manifest, nest, matrix));
+    const std::filesystem::path predecessor = std::filesystem::path(line.library).parent_path() / predecessor_library;
+    const VerificationReport report = check_on_gpu(library, predecessor, nest, product, dispatch_of(manifest, nest, product));
     by_bcol[line.bcol].add(report);
     all.add(report);
     if (!report.passed()) {
