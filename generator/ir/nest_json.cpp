@@ -25,8 +25,11 @@ constexpr Words<ArrayRole, 4> role_words{{{ArrayRole::sparse, "sparse"},
                                           {ArrayRole::dense, "dense"},
                                           {ArrayRole::output, "output"},
                                           {ArrayRole::operand, "operand"}}};
-constexpr Words<Role, 4> loop_words{
-    {{Role::row, "row"}, {Role::reduction, "reduction"}, {Role::column, "column"}, {Role::none, "none"}}};
+constexpr Words<Role, 5> loop_words{{{Role::row, "row"},
+                                     {Role::reduction, "reduction"},
+                                     {Role::column, "column"},
+                                     {Role::group, "group"},
+                                     {Role::none, "none"}}};
 constexpr Words<ScalarType, 6> type_words{{{ScalarType::f32, "f32"},
                                            {ScalarType::f64, "f64"},
                                            {ScalarType::f16, "f16"},

@@ -15,6 +15,7 @@
 #include "generator/emit/layout_class.h"
 #include "generator/ir/linear_nk_nest.h"
 #include "generator/ir/nest_json.h"
+#include "generator/ir/product_digits.h"
 #include "generator/lower/canonicalize.h"
 #include "generator/matrix/fingerprint.h"
 #include "generator/matrix/matrix_reader.h"
@@ -171,11 +172,20 @@ class Run {
   std::exception_ptr failure_;
 };
 
+/// What files hold of groups is another matrix than the product's, and it is that of the file which records name.
+std::int64_t count_of_groups(const LoopNest& nest) {
+  const ProductDigits digits = digits_of(nest);
+  return *count_of({digits.reductions.begin(), digits.reductions.begin() + static_cast<std::ptrdiff_t>(digits.groups)});
+}
+
 }  // namespace
 
 TunedNest tuned_nest(const LoopNest& nest) {
   if (nest.element() != ScalarType::f32) {
     throw UserError("the loop nest", fmt::format("has elements of {}", name_of(nest.element())), "kernels are tuned in f32: write it in float");
+  }
+  if (count_of_groups(nest) > 1) {
+    throw UserError("the loop nest", "has groups", "tune the matrix of all groups, with zeros between them, with the nest without groups");
   }
   constexpr std::size_t digits = 16;
   NestFacts facts{.layout = layout_class(nest)};
