@@ -95,11 +95,14 @@ TEST_F(EsctuneNests, AreReadFromWhatEscgenPrintsToo) {
 }
 
 TEST_F(EsctuneNests, AreRefusedAsEscgenRefusesThem) {
-  expect_refusal({"run", "layers", "--bcol", "32", "--layout", "nn", "--list"}, "--layout nn is neither kn nor nk");
+  expect_refusal({"run", "layers", "--bcol", "32", "--layout", "nn", "--list"}, "--layout nn: is neither kn nor nk");
   expect_refusal({"run", "layers", "--bcol", "32", "--epilogue", "relux", "--list"}, "there is no 'relux'");
   write("double.c", "void f(int M, int K, int N, const double A[M][K], const double B[K][N], double C[M][N]) {\n"
                     "  for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) for (int k = 0; k < K; k++) C[i][j] += A[i][k] * B[k][j];\n}\n");
   expect_refusal({"run", "layers", "--bcol", "32", "--kernel", "double.c", "--list"}, "has elements of f64");
+  fs::copy_file(ESC_SOURCE_DIR "/templates/conv2d_groups.c", path("groups.c"));
+  expect_refusal({"run", "layers", "--bcol", "2", "--kernel", "groups.c", "--size", "groups=2,F=64,CG=32,R=1,S=1,H=7,W=7,stride=1,pad=0,dilation=1", "--list"},
+                 "has groups");
   write("wrong.c", "void f(void) {}\n");
   expect_refusal({"run", "layers", "--bcol", "32", "--kernel", "wrong.c", "--list"}, "wrong.c");
 }

@@ -49,9 +49,9 @@ TEST(Database, RoundTrips) {
 
 /// One of another layout of the same device.
 ScheduleDatabase transposed() {
-  DatabaseHead head = mixed().head();
-  head.layout = "nk";
-  return {head,
+  DatabaseHead of_nk = mixed().head();
+  of_nk.layout = "nk";
+  return {of_nk,
           {.candidates = {{32, 0, schedule("panel:ufi=4,columns=8,vector=8,groups=32,warps=1,panels=4,stage=on")}},
            .classes = {{small_even, 3, 1.5, 0.9, {{0, false}}}},
            .layers = {},
