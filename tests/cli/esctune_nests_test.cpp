@@ -100,6 +100,11 @@ TEST_F(EsctuneNests, AreRefusedAsEscgenRefusesThem) {
   write("double.c", "void f(int M, int K, int N, const double A[M][K], const double B[K][N], double C[M][N]) {\n"
                     "  for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) for (int k = 0; k < K; k++) C[i][j] += A[i][k] * B[k][j];\n}\n");
   expect_refusal({"run", "layers", "--bcol", "32", "--kernel", "double.c", "--list"}, "has elements of f64");
+  fs::copy_file(ESC_SOURCE_DIR "/templates/conv2d.c", path("conv2d.c"));
+  const ProcessResult mismatched =
+      list({"layers", "--bcol", "2", "--kernel", "conv2d.c", "--size", "F=64,C=65,R=1,S=1,H=7,W=7,stride=1,pad=0,dilation=1"});
+  EXPECT_EQ(mismatched.status, 2);
+  EXPECT_THAT(mismatched.errors, HasSubstr("layers/layer00.smtx: loop nest: has 65 columns, but the matrix has 64"));
   fs::copy_file(ESC_SOURCE_DIR "/templates/conv2d_groups.c", path("groups.c"));
   expect_refusal({"run", "layers", "--bcol", "2", "--kernel", "groups.c", "--size", "groups=2,F=64,CG=32,R=1,S=1,H=7,W=7,stride=1,pad=0,dilation=1", "--list"},
                  "has groups");

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "generator/commands/nest_line.h"
+#include "generator/emit/matching_sizes.h"
 #include "generator/schedule/target.h"
 #include "generator/support/progress.h"
 #include "generator/support/standard_streams.h"
@@ -109,8 +110,14 @@ Work work_of(const RunLine& line) {
     for (const tuning::LayerFacts& layer : found.layers) {
       const tuning::TunedNest& nest = nests.read(group.nest, layer.file);
       for (const std::int64_t bcol : group.bcols.at(layer.file)) {
-        if (tuning::is_in(shard, layer.pattern, bcol)) {
+        if (!tuning::is_in(shard, layer.pattern, bcol)) {
+          continue;
+        }
+        try {
+          require_matching_sizes(*nest.nest, layer.rows, layer.columns, bcol);
           work.items.push_back({layer, bcol, nest});
+        } catch (const UserError& mismatch) {
+          work.layers.problems.push_back(fmt::format("{}: {}", layer.file, mismatch.what()));
         }
       }
     }
