@@ -136,6 +136,9 @@ TEST_F(EsctuneNests, ReachTheDatabaseAndFromThereTheGenerator) {
   const std::string both = read(file);
   ASSERT_EQ(esctune({"publish", "night.jsonl", "nk.jsonl", "-o", "both"}).status, 0);
   EXPECT_EQ(read("both/sm90-132sm-60mib_f32.txt"), both);
+  ASSERT_EQ(esctune({"publish", "night.jsonl", "nk.jsonl", "--layout", "kn", "-o", "of_kn"}).status, 0);
+  EXPECT_EQ(read("of_kn/sm90-132sm-60mib_f32.txt"), kn_alone);
+  EXPECT_THAT(esctune({"publish", "nk.jsonl", "--layout", "kn", "-o", "none"}).errors, HasSubstr("--layout kn: is the layout of no right kernel"));
 
   const auto source_of = [&](const std::string& layout) {
     const ProcessResult made = run_process({ESCGEN, "generate", path("layers/layer00.smtx").string(), "--bcol", "32", "--layout", layout, "--database",

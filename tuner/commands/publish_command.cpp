@@ -19,6 +19,7 @@ using tuning::LeaveOneOut;
 struct PublishLine {
   std::vector<std::string> journals;
   std::string output;
+  std::vector<std::string> layouts;  ///< none: all
   bool json = false;
 };
 
@@ -122,13 +123,27 @@ void print_publication(const Publication& publication, const std::string& folder
   fmt::print("{}\n", markdown(to_table(publication)));
 }
 
-ExitStatus run(const PublishLine& line, const Console& console) {
-  console.detail("reading the records");
-  const auto devices = tuning::measured_devices(tuning::read_records(line.journals));
+/// What the journals say of the layouts that are wanted.
+std::vector<tuning::MeasuredDevice> devices_of(const PublishLine& line) {
+  std::vector<tuning::MeasuredDevice> devices = tuning::measured_devices(tuning::read_records(line.journals));
   if (devices.empty()) {
     throw UserError(line.journals.front(), "has no right kernel with a warm L2 cache, so there is nothing to publish",
                     "measure first, with esctune run");
   }
+  for (const std::string& layout : line.layouts) {
+    if (std::ranges::find(devices, layout, [](const auto& device) { return device.head.layout; }) == devices.end()) {
+      throw UserError("--layout " + layout, "is the layout of no right kernel in the journals", "name one that esctune show prints");
+    }
+  }
+  std::erase_if(devices, [&](const tuning::MeasuredDevice& device) {
+    return !line.layouts.empty() && std::ranges::find(line.layouts, device.head.layout) == line.layouts.end();
+  });
+  return devices;
+}
+
+ExitStatus run(const PublishLine& line, const Console& console) {
+  console.detail("reading the records");
+  const std::vector<tuning::MeasuredDevice> devices = devices_of(line);
   // All are made before one is written: a device whose database cannot be made leaves the folder as it was.
   std::vector<Publication> publications;
   for (const tuning::MeasuredDevice& device : devices) {
@@ -174,6 +189,8 @@ void add_publish_command(CLI::App& program, const CommonOptions& common, Action&
       ->add_option("-o,--output", line->output,
                    "Folder for a file per device and element type; replaces what its file there has of the layouts measured")
       ->required();
+  command->add_option("--layout", line->layouts, "Layouts to publish, as records name them, nk,kn (default: all that were measured)")
+      ->delimiter(',');
   command->add_flag("--json", line->json, "Print results as JSON");
   command->callback([line, &common, &action] { action = [=, &common] { return run(*line, common.console()); }; });
 }
