@@ -53,8 +53,4 @@ ScheduleChoice whole_rows_schedule(long long bcol, std::int64_t longest);
 /// published bCol that is not above this one (32, 64, 128; below 32 the one for 32).
 ScheduleChoice published_schedule(long long bcol);
 
-/// The schedule nearest to this one that is legal for the columns: narrower tiles and vectors, and what follows of groups,
-/// panels and threads.
-Schedule fitted(const Schedule& schedule, const ProductColumns& columns);
-
 }  // namespace esc

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "generator/schedule/class_interpolation.h"
-#include "generator/schedule/scheduler.h"
+#include "generator/schedule/fitted_schedule.h"
 #include "generator/schedule/settings.h"
 
 namespace esc::tuning {

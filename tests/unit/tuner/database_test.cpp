@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "generator/schedule/class_interpolation.h"
+#include "generator/schedule/fitted_schedule.h"
 #include "generator/schedule/schedule_database.h"
 #include "generator/schedule/scheduler.h"
 #include "generator/schedule/target.h"
