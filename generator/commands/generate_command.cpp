@@ -3,10 +3,9 @@
 #include <optional>
 
 #include "generator/commands/commands.h"
-#include "generator/commands/epilogue_nest.h"
 #include "generator/commands/input.h"
 #include "generator/commands/layer_request.h"
-#include "generator/commands/sizes.h"
+#include "generator/commands/nest_line.h"
 #include "generator/schedule/database_files.h"
 #include "generator/schedule/target.h"
 #include "generator/support/file.h"
@@ -19,7 +18,7 @@ struct GenerateLine {
   LayerRequest layer;
   GenerateMode mode;
   std::string bcols;
-  std::vector<std::string> sizes;
+  NestLine nest;
   std::optional<std::string> name;
   std::string spec;
   std::vector<std::string> gpus;
@@ -27,7 +26,6 @@ struct GenerateLine {
   std::string database;
   std::string schedule_file;
   std::optional<std::string> dtype;
-  std::optional<std::string> layout;
   double min_sparsity = 0;
 };
 
@@ -72,13 +70,13 @@ std::vector<TargetDevice> devices_of(const GenerateLine& line) {
 }
 
 std::vector<LayerRequest> requests_of(const GenerateLine& line) {
-  const std::optional<NestLayout> layout = line.layout ? std::optional(parse_layout(*line.layout)) : std::nullopt;
+  const NestSource nest = nest_source(line.nest);
   const std::optional<ScalarType> element = line.dtype ? std::optional(parse_element(*line.dtype)) : std::nullopt;
   std::vector<LayerRequest> requests;
   if (line.spec.empty()) {
     const std::vector<std::int64_t> bcols = parse_bcols(line.bcols);
     LayerRequest layer = line.layer;
-    layer.nest.sizes.named = parse_sizes(line.sizes);
+    layer.nest = nest;
     if (!line.schedule_file.empty()) {
       layer.schedule = read_file(line.schedule_file);
     }
@@ -103,8 +101,8 @@ std::vector<LayerRequest> requests_of(const GenerateLine& line) {
     if (element) {
       request.element = element;
     }
-    if (layout) {
-      request.nest.layout = layout;
+    if (nest.layout) {
+      request.nest.layout = nest.layout;
     }
   }
   return requests;
@@ -159,18 +157,7 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
       ->add_option("--schedule-file", line->schedule_file, "Directives from a file: one a line, # begins a comment")
       ->excludes(spec)
       ->excludes("--schedule");
-  command->add_option("--kernel", line->layer.nest.file, "C file with the input loop nest (default: the shipped SpMM)")
-      ->excludes(spec);
-  command
-      ->add_option("--epilogue", line->layer.nest.epilogue,
-                   "What becomes of each sum before it is stored, as in bias+relu: " + epilogue_names())
-      ->excludes(spec)
-      ->excludes("--kernel");
-  command
-      ->add_option("--size", line->sizes,
-                   "NAME=VALUE,...: integer parameters of the loop nest that have this number in every call (repeatable)")
-      ->allow_extra_args(false)
-      ->excludes(spec);
+  add_nest_options(*command, line->nest, spec);
   command->add_option(
       "--gpu", line->gpus,
       "GPU to build for: a100, h100, h200, .. (repeatable; one schedule serves all, auto takes the first one's)");
@@ -180,7 +167,6 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
       "Schedule database that auto looks into before the built-in one: a file that esctune publish wrote, or "
       "its folder");
   command->add_option("--dtype", line->dtype, "Element type, f32, f64, f16 or bf16 (default: the loop nest's, f32 for the shipped one)");
-  command->add_option("--layout", line->layout, layout_help);
   command->add_option(
       "--max-packed", line->mode.max_packed,
       "Most bytes of the packed matrix over those as CSR (8 for a non-zero, 4 for a row): auto takes the "

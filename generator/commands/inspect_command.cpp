@@ -63,6 +63,7 @@ std::string to_json(const MatrixStatistics& statistics, const PatternCensus& cen
       {"bytes", {{"dense", statistics.dense_bytes}, {"csr", statistics.csr_bytes}, {"packed", packed_bytes(layer)}}},
       {"bcol", layer.bcol},
       {"schedule", text_of(layer.choice)},
+      {"schedule_source", layer.choice.source},
       {"census",
        {{"ufi", census.height},
         {"panels", census.panels},
@@ -131,6 +132,7 @@ ExitStatus run(const InspectRequest& request, const Console& console) {
              figures.dense_bytes, figures.csr_bytes, static_cast<double>(figures.csr_bytes) / dense, packed_bytes(layer),
              packed / dense, packed / static_cast<double>(figures.csr_bytes));
   fmt::print("packed by  {}, which auto takes for bCol {}\n", text_of(layer.choice), layer.bcol);
+  fmt::print("chosen     {}\n", layer.choice.source);
   return ExitStatus::done;
 }
 

@@ -1,7 +1,7 @@
 #include "generator/commands/commands.h"
 #include "generator/commands/input.h"
 #include "generator/commands/loop_nest_input.h"
-#include "generator/commands/sizes.h"
+#include "generator/commands/nest_line.h"
 #include "generator/ir/print.h"
 #include "generator/pipeline.h"
 #include "generator/schedule/schedule_choice.h"
@@ -13,9 +13,7 @@ namespace {
 struct LowerRequest {
   std::string schedule;
   std::string schedule_file;
-  NestSource nest;
-  std::vector<std::string> sizes;
-  std::optional<std::string> layout;
+  NestLine nest;
   std::vector<std::string> patterns;
   bool dump_steps = false;
 };
@@ -56,12 +54,7 @@ std::string schedule_text(const LowerRequest& request) {
 
 ExitStatus run(const LowerRequest& request) {
   const ScheduleChoice choice = parse_choice(schedule_text(request), "user");
-  NestSource source = request.nest;
-  source.sizes.named = parse_sizes(request.sizes);
-  if (request.layout) {
-    source.layout = parse_layout(*request.layout);
-  }
-  const LoopNest nest = read_loop_nest(source);
+  const LoopNest nest = read_loop_nest(nest_source(request.nest));
   const std::vector<Directive> directives = directives_of(choice, nest.finishes_sums());
   const auto steps = lower_by_steps(nest, directives,
                                     parse_patterns(request.patterns, panel_rows(directives).value_or(1)));
@@ -94,15 +87,7 @@ void add_lower_command(CLI::App& program, const CommonOptions&, Action& action) 
                                                 "The same from a file: a directive a line, # begins a comment");
   schedule->excludes(file);
   command->add_flag("--dump-steps", request->dump_steps, "Print the nest after every step");
-  command->add_option("--kernel", request->nest.file, "C file with the input loop nest (default: the shipped SpMM)");
-  command
-      ->add_option("--epilogue", request->nest.epilogue, "What becomes of each sum before it is stored, as in bias+relu")
-      ->excludes("--kernel");
-  command->add_option("--layout", request->layout, layout_help);
-  command
-      ->add_option("--size", request->sizes,
-                   "NAME=VALUE,...: integer parameters of the loop nest that have this number in every call (repeatable)")
-      ->allow_extra_args(false);
+  add_nest_options(*command, request->nest);
   command->add_option("--pattern", request->patterns, "Enumerate only this pattern, row 0 rightmost (repeatable)");
   command->callback([request, &action] { action = [=] { return run(*request); }; });
 }

@@ -7,5 +7,5 @@ int main(int argc, char** argv) {
                           {.name = "escgen",
                            .description = "escgen turns a pruned weight matrix into a CUDA SpMM kernel made for it.",
                            .commands = {esc::add_generate_command, esc::add_verify_command, esc::add_inspect_command,
-                                        esc::add_lower_command, esc::add_sample_command}});
+                                        esc::add_lower_command, esc::add_nest_command, esc::add_sample_command}});
 }

@@ -4,7 +4,7 @@
 
 #include "generator/commands/input.h"
 #include "generator/commands/layer_request.h"
-#include "generator/schedule/spread_schedules.h"
+#include "generator/emit/layout_class.h"
 
 namespace esc {
 namespace {
@@ -29,31 +29,29 @@ GeneratedLayer generate_with(const Task& task, const ScheduleChoice& choice) {
   return generate_layer(task.matrix, task.nest, options_of(task.request, choice));
 }
 
-LayerShape shape_of(const SparseMatrix& matrix, const ProductColumns& columns) {
+LayerShape shape_of(const Task& task) {
+  const SparseMatrix& matrix = task.matrix;
   const LengthStatistics lengths = row_statistics(matrix);
-  return {.bcol = columns.count,
+  return {.bcol = task.columns.count,
           .rows = matrix.rows,
           .columns = matrix.columns,
           .nonzeros = matrix.nonzeros(),
           .longest_row = lengths.longest,
           .row_variation = lengths.coefficient_of_variation,
-          .pattern = fingerprint(matrix).pattern};
+          .pattern = fingerprint(matrix).pattern,
+          .layout = layout_class(task.nest),
+          .contiguous = task.columns.are_contiguous};
 }
 
 /// The user's databases come before the shipped ones; of either the one whose device is the nearest to the one wanted.
-std::vector<const ScheduleDatabase*> databases_for(const LayerRequest& request, const GenerateMode& mode) {
-  std::vector<const ScheduleDatabase*> databases;
-  if (mode.databases.size() > 1 && request.devices.empty()) {
-    throw UserError("--database",
-                    fmt::format("has the databases of {} devices, and no device is named", mode.databases.size()),
+std::vector<const ScheduleDatabase*> databases_for(const LayerShape& shape, const LayerRequest& request, const GenerateMode& mode) {
+  const auto devices = std::ranges::count(mode.databases, "kn", [](const ScheduleDatabase& database) { return database.head().layout; });
+  if (devices > 1 && request.devices.empty()) {
+    throw UserError("--database", fmt::format("has the databases of {} devices, and no device is named", devices),
                     "name it with --gpu, or give the file of one");
   }
   const DeviceKey wanted = request.devices.empty() ? shipped_database().head().key : request.devices.front().key;
-  if (!mode.databases.empty()) {
-    databases.push_back(&nearest_database(mode.databases, wanted));
-  }
-  databases.push_back(&nearest_database(wanted));
-  return databases;
+  return databases_for(shape, wanted, {&mode.databases, &shipped_databases()});
 }
 
 /// "a100, t4 and h200".
@@ -115,10 +113,13 @@ ScheduleChoice last_resort(const Task& task) {
                             : uneven_rows_schedule(task.columns.count);
 }
 
-/// Where the nest has an epilogue, without the family whose blocks share rows.
-std::vector<ScheduleChoice> usable(std::vector<ScheduleChoice> ranking, const LoopNest& nest) {
-  if (nest.finishes_sums()) {
-    std::erase_if(ranking, [](const ScheduleChoice& choice) { return std::holds_alternative<AtomicSchedule>(choice.schedule); });
+/// Where the nest has an epilogue, without the family whose blocks share rows and, where columns are apart, without what would cut rows.
+std::vector<ScheduleChoice> usable(std::vector<ScheduleChoice> ranking, const Task& task) {
+  if (task.nest.finishes_sums()) {
+    const bool cuts_rows = !task.columns.are_contiguous && task.matrix.longest_row() > RowsSchedule::max_task;
+    std::erase_if(ranking, [&](const ScheduleChoice& choice) {
+      return std::holds_alternative<AtomicSchedule>(choice.schedule) || (cuts_rows && std::holds_alternative<RowsSchedule>(choice.schedule));
+    });
   }
   return ranking;
 }
@@ -226,26 +227,23 @@ GeneratedLayer generate_first_suitable(const Task& task, std::vector<ScheduleCho
   throw Defect(__FILE__, __LINE__, "a suitable schedule", "what auto falls back to takes every matrix");
 }
 
-/// Where the nest has an epilogue, without what would cut rows; with a word on databases that are of no use.
-std::vector<ScheduleChoice> usable_spread(std::vector<ScheduleChoice> ranking, const Task& task, const GenerateMode& mode) {
-  if (task.nest.finishes_sums() && task.matrix.longest_row() > RowsSchedule::max_task) {
-    std::erase_if(ranking, [](const ScheduleChoice& choice) { return std::holds_alternative<RowsSchedule>(choice.schedule); });
-  }
+/// All that auto may choose, the best first: by the databases, or by a rule where these say nothing of such columns.
+std::vector<ScheduleChoice> ranking_of(const Task& task, const GenerateMode& mode) {
+  const LayerShape shape = shape_of(task);
+  const std::vector<const ScheduleDatabase*> databases = databases_for(shape, task.request, mode);
+  std::vector<ScheduleChoice> ranking = usable(ranked_schedules(shape, databases), task);
+  const bool asks_given = std::ranges::any_of(mode.databases, [&](const ScheduleDatabase& given) {
+    return std::ranges::find(databases, &given) != databases.end();
+  });
   for (ScheduleChoice& choice : ranking) {
-    if (!mode.databases.empty()) {
-      choice.notes.emplace_back("databases know nothing of this layout: --database was not asked");
+    if (!mode.databases.empty() && !asks_given) {
+      choice.notes.push_back(fmt::format("--database knows nothing of layout {}", shape.layout));
+    }
+    if (choice.database && choice.database->layout != shape.layout) {
+      choice.notes.push_back(fmt::format("no measurements of layout {}: the schedule is the one for {}", shape.layout, choice.database->layout));
     }
   }
   return ranking;
-}
-
-/// All that auto may choose, the best first: by the databases, which were measured on row-major matrices, or by a rule.
-std::vector<ScheduleChoice> ranking_of(const Task& task, const GenerateMode& mode) {
-  const LayerShape shape = shape_of(task.matrix, task.columns);
-  if (!task.columns.are_contiguous) {
-    return usable_spread(spread_schedules(shape), task, mode);
-  }
-  return usable(ranked_schedules(shape, databases_for(task.request, mode)), task.nest);
 }
 
 /// What auto chooses.

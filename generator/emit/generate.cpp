@@ -11,9 +11,9 @@
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/layout_text.h"
+#include "generator/emit/matching_sizes.h"
 #include "generator/emit/region_text.h"
 #include "generator/emit/sources.h"
-#include "generator/ir/product_digits.h"
 #include "generator/lower/canonicalize.h"
 #include "generator/patterns/census.h"
 #include "generator/patterns/csr_view.h"
@@ -27,20 +27,9 @@
 namespace esc {
 namespace {
 
-/// What the nest counts in numbers alone must be the matrix's.
-void check_count(const std::vector<Digit>& digits, std::int64_t size, const std::string& what) {
-  if (const std::optional<std::int64_t> count = count_of(digits); count && count != size) {
-    throw UserError("loop nest", fmt::format("has {} {}, but the matrix has {}", *count, what, size),
-                    "make the bound a parameter, or give the matrix that the nest is for");
-  }
-}
-
 void check_sizes(const LoopNest& nest, const SparseMatrix& matrix, std::int64_t bcol) {
   ESC_CHECK(nest.element() == matrix.element, "the matrix was read in the type of the nest");
-  const ProductDigits digits = digits_of(nest);
-  check_count(digits.rows, matrix.rows, "rows");
-  check_count(digits.reductions, matrix.columns, "columns");
-  check_count({digits.columns.front()}, bcol, "columns of B");
+  require_matching_sizes(nest, matrix.rows, matrix.columns, bcol);
   if (matrix.nonzeros() > most_nonzeros) {
     throw UserError(
         "matrix",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "generator/support/error.h"
 #include "generator/support/file.h"
@@ -52,7 +53,9 @@ std::vector<ScheduleDatabase> read_databases(const fs::path& file_or_folder) {
   std::vector<ScheduleDatabase> databases;
   for (const fs::path& file :
        fs::is_directory(file_or_folder, ignored) ? database_files(file_or_folder) : std::vector{file_or_folder}) {
-    databases.push_back(ScheduleDatabase::parse(read_file(file), file.string()));
+    for (ScheduleDatabase& database : databases_in(read_file(file), file.string())) {
+      databases.push_back(std::move(database));
+    }
   }
   return databases;
 }

@@ -32,6 +32,13 @@ constexpr const char* introduction =
     "# default bcol schedule matrices loss worst exact tf32\n"
     "# layer bcol pattern schedule gain exact tf32\n";
 
+/// Stands behind it where there are entries of other layouts.
+constexpr const char* words_on_layouts =
+    "# A word in front of bcol says how B and C lie that the entry was measured with; without one, B is K x N and C\n"
+    "# is M x N. nk: both are transposed. Others name for each dimension of B, and behind a dot of C, whether rows of\n"
+    "# A (m), columns of A (k) or columns of C (n) run over it, with the stride of n where it has one; bcol counts\n"
+    "# columns of C.\n";
+
 /// In thousandths; a ratio below has three digits, because 0.000 is none.
 std::string print(std::optional<double> ratio) {
   if (!ratio) {
@@ -49,14 +56,17 @@ std::string print(const CandidateLoss& loss) {
   return fmt::format("{}{:.1f}", loss.estimated ? "~" : "", loss.percent);
 }
 
-std::string print(const CandidateEntry& entry) {
-  return fmt::format("candidate {} {} {}", entry.bcol, entry.number, print(entry.schedule));
+/// What stands behind the kind of an entry of the layout.
+std::string print_layout(const std::string& layout) { return layout == "kn" ? "" : " " + layout; }
+
+std::string print(const CandidateEntry& entry, const std::string& layout) {
+  return fmt::format("candidate{} {} {} {}", layout, entry.bcol, entry.number, print(entry.schedule));
 }
 
-std::string print(const ClassEntry& entry) {
+std::string print(const ClassEntry& entry, const std::string& layout) {
   const LayerClass& layers = entry.layers;
   std::string text =
-      fmt::format("class {} {} {} {} {} {} {} {}", layers.bcol, layers.rows, layers.columns, layers.mean_row,
+      fmt::format("class{} {} {} {} {} {} {} {} {}", layout, layers.bcol, layers.rows, layers.columns, layers.mean_row,
                   layers.longest_row, entry.matrices, print(entry.over_exact), print(entry.over_tf32));
   for (const CandidateLoss& loss : entry.losses) {
     text += " " + print(loss);
@@ -64,12 +74,12 @@ std::string print(const ClassEntry& entry) {
   return text;
 }
 
-std::string print(const DefaultEntry& entry) {
-  return fmt::format("default {} {} {}", entry.bcol, print(entry.schedule), print(entry.evidence));
+std::string print(const DefaultEntry& entry, const std::string& layout) {
+  return fmt::format("default{} {} {} {}", layout, entry.bcol, print(entry.schedule), print(entry.evidence));
 }
 
-std::string print(const LayerEntry& entry) {
-  return fmt::format("layer {} {} {} {} {} {}", entry.bcol, entry.pattern, print(entry.schedule), print(entry.gain),
+std::string print(const LayerEntry& entry, const std::string& layout) {
+  return fmt::format("layer{} {} {} {} {} {} {}", layout, entry.bcol, entry.pattern, print(entry.schedule), print(entry.gain),
                      print(entry.over_exact), print(entry.over_tf32));
 }
 
@@ -84,6 +94,22 @@ class Line {
       refuse("ends too early");
     }
     return next;
+  }
+  /// The layout that stands here; that of kn where a number does.
+  std::string layout() {
+    constexpr std::size_t longest = 64;
+    stream_ >> std::ws;
+    if (const int next = stream_.peek(); next < 'a' || next > 'z') {
+      return "kn";
+    }
+    const std::string name = word();
+    if (name.size() > longest || name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.") != std::string::npos) {
+      refuse(fmt::format("has '{}' where the name of a layout is needed", name));
+    }
+    if (name == "kn") {
+      refuse("names the layout kn, which is meant without a name");
+    }
+    return name;
   }
   /// A whole number from `least` to `most`.
   long long number(long long least, long long most) {
@@ -108,10 +134,11 @@ class Line {
     }
     return value;
   }
-  Schedule schedule_for(long long bcol) {
+  Schedule schedule_for(const std::string& layout, long long bcol) {
     return without_place([&, text = word()] {
       const Schedule result = parse_schedule(text);
-      check_legal(result, bcol);
+      // Whether columns stand one behind the other the name of another layout does not say: the schedule is fitted to them when it is taken.
+      check_legal(result, {bcol, layout == "kn"});
       return result;
     });
   }
@@ -203,28 +230,51 @@ class Reading {
     }
   }
 
-  ScheduleDatabase database(const std::string& file) && {
+  std::vector<ScheduleDatabase> databases(const std::string& file) && {
     for (const char* needed : {"the device", "the dtype", "the evidence"}) {
       if (!lines_.contains(needed)) {
         throw UserError(file, fmt::format("does not say {}, so it is not a schedule database", needed),
                         "write lines such as: device sm90-132sm-60mib NVIDIA H200, dtype f32, evidence measured");
       }
     }
-    check_candidates(file);
-    check_losses(file);
-    return {std::move(head_), std::move(entries_)};
+    std::vector<ScheduleDatabase> databases;
+    take(file, "kn", databases);
+    while (!parts_.empty()) {
+      take(file, std::string(parts_.begin()->first), databases);
+    }
+    return databases;
   }
 
  private:
+  /// What there is of one layout.
+  struct Part {
+    DatabaseEntries entries;
+    std::map<long long, int> candidates;  ///< how many there are, by bCol
+  };
+
+  /// Makes the part of a layout a database.
+  void take(const std::string& file, const std::string& layout, std::vector<ScheduleDatabase>& databases) {
+    Part part = std::move(parts_[layout]);
+    parts_.erase(layout);
+    check_candidates(part, file, layout);
+    check_losses(part, file, layout);
+    DatabaseHead head = head_;
+    head.layout = layout;
+    databases.emplace_back(std::move(head), std::move(part.entries));
+  }
+
   // Each reads a line behind its first word and returns what it is an entry for.
   std::string read_candidate(Line& line) {
+    const std::string layout = line.layout();
     CandidateEntry entry{.bcol = line.bcol(), .number = static_cast<int>(line.number(0, 999)), .schedule = {}};
-    entry.schedule = line.schedule_for(entry.bcol);
-    ++candidates_[entry.bcol];
-    entries_.candidates.push_back(entry);
-    return name_of(entry.bcol, entry.number);
+    entry.schedule = line.schedule_for(layout, entry.bcol);
+    Part& part = parts_[layout];
+    ++part.candidates[entry.bcol];
+    part.entries.candidates.push_back(entry);
+    return name_of(layout, entry.bcol, entry.number);
   }
   std::string read_class(Line& line) {
+    const std::string layout = line.layout();
     ClassEntry entry{.layers = {.bcol = line.bcol(),
                                 .rows = line.twice_logarithm(),
                                 .columns = line.twice_logarithm(),
@@ -234,24 +284,26 @@ class Reading {
                      .over_exact = line.ratio(),
                      .over_tf32 = line.ratio(),
                      .losses = line.losses()};
-    entries_.classes.push_back(entry);
-    return name_of(entry.layers);
+    parts_[layout].entries.classes.push_back(entry);
+    return name_of(layout, entry.layers);
   }
   std::string read_default(Line& line) {
+    const std::string layout = line.layout();
     DefaultEntry entry{.bcol = line.bcol(), .schedule = {}};
-    entry.schedule = line.schedule_for(entry.bcol);
+    entry.schedule = line.schedule_for(layout, entry.bcol);
     entry.evidence = line.evidence();
-    entries_.defaults.push_back(entry);
-    return fmt::format("bCol {}", entry.bcol);
+    parts_[layout].entries.defaults.push_back(entry);
+    return fmt::format("bCol {}{}", entry.bcol, in_layout(layout));
   }
   std::string read_layer(Line& line) {
+    const std::string layout = line.layout();
     LayerEntry entry{.bcol = line.bcol(), .pattern = line.pattern(), .schedule = {}};
-    entry.schedule = line.schedule_for(entry.bcol);
+    entry.schedule = line.schedule_for(layout, entry.bcol);
     entry.gain = line.ratio();
     entry.over_exact = line.ratio();
     entry.over_tf32 = line.ratio();
-    entries_.layers.push_back(entry);
-    return fmt::format("layer {} at bCol {}", entry.pattern, entry.bcol);
+    parts_[layout].entries.layers.push_back(entry);
+    return fmt::format("layer {} at bCol {}{}", entry.pattern, entry.bcol, in_layout(layout));
   }
   std::string read_head(const std::string& kind, Line& line) {
     if (kind == "device") {
@@ -279,28 +331,31 @@ class Reading {
   }
 
   // What a line is an entry for.
-  static std::string name_of(long long bcol, int candidate) {
-    return fmt::format("candidate {} at bCol {}", candidate, bcol);
+  static std::string in_layout(const std::string& layout) { return layout == "kn" ? "" : " in layout " + layout; }
+  static std::string name_of(const std::string& layout, long long bcol, int candidate) {
+    return fmt::format("candidate {} at bCol {}{}", candidate, bcol, in_layout(layout));
   }
-  static std::string name_of(const LayerClass& layers) { return "the class of " + describe(layers); }
+  static std::string name_of(const std::string& layout, const LayerClass& layers) {
+    return "the class of " + describe(layers) + in_layout(layout);
+  }
 
-  void check_candidates(const std::string& file) const {
-    for (const auto& [bcol, count] : candidates_) {
+  void check_candidates(const Part& part, const std::string& file, const std::string& layout) const {
+    for (const auto& [bcol, count] : part.candidates) {
       for (int number = 0; number < count; ++number) {
-        if (!lines_.contains(name_of(bcol, number))) {
-          throw UserError(file, fmt::format("has {} candidates at bCol {}, but no number {}", count, bcol, number),
+        if (!lines_.contains(name_of(layout, bcol, number))) {
+          throw UserError(file, fmt::format("has {} candidates at bCol {}{}, but no number {}", count, bcol, in_layout(layout), number),
                           "number them from 0 on, without gaps");
         }
       }
     }
   }
 
-  void check_losses(const std::string& file) const {
-    for (const ClassEntry& entry : entries_.classes) {
-      const auto found = candidates_.find(entry.layers.bcol);
-      const std::size_t needed = found == candidates_.end() ? 0 : static_cast<std::size_t>(found->second);
+  void check_losses(const Part& part, const std::string& file, const std::string& layout) const {
+    for (const ClassEntry& entry : part.entries.classes) {
+      const auto found = part.candidates.find(entry.layers.bcol);
+      const std::size_t needed = found == part.candidates.end() ? 0 : static_cast<std::size_t>(found->second);
       if (needed == 0 || entry.losses.size() != needed) {
-        throw UserError(fmt::format("{}:{}", file, lines_.at(name_of(entry.layers))),
+        throw UserError(fmt::format("{}:{}", file, lines_.at(name_of(layout, entry.layers))),
                         fmt::format("has {} losses for the {} candidates at bCol {}", entry.losses.size(), needed,
                                     entry.layers.bcol),
                         "give one loss for each candidate of this bCol, in the order of their numbers");
@@ -309,14 +364,15 @@ class Reading {
   }
 
   DatabaseHead head_;
-  DatabaseEntries entries_;
-  std::map<long long, int> candidates_;  ///< how many there are, by bCol
-  std::map<std::string, int> lines_;     ///< by what is in them
+  std::map<std::string, Part> parts_;  ///< by layout
+  std::map<std::string, int> lines_;   ///< by what is in them
 };
 
 }  // namespace
 
-ScheduleDatabase ScheduleDatabase::parse(std::string_view text, const std::string& file) {
+ScheduleDatabase ScheduleDatabase::parse(std::string_view text, const std::string& file) { return databases_in(text, file).front(); }
+
+std::vector<ScheduleDatabase> databases_in(std::string_view text, const std::string& file) {
   Reading reading;
   std::istringstream lines{std::string(text)};
   int number = 0;
@@ -335,7 +391,7 @@ ScheduleDatabase ScheduleDatabase::parse(std::string_view text, const std::strin
       reading.add(line, place, number);
     }
   }
-  return std::move(reading).database(file);
+  return std::move(reading).databases(file);
 }
 
 namespace {
@@ -349,22 +405,32 @@ std::string name_in_line(const std::string& device) {
 
 }  // namespace
 
-std::string print(const ScheduleDatabase& database) {
-  const DatabaseHead& head = database.head();
+std::string print(const std::vector<ScheduleDatabase>& databases) {
+  ESC_CHECK(!databases.empty(), "a file is of a device");
+  std::map<std::pair<bool, std::string>, const ScheduleDatabase*> by_layout;  // that of kn first
+  for (const ScheduleDatabase& database : databases) {
+    by_layout[{database.head().layout != "kn", database.head().layout}] = &database;
+  }
+  const DatabaseHead& head = databases.front().head();
   std::string text = introduction;
+  text += by_layout.rbegin()->first.first ? words_on_layouts : "";
   text += fmt::format("device {} {}\ndtype {}\nevidence {}\n", print(head.key), name_in_line(head.device), head.dtype,
                       head.origin == DatabaseOrigin::measured ? "measured" : "published");
-  const auto add = [&](const auto& entries) {
-    for (const auto& entry : entries) {
-      text += print(entry) + "\n";
-    }
-  };
-  add(database.candidates());
-  add(database.classes());
-  add(database.defaults());
-  add(database.layers());
+  for (const auto& [order, database] : by_layout) {
+    const auto add = [&, layout = print_layout(order.second)](const auto& entries) {
+      for (const auto& entry : entries) {
+        text += print(entry, layout) + "\n";
+      }
+    };
+    add(database->candidates());
+    add(database->classes());
+    add(database->defaults());
+    add(database->layers());
+  }
   return text;
 }
+
+std::string print(const ScheduleDatabase& database) { return print(std::vector{database}); }
 
 std::string file_name(const DatabaseHead& head) { return fmt::format("{}_{}.txt", print(head.key), head.dtype); }
 

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "generator/schedule/product_columns.h"
+
 namespace esc {
 
 /// What a schedule is chosen for.
@@ -15,6 +17,11 @@ struct LayerShape {
   std::int64_t longest_row = 0;  ///< non-zeros; 0 where it is not known
   double row_variation = 0;      ///< coefficient of variation of the rows' lengths
   std::string pattern = {};      ///< SHA-256 of the pattern, hexadecimal; empty where it is not known
+  std::string layout = "kn";     ///< how B and C lie: databases know the layers of each layout apart
+  bool contiguous = true;        ///< whether columns of a row of B stand one behind the other
+
+  /// The columns for which its schedule is to be legal.
+  ProductColumns product() const { return {bcol, contiguous}; }
 };
 
 /// Whether the lengths of the rows have a heavier tail than an exponential distribution, whose coefficient of variation

@@ -35,11 +35,23 @@ std::string describe(const DatabaseHead& head) {
                      head.origin == DatabaseOrigin::measured ? "measured" : "published");
 }
 
-const ScheduleDatabase& nearest_database(const std::vector<ScheduleDatabase>& databases, const DeviceKey& device) {
-  ESC_CHECK(!databases.empty(), "there is a database to choose");
-  return *std::ranges::min_element(databases, {}, [&](const ScheduleDatabase& database) {
+const ScheduleDatabase* find_nearest(const std::vector<ScheduleDatabase>& databases, const DeviceKey& device, const std::string& layout) {
+  const auto order = [&](const ScheduleDatabase& database) {
     return std::pair(database.head().origin != DatabaseOrigin::measured, device_distance(device, database.head().key));
-  });
+  };
+  const ScheduleDatabase* nearest = nullptr;
+  for (const ScheduleDatabase& database : databases) {
+    if (database.head().layout == layout && (nearest == nullptr || order(database) < order(*nearest))) {
+      nearest = &database;
+    }
+  }
+  return nearest;
+}
+
+const ScheduleDatabase& nearest_database(const std::vector<ScheduleDatabase>& databases, const DeviceKey& device) {
+  const ScheduleDatabase* const nearest = find_nearest(databases, device);
+  ESC_CHECK(nearest != nullptr, "there is a database to choose");
+  return *nearest;
 }
 
 ScheduleDatabase::ScheduleDatabase(DatabaseHead head, DatabaseEntries entries)

@@ -79,6 +79,7 @@ struct DatabaseHead {
   std::string device;  ///< "NVIDIA H200": information
   std::string dtype = "f32";
   DatabaseOrigin origin = DatabaseOrigin::measured;
+  std::string layout = "kn";  ///< how B and C lie: "kn", "nk" or another name of layout_class
   bool operator==(const DatabaseHead&) const = default;
 };
 
@@ -94,15 +95,14 @@ struct DatabaseEntries {
   bool operator==(const DatabaseEntries&) const = default;
 };
 
-/// The best schedules on one device for one element type.
+/// The best schedules on one device for one element type and one layout.
 class ScheduleDatabase {
  public:
   /// Entries in any order. Two entries for one thing, gaps in the numbers of candidates, and a class that has not one
   /// loss for each candidate of its bCol, are defects of the caller.
   ScheduleDatabase(DatabaseHead head, DatabaseEntries entries);
 
-  /// Reads what `print` writes; lines may stand in any order, so that two files can be merged line by line. Throws
-  /// UserError (place: file and line) for anything else, and for what the constructor takes for a defect.
+  /// What the text of a file has for layout kn; throws as databases_in does.
   static ScheduleDatabase parse(std::string_view text, const std::string& file);
 
   const DatabaseHead& head() const { return head_; }
@@ -132,8 +132,14 @@ class ScheduleDatabase {
   DatabaseEntries entries_;
 };
 
-/// The text of a database: its head and one entry a line, sorted, behind comments that say what the columns are. The
-/// same database gives the same bytes.
+/// The databases in the text of a file, one for each layout, that of kn first, which is there in any case. Reads what `print` writes; lines
+/// may stand in any order, so that two files can be merged line by line. Throws UserError (place: file and line) for anything else, and for
+/// what the constructor takes for a defect.
+std::vector<ScheduleDatabase> databases_in(std::string_view text, const std::string& file);
+
+/// The text of a file: the head and one entry a line, sorted, behind comments that say what the columns are. The databases are of one device
+/// and element type, and each of another layout, in any order; those of kn name none. The same databases give the same bytes.
+std::string print(const std::vector<ScheduleDatabase>& databases);
 std::string print(const ScheduleDatabase& database);
 
 /// "sm90-132sm-60mib_f32.txt".
@@ -145,9 +151,13 @@ const std::vector<ScheduleDatabase>& shipped_databases();
 /// The one that holds where no device is named: measured on an H200.
 const ScheduleDatabase& shipped_database();
 
-/// The measured one among them, at least one, whose device is the nearest by `device_distance`: what was measured on
-/// another device serves a layer better than what is merely published for its own. Where none is measured, the nearest
-/// published one.
+/// The measured one among those of a layout whose device is the nearest by `device_distance`: what was measured on another device serves a
+/// layer better than what is merely published for its own. Where none is measured, the nearest published one; null where none is of the
+/// layout.
+const ScheduleDatabase* find_nearest(const std::vector<ScheduleDatabase>& databases, const DeviceKey& device,
+                                     const std::string& layout = "kn");
+
+/// The same of layout kn, of which there must be one.
 const ScheduleDatabase& nearest_database(const std::vector<ScheduleDatabase>& databases, const DeviceKey& device);
 
 /// The nearest of the shipped ones.

@@ -8,42 +8,12 @@
 #include <limits>
 
 #include "generator/schedule/class_interpolation.h"
+#include "generator/schedule/fitted_schedule.h"
+#include "generator/schedule/spread_schedules.h"
 #include "generator/support/error.h"
 
 namespace esc {
 namespace {
-
-Schedule fit(PanelSchedule schedule, const ProductColumns& columns) {
-  schedule.columns = std::min(schedule.columns, widest_tile(columns));
-  schedule.vector = std::min({schedule.vector, schedule.columns, widest_vector(columns)});
-  schedule.columns = std::min(schedule.columns, 32 * schedule.vector);
-  schedule.groups = std::min(schedule.groups, schedule.warp_groups());
-  schedule.panels = std::max(schedule.panels, schedule.warp_panels());
-  while (schedule.block_warps() > PanelSchedule::max_warps) {
-    int& parameter = schedule.panels > schedule.warp_panels() ? schedule.panels : schedule.warps;
-    parameter /= 2;
-  }
-  return schedule;
-}
-
-Schedule fit(RowsSchedule schedule, const ProductColumns& columns) {
-  schedule.columns = std::min(schedule.columns, widest_tile(columns));
-  schedule.vector = std::min({schedule.vector, schedule.columns, widest_vector(columns)});
-  schedule.columns = std::min(schedule.columns, 32 * schedule.vector);
-  return schedule;
-}
-
-Schedule fit(AtomicSchedule schedule, const ProductColumns& columns) {
-  const auto widest = static_cast<int>(std::clamp(columns.count / 32 * 32, 32LL, 1LL * AtomicSchedule::max_threads));
-  schedule.threads = std::min(schedule.threads, widest);
-  schedule.warptile = std::min(schedule.warptile, widest / 32);
-  return schedule;
-}
-
-Schedule fit(StreamSchedule schedule, const ProductColumns& columns) {
-  schedule.columns = std::clamp(schedule.columns, 8, std::max(8, widest_tile(columns)));
-  return schedule;
-}
 
 /// One float32 sum of family panel runs over a whole row: not for rows of which a few are very long.
 bool suits(const Schedule& schedule, const LayerShape& shape) {
@@ -78,14 +48,14 @@ std::vector<std::string> library_notes(const std::string& where, std::optional<d
   return notes;
 }
 
-ScheduleChoice choice_of(const LayerEntry& entry, const ScheduleDatabase& database) {
+ScheduleChoice choice_of(const LayerEntry& entry, const LayerShape& shape, const ScheduleDatabase& database) {
   const std::string where = fmt::format("for this layer on {}", database.describe());
-  return {entry.schedule, fmt::format("database: {}, this very layer", database.describe()),
+  return {fitted(entry.schedule, shape.product()), fmt::format("database: {}, this very layer", database.describe()),
           library_notes(where, entry.over_exact, entry.over_tf32), database.head()};
 }
 
 ScheduleChoice choice_of(const DefaultEntry& entry, const LayerShape& shape, const ScheduleDatabase& database) {
-  return {fitted(entry.schedule, shape.bcol),
+  return {fitted(entry.schedule, shape.product()),
           fmt::format("database: {}, the best single schedule at bCol {}", database.describe(), entry.bcol),
           {},
           database.head()};
@@ -154,7 +124,7 @@ class ClassAdvice {
       notes = library_notes(fmt::format("in {} on {}", whose, database_->describe()),
                             over_slower(nearest.over_exact, times), over_slower(nearest.over_tf32, times));
     }
-    return {fitted(candidate.schedule, shape_->bcol), source, notes, database_->head()};
+    return {fitted(candidate.schedule, shape_->product()), source, notes, database_->head()};
   }
 
   const LayerShape* shape_;
@@ -175,21 +145,17 @@ class Ranking {
       add(choice);
     }
   }
-  /// What fills memory with zeros comes last.
-  std::vector<ScheduleChoice> choices(const LayerShape& shape) && {
+  /// What fills memory with zeros comes last of what was added so far.
+  void put_wasteful_last(const LayerShape& shape) {
     std::ranges::stable_partition(choices_, [&](const ScheduleChoice& one) { return !wastes_memory(one.schedule, shape); });
-    return std::move(choices_);
   }
+  std::vector<ScheduleChoice> choices() && { return std::move(choices_); }
 
  private:
   std::vector<ScheduleChoice> choices_;
 };
 
 }  // namespace
-
-Schedule fitted(const Schedule& schedule, const ProductColumns& columns) {
-  return std::visit([&](const auto& one) { return fit(one, columns); }, schedule);
-}
 
 ScheduleChoice uneven_rows_schedule(long long bcol) {
   const RowsSchedule schedule = bcol < 32
@@ -227,7 +193,7 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
   std::vector<ClassAdvice> advices;
   for (const ScheduleDatabase* database : databases) {
     if (const LayerEntry* entry = database->layer(shape)) {
-      ranking.add(choice_of(*entry, *database));
+      ranking.add(choice_of(*entry, shape, *database));
     }
     if (const ClassAdvice& advice = advices.emplace_back(shape, *database); advice.is_close()) {
       ranking.add(advice.choices());
@@ -245,8 +211,35 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
       ranking.add(choice_of(*entry, shape, *database));
     }
   }
-  ranking.add(family_default(shape, databases));
-  return std::move(ranking).choices(shape);
+  if (shape.contiguous) {
+    ranking.add(family_default(shape, databases));
+  }
+  ranking.put_wasteful_last(shape);
+  if (!shape.contiguous) {
+    ranking.add(spread_schedules(shape));
+  }
+  return std::move(ranking).choices();
+}
+
+std::vector<const ScheduleDatabase*> databases_for(const LayerShape& shape, const DeviceKey& device,
+                                                   const std::vector<const std::vector<ScheduleDatabase>*>& sources) {
+  std::vector<const ScheduleDatabase*> found;
+  const auto look_for = [&](const std::string& layout) {
+    for (const std::vector<ScheduleDatabase>* const source : sources) {
+      if (const ScheduleDatabase* const nearest = find_nearest(*source, device, layout)) {
+        found.push_back(nearest);
+      }
+    }
+  };
+  look_for(shape.layout);
+  if (found.empty() && shape.contiguous) {
+    look_for("kn");
+  }
+  return found;
+}
+
+ScheduleChoice choose_schedule(const LayerShape& shape, const DeviceKey& device) {
+  return ranked_schedules(shape, databases_for(shape, device, {&shipped_databases()})).front();
 }
 
 ScheduleChoice choose_schedule(const LayerShape& shape, const ScheduleDatabase& database) {

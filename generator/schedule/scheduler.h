@@ -21,13 +21,22 @@ constexpr double farthest_class = 4;
 /// next ones: of each in turn, the schedule of the very layer, and by interpolation between the classes of the nearest
 /// bCol, the one that loses least first, where a class is close (`close_class`). Then the same by the database that has
 /// the nearest class, if that is no farther away than `farthest_class`; then the databases' single schedules for this
-/// bCol where their families suit the rows; then the family's default for such rows. All are brought to this bCol and
+/// bCol where their families suit the rows; then the family's default for such rows or, for columns that do not stand one behind the
+/// other, what spread_schedules says. All are brought to this bCol and
 /// legal for every bCol >= 1; whether one is for the matrix too shows when that is packed. Those that would fill memory with
 /// explicit zeros come last.
 ///
 /// A library is advised for or against by the very layer and by a close class alone.
 std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
                                              std::span<const ScheduleDatabase* const> databases);
+
+/// The databases that say something of such layers, of each source the nearest one of the layer's layout. Where no source has one, and columns
+/// stand one behind the other, those of kn: schedules depend on the rest of the layout less.
+std::vector<const ScheduleDatabase*> databases_for(const LayerShape& shape, const DeviceKey& device,
+                                                   const std::vector<const std::vector<ScheduleDatabase>*>& sources);
+
+/// The first of ranked_schedules by the shipped databases for a device.
+ScheduleChoice choose_schedule(const LayerShape& shape, const DeviceKey& device);
 
 /// The first of them by one database.
 ScheduleChoice choose_schedule(const LayerShape& shape, const ScheduleDatabase& database = shipped_database());
@@ -43,9 +52,5 @@ ScheduleChoice whole_rows_schedule(long long bcol, std::int64_t longest);
 /// The schedule that `--schedule published` stands for: the paper's best single one on an A100 for the nearest
 /// published bCol that is not above this one (32, 64, 128; below 32 the one for 32).
 ScheduleChoice published_schedule(long long bcol);
-
-/// The schedule nearest to this one that is legal for the columns: narrower tiles and vectors, and what follows of groups,
-/// panels and threads.
-Schedule fitted(const Schedule& schedule, const ProductColumns& columns);
 
 }  // namespace esc

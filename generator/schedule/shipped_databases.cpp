@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "generator/schedule/schedule_database.h"
 
@@ -8,9 +9,13 @@ extern const std::string_view a100_database;
 extern const std::string_view h200_database;
 
 const std::vector<ScheduleDatabase>& shipped_databases() {
-  static const std::vector<ScheduleDatabase> databases{
-      ScheduleDatabase::parse(h200_database, "sm90-132sm-60mib_f32.txt"),
-      ScheduleDatabase::parse(a100_database, "sm80-108sm-40mib_f32.txt")};
+  static const std::vector<ScheduleDatabase> databases = [] {
+    std::vector<ScheduleDatabase> all = databases_in(h200_database, "sm90-132sm-60mib_f32.txt");
+    for (ScheduleDatabase& database : databases_in(a100_database, "sm80-108sm-40mib_f32.txt")) {
+      all.push_back(std::move(database));
+    }
+    return all;
+  }();
   return databases;
 }
 

@@ -1,6 +1,6 @@
 #include "generator/schedule/spread_schedules.h"
 
-#include "generator/schedule/scheduler.h"
+#include "generator/schedule/fitted_schedule.h"
 
 namespace esc {
 namespace {

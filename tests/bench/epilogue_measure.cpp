@@ -110,7 +110,7 @@ class LayerBench {
                        .c = bench_.c(0),
                        .rows = matrix_.rows,
                        .n = bench_.columns(),
-                       .vectors = finishes ? std::vector{bias()} : std::vector<const float*>{}},
+                       .epilogue = finishes ? std::vector<CArgument>{static_cast<const void*>(bias())} : std::vector<CArgument>{}},
                       edge, stream);
           };
     };

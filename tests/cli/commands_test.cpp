@@ -214,7 +214,7 @@ TEST_F(Commands, InspectAsTextAsJsonAndAsPicture) {
   EXPECT_EQ(machine.errors, "");
   const nlohmann::json report = parse_json(machine.output);
   EXPECT_THAT(keys(report), UnorderedElementsAre("rows", "columns", "nonzeros", "sparsity", "row_lengths",
-                                                 "column_lengths", "bytes", "bcol", "schedule", "census"));
+                                                 "column_lengths", "bytes", "bcol", "schedule", "schedule_source", "census"));
   EXPECT_THAT(keys(report["bytes"]), UnorderedElementsAre("dense", "csr", "packed"));
   EXPECT_THAT(keys(report["census"]), UnorderedElementsAre("ufi", "panels", "enumerated_columns",
                                                            "multiply_adds_per_load", "empty_pairs", "patterns"));

@@ -25,7 +25,7 @@ class EsctuneRefusals : public TunerWorkshop {
 TEST_F(EsctuneRefusals, CommandAndArguments) {
   expect_refusal({}, "a command is needed");
   expect_refusal({"tune"}, "tune; see esctune --help");
-  expect_refusal({"run"}, "--bcol is required; see esctune run --help");
+  expect_refusal({"run"}, "esctune run: needs --bcol");
   expect_refusal({"run", "--bcol", "32"},
                  "has no matrix to tune for; name matrices or folders, or give --matrices LIST");
   expect_refusal({"layer", "--bcol", "32"}, "MATRIX is required");

@@ -4,6 +4,8 @@
 //
 //   device-check LIST     each line of LIST: LIBRARY NAME MATRIX BCOL TYPE, with f32 or f64 for the elements
 //
+// NAME.nest.json beside a library is the bundle's loop nest as escgen nest prints it; without it, it is the plain product.
+//
 // Prints one line per bundle that fails, a summary by bCol, and a closing line. Exit status 0: all passed, 1: some
 // failed, 2: bad usage, 3: no GPU.
 
@@ -16,6 +18,10 @@
 #include <optional>
 #include <sstream>
 
+#include "generator/ir/nest_json.h"
+#include "generator/ir/print_function.h"
+#include "generator/ir/product_digits.h"
+#include "generator/matrix/block_diagonal.h"
 #include "generator/matrix/matrix_reader.h"
 #include "generator/matrix/typed_elements.h"
 #include "generator/support/error.h"
@@ -51,6 +57,16 @@ std::vector<BundleLine> read_list(const std::string& file) {
 Manifest manifest_beside(const BundleLine& line) {
   const std::string file = (std::filesystem::path(line.library).parent_path() / line.name / "manifest.json").string();
   return parse_manifest(read_file(file), file);
+}
+
+/// The bundle's loop nest, which must be the one that its manifest shows.
+LoopNest nest_beside(const BundleLine& line, const Manifest& manifest, ScalarType element) {
+  const std::filesystem::path file = std::filesystem::path(line.library).parent_path() / (line.name + ".nest.json");
+  const LoopNest nest = std::filesystem::exists(file) ? parse_nest_json(read_file(file), file.string()) : spmm_nest(element);
+  if (print_function(nest) != manifest.loop_nest) {
+    throw UserError(file.string(), "is not the loop nest of the bundle's manifest", "print it with escgen nest, with the options of escgen generate");
+  }
+  return nest;
 }
 
 struct Tally {
@@ -91,9 +107,12 @@ int run(const std::string& list) {
       matrix = read_matrix(line.matrix, {.element = element});
       matrix_file = line.matrix;
     }
-    const LoopNest nest = spmm_nest(element);
+    const Manifest manifest = manifest_beside(line);
+    const LoopNest nest = nest_beside(line, manifest, element);
+    const SparseMatrix product = block_diagonal(matrix, digits_of(nest));
     const BundleLibrary library(line.library, line.name);
-    const VerificationReport report = check_on_gpu(library, std::filesystem::path(line.library).parent_path() / predecessor_library, nest, matrix, dispatch_of(manifest_beside(line), nest, matrix));
+    const std::filesystem::path predecessor = std::filesystem::path(line.library).parent_path() / predecessor_library;
+    const VerificationReport report = check_on_gpu(library, predecessor, nest, product, dispatch_of(manifest, nest, product));
     by_bcol[line.bcol].add(report);
     all.add(report);
     if (!report.passed()) {

@@ -4,8 +4,9 @@
 #   tests/device/make_bundles.sh ESCGEN OUTPUT [MATRIX...]
 #
 # OUTPUT gets for each matrix and bCol one bundle with the default schedule, one of each family with schedules that walk
-# through the legal space, one in float64, and one of a script of directives that no family has; list.txt names them as run_bundles.sh
-# expects, matrices by their path; predecessor.cu is the kernel in front of each product. Without a MATRIX it is some awkward ones, which OUTPUT/matrices then has, each with a part
+# through the legal space, one in float64, one of another loop nest - PyTorch's layout, epilogues, both, a convolution -, and one of a script
+# of directives that no family has; list.txt names them as run_bundles.sh expects, NAME.nest.json is the loop nest where it is another one,
+# matrices by their path; predecessor.cu is the kernel in front of each product. Without a MATRIX it is some awkward ones, which OUTPUT/matrices then has, each with a part
 # of the bCols. The bundles of scripts are verified by emulation as they are made: nothing else has seen these.
 set -euo pipefail
 
@@ -44,6 +45,7 @@ awkward_matrices() {
   shape full 24 40 1
   shape wide 3 70001 '(r + c) % 5000 == 0'
   shape uneven 40 700 'r == 17 || (r * 31 + c) % 97 == 0'
+  shape filters 20 45 '(r * 7 + c * 3) % 4 == 0'
 }
 
 # A schedule that is legal for every bCol from 1 on, and wider ones where bCol allows: index -> UFi-UFk-WarpTile-Threads.
@@ -112,6 +114,40 @@ double_bundle() {
   esac
 }
 
+# Rows and columns of a matrix file.
+sizes_of() {
+  case $1 in
+    *.mtx) grep -v '^%' "$1" | head -1 | cut -d' ' -f1,2 ;;
+    *) head -1 "$1" | tr -d , | cut -d' ' -f1,2 ;;
+  esac
+}
+
+# The options of a loop nest that is not the plain product, another one for each index; the weights of a convolution are the matrix, of three
+# by three where its columns are as many.
+templates=$(dirname "$(realpath "$0")")/../../templates
+nest_options() {
+  local matrix=$1 rows columns edge=1
+  case $((index % 5)) in
+    0) echo "--layout nk" ;;
+    1) echo "--epilogue bias+relu" ;;
+    2) echo "--layout nk --epilogue bias+gelu+residual" ;;
+    3) echo "--epilogue clamp+bias_column+residual" ;;
+    4)
+      read -r rows columns < <(sizes_of "$matrix")
+      [ $((columns % 9)) != 0 ] || edge=3
+      echo "--kernel $templates/conv2d.c --size F=$rows,C=$((columns / edge / edge)),R=$edge,S=$edge,H=7,W=5,stride=1,pad=1,dilation=1"
+      ;;
+  esac
+}
+
+# The bundle of another loop nest.
+nest_bundle() {
+  local matrix=$1 bcol=$2 name=$3 options
+  read -ra options <<<"$(nest_options "$matrix")"
+  bundle "$matrix" "$bcol" auto "$name" --no-verify "${options[@]}"
+  "$escgen" nest "${options[@]}" >"$output/$name.nest.json"
+}
+
 # The bundles of one matrix and bCol; `index` counts these pairs.
 index=0
 bundles_of() {
@@ -121,6 +157,10 @@ bundles_of() {
   first_legal panel "$matrix" "$bcol" "${name}_panel" $((index * 31)) 7
   first_legal rows "$matrix" "$bcol" "${name}_rows" $((index * 29)) 5
   double_bundle "$matrix" "$bcol" "${name}_double"
+  if ! nest_bundle "$matrix" "$bcol" "${name}_nest"; then
+    cat "$output/refusal.txt" >&2
+    exit 1
+  fi
   if ! bundle "$matrix" "$bcol" "${scripts[index % ${#scripts[@]}]}" "${name}_script"; then
     cat "$output/refusal.txt" >&2
     exit 1

@@ -25,9 +25,9 @@ status=0
 "$device_check" logs/all.txt | tee logs/plain.log || status=1
 
 if [ "$sanitized" -gt 0 ]; then
-  # A step without a divisor of the six bundles of a matrix and bCol goes through all of them.
+  # A step that the seven bundles of a matrix and bCol do not divide goes through all of them.
   step=$((total / sanitized < 1 ? 1 : total / sanitized))
-  while [ $((step % 2)) = 0 ] || [ $((step % 3)) = 0 ]; do step=$((step + 1)); done
+  while [ $((step % 7)) = 0 ]; do step=$((step + 1)); done
   awk -v step="$step" 'NR % step == 1 || step == 1' logs/all.txt >logs/some.txt
   tools=(memcheck racecheck initcheck synccheck)
   for tool in "${tools[@]}"; do

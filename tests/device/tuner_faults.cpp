@@ -114,7 +114,8 @@ bool run() {
     throw UserError("tuner-faults", "is for compute capability 9.0", "run it on an H100 or H200",
                     ExitStatus::missing_tool);
   }
-  lab.open({.layer = facts_of(*matrix, "sample"), .bcol = bcol, .dtype = "f32", .device = lab.device()}, matrix, {});
+  lab.open({.layer = facts_of(*matrix, "sample"), .bcol = bcol, .dtype = "f32", .device = lab.device()},
+           {matrix, std::make_shared<const LoopNest>(spmm_nest())}, {});
   bool passed = true;
   std::vector<Schedule> finalists;
   for (const Fault& fault : faults()) {

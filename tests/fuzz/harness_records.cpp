@@ -1,4 +1,3 @@
-#include <array>
 #include <cmath>
 
 #include "generator/schedule/schedule_database.h"
@@ -15,26 +14,32 @@ namespace {
 
 using namespace tuning;
 
-/// A database is printed as it is read, and auto finds legal schedules by it.
-void check_database(const ScheduleDatabase& database) {
-  const std::string printed = print(database);
-  const ScheduleDatabase again = ScheduleDatabase::parse(printed, "printed.txt");
-  expect(print(again) == printed, "a database that is printed as another one:\n" + printed);
-  const std::array databases{&database, &shipped_database()};
-  for (const long long bcol : {1, 32, 100}) {
-    const LayerShape shape{.bcol = bcol, .rows = 512, .columns = 512, .nonzeros = 26214, .longest_row = 91};
-    for (const ScheduleChoice& choice : ranked_schedules(shape, databases)) {
-      check_legal(choice, bcol);
+/// Databases are printed as they are read, and auto finds legal schedules by them.
+void check_databases(const std::vector<ScheduleDatabase>& databases) {
+  const std::string printed = print(databases);
+  expect(print(databases_in(printed, "printed.txt")) == printed, "databases that are printed as others:\n" + printed);
+  for (const ScheduleDatabase& database : databases) {
+    for (const long long bcol : {1, 32, 100}) {
+      const LayerShape shape{.bcol = bcol,
+                             .rows = 512,
+                             .columns = 512,
+                             .nonzeros = 26214,
+                             .longest_row = 91,
+                             .layout = database.head().layout,
+                             .contiguous = database.head().layout == "kn"};
+      for (const ScheduleChoice& choice : ranked_schedules(shape, databases_for(shape, database.head().key, {&databases, &shipped_databases()}))) {
+        check_legal(choice, shape.product());
+      }
     }
   }
 }
 
 bool judge_database(std::string_view input) {
-  ScheduleDatabase database{{}, {}};
-  if (!is_accepted([&] { database = ScheduleDatabase::parse(input, "database.txt"); })) {
+  std::vector<ScheduleDatabase> databases;
+  if (!is_accepted([&] { databases = databases_in(input, "database.txt"); })) {
     return false;
   }
-  check_database(database);
+  check_databases(databases);
   return true;
 }
 
@@ -46,7 +51,7 @@ void check_uses(const std::vector<Record>& records) {
   }
   is_accepted([&] {
     for (const MeasuredDevice& device : measured_devices(records)) {
-      check_database(publish(device));
+      check_databases({publish(device)});
     }
   });
 }

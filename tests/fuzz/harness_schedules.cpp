@@ -1,6 +1,7 @@
 #include <array>
 
 #include "generator/ir/loop_nest.h"
+#include "generator/schedule/fitted_schedule.h"
 #include "generator/schedule/schedule_choice.h"
 #include "generator/schedule/scheduler.h"
 #include "tests/fuzz/harness.h"

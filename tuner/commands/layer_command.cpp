@@ -1,6 +1,8 @@
+#include "generator/commands/nest_line.h"
 #include "generator/support/temporary_folder.h"
 #include "tuner/commands/begun_journal.h"
 #include "tuner/commands/commands.h"
+#include "tuner/commands/nest_reader.h"
 #include "tuner/commands/tuning_line.h"
 #include "tuner/records/record_text.h"
 #include "tuner/report/layer_table.h"
@@ -14,6 +16,7 @@ struct LayerLine {
   std::string matrix;
   std::int64_t bcol = 0;
   std::string journal;
+  NestLine nest;
   TuningLine tuning;
 };
 
@@ -36,8 +39,10 @@ ExitStatus run(const LayerLine& line, const Console& console) {
   const TemporaryFolder workshop;
   const std::string journal_file = line.journal.empty() ? (workshop.path() / "layer.jsonl").string() : line.journal;
   const tuning::StopSignals signals;
+  NestReader nests;
+  const tuning::TunedNest& nest = nests.read(nest_source(line.nest), line.matrix);
   const tuning::RunRequest request =
-      request_for(line.tuning, {{layers.layers.front(), line.bcol}}, tuning::Retry::failed);
+      request_for(line.tuning, {{layers.layers.front(), line.bcol, nest}}, tuning::Retry::failed);
   const Devices devices(line.tuning);
   DeviceKey device;
   bool wrong = false;
@@ -81,6 +86,7 @@ void add_layer_command(CLI::App& program, const CommonOptions& common, Action& a
   command->add_option("MATRIX", line->matrix, "Pruned matrix")->required();
   command->add_option("--bcol", line->bcol, "Columns of B")->required()->check(CLI::Range(1LL, most_columns));
   command->add_option("-o,--output", line->journal, "Journal to append to (default: none is kept)");
+  add_nest_options(*command, line->nest);
   add_tuning_options(*command, line->tuning);
   command->callback([line, &common, &action] { action = [=, &common] { return run(*line, common.console()); }; });
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "generator/support/file.h"
@@ -18,6 +19,7 @@ using tuning::LeaveOneOut;
 struct PublishLine {
   std::vector<std::string> journals;
   std::string output;
+  std::vector<std::string> layouts;  ///< none: all
   bool json = false;
 };
 
@@ -28,10 +30,24 @@ struct Publication {
   std::string status = {};  ///< "written" or "unchanged"
 };
 
-/// Writes the database's file, unless it is there already, byte by byte; says which.
-std::string write_database(const ScheduleDatabase& database, const fs::path& folder) {
-  const fs::path file = folder / file_name(database.head());
-  const std::string text = print(database);
+/// What stands in the file, if it is one, of layouts that are not among these databases of it.
+std::vector<ScheduleDatabase> with_other_layouts(std::vector<ScheduleDatabase> databases, const fs::path& file) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) {
+    return databases;
+  }
+  for (ScheduleDatabase& there : databases_in(read_file(file), file.string())) {
+    if (find_nearest(databases, there.head().key, there.head().layout) == nullptr) {
+      databases.push_back(std::move(there));
+    }
+  }
+  return databases;
+}
+
+/// Writes the file of a device's databases, unless it is there already, byte by byte; says which.
+std::string write_databases(const std::vector<ScheduleDatabase>& databases, const fs::path& folder) {
+  const fs::path file = folder / file_name(databases.front().head());
+  const std::string text = print(with_other_layouts(databases, file));
   std::error_code ignored;
   if (fs::is_regular_file(file, ignored) && read_file(file) == text) {
     return "unchanged";
@@ -63,6 +79,7 @@ nlohmann::json to_json(const Publication& publication) {
   }
   return {{"file", file_name(publication.database.head())},
           {"device", publication.database.head().device},
+          {"layout", publication.database.head().layout},
           {"status", publication.status},
           {"entries", by_bcol}};
 }
@@ -99,19 +116,34 @@ void print_publication(const Publication& publication, const std::string& folder
   const ScheduleDatabase& database = publication.database;
   fmt::print("database   {} ({})\n", (fs::path(folder) / file_name(database.head())).string(), publication.status);
   fmt::print("device     {}\n", database.describe());
+  fmt::print("layout     {}\n", database.head().layout);
   fmt::print("entries    {} candidates, {} classes, {} defaults, {} layers of their own\n\n",
              database.candidates().size(), database.classes().size(), database.defaults().size(),
              database.layers().size());
   fmt::print("{}\n", markdown(to_table(publication)));
 }
 
-ExitStatus run(const PublishLine& line, const Console& console) {
-  console.detail("reading the records");
-  const auto devices = tuning::measured_devices(tuning::read_records(line.journals));
+/// What the journals say of the layouts that are wanted.
+std::vector<tuning::MeasuredDevice> devices_of(const PublishLine& line) {
+  std::vector<tuning::MeasuredDevice> devices = tuning::measured_devices(tuning::read_records(line.journals));
   if (devices.empty()) {
     throw UserError(line.journals.front(), "has no right kernel with a warm L2 cache, so there is nothing to publish",
                     "measure first, with esctune run");
   }
+  for (const std::string& layout : line.layouts) {
+    if (std::ranges::find(devices, layout, [](const auto& device) { return device.head.layout; }) == devices.end()) {
+      throw UserError("--layout " + layout, "is the layout of no right kernel in the journals", "name one that esctune show prints");
+    }
+  }
+  std::erase_if(devices, [&](const tuning::MeasuredDevice& device) {
+    return !line.layouts.empty() && std::ranges::find(line.layouts, device.head.layout) == line.layouts.end();
+  });
+  return devices;
+}
+
+ExitStatus run(const PublishLine& line, const Console& console) {
+  console.detail("reading the records");
+  const std::vector<tuning::MeasuredDevice> devices = devices_of(line);
   // All are made before one is written: a device whose database cannot be made leaves the folder as it was.
   std::vector<Publication> publications;
   for (const tuning::MeasuredDevice& device : devices) {
@@ -123,9 +155,17 @@ ExitStatus run(const PublishLine& line, const Console& console) {
   if (problem) {
     throw UserError(line.output, "cannot be made: " + problem.message(), "choose another folder");
   }
+  std::map<std::string, std::vector<ScheduleDatabase>> files;
+  for (const Publication& publication : publications) {
+    files[file_name(publication.database.head())].push_back(publication.database);
+  }
+  std::map<std::string, std::string> statuses;
+  for (const auto& [file, databases] : files) {
+    statuses[file] = write_databases(databases, line.output);
+  }
   nlohmann::json results = nlohmann::json::array();
   for (Publication& publication : publications) {
-    publication.status = write_database(publication.database, line.output);
+    publication.status = statuses.at(file_name(publication.database.head()));
     if (line.json) {
       results.push_back(to_json(publication));
     } else {
@@ -147,8 +187,10 @@ void add_publish_command(CLI::App& program, const CommonOptions& common, Action&
   command->add_option("journal", line->journals, "Records: journals of esctune")->required();
   command
       ->add_option("-o,--output", line->output,
-                   "Folder for a file per device and element type; replaces its file there")
+                   "Folder for a file per device and element type; replaces what its file there has of the layouts measured")
       ->required();
+  command->add_option("--layout", line->layouts, "Layouts to publish, as records name them, nk,kn (default: all that were measured)")
+      ->delimiter(',');
   command->add_flag("--json", line->json, "Print results as JSON");
   command->callback([line, &common, &action] { action = [=, &common] { return run(*line, common.console()); }; });
 }

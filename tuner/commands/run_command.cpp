@@ -5,12 +5,16 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "generator/commands/nest_line.h"
+#include "generator/emit/matching_sizes.h"
 #include "generator/schedule/target.h"
 #include "generator/support/progress.h"
 #include "generator/support/standard_streams.h"
 #include "tuner/commands/begun_journal.h"
 #include "tuner/commands/cluster_line.h"
 #include "tuner/commands/commands.h"
+#include "tuner/commands/layer_groups.h"
+#include "tuner/commands/nest_reader.h"
 #include "tuner/commands/tuning_line.h"
 #include "tuner/records/record_text.h"
 #include "tuner/run/layer_list.h"
@@ -24,6 +28,8 @@ namespace {
 struct RunLine {
   std::vector<std::string> matrices;
   std::string list_file;
+  std::string spec;
+  NestLine nest;
   std::vector<std::int64_t> bcols;
   std::string journal = "esctune.jsonl";
   std::string shard;
@@ -71,20 +77,52 @@ std::vector<std::string> files_of(const RunLine& line) {
   return tuning::matrix_files(names);
 }
 
-/// The items of the run's shard, layer by layer.
-std::vector<tuning::ItemRequest> items_of(const RunLine& line, const tuning::LayerList& layers) {
+/// What the spec says, or the command line of all layers alike.
+std::vector<LayerGroup> groups_of(const RunLine& line) {
+  if (!line.spec.empty()) {
+    return groups_of_spec(line.spec);
+  }
+  if (line.bcols.empty()) {
+    throw UserError("esctune run", "needs --bcol", "give the numbers of columns of B to tune for");
+  }
+  LayerGroup group{.nest = nest_source(line.nest), .files = files_of(line), .bcols = {}};
+  for (const std::string& file : group.files) {
+    group.bcols[file] = {line.bcols.begin(), line.bcols.end()};
+  }
+  return {group};
+}
+
+/// What is to be tuned, and what was found to say of its files.
+struct Work {
+  std::vector<tuning::ItemRequest> items;  ///< of the run's shard, layer by layer
+  tuning::LayerList layers;
+};
+
+Work work_of(const RunLine& line) {
   const tuning::Shard shard =
       line.shard.empty() ? tuning::Shard() : tuning::parse_shard(line.shard, tuning::environs_of_process());
-  const std::set<std::int64_t> bcols(line.bcols.begin(), line.bcols.end());
-  std::vector<tuning::ItemRequest> items;
-  for (const tuning::LayerFacts& layer : layers.layers) {
-    for (const std::int64_t bcol : bcols) {
-      if (tuning::is_in(shard, layer.pattern, bcol)) {
-        items.push_back({layer, bcol});
+  NestReader nests;
+  Work work;
+  for (const LayerGroup& group : groups_of(line)) {
+    const tuning::LayerList found = tuning::read_layers(group.files);
+    work.layers.problems.insert(work.layers.problems.end(), found.problems.begin(), found.problems.end());
+    work.layers.notes.insert(work.layers.notes.end(), found.notes.begin(), found.notes.end());
+    for (const tuning::LayerFacts& layer : found.layers) {
+      const tuning::TunedNest& nest = nests.read(group.nest, layer.file);
+      for (const std::int64_t bcol : group.bcols.at(layer.file)) {
+        if (!tuning::is_in(shard, layer.pattern, bcol)) {
+          continue;
+        }
+        try {
+          require_matching_sizes(*nest.nest, layer.rows, layer.columns, bcol);
+          work.items.push_back({layer, bcol, nest});
+        } catch (const UserError& mismatch) {
+          work.layers.problems.push_back(fmt::format("{}: {}", layer.file, mismatch.what()));
+        }
       }
     }
   }
-  return items;
+  return work;
 }
 
 /// Records of one device with different drivers or toolkits may not say the same.
@@ -127,8 +165,8 @@ class Narrator {
  private:
   void say(const tuning::DecisionRecord& decision) {
     if (console_.verbosity() == Verbosity::verbose) {
-      progress_.say(fmt::format("{}, bCol {}: {} {:.2f} us, {}", decision.item.layer.file, decision.item.bcol,
-                                decision.winner, decision.winner_microseconds, print(decision.verdict)));
+      progress_.say(fmt::format("{}: {} {:.2f} us, {}", describe(decision.item), decision.winner,
+                                decision.winner_microseconds, print(decision.verdict)));
     }
   }
 
@@ -200,10 +238,10 @@ tuning::Retry retry_of(const RunLine& line) {
 }
 
 ExitStatus measure(const RunLine& line, const Console& console) {
-  const tuning::LayerList layers = tuning::read_layers(files_of(line));
-  say_problems(layers, console);
   const std::optional<double> budget = budget_of(line);
-  const tuning::RunRequest request = request_for(line.tuning, items_of(line, layers), retry_of(line));
+  const Work work = work_of(line);
+  say_problems(work.layers, console);
+  const tuning::RunRequest request = request_for(line.tuning, work.items, retry_of(line));
   const Devices devices(line.tuning);
   const tuning::StopSignals signals;
   BegunJournal begun(line.journal);
@@ -232,7 +270,7 @@ ExitStatus measure(const RunLine& line, const Console& console) {
     // As that of a program that the signal has ended: a script shall not take it for a whole run, nor for a failure.
     return static_cast<ExitStatus>(128 + signals.received());
   }
-  return status_of(summary, layers);
+  return status_of(summary, work.layers);
 }
 
 /// How many of the candidates an earlier run has measured, so that they are not measured again.
@@ -251,10 +289,10 @@ bool is_begun(const std::string& journal) {
 
 /// What would be measured behind the records of the journal, as far as it is known without a GPU.
 ExitStatus list(const RunLine& line, const Console& console) {
-  const tuning::LayerList layers = tuning::read_layers(files_of(line));
-  say_problems(layers, console);
+  const Work work = work_of(line);
+  say_problems(work.layers, console);
   const DeviceKey device = device_of_gpu(line.gpu).key;
-  const tuning::RunRequest request = request_for(line.tuning, items_of(line, layers), retry_of(line));
+  const tuning::RunRequest request = request_for(line.tuning, work.items, retry_of(line));
   const std::map<tuning::ItemKey, tuning::ItemResults> known = tuning::group_by_item(
       is_begun(line.journal) ? tuning::read_records({line.journal}) : std::vector<tuning::Record>());
   const CandidateChoice choose(line.tuning);
@@ -270,7 +308,7 @@ ExitStatus list(const RunLine& line, const Console& console) {
   }
   const tuning::TimeEstimate estimate{.builders = tuning::preparing_threads()};
   fmt::print("{}", line.json ? tuning::listing_json(plan, estimate) : tuning::listing_text(plan, estimate));
-  return layers.problems.empty() ? ExitStatus::done : ExitStatus::bad_input;
+  return work.layers.problems.empty() ? ExitStatus::done : ExitStatus::bad_input;
 }
 
 /// Prints the script, unless each of its tasks would refuse what it is told.
@@ -296,10 +334,14 @@ void add_run_command(CLI::App& program, const CommonOptions& common, Action& act
       add_command(program, "run", "Measure candidates on this machine's GPUs and append what came of them",
                   "esctune run layers/ --bcol 32,64,128 -o night.jsonl");
   const auto line = std::make_shared<RunLine>();
-  command->add_option("MATRIX", line->matrices, "Pruned matrices, or folders of them");
-  command->add_option("--matrices", line->list_file, "File that names matrices, one a line");
+  auto* matrices = command->add_option("MATRIX", line->matrices, "Pruned matrices, or folders of them");
+  auto* list_file = command->add_option("--matrices", line->list_file, "File that names matrices, one a line");
+  auto* spec = command->add_option("--spec", line->spec, "JSON file with layers, their bCols and their loop nests, as for escgen generate")
+                   ->excludes(matrices)
+                   ->excludes(list_file);
+  add_nest_options(*command, line->nest, spec);
   command->add_option("--bcol", line->bcols, "Columns of B, 32,64,128")
-      ->required()
+      ->excludes(spec)
       ->delimiter(',')
       ->check(CLI::Range(1LL, most_columns));
   command->add_option("-o,--output", line->journal, "Journal to append to; a run goes on where it ends")

@@ -51,16 +51,16 @@ std::vector<Schedule> schedules_in(const std::string& file) {
   return schedules;
 }
 
-std::vector<Schedule> legal_among(const std::vector<Schedule>& schedules, long long bcol) {
+std::vector<Schedule> legal_among(const std::vector<Schedule>& schedules, const ProductColumns& columns) {
   std::vector<Schedule> legal;
   std::ranges::copy_if(schedules, std::back_inserter(legal),
-                       [&](const Schedule& schedule) { return is_accepted([&] { check_legal(schedule, bcol); }); });
+                       [&](const Schedule& schedule) { return is_accepted([&] { check_legal(schedule, columns); }); });
   return legal;
 }
 
 /// What `--schedule auto` takes for the item where nothing else is known.
 Schedule incumbent_of(const tuning::WorkItem& item) {
-  return choose_schedule(tuning::shape_of(item), nearest_database(item.device)).schedule;
+  return choose_schedule(tuning::shape_of(item), item.device).schedule;
 }
 
 std::set<std::string> families_of(const TuningLine& line) {
@@ -100,12 +100,15 @@ CandidateChoice::CandidateChoice(const TuningLine& line)
 tuning::Candidates CandidateChoice::operator()(const tuning::WorkItem& item) const {
   const Schedule incumbent = incumbent_of(item);
   if (!space_.empty()) {
-    return tuning::choose_candidates(legal_among(space_, item.bcol), item, {}, {incumbent}, true);
+    return tuning::choose_candidates(legal_among(space_, item.product()), item, {}, {incumbent}, true);
   }
   const std::set<std::string> families = families_of(line_);
-  std::vector<Schedule> always = tuning::near_winners(nearest_database(item.device), item, families);
-  always.push_back(incumbent);
-  return tuning::choose_candidates(tuning::search_space(item.bcol, families), item, {.most = line_.most}, always,
+  std::vector<Schedule> always{incumbent};
+  for (const ScheduleDatabase* const database : databases_for(tuning::shape_of(item), item.device, {&shipped_databases()})) {
+    const std::vector<Schedule> winners = tuning::near_winners(*database, item, families);
+    always.insert(always.end(), winners.begin(), winners.end());
+  }
+  return tuning::choose_candidates(tuning::search_space(item.product(), families), item, {.most = line_.most}, always,
                                    line_.exhaustive);
 }
 

@@ -23,7 +23,7 @@ PreparedCandidate prepare(const PreparationSubject& subject, const Schedule& sch
     return prepared;
   };
   try {
-    const GeneratedLayer generated = generate_layer(*subject.matrix, spmm_nest(),
+    const GeneratedLayer generated = generate_layer(*subject.matrix, subject.nest,
                                                     {.name = "layer",
                                                      .source_file = "layer",
                                                      .bcol = subject.bcol,

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/ir/loop_nest.h"
 #include "generator/matrix/sparse_matrix.h"
 #include "generator/schedule/schedule.h"
 #include "tuner/build/kernel_text.h"
@@ -27,6 +28,7 @@ struct PreparationSubject {
   std::shared_ptr<const SparseMatrix> matrix;
   std::int64_t bcol = 0;
   int architecture = 0;
+  LoopNest nest = spmm_nest();
 };
 
 /// How a kernel's text becomes machine code here, with the compiler's name for the records.

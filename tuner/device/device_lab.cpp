@@ -61,7 +61,7 @@ void DeviceLab::make_ready() {
     if (worker_ == nullptr) {
       start();
     }
-    const Answer answer = worker_->ask(open_question({*matrix_, item_.bcol, item_.cache}), patience_.product);
+    const Answer answer = worker_->ask(open_question({*product_.matrix, item_.bcol, item_.cache, *product_.nest}), patience_.product);
     has_product_ = answer.reception == Reception::complete && !is_last(answer.message);
     if (!has_product_) {
       worker_.reset();
@@ -70,8 +70,7 @@ void DeviceLab::make_ready() {
       }
       if (attempt == most_attempts) {
         throw UserError("the GPU",
-                        fmt::format("cannot take up {} with bCol {}: {} processes in a row have failed at it",
-                                    item_.layer.file, item_.bcol, most_attempts),
+                        fmt::format("cannot take up {}: {} processes in a row have failed at it", describe(item_), most_attempts),
                         "look whether the device has memory left, then run the command again",
                         ExitStatus::check_failed);
       }
@@ -110,13 +109,15 @@ DeviceLab::Reply DeviceLab::ask(const Message& question, std::chrono::millisecon
   return {.message = {}, .outcome = Outcome::launch_failed, .detail = "the process has ended with " + answer.end};
 }
 
-void DeviceLab::open(const WorkItem& item, const std::shared_ptr<const SparseMatrix>& matrix,
-                     const std::vector<Schedule>& candidates) {
+PreparationSubject DeviceLab::subject() const {
+  return {product_.matrix, item_.bcol, description_.key.capability, *product_.nest};
+}
+
+void DeviceLab::open(const WorkItem& item, const ItemProduct& product, const std::vector<Schedule>& candidates) {
   item_ = item;
-  matrix_ = matrix;
+  product_ = product;
   has_product_ = false;
-  preparation_.emplace(PreparationSubject{matrix, item.bcol, description_.key.capability}, candidates, builders_.search,
-                       2 * preparing_threads_);
+  preparation_.emplace(subject(), candidates, builders_.search, 2 * preparing_threads_);
 }
 
 std::vector<Measurement> DeviceLab::measure_peers() {
@@ -151,8 +152,7 @@ Measurement DeviceLab::measure(const Schedule& schedule, const StopRule& rule) {
 
 std::vector<Measurement> DeviceLab::prepare_finalists(const std::vector<Schedule>& finalists) {
   const NamedBuilder& builder = builders_.final ? *builders_.final : builders_.search;
-  CandidatePreparation preparation({matrix_, item_.bcol, description_.key.capability}, finalists, builder,
-                                   finalists.size());
+  CandidatePreparation preparation(subject(), finalists, builder, finalists.size());
   std::vector<PreparedCandidate> prepared;
   for (const Schedule& schedule : finalists) {
     prepared.push_back(preparation.take(schedule));

@@ -44,7 +44,7 @@ class DeviceLab final : public Lab {
 
   DeviceKey device() override { return description_.key; }
   Environment environment() override { return description_.environment; }
-  void open(const WorkItem& item, const std::shared_ptr<const SparseMatrix>& matrix,
+  void open(const WorkItem& item, const ItemProduct& product,
             const std::vector<Schedule>& candidates) override;
   std::vector<Measurement> measure_peers() override;
   Measurement measure(const Schedule& schedule, const StopRule& rule) override;
@@ -63,6 +63,7 @@ class DeviceLab final : public Lab {
   void make_ready();
   void drop_worker();
   Reply ask(const Message& question, std::chrono::milliseconds patience);
+  PreparationSubject subject() const;
   /// The device's part of a candidate's measurement.
   Measurement measured(const PreparedCandidate& prepared, const Message& question);
 
@@ -75,7 +76,7 @@ class DeviceLab final : public Lab {
   std::unique_ptr<WorkerProcess> worker_;
   bool has_product_ = false;
   WorkItem item_;
-  std::shared_ptr<const SparseMatrix> matrix_;
+  ItemProduct product_;
   std::optional<CandidatePreparation> preparation_;
 };
 

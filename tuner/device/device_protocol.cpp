@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "generator/ir/nest_json.h"
 #include "generator/support/error.h"
 #include "tuner/records/record_json.h"
 
@@ -104,7 +105,8 @@ ProductQuestion product_in(const json& head, const Message& message) {
                      .column_of = values_in<std::int32_t>(message.pieces.at(1)),
                      .values = values_in<double>(message.pieces.at(2))},
           .bcol = head.at("bcol"),
-          .cache = head.at("cold").get<bool>() ? CacheState::cold : CacheState::warm};
+          .cache = head.at("cold").get<bool>() ? CacheState::cold : CacheState::warm,
+          .nest = parse_nest_json(message.pieces.at(3), "the loop nest")};
 }
 
 json description_of(const DeviceDescription& description) {
@@ -167,7 +169,7 @@ Message open_question(const ProductQuestion& product) {
                            {"bcol", product.bcol},
                            {"cold", product.cache == CacheState::cold}}),
           .pieces = {bytes_of(product.matrix.offsets), bytes_of(product.matrix.column_of),
-                     bytes_of(product.matrix.values)}};
+                     bytes_of(product.matrix.values), nest_json(product.nest)}};
 }
 
 Message peers_question() { return {.head = text_of({{"ask", "peers"}})}; }

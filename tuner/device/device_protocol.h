@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "generator/emit/launch_plan.h"
+#include "generator/ir/loop_nest.h"
 #include "generator/matrix/sparse_matrix.h"
 #include "tuner/build/kernel_text.h"
 #include "tuner/process/message.h"
@@ -23,11 +24,12 @@ struct DeviceDescription {
   bool operator==(const DeviceDescription&) const = default;
 };
 
-/// A product C = A x B, without gaps between rows.
+/// What a loop nest says of a matrix and so many items, its arrays without gaps.
 struct ProductQuestion {
   SparseMatrix matrix;
   std::int64_t bcol = 0;
   CacheState cache = CacheState::warm;
+  LoopNest nest = spmm_nest();
 };
 
 /// A kernel that can be launched: nothing of how it came about.

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <span>
+#include <utility>
 
 #include "generator/verify/transformer_check.h"
 
@@ -24,7 +25,7 @@ void check(cublasStatus_t status, const char* call) {
 }
 
 /// What describes the product to the library. It knows column-major matrices only, which are transposed row-major ones:
-/// C^T (n x M) = B^T (n x K) x A^T (K x M).
+/// C^T (n x M) = B^T (n x K) x A^T (K x M). Where B and C lie transposed, it is C (M x n) = A (M x K) x B (K x n), and A is the transposed one.
 class Description {
  public:
   Description(const ProductBench& bench, cublasComputeType_t compute) {
@@ -33,9 +34,21 @@ class Description {
     const auto k = static_cast<std::uint64_t>(bench.matrix().columns);
     try {
       check(cublasLtMatmulDescCreate(&product, compute, CUDA_R_32F), "cublasLtMatmulDescCreate");
-      create(b, n, k);
       create(a, k, m);
-      create(c, n, m);
+      if (bench.is_transposed()) {
+        constexpr cublasOperation_t transposed = CUBLAS_OP_T;
+        check(cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed),
+              "cublasLtMatmulDescSetAttribute");
+        create(b, k, n);
+        create(c, m, n);
+        left = a;
+        right = b;
+      } else {
+        create(b, n, k);
+        create(c, n, m);
+        left = b;
+        right = a;
+      }
       check(cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
       check(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,
                                                  sizeof workspace_bytes),
@@ -53,6 +66,8 @@ class Description {
   cublasLtMatrixLayout_t a = nullptr;
   cublasLtMatrixLayout_t b = nullptr;
   cublasLtMatrixLayout_t c = nullptr;
+  cublasLtMatrixLayout_t left = nullptr;  ///< a or b, which one stands in front
+  cublasLtMatrixLayout_t right = nullptr;
   cublasLtMatmulPreference_t preference = nullptr;
 
  private:
@@ -105,8 +120,12 @@ class CublasProduct : public PeerProduct {
     const float one = 1;
     const float zero = 0;
     float* const c = bench_.c(copy);
-    check(cublasLtMatmul(handle_.get(), description_->product, &one, bench_.b(copy), description_->b,
-                         a_->at<const float>(copy), description_->a, &zero, c, description_->c, c, description_->c,
+    const void* left = bench_.b(copy);
+    const void* right = a_->at<const float>(copy);
+    if (bench_.is_transposed()) {
+      std::swap(left, right);
+    }
+    check(cublasLtMatmul(handle_.get(), description_->product, &one, left, description_->left, right, description_->right, &zero, c, description_->c, c, description_->c,
                          &algorithm_, handle_.workspace().as<void>(), handle_.workspace().bytes(), stream),
           "cublasLtMatmul");
   }
@@ -126,7 +145,7 @@ Peer peer_of(const std::string& name, cublasComputeType_t compute, double tolera
     const auto description = std::make_shared<const Description>(bench, compute);
     std::array<cublasLtMatmulHeuristicResult_t, most_algorithms> found = {};
     int count = 0;
-    check(cublasLtMatmulAlgoGetHeuristic(handle.get(), description->product, description->b, description->a,
+    check(cublasLtMatmulAlgoGetHeuristic(handle.get(), description->product, description->left, description->right,
                                          description->c, description->c, description->preference, most_algorithms,
                                          found.data(), &count),
           "cublasLtMatmulAlgoGetHeuristic");

@@ -63,11 +63,12 @@ class CsrMatrices {
   std::vector<cusparseSpMatDescr_t> descriptors_;
 };
 
-/// A row-major matrix without gaps on the device, as the library knows it.
+/// A matrix without gaps on the device, row-major or transposed, as the library knows it.
 class DenseDescriptor {
  public:
-  DenseDescriptor(std::int64_t rows, std::int64_t columns, float* elements) {
-    check(cusparseCreateDnMat(&descriptor_, rows, columns, columns, elements, CUDA_R_32F, CUSPARSE_ORDER_ROW),
+  DenseDescriptor(std::int64_t rows, std::int64_t columns, float* elements, bool transposed) {
+    check(cusparseCreateDnMat(&descriptor_, rows, columns, transposed ? rows : columns, elements, CUDA_R_32F,
+                              transposed ? CUSPARSE_ORDER_COL : CUSPARSE_ORDER_ROW),
           "cusparseCreateDnMat");
   }
   DenseDescriptor(DenseDescriptor&& other) noexcept : descriptor_(std::exchange(other.descriptor_, nullptr)) {}
@@ -110,8 +111,8 @@ class SpmmProduct : public PeerProduct {
       : handle_(handle), algorithm_(algorithm), matrices_(bench.matrix(), copies) {
     check(cusparseSetStream(handle_.get(), nullptr), "cusparseSetStream");
     for (std::size_t copy = 0; copy < copies; ++copy) {
-      b_.emplace_back(bench.matrix().columns, bench.columns(), writable(bench.b(copy)));
-      c_.emplace_back(bench.matrix().rows, bench.columns(), bench.c(copy));
+      b_.emplace_back(bench.matrix().columns, bench.columns(), writable(bench.b(copy)), bench.is_transposed());
+      c_.emplace_back(bench.matrix().rows, bench.columns(), bench.c(copy), bench.is_transposed());
       std::size_t bytes = 0;
       check(cusparseSpMM_bufferSize(handle_.get(), as_it_is, as_it_is, &one, matrices_.at(copy), b_[copy].get(), &zero,
                                     c_[copy].get(), CUDA_R_32F, algorithm_, &bytes),

@@ -80,10 +80,10 @@ void LayerLaunch::zero(const Operands& operands, Edge edge, cudaStream_t stream)
   if (plan_.zeroing) {
     const void* packed = operands.packed;
     float* c = operands.c;
-    long long leading_dimension = operands.n;
+    long long ldc = operands.ldc;
     unsigned int n = operands.n;
     std::vector<unsigned int> sizes = plan_.zeroing->sizes;
-    std::vector<void*> arguments{&packed, &c, &leading_dimension, &n};
+    std::vector<void*> arguments{&packed, &c, &ldc, &n};
     append(arguments, sizes);
     launch(kernels_->function(zeroing_kernel), {.grid_x = plan_.zeroing->grid_x, .threads = plan_.zeroing->threads},
            edge, arguments.data(), stream);
@@ -95,13 +95,14 @@ void LayerLaunch::operator()(const Operands& operands, Edge edge, cudaStream_t s
   const void* packed = operands.packed;
   const float* b = operands.b;
   float* c = operands.c;
-  long long leading_dimension = operands.n;
+  long long ldb = operands.ldb;
+  long long ldc = operands.ldc;
   unsigned int n = operands.n;
   std::vector<unsigned int> sizes = plan_.sizes;
-  std::vector<const float*> vectors = operands.vectors;
-  std::vector<void*> arguments{&packed, &b, &leading_dimension, &c, &leading_dimension};
-  for (const float*& vector : vectors) {
-    arguments.push_back(&vector);
+  std::vector<CArgument> epilogue = operands.epilogue;
+  std::vector<void*> arguments{&packed, &b, &ldb, &c, &ldc};
+  for (CArgument& one : epilogue) {
+    arguments.push_back(std::visit([](auto& value) { return static_cast<void*>(&value); }, one));
   }
   arguments.push_back(&n);
   append(arguments, sizes);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "generator/emit/launch_plan.h"
+#include "generator/verify/c_call.h"
 #include "tuner/build/kernel_text.h"
 
 namespace esc::gpu {
@@ -51,15 +52,16 @@ void allow_shared_memory(const void* kernel, const Geometry& geometry);
 /// Launches the kernel. Throws DeviceError.
 void launch(const void* kernel, const Geometry& geometry, Edge edge, void** arguments, cudaStream_t stream);
 
-/// The arrays of one product, on the device: packed matrix, B (rows of n floats), C (rows of n floats), and the vectors that its
-/// epilogue reads.
+/// The arrays of one product, on the device: packed matrix, B and C without gaps, and what its epilogue reads.
 struct Operands {
   const void* packed = nullptr;
   const float* b = nullptr;
   float* c = nullptr;
   std::int64_t rows = 0;  ///< of C
-  unsigned int n = 0;
-  std::vector<const float*> vectors = {};
+  unsigned int n = 0;     ///< columns of C
+  long long ldb = n;
+  long long ldc = n;
+  std::vector<CArgument> epilogue = {};  ///< in the order of the kernel's parameters
 };
 
 /// A layer's kernels, ready to be launched as its own launcher would.

@@ -40,6 +40,9 @@ std::string PeerLibraries::cublas_version() const { return handles_->cublas.vers
 std::string PeerLibraries::cusparse_version() const { return handles_->cusparse.version(); }
 
 std::vector<Peer> PeerLibraries::peers_for(const ProductBench& bench) const {
+  if (!bench.is_plain()) {
+    return {};
+  }
   std::vector<Peer> peers = cublas_peers(handles_->cublas, bench);
   peers.push_back(cusparse_peer(handles_->cusparse, bench));
   return peers;

@@ -38,7 +38,7 @@ class PeerLibraries {
   std::string cublas_version() const;
   std::string cusparse_version() const;
 
-  /// cuBLASLt, exact and with TF32, and cuSPARSE for the bench's product. They live no longer than the bench and this
+  /// cuBLASLt, exact and with TF32, and cuSPARSE for the bench's product; none where that is more than A x B. They live no longer than the bench and this
   /// object.
   std::vector<Peer> peers_for(const ProductBench& bench) const;
 

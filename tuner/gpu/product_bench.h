@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "generator/matrix/sparse_matrix.h"
+#include "generator/verify/c_call.h"
 #include "generator/verify/reference.h"
 #include "tuner/gpu/device.h"
 #include "tuner/gpu/graph_timer.h"
@@ -24,17 +25,25 @@ struct JudgedTiming {
   Timing timing;
 };
 
-/// What one product C = A x B needs on the device, whoever computes it: B and C, without gaps between rows, and what C
-/// is judged by. Its member functions are called by one thread at a time.
+/// What one product of a loop nest needs on the device, whoever computes it: B, C and what an epilogue reads, as the nest has them, without
+/// gaps, and what C is judged by. Its member functions are called by one thread at a time.
 class ProductBench {
  public:
   /// `matrix` and `stream` must outlive it. With `cold_bytes` it holds so many copies of B and C that all of them
   /// together have at least so many bytes; without, one.
-  ProductBench(const SparseMatrix& matrix, std::int64_t bcol, const Stream& stream, std::uint64_t cold_bytes);
+  ProductBench(const SparseMatrix& matrix, std::int64_t bcol, const Stream& stream, std::uint64_t cold_bytes,
+               LoopNest nest = spmm_nest());
 
   const SparseMatrix& matrix() const { return matrix_; }
   unsigned int columns() const { return static_cast<unsigned int>(product_.n); }
   double tolerance() const { return tolerance_; }
+  /// Whether C is A x B and nothing more, its matrices row-major or, if so, transposed.
+  bool is_plain() const { return !nest_.epilogue && (is_row_major() || is_transposed()); }
+  bool is_transposed() const { return is_transposed_; }
+  long long ldb() const { return ldb_; }
+  long long ldc() const { return ldc_; }
+  /// What the epilogue reads, as a kernel takes it.
+  const std::vector<CArgument>& epilogue() const { return epilogue_; }
   const float* b(std::size_t copy) const { return b_.at<const float>(copy); }
   float* c(std::size_t copy) const { return c_.at<float>(copy); }
 
@@ -51,16 +60,28 @@ class ProductBench {
                               const TimingOptions& options) const;
 
  private:
+  bool is_row_major() const { return layout_b_.is_row_major() && layout_c_.is_row_major(); }
+  void place_operands();
+
   const SparseMatrix& matrix_;
   LoopNest nest_;
   const Stream& stream_;
-  ProductCase product_;
+  PlacedLayout layout_b_;
+  PlacedLayout layout_c_;
+  bool is_transposed_;
+  ProductCase product_;  ///< of the columns alone, row-major
+  long long ldb_;
+  long long ldc_;
   double tolerance_;
   std::uint64_t cold_bytes_;
   Reference reference_;
   Copies b_;
   Copies c_;
+  std::uint64_t bytes_;                   ///< of B and C
+  std::vector<std::size_t> places_of_c_;  ///< where each element of C stands; empty: one row behind the other
   Buffer poison_;
+  std::vector<Copies> operands_;
+  std::vector<CArgument> epilogue_;
 };
 
 }  // namespace esc::gpu

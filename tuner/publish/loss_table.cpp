@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 
 namespace esc::tuning {
 namespace {
@@ -90,20 +91,21 @@ std::optional<std::size_t> LossTable::place_of(const std::string& schedule) cons
 
 std::vector<MeasuredDevice> measured_devices(const std::vector<Record>& records) {
   const std::map<ItemKey, ItemResults> items = group_by_item(records);
-  std::map<std::pair<DeviceKey, std::string>, std::map<long long, std::vector<const ItemResults*>>> groups;
+  std::map<std::tuple<DeviceKey, std::string, std::string>, std::map<long long, std::vector<const ItemResults*>>> groups;
   for (const auto& [key, results] : items) {
     if (key.cache == CacheState::warm && results.best() != nullptr) {
-      groups[{key.device, key.dtype}][key.bcol].push_back(&results);
+      groups[{key.device, key.dtype, key.layout}][results.item.product().count].push_back(&results);
     }
   }
   std::vector<MeasuredDevice> measured;
-  for (const auto& [device, by_bcol] : groups) {
+  for (const auto& [group, by_bcol] : groups) {
+    const auto& [device, dtype, layout] = group;
     const std::string& name = by_bcol.begin()->second.front()->environment.device_name;
     MeasuredDevice one{
-        .head = {.key = device.first, .device = name.empty() ? "unnamed device" : name, .dtype = device.second},
+        .head = {.key = device, .device = name.empty() ? "unnamed device" : name, .dtype = dtype, .layout = layout},
         .tables = {}};
-    for (const auto& [bcol, group] : by_bcol) {
-      one.tables.emplace(bcol, table_of(group));
+    for (const auto& [bcol, members] : by_bcol) {
+      one.tables.emplace(bcol, table_of(members));
     }
     measured.push_back(std::move(one));
   }

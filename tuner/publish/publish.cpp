@@ -1,6 +1,7 @@
 #include "tuner/publish/publish.h"
 
 #include <cmath>
+#include <set>
 
 #include "generator/schedule/scheduler.h"
 #include "tuner/publish/class_losses.h"
@@ -63,8 +64,11 @@ ScheduleDatabase publish(const MeasuredDevice& device) {
   const ScheduleDatabase general = publish_classes(device);
   DatabaseEntries entries{general.candidates(), general.classes(), {}, general.defaults()};
   for (const auto& [bcol, table] : device.tables) {
+    // Of items that are one layer and as many columns, of nests with different epilogues or images, the first one speaks.
+    std::set<std::string> patterns;
     for (const auto& item : table.items) {
-      if (const auto layer = layer_entry(table, *item, choose_schedule(item->shape, general).schedule)) {
+      const auto layer = layer_entry(table, *item, choose_schedule(item->shape, general).schedule);
+      if (layer && patterns.insert(layer->pattern).second) {
         entries.layers.push_back(*layer);
       }
     }

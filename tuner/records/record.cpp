@@ -1,17 +1,35 @@
 #include "tuner/records/record.h"
 
+#include <fmt/format.h>
+
 namespace esc::tuning {
 
-ItemKey key_of(const WorkItem& item) { return {item.device, item.dtype, item.cache, item.bcol, item.layer.pattern}; }
+ItemKey key_of(const WorkItem& item) {
+  return {item.device, item.dtype, item.cache, item.bcol, item.layer.pattern, item.nest.layout, item.nest.digest};
+}
+
+std::string nest_suffix(const NestFacts& nest) {
+  if (nest == NestFacts()) {
+    return {};
+  }
+  return fmt::format(" {}{}{}", nest.layout, nest.is_plain() ? "" : " ", nest.digest);
+}
+
+std::string describe(const WorkItem& item) {
+  const std::string suffix = nest_suffix(item.nest);
+  return fmt::format("{}, bCol {}{}{}", item.layer.file, item.bcol, suffix.empty() ? "" : ",", suffix);
+}
 
 LayerShape shape_of(const WorkItem& item) {
-  return {.bcol = item.bcol,
+  return {.bcol = item.product().count,
           .rows = item.layer.rows,
           .columns = item.layer.columns,
           .nonzeros = item.layer.nonzeros,
           .longest_row = item.layer.longest_row,
           .row_variation = item.layer.row_variation,
-          .pattern = item.layer.pattern};
+          .pattern = item.layer.pattern,
+          .layout = item.nest.layout,
+          .contiguous = item.nest.contiguous};
 }
 
 const WorkItem& item_of(const Record& record) {

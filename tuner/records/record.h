@@ -32,6 +32,18 @@ struct LayerFacts {
 /// What the L2 cache holds of the operands when a launch begins.
 enum class CacheState { warm, cold };
 
+/// What a measurement depends on of the loop nest. That of the plain product C = A x B, row-major, is what there is without a word of it.
+struct NestFacts {
+  std::string layout = "kn";      ///< as layout_class names it: databases are made for each apart
+  std::string digest = {};        ///< the first digits of the SHA-256 of its JSON; empty: of its layout the plain product, kn or nk
+  std::int64_t item_columns = 1;  ///< columns of C for each of bCol's items: of an image the points
+  bool contiguous = true;         ///< whether columns of a row of B stand one behind the other
+
+  /// Whether it is A x B, with nothing done to the sums, so that libraries have it too.
+  bool is_plain() const { return digest.empty(); }
+  bool operator==(const NestFacts&) const = default;
+};
+
 /// What a schedule is tuned for.
 struct WorkItem {
   LayerFacts layer;
@@ -39,6 +51,10 @@ struct WorkItem {
   std::string dtype = "f32";
   DeviceKey device;
   CacheState cache = CacheState::warm;
+  NestFacts nest = {};
+
+  /// The columns of C for which its schedule is to be legal.
+  ProductColumns product() const { return {bcol * nest.item_columns, nest.contiguous}; }
   bool operator==(const WorkItem&) const = default;
 };
 
@@ -49,9 +65,16 @@ struct ItemKey {
   CacheState cache = CacheState::warm;
   std::int64_t bcol = 0;
   std::string pattern;
+  std::string layout = "kn";
+  std::string nest = {};  ///< NestFacts::digest
   auto operator<=>(const ItemKey&) const = default;
 };
 ItemKey key_of(const WorkItem& item);
+
+/// "layer.smtx, bCol 64", and behind it the nest where it is not the plain product: "layer.smtx, bCol 64, nk 0f3a..".
+std::string describe(const WorkItem& item);
+/// " nk 0f3a..", what tells an item from that of the plain product; empty for that one.
+std::string nest_suffix(const NestFacts& nest);
 
 /// The item in the terms of a schedule database.
 LayerShape shape_of(const WorkItem& item);

@@ -108,8 +108,44 @@ std::string candidate_at(const json& line, const char* key) {
   return candidate;
 }
 
+json to_json(const NestFacts& nest) {
+  return {{"layout", nest.layout},
+          {"digest", nest.digest},
+          {"item_columns", nest.item_columns},
+          {"contiguous", nest.contiguous}};
+}
+
+/// What stands in the names of layouts.
+std::string layout_at(const json& object, const char* key) {
+  std::string layout = object.at(key);
+  if (layout.empty() || layout.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.") != std::string::npos) {
+    throw NotARecord{fmt::format("has the {} '{}', which is none", key, plain_text(layout))};
+  }
+  return layout;
+}
+
+NestFacts nest_from(const json& line) {
+  if (!line.contains("nest")) {
+    return {};
+  }
+  const json& nest = line.at("nest");
+  NestFacts facts{.layout = layout_at(nest, "layout"),
+                  .digest = text_at(nest, "digest"),
+                  .item_columns = count_at(nest, "item_columns"),
+                  .contiguous = nest.at("contiguous")};
+  if (facts.item_columns < 1) {
+    throw NotARecord{"has items without columns"};
+  }
+  if ((facts.layout == "kn" && !facts.contiguous) || (facts.layout == "nk" && facts.contiguous)) {
+    throw NotARecord{fmt::format("has columns of layout {} that lie otherwise", facts.layout)};
+  }
+  return facts;
+}
+
+int format_of(const WorkItem& item) { return item.nest == NestFacts() ? record_format : record_format_of_nests; }
+
 json to_json(const WorkItem& item) {
-  return {{"layer",
+  json line{{"layer",
            {{"file", plain_text(item.layer.file)},
             {"pattern", item.layer.pattern},
             {"rows", item.layer.rows},
@@ -120,7 +156,12 @@ json to_json(const WorkItem& item) {
           {"bcol", item.bcol},
           {"dtype", item.dtype},
           {"device", print(item.device)},
-          {"l2", word_of(item.cache, cache_words)}};
+          {"l2", word_of(item.cache, cache_words)},
+          {"format", format_of(item)}};
+  if (format_of(item) == record_format_of_nests) {
+    line["nest"] = to_json(item.nest);
+  }
+  return line;
 }
 
 WorkItem item_from(const json& line) {
@@ -135,7 +176,8 @@ WorkItem item_from(const json& line) {
           .bcol = count_at(line, "bcol"),
           .dtype = word_at(line, "dtype"),
           .device = parse_device_key(line.at("device").get<std::string>()),
-          .cache = value_of(line.at("l2").get<std::string>(), cache_words)};
+          .cache = value_of(line.at("l2").get<std::string>(), cache_words),
+          .nest = nest_from(line)};
 }
 
 json to_json(const Environment& environment) {
@@ -172,8 +214,7 @@ KernelFacts kernel_from(const json& kernel) {
 
 json to_json(const CandidateRecord& record) {
   json line = to_json(record.item);
-  line.update({{"format", record_format},
-               {"record", "candidate"},
+  line.update({{"record", "candidate"},
                {"environment", to_json(record.environment)},
                {"stage", word_of(record.stage, stage_words)},
                {"edge", word_of(record.edge, edge_words)},
@@ -215,8 +256,7 @@ CandidateRecord candidate_from(const json& line) {
 
 json to_json(const DecisionRecord& record) {
   json line = to_json(record.item);
-  line.update({{"format", record_format},
-               {"record", "decision"},
+  line.update({{"record", "decision"},
                {"environment", to_json(record.environment)},
                {"winner", record.winner},
                {"incumbent", record.incumbent},

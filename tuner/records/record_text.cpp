@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -28,6 +29,9 @@ void check_possible(const WorkItem& item) {
   if (std::min({layer.rows, layer.columns, layer.nonzeros, item.bcol}) < 1) {
     throw NotARecord{"has a number of rows, columns, non-zeros or columns of B that is 0"};
   }
+  if (item.nest.item_columns > 1 && item.bcol > std::numeric_limits<std::int32_t>::max() / item.nest.item_columns) {
+    throw NotARecord{"has more columns of C than there can be"};
+  }
   if ((layer.nonzeros - 1) / layer.rows >= layer.columns) {
     throw NotARecord{"has more non-zeros than elements"};
   }
@@ -43,8 +47,9 @@ void check_possible(const CandidateRecord& record) {
 }
 
 Record record_from(const json& line) {
-  if (const json& format = line.at("format"); format != record_format || !format.is_number_integer()) {
-    throw NotARecord{fmt::format("has format {}; this program reads format {}", format.dump(), record_format)};
+  const int expected = line.contains("nest") ? record_format_of_nests : record_format;
+  if (const json& format = line.at("format"); format != expected || !format.is_number_integer()) {
+    throw NotARecord{fmt::format("has format {}; this program reads format {}", format.dump(), expected)};
   }
   const std::string kind = line.at("record");
   if (kind == "candidate") {

@@ -43,11 +43,13 @@ void fill(GroupSummary& group) {
 
 }  // namespace
 
-Setting setting_of(const ItemSummary& item) { return {item.item.device, item.item.dtype, item.item.cache}; }
+Setting setting_of(const ItemSummary& item) {
+  return {item.item.device, item.item.dtype, item.item.cache, item.item.nest.layout};
+}
 
 std::string print(const Setting& setting) {
-  return fmt::format("{}, {}, L2 {}", print(setting.device), setting.dtype,
-                     setting.cache == CacheState::warm ? "warm" : "cold");
+  return fmt::format("{}, {}, L2 {}{}", print(setting.device), setting.dtype,
+                     setting.cache == CacheState::warm ? "warm" : "cold", setting.layout == "kn" ? "" : ", " + setting.layout);
 }
 
 std::vector<GroupSummary> group(const std::vector<ItemSummary>& items) {

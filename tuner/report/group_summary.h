@@ -15,11 +15,12 @@ struct Setting {
   DeviceKey device;
   std::string dtype;
   CacheState cache = CacheState::warm;
+  std::string layout = "kn";  ///< as databases name it
   auto operator<=>(const Setting&) const = default;
 };
 Setting setting_of(const ItemSummary& item);
 
-/// "sm90-132sm-60mib, f32, L2 warm".
+/// "sm90-132sm-60mib, f32, L2 warm"; and ", nk" behind it where the layout is not kn.
 std::string print(const Setting& setting);
 
 /// How ours compares with one rival over some layers.

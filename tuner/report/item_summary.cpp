@@ -111,11 +111,12 @@ std::vector<ItemSummary> summarise(const std::map<ItemKey, ItemResults>& items) 
   }
   const std::size_t folders = common_folders(items);
   for (const auto& [key, results] : items) {
-    summaries.push_back(summarise(results, results.item.layer.file.substr(folders)));
+    const std::string digest = results.item.nest.digest;
+    summaries.push_back(summarise(results, results.item.layer.file.substr(folders) + (digest.empty() ? "" : " " + digest)));
   }
   std::ranges::sort(summaries, [](const ItemSummary& a, const ItemSummary& b) {
     const auto order = [](const ItemSummary& one) {
-      return std::tuple(one.item.device, one.item.dtype, one.item.cache, one.item.bcol, one.name,
+      return std::tuple(one.item.device, one.item.dtype, one.item.cache, one.item.nest.layout, one.item.bcol, one.name,
                         one.item.layer.pattern);
     };
     return order(a) < order(b);
@@ -123,6 +124,9 @@ std::vector<ItemSummary> summarise(const std::map<ItemKey, ItemResults>& items) 
   return summaries;
 }
 
-std::string label(const ItemSummary& item) { return fmt::format("{}@{}", item.name, item.item.bcol); }
+std::string label(const ItemSummary& item) {
+  const std::string& layout = item.item.nest.layout;
+  return fmt::format("{}@{}{}", item.name, item.item.bcol, layout == "kn" ? "" : "@" + layout);
+}
 
 }  // namespace esc::tuning

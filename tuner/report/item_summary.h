@@ -25,7 +25,7 @@ std::string print(Rival rival);
 /// One item in a line: what holds for it from now on, and what the libraries take. Times are microseconds of a launch.
 struct ItemSummary {
   WorkItem item;
-  std::string name;                    ///< of the layer: its file without the folders that all layers have in common
+  std::string name;                    ///< of the layer: its file without the folders that all layers have in common, and the digest of a nest
   std::string winner;                  ///< schedule; empty where none was right
   std::optional<double> microseconds;  ///< of the winner, plain edges
   std::optional<double> chain_microseconds;  ///< of the winner, programmatic edges
@@ -48,7 +48,7 @@ std::string best_exact_name(const ItemSummary& item);
 /// decision, else the fastest so far. A time of 0 comes of a record without samples and counts as none.
 std::vector<ItemSummary> summarise(const std::map<ItemKey, ItemResults>& items);
 
-/// "NAME@BCOL", what an item is called where one is picked out.
+/// "NAME@BCOL", and "NAME@BCOL@LAYOUT" where that is not kn: what an item is called where one is picked out.
 std::string label(const ItemSummary& item);
 
 }  // namespace esc::tuning

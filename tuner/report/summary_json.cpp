@@ -26,7 +26,8 @@ std::string key_name(Rival rival) {
 nlohmann::json setting_json(const Setting& setting) {
   return {{"device", print(setting.device)},
           {"dtype", setting.dtype},
-          {"cache", setting.cache == CacheState::warm ? "warm" : "cold"}};
+          {"cache", setting.cache == CacheState::warm ? "warm" : "cold"},
+          {"layout", setting.layout}};
 }
 
 nlohmann::json item_json(const ItemSummary& item) {

@@ -11,6 +11,13 @@
 #include <thread>
 #include <utility>
 
+#include "generator/emit/generate.h"
+#include "generator/emit/layout_class.h"
+#include "generator/ir/linear_nk_nest.h"
+#include "generator/ir/nest_json.h"
+#include "generator/ir/product_digits.h"
+#include "generator/lower/canonicalize.h"
+#include "generator/matrix/fingerprint.h"
 #include "generator/matrix/matrix_reader.h"
 #include "generator/support/error.h"
 #include "tuner/records/item_results.h"
@@ -98,7 +105,7 @@ class Run {
       ++summary_.known;
       return;
     }
-    const std::string where = fmt::format("{}, bCol {}", item.layer.file, item.bcol);
+    const std::string where = describe(item);
     std::shared_ptr<const SparseMatrix> matrix;
     try {
       matrix = shelf.get(item.layer.file);
@@ -107,7 +114,7 @@ class Run {
       return;
     }
     try {
-      const ItemPlan plan{item, matrix, request_.candidates(item), request_.incumbent(item), known};
+      const ItemPlan plan{item, {matrix, asked.nest.nest}, request_.candidates(item), request_.incumbent(item), known};
       const std::size_t expected = plan.candidates.size();
       tell([&] { observer_.expects(expected); });
       std::size_t counted = 0;
@@ -165,10 +172,41 @@ class Run {
   std::exception_ptr failure_;
 };
 
+/// What files hold of groups is another matrix than the product's, and it is that of the file which records name.
+std::int64_t count_of_groups(const LoopNest& nest) {
+  const ProductDigits digits = digits_of(nest);
+  return *count_of({digits.reductions.begin(), digits.reductions.begin() + static_cast<std::ptrdiff_t>(digits.groups)});
+}
+
 }  // namespace
 
+TunedNest tuned_nest(const LoopNest& nest) {
+  if (nest.element() != ScalarType::f32) {
+    throw UserError("the loop nest", fmt::format("has elements of {}", name_of(nest.element())), "kernels are tuned in f32: write it in float");
+  }
+  if (count_of_groups(nest) > 1) {
+    throw UserError("the loop nest", "has groups", "tune the matrix of all groups, with zeros between them, with the nest without groups");
+  }
+  constexpr std::size_t digits = 16;
+  NestFacts facts{.layout = layout_class(nest)};
+  const ProductColumns columns = product_columns(nest, 1);
+  facts.item_columns = columns.count;
+  facts.contiguous = columns.are_contiguous;
+  // Programs that mean the same have the same kernels.
+  const LoopNest canonical = canonicalize(nest);
+  if (canonical != canonicalize(spmm_nest()) && canonical != canonicalize(linear_nk_nest())) {
+    facts.digest = sha256_of_text(nest_json(nest)).substr(0, digits);
+  }
+  return {std::make_shared<const LoopNest>(nest), facts};
+}
+
 WorkItem item_for(const RunRequest& request, const ItemRequest& asked, const DeviceKey& device) {
-  return {.layer = asked.layer, .bcol = asked.bcol, .dtype = "f32", .device = device, .cache = request.cache};
+  return {.layer = asked.layer,
+          .bcol = asked.bcol,
+          .dtype = "f32",
+          .device = device,
+          .cache = request.cache,
+          .nest = asked.nest.facts};
 }
 
 bool is_settled(const RunRequest& request, const WorkItem& item, const ItemResults& known) {

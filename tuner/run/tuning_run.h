@@ -11,10 +11,20 @@
 
 namespace esc::tuning {
 
+/// A loop nest with what records say of it.
+struct TunedNest {
+  std::shared_ptr<const LoopNest> nest;
+  NestFacts facts = {};
+};
+
+/// The facts of a nest. Throws UserError for one whose elements are not f32, or that has groups.
+TunedNest tuned_nest(const LoopNest& nest);
+
 /// A layer with a number of columns of B, before it is known on which device.
 struct ItemRequest {
   LayerFacts layer;
   std::int64_t bcol = 0;
+  TunedNest nest = tuned_nest(spmm_nest());
 };
 
 /// What becomes of items that the journal has decided.

@@ -25,8 +25,8 @@ Place place_of(const Record& record, const std::string& text) {
 }
 
 std::string where(const CandidateRecord& record) {
-  return fmt::format("{}, bCol {}, {}: {}", print(record.item.device), record.item.bcol,
-                     record.item.layer.pattern.substr(0, 16), record.candidate);
+  return fmt::format("{}, bCol {}, {}{}: {}", print(record.item.device), record.item.bcol,
+                     record.item.layer.pattern.substr(0, 16), nest_suffix(record.item.nest), record.candidate);
 }
 
 /// What is to be compared with each other.

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/ir/loop_nest.h"
 #include "generator/matrix/sparse_matrix.h"
 #include "generator/schedule/schedule.h"
 #include "tuner/records/record.h"
@@ -11,6 +12,12 @@
 #include "tuner/search/stop_rule.h"
 
 namespace esc::tuning {
+
+/// What an item's kernels compute.
+struct ItemProduct {
+  std::shared_ptr<const SparseMatrix> matrix;
+  std::shared_ptr<const LoopNest> nest;
+};
 
 /// The device that a tuner measures on, or a record of one. Every result was compared with float64 before its time
 /// counts. What fails is an outcome; only what makes further work impossible throws (UserError).
@@ -23,7 +30,7 @@ class Lab {
 
   /// Turns to an item; everything below is about it. `candidates` will be measured, most likely in this order, so that
   /// they can be prepared ahead.
-  virtual void open(const WorkItem& item, const std::shared_ptr<const SparseMatrix>& matrix,
+  virtual void open(const WorkItem& item, const ItemProduct& product,
                     const std::vector<Schedule>& candidates) = 0;
   /// The libraries at their best: one measurement each.
   virtual std::vector<Measurement> measure_peers() = 0;

@@ -38,7 +38,7 @@ RecordedLab::RecordedLab(const std::vector<Record>& records) {
   }
 }
 
-void RecordedLab::open(const WorkItem& item, const std::shared_ptr<const SparseMatrix>&, const std::vector<Schedule>&) {
+void RecordedLab::open(const WorkItem& item, const ItemProduct&, const std::vector<Schedule>&) {
   const auto found = records_.find(key_of(item));
   item_ = found == records_.end() ? decltype(item_)() : found->second;
   finalists_.clear();

@@ -18,7 +18,7 @@ class RecordedLab final : public Lab {
 
   DeviceKey device() override { return device_; }
   Environment environment() override { return environment_; }
-  void open(const WorkItem& item, const std::shared_ptr<const SparseMatrix>& matrix,
+  void open(const WorkItem& item, const ItemProduct& product,
             const std::vector<Schedule>& candidates) override;
   std::vector<Measurement> measure_peers() override;
   Measurement measure(const Schedule& schedule, const StopRule& rule) override;

@@ -78,7 +78,7 @@ class Tuning {
       : plan_(plan), options_(options), lab_(lab), write_(write), stop_(stop), count_(count), results_(plan.known) {}
 
   ItemEnd operator()() {
-    lab_.open(plan_.item, plan_.matrix, missing());
+    lab_.open(plan_.item, plan_.product, missing());
     measure_peers();
     if (!search()) {
       return ItemEnd::interrupted;

@@ -24,7 +24,7 @@ struct SearchOptions {
 /// What is tuned, with what is known of it already.
 struct ItemPlan {
   WorkItem item;
-  std::shared_ptr<const SparseMatrix> matrix;
+  ItemProduct product;
   std::vector<Schedule> candidates;  ///< in the order in which they are tried; without the incumbent
   Schedule incumbent;                ///< what holds without this measurement
   ItemResults known;                 ///< of earlier runs

@@ -20,11 +20,30 @@ constexpr double lost_iteration = 0.3;
 
 /// Cache lines of B that `columns` of its columns have: where B is narrow, its rows share them.
 double lines_of_b(const WorkItem& item, double columns) {
-  const double narrow = std::min(1.0, static_cast<double>(item.bcol) / line_floats);
+  if (!item.nest.contiguous) {
+    return columns * std::max(1.0, static_cast<double>(item.layer.columns) / line_floats);
+  }
+  const double narrow = std::min(1.0, static_cast<double>(item.product().count) / line_floats);
   return static_cast<double>(item.layer.columns) * std::max(1.0, columns / line_floats) * narrow;
 }
 
-double tiles_of(const WorkItem& item, int columns) { return std::ceil(static_cast<double>(item.bcol) / columns); }
+/// How a warp gets elements of B: instructions of a lane for each column of A, and cache lines that each of them touches.
+struct DenseLoads {
+  double of_column = 1;
+  double lines = 1;
+};
+
+/// Of lanes that move `vector` columns of C; `groups` of those that share them stand in one warp, as many as `sharing` of which take columns of A
+/// side by side. A column of A follows the one in front of it at `distance` columns, on average.
+DenseLoads dense_loads(const WorkItem& item, int columns, int vector, double groups, double sharing, double distance) {
+  if (item.nest.contiguous) {
+    return {1, groups * std::max(1.0, columns / line_floats)};
+  }
+  const double rows_of_b = static_cast<double>(columns) / vector;
+  return {static_cast<double>(vector), rows_of_b * groups / sharing * std::clamp(sharing * distance / line_floats, 1.0, sharing)};
+}
+
+double tiles_of(const WorkItem& item, int columns) { return std::ceil(static_cast<double>(item.product().count) / columns); }
 
 /// Instructions with which the lane groups of a warp, and then the warps of a panel, add up their sums.
 double reduction_instructions(const PanelSchedule& schedule) {
@@ -49,10 +68,12 @@ Work work_of(const PanelSchedule& schedule, const WorkItem& item) {
   const double iterations = std::max(1.0, of_warp / lists / schedule.ufk + lost_iteration);
   const double quads = schedule.ufk / 4.0;
   const double groups = schedule.warp_groups();
-  const double lines = groups * std::max(1.0, schedule.columns / line_floats);
+  // Columns of a round are dealt in turn to the lane groups where they are staged; else each group has four that follow each other.
+  const double distance = static_cast<double>(item.layer.columns) / std::max(1.0, panel.mean) * (schedule.stage ? 1 : 4);
+  const DenseLoads loads = dense_loads(item, schedule.columns, schedule.vector, groups, schedule.groups, distance);
   const double quad_bytes = groups * (8 + 16 * schedule.ufi);
   const double of_iteration =
-      quads * (4 * (load_instructions + schedule.ufi * schedule.vector) + 2 + schedule.ufi) + loop_instructions;
+      quads * (4 * (load_instructions * loads.of_column + schedule.ufi * schedule.vector) + 2 + schedule.ufi) + loop_instructions;
   const double reduction = reduction_instructions(schedule);
 
   const double tiles = tiles_of(item, schedule.columns);
@@ -66,10 +87,10 @@ Work work_of(const PanelSchedule& schedule, const WorkItem& item) {
           .instructions = all_iterations * of_iteration + warps * (fixed_instructions + 2 * reduction),
           .wavefronts =
               all_iterations * quads *
-                  (4 * std::max<double>(schedule.vector, lines) + (1 + schedule.ufi) * std::max(1.0, groups / 8)) +
+                  (4 * std::max<double>(schedule.vector, loads.of_column * loads.lines) + (1 + schedule.ufi) * std::max(1.0, groups / 8)) +
               warps * reduction,
           .sparse_lines = all_iterations * quads * quad_bytes / line_bytes + warps,
-          .dense_lines = all_iterations * quads * 4 * lines,
+          .dense_lines = all_iterations * quads * 4 * loads.of_column * loads.lines,
           .distinct_lines = lines_of_b(item, schedule.columns),
           .tiles = tiles,
           .adds_warps = schedule.warps > 1};
@@ -86,15 +107,18 @@ Work work_of(const RowsSchedule& schedule, const WorkItem& item) {
   const double iterations = std::max(warps, (heavy_iterations + light_iterations) * tiles);
   const double longest_heavy = std::min<double>(schedule.task, static_cast<double>(item.layer.longest_row)) / groups;
   const double longest_light = std::min<double>(schedule.light, static_cast<double>(item.layer.longest_row));
-  const double lines = groups * std::max(1.0, schedule.columns / line_floats);
-  const double of_iteration = schedule.unroll * (2 * load_instructions + schedule.vector) + loop_instructions;
+  const double distance = static_cast<double>(item.layer.columns) * static_cast<double>(item.layer.rows) /
+                          std::max(1.0, static_cast<double>(item.layer.nonzeros));
+  const DenseLoads loads = dense_loads(item, schedule.columns, schedule.vector, groups, groups, distance);
+  const double of_iteration =
+      schedule.unroll * ((1 + loads.of_column) * load_instructions + schedule.vector) + loop_instructions;
   return {.block_warps = static_cast<double>(schedule.warps),
           // Each iteration waits for columns and values, then for B.
           .chain = 1 + 2 * std::max(1.0, std::ceil(std::max(longest_heavy, longest_light) / schedule.unroll)),
           .instructions = iterations * of_iteration + warps * 2 * fixed_instructions,
-          .wavefronts = iterations * schedule.unroll * (1 + std::max<double>(schedule.vector, lines)),
+          .wavefronts = iterations * schedule.unroll * (1 + std::max<double>(schedule.vector, loads.of_column * loads.lines)),
           .sparse_lines = (8.0 * static_cast<double>(item.layer.nonzeros) * tiles + 16 * warps) / line_bytes,
-          .dense_lines = iterations * schedule.unroll * lines,
+          .dense_lines = iterations * schedule.unroll * loads.of_column * loads.lines,
           .distinct_lines = lines_of_b(item, schedule.columns),
           .tiles = tiles,
           .extra_passes = tasks.splits ? 1.0 : 0.0};
@@ -126,7 +150,7 @@ Work work_of(const AtomicSchedule& schedule, const WorkItem& item) {
   const double block_warps = schedule.threads / 32.0;
   const double warps = counts.lists * block_warps;
   // Warps that have no columns of their own leave at once; the others go on until all columns are done.
-  const double passes = std::ceil(static_cast<double>(item.bcol) / (32 * schedule.warptile));
+  const double passes = std::ceil(static_cast<double>(item.product().count) / (32 * schedule.warptile));
   const double iterations = (counts.columns / schedule.ufk + counts.lists * lost_iteration) * passes;
   const double columns_of_list = counts.lists > 0 ? counts.columns / counts.lists : 0;
   const double rows = counts.columns > 0 ? static_cast<double>(item.layer.nonzeros) / counts.columns : 0;
@@ -140,7 +164,7 @@ Work work_of(const AtomicSchedule& schedule, const WorkItem& item) {
       .wavefronts = iterations * schedule.ufk * (1 + rows + schedule.warptile) + 2 * sums,
       .sparse_lines = (6 * counts.columns + 4 * static_cast<double>(item.layer.nonzeros)) * passes / line_bytes + warps,
       .dense_lines = iterations * schedule.ufk * schedule.warptile,
-      .distinct_lines = lines_of_b(item, static_cast<double>(item.bcol)),
+      .distinct_lines = lines_of_b(item, static_cast<double>(item.product().count)),
       .extra_passes = 1};
 }
 

@@ -65,8 +65,9 @@ ListCounts list_counts(const LayerFacts& layer, int height) {
 
 KernelFacts estimated_kernel(const PanelSchedule& schedule, const WorkItem& item) {
   const int quads = schedule.ufk / 4;
-  const int registers = schedule.stage ? 20 + 14 * quads + (4 + 2 * quads) * schedule.ufi
-                                       : 24 + 20 * quads + (4 + 6 * quads) * schedule.ufi;
+  const int further_sums = std::max(0, schedule.vector - PanelSchedule::max_vector) * schedule.ufi;
+  const int registers = further_sums + (schedule.stage ? 20 + 14 * quads + (4 + 2 * quads) * schedule.ufi
+                                                       : 24 + 20 * quads + (4 + 6 * quads) * schedule.ufi);
   const int quad_bytes = 4 * (column_bytes(item.layer) + 4 * schedule.ufi);
   const PanelLength length = panel_length(item.layer, schedule.ufi);
   const std::int64_t round = std::int64_t{quads} * schedule.groups;
@@ -77,7 +78,7 @@ KernelFacts estimated_kernel(const PanelSchedule& schedule, const WorkItem& item
           .shared_bytes = schedule.sum_bytes() +
                           (schedule.stage ? static_cast<int>(std::min<std::int64_t>(staged, 1 << 30)) : 0),
           .threads = schedule.threads(),
-          .blocks = row_blocks * whole_up(static_cast<double>(item.bcol) / schedule.columns),
+          .blocks = row_blocks * whole_up(static_cast<double>(item.product().count) / schedule.columns),
           .packed_bytes = row_blocks * schedule.panels * whole_up(length.mean / 4) * quad_bytes};
 }
 
@@ -86,7 +87,7 @@ KernelFacts estimated_kernel(const RowsSchedule& schedule, const WorkItem& item)
   const double warps = tasks.heavy + tasks.light / schedule.warp_groups();
   return {.registers = 40 + schedule.vector * schedule.unroll,
           .threads = schedule.threads(),
-          .blocks = whole_up(warps / schedule.warps) * whole_up(static_cast<double>(item.bcol) / schedule.columns),
+          .blocks = whole_up(warps / schedule.warps) * whole_up(static_cast<double>(item.product().count) / schedule.columns),
           .packed_bytes = whole_up(16 * (tasks.heavy + tasks.light)) + 8 * item.layer.nonzeros};
 }
 
@@ -110,7 +111,7 @@ KernelFacts estimated_kernel(const StreamSchedule& schedule, const WorkItem& ite
           .shared_bytes = schedule.stages * schedule.warps *
                           (schedule.panels * unit_bytes + StreamSchedule::window_columns * schedule.columns * 2),
           .threads = schedule.threads(),
-          .blocks = whole_up(static_cast<double>(panels) / schedule.panels) * whole_up(static_cast<double>(item.bcol) / schedule.columns),
+          .blocks = whole_up(static_cast<double>(panels) / schedule.panels) * whole_up(static_cast<double>(item.product().count) / schedule.columns),
           .packed_bytes = panels * windows * unit_bytes};
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace esc::tuning {
@@ -52,13 +53,14 @@ Counts sum_of(const std::vector<PlannedItem>& plan) {
 
 /// Kernels that a run from a cold cache builds: layers share them.
 std::size_t kernels_of(const std::vector<PlannedItem>& plan) {
-  std::set<std::pair<std::int64_t, std::string>> kernels;
+  std::set<std::tuple<std::int64_t, std::string, std::string, std::string>> kernels;
   for (const PlannedItem& planned : plan) {
     if (counts_of(planned).left == 0) {
       continue;
     }
     for (const Candidate& candidate : planned.candidates.kept) {
-      kernels.emplace(planned.item.bcol, print(candidate.schedule));
+      const NestFacts& nest = planned.item.nest;
+      kernels.emplace(planned.item.bcol, nest.layout, nest.digest, print(candidate.schedule));
     }
   }
   return kernels.size();
@@ -85,7 +87,7 @@ std::string print(const Reasons& reasons) {
 std::string line(const PlannedItem& planned, const TimeEstimate& estimate) {
   const Counts counts = counts_of(planned);
   std::string text =
-      fmt::format("{}, bCol {}: {} candidates", planned.item.layer.file, planned.item.bcol, counts.candidates);
+      fmt::format("{}: {} candidates", describe(planned.item), counts.candidates);
   if (counts.done > 0) {
     text += fmt::format(", {} of them done", counts.done);
   }
@@ -119,6 +121,8 @@ std::string listing_json(const std::vector<PlannedItem>& plan, const TimeEstimat
     items.push_back({{"file", planned.item.layer.file},
                      {"pattern", planned.item.layer.pattern},
                      {"bcol", planned.item.bcol},
+                     {"layout", planned.item.nest.layout},
+                     {"nest", planned.item.nest.digest},
                      {"candidates", counts.candidates},
                      {"done", counts.done},
                      {"decided", planned.decided},

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "generator/schedule/class_interpolation.h"
-#include "generator/schedule/scheduler.h"
+#include "generator/schedule/fitted_schedule.h"
 #include "generator/schedule/settings.h"
 
 namespace esc::tuning {
@@ -13,9 +13,9 @@ std::vector<Schedule> near_winners(const ScheduleDatabase& database, const WorkI
   std::vector<Schedule> winners;
   const auto classes = interpolate_classes(database, shape_of(item));
   for (const RankedCandidate& ranked : classes ? classes->ranking : std::vector<RankedCandidate>()) {
-    const Schedule schedule = fitted(ranked.candidate->schedule, item.bcol);
+    const Schedule schedule = fitted(ranked.candidate->schedule, item.product());
     if (winners.size() < count && families.contains(family(schedule)) &&
-        is_accepted([&] { check_legal(schedule, item.bcol); }) &&
+        is_accepted([&] { check_legal(schedule, item.product()); }) &&
         std::ranges::find(winners, schedule) == winners.end()) {
       winners.push_back(schedule);
     }

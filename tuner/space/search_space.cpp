@@ -25,6 +25,13 @@ struct PanelSpace {
   static constexpr int sharing_of_narrow = 4;  ///< the same for tiles that have more lane groups in a warp
 };
 
+/// Of columns that are apart: how many a lane moves, each by itself, and how many lanes of a warp take columns of C at most; the others take
+/// columns of A, whose elements of B stand near each other.
+struct SpreadSpace {
+  static constexpr int vectors[] = {8, 16};
+  static constexpr int lanes = 4;
+};
+
 struct RowsSpace {
   static constexpr int unroll[] = {2, 4, 8};
   static constexpr int task[] = {128, 256, 512};
@@ -40,31 +47,53 @@ struct AtomicSpace {
   static constexpr int threads[] = {32, 64, 128};
 };
 
-/// Takes up what is legal for a bCol.
+/// Takes up what is legal for a product's columns.
 class LegalSchedules {
  public:
-  explicit LegalSchedules(long long bcol) : bcol_(bcol) {}
+  explicit LegalSchedules(const ProductColumns& columns) : columns_(columns) {}
 
   void add(const Schedule& schedule) {
-    if (is_accepted([&] { check_legal(schedule, bcol_); })) {
+    if (is_accepted([&] { check_legal(schedule, columns_); })) {
       schedules_.push_back(schedule);
     }
   }
   std::vector<Schedule> take() { return std::move(schedules_); }
 
  private:
-  long long bcol_;
+  ProductColumns columns_;
   std::vector<Schedule> schedules_;
 };
 
+/// Columns of C that a block computes, and how many of them a lane holds.
+struct Tile {
+  int columns = 1;
+  int vector = 1;
+};
+
 /// Tiles of a cache line's width or wider; where B is narrower than that, its whole width.
-std::vector<int> tiles(long long bcol) {
-  const int widest = widest_tile(bcol);
-  std::vector<int> columns;
-  for (int tile = std::min(PanelSpace::wide, widest); tile <= widest; tile *= 2) {
-    columns.push_back(tile);
+std::vector<Tile> tiles_of_lines(const ProductColumns& product) {
+  const int widest = widest_tile(product);
+  std::vector<Tile> tiles;
+  for (int columns = std::min(PanelSpace::wide, widest); columns <= widest; columns *= 2) {
+    tiles.push_back({columns, std::min(columns, widest_vector(product))});
   }
-  return columns;
+  return tiles;
+}
+
+/// Tiles of few lanes.
+std::vector<Tile> spread_tiles(const ProductColumns& product) {
+  const int widest = widest_tile(product);
+  std::vector<Tile> tiles;
+  for (const int vector : SpreadSpace::vectors) {
+    for (int lanes = 1; lanes <= SpreadSpace::lanes && lanes * vector <= widest; lanes *= 2) {
+      tiles.push_back({lanes * vector, vector});
+    }
+  }
+  return tiles.empty() ? std::vector<Tile>{{widest, widest}} : tiles;
+}
+
+std::vector<Tile> tiles(const ProductColumns& product) {
+  return product.are_contiguous ? tiles_of_lines(product) : spread_tiles(product);
 }
 
 /// The tile's shape is given; the others go through their values.
@@ -87,14 +116,14 @@ void add_panels(PanelSchedule schedule, LegalSchedules& found) {
   }
 }
 
-void add_panel_family(long long bcol, LegalSchedules& found) {
+void add_panel_family(const ProductColumns& product, LegalSchedules& found) {
   for (const int ufi : PanelSpace::ufi) {
-    for (const int columns : tiles(bcol)) {
-      PanelSchedule schedule{.ufi = ufi, .columns = columns, .vector = std::min(columns, widest_vector(bcol))};
+    for (const Tile& tile : tiles(product)) {
+      PanelSchedule schedule{.ufi = ufi, .columns = tile.columns, .vector = tile.vector};
       if (schedule.group_lanes() > warp_lanes) {
         continue;
       }
-      const int sharing = columns < PanelSpace::wide ? PanelSpace::sharing_of_narrow : PanelSpace::sharing_of_wide;
+      const int sharing = product.are_contiguous && tile.columns < PanelSpace::wide ? PanelSpace::sharing_of_narrow : PanelSpace::sharing_of_wide;
       const int most_groups = schedule.warp_groups();
       for (int groups = most_groups; groups >= 1 && groups * sharing >= most_groups; groups /= 2) {
         schedule.groups = groups;
@@ -104,14 +133,14 @@ void add_panel_family(long long bcol, LegalSchedules& found) {
   }
 }
 
-void add_rows_family(long long bcol, LegalSchedules& found) {
-  for (const int columns : tiles(bcol)) {
+void add_rows_family(const ProductColumns& product, LegalSchedules& found) {
+  for (const Tile& tile : tiles(product)) {
     for (const int unroll : RowsSpace::unroll) {
       for (const int task : RowsSpace::task) {
         for (const int light : RowsSpace::light) {
           for (const int warps : RowsSpace::warps) {
-            found.add(RowsSchedule{.columns = columns,
-                                   .vector = std::min(columns, widest_vector(bcol)),
+            found.add(RowsSchedule{.columns = tile.columns,
+                                   .vector = tile.vector,
                                    .unroll = unroll,
                                    .task = task,
                                    .light = light,
@@ -142,9 +171,9 @@ const std::set<std::string>& all_families() {
   return families;
 }
 
-std::vector<Schedule> search_space(long long bcol, const std::set<std::string>& families) {
-  if (bcol < 1) {
-    throw UserError(fmt::format("--bcol {}", bcol), "is less than 1", "B has at least one column");
+std::vector<Schedule> search_space(const ProductColumns& columns, const std::set<std::string>& families) {
+  if (columns.count < 1) {
+    throw UserError(fmt::format("--bcol {}", columns.count), "is less than 1", "B has at least one column");
   }
   for (const std::string& family : families) {
     if (!all_families().contains(family)) {
@@ -152,12 +181,12 @@ std::vector<Schedule> search_space(long long bcol, const std::set<std::string>& 
                       fmt::format("the families are: {}", fmt::join(all_families(), ", ")));
     }
   }
-  LegalSchedules found(bcol);
+  LegalSchedules found(columns);
   if (families.contains("panel")) {
-    add_panel_family(bcol, found);
+    add_panel_family(columns, found);
   }
   if (families.contains("rows")) {
-    add_rows_family(bcol, found);
+    add_rows_family(columns, found);
   }
   if (families.contains("atomic")) {
     add_atomic_family(found);

@@ -11,10 +11,11 @@ namespace esc::tuning {
 /// "atomic", "panel", "rows".
 const std::set<std::string>& all_families();
 
-/// The schedules among which the fastest one for bCol columns of B is looked for: for each family the values of its
-/// parameters that measurements found worth a try, as far as the family's own rules allow them for this bCol; without
-/// repetitions, in a fixed order, with programmatic dependent launches. Throws UserError for a family that there is not
-/// and for bCol < 1.
-std::vector<Schedule> search_space(long long bcol, const std::set<std::string>& families);
+/// The schedules among which the fastest one for a product's columns is looked for: for each family the values of its
+/// parameters that measurements found worth a try, as far as the family's own rules allow them for these columns; without
+/// repetitions, in a fixed order, with programmatic dependent launches. Where columns do not stand one behind the other, a lane has 8 or 16 of
+/// them, and lanes that share a column of A take other columns of A rather than of C. Throws UserError for a family that there is not and for
+/// less than one column.
+std::vector<Schedule> search_space(const ProductColumns& columns, const std::set<std::string>& families);
 
 }  // namespace esc::tuning

@@ -57,7 +57,10 @@ class GpuDevice::Kernel {
                .b = bench_.b(copy),
                .c = bench_.c(copy),
                .rows = rows_,
-               .n = bench_.columns()},
+               .n = bench_.columns(),
+               .ldb = bench_.ldb(),
+               .ldc = bench_.ldc(),
+               .epilogue = bench_.epilogue()},
               edge_of(edge), stream);
     };
   }
@@ -111,7 +114,7 @@ void GpuDevice::open(const ProductQuestion& product) {
   bench_.reset();
   product_ = product;
   bench_.emplace(product_->matrix, product_->bcol, stream_,
-                 product_->cache == CacheState::cold ? 2 * facts_.l2_bytes : 0);
+                 product_->cache == CacheState::cold ? 2 * facts_.l2_bytes : 0, product_->nest);
   gpu::wake(stream_);
 }
 

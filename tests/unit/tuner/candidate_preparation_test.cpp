@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "generator/ir/linear_nk_nest.h"
 #include "generator/support/error.h"
 #include "tests/unit/tuner/unbuilt_kernels.h"
 
@@ -24,6 +25,19 @@ TEST(Prepare, GivesTheKernelWithItsLaunch) {
   EXPECT_EQ(prepared.measurement.digest, digest(prepared.text));
   EXPECT_FALSE(prepared.kernel.packed.empty());
   EXPECT_EQ(prepared.kernel.cubin.symbols, prepared.text.kernels);
+}
+
+TEST(Prepare, GivesTheKernelOfTheSubjectsNest) {
+  PreparationSubject subject{small_matrix(), bcol, 90};
+  const std::string plain = prepare(subject, with_warps(2), builder_that("nvrtc 13.0")).text.text;
+  subject.nest = linear_nk_nest();
+  const PreparedCandidate prepared = prepare(subject, with_warps(2), builder_that("nvrtc 13.0"));
+  EXPECT_EQ(prepared.measurement.outcome, Outcome::ok);
+  EXPECT_NE(prepared.text.text, plain);
+  const PanelSchedule spread{.ufi = 4, .columns = 8, .vector = 8, .groups = 32, .warps = 1, .panels = 4, .stage = true};
+  EXPECT_EQ(prepare(subject, spread, builder_that("nvrtc 13.0")).measurement.outcome, Outcome::ok);
+  subject.nest = spmm_nest();
+  EXPECT_EQ(prepare(subject, spread, builder_that("nvrtc 13.0")).measurement.outcome, Outcome::skipped_by_limit);
 }
 
 TEST(Prepare, SkipsAScheduleThatDoesNotSuit) {

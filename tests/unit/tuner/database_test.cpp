@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <random>
 #include <sstream>
 
 #include "generator/schedule/class_interpolation.h"
+#include "generator/schedule/fitted_schedule.h"
 #include "generator/schedule/schedule_database.h"
 #include "generator/schedule/scheduler.h"
 #include "generator/schedule/target.h"
@@ -46,6 +48,65 @@ TEST(Database, RoundTrips) {
   EXPECT_EQ(file_name(database.head()), "sm90-132sm-60mib_f32.txt");
 }
 
+/// One of another layout of the same device.
+ScheduleDatabase transposed() {
+  DatabaseHead of_nk = mixed().head();
+  of_nk.layout = "nk";
+  return {of_nk,
+          {.candidates = {{32, 0, schedule("panel:ufi=4,columns=8,vector=8,groups=32,warps=1,panels=4,stage=on")}},
+           .classes = {{small_even, 3, 1.5, 0.9, {{0, false}}}},
+           .layers = {},
+           .defaults = {}}};
+}
+
+TEST(Database, KeepsLayoutsApartInOneFile) {
+  const std::string text = print(std::vector{transposed(), mixed()});
+  EXPECT_EQ(text.find(" nk "), text.find("candidate nk 32 0 panel:") + 9) << "kn comes first, and names no layout";
+  EXPECT_THAT(text, HasSubstr("\nclass nk 32 18 18 12 13 3 1.500 0.900 0.0\n"));
+  EXPECT_EQ(databases_in(text, "file.txt"), (std::vector{mixed(), transposed()}));
+  EXPECT_EQ(print(databases_in(text, "file.txt")), text);
+  EXPECT_EQ(ScheduleDatabase::parse(text, "file.txt"), mixed());
+  EXPECT_EQ(find_nearest(databases_in(text, "file.txt"), {}, "n_k_n_n.n_m_n_n"), nullptr);
+}
+
+TEST(Database, OfAnotherLayoutAloneHasAnEmptyOneForKn) {
+  const std::vector<ScheduleDatabase> databases = databases_in(print(transposed()), "file.txt");
+  ASSERT_THAT(databases, SizeIs(2));
+  EXPECT_THAT(databases[0].classes(), IsEmpty());
+  EXPECT_EQ(databases[1], transposed());
+}
+
+TEST(Database, RefusesWhatIsNoLayout) {
+  const std::string beginning = head;
+  EXPECT_THAT(refusal_of(beginning + "default kn 32 4-7-1-32 1 - - - -\n"), HasSubstr("meant without a name"));
+  EXPECT_THAT(refusal_of(beginning + "default n-k 32 4-7-1-32 1 - - - -\n"), HasSubstr("'n-k' where the name of a layout is needed"));
+  EXPECT_THAT(refusal_of(beginning + "default nk 4-7-1-32 1 - - - -\n"), HasSubstr("whole number"));
+  const std::string entry = "default nk 32 4-7-1-32 1 - - - -\n";
+  EXPECT_THAT(refusal_of(beginning + entry + entry), HasSubstr("a second entry for bCol 32 in layout nk"));
+  EXPECT_EQ(refusal_of(beginning + entry + "default 32 4-7-1-32 1 - - - -\n"), "accepted");
+  EXPECT_THAT(refusal_of(beginning + "candidate 32 0 panel:columns=8,vector=8,groups=32\n"), HasSubstr("vector=8")) << "of kn";
+  EXPECT_EQ(refusal_of(beginning + "candidate nk 32 0 panel:columns=8,vector=8,groups=32\n"), "accepted");
+}
+
+TEST(Database, OfTheLayersLayoutIsAskedAndThenTheRule) {
+  LayerShape layer = layer_of(32, 512);
+  layer.layout = "nk";
+  layer.contiguous = false;
+  const std::vector<ScheduleDatabase> both{mixed(), transposed()};
+  const auto found = databases_for(layer, {}, {&both});
+  ASSERT_THAT(found, SizeIs(1));
+  const std::vector<ScheduleChoice> ranking = ranked_schedules(layer, found);
+  EXPECT_EQ(ranking.front().schedule, transposed().candidates().front().schedule);
+  EXPECT_THAT(ranking.front().source, HasSubstr("measured"));
+  EXPECT_THAT(ranking.back().source, HasSubstr("by rule"));
+
+  const std::vector<ScheduleDatabase> none{mixed()};
+  EXPECT_THAT(databases_for(layer, {}, {&none}), IsEmpty()) << "kn says nothing of columns that are apart";
+  EXPECT_THAT(ranked_schedules(layer, databases_for(layer, {}, {&none})).front().source, HasSubstr("by rule"));
+  layer.contiguous = true;
+  EXPECT_THAT(databases_for(layer, {}, {&none}), SizeIs(1));
+}
+
 TEST(Database, WithoutEntriesRoundTripsToo) {
   const ScheduleDatabase nothing({.key = {80, 0, 0}, .device = "some GPU", .origin = DatabaseOrigin::published}, {});
   EXPECT_EQ(ScheduleDatabase::parse(print(nothing), "file.txt"), nothing);
@@ -70,11 +131,15 @@ TEST(Database, LinesMayComeInAnyOrder) {
 
 TEST(Database, ShippedFilesHaveTheirNamesAndAreCanonical) {
   const std::filesystem::path folder = std::filesystem::path(ESC_SOURCE_DIR) / "generator/schedule";
+  std::map<std::string, std::vector<ScheduleDatabase>> files;
   for (const ScheduleDatabase& database : shipped_databases()) {
-    const std::string text = read_file(folder / file_name(database.head()));
-    EXPECT_EQ(ScheduleDatabase::parse(text, "file"), database);
-    if (database.head().origin == DatabaseOrigin::measured) {
-      EXPECT_EQ(print(database), text) << "write it with esctune publish";
+    files[file_name(database.head())].push_back(database);
+  }
+  for (const auto& [name, databases] : files) {
+    const std::string text = read_file(folder / name);
+    EXPECT_EQ(databases_in(text, "file"), databases);
+    if (databases.front().head().origin == DatabaseOrigin::measured) {
+      EXPECT_EQ(print(databases), text) << "write it with esctune publish";
     }
   }
   EXPECT_FALSE(shipped_database().classes().empty());

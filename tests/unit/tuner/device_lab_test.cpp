@@ -50,7 +50,7 @@ class DeviceLabTest : public testing::Test {
     for (const int number : warps) {
       schedules.push_back(with_warps(number));
     }
-    lab.open(item(), small_matrix(), schedules);
+    lab.open(item(), {small_matrix(), std::make_shared<const LoopNest>(spmm_nest())}, schedules);
   }
 
   /// Where the workers note what they do.
@@ -245,7 +245,7 @@ TEST_F(DeviceLabTest, GivesUpAProductThatThreeWorkersHaveDiedOf) {
   open(lab, {1});
   const UserError refusal = refusal_of([&] { static_cast<void>(lab.measure(with_warps(1), {})); });
   EXPECT_EQ(refusal.status(), ExitStatus::check_failed) << "the other items can still be tuned";
-  EXPECT_THAT(refusal.what(), AllOf(HasSubstr("ffn1.smtx with bCol 32"), HasSubstr("3 processes in a row")));
+  EXPECT_THAT(refusal.what(), AllOf(HasSubstr("ffn1.smtx, bCol 32"), HasSubstr("3 processes in a row")));
   EXPECT_THAT(events(), ElementsAre("start", "open", "start", "open", "start", "open"));
 }
 
@@ -311,7 +311,7 @@ TEST_F(DeviceLabTest, TunesAnItemWhoseCandidatesMisbehave) {
   std::vector<CandidateRecord> candidates;
   std::vector<DecisionRecord> decisions;
   const ItemPlan plan{
-      item(), small_matrix(), {with_warps(1), with_warps(2), with_warps(4), with_warps(16)}, with_warps(8), {}};
+      item(), {small_matrix(), std::make_shared<const LoopNest>(spmm_nest())}, {with_warps(1), with_warps(2), with_warps(4), with_warps(16)}, with_warps(8), {}};
   const ItemEnd end = tune_item(plan, {}, lab, [&](const Record& record) {
     if (const auto* candidate = std::get_if<CandidateRecord>(&record)) {
       candidates.push_back(*candidate);

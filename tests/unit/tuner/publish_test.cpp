@@ -213,6 +213,43 @@ TEST(Publish, KeepsDevicesApart) {
   EXPECT_THAT(texts(publish(devices[1])), ElementsAre(narrow));
 }
 
+TEST(Publish, KeepsLayoutsApartAndEpiloguesTogether) {
+  std::vector<Record> records;
+  add_both(records, item(1), 1.0, 2.0);
+  WorkItem transposed = item(1);
+  transposed.nest = {.layout = "nk", .contiguous = false};
+  add_both(records, transposed, 2.0, 1.0);
+  WorkItem finished = transposed;
+  finished.nest.digest = "0123456789abcdef";
+  add_both(records, finished, 2.1, 1.1);
+  const std::vector<MeasuredDevice> devices = measured_devices(records);
+  ASSERT_EQ(devices.size(), 2U);
+  EXPECT_EQ(devices[0].head.layout, "kn");
+  EXPECT_EQ(devices[1].head.layout, "nk");
+  EXPECT_EQ(file_name(devices[0].head), file_name(devices[1].head));
+  EXPECT_THAT(texts(publish(devices[0])), ElementsAre(narrow));
+  EXPECT_THAT(texts(publish(devices[1])), ElementsAre(wide));
+  EXPECT_EQ(publish(devices[1]).classes().at(0).matrices, 2);
+  const std::string text = print(std::vector{publish(devices[0]), publish(devices[1])});
+  EXPECT_EQ(print(databases_in(text, "file")), text);
+}
+
+TEST(Publish, CountsColumnsOfCAndGivesALayerOneEntry) {
+  std::vector<Record> records;
+  for (const auto& [images, points] : {std::pair(8, 49), std::pair(2, 196)}) {
+    WorkItem convolution = item(1, images);
+    convolution.nest = {.layout = "n_k_n_n.n_m_n_n", .digest = std::to_string(points), .item_columns = points};
+    add_both(records, convolution, 1.0, 2.0);
+    WorkItem other = item(2, images);
+    other.nest = convolution.nest;
+    add_both(records, other, 3.0, 1.0);
+  }
+  const ScheduleDatabase database = publish(only_device(records));
+  ASSERT_EQ(database.classes().size(), 1U);
+  EXPECT_EQ(database.classes()[0].layers.bcol, 8 * 49);
+  EXPECT_EQ(database.layers().size(), 1U);
+}
+
 TEST(Publish, CutsPowerLawsFromTheSingleSchedule) {
   std::vector<Record> records;
   add_both(records, item(1), 1.0, 1.5);

@@ -90,6 +90,23 @@ TEST(RecordText, OfACandidateWithoutAnythingIsReadAsItWasPrinted) {
   EXPECT_EQ(read_again(bare), Record(bare));
 }
 
+TEST(RecordText, SaysWhichNestItIsOfWhereThatIsNotThePlainProduct) {
+  CandidateRecord record = full_candidate();
+  EXPECT_EQ(json::parse(print(Record(record))).contains("nest"), false) << "as journals always were";
+  record.item.nest = {.layout = "n_k_2nk_2nk.n_m_n_n", .digest = "0123456789abcdef", .item_columns = 196, .contiguous = false};
+  EXPECT_EQ(read_again(record), Record(record));
+  EXPECT_EQ(json::parse(print(Record(record))).at("format"), 2) << "no program that knows of no nests may take it for the plain product";
+  DecisionRecord decision = full_decision();
+  decision.item.nest.layout = "nk";
+  decision.item.nest.contiguous = false;
+  EXPECT_EQ(read_again(decision), Record(decision));
+  EXPECT_NE(key_of(decision.item), key_of(some_item()));
+  expect_refused(line_with(record, [](json& line) { line["format"] = 1; }), "has format 1");
+  expect_refused(line_with(record, [](json& line) { line.erase("nest"); }), "has format 2");
+  expect_refused(line_with(record, [](json& line) { line["nest"]["layout"] = "n k"; }), "layout");
+  expect_refused(line_with(record, [](json& line) { line["nest"]["item_columns"] = 0; }), "items without columns");
+}
+
 TEST(RecordText, KeepsEveryValueOfTheEnumerations) {
   for (const Stage stage : {Stage::search, Stage::final}) {
     for (const Edge edge : {Edge::plain, Edge::chain}) {

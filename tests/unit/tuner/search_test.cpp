@@ -33,7 +33,7 @@ std::vector<Record> device_with(const std::vector<double>& times) {
 }
 
 ItemPlan plan_of(int candidates, const std::vector<Record>& known = {}) {
-  ItemPlan plan{.item = item, .matrix = nullptr, .candidates = {}, .incumbent = numbered_schedule(1), .known = {}};
+  ItemPlan plan{.item = item, .product = {}, .candidates = {}, .incumbent = numbered_schedule(1), .known = {}};
   for (int number = 0; number < candidates; ++number) {
     plan.candidates.push_back(numbered_schedule(number + 2));
   }
@@ -341,17 +341,17 @@ TEST(RecordedLab, NeedsRecordsOfOneDevice) {
 
 TEST(RecordedLab, SkipsWhatWasNotRecorded) {
   RecordedLab lab(device_with({9}));
-  lab.open(item, nullptr, {});
+  lab.open(item, {}, {});
   EXPECT_EQ(lab.measure(numbered_schedule(7), {}).outcome, Outcome::skipped_by_limit);
   EXPECT_EQ(lab.prepare_finalists({numbered_schedule(7)}).front().outcome, Outcome::skipped_by_limit);
   EXPECT_THAT(lab.measure_peers(), IsEmpty());
-  lab.open(item_of_pattern("another"), nullptr, {});
+  lab.open(item_of_pattern("another"), {}, {});
   EXPECT_EQ(lab.measure(numbered_schedule(1), {}).outcome, Outcome::skipped_by_limit);
 }
 
 TEST(RecordedLab, GivesAsManySamplesAsTheRuleWants) {
   RecordedLab lab({measured(item, incumbent, times_about(10, 0.2))});
-  lab.open(item, nullptr, {});
+  lab.open(item, {}, {});
   const StopRule wide{.least = 2, .most = 7, .spread = 0, .budget = 1e9};
   EXPECT_THAT(lab.measure(numbered_schedule(1), wide).samples, SizeIs(7));
   StopRule hopeless = wide;
@@ -363,7 +363,7 @@ TEST(RecordedLab, PlaysTheRoundsOfAFinalOverAgain) {
   RecordedLab lab({measured(item, incumbent, {1.0, 2.0}), measured(item, numbered_text(2), {7.0}),
                    measured(item, numbered_text(2), {3.0, 4.0, 5.0}, Stage::final),
                    measured(item, numbered_text(2), {6.0}, Stage::final, Edge::chain)});
-  lab.open(item, nullptr, {});
+  lab.open(item, {}, {});
   EXPECT_THAT(lab.prepare_finalists({numbered_schedule(1), numbered_schedule(2)}),
               AllOf(SizeIs(2), Each(testing::Field(&Measurement::samples, IsEmpty()))));
   EXPECT_THAT(lab.run_round(Edge::plain), ElementsAre(1, 3));

@@ -10,6 +10,7 @@
 #include <cuda_occupancy.h>
 #endif
 
+#include "generator/schedule/spread_schedules.h"
 #include "generator/support/error.h"
 #include "tuner/space/cost_model.h"
 #include "tuner/space/kernel_estimate.h"
@@ -104,6 +105,38 @@ TEST(SearchSpace, HasThePublishedSchedulesInFamilyAtomic) {
   EXPECT_TRUE(texts(search_space(32, {"atomic"})).contains(print(parse_schedule("4-7-1-32"))));
   EXPECT_TRUE(texts(search_space(64, {"atomic"})).contains(print(parse_schedule("3-7-2-32"))));
   EXPECT_TRUE(texts(search_space(128, {"atomic"})).contains(print(parse_schedule("3-8-2-64"))));
+}
+
+TEST(SearchSpace, OfColumnsThatAreApartIsLegalAndHasWhatTheRuleTakes) {
+  for (const long long bcol : {1, 3, 8, 15, 16, 32, 64, 100, 128, 257}) {
+    const ProductColumns apart{bcol, false};
+    const std::vector<Schedule> space = search_space(apart, {"panel", "rows"});
+    EXPECT_EQ(texts(space).size(), space.size()) << bcol;
+    for (const Schedule& schedule : space) {
+      ASSERT_NO_THROW(check_legal(schedule, apart)) << print(schedule) << " for " << bcol;
+    }
+    if (bcol < 16) {
+      continue;
+    }
+    for (const std::int64_t rows : {256, 512, 4096}) {
+      for (const ScheduleChoice& choice : spread_schedules({.bcol = bcol, .rows = rows, .columns = 512, .nonzeros = 9999, .contiguous = false})) {
+        const auto* const of_rows = std::get_if<RowsSchedule>(&choice.schedule);
+        EXPECT_TRUE(texts(space).contains(print(choice.schedule)) || (of_rows != nullptr && of_rows->light == 8)) << print(choice.schedule);
+      }
+    }
+  }
+}
+
+TEST(CostModel, CountsEachElementOfColumnsThatAreApart) {
+  WorkItem apart = layer_512(64);
+  apart.nest = {.layout = "nk", .contiguous = false};
+  const Schedule lanes_over_columns_of_a = parse_schedule("panel:ufi=4,columns=8,vector=8,groups=32,warps=1,panels=4,ufk=4,stage=on");
+  const Schedule as_packed = parse_schedule("panel:ufi=4,columns=8,vector=8,groups=32,warps=1,panels=4,ufk=4,stage=off");
+  const Schedule lanes_over_columns_of_c = parse_schedule("panel:ufi=4,columns=32,vector=4,groups=4,warps=1,panels=4,ufk=4,stage=on");
+  const auto loads = [&](const Schedule& schedule, const WorkItem& item) { return predicted_cost(schedule, item).loads; };
+  EXPECT_LT(loads(lanes_over_columns_of_a, apart), loads(as_packed, apart)) << "columns that are dealt stand side by side";
+  EXPECT_LT(loads(lanes_over_columns_of_a, apart), loads(lanes_over_columns_of_c, apart));
+  EXPECT_GT(loads(lanes_over_columns_of_c, apart), loads(lanes_over_columns_of_c, layer_512(64)));
 }
 
 TEST(SearchSpace, HasOnlyTheFamiliesThatAreAskedFor) {

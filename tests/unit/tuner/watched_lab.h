@@ -29,12 +29,12 @@ class WatchedLab final : public Lab {
   DeviceKey device() override { return lab_.device(); }
   Environment environment() override { return lab_.environment(); }
 
-  void open(const WorkItem& item, const std::shared_ptr<const SparseMatrix>& matrix,
+  void open(const WorkItem& item, const ItemProduct& product,
             const std::vector<Schedule>& candidates) override {
     if (when_opened) {
-      when_opened(item, matrix.get());
+      when_opened(item, product.matrix.get());
     }
-    lab_.open(item, matrix, candidates);
+    lab_.open(item, product, candidates);
   }
 
   std::vector<Measurement> measure_peers() override {

@@ -1,0 +1,38 @@
+#include "generator/commands/nest_line.h"
+
+#include "generator/commands/epilogue_nest.h"
+#include "generator/commands/sizes.h"
+
+namespace esc {
+
+void add_nest_options(CLI::App& command, NestLine& line, CLI::Option* spec) {
+  CLI::Option* const kernel =
+      command.add_option("--kernel", line.file, "C file with the input loop nest (default: the shipped SpMM)");
+  CLI::Option* const epilogue =
+      command
+          .add_option("--epilogue", line.epilogue,
+                      "What becomes of each sum before it is stored, as in bias+relu: " + epilogue_names())
+          ->excludes(kernel);
+  CLI::Option* const size =
+      command
+          .add_option("--size", line.sizes,
+                      "NAME=VALUE,...: integer parameters of the loop nest that have this number in every call (repeatable)")
+          ->allow_extra_args(false);
+  command.add_option("--layout", line.layout, layout_help);
+  if (spec != nullptr) {
+    for (CLI::Option* const option : {kernel, epilogue, size}) {
+      option->excludes(spec);
+    }
+  }
+}
+
+NestSource nest_source(const NestLine& line) {
+  NestSource source{.file = line.file, .epilogue = line.epilogue};
+  source.sizes.named = parse_sizes(line.sizes);
+  if (line.layout) {
+    source.layout = parse_layout(*line.layout);
+  }
+  return source;
+}
+
+}  // namespace esc

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "generator/commands/nest_source.h"
+
+namespace esc {
+
+/// What a command line says of the input loop nest, as it was typed.
+struct NestLine {
+  std::string file;
+  std::string epilogue;
+  std::vector<std::string> sizes;
+  std::optional<std::string> layout;
+};
+
+/// Adds --kernel, --epilogue, --size and --layout to a command. Those that a spec says layer by layer exclude `spec`, where there is one.
+void add_nest_options(CLI::App& command, NestLine& line, CLI::Option* spec = nullptr);
+
+/// What the line says. Throws UserError for sizes and layouts that are none.
+NestSource nest_source(const NestLine& line);
+
+}  // namespace esc

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "generator/ir/loop_nest.h"
+
+namespace esc {
+
+/// The nest of a linear layer with a row of X and of Y for each token, in float32: Y[t][i] += W[i][k] * X[t][k] where W[i][k] != 0. What the front
+/// end makes of the shipped templates/linear_nk.c.
+LoopNest linear_nk_nest();
+
+}  // namespace esc

@@ -1,0 +1,87 @@
+#include "tuner/commands/nest_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "generator/ir/linear_nk_nest.h"
+#include "generator/ir/nest_json.h"
+#include "generator/matrix/matrix_reader.h"
+#include "generator/support/error.h"
+#include "generator/support/file.h"
+#include "generator/support/process.h"
+#include "tuner/process/program_beside.h"
+
+namespace esc {
+namespace {
+
+/// The words by which escgen nest prints it.
+std::vector<std::string> question_of(const NestSource& source, const std::string& matrix) {
+  std::vector<std::string> words{"nest"};
+  const auto add = [&](const char* option, const std::string& value) {
+    words.insert(words.end(), {option, value});
+  };
+  if (!source.file.empty()) {
+    add("--kernel", source.file);
+  }
+  if (!source.epilogue.empty()) {
+    add("--epilogue", source.epilogue);
+  }
+  if (source.layout) {
+    add("--layout", name_of(*source.layout));
+  }
+  for (const auto& [name, value] : source.sizes.named) {
+    add("--size", fmt::format("{}={}", name, value));
+  }
+  if (!source.file.empty() && !read_weight_shape(matrix).empty()) {
+    add("--weights", matrix);
+  }
+  return words;
+}
+
+/// What escgen, which reads C, prints.
+LoopNest ask_escgen(const std::vector<std::string>& question) {
+  std::vector<std::string> command{tuning::program_beside_this("escgen").string()};
+  command.insert(command.end(), question.begin(), question.end());
+  const ProcessResult answer = run_process(command, {.errors_apart = true});
+  if (answer.status != 0) {
+    constexpr std::string_view prefix = "escgen: ";
+    std::string why = answer.errors.substr(0, answer.errors.find('\n'));
+    why = why.starts_with(prefix) ? why.substr(prefix.size()) : "escgen nest ends with status " + std::to_string(answer.status);
+    const bool is_of_input = answer.status == static_cast<int>(ExitStatus::bad_input);
+    throw UserError("", why, {}, is_of_input ? ExitStatus::bad_input : ExitStatus::missing_tool);
+  }
+  return parse_nest_json(answer.output, "escgen nest");
+}
+
+LoopNest read_nest(const NestSource& source, const std::vector<std::string>& question) {
+  if (source.file.ends_with(".json")) {
+    if (source.layout || !source.epilogue.empty() || !source.sizes.named.empty()) {
+      throw UserError(source.file, "is a nest that has its layout, its epilogue and its sizes", "leave the other options out");
+    }
+    return parse_nest_json(read_file(source.file), source.file);
+  }
+  if (source.file.empty() && source.epilogue.empty() && source.sizes.named.empty()) {
+    return source.layout == NestLayout::nk ? linear_nk_nest() : spmm_nest();
+  }
+  return ask_escgen(question);
+}
+
+}  // namespace
+
+const tuning::TunedNest& NestReader::read(const NestSource& source, const std::string& matrix) {
+  const std::vector<std::string> question = question_of(source, matrix);
+  std::vector<std::string> key = question;
+  // Layers whose weights have four dimensions have sizes of their own.
+  if (question.back() == matrix && !source.file.empty()) {
+    for (const std::int64_t extent : read_weight_shape(matrix)) {
+      key.push_back(std::to_string(extent));
+    }
+    key.erase(std::find(key.begin(), key.end(), matrix));
+  }
+  const auto found = known_.find(key);
+  return found != known_.end() ? found->second : known_.emplace(key, tuning::tuned_nest(read_nest(source, question))).first->second;
+}
+
+}  // namespace esc
