@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "generator/pipeline.h"
+#include "generator/schedule/schedule_choice.h"
 #include "tests/support/nest_memory.h"
 #include "tests/support/random_case.h"
 
