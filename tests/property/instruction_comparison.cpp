@@ -226,7 +226,8 @@ extern "C" int run(const unsigned char* packed, const {1}* b, long long ldb, {1}
   launch.dynamicSmemBytes = {4};
   const bool tuned = columns == tuned_columns && ldb == tuned_columns && ldc == tuned_columns;
   const auto kernel = tuned ? {5}<true, {6}> : {5}<false, {6}>;
-  return cudaLaunchKernelEx(&launch, kernel, packed, b, ldb, c, ldc, columns{7});
+  const cudaError_t allowed = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, {4});
+  return allowed != cudaSuccess ? allowed : cudaLaunchKernelEx(&launch, kernel, packed, b, ldb, c, ldc, columns{7});
 }}
 )",
                      device_text(layer), c_name(example.nest.element()), plan.grid_x, plan.threads, plan.shared_bytes,

@@ -114,7 +114,7 @@ RC_GTEST_PROP(Lowering, EveryStageOfFamilyStreamComputesWhatTheInputComputes, ()
 }
 
 RC_GTEST_PROP(Lowering, EveryStageOfFamilyStreamComputesWhatTheInputComputesInSeveralWindows, ()) {
-  check_stages_of_stream(*windowed_matrix(20).as("matrix"), *awkward_bcol(9).as("bCol"));
+  check_stages_of_stream(*windowed_matrix(9).as("matrix"), *awkward_bcol(4).as("bCol"));
 }
 
 }  // namespace
