@@ -80,7 +80,6 @@ std::vector<MutationSubject> mutation_subjects() {
       plain("staged", 36, ScalarType::f32, "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=8,stage=on,pdl=off"),
       plain("doubles", 8, ScalarType::f64, "panel:ufi=4,columns=8,vector=2,groups=4,warps=1,panels=2,ufk=4,stage=on,pdl=on"),
       plain("half", 36, ScalarType::bf16, "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=4,stage=on,pdl=on"),
-      {"streamed", spmm_nest(ScalarType::f16), matrix_of(45, 483, ScalarType::f16), 36, "stream:columns=16,panels=2,warps=2,stages=2,pdl=on"},
       plain("large", 20, ScalarType::f32, "panel:ufi=8,columns=8,vector=4,groups=1,warps=1,panels=32,ufk=4,stage=on,pdl=off"),
       plain("rows", 12, ScalarType::f32, "rows:columns=8,vector=2,unroll=2,task=32,light=8,warps=2,pdl=on"),
       plain("compacted", 64, ScalarType::f32, "atomic:ufi=3,ufk=2,warptile=2,threads=64"),
