@@ -48,16 +48,16 @@ constexpr unsigned int M = 37;   // rows of C
 constexpr unsigned int K = 300;  // rows of B
 constexpr unsigned int blocks = 2;
 constexpr size_t units_at = 256;  // where the first unit begins
-constexpr int unit_steps = 4;     // 32 columns of a window each
-constexpr int unit_extras = 27;   // of each pair of rows, what fits in no step
+constexpr int unit_steps = 8;     // 32 columns of a window each
+constexpr int unit_extras = 0;    // of each pair of rows, what fits in no step
 constexpr int metadata_at =
-    2048;  // in a unit, behind the values: which of four columns they belong to
-constexpr int columns_at = 2304;  // which column of the window a slot is
-constexpr int extras_at = 2432;
-constexpr int unit_bytes = 3296;
+    4096;  // in a unit, behind the values: which of four columns they belong to
+constexpr int columns_at = 4608;  // which column of the window a slot is
+constexpr int extras_at = 4864;
+constexpr int unit_bytes = 4864;
 constexpr int window_bytes = 8192;  // of B
-constexpr int stage_bytes = 29568;
-constexpr size_t staged_bytes = 88704;
+constexpr int stage_bytes = 35840;
+constexpr size_t staged_bytes = 107520;
 
 // Consecutive elements that are moved at once, by 16 bytes at most.
 template <int width, typename Element = __half>
@@ -187,39 +187,40 @@ __device__ __forceinline__ void stage_unit(unsigned char* memory, const unsigned
   }
 }
 
-// The threads of a block copy the rows of B for a turn to shared memory. With `vectors` they go past the registers, 8 columns at once.
+// The threads of a block copy the rows of B for a turn to shared memory, each the same columns of some rows. With `vectors` they go past the
+// registers, 8 columns at once.
 template <bool vectors>
 __device__ __forceinline__ void stage_windows(unsigned char* memory, const unsigned char* packed,
                                               const __half* __restrict__ B, long long ldb,
                                               unsigned int first_round, unsigned int rounds,
                                               unsigned int rotation, unsigned int turn, int stage,
                                               unsigned int tile, int thread, unsigned int N) {
-  constexpr int window_pieces = window_columns * row_pieces;
-  constexpr int pieces = panel_warps * window_pieces;
-#pragma unroll
-  for (int i = 0; i < (pieces + threads_per_block - 1) / threads_per_block; ++i) {
-    const int number = i * threads_per_block + thread;
-    const int part = number / window_pieces;
+  constexpr int rows_at_once = threads_per_block / row_pieces;
+  const int piece = thread % row_pieces;
+  const unsigned int j = tile * tile_columns + piece * vector_width;
+#pragma unroll 1
+  for (int part = 0; part < panel_warps; ++part) {
     const unsigned int its = turn * panel_warps + part;
-    if (number < pieces && its < rounds) {
-      const int row = number / row_pieces % window_columns;
-      const int piece = number % row_pieces;
-      const unsigned int window =
-          window_at(packed, round_at(first_round, rounds, rotation, its), first_round);
-      const unsigned int k = window * window_columns + row;
-      const unsigned int j = tile * tile_columns + piece * vector_width;
-      unsigned char* const to = window_copy(memory, stage, part) + piece_at(row, piece);
+    if (its < rounds) {
+      const unsigned int k =
+          window_at(packed, round_at(first_round, rounds, rotation, its), first_round) *
+          window_columns;
       const __half* const from = B + k * ldb + j;
-      if (vectors) {
-        const bool inside = k < K && j < N;
-        __pipeline_memcpy_async(to, inside ? from : B, 16, inside ? 0 : 16);
-      } else {
-        Vector<vector_width> elements;
+      unsigned char* const to = window_copy(memory, stage, part);
+#pragma unroll 4
+      for (int row = thread / row_pieces; row < window_columns; row += rows_at_once) {
+        if (vectors) {
+          const bool inside = k + row < K && j < N;
+          __pipeline_memcpy_async(to + piece_at(row, piece), inside ? from + row * ldb : B, 16,
+                                  inside ? 0 : 16);
+        } else {
+          Vector<vector_width> elements;
 #pragma unroll
-        for (int v = 0; v < vector_width; ++v) {
-          elements.at[v] = k < K && j + v < N ? from[v] : __ushort_as_half(0);
+          for (int v = 0; v < vector_width; ++v) {
+            elements.at[v] = k + row < K && j + v < N ? from[row * ldb + v] : __ushort_as_half(0);
+          }
+          *reinterpret_cast<Vector<vector_width>*>(to + piece_at(row, piece)) = elements;
         }
-        *reinterpret_cast<Vector<vector_width>*>(to) = elements;
       }
     }
   }
@@ -267,7 +268,7 @@ __device__ __forceinline__ void multiply_step(const unsigned char* unit,
 // Non-zeros that fit in no step: a list for each pair of rows, whose four lanes multiply each by their columns.
 __device__ __forceinline__ void add_extras(const unsigned char* unit, const unsigned char* window,
                                            int lane, float (&sums)[lane_sums]) {
-#pragma unroll
+#pragma unroll 2
   for (int x = 0; x < unit_extras; ++x) {
     const unsigned int extra = reinterpret_cast<const unsigned int*>(
         unit + extras_at)[lane / column_pairs * unit_extras + x];
@@ -321,14 +322,12 @@ __global__ void __launch_bounds__(threads_per_block, 1)
   const int lane = row_pair * column_pairs + pair;
   const int own_thread = 32 * copy + lane;
 
-// Windows of B and what A has for them are copied to shared memory several turns ahead, the matrix first: it is there whatever the kernel in front does.
-#pragma unroll
+  // The operands of the first turns. Those of A are there whatever the kernel in front does.
   for (int s = 0; s < early_stages; ++s) {
     stage_unit(shared_memory, packed, first_round, rounds, rotation, s, s, part, place);
   }
   wait_for_predecessor();
   allow_successor();
-#pragma unroll
   for (int s = 0; s < early_stages; ++s) {
     stage_windows<vectors>(shared_memory, packed, B, ldb, first_round, rounds, rotation, s, s, tile,
                            own_thread, N);
@@ -394,7 +393,7 @@ namespace {
 
 constexpr unsigned int blocks_of_grid = 2;
 constexpr unsigned int threads_of_block = 128;
-constexpr size_t shared_bytes = 90752;
+constexpr size_t shared_bytes = 109568;
 
 // Asking for a kernel's attributes loads it, so that the first launch does not have to.
 template <typename Kernel>

@@ -1396,13 +1396,13 @@ constexpr uint64_t layer_numbers[] = {
     300,   // columns
     7,     // element
     2,     // block_panels
-    4,     // steps
-    27,    // extras
+    8,     // steps
+    0,     // extras
     1665,  // nonzeros
     4,     // rounds
 };
 constexpr FragmentFormat layer_format = format_of<FragmentFormat>(layer_numbers);
-static_assert(layer_format.bytes == 26624, "the kernel reads a packed matrix of another size");
+static_assert(layer_format.bytes == 39168, "the kernel reads a packed matrix of another size");
 
 // Hash and non-zeros of each group of panels.
 constexpr PatternDigest layer_pattern[] = {
