@@ -20,7 +20,16 @@ inline constexpr uint32_t section_alignment = 256;
 inline constexpr uint32_t max_height = 8;
 
 /// Types of the elements of a section. The numbers are written into packed files.
-enum class ScalarType : uint32_t { u8 = 1, u16 = 2, u32 = 3, u64 = 4, f32 = 5, f64 = 6 };
+enum class ScalarType : uint32_t {
+  u8 = 1,
+  u16 = 2,
+  u32 = 3,
+  u64 = 4,
+  f32 = 5,
+  f64 = 6,
+  f16 = 7,
+  bf16 = 8
+};
 
 /// Bytes of one element; 0 for a code that is not a type.
 constexpr uint64_t size_of(ScalarType type) {
@@ -37,6 +46,9 @@ constexpr uint64_t size_of(ScalarType type) {
       return 4;
     case ScalarType::f64:
       return 8;
+    case ScalarType::f16:
+    case ScalarType::bf16:
+      return 2;
   }
   return 0;
 }
@@ -56,6 +68,10 @@ constexpr const char* c_name(ScalarType type) {
       return "float";
     case ScalarType::f64:
       return "double";
+    case ScalarType::f16:
+      return "__half";
+    case ScalarType::bf16:
+      return "__nv_bfloat16";
   }
   return "void";
 }
@@ -121,12 +137,17 @@ constexpr Rule multiple_of(uint64_t divisor, uint64_t highest) {
 }
 constexpr Rule power_of_two(uint64_t highest) { return {1, highest, 1, true}; }
 
+inline constexpr Rule any_elements =  ///< what most cuts allow
+    between(static_cast<uint64_t>(ScalarType::f32), static_cast<uint64_t>(ScalarType::bf16));
+inline constexpr Rule half_elements =
+    between(static_cast<uint64_t>(ScalarType::f16), static_cast<uint64_t>(ScalarType::bf16));
 inline constexpr uint64_t max_size = 0x7fffffff;  ///< rows or columns of a matrix
 inline constexpr uint64_t max_count = uint64_t{1}
                                       << 48;  ///< of anything, so that no number of bytes overflows
 inline constexpr uint32_t max_numbers = 27;   ///< of a description
 
-/// What is decided before the non-zeros are looked at: A is rows x columns, and Cut says how it is cut. A row panel is
+/// What is decided before the non-zeros are looked at: A is rows x columns, and Cut says how it is cut, and of which
+/// elements it may be. A row panel is
 /// `height` consecutive rows; rows that the last panel lacks count as zero.
 template <typename Cut>
 struct Shape : Cut {
@@ -144,8 +165,7 @@ struct Shape : Cut {
   constexpr void visit(const Visit& visit) {
     visit("rows", rows, between(1, max_size));
     visit("columns", columns, between(1, max_size));
-    visit("element", element,
-          between(static_cast<uint64_t>(ScalarType::f32), static_cast<uint64_t>(ScalarType::f64)));
+    visit("element", element, Cut::elements);
     this->visit_cut(visit);
   }
 };
@@ -287,6 +307,8 @@ struct ListCut {
   uint32_t max_list_columns =
       1024;  ///< bounds how many products one float32 sum runs over, and a list's work
 
+  static constexpr Rule elements = any_elements;
+
   constexpr uint32_t patterns() const { return 1u << height; }
   template <typename Visit>
   constexpr void visit_cut(const Visit& visit) {
@@ -373,10 +395,14 @@ constexpr ListFormat describe(const ListShape& shape, const ListCounts& counts) 
 //                                          rows is non-zero, columns ascending; value_of(r) is the value in row
 //                                          first_row + r, for a set bit r of the mask
 //
+//   visit_columns(first_column, behind, first_row, row_count, visitor)   the same of the columns from first_column to
+//                                                                        before `behind`
+//
 // Zero is +0 or -0, stored or not.
 // ---------------------------------------------------------------------------------------------------------------------
 
 inline constexpr int window_columns = 64;
+inline constexpr uint32_t max_source_rows = 16;  ///< that are visited at once
 
 /// Index of the lowest set bit; `word` is not zero.
 inline int lowest_set(uint64_t word) {
@@ -409,10 +435,15 @@ struct DenseRows {
 
   template <typename Visitor>
   void visit(int64_t first_row, uint32_t row_count, Visitor&& visitor) const {
+    visit_columns(0, columns, first_row, row_count, visitor);
+  }
+  template <typename Visitor>
+  void visit_columns(int64_t first_column, int64_t behind, int64_t first_row, uint32_t row_count,
+                     Visitor&& visitor) const {
     const Element* const panel = values + first_row * lda;
-    for (int64_t first = 0; first < columns; first += window_columns) {
+    for (int64_t first = first_column; first < behind; first += window_columns) {
       const int width =
-          columns - first < window_columns ? static_cast<int>(columns - first) : window_columns;
+          behind - first < window_columns ? static_cast<int>(behind - first) : window_columns;
       uint64_t masks[window_columns] = {};
       for (uint32_t r = 0; r < row_count; ++r) {
         const Element* const row = panel + r * lda + first;
@@ -446,14 +477,32 @@ struct CsrRows {
 
   template <typename Visitor>
   void visit(int64_t first_row, uint32_t row_count, Visitor&& visitor) const {
-    Offset next[max_height];
-    Offset end[max_height];
+    Offset next[max_source_rows];
+    Offset end[max_source_rows];
     for (uint32_t r = 0; r < row_count; ++r) {
       next[r] = offsets[first_row + r];
       end[r] = offsets[first_row + r + 1];
     }
+    visit_entries(next, end, row_count, visitor);
+  }
+  template <typename Visitor>
+  void visit_columns(int64_t first_column, int64_t behind, int64_t first_row, uint32_t row_count,
+                     Visitor&& visitor) const {
+    Offset next[max_source_rows];
+    Offset end[max_source_rows];
+    for (uint32_t r = 0; r < row_count; ++r) {
+      next[r] = first_entry(offsets[first_row + r], offsets[first_row + r + 1], first_column);
+      end[r] = first_entry(next[r], offsets[first_row + r + 1], behind);
+    }
+    visit_entries(next, end, row_count, visitor);
+  }
+
+  /// Visits the entries of rows from `next` to before `end`.
+  template <typename Visitor>
+  void visit_entries(Offset (&next)[max_source_rows], const Offset (&end)[max_source_rows],
+                     uint32_t row_count, Visitor&& visitor) const {
     uint64_t masks[window_columns] = {};
-    Element window[window_columns][max_height];
+    Element window[window_columns][max_source_rows];
     for (;;) {
       int64_t first = INT64_MAX;
       for (uint32_t r = 0; r < row_count; ++r) {
@@ -482,6 +531,19 @@ struct CsrRows {
         masks[j] = 0;
       }
     }
+  }
+
+  /// The first of some entries of a row whose column is `column` or a later one.
+  Offset first_entry(Offset first, Offset behind, int64_t column) const {
+    while (first < behind) {
+      const Offset middle = first + (behind - first) / 2;
+      if (column_of[middle] < column) {
+        first = middle + 1;
+      } else {
+        behind = middle;
+      }
+    }
+    return first;
   }
 
   /// The first row that ends before it starts, or -1. To be asked before any row is read.

@@ -81,9 +81,9 @@ __device__ __forceinline__ void clamp_columns(unsigned int (&columns)[vector_wid
 }
 
 // Consecutive elements that are moved at once, by 16 bytes at most.
-template <int width>
-struct alignas(sizeof(double) * width < 16 ? sizeof(double) * width : 16) Vector {
-  double at[width];
+template <int width, typename Element = double>
+struct alignas(sizeof(Element) * width < 16 ? sizeof(Element) * width : 16) Vector {
+  Element at[width];
 };
 
 // Stores `width` consecutive sums, as far as there are columns left.
@@ -108,10 +108,20 @@ __device__ __forceinline__ void store(double* to, const double* sums, int left) 
   }
 }
 
-// Consecutive sums in shared memory, loaded or added at once.
+// Consecutive sums in shared memory, stored, loaded or added at once.
+template <int width>
+__device__ __forceinline__ void store_vector(double* to, const double* from) {
+  Vector<width, double> stored;
+#pragma unroll
+  for (int v = 0; v < width; ++v) {
+    stored.at[v] = from[v];
+  }
+  *reinterpret_cast<Vector<width, double>*>(to) = stored;
+}
+
 template <int width>
 __device__ __forceinline__ void load_vector(double* to, const double* from) {
-  const Vector<width> loaded = *reinterpret_cast<const Vector<width>*>(from);
+  const Vector<width, double> loaded = *reinterpret_cast<const Vector<width, double>*>(from);
 #pragma unroll
   for (int v = 0; v < width; ++v) {
     to[v] = loaded.at[v];
@@ -120,7 +130,7 @@ __device__ __forceinline__ void load_vector(double* to, const double* from) {
 
 template <int width>
 __device__ __forceinline__ void add_vector(double* to, const double* from) {
-  const Vector<width> loaded = *reinterpret_cast<const Vector<width>*>(from);
+  const Vector<width, double> loaded = *reinterpret_cast<const Vector<width, double>*>(from);
 #pragma unroll
   for (int v = 0; v < width; ++v) {
     to[v] += loaded.at[v];
@@ -404,8 +414,7 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? blocks_at_once : 
           ((set * warp_panels + place) * panel_height + (e + first_sum) / vector_width) *
               tile_columns +
           lane * vector_width + (e + first_sum) % vector_width;
-      store<stored_width, true>(shared_sums + part * outputs + place_in_block, sums + e,
-                                stored_width);
+      store_vector<stored_width>(shared_sums + part * outputs + place_in_block, sums + e);
     }
   }
   __syncthreads();

@@ -94,9 +94,9 @@ __device__ __forceinline__ void place_columns(ColumnOfB (&columns)[vector_width]
 }
 
 // Consecutive elements that are moved at once, by 16 bytes at most.
-template <int width>
-struct alignas(sizeof(float) * width < 16 ? sizeof(float) * width : 16) Vector {
-  float at[width];
+template <int width, typename Element = float>
+struct alignas(sizeof(Element) * width < 16 ? sizeof(Element) * width : 16) Vector {
+  Element at[width];
 };
 
 // Stores `width` consecutive sums, as far as there are columns left.

@@ -76,9 +76,9 @@ __device__ __forceinline__ void clamp_columns(unsigned int (&columns)[vector_wid
 }
 
 // Consecutive elements that are moved at once, by 16 bytes at most.
-template <int width>
-struct alignas(sizeof(float) * width < 16 ? sizeof(float) * width : 16) Vector {
-  float at[width];
+template <int width, typename Element = float>
+struct alignas(sizeof(Element) * width < 16 ? sizeof(Element) * width : 16) Vector {
+  Element at[width];
 };
 
 // Stores `width` consecutive sums, as far as there are columns left.
@@ -103,10 +103,20 @@ __device__ __forceinline__ void store(float* to, const float* sums, int left) {
   }
 }
 
-// Consecutive sums in shared memory, loaded or added at once.
+// Consecutive sums in shared memory, stored, loaded or added at once.
+template <int width>
+__device__ __forceinline__ void store_vector(float* to, const float* from) {
+  Vector<width, float> stored;
+#pragma unroll
+  for (int v = 0; v < width; ++v) {
+    stored.at[v] = from[v];
+  }
+  *reinterpret_cast<Vector<width, float>*>(to) = stored;
+}
+
 template <int width>
 __device__ __forceinline__ void load_vector(float* to, const float* from) {
-  const Vector<width> loaded = *reinterpret_cast<const Vector<width>*>(from);
+  const Vector<width, float> loaded = *reinterpret_cast<const Vector<width, float>*>(from);
 #pragma unroll
   for (int v = 0; v < width; ++v) {
     to[v] = loaded.at[v];
@@ -115,7 +125,7 @@ __device__ __forceinline__ void load_vector(float* to, const float* from) {
 
 template <int width>
 __device__ __forceinline__ void add_vector(float* to, const float* from) {
-  const Vector<width> loaded = *reinterpret_cast<const Vector<width>*>(from);
+  const Vector<width, float> loaded = *reinterpret_cast<const Vector<width, float>*>(from);
 #pragma unroll
   for (int v = 0; v < width; ++v) {
     to[v] += loaded.at[v];
@@ -375,8 +385,7 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? blocks_at_once : 
           ((set * warp_panels + place) * panel_height + (e + first_sum) / vector_width) *
               tile_columns +
           lane * vector_width + (e + first_sum) % vector_width;
-      store<stored_width, true>(shared_sums + part * outputs + place_in_block, sums + e,
-                                stored_width);
+      store_vector<stored_width>(shared_sums + part * outputs + place_in_block, sums + e);
     }
   }
   __syncthreads();

@@ -239,7 +239,7 @@ std::optional<std::vector<Pattern>> patterns_of(const std::vector<Directive>& di
 void check_final(const LoopNest& lowered, const ScheduleChoice& choice) {
   if (lowered.epilogue) {
     throw ScheduleError(text_of(choice), "stores the sums as they are, and the nest has more to do with them",
-                        "add epilogue() behind vectorize(j)");
+                        "add epilogue() behind vectorize(j), or behind fragment(j, 8)");
   }
   if (lowered.packed.kind == PackedForm::Kind::none) {
     throw ScheduleError(text_of(choice), "leaves the sparse array as it is", "transform it: transform(A, ...)");

@@ -202,6 +202,16 @@ std::int64_t whole_number(const json& manifest, const char* key, std::int64_t le
   return number;
 }
 
+/// What became of the values; nothing where they are those of the source.
+Rounding rounding_of(const json& manifest, const std::string& file) {
+  if (!manifest.contains("rounding")) {
+    return {};
+  }
+  const json& rounding = manifest.at("rounding");
+  return {.became_zero = whole_number(rounding, "became_zero", 0, most_nonzeros, file),
+          .became_infinite = whole_number(rounding, "became_infinite", 0, most_nonzeros, file)};
+}
+
 /// A word of which the manifests of this version have one of a few.
 void check_word(const json& manifest, const char* key, const std::vector<std::string>& known, const std::string& file) {
   if (std::ranges::none_of(known, [&](const std::string& word) { return manifest.at(key) == word; })) {
@@ -256,7 +266,8 @@ Manifest parse_manifest(const std::string& text, const std::string& file) {
             .tool_version = manifest.at("tool_version"),
             .source = manifest.at("source"),
             .schedule_source = manifest.at("schedule").at("source"),
-            .architectures = manifest.at("architectures")};
+            .architectures = manifest.at("architectures"),
+            .rounding = rounding_of(manifest, file)};
   } catch (const json::exception& problem) {
     throw UserError(file, fmt::format("is not a manifest: {}", plain_words(problem)), "generate the bundle again");
   }

@@ -58,6 +58,7 @@ struct Manifest {
   std::string source;           ///< base name of the matrix file
   std::string schedule_source;  ///< who chose the schedule
   std::vector<std::string> architectures;
+  Rounding rounding = {};  ///< of the values of the source, where they have 16 bits
 };
 
 /// Whether the text is the manifest of a bundle of this name, in whatever version of the format.

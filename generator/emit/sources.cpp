@@ -194,7 +194,8 @@ std::string kernel_source(const Layer& layer) {
   }
   const ArrayDeclaration& output = layer.lowered.array(ArrayRole::output);
   return source(zero_layer_template, layer, "// ",
-                {{"LEAST_LDB", least_leading_dimension(layer.lowered.array(ArrayRole::dense), layer.sizes, "n")},
+                {{"INCLUDES", include_of(layer.lowered.element())},
+                 {"LEAST_LDB", least_leading_dimension(layer.lowered.array(ArrayRole::dense), layer.sizes, "n")},
                  {"LEAST_LDC", least_leading_dimension(output, layer.sizes, "n")},
                  {"C_ROWS", outermost_extent(output, layer.sizes, "n")}});
 }

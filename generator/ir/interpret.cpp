@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <unordered_map>
 #include <utility>
@@ -301,7 +302,36 @@ class Interpreter {
       execute_scope(otherwise, branch->otherwise);
       return;
     }
-    throw Defect(__FILE__, __LINE__, "threads that meet", "threads wait for each other inside a loop");
+    const auto* loop = std::get_if<Loop>(&node.content);
+    ESC_CHECK(loop != nullptr, "threads meet in statements, branches and loops");
+    iterate_together(threads, *loop);
+  }
+
+  /// A loop in which threads wait for each other: all of them go round it as often.
+  void iterate_together(const Threads& threads, const Loop& loop) {
+    if (threads.empty()) {
+      return;
+    }
+    const auto bounds = [&](ThreadState& thread) {
+      state_.run_as(thread);
+      return std::array{state_.evaluate(loop.lower), state_.evaluate(loop.upper), state_.evaluate(loop.step)};
+    };
+    const auto [lower, upper, step] = bounds(*threads.front());
+    for (ThreadState* thread : threads) {
+      ESC_CHECK((bounds(*thread) == std::array{lower, upper, step}), "threads that meet in loop " + loop.iterator + " have one number of iterations");
+    }
+    ESC_CHECK(step > 0, "loop " + loop.iterator + " goes on");
+    for (std::int64_t value = lower; value < upper; value += step) {
+      std::vector<std::size_t> opened;
+      for (ThreadState* thread : threads) {
+        opened.push_back(thread->open());
+        thread->define(loop.iterator, static_cast<double>(value));
+      }
+      execute_together(threads, loop.body);
+      for (std::size_t at = 0; at < threads.size(); ++at) {
+        threads[at]->close(opened[at]);
+      }
+    }
   }
 
   void execute_scope(const Threads& threads, const Block& block) {

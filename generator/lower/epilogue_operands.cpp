@@ -21,6 +21,9 @@ Access EpilogueOperands::read(const Access& access, const NestPart& part, const 
   for (const Loop* loop : loops) {
     operand.extents.push_back(loop->upper);
   }
+  if (operand.extents.empty()) {
+    operand.type = sum_type(operand.type);  // a caller hands it over as a number to compute with
+  }
   const Access element = element_at(loops, access.array);
   const auto [known, is_new] = found_.emplace(access.array, std::pair(element, operand));
   if (!is_new && known->second.first != element) {

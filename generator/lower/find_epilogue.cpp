@@ -129,7 +129,7 @@ class EpilogueFinder {
       locals_.erase(define.name);
       return;
     }
-    if (bytes_of(define.type) < bytes_of(type())) {
+    if (is_narrower(define.type)) {
       refuse(statement.part(), "{} is narrower than the elements {}: expected {} bits", define.name,
              gathered_ != nullptr && define.name == gathered_->name ? "it gathers" : "of " + result_.output.array, 8 * bytes_of(type()));
     }
@@ -232,9 +232,14 @@ class EpilogueFinder {
                    }});
   }
 
+  /// Whether the type has fewer digits, or fewer powers of two, than the output's. Of two types of 16 bits each has less of one than the other.
+  bool is_narrower(ScalarType type) const {
+    return bytes_of(type) < bytes_of(this->type()) || (is_half(type) && type != this->type());
+  }
+
   /// A kernel has one type for all its values: what is narrowed to it anyway needs no conversion of its own.
   Expression converted(const Convert& convert, const NestedStatement& statement) const {
-    if (bytes_of(convert.type) < bytes_of(type())) {
+    if (is_narrower(convert.type)) {
       refuse(statement.part(), "a value is narrowed to {} here, but {} holds {}: expected that type throughout",
              nest_name(convert.type), result_.output.array, nest_name(type()));
     }

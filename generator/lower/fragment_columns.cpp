@@ -27,7 +27,7 @@ Block own_updates(const Loop& column) {
                    auto& update = std::get<Update>(copy.action);
                    copy.guard.insert(copy.guard.begin(), less(Affine::of("j") + Affine::of("v"), column.upper));
                    update = {element("sums", {Affine::of("e", 2) + Affine::of("v")}), update.value, false};
-                   return {row_of_sums(), column_of_sums(), unrolled_loop("v", "2", Role::column, {Node{std::move(copy)}})};
+                   return {row_of_sums(), column_of_sums(), Node{mapped_loop(Mapping::unrolled, "v", 2, Role::column, {Node{std::move(copy)}})}};
                  }});
 }
 

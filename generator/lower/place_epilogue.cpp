@@ -170,7 +170,7 @@ LoopNest place_epilogue(const LoopNest& nest, const PlaceEpilogue& directive) {
   LoopNest result = nest;
   result.body = placing.place(nest.body, {});
   refuse_if(placing.placed() == 0, directive, "the sums are not stored in vectors yet",
-            "vectorize the columns of C first: vectorize(j)");
+            "vectorize the columns of C first: vectorize(j), or fragment(j, 8) of streamed rows");
   if (!early.empty()) {
     ThreadNest parts = take_apart(result, directive);
     read_early(early, parts.body);

@@ -67,6 +67,8 @@ LoopNest tile_columns(const LoopNest& nest, const TileColumns& directive) {
     check_full_warps(parts_of_warp * directive.columns / directive.vector, nest.constant("sharing_groups"), directive);
   }
   const std::size_t place = find_place(parts.body, Role::column);
+  refuse_if(place == parts.body.size(), directive, "columns of A are taken in windows around this loop",
+            "give the lanes their columns by fragment(j, 8)");
   parts.body[place] = define(column.iterator, first_column_of_lane(), ScalarType::u32);
   insert(parts.body, place + 1, spread(column));
   parts.grid.push_back(mapped_loop(Mapping::grid_y, "tile", Affine::of("tiles"), Role::column));

@@ -51,7 +51,9 @@ GeneratedLayer layer_of(const LoadedBundle& bundle, const LoopNest& nest, const 
                     "verify the bundle with that version, or generate it again");
   }
   try {
-    return generate_layer(bundle.matrix, nest, options_of(bundle.manifest, manifest_file));
+    GeneratedLayer generated = generate_layer(bundle.matrix, nest, options_of(bundle.manifest, manifest_file));
+    generated.layer.rounding = bundle.manifest.rounding;  // the packed matrix no longer knows
+    return generated;
   } catch (const UserError& problem) {
     refuse(manifest_file, fmt::format("describes what cannot be generated: {}", problem.what()));
   }

@@ -1,5 +1,7 @@
 #include "generator/verify/operands.h"
 
+#include <tbb/task_arena.h>
+
 #include "generator/lower/canonicalize.h"
 #include "generator/matrix/typed_elements.h"
 #include "generator/support/error.h"
@@ -13,6 +15,13 @@ constexpr std::uint64_t seed_of_first = 1000;
 /// The numbers ascend and straddle zero, so that a lower bound in front of an upper one leaves something between them; each is one of any
 /// type, and none is a power of two.
 double number(std::size_t place) { return -1.375 + 1.75 * static_cast<double>(place); }
+
+/// One element after the other: a process with no rights, which may start no thread, draws them as well.
+std::vector<double> draw(const Operand& operand, std::uint64_t seed) {
+  const auto width = static_cast<std::int32_t>(operand.columns);
+  tbb::task_arena alone(1);
+  return alone.execute([&] { return draw_b(operand.rows, {.n = width, .ldb = width}, seed, operand.type); });
+}
 
 }  // namespace
 
@@ -39,8 +48,7 @@ std::vector<Operand> draw_operands(const LoopNest& nest, std::int64_t rows, std:
     }
     operand.rows = operand.rank == 2 || (operand.rank == 1 && !operand.over_columns) ? rows : 1;
     operand.columns = operand.over_columns ? n : 1;
-    const auto width = static_cast<std::int32_t>(operand.columns);
-    operand.elements = operand.rank == 0 ? std::vector{number(numbers++)} : draw_b(operand.rows, {.n = width, .ldb = width}, seed_of_first + operands.size(), array.type);
+    operand.elements = operand.rank == 0 ? std::vector{number(numbers++)} : draw(operand, seed_of_first + operands.size());
     operands.push_back(std::move(operand));
   }
   return operands;

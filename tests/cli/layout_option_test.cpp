@@ -33,7 +33,7 @@ struct NkCase {
 class LayoutNk : public NestLayoutOption, public ::testing::WithParamInterface<NkCase> {};
 
 TEST_P(LayoutNk, MakesBundlesThatAreVerifiedAndCurrent) {
-  for (const std::string type : {"f32", "f64"}) {
+  for (const std::string type : {"f32", "f64", "f16", "bf16"}) {
     for (const std::string epilogue : {"", "bias+bias_column+gelu+residual"}) {
       SCOPED_TRACE(type + " " + epilogue);
       std::vector<std::string> options{"--dtype", type, "--schedule", GetParam().schedule};

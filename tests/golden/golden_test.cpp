@@ -45,7 +45,10 @@ INSTANTIATE_TEST_SUITE_P(
                               "panel:ufi=2,columns=8,vector=2,groups=2,warps=2,panels=4,ufk=4,stage=on", "--dump-steps"}},
                       Golden{"lower_rows.txt",
                              {"lower", "--schedule", "rows:columns=8,vector=2,unroll=2,task=64,light=4,warps=2",
-                              "--dump-steps"}}),
+                              "--dump-steps"}},
+                      Golden{"lower_stream.txt",
+                             {"lower", "--kernel", ESC_SOURCE_DIR "/tests/data/small/spmm_f16.c", "--schedule",
+                              "stream:columns=16,panels=2,warps=2,stages=3", "--dump-steps"}}),
     [](const auto& golden) {
       std::string name = golden.param.file.substr(0, golden.param.file.size() - 4);
       std::replace(name.begin(), name.end(), '-', '_');

@@ -53,7 +53,16 @@ class Draw {
     return matrix;
   }
 
-  Schedule schedule(std::int64_t bcol) {
+  /// One of those that such elements may have.
+  Schedule schedule(std::int64_t bcol, ScalarType element) {
+    if (is_half(element) && below(2) == 0) {
+      const bool one_tile = bcol <= 8;
+      return StreamSchedule{.columns = one_tile || below(2) == 0 ? 8 : 16,
+                            .panels = 1 + static_cast<int>(below(3)),
+                            .warps = 1 + static_cast<int>(below(2)),
+                            .stages = 2,
+                            .pdl = below(2) == 0};
+    }
     if (below(2) == 0) {
       PanelSchedule panel = one_of(legal_panel_schedules(bcol));
       panel.pdl = below(2) == 0;
@@ -101,7 +110,7 @@ TEST_P(Epilogues, AreTheSameAtEveryStageOfTheLowering) {
   Draw draw(std::hash<std::string>()(GetParam().name));
   for (int turn = 0; turn < 3; ++turn) {
     const auto columns = static_cast<std::int64_t>(1 + draw.below(9));
-    const Schedule schedule = draw.schedule(columns);
+    const Schedule schedule = draw.schedule(columns, nest.element());
     const SparseMatrix matrix = draw.matrix(nest.element());
     const std::vector<LoweredStep> stages = lower_by_steps(nest, directives_for(schedule, nest));
     // The first step gives the user's names canonical ones once more.
@@ -118,7 +127,7 @@ TEST_P(Epilogues, ReachTheKernel) {
   const LoopNest nest = parse_loop_nest(GetParam().source, GetParam().file);
   Draw draw(std::hash<std::string>()(GetParam().name) + 1);
   const std::int64_t bcol = draw.one_of(std::vector<std::int64_t>{1, 5, 8, 36});
-  const Schedule schedule = draw.schedule(bcol);
+  const Schedule schedule = draw.schedule(bcol, nest.element());
   const SparseMatrix matrix = draw.matrix(nest.element());
   const EmulatedKernel kernel(tests::layer_of(matrix, bcol, schedule, nest));
   const std::vector<KernelCall> calls = kernel.calls(matrix);

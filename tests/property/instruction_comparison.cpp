@@ -10,27 +10,34 @@
 #include <utility>
 
 #include "generator/emit/device_text.h"
+#include "generator/emit/fragment_text.h"
+#include "generator/emit/half_text.h"
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/region_text.h"
 #include "generator/emulate/compile_program.h"
 #include "generator/emulate/device.h"
 #include "generator/ir/interpret.h"
+#include "generator/matrix/typed_elements.h"
 #include "generator/patterns/csr_view.h"
 #include "tests/support/nest_memory.h"
+#include "transformer/choose_fragments.h"
 #include "transformer/pack.h"
 
 namespace esc::tests {
 namespace {
 
 constexpr int rounds = 4;
-constexpr std::int64_t most_further_columns = 12;
 constexpr double gap = -12345;  ///< between the rows of C, where nothing may write
 
 /// Where vectors move columns, rows are whole vectors of them.
-std::int64_t column_step(const InstructionExample& example) { return example.vectors ? 4 : 1; }
+std::int64_t column_step(const InstructionExample& example) {
+  return example.vectors ? std::max<std::int64_t>(4, example.nest.constant("vector_width")) : 1;
+}
+
+std::int64_t most_further_columns(const InstructionExample& example) { return column_step(example) == 8 ? 16 : 12; }
 
 /// In the first round, for which the kernel's constants are made.
-std::int64_t tuned_columns(const InstructionExample& example) { return example.least_columns + most_further_columns; }
+std::int64_t tuned_columns(const InstructionExample& example) { return example.least_columns + most_further_columns(example); }
 
 template <typename Format>
 struct Packing {
@@ -58,10 +65,26 @@ Packing<transformer::TaskFormat> pack_tasks(const InstructionExample& example) {
   return {std::move(packed), {{"heavy", counts.heavy}, {"tasks", counts.tasks}}};
 }
 
+Packing<transformer::FragmentFormat> pack_fragments(const InstructionExample& example) {
+  const transformer::CsrView matrix = csr_view(example.matrix);
+  auto packed = transformer::pack(matrix, transformer::choose_fragments(matrix, static_cast<std::uint32_t>(example.nest.packed.block_panels)));
+  Environment sizes = fragment_sizes(packed.format);
+  sizes["M"] = example.matrix.rows;
+  sizes["K"] = example.matrix.columns;
+  return {std::move(packed), std::move(sizes)};
+}
+
 /// Packs the example's matrix and hands it to `use`.
 template <typename Use>
 auto with_packed(const InstructionExample& example, const Use& use) {
-  return example.nest.packed.kind == PackedForm::Kind::regions ? use(pack_regions(example)) : use(pack_tasks(example));
+  switch (example.nest.packed.kind) {
+    case PackedForm::Kind::regions:
+      return use(pack_regions(example));
+    case PackedForm::Kind::fragments:
+      return use(pack_fragments(example));
+    default:
+      return use(pack_tasks(example));
+  }
 }
 
 /// A matrix in a kernel's memory, rows with gaps between them.
@@ -75,18 +98,19 @@ template <typename Element>
 void write(const Operand& operand, const Tensor& from, double between, Element* to) {
   std::fill_n(to, operand.rows * operand.leading, static_cast<Element>(between));
   for (std::int64_t row = 0; row < operand.rows; ++row) {
-    std::copy_n(from.elements.begin() + row * operand.columns, operand.columns, to + row * operand.leading);
+    std::transform(from.elements.begin() + row * operand.columns, from.elements.begin() + (row + 1) * operand.columns,
+                   to + row * operand.leading, number_of<Element>);
   }
 }
 
-/// The first element that is not as expected, bit by bit; empty where there is none.
+/// The first element that is not as expected, rounded to its type, bit by bit; empty where there is none.
 template <typename Element>
 std::string first_difference(const Operand& operand, const Tensor& expected, const Element* result) {
   for (std::int64_t row = 0; row < operand.rows; ++row) {
     for (std::int64_t column = 0; column < operand.leading; ++column) {
-      const double wanted =
-          column < operand.columns ? expected.elements[static_cast<std::size_t>(row * operand.columns + column)] : gap;
-      const double found = result[row * operand.leading + column];
+      const double meant = column < operand.columns ? expected.elements[static_cast<std::size_t>(row * operand.columns + column)] : gap;
+      const auto wanted = static_cast<double>(static_cast<Element>(meant));
+      const auto found = static_cast<double>(result[row * operand.leading + column]);
       if (std::bit_cast<std::uint64_t>(found) != std::bit_cast<std::uint64_t>(wanted)) {
         return fmt::format("C[{}][{}] of {} columns is {} and means {}\n", row, column, operand.columns, found, wanted);
       }
@@ -115,7 +139,7 @@ class Comparison {
   std::int64_t draw_columns() {
     const std::int64_t step = column_step(example_);
     return example_.least_columns +
-           step * std::uniform_int_distribution<std::int64_t>(0, most_further_columns / step)(random_);
+           step * std::uniform_int_distribution<std::int64_t>(0, most_further_columns(example_) / step)(random_);
   }
 
   Tensor draw(std::int64_t rows, std::int64_t columns) {
@@ -134,6 +158,9 @@ class Comparison {
   std::string run_round(std::int64_t columns, int round) {
     constexpr std::uint64_t unused_seed = 1;
     Memory memory = memory_for(example_.nest, example_.matrix, columns, unused_seed);
+    for (const DerivedSize& size : example_.nest.derived_sizes) {
+      memory.sizes[size.name] = (size.numerator.evaluate(memory.sizes) + size.divisor - 1) / size.divisor;
+    }
     const std::int64_t further = round == 0 ? 0 : column_step(example_) * (round - 1);
     const Operand b{example_.matrix.columns, columns, columns + further};
     const Operand c{rows_of_c(memory), columns, columns + 2 * further};
@@ -181,6 +208,9 @@ std::string text_of(const InstructionExample& example) {
     layer.sizes = packing.sizes;
   });
   layer.sizes["N"] = layer.bcol;
+  for (const DerivedSize& size : example.nest.derived_sizes) {
+    layer.sizes[size.name] = (size.numerator.evaluate(layer.sizes) + size.divisor - 1) / size.divisor;
+  }
   const LaunchPlan plan = launch_plan(layer);
   std::string sizes;
   for (const unsigned int size : plan.sizes) {
@@ -188,26 +218,27 @@ std::string text_of(const InstructionExample& example) {
   }
   return fmt::format(R"(#include <cuda_pipeline_primitives.h>
 #include <cuda_runtime.h>
-{0}
+{8}{0}
 extern "C" int run(const unsigned char* packed, const {1}* b, long long ldb, {1}* c, long long ldc, unsigned int columns) {{
   cudaLaunchConfig_t launch = {{}};
-  launch.gridDim = dim3({2});
+  launch.gridDim = dim3({2}, {9});
   launch.blockDim = dim3({3});
   launch.dynamicSmemBytes = {4};
   const bool tuned = columns == tuned_columns && ldb == tuned_columns && ldc == tuned_columns;
   const auto kernel = tuned ? {5}<true, {6}> : {5}<false, {6}>;
-  return cudaLaunchKernelEx(&launch, kernel, packed, b, ldb, c, ldc, columns{7});
+  const cudaError_t allowed = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, {4});
+  return allowed != cudaSuccess ? allowed : cudaLaunchKernelEx(&launch, kernel, packed, b, ldb, c, ldc, columns{7});
 }}
 )",
                      device_text(layer), c_name(example.nest.element()), plan.grid_x, plan.threads, plan.shared_bytes,
-                     kernel_name(layer), example.vectors, sizes);
+                     kernel_name(layer), example.vectors, sizes, include_of(example.nest.element()), plan.grid_y);
 }
 
 std::string difference(const InstructionExample& example, const std::string& text) {
   const HostProgram program = compile_cuda(text, "example.cu");
   return with_packed(example, [&](const auto& packing) {
     Comparison comparison(example, program, packing.packed.bytes.span());
-    return example.nest.element() == ScalarType::f64 ? comparison.run<double>() : comparison.run<float>();
+    return with_element(example.nest.element(), [&](auto zero) { return comparison.run<decltype(zero)>(); });
   });
 }
 

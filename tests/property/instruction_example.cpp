@@ -11,7 +11,7 @@ namespace {
 
 std::vector<InstructionExample> collect() {
   std::vector<InstructionExample> all;
-  for (const auto& examples : {column_examples, group_examples, region_examples, task_examples, order_examples}) {
+  for (const auto& examples : {column_examples, group_examples, region_examples, task_examples, fragment_examples, order_examples}) {
     std::vector<InstructionExample> some = examples();
     std::move(some.begin(), some.end(), std::back_inserter(all));
   }
@@ -80,7 +80,7 @@ SparseMatrix small_matrix(std::int64_t rows, std::int64_t columns, double densit
 }
 
 double drawn_operand(ScalarType element, std::uint32_t random) {
-  const std::int64_t largest = element == ScalarType::f64 ? std::int64_t{1} << 26 : 100;
+  const std::int64_t largest = is_half(element) ? 3 : element == ScalarType::f64 ? std::int64_t{1} << 26 : 100;
   return static_cast<double>(static_cast<std::int64_t>(random) % (2 * largest + 1) - largest);
 }
 

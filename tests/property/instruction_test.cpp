@@ -56,7 +56,7 @@ std::vector<Mistake> mistakes() {
           {"store_columns", "if (left > 0)", "if (left > 4)"},
           {"add_columns", "atomicAdd(to + v, sums[v])", "atomicAdd(to + v, sums[0])"},
           {"deliver", "if (shared)", "if (!shared)"},
-          {"store_vector", "vector.at[v] = sums[v]", "vector.at[v] = sums[0]"},
+          {"store_vector", "stored.at[v] = from[v]", "stored.at[v] = from[0]"},
           {"load_vector", "to[v] = loaded.at[v]", "to[v] = loaded.at[0]"},
           {"add_vector", "to[v] += loaded.at[v]", "to[v] = loaded.at[v]"},
           {"add_groups", "first += upper ? count : 0", "first += upper ? 0 : count"},
@@ -77,7 +77,19 @@ std::vector<Mistake> mistakes() {
           {"wait_for_copies", "__pipeline_wait_prior(0);", ""},
           {"load_task", "words.z & ~split_bit", "words.z"},
           {"load_pairs", "place < length ? pair.value", "place <= length ? pair.value"},
-          {"multiply_pairs", "rows[i].at[v]", "rows[0].at[v]"}};
+          {"multiply_pairs", "rows[i].at[v]", "rows[0].at[v]"},
+          {"find_rounds", "firsts[block + 1] - firsts[block]", "firsts[1] - firsts[0]"},
+          {"window_at", ")[round];", ")[first_round];"},
+          {"stage_unit", "from + at, 16", "from, 16"},
+          {"stage_unit", "its < rounds", "its + 1 < rounds"},
+          {"stage_windows", "const from = B + k * ldb + j", "const from = B + j"},
+          {"stage_windows", "j + v < N ? from[row * ldb + v]", "j + v < N ? from[row * ldb]"},
+          {"multiply_step", "columns >> (step % 4 * 8) & 255", "columns & 255"},
+          {"multiply_step", "metadata_at)[step / 2 * 32 + lane]", "metadata_at)[lane]"},
+          {"add_extras", "(extra >> 24) != 0 ? 0 : value", "value"},
+          {"add_extras", "extra >> 16 & 255", "extra >> 17 & 255"},
+          {"wait_for_stage", "__pipeline_wait_prior(stages - 2);", ""},
+          {"commit_copies", "__pipeline_commit();", ""}};
 }
 
 class InstructionMistake : public testing::TestWithParam<Mistake> {};

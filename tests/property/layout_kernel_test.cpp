@@ -54,12 +54,12 @@ SparseMatrix draw_matrix(const DrawnNest& drawn, ScalarType element, std::uint64
 /// What is drawn, and the same without what follows the product.
 enum class Follows { anything, nothing };
 
-/// A nest of floats or of doubles, whose lanes may move vectors one time out of two.
-Case draw_case(Follows follows = Follows::anything) {
+/// A nest of such elements, whose lanes may move vectors one time out of two.
+Case draw_case(const rc::Gen<ScalarType>& elements, Follows follows = Follows::anything) {
   const bool wide = *rc::gen::arbitrary<bool>().as("wide");
   const DrawnNest drawn = *(wide ? tests::drawn_wide_nest() : tests::drawn_nest()).as("nest");
   const auto seed = *rc::gen::arbitrary<std::uint64_t>().as("seed of the matrix");
-  const ScalarType element = *rc::gen::element(ScalarType::f32, ScalarType::f32, ScalarType::f64);
+  const ScalarType element = *elements;
   const bool single = drawn.item_columns == 1;
   const auto bcol = *(single ? rc::gen::element<std::int64_t>(1, 2, 5, 8, 36) : rc::gen::element<std::int64_t>(1, 2, 5)).as("bCol");
   LoopNest nest = drawn.nest;
@@ -100,26 +100,33 @@ void check_all_calls(const Case& drawn, const Schedule& schedule) {
   }
 }
 
-RC_GTEST_PROP(LayoutKernel, OfFamilyPanelAgreesWithTheNest, ()) {
-  const Case drawn = draw_case();
+rc::Gen<ScalarType> whole_numbers() { return rc::gen::element(ScalarType::f32, ScalarType::f32, ScalarType::f64); }
+rc::Gen<ScalarType> half_numbers() { return rc::gen::element(ScalarType::f16, ScalarType::f16, ScalarType::bf16); }
+
+void check_panels(const Case& drawn) {
   PanelSchedule schedule = *tests::legal_panel_schedule(drawn.columns).as("schedule");
   schedule.pdl = *rc::gen::arbitrary<bool>();
   check_all_calls(drawn, schedule);
 }
 
-RC_GTEST_PROP(LayoutKernel, OfFamilyRowsAgreesWithTheNest, ()) {
-  const Case drawn = draw_case();
+RC_GTEST_PROP(LayoutKernel, OfFamilyPanelAgreesWithTheNest, ()) { check_panels(draw_case(whole_numbers())); }
+RC_GTEST_PROP(LayoutKernel, OfFamilyPanelAndSixteenBitsAgreesWithTheNest, ()) { check_panels(draw_case(half_numbers())); }
+
+void check_rows(const Case& drawn) {
   RowsSchedule schedule = *tests::legal_rows_schedule(drawn.columns).as("schedule");
-  if (drawn.nest.epilogue) {
-    // It needs whole rows.
+  if (drawn.nest.finishes_sums()) {
+    // They are those of whole rows.
     schedule.task = std::max(schedule.task, 32);
   }
   check_all_calls(drawn, schedule);
 }
 
+RC_GTEST_PROP(LayoutKernel, OfFamilyRowsAgreesWithTheNest, ()) { check_rows(draw_case(whole_numbers())); }
+RC_GTEST_PROP(LayoutKernel, OfFamilyRowsAndSixteenBitsAgreesWithTheNest, ()) { check_rows(draw_case(half_numbers())); }
+
 RC_GTEST_PROP(LayoutKernel, OfFamilyAtomicAgreesWithTheNest, ()) {
   // An epilogue needs sums that one thread has the whole of.
-  const Case drawn = draw_case(Follows::nothing);
+  const Case drawn = draw_case(whole_numbers(), Follows::nothing);
   const AtomicSchedule schedule = *tests::legal_schedule(drawn.columns).as("schedule");
   check_all_calls(drawn, schedule);
 }

@@ -4,6 +4,7 @@
 
 #include "generator/emit/templates.h"
 #include "generator/frontend/parse_loop_nest.h"
+#include "generator/matrix/round_values.h"
 #include "generator/matrix/sample.h"
 
 namespace esc::tests {
@@ -14,6 +15,9 @@ SparseMatrix matrix_of(std::int64_t rows, std::int64_t columns, ScalarType eleme
   SparseMatrix matrix =
       sample_matrix({.rows = rows, .columns = columns, .sparsity = 0.75, .structure = SampleStructure::powerlaw, .seed = 3});
   matrix.element = element;  // a value of float32 is one of float64
+  if (is_half(element)) {
+    round_values(matrix, element);
+  }
   return matrix;
 }
 
@@ -75,6 +79,7 @@ std::vector<MutationSubject> mutation_subjects() {
       plain("panel", 36, ScalarType::f32, "panel:ufi=4,columns=32,vector=4,groups=2,warps=2,panels=8,ufk=4,stage=off,pdl=on"),
       plain("staged", 36, ScalarType::f32, "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=8,stage=on,pdl=off"),
       plain("doubles", 8, ScalarType::f64, "panel:ufi=4,columns=8,vector=2,groups=4,warps=1,panels=2,ufk=4,stage=on,pdl=on"),
+      plain("half", 36, ScalarType::bf16, "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=4,stage=on,pdl=on"),
       plain("large", 20, ScalarType::f32, "panel:ufi=8,columns=8,vector=4,groups=1,warps=1,panels=32,ufk=4,stage=on,pdl=off"),
       plain("rows", 12, ScalarType::f32, "rows:columns=8,vector=2,unroll=2,task=32,light=8,warps=2,pdl=on"),
       plain("compacted", 64, ScalarType::f32, "atomic:ufi=3,ufk=2,warptile=2,threads=64"),

@@ -12,12 +12,15 @@ namespace esc {
 namespace {
 
 using tests::awkward_bcol;
+using tests::awkward_half_matrix;
 using tests::awkward_matrix;
 using tests::EmulatedKernel;
+using tests::half_product_case;
 using tests::JudgedProduct;
 using tests::layer_of;
 using tests::product_case;
 using tests::transformer_problem;
+using tests::wide_half_matrix;
 
 /// Any schedule of family panel that is legal for bCol.
 rc::Gen<PanelSchedule> panel_schedule(std::int64_t bcol) {
@@ -41,12 +44,10 @@ std::optional<GeneratedLayer> legal_layer(const SparseMatrix& matrix, std::int64
 
 /// The kernel emitted for each schedule agrees with the float64 product in whatever order its blocks and threads run,
 /// and does nothing that the emulator forbids.
-RC_GTEST_PROP(EmittedPanelKernel, AgreesWithTheReference, ()) {
-  const auto bcol = *awkward_bcol(257).as("bCol");
-  const auto matrix = *awkward_matrix(60).as("matrix");
+void check_kernels(const SparseMatrix& matrix, std::int64_t bcol, const rc::Gen<ProductCase>& product_case) {
   const auto schedules = *rc::gen::container<std::vector<PanelSchedule>>(2, panel_schedule(bcol)).as("schedules");
   const auto order = *rc::gen::arbitrary<std::uint64_t>().as("order of blocks and threads");
-  const auto products = *rc::gen::container<std::vector<ProductCase>>(2, product_case(bcol)).as("products");
+  const auto products = *rc::gen::container<std::vector<ProductCase>>(2, product_case).as("products");
   for (const PanelSchedule& schedule : schedules) {
     const std::optional<GeneratedLayer> layer = legal_layer(matrix, bcol, schedule);
     if (!layer) {
@@ -61,14 +62,34 @@ RC_GTEST_PROP(EmittedPanelKernel, AgreesWithTheReference, ()) {
   }
 }
 
-RC_GTEST_PROP(EmittedPanelTransformer, WritesTheBytesOfThePackedMatrix, ()) {
-  const auto matrix = *awkward_matrix(24).as("matrix");
+RC_GTEST_PROP(EmittedPanelKernel, AgreesWithTheReference, ()) {
+  const auto bcol = *awkward_bcol(257).as("bCol");
+  check_kernels(*awkward_matrix(60).as("matrix"), bcol, product_case(bcol));
+}
+
+RC_GTEST_PROP(EmittedPanelKernel, OfSixteenBitsAgreesWithTheReference, ()) {
+  const auto bcol = *awkward_bcol(257).as("bCol");
+  check_kernels(*awkward_half_matrix(60).as("matrix"), bcol, half_product_case(bcol));
+}
+
+RC_GTEST_PROP(EmittedPanelKernel, OfSixteenBitsAndManyColumnsAgreesWithTheReference, ()) {
+  const auto bcol = *awkward_bcol(9).as("bCol");
+  check_kernels(*wide_half_matrix().as("matrix"), bcol, half_product_case(bcol));
+}
+
+void check_transformer(const SparseMatrix& matrix) {
   const auto schedule = *panel_schedule(32).as("schedule");
   const std::optional<GeneratedLayer> layer = legal_layer(matrix, 32, schedule);
   RC_PRE(layer.has_value());
   const std::string problem = transformer_problem(*layer, matrix);
   RC_LOG() << print(schedule) << ": " << problem << "\n";
   RC_ASSERT(problem.empty());
+}
+
+RC_GTEST_PROP(EmittedPanelTransformer, WritesTheBytesOfThePackedMatrix, ()) { check_transformer(*awkward_matrix(24).as("matrix")); }
+
+RC_GTEST_PROP(EmittedPanelTransformer, OfSixteenBitsWritesTheBytesOfThePackedMatrix, ()) {
+  check_transformer(*awkward_half_matrix(24).as("matrix"));
 }
 
 }  // namespace

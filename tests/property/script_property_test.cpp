@@ -36,7 +36,7 @@ std::vector<LoweredStep> legal_stages(const DrawnScript& drawn) {
   std::vector<Directive> directives = drawn.directives;
   for (;; directives.pop_back()) {
     try {
-      return lower_by_steps(spmm_nest(), directives);
+      return lower_by_steps(spmm_nest(drawn.matrix.element), directives);
     } catch (const UserError& refusal) {
       expect_reasons(refusal, drawn);
     }

@@ -6,6 +6,7 @@ namespace esc {
 namespace {
 
 const char* const matrices = "int M, int K, int N, float A[M][K], float B[K][N], float C[M][N]";
+const char* const brain_halves = "int M, int K, int N, __bf16 A[M][K], __bf16 B[K][N], __bf16 C[M][N]";
 const char* const rows = "int M, int K, int N, float** A, float** B, float** C";
 
 std::string function(const std::string& body, const std::string& operands = "",
@@ -103,6 +104,20 @@ std::vector<Refused> refused_epilogues() {
        gathered("float @x = sum * 2; C[i][j] = x;", "",
                 "int M, int K, int N, double A[M][K], double B[K][N], double C[M][N]", "double"),
        "x is narrower than the elements of C: expected 64 bits"},
+      {"HalfLocalInFloat", gathered("_Float16 @x = sum * 2; C[i][j] = x;"), "x is narrower than the elements of C: expected 32 bits"},
+      {"NarrowedInFloat", gathered("@C[i][j] = (_Float16)sum * 2;"),
+       "a value is narrowed to _Float16 here, but C holds float: expected that type throughout"},
+      {"GatheredInHalf",
+       function("for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) { _Float16 @sum = 0;\n"
+                "for (int k = 0; k < K; k++) sum += A[i][k] * B[k][j];\nC[i][j] = sum; }"),
+       "sum is narrower than the elements it gathers: expected 32 bits"},
+      {"OtherHalfLocal", gathered("_Float16 @x = sum * 2; C[i][j] = x;", "", brain_halves), "x is narrower than the elements of C"},
+      {"NarrowedToTheOtherHalf", gathered("@C[i][j] = (_Float16)sum * 2;", "", brain_halves),
+       "a value is narrowed to _Float16 here, but C holds __bf16: expected that type throughout"},
+      {"OperandOfTheOtherHalf", gathered("C[i][j] = sum + @bias[i];", "_Float16* bias", brain_halves),
+       "bias holds _Float16, C holds __bf16: expected the same type"},
+      {"OperandOfDoublesInHalf", gathered("C[i][j] = sum + @bias[i];", "double* bias", brain_halves), "bias holds double, C holds __bf16"},
+      {"OperandOfHalvesInFloat", gathered("C[i][j] = sum + @bias[i];", "_Float16* bias"), "bias holds _Float16, C holds float"},
       {"UnderACondition", behind(each("if (C[i][j] @< 0) C[i][j] = 0;")), "a guard may leave out zeros only"},
       {"UnderAGuard", behind(each("if (C[i][j]) @C[i][j] *= 2;")),
        "C is expected to be changed once per element, behind the reduction loop and without a guard"},

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "generator/matrix/drawn_value.h"
+#include "generator/matrix/round_values.h"
 #include "generator/schedule/schedule.h"
 
 namespace esc::tests {
@@ -59,6 +60,10 @@ DrawnScript ScriptDraw::next() {
     }
   }
   drawn.matrix = matrix();
+  const auto streams = [](const Directive& directive) { return std::holds_alternative<StreamWindows>(directive); };
+  if (std::ranges::any_of(drawn.directives, streams) && chance(90)) {
+    round_values(drawn.matrix, chance(50) ? ScalarType::f16 : ScalarType::bf16);
+  }
   drawn.bcol = chance(30) ? one_of<std::int64_t>({1, 2, 31, 32, 33, 64}) : 1 + below(70);
   return drawn;
 }
@@ -127,9 +132,19 @@ std::vector<Directive> ScriptDraw::rows() {
   return script;
 }
 
+std::vector<Directive> ScriptDraw::stream() {
+  const int panels = 1 + below(4);
+  std::vector<Directive> script{StreamWindows{"i", panels, 1 + below(4)}, FragmentColumns{"j", 8 << below(3)}, PackFragments{"A"},
+                                PipelineWindows{"k", 2 + below(3)}, PlaceEpilogue{}};
+  if (chance(50)) {
+    script.emplace_back(Overlap{});
+  }
+  return script;
+}
+
 std::vector<Directive> ScriptDraw::of_a_family() {
-  const int family = below(10);
-  return family < 2 ? atomic() : family < 7 ? panel() : rows();
+  const int family = below(12);
+  return family < 2 ? atomic() : family < 7 ? panel() : family < 10 ? rows() : stream();
 }
 
 Directive ScriptDraw::any_directive() {

@@ -41,6 +41,7 @@ class ScriptDraw {
   std::vector<Directive> atomic();
   std::vector<Directive> panel();
   std::vector<Directive> rows();
+  std::vector<Directive> stream();
   std::vector<Directive> of_a_family();
 
   Directive any_directive();

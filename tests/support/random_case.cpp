@@ -25,9 +25,18 @@ rc::Gen<std::int64_t> awkward_size(std::int64_t most) {
                       [most](std::int64_t size) { return std::min(size, most); });
 }
 
+/// What kernels compute in themselves, and what they keep in memory alone.
+enum class Elements { whole, half };
+
+/// A third of the matrices have the less usual one of two.
+ScalarType element_of(Elements elements, std::uint64_t seed) {
+  const bool unusual = seed % 3 == 0;
+  return elements == Elements::half ? (unusual ? ScalarType::bf16 : ScalarType::f16) : unusual ? ScalarType::f64 : ScalarType::f32;
+}
+
 /// Per mille of non-zeros in each row, then the columns that a hash of (seed, row, column) keeps.
-SparseMatrix build(std::int64_t rows, std::int64_t columns, const std::vector<int>& per_mille, std::uint64_t seed) {
-  SparseMatrix matrix{rows, columns, {0}, {}, {}, seed % 3 == 0 ? ScalarType::f64 : ScalarType::f32};
+SparseMatrix build(std::int64_t rows, std::int64_t columns, const std::vector<int>& per_mille, std::uint64_t seed, Elements elements) {
+  SparseMatrix matrix{rows, columns, {0}, {}, {}, element_of(elements, seed)};
   for (std::int64_t row = 0; row < rows; ++row) {
     const auto density = static_cast<std::uint64_t>(per_mille[static_cast<std::size_t>(row) % per_mille.size()]);
     for (std::int64_t column = 0; column < columns; ++column) {
@@ -41,27 +50,24 @@ SparseMatrix build(std::int64_t rows, std::int64_t columns, const std::vector<in
   return matrix;
 }
 
-}  // namespace
-
-rc::Gen<SparseMatrix> awkward_matrix(std::int64_t most) {
+rc::Gen<SparseMatrix> awkward_matrix(const rc::Gen<std::int64_t>& rows, const rc::Gen<std::int64_t>& columns, Elements elements) {
   const auto density = rc::gen::oneOf(rc::gen::element(0, 1000, 50, 300, 500), rc::gen::inRange(0, 1001));
-  return rc::gen::map(rc::gen::tuple(awkward_size(most), awkward_size(most),
-                                     rc::gen::nonEmpty(rc::gen::container<std::vector<int>>(density)),
+  return rc::gen::map(rc::gen::tuple(rows, columns, rc::gen::nonEmpty(rc::gen::container<std::vector<int>>(density)),
                                      rc::gen::arbitrary<std::uint64_t>()),
-                      [](const std::tuple<std::int64_t, std::int64_t, std::vector<int>, std::uint64_t>& drawn) {
-                        return std::apply(build, drawn);
+                      [elements](const std::tuple<std::int64_t, std::int64_t, std::vector<int>, std::uint64_t>& drawn) {
+                        return std::apply(build, std::tuple_cat(drawn, std::tuple(elements)));
                       });
 }
 
-rc::Gen<SparseMatrix> wide_matrix() {
+rc::Gen<SparseMatrix> wide_matrix(Elements elements) {
   constexpr std::int64_t columns_of_16_bits = 65536;
   const auto between = [](std::int64_t least, std::int64_t most) { return rc::gen::inRange(least, most + 1); };
   return rc::gen::map(
       rc::gen::tuple(between(1, 9), between(columns_of_16_bits + 1, columns_of_16_bits + 5000), between(1, 40),
                      rc::gen::arbitrary<std::uint64_t>()),
-      [](const std::tuple<std::int64_t, std::int64_t, std::int64_t, std::uint64_t>& drawn) {
+      [elements](const std::tuple<std::int64_t, std::int64_t, std::int64_t, std::uint64_t>& drawn) {
         const auto& [rows, columns, most_of_a_row, seed] = drawn;
-        SparseMatrix matrix{rows, columns, {0}, {}, {}, seed % 3 == 0 ? ScalarType::f64 : ScalarType::f32};
+        SparseMatrix matrix{rows, columns, {0}, {}, {}, element_of(elements, seed)};
         for (std::int64_t row = 0; row < rows; ++row) {
           std::set<std::int64_t> chosen;
           for (std::int64_t entry = 0; entry < most_of_a_row * (row % 3) / 2; ++entry) {
@@ -71,6 +77,49 @@ rc::Gen<SparseMatrix> wide_matrix() {
           for (const std::int64_t column : chosen) {
             matrix.column_of.push_back(static_cast<std::int32_t>(column));
             matrix.values.push_back(drawn_value(seed, row, column, matrix.element));
+          }
+          matrix.offsets.push_back(matrix.nonzeros());
+        }
+        return matrix;
+      });
+}
+
+}  // namespace
+
+rc::Gen<SparseMatrix> awkward_matrix(std::int64_t most) { return awkward_matrix(awkward_size(most), awkward_size(most), Elements::whole); }
+
+rc::Gen<SparseMatrix> wide_matrix() { return wide_matrix(Elements::whole); }
+
+rc::Gen<SparseMatrix> awkward_half_matrix(std::int64_t most) {
+  return awkward_matrix(awkward_size(most), awkward_size(most), Elements::half);
+}
+
+rc::Gen<SparseMatrix> wide_half_matrix() { return wide_matrix(Elements::half); }
+
+rc::Gen<SparseMatrix> windowed_matrix(std::int64_t most_rows) {
+  constexpr std::int64_t window = StreamSchedule::window_columns;
+  const auto columns = rc::gen::oneOf(rc::gen::element<std::int64_t>(window - 1, window, window + 1, 2 * window, 3 * window - 8),
+                                      rc::gen::inRange<std::int64_t>(window, 3 * window), awkward_size(window));
+  return awkward_matrix(awkward_size(most_rows), columns, Elements::half);
+}
+
+rc::Gen<SparseMatrix> bursting_matrix() {
+  constexpr std::int64_t height = StreamSchedule::panel_height;
+  constexpr std::int64_t window = StreamSchedule::window_columns;
+  return rc::gen::map(
+      rc::gen::tuple(rc::gen::inRange<std::int64_t>(12, 16), rc::gen::inRange<std::int64_t>(1, window), rc::gen::inRange<std::uint64_t>(5, 60),
+                     rc::gen::inRange<std::uint64_t>(700, 1001), rc::gen::arbitrary<std::uint64_t>()),
+      [](const std::tuple<std::int64_t, std::int64_t, std::uint64_t, std::uint64_t, std::uint64_t>& drawn) {
+        const auto& [panels, further_columns, few, many, seed] = drawn;
+        const std::int64_t full_panel = static_cast<std::int64_t>(seed % static_cast<std::uint64_t>(panels));
+        SparseMatrix matrix{panels * height - 3, window + further_columns, {0}, {}, {}, element_of(Elements::half, seed)};
+        for (std::int64_t row = 0; row < matrix.rows; ++row) {
+          for (std::int64_t column = 0; column < matrix.columns; ++column) {
+            const bool is_full = row / height == full_panel && column < window;
+            if (mix_bits(seed ^ static_cast<std::uint64_t>(row * matrix.columns + column)) % 1000 < (is_full ? many : few)) {
+              matrix.column_of.push_back(static_cast<std::int32_t>(column));
+              matrix.values.push_back(drawn_value(seed, row, column, matrix.element));
+            }
           }
           matrix.offsets.push_back(matrix.nonzeros());
         }
@@ -157,24 +206,48 @@ rc::Gen<RowsSchedule> legal_rows_schedule(std::int64_t bcol) {
   });
 }
 
+rc::Gen<StreamSchedule> legal_stream_schedule(std::int64_t bcol) {
+  return rc::gen::map(rc::gen::tuple(rc::gen::container<std::array<int, 4>>(rc::gen::inRange(0, 240)), rc::gen::arbitrary<bool>()),
+                      [bcol](const std::tuple<std::array<int, 4>, bool>& drawn) {
+                        const auto& [numbers, pdl] = drawn;
+                        StreamSchedule schedule{.pdl = pdl};
+                        const auto widest = std::min<std::uint64_t>(std::bit_ceil(static_cast<std::uint64_t>(bcol)), StreamSchedule::max_columns);
+                        schedule.columns = 8 << (widest < 8 ? 0 : numbers[0] % (std::bit_width(widest) - 3));
+                        // Most blocks are small: what they do with a unit is the same in large ones.
+                        const int most_warps = numbers[1] % 4 == 0 ? StreamSchedule::max_panels : 6;
+                        schedule.panels = 1 + numbers[2] % std::min(most_warps, 1 + numbers[1] / 15);
+                        schedule.warps = 1 + numbers[1] % (most_warps / schedule.panels);
+                        schedule.stages = 2 + numbers[3] % (StreamSchedule::max_stages - 1);
+                        check_legal(schedule, bcol);
+                        return schedule;
+                      });
+}
+
 rc::Gen<std::int64_t> awkward_bcol(std::int64_t most) {
   return rc::gen::map(rc::gen::oneOf(rc::gen::element<std::int64_t>(1, 4, 31, 32, 33, 64, 65, 100, 128, 257),
                                      rc::gen::inRange<std::int64_t>(1, 258)),
                       [most](std::int64_t bcol) { return std::min(bcol, most); });
 }
 
-rc::Gen<ProductCase> product_case(std::int64_t bcol) {
-  const auto exact = rc::gen::tuple(rc::gen::just(bcol), rc::gen::just<std::int64_t>(0), rc::gen::just<std::int64_t>(0),
-                                    rc::gen::inRange(0, 4), rc::gen::inRange(0, 4));
+namespace {
+
+rc::Gen<ProductCase> product_case(std::int64_t bcol, const rc::Gen<int>& shift) {
+  const auto exact = rc::gen::tuple(rc::gen::just(bcol), rc::gen::just<std::int64_t>(0), rc::gen::just<std::int64_t>(0), shift, shift);
   const auto columns = rc::gen::oneOf(rc::gen::just(bcol), rc::gen::inRange<std::int64_t>(1, bcol + 1),
                                       rc::gen::inRange<std::int64_t>(bcol + 1, bcol + 70));
   const auto gap = rc::gen::element<std::int64_t>(0, 1, 3, 8);
-  const auto any = rc::gen::tuple(columns, gap, gap, rc::gen::inRange(0, 4), rc::gen::inRange(0, 4));
+  const auto any = rc::gen::tuple(columns, gap, gap, shift, shift);
   return rc::gen::map(rc::gen::oneOf(exact, any),
                       [](const std::tuple<std::int64_t, std::int64_t, std::int64_t, int, int>& drawn) {
                         const auto& [n, gap_of_b, gap_of_c, shift_b, shift_c] = drawn;
                         return ProductCase{static_cast<std::int32_t>(n), n + gap_of_b, n + gap_of_c, shift_b, shift_c};
                       });
 }
+
+}  // namespace
+
+rc::Gen<ProductCase> product_case(std::int64_t bcol) { return product_case(bcol, rc::gen::inRange(0, 4)); }
+
+rc::Gen<ProductCase> half_product_case(std::int64_t bcol) { return product_case(bcol, rc::gen::element(0, 0, 0, 1, 2, 4, 7)); }
 
 }  // namespace esc::tests

@@ -17,6 +17,16 @@ rc::Gen<SparseMatrix> awkward_matrix(std::int64_t most);
 /// A matrix of a few rows with more columns than 16 bits count, and few non-zeros in each row, often in the last columns.
 rc::Gen<SparseMatrix> wide_matrix();
 
+/// The same of numbers of 16 bits, a third of them bf16.
+rc::Gen<SparseMatrix> awkward_half_matrix(std::int64_t most);
+rc::Gen<SparseMatrix> wide_half_matrix();
+
+/// A matrix of such numbers for family stream: of one to three windows of columns, the last one often in part.
+rc::Gen<SparseMatrix> windowed_matrix(std::int64_t most_rows);
+
+/// The same with many panels of few non-zeros, one of which has nearly all of a window: it takes several rounds.
+rc::Gen<SparseMatrix> bursting_matrix();
+
 /// A schedule of family atomic that is legal for bCol.
 rc::Gen<AtomicSchedule> legal_schedule(std::int64_t bcol);
 
@@ -27,12 +37,17 @@ rc::Gen<PanelSchedule> legal_panel_schedule(std::int64_t bcol);
 /// matrices. Shrinks towards small blocks and tasks.
 rc::Gen<RowsSchedule> legal_rows_schedule(std::int64_t bcol);
 
+/// A schedule of family stream that is legal for bCol, whatever room its stages take.
+rc::Gen<StreamSchedule> legal_stream_schedule(std::int64_t bcol);
+
 /// A number of columns of B: 1 to `most`, often 1, a multiple of 32 or one beside it. At most 257.
 rc::Gen<std::int64_t> awkward_bcol(std::int64_t most);
 
 /// A product that a kernel made for bCol may be asked for: often just that one, else fewer, as many or more columns,
 /// with and without gaps between the rows of B and of C; both up to 3 floats behind an aligned address.
 rc::Gen<ProductCase> product_case(std::int64_t bcol);
+/// The same of numbers of 16 bits, of which 8 are as wide as 4 floats: both up to 7 behind an aligned address, often at one.
+rc::Gen<ProductCase> half_product_case(std::int64_t bcol);
 
 }  // namespace esc::tests
 
@@ -56,6 +71,8 @@ inline void showValue(const AtomicSchedule& schedule, std::ostream& stream) { st
 inline void showValue(const PanelSchedule& schedule, std::ostream& stream) { stream << print(Schedule(schedule)); }
 
 inline void showValue(const RowsSchedule& schedule, std::ostream& stream) { stream << print(Schedule(schedule)); }
+
+inline void showValue(const StreamSchedule& schedule, std::ostream& stream) { stream << print(Schedule(schedule)); }
 
 inline void showValue(const ProductCase& product, std::ostream& stream) { stream << print(product); }
 

@@ -44,6 +44,10 @@ const std::vector<Written>& one_of_each() {
       {PackTasks{"A", 32}, "transform(A, tasks, 32)"},
       {AssignTasks{"task", 4, 8}, "assign(task, warps=4, groups=8)"},
       {PlaceEpilogue{}, "epilogue()"},
+      {StreamWindows{"i", 8, 1}, "stream(i, panels=8, warps=1)"},
+      {FragmentColumns{"j", 16}, "fragment(j, 16)"},
+      {PackFragments{"A"}, "transform(A, fragments)"},
+      {PipelineWindows{"k", 3}, "pipeline(k, 3)"},
   };
   return all;
 }
@@ -123,6 +127,9 @@ TEST(Script, WithADirectiveInAnotherFormIsToldTheForm) {
   }
   EXPECT_THAT(refusal("enumerate(i)"), HasSubstr("write enumerate()"));
   EXPECT_THAT(refusal("own(i, warp=2, panels=4)"), HasSubstr("write own(LOOP, panels=NUMBER, warp=NUMBER)"));
+  EXPECT_THAT(refusal("stream(i, 4, 2)"), HasSubstr("write stream(LOOP, panels=NUMBER, warps=NUMBER)"));
+  EXPECT_THAT(refusal("fragment(j)"), HasSubstr("write fragment(LOOP, NUMBER)"));
+  EXPECT_THAT(refusal("pipeline(4)"), HasSubstr("write pipeline(LOOP, NUMBER)"));
   EXPECT_THAT(refusal("own(i, 4, 2)"), HasSubstr("write own(LOOP, panels=NUMBER, warp=NUMBER)"));
 }
 
@@ -131,7 +138,7 @@ TEST(Script, WithADirectiveOfSeveralFormsIsToldThemAll) {
               HasSubstr("write map(LOOP, grid) or map(LOOP, lanes, columns=NUMBER, threads=NUMBER)"));
   EXPECT_THAT(refusal("transform(A, tiles)"),
               HasSubstr("write transform(ARRAY, lists) or transform(ARRAY, regions) or "
-                        "transform(ARRAY, tasks, NUMBER)"));
+                        "transform(ARRAY, tasks, NUMBER) or transform(ARRAY, fragments)"));
 }
 
 void expect_read_as_printed(const Schedule& schedule) {
@@ -159,6 +166,7 @@ TEST(Script, OfEveryLegalScheduleIsReadAsItIsPrinted) {
     for (const RowsSchedule& schedule : legal_rows_schedules(bcol)) {
       expect_read_as_printed(schedule);
     }
+    expect_read_as_printed(StreamSchedule{.columns = bcol < 33 ? 8 : 32, .panels = 2, .warps = 3, .stages = 5, .pdl = bcol > 1});
   }
 }
 

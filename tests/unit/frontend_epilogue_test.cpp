@@ -61,7 +61,7 @@ std::string print_epilogue(const LoopNest& nest) {
   if (nest.epilogue) {
     const Epilogue& epilogue = *nest.epilogue;
     for (const Define& step : epilogue.steps) {
-      EXPECT_EQ(step.type, nest.element());
+      EXPECT_EQ(step.type, nest.sum());
       text += step.name + " = " + print(step.value) + "\n";
     }
     text += nest.array(ArrayRole::output).name;

@@ -1,0 +1,151 @@
+// --dtype f16 and bf16: elements of 16 bits, from the options to the bundle.
+
+#include "tests/cli/workshop.h"
+
+namespace esc::cli {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class DtypeOption : public Workshop {
+ protected:
+  void SetUp() override {
+    write_matrix();
+    // Of five values f16 holds three, one of them its largest.
+    write("tiny.mtx",
+          "%%MatrixMarket matrix coordinate real general\n3 4 5\n1 1 65504\n1 2 1e-9\n2 2 0.5\n2 3 1e-40\n3 4 -0.25\n");
+    write("large.mtx", "%%MatrixMarket matrix coordinate real general\n3 4 3\n1 1 70000\n2 2 -1e6\n3 4 0.5\n");
+  }
+
+  static std::vector<std::string> line(const std::string& matrix, const std::string& dtype, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"generate", matrix, "--bcol", "40", "-o", "out", "--dtype", dtype, "--force"});
+    return more;
+  }
+  ProcessResult generate(const std::string& matrix, const std::string& dtype, const std::vector<std::string>& more = {}) const {
+    ProcessResult result = escgen(line(matrix, dtype, more));
+    EXPECT_EQ(result.status, 0) << result.output << result.errors;
+    return result;
+  }
+  nlohmann::json manifest(const std::string& bundle) const { return parse_json(read(bundle + "/manifest.json")); }
+  void expect_verified(const std::string& bundle) const {
+    const ProcessResult verified = escgen({"verify", bundle});
+    EXPECT_EQ(verified.status, 0) << verified.output << verified.errors;
+    EXPECT_THAT(verified.output, EndsWith("passed by emulation\n"));
+  }
+};
+
+struct DtypeCase {
+  std::string name;
+  std::string dtype;
+  std::string schedule;
+  std::string c_type;
+};
+
+class DtypeOfAFamily : public DtypeOption, public ::testing::WithParamInterface<DtypeCase> {};
+
+TEST_P(DtypeOfAFamily, MakesBundlesThatAreVerifiedAndCurrent) {
+  for (const std::string epilogue : {"", "scale+bias+residual+relu"}) {
+    SCOPED_TRACE(epilogue);
+    std::vector<std::string> options{"--schedule", GetParam().schedule};
+    if (!epilogue.empty()) {
+      options.insert(options.end(), {"--epilogue", epilogue});
+    }
+    std::vector<std::string> writing = options;
+    writing.emplace_back("--no-verify");
+    generate("a.mtx", GetParam().dtype, writing);
+    EXPECT_EQ(manifest("out/a")["dtype"], GetParam().dtype);
+    EXPECT_THAT(read("out/a/a.h"), HasSubstr("const struct " + GetParam().c_type + "* b, int64_t ldb"));
+    EXPECT_THAT(read("out/a/a.h"), HasSubstr("int a_transform(const uint16_t* a, int64_t lda, void* packed);"));
+    expect_verified("out/a");
+    options.insert(options.end(), {"--check"});
+    std::vector<std::string> checking = line("a.mtx", GetParam().dtype, options);
+    std::erase(checking, "--force");
+    EXPECT_THAT(escgen(checking).output, EndsWith("check      the bundle is current\n"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    DtypeOption, DtypeOfAFamily,
+    ::testing::Values(DtypeCase{"Auto", "f16", "auto", "__half"},
+                      DtypeCase{"Panel", "bf16", "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=4,stage=on", "__nv_bfloat16"},
+                      DtypeCase{"Rows", "f16", "rows:columns=16,vector=4,unroll=4,task=32,light=8", "__half"},
+                      DtypeCase{"Stream", "f16", "stream:columns=16,panels=1,warps=2,stages=3", "__half"},
+                      DtypeCase{"StreamOfBrainFloats", "bf16", "stream:columns=8,panels=2,warps=1,stages=2,pdl=off", "__nv_bfloat16"}),
+    [](const auto& one) { return one.param.name; });
+
+TEST_F(DtypeOption, HeaderIsCAndCpp) {
+  for (const std::string dtype : {"f16", "bf16"}) {
+    generate("a.mtx", dtype, {"--no-verify"});
+    write("user.c", "#include \"out/a/a.h\"\nsize_t bytes(void) { return a_packed_bytes(); }\n");
+    write("user.cpp", "#include \"out/a/a.h\"\nsize_t bytes() { return a_packed_bytes(); }\n");
+    const std::string warnings = " -Wall -Wextra -Wpedantic -Werror -DESC_HOST_ONLY -I. -c -o user.o ";
+    const ProcessResult c = shell("cc -std=c99 -Wstrict-prototypes" + warnings + "user.c");
+    EXPECT_EQ(c.status, 0) << c.output << c.errors;
+    const ProcessResult cpp = shell("c++ -std=c++17" + warnings + "user.cpp");
+    EXPECT_EQ(cpp.status, 0) << cpp.output << cpp.errors;
+  }
+}
+
+TEST_F(DtypeOption, OfALargeWeightIsRefused) {
+  expect_refusal({"generate", "large.mtx", "--bcol", "8", "-o", "none", "--dtype", "f16"},
+                 "large.mtx: has 2 values beyond the largest number of f16, 65504; scale the matrix, choose --dtype bf16 or f32, or allow "
+                 "values that are not finite (--allow-nonfinite)");
+  generate("large.mtx", "bf16");
+  EXPECT_EQ(manifest("out/large")["rounding"], (nlohmann::json{{"became_zero", 0}, {"became_infinite", 0}}));
+  generate("large.mtx", "f16", {"--allow-nonfinite"});
+  EXPECT_EQ(manifest("out/large")["rounding"], (nlohmann::json{{"became_zero", 0}, {"became_infinite", 2}}));
+}
+
+TEST_F(DtypeOption, CountsWhatBecomesZero) {
+  const ProcessResult generated = generate("tiny.mtx", "f16");
+  EXPECT_THAT(generated.errors, HasSubstr("tiny.mtx: 2 of its values became zero in f16"));
+  EXPECT_THAT(generated.output, HasSubstr("3 x 4, 3 non-zeros"));
+  EXPECT_EQ(manifest("out/tiny")["nnz"], 3);
+  EXPECT_EQ(manifest("out/tiny")["rounding"], (nlohmann::json{{"became_zero", 2}, {"became_infinite", 0}}));
+  expect_verified("out/tiny");
+  EXPECT_THAT(generate("tiny.mtx", "bf16").errors, Not(HasSubstr("became zero")));
+  generate("tiny.mtx", "f32");
+  EXPECT_FALSE(manifest("out/tiny").contains("rounding"));
+}
+
+TEST_F(DtypeOption, OfZerosAloneNeedsNoKernel) {
+  write("none.mtx", "%%MatrixMarket matrix coordinate real general\n3 4 1\n1 1 1e-30\n");
+  generate("none.mtx", "f16");
+  expect_verified("out/none");
+}
+
+TEST_F(DtypeOption, RefusesWhatAddsUpPartsOfSumsInC) {
+  for (const std::string dtype : {"f16", "bf16"}) {
+    expect_refusal({"generate", "a.mtx", "--bcol", "40", "-o", "none", "--dtype", dtype, "--schedule", "4-7-1-32"},
+                   "parts of a sum are added up in C: nobody has the whole of it; choose a schedule whose threads own their rows");
+  }
+}
+
+TEST_F(DtypeOption, StreamsNumbersOfSixteenBitsThatAreRowMajor) {
+  const std::string stream = "stream:columns=8,panels=1,warps=1,stages=2";
+  expect_refusal({"generate", "a.mtx", "--bcol", "40", "-o", "none", "--schedule", stream},
+                 "the tensor cores that this is for multiply numbers of 16 bits; choose --dtype f16 or bf16");
+  expect_refusal({"generate", "a.mtx", "--bcol", "40", "-o", "none", "--dtype", "f16", "--layout", "nk", "--schedule", stream},
+                 "B or C is not row-major; choose a schedule of family panel or rows");
+  expect_refusal({"generate", "a.mtx", "--bcol", "40", "-o", "none", "--dtype", "f16", "--schedule",
+                  "stream:columns=64,panels=1,warps=16,stages=8"},
+                 "choose fewer stages, warps or panels");
+}
+
+TEST_F(DtypeOption, IsThatOfTheNest) {
+  write("nest.c",
+        "void multiply(int M, int N, int K, const _Float16 A[M][K], const _Float16 B[K][N], _Float16 C[M][N]) {\n"
+        "  for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) for (int j = 0; j < N; j++) C[i][j] += A[i][k] * B[k][j];\n}\n");
+  generate("a.mtx", "f16", {"--no-verify"});
+  const std::string by_option = read("out/a/a.cu");
+  ASSERT_EQ(escgen({"generate", "a.mtx", "--bcol", "40", "-o", "own", "--kernel", "nest.c", "--no-verify"}).status, 0);
+  EXPECT_EQ(read("own/a/a.cu"), by_option);
+  EXPECT_EQ(manifest("own/a")["dtype"], "f16");
+  expect_refusal({"generate", "a.mtx", "--bcol", "40", "-o", "none", "--kernel", "nest.c", "--dtype", "bf16"},
+                 "--dtype bf16: is not what nest.c has: f16; leave --dtype out");
+}
+
+}  // namespace
+}  // namespace esc::cli

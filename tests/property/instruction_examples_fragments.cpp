@@ -1,0 +1,112 @@
+// Fragments: the rounds of a block, the copies of units and windows in shared memory, and their products on the sparse tensor core.
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "generator/ir/build.h"
+#include "generator/pipeline.h"
+#include "generator/schedule/schedule_choice.h"
+#include "tests/property/instruction_example.h"
+
+namespace esc::tests {
+namespace {
+
+struct FragmentCase {
+  std::string name;
+  SparseMatrix matrix;
+  StreamSchedule schedule;
+  bool vectors = false;
+};
+
+constexpr std::int64_t rows_of_panel = StreamSchedule::panel_height;
+
+/// A matrix of few non-zeros, one panel of which has all columns of its first window but every `free_column`th.
+SparseMatrix with_full_panel(std::int64_t panels, std::int64_t columns, std::int64_t free_column, ScalarType element, std::uint32_t seed) {
+  const SparseMatrix sparse = small_matrix(panels * rows_of_panel - 5, columns, 0.02, element, seed);
+  SparseMatrix matrix{sparse.rows, columns, {0}, {}, {}, element};
+  for (std::int64_t row = 0; row < sparse.rows; ++row) {
+    const auto begin = static_cast<std::size_t>(sparse.offsets[static_cast<std::size_t>(row)]);
+    const auto end = static_cast<std::size_t>(sparse.offsets[static_cast<std::size_t>(row) + 1]);
+    if (row / rows_of_panel == 1) {
+      for (std::int32_t column = 0; column < StreamSchedule::window_columns; ++column) {
+        if (column % free_column != 0) {
+          matrix.column_of.push_back(column);
+          matrix.values.push_back(static_cast<double>((row + column) % 3 + 1));
+        }
+      }
+    } else {
+      matrix.column_of.insert(matrix.column_of.end(), sparse.column_of.begin() + static_cast<std::ptrdiff_t>(begin),
+                              sparse.column_of.begin() + static_cast<std::ptrdiff_t>(end));
+      matrix.values.insert(matrix.values.end(), sparse.values.begin() + static_cast<std::ptrdiff_t>(begin),
+                           sparse.values.begin() + static_cast<std::ptrdiff_t>(end));
+    }
+    matrix.offsets.push_back(matrix.nonzeros());
+  }
+  return matrix;
+}
+
+/// The windows of a block's rounds, one for each lane.
+InstructionExample finds_rounds(const FragmentCase& one) {
+  const std::int64_t panels = one.schedule.panels;
+  LoopNest nest;
+  nest.packed = {.kind = PackedForm::Kind::fragments, .height = rows_of_panel, .warps = 1, .block_panels = panels};
+  nest.vectors = true;
+  nest.constants = {{"panel_height", rows_of_panel, ""}, {"block_panels", panels, ""},     {"panel_warps", 1, ""},
+                    {"window_columns", StreamSchedule::window_columns, ""}, {"tile_columns", 8, ""}, {"vector_width", 8, ""},
+                    {"stages", 2, ""},         {"block_copies", panels, ""},     {"threads_per_block", warp_lanes, ""}};
+  nest.derived_sizes = {{"blocks", Affine::of("M"), rows_of_panel * panels}};
+  nest.arrays = {{"FirstRounds", {Affine::of("blocks") + 1}, ArrayRole::packed_index, ScalarType::u32},
+                 {"Windows", {Affine::of("all_rounds")}, ArrayRole::packed_index, ScalarType::u32},
+                 {"B", {Affine::of("K"), Affine::of("N")}, ArrayRole::dense, one.matrix.element},
+                 {"C", {Affine::of("blocks", warp_lanes), Affine::of("N")}, ArrayRole::output, one.matrix.element}};
+  const Affine row = Affine::of("block", warp_lanes) + Affine::of("lane");
+  const Block body{perform("find_rounds", {element("FirstRounds"), index("block")}, {"first", "rounds"}),
+                   define("round", index("first") + remainder(index("lane"), index("rounds")), ScalarType::u32),
+                   perform("window_at", {element("Windows"), index("round"), index("first")}, {"window"}),
+                   store(element("C", {row, 0}), index("first")), store(element("C", {row, 1}), index("rounds")),
+                   store(element("C", {row, 2}), index("window"))};
+  nest.body = {Node{mapped_loop(Mapping::grid, "block", Affine::of("blocks"), Role::none,
+                                {Node{mapped_loop(Mapping::lanes, "lane", warp_lanes, Role::none, body)}})}};
+  return {"find_rounds_and_window_at_" + one.name, std::move(nest), one.matrix};
+}
+
+/// A whole kernel: what is copied ahead is waited for, and multiplied, in turns.
+InstructionExample multiplies_units(const FragmentCase& one) {
+  return {"stage_and_multiply_" + one.name, lower(spmm_nest(one.matrix.element), directives_of({one.schedule, "user"}, true)), one.matrix,
+          one.vectors};
+}
+
+}  // namespace
+
+std::vector<InstructionExample> fragment_examples() {
+  using enum ScalarType;
+  const std::vector<FragmentCase> cases{
+      {.name = "f16", .matrix = small_matrix(37, 300, 0.3, f16, 1), .schedule = {.panels = 2, .warps = 2, .stages = 2, .pdl = false}},
+      {.name = "bf16_dense",
+       .matrix = small_matrix(20, 270, 0.95, bf16, 2),
+       .schedule = {.columns = 16, .panels = 1, .warps = 1, .stages = 3, .pdl = false},
+       .vectors = true},
+      {.name = "f16_several_rounds",
+       .matrix = with_full_panel(14, 400, 2, f16, 3),
+       .schedule = {.columns = 8, .panels = 1, .warps = 3, .stages = 4, .pdl = false},
+       .vectors = true},
+      {.name = "bf16_several_rounds",
+       .matrix = with_full_panel(15, 700, 1000, bf16, 4),
+       .schedule = {.columns = 32, .panels = 2, .warps = 2, .stages = 3, .pdl = true}},
+      {.name = "f16_extras",
+       .matrix = small_matrix(40, 520, 0.55, f16, 5),
+       .schedule = {.columns = 16, .panels = 3, .warps = 1, .stages = 2, .pdl = true},
+       .vectors = true}};
+  std::vector<InstructionExample> examples;
+  for (const FragmentCase& one : cases) {
+    examples.push_back(finds_rounds(one));
+    examples.push_back(multiplies_units(one));
+  }
+  for (InstructionExample& example : examples) {
+    example.least_columns = example.vectors ? 16 : 5;
+  }
+  return examples;
+}
+
+}  // namespace esc::tests

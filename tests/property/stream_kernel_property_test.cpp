@@ -1,0 +1,96 @@
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <optional>
+#include <vector>
+
+#include "generator/support/error.h"
+#include "tests/support/emulated_layer.h"
+#include "tests/support/random_case.h"
+#include "transformer/packed.h"
+
+namespace esc {
+namespace {
+
+using tests::awkward_bcol;
+using tests::awkward_half_matrix;
+using tests::bursting_matrix;
+using tests::EmulatedKernel;
+using tests::half_product_case;
+using tests::JudgedProduct;
+using tests::layer_of;
+using tests::legal_stream_schedule;
+using tests::transformer_problem;
+using tests::wide_half_matrix;
+using tests::windowed_matrix;
+
+/// The layer, or nothing where the stages of the matrix do not fit into shared memory.
+std::optional<GeneratedLayer> legal_layer(const SparseMatrix& matrix, std::int64_t bcol, const StreamSchedule& schedule) {
+  try {
+    return layer_of(matrix, bcol, schedule);
+  } catch (const ScheduleError&) {
+    RC_ASSERT(schedule.stages * schedule.warps * (schedule.panels * 8 + schedule.columns) > 64);
+    return std::nullopt;
+  }
+}
+
+/// The same with as many stages, or then warps, as there is room for.
+GeneratedLayer fitting_layer(const SparseMatrix& matrix, std::int64_t bcol, StreamSchedule schedule) {
+  while (true) {
+    if (std::optional<GeneratedLayer> layer = legal_layer(matrix, bcol, schedule)) {
+      return *layer;
+    }
+    int& most = schedule.stages > 2 ? schedule.stages : schedule.warps > 1 ? schedule.warps : schedule.panels > 1 ? schedule.panels : schedule.columns;
+    most = schedule.stages > 2 ? most - 1 : most / 2;
+  }
+}
+
+const transformer::FragmentFormat& format_of(const GeneratedLayer& generated) {
+  return std::get<transformer::FragmentFormat>(generated.layer.format);
+}
+
+/// The kernel emitted for each schedule agrees with the float64 product in whatever order its blocks and threads run,
+/// and does nothing that the emulator forbids.
+GeneratedLayer check_kernel(const SparseMatrix& matrix, std::int64_t bcol) {
+  const auto schedule = *legal_stream_schedule(bcol).as("schedule");
+  const auto order = *rc::gen::arbitrary<std::uint64_t>().as("order of blocks and threads");
+  const auto products = *rc::gen::container<std::vector<ProductCase>>(3, half_product_case(bcol)).as("products");
+  const GeneratedLayer layer = fitting_layer(matrix, bcol, schedule);
+  RC_CLASSIFY(!format_of(layer).regular(), "irregular rounds");
+  RC_CLASSIFY(format_of(layer).shape.extras > 0, "extras");
+  const EmulatedKernel kernel(layer);
+  for (const ProductCase& product : products) {
+    const JudgedProduct judged = kernel.multiply(matrix, product, order);
+    RC_LOG() << print(schedule) << ", " << print(product) << ": " << tests::print(judged) << "\n";
+    RC_ASSERT(judged.passed());
+  }
+  return layer;
+}
+
+RC_GTEST_PROP(EmittedStreamKernel, AgreesWithTheReference, ()) {
+  check_kernel(*windowed_matrix(60).as("matrix"), *awkward_bcol(257).as("bCol"));
+}
+
+RC_GTEST_PROP(EmittedStreamKernel, OfSmallMatricesAgreesWithTheReference, ()) {
+  check_kernel(*awkward_half_matrix(60).as("matrix"), *awkward_bcol(257).as("bCol"));
+}
+
+RC_GTEST_PROP(EmittedStreamKernel, OfManyColumnsAgreesWithTheReference, ()) {
+  check_kernel(*wide_half_matrix().as("matrix"), *awkward_bcol(9).as("bCol"));
+}
+
+RC_GTEST_PROP(EmittedStreamKernel, OfSeveralRoundsOfAWindowAgreesWithTheReference, ()) {
+  const GeneratedLayer layer = check_kernel(*bursting_matrix().as("matrix"), *awkward_bcol(33).as("bCol"));
+  RC_ASSERT(!format_of(layer).regular());
+}
+
+RC_GTEST_PROP(EmittedStreamTransformer, WritesTheBytesOfThePackedMatrix, ()) {
+  const auto matrix = *rc::gen::oneOf(awkward_half_matrix(24), windowed_matrix(40), bursting_matrix()).as("matrix");
+  const auto schedule = *legal_stream_schedule(32).as("schedule");
+  const std::string problem = transformer_problem(fitting_layer(matrix, 32, schedule), matrix);
+  RC_LOG() << print(schedule) << ": " << problem << "\n";
+  RC_ASSERT(problem.empty());
+}
+
+}  // namespace
+}  // namespace esc

@@ -1,0 +1,194 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "generator/ir/build.h"
+#include "generator/ir/print.h"
+#include "generator/lower/canonicalize.h"
+#include "generator/lower/enumerate.h"
+#include "generator/lower/fragment_columns.h"
+#include "generator/lower/merge_patterns.h"
+#include "generator/lower/own_panels.h"
+#include "generator/lower/pack_fragments.h"
+#include "generator/lower/pipeline_windows.h"
+#include "generator/lower/place_epilogue.h"
+#include "generator/lower/stage_regions.h"
+#include "generator/lower/stream_windows.h"
+#include "generator/lower/tile_columns.h"
+#include "generator/lower/unroll.h"
+#include "generator/lower/vectorize.h"
+#include "generator/pipeline.h"
+#include "generator/schedule/schedule_choice.h"
+#include "generator/schedule/schedule.h"
+#include "tests/unit/refused_step.h"
+
+namespace esc {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const LoopNest canonical = canonicalize(spmm_nest(ScalarType::f16));
+const LoopNest streamed = stream_windows(canonical, {"i", 2, 2});
+const LoopNest fragmented = fragment_columns(streamed, {"j", 16});
+const LoopNest packed = pack_fragments(fragmented, {"A"});
+const LoopNest pipelined = pipeline_windows(packed, {"k", 3});
+const LoopNest finished = place_epilogue(pipelined, {});
+
+// Must apply: a nest, and what stands in the result.
+
+TEST(Canonicalize, OfHalvesHasAnEpilogueThatOnlyRounds) {
+  EXPECT_THAT(print(canonical), testing::EndsWith("for (i = 0; i < M; i++)\n"
+                                                  "  for (j = 0; j < N; j++) {\n"
+                                                  "    float sum_ = C[i][j];\n"
+                                                  "    C[i][j] = sum_;\n"
+                                                  "  }\n"));
+  EXPECT_FALSE(canonicalize(spmm_nest(ScalarType::f64)).epilogue.has_value());
+}
+
+TEST(StreamWindows, GivesPanelsToBlocksAndWindowsToWarps) {
+  EXPECT_THAT(print(streamed),
+              HasSubstr("grid (block = 0; block < blocks; block++)  // block = blockIdx.x\n"
+                        "  warps (part = 0; part < panel_warps; part++)  // part = a digit of threadIdx.x / 32\n"
+                        "    warps (place = 0; place < block_panels; place++) {  // place = a digit of threadIdx.x / 32\n"
+                        "      unsigned int panel = block * block_panels + place;\n"
+                        "      for (window = part; window < windows; window += panel_warps)\n"
+                        "        for (slot = 0; slot < window_columns; slot++) {\n"
+                        "          unsigned int k = window * window_columns + slot;\n"
+                        "          for (u = 0; u < panel_height; u++) {\n"
+                        "            unsigned int i = panel * panel_height + u;\n"
+                        "            for (j = 0; j < N; j++)\n"
+                        "              if (i < M && k < K && A[i][k] != 0) atomicAdd(&C[i][j], A[i][k] * B[k][j]);\n"));
+  EXPECT_THAT(print(streamed), HasSubstr("// blocks = ceil(M / 32)\n// windows = ceil(K / 256)\n"));
+  EXPECT_EQ(streamed.zeroed, Zeroed::output);
+}
+
+TEST(StreamWindows, OfOneWarpSharesNoElementOfC) {
+  EXPECT_THAT(print(stream_windows(canonical, {"i", 2, 1})), HasSubstr("A[i][k] != 0) C[i][j] += A[i][k] * B[k][j];"));
+}
+
+TEST(FragmentColumns, GivesLanesTheSumsOfTheTensorCore) {
+  const std::string text = print(fragmented);
+  EXPECT_THAT(text, HasSubstr("unsigned int i = panel * panel_height + e % 2 * row_pairs + row_pair;\n"));
+  EXPECT_THAT(text, HasSubstr("unsigned int j = tile * tile_columns + e / 2 * 8 + 2*pair;\n"));
+  EXPECT_THAT(text, HasSubstr("if (j + v < N && i < M && k < K && A[i][k] != 0) sums[2*e + v] += A[i][k] * B[k][j + v];"));
+  EXPECT_THAT(text, HasSubstr("if (i < M) store_columns(C[i][j], sums[2*e], 2, j < N ? N - j : 0);"));
+  EXPECT_EQ(fragmented.zeroed, Zeroed::nothing);
+  EXPECT_EQ(fragmented.find_array("sums")->type, ScalarType::f32);
+}
+
+TEST(FragmentColumns, AddsTheSumsOfThePanelsWarps) {
+  EXPECT_THAT(print(fragmented), HasSubstr("add_vector(sums[4*t], partial_sums[other - 1][place_of_lane + 128*t], 4);"));
+  const std::string alone = print(fragment_columns(stream_windows(canonical, {"i", 2, 1}), {"j", 16}));
+  EXPECT_THAT(alone, Not(HasSubstr("partial_sums")));
+  EXPECT_THAT(alone, Not(HasSubstr("barrier")));
+}
+
+TEST(PackFragments, MultipliesUnitsOfRounds) {
+  const std::string text = print(packed);
+  EXPECT_THAT(text, HasSubstr("first_round, rounds = find_rounds(FirstRounds, block);\n"));
+  EXPECT_THAT(text, HasSubstr("unsigned int rotation = block * rounds / blocks;\n"));
+  EXPECT_THAT(text, HasSubstr("window = window_at(Windows, round, first_round);\n"));
+  EXPECT_THAT(text, HasSubstr("multiply_step(Slots[round][place], Values[round][place], step, B, window * window_columns, "
+                              "tile * tile_columns, N, row_pair, pair, sums, 0, part, place);\n"));
+  EXPECT_THAT(text, HasSubstr("add_extras(ExtraSlots[round][place], ExtraRows[round][place], ExtraValues[round][place], B, "));
+  EXPECT_THAT(text, Not(HasSubstr("A[i]")));
+  EXPECT_EQ(packed.packed.kind, PackedForm::Kind::fragments);
+  EXPECT_EQ(packed.packed.height, 16);
+  EXPECT_EQ(packed.packed.block_panels, 2);
+}
+
+TEST(PipelineWindows, CopiesBothOperandsAheadOfTheirUse) {
+  const std::string text = print(pipelined);
+  EXPECT_THAT(text, HasSubstr("wait_for_stage(stages - 2);\n"));
+  EXPECT_THAT(text, HasSubstr("unsigned int ahead = stages + turn - 1;\n"));
+  EXPECT_THAT(text, HasSubstr("stage_windows(B, Windows, StagedB, first_round, rounds, rotation, ahead, stage_ahead, tile, own_thread, K, N);\n"));
+  EXPECT_THAT(text, HasSubstr("multiply_step(StagedSlots[stage][copy], StagedValues[stage][copy], step, StagedB[stage][part], 0, 0, "
+                              "tile_columns, row_pair, pair, sums, stage, part, place);\n"));
+  EXPECT_THAT(text, Not(HasSubstr("window_at")));
+}
+
+TEST(PlaceEpilogue, OfSumsThatAreOnlyRoundedAddsNoStatement) {
+  EXPECT_FALSE(finished.epilogue.has_value());
+  EXPECT_EQ(finished.body, pipelined.body);
+}
+
+TEST(PlaceEpilogue, FinishesTheSumsOfALane) {
+  LoopNest nest = spmm_nest(ScalarType::bf16);
+  nest.epilogue = Epilogue{{"i", "j"}, "sum", {}, Expression(Name{"sum"}) + Expression(element("bias", {Affine::of("i")}))};
+  nest.arrays.push_back({"bias", {Affine::of("M")}, ArrayRole::operand, ScalarType::bf16});
+  const std::string text = print(lower(nest, directives_of({StreamSchedule{}, "user"}, true)));
+  EXPECT_THAT(text, HasSubstr("= sum_ + "));
+  EXPECT_THAT(text, HasSubstr("wait_for_predecessor();"));
+}
+
+TEST(StreamPipeline, NamesEveryStepInOrder) {
+  std::vector<std::string> names;
+  for (const LoweredStep& step : lower_by_steps(spmm_nest(ScalarType::bf16), directives_of({StreamSchedule{}, "user"}, true))) {
+    names.push_back(step.name);
+  }
+  EXPECT_THAT(names, testing::ElementsAre("input", "canonicalize", "stream(i, panels=4, warps=2)", "fragment(j, 8)", "transform(A, fragments)",
+                                          "pipeline(k, 4)", "epilogue()", "overlap()"));
+}
+
+// Must refuse: a step, and words of the reason.
+
+LoopNest with_layout_of_tokens(ScalarType element) {
+  LoopNest nest = canonicalize(spmm_nest(element));
+  for (ArrayDeclaration& array : nest.arrays) {
+    if (array.role == ArrayRole::dense) {
+      array.layout = Layout{};
+    }
+  }
+  return nest;
+}
+
+LoopNest in_panels() { return merge_patterns(enumerate(unroll(canonical, {"i", 2}), std::nullopt), {}); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Stream, RefusedStep,
+    testing::Values(
+        StepRefusal{"stream unknown", [] { stream_windows(canonical, {"x", 1, 1}); }, "the loops of the nest are i, j, k"},
+        StepRefusal{"stream columns", [] { stream_windows(canonical, {"j", 1, 1}); }, "no row loop 'j'"},
+        StepRefusal{"stream twice", [] { stream_windows(streamed, {"i", 2, 2}); }, "no row loop 'i'"},
+        StepRefusal{"stream a grid", [] { stream_windows(streamed, {"block", 2, 2}); }, "'block'"},
+        StepRefusal{"stream panels", [] { stream_windows(in_panels(), {"i", 2, 2}); },
+                    "the rows are already in panels; stream the nest as it is read, before anything else"},
+        StepRefusal{"stream tokens", [] { stream_windows(with_layout_of_tokens(ScalarType::f16), {"i", 2, 2}); },
+                    "B or C is not row-major; choose a schedule of family panel or rows, which read B as it lies"},
+        StepRefusal{"stream 0 panels", [] { stream_windows(canonical, {"i", 0, 1}); }, "panels=0 is outside 1 to 16; the nearest legal value is 1"},
+        StepRefusal{"stream 17 panels", [] { stream_windows(canonical, {"i", 17, 1}); }, "the nearest legal value is 16"},
+        StepRefusal{"stream 5 warps of 4", [] { stream_windows(canonical, {"i", 4, 5}); }, "the nearest legal value is 4"},
+        StepRefusal{"fragment too early", [] { fragment_columns(canonical, {"j", 8}); },
+                    "the rows are not mapped to the grid; map the row loop first"},
+        StepRefusal{"fragment panels", [] { fragment_columns(own_panels(in_panels(), {"i", 2, 1}), {"j", 8}); },
+                    "the nest has no windows whose panels are multiplied; stream the rows first: stream(i, panels=4, warps=2)"},
+        StepRefusal{"fragment unknown", [] { fragment_columns(streamed, {"x", 8}); }, "the nest has no windows whose panels are multiplied"},
+        StepRefusal{"fragment twice", [] { fragment_columns(fragmented, {"j", 8}); }, "the nest has no windows whose panels are multiplied"},
+        StepRefusal{"fragment of 4", [] { fragment_columns(streamed, {"j", 4}); },
+                    "the tensor core multiplies 8 columns at least; the nearest legal value is 8"},
+        StepRefusal{"fragment of 24", [] { fragment_columns(streamed, {"j", 24}); }, "the nearest legal value is 16"},
+        StepRefusal{"fragment of 128", [] { fragment_columns(streamed, {"j", 128}); }, "the nearest legal value is 64"},
+        StepRefusal{"pack too early", [] { pack_fragments(streamed, {"A"}); }, "stream(i, panels=4, warps=2); fragment(j, 8)"},
+        StepRefusal{"pack the dense array", [] { pack_fragments(fragmented, {"B"}); }, "'B' is not a sparse array of the nest"},
+        StepRefusal{"pack twice", [] { pack_fragments(packed, {"A"}); }, "'A' is not a sparse array of the nest"},
+        StepRefusal{"pack floats",
+                    [] {
+                      pack_fragments(fragment_columns(stream_windows(canonicalize(spmm_nest()), {"i", 2, 2}), {"j", 16}), {"A"});
+                    },
+                    "the tensor cores that this is for multiply numbers of 16 bits; choose --dtype f16 or bf16, or a schedule of family panel"},
+        StepRefusal{"pipeline too early", [] { pipeline_windows(fragmented, {"k", 3}); },
+                    "the sparse array is not stored in fragments; transform it first: transform(A, fragments)"},
+        StepRefusal{"pipeline twice", [] { pipeline_windows(pipelined, {"k", 3}); }, "pipeline once"},
+        StepRefusal{"one stage", [] { pipeline_windows(packed, {"k", 1}); },
+                    "one stage cannot be copied to while it is read; the nearest legal value is 2"},
+        StepRefusal{"nine stages", [] { pipeline_windows(packed, {"k", 9}); }, "the nearest legal value is 8"},
+        StepRefusal{"epilogue too early", [] { place_epilogue(streamed, {}); }, "parts of a sum are added up in C"},
+        StepRefusal{"epilogue twice", [] { place_epilogue(finished, {}); }, "or it is placed already; leave epilogue() out"},
+        StepRefusal{"unroll streamed rows", [] { unroll(streamed, {"i", 2}); }, "'i'"},
+        StepRefusal{"tile streamed columns", [] { tile_columns(streamed, {"j", 8, 2}); },
+                    "columns of A are taken in windows around this loop; give the lanes their columns by fragment(j, 8)"},
+        StepRefusal{"vectorize fragments", [] { vectorize(fragmented, {"j"}); }, "vectorize"},
+        StepRefusal{"stage fragments", [] { stage_regions(packed, {"A"}); }, "'A' is not stored in regions"}));
+
+}  // namespace
+}  // namespace esc

@@ -1,0 +1,75 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "generator/schedule/schedule.h"
+#include "tests/unit/refused_schedule.h"
+
+namespace esc {
+namespace {
+
+TEST(StreamSchedule, LeavesOutKeysForTheirDefaults) {
+  EXPECT_EQ(print(parse_schedule("stream:panels=2")), "stream:columns=8,panels=2,warps=2,stages=4,pdl=on");
+  EXPECT_EQ(std::get<StreamSchedule>(parse_schedule("stream:warps=2")), StreamSchedule());
+}
+
+TEST(StreamSchedule, ReadsKeysInAnyOrder) {
+  EXPECT_EQ(std::get<StreamSchedule>(parse_schedule("stream:pdl=off,stages=3,warps=1,panels=16,columns=64")),
+            (StreamSchedule{.columns = 64, .panels = 16, .warps = 1, .stages = 3, .pdl = false}));
+}
+
+TEST(StreamSchedule, RoundTrips) {
+  for (int columns = 8; columns <= StreamSchedule::max_columns; columns *= 2) {
+    for (int panels = 1; panels <= StreamSchedule::max_panels; panels += 3) {
+      for (int warps = 1; warps <= StreamSchedule::max_panels / panels; ++warps) {
+        const int stages = 2 + (panels + warps) % (StreamSchedule::max_stages - 1);
+        const StreamSchedule schedule{.columns = columns, .panels = panels, .warps = warps, .stages = stages, .pdl = warps % 2 == 0};
+        EXPECT_EQ(parse_schedule(print(Schedule(schedule))), Schedule(schedule)) << print(schedule);
+        EXPECT_NO_THROW(check_legal(schedule, 64)) << print(schedule);
+        EXPECT_LE(schedule.threads(), 512);
+      }
+    }
+  }
+}
+
+TEST(StreamSchedule, ExpandsToDirectives) {
+  EXPECT_EQ(print(expand(parse_schedule("stream:columns=16,panels=2,warps=3,stages=5"))),
+            "stream(i, panels=2, warps=3); fragment(j, 16); transform(A, fragments); pipeline(k, 5); overlap()");
+  EXPECT_EQ(print(expand(parse_schedule("stream:pdl=off"))),
+            "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, fragments); pipeline(k, 4)");
+}
+
+TEST(StreamSchedule, SaysWhatAllFamiliesHave) {
+  const Schedule schedule = parse_schedule("stream:panels=3,warps=4");
+  EXPECT_EQ(family(schedule), "stream");
+  EXPECT_EQ(panel_height(schedule), 16);
+  EXPECT_EQ(std::get<StreamSchedule>(schedule).threads(), 384);
+}
+
+TEST(StreamSchedule, MultipliesEightColumnsWhateverIsAskedFor) {
+  EXPECT_NO_THROW(check_legal(StreamSchedule{.columns = 8}, 1));
+  EXPECT_NO_THROW(check_legal(StreamSchedule{.columns = 16}, 9));
+  EXPECT_NO_THROW(check_legal(StreamSchedule{.columns = 64}, 1000));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Stream, RefusedSchedule,
+    testing::Values(
+        ScheduleRefusal{"stream:", 64, "family stream has no key ''"},
+        ScheduleRefusal{"stream:ufi=2", 64, "family stream has no key 'ufi'; its keys are columns, panels, warps, stages, pdl"},
+        ScheduleRefusal{"streams:warps=2", 64, "there is no family 'streams'; the families are: atomic, panel, rows, stream"},
+        ScheduleRefusal{"stream:stages=3,stages=3", 64, "key 'stages' is given twice"},
+        ScheduleRefusal{"stream:pdl=yes", 64, "pdl=yes is neither on nor off"},
+        ScheduleRefusal{"stream:columns=4", 64, "columns=4 is not a power of two from 8 to 64; the nearest legal value is columns=8"},
+        ScheduleRefusal{"stream:columns=24", 64, "the nearest legal value is columns=16"},
+        ScheduleRefusal{"stream:columns=128", 256, "the nearest legal value is columns=64"},
+        ScheduleRefusal{"stream:columns=16", 8, "columns=16 is more than bCol=8 asks for; the nearest legal value is columns=8"},
+        ScheduleRefusal{"stream:columns=64", 17, "the nearest legal value is columns=32"},
+        ScheduleRefusal{"stream:panels=0", 64, "the nearest legal value is panels=1"},
+        ScheduleRefusal{"stream:panels=17,warps=1", 64, "the nearest legal value is panels=16"},
+        ScheduleRefusal{"stream:warps=0", 64, "the nearest legal value is warps=1"},
+        ScheduleRefusal{"stream:panels=6,warps=3", 64, "the nearest legal value is warps=2"},
+        ScheduleRefusal{"stream:stages=1", 64, "the nearest legal value is stages=2"},
+        ScheduleRefusal{"stream:stages=9", 64, "the nearest legal value is stages=8"}));
+
+}  // namespace
+}  // namespace esc
