@@ -198,7 +198,7 @@ __device__ __forceinline__ void stage_windows(unsigned char* memory, const unsig
   constexpr int rows_at_once = threads_per_block / row_pieces;
   const int piece = thread % row_pieces;
   const unsigned int j = tile * tile_columns + piece * vector_width;
-#pragma unroll 1
+#pragma unroll
   for (int part = 0; part < panel_warps; ++part) {
     const unsigned int its = turn * panel_warps + part;
     if (its < rounds) {
@@ -268,7 +268,7 @@ __device__ __forceinline__ void multiply_step(const unsigned char* unit,
 // Non-zeros that fit in no step: a list for each pair of rows, whose four lanes multiply each by their columns.
 __device__ __forceinline__ void add_extras(const unsigned char* unit, const unsigned char* window,
                                            int lane, float (&sums)[lane_sums]) {
-#pragma unroll 2
+#pragma unroll
   for (int x = 0; x < unit_extras; ++x) {
     const unsigned int extra = reinterpret_cast<const unsigned int*>(
         unit + extras_at)[lane / column_pairs * unit_extras + x];
