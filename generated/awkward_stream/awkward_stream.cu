@@ -198,13 +198,21 @@ __device__ __forceinline__ void stage_windows(unsigned char* memory, const unsig
   constexpr int rows_at_once = threads_per_block / row_pieces;
   const int piece = thread % row_pieces;
   const unsigned int j = tile * tile_columns + piece * vector_width;
+  // Which windows they are is asked for all at once.
+  unsigned int first_rows[panel_warps];
 #pragma unroll
   for (int part = 0; part < panel_warps; ++part) {
     const unsigned int its = turn * panel_warps + part;
-    if (its < rounds) {
-      const unsigned int k =
-          window_at(packed, round_at(first_round, rounds, rotation, its), first_round) *
-          window_columns;
+    first_rows[part] =
+        its < rounds
+            ? window_at(packed, round_at(first_round, rounds, rotation, its), first_round) *
+                  window_columns
+            : 0;
+  }
+#pragma unroll
+  for (int part = 0; part < panel_warps; ++part) {
+    if (turn * panel_warps + part < rounds) {
+      const unsigned int k = first_rows[part];
       const __half* const from = B + k * ldb + j;
       unsigned char* const to = window_copy(memory, stage, part);
 #pragma unroll 4
