@@ -122,11 +122,11 @@ TEST_F(NestLayoutOption, DealsColumnsToTheLaneGroupsOfACopy) {
   EXPECT_THAT(lowered("kn"), Not(HasSubstr("load_dealt_quad(")));
 }
 
-TEST_F(NestLayoutOption, HasAScheduleByRule) {
+TEST_F(NestLayoutOption, HasAScheduleOfItsOwn) {
   const ProcessResult generated = escgen(generation({"--dry-run", "--json"}));
   ASSERT_EQ(generated.status, 0) << generated.errors;
   const nlohmann::json layer = parse_json(generated.output);
-  EXPECT_THAT(layer["schedule_source"].get<std::string>(), StartsWith("by rule: "));
+  EXPECT_THAT(layer["schedule_source"].get<std::string>(), StartsWith("database: "));
   const nlohmann::json inspected = parse_json(escgen({"inspect", "a.mtx", "--bcol", "40", "--layout", "nk", "--json"}).output);
   EXPECT_EQ(inspected["schedule"], layer["schedule"]);
   EXPECT_NE(parse_json(escgen({"inspect", "a.mtx", "--bcol", "40", "--json"}).output)["schedule"], layer["schedule"]);
