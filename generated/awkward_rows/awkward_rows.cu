@@ -169,7 +169,7 @@ __device__ __forceinline__ Pairs load_pairs(const Pair* pairs, unsigned int at, 
     const unsigned int place = at + i * stride;
     const Pair pair = pairs[place < length ? place : length - 1];
     result.columns[i] = pair.column;
-    result.values[i] = place < length ? pair.value : float(0);
+    result.values[i] = place < length ? pair.value : 0;
   }
   return result;
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "generator/emit/c_constant.h"
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/half_text.h"
 #include "generator/emit/layout_text.h"
@@ -21,10 +22,6 @@
 namespace esc {
 namespace {
 
-std::string c_constant(const std::string& type, const std::string& name, const std::string& value, const std::string& why) {
-  return fmt::format("constexpr {} {} = {};{}\n", type, name, value, why.empty() ? "" : "  // " + why);
-}
-
 /// How lists are read: where each section of the packed matrix starts.
 PackedAccess access_of(const LoopNest&, const transformer::ListFormat& format) {
   PackedAccess access;
@@ -32,7 +29,7 @@ PackedAccess access_of(const LoopNest&, const transformer::ListFormat& format) {
   for (const transformer::Section& section : format.sections) {
     const std::string type = transformer::c_name(section.type);
     const std::string place = fmt::format("{}_at", section.name);
-    access.constants.push_back(c_constant("size_t", place, fmt::format("{}", section.offset), ""));
+    access.constants.push_back(c_constant("size_t", place, section.offset));
     access.sections.push_back({section.name, type, fmt::format("reinterpret_cast<const {}*>(packed + {})", type, place)});
   }
   return access;
@@ -48,9 +45,7 @@ PackedAccess access_of(const LoopNest& nest, const transformer::FragmentFormat& 
 
 /// How tasks are read: behind the header they stand first.
 PackedAccess access_of(const LoopNest& nest, const transformer::TaskFormat& format) {
-  const auto offset = [](const char* name, std::uint64_t bytes, const char* why) {
-    return c_constant("size_t", name, fmt::format("{}", bytes), why);
-  };
+  const auto offset = [](const char* name, std::uint64_t bytes, const char* why) { return c_constant("size_t", name, bytes, why); };
   PackedAccess access{
       .constants = {offset("packed_header_bytes", transformer::header_bytes, "the tasks begin behind it, heavy ones in front"),
                     offset("pairs_at", format.pairs_at, "the non-zeros in the order of the tasks"),
@@ -91,10 +86,10 @@ std::string constants_text(const Layer& layer, std::string rest) {
       rest += line;
     }
   }
-  own += c_constant("unsigned int", "tuned_columns", fmt::format("{}", layer.sizes.at("N")), layer.sizes.at("N") == layer.bcol ? "bCol" : "of bCol items");
+  own += c_constant("unsigned int", "tuned_columns", layer.sizes.at("N"), layer.sizes.at("N") == layer.bcol ? "bCol" : "of bCol items");
   for (const ArrayRole role : {ArrayRole::dense, ArrayRole::output}) {
     if (const ArrayDeclaration& array = layer.lowered.array(role); array.layout) {
-      own += c_constant("long long", tuned_leading_dimension(array), least_leading_dimension(array, layer.sizes, fmt::format("{}", layer.bcol)), "");
+      own += c_constant("long long", tuned_leading_dimension(array), least_leading_dimension(array, layer.sizes, fmt::format("{}", layer.bcol)));
     }
   }
   return "// The schedule.\n" + own + (following.empty() ? "" : "\n// What follows from it.\n" + following) + "\n";

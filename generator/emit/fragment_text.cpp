@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "generator/emit/c_constant.h"
+
 namespace esc {
 namespace {
 
@@ -56,22 +58,19 @@ std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const Fr
 
 std::vector<std::string> fragment_constants(const LoopNest& nest, const FragmentFormat& format) {
   const auto bytes = static_cast<std::int64_t>(format.unit_bytes());
-  const auto line = [](const char* type, const char* name, auto value, const char* why) {
-    return fmt::format("constexpr {} {} = {};{}{}\n", type, name, value, *why == '\0' ? "" : "  // ", why);
-  };
-  return {line("unsigned int", "M", format.shape.rows, "rows of C"),
-          line("unsigned int", "K", format.shape.columns, "rows of B"),
-          line("unsigned int", "blocks", format.blocks(), ""),
-          line("size_t", "units_at", format.units_at, "where the first unit begins"),
-          line("int", "unit_steps", format.shape.steps, "32 columns of a window each"),
-          line("int", "unit_extras", format.shape.extras, "of each pair of rows, what fits in no step"),
-          line("int", "metadata_at", format.metadata_at(0, 0), "in a unit, behind the values: which of four columns they belong to"),
-          line("int", "columns_at", format.columns_at(0, 0), "which column of the window a slot is"),
-          line("int", "extras_at", format.extras_at(0, 0), ""),
-          line("int", "unit_bytes", bytes, ""),
-          line("int", "window_bytes", window_bytes(nest), "of B"),
-          line("int", "stage_bytes", stage_bytes(nest, bytes), ""),
-          line("size_t", "staged_bytes", staged_window_bytes(nest, fragment_sizes(format)), "")};
+  return {c_constant("unsigned int", "M", format.shape.rows, "rows of C"),
+          c_constant("unsigned int", "K", format.shape.columns, "rows of B"),
+          c_constant("unsigned int", "blocks", format.blocks()),
+          c_constant("size_t", "units_at", format.units_at, "where the first unit begins"),
+          c_constant("int", "unit_steps", format.shape.steps, "32 columns of a window each"),
+          c_constant("int", "unit_extras", format.shape.extras, "of each pair of rows, what fits in no step"),
+          c_constant("int", "metadata_at", format.metadata_at(0, 0), "in a unit, behind the values: which of four columns they belong to"),
+          c_constant("int", "columns_at", format.columns_at(0, 0), "which column of the window a slot is"),
+          c_constant("int", "extras_at", format.extras_at(0, 0)),
+          c_constant("int", "unit_bytes", bytes),
+          c_constant("int", "window_bytes", window_bytes(nest), "of B"),
+          c_constant("int", "stage_bytes", stage_bytes(nest, bytes)),
+          c_constant("size_t", "staged_bytes", staged_window_bytes(nest, fragment_sizes(format)))};
 }
 
 bool stages_windows(const LoopNest& nest) { return nest.find_array("StagedB") != nullptr; }

@@ -32,8 +32,6 @@ const char* declared_name(ScalarType type) {
 
 std::string declaration_of(ScalarType type) { return is_half(type) ? fmt::format("{};\n", declared_name(type)) : ""; }
 
-const char* host_name(ScalarType type) { return is_half(type) ? "uint16_t" : c_name(type); }
-
 std::string include_of(ScalarType type) {
   return type == ScalarType::f16 ? "#include <cuda_fp16.h>\n" : type == ScalarType::bf16 ? "#include <cuda_bf16.h>\n" : "";
 }
@@ -48,7 +46,6 @@ std::map<std::string, std::string> element_holes(const LoopNest& nest) {
           {"SUM", c_name(nest.sum())},
           {"FMA", nest.sum() == ScalarType::f64 ? "fma" : "fmaf"},
           {"ZERO", zero_of(element)},
-          {"NO_VALUE", half ? zero_of(element) : fmt::format("{}(0)", c_name(element))},
           {"WIDEN_OPENS", std::string(widening(element)) + widen_opens},
           {"WIDEN_CLOSES", widen_closes},
           {"NARROW_OPENS", std::string(narrowing(element)) + narrow_opens},

@@ -22,8 +22,6 @@ const char* zero_of(ScalarType type);
 const char* declared_name(ScalarType type);
 /// That declaration; empty where none is needed.
 std::string declaration_of(ScalarType type);
-/// The type of an element on the host, where 16 bits are just that.
-const char* host_name(ScalarType type);
 
 /// The header that declares the type; empty where none does.
 std::string include_of(ScalarType type);

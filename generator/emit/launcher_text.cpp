@@ -6,6 +6,7 @@
 #include <iterator>
 #include <limits>
 
+#include "generator/emit/c_constant.h"
 #include "generator/emit/device_text.h"
 #include "generator/emit/dispatch.h"
 #include "generator/emit/launch_plan.h"
@@ -168,7 +169,7 @@ std::string sizes_text(const Layer& layer, const LaunchPlan& plan) {
   }
   std::string text;
   for (const std::string& size : names) {
-    text += fmt::format("constexpr unsigned int {} = {};\n", size, layer.sizes.at(size));
+    text += c_constant("unsigned int", size, layer.sizes.at(size));
   }
   return text.empty() ? "" : "// What the kernel is told of the matrix.\n" + text + "\n";
 }
@@ -182,7 +183,7 @@ std::map<std::string, std::string> launcher_holes(const Layer& layer) {
   const char* const element = c_name(nest.element());
   std::string functions;
   if (nest.vectors) {
-    functions += fmt::format("\nconstexpr unsigned int most_tiles = {};  // of one launch\n", most_tiles);
+    functions += "\n" + c_constant("unsigned int", "most_tiles", most_tiles, "of one launch");
   }
   if (const std::int64_t columns = item_columns(nest); nest.vectors && columns != 1) {
     functions += fmt::format("constexpr unsigned int most_columns = most_tiles * tile_columns / {0} * {0};  // of one launch, whole items\n", columns);

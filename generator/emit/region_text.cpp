@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "generator/emit/c_constant.h"
 #include "generator/emit/print_kernel.h"
 
 namespace esc {
@@ -137,22 +138,18 @@ std::map<std::string, std::string> region_holes(const LoopNest& nest, const Regi
 
 std::vector<std::string> region_constants(const LoopNest& nest, const RegionFormat& format) {
   std::vector<std::string> lines{
-      fmt::format("constexpr unsigned int M = {};  // rows of C\n", format.shape.rows),
-      fmt::format("constexpr unsigned int blocks = {};\n", format.blocks()),
-      fmt::format("constexpr unsigned int block_stride = {};  // blocks beside each other have panels of all lengths\n",
-                  block_stride(format.blocks())),
-      fmt::format("constexpr int blocks_at_once = {};  // on a multiprocessor; with 1 a thread has all registers that it needs\n",
-                  blocks_at_once(nest, format)),
-      fmt::format("constexpr size_t packed_header_bytes = {};  // the columns of all quads begin behind it\n",
-                  transformer::header_bytes),
-      fmt::format("constexpr size_t values_at = {};  // of all quads\n", format.values_at),
+      c_constant("unsigned int", "M", format.shape.rows, "rows of C"),
+      c_constant("unsigned int", "blocks", format.blocks()),
+      c_constant("unsigned int", "block_stride", block_stride(format.blocks()), "blocks beside each other have panels of all lengths"),
+      c_constant("int", "blocks_at_once", blocks_at_once(nest, format), "on a multiprocessor; with 1 a thread has all registers that it needs"),
+      c_constant("size_t", "packed_header_bytes", transformer::header_bytes, "the columns of all quads begin behind it"),
+      c_constant("size_t", "values_at", format.values_at, "of all quads"),
       fmt::format("using ColumnQuad = {};\n", has_wide_columns(format) ? "uint4" : "ushort4")};
   if (stages_quads(nest)) {
     const Environment sizes = region_sizes(format);
-    lines.push_back(fmt::format("constexpr int staged_quads = {};  // most of a panel that a warp copies\n",
-                                staged_quads(constants_of(nest), sizes.at("longest_panel"))));
+    lines.push_back(c_constant("int", "staged_quads", staged_quads(constants_of(nest), sizes.at("longest_panel")), "most of a panel that a warp copies"));
     if (nest.find_array("shared_sums") != nullptr) {  // they stand behind the copies
-      lines.push_back(fmt::format("constexpr size_t staged_bytes = {};\n", staged_bytes(nest, sizes)));
+      lines.push_back(c_constant("size_t", "staged_bytes", staged_bytes(nest, sizes)));
     }
   }
   return lines;

@@ -186,6 +186,11 @@ std::string kernel_file(const Layer& layer) {
   return source(kernel_template, layer, "// ", std::move(holes));
 }
 
+/// How the caller and the packer have elements on the host.
+std::map<std::string, std::string> host_element_holes(const Layer& layer) {
+  return transformer::element_holes(std::visit([](const auto& format) { return format.shape.element; }, layer.format));
+}
+
 }  // namespace
 
 std::string kernel_source(const Layer& layer) {
@@ -201,8 +206,7 @@ std::string kernel_source(const Layer& layer) {
 }
 
 std::string transformer_source(const Layer& layer) {
-  const transformer::ScalarType element = std::visit([](const auto& format) { return format.shape.element; }, layer.format);
-  std::map<std::string, std::string> holes = transformer::element_holes(element);
+  std::map<std::string, std::string> holes = host_element_holes(layer);
   holes.merge(std::map<std::string, std::string>{{"LAYER_FORMAT", transformer::layer_format_text(layer.format)},
                                                  {"PACKED_BYTES", number(packed_bytes(layer))},
                                                  {"DIGESTS", digest_table(layer)},
@@ -220,7 +224,7 @@ std::string header_source(const Layer& layer) {
                  {"EPILOGUE", product_note(layer)},
                  {"OPERANDS", declared_operands(layer.lowered)},
                  {"ELEMENT", declared_name(element)},
-                 {"HOST_ELEMENT", host_name(element)},
+                 {"HOST_ELEMENT", host_element_holes(layer).at("ARGUMENT")},
                  {"DECLARATION", declaration_of(element)},
                  {"BITS", is_half(element) ? fmt::format(" An element is the bits of\n * a {}.", type_of(layer)) : ""},
                  {"OPERAND_NAMES", operand_names(layer.lowered)},

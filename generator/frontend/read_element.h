@@ -13,7 +13,7 @@ bool is_element(const clang::Expr& expression);
 /// The element that an expression stands for, of a matrix also A[i*K + k], *(A + i*K + k) and mixtures of them: such flat subscripts are
 /// split by the extents that the loops' bounds give. Any affine subscripts; a variable that is no array has none. Refuses
 /// subscripts that are not affine, declared extents that contradict the bounds of a loop that runs through the
-/// dimension, and elements that are neither float nor double.
+/// dimension, and elements of other types than float, double, _Float16 and __bf16.
 ArrayElement read_element(const clang::Expr& expression, const Scope& scope);
 
 /// The same of a factor: its subscripts are sums of iterators times numbers, no two of them the same iterator alone, and all its

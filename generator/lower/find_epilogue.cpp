@@ -24,15 +24,6 @@ std::size_t shared_loops(const Loops& left, const Loops& right) {
   return static_cast<std::size_t>(std::ranges::mismatch(left, right).in1 - left.begin());
 }
 
-/// The element that the statement changes; null where it changes a local.
-const Access* changed_element(const NestedStatement& statement) {
-  if (const auto* store = statement.action<Store>()) {
-    return &store->target;
-  }
-  const auto* update = statement.action<Update>();
-  return update != nullptr ? update->target.access() : nullptr;
-}
-
 /// Whether the statement gives the local another value.
 bool sets(const NestedStatement& statement, const std::string& local) {
   const auto* define = statement.action<Define>();

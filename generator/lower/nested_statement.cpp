@@ -62,6 +62,14 @@ std::vector<NestedStatement> find_statements(const LoopNest& nest) {
   return found;
 }
 
+const Access* changed_element(const NestedStatement& statement) {
+  if (const auto* store = statement.action<Store>()) {
+    return &store->target;
+  }
+  const auto* update = statement.action<Update>();
+  return update != nullptr ? update->target.access() : nullptr;
+}
+
 bool gathers(const NestedStatement& statement) {
   const auto* update = statement.action<Update>();
   if (update == nullptr) {

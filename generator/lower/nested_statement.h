@@ -47,6 +47,9 @@ Access element_at(const Position& position, const std::string& array);
 /// statements that define, store or update.
 std::vector<NestedStatement> find_statements(const LoopNest& nest);
 
+/// The element that the statement changes; null where it changes a local.
+const Access* changed_element(const NestedStatement& statement);
+
 /// Whether some loop around the update does not index its target, so that its iterations add to the same element.
 bool gathers(const NestedStatement& statement);
 

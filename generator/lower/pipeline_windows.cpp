@@ -8,6 +8,7 @@
 #include "generator/ir/build.h"
 #include "generator/ir/rewrite.h"
 #include "generator/lower/refusals.h"
+#include "generator/lower/staged_copies.h"
 #include "generator/lower/thread_nest.h"
 #include "generator/schedule/stream_schedule.h"
 
@@ -18,8 +19,6 @@ const std::vector<std::string>& unit_arrays() {
   static const std::vector<std::string> names{"Slots", "Values", "ExtraSlots", "ExtraRows", "ExtraValues"};
   return names;
 }
-
-std::string staged_name(const std::string& array) { return "Staged" + array; }
 
 /// Asks for what a warp reads of A in a turn, and for what a thread copies of the rows of B for it.
 Node stage_unit(const Expression& turn, const Expression& stage) {
@@ -112,16 +111,7 @@ LoopNest pipeline_windows(const LoopNest& nest, const PipelineWindows& directive
   result.constants.push_back({"stages", directive.stages, "stages: turns whose operands are in shared memory or on their way"});
   result.constants.push_back({"early_stages", index("stages") - 1, ""});
   result.constants.push_back({"block_copies", index("panel_warps") * index("block_panels"), "units of a turn"});
-  std::vector<ArrayDeclaration> staged;
-  for (const std::string& name : unit_arrays()) {
-    ArrayDeclaration copy = *nest.find_array(name);
-    copy.name = staged_name(name);
-    copy.extents[0] = Affine::of("stages");
-    copy.extents[1] = Affine::of("block_copies");
-    copy.role = ArrayRole::shared;
-    copy.record = "unit";
-    staged.push_back(std::move(copy));
-  }
+  std::vector<ArrayDeclaration> staged = staged_copies(nest, unit_arrays(), {Affine::of("stages"), Affine::of("block_copies")}, "unit");
   staged.push_back({"StagedB",
                     {Affine::of("stages"), Affine::of("panel_warps"), Affine::of("window_columns"), Affine::of("tile_columns")},
                     ArrayRole::shared,

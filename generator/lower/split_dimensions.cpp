@@ -37,12 +37,6 @@ std::vector<Digit> iterators_around(const NestedStatement& statement) {
   return iterators;
 }
 
-const Access* changed_element(const NestedStatement& statement) {
-  const auto* store = statement.action<Store>();
-  const auto* update = statement.action<Update>();
-  return store != nullptr ? &store->target : update != nullptr ? update->target.access() : nullptr;
-}
-
 /// In which of the arrays of the product iterators stand: the output, and each of two factors.
 class ProductNames {
  public:

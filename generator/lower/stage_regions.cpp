@@ -6,12 +6,11 @@
 
 #include "generator/ir/build.h"
 #include "generator/lower/refusals.h"
+#include "generator/lower/staged_copies.h"
 #include "generator/lower/thread_nest.h"
 
 namespace esc {
 namespace {
-
-std::string staged_name(const std::string& array) { return "Staged" + array; }
 
 /// Whether lane groups beside each other take columns of A beside each other: where one behind the other are rows of B, and not columns.
 bool deals_columns(const LoopNest& nest) {
@@ -59,16 +58,8 @@ LoopNest stage_regions(const LoopNest& nest, const StageRegions& directive) {
   insert(parts.body, at + 1, {perform("wait_for_copies", {}), Node{Barrier{Scope::warp}}});
 
   LoopNest result = put_together(nest, parts);
-  std::vector<ArrayDeclaration> staged;
-  for (const char* const array : {"Columns", "Values"}) {
-    ArrayDeclaration copy = *nest.find_array(array);
-    copy.name = staged_name(array);
-    copy.extents[0] = Affine::of("block_copies");
-    copy.extents[1] = Affine::of("staged_steps");
-    copy.role = ArrayRole::shared;
-    copy.record = "quads";
-    staged.push_back(std::move(copy));
-  }
+  const std::vector<ArrayDeclaration> staged =
+      staged_copies(nest, {"Columns", "Values"}, {Affine::of("block_copies"), Affine::of("staged_steps")}, "quads");
   // In front of the sums, as in the memory of the block.
   result.arrays.insert(result.arrays.begin(), staged.begin(), staged.end());
   result.constants.push_back({"block_copies", index("panel_warps") * index("block_sets") * index("warp_panels"), ""});

@@ -22,12 +22,6 @@ inline std::optional<ScalarType> kernel_element(std::string_view name) {
   return std::nullopt;
 }
 
-/// The nearest element of type T, one of float, double, transformer::Float16 and transformer::BFloat16, to a number.
-template <typename T>
-T number_of(double value) {
-  return static_cast<T>(value);
-}
-
 /// Calls use(T{}) with the C++ type T of the elements: of those types that kernels are printed for.
 template <typename Use>
 decltype(auto) with_element(ScalarType type, Use&& use) {
@@ -54,7 +48,7 @@ decltype(auto) with_read_type(ScalarType type, Use&& use) {
 
 /// The nearest value of the type.
 inline double rounded_to(ScalarType type, double value) {
-  return with_element(type, [&](auto zero) { return static_cast<double>(number_of<decltype(zero)>(value)); });
+  return with_element(type, [&](auto zero) { return static_cast<double>(static_cast<decltype(zero)>(value)); });
 }
 
 /// Elements as a kernel and its caller have them in memory, side by side; what they are is said at run time.
@@ -68,7 +62,7 @@ class TypedElements {
     with_element(type, [&](auto zero) {
       auto* next = elements<decltype(zero)>();
       for (const double value : values) {
-        *next++ = number_of<decltype(zero)>(value);
+        *next++ = static_cast<decltype(zero)>(value);
       }
     });
   }

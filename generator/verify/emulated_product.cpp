@@ -39,7 +39,7 @@ EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& k
   with_element(b.type(), [&](auto zero) {
     using Element = decltype(zero);
     placed_b.visit_gaps<Element>([](std::int64_t, std::size_t, Element& element) {
-      element = number_of<Element>(std::numeric_limits<double>::quiet_NaN());
+      element = static_cast<Element>(std::numeric_limits<double>::quiet_NaN());
     });
     placed_c.visit_gaps<Element>([](std::int64_t, std::size_t, Element& element) { element = poison<Element>(); });
   });

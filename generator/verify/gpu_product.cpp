@@ -39,7 +39,7 @@ GpuProduct gpu_product(const KernelOnGpu& kernel, const KernelCall& call, const 
   with_element(b.type(), [&](auto zero) {
     using Element = decltype(zero);
     const std::int64_t columns = static_cast<std::int64_t>(b.size()) / call.width();
-    MatrixImage<Element> image_b(kernel.dispatch.b, columns, call.width(), product.ldb, number_of<Element>(std::numeric_limits<double>::quiet_NaN()));
+    MatrixImage<Element> image_b(kernel.dispatch.b, columns, call.width(), product.ldb, static_cast<Element>(std::numeric_limits<double>::quiet_NaN()));
     MatrixImage<Element> image_c(kernel.dispatch.c, kernel.rows, call.width(), product.ldc, poison<Element>());
     image_b.visit(b.elements<Element>(), [](Element& place, const Element& value) { place = value; });
     const auto placed = [&](const MatrixImage<Element>& image, int shift) {

@@ -1,37 +1,29 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
-#include <cstring>
 #include <limits>
-
-#include "generator/matrix/typed_elements.h"
+#include <type_traits>
 
 namespace esc {
+
+/// The bits of an element of 2, 4 or 8 bytes, as a number.
+template <typename Element>
+using BitsOf = std::conditional_t<sizeof(Element) == 2, std::uint16_t, std::conditional_t<sizeof(Element) == 4, std::uint32_t, std::uint64_t>>;
 
 /// What stands where a kernel has to write: a NaN that no arithmetic produces, its exponent all ones, the rest poison bytes.
 template <typename Element>
 Element poison() {
-  Element bytes;
-  Element infinity = number_of<Element>(std::numeric_limits<double>::infinity());
-  std::memset(&bytes, 0xa5, sizeof bytes);
-  unsigned char of_poison[sizeof(Element)];
-  unsigned char of_infinity[sizeof(Element)];
-  std::memcpy(of_poison, &bytes, sizeof bytes);
-  std::memcpy(of_infinity, &infinity, sizeof infinity);
-  of_poison[sizeof(Element) - 1] &= 0x7f;  // positive
-  for (std::size_t at = 0; at < sizeof(Element); ++at) {
-    of_poison[at] |= of_infinity[at];
-  }
-  Element result;
-  std::memcpy(&result, of_poison, sizeof result);
-  return result;
+  constexpr std::uint64_t bytes = 0xa5a5a5a5a5a5a5a5U;
+  constexpr auto positive = static_cast<BitsOf<Element>>(static_cast<BitsOf<Element>>(bytes << 1) >> 1);
+  const auto infinity = static_cast<Element>(std::numeric_limits<double>::infinity());
+  return std::bit_cast<Element>(static_cast<BitsOf<Element>>(positive | std::bit_cast<BitsOf<Element>>(infinity)));
 }
 
 /// To the bit, as a comparison of numbers does not find a NaN.
 template <typename Element>
 bool is_poison(const Element& value) {
-  const Element wanted = poison<Element>();
-  return std::memcmp(&value, &wanted, sizeof value) == 0;
+  return std::bit_cast<BitsOf<Element>>(value) == std::bit_cast<BitsOf<Element>>(poison<Element>());
 }
 
 }  // namespace esc

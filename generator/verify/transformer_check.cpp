@@ -298,10 +298,10 @@ TypedElements dense_elements(const SparseMatrix& matrix, std::int64_t lda) {
       for (std::int64_t entry = matrix.offsets[static_cast<std::size_t>(row)];
            entry < matrix.offsets[static_cast<std::size_t>(row) + 1]; ++entry) {
         const auto at = static_cast<std::size_t>(entry);
-        elements[row * lda + matrix.column_of[at]] = number_of<Element>(matrix.values[at]);
+        elements[row * lda + matrix.column_of[at]] = static_cast<Element>(matrix.values[at]);
       }
       for (std::int64_t column = matrix.columns; row + 1 < matrix.rows && column < lda; ++column) {
-        elements[row * lda + column] = number_of<Element>(std::numeric_limits<double>::quiet_NaN());
+        elements[row * lda + column] = static_cast<Element>(std::numeric_limits<double>::quiet_NaN());
       }
     }
   });

@@ -67,7 +67,7 @@ Packing<transformer::TaskFormat> pack_tasks(const InstructionExample& example) {
 
 Packing<transformer::FragmentFormat> pack_fragments(const InstructionExample& example) {
   const transformer::CsrView matrix = csr_view(example.matrix);
-  auto packed = transformer::pack(matrix, transformer::choose_fragments(matrix, static_cast<std::uint32_t>(example.nest.packed.block_panels)));
+  auto packed = transformer::pack(matrix, transformer::choose_fragments(matrix, static_cast<std::uint32_t>(example.nest.packed.block_panels), 64));
   Environment sizes = fragment_sizes(packed.format);
   sizes["M"] = example.matrix.rows;
   sizes["K"] = example.matrix.columns;
@@ -99,7 +99,7 @@ void write(const Operand& operand, const Tensor& from, double between, Element* 
   std::fill_n(to, operand.rows * operand.leading, static_cast<Element>(between));
   for (std::int64_t row = 0; row < operand.rows; ++row) {
     std::transform(from.elements.begin() + row * operand.columns, from.elements.begin() + (row + 1) * operand.columns,
-                   to + row * operand.leading, number_of<Element>);
+                   to + row * operand.leading, [](double number) { return static_cast<Element>(number); });
   }
 }
 

@@ -26,6 +26,9 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
+/// The bytes that an extra of each row pair counts.
+constexpr double extra_weight = 64;
+
 double value_of_bits(std::uint16_t bits, ScalarType element) {
   Float16 half;
   BFloat16 brain;
@@ -276,7 +279,7 @@ TEST(FragmentPacking, RandomMatricesOfEverySparsityAreDecoded) {
       EXPECT_EQ(problem_of(matrix, {.block_panels = 2, .steps = 8, .extras = 4}), "") << density;
       EXPECT_EQ(problem_of(matrix, {.block_panels = 3, .steps = 16, .extras = 0}), "") << density;
       EXPECT_EQ(problem_of(matrix, {.block_panels = 1, .steps = 3, .extras = 1}), "") << density;
-      EXPECT_EQ(problem_of(matrix, choose_fragments(matrix.view(), 2)), "") << density;
+      EXPECT_EQ(problem_of(matrix, choose_fragments(matrix.view(), 2, extra_weight)), "") << density;
     }
   }
 }
@@ -323,7 +326,7 @@ TEST(FragmentPacking, ATwoOfFourMatrixStaysAsItIs) {
     pattern = column % 4 == 0 ? two_of_four[random() % 6] : pattern;
     return (pattern >> column % 4 & 1) != 0;
   });
-  const FragmentCut cut = choose_fragments(matrix.view(), 4);
+  const FragmentCut cut = choose_fragments(matrix.view(), 4, extra_weight);
   EXPECT_EQ(cut.steps, 8U);
   EXPECT_EQ(cut.extras, 0U);
   const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
@@ -350,10 +353,10 @@ TEST(FragmentPacking, GivesTheSameBytesForAnyNumberOfThreads) {
     const CsrMatrix matrix = random_halves(100, 900, 0.42, 4);
     const FragmentCut cut{.block_panels = 3, .steps = steps, .extras = 1};
     const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
-    const FragmentCut choice = choose_fragments(matrix.view(), 3);
+    const FragmentCut choice = choose_fragments(matrix.view(), 3, extra_weight);
     const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
     EXPECT_TRUE(std::ranges::equal(pack(matrix.view(), cut).bytes.span(), packed.bytes.span()));
-    const FragmentCut again = choose_fragments(matrix.view(), 3);
+    const FragmentCut again = choose_fragments(matrix.view(), 3, extra_weight);
     EXPECT_EQ(std::pair(again.steps, again.extras), std::pair(choice.steps, choice.extras));
   }
 }
@@ -433,7 +436,7 @@ TEST(ChooseFragments, TakesFewBytes) {
   for (const Wish& wish :
        {Wish{0.5, 1.6}, {0.4, 1.25}, {0.3, 1.19}, {0.2, 1.19}, {0.1, 1.07}, {0.05, 0.8}, {0.02, 0.4}}) {
     const CsrMatrix matrix = random_halves(256, 1024, wish.density, 8);
-    const FragmentCut cut = choose_fragments(matrix.view(), 4);
+    const FragmentCut cut = choose_fragments(matrix.view(), 4, extra_weight);
     const FragmentFormat format = plan(matrix.view(), cut);
     const double bytes = static_cast<double>(format.bytes) / (256 * 1024);
     fmt::print("{:.0f} % zeros: {} steps, {} extras, {} rounds of {} windows, {:.3f} bytes an element\n",
@@ -463,12 +466,12 @@ TEST(FragmentCut, ThatCannotBeIsRefused) {
                                  FragmentCut{.steps = 0}, FragmentCut{.steps = 17}, FragmentCut{.extras = 65}}) {
     EXPECT_THROW(pack(matrix.view(), cut), std::invalid_argument);
   }
-  EXPECT_THROW(choose_fragments(matrix.view(), 0), std::invalid_argument);
+  EXPECT_THROW(choose_fragments(matrix.view(), 0, extra_weight), std::invalid_argument);
   for (const ScalarType element : {ScalarType::f32, ScalarType::f64}) {
     matrix.element = element;
     EXPECT_THAT([&] { pack(matrix.view(), FragmentCut{}); },
                 ThrowsMessage<std::invalid_argument>(HasSubstr("element is")));
-    EXPECT_THROW(choose_fragments(matrix.view(), 1), std::invalid_argument);
+    EXPECT_THROW(choose_fragments(matrix.view(), 1, extra_weight), std::invalid_argument);
   }
 }
 

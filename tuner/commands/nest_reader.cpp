@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include "generator/ir/linear_nk_nest.h"
@@ -16,8 +17,8 @@
 namespace esc {
 namespace {
 
-/// The words by which escgen nest prints it.
-std::vector<std::string> question_of(const NestSource& source, const std::string& matrix) {
+/// The words by which escgen nest prints it, all but the weights.
+std::vector<std::string> words_of(const NestSource& source) {
   std::vector<std::string> words{"nest"};
   const auto add = [&](const char* option, const std::string& value) {
     words.insert(words.end(), {option, value});
@@ -33,9 +34,6 @@ std::vector<std::string> question_of(const NestSource& source, const std::string
   }
   for (const auto& [name, value] : source.sizes.named) {
     add("--size", fmt::format("{}={}", name, value));
-  }
-  if (!source.file.empty() && !read_weight_shape(matrix).empty()) {
-    add("--weights", matrix);
   }
   return words;
 }
@@ -71,14 +69,13 @@ LoopNest read_nest(const NestSource& source, const std::vector<std::string>& que
 }  // namespace
 
 const tuning::TunedNest& NestReader::read(const NestSource& source, const std::string& matrix) {
-  const std::vector<std::string> question = question_of(source, matrix);
+  std::vector<std::string> question = words_of(source);
   std::vector<std::string> key = question;
   // Layers whose weights have four dimensions have sizes of their own.
-  if (question.back() == matrix && !source.file.empty()) {
-    for (const std::int64_t extent : read_weight_shape(matrix)) {
-      key.push_back(std::to_string(extent));
-    }
-    key.erase(std::find(key.begin(), key.end(), matrix));
+  const std::vector<std::int64_t> shape = source.file.empty() ? std::vector<std::int64_t>{} : read_weight_shape(matrix);
+  if (!shape.empty()) {
+    std::ranges::transform(shape, std::back_inserter(key), [](std::int64_t extent) { return std::to_string(extent); });
+    question.insert(question.end(), {"--weights", matrix});
   }
   const auto found = known_.find(key);
   return found != known_.end() ? found->second : known_.emplace(key, tuning::tuned_nest(read_nest(source, question))).first->second;

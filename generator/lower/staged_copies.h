@@ -1,0 +1,19 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "generator/ir/loop_nest.h"
+
+namespace esc {
+
+/// The name of an array's copy in shared memory: "StagedValues" of Values.
+std::string staged_name(const std::string& array);
+
+/// Declares copies of these arrays of the nest in the shared memory of a block. They have the arrays' extents but for the outer two, which
+/// are what the block keeps of them, and stand in the record of this name side by side.
+std::vector<ArrayDeclaration> staged_copies(const LoopNest& nest, const std::vector<std::string>& arrays,
+                                            const std::array<Affine, 2>& outer_extents, const std::string& record);
+
+}  // namespace esc
