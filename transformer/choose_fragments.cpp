@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "transformer/checked_shape.h"
@@ -20,12 +21,19 @@ struct SampledUnit {
   std::uint64_t seed = 0;
 };
 
-/// The extras that units of the sample need in their fullest row pair, and what that says of those outside it.
+/// The extras that units of the sample need, and what that says of those outside it.
 struct Needs {
   std::vector<std::uint32_t> extras;
-  bool is_all = false;  ///< whether the sample is all units
+  std::vector<std::uint32_t> of_fullest;  ///< of them, in the row pair that has most
+  bool is_all = false;                    ///< whether the sample is all units
 
-  /// The share of units for which so many are too few. Beyond what the sample shows the share falls by a third each.
+  /// How many a unit adds one after the other, where it has so many at most: the mean of the units.
+  double serial(std::uint32_t allowed) const {
+    const auto counted = [&](double sum, std::uint32_t fullest) { return sum + std::min(fullest, allowed); };
+    return std::accumulate(of_fullest.begin(), of_fullest.end(), 0.0, counted) / static_cast<double>(of_fullest.size());
+  }
+
+  /// The share of units for which so many are too few. Beyond what the sample shows the share falls by a quarter each.
   double share_above(std::uint32_t allowed) const {
     const auto above = std::ranges::count_if(extras, [&](std::uint32_t needed) { return needed > allowed; });
     const auto count = static_cast<double>(extras.size());
@@ -33,7 +41,7 @@ struct Needs {
       return static_cast<double>(above) / count;
     }
     const std::uint32_t most = std::ranges::max(extras);
-    const double unseen = allowed < most ? 1 : std::pow(2.0 / 3, allowed - most);
+    const double unseen = allowed < most ? 1 : std::pow(3.0 / 4, allowed - most);
     return (static_cast<double>(above) + unseen / 2) / (count + 1);
   }
 };
@@ -44,11 +52,10 @@ struct Choice {
   double bytes = 0;
 };
 
-/// The bytes of a unit without extras, and what so many of them count.
-double weight_of(std::uint32_t steps, std::uint32_t extras, double weight) {
+double unit_bytes(const FragmentCut& cut) {
   FragmentFormat format;
-  static_cast<FragmentCut&>(format.shape) = {1, steps, 0};
-  return static_cast<double>(format.unit_bytes()) + extras * weight;
+  static_cast<FragmentCut&>(format.shape) = cut;
+  return static_cast<double>(format.unit_bytes());
 }
 
 std::uint64_t units_of(const FragmentShape& shape) {
@@ -69,9 +76,9 @@ std::vector<SampledUnit> sample(const CsrView& matrix, const FragmentShape& shap
   return sampled;
 }
 
-/// The least that the fullest row pair of a unit has left over, whatever is done: what its rows and its columns have
-/// beyond the slots, of which a column takes one at least.
-double least_needed(const WindowRows& window, std::uint32_t steps) {
+/// The least that a unit has left over, whatever is done: what its rows or its columns have beyond the slots, of which a
+/// column takes one at least.
+std::uint32_t least_needed(const WindowRows& window, std::uint32_t steps) {
   const std::uint32_t slots = steps * step_slots;
   std::array<std::uint32_t, fragment_rows> of_row = {};
   std::vector<std::uint32_t> of_column;
@@ -83,36 +90,34 @@ double least_needed(const WindowRows& window, std::uint32_t steps) {
       of_row[row] += rows >> row & 1;
     }
   }
-  double most = 0;
-  for (std::uint32_t pair = 0; pair < row_pairs; ++pair) {
-    const auto beyond = [&](std::uint32_t row) { return of_row[row] > slots / 2 ? of_row[row] - slots / 2 : 0U; };
-    most = std::max<double>(most, beyond(pair) + beyond(pair + row_pairs));
+  std::uint32_t beyond = 0;
+  for (const std::uint32_t count : of_row) {
+    beyond += count > slots / 2 ? count - slots / 2 : 0;
   }
-  double homeless = 0;
+  std::uint32_t homeless = 0;
   std::ranges::sort(of_column);
   for (std::size_t number = 0; number + slots < of_column.size(); ++number) {
     homeless += of_column[number];
   }
-  return std::max(most, homeless / row_pairs);
+  return std::max(beyond, homeless);
 }
 
 /// A bound of the bytes of a window of a block with so many steps, below what any number of extras gives.
 double least_bytes(const std::vector<SampledUnit>& units, std::uint32_t steps, double weight) {
-  double sum = 0;
+  std::uint64_t sum = 0;
   for (const SampledUnit& unit : units) {
-    const double needed = std::min<double>(least_needed(unit.rows, steps), max_extras);
-    sum += needed;
+    sum += std::min(least_needed(unit.rows, steps), max_extras);
   }
-  const auto extras = static_cast<std::uint32_t>(sum / static_cast<double>(units.size()));
-  return weight_of(steps, extras, weight);
+  const auto extras = static_cast<std::uint32_t>(sum / units.size());
+  return unit_bytes({1, steps, extras}) + weight * static_cast<double>(extras) / row_pairs;
 }
 
 Needs needs_of(const std::vector<SampledUnit>& units, std::uint32_t steps, bool is_all) {
-  Needs needs{std::vector<std::uint32_t>(units.size()), is_all};
+  Needs needs{std::vector<std::uint32_t>(units.size()), std::vector<std::uint32_t>(units.size()), is_all};
   tbb::parallel_for(std::size_t{0}, units.size(), [&](std::size_t number) {
     const SampledUnit& unit = units[number];
     SlotSearch search(unit.rows, steps, unit.seed);
-    search.run(0);
+    search.run();
     UnitSlots slots;
     search.take(slots);
     std::array<std::uint32_t, row_pairs> of_pair = {};
@@ -121,7 +126,8 @@ Needs needs_of(const std::vector<SampledUnit>& units, std::uint32_t steps, bool 
         of_pair[row % row_pairs] += left >> row & 1;
       }
     }
-    needs.extras[number] = std::ranges::max(of_pair);
+    needs.extras[number] = std::accumulate(of_pair.begin(), of_pair.end(), 0U);
+    needs.of_fullest[number] = std::ranges::max(of_pair);
   });
   return needs;
 }
@@ -138,7 +144,7 @@ Choice best_extras(const Needs& needs, std::uint32_t block_panels, std::uint32_t
       continue;
     }
     const double further = 1 - std::pow(1 - above, block_panels);
-    const double bytes = weight_of(steps, extras, weight) * (1 + further);
+    const double bytes = (unit_bytes(cut) + weight * needs.serial(extras)) * (1 + further);
     if (bytes < best.bytes) {
       best = {cut, bytes};
     }

@@ -15,7 +15,8 @@ namespace esc::transformer {
 // A panel is 16 rows; rows g and g + 8 of it are row pair g. A window is 256 columns of A, the last one may have fewer.
 // A unit belongs to a panel and a window. It has `steps` steps, each one mma.sp, and each with 32 slots. A slot stands
 // for a column of the window, in any order, and a column may stand in several; of the four slots of a group each row
-// has at most two non-zeros there. What a panel has in a window and fits in no slot is in the `extras` of its row pair.
+// has at most two non-zeros there. What a panel has in a window and fits in no slot is an extra, of which there are
+// `extras` at most.
 // Slots without a column have zeros, and name a column that no other of their eight equals modulo 8, or column 0.
 //
 // Bytes of a unit, where a lane is one of 32:
@@ -27,9 +28,10 @@ namespace esc::transformer {
 //             one, of which the first is the lower. A value alone in place 0 to 2 is the first, beside place 3; one in
 //             place 3 is the second, beside place 0; where there is none the places are 0 and 1
 //   columns   [four steps, rounded up][lane] 4 bytes: byte b is the column in the window of slot `lane` of step 4 * s +
-//   b extras    [row pair][extra] uint32: the value in bits 0 to 15, its column in the window in bits 16 to 23, and bit
-//   24
-//             where it is row g + 8. Columns ascend; what is not used is 0
+//             b
+//   ends      where there are extras, [row pair] 1 byte: how many of them this one and those in front of it have
+//   extras    [extra] uint32: the value in bits 0 to 15, its column in the window in bits 16 to 23, and bit 24 where it
+//             is row g + 8. Those of a row pair stand together, their columns ascend; what is not used is 0
 //
 // A thread block owns block_panels panels, the last one may own fewer. A round of it is a window with a unit for each
 // of its panels. It has each window once, ascending; where the slots and the extras of a unit do not take all, another
@@ -53,14 +55,15 @@ inline constexpr uint32_t step_groups = step_slots / group_slots;
 inline constexpr uint32_t set_slots = 8;  ///< whose rows of B are read at once
 inline constexpr uint32_t lanes = 32;
 inline constexpr uint32_t max_fragment_steps = 16;  ///< which take a full window, two columns in each group
-inline constexpr uint32_t max_extras = 64;          ///< of a row pair
+inline constexpr uint32_t max_extras = 254;         ///< of a unit, counted in a byte
 inline constexpr uint32_t max_fragment_panels = 16;
+inline constexpr uint32_t unit_alignment = 128;  ///< a line of the cache
 
 /// How a matrix is cut into fragments.
 struct FragmentCut {
   uint32_t block_panels = 1;  ///< panels of a thread block
   uint32_t steps = 8;         ///< of a unit
-  uint32_t extras = 0;        ///< of each row pair of a unit
+  uint32_t extras = 0;        ///< of a unit, at most
 
   static constexpr uint32_t height = fragment_rows;
   static constexpr Rule elements = half_elements;
@@ -106,7 +109,7 @@ struct GroupPlace {
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
 struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   static constexpr char magic[9] = "ESCFRAG\x1a";
-  static constexpr uint32_t version = 1;
+  static constexpr uint32_t version = 2;
 
   ScalarType window = ScalarType::u16;
   uint64_t windows_at = 0;
@@ -126,10 +129,11 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   constexpr uint64_t columns_at(uint32_t four_steps, uint32_t lane) const {
     return metadata_at((shape.steps + 1) / 2, 0) + (uint64_t{four_steps} * lanes + lane) * 4;
   }
-  constexpr uint64_t extras_at(uint32_t pair, uint32_t extra) const {
-    return columns_at((shape.steps + 3) / 4, 0) + (uint64_t{pair} * shape.extras + extra) * 4;
+  constexpr uint64_t extras_end_at(uint32_t pair) const { return columns_at((shape.steps + 3) / 4, 0) + pair; }
+  constexpr uint64_t extra_at(uint32_t extra) const { return extras_end_at(row_pairs) + uint64_t{extra} * 4; }
+  constexpr uint64_t unit_bytes() const {
+    return round_up(shape.extras == 0 ? extras_end_at(0) : extra_at(shape.extras), unit_alignment);
   }
-  constexpr uint64_t unit_bytes() const { return round_up(extras_at(row_pairs, 0), 16); }
 
   /// Where the values of a row in a slot group are, and its four bits of metadata.
   constexpr GroupPlace place_of(uint32_t step, uint32_t group, uint32_t row) const {

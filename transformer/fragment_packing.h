@@ -116,18 +116,20 @@ inline void write_columns(const FragmentFormat& format, const UnitSlots& slots, 
 /// Writes what is left into the extras of a unit whose bytes are zero, and keeps in `left` what they do not take.
 inline void write_extras(const FragmentFormat& format, const WindowElements& elements, WindowRows& left,
                          unsigned char* unit) {
-  uint32_t used[row_pairs] = {};
-  for (uint32_t column = 0; column < fragment_columns; ++column) {
-    for (uint32_t rows = left.of_column[column]; rows != 0; rows &= rows - 1) {
-      const uint32_t row = static_cast<uint32_t>(lowest_set(rows));
-      uint32_t& next = used[row % row_pairs];
-      if (next < format.shape.extras) {
-        const uint32_t extra = elements.bits[column][row] | column << 16 | row / row_pairs << 24;
-        memcpy(unit + format.extras_at(row % row_pairs, next), &extra, sizeof extra);
-        left.of_column[column] = static_cast<uint16_t>(left.of_column[column] & ~(1u << row));
-        ++next;
+  uint32_t used = 0;
+  for (uint32_t pair = 0; pair < row_pairs && format.shape.extras != 0; ++pair) {
+    for (uint32_t column = 0; column < fragment_columns; ++column) {
+      for (uint32_t upper = 0; upper < 2 && used < format.shape.extras; ++upper) {
+        const uint32_t row = pair + upper * row_pairs;
+        if (left.of_column[column] >> row & 1) {
+          const uint32_t extra = elements.bits[column][row] | column << 16 | upper << 24;
+          memcpy(unit + format.extra_at(used), &extra, sizeof extra);
+          left.of_column[column] = static_cast<uint16_t>(left.of_column[column] & ~(1u << row));
+          ++used;
+        }
       }
     }
+    unit[format.extras_end_at(pair)] = static_cast<unsigned char>(used);
   }
 }
 
@@ -138,7 +140,7 @@ inline void write_unit(const FragmentFormat& format, const WindowElements& eleme
   const uint64_t first_column = window * fragment_columns;
   const uint64_t behind = static_cast<uint64_t>(format.shape.columns) - first_column;
   SlotSearch search(left, format.shape.steps, seed_of(panel, window, number));
-  search.run(format.shape.extras);
+  search.run();
   UnitSlots slots;
   search.take(slots);
   memset(unit, 0, static_cast<size_t>(format.unit_bytes()));

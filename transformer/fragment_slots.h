@@ -64,11 +64,11 @@ class SlotSearch {
     }
   }
 
-  /// Changes places until no more than `allowed` are left over in each row pair, or for as long as is reasonable.
-  void run(uint32_t allowed) {
+  /// Changes places until nothing is left over, or for as long as is reasonable.
+  void run() {
     uint32_t fewest = total_;
     uint32_t fruitless = 0;
-    for (uint32_t change = 0; change < most_changes && fruitless < most_fruitless && !fits(allowed); ++change) {
+    for (uint32_t change = 0; change < most_changes && fruitless < most_fruitless && total_ != 0; ++change) {
       improve(next_with(own_), cost_of(1, -2, 0));
       ++fruitless;
       if (total_ < fewest) {
@@ -76,18 +76,14 @@ class SlotSearch {
         fruitless = 0;
       }
     }
-    const bool fitted = fits(allowed);
     fruitless = 0;
     for (uint32_t change = 0; change < most_mendings && fruitless < most_fruitless_mendings; ++change) {
       const uint32_t place = next_with(repeated_);
       if (place == places_) {
         return;
       }
-      const uint32_t other = improve(place, cost_of(0, 1, 0));
+      improve(place, cost_of(0, 1, 0));
       fruitless = repeated_[place] == 0 ? 0 : fruitless + 1;
-      if (fitted && !fits(allowed)) {
-        exchange(place, other);  // back: what is left over has come to another row pair
-      }
     }
   }
 
@@ -172,22 +168,17 @@ class SlotSearch {
   /// Counts what a group leaves over, or no longer does where the sign is -1.
   void count_left(uint32_t group, int32_t sign) {
     const uint16_t* const rows = rows_ + group;
+    uint32_t left = 0;
     if (group >= slots_) {
       for (uint32_t i = 0; i < group_slots; ++i) {
-        count_rows(rows[i], sign);
+        left += popcount(rows[i]);
       }
-      return;
+    } else {
+      const uint32_t both = rows[0] & rows[1], others = rows[2] & rows[3];
+      left += popcount((both & (rows[2] | rows[3])) | (others & (rows[0] | rows[1])));  // at least three
+      left += popcount(both & others);
     }
-    const uint32_t both = rows[0] & rows[1], others = rows[2] & rows[3];
-    count_rows((both & (rows[2] | rows[3])) | (others & (rows[0] | rows[1])), sign);  // at least three
-    count_rows(both & others, sign);
-  }
-  void count_rows(uint32_t rows, int32_t sign) {
-    for (; rows != 0; rows &= rows - 1) {
-      uint32_t& pair = left_[static_cast<uint32_t>(lowest_set(rows)) % row_pairs];
-      pair += static_cast<uint32_t>(sign);
-      total_ += static_cast<uint32_t>(sign);
-    }
+    total_ += static_cast<uint32_t>(sign) * left;
   }
 
   /// Finds for each place of a group the rows that are full there: those in which the other three have two or more.
@@ -215,15 +206,6 @@ class SlotSearch {
       present_[place] = static_cast<uint16_t>(present);
       repeated_[place] = (residue_[place] & repeated) != 0 ? 1 : 0;
     }
-  }
-
-  bool fits(uint32_t allowed) const {
-    for (const uint32_t left : left_) {
-      if (left > allowed) {
-        return false;
-      }
-    }
-    return true;
   }
 
   /// The first place, from any on, that has something of what is counted there, or `places_`.
@@ -277,9 +259,8 @@ class SlotSearch {
     }
   }
 
-  /// Changes the column at a place with the one for which it costs least, if that is below `bound`; returns where that
-  /// one was.
-  uint32_t improve(uint32_t place, int bound) {
+  /// Changes the column at a place with the one for which it costs least, if that is below `bound`.
+  void improve(uint32_t place, int bound) {
     const uint32_t chance = random();
     int least = bound;
     uint32_t best = place;
@@ -299,7 +280,6 @@ class SlotSearch {
     if (best != place) {
       exchange(place, best);
     }
-    return best;
   }
 
   /// Puts what is left over into slots that no column stands in, each time where most of a column goes.
@@ -364,7 +344,6 @@ class SlotSearch {
   uint32_t places_;
   uint64_t random_;
   uint32_t total_ = 0;
-  uint32_t left_[row_pairs] = {};
   uint16_t column_[max_places];
   uint16_t rows_[max_places];
   uint16_t full_[max_places];

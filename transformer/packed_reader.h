@@ -170,8 +170,14 @@ class FragmentReader : public SectionReader<FragmentFormat> {
     const std::uint32_t metadata = load<std::uint32_t>(unit + place.metadata) >> place.shift;
     return {group * group_slots + (metadata >> 2 * number & 3), load_value(unit + place.values + 2 * number)};
   }
+  /// How many extras a row pair and those in front of it have, as many as there can be at most.
+  std::uint32_t extras_end(std::uint64_t unit, std::uint32_t pair) const {
+    const std::uint32_t most = format().shape.extras;
+    return most == 0 ? 0 : std::min<std::uint32_t>(load<std::uint8_t>(unit + format().extras_end_at(pair)), most);
+  }
+  /// The extra of this number, which belongs to the row pair.
   ExtraValue extra(std::uint64_t unit, std::uint32_t pair, std::uint32_t number) const {
-    const std::uint64_t at = unit + format().extras_at(pair, number);
+    const std::uint64_t at = unit + format().extra_at(number);
     const auto place = load<std::uint32_t>(at) >> 16;
     return {pair + (place >> 8 & 1) * row_pairs, place & 0xff, load_value(at)};
   }

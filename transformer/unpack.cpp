@@ -170,9 +170,12 @@ void take_unit(const FragmentReader& fragments, std::uint64_t unit, std::int64_t
       add(row, fragments.column(unit, step, found.slot), found.value);
     }
   }
-  for (std::uint32_t number = 0; number < row_pairs * shape.extras; ++number) {
-    const ExtraValue extra = fragments.extra(unit, number / shape.extras, number % shape.extras);
-    add(extra.row, extra.column, extra.value);
+  std::uint32_t number = 0;
+  for (std::uint32_t pair = 0; pair < row_pairs; ++pair) {
+    for (const std::uint32_t end = fragments.extras_end(unit, pair); number < end; ++number) {
+      const ExtraValue extra = fragments.extra(unit, pair, number);
+      add(extra.row, extra.column, extra.value);
+    }
   }
 }
 

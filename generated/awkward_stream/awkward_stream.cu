@@ -49,11 +49,12 @@ constexpr unsigned int K = 300;  // rows of B
 constexpr unsigned int blocks = 2;
 constexpr size_t units_at = 256;  // where the first unit begins
 constexpr int unit_steps = 8;     // 32 columns of a window each
-constexpr int unit_extras = 0;    // of each pair of rows, what fits in no step
+constexpr int unit_extras = 0;    // of a unit at most, what fits in no step
 constexpr int metadata_at =
     4096;  // in a unit, behind the values: which of four columns they belong to
-constexpr int columns_at = 4608;  // which column of the window a slot is
-constexpr int extras_at = 4864;
+constexpr int columns_at = 4608;     // which column of the window a slot is
+constexpr int extra_ends_at = 4864;  // where the extras of each pair of rows end
+constexpr int extras_at = 4872;
 constexpr int unit_bytes = 4864;
 constexpr int window_bytes = 8192;  // of B
 constexpr int stage_bytes = 35840;
@@ -273,13 +274,27 @@ __device__ __forceinline__ void multiply_step(const unsigned char* unit,
   }
 }
 
-// Non-zeros that fit in no step: a list for each pair of rows, whose four lanes multiply each by their columns.
-__device__ __forceinline__ void add_extras(const unsigned char* unit, const unsigned char* window,
+// The extras of a pair of rows: non-zeros that fit in no step.
+struct Extras {
+  int first;
+  int behind;
+};
+
+__device__ __forceinline__ Extras find_extras(const unsigned char* unit, int row_pair) {
+  if (unit_extras == 0) {
+    return {0, 0};
+  }
+  const unsigned char* const ends = unit + extra_ends_at;
+  return {row_pair == 0 ? 0 : ends[row_pair - 1], ends[row_pair]};
+}
+
+// The four lanes of a pair of rows multiply each of its extras by their columns of B.
+__device__ __forceinline__ void add_extras(int first_extra, int behind_extras,
+                                           const unsigned char* unit, const unsigned char* window,
                                            int lane, float (&sums)[lane_sums]) {
-#pragma unroll
-  for (int x = 0; x < unit_extras; ++x) {
-    const unsigned int extra = reinterpret_cast<const unsigned int*>(
-        unit + extras_at)[lane / column_pairs * unit_extras + x];
+#pragma unroll 1
+  for (int x = first_extra; x < behind_extras; ++x) {
+    const unsigned int extra = reinterpret_cast<const unsigned int*>(unit + extras_at)[x];
     const float value = __half2float(__ushort_as_half(static_cast<unsigned short>(extra)));
     const int row = extra >> 16 & 255;
     const float lower = (extra >> 24) != 0 ? 0 : value;
@@ -295,6 +310,9 @@ __device__ __forceinline__ void add_extras(const unsigned char* unit, const unsi
         sums[4 * t + 2 + v] = fmaf(upper, b, sums[4 * t + 2 + v]);
       }
     }
+  }
+  if (unit_extras != 0) {
+    __syncwarp();  // the next product of the tensor core is one of all lanes
   }
 }
 
@@ -355,12 +373,15 @@ __global__ void __launch_bounds__(threads_per_block, 1)
     const int stage = turn % stages;
     const unsigned int its = turn * panel_warps + part;
     if (its < rounds) {
+      const auto [first_extra, behind_extras] =
+          find_extras(unit_copy(shared_memory, stage, part * block_panels + place), row_pair);
 #pragma unroll
       for (int step = 0; step < unit_steps; ++step) {
         multiply_step(unit_copy(shared_memory, stage, part * block_panels + place),
                       window_copy(shared_memory, stage, part), step, thread % 32, sums);
       }
-      add_extras(unit_copy(shared_memory, stage, part * block_panels + place),
+      add_extras(first_extra, behind_extras,
+                 unit_copy(shared_memory, stage, part * block_panels + place),
                  window_copy(shared_memory, stage, part), thread % 32, sums);
     }
   }

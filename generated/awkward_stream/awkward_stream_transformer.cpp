@@ -380,7 +380,8 @@ const char* first_difference(const Header& header, Format format) {
 // A panel is 16 rows; rows g and g + 8 of it are row pair g. A window is 256 columns of A, the last one may have fewer.
 // A unit belongs to a panel and a window. It has `steps` steps, each one mma.sp, and each with 32 slots. A slot stands
 // for a column of the window, in any order, and a column may stand in several; of the four slots of a group each row
-// has at most two non-zeros there. What a panel has in a window and fits in no slot is in the `extras` of its row pair.
+// has at most two non-zeros there. What a panel has in a window and fits in no slot is an extra, of which there are
+// `extras` at most.
 // Slots without a column have zeros, and name a column that no other of their eight equals modulo 8, or column 0.
 //
 // Bytes of a unit, where a lane is one of 32:
@@ -392,9 +393,10 @@ const char* first_difference(const Header& header, Format format) {
 //             one, of which the first is the lower. A value alone in place 0 to 2 is the first, beside place 3; one in
 //             place 3 is the second, beside place 0; where there is none the places are 0 and 1
 //   columns   [four steps, rounded up][lane] 4 bytes: byte b is the column in the window of slot `lane` of step 4 * s +
-//   b extras    [row pair][extra] uint32: the value in bits 0 to 15, its column in the window in bits 16 to 23, and bit
-//   24
-//             where it is row g + 8. Columns ascend; what is not used is 0
+//             b
+//   ends      where there are extras, [row pair] 1 byte: how many of them this one and those in front of it have
+//   extras    [extra] uint32: the value in bits 0 to 15, its column in the window in bits 16 to 23, and bit 24 where it
+//             is row g + 8. Those of a row pair stand together, their columns ascend; what is not used is 0
 //
 // A thread block owns block_panels panels, the last one may own fewer. A round of it is a window with a unit for each
 // of its panels. It has each window once, ascending; where the slots and the extras of a unit do not take all, another
@@ -418,15 +420,16 @@ inline constexpr uint32_t step_groups = step_slots / group_slots;
 inline constexpr uint32_t set_slots = 8;  ///< whose rows of B are read at once
 inline constexpr uint32_t lanes = 32;
 inline constexpr uint32_t max_fragment_steps =
-    16;                                     ///< which take a full window, two columns in each group
-inline constexpr uint32_t max_extras = 64;  ///< of a row pair
+    16;  ///< which take a full window, two columns in each group
+inline constexpr uint32_t max_extras = 254;  ///< of a unit, counted in a byte
 inline constexpr uint32_t max_fragment_panels = 16;
+inline constexpr uint32_t unit_alignment = 128;  ///< a line of the cache
 
 /// How a matrix is cut into fragments.
 struct FragmentCut {
   uint32_t block_panels = 1;  ///< panels of a thread block
   uint32_t steps = 8;         ///< of a unit
-  uint32_t extras = 0;        ///< of each row pair of a unit
+  uint32_t extras = 0;        ///< of a unit, at most
 
   static constexpr uint32_t height = fragment_rows;
   static constexpr Rule elements = half_elements;
@@ -473,7 +476,7 @@ struct GroupPlace {
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
 struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   static constexpr char magic[9] = "ESCFRAG\x1a";
-  static constexpr uint32_t version = 1;
+  static constexpr uint32_t version = 2;
 
   ScalarType window = ScalarType::u16;
   uint64_t windows_at = 0;
@@ -495,10 +498,15 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   constexpr uint64_t columns_at(uint32_t four_steps, uint32_t lane) const {
     return metadata_at((shape.steps + 1) / 2, 0) + (uint64_t{four_steps} * lanes + lane) * 4;
   }
-  constexpr uint64_t extras_at(uint32_t pair, uint32_t extra) const {
-    return columns_at((shape.steps + 3) / 4, 0) + (uint64_t{pair} * shape.extras + extra) * 4;
+  constexpr uint64_t extras_end_at(uint32_t pair) const {
+    return columns_at((shape.steps + 3) / 4, 0) + pair;
   }
-  constexpr uint64_t unit_bytes() const { return round_up(extras_at(row_pairs, 0), 16); }
+  constexpr uint64_t extra_at(uint32_t extra) const {
+    return extras_end_at(row_pairs) + uint64_t{extra} * 4;
+  }
+  constexpr uint64_t unit_bytes() const {
+    return round_up(shape.extras == 0 ? extras_end_at(0) : extra_at(shape.extras), unit_alignment);
+  }
 
   /// Where the values of a row in a slot group are, and its four bits of metadata.
   constexpr GroupPlace place_of(uint32_t step, uint32_t group, uint32_t row) const {
@@ -777,11 +785,11 @@ class SlotSearch {
     }
   }
 
-  /// Changes places until no more than `allowed` are left over in each row pair, or for as long as is reasonable.
-  void run(uint32_t allowed) {
+  /// Changes places until nothing is left over, or for as long as is reasonable.
+  void run() {
     uint32_t fewest = total_;
     uint32_t fruitless = 0;
-    for (uint32_t change = 0; change < most_changes && fruitless < most_fruitless && !fits(allowed);
+    for (uint32_t change = 0; change < most_changes && fruitless < most_fruitless && total_ != 0;
          ++change) {
       improve(next_with(own_), cost_of(1, -2, 0));
       ++fruitless;
@@ -790,7 +798,6 @@ class SlotSearch {
         fruitless = 0;
       }
     }
-    const bool fitted = fits(allowed);
     fruitless = 0;
     for (uint32_t change = 0; change < most_mendings && fruitless < most_fruitless_mendings;
          ++change) {
@@ -798,11 +805,8 @@ class SlotSearch {
       if (place == places_) {
         return;
       }
-      const uint32_t other = improve(place, cost_of(0, 1, 0));
+      improve(place, cost_of(0, 1, 0));
       fruitless = repeated_[place] == 0 ? 0 : fruitless + 1;
-      if (fitted && !fits(allowed)) {
-        exchange(place, other);  // back: what is left over has come to another row pair
-      }
     }
   }
 
@@ -887,23 +891,18 @@ class SlotSearch {
   /// Counts what a group leaves over, or no longer does where the sign is -1.
   void count_left(uint32_t group, int32_t sign) {
     const uint16_t* const rows = rows_ + group;
+    uint32_t left = 0;
     if (group >= slots_) {
       for (uint32_t i = 0; i < group_slots; ++i) {
-        count_rows(rows[i], sign);
+        left += popcount(rows[i]);
       }
-      return;
+    } else {
+      const uint32_t both = rows[0] & rows[1], others = rows[2] & rows[3];
+      left += popcount((both & (rows[2] | rows[3])) |
+                       (others & (rows[0] | rows[1])));  // at least three
+      left += popcount(both & others);
     }
-    const uint32_t both = rows[0] & rows[1], others = rows[2] & rows[3];
-    count_rows((both & (rows[2] | rows[3])) | (others & (rows[0] | rows[1])),
-               sign);  // at least three
-    count_rows(both & others, sign);
-  }
-  void count_rows(uint32_t rows, int32_t sign) {
-    for (; rows != 0; rows &= rows - 1) {
-      uint32_t& pair = left_[static_cast<uint32_t>(lowest_set(rows)) % row_pairs];
-      pair += static_cast<uint32_t>(sign);
-      total_ += static_cast<uint32_t>(sign);
-    }
+    total_ += static_cast<uint32_t>(sign) * left;
   }
 
   /// Finds for each place of a group the rows that are full there: those in which the other three have two or more.
@@ -932,15 +931,6 @@ class SlotSearch {
       present_[place] = static_cast<uint16_t>(present);
       repeated_[place] = (residue_[place] & repeated) != 0 ? 1 : 0;
     }
-  }
-
-  bool fits(uint32_t allowed) const {
-    for (const uint32_t left : left_) {
-      if (left > allowed) {
-        return false;
-      }
-    }
-    return true;
   }
 
   /// The first place, from any on, that has something of what is counted there, or `places_`.
@@ -1003,9 +993,8 @@ class SlotSearch {
     }
   }
 
-  /// Changes the column at a place with the one for which it costs least, if that is below `bound`; returns where that
-  /// one was.
-  uint32_t improve(uint32_t place, int bound) {
+  /// Changes the column at a place with the one for which it costs least, if that is below `bound`.
+  void improve(uint32_t place, int bound) {
     const uint32_t chance = random();
     int least = bound;
     uint32_t best = place;
@@ -1025,7 +1014,6 @@ class SlotSearch {
     if (best != place) {
       exchange(place, best);
     }
-    return best;
   }
 
   /// Puts what is left over into slots that no column stands in, each time where most of a column goes.
@@ -1092,7 +1080,6 @@ class SlotSearch {
   uint32_t places_;
   uint64_t random_;
   uint32_t total_ = 0;
-  uint32_t left_[row_pairs] = {};
   uint16_t column_[max_places];
   uint16_t rows_[max_places];
   uint16_t full_[max_places];
@@ -1215,18 +1202,20 @@ inline void write_columns(const FragmentFormat& format, const UnitSlots& slots, 
 /// Writes what is left into the extras of a unit whose bytes are zero, and keeps in `left` what they do not take.
 inline void write_extras(const FragmentFormat& format, const WindowElements& elements,
                          WindowRows& left, unsigned char* unit) {
-  uint32_t used[row_pairs] = {};
-  for (uint32_t column = 0; column < fragment_columns; ++column) {
-    for (uint32_t rows = left.of_column[column]; rows != 0; rows &= rows - 1) {
-      const uint32_t row = static_cast<uint32_t>(lowest_set(rows));
-      uint32_t& next = used[row % row_pairs];
-      if (next < format.shape.extras) {
-        const uint32_t extra = elements.bits[column][row] | column << 16 | row / row_pairs << 24;
-        memcpy(unit + format.extras_at(row % row_pairs, next), &extra, sizeof extra);
-        left.of_column[column] = static_cast<uint16_t>(left.of_column[column] & ~(1u << row));
-        ++next;
+  uint32_t used = 0;
+  for (uint32_t pair = 0; pair < row_pairs && format.shape.extras != 0; ++pair) {
+    for (uint32_t column = 0; column < fragment_columns; ++column) {
+      for (uint32_t upper = 0; upper < 2 && used < format.shape.extras; ++upper) {
+        const uint32_t row = pair + upper * row_pairs;
+        if (left.of_column[column] >> row & 1) {
+          const uint32_t extra = elements.bits[column][row] | column << 16 | upper << 24;
+          memcpy(unit + format.extra_at(used), &extra, sizeof extra);
+          left.of_column[column] = static_cast<uint16_t>(left.of_column[column] & ~(1u << row));
+          ++used;
+        }
       }
     }
+    unit[format.extras_end_at(pair)] = static_cast<unsigned char>(used);
   }
 }
 
@@ -1237,7 +1226,7 @@ inline void write_unit(const FragmentFormat& format, const WindowElements& eleme
   const uint64_t first_column = window * fragment_columns;
   const uint64_t behind = static_cast<uint64_t>(format.shape.columns) - first_column;
   SlotSearch search(left, format.shape.steps, seed_of(panel, window, number));
-  search.run(format.shape.extras);
+  search.run();
   UnitSlots slots;
   search.take(slots);
   memset(unit, 0, static_cast<size_t>(format.unit_bytes()));

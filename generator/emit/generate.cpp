@@ -168,8 +168,8 @@ Packing packing_of(transformer::Packed<Format> packed, const SparseMatrix& matri
           std::shared_ptr<const std::byte[]>(kept, kept->bytes.span().data()), sizes_of(kept->format)};
 }
 
-/// An extra of each pair of rows takes the time of so many bytes for each column of C: measured on one NVIDIA H200.
-constexpr double extra_bytes = 13;
+/// An extra takes the time of so many bytes for each column of C, where its row pair has the most: measured on one NVIDIA H200.
+constexpr double extra_bytes = 40;
 
 /// Calls use(cut) with how the packed form of the nest cuts the matrix.
 template <typename Use>

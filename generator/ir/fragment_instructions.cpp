@@ -13,6 +13,7 @@ extern const std::string_view unit_text;
 extern const std::string_view stage_unit_text;
 extern const std::string_view stage_windows_text;
 extern const std::string_view multiply_step_text;
+extern const std::string_view find_extras_text;
 extern const std::string_view add_extras_text;
 
 namespace {
@@ -70,15 +71,26 @@ Instruction multiply_step() {
           .texts = {unit_text, multiply_step_text}};
 }
 
+/// Which extras a pair of rows has.
+Instruction find_extras() {
+  return {.name = "find_extras",
+          .parameters = {array("ends"), value("row_pair"), value("stage"), value("part"), value("place")},
+          .results = {"first", "behind"},
+          .meaning = {define("first", choose(less(0, index("row_pair")), at("ends", {name("row_pair") - 1}), 0)),
+                      define("behind", at("ends", {name("row_pair")}))},
+          .call = std::string("find_extras(") + unit_of_warp + ", {row_pair})",
+          .record = "Extras",
+          .texts = {unit_text, find_extras_text}};
+}
+
 Instruction add_extras() {
-  const Block each{define("at", index("row_pair") * index("unit_extras") + index("x")),
-                   define("k", Expression(at("slots", {name("at")})) + index("origin")), define("upper", at("rows", {name("at")})),
+  const Block each{define("k", Expression(at("slots", {name("x")})) + index("origin")), define("upper", at("rows", {name("x")})),
                    loop("t", name("column_eighths"),
-                        {define("e", index("t") * 2 + index("upper")), add_product(at("values", {name("at")}))})};
+                        {define("e", index("t") * 2 + index("upper")), add_product(at("values", {name("x")}))})};
   return {.name = "add_extras",
-          .parameters = with_place({array("slots"), array("rows"), array("values")}),
-          .meaning = {loop("x", name("unit_extras"), each)},
-          .call = std::string("add_extras(") + unit_of_warp + ", " + window_of_warp + ", thread % 32, {sums});",
+          .parameters = with_place({value("first_extra"), value("behind_extras"), array("slots"), array("rows"), array("values")}),
+          .meaning = {Node{Loop{"x", name("first_extra"), name("behind_extras"), 1, Role::none, Mapping::sequential, each}}},
+          .call = std::string("add_extras({first_extra}, {behind_extras}, ") + unit_of_warp + ", " + window_of_warp + ", thread % 32, {sums});",
           .texts = {vector_text, unit_text, add_extras_text}};
 }
 
@@ -98,6 +110,7 @@ Instruction stage_unit() {
   copied_value.subscripts.push_back({"", name("u")});
   const Block slots{store(copy("staged_slots", name("s")), unit("slots", name("s"))),
                     loop("u", name("panel_height"), {store(copied_value, value_of)})};
+  const Block ends{store(copy("staged_extra_ends", name("p")), unit("extra_ends", name("p")))};
   const Block extras{store(copy("staged_extra_slots", name("x")), unit("extra_slots", name("x"))),
                      store(copy("staged_extra_rows", name("x")), unit("extra_rows", name("x"))),
                      store(copy("staged_extra_values", name("x")), unit("extra_values", name("x")))};
@@ -105,14 +118,15 @@ Instruction stage_unit() {
     return Node{Loop{iterator, Affine::of("lane"), count, 32, Role::none, Mapping::sequential, std::move(body)}};
   };
   return {.name = "stage_unit",
-          .parameters = {array("slots"), array("values"), array("extra_slots"), array("extra_rows"), array("extra_values"),
-                         array("staged_slots"), array("staged_values"), array("staged_extra_slots"), array("staged_extra_rows"),
+          .parameters = {array("slots"), array("values"), array("extra_ends"), array("extra_slots"), array("extra_rows"), array("extra_values"),
+                         array("staged_slots"), array("staged_values"), array("staged_extra_ends"), array("staged_extra_slots"), array("staged_extra_rows"),
                          array("staged_extra_values"), value("first"), value("rounds"), value("rotation"), value("turn"), value("stage"),
                          value("part"), value("place"), value("lane")},
           .meaning = {define("its", index("turn") * index("panel_warps") + index("part")),
                       Node{Branch{less(name("its"), name("rounds")),
                                   {define_round(), define("copy", index("part") * index("block_panels") + index("place")),
-                                   of_lane("s", name("unit_slots"), slots), of_lane("x", Affine::of("unit_extras", 8), extras)},
+                                   of_lane("s", name("unit_slots"), slots), of_lane("p", name("row_pairs"), ends),
+                                   of_lane("x", name("unit_extras"), extras)},
                                   {}}}},
           .call = "stage_unit(shared_memory, packed, {first}, {rounds}, {rotation}, {turn}, {stage}, {part}, {place});",
           .texts = {unit_text, stage_unit_text}};
@@ -143,7 +157,7 @@ Instruction stage_windows() {
 std::vector<Instruction> fragment_instructions() {
   Instruction wait = ordering("wait_for_stage", "__pipeline_wait_prior({ahead});", {});
   wait.parameters = {value("ahead")};
-  return {find_rounds(), window_at(), stage_unit(), stage_windows(), multiply_step(), add_extras(), std::move(wait),
+  return {find_rounds(), window_at(), stage_unit(), stage_windows(), multiply_step(), find_extras(), add_extras(), std::move(wait),
           ordering("commit_copies", "__pipeline_commit();", {})};
 }
 

@@ -28,9 +28,10 @@ Node rounds_loop() {
       define("round", index("first_round") + choose(less(index("turned"), index("rounds")), index("turned"), index("turned") - index("rounds")),
              ScalarType::u32),
       perform("window_at", {element("Windows"), index("round"), index("first_round")}, {"window"}),
+      perform("find_extras", {of_unit("ExtraEnds"), index("row_pair"), 0, index("part"), index("place")}, {"first_extra", "behind_extras"}),
       unrolled_loop("step", "unit_steps", Role::none,
                     {perform("multiply_step", with_place({of_unit("Slots"), of_unit("Values"), index("step")}))}),
-      perform("add_extras", with_place({of_unit("ExtraSlots"), of_unit("ExtraRows"), of_unit("ExtraValues")}))};
+      perform("add_extras", with_place({index("first_extra"), index("behind_extras"), of_unit("ExtraSlots"), of_unit("ExtraRows"), of_unit("ExtraValues")}))};
   return sequential_loop("turn", 0, Affine::of("turns"), 1, Role::reduction,
                          {define("its", index("turn") * index("panel_warps") + index("part"), ScalarType::u32),
                           Node{Branch{less(index("its"), index("rounds")), multiply, {}}}});
@@ -59,11 +60,12 @@ LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive) {
     extents.insert(extents.begin(), {Affine::of("all_rounds"), Affine::of("block_panels")});
     return ArrayDeclaration{name, std::move(extents), role, type};
   };
-  const Affine extras = Affine::of("unit_extras", 8);
+  const Affine extras = Affine::of("unit_extras");
   replace_sparse(result, {{"FirstRounds", {Affine::of("blocks") + 1}, ArrayRole::packed_index, ScalarType::u32},
                           {"Windows", {Affine::of("all_rounds")}, ArrayRole::packed_index, ScalarType::u32},
                           units("Slots", {Affine::of("unit_slots")}, ArrayRole::packed_index, ScalarType::u8),
                           units("Values", {Affine::of("unit_slots"), Affine::of("panel_height")}, ArrayRole::packed_value, nest.element()),
+                          units("ExtraEnds", {Affine::of("row_pairs")}, ArrayRole::packed_index, ScalarType::u8),
                           units("ExtraSlots", {extras}, ArrayRole::packed_index, ScalarType::u8),
                           units("ExtraRows", {extras}, ArrayRole::packed_index, ScalarType::u8),
                           units("ExtraValues", {extras}, ArrayRole::packed_value, nest.element())});

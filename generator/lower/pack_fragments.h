@@ -11,6 +11,7 @@ namespace esc {
 ///     for (slot < 256)                                      its = turn * 2 + part;
 ///       for (e) for (v) sums[..] += A[row][k] * B[k][j]; ->  if (its < rounds)
 ///                                                              round = ...; window = Windows[round];
+///                                                              first_extra, behind_extras = find_extras(...);
 ///                                                              for (step < unit_steps) multiply_step(...);
 ///                                                              add_extras(...);
 ///

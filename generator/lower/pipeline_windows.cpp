@@ -16,7 +16,7 @@ namespace esc {
 namespace {
 
 const std::vector<std::string>& unit_arrays() {
-  static const std::vector<std::string> names{"Slots", "Values", "ExtraSlots", "ExtraRows", "ExtraValues"};
+  static const std::vector<std::string> names{"Slots", "Values", "ExtraEnds", "ExtraSlots", "ExtraRows", "ExtraValues"};
   return names;
 }
 
@@ -41,11 +41,16 @@ Node stage_windows(const Expression& turn, const Expression& stage) {
 /// For each of the turns that are asked for in front of the first. Written out they would be much code that runs once.
 Node early_loop(Block body) { return sequential_loop("s", 0, Affine::of("early_stages"), 1, Role::none, std::move(body)); }
 
+/// Whether it reads what is staged.
+bool multiplies(const Perform& perform) {
+  return perform.instruction == "multiply_step" || perform.instruction == "find_extras" || perform.instruction == "add_extras";
+}
+
 /// The products of a turn with operands in shared memory.
 Block from_shared_memory(const Block& block) {
   Block result = rewrite(block, {.statement = [](const Statement& statement) -> Block {
                            const auto* perform = std::get_if<Perform>(&statement.action);
-                           if (perform == nullptr || (perform->instruction != "multiply_step" && perform->instruction != "add_extras")) {
+                           if (perform == nullptr || !multiplies(*perform)) {
                              return {Node{statement}};
                            }
                            Perform copy = *perform;
@@ -57,11 +62,13 @@ Block from_shared_memory(const Block& block) {
                                argument = element(staged_name(part->array), {Affine::of("stage"), Affine::of("copy")});
                              }
                            }
-                           const std::size_t origin = copy.arguments.size() - 9;  // behind what is packed and B
-                           copy.arguments[origin] = 0;
-                           copy.arguments[origin + 1] = 0;
-                           copy.arguments[origin + 2] = index("tile_columns");
-                           copy.arguments[origin + 6] = index("stage");
+                           copy.arguments[copy.arguments.size() - 3] = index("stage");
+                           if (copy.instruction != "find_extras") {
+                             const std::size_t origin = copy.arguments.size() - 9;  // behind what is packed and B
+                             copy.arguments[origin] = 0;
+                             copy.arguments[origin + 1] = 0;
+                             copy.arguments[origin + 2] = index("tile_columns");
+                           }
                            return {Node{Statement{statement.guard, std::move(copy)}}};
                          }});
   // Which round it is was asked when it was staged.

@@ -88,6 +88,7 @@ std::vector<Mistake> mistakes() {
           {"multiply_step", "metadata_at)[step / 2 * 32 + lane]", "metadata_at)[lane]"},
           {"add_extras", "(extra >> 24) != 0 ? 0 : value", "value"},
           {"add_extras", "extra >> 16 & 255", "extra >> 17 & 255"},
+          {"find_extras", "row_pair == 0 ? 0 : ends[row_pair - 1]", "0"},
           {"wait_for_stage", "__pipeline_wait_prior(stages - 2);", ""},
           {"commit_copies", "__pipeline_commit();", ""}};
 }

@@ -96,12 +96,13 @@ Memory fragment_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, co
   const transformer::FragmentReader reader(packed.bytes.span(), format);
   const std::int64_t rounds = static_cast<std::int64_t>(format.counts.rounds);
   const std::int64_t slots = std::int64_t{format.shape.steps} * transformer::step_slots;
-  const std::int64_t extras = std::int64_t{format.shape.extras} * transformer::row_pairs;
+  const std::int64_t extras = format.shape.extras;
   memory.arrays["FirstRounds"] = vector_of(format.blocks() + 1, [&](std::uint64_t block) { return reader.first_round(block); });
   memory.arrays["Windows"] = vector_of(format.counts.rounds, [&](std::uint64_t round) { return reader.window(round); });
   Tensor columns{{rounds, form.block_panels, slots}, {}};
   Tensor values{{rounds, form.block_panels, slots, form.height},
                 std::vector<double>(static_cast<std::size_t>(rounds * form.block_panels * slots * form.height))};
+  Tensor extra_ends{{rounds, form.block_panels, transformer::row_pairs}, {}};
   Tensor extra_slots{{rounds, form.block_panels, extras}, {}};
   Tensor extra_rows = extra_slots;
   Tensor extra_values = extra_slots;
@@ -124,18 +125,26 @@ Memory fragment_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, co
         }
       }
       first_value += static_cast<std::size_t>(slots * form.height);
+      std::uint32_t number = 0;
       for (std::uint32_t pair = 0; pair < transformer::row_pairs; ++pair) {
-        for (std::uint32_t number = 0; number < format.shape.extras; ++number) {
+        const std::uint32_t end = reader.extras_end(unit, pair);
+        extra_ends.elements.push_back(end);
+        for (; number < end; ++number) {
           const transformer::ExtraValue extra = reader.extra(unit, pair, number);
           extra_slots.elements.push_back(extra.column);
           extra_rows.elements.push_back(extra.row / transformer::row_pairs);
           extra_values.elements.push_back(extra.value);
         }
       }
+      const std::size_t all = (static_cast<std::size_t>(round) * format.shape.block_panels + panel + 1) * format.shape.extras;
+      for (Tensor* const tensor : {&extra_slots, &extra_rows, &extra_values}) {
+        tensor->elements.resize(all);
+      }
     }
   }
   memory.arrays["Slots"] = std::move(columns);
   memory.arrays["Values"] = std::move(values);
+  memory.arrays["ExtraEnds"] = std::move(extra_ends);
   memory.arrays["ExtraSlots"] = std::move(extra_slots);
   memory.arrays["ExtraRows"] = std::move(extra_rows);
   memory.arrays["ExtraValues"] = std::move(extra_values);

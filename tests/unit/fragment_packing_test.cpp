@@ -26,7 +26,7 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-/// The bytes that an extra of each row pair counts.
+/// The bytes that an extra of the fullest row pair counts.
 constexpr double extra_weight = 64;
 
 double value_of_bits(std::uint16_t bits, ScalarType element) {
@@ -88,8 +88,8 @@ class Decoder {
     steps_ = shape.steps;
     metadata_at_ = steps_ * 512;
     columns_at_ = metadata_at_ + (steps_ + 1) / 2 * 128;
-    extras_at_ = columns_at_ + (steps_ + 3) / 4 * 128;
-    unit_bytes_ = (extras_at_ + 32 * shape.extras + 15) / 16 * 16;
+    ends_at_ = columns_at_ + (steps_ + 3) / 4 * 128;
+    unit_bytes_ = (ends_at_ + (shape.extras == 0 ? 0 : 8 + 4 * shape.extras) + 127) / 128 * 128;
   }
 
   /// Everything that is stored, as bits. Records a problem where the bytes are not as the definition says.
@@ -192,16 +192,25 @@ class Decoder {
       expect(lane % 4 < 2 || bytes_.number(at_ + metadata_at_ + steps_ / 2 * 128 + lane * 4, 4) == 0,
              "metadata behind the last step");
     }
-    for (std::uint32_t pair = 0; pair < 8; ++pair) {
-      for (std::uint32_t extra = 0; extra < format_.shape.extras; ++extra) {
-        const std::uint64_t word = bytes_.number(at_ + extras_at_ + (pair * format_.shape.extras + extra) * 4, 4);
-        expect(word >> 25 == 0, "upper bits of an extra");
-        if ((word & 0xffff) != 0) {
-          add(pair + (word >> 24 & 1) * 8, static_cast<std::int64_t>(word >> 16 & 0xff), word & 0xffff);
-        } else {
-          expect(word == 0, "an extra without a value");
-        }
+    decode_extras();
+  }
+
+  void decode_extras() {
+    std::uint64_t extra = 0;
+    const auto next_word = [&] { return bytes_.number(at_ + ends_at_ + 8 + 4 * extra++, 4); };
+    for (std::uint32_t pair = 0; pair < 8 && format_.shape.extras != 0; ++pair) {
+      const std::uint64_t end = bytes_.number(at_ + ends_at_ + pair, 1);
+      expect(extra <= end && end <= format_.shape.extras, "where the extras of a row pair end");
+      for (std::uint64_t least = 0; extra < end;) {
+        const std::uint64_t word = next_word();
+        const std::uint64_t place = (word >> 16 & 0xff) * 2 + (word >> 24 & 1);
+        expect(word >> 25 == 0 && (word & 0xffff) != 0 && place >= least, "an extra");
+        least = place + 1;
+        add(pair + (word >> 24 & 1) * 8, static_cast<std::int64_t>(word >> 16 & 0xff), word & 0xffff);
       }
+    }
+    while (extra < format_.shape.extras) {
+      expect(next_word() == 0, "an extra behind the last one");
     }
   }
 
@@ -210,7 +219,7 @@ class Decoder {
   std::uint64_t steps_ = 0;
   std::uint64_t metadata_at_ = 0;
   std::uint64_t columns_at_ = 0;
-  std::uint64_t extras_at_ = 0;
+  std::uint64_t ends_at_ = 0;
   std::uint64_t unit_bytes_ = 0;
   std::uint64_t at_ = 0;
   std::int64_t first_row_ = 0;
@@ -392,7 +401,7 @@ Searched search_windows(double density, int count) {
       }
     }
     SlotSearch search(window, 8, seed_of(number, 0, 0));
-    search.run(0);
+    search.run();
     UnitSlots slots;
     search.take(slots);
     nonzeros += count_nonzeros(window);
@@ -450,7 +459,7 @@ TEST(FragmentFormat, FollowsFromItsNumbers) {
   constexpr FragmentShape shape{{.block_panels = 2, .steps = 9, .extras = 3}, 100, 1000, ScalarType::bf16};
   constexpr FragmentFormat regular = describe(shape, {5000, 16});
   static_assert(regular.blocks() == 4 && regular.windows() == 4 && regular.regular());
-  static_assert(regular.unit_bytes() == 9 * 512 + 5 * 128 + 3 * 128 + 3 * 32);
+  static_assert(regular.unit_bytes() == 9 * 512 + 5 * 128 + 3 * 128 + 128, "8 bytes and 3 extras");
   static_assert(regular.units_at == 256 && regular.bytes == 256 + 16 * 2 * regular.unit_bytes());
   constexpr FragmentFormat irregular = describe(shape, {5000, 17});
   static_assert(!irregular.regular());
@@ -463,7 +472,7 @@ TEST(FragmentFormat, FollowsFromItsNumbers) {
 TEST(FragmentCut, ThatCannotBeIsRefused) {
   CsrMatrix matrix = random_halves(4, 4, 1, 1);
   for (const FragmentCut& cut : {FragmentCut{.block_panels = 0}, FragmentCut{.block_panels = 17},
-                                 FragmentCut{.steps = 0}, FragmentCut{.steps = 17}, FragmentCut{.extras = 65}}) {
+                                 FragmentCut{.steps = 0}, FragmentCut{.steps = 17}, FragmentCut{.extras = 255}}) {
     EXPECT_THROW(pack(matrix.view(), cut), std::invalid_argument);
   }
   EXPECT_THROW(choose_fragments(matrix.view(), 0, extra_weight), std::invalid_argument);
@@ -515,7 +524,7 @@ TEST(UnpackFragments, SaysWhatIsWrong) {
     refused([&](ChangeableBytes& p) { p.put_number(position_of(format, name), value).seal_header(); }, words);
   };
   refused([](ChangeableBytes& p) { p.put(offsetof(Header, version), std::uint32_t{9}).seal_header(); },
-          "format version 9; this program reads version 1");
+          "format version 9; this program reads version 2");
   number_refused("element", 5, "the header field element is 5; it can be 7 to 8");
   number_refused("steps", 17, "the header field steps is 17; it can be 1 to 16");
   number_refused("steps", 7, "the header field total_bytes does not agree");

@@ -90,7 +90,7 @@ TEST(PackFragments, MultipliesUnitsOfRounds) {
   EXPECT_THAT(text, HasSubstr("window = window_at(Windows, round, first_round);\n"));
   EXPECT_THAT(text, HasSubstr("multiply_step(Slots[round][place], Values[round][place], step, B, window * window_columns, "
                               "tile * tile_columns, N, row_pair, pair, sums, 0, part, place);\n"));
-  EXPECT_THAT(text, HasSubstr("add_extras(ExtraSlots[round][place], ExtraRows[round][place], ExtraValues[round][place], B, "));
+  EXPECT_THAT(text, HasSubstr("add_extras(first_extra, behind_extras, ExtraSlots[round][place], ExtraRows[round][place], ExtraValues[round][place], B, "));
   EXPECT_THAT(text, Not(HasSubstr("A[i]")));
   EXPECT_EQ(packed.packed.kind, PackedForm::Kind::fragments);
   EXPECT_EQ(packed.packed.height, 16);
