@@ -9,12 +9,38 @@ namespace {
 
 using transformer::FragmentFormat;
 
-/// Bytes of a stage: a unit for each warp, and behind them a window of B for each warp of a panel.
+/// Bytes of a stage: a unit for each warp, and behind them a window of B for each warp of a panel. Windows that are transposed have stages of their
+/// own, behind all units.
+bool transposes_windows(const LoopNest& nest) { return nest.find_array("fetched") != nullptr; }
 std::int64_t window_bytes(const LoopNest& nest) {
   return nest.constant("window_columns") * nest.constant("tile_columns") * bytes_of(nest.element());
 }
 std::int64_t stage_bytes(const LoopNest& nest, std::int64_t unit_bytes) {
-  return nest.constant("panel_warps") * (nest.constant("block_panels") * unit_bytes + window_bytes(nest));
+  return nest.constant("panel_warps") * (nest.constant("block_panels") * unit_bytes + (transposes_windows(nest) ? 0 : window_bytes(nest)));
+}
+
+/// Where B has the rows of a column one behind the other, 8 of them are loaded at once. That is decided for a lane's whole window, so that its loads
+/// are on their way together.
+const char* whole_rows_text(const LoopNest& nest) {
+  const std::optional<Layout>& layout = nest.array(ArrayRole::dense).layout;
+  return layout && has_contiguous_rows(*layout) ? R"(    // At once where all of them begin at multiples of 16 bytes.
+    const uint4* wholes[window_fetches];
+    size_t addresses = 0;
+#pragma unroll
+    for (int f = 0; f < window_fetches; ++f) {
+      const LaneRows rows = rows_of_lane(f, first_row, tile, copy, lane, N);
+      wholes[f] = rows.there ? reinterpret_cast<const uint4*>(column_of_B(B, rows.column, ldb).first + row_of_B(rows.first, ldb).distance) : nullptr;
+      addresses |= reinterpret_cast<size_t>(wholes[f]);
+    }
+    if (first_row + window_columns <= K && addresses % sizeof(uint4) == 0) {
+#pragma unroll
+      for (int f = 0; f < window_fetches; ++f) {
+        fetched[f] = wholes[f] != nullptr ? *wholes[f] : make_uint4(0, 0, 0, 0);
+      }
+      return;
+    }
+)"
+                                                : "";
 }
 
 std::string find_rounds_text(const FragmentFormat& format) {
@@ -50,7 +76,14 @@ Environment fragment_sizes(const FragmentFormat& format) {
 
 std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const FragmentFormat& format) {
   const bool f16 = nest.element() == ScalarType::f16;
+  const bool transposes = transposes_windows(nest);
   return {{"FIND_ROUNDS", find_rounds_text(format)},
+          {"COPIES", transposes ? "The copies in shared memory: of each stage the units of the block's warps, and behind all of them the windows of B."
+                                : "The copies of a stage in shared memory: the units of the block's warps, and behind them the windows of B."},
+          {"WINDOW_COPY", transposes ? "unit_copy(memory, stages, 0) + (stage * panel_warps + part) * window_bytes"
+                                     : "unit_copy(memory, stage, block_copies) + part * window_bytes"},
+          {"WHOLE_ROWS", whole_rows_text(nest)},
+          {"BITS_OF_ELEMENT", f16 ? "__half_as_ushort" : "__bfloat16_as_ushort"},
           {"MMA_TYPES", f16 ? "f16.f16" : "bf16.bf16"},
           {"BITS_OPENS", f16 ? "__ushort_as_half(" : "__ushort_as_bfloat16("},
           {"BITS_CLOSES", ")"}};
@@ -77,7 +110,8 @@ std::vector<std::string> fragment_constants(const LoopNest& nest, const Fragment
 bool stages_windows(const LoopNest& nest) { return nest.find_array("StagedB") != nullptr; }
 
 std::uint64_t staged_window_bytes(const LoopNest& nest, const Environment& sizes) {
-  return static_cast<std::uint64_t>(nest.constant("stages") * stage_bytes(nest, sizes.at("unit_bytes")));
+  const std::int64_t windows = transposes_windows(nest) ? nest.constant("window_stages") * nest.constant("panel_warps") * window_bytes(nest) : 0;
+  return static_cast<std::uint64_t>(nest.constant("stages") * stage_bytes(nest, sizes.at("unit_bytes")) + windows);
 }
 
 }  // namespace esc

@@ -48,6 +48,10 @@ void add_loads(InstructionTable& table) {
   }
 }
 
+void add_transposition(InstructionTable& table) {
+  table["movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;"] = {{"=r"}, {"r"}, "__esc_movmatrix"};
+}
+
 /// A form of mma: D and C are the same registers.
 struct ProductForm {
   MatrixProduct::Element element;
@@ -83,6 +87,7 @@ const InstructionTable& instructions() {
   static const InstructionTable kTable = [] {
     InstructionTable table;
     add_loads(table);
+    add_transposition(table);
     add_products(table);
     return table;
   }();

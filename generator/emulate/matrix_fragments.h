@@ -20,6 +20,10 @@ struct MatrixLoad {
 /// the elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4; of the transposed matrix where `transposed`.
 void load_matrices(const std::array<MatrixLoad*, kLanes>& lanes, std::uint32_t matrices, bool transposed);
 
+/// Exchanges the lanes' registers of an 8 x 8 matrix of 16-bit elements for those of the transposed one (`movmatrix`). Lane l has the elements
+/// 2 (l % 4) and 2 (l % 4) + 1 of row l / 4.
+void transpose_matrix(const std::array<std::uint32_t*, kLanes>& lanes);
+
 /// An instruction that adds the product of two matrices to a matrix of float32 (`mma`), of 16 rows and 8 columns.
 struct MatrixProduct {
   enum class Element : std::uint8_t { float16, bfloat16, tensor_float32 };

@@ -79,6 +79,14 @@ void load(std::uint32_t* registers, std::uint32_t address, std::uint32_t matrice
   std::copy_n(mine.registers.begin(), matrices, registers);
 }
 
+std::uint32_t transpose(std::uint32_t elements) {
+  require_kernel("movmatrix");
+  if (active_machine().runner().gather(WarpOperationKind::transpose_matrix, reinterpret_cast<std::uint64_t>(&elements))) {
+    transpose_matrix(gathered<std::uint32_t>());
+  }
+  return elements;
+}
+
 void multiply(float* sums, const std::uint32_t* a, const std::uint32_t* b, std::uint32_t metadata,
               std::uint32_t number) {
   require_kernel("mma");
@@ -111,6 +119,7 @@ std::uint64_t address_of(Function* function) {
 std::vector<std::pair<std::string, std::uint64_t>> matrix_functions() {
   return {{"__esc_shared_address", address_of(&shared_address)},
           {"__esc_load_matrices", address_of(&load)},
+          {"__esc_transpose_matrix", address_of(&transpose)},
           {"__esc_multiply_matrices", address_of(&multiply)}};
 }
 

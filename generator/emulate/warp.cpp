@@ -18,6 +18,8 @@ const char* to_string(WarpOperationKind kind) {
       return "__shfl_xor_sync";
     case WarpOperationKind::load_matrices:
       return "ldmatrix";
+    case WarpOperationKind::transpose_matrix:
+      return "movmatrix";
     case WarpOperationKind::multiply_matrices:
       return "mma";
   }
@@ -25,7 +27,7 @@ const char* to_string(WarpOperationKind kind) {
 }
 
 bool needs_whole_warp(WarpOperationKind kind) {
-  return kind == WarpOperationKind::load_matrices || kind == WarpOperationKind::multiply_matrices;
+  return kind == WarpOperationKind::load_matrices || kind == WarpOperationKind::transpose_matrix || kind == WarpOperationKind::multiply_matrices;
 }
 
 std::uint32_t shuffle_source(WarpOperationKind kind, std::uint32_t lane, std::int32_t argument, std::uint32_t width) {
@@ -44,6 +46,7 @@ std::uint32_t shuffle_source(WarpOperationKind kind, std::uint32_t lane, std::in
     case WarpOperationKind::sync:
     case WarpOperationKind::vote:
     case WarpOperationKind::load_matrices:
+    case WarpOperationKind::transpose_matrix:
     case WarpOperationKind::multiply_matrices:
       break;
   }

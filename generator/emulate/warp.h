@@ -15,6 +15,7 @@ enum class WarpOperationKind : std::uint8_t {
   shuffle_down,
   shuffle_xor,
   load_matrices,
+  transpose_matrix,
   multiply_matrices
 };
 

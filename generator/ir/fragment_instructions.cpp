@@ -12,6 +12,8 @@ extern const std::string_view vector_text;
 extern const std::string_view unit_text;
 extern const std::string_view stage_unit_text;
 extern const std::string_view stage_windows_text;
+extern const std::string_view load_window_text;
+extern const std::string_view transpose_window_text;
 extern const std::string_view multiply_step_text;
 extern const std::string_view find_extras_text;
 extern const std::string_view add_extras_text;
@@ -22,7 +24,7 @@ using namespace instruction_parts;
 
 constexpr std::int64_t step_slots = 32;
 constexpr const char* unit_of_warp = "unit_copy(shared_memory, {stage}, {part} * block_panels + {place})";
-constexpr const char* window_of_warp = "window_copy(shared_memory, {stage}, {part})";
+constexpr const char* window_of_warp = "window_copy(shared_memory, {window_stage}, {part})";
 
 Instruction find_rounds() {
   return {.name = "find_rounds",
@@ -44,10 +46,10 @@ Instruction window_at() {
           .texts = {unit_text}};
 }
 
-/// What the products of a unit have in common: where B stands, whose sums they are, and where the unit is copied to.
+/// What the products of a unit have in common: where B stands, whose sums they are, and where the unit and the window are copied to.
 std::vector<Instruction::Parameter> with_place(std::vector<Instruction::Parameter> packed) {
   packed.insert(packed.end(), {array("b"), value("origin"), value("first_column"), value("columns"), value("row_pair"), value("pair"),
-                               array("sums"), value("stage"), value("part"), value("place")});
+                               array("sums"), value("stage"), value("window_stage"), value("part"), value("place")});
   return packed;
 }
 
@@ -132,13 +134,18 @@ Instruction stage_unit() {
           .texts = {unit_text, stage_unit_text}};
 }
 
-/// The threads of a block copy the rows of B for the rounds of a turn; what lies outside of B is zero.
+/// Element k, j of B; what lies outside is zero.
+Expression element_inside_b() {
+  return choose(less(index("k"), index("height")), choose(less(index("j"), index("width")), at("b", {name("k"), name("j")}), 0.0), 0.0);
+}
+
+/// The threads of a block copy the rows of B for the rounds of a turn.
 Instruction stage_windows() {
   const Block row{define("k", index("window") * index("window_columns") + index("r")),
                   loop("c", name("tile_columns"),
                        {define("j", index("tile") * index("tile_columns") + index("c")),
                         store(at("staged_b", {name("stage"), name("part"), name("r"), name("c")}),
-                              choose(less(index("k"), index("height")), choose(less(index("j"), index("width")), at("b", {name("k"), name("j")}), 0.0), 0.0))})};
+                              element_inside_b())})};
   const Node rows{Loop{"r", Affine::of("thread"), Affine::of("window_columns"), Affine::of("threads_per_block"), Role::none, Mapping::sequential, row}};
   return {.name = "stage_windows",
           .parameters = {array("b"), array("windows"), array("staged_b"), value("first"), value("rounds"), value("rotation"), value("turn"),
@@ -152,13 +159,53 @@ Instruction stage_windows() {
           .texts = {vector_text, unit_text, stage_windows_text}};
 }
 
+/// What the warp with this copy of a unit does in the round of a turn, where there is one.
+Block if_there(Block body) {
+  return {define("part", quotient(index("copy"), index("block_panels"))), define("its", index("turn") * index("panel_warps") + index("part")),
+          Node{Branch{less(name("its"), name("rounds")), std::move(body), {}}}};
+}
+
+/// The tiles of a window that the warp has: 32 rows and 8 columns, of which a lane has 8 rows of one column.
+Node each_tile(Block each) {
+  Block body{define("row", remainder(index("number"), index("row_tiles")) * 32 + remainder(index("lane"), 4) * 8),
+             define("column", quotient(index("number"), index("row_tiles")) * 8 + quotient(index("lane"), 4))};
+  body.push_back(loop("v", name("vector_width"), std::move(each)));
+  const Expression number = index("f") * index("block_panels") + remainder(index("copy"), index("block_panels"));
+  return loop("f", name("window_fetches"), {define("number", number), Node{Branch{less(name("number"), name("window_tiles")), body, {}}}});
+}
+
+/// A lane's elements of the window of its warp's round, for its registers.
+Instruction load_window() {
+  const Block each{define("k", index("window") * index("window_columns") + index("row") + index("v")),
+                   define("j", index("tile") * index("tile_columns") + index("column")),
+                   store(at("fetched", {name("f"), name("v")}),
+                         element_inside_b())};
+  return {.name = "load_window",
+          .parameters = {array("fetched"), array("b"), array("windows"), value("first"), value("rounds"), value("rotation"), value("turn"),
+                         value("tile"), value("copy"), value("lane"), value("height"), value("width")},
+          .meaning = if_there({define_round(), define("window", at("windows", {name("round")})), each_tile(each)}),
+          .call = "load_window({fetched}, packed, {b}, ldb, {first}, {rounds}, {rotation}, {turn}, {tile}, {copy}, {lane}, {width});",
+          .texts = {unit_text, load_window_text}};
+}
+
+/// Stores what was loaded so, in rows.
+Instruction transpose_window() {
+  const Block each{define("r", index("row") + index("v")),
+                   store(at("staged_b", {name("stage"), name("part"), name("r"), name("column")}), at("fetched", {name("f"), name("v")}))};
+  return {.name = "transpose_window",
+          .parameters = {array("fetched"), array("staged_b"), value("rounds"), value("turn"), value("stage"), value("copy"), value("lane")},
+          .meaning = if_there({each_tile(each)}),
+          .call = "transpose_window(shared_memory, {fetched}, {rounds}, {turn}, {stage}, {copy}, {lane});",
+          .texts = {unit_text, transpose_window_text}};
+}
+
 }  // namespace
 
 std::vector<Instruction> fragment_instructions() {
   Instruction wait = ordering("wait_for_stage", "__pipeline_wait_prior({ahead});", {});
   wait.parameters = {value("ahead")};
-  return {find_rounds(), window_at(), stage_unit(), stage_windows(), multiply_step(), find_extras(), add_extras(), std::move(wait),
-          ordering("commit_copies", "__pipeline_commit();", {})};
+  return {find_rounds(), window_at(), stage_unit(), stage_windows(), load_window(), transpose_window(), multiply_step(), find_extras(),
+          add_extras(), std::move(wait), ordering("commit_copies", "__pipeline_commit();", {})};
 }
 
 }  // namespace esc

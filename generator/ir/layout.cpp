@@ -57,6 +57,13 @@ bool is_column_major(const Layout& layout) {
 
 bool has_contiguous_columns(const Layout& layout) { return layout.dimensions.back().index.mentions(layout.column.back().name); }
 
+bool has_contiguous_rows(const Layout& layout) {
+  const std::string& row = layout.row.front().name;
+  const auto of_columns = [&](const StoredDimension& dimension) { return !dimension.index.mentions(row); };
+  return layout.row.size() == 1 && layout.dimensions.back().index.is_name(row) && !layout.dimensions.back().padded &&
+         std::all_of(layout.dimensions.begin(), layout.dimensions.end() - 1, of_columns);
+}
+
 std::int64_t columns_of_item(const Layout& layout) { return product_of(extents_of(layout.column, {})); }
 
 bool is_over_items(const Layout& layout, const StoredDimension& dimension) {

@@ -52,6 +52,9 @@ bool is_column_major(const Layout& layout);
 /// Whether columns that follow each other stand one behind the other or, at least, in one row of the innermost dimension.
 bool has_contiguous_columns(const Layout& layout);
 
+/// Whether the rows of a column stand one behind the other: transposed, in each of a batch.
+bool has_contiguous_rows(const Layout& layout);
+
 /// How many columns one step of the first digit of a column stands for.
 std::int64_t columns_of_item(const Layout& layout);
 

@@ -8,8 +8,8 @@
 namespace esc {
 namespace {
 
-ArrayDeclaration matrix(const std::string& name, const std::string& rows, const std::string& columns, ArrayRole role) {
-  return {name, {Affine::of(rows), Affine::of(columns)}, role};
+ArrayDeclaration matrix(const std::string& name, const std::string& rows, const std::string& columns, ArrayRole role, ScalarType element) {
+  return {name, {Affine::of(rows), Affine::of(columns)}, role, element};
 }
 
 Access at(const std::string& array, const std::string& row, const std::string& column) {
@@ -22,9 +22,10 @@ Node loop(const std::string& iterator, const std::string& size, Role role, Node 
 
 }  // namespace
 
-LoopNest linear_nk_nest() {
+LoopNest linear_nk_nest(ScalarType element) {
   LoopNest nest;
-  nest.arrays = {matrix("W", "M", "K", ArrayRole::sparse), matrix("X", "N", "K", ArrayRole::dense), matrix("Y", "N", "M", ArrayRole::output)};
+  nest.arrays = {matrix("W", "M", "K", ArrayRole::sparse, element), matrix("X", "N", "K", ArrayRole::dense, element),
+                 matrix("Y", "N", "M", ArrayRole::output, element)};
   const Access weight = at("W", "i", "k");
   Node update{Statement{{is_nonzero(weight)}, Update{at("Y", "t", "i"), product({weight, at("X", "t", "k")})}}};
   nest.body = {loop("t", "N", Role::column, loop("i", "M", Role::row, loop("k", "K", Role::reduction, std::move(update))))};

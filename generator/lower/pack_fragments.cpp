@@ -14,7 +14,7 @@ namespace {
 /// Where in B the rows and columns stand that are multiplied, how many columns there are, and what lane and memory the sums and operands are of.
 std::vector<Expression> with_place(std::vector<Expression> packed) {
   packed.insert(packed.end(), {element("B"), index("window") * index("window_columns"), index("tile") * index("tile_columns"), index("N"),
-                               index("row_pair"), index("pair"), element("sums"), 0, index("part"), index("place")});
+                               index("row_pair"), index("pair"), element("sums"), 0, 0, index("part"), index("place")});
   return packed;
 }
 

@@ -38,8 +38,54 @@ Node stage_windows(const Expression& turn, const Expression& stage) {
                                    turn, stage, index("tile"), index("own_thread"), index("K"), index("N")});
 }
 
+/// A warp's window of B into its registers and, in rows, from there to shared memory.
+Node load_window(const Expression& turn) {
+  return perform("load_window", {element("fetched"), element("B"), element("Windows"), index("first_round"), index("rounds"), index("rotation"), turn,
+                                 index("tile"), index("copy"), index("lane"), index("K"), index("N")});
+}
+Node transpose_window(const Expression& turn, const Expression& stage) {
+  return perform("transpose_window", {element("fetched"), element("StagedB"), index("rounds"), turn, stage, index("copy"), index("lane")});
+}
+
 /// For each of the turns that are asked for in front of the first. Written out they would be much code that runs once.
 Node early_loop(Block body) { return sequential_loop("s", 0, Affine::of("early_stages"), 1, Role::none, std::move(body)); }
+
+/// Asks for both operands of the first turns, and for those of a later one behind the barrier of each.
+struct Copies {
+  Block first;
+  Block ahead;
+  const char* window_stage;  ///< which copy of the windows a turn multiplies
+};
+
+Node commit_copies() { return perform("commit_copies", {}); }
+
+Block ahead_of(Block copies) {
+  const Expression ahead = index("turn") + index("stages") - 1;
+  Block result{define("ahead", ahead, ScalarType::u32), define("stage_ahead", remainder(index("ahead"), index("stages")))};
+  append(result, copies);
+  return result;
+}
+
+/// Where B lies in rows, windows are copied as they are, as many turns ahead as units.
+Copies copied_windows() {
+  return {{early_loop({stage_unit(index("s"), index("s"))}), early_loop({stage_windows(index("s"), index("s")), commit_copies()})},
+          ahead_of({stage_unit(index("ahead"), index("stage_ahead")), stage_windows(index("ahead"), index("stage_ahead")), commit_copies()}),
+          "stage"};
+}
+
+/// Where it lies in another way, they go through registers, which one turn later is early enough: what is on its way in one turn is stored in the
+/// next and multiplied in the one after. So the barrier of each turn stands between who stores a window and who reads it, and between who reads one
+/// and who stores another in its place.
+Copies transposed_windows() {
+  const Expression next = index("turn") + 1;
+  Copies copies{{early_loop({stage_unit(index("s"), index("s")), commit_copies()}), Node{Declare{"fetched"}}, load_window(0),
+                 transpose_window(0, 0), load_window(1)},
+                ahead_of({stage_unit(index("ahead"), index("stage_ahead")), commit_copies()}),
+                "window_stage"};
+  append(copies.ahead, {transpose_window(next, remainder(next, index("window_stages"))), load_window(index("turn") + 2),
+                        define("window_stage", remainder(index("turn"), index("window_stages")))});
+  return copies;
+}
 
 /// Whether it reads what is staged.
 bool multiplies(const Perform& perform) {
@@ -47,8 +93,8 @@ bool multiplies(const Perform& perform) {
 }
 
 /// The products of a turn with operands in shared memory.
-Block from_shared_memory(const Block& block) {
-  Block result = rewrite(block, {.statement = [](const Statement& statement) -> Block {
+Block from_shared_memory(const Block& block, const std::string& window_stage) {
+  Block result = rewrite(block, {.statement = [&](const Statement& statement) -> Block {
                            const auto* perform = std::get_if<Perform>(&statement.action);
                            if (perform == nullptr || !multiplies(*perform)) {
                              return {Node{statement}};
@@ -57,17 +103,20 @@ Block from_shared_memory(const Block& block) {
                            for (Expression& argument : copy.arguments) {
                              const Access* part = argument.access();
                              if (part != nullptr && part->array == "B") {
-                               argument = element("StagedB", {Affine::of("stage"), Affine::of("part")});
+                               argument = element("StagedB", {Affine::of(window_stage), Affine::of("part")});
                              } else if (part != nullptr && part->subscripts.size() == 2) {
                                argument = element(staged_name(part->array), {Affine::of("stage"), Affine::of("copy")});
                              }
                            }
-                           copy.arguments[copy.arguments.size() - 3] = index("stage");
-                           if (copy.instruction != "find_extras") {
-                             const std::size_t origin = copy.arguments.size() - 9;  // behind what is packed and B
+                           if (copy.instruction == "find_extras") {
+                             copy.arguments[2] = index("stage");
+                           } else {
+                             const std::size_t origin = copy.arguments.size() - 10;  // behind what is packed and B
                              copy.arguments[origin] = 0;
                              copy.arguments[origin + 1] = 0;
                              copy.arguments[origin + 2] = index("tile_columns");
+                             copy.arguments[origin + 6] = index("stage");
+                             copy.arguments[origin + 7] = index(window_stage);
                            }
                            return {Node{Statement{statement.guard, std::move(copy)}}};
                          }});
@@ -79,6 +128,16 @@ Block from_shared_memory(const Block& block) {
            (perform != nullptr && perform->instruction == "window_at");
   });
   return result;
+}
+
+/// What a warp has in registers of its next window.
+void declare_fetched_window(LoopNest& nest) {
+  nest.constants.push_back({"window_stages", 2, "windows of a warp: one is multiplied while the next is stored"});
+  nest.constants.push_back({"row_tiles", quotient(index("window_columns"), 32), "tiles of 32 rows of B"});
+  nest.constants.push_back({"window_tiles", index("row_tiles") * index("column_eighths"), "and 8 columns"});
+  nest.constants.push_back({"window_fetches", quotient(index("window_tiles") + index("block_panels") - 1, index("block_panels")), "tiles of a warp"});
+  const std::vector<Affine> extents{Affine::of("window_fetches"), Affine::of("vector_width")};
+  nest.arrays.push_back({"fetched", extents, ArrayRole::registers, nest.element(), "uint4"});
 }
 
 }  // namespace
@@ -93,40 +152,41 @@ LoopNest pipeline_windows(const LoopNest& nest, const PipelineWindows& directive
   const std::size_t at = find_place(parts.body, Role::reduction);
   auto turns = std::get<Loop>(parts.body[at].content);
   auto products = std::get<Branch>(turns.body.back().content);
-  products.then = from_shared_memory(products.then);
-  const Expression ahead = index("turn") + index("stages") - 1;
-  turns.body = {perform("wait_for_stage", {index("stages") - 2}),
-                Node{Barrier{Scope::block}},
-                define("ahead", ahead, ScalarType::u32),
-                define("stage_ahead", remainder(index("ahead"), index("stages"))),
-                stage_unit(index("ahead"), index("stage_ahead")),
-                stage_windows(index("ahead"), index("stage_ahead")),
-                perform("commit_copies", {}),
-                define("stage", remainder(index("turn"), index("stages"))),
-                turns.body.front(),
-                Node{std::move(products)}};
+  const bool transposes = nest.array(ArrayRole::dense).layout.has_value();
+  const Copies copies = transposes ? transposed_windows() : copied_windows();
+  products.then = from_shared_memory(products.then, copies.window_stage);
+  Block turn{perform("wait_for_stage", {index("stages") - 2}), Node{Barrier{Scope::block}}};
+  append(turn, copies.ahead);
+  append(turn, {define("stage", remainder(index("turn"), index("stages"))), turns.body.front(), Node{std::move(products)}});
+  turns.body = std::move(turn);
   parts.body[at] = Node{std::move(turns)};
   const Expression lane = index("row_pair") * index("column_pairs") + index("pair");
-  insert(parts.body, at,
-         {define("copy", index("part") * index("block_panels") + index("place")),
-          define("lane", lane),
-          define("own_thread", index("copy") * 32 + index("lane")),
-          Node{Note{"The operands of the first turns. Those of A are there whatever the kernel in front does."}},
-          early_loop({stage_unit(index("s"), index("s"))}), early_loop({stage_windows(index("s"), index("s")), perform("commit_copies", {})})});
+  Block first{define("copy", index("part") * index("block_panels") + index("place")), define("lane", lane),
+              define("own_thread", index("copy") * 32 + index("lane")),
+              Node{Note{"The operands of the first turns. Those of A are there whatever the kernel in front does."}}};
+  append(first, copies.first);
+  insert(parts.body, at, first);
 
   LoopNest result = put_together(nest, parts);
   result.constants.push_back({"stages", directive.stages, "stages: turns whose operands are in shared memory or on their way"});
   result.constants.push_back({"early_stages", index("stages") - 1, ""});
   result.constants.push_back({"block_copies", index("panel_warps") * index("block_panels"), "units of a turn"});
   std::vector<ArrayDeclaration> staged = staged_copies(nest, unit_arrays(), {Affine::of("stages"), Affine::of("block_copies")}, "unit");
+  const Affine window_stages = Affine::of(transposes ? "window_stages" : "stages");
   staged.push_back({"StagedB",
-                    {Affine::of("stages"), Affine::of("panel_warps"), Affine::of("window_columns"), Affine::of("tile_columns")},
+                    {window_stages, Affine::of("panel_warps"), Affine::of("window_columns"), Affine::of("tile_columns")},
                     ArrayRole::shared,
                     nest.element(),
                     "window"});
   // In front of the sums, as in the memory of the block.
   result.arrays.insert(result.arrays.begin(), staged.begin(), staged.end());
-  result.story.emplace_back("Both operands are copied to shared memory past the registers, several turns ahead of their use.");
+  if (transposes) {
+    declare_fetched_window(result);
+  }
+  result.story.emplace_back(
+      transposes ? "The matrix is copied to shared memory past the registers, several turns ahead of its use; B goes through registers, where a warp "
+                   "transposes its window, so that rows of B stand in shared memory a turn ahead."
+                 : "Both operands are copied to shared memory past the registers, several turns ahead of their use.");
   return result;
 }
 

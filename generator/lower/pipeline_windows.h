@@ -13,8 +13,12 @@ namespace esc {
 ///                                                   stage_unit(turn + 3); stage_windows(turn + 3); commit;
 ///                                                   multiply from shared memory ...;
 ///
-/// The barrier also says that everybody is done with the stage that is copied to. Behind transform(A, fragments). Throws ScheduleError where the
-/// sparse array is not packed so.
+/// The barrier also says that everybody is done with the stage that is copied to. Where B is not row-major, as in PyTorch's layout, its windows cannot
+/// be copied as they are: a warp loads its own into registers, stores it in rows in the next turn, and multiplies it in the one after:
+///
+///     transpose_window(turn + 1); load_window(turn + 2);
+///
+/// Behind transform(A, fragments). Throws ScheduleError where the sparse array is not packed so.
 LoopNest pipeline_windows(const LoopNest& nest, const PipelineWindows& directive);
 
 }  // namespace esc

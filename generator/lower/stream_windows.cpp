@@ -34,8 +34,6 @@ LoopNest stream_windows(const LoopNest& nest, const StreamWindows& directive) {
   const Loop* const reduction = find_loop(nest.body, Role::reduction);
   refuse_if(row.step != Affine(1) || column == nullptr || reduction == nullptr, directive, "the rows are already in panels",
             "stream the nest as it is read, before anything else");
-  refuse_if(nest.array(ArrayRole::dense).layout || nest.array(ArrayRole::output).layout, directive, "B or C is not row-major",
-            "choose a schedule of family panel or rows, which read B as it lies");
   check_between(directive, "panels", directive.panels, StreamSchedule::max_panels);
   check_between(directive, "warps", directive.warps, StreamSchedule::max_panels / directive.panels, "of a block");
 

@@ -15,7 +15,7 @@ namespace esc {
 ///                                                         for (j < N) if (i < M && k < K) atomicAdd(&C[i][j], ...);
 ///
 /// Each block goes through all of K, so that its sums need no other block. First of its family. Throws ScheduleError where rows are mapped
-/// already, and where B or C is not row-major.
+/// already.
 LoopNest stream_windows(const LoopNest& nest, const StreamWindows& directive);
 
 }  // namespace esc

@@ -43,6 +43,9 @@ __device__ inline void load_x4_transposed(unsigned* d, unsigned address) {
                : "r"(address)
                : "memory");
 }
+__device__ inline void transpose(unsigned* d, const unsigned* a) {
+  asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(d[0]) : "r"(a[0]));
+}
 __device__ inline void multiply_float16(float* c, const unsigned* a, const unsigned* b, unsigned metadata) {
   asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
                "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -209,7 +212,10 @@ __global__ void play(int instruction, const unsigned* all_operands, unsigned* re
     case 20:
       multiply_sparse_tf32_ordered_1(c, operands, operands + 4, operands[8]);
       break;
+    case 21:
+      transpose(d, operands);
+      break;
   }
   for (int word = 0; word < 4; ++word)
-    results[kResultWords * threadIdx.x + word] = instruction < 6 ? d[word] : __float_as_uint(c[word]);
+    results[kResultWords * threadIdx.x + word] = instruction < 6 || instruction == 21 ? d[word] : __float_as_uint(c[word]);
 }

@@ -55,7 +55,7 @@ TEST(InlinePtx, InstructionsGiveTheSameInAnyOrderOfThreads) {
   EmulationOptions options;
   options.shuffle_seed = 5;
   Emulation emulation(text_of_all_instructions(), sizes.operands.size(), sizes.results.size(), options);
-  for (const int instruction : {5, 9}) {
+  for (const int instruction : {5, 9, kTransposition}) {
     const MatrixInstructionCase drawn = draw_matrix_case(instruction, MatrixValues::fractions, 3);
     std::memcpy(emulation.x, drawn.operands.data(), drawn.operands.size() * sizeof(float));
     ASSERT_EQ(emulation.run(instruction), 0);
@@ -67,7 +67,7 @@ TEST(InlinePtx, LowerBitsOfTf32DoNotCount) {
   const MatrixInstructionCase sizes;
   Emulation emulation(text_of_all_instructions(), sizes.operands.size(), sizes.results.size());
   constexpr int kFirstOfTf32 = kLoadInstructions + 10;
-  for (int instruction = kFirstOfTf32; instruction < kMatrixInstructions; ++instruction) {
+  for (int instruction = kFirstOfTf32; instruction < kTransposition; ++instruction) {
     MatrixInstructionCase drawn = draw_matrix_case(instruction, MatrixValues::fractions, 1);
     for (std::size_t word = 0; word < drawn.operands.size(); ++word) {
       drawn.operands[word] |= word % kMatrixOperandWords < 8 ? 0x1fffu : 0;
@@ -192,6 +192,13 @@ TEST(InlinePtxFaults, MissingLane) {
       Emulation(loading("if (threadIdx.x < 32)\n" + fill + "__syncthreads();\nload(b, address);")).only_fault(40);
   EXPECT_EQ(end.kind, FaultKind::missing_lanes);
   EXPECT_THAT(end.message, HasSubstr("names lanes 0xffffff00, which have returned"));
+}
+
+TEST(InlinePtxFaults, MissingLaneOfATransposition) {
+  const std::string statement = "asm volatile(\"movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;\" : \"=r\"(b[0]) : \"r\"(address));\n";
+  const EmulationFault branch = Emulation(loading("if (lane != 7) {\n" + statement + "}")).only_fault(32);
+  EXPECT_EQ(branch.kind, FaultKind::missing_lanes);
+  EXPECT_THAT(branch.message, HasSubstr("movmatrix with mask 0xffffffff names lanes 0x00000080, which have returned"));
 }
 
 TEST(InlinePtxFaults, LanesAtDifferentStatements) {

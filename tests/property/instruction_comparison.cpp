@@ -13,6 +13,7 @@
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/half_text.h"
 #include "generator/emit/launch_plan.h"
+#include "generator/emit/print_kernel.h"
 #include "generator/emit/region_text.h"
 #include "generator/emulate/compile_program.h"
 #include "generator/emulate/device.h"
@@ -87,32 +88,51 @@ auto with_packed(const InstructionExample& example, const Use& use) {
   }
 }
 
-/// A matrix in a kernel's memory, rows with gaps between them.
-struct Operand {
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  std::int64_t leading = 0;
+/// A matrix in a kernel's memory, rows with gaps between them; columns where it is transposed.
+class Operand {
+ public:
+  Operand(const ArrayDeclaration& array, std::int64_t rows, std::int64_t columns, std::int64_t gap_elements)
+      : rows_(rows), columns_(columns), transposed_(array.layout && is_column_major(*array.layout)) {
+    leading_ = (transposed_ ? rows : columns) + gap_elements;
+  }
+
+  std::int64_t leading() const { return leading_; }
+  std::int64_t lines() const { return transposed_ ? columns_ : rows_; }
+  std::int64_t line_elements() const { return transposed_ ? rows_ : columns_; }
+  std::int64_t elements() const { return lines() * leading_; }
+  std::int64_t row(std::int64_t line, std::int64_t at) const { return transposed_ ? at : line; }
+  std::int64_t column(std::int64_t line, std::int64_t at) const { return transposed_ ? line : at; }
+  double element(const Tensor& tensor, std::int64_t line, std::int64_t at) const {
+    return tensor.elements[static_cast<std::size_t>(row(line, at) * columns_ + column(line, at))];
+  }
+
+ private:
+  std::int64_t rows_;
+  std::int64_t columns_;
+  bool transposed_;
+  std::int64_t leading_ = 0;
 };
 
 template <typename Element>
 void write(const Operand& operand, const Tensor& from, double between, Element* to) {
-  std::fill_n(to, operand.rows * operand.leading, static_cast<Element>(between));
-  for (std::int64_t row = 0; row < operand.rows; ++row) {
-    std::transform(from.elements.begin() + row * operand.columns, from.elements.begin() + (row + 1) * operand.columns,
-                   to + row * operand.leading, [](double number) { return static_cast<Element>(number); });
+  std::fill_n(to, operand.elements(), static_cast<Element>(between));
+  for (std::int64_t line = 0; line < operand.lines(); ++line) {
+    for (std::int64_t at = 0; at < operand.line_elements(); ++at) {
+      to[line * operand.leading() + at] = static_cast<Element>(operand.element(from, line, at));
+    }
   }
 }
 
 /// The first element that is not as expected, rounded to its type, bit by bit; empty where there is none.
 template <typename Element>
 std::string first_difference(const Operand& operand, const Tensor& expected, const Element* result) {
-  for (std::int64_t row = 0; row < operand.rows; ++row) {
-    for (std::int64_t column = 0; column < operand.leading; ++column) {
-      const double meant = column < operand.columns ? expected.elements[static_cast<std::size_t>(row * operand.columns + column)] : gap;
+  for (std::int64_t line = 0; line < operand.lines(); ++line) {
+    for (std::int64_t at = 0; at < operand.leading(); ++at) {
+      const double meant = at < operand.line_elements() ? operand.element(expected, line, at) : gap;
       const auto wanted = static_cast<double>(static_cast<Element>(meant));
-      const auto found = static_cast<double>(result[row * operand.leading + column]);
+      const auto found = static_cast<double>(result[line * operand.leading() + at]);
       if (std::bit_cast<std::uint64_t>(found) != std::bit_cast<std::uint64_t>(wanted)) {
-        return fmt::format("C[{}][{}] of {} columns is {} and means {}\n", row, column, operand.columns, found, wanted);
+        return fmt::format("C[{}][{}] is {} and means {}\n", operand.row(line, at), operand.column(line, at), found, wanted);
       }
     }
   }
@@ -162,17 +182,18 @@ class Comparison {
       memory.sizes[size.name] = (size.numerator.evaluate(memory.sizes) + size.divisor - 1) / size.divisor;
     }
     const std::int64_t further = round == 0 ? 0 : column_step(example_) * (round - 1);
-    const Operand b{example_.matrix.columns, columns, columns + further};
-    const Operand c{rows_of_c(memory), columns, columns + 2 * further};
-    const Tensor& given_b = memory.arrays["B"] = draw(b.rows, columns);
-    const Tensor before = memory.arrays["C"] = draw(c.rows, columns);
+    const std::int64_t c_rows = rows_of_c(memory);
+    const Operand b(example_.nest.array(ArrayRole::dense), example_.matrix.columns, columns, further);
+    const Operand c(example_.nest.array(ArrayRole::output), c_rows, columns, 2 * further);
+    const Tensor& given_b = memory.arrays["B"] = draw(example_.matrix.columns, columns);
+    const Tensor before = memory.arrays["C"] = draw(c_rows, columns);
 
     EmulationOptions options;
     options.shuffle_seed = static_cast<std::uint64_t>(round);
     EmulatedDevice device(options);
     device.add_buffer("packed", packed_, BufferUse::input());
     const auto allocate = [&](const char* name, const Operand& operand, BufferUse use) {
-      const auto bytes = static_cast<std::size_t>(operand.rows * operand.leading) * sizeof(Element);
+      const auto bytes = static_cast<std::size_t>(operand.elements()) * sizeof(Element);
       return reinterpret_cast<Element*>(device.allocate(name, bytes, use).data());
     };
     Element* const b_memory = allocate("B", b, BufferUse::input());
@@ -182,7 +203,7 @@ class Comparison {
     const Tensor expected = interpret(example_.nest, std::move(memory)).arrays.at("C");
     const std::optional<int> status =
         device.call<int(const void*, const Element*, long long, Element*, long long, unsigned int)>(
-            program_, "run", packed_.data(), b_memory, b.leading, c_memory, c.leading,
+            program_, "run", packed_.data(), b_memory, b.leading(), c_memory, c.leading(),
             static_cast<unsigned int>(columns));
     if (!device.faults().empty() || status != 0) {
       return "the text fails: " + device.describe_faults();
@@ -224,14 +245,15 @@ extern "C" int run(const unsigned char* packed, const {1}* b, long long ldb, {1}
   launch.gridDim = dim3({2}, {9});
   launch.blockDim = dim3({3});
   launch.dynamicSmemBytes = {4};
-  const bool tuned = columns == tuned_columns && ldb == tuned_columns && ldc == tuned_columns;
+  const bool tuned = columns == tuned_columns && ldb == {10} && ldc == {11};
   const auto kernel = tuned ? {5}<true, {6}> : {5}<false, {6}>;
   const cudaError_t allowed = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, {4});
   return allowed != cudaSuccess ? allowed : cudaLaunchKernelEx(&launch, kernel, packed, b, ldb, c, ldc, columns{7});
 }}
 )",
                      device_text(layer), c_name(example.nest.element()), plan.grid_x, plan.threads, plan.shared_bytes,
-                     kernel_name(layer), example.vectors, sizes, include_of(example.nest.element()), plan.grid_y);
+                     kernel_name(layer), example.vectors, sizes, include_of(example.nest.element()), plan.grid_y,
+                     tuned_leading_dimension(example.nest.array(ArrayRole::dense)), tuned_leading_dimension(example.nest.array(ArrayRole::output)));
 }
 
 std::string difference(const InstructionExample& example, const std::string& text) {

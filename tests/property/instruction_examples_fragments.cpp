@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "generator/ir/build.h"
+#include "generator/ir/linear_nk_nest.h"
 #include "generator/pipeline.h"
 #include "generator/schedule/schedule_choice.h"
 #include "tests/property/instruction_example.h"
@@ -17,6 +18,7 @@ struct FragmentCase {
   SparseMatrix matrix;
   StreamSchedule schedule;
   bool vectors = false;
+  bool transposed = false;  ///< B and C
 };
 
 constexpr std::int64_t rows_of_panel = StreamSchedule::panel_height;
@@ -71,9 +73,13 @@ InstructionExample finds_rounds(const FragmentCase& one) {
   return {"find_rounds_and_window_at_" + one.name, std::move(nest), one.matrix};
 }
 
+LoopNest product_of(const FragmentCase& one) {
+  return one.transposed ? linear_nk_nest(one.matrix.element) : spmm_nest(one.matrix.element);
+}
+
 /// A whole kernel: what is copied ahead is waited for, and multiplied, in turns.
 InstructionExample multiplies_units(const FragmentCase& one) {
-  return {"stage_and_multiply_" + one.name, lower(spmm_nest(one.matrix.element), directives_of({one.schedule, "user"}, true)), one.matrix,
+  return {"stage_and_multiply_" + one.name, lower(product_of(one), directives_of({one.schedule, "user"}, true)), one.matrix,
           one.vectors};
 }
 
@@ -97,10 +103,20 @@ std::vector<InstructionExample> fragment_examples() {
       {.name = "f16_extras",
        .matrix = small_matrix(40, 520, 0.55, f16, 5),
        .schedule = {.columns = 16, .panels = 3, .warps = 1, .stages = 2, .pdl = true},
-       .vectors = true}};
+       .vectors = true},
+      {.name = "f16_transposed",
+       .matrix = small_matrix(40, 528, 0.4, f16, 6),
+       .schedule = {.columns = 16, .panels = 3, .warps = 2, .stages = 2, .pdl = false},
+       .transposed = true},
+      {.name = "bf16_transposed",
+       .matrix = small_matrix(33, 301, 0.3, bf16, 7),
+       .schedule = {.columns = 8, .panels = 2, .warps = 1, .stages = 3, .pdl = true},
+       .transposed = true}};
   std::vector<InstructionExample> examples;
   for (const FragmentCase& one : cases) {
-    examples.push_back(finds_rounds(one));
+    if (!one.transposed) {
+      examples.push_back(finds_rounds(one));
+    }
     examples.push_back(multiplies_units(one));
   }
   for (InstructionExample& example : examples) {

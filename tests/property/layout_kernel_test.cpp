@@ -124,6 +124,17 @@ void check_rows(const Case& drawn) {
 RC_GTEST_PROP(LayoutKernel, OfFamilyRowsAgreesWithTheNest, ()) { check_rows(draw_case(whole_numbers())); }
 RC_GTEST_PROP(LayoutKernel, OfFamilyRowsAndSixteenBitsAgreesWithTheNest, ()) { check_rows(draw_case(half_numbers())); }
 
+RC_GTEST_PROP(LayoutKernel, OfFamilyStreamAgreesWithTheNest, ()) {
+  const Case drawn = draw_case(half_numbers());
+  StreamSchedule schedule = *tests::legal_stream_schedule(drawn.columns).as("schedule");
+  // So that there is room whatever the matrix.
+  schedule.columns = std::min(schedule.columns, 16);
+  schedule.panels = std::min(schedule.panels, 4);
+  schedule.warps = std::min(schedule.warps, 2);
+  schedule.stages = 2;
+  check_all_calls(drawn, schedule);
+}
+
 RC_GTEST_PROP(LayoutKernel, OfFamilyAtomicAgreesWithTheNest, ()) {
   // An epilogue needs sums that one thread has the whole of.
   const Case drawn = draw_case(whole_numbers(), Follows::nothing);

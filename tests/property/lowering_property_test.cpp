@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "generator/ir/linear_nk_nest.h"
+#include "generator/lower/canonicalize.h"
 #include "generator/pipeline.h"
 #include "generator/schedule/schedule_choice.h"
 #include "tests/support/nest_memory.h"
@@ -93,10 +95,16 @@ RC_GTEST_PROP(Lowering, EveryStageOfFamilyRowsComputesWhatTheInputComputes, ()) 
   }
 }
 
+/// Either has columns of B next to each other, or rows.
+LoopNest drawn_product(ScalarType element) {
+  const bool transposed = *rc::gen::arbitrary<bool>().as("B and C are transposed");
+  return canonicalize(transposed ? linear_nk_nest(element) : spmm_nest(element));
+}
+
 /// The nest of a schedule for numbers of 16 bits rounds its sums, which the interpreter has in double.
 void check_stages_of_stream(const SparseMatrix& matrix, std::int64_t bcol) {
   const auto schedule = *legal_stream_schedule(bcol).as("schedule");
-  const auto steps = lower_by_steps(spmm_nest(matrix.element), directives_of({schedule, "user"}, true));
+  const auto steps = lower_by_steps(drawn_product(matrix.element), directives_of({schedule, "user"}, true));
   Memory memory = memory_for(steps.back().nest, matrix, bcol, 7);
   const Memory oracle = interpret(steps.front().nest, memory);
   for (const LoweredStep& step : steps) {

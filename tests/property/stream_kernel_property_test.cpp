@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "generator/ir/linear_nk_nest.h"
 #include "generator/support/error.h"
 #include "tests/support/emulated_layer.h"
 #include "tests/support/random_case.h"
@@ -24,10 +25,13 @@ using tests::transformer_problem;
 using tests::wide_half_matrix;
 using tests::windowed_matrix;
 
+/// How B and C lie: K x N and M x N, or both transposed.
+enum class Lies { in_rows, transposed };
+
 /// The layer, or nothing where the stages of the matrix do not fit into shared memory.
-std::optional<GeneratedLayer> legal_layer(const SparseMatrix& matrix, std::int64_t bcol, const StreamSchedule& schedule) {
+std::optional<GeneratedLayer> legal_layer(const SparseMatrix& matrix, std::int64_t bcol, const StreamSchedule& schedule, Lies lies) {
   try {
-    return layer_of(matrix, bcol, schedule);
+    return lies == Lies::in_rows ? layer_of(matrix, bcol, schedule) : layer_of(matrix, bcol, schedule, linear_nk_nest(matrix.element));
   } catch (const ScheduleError&) {
     RC_ASSERT(schedule.stages * schedule.warps * (schedule.panels * 8 + schedule.columns) > 64);
     return std::nullopt;
@@ -35,9 +39,9 @@ std::optional<GeneratedLayer> legal_layer(const SparseMatrix& matrix, std::int64
 }
 
 /// The same with as many stages, or then warps, as there is room for.
-GeneratedLayer fitting_layer(const SparseMatrix& matrix, std::int64_t bcol, StreamSchedule schedule) {
+GeneratedLayer fitting_layer(const SparseMatrix& matrix, std::int64_t bcol, StreamSchedule schedule, Lies lies = Lies::in_rows) {
   while (true) {
-    if (std::optional<GeneratedLayer> layer = legal_layer(matrix, bcol, schedule)) {
+    if (std::optional<GeneratedLayer> layer = legal_layer(matrix, bcol, schedule, lies)) {
       return *layer;
     }
     int& most = schedule.stages > 2 ? schedule.stages : schedule.warps > 1 ? schedule.warps : schedule.panels > 1 ? schedule.panels : schedule.columns;
@@ -82,6 +86,40 @@ RC_GTEST_PROP(EmittedStreamKernel, OfManyColumnsAgreesWithTheReference, ()) {
 RC_GTEST_PROP(EmittedStreamKernel, OfSeveralRoundsOfAWindowAgreesWithTheReference, ()) {
   const GeneratedLayer layer = check_kernel(*bursting_matrix().as("matrix"), *awkward_bcol(33).as("bCol"));
   RC_ASSERT(!format_of(layer).regular());
+}
+
+/// The same of B and C that are transposed, with leading dimensions that begin columns anywhere, or all at multiples of 16 bytes.
+void check_transposed_kernel(const SparseMatrix& matrix, std::int64_t bcol) {
+  const auto schedule = *legal_stream_schedule(bcol).as("schedule");
+  const auto order = *rc::gen::arbitrary<std::uint64_t>().as("order of blocks and threads");
+  const auto products = *rc::gen::container<std::vector<ProductCase>>(3, half_product_case(bcol)).as("products");
+  const bool whole = *rc::gen::arbitrary<bool>().as("columns of B begin at multiples of 16 bytes");
+  const EmulatedKernel kernel(fitting_layer(matrix, bcol, schedule, Lies::transposed));
+  for (const ProductCase& drawn : products) {
+    ProductCase product = drawn;
+    product.ldb = matrix.columns + drawn.ldb - drawn.n;
+    product.ldb = whole ? (product.ldb + 7) / 8 * 8 : product.ldb;
+    product.ldc = matrix.rows + drawn.ldc - drawn.n;
+    const JudgedProduct judged = kernel.multiply(matrix, product, order);
+    RC_LOG() << print(schedule) << ", " << print(product) << ": " << tests::print(judged) << "\n";
+    RC_ASSERT(judged.passed());
+  }
+}
+
+RC_GTEST_PROP(EmittedStreamKernel, OfTransposedMatricesAgreesWithTheReference, ()) {
+  check_transposed_kernel(*windowed_matrix(60).as("matrix"), *awkward_bcol(257).as("bCol"));
+}
+
+RC_GTEST_PROP(EmittedStreamKernel, OfSmallTransposedMatricesAgreesWithTheReference, ()) {
+  check_transposed_kernel(*awkward_half_matrix(60).as("matrix"), *awkward_bcol(257).as("bCol"));
+}
+
+RC_GTEST_PROP(EmittedStreamKernel, OfManyRowsOfATransposedBAgreesWithTheReference, ()) {
+  check_transposed_kernel(*wide_half_matrix().as("matrix"), *awkward_bcol(9).as("bCol"));
+}
+
+RC_GTEST_PROP(EmittedStreamKernel, OfSeveralRoundsOfATransposedWindowAgreesWithTheReference, ()) {
+  check_transposed_kernel(*bursting_matrix().as("matrix"), *awkward_bcol(33).as("bCol"));
 }
 
 RC_GTEST_PROP(EmittedStreamTransformer, WritesTheBytesOfThePackedMatrix, ()) {

@@ -18,7 +18,8 @@
 namespace esc::testing {
 
 inline constexpr int kLoadInstructions = 6;
-inline constexpr int kMatrixInstructions = 21;
+inline constexpr int kTransposition = 21;  ///< behind loads and products
+inline constexpr int kMatrixInstructions = 22;
 inline constexpr std::size_t kMatrixOperandWords = 13;
 inline constexpr std::size_t kMatrixResultWords = 4;
 
@@ -56,6 +57,9 @@ struct ProductUnderTest {
 inline std::string describe_matrix_instruction(int instruction) {
   if (instruction < kLoadInstructions) {
     return "ldmatrix x" + std::to_string(1 << instruction / 2) + (instruction % 2 != 0 ? " trans" : "");
+  }
+  if (instruction == kTransposition) {
+    return "movmatrix trans";
   }
   const ProductUnderTest product(instruction);
   const char* const types[] = {"f16", "bf16", "tf32"};
@@ -131,6 +135,21 @@ inline MatrixInstructionCase draw_load(int instruction, std::mt19937& random) {
       const std::uint32_t high =
           transposed ? element(8 * matrix + fast + 1, slow) : element(8 * matrix + slow, fast + 1);
       drawn.results[static_cast<std::size_t>(4 * lane + matrix)] = low | high << 16;
+    }
+  }
+  return drawn;
+}
+
+/// The first word of each lane has two elements of a row.
+inline MatrixInstructionCase draw_transposition(std::mt19937& random) {
+  MatrixInstructionCase drawn;
+  for (std::uint32_t& word : drawn.operands) {
+    word = static_cast<std::uint32_t>(random());
+  }
+  for (int row = 0; row < 8; ++row) {
+    for (int column = 0; column < 8; ++column) {
+      const std::uint32_t word = drawn.operands[static_cast<std::size_t>(4 * row + column / 2) * kMatrixOperandWords];
+      drawn.results[static_cast<std::size_t>(4 * column + row / 2) * kMatrixResultWords] |= (word >> 16 * (column % 2) & 0xffffu) << 16 * (row % 2);
     }
   }
   return drawn;
@@ -232,7 +251,9 @@ inline MatrixInstructionCase draw_product(int instruction, MatrixValues values, 
 
 inline MatrixInstructionCase draw_matrix_case(int instruction, MatrixValues values, std::uint32_t seed) {
   std::mt19937 random(seed);
-  return instruction < kLoadInstructions ? draw_load(instruction, random) : draw_product(instruction, values, random);
+  return instruction < kLoadInstructions ? draw_load(instruction, random)
+         : instruction == kTransposition ? draw_transposition(random)
+                                         : draw_product(instruction, values, random);
 }
 
 }  // namespace esc::testing

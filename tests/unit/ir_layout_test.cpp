@@ -46,6 +46,21 @@ TEST(Layout, KnowsWhetherColumnsFollowEachOtherInMemory) {
   EXPECT_FALSE(is_column_major(image()));
 }
 
+TEST(Layout, KnowsWhetherTheRowsOfAColumnFollowEachOtherInMemory) {
+  const Layout plain = row_major("k", Affine::of("K"), "j", Affine::of("N"));
+  Layout transposed = plain;
+  std::swap(transposed.dimensions[0], transposed.dimensions[1]);
+  EXPECT_TRUE(has_contiguous_rows(transposed));
+  EXPECT_FALSE(has_contiguous_rows(plain));
+  EXPECT_FALSE(has_contiguous_rows(image()));
+  Layout shifted = transposed;
+  shifted.dimensions[1].index = Affine::of("k") + Affine::of("j");
+  EXPECT_FALSE(has_contiguous_rows(shifted));
+  Layout padded = transposed;
+  padded.dimensions[1].padded = true;
+  EXPECT_FALSE(has_contiguous_rows(padded));
+}
+
 TEST(Layout, PlacesAMatrixRowAfterRow) {
   const PlacedLayout placed(row_major("k", Affine::of("K"), "j", Affine::of("N")), {{"K", 3}});
   EXPECT_EQ(placed.columns_of_item(), 1);

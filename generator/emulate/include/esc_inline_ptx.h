@@ -13,6 +13,7 @@ struct __esc_operand {
 extern "C" {
 ESC_RUNTIME unsigned long long __esc_shared_address(const void* pointer);
 ESC_RUNTIME void __esc_load_matrices(unsigned* registers, unsigned address, unsigned matrices, unsigned transposed);
+ESC_RUNTIME unsigned __esc_transpose_matrix(unsigned elements);
 ESC_RUNTIME void __esc_multiply_matrices(float* sums, const unsigned* a, const unsigned* b, unsigned metadata,
                                          unsigned product);
 }
@@ -37,6 +38,8 @@ static inline void __esc_ldmatrix(unsigned& d0, unsigned& d1, unsigned& d2, unsi
   __esc_load_matrices(d, address.bits, 4, transposed);
   d0 = d[0], d1 = d[1], d2 = d[2], d3 = d[3];
 }
+
+static inline void __esc_movmatrix(unsigned& d, __esc_operand a) { d = __esc_transpose_matrix(a.bits); }
 
 /* `product` is the number of the instruction (matrix_fragments.h). */
 template <unsigned product>
