@@ -120,6 +120,12 @@ void check_format(const transformer::RegionFormat& format, const LoopNest& nest,
 }
 
 void check_format(const transformer::FragmentFormat& format, const LoopNest& nest, const SparseMatrix&, const GenerateOptions& options) {
+  for (const int architecture : options.architectures) {
+    if (architecture < StreamSchedule::least_architecture) {
+      throw UnsuitableSchedule(text_of(options.choice), fmt::format("sm_{} has no sparse tensor cores", architecture),
+                               fmt::format("choose a schedule of family panel, or build for sm_{} and newer", StreamSchedule::least_architecture));
+    }
+  }
   if (format.counts.rounds >> 31 != 0 || format.unit_bytes() * nest.constant("block_copies") >> 31 != 0) {
     throw UnsuitableSchedule(options.source_file, fmt::format("has {} windows for all blocks, more than the kernel counts", format.counts.rounds),
                              "choose a schedule of family panel");

@@ -8,8 +8,10 @@
 #include <limits>
 
 #include "generator/schedule/class_interpolation.h"
+#include "generator/schedule/element_types.h"
 #include "generator/schedule/fitted_schedule.h"
 #include "generator/schedule/spread_schedules.h"
+#include "generator/schedule/streamed_schedules.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -149,6 +151,9 @@ class Ranking {
   void put_wasteful_last(const LayerShape& shape) {
     std::ranges::stable_partition(choices_, [&](const ScheduleChoice& one) { return !wastes_memory(one.schedule, shape); });
   }
+  void leave_out_streamed() {
+    std::erase_if(choices_, [](const ScheduleChoice& one) { return std::holds_alternative<StreamSchedule>(one.schedule); });
+  }
   std::vector<ScheduleChoice> choices() && { return std::move(choices_); }
 
  private:
@@ -187,9 +192,12 @@ ScheduleChoice published_schedule(long long bcol) {
           fmt::format("published: the paper's best single schedule on an A100 at bCol {}", entry->bcol)};
 }
 
-std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
-                                             std::span<const ScheduleDatabase* const> databases) {
+std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<const ScheduleDatabase* const> databases,
+                                             const KernelTarget& target) {
   Ranking ranking;
+  if (std::ranges::none_of(databases, [](const ScheduleDatabase* database) { return is_half_type(database->head().dtype); })) {
+    ranking.add(streamed_schedules(shape, target));
+  }
   std::vector<ClassAdvice> advices;
   for (const ScheduleDatabase* database : databases) {
     if (const LayerEntry* entry = database->layer(shape)) {
@@ -218,28 +226,36 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
   if (!shape.contiguous) {
     ranking.add(spread_schedules(shape));
   }
+  if (!can_stream(shape.dtype, shape.layout) || target.oldest_architecture < StreamSchedule::least_architecture) {
+    ranking.leave_out_streamed();
+  }
   return std::move(ranking).choices();
 }
 
 std::vector<const ScheduleDatabase*> databases_for(const LayerShape& shape, const DeviceKey& device,
                                                    const std::vector<const std::vector<ScheduleDatabase>*>& sources) {
   std::vector<const ScheduleDatabase*> found;
-  const auto look_for = [&](const std::string& layout) {
+  const auto look_for = [&](const std::string& layout, const std::string& dtype) {
     for (const std::vector<ScheduleDatabase>* const source : sources) {
-      if (const ScheduleDatabase* const nearest = find_nearest(*source, device, layout)) {
+      if (const ScheduleDatabase* const nearest = find_nearest(*source, device, layout, dtype)) {
         found.push_back(nearest);
       }
     }
   };
-  look_for(shape.layout);
-  if (found.empty() && shape.contiguous) {
-    look_for("kn");
+  for (const std::string& dtype : types_like(shape.dtype)) {
+    look_for(shape.layout, dtype);
+    if (found.empty() && shape.contiguous) {
+      look_for("kn", dtype);
+    }
+    if (!found.empty()) {
+      break;
+    }
   }
   return found;
 }
 
 ScheduleChoice choose_schedule(const LayerShape& shape, const DeviceKey& device) {
-  return ranked_schedules(shape, databases_for(shape, device, {&shipped_databases()})).front();
+  return ranked_schedules(shape, databases_for(shape, device, {&shipped_databases()}), kernel_target(device, {})).front();
 }
 
 ScheduleChoice choose_schedule(const LayerShape& shape, const ScheduleDatabase& database) {
