@@ -7,6 +7,7 @@
 #include "generator/commands/input.h"
 #include "generator/commands/layer_request.h"
 #include "generator/emit/layout_class.h"
+#include "generator/schedule/element_types.h"
 
 namespace esc {
 namespace {
@@ -268,9 +269,14 @@ std::vector<ScheduleChoice> ranking_of(const Task& task, const GenerateMode& mod
   const bool asks_given = std::ranges::any_of(mode.databases, [&](const ScheduleDatabase& given) {
     return std::ranges::find(databases, &given) != databases.end();
   });
+  const std::vector<std::string> types = types_like(shape.dtype);
+  const bool knows_type = std::ranges::any_of(mode.databases, [&](const ScheduleDatabase& given) {
+    return std::ranges::find(types, given.head().dtype) != types.end();
+  });
   for (ScheduleChoice& choice : ranking) {
     if (!mode.databases.empty() && !asks_given) {
-      choice.notes.push_back(fmt::format("--database knows nothing of layout {}", shape.layout));
+      choice.notes.push_back(knows_type ? fmt::format("--database knows nothing of layout {}", shape.layout)
+                                        : fmt::format("--database has no measurements that hold for {}", shape.dtype));
     }
     if (choice.database && choice.database->layout != shape.layout) {
       choice.notes.push_back(fmt::format("no measurements of layout {}: the schedule is the one for {}", shape.layout, choice.database->layout));

@@ -34,13 +34,12 @@ ScheduleChoice family_default(const LayerShape& shape, std::span<const ScheduleD
 }
 
 /// Whether a library was faster than the schedule where both were measured, in sentences.
-std::vector<std::string> library_notes(const std::string& where, std::optional<double> over_exact,
+std::vector<std::string> library_notes(const std::string& where, const std::string& dtype, std::optional<double> over_exact,
                                        std::optional<double> over_tf32) {
   std::vector<std::string> notes;
   if (over_exact && *over_exact < 1) {
-    notes.push_back(
-        fmt::format("{}, cuBLAS or cuSPARSE in float32 was {:.2f} times as fast as this kernel: use that instead",
-                    where, 1 / *over_exact));
+    notes.push_back(fmt::format("{}, cuBLAS or cuSPARSE in {} was {:.2f} times as fast as this kernel: use that instead", where,
+                                dtype == "f32" ? "float32" : dtype, 1 / *over_exact));
   }
   if (over_tf32 && *over_tf32 < 1) {
     notes.push_back(
@@ -53,7 +52,7 @@ std::vector<std::string> library_notes(const std::string& where, std::optional<d
 ScheduleChoice choice_of(const LayerEntry& entry, const LayerShape& shape, const ScheduleDatabase& database) {
   const std::string where = fmt::format("for this layer on {}", database.describe());
   return {fitted(entry.schedule, shape.product()), fmt::format("database: {}, this very layer", database.describe()),
-          library_notes(where, entry.over_exact, entry.over_tf32), database.head()};
+          library_notes(where, database.head().dtype, entry.over_exact, entry.over_tf32), database.head()};
 }
 
 ScheduleChoice choice_of(const DefaultEntry& entry, const LayerShape& shape, const ScheduleDatabase& database) {
@@ -123,7 +122,7 @@ class ClassAdvice {
     std::vector<std::string> notes;
     if (is_close()) {
       const double times = 1 + nearest.losses[static_cast<std::size_t>(candidate.number)].percent / 100;
-      notes = library_notes(fmt::format("in {} on {}", whose, database_->describe()),
+      notes = library_notes(fmt::format("in {} on {}", whose, database_->describe()), database_->head().dtype,
                             over_slower(nearest.over_exact, times), over_slower(nearest.over_tf32, times));
     }
     return {fitted(candidate.schedule, shape_->product()), source, notes, database_->head()};
