@@ -265,7 +265,8 @@ GeneratedLayer generate_first_suitable(const Task& task, std::vector<ScheduleCho
 std::vector<ScheduleChoice> ranking_of(const Task& task, const GenerateMode& mode) {
   const LayerShape shape = shape_of(task);
   const std::vector<const ScheduleDatabase*> databases = databases_for(shape, task.request, mode);
-  std::vector<ScheduleChoice> ranking = usable(ranked_schedules(shape, databases, kernel_target(wanted_device(task.request), architectures_for(task.request))), task);
+  const KernelTarget target = kernel_target(wanted_device(task.request), architectures_for(task.request));
+  std::vector<ScheduleChoice> ranking = usable(ranked_schedules(shape, databases, target), task);
   const bool asks_given = std::ranges::any_of(mode.databases, [&](const ScheduleDatabase& given) {
     return std::ranges::find(databases, &given) != databases.end();
   });

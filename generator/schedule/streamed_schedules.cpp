@@ -141,7 +141,7 @@ std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const Ke
   std::vector<ScheduleChoice> choices;
   for (const StreamSchedule& schedule : {best, shorter, narrower, smallest}) {
     if (choices.empty() || choices.back().schedule != Schedule(schedule)) {
-      choices.push_back({schedule, fmt::format("by rule: streamed, as layers of this size and share of zeros; not measured for {}", shape.dtype)});
+      choices.push_back({schedule, fmt::format("by rule: layers of this size and share of zeros are streamed; not measured for {}", shape.dtype)});
     }
   }
   return choices;

@@ -149,7 +149,7 @@ TEST_F(DtypeOption, OfLargeLayersIsStreamedByARule) {
   for (const std::string dtype : {"f16", "bf16"}) {
     const nlohmann::json streamed = chosen("z0.7.mtx", {"--dtype", dtype});
     EXPECT_EQ(streamed["schedule"], "stream:columns=8,panels=1,warps=3,stages=2,pdl=on");
-    EXPECT_EQ(streamed["schedule_source"], "by rule: streamed, as layers of this size and share of zeros; not measured for " + dtype);
+    EXPECT_EQ(streamed["schedule_source"], "by rule: layers of this size and share of zeros are streamed; not measured for " + dtype);
     EXPECT_TRUE(streamed["notes"].empty());
     EXPECT_EQ(chosen("z0.7.mtx", {"--dtype", dtype, "--gpu", "t4"})["family"], "panel");
     EXPECT_EQ(chosen("z0.7.mtx", {"--dtype", dtype, "--layout", "nk"})["family"], "panel");

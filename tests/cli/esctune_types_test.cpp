@@ -60,7 +60,8 @@ class EsctuneTypes : public TunerWorkshop {
     return {"run", "layers", "--bcol", "32", "--dtype", "f16", "--space", "halves.txt", "--replay", "halves.jsonl", "-o", journal};
   }
   json generated(const std::vector<std::string>& more) const {
-    std::vector<std::string> words{ESCGEN, "generate", path("layers/layer00.smtx").string(), "--bcol", "32", "--dry-run", "--json", "-o", path("out").string()};
+    std::vector<std::string> words{ESCGEN,      "generate", path("layers/layer00.smtx").string(), "--bcol", "32",
+                                   "--dry-run", "--json",   "-o",                                 path("out").string()};
     words.insert(words.end(), more.begin(), more.end());
     const ProcessResult made = run_process(words, {.errors_apart = true});
     EXPECT_EQ(made.status, 0) << made.errors;

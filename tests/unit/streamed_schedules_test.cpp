@@ -46,7 +46,7 @@ TEST_P(Rule, GivesThisLayerItsSchedule) {
   }
   ASSERT_FALSE(choices.empty());
   EXPECT_EQ(print(choices.front().schedule), GetParam().schedule + ",pdl=on");
-  EXPECT_EQ(choices.front().source, "by rule: streamed, as layers of this size and share of zeros; not measured for f16");
+  EXPECT_EQ(choices.front().source, "by rule: layers of this size and share of zeros are streamed; not measured for f16");
   EXPECT_FALSE(choices.front().database);
 }
 
@@ -122,7 +122,7 @@ TEST(StreamedSchedules, StandInFrontOfThoseMeasuredInFloat32) {
   const DeviceKey h200 = device_of_gpu("h200").key;
   for (const std::string dtype : {"f16", "bf16"}) {
     const LayerShape large = layer(4096, 4096, 0.7, 8, dtype);
-    EXPECT_EQ(choose_schedule(large, h200).source, "by rule: streamed, as layers of this size and share of zeros; not measured for " + dtype);
+    EXPECT_EQ(choose_schedule(large, h200).source, "by rule: layers of this size and share of zeros are streamed; not measured for " + dtype);
     const std::vector<ScheduleChoice> ranking = ranked_schedules(large, databases_for(large, h200, {&shipped_databases()}));
     EXPECT_EQ(family(ranking[3].schedule), "stream");
     EXPECT_THAT(ranking[4].source, StartsWith("database: one NVIDIA H200"));
