@@ -5,6 +5,7 @@
 #include "generator/commands/epilogue_nest.h"
 #include "generator/emit/templates.h"
 #include "generator/frontend/parse_loop_nest.h"
+#include "generator/ir/nest_in_type.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
 #include "generator/verify/confined_nest.h"
@@ -12,19 +13,6 @@
 namespace esc {
 
 namespace {
-
-/// The nest in another type: its arrays have it, and numbers that in which sums are computed.
-LoopNest in_type(LoopNest nest, ScalarType element) {
-  for (ArrayDeclaration& array : nest.arrays) {
-    array.type = array.extents.empty() ? sum_type(element) : element;
-  }
-  if (nest.epilogue) {
-    for (Define& step : nest.epilogue->steps) {
-      step.type = sum_type(element);
-    }
-  }
-  return nest;
-}
 
 /// The text of the product in this layout, with the epilogue.
 std::string shipped_nest(const NestSource& source) {

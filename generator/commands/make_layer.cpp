@@ -1,19 +1,26 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "generator/commands/input.h"
 #include "generator/commands/layer_request.h"
 #include "generator/emit/layout_class.h"
+#include "generator/schedule/element_types.h"
 
 namespace esc {
 namespace {
+
+std::vector<int> architectures_for(const LayerRequest& request) {
+  return request.devices.empty() ? default_architectures() : architectures_of(request.devices);
+}
 
 GenerateOptions options_of(const LayerRequest& request, const ScheduleChoice& choice) {
   return {.name = request.name,
           .source_file = printable_file_name(request.matrix),
           .bcol = request.bcol,
-          .architectures = request.devices.empty() ? default_architectures() : architectures_of(request.devices),
+          .architectures = architectures_for(request),
           .choice = choice};
 }
 
@@ -23,9 +30,20 @@ struct Task {
   const LoopNest& nest;
   const SparseMatrix& matrix;
   ProductColumns columns;  ///< of the product that the kernel is made for
+  /// The layer that was made last to know its size, where planning is as much work as packing: that of streamed weights.
+  mutable std::optional<GeneratedLayer> made = std::nullopt;
 };
 
+bool is_made(const Task& task, const ScheduleChoice& choice) {
+  return task.made && choice.script.empty() && task.made->layer.choice.schedule == choice.schedule;
+}
+
 GeneratedLayer generate_with(const Task& task, const ScheduleChoice& choice) {
+  if (is_made(task, choice)) {
+    GeneratedLayer layer = *std::exchange(task.made, std::nullopt);
+    layer.layer.choice = choice;
+    return layer;
+  }
   return generate_layer(task.matrix, task.nest, options_of(task.request, choice));
 }
 
@@ -40,18 +58,26 @@ LayerShape shape_of(const Task& task) {
           .row_variation = lengths.coefficient_of_variation,
           .pattern = fingerprint(matrix).pattern,
           .layout = layout_class(task.nest),
-          .contiguous = task.columns.are_contiguous};
+          .contiguous = task.columns.are_contiguous,
+          .dtype = name_of(matrix.element)};
+}
+
+/// The device that auto chooses for.
+DeviceKey wanted_device(const LayerRequest& request) {
+  return request.devices.empty() ? shipped_database().head().key : request.devices.front().key;
 }
 
 /// The user's databases come before the shipped ones; of either the one whose device is the nearest to the one wanted.
 std::vector<const ScheduleDatabase*> databases_for(const LayerShape& shape, const LayerRequest& request, const GenerateMode& mode) {
-  const auto devices = std::ranges::count(mode.databases, "kn", [](const ScheduleDatabase& database) { return database.head().layout; });
-  if (devices > 1 && request.devices.empty()) {
-    throw UserError("--database", fmt::format("has the databases of {} devices, and no device is named", devices),
+  std::set<DeviceKey> devices;
+  for (const ScheduleDatabase& database : mode.databases) {
+    devices.insert(database.head().key);
+  }
+  if (devices.size() > 1 && request.devices.empty()) {
+    throw UserError("--database", fmt::format("has the databases of {} devices, and no device is named", devices.size()),
                     "name it with --gpu, or give the file of one");
   }
-  const DeviceKey wanted = request.devices.empty() ? shipped_database().head().key : request.devices.front().key;
-  return databases_for(shape, wanted, {&mode.databases, &shipped_databases()});
+  return databases_for(shape, wanted_device(request), {&mode.databases, &shipped_databases()});
 }
 
 /// "a100, t4 and h200".
@@ -98,10 +124,10 @@ ScheduleChoice with_sharing_note(ScheduleChoice choice, const LayerRequest& requ
   return choice;
 }
 
-/// Schedules are measured in float32.
+/// The choice with a word on the type of its measurements, where it is another one.
 ScheduleChoice with_type_note(ScheduleChoice choice, ScalarType element) {
-  if (element != ScalarType::f32) {
-    choice.notes.push_back(fmt::format("no measurements in {}: the schedule is the one for f32", name_of(element)));
+  if (choice.database && choice.database->dtype != name_of(element)) {
+    choice.notes.push_back(fmt::format("no measurements in {}: the schedule is the one for {}", name_of(element), choice.database->dtype));
   }
   return choice;
 }
@@ -130,8 +156,16 @@ ScheduleChoice with_notes(const ScheduleChoice& choice, const Task& task) {
 
 /// How large a schedule makes the packed matrix, over CSR.
 double packed_ratio(const Task& task, const ScheduleChoice& choice) {
-  return static_cast<double>(planned_bytes(task.matrix, task.nest, options_of(task.request, choice))) /
-         static_cast<double>(csr_bytes(task.matrix));
+  std::uint64_t bytes = 0;
+  if (choice.script.empty() && std::holds_alternative<StreamSchedule>(choice.schedule)) {
+    if (!is_made(task, choice)) {
+      task.made = generate_with(task, choice);
+    }
+    bytes = packed_bytes(task.made->layer);
+  } else {
+    bytes = planned_bytes(task.matrix, task.nest, options_of(task.request, choice));
+  }
+  return static_cast<double>(bytes) / static_cast<double>(csr_bytes(task.matrix));
 }
 
 /// "--max-packed 1.32" for 1.3127: what would allow it.
@@ -231,13 +265,19 @@ GeneratedLayer generate_first_suitable(const Task& task, std::vector<ScheduleCho
 std::vector<ScheduleChoice> ranking_of(const Task& task, const GenerateMode& mode) {
   const LayerShape shape = shape_of(task);
   const std::vector<const ScheduleDatabase*> databases = databases_for(shape, task.request, mode);
-  std::vector<ScheduleChoice> ranking = usable(ranked_schedules(shape, databases), task);
+  const KernelTarget target = kernel_target(wanted_device(task.request), architectures_for(task.request));
+  std::vector<ScheduleChoice> ranking = usable(ranked_schedules(shape, databases, target), task);
   const bool asks_given = std::ranges::any_of(mode.databases, [&](const ScheduleDatabase& given) {
     return std::ranges::find(databases, &given) != databases.end();
   });
+  const std::vector<std::string> types = types_like(shape.dtype);
+  const bool knows_type = std::ranges::any_of(mode.databases, [&](const ScheduleDatabase& given) {
+    return std::ranges::find(types, given.head().dtype) != types.end();
+  });
   for (ScheduleChoice& choice : ranking) {
     if (!mode.databases.empty() && !asks_given) {
-      choice.notes.push_back(fmt::format("--database knows nothing of layout {}", shape.layout));
+      choice.notes.push_back(knows_type ? fmt::format("--database knows nothing of layout {}", shape.layout)
+                                        : fmt::format("--database has no measurements that hold for {}", shape.dtype));
     }
     if (choice.database && choice.database->layout != shape.layout) {
       choice.notes.push_back(fmt::format("no measurements of layout {}: the schedule is the one for {}", shape.layout, choice.database->layout));

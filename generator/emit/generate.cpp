@@ -120,6 +120,12 @@ void check_format(const transformer::RegionFormat& format, const LoopNest& nest,
 }
 
 void check_format(const transformer::FragmentFormat& format, const LoopNest& nest, const SparseMatrix&, const GenerateOptions& options) {
+  for (const int architecture : options.architectures) {
+    if (architecture < StreamSchedule::least_architecture) {
+      throw UnsuitableSchedule(text_of(options.choice), fmt::format("sm_{} has no sparse tensor cores", architecture),
+                               fmt::format("choose a schedule of family panel, or build for sm_{} and newer", StreamSchedule::least_architecture));
+    }
+  }
   if (format.counts.rounds >> 31 != 0 || format.unit_bytes() * nest.constant("block_copies") >> 31 != 0) {
     throw UnsuitableSchedule(options.source_file, fmt::format("has {} windows for all blocks, more than the kernel counts", format.counts.rounds),
                              "choose a schedule of family panel");
@@ -162,14 +168,20 @@ Environment sizes_of(const transformer::TaskFormat& format) {
 }
 
 template <typename Format>
-Packing packing_of(transformer::Packed<Format> packed, const SparseMatrix& matrix) {
-  const auto kept = std::make_shared<const transformer::Packed<Format>>(std::move(packed));
+Packing packing_of(const std::shared_ptr<const transformer::Packed<Format>>& kept, const SparseMatrix& matrix) {
   return {kept->format, transformer::pattern_digests(csr_view(matrix), kept->format.shape.height),
           std::shared_ptr<const std::byte[]>(kept, kept->bytes.span().data()), sizes_of(kept->format)};
 }
 
+template <typename Format>
+Packing packing_of(transformer::Packed<Format> packed, const SparseMatrix& matrix) {
+  return packing_of(std::make_shared<const transformer::Packed<Format>>(std::move(packed)), matrix);
+}
+
 /// An extra takes the time of so many bytes for each column of C, where its row pair has the most: measured on one NVIDIA H200.
 constexpr double extra_bytes = 40;
+
+double weight_of_extras(const PackedForm& form) { return extra_bytes * static_cast<double>(form.columns); }
 
 /// Calls use(cut) with how the packed form of the nest cuts the matrix.
 template <typename Use>
@@ -187,7 +199,7 @@ auto with_cut(const PackedForm& form, const SparseMatrix& matrix, const Generate
                                       .block_heavy = narrow(form.warps),
                                       .block_light = narrow(form.warps * form.groups)});
     case PackedForm::Kind::fragments:
-      return use(transformer::choose_fragments(csr_view(matrix), narrow(form.block_panels), extra_bytes * static_cast<double>(form.columns)));
+      return use(transformer::choose_fragments(csr_view(matrix), narrow(form.block_panels), weight_of_extras(form)));
     case PackedForm::Kind::none:
       break;
   }
@@ -197,6 +209,15 @@ auto with_cut(const PackedForm& form, const SparseMatrix& matrix, const Generate
 /// The matrix in the form that the lowered nest reads.
 Packing pack_layer(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
   const transformer::CsrView view = csr_view(matrix);
+  if (nest.packed.kind == PackedForm::Kind::fragments && options.fragments != nullptr) {
+    const PackedForm& form = nest.packed;
+    const FragmentShelf::Packing packing = options.fragments->get(narrow(form.block_panels), weight_of_extras(form), [&] {
+      const auto cut = transformer::choose_fragments(view, narrow(form.block_panels), weight_of_extras(form));
+      return std::make_shared<const transformer::Packed<transformer::FragmentFormat>>(transformer::pack(view, cut));
+    });
+    check_format(packing->format, nest, matrix, options);
+    return packing_of(packing, matrix);
+  }
   const auto pack = [&](const auto& cut) {
     // Whether regions suit a kernel is known from their lengths, long before they are packed.
     if constexpr (std::is_same_v<decltype(cut), const transformer::RegionCut&>) {

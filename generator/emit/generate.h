@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "generator/emit/bundle.h"
+#include "generator/emit/fragment_shelf.h"
 #include "generator/emit/layer.h"
 #include "generator/emit/manifest.h"
 #include "generator/matrix/sparse_matrix.h"
@@ -28,6 +29,8 @@ struct GenerateOptions {
   /// Most tasks of a row of family rows, which are added to C one after the other, for the same reason. Tasks of 8 non-zeros and
   /// more need no bound: the tolerance grows with the length of the row faster than the error with their number.
   std::uint32_t max_row_tasks = 1024;
+  /// Where fragments are kept for further kernels of the same matrix; null: nowhere.
+  std::shared_ptr<FragmentShelf> fragments = nullptr;
 };
 
 /// A layer that is ready to be written: its description and the bytes of the packed matrix, aligned to 256.

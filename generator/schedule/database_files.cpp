@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "generator/schedule/element_types.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
 
@@ -15,13 +16,15 @@ namespace fs = std::filesystem;
 
 /// Whether it is named as `file_name` names a database; other files of a folder are not of our making.
 bool is_named_as_database(std::string_view name) {
-  constexpr std::string_view ending = "_f32.txt";
-  if (!name.ends_with(ending)) {
+  constexpr std::string_view ending = ".txt";
+  const std::size_t key = name.find('_');
+  if (key == std::string_view::npos || !name.ends_with(ending)) {
     return false;
   }
+  const std::string_view dtype = name.substr(key + 1, name.size() - ending.size() - key - 1);
   try {
-    parse_device_key(name.substr(0, name.size() - ending.size()));
-    return true;
+    parse_device_key(name.substr(0, key));
+    return std::ranges::find(measured_types, dtype) != measured_types.end();
   } catch (const UserError&) {
     return false;
   }

@@ -1,6 +1,7 @@
 // The text of a schedule database: written here, and read here.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -8,6 +9,7 @@
 #include <map>
 #include <sstream>
 
+#include "generator/schedule/element_types.h"
 #include "generator/schedule/schedule_database.h"
 #include "generator/support/error.h"
 #include "generator/support/plain_text.h"
@@ -314,8 +316,8 @@ class Reading {
       }
     } else if (kind == "dtype") {
       head_.dtype = line.word();
-      if (head_.dtype != "f32") {
-        line.refuse(fmt::format("has '{}', but schedules are for f32", head_.dtype));
+      if (std::ranges::find(measured_types, head_.dtype) == measured_types.end()) {
+        line.refuse(fmt::format("has '{}', but schedules are for {}", head_.dtype, fmt::join(measured_types, ", ")));
       }
     } else if (kind == "evidence") {
       const std::string origin = line.word();

@@ -19,6 +19,7 @@ struct LayerShape {
   std::string pattern = {};      ///< SHA-256 of the pattern, hexadecimal; empty where it is not known
   std::string layout = "kn";     ///< how B and C lie: databases know the layers of each layout apart
   bool contiguous = true;        ///< whether columns of a row of B stand one behind the other
+  std::string dtype = "f32";     ///< of the elements: databases know those of each type apart
 
   /// The columns for which its schedule is to be legal.
   ProductColumns product() const { return {bcol, contiguous}; }

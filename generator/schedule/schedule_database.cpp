@@ -35,13 +35,15 @@ std::string describe(const DatabaseHead& head) {
                      head.origin == DatabaseOrigin::measured ? "measured" : "published");
 }
 
-const ScheduleDatabase* find_nearest(const std::vector<ScheduleDatabase>& databases, const DeviceKey& device, const std::string& layout) {
+const ScheduleDatabase* find_nearest(const std::vector<ScheduleDatabase>& databases, const DeviceKey& device, const std::string& layout,
+                                     const std::string& dtype) {
   const auto order = [&](const ScheduleDatabase& database) {
     return std::pair(database.head().origin != DatabaseOrigin::measured, device_distance(device, database.head().key));
   };
   const ScheduleDatabase* nearest = nullptr;
   for (const ScheduleDatabase& database : databases) {
-    if (database.head().layout == layout && (nearest == nullptr || order(database) < order(*nearest))) {
+    const DatabaseHead& head = database.head();
+    if (head.layout == layout && head.dtype == dtype && (nearest == nullptr || order(database) < order(*nearest))) {
       nearest = &database;
     }
   }

@@ -151,13 +151,13 @@ const std::vector<ScheduleDatabase>& shipped_databases();
 /// The one that holds where no device is named: measured on an H200.
 const ScheduleDatabase& shipped_database();
 
-/// The measured one among those of a layout whose device is the nearest by `device_distance`: what was measured on another device serves a
-/// layer better than what is merely published for its own. Where none is measured, the nearest published one; null where none is of the
-/// layout.
+/// The measured one among those of a layout and an element type whose device is the nearest by `device_distance`: what was measured on another
+/// device serves a layer better than what is merely published for its own. Where none is measured, the nearest published one; null where none
+/// is of the layout and the type.
 const ScheduleDatabase* find_nearest(const std::vector<ScheduleDatabase>& databases, const DeviceKey& device,
-                                     const std::string& layout = "kn");
+                                     const std::string& layout = "kn", const std::string& dtype = "f32");
 
-/// The same of layout kn, of which there must be one.
+/// The same of layout kn in f32, of which there must be one.
 const ScheduleDatabase& nearest_database(const std::vector<ScheduleDatabase>& databases, const DeviceKey& device);
 
 /// The nearest of the shipped ones.

@@ -8,8 +8,10 @@
 #include <limits>
 
 #include "generator/schedule/class_interpolation.h"
+#include "generator/schedule/element_types.h"
 #include "generator/schedule/fitted_schedule.h"
 #include "generator/schedule/spread_schedules.h"
+#include "generator/schedule/streamed_schedules.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -32,13 +34,12 @@ ScheduleChoice family_default(const LayerShape& shape, std::span<const ScheduleD
 }
 
 /// Whether a library was faster than the schedule where both were measured, in sentences.
-std::vector<std::string> library_notes(const std::string& where, std::optional<double> over_exact,
+std::vector<std::string> library_notes(const std::string& where, const std::string& dtype, std::optional<double> over_exact,
                                        std::optional<double> over_tf32) {
   std::vector<std::string> notes;
   if (over_exact && *over_exact < 1) {
-    notes.push_back(
-        fmt::format("{}, cuBLAS or cuSPARSE in float32 was {:.2f} times as fast as this kernel: use that instead",
-                    where, 1 / *over_exact));
+    notes.push_back(fmt::format("{}, cuBLAS or cuSPARSE in {} was {:.2f} times as fast as this kernel: use that instead", where,
+                                dtype == "f32" ? "float32" : dtype, 1 / *over_exact));
   }
   if (over_tf32 && *over_tf32 < 1) {
     notes.push_back(
@@ -51,7 +52,7 @@ std::vector<std::string> library_notes(const std::string& where, std::optional<d
 ScheduleChoice choice_of(const LayerEntry& entry, const LayerShape& shape, const ScheduleDatabase& database) {
   const std::string where = fmt::format("for this layer on {}", database.describe());
   return {fitted(entry.schedule, shape.product()), fmt::format("database: {}, this very layer", database.describe()),
-          library_notes(where, entry.over_exact, entry.over_tf32), database.head()};
+          library_notes(where, database.head().dtype, entry.over_exact, entry.over_tf32), database.head()};
 }
 
 ScheduleChoice choice_of(const DefaultEntry& entry, const LayerShape& shape, const ScheduleDatabase& database) {
@@ -121,7 +122,7 @@ class ClassAdvice {
     std::vector<std::string> notes;
     if (is_close()) {
       const double times = 1 + nearest.losses[static_cast<std::size_t>(candidate.number)].percent / 100;
-      notes = library_notes(fmt::format("in {} on {}", whose, database_->describe()),
+      notes = library_notes(fmt::format("in {} on {}", whose, database_->describe()), database_->head().dtype,
                             over_slower(nearest.over_exact, times), over_slower(nearest.over_tf32, times));
     }
     return {fitted(candidate.schedule, shape_->product()), source, notes, database_->head()};
@@ -148,6 +149,9 @@ class Ranking {
   /// What fills memory with zeros comes last of what was added so far.
   void put_wasteful_last(const LayerShape& shape) {
     std::ranges::stable_partition(choices_, [&](const ScheduleChoice& one) { return !wastes_memory(one.schedule, shape); });
+  }
+  void leave_out_streamed() {
+    std::erase_if(choices_, [](const ScheduleChoice& one) { return std::holds_alternative<StreamSchedule>(one.schedule); });
   }
   std::vector<ScheduleChoice> choices() && { return std::move(choices_); }
 
@@ -187,9 +191,12 @@ ScheduleChoice published_schedule(long long bcol) {
           fmt::format("published: the paper's best single schedule on an A100 at bCol {}", entry->bcol)};
 }
 
-std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
-                                             std::span<const ScheduleDatabase* const> databases) {
+std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<const ScheduleDatabase* const> databases,
+                                             const KernelTarget& target) {
   Ranking ranking;
+  if (std::ranges::none_of(databases, [](const ScheduleDatabase* database) { return is_half_type(database->head().dtype); })) {
+    ranking.add(streamed_schedules(shape, target));
+  }
   std::vector<ClassAdvice> advices;
   for (const ScheduleDatabase* database : databases) {
     if (const LayerEntry* entry = database->layer(shape)) {
@@ -218,28 +225,36 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
   if (!shape.contiguous) {
     ranking.add(spread_schedules(shape));
   }
+  if (!can_stream(shape.dtype, shape.layout) || target.oldest_architecture < StreamSchedule::least_architecture) {
+    ranking.leave_out_streamed();
+  }
   return std::move(ranking).choices();
 }
 
 std::vector<const ScheduleDatabase*> databases_for(const LayerShape& shape, const DeviceKey& device,
                                                    const std::vector<const std::vector<ScheduleDatabase>*>& sources) {
   std::vector<const ScheduleDatabase*> found;
-  const auto look_for = [&](const std::string& layout) {
+  const auto look_for = [&](const std::string& layout, const std::string& dtype) {
     for (const std::vector<ScheduleDatabase>* const source : sources) {
-      if (const ScheduleDatabase* const nearest = find_nearest(*source, device, layout)) {
+      if (const ScheduleDatabase* const nearest = find_nearest(*source, device, layout, dtype)) {
         found.push_back(nearest);
       }
     }
   };
-  look_for(shape.layout);
-  if (found.empty() && shape.contiguous) {
-    look_for("kn");
+  for (const std::string& dtype : types_like(shape.dtype)) {
+    look_for(shape.layout, dtype);
+    if (found.empty() && shape.contiguous) {
+      look_for("kn", dtype);
+    }
+    if (!found.empty()) {
+      break;
+    }
   }
   return found;
 }
 
 ScheduleChoice choose_schedule(const LayerShape& shape, const DeviceKey& device) {
-  return ranked_schedules(shape, databases_for(shape, device, {&shipped_databases()})).front();
+  return ranked_schedules(shape, databases_for(shape, device, {&shipped_databases()}), kernel_target(device, {})).front();
 }
 
 ScheduleChoice choose_schedule(const LayerShape& shape, const ScheduleDatabase& database) {

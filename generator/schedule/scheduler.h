@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "generator/schedule/schedule_choice.h"
+#include "generator/schedule/target.h"
 
 namespace esc {
 
@@ -22,16 +23,18 @@ constexpr double farthest_class = 4;
 /// bCol, the one that loses least first, where a class is close (`close_class`). Then the same by the database that has
 /// the nearest class, if that is no farther away than `farthest_class`; then the databases' single schedules for this
 /// bCol where their families suit the rows; then the family's default for such rows or, for columns that do not stand one behind the
-/// other, what spread_schedules says. All are brought to this bCol and
+/// other, what spread_schedules says. Elements of 16 bits of which no database has measurements get what streamed_schedules says for the
+/// target in front of all that. All are brought to this bCol and
 /// legal for every bCol >= 1; whether one is for the matrix too shows when that is packed. Those that would fill memory with
 /// explicit zeros come last.
 ///
 /// A library is advised for or against by the very layer and by a close class alone.
-std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
-                                             std::span<const ScheduleDatabase* const> databases);
+std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<const ScheduleDatabase* const> databases,
+                                             const KernelTarget& target = {});
 
-/// The databases that say something of such layers, of each source the nearest one of the layer's layout. Where no source has one, and columns
-/// stand one behind the other, those of kn: schedules depend on the rest of the layout less.
+/// The databases that say something of such layers, of each source the nearest one of the layer's element type and layout. Where no source has
+/// one, and columns stand one behind the other, those of layout kn: schedules depend on the rest of the layout less. Where there is none of
+/// these either, the same of the next one of types_like.
 std::vector<const ScheduleDatabase*> databases_for(const LayerShape& shape, const DeviceKey& device,
                                                    const std::vector<const std::vector<ScheduleDatabase>*>& sources);
 

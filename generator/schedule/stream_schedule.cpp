@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "generator/schedule/element_types.h"
 #include "generator/schedule/settings.h"
 
 namespace esc {
@@ -40,6 +41,8 @@ void check_legal(const StreamSchedule& schedule, const ProductColumns& columns) 
                         fmt::format("the nearest legal value is columns={}", most));
   }
 }
+
+bool can_stream(std::string_view dtype, std::string_view layout) { return is_half_type(dtype) && (layout == "kn" || layout == "nk"); }
 
 std::vector<Directive> expand(const StreamSchedule& schedule) {
   std::vector<Directive> directives{StreamWindows{"i", schedule.panels, schedule.warps}, FragmentColumns{"j", schedule.columns},

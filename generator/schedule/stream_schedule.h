@@ -24,6 +24,7 @@ struct StreamSchedule {
   static constexpr int max_columns = 64;
   static constexpr int max_panels = 16;  ///< of a block, times the warps of each
   static constexpr int max_stages = 8;
+  static constexpr int least_architecture = 80;  ///< the first one with mma.sp
 
   int threads() const { return 32 * panels * warps; }
 
@@ -39,6 +40,10 @@ std::string print(const StreamSchedule& schedule);
 /// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for these.
 void check_ranges(const StreamSchedule& schedule);
 void check_legal(const StreamSchedule& schedule, const ProductColumns& columns);
+
+/// Whether the family is made for elements of this type where B and C lie as this layout says: in rows or in columns. Other layouts of halves have
+/// kernels too, which take B's elements one by one.
+bool can_stream(std::string_view dtype, std::string_view layout);
 
 /// The directives in the order of the pipeline; loops i, j, k and array A of the canonical nest.
 std::vector<Directive> expand(const StreamSchedule& schedule);

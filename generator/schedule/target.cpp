@@ -80,6 +80,22 @@ TargetDevice device_of_architecture(int architecture) {
   return {fmt::format("sm_{}", architecture), {architecture, 0, 0}};
 }
 
+KernelTarget kernel_target(const DeviceKey& device, const std::vector<int>& architectures) {
+  KernelTarget target;
+  if (device.multiprocessors > 0) {
+    target.multiprocessors = device.multiprocessors;
+  }
+  const auto narrow = [&](int architecture) {
+    target.oldest_architecture = std::min(target.oldest_architecture, architecture);
+    target.shared_bytes = std::min(target.shared_bytes, shared_bytes_per_block(architecture));
+  };
+  if (device.capability > 0) {
+    narrow(device.capability);
+  }
+  std::ranges::for_each(architectures, narrow);
+  return target;
+}
+
 std::uint64_t shared_bytes_per_block(int architecture) {
   constexpr std::uint64_t kibibyte = 1024;
   switch (architecture) {

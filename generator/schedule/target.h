@@ -33,6 +33,16 @@ int architecture_of_gpu(const std::string& name);
 /// Some device of this architecture, of which nothing else is known.
 TargetDevice device_of_architecture(int architecture);
 
+/// What a kernel may count on that is built for several architectures, and the multiprocessors that its grid shall fill.
+struct KernelTarget {
+  int oldest_architecture = 90;
+  int multiprocessors = 132;
+  std::uint64_t shared_bytes = 227 * 1024;  ///< of a block, on each of the architectures
+};
+
+/// The target of a kernel that is made for a device, and built for these architectures too. A device of unknown size counts as an H200.
+KernelTarget kernel_target(const DeviceKey& device, const std::vector<int>& architectures);
+
 /// Bytes of shared memory that a block of this architecture can have; those of the smallest for one that is not known.
 std::uint64_t shared_bytes_per_block(int architecture);
 

@@ -66,7 +66,7 @@ class LayerBench {
     try_all(ways()[4],
             fused_cublas_peer(lab_.cublas, dense_layer(b_nk_.at<const float>(0)), Activations::nk, bench_.tolerance()),
             Activations::nk, false);
-    try_all(ways()[5], fused_cublas_peer(lab_.cublas, dense_layer(bench_.b(0)), Activations::kn, bench_.tolerance()),
+    try_all(ways()[5], fused_cublas_peer(lab_.cublas, dense_layer(static_cast<const float*>(bench_.b(0))), Activations::kn, bench_.tolerance()),
             Activations::kn, false);
     try_all(ways()[6], gpu::cublas_peers(lab_.cublas, bench_).front(), Activations::kn, true);
     try_all(ways()[7], gpu::cusparse_peer(lab_.cusparse, bench_), Activations::kn, true);
@@ -91,7 +91,7 @@ class LayerBench {
     return {.a = dense_.at<const float>(0),
             .b = b,
             .bias = bias(),
-            .c = bench_.c(0),
+            .c = static_cast<float*>(bench_.c(0)),
             .m = matrix_.rows,
             .k = matrix_.columns,
             .n = candidate_.bcol};
@@ -167,7 +167,7 @@ class LayerBench {
         const gpu::Launch launch = [this, made, second_launch](cudaStream_t stream, std::size_t copy) {
           made->launch(stream, copy);
           if (second_launch) {
-            lab_.bias_relu.launch(bench_.c(0), bias(), matrix_.rows, candidate_.bcol, stream);
+            lab_.bias_relu.launch(static_cast<float*>(bench_.c(0)), bias(), matrix_.rows, candidate_.bcol, stream);
           }
         };
         gpu::GraphTimer timer(lab_.stream);

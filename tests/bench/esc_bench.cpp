@@ -53,6 +53,7 @@ std::string device_line(const gpu::DeviceFacts& facts, const gpu::PeerLibraries&
                             {"pdl", options.edges == EdgesTimed::both    ? "both"
                                     : options.edges == EdgesTimed::plain ? "off"
                                                                          : "on"},
+                            {"dtype", name_of(options.element)},
                             {"cold", options.cold},
                             {"peers", options.peers},
                             {"floor", options.floor}};

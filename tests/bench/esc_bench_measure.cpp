@@ -52,7 +52,7 @@ PairMeasurement::PairMeasurement(Lab& lab, const PairPlan& plan, std::shared_ptr
     : lab_(lab),
       plan_(plan),
       matrix_(std::move(matrix)),
-      bench_(*matrix_, plan.bcol, lab.stream, lab.choice.cold ? 2 * lab.facts.l2_bytes : 0),
+      bench_(*matrix_, plan.bcol, lab.stream, lab.choice.cold ? 2 * lab.facts.l2_bytes : 0, spmm_nest(matrix_->element)),
       result_{.matrix = plan.matrix,
               .rows = matrix_->rows,
               .columns = matrix_->columns,
@@ -69,9 +69,9 @@ void PairMeasurement::measure_peers() {
     const gpu::PeerResult measured =
         gpu::measure_peer(peer, bench_, lab_.timer, {.attempt = quick, .best = thorough, .cold = lab_.choice.cold});
     write_peer(measured);
-    std::optional<BestTime>& place = peer.name == "cublas-fp32"   ? result_.fp32
-                                     : peer.name == "cublas-tf32" ? result_.tf32
-                                                                  : result_.cusparse;
+    std::optional<BestTime>& place = peer.name == "cublas-tf32" ? result_.tf32
+                                     : peer.name == "cusparse"  ? result_.cusparse
+                                                                : result_.fp32;
     if (measured.best) {
       place = BestTime{.name = measured.best->algorithm,
                        .microseconds = measured.best->timing.microseconds,
@@ -218,6 +218,7 @@ gpu::Operands PairMeasurement::operands(const gpu::Copies& packed, std::size_t c
   return {.packed = packed.at<void>(copy),
           .b = bench_.b(copy),
           .c = bench_.c(copy),
+          .element_bytes = static_cast<std::size_t>(bytes_of(bench_.element())),
           .rows = matrix_->rows,
           .n = bench_.columns()};
 }

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <map>
 
+#include "generator/matrix/typed_elements.h"
 #include "generator/schedule/schedule_list.h"
 #include "generator/schedule/scheduler.h"
 #include "generator/support/error.h"
@@ -16,6 +17,7 @@ constexpr std::int64_t most_columns = 1 << 20;
 
 /// What the command line says, word for word.
 struct Words {
+  std::string dtype = "f32";
   std::vector<std::string> matrices;
   std::string matrix_list;
   std::vector<std::int64_t> bcols{32, 64, 128};
@@ -54,7 +56,7 @@ std::vector<PairPlan> Options::pairs() const {
 }
 
 std::vector<Schedule> Options::schedules_for(const LayerShape& shape) const {
-  return schedules.empty() ? std::vector{choose_schedule(shape).schedule} : schedules;
+  return schedules.empty() ? std::vector{choose_schedule(shape, shipped_database().head().key).schedule} : schedules;
 }
 
 std::optional<Options> parse_options(int argc, char** argv) {
@@ -82,6 +84,12 @@ std::optional<Options> parse_options(int argc, char** argv) {
                   "Whether chains of programmatic dependent launches are timed: on, off, or both they and plain ones")
       ->check(CLI::IsMember({"on", "off", "both"}))
       ->capture_default_str();
+  program
+      .add_option("--dtype", words.dtype,
+                  "Element type: f32, f16 or bf16; in 16 bits the columns of cuBLASLt FP32 are of the product in that type with sums in float32, and there "
+                  "are no TF32 and no floor")
+      ->check(CLI::IsMember({"f32", "f16", "bf16"}))
+      ->capture_default_str();
   program.add_flag("--cold", options.cold, "Time the best ones with nothing in the L2 cache, too");
   program.add_flag("--no-peers", words.no_peers, "Leave cuBLASLt and cuSPARSE out");
   program.add_flag("--no-floor", words.no_floor, "Leave out the kernel that only moves the bytes");
@@ -107,9 +115,10 @@ std::optional<Options> parse_options(int argc, char** argv) {
   options.matrices = matrix_files(words.matrices, words.matrix_list);
   options.bcols = words.bcols;
   options.schedules = schedules_of(words);
+  options.element = *kernel_element(words.dtype);
   options.edges = edges.at(words.edges);
   options.peers = !words.no_peers;
-  options.floor = !words.no_floor;
+  options.floor = !words.no_floor && options.element == ScalarType::f32;
   return options;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/ir/scalar_type.h"
 #include "generator/schedule/schedule.h"
 #include "generator/schedule/schedule_database.h"
 
@@ -28,6 +29,7 @@ struct Options {
   std::vector<std::string> matrices;
   std::vector<std::int64_t> bcols;
   std::vector<Schedule> schedules;  ///< empty: for each pair the one that escgen chooses by itself
+  ScalarType element = ScalarType::f32;
   EdgesTimed edges = EdgesTimed::both;
   bool cold = false;
   bool peers = true;

@@ -9,7 +9,7 @@
 
 #include "generator/emit/device_text.h"
 #include "generator/emit/generate.h"
-#include "generator/matrix/matrix_reader.h"
+#include "generator/matrix/read_elements.h"
 #include "generator/matrix/statistics.h"
 #include "generator/support/error.h"
 
@@ -57,7 +57,8 @@ class Producer::Jobs {
                                   .rows = matrix_->rows,
                                   .columns = matrix_->columns,
                                   .nonzeros = matrix_->nonzeros(),
-                                  .longest_row = longest_row_});
+                                  .longest_row = longest_row_,
+                                  .dtype = name_of(matrix_->element)});
       job.schedule = schedules[schedule_];
       job.item.last = ++schedule_ == schedules.size();
     }
@@ -78,7 +79,7 @@ class Producer::Jobs {
     skipped_.clear();
     unreadable_ = false;
     try {
-      matrix_ = std::make_shared<const SparseMatrix>(read_matrix(file));
+      matrix_ = std::make_shared<const SparseMatrix>(read_elements(file, options_.element));
     } catch (const UserError& error) {
       skipped_ = error.what();
       unreadable_ = true;
@@ -148,7 +149,7 @@ Item Producer::prepare(const Job& job) {
   candidate->schedule = print(job.schedule);
   try {
     const GeneratedLayer generated =
-        generate_layer(*item.matrix, spmm_nest(),
+        generate_layer(*item.matrix, spmm_nest(item.matrix->element),
                        {.name = "layer",
                         .source_file = std::filesystem::path(pair.matrix).filename().string(),
                         .bcol = pair.bcol,

@@ -31,7 +31,7 @@ struct PairResult {
   std::size_t failed = 0;                     ///< schedules that did not compile or run
   std::optional<BestTime> plain = {};         ///< ours, each launch after the end of the one in front
   std::optional<BestTime> programmatic = {};  ///< ours, in a chain of programmatic dependent launches
-  std::optional<BestTime> fp32 = {};          ///< cuBLASLt
+  std::optional<BestTime> fp32 = {};          ///< cuBLASLt with sums in float32, of elements of 16 bits where those are measured
   std::optional<BestTime> tf32 = {};          ///< cuBLASLt
   std::optional<BestTime> cusparse = {};
 

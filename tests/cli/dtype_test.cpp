@@ -134,6 +134,45 @@ TEST_F(DtypeOption, StreamsNumbersOfSixteenBitsThatAreRowMajor) {
                  "choose fewer stages, warps or panels");
 }
 
+/// Auto, where no database has measurements of the type: by a rule where that is for streaming, else what float32 has.
+TEST_F(DtypeOption, OfLargeLayersIsStreamedByARule) {
+  const auto chosen = [&](const std::string& matrix, const std::vector<std::string>& more) {
+    std::vector<std::string> line{"generate", matrix, "--bcol", "8", "-o", "out", "--dry-run", "--json"};
+    line.insert(line.end(), more.begin(), more.end());
+    const ProcessResult generated = escgen(line);
+    EXPECT_EQ(generated.status, 0) << generated.errors;
+    return parse_json(generated.output);
+  };
+  for (const std::string zeros : {"0.7", "0.95"}) {
+    ASSERT_EQ(escgen({"sample", "--rows", "512", "--cols", "600", "--sparsity", zeros, "-o", "z" + zeros + ".mtx"}).status, 0);
+  }
+  for (const std::string dtype : {"f16", "bf16"}) {
+    const nlohmann::json streamed = chosen("z0.7.mtx", {"--dtype", dtype});
+    EXPECT_EQ(streamed["schedule"], "stream:columns=8,panels=1,warps=3,stages=2,pdl=on");
+    EXPECT_EQ(streamed["schedule_source"], "by rule: layers of this size and share of zeros are streamed; not measured for " + dtype);
+    EXPECT_TRUE(streamed["notes"].empty());
+    EXPECT_EQ(chosen("z0.7.mtx", {"--dtype", dtype, "--gpu", "t4"})["family"], "panel");
+    EXPECT_EQ(chosen("z0.7.mtx", {"--dtype", dtype, "--layout", "nk"})["schedule"], streamed["schedule"]);
+    const nlohmann::json sparse = chosen("z0.95.mtx", {"--dtype", dtype});
+    EXPECT_EQ(sparse["family"], "panel");
+    EXPECT_THAT(sparse["notes"].dump(), HasSubstr("no measurements in " + dtype + ": the schedule is the one for f32"));
+  }
+  EXPECT_EQ(chosen("z0.7.mtx", {})["family"], "panel");
+  // A database of either type of 16 bits comes before the rule, and f32's layers do not see it.
+  write("mine.txt",
+        "device sm90-132sm-60mib My GPU\ndtype f16\nevidence measured\n"
+        "candidate 8 0 stream:columns=8,panels=2,warps=2,stages=3\nclass 8 18 18 15 15 3 - - 0.0\n");
+  const nlohmann::json own = chosen("z0.7.mtx", {"--dtype", "f16", "--database", "mine.txt"});
+  EXPECT_THAT(own["schedule_source"].get<std::string>(), ::testing::StartsWith("database: one My GPU"));
+  EXPECT_EQ(own["schedule"], "stream:columns=8,panels=2,warps=2,stages=3,pdl=on");
+  EXPECT_TRUE(own["notes"].empty());
+  EXPECT_THAT(chosen("z0.7.mtx", {"--dtype", "bf16", "--database", "mine.txt"})["notes"].dump(),
+              HasSubstr("no measurements in bf16: the schedule is the one for f16"));
+  const nlohmann::json single = chosen("z0.7.mtx", {"--database", "mine.txt"});
+  EXPECT_THAT(single["schedule_source"].get<std::string>(), Not(HasSubstr("My GPU")));
+  EXPECT_THAT(single["notes"].dump(), HasSubstr("--database has no measurements that hold for f32"));
+}
+
 TEST_F(DtypeOption, IsThatOfTheNest) {
   write("nest.c",
         "void multiply(int M, int N, int K, const _Float16 A[M][K], const _Float16 B[K][N], _Float16 C[M][N]) {\n"

@@ -14,6 +14,7 @@
 #include "generator/emit/device_text.h"
 #include "generator/emit/generate.h"
 #include "generator/emit/launch_plan.h"
+#include "generator/matrix/round_values.h"
 #include "generator/matrix/sample.h"
 #include "generator/support/process.h"
 #include "tuner/build/build_pool.h"
@@ -40,10 +41,14 @@ constexpr int h200 = 90;
 constexpr int a100 = 80;
 
 /// The device text of a layer.
-KernelText device_text(const std::string& schedule, std::int64_t columns_of_a = 256, int architecture = h200) {
-  const SparseMatrix matrix = sample_matrix(
+KernelText device_text(const std::string& schedule, std::int64_t columns_of_a = 256, int architecture = h200,
+                       ScalarType element = ScalarType::f32) {
+  SparseMatrix matrix = sample_matrix(
       {.rows = 64, .columns = columns_of_a, .sparsity = 0.8, .structure = SampleStructure::uniform, .seed = 1});
-  const GeneratedLayer generated = generate_layer(matrix, spmm_nest(),
+  if (is_half(element)) {
+    round_values(matrix, element);
+  }
+  const GeneratedLayer generated = generate_layer(matrix, spmm_nest(element),
                                                   {.name = "layer",
                                                    .source_file = "layer.smtx",
                                                    .bcol = 64,
@@ -85,6 +90,27 @@ INSTANTIATE_TEST_SUITE_P(RtcBuild, EverySchedule,
                                          "panel:ufi=8,columns=32,vector=4,groups=1,warps=1,panels=16,stage=on",
                                          "panel:ufi=2,columns=64,vector=4,groups=2,warps=16,stage=on,ufk=8",
                                          "panel:ufi=1,columns=32,vector=2,groups=2,warps=1,panels=4"));
+
+class EveryScheduleOfHalves : public testing::TestWithParam<const char*> {};
+
+TEST_P(EveryScheduleOfHalves, CompilesForBothGenerationsOfGpus) {
+  for (const ScalarType element : {ScalarType::f16, ScalarType::bf16}) {
+    for (const int architecture : {a100, h200}) {
+      SCOPED_TRACE(architecture);
+      const KernelText text = device_text(GetParam(), 600, architecture, element);
+      const Cubin cubin = build(text);
+      expect_kernel(cubin);
+      if (installed_nvcc() && architecture == h200) {
+        expect_kernel(build_with_nvcc(text, cubin.symbols));
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(RtcBuild, EveryScheduleOfHalves,
+                         testing::Values("panel:ufi=2,columns=32,vector=4,groups=4,warps=8,stage=on",
+                                         "rows:columns=64,vector=4,unroll=8,task=512,light=16,warps=8",
+                                         "stream:columns=8,panels=4,warps=2,stages=3", "stream:columns=64,panels=1,warps=1,stages=2,pdl=off"));
 
 TEST(RtcBuild, HasTheKernelInFrontOfOneThatAdds) {
   const KernelText text = device_text("rows:task=8,light=4");

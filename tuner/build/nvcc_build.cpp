@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "generator/support/file.h"
 #include "generator/support/process.h"
@@ -19,8 +20,14 @@ std::string with_instances(const KernelText& text) {
   for (std::size_t number = 0; number < text.kernels.size(); ++number) {
     instances += fmt::format("auto* const wanted_kernel_{} = {};\n", number, text.kernels[number]);
   }
-  return fmt::format("#include <cuda_pipeline_primitives.h>\n#include <cuda_runtime.h>\n#include <stdint.h>\n\n{}\n{}",
-                     text.text, instances);
+  std::string types;
+  for (const auto& [type, header] : {std::pair("__half", "cuda_fp16.h"), std::pair("__nv_bfloat16", "cuda_bf16.h")}) {
+    if (text.text.find(type) != std::string::npos) {
+      types += fmt::format("#include <{}>\n", header);
+    }
+  }
+  return fmt::format("{}#include <cuda_pipeline_primitives.h>\n#include <cuda_runtime.h>\n#include <stdint.h>\n\n{}\n{}", types, text.text,
+                     instances);
 }
 
 std::vector<std::string> options_for(int architecture) {

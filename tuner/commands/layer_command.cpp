@@ -32,7 +32,7 @@ tuning::ItemResults results_of(const std::string& journal, const tuning::WorkIte
 }
 
 ExitStatus run(const LayerLine& line, const Console& console) {
-  const tuning::LayerList layers = tuning::read_layers({line.matrix});
+  const tuning::LayerList layers = tuning::read_layers({line.matrix}, element_of(line.tuning).value_or(ScalarType::f32));
   if (layers.layers.empty()) {
     throw UserError("", layers.problems.empty() ? layers.notes.front() : layers.problems.front());
   }
@@ -40,7 +40,7 @@ ExitStatus run(const LayerLine& line, const Console& console) {
   const std::string journal_file = line.journal.empty() ? (workshop.path() / "layer.jsonl").string() : line.journal;
   const tuning::StopSignals signals;
   NestReader nests;
-  const tuning::TunedNest& nest = nests.read(nest_source(line.nest), line.matrix);
+  const tuning::TunedNest& nest = nests.read(nest_source(line.nest), line.matrix, element_of(line.tuning));
   const tuning::RunRequest request =
       request_for(line.tuning, {{layers.layers.front(), line.bcol, nest}}, tuning::Retry::failed);
   const Devices devices(line.tuning);

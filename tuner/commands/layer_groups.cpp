@@ -16,12 +16,12 @@ bool is_same(const NestSource& a, const NestSource& b) {
 std::vector<LayerGroup> groups_of_spec(const std::string& file) {
   std::vector<LayerGroup> groups;
   for (const LayerRequest& request : read_spec(file)) {
-    if (request.element && *request.element != ScalarType::f32) {
-      throw UserError(request.matrix, "has a dtype other than f32 in the spec", "leave it out: kernels are tuned in f32");
+    if (request.element == ScalarType::f64) {
+      throw UserError(request.matrix, "has dtype f64 in the spec", "kernels are tuned in f32, f16 and bf16: leave it out, or name one of these");
     }
-    auto group = std::ranges::find_if(groups, [&](const LayerGroup& one) { return is_same(one.nest, request.nest); });
+    auto group = std::ranges::find_if(groups, [&](const LayerGroup& one) { return one.element == request.element && is_same(one.nest, request.nest); });
     if (group == groups.end()) {
-      groups.push_back({.nest = request.nest, .files = {}, .bcols = {}});
+      groups.push_back({.nest = request.nest, .element = request.element, .files = {}, .bcols = {}});
       group = groups.end() - 1;
     }
     const auto [bcols, is_new] = group->bcols.try_emplace(request.matrix);

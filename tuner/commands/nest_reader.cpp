@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "generator/ir/linear_nk_nest.h"
+#include "generator/ir/nest_in_type.h"
 #include "generator/ir/nest_json.h"
 #include "generator/matrix/matrix_reader.h"
 #include "generator/support/error.h"
@@ -18,7 +19,7 @@ namespace esc {
 namespace {
 
 /// The words by which escgen nest prints it, all but the weights.
-std::vector<std::string> words_of(const NestSource& source) {
+std::vector<std::string> words_of(const NestSource& source, std::optional<ScalarType> element) {
   std::vector<std::string> words{"nest"};
   const auto add = [&](const char* option, const std::string& value) {
     words.insert(words.end(), {option, value});
@@ -31,6 +32,9 @@ std::vector<std::string> words_of(const NestSource& source) {
   }
   if (source.layout) {
     add("--layout", name_of(*source.layout));
+  }
+  if (element) {
+    add("--dtype", name_of(*element));
   }
   for (const auto& [name, value] : source.sizes.named) {
     add("--size", fmt::format("{}={}", name, value));
@@ -53,23 +57,28 @@ LoopNest ask_escgen(const std::vector<std::string>& question) {
   return parse_nest_json(answer.output, "escgen nest");
 }
 
-LoopNest read_nest(const NestSource& source, const std::vector<std::string>& question) {
+LoopNest read_nest(const NestSource& source, const std::vector<std::string>& question, std::optional<ScalarType> element) {
   if (source.file.ends_with(".json")) {
     if (source.layout || !source.epilogue.empty() || !source.sizes.named.empty()) {
       throw UserError(source.file, "is a nest that has its layout, its epilogue and its sizes", "leave the other options out");
     }
-    return parse_nest_json(read_file(source.file), source.file);
+    LoopNest nest = parse_nest_json(read_file(source.file), source.file);
+    if (element && *element != nest.element()) {
+      throw UserError(fmt::format("--dtype {}", name_of(*element)), fmt::format("is not what {} has: {}", source.file, name_of(nest.element())),
+                      "leave --dtype out, or print the nest in that type: escgen nest --dtype");
+    }
+    return nest;
   }
   if (source.file.empty() && source.epilogue.empty() && source.sizes.named.empty()) {
-    return source.layout == NestLayout::nk ? linear_nk_nest() : spmm_nest();
+    return in_type(source.layout == NestLayout::nk ? linear_nk_nest() : spmm_nest(), element.value_or(ScalarType::f32));
   }
   return ask_escgen(question);
 }
 
 }  // namespace
 
-const tuning::TunedNest& NestReader::read(const NestSource& source, const std::string& matrix) {
-  std::vector<std::string> question = words_of(source);
+const tuning::TunedNest& NestReader::read(const NestSource& source, const std::string& matrix, std::optional<ScalarType> element) {
+  std::vector<std::string> question = words_of(source, element);
   std::vector<std::string> key = question;
   // Layers whose weights have four dimensions have sizes of their own.
   const std::vector<std::int64_t> shape = source.file.empty() ? std::vector<std::int64_t>{} : read_weight_shape(matrix);
@@ -78,7 +87,7 @@ const tuning::TunedNest& NestReader::read(const NestSource& source, const std::s
     question.insert(question.end(), {"--weights", matrix});
   }
   const auto found = known_.find(key);
-  return found != known_.end() ? found->second : known_.emplace(key, tuning::tuned_nest(read_nest(source, question))).first->second;
+  return found != known_.end() ? found->second : known_.emplace(key, tuning::tuned_nest(read_nest(source, question, element))).first->second;
 }
 
 }  // namespace esc

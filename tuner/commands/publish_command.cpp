@@ -37,7 +37,7 @@ std::vector<ScheduleDatabase> with_other_layouts(std::vector<ScheduleDatabase> d
     return databases;
   }
   for (ScheduleDatabase& there : databases_in(read_file(file), file.string())) {
-    if (find_nearest(databases, there.head().key, there.head().layout) == nullptr) {
+    if (find_nearest(databases, there.head().key, there.head().layout, there.head().dtype) == nullptr) {
       databases.push_back(std::move(there));
     }
   }

@@ -80,12 +80,16 @@ std::vector<std::string> files_of(const RunLine& line) {
 /// What the spec says, or the command line of all layers alike.
 std::vector<LayerGroup> groups_of(const RunLine& line) {
   if (!line.spec.empty()) {
-    return groups_of_spec(line.spec);
+    std::vector<LayerGroup> groups = groups_of_spec(line.spec);
+    for (LayerGroup& group : groups) {
+      group.element = element_of(line.tuning) ? element_of(line.tuning) : group.element;
+    }
+    return groups;
   }
   if (line.bcols.empty()) {
     throw UserError("esctune run", "needs --bcol", "give the numbers of columns of B to tune for");
   }
-  LayerGroup group{.nest = nest_source(line.nest), .files = files_of(line), .bcols = {}};
+  LayerGroup group{.nest = nest_source(line.nest), .element = element_of(line.tuning), .files = files_of(line), .bcols = {}};
   for (const std::string& file : group.files) {
     group.bcols[file] = {line.bcols.begin(), line.bcols.end()};
   }
@@ -104,11 +108,11 @@ Work work_of(const RunLine& line) {
   NestReader nests;
   Work work;
   for (const LayerGroup& group : groups_of(line)) {
-    const tuning::LayerList found = tuning::read_layers(group.files);
+    const tuning::LayerList found = tuning::read_layers(group.files, group.element.value_or(ScalarType::f32));
     work.layers.problems.insert(work.layers.problems.end(), found.problems.begin(), found.problems.end());
     work.layers.notes.insert(work.layers.notes.end(), found.notes.begin(), found.notes.end());
     for (const tuning::LayerFacts& layer : found.layers) {
-      const tuning::TunedNest& nest = nests.read(group.nest, layer.file);
+      const tuning::TunedNest& nest = nests.read(group.nest, layer.file, group.element);
       for (const std::int64_t bcol : group.bcols.at(layer.file)) {
         if (!tuning::is_in(shard, layer.pattern, bcol)) {
           continue;

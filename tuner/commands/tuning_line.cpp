@@ -1,6 +1,7 @@
 #include "tuner/commands/tuning_line.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -9,6 +10,7 @@
 #include <set>
 #include <sstream>
 
+#include "generator/matrix/typed_elements.h"
 #include "generator/schedule/schedule_list.h"
 #include "generator/schedule/scheduler.h"
 #include "generator/schedule/settings.h"
@@ -64,17 +66,31 @@ Schedule incumbent_of(const tuning::WorkItem& item) {
 }
 
 std::set<std::string> families_of(const TuningLine& line) {
-  return line.families.empty() ? std::set<std::string>{"panel", "rows"}
+  return line.families.empty() ? std::set<std::string>{"panel", "rows", "stream"}
                                : std::set<std::string>(line.families.begin(), line.families.end());
+}
+
+/// Those that have kernels for the item.
+std::set<std::string> families_of(const TuningLine& line, const tuning::WorkItem& item) {
+  const std::set<std::string> families = tuning::families_for(families_of(line), item.dtype, item.nest.layout);
+  if (families.empty()) {
+    throw UserError(fmt::format("--families {}", fmt::join(line.families, ",")),
+                    fmt::format("has no kernels for {} in layout {}", item.dtype, item.nest.layout),
+                    "stream is for --dtype f16 and bf16 in layout kn, atomic for f32; choose panel or rows");
+  }
+  return families;
 }
 
 }  // namespace
 
 void add_tuning_options(CLI::App& command, TuningLine& line) {
   command
-      .add_option("--families", line.families, "Families of schedules to try: panel, rows, atomic (default panel,rows)")
+      .add_option("--families", line.families,
+                  "Families of schedules to try: panel, rows, stream, atomic (default panel,rows and, where it has kernels, stream)")
       ->delimiter(',')
-      ->check(CLI::IsMember({"panel", "rows", "atomic"}));
+      ->check(CLI::IsMember({"panel", "rows", "stream", "atomic"}));
+  command.add_option("--dtype", line.dtype, "Element type, f32, f16 or bf16 (default: the loop nest's, f32 for the shipped one)")
+      ->check(CLI::IsMember({"f32", "f16", "bf16"}));
   command.add_option("--space", line.space, "Try the schedules in this file, one a line, in place of the search space");
   command.add_option("--candidates", line.most, "Measure at most this many candidates of a layer and bCol")
       ->check(CLI::Range(1, 100'000))
@@ -94,6 +110,8 @@ void add_tuning_options(CLI::App& command, TuningLine& line) {
   command.add_option("--replay", line.replay, "Take measurements from these records in place of a GPU");
 }
 
+std::optional<ScalarType> element_of(const TuningLine& line) { return line.dtype.empty() ? std::nullopt : kernel_element(line.dtype); }
+
 CandidateChoice::CandidateChoice(const TuningLine& line)
     : line_(line), space_(line.space.empty() ? std::vector<Schedule>() : schedules_in(line.space)) {}
 
@@ -102,7 +120,7 @@ tuning::Candidates CandidateChoice::operator()(const tuning::WorkItem& item) con
   if (!space_.empty()) {
     return tuning::choose_candidates(legal_among(space_, item.product()), item, {}, {incumbent}, true);
   }
-  const std::set<std::string> families = families_of(line_);
+  const std::set<std::string> families = families_of(line_, item);
   std::vector<Schedule> always{incumbent};
   for (const ScheduleDatabase* const database : databases_for(tuning::shape_of(item), item.device, {&shipped_databases()})) {
     const std::vector<Schedule> winners = tuning::near_winners(*database, item, families);

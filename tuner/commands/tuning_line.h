@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/ir/scalar_type.h"
 #include "tuner/build/object_cache.h"
 #include "tuner/device/device_lab.h"
 #include "tuner/run/tuning_run.h"
@@ -19,6 +20,7 @@ constexpr long long most_columns = most_columns_of_b;
 
 /// What `run` and `layer` both let the user say about how candidates are chosen and measured.
 struct TuningLine {
+  std::string dtype;  ///< of the elements; empty: the nest's
   std::vector<std::string> families;
   std::string space;       ///< file of schedules in place of the search space
   std::size_t most = 120;  ///< candidates of an item
@@ -34,6 +36,9 @@ struct TuningLine {
 
 /// Adds the options to a command.
 void add_tuning_options(CLI::App& command, TuningLine& line);
+
+/// The type that --dtype names; none where it names none.
+std::optional<ScalarType> element_of(const TuningLine& line);
 
 /// What is tried for an item, and what is not.
 class CandidateChoice {

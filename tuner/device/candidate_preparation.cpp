@@ -28,7 +28,8 @@ PreparedCandidate prepare(const PreparationSubject& subject, const Schedule& sch
                                                      .source_file = "layer",
                                                      .bcol = subject.bcol,
                                                      .architectures = {subject.architecture},
-                                                     .choice = {schedule, "user"}});
+                                                     .choice = {schedule, "user"},
+                                                     .fragments = subject.fragments});
     prepared.kernel.schedule = prepared.measurement.candidate;
     prepared.kernel.plan = launch_plan(generated.layer);
     const std::span<const std::byte> packed = generated.bytes();

@@ -110,11 +110,12 @@ DeviceLab::Reply DeviceLab::ask(const Message& question, std::chrono::millisecon
 }
 
 PreparationSubject DeviceLab::subject() const {
-  return {product_.matrix, item_.bcol, description_.key.capability, *product_.nest};
+  return {product_.matrix, item_.bcol, description_.key.capability, *product_.nest, fragments_};
 }
 
 void DeviceLab::open(const WorkItem& item, const ItemProduct& product, const std::vector<Schedule>& candidates) {
   item_ = item;
+  fragments_ = product.matrix == product_.matrix ? fragments_ : std::make_shared<FragmentShelf>();
   product_ = product;
   has_product_ = false;
   preparation_.emplace(subject(), candidates, builders_.search, 2 * preparing_threads_);

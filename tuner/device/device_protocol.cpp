@@ -99,7 +99,7 @@ json to_json(const Measurement& measurement) {
 Measurement measurement_from(const json& record) { return measurement_of(candidate_from(record)); }
 
 ProductQuestion product_in(const json& head, const Message& message) {
-  return {.matrix = {.rows = head.at("rows"),
+  ProductQuestion question{.matrix = {.rows = head.at("rows"),
                      .columns = head.at("columns"),
                      .offsets = values_in<std::int64_t>(message.pieces.at(0)),
                      .column_of = values_in<std::int32_t>(message.pieces.at(1)),
@@ -107,6 +107,8 @@ ProductQuestion product_in(const json& head, const Message& message) {
           .bcol = head.at("bcol"),
           .cache = head.at("cold").get<bool>() ? CacheState::cold : CacheState::warm,
           .nest = parse_nest_json(message.pieces.at(3), "the loop nest")};
+  question.matrix.element = question.nest.element();
+  return question;
 }
 
 json description_of(const DeviceDescription& description) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "generator/verify/transformer_check.h"
+#include "tuner/gpu/library_type.h"
 
 namespace esc::gpu {
 namespace {
@@ -32,6 +33,7 @@ class Description {
     const std::uint64_t n = bench.columns();
     const auto m = static_cast<std::uint64_t>(bench.matrix().rows);
     const auto k = static_cast<std::uint64_t>(bench.matrix().columns);
+    element_ = library_type(bench.element());
     try {
       check(cublasLtMatmulDescCreate(&product, compute, CUDA_R_32F), "cublasLtMatmulDescCreate");
       create(a, k, m);
@@ -72,10 +74,12 @@ class Description {
 
  private:
   /// Column-major, without gaps between the columns.
-  static void create(cublasLtMatrixLayout_t& layout, std::uint64_t rows, std::uint64_t columns) {
-    check(cublasLtMatrixLayoutCreate(&layout, CUDA_R_32F, rows, columns, static_cast<std::int64_t>(rows)),
+  void create(cublasLtMatrixLayout_t& layout, std::uint64_t rows, std::uint64_t columns) const {
+    check(cublasLtMatrixLayoutCreate(&layout, element_, rows, columns, static_cast<std::int64_t>(rows)),
           "cublasLtMatrixLayoutCreate");
   }
+
+  cudaDataType_t element_ = CUDA_R_32F;
 
   void release() {
     if (preference != nullptr) {
@@ -99,7 +103,7 @@ class DenseMatrix {
 
   std::shared_ptr<const Copies> copies(std::size_t count) {
     if (copies_ == nullptr || copies_->count() != count) {
-      copies_ = std::make_shared<const Copies>(std::span(std::as_const(elements_).elements<float>(), elements_.size()), count);
+      copies_ = std::make_shared<const Copies>(std::as_const(elements_).bytes(), count);
     }
     return copies_;
   }
@@ -119,9 +123,9 @@ class CublasProduct : public PeerProduct {
   void launch(cudaStream_t stream, std::size_t copy) override {
     const float one = 1;
     const float zero = 0;
-    float* const c = bench_.c(copy);
+    void* const c = bench_.c(copy);
     const void* left = bench_.b(copy);
-    const void* right = a_->at<const float>(copy);
+    const void* right = a_->at<const void>(copy);
     if (bench_.is_transposed()) {
       std::swap(left, right);
     }
@@ -178,16 +182,24 @@ CublasHandle::~CublasHandle() { static_cast<void>(cublasLtDestroy(handle_)); }
 std::string CublasHandle::version() const { return std::to_string(cublasLtGetVersion()); }
 
 std::vector<Peer> cublas_peers(const CublasHandle& handle, const ProductBench& bench) {
+  const bool half = is_half(bench.element());
+  const std::string exact_name = half ? fmt::format("cublas-{}", name_of(bench.element())) : fp32_name;
   const double dense_bytes =
-      4.0 * static_cast<double>(bench.matrix().rows) * static_cast<double>(bench.matrix().columns);
+      bytes_of(bench.element()) * static_cast<double>(bench.matrix().rows) * static_cast<double>(bench.matrix().columns);
   if (dense_bytes > most_dense_bytes) {
     const std::string problem = fmt::format("A as a dense matrix would take {:.1f} GB", dense_bytes / 1e9);
-    return {{.name = fp32_name, .tolerance = 0, .a_bytes = 0, .algorithms = {}, .problem = problem},
-            {.name = tf32_name, .tolerance = 0, .a_bytes = 0, .algorithms = {}, .problem = problem}};
+    std::vector<Peer> peers{{.name = exact_name, .tolerance = 0, .a_bytes = 0, .algorithms = {}, .problem = problem}};
+    if (!half) {
+      peers.push_back({.name = tf32_name, .tolerance = 0, .a_bytes = 0, .algorithms = {}, .problem = problem});
+    }
+    return peers;
   }
   const auto dense = std::make_shared<DenseMatrix>(bench.matrix());
-  return {peer_of(fp32_name, CUBLAS_COMPUTE_32F, bench.tolerance(), handle, bench, dense),
-          peer_of(tf32_name, CUBLAS_COMPUTE_32F_FAST_TF32, tf32_tolerance, handle, bench, dense)};
+  std::vector<Peer> peers{peer_of(exact_name, CUBLAS_COMPUTE_32F, bench.tolerance(), handle, bench, dense)};
+  if (!half) {
+    peers.push_back(peer_of(tf32_name, CUBLAS_COMPUTE_32F_FAST_TF32, tf32_tolerance, handle, bench, dense));
+  }
+  return peers;
 }
 
 }  // namespace esc::gpu

@@ -29,7 +29,8 @@ class CublasHandle {
   Buffer workspace_;
 };
 
-/// The dense product, as float32 and as TF32, with up to 16 algorithms each that cuBLASLt recommends.
+/// The dense product, as float32 and as TF32 or, of elements of 16 bits, with sums in float32; with up to 16 algorithms each that cuBLASLt
+/// recommends.
 std::vector<Peer> cublas_peers(const CublasHandle& handle, const ProductBench& bench);
 
 }  // namespace esc::gpu

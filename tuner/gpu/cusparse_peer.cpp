@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tuner/gpu/device.h"
+#include "tuner/gpu/library_type.h"
 
 namespace esc::gpu {
 namespace {
@@ -28,14 +29,14 @@ class CsrMatrices {
     const std::vector<std::int32_t> offsets(matrix.offsets.begin(), matrix.offsets.end());
     offsets_ = Copies(std::span<const std::int32_t>(offsets), copies);
     columns_ = Copies(std::span<const std::int32_t>(matrix.column_of), copies);
-    const TypedElements values(ScalarType::f32, matrix.values);
-    values_ = Copies(std::span(values.elements<float>(), values.size()), copies);
+    const TypedElements values(matrix.element, matrix.values);
+    values_ = Copies(values.bytes(), copies);
     try {
       for (std::size_t copy = 0; copy < copies; ++copy) {
         cusparseSpMatDescr_t descriptor = nullptr;
         check(cusparseCreateCsr(&descriptor, matrix.rows, matrix.columns, matrix.nonzeros(), offsets_.at<void>(copy),
                                 columns_.at<void>(copy), values_.at<void>(copy), CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
-                                CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F),
+                                CUSPARSE_INDEX_BASE_ZERO, library_type(matrix.element)),
               "cusparseCreateCsr");
         descriptors_.push_back(descriptor);
       }
@@ -66,8 +67,8 @@ class CsrMatrices {
 /// A matrix without gaps on the device, row-major or transposed, as the library knows it.
 class DenseDescriptor {
  public:
-  DenseDescriptor(std::int64_t rows, std::int64_t columns, float* elements, bool transposed) {
-    check(cusparseCreateDnMat(&descriptor_, rows, columns, transposed ? rows : columns, elements, CUDA_R_32F,
+  DenseDescriptor(std::int64_t rows, std::int64_t columns, void* elements, ScalarType element, bool transposed) {
+    check(cusparseCreateDnMat(&descriptor_, rows, columns, transposed ? rows : columns, elements, library_type(element),
                               transposed ? CUSPARSE_ORDER_COL : CUSPARSE_ORDER_ROW),
           "cusparseCreateDnMat");
   }
@@ -86,8 +87,8 @@ class DenseDescriptor {
 
 class VectorDescriptor {
  public:
-  VectorDescriptor(std::int64_t length, float* elements) {
-    check(cusparseCreateDnVec(&descriptor_, length, elements, CUDA_R_32F), "cusparseCreateDnVec");
+  VectorDescriptor(std::int64_t length, void* elements, ScalarType element) {
+    check(cusparseCreateDnVec(&descriptor_, length, elements, library_type(element)), "cusparseCreateDnVec");
   }
   VectorDescriptor(VectorDescriptor&& other) noexcept : descriptor_(std::exchange(other.descriptor_, nullptr)) {}
   VectorDescriptor& operator=(VectorDescriptor&&) = delete;
@@ -103,7 +104,7 @@ class VectorDescriptor {
 };
 
 /// The library takes B as something that it may write, and does not.
-float* writable(const float* b) { return const_cast<float*>(b); }
+void* writable(const void* b) { return const_cast<void*>(b); }
 
 class SpmmProduct : public PeerProduct {
  public:
@@ -111,8 +112,8 @@ class SpmmProduct : public PeerProduct {
       : handle_(handle), algorithm_(algorithm), matrices_(bench.matrix(), copies) {
     check(cusparseSetStream(handle_.get(), nullptr), "cusparseSetStream");
     for (std::size_t copy = 0; copy < copies; ++copy) {
-      b_.emplace_back(bench.matrix().columns, bench.columns(), writable(bench.b(copy)), bench.is_transposed());
-      c_.emplace_back(bench.matrix().rows, bench.columns(), bench.c(copy), bench.is_transposed());
+      b_.emplace_back(bench.matrix().columns, bench.columns(), writable(bench.b(copy)), bench.element(), bench.is_transposed());
+      c_.emplace_back(bench.matrix().rows, bench.columns(), bench.c(copy), bench.element(), bench.is_transposed());
       std::size_t bytes = 0;
       check(cusparseSpMM_bufferSize(handle_.get(), as_it_is, as_it_is, &one, matrices_.at(copy), b_[copy].get(), &zero,
                                     c_[copy].get(), CUDA_R_32F, algorithm_, &bytes),
@@ -147,8 +148,8 @@ class SpmvProduct : public PeerProduct {
       : handle_(handle), algorithm_(algorithm), matrices_(bench.matrix(), copies) {
     check(cusparseSetStream(handle_.get(), nullptr), "cusparseSetStream");
     for (std::size_t copy = 0; copy < copies; ++copy) {
-      b_.emplace_back(bench.matrix().columns, writable(bench.b(copy)));
-      c_.emplace_back(bench.matrix().rows, bench.c(copy));
+      b_.emplace_back(bench.matrix().columns, writable(bench.b(copy)), bench.element());
+      c_.emplace_back(bench.matrix().rows, bench.c(copy), bench.element());
       std::size_t bytes = 0;
       check(cusparseSpMV_bufferSize(handle_.get(), as_it_is, &one, matrices_.at(copy), b_[copy].get(), &zero,
                                     c_[copy].get(), CUDA_R_32F, algorithm_, &bytes),
@@ -192,7 +193,8 @@ Peer cusparse_peer(const CusparseHandle& handle, const ProductBench& bench) {
   const SparseMatrix& matrix = bench.matrix();
   Peer peer{.name = "cusparse",
             .tolerance = bench.tolerance(),
-            .a_bytes = 4 * (matrix.offsets.size() + 2 * matrix.column_of.size()),
+            .a_bytes = 4 * (matrix.offsets.size() + matrix.column_of.size()) +
+                       static_cast<std::size_t>(bytes_of(matrix.element)) * matrix.column_of.size(),
             .algorithms = {},
             .problem = {}};
   int number = 0;

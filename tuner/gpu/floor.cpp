@@ -115,7 +115,7 @@ Timing FloorKernel::measure(const ProductBench& bench, GraphTimer& timer, const 
       [&](cudaStream_t stream, std::size_t copy) {
         const void* packed = a.as<void>();
         const void* b = bench.b(copy);
-        float* c = bench.c(copy);
+        void* c = bench.c(copy);
         void* arguments[] = {&packed, &b, &c, &work};
         launch(kernel, geometry, Edge::plain, arguments, stream);
       },

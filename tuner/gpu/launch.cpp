@@ -74,12 +74,12 @@ Geometry LayerLaunch::geometry() const {
 
 void LayerLaunch::zero(const Operands& operands, Edge edge, cudaStream_t stream) const {
   if (plan_.zeroes_c) {
-    check(cudaMemsetAsync(operands.c, 0, static_cast<std::size_t>(operands.rows) * operands.n * sizeof(float), stream),
+    check(cudaMemsetAsync(operands.c, 0, static_cast<std::size_t>(operands.rows) * operands.n * operands.element_bytes, stream),
           "cudaMemsetAsync");
   }
   if (plan_.zeroing) {
     const void* packed = operands.packed;
-    float* c = operands.c;
+    void* c = operands.c;
     long long ldc = operands.ldc;
     unsigned int n = operands.n;
     std::vector<unsigned int> sizes = plan_.zeroing->sizes;
@@ -93,8 +93,8 @@ void LayerLaunch::zero(const Operands& operands, Edge edge, cudaStream_t stream)
 void LayerLaunch::operator()(const Operands& operands, Edge edge, cudaStream_t stream) const {
   zero(operands, edge, stream);
   const void* packed = operands.packed;
-  const float* b = operands.b;
-  float* c = operands.c;
+  const void* b = operands.b;
+  void* c = operands.c;
   long long ldb = operands.ldb;
   long long ldc = operands.ldc;
   unsigned int n = operands.n;

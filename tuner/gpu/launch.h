@@ -55,9 +55,10 @@ void launch(const void* kernel, const Geometry& geometry, Edge edge, void** argu
 /// The arrays of one product, on the device: packed matrix, B and C without gaps, and what its epilogue reads.
 struct Operands {
   const void* packed = nullptr;
-  const float* b = nullptr;
-  float* c = nullptr;
-  std::int64_t rows = 0;  ///< of C
+  const void* b = nullptr;
+  void* c = nullptr;
+  std::size_t element_bytes = sizeof(float);  ///< of B and C
+  std::int64_t rows = 0;                      ///< of C
   unsigned int n = 0;     ///< columns of C
   long long ldb = n;
   long long ldc = n;

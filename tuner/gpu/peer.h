@@ -26,7 +26,7 @@ struct PeerAlgorithm {
 
 /// Someone else's way to compute the same product, with all the algorithms that it offers for it.
 struct Peer {
-  std::string name;         ///< "cublas-fp32", "cublas-tf32" or "cusparse"
+  std::string name;         ///< "cublas-fp32", "cublas-tf32", "cublas-f16", "cublas-bf16" or "cusparse"
   double tolerance = 0;     ///< relative Frobenius error that it may have
   std::size_t a_bytes = 0;  ///< of its form of A
   std::vector<PeerAlgorithm> algorithms;

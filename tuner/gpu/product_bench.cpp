@@ -61,24 +61,29 @@ ProductBench::ProductBench(const SparseMatrix& matrix, std::int64_t bcol, const 
       ldc_(layout_c_.is_row_major() ? product_.n : layout_c_.least_leading_dimension(bcol)),
       tolerance_(tolerance_of(matrix)),
       cold_bytes_(cold_bytes),
-      reference_(nest_, matrix, draw_b(layout_b_, matrix.columns, product_, seed_of_b), product_) {
+      reference_(nest_, matrix, draw_b(layout_b_, matrix.columns, product_, seed_of_b, matrix.element), product_) {
   judging_threads().execute([this] { reference_.compute_all(); });
-  TypedElements b(ScalarType::f32, reference_.b());
-  MatrixImage<float> image_b(layout_b_, matrix.columns, product_.n, ldb_, std::numeric_limits<float>::quiet_NaN());
-  image_b.visit(b.elements<float>(), [](float& place, float value) { place = value; });
-  MatrixImage<float> image_c(layout_c_, matrix.rows, product_.n, ldc_, poison<float>());
+  with_element(element(), [&](auto zero) { place<decltype(zero)>(); });
+  place_operands();
+}
+
+template <typename Element>
+void ProductBench::place() {
+  TypedElements b(element(), reference_.b());
+  MatrixImage<Element> image_b(layout_b_, matrix_.columns, product_.n, ldb_, static_cast<Element>(std::numeric_limits<double>::quiet_NaN()));
+  image_b.visit(b.elements<Element>(), [](Element& place, const Element& value) { place = value; });
+  MatrixImage<Element> image_c(layout_c_, matrix_.rows, product_.n, ldc_, poison<Element>());
   if (!layout_c_.is_row_major()) {
-    places_of_c_.resize(static_cast<std::size_t>(matrix.rows) * static_cast<std::size_t>(product_.n));
-    const float* const first = image_c.elements().data();
-    image_c.visit(places_of_c_.data(), [&](const float& place, std::size_t& number) { number = static_cast<std::size_t>(&place - first); });
+    places_of_c_.resize(static_cast<std::size_t>(matrix_.rows) * static_cast<std::size_t>(product_.n));
+    const Element* const first = image_c.elements().data();
+    image_c.visit(places_of_c_.data(), [&](const Element& place, std::size_t& number) { number = static_cast<std::size_t>(&place - first); });
   }
   bytes_ = image_b.bytes() + image_c.bytes();
-  const std::size_t copies = copies_for(cold_bytes, bytes_);
-  b_ = Copies(std::span<const float>(image_b.elements()), copies);
-  c_ = Copies(std::span<const float>(image_c.elements()), copies);
+  const std::size_t copies = copies_for(cold_bytes_, bytes_);
+  b_ = Copies(std::span<const Element>(image_b.elements()), copies);
+  c_ = Copies(std::span<const Element>(image_c.elements()), copies);
   poison_ = Buffer(image_c.bytes());
   check(cudaMemcpy(poison_.as<void>(), image_c.elements().data(), poison_.bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
-  place_operands();
 }
 
 void ProductBench::place_operands() {
@@ -87,9 +92,8 @@ void ProductBench::place_operands() {
       epilogue_.push_back(number_argument(operand));
       continue;
     }
-    const std::vector<double> elements = in_memory(operand);
-    const std::vector<float> values(elements.begin(), elements.end());
-    operands_.emplace_back(std::span<const float>(values), 1);
+    const TypedElements values(operand.type, in_memory(operand));
+    operands_.emplace_back(values.bytes(), 1);
     epilogue_.emplace_back(static_cast<const void*>(operands_.back().at<const void>(0)));
     if (operand.rank == 2) {
       epilogue_.emplace_back(leading_dimension(operand));
@@ -106,15 +110,18 @@ TypedElements ProductBench::result_of(const Launch& run) const {
   check(cudaMemcpyAsync(c(0), poison_.as<void>(), poison_.bytes(), cudaMemcpyDeviceToDevice, stream_.get()),
         "cudaMemcpyAsync");
   run(stream_.get(), 0);
-  TypedElements found(ScalarType::f32, poison_.bytes() / sizeof(float));
+  TypedElements found(element(), poison_.bytes() / static_cast<std::size_t>(bytes_of(element())));
   check(cudaMemcpyAsync(found.data(), c(0), poison_.bytes(), cudaMemcpyDeviceToHost, stream_.get()),
         "cudaMemcpyAsync");
   stream_.wait();
   if (places_of_c_.empty()) {
     return found;
   }
-  TypedElements result(ScalarType::f32, places_of_c_.size());
-  std::ranges::transform(places_of_c_, result.elements<float>(), [&](std::size_t place) { return found.elements<float>()[place]; });
+  TypedElements result(element(), places_of_c_.size());
+  with_element(element(), [&](auto zero) {
+    using Element = decltype(zero);
+    std::ranges::transform(places_of_c_, result.elements<Element>(), [&](std::size_t place) { return found.elements<Element>()[place]; });
+  });
   return result;
 }
 

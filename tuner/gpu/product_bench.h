@@ -44,8 +44,10 @@ class ProductBench {
   long long ldc() const { return ldc_; }
   /// What the epilogue reads, as a kernel takes it.
   const std::vector<CArgument>& epilogue() const { return epilogue_; }
-  const float* b(std::size_t copy) const { return b_.at<const float>(copy); }
-  float* c(std::size_t copy) const { return c_.at<float>(copy); }
+  /// Of A, B and C.
+  ScalarType element() const { return matrix_.element; }
+  const void* b(std::size_t copy) const { return b_.at<const void>(copy); }
+  void* c(std::size_t copy) const { return c_.at<void>(copy); }
 
   /// How many copies of the operands, with so many bytes for A, a cold measurement goes over; at least 2.
   std::size_t cold_copies(std::size_t bytes_of_a) const;
@@ -61,6 +63,9 @@ class ProductBench {
 
  private:
   bool is_row_major() const { return layout_b_.is_row_major() && layout_c_.is_row_major(); }
+  /// B, and C as nothing, in so many copies as are asked for.
+  template <typename Element>
+  void place();
   void place_operands();
 
   const SparseMatrix& matrix_;

@@ -38,3 +38,44 @@ static __device__ __forceinline__ void wait_for_copies() {
 }
 // The number is a constant wherever the header's function is called; a function's parameter is none to the assembler.
 #define __pipeline_wait_prior(groups) wait_for_copies<groups>()
+
+// Numbers of 16 bits, which are kept in memory alone.
+struct alignas(2) __half {
+  unsigned short bits;
+};
+struct alignas(4) __half2 {
+  __half x, y;
+};
+static __device__ __forceinline__ __half __ushort_as_half(unsigned short bits) { return {bits}; }
+static __device__ __forceinline__ unsigned short __half_as_ushort(__half value) { return value.bits; }
+static __device__ __forceinline__ float __half2float(__half value) {
+  float result;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(value.bits));
+  return result;
+}
+static __device__ __forceinline__ __half __float2half_rn(float value) {
+  __half result;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
+  return result;
+}
+
+struct alignas(2) __nv_bfloat16 {
+  unsigned short bits;
+};
+struct alignas(4) __nv_bfloat162 {
+  __nv_bfloat16 x, y;
+};
+static __device__ __forceinline__ __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits) { return {bits}; }
+static __device__ __forceinline__ unsigned short __bfloat16_as_ushort(__nv_bfloat16 value) { return value.bits; }
+static __device__ __forceinline__ float __bfloat162float(__nv_bfloat16 value) { return __uint_as_float((unsigned int)value.bits << 16); }
+static __device__ __forceinline__ __nv_bfloat16 __float2bfloat16_rn(float value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  __nv_bfloat16 result;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
+  return result;
+#else
+  const unsigned int bits = __float_as_uint(value);
+  const unsigned int rounded = bits + 0x7fffu + (bits >> 16 & 1u);
+  return {(unsigned short)((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffu : rounded >> 16)};
+#endif
+}

@@ -143,7 +143,9 @@ const CandidateResult* ItemResults::peer(const std::string& name) const {
   return found != peers.end() && found->second.outcome == Outcome::ok ? &found->second : nullptr;
 }
 
-const CandidateResult* ItemResults::best_exact_peer() const { return faster(peer("cublas-fp32"), peer("cusparse")); }
+const CandidateResult* ItemResults::exact_dense_peer() const { return peer("cublas-" + (item.dtype == "f32" ? "fp32" : item.dtype)); }
+
+const CandidateResult* ItemResults::best_exact_peer() const { return faster(exact_dense_peer(), peer("cusparse")); }
 
 std::map<ItemKey, ItemResults> group_by_item(const std::vector<Record>& records) {
   const auto order_of_environment = [](const Environment& environment) {

@@ -17,7 +17,8 @@ std::string nest_suffix(const NestFacts& nest) {
 
 std::string describe(const WorkItem& item) {
   const std::string suffix = nest_suffix(item.nest);
-  return fmt::format("{}, bCol {}{}{}", item.layer.file, item.bcol, suffix.empty() ? "" : ",", suffix);
+  return fmt::format("{}, bCol {}{}{}{}", item.layer.file, item.bcol, item.dtype == "f32" ? "" : ", " + item.dtype, suffix.empty() ? "" : ",",
+                     suffix);
 }
 
 LayerShape shape_of(const WorkItem& item) {
@@ -29,7 +30,8 @@ LayerShape shape_of(const WorkItem& item) {
           .row_variation = item.layer.row_variation,
           .pattern = item.layer.pattern,
           .layout = item.nest.layout,
-          .contiguous = item.nest.contiguous};
+          .contiguous = item.nest.contiguous,
+          .dtype = item.dtype};
 }
 
 const WorkItem& item_of(const Record& record) {

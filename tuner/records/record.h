@@ -71,7 +71,8 @@ struct ItemKey {
 };
 ItemKey key_of(const WorkItem& item);
 
-/// "layer.smtx, bCol 64", and behind it the nest where it is not the plain product: "layer.smtx, bCol 64, nk 0f3a..".
+/// "layer.smtx, bCol 64", and behind it the element type where it is not f32, and the nest where it is not the plain product:
+/// "layer.smtx, bCol 64, f16, nk 0f3a..".
 std::string describe(const WorkItem& item);
 /// " nk 0f3a..", what tells an item from that of the plain product; empty for that one.
 std::string nest_suffix(const NestFacts& nest);
@@ -120,7 +121,7 @@ struct CandidateRecord {
   WorkItem item;
   Stage stage = Stage::search;
   Edge edge = Edge::plain;
-  std::string candidate;  ///< the schedule's canonical text, or a peer: "cublas-fp32", "cublas-tf32", "cusparse"
+  std::string candidate;  ///< the schedule's canonical text, or a peer: "cublas-fp32", "cublas-tf32", "cublas-f16", "cublas-bf16", "cusparse"
   std::string algorithm;  ///< of a peer: which of its algorithms was the fastest; else empty
   std::string builder;    ///< "nvrtc 13.0", "nvcc 13.0"; the library and its version for a peer
   std::string digest;     ///< SHA-256 of the kernel's text; empty for a peer

@@ -55,7 +55,7 @@ ItemSummary summarise(const ItemResults& results, const std::string& name) {
     summary.microseconds = results.decision->winner_microseconds;
   }
   summary.chain_microseconds = measured(find(results.chain, summary.winner));
-  summary.fp32 = measured(results.peer("cublas-fp32"));
+  summary.fp32 = measured(results.exact_dense_peer());
   summary.tf32 = measured(results.peer("cublas-tf32"));
   summary.cusparse = measured(results.peer("cusparse"));
   return summary;
@@ -101,7 +101,10 @@ std::string best_exact_name(const ItemSummary& item) {
   if (!time) {
     return "-";
   }
-  return print(item.fp32 == time ? Rival::cublas_fp32 : Rival::cusparse);
+  if (item.fp32 != time) {
+    return print(Rival::cusparse);
+  }
+  return item.item.dtype == "f32" ? print(Rival::cublas_fp32) : "cuBLAS " + item.item.dtype;
 }
 
 std::vector<ItemSummary> summarise(const std::map<ItemKey, ItemResults>& items) {
@@ -126,7 +129,8 @@ std::vector<ItemSummary> summarise(const std::map<ItemKey, ItemResults>& items) 
 
 std::string label(const ItemSummary& item) {
   const std::string& layout = item.item.nest.layout;
-  return fmt::format("{}@{}{}", item.name, item.item.bcol, layout == "kn" ? "" : "@" + layout);
+  const std::string& dtype = item.item.dtype;
+  return fmt::format("{}@{}{}{}", item.name, item.item.bcol, layout == "kn" ? "" : "@" + layout, dtype == "f32" ? "" : "@" + dtype);
 }
 
 }  // namespace esc::tuning

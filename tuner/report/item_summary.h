@@ -31,7 +31,7 @@ struct ItemSummary {
   std::optional<double> chain_microseconds;  ///< of the winner, programmatic edges
   double spread = 0;                         ///< of the winner's plain samples, relative
   std::optional<KernelFacts> kernel;         ///< the winner's
-  std::optional<double> fp32;
+  std::optional<double> fp32;  ///< cuBLASLt with sums in float32, of the item's elements
   std::optional<double> tf32;
   std::optional<double> cusparse;
   std::optional<Verdict> verdict;  ///< absent where the item was not decided
@@ -41,14 +41,14 @@ struct ItemSummary {
 std::optional<double> time_of(const ItemSummary& item, Rival rival);
 /// The rival's time over ours, by plain edges; absent without both.
 std::optional<double> speed_up(const ItemSummary& item, Rival rival);
-/// "cuBLAS FP32" or "cuSPARSE", whichever is faster; "-" where neither was measured.
+/// "cuBLAS FP32", "cuBLAS f16", "cuBLAS bf16" or "cuSPARSE", whichever is faster; "-" where neither was measured.
 std::string best_exact_name(const ItemSummary& item);
 
 /// A line for each item, ordered by device, element type, cache, columns of B and name. The winner is the one of the
 /// decision, else the fastest so far. A time of 0 comes of a record without samples and counts as none.
 std::vector<ItemSummary> summarise(const std::map<ItemKey, ItemResults>& items);
 
-/// "NAME@BCOL", and "NAME@BCOL@LAYOUT" where that is not kn: what an item is called where one is picked out.
+/// "NAME@BCOL", with "@LAYOUT" behind it where that is not kn and "@DTYPE" where that is not f32: what an item is called where one is picked out.
 std::string label(const ItemSummary& item);
 
 }  // namespace esc::tuning

@@ -4,12 +4,13 @@
 
 #include <algorithm>
 
+#include "generator/schedule/element_types.h"
 #include "tuner/report/device_ceilings.h"
 
 namespace esc::tuning {
 namespace {
 
-double element_bytes(const std::string& dtype) { return dtype == "f16" || dtype == "bf16" ? 2 : 4; }
+double element_bytes(const std::string& dtype) { return is_half_type(dtype) ? 2 : 4; }
 
 /// A slope up to the peak, then the peak.
 XyChart::Series ceiling(const std::string& name, double gigabytes, double peak, double from, double to) {

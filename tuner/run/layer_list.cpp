@@ -8,6 +8,7 @@
 
 #include "generator/matrix/fingerprint.h"
 #include "generator/matrix/matrix_reader.h"
+#include "generator/matrix/read_elements.h"
 #include "generator/matrix/statistics.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
@@ -57,9 +58,9 @@ struct Found {
   std::string note;
 };
 
-Found find_layer(const std::string& file) {
+Found find_layer(const std::string& file, ScalarType element) {
   try {
-    const SparseMatrix matrix = read_matrix(file);
+    const SparseMatrix matrix = read_elements(file, element);
     if (matrix.nonzeros() == 0) {
       return {.facts = {}, .problem = {}, .note = file + ": has no non-zeros, so that there is no kernel to tune"};
     }
@@ -108,10 +109,10 @@ LayerFacts facts_of(const SparseMatrix& matrix, const std::string& file) {
           .row_variation = lengths.coefficient_of_variation};
 }
 
-LayerList read_layers(const std::vector<std::string>& files) {
+LayerList read_layers(const std::vector<std::string>& files, ScalarType element) {
   std::vector<Found> found(files.size());
   tbb::parallel_for(std::size_t{0}, files.size(),
-                    [&](std::size_t number) { found[number] = find_layer(files[number]); });
+                    [&](std::size_t number) { found[number] = find_layer(files[number], element); });
   LayerList list;
   std::set<std::string> patterns;
   for (Found& one : found) {

@@ -26,7 +26,7 @@ struct LayerList {
   std::vector<std::string> notes;     ///< why a matrix has nothing to tune for
 };
 
-/// Reads the files, several at once, and keeps what is to be known of their layers; equal patterns are there once.
-LayerList read_layers(const std::vector<std::string>& files);
+/// Reads the files, several at once, and keeps what is to be known of their layers, with elements of this type; equal patterns are there once.
+LayerList read_layers(const std::vector<std::string>& files, ScalarType element = ScalarType::f32);
 
 }  // namespace esc::tuning

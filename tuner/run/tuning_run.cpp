@@ -1,12 +1,14 @@
 #include "tuner/run/tuning_run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -14,11 +16,13 @@
 #include "generator/emit/generate.h"
 #include "generator/emit/layout_class.h"
 #include "generator/ir/linear_nk_nest.h"
+#include "generator/ir/nest_in_type.h"
 #include "generator/ir/nest_json.h"
 #include "generator/ir/product_digits.h"
 #include "generator/lower/canonicalize.h"
 #include "generator/matrix/fingerprint.h"
-#include "generator/matrix/matrix_reader.h"
+#include "generator/matrix/read_elements.h"
+#include "generator/schedule/element_types.h"
 #include "generator/support/error.h"
 #include "tuner/records/item_results.h"
 
@@ -28,9 +32,9 @@ namespace {
 /// The matrix of a file, kept for the next item: items of one layer follow each other.
 class MatrixShelf {
  public:
-  std::shared_ptr<const SparseMatrix> get(const std::string& file) {
-    if (matrix_ == nullptr || file != file_) {
-      matrix_ = std::make_shared<const SparseMatrix>(read_matrix(file));
+  std::shared_ptr<const SparseMatrix> get(const std::string& file, ScalarType element) {
+    if (matrix_ == nullptr || file != file_ || matrix_->element != element) {
+      matrix_ = std::make_shared<const SparseMatrix>(read_elements(file, element));
       file_ = file;
     }
     return matrix_;
@@ -108,7 +112,7 @@ class Run {
     const std::string where = describe(item);
     std::shared_ptr<const SparseMatrix> matrix;
     try {
-      matrix = shelf.get(item.layer.file);
+      matrix = shelf.get(item.layer.file, asked.nest.nest->element());
     } catch (const UserError& problem) {
       leave(where, problem);
       return;
@@ -181,8 +185,9 @@ std::int64_t count_of_groups(const LoopNest& nest) {
 }  // namespace
 
 TunedNest tuned_nest(const LoopNest& nest) {
-  if (nest.element() != ScalarType::f32) {
-    throw UserError("the loop nest", fmt::format("has elements of {}", name_of(nest.element())), "kernels are tuned in f32: write it in float");
+  if (std::ranges::find(measured_types, std::string_view(name_of(nest.element()))) == measured_types.end()) {
+    throw UserError("the loop nest", fmt::format("has elements of {}", name_of(nest.element())),
+                    fmt::format("kernels are tuned in {}: write it in float, or give --dtype f16", fmt::join(measured_types, ", ")));
   }
   if (count_of_groups(nest) > 1) {
     throw UserError("the loop nest", "has groups", "tune the matrix of all groups, with zeros between them, with the nest without groups");
@@ -194,7 +199,8 @@ TunedNest tuned_nest(const LoopNest& nest) {
   facts.contiguous = columns.are_contiguous;
   // Programs that mean the same have the same kernels.
   const LoopNest canonical = canonicalize(nest);
-  if (canonical != canonicalize(spmm_nest()) && canonical != canonicalize(linear_nk_nest())) {
+  const auto is_shipped = [&](const LoopNest& shipped) { return canonical == canonicalize(in_type(shipped, nest.element())); };
+  if (!is_shipped(spmm_nest()) && !is_shipped(linear_nk_nest())) {
     facts.digest = sha256_of_text(nest_json(nest)).substr(0, digits);
   }
   return {std::make_shared<const LoopNest>(nest), facts};
@@ -203,7 +209,7 @@ TunedNest tuned_nest(const LoopNest& nest) {
 WorkItem item_for(const RunRequest& request, const ItemRequest& asked, const DeviceKey& device) {
   return {.layer = asked.layer,
           .bcol = asked.bcol,
-          .dtype = "f32",
+          .dtype = name_of(asked.nest.nest->element()),
           .device = device,
           .cache = request.cache,
           .nest = asked.nest.facts};

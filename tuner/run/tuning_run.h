@@ -17,7 +17,7 @@ struct TunedNest {
   NestFacts facts = {};
 };
 
-/// The facts of a nest. Throws UserError for one whose elements are not f32, or that has groups.
+/// The facts of a nest. Throws UserError for one whose elements are none of measured_types, or that has groups.
 TunedNest tuned_nest(const LoopNest& nest);
 
 /// A layer with a number of columns of B, before it is known on which device.

@@ -75,7 +75,9 @@ class Tuning {
  public:
   Tuning(const ItemPlan& plan, const SearchOptions& options, Lab& lab, const RecordSink& write, const StopRequest& stop,
          const CandidateCounter& count)
-      : plan_(plan), options_(options), lab_(lab), write_(write), stop_(stop), count_(count), results_(plan.known) {}
+      : plan_(plan), options_(options), lab_(lab), write_(write), stop_(stop), count_(count), results_(plan.known) {
+    results_.item = plan.item;
+  }
 
   ItemEnd operator()() {
     lab_.open(plan_.item, plan_.product, missing());

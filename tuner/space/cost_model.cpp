@@ -4,10 +4,12 @@
 #include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <type_traits>
 
 #include "tuner/space/cost_work.h"
 #include "tuner/space/kernel_estimate.h"
 #include "tuner/space/occupancy.h"
+#include "tuner/space/stream_cost.h"
 
 namespace esc::tuning {
 namespace {
@@ -84,8 +86,16 @@ Cost cost_of(const Work& work, const KernelFacts& kernel, const DeviceKey& devic
 }  // namespace
 
 Cost predicted_cost(const Schedule& schedule, const WorkItem& item, const std::optional<KernelFacts>& kernel) {
-  const Work work = std::visit([&](const auto& one) { return work_of(one, item); }, schedule);
-  return cost_of(work, kernel ? *kernel : estimated_kernel(schedule, item), item.device);
+  const KernelFacts facts = kernel ? *kernel : estimated_kernel(schedule, item);
+  return std::visit(
+      [&](const auto& one) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(one)>, StreamSchedule>) {
+          return stream_cost(one, item, facts);
+        } else {
+          return cost_of(work_of(one, item), facts, item.device);
+        }
+      },
+      schedule);
 }
 
 }  // namespace esc::tuning

@@ -124,27 +124,6 @@ Work work_of(const RowsSchedule& schedule, const WorkItem& item) {
           .extra_passes = tasks.splits ? 1.0 : 0.0};
 }
 
-/// Every turn waits once, several turns ahead; a unit is about 20 instructions and one product for every 8 columns in each of its 8 steps.
-Work work_of(const StreamSchedule& schedule, const WorkItem& item) {
-  constexpr double unit_lines = 4864 / line_bytes;
-  constexpr double steps = 8;
-  const double panels = std::ceil(static_cast<double>(item.layer.rows) / StreamSchedule::panel_height);
-  const double windows = std::ceil(static_cast<double>(item.layer.columns) / StreamSchedule::window_columns);
-  const double tiles = tiles_of(item, schedule.columns);
-  const double units = panels * windows * tiles;
-  const double eighths = schedule.columns / 8.0;
-  return {.block_warps = static_cast<double>(schedule.panels) * schedule.warps,
-          .chain = 1 + std::ceil(windows / schedule.warps) / schedule.stages,
-          .staged = true,
-          .instructions = units * steps * (20 + 3 * eighths),
-          .wavefronts = units * steps * (5 + 4 * eighths),
-          .sparse_lines = units * unit_lines,
-          .dense_lines = units / schedule.panels * StreamSchedule::window_columns * schedule.columns * 2 / line_bytes,
-          .distinct_lines = lines_of_b(item, schedule.columns),
-          .tiles = tiles,
-          .adds_warps = schedule.warps > 1};
-}
-
 Work work_of(const AtomicSchedule& schedule, const WorkItem& item) {
   const ListCounts counts = list_counts(item.layer, schedule.ufi);
   const double block_warps = schedule.threads / 32.0;

@@ -24,6 +24,5 @@ struct Work {
 Work work_of(const PanelSchedule& schedule, const WorkItem& item);
 Work work_of(const RowsSchedule& schedule, const WorkItem& item);
 Work work_of(const AtomicSchedule& schedule, const WorkItem& item);
-Work work_of(const StreamSchedule& schedule, const WorkItem& item);
 
 }  // namespace esc::tuning

@@ -38,7 +38,7 @@ int least_warps(const Schedule& schedule) {
   if (const auto* atomic = std::get_if<AtomicSchedule>(&schedule)) {
     return atomic->ufk == 1 ? 17 : 13;
   }
-  return 8;
+  return std::holds_alternative<StreamSchedule>(schedule) ? 4 : 8;
 }
 
 std::vector<Prospect> prospects(const std::vector<Schedule>& space, const std::vector<Schedule>& always,

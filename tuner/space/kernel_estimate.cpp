@@ -109,7 +109,8 @@ KernelFacts estimated_kernel(const StreamSchedule& schedule, const WorkItem& ite
   const std::int64_t windows = whole_up(static_cast<double>(item.layer.columns) / StreamSchedule::window_columns);
   return {.registers = 64 + schedule.columns,
           .shared_bytes = schedule.stages * schedule.warps *
-                          (schedule.panels * unit_bytes + StreamSchedule::window_columns * schedule.columns * 2),
+                              (schedule.panels * unit_bytes + StreamSchedule::window_columns * schedule.columns * 2) +
+                          4 * (schedule.warps - 1) * schedule.panels * StreamSchedule::panel_height * schedule.columns,
           .threads = schedule.threads(),
           .blocks = whole_up(static_cast<double>(panels) / schedule.panels) * whole_up(static_cast<double>(item.product().count) / schedule.columns),
           .packed_bytes = panels * windows * unit_bytes};

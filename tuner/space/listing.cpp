@@ -53,14 +53,14 @@ Counts sum_of(const std::vector<PlannedItem>& plan) {
 
 /// Kernels that a run from a cold cache builds: layers share them.
 std::size_t kernels_of(const std::vector<PlannedItem>& plan) {
-  std::set<std::tuple<std::int64_t, std::string, std::string, std::string>> kernels;
+  std::set<std::tuple<std::int64_t, std::string, std::string, std::string, std::string>> kernels;
   for (const PlannedItem& planned : plan) {
     if (counts_of(planned).left == 0) {
       continue;
     }
     for (const Candidate& candidate : planned.candidates.kept) {
       const NestFacts& nest = planned.item.nest;
-      kernels.emplace(planned.item.bcol, nest.layout, nest.digest, print(candidate.schedule));
+      kernels.emplace(planned.item.bcol, planned.item.dtype, nest.layout, nest.digest, print(candidate.schedule));
     }
   }
   return kernels.size();
@@ -121,6 +121,7 @@ std::string listing_json(const std::vector<PlannedItem>& plan, const TimeEstimat
     items.push_back({{"file", planned.item.layer.file},
                      {"pattern", planned.item.layer.pattern},
                      {"bcol", planned.item.bcol},
+                     {"dtype", planned.item.dtype},
                      {"layout", planned.item.nest.layout},
                      {"nest", planned.item.nest.digest},
                      {"candidates", counts.candidates},

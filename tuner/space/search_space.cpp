@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "generator/schedule/element_types.h"
 #include "generator/schedule/settings.h"
 #include "generator/support/error.h"
 
@@ -45,6 +46,15 @@ struct AtomicSpace {
   static constexpr int most_ufk = 8;
   static constexpr int warptile[] = {1, 2, 4};
   static constexpr int threads[] = {32, 64, 128};
+};
+
+/// Of family stream: a block of a few panels with a few warps each, in as many stages as shared memory may hold.
+struct StreamSpace {
+  static constexpr int panels[] = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16};
+  static constexpr int warps[] = {1, 2, 3, 4, 8};
+  static constexpr int least_warps = 2;  ///< of a block
+  static constexpr int most_warps = 16;
+  static constexpr int stages[] = {2, 3, 4, 5};
 };
 
 /// Takes up what is legal for a product's columns.
@@ -164,11 +174,37 @@ void add_atomic_family(LegalSchedules& found) {
   }
 }
 
+void add_stream_family(LegalSchedules& found) {
+  for (int columns = 8; columns <= StreamSchedule::max_columns; columns *= 2) {
+    for (const int panels : StreamSpace::panels) {
+      for (const int warps : StreamSpace::warps) {
+        if (panels * warps < StreamSpace::least_warps || panels * warps > StreamSpace::most_warps) {
+          continue;
+        }
+        for (const int stages : StreamSpace::stages) {
+          found.add(StreamSchedule{.columns = columns, .panels = panels, .warps = warps, .stages = stages});
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 
 const std::set<std::string>& all_families() {
-  static const std::set<std::string> families{"atomic", "panel", "rows"};
+  static const std::set<std::string> families{"atomic", "panel", "rows", "stream"};
   return families;
+}
+
+std::set<std::string> families_for(const std::set<std::string>& families, const std::string& dtype, const std::string& layout) {
+  std::set<std::string> usable = families;
+  if (is_half_type(dtype)) {
+    usable.erase("atomic");  // which adds parts of sums in C
+  }
+  if (!can_stream(dtype, layout)) {
+    usable.erase("stream");
+  }
+  return usable;
 }
 
 std::vector<Schedule> search_space(const ProductColumns& columns, const std::set<std::string>& families) {
@@ -190,6 +226,9 @@ std::vector<Schedule> search_space(const ProductColumns& columns, const std::set
   }
   if (families.contains("atomic")) {
     add_atomic_family(found);
+  }
+  if (families.contains("stream")) {
+    add_stream_family(found);
   }
   return found.take();
 }

@@ -8,8 +8,11 @@
 
 namespace esc::tuning {
 
-/// "atomic", "panel", "rows".
+/// "atomic", "panel", "rows", "stream".
 const std::set<std::string>& all_families();
+
+/// Those of the families that have kernels for such elements and such a layout.
+std::set<std::string> families_for(const std::set<std::string>& families, const std::string& dtype, const std::string& layout);
 
 /// The schedules among which the fastest one for a product's columns is looked for: for each family the values of its
 /// parameters that measurements found worth a try, as far as the family's own rules allow them for these columns; without

@@ -56,6 +56,7 @@ class GpuDevice::Kernel {
       launch_({.packed = packed_.at<void>(copy),
                .b = bench_.b(copy),
                .c = bench_.c(copy),
+               .element_bytes = static_cast<std::size_t>(bytes_of(bench_.element())),
                .rows = rows_,
                .n = bench_.columns(),
                .ldb = bench_.ldb(),

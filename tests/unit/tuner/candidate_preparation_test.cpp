@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "generator/ir/linear_nk_nest.h"
+#include "generator/matrix/round_values.h"
 #include "generator/support/error.h"
 #include "tests/unit/tuner/unbuilt_kernels.h"
 
@@ -38,6 +39,32 @@ TEST(Prepare, GivesTheKernelOfTheSubjectsNest) {
   EXPECT_EQ(prepare(subject, spread, builder_that("nvrtc 13.0")).measurement.outcome, Outcome::ok);
   subject.nest = spmm_nest();
   EXPECT_EQ(prepare(subject, spread, builder_that("nvrtc 13.0")).measurement.outcome, Outcome::skipped_by_limit);
+}
+
+/// Packing fragments is a search: kernels that differ in stages and warps alone have the same.
+TEST(Prepare, PacksFragmentsOnceForKernelsThatReadTheSame) {
+  SparseMatrix matrix = sample_matrix({.rows = 64, .columns = 700, .sparsity = 0.6, .seed = 1});
+  round_values(matrix, ScalarType::f16);
+  const auto shared = std::make_shared<const SparseMatrix>(std::move(matrix));
+  const auto with_fragments = [&](const std::shared_ptr<FragmentShelf>& fragments, const StreamSchedule& schedule) {
+    const PreparedCandidate prepared = prepare({shared, 32, 90, spmm_nest(ScalarType::f16), fragments}, schedule, builder_that("nvrtc 13.0"));
+    EXPECT_EQ(prepared.measurement.outcome, Outcome::ok) << prepared.measurement.detail;
+    return prepared.kernel.packed;
+  };
+  const auto shelf = std::make_shared<FragmentShelf>();
+  for (const StreamSchedule& schedule : {StreamSchedule{.panels = 2, .warps = 1, .stages = 2}, StreamSchedule{.panels = 2, .warps = 2, .stages = 3},
+                                         StreamSchedule{.panels = 1, .warps = 2}, StreamSchedule{.columns = 32, .panels = 1, .warps = 2, .stages = 2}}) {
+    EXPECT_EQ(with_fragments(shelf, schedule), with_fragments(nullptr, schedule)) << print(schedule);
+  }
+  int packed = 0;
+  for (int time = 0; time < 2; ++time) {
+    static_cast<void>(shelf->get(2, 13 * 8, [&] {
+      ++packed;
+      return FragmentShelf::Packing();
+    }));
+  }
+  EXPECT_EQ(packed, 0) << "it is there";
+  EXPECT_THROW(shelf->get(3, 1, []() -> FragmentShelf::Packing { throw std::bad_alloc(); }), std::bad_alloc);
 }
 
 TEST(Prepare, SkipsAScheduleThatDoesNotSuit) {

@@ -331,6 +331,17 @@ TEST(ItemResults, DoesNotTakeATf32PeerForAnExactOne) {
   EXPECT_EQ(results_of(records).best_exact_peer()->candidate, "cusparse");
 }
 
+TEST(ItemResults, TakesTheDenseProductOfTheItemsElementsForAnExactOne) {
+  WorkItem item = some_item();
+  for (const std::string dtype : {"f16", "bf16"}) {
+    item.dtype = dtype;
+    const ItemResults results = results_of({measured(item, "cublas-" + dtype, {2.0}), measured(item, "cublas-fp32", {1.0}), measured(item, "cusparse", {3.0})});
+    EXPECT_EQ(results.best_exact_peer()->candidate, "cublas-" + dtype);
+    EXPECT_EQ(shape_of(results.item).dtype, dtype);
+    EXPECT_THAT(describe(results.item), HasSubstr(", " + dtype));
+  }
+}
+
 TEST(ItemResults, TakesTheFirstByNameOfEqualOnes) {
   const WorkItem item = some_item();
   EXPECT_EQ(

@@ -127,6 +127,49 @@ TEST(SearchSpace, OfColumnsThatAreApartIsLegalAndHasWhatTheRuleTakes) {
   }
 }
 
+TEST(SearchSpace, HasFamiliesWhereTheyHaveKernels) {
+  using Families = std::set<std::string>;
+  EXPECT_EQ(families_for(all_families(), "f32", "kn"), (Families{"atomic", "panel", "rows"}));
+  EXPECT_EQ(families_for(all_families(), "f16", "kn"), (Families{"panel", "rows", "stream"}));
+  EXPECT_EQ(families_for(all_families(), "bf16", "n_k_n_n.n_m_n_n"), (Families{"panel", "rows"}));
+}
+
+/// What docs/performance.md has of random patterns in float16: matrices of equal sides, 70 % zeros.
+struct StreamedTime {
+  std::int64_t size;
+  std::int64_t bcol;
+  std::string schedule;
+  double microseconds;
+};
+
+TEST(CostModel, GivesStreamedWeightsAboutTheirTimes) {
+  for (const StreamedTime& one :
+       {StreamedTime{512, 8, "panels=1,warps=2,stages=4", 1.96}, StreamedTime{512, 32, "panels=1,warps=2,stages=2", 2.75},
+        StreamedTime{1024, 8, "panels=1,warps=4,stages=4", 2.45}, StreamedTime{1024, 32, "panels=1,warps=4,stages=2", 3.17},
+        StreamedTime{2048, 8, "panels=1,warps=8,stages=3", 3.5}, StreamedTime{2048, 32, "panels=1,warps=4,stages=2", 5.3},
+        StreamedTime{8192, 8, "panels=4,warps=2,stages=4", 20.7}, StreamedTime{8192, 16, "panels=4,warps=2,stages=3", 23.6},
+        StreamedTime{8192, 32, "panels=4,warps=2,stages=3", 29.3}}) {
+    WorkItem item = layer_512(one.bcol);
+    item.dtype = "f16";
+    item.layer.rows = item.layer.columns = one.size;
+    item.layer.nonzeros = one.size * one.size * 3 / 10;
+    const std::string text = "stream:columns=" + std::to_string(one.bcol) + "," + one.schedule;
+    const double predicted = predicted_cost(parse_schedule(text), item).microseconds;
+    EXPECT_NEAR(predicted / one.microseconds, 1, 0.2) << one.size << ", " << text << ": " << predicted;
+  }
+}
+
+TEST(CostModel, KnowsThatStreamedWeightsNeedBytesOnTheirWay) {
+  WorkItem item = layer_512(8);
+  item.dtype = "f16";
+  item.layer.rows = item.layer.columns = 8192;
+  const auto cost = [&](const std::string& rest) { return predicted_cost(parse_schedule("stream:columns=8," + rest), item).microseconds; };
+  EXPECT_LT(cost("panels=4,warps=2,stages=4"), cost("panels=4,warps=1,stages=2"));
+  EXPECT_LT(cost("panels=4,warps=2,stages=4"), cost("panels=1,warps=8,stages=2")) << "whose blocks copy B for themselves";
+  EXPECT_LT(cost("panels=4,warps=2,stages=4"), cost("panels=16,warps=1,stages=2")) << "which fills a quarter of the device";
+  EXPECT_TRUE(std::isinf(cost("panels=8,warps=2,stages=8"))) << "more shared memory than there is";
+}
+
 TEST(CostModel, CountsEachElementOfColumnsThatAreApart) {
   WorkItem apart = layer_512(64);
   apart.nest = {.layout = "nk", .contiguous = false};

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "generator/matrix/sparse_matrix.h"
+
+namespace esc {
+
+/// The matrix of a file with elements of this type; those of 16 bits are rounded once, from what the file holds. Throws UserError for what cannot
+/// be read, and for values beyond the type.
+SparseMatrix read_elements(const std::string& file, ScalarType element);
+
+}  // namespace esc

@@ -1,0 +1,14 @@
+#include "generator/schedule/element_types.h"
+
+namespace esc {
+
+bool is_half_type(std::string_view dtype) { return dtype == "f16" || dtype == "bf16"; }
+
+std::vector<std::string> types_like(std::string_view dtype) {
+  if (is_half_type(dtype)) {
+    return {std::string(dtype), dtype == "f16" ? "bf16" : "f16", "f32"};
+  }
+  return {"f32"};
+}
+
+}  // namespace esc

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace esc {
+
+/// Element types for which schedules are measured, by the names that records and databases have for them.
+inline constexpr std::array<std::string_view, 3> measured_types{"f32", "f16", "bf16"};
+
+/// Whether elements of the type have 16 bits.
+bool is_half_type(std::string_view dtype);
+
+/// The types whose measurements say something of schedules for this one, the nearest first: itself, for one of 16 bits the other one, which
+/// takes as many bytes and goes through the same units, and then f32.
+std::vector<std::string> types_like(std::string_view dtype);
+
+}  // namespace esc

@@ -1,0 +1,156 @@
+// esctune --dtype: elements of 16 bits from what would be measured to the database that escgen reads.
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "generator/matrix/matrix_writer.h"
+#include "generator/matrix/sample.h"
+#include "tests/cli/tuner_workshop.h"
+
+namespace esc::cli {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+using tuning::CandidateRecord;
+using tuning::Record;
+
+constexpr const char* streamed = "stream:columns=32,panels=1,warps=1,stages=2,pdl=on";
+
+class EsctuneTypes : public TunerWorkshop {
+ protected:
+  void SetUp() override {
+    TunerWorkshop::SetUp();
+    add_layers(2);
+  }
+
+  json listed(const std::vector<std::string>& more) const {
+    std::vector<std::string> words{"run", "--list", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const ProcessResult result = esctune(words);
+    EXPECT_EQ(result.status, 0) << result.errors;
+    return result.status == 0 ? json::parse(result.output).at("items") : json::array();
+  }
+
+  /// What the recorded device has measured, as of float16 with its library, and a streamed kernel that is the fastest.
+  void write_halves() const {
+    std::string text;
+    for (Record record : records_in("measured.jsonl").records) {
+      auto& candidate = std::get<CandidateRecord>(record);
+      candidate.item.dtype = "f16";
+      if (candidate.candidate == "cublas-tf32") {
+        continue;
+      }
+      if (candidate.candidate == "cublas-fp32") {
+        candidate.candidate = "cublas-f16";
+      }
+      text += print(record) + "\n";
+      candidate.candidate = streamed;
+      candidate.samples.assign(25, 1.0);
+      candidate.outcome = tuning::Outcome::ok;
+      candidate.detail.clear();
+      text += print(record) + "\n";
+    }
+    write("halves.jsonl", text);
+    write("halves.txt", read("space.txt") + streamed + "\n");
+  }
+  std::vector<std::string> run_of_halves(const std::string& journal) const {
+    return {"run", "layers", "--bcol", "32", "--dtype", "f16", "--space", "halves.txt", "--replay", "halves.jsonl", "-o", journal};
+  }
+  json generated(const std::vector<std::string>& more) const {
+    std::vector<std::string> words{ESCGEN,      "generate", path("layers/layer00.smtx").string(), "--bcol", "32",
+                                   "--dry-run", "--json",   "-o",                                 path("out").string()};
+    words.insert(words.end(), more.begin(), more.end());
+    const ProcessResult made = run_process(words, {.errors_apart = true});
+    EXPECT_EQ(made.status, 0) << made.errors;
+    return json::parse(made.output);
+  }
+};
+
+TEST_F(EsctuneTypes, AreListedWithFamiliesThatHaveKernels) {
+  const json single = listed({"layers", "--bcol", "32", "--exhaustive"});
+  const json half = listed({"layers", "--bcol", "32", "--exhaustive", "--dtype", "f16"});
+  ASSERT_EQ(half.size(), 2U);
+  EXPECT_EQ(single[0]["dtype"], "f32");
+  EXPECT_EQ(half[0]["dtype"], "f16");
+  EXPECT_GT(half[0]["candidates"], single[0]["candidates"]) << "of family stream";
+  EXPECT_GT(listed({"layers", "--bcol", "32", "--exhaustive", "--dtype", "bf16", "--layout", "nk"})[0]["candidates"],
+            listed({"layers", "--bcol", "32", "--exhaustive", "--layout", "nk"})[0]["candidates"]);
+  EXPECT_GT(listed({"layers", "--bcol", "32", "--families", "stream", "--dtype", "bf16"})[0]["candidates"], 20);
+  expect_refusal({"run", "layers", "--bcol", "32", "--families", "stream", "--list"},
+                 "--families stream: has no kernels for f32 in layout kn; stream is for --dtype f16 and bf16");
+  expect_refusal({"run", "layers", "--bcol", "32", "--families", "atomic", "--dtype", "f16", "--list"}, "has no kernels for f16");
+  expect_refusal({"run", "layers", "--bcol", "32", "--dtype", "f64", "--list"}, "--dtype");
+}
+
+TEST_F(EsctuneTypes, ComeFromASpecAndFromTheNest) {
+  write("spec.json", R"({"layers": [{"matrix": "layers/layer00.smtx", "bcol": 32, "dtype": "f16"},
+                                    {"matrix": "layers/layer00.smtx", "bcol": 32, "name": "single"}]})");
+  const json items = listed({"--spec", "spec.json"});
+  ASSERT_EQ(items.size(), 2U);
+  EXPECT_EQ(items[0]["dtype"], "f16");
+  EXPECT_EQ(items[1]["dtype"], "f32");
+  EXPECT_EQ(listed({"--spec", "spec.json", "--dtype", "bf16"})[1]["dtype"], "bf16");
+  write("double.json", R"({"layers": [{"matrix": "layers/layer00.smtx", "bcol": 32, "dtype": "f64"}]})");
+  expect_refusal({"run", "--spec", "double.json", "--list"}, "has dtype f64 in the spec; kernels are tuned in f32, f16 and bf16");
+  write("half.c",
+        "void multiply(int M, int N, int K, const _Float16 A[M][K], const _Float16 B[K][N], _Float16 C[M][N]) {\n"
+        "  for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) for (int j = 0; j < N; j++) C[i][j] += A[i][k] * B[k][j];\n}\n");
+  const json own = listed({"layers", "--bcol", "32", "--kernel", "half.c"});
+  EXPECT_EQ(own[0]["dtype"], "f16");
+  EXPECT_EQ(own[0]["nest"], "") << "it is the shipped product in that type";
+  expect_refusal({"run", "layers", "--bcol", "32", "--kernel", "half.c", "--dtype", "bf16", "--list"}, "--dtype bf16: is not what half.c has: f16");
+  EXPECT_NE(listed({"layers", "--bcol", "32", "--dtype", "f16", "--epilogue", "bias+relu"})[0]["nest"],
+            listed({"layers", "--bcol", "32", "--epilogue", "bias+relu"})[0]["nest"]);
+}
+
+TEST_F(EsctuneTypes, ThatDoNotHoldAMatrixAreSaid) {
+  write("large.mtx", "%%MatrixMarket matrix coordinate real general\n3 4 2\n1 1 70000\n2 2 0.5\n");
+  const ProcessResult result = esctune({"run", "large.mtx", "--bcol", "8", "--dtype", "f16", "--list"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(result.errors, HasSubstr("large.mtx: has 1 values beyond the largest number of f16"));
+  EXPECT_EQ(listed({"large.mtx", "--bcol", "8", "--dtype", "bf16"}).size(), 1U);
+}
+
+TEST_F(EsctuneTypes, ReachADatabaseOfTheirOwnAndFromThereTheGenerator) {
+  write_halves();
+  run("night.jsonl");
+  const ProcessResult tuned = esctune(run_of_halves("half.jsonl"));
+  ASSERT_EQ(tuned.status, 0) << tuned.errors;
+  EXPECT_EQ(decided_in("half.jsonl").size(), 2U);
+  for (const Record& record : records_in("half.jsonl").records) {
+    EXPECT_EQ(item_of(record).dtype, "f16");
+    if (const auto* decision = std::get_if<tuning::DecisionRecord>(&record)) {
+      EXPECT_EQ(decision->winner, streamed);
+      EXPECT_EQ(decision->fastest_peer, "cublas-f16");
+    }
+  }
+  EXPECT_THAT(esctune(run_of_halves("half.jsonl")).output, HasSubstr("0 items decided, 2 known before"));
+  EXPECT_THAT(esctune({"show", "half.jsonl"}).output, HasSubstr("f16"));
+  const ProcessResult layer =
+      esctune({"layer", "layers/layer00.smtx", "--bcol", "32", "--dtype", "f16", "--space", "halves.txt", "--replay", "halves.jsonl"});
+  EXPECT_THAT(layer.output, HasSubstr("x as fast as cuBLAS f16, the fastest exact library")) << layer.errors;
+
+  ASSERT_EQ(esctune({"publish", "night.jsonl", "-o", "database"}).status, 0);
+  const std::string of_floats = read("database/sm90-132sm-60mib_f32.txt");
+  ASSERT_EQ(esctune({"publish", "night.jsonl", "half.jsonl", "-o", "database"}).status, 0);
+  EXPECT_EQ(read("database/sm90-132sm-60mib_f32.txt"), of_floats);
+  EXPECT_THAT(read("database/sm90-132sm-60mib_f16.txt"), HasSubstr(fmt::format("\ndtype f16\nevidence measured\ncandidate 32 0 {}\n", streamed)));
+
+  const std::string database = path("database").string();
+  const json half = generated({"--dtype", "f16", "--database", database});
+  EXPECT_EQ(half["schedule"], streamed);
+  EXPECT_THAT(half["schedule_source"], HasSubstr("measured"));
+  EXPECT_THAT(half["notes"].dump(), Not(HasSubstr("no measurements")));
+  const json brain = generated({"--dtype", "bf16", "--database", database});
+  EXPECT_EQ(brain["schedule"], streamed);
+  EXPECT_THAT(brain["notes"].dump(), HasSubstr("no measurements in bf16: the schedule is the one for f16"));
+  EXPECT_EQ(generated({"--database", database})["family"], "panel");
+  // On a GPU without sparse tensor cores the next candidate holds.
+  EXPECT_EQ(generated({"--dtype", "f16", "--database", database, "--gpu", "t4"})["family"], "panel");
+}
+
+}  // namespace
+}  // namespace esc::cli

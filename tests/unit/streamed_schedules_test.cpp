@@ -1,0 +1,164 @@
+#include "generator/schedule/streamed_schedules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "generator/schedule/scheduler.h"
+
+namespace esc {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+KernelTarget target_of(const std::string& gpu) {
+  const TargetDevice device = device_of_gpu(gpu);
+  return kernel_target(device.key, {device.key.capability});
+}
+
+LayerShape layer(std::int64_t rows, std::int64_t columns, double zeros, long long bcol, const std::string& dtype = "f16") {
+  return {.bcol = bcol,
+          .rows = rows,
+          .columns = columns,
+          .nonzeros = static_cast<std::int64_t>(static_cast<double>(rows) * static_cast<double>(columns) * (1 - zeros)),
+          .dtype = dtype};
+}
+
+struct RuleCase {
+  std::string gpu;
+  LayerShape shape;
+  std::string schedule;  ///< "": none
+};
+
+/// So that a failure says which.
+void PrintTo(const RuleCase& one, std::ostream* stream) {
+  *stream << one.gpu << ", " << one.shape.rows << " x " << one.shape.columns << ", " << one.shape.nonzeros << " non-zeros, bCol " << one.shape.bcol;
+}
+
+class Rule : public testing::TestWithParam<RuleCase> {};
+
+TEST_P(Rule, GivesThisLayerItsSchedule) {
+  const std::vector<ScheduleChoice> choices = streamed_schedules(GetParam().shape, target_of(GetParam().gpu));
+  if (GetParam().schedule.empty()) {
+    EXPECT_THAT(choices, IsEmpty());
+    return;
+  }
+  ASSERT_FALSE(choices.empty());
+  EXPECT_EQ(print(choices.front().schedule), GetParam().schedule + ",pdl=on");
+  EXPECT_EQ(choices.front().source, "by rule: layers of this size and share of zeros are streamed; not measured for f16");
+  EXPECT_FALSE(choices.front().database);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Streamed, Rule,
+    testing::Values(
+        // The GPU is filled once: 8192 rows are 512 panels, four for each of 128 blocks.
+        RuleCase{"h200", layer(8192, 8192, 0.7, 8), "stream:columns=8,panels=4,warps=2,stages=4"},
+        RuleCase{"h200", layer(8192, 8192, 0.7, 16), "stream:columns=16,panels=4,warps=2,stages=3"},
+        RuleCase{"h200", layer(8192, 8192, 0.7, 32), "stream:columns=32,panels=4,warps=2,stages=3"},
+        RuleCase{"h200", layer(11008, 4096, 0.6, 8), "stream:columns=8,panels=6,warps=1,stages=4"},
+        RuleCase{"h200", layer(4096, 4096, 0.7, 8), "stream:columns=8,panels=2,warps=4,stages=3"},
+        // Few panels: one for each block, whose warps share the windows there are.
+        RuleCase{"h200", layer(2048, 2048, 0.7, 8), "stream:columns=8,panels=1,warps=8,stages=2"},
+        RuleCase{"h200", layer(2048, 2048, 0.7, 32), "stream:columns=32,panels=1,warps=4,stages=2"},
+        RuleCase{"h200", layer(512, 512, 0.7, 8), "stream:columns=8,panels=1,warps=2,stages=2"},
+        // Multiprocessors without a block take columns.
+        RuleCase{"h200", layer(1024, 1024, 0.7, 32), "stream:columns=16,panels=1,warps=4,stages=2"},
+        RuleCase{"h200", layer(512, 512, 0.7, 32), "stream:columns=8,panels=1,warps=2,stages=2"},
+        RuleCase{"h200", layer(8192, 256, 0.7, 8), "stream:columns=8,panels=4,warps=1,stages=2"},
+        // What fills up the last panel and the last window counts as zeros.
+        RuleCase{"h200", layer(500, 500, 0.7, 3), "stream:columns=8,panels=1,warps=2,stages=2"},
+        RuleCase{"h200", layer(1000, 300, 0.8, 8), ""},
+        // Sparse, small and uneven layers are for kernels that skip zeros.
+        RuleCase{"h200", layer(2048, 2048, 0.9, 8), ""}, RuleCase{"h200", layer(2048, 2048, 0.9, 32), ""},
+        RuleCase{"h200", layer(4096, 4096, 0.9, 8), "stream:columns=8,panels=2,warps=4,stages=3"},
+        RuleCase{"h200", layer(8192, 8192, 0.95, 8), ""}, RuleCase{"h200", layer(256, 512, 0.5, 8), ""}, RuleCase{"h200", layer(1, 1, 0, 1), ""},
+        RuleCase{"h200", {.bcol = 8, .rows = 8192, .columns = 8192, .nonzeros = 20000000, .row_variation = 1.5, .dtype = "f16"}, ""},
+        // Other elements, other layouts, and GPUs without sparse tensor cores.
+        RuleCase{"h200", layer(8192, 8192, 0.7, 8, "f32"), ""}, RuleCase{"h200", layer(8192, 8192, 0.7, 8, "f64"), ""},
+        RuleCase{"h200", {.bcol = 8, .rows = 8192, .columns = 8192, .nonzeros = 20000000, .layout = "n_k_n_n.n_m_n_n", .dtype = "f16"}, ""},
+        RuleCase{"t4", layer(8192, 8192, 0.7, 8), ""},
+        // Less shared memory: fewer warps and stages; other numbers of multiprocessors.
+        RuleCase{"a100", layer(8192, 8192, 0.7, 8), "stream:columns=8,panels=5,warps=1,stages=5"},
+        RuleCase{"l4", layer(8192, 8192, 0.7, 32), "stream:columns=32,panels=3,warps=1,stages=3"}));
+
+TEST(StreamedSchedules, AreLegalAndFitOnEveryTarget) {
+  int found = 0;
+  for (const std::string gpu : {"h200", "h100", "a100", "a30", "a10", "rtx3090", "l4", "l40s", "gh200", "b200", "gb200", "rtx5090"}) {
+    const KernelTarget target = target_of(gpu);
+    for (const std::int64_t rows : {1, 16, 500, 512, 1000, 2112, 2113, 4096, 11008, 28672, 100000, 2000000}) {
+      for (const std::int64_t columns : {1, 200, 256, 257, 512, 2048, 4096, 28672, 100000}) {
+        for (const double zeros : {0.0, 0.5, 0.85, 0.9}) {
+          for (const long long bcol : {1, 7, 8, 9, 32, 33, 64, 100, 1000, 100000}) {
+            const std::vector<ScheduleChoice> choices = streamed_schedules(layer(rows, columns, zeros, bcol), target);
+            found += choices.empty() ? 0 : 1;
+            for (const ScheduleChoice& choice : choices) {
+              EXPECT_NO_THROW(check_legal(choice.schedule, bcol)) << print(choice.schedule) << ", bCol " << bcol;
+            }
+            if (!choices.empty()) {
+              const auto& smallest = std::get<StreamSchedule>(choices.back().schedule);
+              EXPECT_EQ(print(smallest), "stream:columns=8,panels=1,warps=1,stages=2,pdl=on");
+            }
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(found, 5000);
+}
+
+TEST(StreamedSchedules, FitEachOfTheArchitecturesThatAKernelIsBuiltFor) {
+  const KernelTarget both = kernel_target(device_of_gpu("h200").key, {80, 90});
+  EXPECT_EQ(both.oldest_architecture, 80);
+  EXPECT_EQ(both.multiprocessors, 132);
+  EXPECT_EQ(both.shared_bytes, shared_bytes_per_block(80));
+  EXPECT_EQ(kernel_target({}, {}).multiprocessors, 132);
+  EXPECT_EQ(print(streamed_schedules(layer(8192, 8192, 0.7, 8), both).front().schedule), "stream:columns=8,panels=4,warps=2,stages=3,pdl=on");
+  EXPECT_THAT(streamed_schedules(layer(8192, 8192, 0.7, 8), kernel_target(device_of_gpu("h200").key, {75, 90})), IsEmpty());
+}
+
+TEST(StreamedSchedules, StandInFrontOfThoseMeasuredInFloat32) {
+  const DeviceKey h200 = device_of_gpu("h200").key;
+  for (const std::string dtype : {"f16", "bf16"}) {
+    const LayerShape large = layer(4096, 4096, 0.7, 8, dtype);
+    EXPECT_EQ(choose_schedule(large, h200).source, "by rule: layers of this size and share of zeros are streamed; not measured for " + dtype);
+    const std::vector<ScheduleChoice> ranking = ranked_schedules(large, databases_for(large, h200, {&shipped_databases()}));
+    EXPECT_EQ(family(ranking[3].schedule), "stream");
+    EXPECT_THAT(ranking[4].source, StartsWith("database: one NVIDIA H200"));
+    const LayerShape sparse = layer(512, 512, 0.95, 8, dtype);
+    LayerShape single = sparse;
+    single.dtype = "f32";
+    EXPECT_EQ(choose_schedule(sparse, h200).schedule, choose_schedule(single, h200).schedule);
+    EXPECT_EQ(choose_schedule(sparse, h200).database->dtype, "f32");
+  }
+}
+
+/// What was measured in either type of 16 bits comes in place of the rule.
+TEST(StreamedSchedules, GiveWayToADatabase) {
+  const std::string text =
+      "device sm90-132sm-60mib Mine\ndtype f16\nevidence measured\ncandidate 8 0 stream:columns=8,panels=3,warps=2,stages=3\n"
+      "candidate 8 1 panel:ufi=4,columns=8,panels=4\nclass 8 24 24 21 21 1 1.2 - 0.0 200.0\n";
+  const std::vector<ScheduleDatabase> mine = databases_in(text, "mine.txt");
+  const DeviceKey h200 = device_of_gpu("h200").key;
+  for (const std::string dtype : {"f16", "bf16"}) {
+    const LayerShape large = layer(4096, 4096, 0.7, 8, dtype);
+    const auto found = databases_for(large, h200, {&mine, &shipped_databases()});
+    ASSERT_EQ(found.size(), 1U);
+    const std::vector<ScheduleChoice> ranking = ranked_schedules(large, found, target_of("h200"));
+    EXPECT_EQ(print(ranking.front().schedule), "stream:columns=8,panels=3,warps=2,stages=3,pdl=on");
+    EXPECT_THAT(ranking.front().source, HasSubstr("one Mine"));
+    EXPECT_EQ(ranking.front().database->dtype, "f16");
+    EXPECT_EQ(family(ranked_schedules(large, found, target_of("t4")).front().schedule), "panel") << "which has no sparse tensor cores";
+  }
+  const LayerShape single = layer(4096, 4096, 0.7, 8, "f32");
+  EXPECT_EQ(databases_for(single, h200, {&mine, &shipped_databases()}).front(), &shipped_database()) << "never the other way round";
+  LayerShape strange = layer(4096, 4096, 0.7, 8);
+  strange.layout = "n_k_n_n.n_m_n_n";
+  for (const ScheduleChoice& choice : ranked_schedules(strange, databases_for(strange, h200, {&mine}))) {
+    EXPECT_NE(family(choice.schedule), "stream") << "which has no kernels for that layout";
+  }
+}
+
+}  // namespace
+}  // namespace esc

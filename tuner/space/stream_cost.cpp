@@ -1,0 +1,58 @@
+#include "tuner/space/stream_cost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tuner/space/occupancy.h"
+
+namespace esc::tuning {
+namespace {
+
+// Microseconds.
+constexpr double launch_and_store = 1.3;
+constexpr double of_block = 0.0002;          ///< of the grid
+constexpr double of_unit = 0.13;             ///< of a multiprocessor, where enough bytes are on their way
+constexpr double of_unit_alone = 0.05;       ///< more where a block's panels are not there to share its waits
+constexpr double of_column = 0.13 / 80;      ///< of C, its products with a unit
+constexpr double of_copied_column = 0.13 / 25;  ///< the same for the copy of its rows of B, which the panels of a block share
+constexpr double of_adding_warps = 0.1;
+
+/// What hides the latency of memory; with half of it a multiprocessor reads about a quarter slower.
+constexpr double bytes_in_flight = 100 * 1024;
+constexpr double of_missing_bytes = 0.5;
+constexpr double enough_warps = 8;
+constexpr double of_missing_warps = 0.3;
+
+double missing(double there, double wanted) { return std::max(0.0, 1 - there / wanted); }
+
+}  // namespace
+
+Cost stream_cost(const StreamSchedule& schedule, const WorkItem& item, const KernelFacts& kernel) {
+  Cost cost;
+  const int resident = resident_blocks(kernel, sm_limits(item.device.capability));
+  if (resident == 0) {
+    cost.microseconds = std::numeric_limits<double>::infinity();
+    return cost;
+  }
+  const double windows = std::ceil(static_cast<double>(item.layer.columns) / StreamSchedule::window_columns);
+  const double blocks = static_cast<double>(std::max<std::int64_t>(1, kernel.blocks));
+  const double busiest = std::ceil(blocks / std::max(1, item.device.multiprocessors));
+  const double units = busiest * schedule.panels * windows;
+  const double together = std::min<double>(busiest, resident);
+  const double turns = std::ceil(windows / schedule.warps);
+  const double staged = static_cast<double>(kernel.shared_bytes) / schedule.stages;
+  const double ahead = std::min<double>(schedule.stages - 1, turns);
+  const double slowdown = 1 + of_missing_bytes * missing(together * ahead * staged, std::min(bytes_in_flight, turns * staged * busiest)) +
+                          of_missing_warps * missing(together * schedule.panels * std::min<double>(schedule.warps, windows), enough_warps);
+
+  cost.launch = launch_and_store + of_block * blocks;
+  cost.traffic = units * of_unit;
+  cost.waiting = cost.traffic * (slowdown - 1) + units / schedule.panels * of_unit_alone;
+  cost.loads = units * schedule.columns * (of_column + of_copied_column / schedule.panels);
+  cost.reduction = schedule.warps > 1 ? of_adding_warps : 0;
+  cost.microseconds = cost.launch + cost.traffic + cost.waiting + cost.loads + cost.reduction;
+  return cost;
+}
+
+}  // namespace esc::tuning
