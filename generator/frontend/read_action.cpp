@@ -155,6 +155,8 @@ class ActionReader {
       if (effect.declaration == nullptr) {
         actions.push_back({read_expression(*effect.expression, effect.scope, gathers_[at]), effect.scope,
                            effect.expression->getBeginLoc()});
+      } else if (is_index_local(*effect.declaration)) {
+        actions.push_back({Index{effect.declaration}, effect.scope, effect.declaration->getLocation()});
       } else if (is_needed(effect)) {
         const Target target = effect.declaration;
         actions.push_back({Assign{target, read_value(*effect.declaration->getInit(), effect.scope)}, effect.scope,
@@ -199,7 +201,7 @@ class ActionReader {
   void find_named() {
     for (std::size_t at = effects_.size(); at-- > 0;) {
       const Effect& effect = effects_[at];
-      if (effect.declaration != nullptr && is_needed(effect)) {
+      if (effect.declaration != nullptr && !is_index_local(*effect.declaration) && is_needed(effect)) {
         find_locals(*effect.declaration->getInit(), named_);
       } else if (const auto* assignment = gathers_[at] ? nullptr : assignment_of(effect)) {
         find_locals(*assignment->getRHS(), named_);
@@ -212,15 +214,18 @@ class ActionReader {
     return named_.contains(&local) || declaration.scope.variables->change(local);
   }
 
-  static std::variant<Gather, Assign> read_expression(const clang::Expr& expression, const Scope& scope, bool gathers) {
+  static decltype(Action::content) read_expression(const clang::Expr& expression, const Scope& scope, bool gathers) {
     const auto* assignment = clang::dyn_cast<clang::BinaryOperator>(expression.IgnoreParens());
     if (assignment == nullptr || !assignment->isAssignmentOp()) {
       refuse(expression, fmt::format("this statement is not an update: expected {}", expected_product));
     }
-    return gathers ? read_gathering(*assignment, scope) : read_assignment(*assignment, scope);
+    if (gathers) {
+      return read_gathering(*assignment, scope);
+    }
+    return read_assignment(*assignment, scope);
   }
 
-  static std::variant<Gather, Assign> read_gathering(const clang::BinaryOperator& assignment, const Scope& scope) {
+  static decltype(Action::content) read_gathering(const clang::BinaryOperator& assignment, const Scope& scope) {
     const Target target = read_target(*assignment.getLHS(), scope);
     if (assignment.getOpcode() == clang::BO_AddAssign) {
       return read_gather(target, assigned_value(assignment, scope.variables->ast()), scope);

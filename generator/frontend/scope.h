@@ -3,9 +3,11 @@
 #include <clang/Basic/SourceLocation.h>
 
 #include <array>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,12 +24,16 @@ class VarDecl;
 
 namespace esc::frontend {
 
-/// A for loop as written: from 0 to `upper` (exclusive; one size or a constant) in steps of 1.
+/// A for loop as written: from 0 to `upper` (exclusive; one size or a constant) in steps of 1, or over a segment, between bounds that are loaded
+/// from arrays of integers.
 struct WrittenLoop {
   const clang::VarDecl* variable = nullptr;
   std::string iterator;
   Affine upper;
   clang::SourceLocation place;
+  Affine lower = 0;
+  bool is_segment = false;
+  std::size_t guards = 0;  ///< of the scope around it, so many
 };
 /// Loops from the outermost to the innermost; one loop is one object, so that pointers tell whether two places share
 /// it.
@@ -40,6 +46,14 @@ struct ArrayElement {
   std::vector<Affine> extents = {};  ///< as far as loops or the declaration tell them; 0: unknown
   Access access = {};
   const clang::Expr* source = nullptr;
+  std::vector<double> values = {};  ///< of a table of constants
+};
+
+/// An element of an array of integers that indices are made of, under the name that it has in them.
+struct Load {
+  std::string name;
+  ArrayElement element;
+  const clang::VarDecl* local = nullptr;  ///< the constant local that it is, if any
 };
 
 /// A condition that a statement runs under: that an element is not zero, or a comparison of indices, left < right or left <= right.
@@ -86,12 +100,23 @@ class Variables {
   /// Nothing for parameters, iterators, arrays and what is declared outside of the function.
   std::optional<Definition> definition(const clang::VarDecl& variable) const;
 
+  /// Notes that an index is made of the element, which is the value of `local` where that is not null. Returns its name: the local's, or one
+  /// that tells array and index.
+  std::string note_load(const ArrayElement& element, const clang::VarDecl* local) const;
+  /// What was noted under this name, or of this local; null where nothing was.
+  const Load* find_load(const std::string& name) const;
+  const Load* find_load(const clang::VarDecl& local) const;
+  /// Whether the index is made of what is loaded.
+  bool is_loaded(const Affine& index) const;
+
  private:
   const clang::ASTContext* ast_;
   Environment sizes_;
   std::map<const clang::VarDecl*, clang::SourceLocation> changes_;
   std::map<const clang::VarDecl*, std::string> names_;
   std::map<const clang::VarDecl*, Definition> definitions_;
+  std::set<std::string> taken_;         // names that loads must not have
+  mutable std::deque<Load> loads_;      // as they are read; none moves
 };
 
 /// The variable whose name the expression is; null where it is anything else.
