@@ -44,6 +44,7 @@ void add_epilogue(LoopNest& canonical, const LoopNest& nest, const Flattened& fl
     const Access& element = elements.at(operand.name);
     if (operand.role == ArrayRole::table) {
       operand.extents = {static_cast<std::int64_t>(operand.values.size())};
+      operand.type = sum_type(operand.type);  // of numbers that are computed with, not stored
       operand.name = own(operand.name);
       canonical.arrays.push_back(std::move(operand));
       continue;
