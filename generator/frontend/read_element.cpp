@@ -342,12 +342,13 @@ ArrayElement read_element(const clang::Expr& expression, const Scope& scope) {
   return result;
 }
 
-ArrayElement read_factor(const clang::Expr& expression, const Scope& scope) {
+ArrayElement read_factor(const clang::Expr& expression, const Scope& scope, bool lists) {
   const WrittenElement element = read_written(expression, scope);
   if (!element.values.empty()) {
     return read(element);
   }
-  if (element.dimensions.size() == 1 && !is_overlapped(element) && !is_indirect(element.dimensions.front().subscript, scope)) {
+  const bool is_list = lists && element.dimensions.size() == 1 && element.dimensions.front().loop != nullptr;
+  if (!is_list && element.dimensions.size() == 1 && !is_overlapped(element) && !is_indirect(element.dimensions.front().subscript, scope)) {
     refuse_flat(element.dimensions.front().subscript, element.name(), scope, expression);
   }
   for (const Dimension& dimension : element.dimensions) {

@@ -20,7 +20,8 @@ ArrayElement read_element(const clang::Expr& expression, const Scope& scope);
 /// The same of a factor: its subscripts are sums of iterators times numbers, no two of them the same iterator alone, and all its
 /// extents are known. Refuses vectors but those that several iterators overlap in, such as x[p + r]. Where a subscript is loaded from an array, or
 /// counts between bounds that are, it may be any: what such factors are is asked of the nest, and so it is of tables.
-ArrayElement read_factor(const clang::Expr& expression, const Scope& scope);
+/// Vectors of one iterator only where `lists` may be factors.
+ArrayElement read_factor(const clang::Expr& expression, const Scope& scope, bool lists = false);
 
 /// The same of what is added to, set or compared with zero: each subscript is the iterator of a loop around, alone, or of several that count
 /// together through the dimension, as in Y[4 * g + f] of 8 elements in loops g < 2 and f < 4; or it follows from arrays, as of a factor.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "generator/frontend/number_type.h"
 #include "generator/ir/build.h"
@@ -102,7 +103,7 @@ class NestReader {
         IndexNames bounds;
         bounds.add(written.lower);
         bounds.add(written.upper);
-        define_loads(bounds, scope, written.guards, path, *block);
+        define_loads(bounds, {scope, written.guards, written.place}, path, *block);
         block->push_back(sequential_loop(written.iterator, written.lower, written.upper, 1, Role::none, {}));
         loaded_.emplace_back();
       }
@@ -111,32 +112,40 @@ class NestReader {
       block = &std::get<Loop>(block->back().content).body;
     }
     if (local != nullptr) {
-      define_load(*local, scope, scope.guards.size(), path, *block);
+      define_load(*local, {scope, scope.guards.size(), action.place}, path, *block);
       return;
     }
     for (std::size_t guard = 0; guard < scope.guards.size(); ++guard) {
       IndexNames compared;
       compared.add(scope.guards[guard].condition);
-      define_loads(compared, scope, guard, path, *block);
+      define_loads(compared, {scope, guard, action.place}, path, *block);
     }
     IndexNames used;
     used.add(action);
-    define_loads(used, scope, scope.guards.size(), path, *block);
+    define_loads(used, {scope, scope.guards.size(), action.place}, path, *block);
     path.push_back(block->size());
     result_.places[{path}] = {action.place};
     block->push_back(Node{read_statement(action, path)});
   }
 
-  /// Appends the definitions of those names that are loaded and have none here, to the block at this path, under so many guards.
-  void define_loads(const IndexNames& names, const Scope& scope, std::size_t guards, const Path& path, Block& block) {
+  /// Where indices are used: under so many of the scope's guards, by what stands at the place.
+  struct Use {
+    const Scope& scope;
+    std::size_t guards;
+    clang::SourceLocation place;
+  };
+
+  /// Appends the definitions of those names that are loaded and have none here, to the block at this path.
+  void define_loads(const IndexNames& names, const Use& use, const Path& path, Block& block) {
     for (const std::string& name : names.names()) {
-      if (const Load* load = scope.variables->find_load(name)) {
-        define_load(*load, scope, guards, path, block);
+      if (const Load* load = use.scope.variables->find_load(name)) {
+        define_load(*load, use, path, block);
       }
     }
   }
 
-  void define_load(const Load& load, const Scope& scope, std::size_t guards, Path path, Block& block) {
+  void define_load(const Load& load, const Use& use, Path path, Block& block) {
+    const auto& [scope, guards, place] = use;
     const Guard guard = conditions(scope, guards);
     for (const auto& loaded : loaded_) {
       if (const auto known = loaded.find(load.name); known != loaded.end()) {
@@ -150,10 +159,10 @@ class NestReader {
     }
     IndexNames inner;
     inner.add(Expression(load.element.access));
-    define_loads(inner, scope, guards, path, block);
+    define_loads(inner, use, path, block);
     path.push_back(block.size());
     add_element(load.element, {path, NestPart::Element::operand});
-    result_.places[{path}] = place_of(*load.element.source);
+    result_.places[{path}] = placed_.insert(load.name).second ? place_of(*load.element.source) : Place{place};
     for (std::size_t number = 0; number < guards; ++number) {
       result_.places[{path, NestPart::Element::guard, number}] = place_of(*scope.guards[number].source);
     }
@@ -234,6 +243,7 @@ class NestReader {
 
   const std::vector<Action>& actions_;
   Loops open_;
+  std::set<std::string> placed_;                         // loads that have had a definition
   std::vector<std::map<std::string, Guard>> loaded_{1};  // in the block of each open loop, and under which guards
   std::map<std::string, const clang::VarDecl*> arrays_;
   WrittenNest result_;

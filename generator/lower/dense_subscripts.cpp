@@ -74,6 +74,10 @@ const DenseSubscripts::Load* DenseSubscripts::load_named(const Affine& index) co
   return found != loads_.end() ? &*found : nullptr;
 }
 
+bool DenseSubscripts::is_segment(const Loop& loop) const {
+  return std::ranges::any_of(loads_, [&](const Load& load) { return loop.lower.mentions(load.name) || loop.upper.mentions(load.name); });
+}
+
 void DenseSubscripts::refuse_load(const Load& load) const {
   require_no_table(load);
   refuse(load.statement.part(),
@@ -124,11 +128,10 @@ void DenseSubscripts::find_product() {
   update_ = *update;
   const std::vector<Expression> both = factors(update_.action<Update>()->value);
   for (const Loop* loop : update_.loops) {
-    const bool is_segment = load_named(loop->lower) != nullptr || load_named(loop->upper) != nullptr;
     const auto is_stored = [&](const Expression& factor) {
       return factor.access() != nullptr && is_indexed_by(*factor.access(), Affine::of(loop->iterator));
     };
-    if (is_segment && segment_ == nullptr && both.size() == 2 && std::ranges::count_if(both, is_stored) == 1) {
+    if (is_segment(*loop) && segment_ == nullptr && both.size() == 2 && std::ranges::count_if(both, is_stored) == 1) {
       segment_ = loop;
       values_ = is_stored(both.front()) ? 0 : 1;
     }
@@ -144,7 +147,7 @@ void DenseSubscripts::find_bounds() {
   first_ = load_named(segment_->lower);
   end_ = load_named(segment_->upper);
   if (first_ == nullptr || end_ == nullptr) {
-    refuse(update_.loop_part(depth), "loop {} goes from {} to {}: {}", segment_->iterator, print(segment_->lower), print(segment_->upper),
+    refuse(update_.loop_part(depth), "the bounds of loop {} are expected to be loaded, both of them and as they are: {}", segment_->iterator,
            expected_rows);
   }
   const auto rows = std::ranges::find_if(update_.loops.begin(), update_.loops.begin() + static_cast<std::ptrdiff_t>(depth), [&](const Loop* loop) {
@@ -191,7 +194,7 @@ void DenseSubscripts::find_columns() {
     }
   }
   if (column_ == nullptr) {
-    refuse(part, "no subscript of {} is that of a column, columns[{}] alone: {}", print(*dense), segment_->iterator, expected_rows);
+    refuse(part, "no subscript of {} is that of a column, columns[{}] alone: {}", dense->array, segment_->iterator, expected_rows);
   }
   column_count_ = array(dense->array).extents.at(dimension_);
   if (column_count_ == 0) {
@@ -248,9 +251,7 @@ void DenseSubscripts::require_no_others() const {
       continue;
     }
     const bool is_update = statement.statement == update_.statement;
-    const bool is_in_segment = std::ranges::any_of(statement.loops, [&](const Loop* loop) {
-      return load_named(loop->lower) != nullptr || load_named(loop->upper) != nullptr;
-    });
+    const bool is_in_segment = std::ranges::any_of(statement.loops, [&](const Loop* loop) { return is_segment(*loop); });
     const std::set<std::string> names = names_in(is_update ? over_whole_matrix(*statement.statement) : *statement.statement);
     const bool is_made_of_loads = std::ranges::any_of(loads_, [&](const Load& load) { return names.contains(load.name); });
     if (is_made_of_loads || (is_in_segment && !is_update)) {

@@ -58,6 +58,8 @@ class DenseSubscripts {
   Statement over_whole_matrix(const Statement& statement) const;
   Statement over_stored_elements(const Statement& statement) const;
   const Load* load_named(const Affine& index) const;
+  /// Whether the loop goes between bounds one of which is made of what is loaded.
+  bool is_segment(const Loop& loop) const;
   [[noreturn]] void refuse_load(const Load& load) const;
   void require_no_table(const Load& load) const;
   const ArrayDeclaration& array(const std::string& name) const;

@@ -149,9 +149,9 @@ std::vector<Refused> refused_subscripts() {
       {"TableTooShort", "static const int tap[2] = {0, 1};\nvoid f(const float W[8][3], const float X[9], float Y[8][5]) {\n"
        "for (int f = 0; f < 8; f++) for (int p = 0; p < 5; p++) for (int r = 0; r < 3; r++) Y[f][p] += W[f][r] * X[p + @tap[r]];\n}\n",
        "tap[r] goes from 0 to 2, but the table has 2 elements"},
-      {"LoadedTwice", nest("C[i][j] += A[i][k] * B[@index[index[k]]][j];", std::string(matrices) + ", const int* index"),
+      {"LoadedTwice", nest("C[i][j] += A[i][k] * B[index[@index[k]]][j];", std::string(matrices) + ", const int* index"),
        "index[k] is loaded from memory"},
-      {"LoadedFromFloats", nest("C[i][j] += A[i][k] * B[(int)@A[i][k]][j];"), "this is not affine"},
+      {"LoadedFromFloats", nest("C[i][j] += A[i][k] * B[@(int)A[i][k]][j];"), "this is not affine"},
       {"LoadedFromALocal", nest("int index[4] = {3, 1, 2, 0}; C[i][j] += A[i][k] * B[@index[k]][j];"),
        "index is an array whose elements may change, or more than 1024 constants: expected a parameter of the function, or a table of constants"},
       {"LoadedRows", nest("C[@index[i]][j] += A[i][k] * B[k][j];", std::string(matrices) + ", const int* index"), "index[i] is loaded from memory"},
