@@ -3,6 +3,7 @@
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Decl.h>
 #include <clang/AST/Expr.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -18,7 +19,9 @@ constexpr std::size_t most_elements = 1024;
 bool append_numbers(const clang::APValue& value, std::vector<double>& numbers) {
   if (value.isArray()) {
     for (unsigned at = 0; at < value.getArraySize() && numbers.size() <= most_elements; ++at) {
-      if (!append_numbers(at < value.getArrayInitializedElts() ? value.getArrayInitializedElt(at) : value.getArrayFiller(), numbers)) {
+      if (!append_numbers(
+              at < value.getArrayInitializedElts() ? value.getArrayInitializedElt(at) : value.getArrayFiller(),
+              numbers)) {
         return false;
       }
     }
@@ -54,7 +57,8 @@ std::optional<IndexRange> range_in(const Affine& index, const Scope& scope) {
 }  // namespace
 
 bool is_table(const clang::VarDecl& variable) {
-  return variable.getType()->isArrayType() && !clang::isa<clang::ParmVarDecl>(variable) && variable.getAnyInitializer() != nullptr;
+  return variable.getType()->isArrayType() && !clang::isa<clang::ParmVarDecl>(variable) &&
+         variable.getAnyInitializer() != nullptr;
 }
 
 bool is_of_table(const clang::Expr& element) {
@@ -68,16 +72,19 @@ bool is_of_table(const clang::Expr& element) {
 
 std::vector<double> table_values(const clang::VarDecl& array, const clang::ASTContext& ast) {
   const clang::ArrayType* type = ast.getAsArrayType(array.getType());
-  if (type == nullptr || !ast.getBaseElementType(array.getType()).isConstQualified() || array.getAnyInitializer() == nullptr) {
+  if (type == nullptr || !ast.getBaseElementType(array.getType()).isConstQualified() ||
+      array.getAnyInitializer() == nullptr) {
     return {};
   }
   const clang::APValue* value = array.evaluateValue();
   std::vector<double> numbers;
-  const bool are_known = value != nullptr && value->isArray() && append_numbers(*value, numbers) && numbers.size() <= most_elements;
+  const bool are_known =
+      value != nullptr && value->isArray() && append_numbers(*value, numbers) && numbers.size() <= most_elements;
   return are_known ? numbers : std::vector<double>();
 }
 
-std::optional<Polynomial> line_of_table(const std::vector<double>& values, const Polynomial& index, const Scope& scope) {
+std::optional<Polynomial> line_of_table(const std::vector<double>& values, const Polynomial& index,
+                                        const Scope& scope) {
   const std::optional<Affine> affine = index.affine();
   const std::optional<IndexRange> range = affine ? range_in(*affine, scope) : std::nullopt;
   const std::optional<Line> line = range ? line_through(values, *range) : std::nullopt;

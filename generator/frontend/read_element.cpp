@@ -326,13 +326,6 @@ const clang::Expr& without_value_casts(const clang::Expr& expression) {
   return *inner;
 }
 
-bool is_element(const clang::Expr& expression) {
-  if (const auto* unary = clang::dyn_cast<clang::UnaryOperator>(&expression)) {
-    return unary->getOpcode() == clang::UO_Deref;
-  }
-  return clang::isa<clang::ArraySubscriptExpr>(expression);
-}
-
 ArrayElement read_element(const clang::Expr& expression, const Scope& scope) {
   const WrittenElement element = read_written(expression, scope);
   const ArrayElement result = read(element);

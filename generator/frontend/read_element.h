@@ -7,9 +7,6 @@ namespace esc::frontend {
 /// The expression without parentheses and without casts that keep every value of an element.
 const clang::Expr& without_value_casts(const clang::Expr& expression);
 
-/// Whether the expression is written as an element of an array or of what a pointer points to.
-bool is_element(const clang::Expr& expression);
-
 /// The element that an expression stands for, of a matrix also A[i*K + k], *(A + i*K + k) and mixtures of them: such flat subscripts are
 /// split by the extents that the loops' bounds give. Any affine subscripts, of what is loaded from arrays of integers too; a variable that is no
 /// array has none, a table of constants its declared extents and values. Refuses

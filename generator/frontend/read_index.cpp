@@ -6,8 +6,6 @@
 
 #include <algorithm>
 
-#include "generator/frontend/read_element.h"
-#include "generator/frontend/read_load.h"
 #include "generator/frontend/refusal.h"
 
 namespace esc::frontend {
@@ -41,7 +39,7 @@ Polynomial read_variable(const clang::VarDecl& variable, const clang::Expr& use,
     const clang::Expr& value = without_casts(*definition->value, scope.variables->ast());
     const bool is_loaded = variable.isLocalVarDecl() && !variable.getType()->isReferenceType() && is_element(value) &&
                            !constant_value(value, scope.variables->ast());
-    return is_loaded ? read_load(value, definition->scope, &variable) : read_index(*definition->value, definition->scope);
+    return is_loaded ? scope.variables->read_load(value, definition->scope, &variable) : read_index(*definition->value, definition->scope);
   }
   if (const auto change = scope.variables->change(variable)) {
     refuse(
@@ -150,7 +148,7 @@ Polynomial read_index(const clang::Expr& expression, const Scope& scope) {
     }
   }
   if (is_element(inner)) {
-    return read_load(inner, scope, nullptr);
+    return scope.variables->read_load(inner, scope, nullptr);
   }
   refuse(inner, "this is not affine: expected sums and products of iterators, sizes and constants");
 }

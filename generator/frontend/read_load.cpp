@@ -16,8 +16,8 @@ Affine affine_subscript(const WrittenSubscript& subscript, const clang::VarDecl&
   const std::optional<Affine> affine = subscript.value.affine();
   if (!affine) {
     refuse(subscript.source != nullptr ? *subscript.source : element,
-           fmt::format("subscript {} of {} is not affine: expected sums of iterators times numbers; {}", print(subscript.value),
-                       array.getNameAsString(), size_remedy));
+           fmt::format("subscript {} of {} is not affine: expected sums of iterators times numbers; {}",
+                       print(subscript.value), array.getNameAsString(), size_remedy));
   }
   return *affine;
 }
@@ -36,13 +36,16 @@ Polynomial read_load(const clang::Expr& element, const Scope& scope, const clang
   if (is_table(array)) {
     load.values = table_values(array, scope.variables->ast());
     const bool is_list = address.subscripts.size() == 1;
-    if (const auto line = is_list ? line_of_table(load.values, address.subscripts.front().value, scope) : std::nullopt) {
+    if (const auto line =
+            is_list ? line_of_table(load.values, address.subscripts.front().value, scope) : std::nullopt) {
       return *line;
     }
   }
-  const bool may_change = is_table(array) ? load.values.empty() : array.hasLocalStorage() && !clang::isa<clang::ParmVarDecl>(array);
+  const bool may_change =
+      is_table(array) ? load.values.empty() : array.hasLocalStorage() && !clang::isa<clang::ParmVarDecl>(array);
   if (may_change) {
-    refuse(element, fmt::format("{} is an array whose elements may change, or more than 1024 constants: expected a parameter of the function, or a "
+    refuse(element, fmt::format("{} is an array whose elements may change, or more than 1024 constants: expected a "
+                                "parameter of the function, or a "
                                 "table of constants",
                                 name));
   }

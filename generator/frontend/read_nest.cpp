@@ -149,7 +149,8 @@ class NestReader {
     const Guard guard = conditions(scope, guards);
     for (const auto& loaded : loaded_) {
       if (const auto known = loaded.find(load.name); known != loaded.end()) {
-        if (!std::ranges::equal(known->second, Guard(guard.begin(), guard.begin() + static_cast<std::ptrdiff_t>(std::min(guard.size(), known->second.size()))))) {
+        const bool holds_here = std::ranges::mismatch(known->second, guard).in1 == known->second.end();
+        if (!holds_here) {
           refuse(*load.element.source, fmt::format("{} is loaded under one condition and used under another: expected a local in front of both, const "
                                                    "int index = {}",
                                                    print(load.element.access), print(load.element.access)));

@@ -140,8 +140,15 @@ const clang::VarDecl* named_variable(const clang::Expr& expression) {
   return variable_of(*expression.IgnoreParenCasts());
 }
 
-Variables::Variables(const clang::FunctionDecl& function, Environment sizes)
-    : ast_(&function.getASTContext()), sizes_(std::move(sizes)), names_(name_locals(*function.getBody())) {
+bool is_element(const clang::Expr& expression) {
+  if (const auto* unary = clang::dyn_cast<clang::UnaryOperator>(&expression)) {
+    return unary->getOpcode() == clang::UO_Deref;
+  }
+  return clang::isa<clang::ArraySubscriptExpr>(expression);
+}
+
+Variables::Variables(const clang::FunctionDecl& function, Environment sizes, LoadReader reader)
+    : ast_(&function.getASTContext()), sizes_(std::move(sizes)), read_load_(reader), names_(name_locals(*function.getBody())) {
   find_changes(*function.getBody(), changes_);
   find_names(*function.getBody(), taken_);
   for (const clang::ParmVarDecl* parameter : function.parameters()) {

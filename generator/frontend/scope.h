@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/frontend/polynomial.h"
 #include "generator/ir/affine.h"
 #include "generator/ir/loop_nest.h"
 
@@ -81,9 +82,13 @@ struct Definition {
 /// The variables of one function: which of them are changed, and what the unchanged ones stand for.
 class Variables {
  public:
+  /// Reads an element of an array of integers as an index; it is the value of the constant local, where that is not null.
+  using LoadReader = Polynomial (*)(const clang::Expr& element, const Scope& scope, const clang::VarDecl* local);
+
   /// Finds the changes. Refuses calls, because a call may change anything, but for those of C's mathematics functions.
-  /// `sizes` are the numbers that some of its parameters are.
-  explicit Variables(const clang::FunctionDecl& function, Environment sizes = {});
+  /// `sizes` are the numbers that some of its parameters are. An index may be an element and an element's subscripts are indices, so that the
+  /// reader of indices finds that of elements here.
+  Variables(const clang::FunctionDecl& function, Environment sizes, LoadReader reader);
 
   const clang::ASTContext& ast() const { return *ast_; }
   /// Where the variable is first assigned, incremented or has its address taken, other than as the iterator in the head
@@ -100,6 +105,9 @@ class Variables {
   /// Nothing for parameters, iterators, arrays and what is declared outside of the function.
   std::optional<Definition> definition(const clang::VarDecl& variable) const;
 
+  Polynomial read_load(const clang::Expr& element, const Scope& scope, const clang::VarDecl* local) const {
+    return read_load_(element, scope, local);
+  }
   /// Notes that an index is made of the element, which is the value of `local` where that is not null. Returns its name: the local's, or one
   /// that tells array and index.
   std::string note_load(const ArrayElement& element, const clang::VarDecl* local) const;
@@ -112,6 +120,7 @@ class Variables {
  private:
   const clang::ASTContext* ast_;
   Environment sizes_;
+  LoadReader read_load_;
   std::map<const clang::VarDecl*, clang::SourceLocation> changes_;
   std::map<const clang::VarDecl*, std::string> names_;
   std::map<const clang::VarDecl*, Definition> definitions_;
@@ -123,5 +132,7 @@ class Variables {
 const clang::VarDecl* variable_of(const clang::Expr& expression);
 /// The same through parentheses and casts of any kind.
 const clang::VarDecl* named_variable(const clang::Expr& expression);
+/// Whether the expression is written as an element of an array or of what a pointer points to.
+bool is_element(const clang::Expr& expression);
 
 }  // namespace esc::frontend

@@ -28,7 +28,8 @@ namespace esc {
 ///
 /// Sparse array and output are indexed by iterators alone, the sparse one by rows first; the dense one by sums of them
 /// (require_bounds). Throws NestError for nests that are no such product: more or less than one update that gathers, other
-/// indices that are loaded, a role without a loop, arrays that are not three of one type, the sparse matrix transposed, another guard than on zeros of the sparse factor and
+/// indices that are loaded, a role without a loop, arrays that are not three of one type, the sparse
+/// matrix transposed, another guard than on zeros of the sparse factor and
 /// on the dense array's subscripts, one name for two things. Throws Defect for what no input program may
 /// become: nodes that are neither loops nor statements as written, other than
 /// two factors. Stands in front of all other steps, so that only it knows what a nest must be to be lowered.

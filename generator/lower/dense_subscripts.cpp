@@ -18,7 +18,8 @@ namespace {
 using Element = NestPart::Element;
 
 constexpr const char* expected_rows =
-    "expected the stored elements of one row, for (p = rows[i]; p < rows[i + 1]; p++) C[i][j] += values[p] * B[columns[p]][j]";
+    "expected the stored elements of one row, for (p = rows[i]; p < rows[i + 1]; p++) C[i][j] += values[p] * "
+    "B[columns[p]][j]";
 
 /// The names that the statement's indices are made of.
 std::set<std::string> names_in(const Statement& statement) {
@@ -75,14 +76,17 @@ const DenseSubscripts::Load* DenseSubscripts::load_named(const Affine& index) co
 }
 
 bool DenseSubscripts::is_segment(const Loop& loop) const {
-  return std::ranges::any_of(loads_, [&](const Load& load) { return loop.lower.mentions(load.name) || loop.upper.mentions(load.name); });
+  return std::ranges::any_of(
+      loads_, [&](const Load& load) { return loop.lower.mentions(load.name) || loop.upper.mentions(load.name); });
 }
 
 void DenseSubscripts::refuse_load(const Load& load) const {
   require_no_table(load);
   refuse(load.statement.part(),
-         "{} is loaded from memory: expected sums of iterators times numbers, and sizes that are parameters. A sparse matrix is written whole, "
-         "C[i][j] += A[i][k] * B[k][j] under if (A[i][k] != 0), in whatever form it is given: only its non-zeros are stored and multiplied; or row "
+         "{} is loaded from memory: expected sums of iterators times numbers, and sizes that are parameters. A sparse "
+         "matrix is written whole, "
+         "C[i][j] += A[i][k] * B[k][j] under if (A[i][k] != 0), in whatever form it is given: only its non-zeros are "
+         "stored and multiplied; or row "
          "after row, for (p = rows[i]; p < rows[i + 1]; p++) C[i][j] += values[p] * B[columns[p]][j]",
          print(load.access));
 }
@@ -95,23 +99,27 @@ void DenseSubscripts::require_no_table(const Load& load) const {
   }
   const Affine& index = load.access.subscripts.front().affine;
   const std::string& name = load.access.array;
-  const bool is_known = load.access.subscripts.size() == 1 && std::ranges::all_of(index.terms(), [&](const Affine::Term& term) {
-                          const Loop* loop = load.statement.find_loop(term.name);
-                          return loop != nullptr && loop->upper.is_constant() && loop->lower == 0 && term.coefficient > 0;
-                        });
+  const bool is_known =
+      load.access.subscripts.size() == 1 && std::ranges::all_of(index.terms(), [&](const Affine::Term& term) {
+        const Loop* loop = load.statement.find_loop(term.name);
+        return loop != nullptr && loop->upper.is_constant() && loop->lower == 0 && term.coefficient > 0;
+      });
   if (!is_known) {
     refuse(load.statement.part(),
-           "which elements of the table {} are meant is not known at [{}]: expected iterators of loops with numbers for bounds, times numbers; --size "
+           "which elements of the table {} are meant is not known at [{}]: expected iterators of loops with numbers "
+           "for bounds, times numbers; --size "
            "NAME=VALUE makes a number of a size",
            name, print(index));
   }
-  const IndexRange range = range_of(index, [&](const std::string& iterator) { return load.statement.find_loop(iterator)->upper.constant(); });
+  const IndexRange range = range_of(
+      index, [&](const std::string& iterator) { return load.statement.find_loop(iterator)->upper.constant(); });
   if (range.least < 0 || range.most >= std::ssize(values)) {
-    refuse(load.statement.part(), "{} goes from {} to {}, but the table has {} elements", print(load.access), range.least, range.most,
-           values.size());
+    refuse(load.statement.part(), "{} goes from {} to {}, but the table has {} elements", print(load.access),
+           range.least, range.most, values.size());
   }
   refuse(load.statement.part(),
-         "the values of the table {}, {}, do not follow from the index {} by one number times it plus another: expected them evenly spaced, or a nest "
+         "the values of the table {}, {}, do not follow from the index {} by one number times it plus another: "
+         "expected them evenly spaced, or a nest "
          "for each part that is",
          name, fmt::join(values, ", "), print(index));
 }
@@ -143,32 +151,35 @@ void DenseSubscripts::find_product() {
 
 /// rows[i] and rows[i + 1], or begins[i] and ends[i].
 void DenseSubscripts::find_bounds() {
-  const std::size_t depth = static_cast<std::size_t>(std::ranges::find(update_.loops, segment_) - update_.loops.begin());
+  const std::size_t depth =
+      static_cast<std::size_t>(std::ranges::find(update_.loops, segment_) - update_.loops.begin());
   first_ = load_named(segment_->lower);
   end_ = load_named(segment_->upper);
   if (first_ == nullptr || end_ == nullptr) {
-    refuse(update_.loop_part(depth), "the bounds of loop {} are expected to be loaded, both of them and as they are: {}", segment_->iterator,
+    refuse(update_.loop_part(depth),
+           "the bounds of loop {} are expected to be loaded, both of them and as they are: {}", segment_->iterator,
            expected_rows);
   }
-  const auto rows = std::ranges::find_if(update_.loops.begin(), update_.loops.begin() + static_cast<std::ptrdiff_t>(depth), [&](const Loop* loop) {
-    return is_indexed_by(first_->access, Affine::of(loop->iterator));
-  });
+  const auto rows =
+      std::ranges::find_if(update_.loops.begin(), update_.loops.begin() + static_cast<std::ptrdiff_t>(depth),
+                           [&](const Loop* loop) { return is_indexed_by(first_->access, Affine::of(loop->iterator)); });
   if (rows == update_.loops.begin() + static_cast<std::ptrdiff_t>(depth)) {
-    refuse(first_->statement.part(), "{} is where loop {} starts: {}", print(first_->access), segment_->iterator, expected_rows);
+    refuse(first_->statement.part(), "{} is where loop {} starts: {}", print(first_->access), segment_->iterator,
+           expected_rows);
   }
   rows_ = *rows;
   const bool is_one_array = first_->access.array == end_->access.array;
   const Affine behind = Affine::of(rows_->iterator) + (is_one_array ? 1 : 0);
   if (!is_indexed_by(end_->access, behind)) {
-    refuse(end_->statement.part(), "{} is where loop {} ends, which starts at {}: expected {}[{}]", print(end_->access), segment_->iterator,
-           print(first_->access), end_->access.array, print(behind));
+    refuse(end_->statement.part(), "{} is where loop {} ends, which starts at {}: expected {}[{}]", print(end_->access),
+           segment_->iterator, print(first_->access), end_->access.array, print(behind));
   }
   const Affine count = rows_->upper + (is_one_array ? 1 : 0);
   for (const Load* load : {first_, end_}) {
     const Affine& declared = array(load->access.array).extents.front();
     if (declared != 0 && declared != count) {
-      refuse(load->statement.part(), "{} is declared with {} elements, but loop {} runs to {}: expected {}", load->access.array, print(declared),
-             rows_->iterator, print(rows_->upper), print(count));
+      refuse(load->statement.part(), "{} is declared with {} elements, but loop {} runs to {}: expected {}",
+             load->access.array, print(declared), rows_->iterator, print(rows_->upper), print(count));
     }
   }
 }
@@ -194,13 +205,17 @@ void DenseSubscripts::find_columns() {
     }
   }
   if (column_ == nullptr) {
-    refuse(part, "no subscript of {} is that of a column, columns[{}] alone: {}", dense->array, segment_->iterator, expected_rows);
+    refuse(part, "no subscript of {} is that of a column, columns[{}] alone: {}", dense->array, segment_->iterator,
+           expected_rows);
   }
   column_count_ = array(dense->array).extents.at(dimension_);
   if (column_count_ == 0) {
     column_count_ = Affine::of(fresh_size());
-  } else if (column_count_.is_constant() ? column_count_.constant() < 0 : !column_count_.is_name(column_count_.terms().front().name)) {
-    refuse(part, "{} is declared with {} elements in dimension {}, which are the columns of the sparse matrix: expected one size or a constant",
+  } else if (column_count_.is_constant() ? column_count_.constant() < 0
+                                         : !column_count_.is_name(column_count_.terms().front().name)) {
+    refuse(part,
+           "{} is declared with {} elements in dimension {}, which are the columns of the sparse matrix: expected one "
+           "size or a constant",
            dense->array, print(column_count_), dimension_ + 1);
   }
 }
@@ -241,21 +256,27 @@ void DenseSubscripts::require_no_others() const {
     if (&load != first_ && &load != end_ && load.access != column_->access) {
       refuse_load(load);
     }
-    if (!std::ranges::all_of(load.statement.statement->guard, [&](const Expression& one) { return one == is_stored; })) {
+    if (!std::ranges::all_of(load.statement.statement->guard,
+                             [&](const Expression& one) { return one == is_stored; })) {
       refuse(load.statement.part(), "{} is loaded under a condition: expected it in front of that", print(load.access));
     }
   }
   for (const NestedStatement& statement : statements_) {
-    const bool is_load = std::ranges::any_of(loads_, [&](const Load& load) { return load.statement.statement == statement.statement; });
+    const bool is_load =
+        std::ranges::any_of(loads_, [&](const Load& load) { return load.statement.statement == statement.statement; });
     if (is_load) {
       continue;
     }
     const bool is_update = statement.statement == update_.statement;
-    const bool is_in_segment = std::ranges::any_of(statement.loops, [&](const Loop* loop) { return is_segment(*loop); });
-    const std::set<std::string> names = names_in(is_update ? over_whole_matrix(*statement.statement) : *statement.statement);
-    const bool is_made_of_loads = std::ranges::any_of(loads_, [&](const Load& load) { return names.contains(load.name); });
+    const bool is_in_segment =
+        std::ranges::any_of(statement.loops, [&](const Loop* loop) { return is_segment(*loop); });
+    const std::set<std::string> names =
+        names_in(is_update ? over_whole_matrix(*statement.statement) : *statement.statement);
+    const bool is_made_of_loads =
+        std::ranges::any_of(loads_, [&](const Load& load) { return names.contains(load.name); });
     if (is_made_of_loads || (is_in_segment && !is_update)) {
-      refuse(statement.part(), "what is loaded is used for more than the elements of a row and their columns here: {}", expected_rows);
+      refuse(statement.part(), "what is loaded is used for more than the elements of a row and their columns here: {}",
+             expected_rows);
     }
   }
 }
@@ -281,11 +302,13 @@ Statement DenseSubscripts::over_whole_matrix(const Statement& statement) const {
   return result;
 }
 
-Block DenseSubscripts::without_loads(const Block& block, std::vector<std::size_t>& given, std::vector<std::size_t>& path) {
+Block DenseSubscripts::without_loads(const Block& block, std::vector<std::size_t>& given,
+                                     std::vector<std::size_t>& path) {
   Block result;
   for (std::size_t at = 0; at < block.size(); ++at) {
     const auto* statement = std::get_if<Statement>(&block[at].content);
-    if (statement != nullptr && std::ranges::any_of(loads_, [&](const Load& load) { return load.statement.statement == statement; })) {
+    if (statement != nullptr &&
+        std::ranges::any_of(loads_, [&](const Load& load) { return load.statement.statement == statement; })) {
       continue;
     }
     given.push_back(at);
@@ -347,7 +370,8 @@ Statement DenseSubscripts::over_stored_elements(const Statement& statement) cons
                                  return element(values, {position});
                                }
                                for (Subscript& subscript : access.subscripts) {
-                                 subscript.affine = subscript.affine.substitute(segment_->iterator, Affine::of(column_->name));
+                                 subscript.affine =
+                                     subscript.affine.substitute(segment_->iterator, Affine::of(column_->name));
                                }
                                return access;
                              }});

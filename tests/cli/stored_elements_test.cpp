@@ -41,21 +41,28 @@ TEST_F(StoredElements, AreInTheManifestAsTheyWereWritten) {
 }
 
 TEST_F(StoredElements, AreShownByTheFirstStepOfLowering) {
-  const ProcessResult lowered = escgen({"lower", "--kernel", shipped, "--schedule", "2-2-1-32", "--dump-steps", "--pattern", "11"});
+  const ProcessResult lowered =
+      escgen({"lower", "--kernel", shipped, "--schedule", "2-2-1-32", "--dump-steps", "--pattern", "11"});
   ASSERT_EQ(lowered.status, 0) << lowered.errors;
-  EXPECT_THAT(lowered.output, AllOf(HasSubstr("--- input\nfor (i = 0; i < M; i++) {\n  int rows_i = rows[i];\n"),
-                                    HasSubstr("--- dense subscripts\nfor (i = 0; i < M; i++)\n  for (p = 0; p < K; p++)\n")));
+  EXPECT_THAT(lowered.output,
+              AllOf(HasSubstr("--- input\nfor (i = 0; i < M; i++) {\n  int rows_i = rows[i];\n"),
+                    HasSubstr("--- dense subscripts\nfor (i = 0; i < M; i++)\n  for (p = 0; p < K; p++)\n")));
 }
 
 TEST_F(StoredElements, AreRefusedWhereTheyAreNotThoseOfRows) {
   write("nest.c",
-        "void f(int M, int K, int N, const int* rows, const int* columns, const float* values, const float B[K][N], float C[M][N]) {\n"
-        "  for (int i = 0; i < M; i++)\n    for (int p = rows[i]; p < rows[i + 1]; p++)\n      for (int j = 0; j < N; j++)\n"
+        "void f(int M, int K, int N, const int* rows, const int* columns, const float* values, const float B[K][N], "
+        "float C[M][N]) {\n"
+        "  for (int i = 0; i < M; i++)\n    for (int p = rows[i]; p < rows[i + 1]; p++)\n      for (int j = 0; j < N; "
+        "j++)\n"
         "        C[i][j] += values[p] * B[columns[p] - 1][j];\n}\n");
   const ProcessResult refused = escgen(with_nest("nest.c"));
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.errors, StartsWith("escgen: nest.c:5:32: error: no subscript of B is that of a column, columns[p] alone: expected the stored "
-                                         "elements of one row, for (p = rows[i]; p < rows[i + 1]; p++) C[i][j] += values[p] * B[columns[p]][j]\n"));
+  EXPECT_THAT(
+      refused.errors,
+      StartsWith(
+          "escgen: nest.c:5:32: error: no subscript of B is that of a column, columns[p] alone: expected the stored "
+          "elements of one row, for (p = rows[i]; p < rows[i + 1]; p++) C[i][j] += values[p] * B[columns[p]][j]\n"));
   EXPECT_TRUE(snapshot("out").empty());
 }
 
@@ -65,7 +72,8 @@ TEST_F(StoredElements, MayStandBesideATableOfConstants) {
     numbers += std::to_string(row - 4) + ".5f, ";
   }
   write("nest.c", "static const float scale[13] = {" + numbers +
-                      "};\nvoid f(int K, int N, const int rows[14], const int* columns, const float* values, const float B[K][N], float C[13][N]) {\n"
+                      "};\nvoid f(int K, int N, const int rows[14], const int* columns, const float* values, const "
+                      "float B[K][N], float C[13][N]) {\n"
                       "  for (int i = 0; i < 13; i++)\n    for (int j = 0; j < N; j++) {\n      float sum = 0;\n"
                       "      for (int p = rows[i]; p < rows[i + 1]; p++) sum += values[p] * B[columns[p]][j];\n"
                       "      C[i][j] = sum * scale[i];\n    }\n}\n");
@@ -75,7 +83,8 @@ TEST_F(StoredElements, MayStandBesideATableOfConstants) {
     ASSERT_EQ(generated.status, 0) << generated.errors;
     EXPECT_EQ(operands(), "");
     EXPECT_THAT(read("out/a/a.cu"), AllOf(HasSubstr("__constant__ float scale_[13] = {"), HasSubstr("* scale_[")));
-    EXPECT_THAT(read("out/a/a.h"), AllOf(HasSubstr("scale_: a number for each row of C, which the kernel has"), Not(HasSubstr("const float* scale_"))));
+    EXPECT_THAT(read("out/a/a.h"), AllOf(HasSubstr("scale_: a number for each row of C, which the kernel has"),
+                                         Not(HasSubstr("const float* scale_"))));
     expect_verified();
   }
 }

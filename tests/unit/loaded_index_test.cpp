@@ -1,5 +1,5 @@
-// Nests whose subscripts and bounds are loaded from arrays of integers, and whose values from tables of constants: read, interpreted on those arrays,
-// written and read back, and what they are to the steps behind the front end.
+// Nests whose subscripts and bounds are loaded from arrays of integers, and whose values from tables of constants:
+// read, interpreted on those arrays, written and read back, and what they are to the steps behind the front end.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,9 @@ constexpr std::int64_t rows = 6;
 constexpr std::int64_t columns = 9;
 constexpr std::int64_t width = 4;
 
-Tensor tensor(const std::vector<std::int64_t>& extents, const std::vector<double>& elements) { return {extents, elements}; }
+Tensor tensor(const std::vector<std::int64_t>& extents, const std::vector<double>& elements) {
+  return {extents, elements};
+}
 
 std::vector<double> drawn(std::size_t count, std::mt19937& random) {
   std::uniform_real_distribution<double> between(-1, 1);
@@ -59,7 +61,8 @@ Matrix draw_matrix(std::mt19937& random) {
   return matrix;
 }
 
-/// A product over stored elements: the function behind its sizes, where its arrays are called R (or begins and ends), I, V, B and C.
+/// A product over stored elements: the function behind its sizes, where its arrays are called R (or begins and ends),
+/// I, V, B and C.
 struct Stored {
   const char* name;
   std::string source;
@@ -69,8 +72,10 @@ struct Stored {
 
 void PrintTo(const Stored& stored, std::ostream* out) { *out << stored.name; }
 
-std::string function(const std::string& body,
-                     const std::string& arrays = "const int R[M + 1], const int I[nnz], const float V[nnz], const float B[K][N], float C[M][N]") {
+std::string function(
+    const std::string& body,
+    const std::string& arrays =
+        "const int R[M + 1], const int I[nnz], const float V[nnz], const float B[K][N], float C[M][N]") {
   return "void f(int M, int K, int N, int nnz, " + arrays + ") {\n" + body + "\n}\n";
 }
 
@@ -80,37 +85,49 @@ std::vector<Stored> stored_products() {
   const std::string for_p = "for (int p = R[i]; p < R[i + 1]; p++) ";
   const std::string update = "C[i][j] += V[p] * B[I[p]][j];";
   const auto sums = [&](const std::string& behind, const std::string& more = "") {
-    return function(for_i + for_j + "{ float sum = 0; " + for_p + "sum += V[p] * B[I[p]][j];\n" + behind + " }",
-                    "const int R[M + 1], const int I[nnz], const float V[nnz], const float B[K][N], float C[M][N]" + more);
+    return function(
+        for_i + for_j + "{ float sum = 0; " + for_p + "sum += V[p] * B[I[p]][j];\n" + behind + " }",
+        "const int R[M + 1], const int I[nnz], const float V[nnz], const float B[K][N], float C[M][N]" + more);
   };
   return {
       {"Rows", function(for_i + for_p + for_j + update)},
       {"ColumnsOutside", function(for_j + for_i + for_p + update)},
       {"LocalIndex", function(for_i + for_p + "{ const int k = I[p]; " + for_j + "C[i][j] += V[p] * B[k][j]; }")},
-      {"Locals", function(for_i + "{ int first = R[i], end = R[i + 1]; for (int p = first; p < end; ++p) { const float a = V[p]; const int k = I[p]; " +
+      {"Locals", function(for_i +
+                          "{ int first = R[i], end = R[i + 1]; for (int p = first; p < end; ++p) { const float a = "
+                          "V[p]; const int k = I[p]; " +
                           for_j + "C[i][j] += a * B[k][j]; } }")},
       {"Pointers", function(for_i + for_p + for_j + "C[i * N + j] += V[p] * B[I[p] * N + j];",
                             "const int* R, const int* I, const float* V, const float* B, float* C")},
-      {"PointersDereferenced", function("for (int i = 0; i < M; i++) for (int p = *(R + i); p < *(R + i + 1); p++) " + for_j +
-                                            "*(C + i * N + j) += *(V + p) * *(B + *(I + p) * N + j);",
+      {"PointersDereferenced", function("for (int i = 0; i < M; i++) for (int p = *(R + i); p < *(R + i + 1); p++) " +
+                                            for_j + "*(C + i * N + j) += *(V + p) * *(B + *(I + p) * N + j);",
                                         "const int* R, const int* I, const float* V, const float* B, float* C")},
-      {"OtherIntegers", function("for (unsigned i = 0; i < (unsigned)M; i++) for (unsigned long p = R[i]; p < R[i + 1]; p++) " + for_j + update,
-                                 "const unsigned long* R, const short* I, const float* V, const float B[K][N], float C[M][N]")},
-      {"GuardedElements", function(for_i + for_p + "if (V[p] != 0) { int k = I[p]; " + for_j + "C[i][j] += V[p] * B[k][j]; }")},
+      {"OtherIntegers",
+       function("for (unsigned i = 0; i < (unsigned)M; i++) for (unsigned long p = R[i]; p < R[i + 1]; p++) " + for_j +
+                    update,
+                "const unsigned long* R, const short* I, const float* V, const float B[K][N], float C[M][N]")},
+      {"BeginsAndEnds", function(for_i + "for (int p = begins[i]; p < ends[i]; p++) " + for_j + update,
+                                 "const int begins[M], const int* ends, const int* I, const float* V, const float B[K][N], float C[M][N]")},
+      {"GuardedElements",
+       function(for_i + for_p + "if (V[p] != 0) { int k = I[p]; " + for_j + "C[i][j] += V[p] * B[k][j]; }")},
       {"UpToTheLast", function(for_i + "for (int p = R[i]; p <= R[i + 1] - 1; p++) " + for_j + update)},
       {"Gathered", sums("C[i][j] = sum;")},
       {"ClearedFirst", function(for_i + "{ " + for_j + "C[i][j] = 0; " + for_p + for_j + update + " }")},
       {"Epilogue", sums("C[i][j] = 2 * sum + bias[i];", ", const float bias[M]"), false,
        [](double sum, std::size_t row) { return 2 * sum + 10 + static_cast<double>(row); }},
-      {"Table", "static const float scale[6] = {1, -2, 3, 0.5f, 5, 6};\n" +
-                    function("for (int i = 0; i < 6; i++) " + for_p + for_j + update + " for (int i = 0; i < 6; i++) " + for_j + "C[i][j] *= scale[i];",
-                             "const int R[7], const int I[nnz], const float V[nnz], const float B[K][N], float C[6][N]"),
+      {"Table",
+       "static const float scale[6] = {1, -2, 3, 0.5f, 5, 6};\n" +
+           function("for (int i = 0; i < 6; i++) " + for_p + for_j + update + " for (int i = 0; i < 6; i++) " + for_j +
+                        "C[i][j] *= scale[i];",
+                    "const int R[7], const int I[nnz], const float V[nnz], const float B[K][N], float C[6][N]"),
        false, [](double sum, std::size_t row) { return sum * std::vector<double>{1, -2, 3, 0.5, 5, 6}[row]; }},
-      {"Tokens", function("for (int t = 0; t < N; t++) " + for_i + for_p + "C[t][i] += V[p] * B[t][I[p]];",
-                          "const int* R, const int* I, const float* V, const float B[N][K], float C[N][M]"),
+      {"Tokens",
+       function("for (int t = 0; t < N; t++) " + for_i + for_p + "C[t][i] += V[p] * B[t][I[p]];",
+                "const int* R, const int* I, const float* V, const float B[N][K], float C[N][M]"),
        true},
-      {"TokensInPointers", function("for (int t = 0; t < N; t++) " + for_i + for_p + "C[t * M + i] += V[p] * B[t * K + I[p]];",
-                                    "const int* R, const int* I, const float* V, const float* B, float* C"),
+      {"TokensInPointers",
+       function("for (int t = 0; t < N; t++) " + for_i + for_p + "C[t * M + i] += V[p] * B[t * K + I[p]];",
+                "const int* R, const int* I, const float* V, const float* B, float* C"),
        true},
   };
 }
@@ -119,10 +136,13 @@ Memory memory_of(const Stored& stored, const Matrix& matrix, const std::vector<d
   const auto count = static_cast<std::int64_t>(matrix.value.size());
   Memory memory{{{"M", rows}, {"K", columns}, {"N", width}, {"nnz", count}}, {}};
   memory.arrays["R"] = tensor({rows + 1}, matrix.first);
+  memory.arrays["begins"] = tensor({rows}, {matrix.first.begin(), matrix.first.end() - 1});
+  memory.arrays["ends"] = tensor({rows}, {matrix.first.begin() + 1, matrix.first.end()});
   memory.arrays["I"] = tensor({count}, matrix.column);
   memory.arrays["V"] = tensor({count}, matrix.value);
   memory.arrays["B"] = tensor(stored.transposed ? std::vector{width, columns} : std::vector{columns, width}, b);
-  memory.arrays["C"] = tensor(stored.transposed ? std::vector{width, rows} : std::vector{rows, width}, std::vector<double>(rows * width, 0));
+  memory.arrays["C"] = tensor(stored.transposed ? std::vector{width, rows} : std::vector{rows, width},
+                              std::vector<double>(rows * width, 0));
   memory.arrays["bias"] = tensor({rows}, {10, 11, 12, 13, 14, 15});
   return memory;
 }
@@ -170,6 +190,9 @@ TEST_P(StoredProduct, KeepsWhatItWasWrittenAs) {
   EXPECT_EQ(parse_nest_json(nest_json(nest), "nest.json"), nest);
   const std::string printed = print_function(nest);
   EXPECT_THAT(printed, HasSubstr("const int I["));
+  for (const ArrayDeclaration& array : nest.written.front().arrays) {
+    EXPECT_NE(array.role, ArrayRole::unknown) << array.name;
+  }
   EXPECT_EQ(parse_loop_nest(printed, "printed.c"), nest) << printed;
   EXPECT_EQ(print_function(parse_loop_nest(printed, "printed.c")), printed);
 }
@@ -208,13 +231,15 @@ TEST(LoadedIndex, IsShownByTheFirstStep) {
             "      C[i][j] += values[p] * B[columns_p][j];\n"
             "  }\n"
             "}\n");
-  EXPECT_THAT(print_iteration_space(steps[0].nest), HasSubstr("iteration space { (i, p) : 0 <= i < M, rows_i <= p < rows_i_1 }"));
+  EXPECT_THAT(print_iteration_space(steps[0].nest),
+              HasSubstr("iteration space { (i, p) : 0 <= i < M, rows_i <= p < rows_i_1 }"));
   EXPECT_THAT(print_iteration_space(steps[0].nest), HasSubstr("access B -> [{columns_p: 1}, {j: 1}]"));
 }
 
 const char* const gather =
     "void f(const float W[3][4], const int index[4], const float X[5][2], float Y[3][2]) {\n"
-    "for (int i = 0; i < 3; i++) for (int k = 0; k < 4; k++) for (int j = 0; j < 2; j++) Y[i][j] += W[i][k] * X[index[k]][j]; }\n";
+    "for (int i = 0; i < 3; i++) for (int k = 0; k < 4; k++) for (int j = 0; j < 2; j++) Y[i][j] += W[i][k] * "
+    "X[index[k]][j]; }\n";
 
 Memory gathered_from(const std::vector<double>& index) {
   Memory memory;
@@ -233,7 +258,8 @@ TEST(LoadedIndex, OutsideOfAnArrayIsFound) {
       interpret(nest, gathered_from({4, 0, wrong, 4}));
       FAIL() << wrong;
     } catch (const Defect& found) {
-      EXPECT_THAT(found.what(), HasSubstr("X[index_k][j] is outside the array: index " + std::to_string(static_cast<int>(wrong)) + " of dimension 0"));
+      EXPECT_THAT(found.what(), HasSubstr("X[index_k][j] is outside the array: index " +
+                                          std::to_string(static_cast<int>(wrong)) + " of dimension 0"));
     }
   }
 }
@@ -241,7 +267,8 @@ TEST(LoadedIndex, OutsideOfAnArrayIsFound) {
 TEST(LoadedIndex, IsNotLookedAtUnderAGuardThatFails) {
   const LoopNest nest = parse_as_written(
       "void f(const float W[3][4], const int index[2], const float X[5][2], float Y[3][2]) {\n"
-      "for (int i = 0; i < 3; i++) for (int k = 0; k < 4; k++) for (int j = 0; j < 2; j++) if (k < 2) Y[i][j] += W[i][k] * X[index[k]][j]; }\n",
+      "for (int i = 0; i < 3; i++) for (int k = 0; k < 4; k++) for (int j = 0; j < 2; j++) if (k < 2) Y[i][j] += "
+      "W[i][k] * X[index[k]][j]; }\n",
       "gather.c");
   Memory memory = gathered_from({});
   memory.arrays["index"] = tensor({2}, {3, 3});
@@ -251,7 +278,8 @@ TEST(LoadedIndex, IsNotLookedAtUnderAGuardThatFails) {
 TEST(LoadedIndex, IsInterpretedFromATableOfConstants) {
   const LoopNest nest = parse_as_written(
       "static const int tap[3] = {0, 1, 3};\nvoid f(const float W[2][3], const float X[6], float Y[2][3]) {\n"
-      "for (int i = 0; i < 2; i++) for (int p = 0; p < 3; p++) for (int r = 0; r < 3; r++) Y[i][p] += W[i][r] * X[p + tap[r]]; }\n",
+      "for (int i = 0; i < 2; i++) for (int p = 0; p < 3; p++) for (int r = 0; r < 3; r++) Y[i][p] += W[i][r] * X[p + "
+      "tap[r]]; }\n",
       "taps.c");
   EXPECT_EQ(nest.find_array("tap")->values, (std::vector<double>{0, 1, 3}));
   Memory memory;
