@@ -76,7 +76,12 @@ struct Step {
 
 LoopNest run(const LoopNest& nest, const std::vector<Directive>& directives, const Patterns& patterns,
              const Visit& visit) {
-  visit("input", nest);
+  if (nest.written.empty()) {
+    visit("input", nest);
+  } else {
+    visit("input", nest.written.front());
+    visit("dense subscripts", nest);
+  }
   LoopNest form = canonicalize(nest);
   visit("canonicalize", form);
   for (const Directive& directive : directives) {

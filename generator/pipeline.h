@@ -11,7 +11,7 @@ namespace esc {
 
 /// One step of the transformation: what was applied, and the nest it left.
 struct LoweredStep {
-  std::string name;  ///< "input", "canonicalize", or the directive's text
+  std::string name;  ///< "input", "dense subscripts" where the input loads some, "canonicalize", or the directive's text
   LoopNest nest;
 };
 

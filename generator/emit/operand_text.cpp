@@ -82,7 +82,13 @@ std::string operand_refusals(const LoopNest& nest, const Environment& sizes) {
 }
 
 std::string operand_notes(const LoopNest& nest) {
-  return of_each(nest, [&](const ArrayDeclaration& operand) {
+  std::string tables;
+  for (const ArrayDeclaration& array : nest.arrays) {
+    if (array.role == ArrayRole::table) {
+      tables += fmt::format("\n * {}: a number for each row of C, which the kernel has;", array.name);
+    }
+  }
+  return tables + of_each(nest, [&](const ArrayDeclaration& operand) {
     switch (operand.extents.size()) {
       case number:
         return fmt::format("\n * {}: a number;", operand.name);

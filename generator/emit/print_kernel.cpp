@@ -28,10 +28,27 @@ class KernelPrinter {
     collect_mapped(nest_.body, mapped);
     body_ += threads_text(mapped);
     print_body(nest_.body);
-    return {functions_, head() + body_ + "}\n"};
+    return {tables() + functions_, head() + body_ + "}\n"};
   }
 
  private:
+  /// The tables of constants that the kernel reads, in constant memory.
+  std::string tables() const {
+    const CudaExpressions expressions(nest_);
+    std::string text;
+    for (const ArrayDeclaration& array : nest_.arrays) {
+      if (array.role != ArrayRole::table || !uses(array.name)) {
+        continue;
+      }
+      std::string values;
+      for (const double value : array.values) {
+        values += (values.empty() ? "" : ", ") + expressions.print(Expression(value));
+      }
+      text += fmt::format("__constant__ {} {}[{}] = {{{}}};\n", c_name(array.type), array.name, array.values.size(), values);
+    }
+    return text;
+  }
+
   std::string head() const {
     const char* const element = c_name(nest_.element());
     std::string parameters = "const unsigned char* packed, ";

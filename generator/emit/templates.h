@@ -19,6 +19,7 @@ extern const std::string_view conv2d_template;
 extern const std::string_view conv2d_nhwc_template;
 extern const std::string_view conv2d_groups_template;
 extern const std::string_view linear_nk_template;
+extern const std::string_view spmm_csr_template;
 /// The one that --epilogue puts together.
 extern const std::string_view epilogue_template;
 

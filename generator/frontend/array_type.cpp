@@ -23,7 +23,14 @@ std::optional<Polynomial> declared_extent(const clang::ArrayType& type, const Va
   return read_index(*variable->getSizeExpr(), Scope{&variables, {}, {}});
 }
 
-ScalarType element_type(clang::QualType type, const clang::VarDecl& array, const clang::Expr& use) {
+ScalarType element_type(clang::QualType type, const clang::VarDecl& array, const clang::Expr& use, Elements elements) {
+  if (elements == Elements::integers) {
+    if (type->isIntegerType() && !type->isBooleanType()) {
+      return ScalarType::i32;
+    }
+    refuse(use, fmt::format("the elements of {} are {}: expected integers, as indices are", array.getNameAsString(),
+                            type.getUnqualifiedType().getAsString()));
+  }
   if (const std::optional<ScalarType> number = number_type(type)) {
     return *number;
   }
@@ -33,7 +40,7 @@ ScalarType element_type(clang::QualType type, const clang::VarDecl& array, const
 
 }  // namespace
 
-ArrayType read_array_type(const clang::VarDecl& array, const clang::Expr& use, const Variables& variables) {
+ArrayType read_array_type(const clang::VarDecl& array, const clang::Expr& use, const Variables& variables, Elements elements) {
   // A parameter declared as an array has decayed to a pointer, which no longer knows the outermost extent.
   const auto* parameter = clang::dyn_cast<clang::ParmVarDecl>(&array);
   clang::QualType type = parameter != nullptr ? parameter->getOriginalType() : array.getType();
@@ -51,7 +58,7 @@ ArrayType read_array_type(const clang::VarDecl& array, const clang::Expr& use, c
       break;
     }
   }
-  result.element = element_type(type, array, use);
+  result.element = element_type(type, array, use, elements);
   return result;
 }
 

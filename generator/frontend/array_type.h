@@ -15,7 +15,10 @@ struct ArrayType {
   ScalarType element = ScalarType::f32;
 };
 
-/// Refuses elements that are none of float, double, _Float16 and __bf16, at `use`.
-ArrayType read_array_type(const clang::VarDecl& array, const clang::Expr& use, const Variables& variables);
+/// What is asked of the elements: numbers to compute with, or integers of any width, which are all i32 in a nest.
+enum class Elements { numbers, integers };
+
+/// Refuses elements that are none of float, double, _Float16 and __bf16, or no integers, at `use`.
+ArrayType read_array_type(const clang::VarDecl& array, const clang::Expr& use, const Variables& variables, Elements elements = Elements::numbers);
 
 }  // namespace esc::frontend

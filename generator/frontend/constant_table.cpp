@@ -3,43 +3,42 @@
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Decl.h>
 #include <clang/AST/Expr.h>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <vector>
+#include <cmath>
 
-#include "generator/frontend/refusal.h"
-#include "generator/lower/index_range.h"
+#include "generator/lower/table_line.h"
 
 namespace esc::frontend {
 namespace {
 
-/// Index arrays of sparse matrices are what is loaded as a rule.
-constexpr const char* no_index_arrays =
-    "expected sums of iterators times numbers, and sizes that are parameters. A sparse matrix is written whole, C[i][j] += A[i][k] * "
-    "B[k][j] under if (A[i][k] != 0), in whatever form it is given: only its non-zeros are stored and multiplied";
+/// The constants of a table are printed with the nest, and a kernel has them in memory of its own.
+constexpr std::size_t most_elements = 1024;
 
-/// The constants that the array has; nothing where they may change, or are no integers of 64 bits.
-std::optional<std::vector<std::int64_t>> values_of(const clang::VarDecl& array, const clang::ASTContext& ast) {
-  const clang::ArrayType* type = ast.getAsArrayType(array.getType());
-  if (type == nullptr || !type->getElementType().isConstQualified() || array.getAnyInitializer() == nullptr) {
-    return std::nullopt;
-  }
-  const clang::APValue* value = array.evaluateValue();
-  if (value == nullptr || !value->isArray()) {
-    return std::nullopt;
-  }
-  std::vector<std::int64_t> values;
-  for (unsigned at = 0; at < value->getArraySize(); ++at) {
-    const clang::APValue& one =
-        at < value->getArrayInitializedElts() ? value->getArrayInitializedElt(at) : value->getArrayFiller();
-    if (!one.isInt() || !one.getInt().isRepresentableByInt64()) {
-      return std::nullopt;
+/// Appends the numbers that the value is made of; false where some are none.
+bool append_numbers(const clang::APValue& value, std::vector<double>& numbers) {
+  if (value.isArray()) {
+    for (unsigned at = 0; at < value.getArraySize() && numbers.size() <= most_elements; ++at) {
+      if (!append_numbers(
+              at < value.getArrayInitializedElts() ? value.getArrayInitializedElt(at) : value.getArrayFiller(),
+              numbers)) {
+        return false;
+      }
     }
-    values.push_back(one.getInt().getExtValue());
+    return true;
   }
-  return values;
+  if (value.isInt() && value.getInt().isRepresentableByInt64()) {
+    numbers.push_back(static_cast<double>(value.getInt().getExtValue()));
+    return static_cast<std::int64_t>(numbers.back()) == value.getInt().getExtValue();
+  }
+  if (value.isFloat()) {
+    llvm::APFloat number = value.getFloat();
+    bool loses = false;
+    number.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &loses);
+    numbers.push_back(number.convertToDouble());
+    return std::isfinite(numbers.back());
+  }
+  return false;
 }
 
 /// Between which values the index stays; nothing where loops have no numbers for bounds, or something else is in it.
@@ -55,28 +54,11 @@ std::optional<IndexRange> range_in(const Affine& index, const Scope& scope) {
   });
 }
 
-/// The affine function that the values are between these places; nothing where they are none.
-std::optional<std::pair<std::int64_t, std::int64_t>> line_through(const std::vector<std::int64_t>& values, std::int64_t least, std::int64_t most) {
-  const auto value = [&](std::int64_t at) { return values[static_cast<std::size_t>(at)]; };
-  std::int64_t step = 0;
-  std::int64_t back = 0;
-  std::int64_t start = 0;
-  if ((most > least && __builtin_sub_overflow(value(least + 1), value(least), &step)) || __builtin_mul_overflow(step, least, &back) ||
-      __builtin_sub_overflow(value(least), back, &start)) {
-    return std::nullopt;
-  }
-  for (std::int64_t at = least; at < most; ++at) {
-    if (std::int64_t difference = 0; __builtin_sub_overflow(value(at + 1), value(at), &difference) || difference != step) {
-      return std::nullopt;
-    }
-  }
-  return std::pair(start, step);
-}
-
 }  // namespace
 
 bool is_table(const clang::VarDecl& variable) {
-  return variable.getType()->isArrayType() && !clang::isa<clang::ParmVarDecl>(variable) && variable.getAnyInitializer() != nullptr;
+  return variable.getType()->isArrayType() && !clang::isa<clang::ParmVarDecl>(variable) &&
+         variable.getAnyInitializer() != nullptr;
 }
 
 bool is_of_table(const clang::Expr& element) {
@@ -88,36 +70,26 @@ bool is_of_table(const clang::Expr& element) {
   return variable != nullptr && is_table(*variable);
 }
 
-Polynomial read_table(const clang::ArraySubscriptExpr& element, const Polynomial& written, const Scope& scope) {
-  const clang::VarDecl* array = named_variable(*element.getBase());
-  if (array == nullptr) {
-    refuse(element, fmt::format("this is loaded from memory: {}", no_index_arrays));
+std::vector<double> table_values(const clang::VarDecl& array, const clang::ASTContext& ast) {
+  const clang::ArrayType* type = ast.getAsArrayType(array.getType());
+  if (type == nullptr || !ast.getBaseElementType(array.getType()).isConstQualified() ||
+      array.getAnyInitializer() == nullptr) {
+    return {};
   }
-  const std::string name = array->getNameAsString();
-  const auto values = values_of(*array, scope.variables->ast());
-  if (!values) {
-    refuse(element, fmt::format("{}[{}] is loaded from memory: {}", name, print(written), no_index_arrays));
-  }
-  const std::optional<Affine> index = written.affine();
-  const std::optional<IndexRange> range = index ? range_in(*index, scope) : std::nullopt;
-  if (!range) {
-    refuse(element, fmt::format("which elements of the table {} are meant is not known at [{}]: expected iterators of loops with numbers for bounds, "
-                                "times numbers; {}",
-                                name, print(written), size_remedy));
-  }
-  if (range->least < 0 || range->most >= std::ssize(*values)) {
-    refuse(element, fmt::format("{}[{}] goes from {} to {}, but the table has {} elements", name, print(written), range->least, range->most,
-                                values->size()));
-  }
-  const auto line = line_through(*values, range->least, range->most);
-  const auto scaled = line ? written.times(line->second) : std::nullopt;
-  const auto result = scaled ? scaled->plus(line->first) : std::nullopt;
-  if (!result) {
-    refuse(element, fmt::format("the values of the table {}, {}, do not follow from the index {} by one number times it plus another: expected them "
-                                "evenly spaced, or a nest for each part that is",
-                                name, fmt::join(*values, ", "), print(written)));
-  }
-  return *result;
+  const clang::APValue* value = array.evaluateValue();
+  std::vector<double> numbers;
+  const bool are_known =
+      value != nullptr && value->isArray() && append_numbers(*value, numbers) && numbers.size() <= most_elements;
+  return are_known ? numbers : std::vector<double>();
+}
+
+std::optional<Polynomial> line_of_table(const std::vector<double>& values, const Polynomial& index,
+                                        const Scope& scope) {
+  const std::optional<Affine> affine = index.affine();
+  const std::optional<IndexRange> range = affine ? range_in(*affine, scope) : std::nullopt;
+  const std::optional<Line> line = range ? line_through(values, *range) : std::nullopt;
+  const auto scaled = line ? index.times(line->step) : std::nullopt;
+  return scaled ? scaled->plus(line->start) : std::nullopt;
 }
 
 }  // namespace esc::frontend

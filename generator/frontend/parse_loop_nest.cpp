@@ -17,6 +17,7 @@
 #include "generator/frontend/header_files.h"
 #include "generator/frontend/number_sizes.h"
 #include "generator/frontend/read_action.h"
+#include "generator/frontend/read_load.h"
 #include "generator/frontend/read_nest.h"
 #include "generator/frontend/refusal.h"
 #include "generator/frontend/scope.h"
@@ -82,7 +83,7 @@ void check_working_directory() {
 
 frontend::WrittenNest read_written(const clang::ASTContext& ast, const GivenSizes& sizes) {
   const clang::FunctionDecl& function = frontend::find_function(ast);
-  frontend::Variables variables(function, frontend::number_sizes(function, sizes));
+  frontend::Variables variables(function, frontend::number_sizes(function, sizes), frontend::read_load);
   return frontend::read_nest(frontend::read_actions(frontend::walk_function(function, variables)), function.getLocation());
 }
 

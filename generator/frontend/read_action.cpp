@@ -35,16 +35,16 @@ Target read_target(const clang::Expr& expression, const Scope& scope) {
   refuse(inner, fmt::format("an element of the output is expected to be added to: {}", expected_product));
 }
 
-/// Appends the elements that are multiplied.
-void read_factors(const clang::Expr& expression, const Scope& scope, std::vector<ArrayElement>& factors) {
+/// Appends the elements that are multiplied, vectors among them where `lists` may be.
+void read_factors(const clang::Expr& expression, const Scope& scope, bool lists, std::vector<ArrayElement>& factors) {
   const clang::Expr& inner = without_value_casts(expression);
   if (is_element(inner)) {
-    factors.push_back(read_factor(inner, scope));
+    factors.push_back(read_factor(inner, scope, lists));
     return;
   }
   if (const clang::VarDecl* variable = variable_of(inner)) {
     if (const auto definition = scope.variables->definition(*variable)) {
-      read_factors(*definition->value, definition->scope, factors);
+      read_factors(*definition->value, definition->scope, lists, factors);
       return;
     }
     if (const auto change = scope.variables->change(*variable); change && variable->getInit() != nullptr) {
@@ -55,8 +55,8 @@ void read_factors(const clang::Expr& expression, const Scope& scope, std::vector
   }
   if (const auto* binary = clang::dyn_cast<clang::BinaryOperator>(&inner)) {
     if (binary->getOpcode() == clang::BO_Mul) {
-      read_factors(*binary->getLHS(), scope, factors);
-      read_factors(*binary->getRHS(), scope, factors);
+      read_factors(*binary->getLHS(), scope, lists, factors);
+      read_factors(*binary->getRHS(), scope, lists, factors);
       return;
     }
     refuse(*binary, fmt::format("operator {} in what is added: expected the product of two elements, {}",
@@ -69,9 +69,19 @@ void read_factors(const clang::Expr& expression, const Scope& scope, std::vector
   refuse(inner, fmt::format("this factor is not an element of a matrix: expected {}", expected_product));
 }
 
+/// Whether some subscript is made of what is loaded from an array.
+bool is_loaded(const ArrayElement& element, const Scope& scope) {
+  return std::ranges::any_of(element.access.subscripts, [&](const Subscript& one) { return scope.variables->is_loaded(one.affine); });
+}
+
 Gather read_gather(Target target, const clang::Expr& product, const Scope& scope) {
   std::vector<ArrayElement> factors;
-  read_factors(product, scope, factors);
+  read_factors(product, scope, true, factors);
+  const auto* output = std::get_if<ArrayElement>(&target);
+  if (!(output != nullptr && is_loaded(*output, scope)) && std::ranges::none_of(factors, [&](const ArrayElement& one) { return is_loaded(one, scope); })) {
+    factors.clear();
+    read_factors(product, scope, false, factors);  // which says what a product of whole arrays is made of
+  }
   if (factors.size() != 2) {
     refuse(product, fmt::format("{} factor{}: expected two, {}", factors.size(), factors.size() == 1 ? "" : "s",
                                 expected_product));
@@ -155,6 +165,8 @@ class ActionReader {
       if (effect.declaration == nullptr) {
         actions.push_back({read_expression(*effect.expression, effect.scope, gathers_[at]), effect.scope,
                            effect.expression->getBeginLoc()});
+      } else if (is_index_local(*effect.declaration)) {
+        actions.push_back({Index{effect.declaration}, effect.scope, effect.declaration->getLocation()});
       } else if (is_needed(effect)) {
         const Target target = effect.declaration;
         actions.push_back({Assign{target, read_value(*effect.declaration->getInit(), effect.scope)}, effect.scope,
@@ -199,7 +211,7 @@ class ActionReader {
   void find_named() {
     for (std::size_t at = effects_.size(); at-- > 0;) {
       const Effect& effect = effects_[at];
-      if (effect.declaration != nullptr && is_needed(effect)) {
+      if (effect.declaration != nullptr && !is_index_local(*effect.declaration) && is_needed(effect)) {
         find_locals(*effect.declaration->getInit(), named_);
       } else if (const auto* assignment = gathers_[at] ? nullptr : assignment_of(effect)) {
         find_locals(*assignment->getRHS(), named_);
@@ -212,15 +224,18 @@ class ActionReader {
     return named_.contains(&local) || declaration.scope.variables->change(local);
   }
 
-  static std::variant<Gather, Assign> read_expression(const clang::Expr& expression, const Scope& scope, bool gathers) {
+  static decltype(Action::content) read_expression(const clang::Expr& expression, const Scope& scope, bool gathers) {
     const auto* assignment = clang::dyn_cast<clang::BinaryOperator>(expression.IgnoreParens());
     if (assignment == nullptr || !assignment->isAssignmentOp()) {
       refuse(expression, fmt::format("this statement is not an update: expected {}", expected_product));
     }
-    return gathers ? read_gathering(*assignment, scope) : read_assignment(*assignment, scope);
+    if (gathers) {
+      return read_gathering(*assignment, scope);
+    }
+    return read_assignment(*assignment, scope);
   }
 
-  static std::variant<Gather, Assign> read_gathering(const clang::BinaryOperator& assignment, const Scope& scope) {
+  static decltype(Action::content) read_gathering(const clang::BinaryOperator& assignment, const Scope& scope) {
     const Target target = read_target(*assignment.getLHS(), scope);
     if (assignment.getOpcode() == clang::BO_AddAssign) {
       return read_gather(target, assigned_value(assignment, scope.variables->ast()), scope);

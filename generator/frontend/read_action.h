@@ -23,15 +23,20 @@ struct Assign {
   bool adds = false;
 };
 
+/// A constant local integer, which is a definition of the nest where indices are made of it and it is loaded from an array.
+struct Index {
+  const clang::VarDecl* local = nullptr;
+};
+
 struct Action {
-  std::variant<Gather, Assign> content;
+  std::variant<Gather, Assign, Index> content;
   Scope scope;
   clang::SourceLocation place;
 };
 
 /// Reads what a function does, in the order of the text. What gathers is told by its loops: one of them does not index
 /// the element that is added to, or the local was set outside of them. Constant locals have an action where a value
-/// names them; where they are factors, they are read in their place. Refuses all but the two actions above; of what
+/// names them; where they are factors, they are read in their place. Refuses all but the actions above; of what
 /// gathers, other operators, sums, calls, more or fewer than two factors, and factors that are not elements.
 std::vector<Action> read_actions(const std::vector<Effect>& effects);
 

@@ -17,10 +17,10 @@
 namespace esc::frontend {
 namespace {
 
-/// The loop around whose iterator the subscript is, exactly; null where it is anything else.
+/// The loop around whose iterator the subscript is, exactly, and runs through a dimension; null where it is anything else.
 const WrittenLoop* sole_iterator(const Polynomial& subscript, const Scope& scope) {
   const auto found = std::find_if(scope.loops.begin(), scope.loops.end(),
-                                  [&](const auto& loop) { return subscript == Polynomial::of(loop->iterator); });
+                                  [&](const auto& loop) { return !loop->is_segment && subscript == Polynomial::of(loop->iterator); });
   return found != scope.loops.end() ? found->get() : nullptr;
 }
 
@@ -66,7 +66,7 @@ Polynomial flattened(const WrittenLoop& row, const WrittenLoop& column) {
 std::optional<Position> split_flat(const WrittenSubscript& subscript, const Scope& scope) {
   for (const auto& row : scope.loops) {
     for (const auto& column : scope.loops) {
-      if (row != column && subscript.value == flattened(*row, *column)) {
+      if (row != column && !row->is_segment && !column->is_segment && subscript.value == flattened(*row, *column)) {
         return Position{row.get(), column.get()};
       }
     }
@@ -88,12 +88,52 @@ struct WrittenElement {
   std::vector<Dimension> dimensions;
   const clang::Expr* source = nullptr;
   const Scope* scope = nullptr;
+  std::vector<double> values = {};  // of a table
 
   std::string name() const { return array->getNameAsString(); }
   const clang::Expr& place_of(const Dimension& dimension) const {
     return dimension.subscript.source != nullptr ? *dimension.subscript.source : *source;
   }
 };
+
+/// What is multiplied by the extent of the columns, one size or a constant, in the start of a row; nothing where that is more.
+std::optional<Polynomial> row_in(const std::optional<Polynomial>& start, const Affine& columns) {
+  if (!start) {
+    return std::nullopt;
+  }
+  if (!columns.is_constant()) {
+    const Polynomial row = start->coefficient(columns.terms().front().name);
+    return start == row.times(Polynomial(columns)) ? std::optional(row) : std::nullopt;
+  }
+  const std::optional<Affine> affine = start->affine();
+  const bool is_one_name = affine && affine->terms().size() == 1 && *affine == Affine::of(affine->terms().front().name, columns.constant());
+  return is_one_name ? std::optional(Polynomial::of(affine->terms().front().name)) : std::nullopt;
+}
+
+/// Row and column of a flat subscript, one of which is loaded: index[p] * N + j, or t * K + index[p].
+std::optional<std::vector<Dimension>> split_loaded(const WrittenSubscript& subscript, const Scope& scope) {
+  const auto is_loaded = [&](const std::optional<Polynomial>& value) {
+    const std::optional<Affine> affine = value ? value->affine() : std::nullopt;
+    return affine && affine->terms().size() == 1 && scope.variables->is_loaded(*affine);
+  };
+  for (const auto& loop : scope.loops) {
+    const auto iterator = Polynomial::of(loop->iterator);
+    const Polynomial stride = subscript.value.coefficient(loop->iterator);
+    if (loop->is_segment || stride == Polynomial(0)) {
+      continue;
+    }
+    const auto start = iterator.times(stride);
+    const auto rest = start ? subscript.value.minus(*start) : std::nullopt;
+    if (stride != Polynomial(1) && is_loaded(rest)) {
+      return std::vector<Dimension>{{{iterator, subscript.source}, loop.get()}, {{*rest, subscript.source}, nullptr, stride}};
+    }
+    const auto row = stride == Polynomial(1) ? row_in(rest, loop->upper) : std::nullopt;
+    if (is_loaded(row)) {
+      return std::vector<Dimension>{{{*row, subscript.source}}, {{iterator, subscript.source}, loop.get()}};
+    }
+  }
+  return std::nullopt;
+}
 
 /// Of a flat matrix, the declared extent must be the product of the loops' bounds.
 void require_declared(const std::optional<Polynomial>& declared, const Position& position, const std::string& name,
@@ -108,12 +148,13 @@ void require_declared(const std::optional<Polynomial>& declared, const Position&
 
 WrittenElement read_written(const clang::Expr& expression, const Scope& scope) {
   const Address address = read_location(expression, scope);
-  if (is_table(*address.array)) {
+  const std::vector<double> values = is_table(*address.array) ? table_values(*address.array, scope.variables->ast()) : std::vector<double>();
+  if (is_table(*address.array) && values.empty()) {
     refuse(expression, fmt::format("{} has its elements in the text: expected a parameter of the function, so that a call hands them over",
                                    address.array->getNameAsString()));
   }
   const ArrayType type = read_array_type(*address.array, expression, *scope.variables);
-  WrittenElement element{address.array, type.element, {}, &expression, &scope};
+  WrittenElement element{address.array, type.element, {}, &expression, &scope, values};
   if (address.subscripts.size() != type.extents.size()) {
     refuse(expression,
            fmt::format("this is not an element of {}, which has {} dimensions", element.name(), type.extents.size()));
@@ -123,6 +164,10 @@ WrittenElement read_written(const clang::Expr& expression, const Scope& scope) {
     for (const WrittenLoop* loop : {matrix->row, matrix->column}) {
       element.dimensions.push_back({{Polynomial::of(loop->iterator), address.subscripts[0].source}, loop});
     }
+    return element;
+  }
+  if (auto matrix = address.subscripts.size() == 1 ? split_loaded(address.subscripts[0], scope) : std::nullopt) {
+    element.dimensions = std::move(*matrix);
     return element;
   }
   for (std::size_t number = 0; number < address.subscripts.size(); ++number) {
@@ -168,10 +213,17 @@ void require_different_iterators(const WrittenElement& element) {
   }
 }
 
+/// Whether the subscript follows from arrays: it is loaded, or the iterator of a loop between loaded bounds.
+bool is_indirect(const WrittenSubscript& subscript, const Scope& scope) {
+  const std::optional<Affine> index = subscript.value.affine();
+  return index && (scope.variables->is_loaded(*index) ||
+                   std::ranges::any_of(scope.loops, [&](const auto& loop) { return loop->is_segment && index->mentions(loop->iterator); }));
+}
+
 /// Where the dimension is indexed by more than an iterator, its extent must be known from the declaration.
 void require_known_extent(const WrittenElement& element, std::size_t number) {
   const auto& [subscript, loop, declared] = element.dimensions[number];
-  if (loop != nullptr) {
+  if (loop != nullptr || is_indirect(subscript, *element.scope)) {
     return;
   }
   if (!declared) {
@@ -189,9 +241,9 @@ void require_known_extent(const WrittenElement& element, std::size_t number) {
 void require_known_index(const WrittenElement& element, const Dimension& dimension) {
   const std::optional<Affine> index = dimension.subscript.value.affine();
   const bool is_known = index && !index->is_constant() && std::ranges::all_of(index->terms(), [&](const Affine::Term& term) {
-                          return std::ranges::find(element.scope->loops, term.name, [](const auto& loop) {
-                                   return loop->iterator;
-                                 }) != element.scope->loops.end();
+                          return element.scope->variables->find_load(term.name) != nullptr ||
+                                 std::ranges::find(element.scope->loops, term.name, [](const auto& loop) { return loop->iterator; }) !=
+                                     element.scope->loops.end();
                         });
   if (!is_known) {
     refuse(element.place_of(dimension),
@@ -210,6 +262,9 @@ void require_counting_index(const WrittenElement& element, Dimension& dimension)
   std::ranges::transform(element.scope->loops, std::back_inserter(iterators),
                          [](const auto& loop) { return Digit{loop->iterator, loop->upper}; });
   const std::optional<Affine> index = dimension.subscript.value.affine();
+  if (is_indirect(dimension.subscript, *element.scope)) {
+    return;
+  }
   const auto digits = index ? digits_of_index(*index, iterators) : std::nullopt;
   if (!digits) {
     refuse(element.place_of(dimension),
@@ -225,7 +280,7 @@ void require_counting_index(const WrittenElement& element, Dimension& dimension)
 }
 
 ArrayElement read(const WrittenElement& element) {
-  ArrayElement result{element.array, element.type, {}, {element.name(), {}}, element.source};
+  ArrayElement result{element.array, element.type, {}, {element.name(), {}}, element.source, element.values};
   for (const Dimension& dimension : element.dimensions) {
     const std::optional<Affine> index = dimension.subscript.value.affine();
     if (!index) {
@@ -233,7 +288,7 @@ ArrayElement read(const WrittenElement& element) {
     }
     const std::optional<Affine> declared = dimension.declared ? dimension.declared->affine() : std::nullopt;
     result.access.subscripts.push_back({"", *index});
-    result.extents.push_back(dimension.loop != nullptr ? dimension.loop->upper : declared.value_or(0));
+    result.extents.push_back(dimension.loop != nullptr && element.values.empty() ? dimension.loop->upper : declared.value_or(0));
   }
   return result;
 }
@@ -271,23 +326,22 @@ const clang::Expr& without_value_casts(const clang::Expr& expression) {
   return *inner;
 }
 
-bool is_element(const clang::Expr& expression) {
-  if (const auto* unary = clang::dyn_cast<clang::UnaryOperator>(&expression)) {
-    return unary->getOpcode() == clang::UO_Deref;
-  }
-  return clang::isa<clang::ArraySubscriptExpr>(expression);
-}
-
 ArrayElement read_element(const clang::Expr& expression, const Scope& scope) {
   const WrittenElement element = read_written(expression, scope);
   const ArrayElement result = read(element);
-  require_bounds(element);
+  if (element.values.empty()) {
+    require_bounds(element);
+  }
   return result;
 }
 
-ArrayElement read_factor(const clang::Expr& expression, const Scope& scope) {
+ArrayElement read_factor(const clang::Expr& expression, const Scope& scope, bool lists) {
   const WrittenElement element = read_written(expression, scope);
-  if (element.dimensions.size() == 1 && !is_overlapped(element)) {
+  if (!element.values.empty()) {
+    return read(element);
+  }
+  const bool is_list = lists && element.dimensions.size() == 1 && element.dimensions.front().loop != nullptr;
+  if (!is_list && element.dimensions.size() == 1 && !is_overlapped(element) && !is_indirect(element.dimensions.front().subscript, scope)) {
     refuse_flat(element.dimensions.front().subscript, element.name(), scope, expression);
   }
   for (const Dimension& dimension : element.dimensions) {
@@ -303,7 +357,10 @@ ArrayElement read_factor(const clang::Expr& expression, const Scope& scope) {
 
 ArrayElement read_own_element(const clang::Expr& expression, const Scope& scope) {
   WrittenElement element = read_written(expression, scope);
-  if (element.dimensions.size() == 1) {
+  if (!element.values.empty()) {
+    return read(element);
+  }
+  if (element.dimensions.size() == 1 && !is_indirect(element.dimensions.front().subscript, scope)) {
     refuse_flat(element.dimensions.front().subscript, element.name(), scope, expression);
   }
   for (Dimension& dimension : element.dimensions) {

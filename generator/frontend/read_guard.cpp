@@ -104,7 +104,8 @@ Side read_side(const clang::Expr& expression, const clang::Expr& comparison, con
   if (expression.getType()->isUnsignedIntegerType() && !stays_above) {
     refuse(comparison, fmt::format("{} wraps around below zero, because it is compared unsigned: expected int", print(written)));
   }
-  const bool runs = std::ranges::any_of(scope.loops, [&](const auto& loop) { return value->mentions(loop->iterator); });
+  const bool runs = scope.variables->is_loaded(*value) ||
+                    std::ranges::any_of(scope.loops, [&](const auto& loop) { return value->mentions(loop->iterator); });
   return {*value, runs};
 }
 

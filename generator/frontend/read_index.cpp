@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "generator/frontend/constant_table.h"
 #include "generator/frontend/refusal.h"
 
 namespace esc::frontend {
@@ -37,7 +36,10 @@ Polynomial read_variable(const clang::VarDecl& variable, const clang::Expr& use,
     return Polynomial::of(name);
   }
   if (const auto definition = scope.variables->definition(variable)) {
-    return read_index(*definition->value, definition->scope);
+    const clang::Expr& value = without_casts(*definition->value, scope.variables->ast());
+    const bool is_loaded = variable.isLocalVarDecl() && !variable.getType()->isReferenceType() && is_element(value) &&
+                           !constant_value(value, scope.variables->ast());
+    return is_loaded ? scope.variables->read_load(value, definition->scope, &variable) : read_index(*definition->value, definition->scope);
   }
   if (const auto change = scope.variables->change(variable)) {
     refuse(
@@ -145,8 +147,8 @@ Polynomial read_index(const clang::Expr& expression, const Scope& scope) {
       return require_fitting(read_index(*unary->getSubExpr(), scope).times(-1), *unary);
     }
   }
-  if (const auto* element = clang::dyn_cast<clang::ArraySubscriptExpr>(&inner)) {
-    return read_table(*element, read_index(*element->getIdx(), scope), scope);
+  if (is_element(inner)) {
+    return scope.variables->read_load(inner, scope, nullptr);
   }
   refuse(inner, "this is not affine: expected sums and products of iterators, sizes and constants");
 }

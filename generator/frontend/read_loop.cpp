@@ -182,6 +182,26 @@ Affine require_extent(const Polynomial& bound, const clang::ForStmt& source, con
   return *affine;
 }
 
+bool is_loaded(const Polynomial& bound, const Scope& around) {
+  const std::optional<Affine> affine = bound.affine();
+  return affine && around.variables->is_loaded(*affine);
+}
+
+/// Where one bound is loaded, the other one may be any affine one.
+Affine require_segment_end(const Polynomial& bound, const clang::ForStmt& source, const std::string& name, const Scope& around) {
+  for (const auto& loop : around.loops) {
+    if (bound.mentions(loop->iterator)) {
+      refuse(*source.getCond(), fmt::format("the bound of loop {} depends on iterator {}: expected a size, a constant or what is loaded from an array",
+                                            name, loop->iterator));
+    }
+  }
+  const std::optional<Affine> affine = bound.affine();
+  if (!affine) {
+    refuse(*source.getCond(), fmt::format("loop {} runs to {}, which is not affine: expected what is loaded from an array", name, print(bound)));
+  }
+  return *affine;
+}
+
 }  // namespace
 
 WrittenLoop read_loop(const clang::ForStmt& source, const Scope& around) {
@@ -201,11 +221,20 @@ WrittenLoop read_loop(const clang::ForStmt& source, const Scope& around) {
            fmt::format("iterator {0} is changed here: expected to be advanced only by the head of its loop", name));
   }
   require_unit_step(source, variable, ast);
-  if (const Polynomial lower = read_index(*start.value, around); lower != Polynomial(0)) {
+  WrittenLoop loop{&variable, name, 0, source.getForLoc(), 0, false, around.guards.size()};
+  const Polynomial lower = read_index(*start.value, around);
+  if (lower != Polynomial(0) && !is_loaded(lower, around)) {
     refuse(*start.value, fmt::format("loop {} starts at {}: expected 0", name, print(lower)));
   }
-  const Affine upper = require_extent(read_bound(source, variable, around), source, name, around);
-  return {&variable, name, upper, source.getForLoc()};
+  const Polynomial upper = read_bound(source, variable, around);
+  loop.is_segment = is_loaded(lower, around) || is_loaded(upper, around);
+  if (loop.is_segment) {
+    loop.lower = *lower.affine();
+    loop.upper = require_segment_end(upper, source, name, around);
+  } else {
+    loop.upper = require_extent(upper, source, name, around);
+  }
+  return loop;
 }
 
 }  // namespace esc::frontend

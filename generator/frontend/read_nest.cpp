@@ -6,14 +6,60 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "generator/frontend/number_type.h"
 #include "generator/ir/build.h"
+#include "generator/ir/print.h"
+#include "generator/ir/rewrite.h"
 
 namespace esc::frontend {
 namespace {
 
-/// Puts the nest together, action after action.
+/// The names that indices are made of in the parts of an action, in the order of the text.
+class IndexNames {
+ public:
+  void add(const Affine& affine) {
+    std::ranges::transform(affine.terms(), std::back_inserter(names_), &Affine::Term::name);
+  }
+  void add(const Expression& expression) {
+    rewrite(expression, {.affine = [this](const Affine& affine) {
+              add(affine);
+              return affine;
+            }});
+  }
+  void add(const Target& target) {
+    if (const auto* element = std::get_if<ArrayElement>(&target)) {
+      add(Expression(element->access));
+    }
+  }
+  void add(const Action& action) {
+    if (const auto* gather = std::get_if<Gather>(&action.content)) {
+      add(gather->target);
+      for (const ArrayElement& factor : gather->factors) {
+        add(Expression(factor.access));
+      }
+    } else if (const auto* assign = std::get_if<Assign>(&action.content)) {
+      add(assign->target);
+      add(assign->value.expression);
+    }
+  }
+
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  std::vector<std::string> names_;
+};
+
+Guard conditions(const Scope& scope, std::size_t count) {
+  Guard result;
+  std::ranges::transform(scope.guards.begin(), scope.guards.begin() + static_cast<std::ptrdiff_t>(count), std::back_inserter(result),
+                         &WrittenGuard::condition);
+  return result;
+}
+
+/// Puts the nest together, action after action. What is loaded is defined in front of the loop or statement that uses it, or where the function
+/// has a local for it.
 class NestReader {
  public:
   NestReader(const std::vector<Action>& actions, clang::SourceLocation function) : actions_(actions) {
@@ -39,23 +85,90 @@ class NestReader {
 
   /// Opens the loops that the action does not share with the one before it.
   void add(const Action& action) {
-    const Loops& loops = action.scope.loops;
+    const Scope& scope = action.scope;
+    const auto* index = std::get_if<Index>(&action.content);
+    const Load* local = index != nullptr ? scope.variables->find_load(*index->local) : nullptr;
+    if (index != nullptr && local == nullptr) {
+      return;
+    }
+    const Loops& loops = scope.loops;
     const auto unshared = std::ranges::mismatch(loops, open_).in1;
     open_ = loops;
+    loaded_.resize(static_cast<std::size_t>(unshared - loops.begin()) + 1);
     Path path;
     Block* block = &result_.nest.body;
     for (auto loop = loops.begin(); loop != loops.end(); ++loop) {
       const WrittenLoop& written = **loop;
       if (loop >= unshared) {
-        block->push_back(sequential_loop(written.iterator, 0, written.upper, 1, Role::none, {}));
+        IndexNames bounds;
+        bounds.add(written.lower);
+        bounds.add(written.upper);
+        define_loads(bounds, {scope, written.guards, written.place}, path, *block);
+        block->push_back(sequential_loop(written.iterator, written.lower, written.upper, 1, Role::none, {}));
+        loaded_.emplace_back();
       }
       path.push_back(block->size() - 1);
       result_.places[{path}] = {written.place};
       block = &std::get<Loop>(block->back().content).body;
     }
+    if (local != nullptr) {
+      define_load(*local, {scope, scope.guards.size(), action.place}, path, *block);
+      return;
+    }
+    for (std::size_t guard = 0; guard < scope.guards.size(); ++guard) {
+      IndexNames compared;
+      compared.add(scope.guards[guard].condition);
+      define_loads(compared, {scope, guard, action.place}, path, *block);
+    }
+    IndexNames used;
+    used.add(action);
+    define_loads(used, {scope, scope.guards.size(), action.place}, path, *block);
     path.push_back(block->size());
     result_.places[{path}] = {action.place};
     block->push_back(Node{read_statement(action, path)});
+  }
+
+  /// Where indices are used: under so many of the scope's guards, by what stands at the place.
+  struct Use {
+    const Scope& scope;
+    std::size_t guards;
+    clang::SourceLocation place;
+  };
+
+  /// Appends the definitions of those names that are loaded and have none here, to the block at this path.
+  void define_loads(const IndexNames& names, const Use& use, const Path& path, Block& block) {
+    for (const std::string& name : names.names()) {
+      if (const Load* load = use.scope.variables->find_load(name)) {
+        define_load(*load, use, path, block);
+      }
+    }
+  }
+
+  void define_load(const Load& load, const Use& use, Path path, Block& block) {
+    const auto& [scope, guards, place] = use;
+    const Guard guard = conditions(scope, guards);
+    for (const auto& loaded : loaded_) {
+      if (const auto known = loaded.find(load.name); known != loaded.end()) {
+        const bool holds_here = std::ranges::mismatch(known->second, guard).in1 == known->second.end();
+        if (!holds_here) {
+          refuse(*load.element.source, fmt::format("{} is loaded under one condition and used under another: expected a local in front of both, const "
+                                                   "int index = {}",
+                                                   print(load.element.access), print(load.element.access)));
+        }
+        return;
+      }
+    }
+    IndexNames inner;
+    inner.add(Expression(load.element.access));
+    define_loads(inner, use, path, block);
+    path.push_back(block.size());
+    add_element(load.element, {path, NestPart::Element::operand});
+    result_.places[{path}] = placed_.insert(load.name).second ? place_of(*load.element.source) : Place{place};
+    for (std::size_t number = 0; number < guards; ++number) {
+      result_.places[{path, NestPart::Element::guard, number}] = place_of(*scope.guards[number].source);
+    }
+    block.push_back(Node{Statement{guard, Define{load.element.type, load.name, load.element.access}}});
+    loaded_.back().emplace(load.name, guard);
   }
 
   Statement read_statement(const Action& action, const Path& path) {
@@ -121,7 +234,9 @@ class NestReader {
   void add_array(const ArrayElement& element) {
     const std::string& name = element.access.array;
     if (const auto [known, is_new] = arrays_.emplace(name, element.array); is_new) {
-      result_.nest.arrays.push_back({name, element.extents, ArrayRole::unknown, element.type});
+      ArrayDeclaration array{name, element.extents, ArrayRole::unknown, element.type};
+      array.values = element.values;
+      result_.nest.arrays.push_back(std::move(array));
     } else if (known->second != element.array) {
       refuse(*element.source, fmt::format("{} stands for two things here: expected different names", name));
     }
@@ -129,6 +244,8 @@ class NestReader {
 
   const std::vector<Action>& actions_;
   Loops open_;
+  std::set<std::string> placed_;                         // loads that have had a definition
+  std::vector<std::map<std::string, Guard>> loaded_{1};  // in the block of each open loop, and under which guards
   std::map<std::string, const clang::VarDecl*> arrays_;
   WrittenNest result_;
 };

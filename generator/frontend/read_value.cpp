@@ -322,6 +322,10 @@ bool is_value_local(const clang::VarDecl& variable) {
          (type->isIntegerType() && variable.getInit() != nullptr && variable.getInit()->isKnownToHaveBooleanValue());
 }
 
+bool is_index_local(const clang::VarDecl& variable) {
+  return variable.isLocalVarDecl() && variable.getType()->isIntegerType() && variable.getInit() != nullptr && !is_value_local(variable);
+}
+
 WrittenValue combine(Operator op, const WrittenValue& left, const WrittenValue& right) {
   return operation(op, {left, right});
 }

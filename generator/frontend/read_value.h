@@ -30,6 +30,9 @@ WrittenValue read_value(const clang::Expr& expression, const Scope& scope);
 /// integers, which are read where they are used.
 bool is_value_local(const clang::VarDecl& variable);
 
+/// Whether the local is an integer that may be an index by its own name, where it is loaded from an array.
+bool is_index_local(const clang::VarDecl& variable);
+
 /// `left op right`, where op is one of the four operators of arithmetic.
 WrittenValue combine(Operator op, const WrittenValue& left, const WrittenValue& right);
 

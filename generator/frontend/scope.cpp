@@ -6,10 +6,13 @@
 #include <clang/AST/Stmt.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "generator/frontend/math_call.h"
 #include "generator/frontend/refusal.h"
+#include "generator/ir/print.h"
 
 namespace esc::frontend {
 namespace {
@@ -95,6 +98,37 @@ std::map<const clang::VarDecl*, std::string> name_locals(const clang::Stmt& body
   return names;
 }
 
+/// The names of all that the statement declares or mentions.
+void find_names(const clang::Stmt& statement, std::set<std::string>& names) {
+  if (const auto* declarations = clang::dyn_cast<clang::DeclStmt>(&statement)) {
+    for (const clang::Decl* declaration : declarations->decls()) {
+      if (const auto* named = clang::dyn_cast<clang::NamedDecl>(declaration)) {
+        names.insert(named->getNameAsString());
+      }
+    }
+  } else if (const auto* reference = clang::dyn_cast<clang::DeclRefExpr>(&statement)) {
+    names.insert(reference->getDecl()->getNameAsString());
+  }
+  for (const clang::Stmt* child : statement.children()) {
+    if (child != nullptr) {
+      find_names(*child, names);
+    }
+  }
+}
+
+/// "rows_i_1" for rows[i + 1].
+std::string name_from(const Access& access) {
+  std::string name;
+  for (const char letter : print(access)) {
+    if (std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_') {
+      name += letter;
+    } else if (name.back() != '_') {
+      name += '_';
+    }
+  }
+  return name.back() == '_' ? name.substr(0, name.size() - 1) : name;
+}
+
 }  // namespace
 
 const clang::VarDecl* variable_of(const clang::Expr& expression) {
@@ -106,9 +140,23 @@ const clang::VarDecl* named_variable(const clang::Expr& expression) {
   return variable_of(*expression.IgnoreParenCasts());
 }
 
-Variables::Variables(const clang::FunctionDecl& function, Environment sizes)
-    : ast_(&function.getASTContext()), sizes_(std::move(sizes)), names_(name_locals(*function.getBody())) {
+bool is_element(const clang::Expr& expression) {
+  if (const auto* unary = clang::dyn_cast<clang::UnaryOperator>(&expression)) {
+    return unary->getOpcode() == clang::UO_Deref;
+  }
+  return clang::isa<clang::ArraySubscriptExpr>(expression);
+}
+
+Variables::Variables(const clang::FunctionDecl& function, Environment sizes, LoadReader reader)
+    : ast_(&function.getASTContext()), sizes_(std::move(sizes)), read_load_(reader), names_(name_locals(*function.getBody())) {
   find_changes(*function.getBody(), changes_);
+  find_names(*function.getBody(), taken_);
+  for (const clang::ParmVarDecl* parameter : function.parameters()) {
+    taken_.insert(parameter->getNameAsString());
+  }
+  for (const auto& [local, name] : names_) {
+    taken_.insert(name);
+  }
 }
 
 std::optional<clang::SourceLocation> Variables::change(const clang::VarDecl& variable) const {
@@ -128,6 +176,39 @@ void Variables::define(const clang::VarDecl& variable, Definition definition) {
 std::optional<Definition> Variables::definition(const clang::VarDecl& variable) const {
   const auto found = definitions_.find(&variable);
   return found != definitions_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+std::string Variables::note_load(const ArrayElement& element, const clang::VarDecl* local) const {
+  const auto known = std::ranges::find_if(loads_, [&](const Load& load) {
+    return local != nullptr ? load.local == local
+                            : load.local == nullptr && load.element.array == element.array && load.element.access == element.access;
+  });
+  if (known != loads_.end()) {
+    return known->name;
+  }
+  std::string name = local != nullptr ? name_of(*local) : name_from(element.access);
+  if (local == nullptr) {
+    const std::string first = name;
+    for (int number = 2; taken_.contains(name) || find_load(name) != nullptr; ++number) {
+      name = fmt::format("{}_{}", first, number);
+    }
+  }
+  loads_.push_back({name, element, local});
+  return name;
+}
+
+const Load* Variables::find_load(const std::string& name) const {
+  const auto found = std::ranges::find(loads_, name, &Load::name);
+  return found != loads_.end() ? &*found : nullptr;
+}
+
+const Load* Variables::find_load(const clang::VarDecl& local) const {
+  const auto found = std::ranges::find(loads_, &local, &Load::local);
+  return found != loads_.end() ? &*found : nullptr;
+}
+
+bool Variables::is_loaded(const Affine& index) const {
+  return std::ranges::any_of(index.terms(), [&](const Affine::Term& term) { return find_load(term.name) != nullptr; });
 }
 
 }  // namespace esc::frontend

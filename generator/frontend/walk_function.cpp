@@ -184,7 +184,8 @@ class Walker {
     if (!variables_.change(variable)) {
       variables_.define(variable, {variable.getInit(), scope});
     }
-    if (is_value_local(variable) && (type->isRealFloatingType() || !variables_.change(variable))) {
+    if ((is_value_local(variable) && (type->isRealFloatingType() || !variables_.change(variable))) ||
+        (is_index_local(variable) && !variables_.change(variable))) {
       effects_.push_back({nullptr, &variable, scope});
     }
   }

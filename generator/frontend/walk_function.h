@@ -7,7 +7,7 @@
 namespace esc::frontend {
 
 /// Something that a function does, with where it does it: an expression that is evaluated for its effect, or a local
-/// number or truth value that is declared with a first value.
+/// number, truth value or index that is declared with a first value.
 struct Effect {
   const clang::Expr* expression = nullptr;      // null for a declaration
   const clang::VarDecl* declaration = nullptr;  // null for an expression

@@ -75,6 +75,7 @@ LoopNest nest_of_epilogue(const LoopNest& nest) {
   }
   LoopNest result;
   result.arrays = operands_of(nest);
+  std::ranges::copy_if(nest.arrays, std::back_inserter(result.arrays), [](const ArrayDeclaration& array) { return array.role == ArrayRole::table; });
   result.arrays.push_back(output);
   result.body = std::move(body);
   return result;

@@ -148,10 +148,10 @@ struct Node {
   bool operator==(const Node& other) const;
 };
 
-/// What an array is in the product, that an epilogue reads it (operand), that it belongs to the packed form of the sparse one, or
-/// that every block (shared) or every thread (registers) has one of its own, which begins uninitialised; unknown until
-/// lower/assign_roles has found it. An operand without extents is a number that the caller gives.
-enum class ArrayRole { sparse, dense, output, operand, packed_index, packed_value, registers, shared, unknown };
+/// What an array is in the product, that an epilogue reads it (operand, which a caller hands over, or table, which the nest itself has), that it
+/// belongs to the packed form of the sparse one, or that every block (shared) or every thread (registers) has one of its own, which begins
+/// uninitialised; unknown until lower/assign_roles has found it. An operand without extents is a number that the caller gives.
+enum class ArrayRole { sparse, dense, output, operand, table, packed_index, packed_value, registers, shared, unknown };
 
 /// An array with the extent of each dimension.
 struct ArrayDeclaration {
@@ -165,6 +165,8 @@ struct ArrayDeclaration {
   std::optional<Layout> layout = {};
   /// Of registers: numbers of columns of the dense array, which a kernel may keep as the places where those columns begin.
   bool holds_columns = false;
+  /// Of a table of constants: all of them, the last subscript running fastest. Its extents are numbers.
+  std::vector<double> values = {};
   bool operator==(const ArrayDeclaration&) const = default;
 };
 
@@ -229,6 +231,8 @@ struct LoopNest {
   bool whole_rows = false;      ///< no row of the sparse array may be cut into tasks
   bool overlaps = false;        ///< may begin before the kernel in front has ended
   std::vector<std::string> story;  ///< how it works, a sentence or two from each pass
+  /// The same product as its author wrote it, where that goes over the stored elements of the sparse array (lower/dense_subscripts); none or one.
+  std::vector<LoopNest> written = {};
 
   /// The array with this role, or of this name. Throws Defect when there is none.
   const ArrayDeclaration& array(ArrayRole role) const;

@@ -21,10 +21,14 @@ constexpr int nest_format = 1;
 template <typename Value, std::size_t count>
 using Words = std::array<std::pair<Value, const char*>, count>;
 
-constexpr Words<ArrayRole, 4> role_words{{{ArrayRole::sparse, "sparse"},
+constexpr Words<ArrayRole, 8> role_words{{{ArrayRole::sparse, "sparse"},
                                           {ArrayRole::dense, "dense"},
                                           {ArrayRole::output, "output"},
-                                          {ArrayRole::operand, "operand"}}};
+                                          {ArrayRole::operand, "operand"},
+                                          {ArrayRole::table, "table"},
+                                          {ArrayRole::packed_index, "packed_index"},
+                                          {ArrayRole::packed_value, "packed_value"},
+                                          {ArrayRole::unknown, "unknown"}}};
 constexpr Words<Role, 5> loop_words{{{Role::row, "row"},
                                      {Role::reduction, "reduction"},
                                      {Role::column, "column"},
@@ -273,10 +277,17 @@ json to_json(const ArrayDeclaration& array) {
   for (const Affine& extent : array.extents) {
     extents.push_back(to_json(extent));
   }
-  return {{"name", array.name},
-          {"extents", extents},
-          {"role", word_of(array.role, role_words)},
-          {"type", word_of(array.type, type_words)}};
+  json result = {{"name", array.name},
+                 {"extents", extents},
+                 {"role", word_of(array.role, role_words)},
+                 {"type", word_of(array.type, type_words)}};
+  if (!array.values.empty()) {
+    result["values"] = json::array();
+    for (const double value : array.values) {
+      result["values"].push_back(fmt::format("{:a}", value));
+    }
+  }
+  return result;
 }
 
 ArrayDeclaration array_from(const json& text) {
@@ -286,6 +297,11 @@ ArrayDeclaration array_from(const json& text) {
                          .type = value_of(text.at("type"), type_words)};
   for (const json& extent : text.at("extents")) {
     array.extents.push_back(affine_from(extent));
+  }
+  if (text.contains("values")) {
+    for (const json& value : text.at("values")) {
+      array.values.push_back(number_from(value.get<std::string>()));
+    }
   }
   return array;
 }
@@ -307,7 +323,7 @@ Epilogue epilogue_from(const json& text) {
   return epilogue;
 }
 
-LoopNest nest_from(const json& text) {
+LoopNest nest_from(const json& text, int most_written = 1) {
   if (text.at("nest") != nest_format) {
     throw NotANest{fmt::format("has format {}; this program reads format {}", text.at("nest").dump(), nest_format)};
   }
@@ -319,12 +335,16 @@ LoopNest nest_from(const json& text) {
   if (text.contains("epilogue")) {
     nest.epilogue = epilogue_from(text.at("epilogue"));
   }
+  if (text.contains("written")) {
+    if (most_written == 0) {
+      throw NotANest{"has a nest as written inside of another one"};
+    }
+    nest.written.push_back(nest_from(text.at("written"), most_written - 1));
+  }
   return nest;
 }
 
-}  // namespace
-
-std::string nest_json(const LoopNest& nest) {
+json to_json(const LoopNest& nest) {
   json arrays = json::array();
   for (const ArrayDeclaration& array : nest.arrays) {
     arrays.push_back(to_json(array));
@@ -333,6 +353,16 @@ std::string nest_json(const LoopNest& nest) {
   if (nest.epilogue) {
     text["epilogue"] = to_json(*nest.epilogue);
   }
+  if (!nest.written.empty()) {
+    text["written"] = to_json(nest.written.front());
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string nest_json(const LoopNest& nest) {
+  const json text = to_json(nest);
   ESC_CHECK(nest_from(text) == nest, "no step has changed the nest");
   return text.dump();
 }

@@ -32,6 +32,12 @@ NestState::NestState(const LoopNest& nest, Memory memory) : memory_(std::move(me
   for (auto& [name, tensor] : memory_.arrays) {
     global_[name] = {tensor.extents, tensor.elements.data(), nullptr, false};
   }
+  for (const ArrayDeclaration& array : nest.arrays) {
+    if (!array.values.empty()) {
+      tables_.push_back(array.values);
+      global_[array.name] = {extents_of(array), tables_.back().data(), nullptr, false};
+    }
+  }
 }
 
 void NestState::begin_block() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -76,6 +77,7 @@ class NestState {
   Memory memory_;
   std::unordered_map<std::string, double> sizes_;
   std::map<std::string, ArrayView, std::less<>> global_;
+  std::deque<std::vector<double>> tables_;  ///< the constants of the nest's own
   std::map<std::string, std::unique_ptr<OwnedArray>, std::less<>> shared_;
   std::map<std::tuple<std::int64_t, Pattern, Membership>, std::vector<std::int64_t>> columns_;
   RaceCheck races_;

@@ -235,7 +235,9 @@ void print_space(const Block& block, std::vector<const Loop*>& around, std::stri
       }
       text += "\n";
       if (const auto* update = std::get_if<Update>(&statement->action)) {
-        text += "  access " + print_access_function(*update->target.access()) + "\n";
+        if (const Access* target = update->target.access()) {
+          text += "  access " + print_access_function(*target) + "\n";
+        }
         for (const Expression& factor : factors(update->value)) {
           if (const Access* access = factor.access()) {
             text += "  access " + print_access_function(*access) + "\n";

@@ -48,11 +48,17 @@ void find_changed(const Block& block, std::set<std::string>& changed) {
   }
 }
 
-std::string parameter(const ArrayDeclaration& array, bool is_changed) {
+/// "[M][8]"; of the outermost dimension, [] where its extent is not known.
+std::string extents_text(const ArrayDeclaration& array) {
   std::string extents;
   for (const Affine& extent : array.extents) {
-    extents += fmt::format("[{}]", print(extent));
+    extents += extents.empty() && extent == 0 ? "[]" : fmt::format("[{}]", print(extent));
   }
+  return extents;
+}
+
+std::string parameter(const ArrayDeclaration& array, bool is_changed) {
+  const std::string extents = extents_text(array);
   return fmt::format("{}{} {}{}", is_changed ? "" : "const ", nest_name(array.type), array.name, extents);
 }
 
@@ -65,8 +71,10 @@ std::string body(const Block& block, int level) {
       continue;
     }
     ESC_CHECK(loop->step == 1 && !is_mapped(loop->mapping), "the loops of an input nest are plain");
-    text += fmt::format("{:{}}for (int {} = {}; {} < {}; {}++)\n{}", "", 2 * level, loop->iterator, print(loop->lower),
-                        loop->iterator, print(loop->upper), loop->iterator, body(loop->body, level + 1));
+    const bool braces = loop->body.size() != 1;
+    text += fmt::format("{:{}}for (int {} = {}; {} < {}; {}++){}\n{}", "", 2 * level, loop->iterator, print(loop->lower), loop->iterator,
+                        print(loop->upper), loop->iterator, braces ? " {" : "", body(loop->body, level + 1));
+    text += braces ? fmt::format("{:{}}}}\n", "", 2 * level) : "";
   }
   return text;
 }
@@ -130,9 +138,25 @@ std::string declared_functions(const Epilogue& epilogue) {
   return text;
 }
 
+/// Tables of constants, which stand in front of the function. Braces around a part of the numbers may be left out.
+std::string tables_text(const LoopNest& nest) {
+  std::string text;
+  for (const ArrayDeclaration& array : nest.arrays) {
+    std::string values;
+    for (const double value : array.values) {
+      values += (values.empty() ? "" : ", ") + (is_index(array.type) ? fmt::format("{}", static_cast<std::int64_t>(value)) : ValuePrinter().print(value));
+    }
+    if (!array.values.empty()) {
+      text += fmt::format("static const {} {}{} = {{{}}};\n", nest_name(array.type), array.name, extents_text(array), values);
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
-std::string print_function(const LoopNest& nest) {
+std::string print_function(const LoopNest& nest_with_roles) {
+  const LoopNest& nest = nest_with_roles.written.empty() ? nest_with_roles : nest_with_roles.written.front();
   std::vector<std::string> parameters;
   for (const std::string& size : size_names(nest)) {
     parameters.push_back("int " + size);
@@ -140,12 +164,14 @@ std::string print_function(const LoopNest& nest) {
   std::set<std::string> changed;
   find_changed(nest.body, changed);
   for (const ArrayDeclaration& array : nest.arrays) {
-    parameters.push_back(parameter(array, changed.contains(array.name)));
+    if (array.values.empty()) {
+      parameters.push_back(parameter(array, changed.contains(array.name)));
+    }
   }
-  std::string functions;
+  std::string functions = tables_text(nest);
   std::string statements = body(nest.body, 1);
   if (nest.epilogue) {
-    functions = declared_functions(*nest.epilogue);
+    functions += declared_functions(*nest.epilogue);
     statements += body(*nest.epilogue, nest.array(ArrayRole::output));
   }
   return fmt::format("{}void product({}) {{\n{}}}\n", functions, fmt::join(parameters, ", "), statements);

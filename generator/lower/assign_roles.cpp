@@ -7,6 +7,8 @@
 
 #include "generator/ir/print.h"
 #include "generator/ir/rewrite.h"
+#include "generator/lower/dense_subscripts.h"
+#include "generator/lower/epilogue_operands.h"
 #include "generator/lower/find_epilogue.h"
 #include "generator/lower/require_bounds.h"
 #include "generator/lower/split_dimensions.h"
@@ -34,6 +36,26 @@ std::size_t find_update(const std::vector<NestedStatement>& statements) {
     refuse(second->part(), "a second update: expected one, {}", expected_product);
   }
   return static_cast<std::size_t>(update - statements.begin());
+}
+
+/// The product's arrays are handed over by a call.
+void require_no_tables(const LoopNest& nest, const NestedStatement& update) {
+  const auto require = [&](const Expression& expression, const NestPart& part) {
+    rewrite(expression, {.access = [&](const Access& access) {
+              if (const ArrayDeclaration* array = nest.find_array(access.array); array != nullptr && !array->values.empty()) {
+                refuse(part, "{} has its elements in the text: expected a parameter of the function, so that a call hands them over", access.array);
+              }
+              return access;
+            }});
+  };
+  std::size_t number = 0;
+  for (const Expression& factor : factors(update.action<Update>()->value)) {
+    require(factor, update.part(NestPart::Element::factor, number++));
+  }
+  number = 0;
+  for (const Expression& guard : update.statement->guard) {
+    require(guard, update.part(NestPart::Element::guard, number++));
+  }
 }
 
 /// A loop for rows, reduction and columns each, and none that is about none of them.
@@ -93,12 +115,15 @@ void require_guards_on_sparse(const WrittenProduct& written, const RolesOfProduc
 }
 
 /// An operand for each row or column is one behind the other, as rows and columns are counted.
-void require_order_of_operands(const FoundEpilogue& found, const WrittenProduct& written, const RolesOfProduct& roles) {
+void require_order_of_operands(const LoopNest& nest, const FoundEpilogue& found, const WrittenProduct& written, const RolesOfProduct& roles) {
   for (const auto& [access, part] : found.accesses) {
     const WrittenElement element{access, part};
     std::vector<std::string> iterators = require_iterators(element, written.loops);
     const bool is_vector = !iterators.empty() && iterators.size() < roles.rows.size() + roles.columns.size();
     const bool is_of_columns = std::ranges::any_of(iterators, [&](const std::string& one) { return roles.role_of(one) == Role::column; });
+    if (is_of_columns && !nest.find_array(access.array)->values.empty()) {
+      refuse(part, "{}: how many columns there are a call says", table_of_rows(access.array));
+    }
     const std::vector<std::string>& expected = is_of_columns ? roles.columns : roles.rows;
     if (is_vector && iterators != expected) {
       std::string subscripts;
@@ -174,14 +199,13 @@ LoopNest with_roles(const LoopNest& nest, const NestedStatement& update, const R
   return result;
 }
 
-}  // namespace
-
-LoopNest assign_roles(const LoopNest& written_nest) {
-  ESC_CHECK(!written_nest.epilogue.has_value(), "a nest as written has statements for what follows the product");
+/// Of a nest without loaded indices.
+LoopNest roles_of(const LoopNest& written_nest) {
   const LoopNest nest = split_dimensions(written_nest);
   const std::vector<NestedStatement> statements = find_statements(nest);
   const std::size_t at = find_update(statements);
   const NestedStatement& update = statements[at];
+  require_no_tables(nest, update);
   require_loops(update);
   const FoundEpilogue found = find_epilogue(nest, statements, at);
   const WrittenProduct written = read_product(update, found.output, found.output_part);
@@ -191,8 +215,25 @@ LoopNest assign_roles(const LoopNest& written_nest) {
   require_guards_on_sparse(written, roles);
   require_distinct_names(roles, update, found);
   require_bounds(nest, written, roles, update);
-  require_order_of_operands(found, written, roles);
+  require_order_of_operands(nest, found, written, roles);
   return with_roles(nest, update, roles, found);
+}
+
+}  // namespace
+
+LoopNest assign_roles(const LoopNest& written_nest) {
+  ESC_CHECK(!written_nest.epilogue.has_value(), "a nest as written has statements for what follows the product");
+  const std::optional<DenseSubscripts> dense = DenseSubscripts::of(written_nest);
+  if (!dense) {
+    return roles_of(written_nest);
+  }
+  try {
+    LoopNest result = roles_of(dense->nest());
+    result.written = {dense->over_stored_elements(result)};
+    return result;
+  } catch (const NestError& error) {
+    throw NestError(dense->given_part(error.part()), error.rule());
+  }
 }
 
 }  // namespace esc

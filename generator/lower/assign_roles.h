@@ -20,9 +20,16 @@ namespace esc {
 ///   Y[b][4*g + f][p] += W[4*g + f][c][r] * X[b][8*g + c][p + r]
 ///     -> g group, f row; c and r reduction; b and p columns; Y[b][g][f][p] += W[g][f][c][r] * X[b][g][c][p + r] (split_dimensions)
 ///
+/// A product over the stored elements of the sparse array is one over all of it, under the guard that they are not zero, and has as `written` what it
+/// was (DenseSubscripts):
+///
+///   for (i < M) for (p = rows[i]; p < rows[i + 1]; p++) for (j < N) C[i][j] += values[p] * B[columns[p]][j]
+///     -> C[i][j] += values[i][p] * B[p][j] where values[i][p] != 0
+///
 /// Sparse array and output are indexed by iterators alone, the sparse one by rows first; the dense one by sums of them
-/// (require_bounds). Throws NestError for nests that are no such product: more or less than one update that gathers, a role without
-/// a loop, arrays that are not three of one type, the sparse matrix transposed, another guard than on zeros of the sparse factor and
+/// (require_bounds). Throws NestError for nests that are no such product: more or less than one update that gathers, other
+/// indices that are loaded, a role without a loop, arrays that are not three of one type, the sparse
+/// matrix transposed, another guard than on zeros of the sparse factor and
 /// on the dense array's subscripts, one name for two things. Throws Defect for what no input program may
 /// become: nodes that are neither loops nor statements as written, other than
 /// two factors. Stands in front of all other steps, so that only it knows what a nest must be to be lowered.

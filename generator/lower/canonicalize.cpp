@@ -29,15 +29,26 @@ std::map<std::string, Access> operand_elements(const Epilogue& epilogue) {
   return elements;
 }
 
-/// The epilogue in canonical names, with its operands as further arrays of the nest: by how an operand is indexed, its extents are M and N.
+/// The epilogue in canonical names, with its operands as further arrays of the nest: by how an operand is indexed, its extents are M and N. A table
+/// has a number for each row, one behind the other.
 void add_epilogue(LoopNest& canonical, const LoopNest& nest, const Flattened& flattened) {
   const Epilogue& given = *nest.epilogue;
   Names names;
   const auto own = [&](const std::string& name) { return names[name] = own_name(name); };
   Epilogue epilogue{{"i", "j"}, own(given.sum), {}, {}};
   const std::map<std::string, Access> elements = operand_elements(given);
-  for (ArrayDeclaration operand : operands_of(nest)) {
+  for (ArrayDeclaration operand : nest.arrays) {
+    if (operand.role != ArrayRole::operand && operand.role != ArrayRole::table) {
+      continue;
+    }
     const Access& element = elements.at(operand.name);
+    if (operand.role == ArrayRole::table) {
+      operand.extents = {static_cast<std::int64_t>(operand.values.size())};
+      operand.type = sum_type(operand.type);  // of numbers that are computed with, not stored
+      operand.name = own(operand.name);
+      canonical.arrays.push_back(std::move(operand));
+      continue;
+    }
     operand.extents.clear();
     for (const Subscript& subscript : flattened.flat(element).subscripts) {
       operand.extents.push_back(Affine::of(subscript.affine.is_name("i") ? "M" : "N"));

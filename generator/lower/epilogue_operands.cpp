@@ -12,7 +12,9 @@ namespace esc {
 
 Access EpilogueOperands::read(const Access& access, const NestPart& part, const Position& position) {
   require_no_factor(access, part);
-  ArrayDeclaration operand{access.array, {}, ArrayRole::operand, nest_.find_array(access.array)->type};
+  const ArrayDeclaration& declared = *nest_.find_array(access.array);
+  ArrayDeclaration operand{access.array, {}, declared.values.empty() ? ArrayRole::operand : ArrayRole::table, declared.type};
+  operand.values = declared.values;
   if (operand.type != output().type && operand.type != sum_type(output().type)) {
     refuse(part, "{} holds {}, {} holds {}: expected the same type", access.array, nest_name(operand.type), output_.array,
            nest_name(output().type));
@@ -66,6 +68,10 @@ void EpilogueOperands::require_no_factor(const Access& access, const NestPart& p
 void EpilogueOperands::require_declared(const Access& access, const NestPart& part, const Position& loops) const {
   const std::vector<Affine>& declared = nest_.find_array(access.array)->extents;
   for (std::size_t dimension = 0; dimension < loops.size(); ++dimension) {
+    if (declared.at(dimension) != loops[dimension]->upper && !nest_.find_array(access.array)->values.empty()) {
+      refuse(part, "{}, but {} are {} and loop {} runs to {}", table_of_rows(access.array), access.array, print(declared[dimension]),
+             loops[dimension]->iterator, print(loops[dimension]->upper));
+    }
     if (declared.at(dimension) != loops[dimension]->upper) {
       refuse(part, "{} is declared with {} elements in dimension {}, but loop {} runs to {}: expected the same", access.array,
              print(declared[dimension]), dimension + 1, loops[dimension]->iterator, print(loops[dimension]->upper));

@@ -9,6 +9,12 @@
 
 namespace esc {
 
+/// What is said of a table of constants that an epilogue cannot have.
+inline std::string table_of_rows(const std::string& table) {
+  return table +
+         " has its elements in the text: expected a parameter of the function, so that a call hands them over, or a number for each of so many rows";
+}
+
 /// What an epilogue reads beside the sum, as it is found: numbers, and elements of arrays that go over the rows, the columns or both of
 /// the output.
 class EpilogueOperands {

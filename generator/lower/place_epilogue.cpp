@@ -51,7 +51,8 @@ bool adds_to_output(const LoopNest& nest) {
 
 /// Whether the epilogue of an element that does not exist reads nothing that is not there.
 bool reads_registers_only(const LoopNest& nest, const EarlyOperands& early) {
-  return std::ranges::all_of(operands_of(nest), [&](const ArrayDeclaration& operand) {
+  const auto has_table = std::ranges::any_of(nest.arrays, [](const ArrayDeclaration& array) { return array.role == ArrayRole::table; });
+  return !has_table && std::ranges::all_of(operands_of(nest), [&](const ArrayDeclaration& operand) {
     return operand.extents.empty() || early.arrays().contains(operand.name);
   });
 }

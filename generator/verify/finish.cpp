@@ -19,7 +19,8 @@ constexpr double unknown = std::numeric_limits<double>::infinity();
 class Analysis {
  public:
   Analysis(const LoopNest& nest, const std::vector<Operand>& operands, std::int64_t row, std::int64_t column)
-      : epilogue_(*nest.epilogue),
+      : nest_(nest),
+        epilogue_(*nest.epilogue),
         operands_(operands),
         row_(row),
         column_(column),
@@ -61,6 +62,9 @@ class Analysis {
       return found->second;
     }
     if (const Access* access = expression.access()) {
+      if (const ArrayDeclaration* table = nest_.find_array(access->array); table != nullptr && table->role == ArrayRole::table) {
+        return {table->values.at(static_cast<std::size_t>(row_)), 0};
+      }
       const auto found = std::ranges::find(operands_, access->array, &Operand::name);
       ESC_CHECK(found != operands_.end(), "the epilogue reads its operands: " + access->array);
       return {found->at(row_, column_), 0};
@@ -192,6 +196,7 @@ class Analysis {
     return rounded(value, 2 * furthest, 2 * function->ulps);
   }
 
+  const LoopNest& nest_;
   const Epilogue& epilogue_;
   const std::vector<Operand>& operands_;
   std::int64_t row_;

@@ -118,7 +118,8 @@ Harness harness(const char* kind, bool (*judge_one)(std::string_view), bool cpp)
                    "M", "K", "N", "A", "B", "C", "[", "]", "(", ")", "{", "}", ";", ",", "*", "&", "+", "-", "/", "%",
                    "++", "--", "+=", "-=", "*=", "=", "==", "!=", "!", "<", "<=", ">", ">=", "&&", "||", "?", ":", ".",
                    "->", "<<", ">>", "~", "^", "|", "\"", "'", "\\", "\n", "#define X ", "#undef ", "#if 0\n", "#endif\n",
-                   "#pragma ", "_Pragma(\"", "//", "/*", "*/", "expf", "tanh", "fmaxf", "bias", "scale", "sum", "h >= 0", "h < 8", "2 * i + k - 1", "X[4][8]"};
+                   "#pragma ", "_Pragma(\"", "//", "/*", "*/", "expf", "tanh", "fmaxf", "bias", "scale", "sum", "h >= 0", "h < 8", "2 * i + k - 1", "X[4][8]", "rows[i]", "rows[i + 1]",
+                   "columns[p]", "values[p]", "static const int tap[3] = {0, 1, 3};", "static const float scale[3] = {1, 2, 3};"};
   if (cpp) {
     harness.words.insert(harness.words.end(),
                          {"auto", "template <", "typename", "constexpr", "class", "namespace", "using", "this", "operator",
@@ -134,6 +135,7 @@ Harness nest_harness() {
   Harness made = harness("nest", judge_c, false);
   made.seeds.emplace_back(spmm_template);
   made.seeds.emplace_back(linear_nk_template);
+  made.seeds.emplace_back(spmm_csr_template);
   made.seeds.emplace_back(convolution);
   for (const AnyNest& nest : any_nests()) {
     const bool is_of_images = nest.arrays.find("Y[8]") == std::string::npos;

@@ -19,6 +19,15 @@ std::string grouped(const std::string& statement, const std::string& output = "f
          "; g++) for (int f = 0; f < 4; f++) for (int p = 0; p < 7; p++) for (int c = 0; c < 5; c++)\n" + statement + "\n}\n";
 }
 
+/// A product over the stored elements of rows, line 2 this head of the loop over them and line 3 this statement in it and in loops i < M around
+/// and j < N inside.
+std::string stored(const std::string& head, const std::string& statement = "C[i][j] += V[p] * B[I[p]][j];",
+                   const std::string& parameters = "const int R[M + 1], const int I[], const float V[], const float B[K][N]") {
+  return "void f(int M, int K, int N, int L, " + parameters + ", float C[M][N]) { for (int i = 0; i < M; i++)\n" + head +
+         " for (int j = 0; j < N; j++) {\n" + statement + "\n} }\n";
+}
+const char* const over_row = "for (int p = R[i]; p < R[i + 1]; p++)";
+
 /// The same with this condition in front of the sum.
 std::string guarded(const std::string& condition) {
   return convolution("if (" + condition + ") Y[f][p] += W[f][c][r] * X[c][2 * p + r];");
@@ -88,6 +97,48 @@ std::vector<Refused> refused_any_nests() {
       {"PointerToASignal", convolution("Y[f][p] += W[f][c][r] * X[2 * p @+ r];", "const float* X"),
        "the rows of X are 2 elements apart here, but loop r runs to 5"},
       {"SignalOfOneIterator", convolution("Y[f][p] += W[f][c][r] * X[@p];", "const float X[6]"), "X is indexed as one dimension, [p]"},
+      {"StoredRowsOfTwo", stored("for (int p = R[i]; p < @R[i + 2]; p++)"),
+       "R[i + 2] is where loop p ends, which starts at R[i]: expected R[i + 1]"},
+      {"StoredRowsBackwards", stored("for (int p = @R[i + 1]; p < R[i]; p++)"), "R[i + 1] is where loop p starts: expected the stored elements"},
+      {"StoredRowsOfOneEnd", stored("@for (int p = 0; p < R[i]; p++)"),
+       "the bounds of loop p are expected to be loaded, both of them and as they are: expected the stored elements of one row, for (p = rows[i]; p < rows[i + 1]; p++) C[i][j] += values[p] * "
+       "B[columns[p]][j]"},
+      {"StoredRowsShifted", stored("@for (int p = R[i] - 1; p < R[i + 1] - 1; p++)"), "the bounds of loop p are expected to be loaded, both of them and as they are"},
+      {"StoredRowsOfAnotherLength",
+       stored("for (int p = @R[i]; p < R[i + 1]; p++)", "C[i][j] += V[p] * B[I[p]][j];", "const int R[M], const int I[], const float V[], const float B[K][N]"),
+       "R is declared with M elements, but loop i runs to M: expected M + 1"},
+      {"StoredColumnsShifted", stored(over_row, "C[i][j] += V[p] * @B[I[p] - 1][j];"),
+       "no subscript of B is that of a column, columns[p] alone: expected the stored elements of one row"},
+      {"StoredColumnsOfAnotherRow", stored("for (int p = R[i]; p < R[i + 1]; p++)", "C[i][j] += V[p] * @B[I[i]][j];"), "no subscript of B is that of a column"},
+      {"StoredColumnsTwice", stored(over_row, "C[i][j] += V[p] * @B[I[I[p]]][j];"), "no subscript of B is that of a column"},
+      {"StoredColumnsInTheOutput", stored(over_row, "C[I[p]][j] += V[p] * @B[i][j];", "const int* R, const int I[], const float V[], const float B[M][N]"),
+       "no subscript of B is that of a column"},
+      {"StoredElementsInTwoFactors", stored(over_row, "C[i][j] += V[p] * @B[p][j];", "const int R[M + 1], const int I[], const float V[], const float B[L][N]"),
+       "no subscript of B is that of a column"},
+      {"StoredElementsUnderACondition", stored(over_row, "if (j < 2) C[i][j] += V[p] * B[@I[p]][j];"),
+       "I[p] is loaded under a condition: expected it in front of that"},
+      {"StoredElementsElsewhere", stored(over_row, "C[i][j] += V[p] * B[I[p]][j];\n} for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) {\n@C[i][j] += bias[R[i]];",
+              "const int R[M + 1], const int I[], const float V[], const float B[K][N], const float bias[L]"),
+       "R[i] is loaded from memory"},
+      {"StoredElementsOfTwoProducts", stored(over_row, "C[i][j] += V[p] * B[I[p]][j];\n@D[i][j] += V[p] * B[I[p]][j];",
+              "const int R[M + 1], const int I[], const float V[], const float B[K][N], float D[M][N]"),
+       "what is loaded is used for more than the elements of a row and their columns here"},
+      {"StoredRowsInTheText",
+       "static const int R[4] = {0, 2, 3, 7};\nvoid f(int K, int N, const int* I, const float* V, const float B[K][N], float C[3][N]) {\n"
+       "for (int i = 0; i < 3; i++) for (int p = @R[i]; p < R[i + 1]; p++) for (int j = 0; j < N; j++) C[i][j] += V[p] * B[I[p]][j];\n}\n",
+       "the values of the table R, 0, 2, 3, 7, do not follow from the index i by one number times it plus another"},
+      {"PlacesOfEachElement",
+       "void f(int M, int K, int N, int L, const int* R, const int* I, const float* V, const float B[K][N], float C[M][N]) {\n"
+       "for (int p = 0; p < L; p++) for (int j = 0; j < N; j++) C[@R[p]][j] += V[p] * B[I[p]][j];\n}\n",
+       "R[p] is loaded from memory"},
+      {"RowsOfOneLength",
+       "void f(int M, int K, int N, int L, const int I[M][L], const float V[M][L], const float B[K][N], float C[M][N]) {\n"
+       "for (int i = 0; i < M; i++) for (int p = 0; p < L; p++) for (int j = 0; j < N; j++) C[i][j] += V[i][p] * B[@I[i][p]][j];\n}\n",
+       "I[i][p] is loaded from memory"},
+      {"TableAsAFactor",
+       "static const float W[2][3] = {{1, 0, 2}, {0, 3, 0}};\nvoid f(int N, const float X[3][N], float Y[2][N]) {\n"
+       "for (int i = 0; i < 2; i++) for (int k = 0; k < 3; k++) for (int j = 0; j < N; j++) Y[i][j] += @W[i][k] * X[k][j];\n}\n",
+       "W has its elements in the text: expected a parameter of the function, so that a call hands them over"},
       {"GuardNotAffine", guarded("p @* r < 4"), "this compares p*r, which is not affine"},
       {"GuardOfSizes", guarded("T @< 4"), "a guard may leave out zeros only, and all of them"},
       {"GuardLoaded", guarded("X[c][p] @> 0"), "a guard may leave out zeros only"},

@@ -143,17 +143,25 @@ std::vector<Refused> refused_subscripts() {
       {"LoadedSubscript", nest("C[i][j] += A[i][k] * B[@index[k]][j];", std::string(matrices) + ", const int* index"),
        "index[k] is loaded from memory: expected sums of iterators times numbers, and sizes that are parameters. A sparse matrix is written whole, C[i][j] += A[i][k] * "
        "B[k][j] under if (A[i][k] != 0), in whatever form it is given: only its non-zeros are stored and multiplied"},
-      {"RowsOfPointers",
-       function("for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) for (int p = @rows[i]; p < rows[i + 1]; p++)\n"
-                "C[i][j] += V[p] * B[AM[p]][j];",
-                "int M, int K, int N, const int* rows, const int* AM, const float* V, float B[K][N], float C[M][N]"),
-       "rows[i] is loaded from memory"},
       {"TableOfNoLine", "static const int tap[3] = {0, 1, 3};\nvoid f(const float W[8][3], const float X[9], float Y[8][5]) {\n"
        "for (int f = 0; f < 8; f++) for (int p = 0; p < 5; p++) for (int r = 0; r < 3; r++) Y[f][p] += W[f][r] * X[p + @tap[r]];\n}\n",
        "the values of the table tap, 0, 1, 3, do not follow from the index r by one number times it plus another"},
       {"TableTooShort", "static const int tap[2] = {0, 1};\nvoid f(const float W[8][3], const float X[9], float Y[8][5]) {\n"
        "for (int f = 0; f < 8; f++) for (int p = 0; p < 5; p++) for (int r = 0; r < 3; r++) Y[f][p] += W[f][r] * X[p + @tap[r]];\n}\n",
        "tap[r] goes from 0 to 2, but the table has 2 elements"},
+      {"LoadedTwice", nest("C[i][j] += A[i][k] * B[index[@index[k]]][j];", std::string(matrices) + ", const int* index"),
+       "index[k] is loaded from memory"},
+      {"LoadedFromFloats", nest("C[i][j] += A[i][k] * B[@(int)A[i][k]][j];"), "this is not affine"},
+      {"LoadedFromALocal", nest("int index[4] = {3, 1, 2, 0}; C[i][j] += A[i][k] * B[@index[k]][j];"),
+       "index is an array whose elements may change, or more than 1024 constants: expected a parameter of the function, or a table of constants"},
+      {"LoadedRows", nest("C[@index[i]][j] += A[i][k] * B[k][j];", std::string(matrices) + ", const int* index"), "index[i] is loaded from memory"},
+      {"LoadedInAGuard", nest("if (@index[k] < j) C[i][j] += A[i][k] * B[k][j];", std::string(matrices) + ", const int* index"),
+       "index[k] is loaded from memory"},
+      {"LoadedAtAProduct", nest("C[i][j] += A[i][k] * B[index[i @* k]][j];", std::string(matrices) + ", const int* index"),
+       "subscript i*k of index is not affine: expected sums of iterators times numbers; --size NAME=VALUE makes a number of a size"},
+      {"LoadedUnderTwoConditions",
+       nest("if (j < 2) C[i][j] += A[i][k] * B[@index[k]][j]; C[i][j] += A[i][k] * B[index[k]][j];", std::string(matrices) + ", const int* index"),
+       "index[k] is loaded under one condition and used under another: expected a local in front of both, const int index = index[k]"},
       {"TableUpToASize", "static const int tap[2] = {0, 1};\nvoid f(int R, const float W[8][R], const float X[9], float Y[8][5]) {\n"
        "for (int f = 0; f < 8; f++) for (int p = 0; p < 5; p++) for (int r = 0; r < R; r++) Y[f][p] += W[f][r] * X[p + @tap[r]];\n}\n",
        "which elements of the table tap are meant is not known at [r]"},

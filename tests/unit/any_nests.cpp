@@ -81,6 +81,35 @@ std::vector<AnyNest> any_nests() {
            "{ const int h = p + tap[r]; if (h >= 0 && h < 7) Y[f][p] += W[f][r] * X[p + tap[r] + twice[1] - 2]; } }\n",
        looped({{"f", "8"}, {"p", "7"}, {"r", "3"}}, "if (0 <= p + r - 1 && p + r - 1 < 7) Y[f][p] += W[f][r] * X[p + r - 1];"),
        "W[8][3], X[7], Y[8][7]"},
+      {"TableOfUnevenTaps",
+       "static const int tap[3] = {0, 1, 3};\nvoid f(const float W[8][3], const float X[9], float Y[8][6]) {\n" + head("f", "8") + head("p", "6") +
+           head("r", "3") + "Y[f][p] += W[f][r] * X[p + tap[r]]; }\n",
+       "for (f = 0; f < 8; f++)\n  for (p = 0; p < 6; p++)\n    for (r = 0; r < 3; r++) {\n      int tap_r = tap[r];\n"
+       "      Y[f][p] += W[f][r] * X[p + tap_r];\n    }\n",
+       "W[8][3], X[9], Y[8][6], tap[3]"},
+      {"LoadedRows",
+       "void f(int K, const float W[8][K], const int* order, const unsigned short again[K], const float X[][7], float Y[8][7]) {\n" + head("f", "8") +
+           head("k", "K") + head("p", "7") + "Y[f][p] += W[f][k] * X[order[again[k]]][p]; }\n",
+       "for (f = 0; f < 8; f++)\n  for (k = 0; k < K; k++)\n    for (p = 0; p < 7; p++) {\n      int again_k = again[k];\n"
+       "      int order_again_k = order[again_k];\n      Y[f][p] += W[f][k] * X[order_again_k][p];\n    }\n",
+       "W[8][K], order[0], again[K], X[0][7], Y[8][7]"},
+      {"StoredRows",
+       "void f(int M, int K, int N, const int R[M + 1], const int I[], const float* V, const float X[K][N], float Y[M][N]) {\n" + head("i", "M") +
+           "{ const int last = R[i + 1]; for (int p = R[i]; p < last; p++) { const int k = I[p]; " + head("j", "N") + "Y[i][j] += V[p] * X[k][j]; } } }\n",
+       "for (i = 0; i < M; i++) {\n  int last = R[i + 1];\n  int R_i = R[i];\n  for (p = R_i; p < last; p++) {\n    int k = I[p];\n"
+       "    for (j = 0; j < N; j++)\n      Y[i][j] += V[p] * X[k][j];\n  }\n}\n",
+       "R[M + 1], I[0], V[0], X[K][N], Y[M][N]"},
+      {"PlacesOfEachElement",
+       "void f(int L, const int* row, const int* column, const float* V, const float X[4][7], float Y[8][7]) {\n" + head("p", "L") + head("j", "7") +
+           "Y[row[p]][j] += X[column[p]][j] * V[p]; }\n",
+       "for (p = 0; p < L; p++)\n  for (j = 0; j < 7; j++) {\n    int row_p = row[p];\n    int column_p = column[p];\n"
+       "    Y[row_p][j] += X[column_p][j] * V[p];\n  }\n",
+       "row[0], column[0], V[L], X[4][7], Y[8][7]"},
+      {"TableOfRows",
+       "static const float scale[3] = {1, -0.5f, 1e-3f};\nvoid f(int K, int N, const float A[3][K], const float B[K][N], float C[3][N]) {\n" +
+           head("i", "3") + head("k", "K") + head("j", "N") + "C[i][j] += A[i][k] * B[k][j];\n" + head("i", "3") + head("j", "N") + "C[i][j] *= scale[i]; }\n",
+       looped({{"i", "3"}, {"k", "K"}, {"j", "N"}}, "C[i][j] += A[i][k] * B[k][j];") + looped({{"i", "3"}, {"j", "N"}}, "C[i][j] = C[i][j] * scale[i];"),
+       "A[3][K], B[K][N], C[3][N], scale[3]"},
       {"PyTorchsGroups",
        "void f(int F, int C, int G, const float W[F][C], const float X[G * C][7], float Y[F][7]) {\n" + head("g", "G") + head("i", "F / G") +
            head("p", "7") + head("c", "C") + "if (W[g * (F / G) + i][c]) Y[g * (F / G) + i][p] += W[g * (F / G) + i][c] * X[C * g + c][p]; }\n",

@@ -17,7 +17,7 @@ namespace esc {
 namespace {
 
 TEST(NestTemplates, AreCWithoutWarnings) {
-  for (const char* name : {"spmm.c", "conv2d.c", "conv2d_nhwc.c", "conv2d_groups.c", "linear_nk.c"}) {
+  for (const char* name : {"spmm.c", "conv2d.c", "conv2d_nhwc.c", "conv2d_groups.c", "linear_nk.c", "spmm_csr.c"}) {
     const ProcessResult compiled = run_process({ESC_HOST_COMPILER, "-x", "c", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
                                                 std::string(ESC_SOURCE_DIR "/templates/") + name});
     EXPECT_EQ(compiled.status, 0) << compiled.output;
