@@ -9,6 +9,7 @@
 #include "generator/matrix/fingerprint.h"
 #include "generator/matrix/matrix_reader.h"
 #include "generator/matrix/statistics.h"
+#include "generator/model/layer_file.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
 #include "generator/support/meaningful_lines.h"
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 
 /// Whether it is a file with the name of a matrix, or a link of which nobody knows where it leads: reading it says why.
 bool is_matrix_file(const fs::directory_entry& entry) {
-  static const std::set<std::string> endings{".smtx", ".mtx", ".npy"};
+  static const std::set<std::string> endings{".smtx", ".mtx", ".npy", ".npz"};
   if (!endings.contains(lower_case_ending(entry.path()))) {
     return false;
   }
@@ -44,7 +45,7 @@ std::vector<std::string> matrices_below(const fs::path& folder) {
   }
   if (files.empty()) {
     throw UserError(folder.string(), "has no matrix in it",
-                    std::string("give a folder with files that end in ") + supported_endings);
+                    std::string("give a folder with files that end in .smtx, .mtx, .npy or .npz"));
   }
   std::ranges::sort(files);
   return files;
@@ -59,7 +60,7 @@ struct Found {
 
 Found find_layer(const std::string& file) {
   try {
-    const SparseMatrix matrix = read_matrix(file);
+    const SparseMatrix matrix = read_layer(file);
     if (matrix.nonzeros() == 0) {
       return {.facts = {}, .problem = {}, .note = file + ": has no non-zeros, so that there is no kernel to tune"};
     }
@@ -77,7 +78,7 @@ std::vector<std::string> matrix_files(const std::vector<std::string>& names) {
     std::error_code ignored;
     if (fs::is_directory(name, ignored)) {
       std::ranges::copy(matrices_below(name), std::back_inserter(files));
-    } else if (fs::exists(name, ignored)) {
+    } else if (fs::exists(parse_layer_file(name).path, ignored)) {
       files.push_back(name);
     } else {
       throw UserError(name, "does not exist", "give matrices, or folders of them");

@@ -18,7 +18,7 @@
 #include "generator/ir/product_digits.h"
 #include "generator/lower/canonicalize.h"
 #include "generator/matrix/fingerprint.h"
-#include "generator/matrix/matrix_reader.h"
+#include "generator/model/layer_file.h"
 #include "generator/support/error.h"
 #include "tuner/records/item_results.h"
 
@@ -30,7 +30,7 @@ class MatrixShelf {
  public:
   std::shared_ptr<const SparseMatrix> get(const std::string& file) {
     if (matrix_ == nullptr || file != file_) {
-      matrix_ = std::make_shared<const SparseMatrix>(read_matrix(file));
+      matrix_ = std::make_shared<const SparseMatrix>(read_layer(file));
       file_ = file;
     }
     return matrix_;
