@@ -24,6 +24,17 @@ bool is_of_model(const LayerFile& layer) {
   return is_model(layer.path) && !std::filesystem::is_directory(layer.path, ignored);
 }
 
+/// Refuses what is neither a matrix nor a model.
+void check_ending(const std::string& path) {
+  refuse_pickle(path);
+  if (const std::string ending = lower_case_ending(path); !has_matrix_ending(path)) {
+    throw UserError(path,
+                    ending.empty() ? "has no ending that names a matrix format"
+                                   : fmt::format("the ending {} is not a matrix format that can be read", ending),
+                    fmt::format("give a {}", layer_endings));
+  }
+}
+
 std::optional<ScalarType> half_type_of(std::optional<StoredElement> element) {
   return element == StoredElement::float16    ? std::optional(ScalarType::f16)
          : element == StoredElement::bfloat16 ? std::optional(ScalarType::bf16)
@@ -50,14 +61,14 @@ SparseMatrix read_layer(const std::string& name, const ReadOptions& options, Sta
   if (is_of_model(layer)) {
     return read_weight(find_weight(open_model(layer.path), layer.tensor), options, progress);
   }
-  refuse_pickle(layer.path);
+  check_ending(layer.path);
   return read_matrix(layer.path, options, progress);
 }
 
 std::vector<std::int64_t> read_layer_shape(const std::string& name) {
   const LayerFile layer = parse_layer_file(name);
   if (!is_of_model(layer)) {
-    refuse_pickle(layer.path);
+    check_ending(layer.path);
     return read_weight_shape(layer.path);
   }
   const Model model = open_model(layer.path);
