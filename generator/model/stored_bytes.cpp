@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -71,7 +70,7 @@ MemoryBytes::MemoryBytes(std::string name, std::string_view text) : StoredBytes(
 
 void MemoryBytes::read_at(std::uint64_t begin, std::span<std::byte> buffer) const {
   ESC_CHECK(begin <= text_.size() && buffer.size() <= text_.size() - begin, "bytes are asked for that there are");
-  std::memcpy(buffer.data(), text_.data() + begin, buffer.size());
+  std::ranges::copy(std::as_bytes(std::span(text_)).subspan(static_cast<std::size_t>(begin), buffer.size()), buffer.begin());
 }
 
 RangeSource::RangeSource(std::string name, std::shared_ptr<const StoredBytes> bytes, std::uint64_t begin, std::uint64_t end)
