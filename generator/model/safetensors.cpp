@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <span>
+#include <utility>
 
 #include "generator/matrix/text_scanner.h"
 #include "generator/model/tensor_name.h"

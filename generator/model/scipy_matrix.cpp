@@ -29,7 +29,8 @@ std::vector<std::byte> bytes_of(const Tensor& tensor) {
   return bytes;
 }
 
-template <typename Number, typename Stored = Number, typename Result = Number>
+/// The numbers of a type, one behind the other, in another one.
+template <typename Stored, typename Result>
 void convert(std::span<const std::byte> bytes, std::vector<Result>& numbers) {
   for (std::size_t index = 0; index < numbers.size(); ++index) {
     Stored stored{};

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <span>
 
@@ -100,7 +101,6 @@ template <typename Number>
 class Gathered {
  public:
   explicit Gathered(Sha256& sum) : sum_(sum) {}
-  ~Gathered() = default;
 
   void add(Number number) {
     numbers_[size_++] = number;

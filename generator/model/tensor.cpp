@@ -1,6 +1,7 @@
 #include "generator/model/tensor.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
