@@ -10,7 +10,7 @@ Builds the fuzzers and runs each of them on inputs of its KIND, one after the ot
 said), or for so long, as in 600s. Each begins with the seeds of the ordinary tests and with what it kept in earlier runs,
 in build/fuzz/corpus/KIND. Inputs that are neither read nor refused as they should be, take longer than 25 seconds or need more
 than 2 GiB are put into build/fuzz/findings; build/fuzz/bin/fuzz_KIND FILE repeats one.
-Kinds: smtx mtx npy nest nest_cpp schedule script spec manifest packed journal database; all when none is named.
+Kinds: smtx mtx npy safetensors npz scipy nest nest_cpp schedule script spec manifest packed journal database; all when none is named.
 The packages come with: scripts/setup.sh --tests
 Prints kind, runs, findings, coverage (branches of the code that were taken) and seconds, a line each.
 Exit status: 0 nothing was found; 1 something was; 2 bad usage; 3 the fuzzers cannot be built here."

@@ -17,7 +17,7 @@ build_packages=(
   libclang-22-dev llvm-22-dev # LibTooling reads the loop nests, ORC runs emitted code on the host
   clang-22                    # brings Clang's CMake package and its shared library
   libseccomp-dev              # takes the rights from the processes that run texts of bundles
-  libcli11-dev nlohmann-json3-dev libfmt-dev libtbb-dev libssl-dev libboost-context-dev libdtl-dev libffi-dev
+  libcli11-dev nlohmann-json3-dev libfmt-dev libtbb-dev libssl-dev zlib1g-dev libboost-context-dev libdtl-dev libffi-dev
 )
 test_packages=(
   libclang-rt-22-dev # sanitizers and libFuzzer, for the programs of tests/fuzz; counters of the lines that run

@@ -135,7 +135,7 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
   CLI::App* command = add_command(program, "generate", "Write the kernel bundle of a pruned matrix, and verify it",
                                   "escgen generate ffn1.npy --bcol 64 --gpu h200 -o bundles");
   const auto line = std::make_shared<GenerateLine>();
-  command->add_option("matrix", line->layer.matrix, "Matrix file: .smtx, .mtx or .npy");
+  command->add_option("matrix", line->layer.matrix, "Matrix file: .smtx, .mtx, .npy or .npz; or a tensor of a model, as in model.safetensors:NAME");
   CLI::Option* const spec =
       command->add_option("--spec", line->spec, "JSON file with many layers and bCols, in place of a matrix");
   command

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "generator/matrix/typed_elements.h"
+#include "generator/model/layer_file.h"
 #include "generator/schedule/settings.h"
 #include "generator/support/error.h"
 #include "generator/support/identifier.h"
@@ -50,7 +51,12 @@ ScalarType parse_element(const std::string& dtype) {
 }
 
 std::string default_name(const std::string& matrix_file) {
-  std::string name = std::filesystem::path(matrix_file).stem().string();
+  const LayerFile layer = parse_layer_file(matrix_file);
+  constexpr std::string_view common_ending = ".weight";
+  std::string name = layer.tensor.empty() ? std::filesystem::path(layer.path).stem().string() : layer.tensor;
+  if (!layer.tensor.empty() && name.size() > common_ending.size() && name.ends_with(common_ending)) {
+    name.resize(name.size() - common_ending.size());
+  }
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   const bool usable = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 && !is_taken(name);
@@ -102,7 +108,8 @@ std::string bundle_name(const std::string& layer, std::int64_t bcol, bool one_of
 }
 
 std::string printable_file_name(const std::string& path) {
-  return plain_text(std::filesystem::path(path).filename().string());
+  const LayerFile layer = parse_layer_file(path);
+  return plain_text(LayerFile{std::filesystem::path(layer.path).filename().string(), layer.tensor}.name());
 }
 
 }  // namespace esc

@@ -2,11 +2,12 @@
 
 #include "generator/commands/commands.h"
 #include "generator/commands/input.h"
+#include "generator/commands/inspect_model.h"
 #include "generator/commands/layer_request.h"
 #include "generator/commands/loop_nest_input.h"
-#include "generator/matrix/matrix_reader.h"
 #include "generator/matrix/pattern_svg.h"
 #include "generator/matrix/statistics.h"
+#include "generator/model/layer_file.h"
 #include "generator/patterns/census.h"
 #include "generator/support/file.h"
 
@@ -108,12 +109,18 @@ ExitStatus run(const InspectRequest& request, const Console& console) {
     throw UserError(fmt::format("--ufi {}", request.ufi), "is outside 1 to 8", "a panel has 1 to 8 rows");
   }
   check_bcol(request.bcol);
-  const SparseMatrix matrix = read_matrix(request.matrix, request.read);
+  if (is_listed(request.matrix)) {
+    if (!request.svg.empty()) {
+      throw UserError("--svg " + request.svg, "draws one matrix, and " + request.matrix + " is a model", "name a tensor: FILE:TENSOR");
+    }
+    return inspect_model(request.matrix, request.json, console);
+  }
+  const SparseMatrix matrix = read_layer(request.matrix, request.read);
   const MatrixStatistics figures = statistics(matrix);
   const PatternCensus census = take_census(matrix, request.ufi);
   const Layer layer = automatic_layer(request, matrix, console);
   if (!request.svg.empty()) {
-    write_file_whole(request.svg, pattern_svg(matrix, std::filesystem::path(request.matrix).filename().string()));
+    write_file_whole(request.svg, pattern_svg(matrix, printable_file_name(request.matrix)));
     console.say("picture in " + request.svg);
   }
   if (request.json) {
@@ -139,10 +146,10 @@ ExitStatus run(const InspectRequest& request, const Console& console) {
 }  // namespace
 
 void add_inspect_command(CLI::App& program, const CommonOptions& common, Action& action) {
-  CLI::App* command = add_command(program, "inspect", "Show what a pruned matrix looks like to the generator",
+  CLI::App* command = add_command(program, "inspect", "Show what a pruned matrix looks like to the generator, or list the tensors of a model",
                                   "escgen inspect layer.smtx --ufi 4 --svg layer.svg");
   const auto request = std::make_shared<InspectRequest>();
-  command->add_option("matrix", request->matrix, "Matrix file: .smtx, .mtx or .npy")->required();
+  command->add_option("matrix", request->matrix, "Matrix file: .smtx, .mtx, .npy or .npz; a tensor of a model, as in model.safetensors:NAME; or a model, whose tensors are listed")->required();
   command->add_option("--ufi", request->ufi, "Rows of a panel in the pattern census, 1 to 8")->capture_default_str();
   command->add_option("--bcol", request->bcol, "Columns of B for which auto takes a schedule, whose packed bytes are counted")
       ->capture_default_str();

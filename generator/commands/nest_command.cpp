@@ -5,7 +5,7 @@
 #include "generator/commands/loop_nest_input.h"
 #include "generator/commands/nest_line.h"
 #include "generator/ir/nest_json.h"
-#include "generator/matrix/matrix_reader.h"
+#include "generator/model/layer_file.h"
 
 namespace esc {
 namespace {
@@ -19,7 +19,7 @@ struct NestRequest {
 ExitStatus run(const NestRequest& request) {
   NestSource source = nest_source(request.nest);
   if (!request.weights.empty()) {
-    source.sizes.weights = read_weight_shape(request.weights);
+    source.sizes.weights = read_layer_shape(request.weights);
   }
   const std::optional<ScalarType> element = request.dtype ? std::optional(parse_element(*request.dtype)) : std::nullopt;
   fmt::print("{}\n", nest_json(read_loop_nest(source, element)));

@@ -9,7 +9,7 @@
 #include "generator/frontend/format_source.h"
 #include "generator/ir/product_digits.h"
 #include "generator/matrix/block_diagonal.h"
-#include "generator/matrix/matrix_reader.h"
+#include "generator/model/layer_file.h"
 #include "generator/support/file.h"
 #include "generator/verify/number_limits.h"
 #include "generator/verify/nvcc.h"
@@ -182,11 +182,11 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
   StageProgress progress(console.terminal());
   console.detail("reading " + request.matrix);
   NestSource source = request.nest;
-  source.sizes.weights = read_weight_shape(request.matrix);
+  source.sizes.weights = read_layer_shape(request.matrix);
   const LoopNest nest = read_loop_nest(source, request.element);
   ReadOptions read = request.read;
   read.element = is_half(nest.element()) ? ScalarType::f64 : nest.element();  // rounded once, from what the file holds
-  SparseMatrix stored = read_matrix(request.matrix, read, progress);
+  SparseMatrix stored = read_layer(request.matrix, read, progress);
   const Rounding rounding = is_half(nest.element()) ? round_values(stored, nest.element()) : Rounding{};
   report_rounding(request, rounding, nest.element(), console);
   if (request.min_sparsity && stored.sparsity() < *request.min_sparsity) {
@@ -200,6 +200,10 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
   console.detail("lowering the loop nest and packing the matrix");
   GeneratedLayer generated = make_layer(request, mode, nest, matrix, console);
   generated.layer.rounding = rounding;
+  if (const std::optional<ScalarType> half = half_type(request.matrix); half && !is_half(nest.element())) {
+    generated.layer.choice.notes.push_back(
+        fmt::format("the file has elements of 16 bits, the kernel of {}: --dtype {} keeps the 16 bits", 8 * bytes_of(nest.element()), name_of(*half)));
+  }
   if (mode.dry_run) {
     progress.finish();
     print_result(generated, {{"status", "dry run"}}, mode, "bundle     not written: --dry-run\n");

@@ -53,6 +53,11 @@ std::string lower_case_ending(const std::filesystem::path& path) {
   return ending;
 }
 
+bool has_matrix_ending(const std::filesystem::path& path) {
+  const std::string ending = lower_case_ending(path);
+  return ending == ".smtx" || ending == ".mtx" || ending == ".npy";
+}
+
 SparseMatrix read_matrix(const std::filesystem::path& path, const ReadOptions& options, StageProgress& progress) {
   const std::string ending = lower_case_ending(path);
   SparseMatrix (*read)(ByteSource&, const ReadOptions&) = nullptr;

@@ -21,6 +21,9 @@ SparseMatrix read_matrix(const std::filesystem::path& path, const ReadOptions& o
 /// none. Throws as `read_matrix` does.
 std::vector<std::int64_t> read_weight_shape(const std::filesystem::path& path);
 
+/// Whether the path ends as those of matrices do.
+bool has_matrix_ending(const std::filesystem::path& path);
+
 /// The endings that `read_matrix` and `write_matrix` know, as a phrase for messages.
 inline constexpr const char* supported_endings = ".smtx, .mtx or .npy";
 

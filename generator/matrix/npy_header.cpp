@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "generator/matrix/sparse_matrix.h"
@@ -19,6 +20,10 @@ namespace {
 constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::uint64_t longest_header = 65535;  // as version 1 has it; NumPy's own limit is lower
 constexpr const char* write_again = "write the file again with numpy.save";
+constexpr const char* too_large = "a dimension is beyond 2^31 - 1";
+constexpr const char* cut_it = "cut the matrix into parts";
+constexpr const char* too_small = "a dimension is {}, below 1";
+constexpr const char* save_matrix = "save a matrix that has rows and columns";
 constexpr const char* convert = "convert it first: numpy.save(FILE, a.astype('<f4'))";
 
 /// Parses the header's text, a Python dictionary of three known keys, and nothing else of Python.
@@ -27,7 +32,7 @@ class HeaderText {
   HeaderText(const ByteSource& source, std::string_view text, std::uint64_t begin)
       : source_(source), text_(text), begin_(begin) {}
 
-  NpyHeader parse() {
+  NpyArray parse() {
     expect('{');
     while (!take('}')) {
       parse_field();
@@ -39,10 +44,10 @@ class HeaderText {
     if (next() < text_.size()) {
       refuse(fmt::format("the header goes on after its dictionary with {}", in_quotes(text_.substr(at_))), write_again);
     }
-    if (!element_ || !is_fortran_order_ || !shape_) {
+    if (!type_ || !is_fortran_order_ || !shape_) {
       refuse("the header lacks one of 'descr', 'fortran_order' and 'shape'", write_again);
     }
-    return {*element_, *is_fortran_order_, shape_->front(), columns(), *shape_, begin_ + text_.size()};
+    return {*type_, *is_fortran_order_, *shape_, begin_ + text_.size(), begin_ + type_at_, begin_ + shape_at_, extents_at_};
   }
 
  private:
@@ -50,8 +55,8 @@ class HeaderText {
     const std::size_t begin = next();
     const std::string_view key = parse_string();
     expect(':');
-    if (key == "descr" && !element_) {
-      element_ = parse_element();
+    if (key == "descr" && !type_) {
+      type_ = parse_type();
     } else if (key == "fortran_order" && !is_fortran_order_) {
       is_fortran_order_ = parse_bool();
     } else if (key == "shape" && !shape_) {
@@ -61,25 +66,12 @@ class HeaderText {
     }
   }
 
-  NpyElement parse_element() {
-    const std::size_t begin = next();
-    if (begin < text_.size() && text_[begin] == '[') {
+  std::string parse_type() {
+    type_at_ = next();
+    if (type_at_ < text_.size() && text_[type_at_] == '[') {
       refuse("the elements are records, not numbers", "save one field of the array");
     }
-    const std::string_view type = parse_string();
-    if (type == "<f4") {
-      return NpyElement::float32;
-    }
-    if (type == "<f8") {
-      return NpyElement::float64;
-    }
-    if (type == "<f2") {
-      return NpyElement::float16;
-    }
-    refuse_from(
-        begin,
-        fmt::format("the element type {} is none of '<f2', '<f4', '<f8' (little-endian floats)", in_quotes(type)),
-        convert);
+    return std::string(parse_string());
   }
 
   bool parse_bool() {
@@ -93,23 +85,8 @@ class HeaderText {
     refuse("'fortran_order' is neither True nor False", write_again);
   }
 
-  /// Behind a row's index stand those of its elements, as they lie.
-  std::int64_t columns() const {
-    std::int64_t columns = 1;
-    for (std::size_t dimension = 1; dimension < shape_->size(); ++dimension) {
-      if ((*shape_)[dimension] > largest_dimension / columns) {
-        refuse_from(shape_begin_, "the dimensions behind the first make more than 2^31 - 1 columns", "cut the weights into parts");
-      }
-      columns *= (*shape_)[dimension];
-    }
-    if (shape_->size() > 2 && *is_fortran_order_) {
-      refuse_from(shape_begin_, "an array of 4 dimensions is in Fortran order", "save it with numpy.save(FILE, numpy.ascontiguousarray(a))");
-    }
-    return columns;
-  }
-
   std::vector<std::int64_t> parse_shape() {
-    shape_begin_ = next();
+    shape_at_ = next();
     std::vector<std::int64_t> shape;
     expect('(');
     while (!take(')')) {
@@ -119,25 +96,22 @@ class HeaderText {
         break;
       }
     }
-    if (shape.size() != 2 && shape.size() != 4) {
-      refuse_from(shape_begin_, fmt::format("the array has {} dimensions, not 2, nor 4 as weights of a convolution", shape.size()),
-                  "reshape it to rows x columns");
-    }
     return shape;
   }
 
   std::int64_t parse_dimension() {
     std::int64_t number = 0;
     const char* begin = text_.data() + next();
+    extents_at_.push_back(begin_ + at_);
     const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), number);
     if (error == std::errc::invalid_argument) {
       refuse("'shape' is not a tuple of whole numbers", write_again);
     }
-    if (error != std::errc() || number > largest_dimension) {
-      refuse("a dimension is beyond 2^31 - 1", "cut the matrix into parts");
+    if (error != std::errc()) {
+      refuse(too_large, cut_it);
     }
-    if (number < 1) {
-      refuse(fmt::format("a dimension is {}, below 1", number), "save a matrix that has rows and columns");
+    if (number < 0) {
+      refuse(fmt::format(fmt::runtime(too_small), number), save_matrix);
     }
     at_ += static_cast<std::size_t>(end - begin);
     take('L');  // as Python 2 wrote its integers
@@ -187,10 +161,12 @@ class HeaderText {
   std::string_view text_;
   std::uint64_t begin_;
   std::size_t at_ = 0;
-  std::optional<NpyElement> element_;
+  std::optional<std::string> type_;
   std::optional<bool> is_fortran_order_;
   std::optional<std::vector<std::int64_t>> shape_;
-  std::size_t shape_begin_ = 0;
+  std::size_t type_at_ = 0;
+  std::size_t shape_at_ = 0;
+  std::vector<std::uint64_t> extents_at_;
 };
 
 /// The next `count` bytes, or as many as are left.
@@ -213,6 +189,46 @@ std::uint64_t read_number(ByteSource& source, std::uint64_t at, std::size_t coun
   return number;
 }
 
+StoredElement element_of(const ByteSource& source, const NpyArray& array) {
+  if (const std::optional<StoredElement> element = stored_element(array.type)) {
+    return *element;
+  }
+  refuse_at_byte(source, array.type_at,
+                 fmt::format("the element type {} is none of '<f2', '<f4', '<f8' (little-endian floats)", in_quotes(array.type)), convert);
+}
+
+/// Behind a row's index stand those of its elements, as they lie.
+std::int64_t columns_of(const ByteSource& source, const NpyArray& array) {
+  std::int64_t columns = 1;
+  for (std::size_t dimension = 1; dimension < array.shape.size(); ++dimension) {
+    if (array.shape[dimension] > largest_dimension / columns) {
+      refuse_at_byte(source, array.shape_at, "the dimensions behind the first make more than 2^31 - 1 columns", "cut the weights into parts");
+    }
+    columns *= array.shape[dimension];
+  }
+  return columns;
+}
+
+void check_shape(const ByteSource& source, const NpyArray& array) {
+  for (std::size_t dimension = 0; dimension < array.shape.size(); ++dimension) {
+    if (array.shape[dimension] > largest_dimension) {
+      refuse_at_byte(source, array.extents_at[dimension], too_large, cut_it);
+    }
+    if (array.shape[dimension] < 1) {
+      refuse_at_byte(source, array.extents_at[dimension], fmt::format(fmt::runtime(too_small), array.shape[dimension]), save_matrix);
+    }
+  }
+  if (array.shape.size() != 2 && array.shape.size() != 4) {
+    refuse_at_byte(source, array.shape_at,
+                   fmt::format("the array has {} dimensions, not 2, nor 4 as weights of a convolution", array.shape.size()),
+                   "reshape it to rows x columns");
+  }
+  if (array.shape.size() > 2 && array.is_fortran_order) {
+    refuse_at_byte(source, array.shape_at, "an array of 4 dimensions is in Fortran order",
+                   "save it with numpy.save(FILE, numpy.ascontiguousarray(a))");
+  }
+}
+
 void check_size(const ByteSource& source, const NpyHeader& header) {
   const std::uint64_t elements = static_cast<std::uint64_t>(header.rows) * static_cast<std::uint64_t>(header.columns);
   const std::uint64_t room = source.size() - header.data_begin;
@@ -232,11 +248,18 @@ void check_size(const ByteSource& source, const NpyHeader& header) {
 
 }  // namespace
 
-void refuse_at_byte(const ByteSource& source, std::uint64_t byte, const std::string& rule, const std::string& remedy) {
-  throw UserError(fmt::format("{}, byte {}", source.name(), byte), rule, remedy);
+std::optional<StoredElement> stored_element(std::string_view type) {
+  static constexpr std::pair<std::string_view, StoredElement> known[] = {
+      {"<f4", StoredElement::float32}, {"<f8", StoredElement::float64}, {"<f2", StoredElement::float16}};
+  for (const auto& [name, element] : known) {
+    if (type == name) {
+      return element;
+    }
+  }
+  return std::nullopt;
 }
 
-NpyHeader read_npy_header(ByteSource& source) {
+NpyArray read_npy_array(ByteSource& source) {
   source.rewind();
   if (source.size() == 0) {
     refuse_at_byte(source, 0, "the file is empty", write_again);
@@ -260,7 +283,14 @@ NpyHeader read_npy_header(ByteSource& source) {
   if (text.size() < length) {
     refuse_at_byte(source, begin + text.size(), "the file ends inside its header", write_again);
   }
-  const NpyHeader header = HeaderText(source, text, begin).parse();
+  return HeaderText(source, text, begin).parse();
+}
+
+NpyHeader read_npy_header(ByteSource& source) {
+  const NpyArray array = read_npy_array(source);
+  const StoredElement element = element_of(source, array);
+  check_shape(source, array);
+  const NpyHeader header{element, array.is_fortran_order, array.shape.front(), columns_of(source, array), array.shape, array.data_begin};
   check_size(source, header);
   return header;
 }

@@ -9,7 +9,7 @@
 
 #include "generator/emit/device_text.h"
 #include "generator/emit/generate.h"
-#include "generator/matrix/read_elements.h"
+#include "generator/model/read_elements.h"
 #include "generator/matrix/statistics.h"
 #include "generator/support/error.h"
 

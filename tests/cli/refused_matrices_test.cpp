@@ -95,8 +95,8 @@ TEST_F(RefusedMatrices, FilesThatAreNone) {
   write("a", "1,2\n");
   fs::create_directory(path("folder.mtx"));
   ASSERT_EQ(shell("mkfifo pipe.npy").status, 0);
-  expect_refused_everywhere("a.npz", "a.npz: the ending .npz is not a matrix format that can be read");
-  expect_refused_everywhere("a.safetensors", "a.safetensors: the ending .safetensors is not a matrix format");
+  expect_refused_everywhere("a.npz", "a.npz, byte 2: the file is too short for a zip archive");
+  expect_refused_everywhere("a.safetensors", "a.safetensors, byte 1: the file ends before the length of its header");
   expect_refused_everywhere("a.csv", "a.csv: the ending .csv is not a matrix format");
   expect_refused_everywhere("a", "a: has no ending that names a matrix format");
   expect_refused_everywhere("folder.mtx", "folder.mtx: is a directory");

@@ -25,6 +25,7 @@ const std::vector<std::string> kOrder = {
     "generator/ir",
     "generator/schedule",
     "generator/matrix",
+    "generator/model",
     "generator/patterns",
     "generator/lower",
     "generator/pipeline",

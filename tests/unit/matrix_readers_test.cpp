@@ -256,8 +256,8 @@ TEST(Readers, NoticeAFileThatChangesMeanwhile) {
     const std::string header = npy_dictionary("<f4", is_fortran_order, "(2, 2)");
     const std::string few = npy_bytes(header, raw_bytes<float>({1, 0, 0, 0}));
     const std::string many = npy_bytes(header, raw_bytes<float>({1, 1, 0, 1}));
-    expect_refusal(ChangingSource(few, many).after_readings(1), read_npy);
-    expect_refusal(ChangingSource(many, few).after_readings(1), read_npy);
+    expect_refusal(ChangingSource(few, many).after_readings(2), read_npy);
+    expect_refusal(ChangingSource(many, few).after_readings(2), read_npy);
   }
   const std::string banner = "%%MatrixMarket matrix coordinate real general\n";
   expect_refusal(ChangingSource(banner + "2 2 1\n1 1 1\n", banner + "2 2 1\n2 1 1\n").after_readings(2), read_mtx);

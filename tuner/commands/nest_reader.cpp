@@ -9,7 +9,7 @@
 #include "generator/ir/linear_nk_nest.h"
 #include "generator/ir/nest_in_type.h"
 #include "generator/ir/nest_json.h"
-#include "generator/matrix/matrix_reader.h"
+#include "generator/model/layer_file.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
 #include "generator/support/process.h"
@@ -81,7 +81,7 @@ const tuning::TunedNest& NestReader::read(const NestSource& source, const std::s
   std::vector<std::string> question = words_of(source, element);
   std::vector<std::string> key = question;
   // Layers whose weights have four dimensions have sizes of their own.
-  const std::vector<std::int64_t> shape = source.file.empty() ? std::vector<std::int64_t>{} : read_weight_shape(matrix);
+  const std::vector<std::int64_t> shape = source.file.empty() ? std::vector<std::int64_t>{} : read_layer_shape(matrix);
   if (!shape.empty()) {
     std::ranges::transform(shape, std::back_inserter(key), [](std::int64_t extent) { return std::to_string(extent); });
     question.insert(question.end(), {"--weights", matrix});

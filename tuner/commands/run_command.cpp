@@ -338,7 +338,7 @@ void add_run_command(CLI::App& program, const CommonOptions& common, Action& act
       add_command(program, "run", "Measure candidates on this machine's GPUs and append what came of them",
                   "esctune run layers/ --bcol 32,64,128 -o night.jsonl");
   const auto line = std::make_shared<RunLine>();
-  auto* matrices = command->add_option("MATRIX", line->matrices, "Pruned matrices, or folders of them");
+  auto* matrices = command->add_option("MATRIX", line->matrices, "Pruned matrices, tensors of models as in model.safetensors:NAME, or folders of matrices");
   auto* list_file = command->add_option("--matrices", line->list_file, "File that names matrices, one a line");
   auto* spec = command->add_option("--spec", line->spec, "JSON file with layers, their bCols and their loop nests, as for escgen generate")
                    ->excludes(matrices)

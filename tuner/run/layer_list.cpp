@@ -8,8 +8,9 @@
 
 #include "generator/matrix/fingerprint.h"
 #include "generator/matrix/matrix_reader.h"
-#include "generator/matrix/read_elements.h"
+#include "generator/model/read_elements.h"
 #include "generator/matrix/statistics.h"
+#include "generator/model/layer_file.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
 #include "generator/support/meaningful_lines.h"
@@ -21,7 +22,7 @@ namespace fs = std::filesystem;
 
 /// Whether it is a file with the name of a matrix, or a link of which nobody knows where it leads: reading it says why.
 bool is_matrix_file(const fs::directory_entry& entry) {
-  static const std::set<std::string> endings{".smtx", ".mtx", ".npy"};
+  static const std::set<std::string> endings{".smtx", ".mtx", ".npy", ".npz"};
   if (!endings.contains(lower_case_ending(entry.path()))) {
     return false;
   }
@@ -45,7 +46,7 @@ std::vector<std::string> matrices_below(const fs::path& folder) {
   }
   if (files.empty()) {
     throw UserError(folder.string(), "has no matrix in it",
-                    std::string("give a folder with files that end in ") + supported_endings);
+                    std::string("give a folder with files that end in .smtx, .mtx, .npy or .npz"));
   }
   std::ranges::sort(files);
   return files;
@@ -78,7 +79,7 @@ std::vector<std::string> matrix_files(const std::vector<std::string>& names) {
     std::error_code ignored;
     if (fs::is_directory(name, ignored)) {
       std::ranges::copy(matrices_below(name), std::back_inserter(files));
-    } else if (fs::exists(name, ignored)) {
+    } else if (fs::exists(parse_layer_file(name).path, ignored)) {
       files.push_back(name);
     } else {
       throw UserError(name, "does not exist", "give matrices, or folders of them");

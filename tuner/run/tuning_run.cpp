@@ -21,7 +21,7 @@
 #include "generator/ir/product_digits.h"
 #include "generator/lower/canonicalize.h"
 #include "generator/matrix/fingerprint.h"
-#include "generator/matrix/read_elements.h"
+#include "generator/model/read_elements.h"
 #include "generator/schedule/element_types.h"
 #include "generator/support/error.h"
 #include "tuner/records/item_results.h"

@@ -1,18 +1,18 @@
-#include "generator/matrix/read_elements.h"
+#include "generator/model/read_elements.h"
 
 #include <fmt/format.h>
 
-#include "generator/matrix/matrix_reader.h"
 #include "generator/matrix/round_values.h"
+#include "generator/model/layer_file.h"
 #include "generator/support/error.h"
 
 namespace esc {
 
 SparseMatrix read_elements(const std::string& file, ScalarType element) {
   if (!is_half(element)) {
-    return read_matrix(file, ReadOptions{.element = element});
+    return read_layer(file, ReadOptions{.element = element});
   }
-  SparseMatrix matrix = read_matrix(file, ReadOptions{.element = ScalarType::f64});
+  SparseMatrix matrix = read_layer(file, ReadOptions{.element = ScalarType::f64});
   if (const Rounding rounding = round_values(matrix, element); rounding.became_infinite > 0) {
     throw UserError(file, fmt::format("has {} values beyond the largest number of {}", rounding.became_infinite, name_of(element)),
                     "scale the matrix, or choose another type");

@@ -1,0 +1,210 @@
+#include "generator/model/weight.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+
+#include "generator/model/tensor_name.h"
+#include "generator/support/error.h"
+#include "generator/support/limits.h"
+
+namespace esc {
+namespace {
+
+constexpr const char* save_again = "save the model again";
+
+[[noreturn]] void refuse(const Tensor& tensor, const std::string& rule, const char* remedy = save_again) {
+  refuse_element(tensor, 0, rule, remedy);
+}
+
+/// Tensors by name, each of which one weight takes.
+class Pool {
+ public:
+  explicit Pool(std::vector<Tensor> tensors) {
+    for (Tensor& tensor : tensors) {
+      const std::string name = tensor.name;
+      names_.push_back(name);
+      const auto [known, is_new] = tensors_.emplace(name, std::move(tensor));
+      if (!is_new) {
+        refuse(known->second, "is there twice", "leave one of the two out");
+      }
+    }
+  }
+  const std::vector<std::string>& names() const { return names_; }
+  const Tensor* find(const std::string& name) const {
+    const auto found = tensors_.find(name);
+    return found == tensors_.end() ? nullptr : &found->second;
+  }
+  Tensor take(const std::string& name) { return std::move(tensors_.extract(name).mapped()); }
+
+ private:
+  std::vector<std::string> names_;
+  std::map<std::string, Tensor> tensors_;
+};
+
+/// The name without its ending; none where it has another one.
+std::optional<std::string> stem_of(const std::string& name, std::string_view ending) {
+  return name.size() > ending.size() && name.ends_with(ending) ? std::optional(name.substr(0, name.size() - ending.size())) : std::nullopt;
+}
+
+Weight masked_weight(const std::string& name, Tensor values, Tensor mask) {
+  if (mask.shape != values.shape) {
+    refuse(mask, fmt::format("is a mask of {} for {} elements", shape_text(mask.shape), shape_text(values.shape)));
+  }
+  if (mask.is_fortran_order != values.is_fortran_order) {
+    refuse(mask, "is a mask in another order than its values, C or Fortran");
+  }
+  if (!mask.type->element && mask.type != tensor_type("BOOL") && mask.type != tensor_type("U8")) {
+    refuse(mask, fmt::format("is a mask of type {}, not of floats, BOOL or U8", mask.type->name));
+  }
+  return {.name = name, .form = WeightForm::masked, .type = values.type, .shape = values.shape, .parts = {std::move(values), std::move(mask)}};
+}
+
+/// The two numbers of a shape tensor.
+std::vector<std::int64_t> read_shape(const Tensor& tensor) {
+  if (tensor.type != tensor_type("I64") || tensor.elements() != 2) {
+    refuse(tensor, fmt::format("is no shape of two I64, but {} of {}", shape_text(tensor.shape), tensor.type->name));
+  }
+  std::array<std::int64_t, 2> shape{};
+  open_tensor(tensor)->read(std::as_writable_bytes(std::span(shape)));
+  for (std::size_t index = 0; index < shape.size(); ++index) {
+    if (shape[index] < 1 || shape[index] > largest_dimension) {
+      refuse_element(tensor, index, fmt::format("is a shape with an extent of {}, outside 1 to 2^31 - 1", shape[index]), save_again);
+    }
+  }
+  return {shape.begin(), shape.end()};
+}
+
+Weight bitmask_weight(const std::string& prefix, Pool& pool) {
+  const Tensor* offsets = pool.find(prefix + ".row_offsets");
+  Weight weight{.name = prefix.ends_with(".weight") ? prefix : prefix + ".weight",
+                .form = offsets != nullptr ? WeightForm::bitmask : WeightForm::two_four};
+  for (const char* part : {".shape", ".compressed", ".bitmask", ".row_offsets"}) {
+    if (pool.find(prefix + part) != nullptr) {
+      weight.parts.push_back(pool.take(prefix + part));
+    } else if (part != std::string_view(".row_offsets")) {
+      refuse(weight.parts.empty() ? *pool.find(prefix + ".compressed") : weight.parts.back(),
+             fmt::format("is a part of a sparse-bitmask weight, which lacks {}{}", prefix, part));
+    }
+  }
+  const Tensor& compressed = weight.parts[1];
+  const Tensor& bitmask = weight.parts[2];
+  weight.type = compressed.type;
+  weight.shape = read_shape(weight.parts[0]);
+  const std::int64_t mask_bytes = (weight.columns() + 7) / 8;
+  if (bitmask.type != tensor_type("U8") || bitmask.shape != std::vector{weight.rows(), mask_bytes}) {
+    refuse(bitmask, fmt::format("is {} of {}, where a bitmask of {} elements is {} x {} of U8", shape_text(bitmask.shape), bitmask.type->name,
+                                shape_text(weight.shape), weight.rows(), mask_bytes));
+  }
+  if (weight.form == WeightForm::bitmask) {
+    const Tensor& starts = weight.parts[3];
+    if (starts.type != tensor_type("I64") || starts.shape != std::vector{weight.rows()}) {
+      refuse(starts, fmt::format("is {} of {}, where {} rows have as many offsets of I64", shape_text(starts.shape), starts.type->name, weight.rows()));
+    }
+    if (compressed.shape.size() != 1) {
+      refuse(compressed, fmt::format("has the shape {}, where the values stand in one row", shape_text(compressed.shape)));
+    }
+  } else if (weight.columns() % 4 != 0 || compressed.shape != std::vector{weight.rows(), weight.columns() / 2}) {
+    refuse(compressed, fmt::format("has the shape {}, where {} elements have half of them as values, two of four", shape_text(compressed.shape),
+                                   shape_text(weight.shape)));
+  }
+  return weight;
+}
+
+/// Whether two of the three parts that only such a weight has together are there.
+bool is_bitmask(const Pool& pool, const std::string& prefix) {
+  return pool.find(prefix + ".compressed") != nullptr && (pool.find(prefix + ".bitmask") != nullptr || pool.find(prefix + ".row_offsets") != nullptr);
+}
+
+std::optional<Weight> take_weight(Pool& pool, const std::string& name) {
+  if (pool.find(name) == nullptr) {
+    return std::nullopt;
+  }
+  if (const auto stem = stem_of(name, "_orig"); stem && pool.find(*stem + "_mask") != nullptr) {
+    Tensor values = pool.take(name);
+    return masked_weight(*stem, std::move(values), pool.take(*stem + "_mask"));
+  }
+  if (const auto stem = stem_of(name, "_mask"); stem && pool.find(*stem + "_orig") != nullptr) {
+    return take_weight(pool, *stem + "_orig");
+  }
+  for (const char* part : {".shape", ".compressed", ".bitmask", ".row_offsets"}) {
+    if (const auto prefix = stem_of(name, part); prefix && is_bitmask(pool, *prefix)) {
+      return bitmask_weight(*prefix, pool);
+    }
+  }
+  Tensor tensor = pool.take(name);
+  return Weight{.name = name, .form = WeightForm::plain, .type = tensor.type, .shape = tensor.shape, .parts = {std::move(tensor)}};
+}
+
+}  // namespace
+
+std::int64_t Weight::columns() const {
+  std::int64_t columns = 1;
+  for (std::size_t dimension = 1; dimension < shape.size(); ++dimension) {
+    columns *= shape[dimension];
+  }
+  return columns;
+}
+
+std::uint64_t Weight::stored_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const Tensor& part : parts) {
+    bytes += part.member ? part.member->size : part.end - part.begin;
+  }
+  return bytes;
+}
+
+const char* name_of(WeightForm form) {
+  static constexpr const char* names[] = {"plain", "masked", "sparse-bitmask", "sparse-24-bitmask", "csr", "csc", "bsr", "coo", "dia"};
+  return names[static_cast<std::size_t>(form)];
+}
+
+std::string why_no_matrix(const Weight& weight) {
+  if (!weight.type->element) {
+    return fmt::format("has elements of type {}, not F64, F32, F16 or BF16", weight.type->name);
+  }
+  if (weight.shape.size() != 2 && weight.shape.size() != 4) {
+    return fmt::format("has {} dimensions, not 2, nor 4 as weights of a convolution", weight.shape.size());
+  }
+  std::int64_t columns = 1;
+  for (std::size_t dimension = 0; dimension < weight.shape.size(); ++dimension) {
+    const std::int64_t extent = weight.shape[dimension];
+    if (extent < 1) {
+      return "has a dimension of 0";
+    }
+    if (extent > largest_dimension || (dimension > 0 && extent > largest_dimension / columns)) {
+      return "has more than 2^31 - 1 rows or columns";
+    }
+    columns *= dimension > 0 ? extent : 1;
+  }
+  if (weight.shape.size() == 4 && weight.parts.front().is_fortran_order) {
+    return "has 4 dimensions in Fortran order";
+  }
+  return {};
+}
+
+std::vector<Weight> assemble_weights(std::vector<Tensor> tensors) {
+  Pool pool(std::move(tensors));
+  std::vector<Weight> weights;
+  std::set<std::string> names;
+  for (const std::string& name : pool.names()) {
+    std::optional<Weight> weight = take_weight(pool, name);
+    if (!weight) {
+      continue;
+    }
+    if (!names.insert(weight->name).second) {
+      refuse(weight->parts.front(), fmt::format("makes a second weight {}", weight->name), "leave one of the two out");
+    }
+    weights.push_back(std::move(*weight));
+  }
+  std::ranges::sort(weights, [](const Weight& a, const Weight& b) { return is_before(a.name, b.name); });
+  return weights;
+}
+
+}  // namespace esc
