@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "generator/schedule/schedule_database.h"
@@ -7,13 +8,13 @@ namespace esc {
 
 extern const std::string_view a100_database;
 extern const std::string_view h200_database;
+extern const std::string_view h200_half_database;
 
 const std::vector<ScheduleDatabase>& shipped_databases() {
   static const std::vector<ScheduleDatabase> databases = [] {
     std::vector<ScheduleDatabase> all = databases_in(h200_database, "sm90-132sm-60mib_f32.txt");
-    for (ScheduleDatabase& database : databases_in(a100_database, "sm80-108sm-40mib_f32.txt")) {
-      all.push_back(std::move(database));
-    }
+    std::ranges::move(databases_in(h200_half_database, "sm90-132sm-60mib_f16.txt"), std::back_inserter(all));
+    std::ranges::move(databases_in(a100_database, "sm80-108sm-40mib_f32.txt"), std::back_inserter(all));
     return all;
   }();
   return databases;
