@@ -124,13 +124,15 @@ TEST(StreamedSchedules, StandInFrontOfThoseMeasuredInFloat32) {
     LayerShape large = layer(4096, 4096, 0.7, 8, dtype);
     EXPECT_THAT(choose_schedule(large, h200).source, StartsWith("database: one NVIDIA H200"));
     EXPECT_EQ(choose_schedule(large, h200).database->dtype, "f16");
-    large.layout = "nk";  // in which no layer of 16 bits has been measured
+    large.layout = "nk";
+    large.contiguous = false;  // in which no layer of 16 bits has been measured
     EXPECT_EQ(choose_schedule(large, h200).source, "by rule: layers of this size and share of zeros are streamed; not measured for " + dtype);
     const std::vector<ScheduleChoice> ranking = ranked_schedules(large, databases_for(large, h200, {&shipped_databases()}));
     EXPECT_EQ(family(ranking[3].schedule), "stream");
     EXPECT_THAT(ranking[4].source, StartsWith("database: one NVIDIA H200"));
     LayerShape sparse = layer(512, 512, 0.95, 8, dtype);
     sparse.layout = "nk";
+    sparse.contiguous = false;
     LayerShape single = sparse;
     single.dtype = "f32";
     EXPECT_EQ(choose_schedule(sparse, h200).schedule, choose_schedule(single, h200).schedule);

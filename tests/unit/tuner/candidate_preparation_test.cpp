@@ -58,7 +58,7 @@ TEST(Prepare, PacksFragmentsOnceForKernelsThatReadTheSame) {
   }
   int packed = 0;
   for (int time = 0; time < 2; ++time) {
-    static_cast<void>(shelf->get(2, 13 * 8, [&] {
+    static_cast<void>(shelf->get(2, 40 * 8, [&] {
       ++packed;
       return FragmentShelf::Packing();
     }));
