@@ -109,11 +109,11 @@ ExitStatus run(const InspectRequest& request, const Console& console) {
     throw UserError(fmt::format("--ufi {}", request.ufi), "is outside 1 to 8", "a panel has 1 to 8 rows");
   }
   check_bcol(request.bcol);
-  if (is_listed(request.matrix)) {
+  if (const std::optional<Model> model = listed_model(request.matrix)) {
     if (!request.svg.empty()) {
       throw UserError("--svg " + request.svg, "draws one matrix, and " + request.matrix + " is a model", "name a tensor: FILE:TENSOR");
     }
-    return inspect_model(request.matrix, request.json, console);
+    return inspect_model(*model, request.json, console);
   }
   const SparseMatrix matrix = read_layer(request.matrix, request.read);
   const MatrixStatistics figures = statistics(matrix);

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "generator/model/layer_file.h"
-#include "generator/model/model.h"
 #include "generator/model/survey.h"
 #include "generator/support/plain_text.h"
 
@@ -119,17 +117,19 @@ void print_sums(const std::vector<Listed>& listed) {
 
 }  // namespace
 
-bool is_listed(const std::string& name) {
+std::optional<Model> listed_model(const std::string& name) {
   const LayerFile layer = parse_layer_file(name);
   if (!layer.tensor.empty() || !is_model(layer.path)) {
-    return false;
+    return std::nullopt;
   }
-  const Model model = open_model(layer.path);
-  return model.weights.size() != 1 || !is_scipy(model.weights.front().form);
+  Model model = open_model(layer.path);
+  if (model.weights.size() == 1 && is_scipy(model.weights.front().form)) {
+    return std::nullopt;
+  }
+  return model;
 }
 
-ExitStatus inspect_model(const std::string& path, bool as_json, const Console& console) {
-  const Model model = open_model(path);
+ExitStatus inspect_model(const Model& model, bool as_json, const Console& console) {
   const std::vector<Listed> listed = list_weights(model, console);
   if (!as_json) {
     print_table(listed);
@@ -140,7 +140,7 @@ ExitStatus inspect_model(const std::string& path, bool as_json, const Console& c
   for (const Listed& one : listed) {
     tensors.push_back(to_json(one));
   }
-  const nlohmann::json result{{"model", path}, {"tensors", tensors}};
+  const nlohmann::json result{{"model", model.name}, {"tensors", tensors}};
   fmt::print("{}\n", result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   return ExitStatus::done;
 }

@@ -1,58 +1,26 @@
 #include "generator/matrix/byte_source.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include "generator/support/error.h"
 
 namespace esc {
-namespace {
-
-[[noreturn]] void refuse_unreadable(const std::string& name, int error) {
-  throw UserError(name, "cannot be read: " + std::generic_category().message(error),
-                  "check the path and its permissions");
-}
-
-}  // namespace
 
 ByteSource::ByteSource(std::string name, std::uint64_t size) : name_(std::move(name)), size_(size) {}
 
-FileSource::FileSource(const std::filesystem::path& path) : FileSource(path, open(path)) {}
+FileSource::FileSource(const std::filesystem::path& path) : FileSource(path, std::make_unique<RegularFile>(path, "one matrix")) {}
 
-FileSource::FileSource(const std::filesystem::path& path, Opened opened)
-    : ByteSource(path.string(), opened.size), descriptor_(opened.descriptor) {}
-
-FileSource::~FileSource() { close(descriptor_); }
-
-FileSource::Opened FileSource::open(const std::filesystem::path& path) {
-  // Without O_NONBLOCK, opening a named pipe would wait for a writer instead of refusing the pipe.
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  struct stat status{};
-  if (descriptor < 0 || fstat(descriptor, &status) != 0) {
-    const int error = errno;
-    if (descriptor >= 0) {
-      close(descriptor);
-    }
-    refuse_unreadable(path.string(), error);
-  }
-  if (!S_ISREG(status.st_mode)) {
-    close(descriptor);
-    throw UserError(path.string(), S_ISDIR(status.st_mode) ? "is a directory" : "is not a regular file",
-                    "name a regular file that holds one matrix");
-  }
-  return {descriptor, static_cast<std::uint64_t>(status.st_size)};
-}
+FileSource::FileSource(const std::filesystem::path& path, std::unique_ptr<const RegularFile> file)
+    : ByteSource(path.string(), file->size()), file_(std::move(file)) {}
 
 std::size_t FileSource::read(std::span<std::byte> buffer) {
   std::size_t filled = 0;
   while (filled < buffer.size()) {
-    const ssize_t got = ::read(descriptor_, buffer.data() + filled, buffer.size() - filled);
+    const ssize_t got = ::read(file_->descriptor(), buffer.data() + filled, buffer.size() - filled);
     if (got < 0 && errno == EINTR) {
       continue;
     }
@@ -68,7 +36,7 @@ std::size_t FileSource::read(std::span<std::byte> buffer) {
 }
 
 void FileSource::rewind() {
-  if (lseek(descriptor_, 0, SEEK_SET) != 0) {
+  if (lseek(file_->descriptor(), 0, SEEK_SET) != 0) {
     refuse_unreadable(name(), errno);
   }
 }

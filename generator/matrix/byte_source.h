@@ -3,9 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "generator/matrix/regular_file.h"
 
 namespace esc {
 
@@ -40,20 +43,14 @@ class FileSource final : public ByteSource {
  public:
   /// Throws UserError when the path is missing, unreadable, a directory or anything else than a regular file.
   explicit FileSource(const std::filesystem::path& path);
-  ~FileSource() override;
 
   std::size_t read(std::span<std::byte> buffer) override;
   void rewind() override;
 
  private:
-  struct Opened {
-    int descriptor;
-    std::uint64_t size;
-  };
-  static Opened open(const std::filesystem::path& path);
-  FileSource(const std::filesystem::path& path, Opened opened);
+  FileSource(const std::filesystem::path& path, std::unique_ptr<const RegularFile> file);
 
-  int descriptor_;
+  std::unique_ptr<const RegularFile> file_;
 };
 
 /// Bytes in memory, which must outlive the source.

@@ -11,40 +11,10 @@
 #include "generator/matrix/npy_header.h"
 #include "generator/matrix/npy_reader.h"
 #include "generator/matrix/smtx_reader.h"
+#include "generator/matrix/watched_source.h"
 #include "generator/support/error.h"
 
 namespace esc {
-
-namespace {
-
-/// A file that says how far it was read.
-class WatchedFile final : public ByteSource {
- public:
-  WatchedFile(const std::filesystem::path& path, StageProgress& progress)
-      : WatchedFile(std::make_unique<FileSource>(path), progress) {}
-
-  std::size_t read(std::span<std::byte> buffer) override {
-    const std::size_t bytes = file_->read(buffer);
-    progress_.advance(bytes);
-    return bytes;
-  }
-  void rewind() override {
-    file_->rewind();
-    begin_pass();
-  }
-
- private:
-  WatchedFile(std::unique_ptr<FileSource> file, StageProgress& progress)
-      : ByteSource(file->name(), file->size()), file_(std::move(file)), progress_(progress) {
-    begin_pass();
-  }
-  void begin_pass() { progress_.begin("reading " + name(), size()); }
-
-  std::unique_ptr<FileSource> file_;
-  StageProgress& progress_;
-};
-
-}  // namespace
 
 std::string lower_case_ending(const std::filesystem::path& path) {
   std::string ending = path.extension().string();
@@ -73,7 +43,7 @@ SparseMatrix read_matrix(const std::filesystem::path& path, const ReadOptions& o
                                    : fmt::format("the ending {} is not a matrix format that can be read", ending),
                     fmt::format("give a {} file", supported_endings));
   }
-  WatchedFile source(path, progress);
+  WatchedSource source(std::make_unique<FileSource>(path), progress);
   return read(source, options);
 }
 

@@ -8,6 +8,7 @@
 
 #include "generator/matrix/matrix_reader.h"
 #include "generator/matrix/text_scanner.h"
+#include "generator/matrix/watched_source.h"
 #include "generator/model/npz.h"
 #include "generator/model/pickle.h"
 #include "generator/model/safetensors.h"
@@ -44,27 +45,6 @@ fs::path file_of_folder(const fs::path& folder) {
   }
   return {};
 }
-
-/// A source that says how far it was read.
-class WatchedSource final : public ByteSource {
- public:
-  WatchedSource(std::unique_ptr<ByteSource> source, StageProgress& progress)
-      : ByteSource(source->name(), source->size()), source_(std::move(source)), progress_(progress) {}
-
-  std::size_t read(std::span<std::byte> buffer) override {
-    const std::size_t bytes = source_->read(buffer);
-    progress_.advance(bytes);
-    return bytes;
-  }
-  void rewind() override {
-    source_->rewind();
-    progress_.begin("reading " + name(), size());
-  }
-
- private:
-  std::unique_ptr<ByteSource> source_;
-  StageProgress& progress_;
-};
 
 /// "\"a\", \"b\" and 7 others".
 std::string some_names(const std::vector<const Weight*>& weights) {

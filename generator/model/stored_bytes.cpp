@@ -1,57 +1,26 @@
 #include "generator/model/stored_bytes.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include "generator/support/error.h"
 
 namespace esc {
-namespace {
-
-[[noreturn]] void refuse_unreadable(const std::string& name, int error) {
-  throw UserError(name, "cannot be read: " + std::generic_category().message(error), "check the path and its permissions");
-}
-
-}  // namespace
 
 StoredBytes::StoredBytes(std::string name, std::uint64_t size) : name_(std::move(name)), size_(size) {}
 
-FileBytes::FileBytes(const std::filesystem::path& path) : FileBytes(path, open(path)) {}
+FileBytes::FileBytes(const std::filesystem::path& path) : FileBytes(path, std::make_unique<RegularFile>(path, "a model")) {}
 
-FileBytes::FileBytes(const std::filesystem::path& path, Opened opened)
-    : StoredBytes(path.string(), opened.size), descriptor_(opened.descriptor) {}
-
-FileBytes::~FileBytes() { close(descriptor_); }
-
-FileBytes::Opened FileBytes::open(const std::filesystem::path& path) {
-  // Without O_NONBLOCK, opening a named pipe would wait for a writer instead of refusing the pipe.
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  struct stat status{};
-  if (descriptor < 0 || fstat(descriptor, &status) != 0) {
-    const int error = errno;
-    if (descriptor >= 0) {
-      close(descriptor);
-    }
-    refuse_unreadable(path.string(), error);
-  }
-  if (!S_ISREG(status.st_mode)) {
-    close(descriptor);
-    throw UserError(path.string(), S_ISDIR(status.st_mode) ? "is a directory" : "is not a regular file",
-                    "name a regular file that holds a model");
-  }
-  return {descriptor, static_cast<std::uint64_t>(status.st_size)};
-}
+FileBytes::FileBytes(const std::filesystem::path& path, std::unique_ptr<const RegularFile> file)
+    : StoredBytes(path.string(), file->size()), file_(std::move(file)) {}
 
 void FileBytes::read_at(std::uint64_t begin, std::span<std::byte> buffer) const {
   while (!buffer.empty()) {
-    const ssize_t got = pread(descriptor_, buffer.data(), buffer.size(), static_cast<off_t>(begin));
+    const ssize_t got = pread(file_->descriptor(), buffer.data(), buffer.size(), static_cast<off_t>(begin));
     if (got < 0 && errno == EINTR) {
       continue;
     }

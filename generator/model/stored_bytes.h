@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "generator/matrix/byte_source.h"
+#include "generator/matrix/regular_file.h"
 
 namespace esc {
 
@@ -42,19 +43,13 @@ class FileBytes final : public StoredBytes {
  public:
   /// Throws UserError when the path is missing, unreadable or no regular file.
   explicit FileBytes(const std::filesystem::path& path);
-  ~FileBytes() override;
 
   void read_at(std::uint64_t begin, std::span<std::byte> buffer) const override;
 
  private:
-  struct Opened {
-    int descriptor;
-    std::uint64_t size;
-  };
-  static Opened open(const std::filesystem::path& path);
-  FileBytes(const std::filesystem::path& path, Opened opened);
+  FileBytes(const std::filesystem::path& path, std::unique_ptr<const RegularFile> file);
 
-  int descriptor_;
+  std::unique_ptr<const RegularFile> file_;
 };
 
 /// Those of a text, a copy of which is kept.
