@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 namespace esc::tests {
@@ -14,12 +15,15 @@ namespace {
 /// What stands before and behind the last of these marks; all and nothing where there is none.
 std::pair<std::string, std::string> cut(const std::string& text, const std::string& mark) {
   const std::size_t at = text.rfind(mark);
-  return at == std::string::npos ? std::pair{text, std::string()} : std::pair{text.substr(0, at), text.substr(at + mark.size())};
+  return at == std::string::npos ? std::pair{text, std::string()}
+                                 : std::pair{text.substr(0, at), text.substr(at + mark.size())};
 }
 
 }  // namespace
 
-std::string MutationTrial::fault() const { return fmt::format("{}: {} ==> {}", text_name(), mutant.line, mutant.faulty); }
+std::string MutationTrial::fault() const {
+  return fmt::format("{}: {} ==> {}", text_name(), mutant.line, mutant.faulty);
+}
 
 EquivalentMutants::EquivalentMutants(const std::string& file) {
   std::ifstream stream(file);
@@ -40,8 +44,14 @@ bool EquivalentMutants::has(const MutationTrial& trial) const {
 
 bool EquivalentMutants::Entry::describes(const MutationTrial& trial) const {
   const TextMutant& mutant = trial.mutant;
-  return (subjects.empty() || subjects.contains(trial.subject->name)) && text == trial.text_name() && line == mutant.line &&
-         (place == 0 || place == mutant.place) && (any_fault ? keeps_ends(mutant.faulty) : faulty == mutant.faulty);
+  if ((!subjects.empty() && !subjects.contains(trial.subject->name)) || text != trial.text_name()) {
+    return false;
+  }
+  if (!within.empty()) {
+    return mutant.within == within;
+  }
+  return line == mutant.line && (place == 0 || place == mutant.place) &&
+         (any_fault ? keeps_ends(mutant.faulty) : faulty == mutant.faulty);
 }
 
 bool EquivalentMutants::Entry::keeps_ends(const std::string& other) const {
@@ -49,17 +59,22 @@ bool EquivalentMutants::Entry::keeps_ends(const std::string& other) const {
          other.ends_with(line.substr(line.size() - kept_behind));
 }
 
-/// "SUBJECT,SUBJECT TEXT: LINE ==> FAULTY @ PLACE" and its shorter forms.
+/// "SUBJECT,SUBJECT TEXT: LINE ==> FAULTY @ PLACE" and its shorter forms, or "SUBJECT TEXT: within NAME".
 EquivalentMutants::Entry EquivalentMutants::parse(const std::string& entry) {
   const std::size_t colon = entry.find(": ");
   const std::size_t behind_subjects = entry.substr(0, colon).rfind(' ');
-  Entry result{{}, entry.substr(0, colon), entry.substr(colon + 2), {}, 0, 0, false, 0};
+  Entry result{{}, entry.substr(0, colon), entry.substr(colon + 2), {}, 0, 0, false, 0, {}};
   if (behind_subjects != std::string::npos) {
     result.text = result.text.substr(behind_subjects + 1);
     std::istringstream names(entry.substr(0, behind_subjects));
     for (std::string name; std::getline(names, name, ',');) {
       result.subjects.insert(name);
     }
+  }
+  constexpr std::string_view within_mark = "within ";
+  if (result.line.starts_with(within_mark)) {
+    result.within = result.line.substr(within_mark.size());
+    return result;
   }
   if (const auto [before, place] = cut(result.line, " @ "); !place.empty()) {
     result.line = before;

@@ -37,6 +37,7 @@ class EquivalentMutants {
     std::size_t kept_behind;  ///< and at its end
     bool any_fault;           ///< of what is between them; else it becomes `faulty`
     int place;                ///< of the line among those like it; 0 for each
+    std::string within;       ///< not empty: any fault in any line of this class or struct
 
     bool describes(const MutationTrial& trial) const;
     bool keeps_ends(const std::string& other) const;

@@ -99,6 +99,7 @@ std::vector<MutationSubject> mutation_subjects() {
        "panel:ufi=4,columns=16,vector=2,groups=4,warps=2,panels=2,ufk=4,stage=off,pdl=on"},
       {"channels", in_doubles(nest_of(conv2d_nhwc_template, convolution(21, 5, 5, 4, 1, 2))), matrix_of(21, 45, ScalarType::f64), 2,
        "rows:columns=8,vector=1,unroll=2,task=16,light=4,warps=2,pdl=on"},
+      {"streamed", spmm_nest(ScalarType::f16), matrix_of(45, 1100, ScalarType::f16), 36, "stream:columns=16,panels=2,warps=2,stages=2,pdl=on"},
   };
 }
 

@@ -57,13 +57,21 @@ std::string without_blanks(const std::string& text) {
   return result;
 }
 
-const std::set<std::string> statement_keywords = {"return", "if",    "for",       "while",    "do",      "switch", "case",  "default",
-                                                  "const",  "using", "constexpr", "static",   "struct",  "enum",   "inline", "template",
-                                                  "extern", "typedef", "namespace", "static_assert", "public", "else"};
+const std::set<std::string> statement_keywords = {
+    "return", "if",      "for",       "while",         "do",     "switch", "case",   "default",
+    "const",  "using",   "constexpr", "static",        "struct", "enum",   "inline", "template",
+    "extern", "typedef", "namespace", "static_assert", "public", "else"};
 
 /// Names of types, as far as emitted texts declare variables of them.
-const std::set<std::string> type_words = {"const",   "unsigned", "int",      "long",     "float",    "double",  "bool",   "char",    "size_t",
-                                          "short",   "int32_t",  "int64_t",  "uint32_t", "uint64_t", "uint16_t", "void", "uintptr_t"};
+const std::set<std::string> type_words = {"const",    "unsigned", "int",      "long",  "float",    "double",
+                                          "bool",     "char",     "size_t",   "short", "int32_t",  "int64_t",
+                                          "uint32_t", "uint64_t", "uint16_t", "void",  "uintptr_t"};
+
+/// Where a line stands.
+struct Place {
+  int number;          ///< among the lines that read like it, counted from 1
+  std::string within;  ///< the class or struct
+};
 
 class Mutants {
  public:
@@ -102,11 +110,19 @@ class Mutants {
     }
   }
 
-  /// Lines that read alike are told apart by their order.
+  /// Lines that read alike are told apart by their order, and by the class or struct that they stand in.
   void number_lines() {
     std::map<std::string, int> seen;
+    std::string within;
     for (std::size_t begin = 0; begin < text_.size(); begin = std::min(text_.find('\n', begin), text_.size()) + 1) {
-      place_[begin] = ++seen[without_blanks(text_.substr(begin, text_.find('\n', begin) - begin))];
+      const std::string line = text_.substr(begin, text_.find('\n', begin) - begin);
+      if (line.starts_with("class ") || line.starts_with("struct ")) {
+        const std::size_t name = line.find(' ') + 1;
+        within = line.substr(name, line.find_first_of(" {;:", name) - name);
+      } else if (line.starts_with("}")) {
+        within.clear();
+      }
+      place_[begin] = {++seen[without_blanks(line)], within};
     }
   }
 
@@ -117,7 +133,8 @@ class Mutants {
     if (without_blanks(faulty) == without_blanks(text_.substr(before, behind - before))) {
       return;
     }
-    mutants_.push_back({kind, without_blanks(text_.substr(before, behind - before)), without_blanks(faulty), place_.at(before),
+    mutants_.push_back({kind, without_blanks(text_.substr(before, behind - before)), without_blanks(faulty),
+                        place_.at(before).number, place_.at(before).within,
                         text_.substr(0, before) + faulty + text_.substr(behind)});
   }
   void replace(const char* kind, std::size_t at, const std::string& replacement) {
@@ -126,10 +143,10 @@ class Mutants {
 
   void exchange_operators() {
     static const std::map<std::string, std::vector<std::string>> others = {
-        {"<", {"<=", ">"}}, {"<=", {"<"}}, {">", {">=", "<"}}, {">=", {">"}}, {"==", {"!="}}, {"!=", {"=="}},
-        {"+", {"-"}},       {"-", {"+"}},  {"*", {"+"}},       {"/", {"*"}},  {"%", {"/"}},   {"&", {"|"}},
-        {"|", {"&"}},       {"<<", {">>"}}, {">>", {"<<"}},    {"&&", {"||"}}, {"||", {"&&"}}, {"+=", {"-="}},
-        {"-=", {"+="}},     {"++", {"--"}}, {"&=", {"|="}},    {"|=", {"&="}}, {"^", {"|"}}};
+        {"<", {"<=", ">"}}, {"<=", {"<"}},  {">", {">=", "<"}}, {">=", {">"}},  {"==", {"!="}}, {"!=", {"=="}},
+        {"+", {"-"}},       {"-", {"+"}},   {"*", {"+"}},       {"/", {"*"}},   {"%", {"/"}},   {"&", {"|"}},
+        {"|", {"&"}},       {"<<", {">>"}}, {">>", {"<<"}},     {"&&", {"||"}}, {"||", {"&&"}}, {"+=", {"-="}},
+        {"-=", {"+="}},     {"++", {"--"}}, {"&=", {"|="}},     {"|=", {"&="}}, {"^", {"|"}}};
     for (std::size_t at = 1; at + 1 < words_.size(); ++at) {
       const auto found = others.find(words_[at].text);
       if (found == others.end() || is_bracket_of_types(at)) {
@@ -147,13 +164,14 @@ class Mutants {
     const std::string& before = words_[at - 1].text;
     const std::string& next = words_[at + 1].text;
     if (text == "*" || text == "&" || text == "&&") {
-      return type_words.contains(before) || before == ">" || before == "Element" || next == "const" || next == ")" || next == ">" ||
-             next == "__restrict__" || before == "auto" || before == "(" || before == "," || before == "=" || before == "return" ||
-             before == "[";
+      return type_words.contains(before) || before == ">" || before == "Element" || next == "const" || next == ")" ||
+             next == ">" || next == "__restrict__" || before == "auto" || before == "(" || before == "," ||
+             before == "=" || before == "return" || before == "[";
     }
     if (text == "<" || text == ">") {
-      return before.ends_with("_cast") || before == "template" || type_words.contains(before) || type_words.contains(next) ||
-             before == "*" || next == "(" || next == "*" || next == "::" || next == "class" || next == "typename";
+      return before.ends_with("_cast") || before == "template" || type_words.contains(before) ||
+             type_words.contains(next) || before == "*" || next == "(" || next == "*" || next == "::" ||
+             next == "class" || next == "typename";
     }
     return false;
   }
@@ -191,8 +209,10 @@ class Mutants {
         continue;
       }
       const std::string& before = words_[at - 1].text;
-      const bool begins = before == ";" || before == "{" || before == "}" || (before == ")" && follows_condition(at - 1));
-      if (!begins || statement_keywords.contains(words_[at].text) || type_words.contains(words_[at].text) || !is_in_function(at)) {
+      const bool begins =
+          before == ";" || before == "{" || before == "}" || (before == ")" && follows_condition(at - 1));
+      if (!begins || statement_keywords.contains(words_[at].text) || type_words.contains(words_[at].text) ||
+          !is_in_function(at)) {
         continue;
       }
       if (const std::optional<std::size_t> end = end_of_statement(at); end && !is_declaration(at, *end)) {
@@ -238,7 +258,8 @@ class Mutants {
   /// Two names beside each other are a type and a variable.
   bool is_declaration(std::size_t at, std::size_t end) const {
     for (std::size_t next = at + 1; next < end && !is(next, "(") && !is(next, "="); ++next) {
-      if (words_[next].kind == clang::tok::raw_identifier && (words_[next - 1].kind == clang::tok::raw_identifier || is(next - 1, ">"))) {
+      if (words_[next].kind == clang::tok::raw_identifier &&
+          (words_[next - 1].kind == clang::tok::raw_identifier || is(next - 1, ">"))) {
         return true;
       }
     }
@@ -267,7 +288,8 @@ class Mutants {
 
   void exchange_arguments() {
     for (std::size_t at = 1; at + 1 < words_.size(); ++at) {
-      const bool is_call = is(at, "(") && pair_[at] > at + 1 && (words_[at - 1].kind == clang::tok::raw_identifier || is(at - 1, ">"));
+      const bool is_call =
+          is(at, "(") && pair_[at] > at + 1 && (words_[at - 1].kind == clang::tok::raw_identifier || is(at - 1, ">"));
       if (!is_call || words_[at - 1].text == "if" || words_[at - 1].text == "for" || words_[at - 1].text == "while") {
         continue;
       }
@@ -313,7 +335,8 @@ class Mutants {
       bool names_type = false;
       for (std::size_t word = at; word-- > 0;) {
         const std::string& text = words_[word].text;
-        if (text != "const" && text != "__restrict__" && text != "constexpr" && !type_words.contains(text) && text != "*") {
+        if (text != "const" && text != "__restrict__" && text != "constexpr" && !type_words.contains(text) &&
+            text != "*") {
           break;
         }
         names_type = names_type || (type_words.contains(text) && text != "const");
@@ -364,7 +387,8 @@ class Mutants {
       // The one declared last in front of it: the likeliest slip.
       const Variable* other = nullptr;
       for (const Variable& variable : all) {
-        if (variable.type == meant->type && variable.name != meant->name && is_complete(variable.from, at) && at < variable.to) {
+        if (variable.type == meant->type && variable.name != meant->name && is_complete(variable.from, at) &&
+            at < variable.to) {
           other = &variable;
         }
       }
@@ -387,7 +411,7 @@ class Mutants {
   const std::string& text_;
   std::vector<Word> words_;
   std::vector<std::size_t> pair_;
-  std::map<std::size_t, int> place_;  ///< of each line, by where it begins
+  std::map<std::size_t, Place> place_;  ///< of each line, by where it begins
   std::vector<TextMutant> mutants_;
 };
 

@@ -11,13 +11,14 @@ struct TextMutant {
   std::string line;    ///< the lines of the fault as they were, blanks run together
   std::string faulty;  ///< the same with the fault
   int place = 1;       ///< which one of the lines that read like its first one, counted from 1
+  std::string within;  ///< the class or struct that the line stands in; empty outside of one
   std::string text;    ///< whole
 };
 
-/// All single faults of these kinds in a text of C++: operators exchanged, integer constants one more, one less, zero, doubled;
-/// statements left out; guards that always or never hold; an else left out; two neighbouring arguments of a call exchanged; an
-/// identifier in place of another of the same type that is in scope. Not all of them compile. Directives of the preprocessor
-/// and comments stay.
+/// All single faults of these kinds in a text of C++: operators exchanged, integer constants one more, one less, zero,
+/// doubled; statements left out; guards that always or never hold; an else left out; two neighbouring arguments of a
+/// call exchanged; an identifier in place of another of the same type that is in scope. Not all of them compile.
+/// Directives of the preprocessor and comments stay.
 std::vector<TextMutant> text_mutants(const std::string& text);
 
 }  // namespace esc::tests
