@@ -32,7 +32,8 @@ Dispatch dispatch_of(const LoopNest& lowered, const Environment& sizes, std::int
   Dispatch dispatch{.tuned_items = bcol,
                     .b = placed(lowered.array(ArrayRole::dense), sizes),
                     .c = placed(lowered.array(ArrayRole::output), sizes),
-                    .programmatic = lowered.overlaps};
+                    .programmatic = lowered.overlaps,
+                    .zeroes_c = lowered.zeroed == Zeroed::output};
   if (lowered.vectors) {
     dispatch.has_vectors = true;
     const Environment constants = constants_of(lowered);

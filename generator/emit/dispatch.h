@@ -20,6 +20,7 @@ struct Dispatch {
   std::int64_t vector_width = 1;   ///< columns that it moves at once; 1 where none does
   std::int64_t tile_columns = 0;   ///< of a block, where the grid's y goes over tiles of columns; else 0
   bool programmatic = false;       ///< launches may begin before the kernel in front has ended
+  bool zeroes_c = false;           ///< all of C is set to zero in front of the kernel
   std::int64_t turn_columns = 0;   ///< that a block takes at a time, where its threads take turns over all columns; else 0
 
   /// Columns of C for each of the n items of a call.

@@ -20,6 +20,9 @@ constexpr std::int64_t lanes_of_a_warp = 32;
 /// Of wider items too many columns would have to be run for a whole one to be among them.
 constexpr std::int64_t widest_item_at_ends = 1024;
 
+/// Elements of C that a call may have where all of them are touched though few are compared: each takes 20 bytes with what is noted of it.
+constexpr std::int64_t most_zeroed_elements = std::int64_t{1} << 26;
+
 /// A distance of rows at which the last of them begins more than 2^32 elements behind the first, so that neither a signed nor an unsigned index
 /// of 32 bits reaches it.
 std::int64_t far_apart(std::int64_t rows, std::int64_t multiple_of) {
@@ -122,10 +125,10 @@ class Calls {
   }
 
   /// More tiles than a grid has, so that there are two launches. Those at their ends are run, so many that whole items are among them: the columns
-  /// of a part of one do not say where they stand in a product.
-  void exceed_grid() {
+  /// of a part of one do not say where they stand in a product. A launcher that sets C to zero in front touches all of it: that must be little.
+  void exceed_grid(std::int64_t rows) {
     const std::int64_t item = dispatch_.item_columns();
-    if (tile_ == 0 || item > widest_item_at_ends) {
+    if (tile_ == 0 || item > widest_item_at_ends || (dispatch_.zeroes_c && rows * most_tiles * tile_ > most_zeroed_elements)) {
       return;
     }
     const std::int64_t end_tiles = item == 1 ? 1 : items_of(2 * item + vector_, tile_);
@@ -254,7 +257,7 @@ std::vector<KernelCall> kernel_calls(const Dispatch& dispatch, std::int64_t rows
   calls.break_tuned();
   calls.break_vectors();
   calls.cross_tiles();
-  calls.exceed_grid();
+  calls.exceed_grid(rows);
   calls.spread_rows(rows, columns);
   calls.change_circumstances(dispatch.programmatic);
   return std::move(calls).take();

@@ -122,12 +122,32 @@ sizes_of() {
   esac
 }
 
+# Writes the product of a matrix in CSR whose rows are scaled by numbers that the C has, and prints where.
+scaled_rows() {
+  local rows=$1 nest
+  nest=$output/scaled_$rows.c
+  {
+    echo "static const float scale[$rows] = {"
+    seq -f '%.2ff,' 0.25 0.25 "$((rows / 4)).$((rows % 4 * 25))"
+    echo "};"
+    echo "void f(int K, int N, const int rows[$((rows + 1))], const int* columns, const float* values, const float B[K][N], float C[$rows][N]) {"
+    echo "  for (int i = 0; i < $rows; i++)"
+    echo "    for (int j = 0; j < N; j++) {"
+    echo "      float sum = 0;"
+    echo "      for (int p = rows[i]; p < rows[i + 1]; p++) sum += values[p] * B[columns[p]][j];"
+    echo "      C[i][j] = sum * scale[i];"
+    echo "    }"
+    echo "}"
+  } >"$nest"
+  echo "$nest"
+}
+
 # The options of a loop nest that is not the plain product, another one for each index; the weights of a convolution are the matrix, of three
 # by three where its columns are as many.
 templates=$(dirname "$(realpath "$0")")/../../templates
 nest_options() {
   local matrix=$1 rows columns edge=1
-  case $((index % 5)) in
+  case $((index % 6)) in
     0) echo "--layout nk" ;;
     1) echo "--epilogue bias+relu" ;;
     2) echo "--layout nk --epilogue bias+gelu+residual" ;;
@@ -136,6 +156,10 @@ nest_options() {
       read -r rows columns < <(sizes_of "$matrix")
       [ $((columns % 9)) != 0 ] || edge=3
       echo "--kernel $templates/conv2d.c --size F=$rows,C=$((columns / edge / edge)),R=$edge,S=$edge,H=7,W=5,stride=1,pad=1,dilation=1"
+      ;;
+    5)
+      read -r rows columns < <(sizes_of "$matrix")
+      echo "--kernel $(scaled_rows "$rows")"
       ;;
   esac
 }
