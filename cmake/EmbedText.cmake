@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Text files as constants of the program.
 #
 #   esc_embed_text(TARGET NAMES name... FILES file...)

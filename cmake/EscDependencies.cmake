@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The libraries the project stands on. Each is a Debian package that scripts/setup.sh installs.
 
 find_package(fmt 9 REQUIRED)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # How every target of the project is compiled: C++20, warnings as errors, and the sanitizers or counters where a preset asks for
 # them.
 

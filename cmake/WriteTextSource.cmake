@@ -1,8 +1,12 @@
-# Run by esc_embed_text: writes OUTPUT, a C++ source that defines one string_view per entry of NAMES from FILES.
+# SPDX-License-Identifier: Apache-2.0
+# Run by esc_embed_text: writes OUTPUT, a C++ source that defines one string_view per entry of NAMES from FILES. The line
+# that says under which licence the project has a file is no part of its text: what is generated from it has a line of its own.
 
 set(source "#include <string_view>\n\nnamespace esc {\n")
 foreach(name path IN ZIP_LISTS NAMES FILES)
   file(READ "${path}" text)
+  string(REGEX REPLACE "^(//|#) SPDX-License-Identifier: [^\n]*\n" "" text "${text}")
+  string(REGEX REPLACE "^(#![^\n]*\n)# SPDX-License-Identifier: [^\n]*\n" "\\1" text "${text}")
   string(FIND "${text}" ")esc_text\"" delimiter)
   if(NOT delimiter EQUAL -1)
     message(FATAL_ERROR "${path} contains the delimiter of the raw string that would hold it")

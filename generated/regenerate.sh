@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Generates the bundles of this folder again, after a change of the generator that is meant to change them.
 #
 #   generated/regenerate.sh [--check] [ESCGEN]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Which lines of the libraries have run: reads the counters that programs built by the preset coverage have left."""
 
 import argparse

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds the libFuzzer programs of tests/fuzz and runs each; what they find is left in build/fuzz/findings.
 set -euo pipefail
 # shellcheck source=scripts/common.sh

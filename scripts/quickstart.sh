@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # From a clean clone to a verified kernel: sets the machine up, builds the generator, and generates the kernel of the
 # shipped layer. Needs no GPU. Takes no arguments.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that the build needs and that are not there yet.
 set -euo pipefail
 # shellcheck source=scripts/common.sh

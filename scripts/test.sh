@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Sets the machine up, builds everything and runs all tests, if wanted under sanitizers or counting the lines that run.
 set -euo pipefail
 # shellcheck source=scripts/common.sh

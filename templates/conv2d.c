@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The convolution of a batch of images, as PyTorch stores them (NCHW), with sparse weights:
 //
 //   Y[n][f][p][q] = sum over c, r, s of Weights[f][c][r][s] * X[n][c][p * stride + r * dilation - pad][q * stride + s * dilation - pad]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The convolution of a batch of images in groups of channels, as PyTorch stores them (NCHW), with sparse weights: the F / groups filters of a group see
 // the CG channels of their group alone. With as many groups as channels it is a depthwise convolution.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The convolution of a batch of images whose channels lie side by side (NHWC, "channels last"), with sparse weights:
 //
 //   Y[n][p][q][f] = sum over c, r, s of Weights[f][c][r][s] * X[n][p * stride + r * dilation - pad][q * stride + s * dilation - pad][c]

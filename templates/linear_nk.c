@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A linear layer as PyTorch has it: Y = X x W transposed, a row of X and of Y for each token.
 //
 // W is the sparse matrix, M x K: known when the kernel is generated, most of its elements zero. X (N x K) and Y (N x M) are

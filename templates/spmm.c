@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The input loop nest: C = A x B.
 //
 // A is the sparse matrix, M x K: known when the kernel is generated, most of its elements zero. B (K x N) and C (M x N)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The product over the stored elements of A, row after row (CSR): C = A x B.
 //
 // Those of row i are values[rows[i]] to values[rows[i + 1] - 1], in the columns that `columns` has in the same places. This is the product of spmm.c,

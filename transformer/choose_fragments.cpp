@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "transformer/choose_fragments.h"
 
 #include <tbb/parallel_for.h>

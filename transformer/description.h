@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // How a packed format is described, and the header that holds the description. As in packed_bytes.h, the text between

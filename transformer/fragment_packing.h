@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Packing into fragments, one unit at a time. As in packed_bytes.h, the text between the markers is part of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Which column of a window stands in which slot of a unit of fragments. As in packed_bytes.h, the text between the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What every packed format is made of. Everything between the two markers is also the beginning of each generated

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Digests of the pattern of A. As in packed_bytes.h, the text between the markers is part of every generated

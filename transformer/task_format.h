@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The packed format of tasks: what is stored where. As in packed_bytes.h, the text between the markers is part of the

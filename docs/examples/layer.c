@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A layer of a network: C = gate * tanh(A x B + bias) + input, where A is the pruned matrix.
  *
  *   escgen generate MATRIX --bcol 64 --kernel layer.c -o bundles

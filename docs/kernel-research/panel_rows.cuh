@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Family `panel`, prototype "rows" for skewed matrices: tasks of at most CH non-zeros, longest first; one warp per heavy task (lane groups
 // share its non-zeros, shuffles add), one lane group per light row; a row that was split writes partial sums to a workspace and a second
 // launch (programmatic dependent) adds them in task order. No atomics, no zeroing; deterministic.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Family `panel`, prototype "tile": C[M x N] = A x B, exact float32, no atomics, one launch, one wait.
 //
 // SB=2: B chunk staged through registers (LDG + STS) instead of cp.async.

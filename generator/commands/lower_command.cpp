@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/commands/commands.h"
 #include "generator/commands/input.h"
 #include "generator/commands/loop_nest_input.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/commands/commands.h"
 #include "generator/frontend/llvm_failures.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/commands/nest_line.h"
 
 #include "generator/commands/epilogue_nest.h"

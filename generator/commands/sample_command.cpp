@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/commands/commands.h"
 #include "generator/matrix/matrix_writer.h"
 #include "generator/matrix/sample.h"

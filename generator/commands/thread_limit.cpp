@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/commands/thread_limit.h"
 
 #include <tbb/global_control.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/confine/give_up_rights.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/confine/memory_watch.h"
 
 #include <fmt/format.h>

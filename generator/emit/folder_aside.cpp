@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/emit/folder_aside.h"
 
 #include <fcntl.h>

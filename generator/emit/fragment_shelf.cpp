@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/emit/fragment_shelf.h"
 
 namespace esc {

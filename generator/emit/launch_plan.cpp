@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/emit/launch_plan.h"
 
 #include "generator/emit/device_text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -38,7 +39,7 @@ inline bool has_kernel(const Layer& layer) { return needs_kernel(layer.input, la
 /// Bytes of the packed matrix.
 std::uint64_t packed_bytes(const Layer& layer);
 
-/// The head of every generated file: what made it from what, in two lines that each begin with `prefix`.
+/// The head of every generated file: what made it from what, and the grant of its use, in lines that each begin with `prefix`.
 std::string provenance(const Layer& layer, const std::string& prefix);
 
 /// Version of the generator; part of every bundle.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/emit/sources.h"
 
 #include <fmt/format.h>

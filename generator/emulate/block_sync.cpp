@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the threads of a block wait together: barriers, warp operations, and what is said when they do not come.
 
 #include <fmt/format.h>

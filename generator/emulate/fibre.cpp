@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/emulate/fibre.h"
 
 #include <boost/context/detail/fcontext.hpp>

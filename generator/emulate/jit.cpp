@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/emulate/jit.h"
 
 #include <llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/emulate/matrix_fragments.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/frontend/format_source.h"
 
 #include <clang/Format/Format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/frontend/header_files.h"
 
 #include <llvm/ADT/SmallString.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/frontend/llvm_failures.h"
 
 #include <llvm/Support/ErrorHandling.h>

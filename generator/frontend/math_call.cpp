@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/frontend/math_call.h"
 
 #include <clang/AST/ASTContext.h>

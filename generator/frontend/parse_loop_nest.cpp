@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/frontend/parse_loop_nest.h"
 
 #include <clang/AST/ASTContext.h>

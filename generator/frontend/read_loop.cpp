@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/frontend/read_loop.h"
 
 #include <clang/AST/ASTContext.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/frontend/read_nest.h"
 
 #include <clang/AST/Decl.h>

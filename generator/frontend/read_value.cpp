@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/frontend/read_value.h"
 
 #include <clang/AST/ASTContext.h>

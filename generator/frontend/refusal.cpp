@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/frontend/refusal.h"
 
 #include <clang/AST/Expr.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/ir/expression_printer.h"
 
 #include <fmt/format.h>

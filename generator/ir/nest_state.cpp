@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/ir/nest_state.h"
 
 #include <fmt/format.h>

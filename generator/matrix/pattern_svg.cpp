@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/matrix/pattern_svg.h"
 
 #include <fmt/format.h>

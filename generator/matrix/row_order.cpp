@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/matrix/row_order.h"
 
 #include <algorithm>

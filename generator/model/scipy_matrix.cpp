@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/model/scipy_matrix.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/model/stored_bytes.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/model/survey.h"
 
 #include <tbb/parallel_for_each.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/patterns/census.h"
 
 #include "generator/patterns/csr_view.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text of a schedule database: written here, and read here.
 
 #include <fmt/format.h>

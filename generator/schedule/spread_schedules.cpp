@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/schedule/spread_schedules.h"
 
 #include "generator/schedule/fitted_schedule.h"

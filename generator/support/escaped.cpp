@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/support/escaped.h"
 
 #include "generator/support/plain_text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/support/held_back_signals.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/support/replace_all.h"
 
 namespace esc {

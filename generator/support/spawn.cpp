@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/support/spawn.h"
 
 #include <spawn.h>

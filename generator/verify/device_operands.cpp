@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/verify/device_operands.h"
 
 #include "generator/matrix/typed_elements.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/verify/kernel_to_emulate.h"
 
 #include <algorithm>

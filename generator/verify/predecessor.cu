@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel in front of the one that is checked: it lets that one begin at once, waits, and only then writes what it reads. A kernel that
 // does not wait for it reads what is there before, and what it has stored too early is overwritten.
 #include <cuda_runtime.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What each step of the transformation is worth on this machine's GPU: a table on standard output, and a picture.
 #
 #   tests/bench/ablation.sh BIN MATRICES OUTPUT

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Filter-sparse convolutions beside cuDNN and im2col with cuBLAS.
 
     convolution_bench.py generate ESCGEN FOLDER LAYERS...   here: kernels for the ResNet-50 matrices (.smtx) among LAYERS

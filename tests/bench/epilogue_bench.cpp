@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times kernels with bias and ReLU as their epilogue against what people do otherwise, on the GPU of this machine:
 // cuBLASLt with its own epilogue, and the products of cuBLASLt and cuSPARSE with a second launch. What is timed is
 // checked first.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times generated kernels against cuBLASLt, cuSPARSE and a floor, on the GPU of this machine. What is timed is checked
 // first.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/bench/esc_bench_journal.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads journals of esc-bench and makes of them the tables and pictures of the documentation.
 //
 //   esc-report steps                                    the ablation's schedules, as a list for esc-bench --space

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packing time against the size of the matrix: the fit that is printed at the end of each series is linear in M * K.
 
 #include <benchmark/benchmark.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes of CSR and of the packed format relative to dense, over sparsity (the paper's Fig. 10).
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines of code and nvcc time with and without code compaction, over schedules (the paper's Fig. 8).
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Times over the share of zeros on this machine's GPU, ours beside the libraries: a table on standard output, and a picture.
 #
 #   tests/bench/sparsity_sweep.sh BIN BCOL OUTPUT MATRIX...

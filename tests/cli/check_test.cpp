@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A bundle that is on disk already: --check compares it, generating again leaves it alone, refuses it or replaces it.
 
 #include "tests/cli/workshop.h"

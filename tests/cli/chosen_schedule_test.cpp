@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The schedule of a bundle that the user does not name: which one it is, and what is said of it.
 
 #include "tests/cli/workshop.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each command as a user and as a script sees it when all is well.
 
 #include "tests/cli/workshop.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --dtype f16 and bf16: elements of 16 bits, from the options to the bundle.
 
 #include "tests/cli/workshop.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --epilogue: what is made of it, and what is refused.
 
 #include "generator/verify/nvcc.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run that is killed, told to end, out of disk or not alone: what it has measured stays, and it goes on from there.
 
 #include <fmt/format.h>

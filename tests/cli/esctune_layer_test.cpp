@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // esctune layer where its journal has more than the layer on this device.
 
 #include "tests/cli/tuner_workshop.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // esctune for nests other than the plain product: what it would measure, what it records, and what becomes of that.
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What esctune makes of records: merge, show, report and publish.
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Command lines of esctune that are wrong, and what it needs and does not find: one line that names the option, the
 // rule and the remedy, and nothing left behind.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // esctune run and layer on a recorded device: what they measure, print and leave in the journal.
 
 #include <fmt/format.h>

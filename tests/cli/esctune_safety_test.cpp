@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a run may not do to what is not its own, nor others to it: files that are no journals, the streams it says
 // things on, and texts in a journal that would be read as something else.
 

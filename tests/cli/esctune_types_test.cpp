@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // esctune --dtype: elements of 16 bits from what would be measured to the database that escgen reads.
 
 #include <fmt/format.h>

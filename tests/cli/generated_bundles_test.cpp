@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bundles under version control: what the generator makes of their matrices now, right, and accepted by every
 // compiler that a user may bring.
 

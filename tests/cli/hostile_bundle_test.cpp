@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `escgen verify` of bundles in which somebody has put what a verification would not show, or what would harm who verifies:
 // each is refused with a status of its own making and one sentence.
 
@@ -81,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"BlankInTheBuildFile", "CMakeLists.txt", "", "\n", "CMakeLists.txt:"},
         Change{"MacroInTheHeader", "a.h", "#include <stddef.h>", "#include <stddef.h>\n#define float double",
                "out/a/a.h:"},
-        Change{"AnotherSignature", "a.h", "int32_t n, cudaStream_t stream);", "int64_t n, cudaStream_t stream);", "out/a/a.h:65"},
+        Change{"AnotherSignature", "a.h", "int32_t n, cudaStream_t stream);", "int64_t n, cudaStream_t stream);", "out/a/a.h:67"},
         Change{"CompilerAsked", "a.cu", "extern \"C\" cudaError_t a_prepare", "#ifndef __clang__\n#define a_prepare b\n#endif\nextern \"C\" cudaError_t a_prepare",
                "has a conditional part that no generated text has, '# ifndef __clang__'"},
         Change{"SecretIncluded", "a.cu", "", "#include \"/etc/shadow\"\n",

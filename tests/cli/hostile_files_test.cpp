@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of files that would break what they are written into.
 
 #include "tests/cli/workshop.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --kernel: a loop nest of the user's own, however it is written, gives the same kernel; another computation is
 // refused.
 

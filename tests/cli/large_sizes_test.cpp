@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes that a few bytes of input can claim: memory and time stay in proportion, or the run is refused with the limit.
 
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --layout: B and C transposed, as PyTorch has them.
 
 #include "tests/cli/epilogue_workshop.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --max-packed: the packed matrix's bytes over those as CSR as a limit on the schedule.
 
 #include <fmt/format.h>

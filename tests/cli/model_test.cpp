@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layers of models in the commands, and the examples of their documentation, which are run.
 
 #include <sstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // In place of the C library's function: cannot exchange two names, nor give one that must be
 // free, as on the file systems of networks.
 

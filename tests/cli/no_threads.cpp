@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // In place of the C library's function: no more threads than THREADS_LEFT run at once, as at the limit of a user's
 // processes.
 

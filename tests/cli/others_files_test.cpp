@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Folders and files that are not this run's: whatever happens, they stay.
 
 #include <fcntl.h>

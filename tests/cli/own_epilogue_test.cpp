@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nests with an epilogue of the user's own, and what verification finds in texts that were changed.
 
 #include "tests/cli/epilogue_workshop.h"

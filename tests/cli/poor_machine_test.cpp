@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A machine that lacks what every program takes for granted: the run ends with a reason, never by a signal.
 
 #include "tests/cli/workshop.h"

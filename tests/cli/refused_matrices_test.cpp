@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix files that are wrong: one line that names the place, status 2, and nothing left behind. What exactly is
 // refused, and with which words, is the matter of tests/refusals; here it is that the program passes it on.
 

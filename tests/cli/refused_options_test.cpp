@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Command lines that are wrong: one line that names the option, the rule and the remedy; status 2; nothing left behind.
 
 #include "tests/cli/workshop.h"

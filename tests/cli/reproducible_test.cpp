@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Same input, same options, same version: the same bytes, wherever and however the program runs.
 
 #include "tests/cli/workshop.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Schedules that the user writes directive by directive: as a text, as a file, and those that are refused.
 
 #include "tests/cli/workshop.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The job that a script of `slurm_script` submits, on a real Slurm of one node, with the real esctune and recorded
 // measurements in place of GPUs.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --spec: many layers from one file.
 
 #include "tests/cli/workshop.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products over the stored elements of a sparse matrix, and tables of constants in nests: what their bundles are.
 
 #include "tests/cli/epilogue_workshop.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `escgen verify` must find what is wrong with a bundle that somebody or something has changed.
 
 #include "tests/cli/workshop.h"

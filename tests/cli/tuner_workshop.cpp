@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/cli/tuner_workshop.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Output that cannot be finished: folders that cannot be written, full disks, interruptions. The bundle is whole or
 // absent.
 

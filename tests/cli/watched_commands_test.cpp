@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What long commands say while somebody watches them on a terminal.
 
 #include "tests/cli/workshop.h"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Compiles what make_bundles.sh generated, each bundle into a shared library with the CUDA runtime in it: OUTPUT/NAME.so, and predecessor.so.
 #
 #   tests/device/compile_bundles.sh OUTPUT [ARCHITECTURE]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks compiled bundles on the GPU of this machine against float64 references. Made to be copied to a GPU host: needs
 // neither Clang nor a toolkit there, only the CUDA runtime as a shared library. Beside the libraries stands predecessor.so, the kernel in front
 // of each product (generator/verify/predecessor.cu).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels on the GPU of this machine and on the emulated grid, bit by bit; skipped without a GPU, or without nvcc.
 
 #include <fmt/format.h>

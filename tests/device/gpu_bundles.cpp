@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/device/gpu_bundles.h"
 
 #include <tbb/parallel_for.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bundles of all families, compiled and run on the GPU of this machine; skipped without one, or without nvcc.
 
 #include <fmt/format.h>

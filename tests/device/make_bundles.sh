@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Generates bundles of many matrices for a check on a GPU host.
 #
 #   tests/device/make_bundles.sh ESCGEN OUTPUT [MATRIX...]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a GPU makes of matrix_instructions.cuh what the emulator makes of it: the same operands, the same plain computation.
 //
 //     nvcc -std=c++17 -arch=sm_90 -O2 -I . tests/device/matrix_instructions.cu -o matrix-instructions && ./matrix-instructions

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every instruction that the emulator knows as inline PTX, each with operands from memory and results to memory. Run on the
 // emulated grid by inline_ptx_test and on a GPU by matrix_instructions.cu.
 #pragma once

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Checks, on a GPU host, what make_bundles.sh generated; compiles it first where compile_bundles.sh has not done so.
 #
 #   tests/device/run_bundles.sh DEVICE_CHECK BUNDLES [SANITIZED]

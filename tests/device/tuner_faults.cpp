@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels that fail on a real GPU, and what the tuner makes of them: each must end in the right outcome, and the
 // candidate behind it must be measured as if nothing had happened.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several asynchronous copies in flight, in a ring of slots of shared memory: what is right stays without a fault, and
 // what reads or overwrites a slot too early is found.
 

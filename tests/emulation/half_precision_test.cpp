@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers of 16 bits: the stand-ins of cuda_fp16.h and cuda_bf16.h against arithmetic in double.
 
 #include <bit>

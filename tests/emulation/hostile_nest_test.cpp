@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nests that would harm who reads them: read in a process of their own, they are refused in a sentence.
 
 #include <fmt/format.h>

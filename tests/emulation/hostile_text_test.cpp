@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts that would harm who checks them, or have him say "passed". Whatever a text does is one verdict of the bundle, in a
 // short time: a problem in the report, or a refusal.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inline PTX on the emulated grid: what the known instructions compute, what of their use is a fault, and which texts
 // are refused.
 

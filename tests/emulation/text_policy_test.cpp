@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which texts compilers may take in different ways, and which a bundle may have.
 
 #include "generator/verify/text_policy.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads nothing: that it can be built says that the machine has what the programs of libFuzzer need.
 
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program of libFuzzer for one kind of input.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every kind of input that comes from outside, against mutants of what is accepted and of what is refused: each is read
 // or refused with reasons, in reasonable time.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/fuzz/tiny_layer.h"
 
 #include "generator/emit/sources.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the seeds of each kind of input as files FOLDER/KIND/NUMBER, for the programs of libFuzzer, and the kinds to
 // standard output.
 

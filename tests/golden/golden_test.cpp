@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `escgen lower` prints, compared with texts that a person has read. To accept a change, run this program with
 // ESC_UPDATE_GOLDEN=1 in the environment, which writes the texts anew, and read the difference in version control.
 

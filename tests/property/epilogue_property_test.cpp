@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Epilogues of all spellings under schedules of every family that can have them: each stage of the lowering computes what the nest says, and
 // the kernel agrees with it in every call, in whatever order its blocks and threads run.
 

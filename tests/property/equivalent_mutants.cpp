@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/property/equivalent_mutants.h"
 
 #include <fmt/format.h>

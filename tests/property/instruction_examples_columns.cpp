@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Columns of B and C, and vectors of them.
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fragments: the rounds of a block, the copies of units and windows in shared memory, and their products on the sparse tensor core.
 
 #include <fmt/format.h>

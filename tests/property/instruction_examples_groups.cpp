@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums of lane groups.
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What orders memory between launches: it may not change what is computed.
 
 #include "generator/ir/build.h"

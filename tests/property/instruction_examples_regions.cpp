@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packed regions: panels, their quads, and the copies of those in shared memory.
 
 #include <fmt/format.h>

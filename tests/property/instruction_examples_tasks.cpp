@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packed tasks: their description and their non-zeros.
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an instruction means against what its text does: each example is a kernel around one or a few instructions,
 // interpreted as a nest and run on the emulated grid as text, on random operands and a packed random matrix.
 

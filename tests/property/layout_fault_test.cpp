@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a verification is worth where matrices are made of arrays of any dimensions: the text of a kernel is changed in one place that says
 // where elements are or which call is in order, and the verification must fail.
 //

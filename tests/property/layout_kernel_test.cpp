@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels of products whose matrices are made of arrays of any dimensions, of every family: each call that a verification makes of them agrees with
 // what the nest says, in whatever order blocks and threads run.
 

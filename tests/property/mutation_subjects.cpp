@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/property/mutation_subjects.h"
 
 #include <string_view>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of arrays of any dimensions: the nest as written, its canonical form whose matrices have layouts, and what kernels are judged by
 // compute the same.
 

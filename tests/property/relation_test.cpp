@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of one drawn case against each other: of kernels of all families, and of one kernel for operands that are
 // changed in a way that says what becomes of C.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scripts of directives as users may write them, drawn from fixed seeds: each is refused with a rule and a remedy, or every
 // stage of its lowering computes what the input computes and its kernel agrees with the reference.
 

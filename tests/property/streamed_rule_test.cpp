@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Schedules by rule for elements of 16 bits, on matrices of many shapes: what the rule takes must have a kernel.
 
 #include <gtest/gtest.h>

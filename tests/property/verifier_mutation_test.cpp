@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `escgen verify` is worth: bundles with one fault each in the text of their kernel, launcher or transformer, of all families. Each
 // must be found wrong, unless it does what it did before.
 //

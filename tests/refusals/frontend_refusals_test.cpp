@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Input programs that are not the product are refused at the right place, in the right words.
 
 #include <gmock/gmock.h>

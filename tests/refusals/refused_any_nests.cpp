@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What no nest may be, of however many loops and dimensions.
 
 #include "tests/refusals/refused_nests.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What may not follow a product, or stand in front of it.
 
 #include "tests/refusals/refused_nests.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/support/order_of_sums.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/support/text_mutants.h"
 
 #include <clang/Basic/LangOptions.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products whose rows, reduction or columns have several loops: the roles and layouts that are found, and what is refused in which part.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a nest must be to be lowered, on nests built by hand: the roles that are found, and what is refused in which
 // part.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A confined process: what it may not do is not done, and ends it with one sentence; what it answers is not believed
 // without a look at its form.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/support/covering_sample.h"
 
 #include <gtest/gtest.h>

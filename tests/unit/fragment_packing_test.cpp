@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packing into fragments: every unit decoded by the definition of mma.sp, for both forms of the matrix, any number of
 // threads and the serial text that generated transformers embed; what the search for slots achieves, the choice of
 // steps and extras, and the unpacker's refusals.

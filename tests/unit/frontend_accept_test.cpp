@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loop nests that mean the same product: each parses to the nest of the paper's Listing 1 once its names are replaced.
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nests of any loops over arrays of any dimensions: read as they are written, with sizes that are given as numbers.
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What follows a product: read as the nest's epilogue, which computes what the function does.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The 16-bit types against their definition: every number of them, and rounding of doubles against a search for the
 // nearest among all numbers.
 

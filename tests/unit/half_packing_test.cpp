@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements of 16 bits in the packed formats: where their bits stand, and that every format gives them back.
 
 #include <gmock/gmock.h>

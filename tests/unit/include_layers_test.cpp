@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Includes run one way. The table says in which order the rooms of the project stand, and the files of the emulator;
 // whoever includes may take from what stands before, never from what stands behind.
 

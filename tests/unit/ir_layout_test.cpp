@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the elements of a matrix stand in an array of any dimensions.
 
 #include <gtest/gtest.h>

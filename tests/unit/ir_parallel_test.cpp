@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the interpreter checks of loops that are mapped to the GPU, and of what every block has of its own.
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nests whose subscripts and bounds are loaded from arrays of integers, and whose values from tables of constants:
 // read, interpreted on those arrays, written and read back, and what they are to the steps behind the front end.
 

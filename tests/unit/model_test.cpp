@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models that their own libraries have written, and small ones made here: which weights they have, and which matrices those are.
 
 #include <gmock/gmock.h>

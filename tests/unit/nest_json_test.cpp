@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nests as JSON: what programs that do not read C get of every program that is accepted.
 
 #include "generator/ir/nest_json.h"

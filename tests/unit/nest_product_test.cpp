@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rows that kernels are judged by are those of the interpreted nest, bit by bit, however it is written.
 
 #include <gtest/gtest.h>

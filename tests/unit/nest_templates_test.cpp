@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shipped nests beside the plain product: C without warnings, and what their comments say, computed.
 
 #include <gtest/gtest.h>

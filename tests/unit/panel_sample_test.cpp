@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sample that an emulation of a large matrix covers: which blocks run and which rows are then compared.
 
 #include "generator/emit/region_text.h"

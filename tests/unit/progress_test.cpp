@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/support/progress.h"
 
 #include <gmock/gmock.h>

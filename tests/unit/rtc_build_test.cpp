@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tuner/gpu/rtc_build.h"
 
 #include <gmock/gmock.h>

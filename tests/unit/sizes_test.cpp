@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --size, and the key "sizes" of a spec.
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The packer against bytes written by hand and against the definition of the format, for both forms of the matrix, any
 // number of threads, and the serial text that generated transformers embed.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The digests by which a generated transformer knows its pattern again.
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The generated transformer: filled in for small matrices, compiled by the host's compiler with its warnings as errors,
 // and run. It must write the library's bytes, and refuse with a reason.
 

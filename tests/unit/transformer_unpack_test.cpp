@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Refusals of the unpacker: every field of the header, every section, every rule of the lists. Bytes are damaged and,
 // where the damage is not to be found by a checksum, given matching checksums again.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tuner/build/build_pool.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tuner/build/cubin_store.h"
 
 namespace esc::tuning {

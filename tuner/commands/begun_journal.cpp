@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tuner/commands/begun_journal.h"
 
 #include <system_error>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tuner/commands/cluster_line.h"
 
 #include <algorithm>

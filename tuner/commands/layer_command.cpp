@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/commands/nest_line.h"
 #include "generator/support/temporary_folder.h"
 #include "tuner/commands/begun_journal.h"

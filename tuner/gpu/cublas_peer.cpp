@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tuner/gpu/cublas_peer.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a kernel of a given grid must do at least: bring its bytes of A and B into shared memory, waiting once, and
 // store its tile of C. No byte is looked at, so that nothing but the moving is timed.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the device texts of this project use of CUDA's headers, for NVRTC, which has none of them.
 
 typedef signed char int8_t;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tuner/process/program_beside.h"
 
 #include "generator/support/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tuner/process/worker_process.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tuner/publish/class_losses.h"
 
 #include <cmath>

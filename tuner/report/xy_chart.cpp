@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tuner/report/xy_chart.h"
 
 #include <fmt/format.h>

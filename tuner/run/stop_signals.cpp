@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tuner/run/stop_signals.h"
 
 namespace esc::tuning {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tuner/scale/slurm_script.h"
 
 #include <fmt/format.h>

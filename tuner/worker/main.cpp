@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The process of esctune that has to do with CUDA: builds kernels with NVRTC, or measures them on a GPU, as its
 // argument says. It is started by esctune, answers questions over a socket, and may be killed at any moment.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Stand-in for <cuda_bf16.h>: the upper halves of numbers of type float. Without implicit conversions and operators, as
  * cuda_fp16.h. */
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Stand-in for <cuda_fp16.h>: numbers of 16 bits with 10 bits of mantissa. There are no implicit conversions and no
  * operators, as under -D__CUDA_NO_HALF_CONVERSIONS__, so that a text that compiles here compiles with that as well. The
  * conversions are integer code: what the host's processor or its libraries make of such numbers does not matter. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Asynchronous copies from global to shared memory. The copied bytes appear at the wait, never before. */
 #pragma once
 #include <cuda_runtime.h>

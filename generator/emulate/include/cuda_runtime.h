@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Stand-in for <cuda_runtime.h>: lets the text of a CUDA kernel be parsed as plain C++17 and run on the host. What CUDA
  * does in hardware is a call of the emulator, named __esc_*. Every kernel under check parses this file: keep it small.
  */

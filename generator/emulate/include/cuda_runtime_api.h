@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Stand-in for the C part of the CUDA runtime: names and values are CUDA's, the functions are the emulator's. */
 #pragma once
 #include <stddef.h>

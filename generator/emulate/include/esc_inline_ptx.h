@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What the statements of inline PTX that the emulator knows are translated to (inline_ptx.h): calls with the operands of
  * the statement in their order. An operand with constraint "r" has 32 bits, as nvcc demands. */
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* size_t and its kin for emitted text. */
 #pragma once
 typedef __SIZE_TYPE__ size_t;

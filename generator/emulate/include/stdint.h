@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Fixed-width integers for emitted text: small, and the same wherever the check runs. */
 #pragma once
 typedef __INT8_TYPE__ int8_t;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What the text of a data-transformer has of <string.h>. */
 #pragma once
 #include <stddef.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/frontend/host_compiler/tokens.h"
 
 #include <clang/Basic/LangOptions.h>

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Runs a script that submits jobs on a Slurm cluster of one node: starts the cluster in a folder of its own, runs the
 # script in the current folder, waits until no job is left, and stops the cluster. Needs root and Slurm's and
 # Munge's daemons.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Trains a small network on handwritten digits, prunes its hidden layer, and writes that layer as Matrix Market text.
 
 The network is 64 -> 256 -> 512 -> 10. The layer in the middle, 512 x 256 and about 86 % of the parameters, is the one

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the models of this folder with the libraries that people write theirs with: python3 write.py FOLDER."""
 
 import json

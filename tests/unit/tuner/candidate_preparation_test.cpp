@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What becomes of a candidate before a device sees it.
 
 #include "tuner/device/candidate_preparation.h"

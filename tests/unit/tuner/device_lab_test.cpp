@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lab whose worker hangs, dies, breaks its device or starts without one. The worker is fake-worker, the kernels are
 // not built.
 

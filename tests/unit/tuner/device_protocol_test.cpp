@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the process that has a device is told of a product.
 
 #include "tuner/device/device_protocol.h"

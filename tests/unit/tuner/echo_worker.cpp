@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A worker that does to each question what its head says, for the tests of what may become of a worker.
 
 #include <signal.h>

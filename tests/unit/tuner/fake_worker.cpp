@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A worker without a GPU, which answers as the real one does and fails where it is told to:
 //
 //   fake-worker LOG [EVENT[#N]=BEHAVIOUR]...

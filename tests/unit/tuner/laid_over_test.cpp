@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A user's schedule database: how it is read, and what it counts for beside the shipped one.
 
 #include <gmock/gmock.h>

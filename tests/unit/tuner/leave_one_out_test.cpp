@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tuner/publish/leave_one_out.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tuner/report/report_page.h"
 
 #include <gmock/gmock.h>
