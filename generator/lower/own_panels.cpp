@@ -51,8 +51,7 @@ LoopNest own_panels(const LoopNest& nest, const OwnPanels& directive) {
   result.constants.push_back({"block_rows", index("block_panels") * index("panel_height"), ""});
   result.derived_sizes.push_back({"blocks", row.upper, row.step.constant() * directive.panels});
   result.story.push_back(
-      "A thread block owns whole panels and a tile of the columns of C, so that it stores C once: no atomic adds, no "
-      "zeroing, one launch.");
+      "A thread block owns whole panels and a tile of the columns of C: nobody else has a part of their sums.");
   return result;
 }
 

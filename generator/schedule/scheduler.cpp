@@ -102,11 +102,13 @@ class ClassAdvice {
   }
   bool is_close() const { return distance_with_bcol() <= close_class; }
 
-  /// All candidates, the least loss first.
+  /// All candidates, the least loss first; none where there is no class.
   std::vector<ScheduleChoice> choices() const {
     std::vector<ScheduleChoice> choices;
-    for (const RankedCandidate& one : classes_->ranking) {
-      choices.push_back(choice_of(*one.candidate));
+    if (classes_) {
+      for (const RankedCandidate& one : classes_->ranking) {
+        choices.push_back(choice_of(*one.candidate));
+      }
     }
     return choices;
   }
@@ -220,6 +222,14 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
     }
   }
   if (shape.contiguous) {
+    // What is best for other layers of the layout is better than what was never measured with it.
+    for (const ClassAdvice& advice : advices) {
+      for (const ScheduleChoice& choice : advice.choices()) {
+        if (suits(choice.schedule, shape)) {
+          ranking.add(choice);
+        }
+      }
+    }
     ranking.add(family_default(shape, databases));
   }
   ranking.put_wasteful_last(shape);
