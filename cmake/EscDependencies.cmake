@@ -27,6 +27,10 @@ add_library(esc_llvm INTERFACE)
 target_include_directories(esc_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${CLANG_INCLUDE_DIRS})
 target_link_libraries(esc_llvm INTERFACE clang-cpp LLVM)
 
+# Only programs that measure on a GPU need it: without it they are left out.
+set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL TRUE)
+find_package(CUDAToolkit QUIET)
+
 if(ESC_BUILD_TESTS OR NOT DEFINED ESC_BUILD_TESTS)
   find_package(GTest 1.12 REQUIRED)
   find_package(rapidcheck REQUIRED)

@@ -34,6 +34,7 @@ using AddCommand = void (*)(CLI::App& program, const CommonOptions& common, Acti
 struct ProgramText {
   std::string name;
   std::string description;
+  std::string llvm = {};  ///< version of LLVM that it links; empty: it links none
   std::vector<AddCommand> commands;
 };
 

@@ -9,6 +9,7 @@
 #include "generator/emit/templates.h"
 #include "generator/emit/text_template.h"
 #include "generator/schedule/settings.h"
+#include "generator/support/closest_word.h"
 #include "generator/support/error.h"
 #include "generator/support/identifier.h"
 #include "generator/support/replace_all.h"
@@ -19,8 +20,12 @@ namespace {
 const EpiloguePart& part_of(std::string_view name, const std::string& parts) {
   const auto found = std::ranges::find(epilogue_parts(), name, &EpiloguePart::name);
   if (found == epilogue_parts().end()) {
+    std::vector<std::string> names;
+    for (const EpiloguePart& part : epilogue_parts()) {
+      names.emplace_back(part.name);
+    }
     throw UserError("--epilogue " + parts, fmt::format("there is no '{}'", name),
-                    fmt::format("put together with + what there is: {}; or write a nest of your own for --kernel", epilogue_names()));
+                    fmt::format("{}put together with + what there is: {}; or write a nest of your own for --kernel", did_you_mean(name, names), epilogue_names()));
   }
   return *found;
 }

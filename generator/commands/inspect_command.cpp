@@ -154,7 +154,7 @@ void add_inspect_command(CLI::App& program, const CommonOptions& common, Action&
   command->add_option("--ufi", request->ufi, "Rows of a panel in the pattern census, 1 to 8")->capture_default_str();
   command->add_option("--bcol", request->bcol, "Columns of B for which auto takes a schedule, whose packed bytes are counted")
       ->capture_default_str();
-  command->add_option("--layout", request->layout, layout_help);
+  command->add_option("--layout", request->layout, layout_help)->type_name("kn|nk");
   command->add_option("--seed", request->read.seed, "Seed of the values of pattern-only files")
       ->check(whole_number_problem)
       ->capture_default_str();

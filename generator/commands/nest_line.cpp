@@ -19,7 +19,7 @@ void add_nest_options(CLI::App& command, NestLine& line, CLI::Option* spec) {
           .add_option("--size", line.sizes,
                       "NAME=VALUE,...: integer parameters of the loop nest that have this number in every call (repeatable)")
           ->allow_extra_args(false);
-  command.add_option("--layout", line.layout, layout_help);
+  command.add_option("--layout", line.layout, layout_help)->type_name("kn|nk");
   if (spec != nullptr) {
     for (CLI::Option* const option : {kernel, epilogue, size}) {
       option->excludes(spec);

@@ -77,13 +77,17 @@ void print_summary(const GeneratedLayer& generated) {
              bytes / static_cast<double>(layer.statistics.dense_bytes));
 }
 
+/// What came of a layer; with --quiet only what is to be done about it: the difference of a stale bundle.
 void print_result(const GeneratedLayer& generated, const nlohmann::json& more, const GenerateMode& mode,
-                  const std::string& text) {
+                  const std::string& text, const Console& console, bool is_good = true) {
   if (mode.json) {
     nlohmann::json result = summary(generated);
     result.update(more);
     // A folder's name and the text of a damaged bundle need not be UTF-8.
     fmt::print("{}\n", result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    return;
+  }
+  if (console.verbosity() == Verbosity::quiet && is_good) {
     return;
   }
   print_summary(generated);
@@ -104,7 +108,7 @@ VerificationReport verify(const GeneratedLayer& generated, const SparseMatrix& m
   return verify_by_emulation(under_test, matrix, sample_effort, progress);
 }
 
-ExitStatus check_layer(const GeneratedLayer& generated, const GenerateMode& mode, StageProgress& progress) {
+ExitStatus check_layer(const GeneratedLayer& generated, const GenerateMode& mode, const Console& console, StageProgress& progress) {
   const fs::path manifest = fs::path(mode.output) / generated.layer.name / "manifest.json";
   const KernelBundle bundle =
       with_manifest(make_bundle(generated, format), manifest_as_measured(generated.layer, manifest_on_disk(manifest)));
@@ -112,7 +116,7 @@ ExitStatus check_layer(const GeneratedLayer& generated, const GenerateMode& mode
   progress.finish();
   print_result(
       generated, {{"status", differences.empty() ? "current" : "stale"}, {"diff", differences}}, mode,
-      differences.empty() ? "check      the bundle is current\n" : differences + "check      the bundle is stale\n");
+      differences.empty() ? "check      the bundle is current\n" : differences + "check      the bundle is stale\n", console, differences.empty());
   return differences.empty() ? ExitStatus::done : ExitStatus::check_failed;
 }
 
@@ -158,7 +162,7 @@ ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matr
                {{"status", outcome == WriteOutcome::written ? "written" : "unchanged"},
                 {"folder", folder},
                 {"verified", verification.has_value()}},
-               mode, text);
+               mode, text, console);
   return ExitStatus::done;
 }
 
@@ -207,11 +211,11 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
   }
   if (mode.dry_run) {
     progress.finish();
-    print_result(generated, {{"status", "dry run"}}, mode, "bundle     not written: --dry-run\n");
+    print_result(generated, {{"status", "dry run"}}, mode, "bundle     not written: --dry-run\n", console);
     return ExitStatus::done;
   }
   progress.begin("laying out the texts of the bundle");
-  return mode.check ? check_layer(generated, mode, progress) : write_layer(generated, matrix, mode, console, progress);
+  return mode.check ? check_layer(generated, mode, console, progress) : write_layer(generated, matrix, mode, console, progress);
 }
 
 }  // namespace esc

@@ -12,9 +12,12 @@
 #include <string_view>
 #include <system_error>
 
+#include "generator/commands/build_info.h"
 #include "generator/commands/command.h"
+#include "generator/commands/describe_commands.h"
+#include "generator/commands/option_words.h"
 #include "generator/commands/thread_limit.h"
-#include "generator/emit/layer.h"
+#include "generator/support/closest_word.h"
 #include "generator/support/plain_text.h"
 #include "generator/support/standard_streams.h"
 
@@ -37,17 +40,45 @@ std::string whole_number_problem(const std::string& text) {
 
 namespace {
 
-/// A wrong command line, in one line that says where to read on.
+/// What may have been meant by the first argument that is none: an option of the command or, in front of any, a command.
+std::string suggestion(const CLI::App& program) {
+  const auto commands = program.get_subcommands();
+  std::vector<std::string> known;
+  const auto add_options = [&](const CLI::App& app) {
+    for (const OptionWords& option : options_of(app)) {
+      known.insert(known.end(), option.names.begin(), option.names.end());
+    }
+  };
+  add_options(program);
+  for (const CLI::App* const command : commands) {
+    add_options(*command);
+  }
+  for (const std::string& argument : program.remaining(true)) {
+    if (argument.starts_with('-')) {
+      return did_you_mean(argument.substr(0, argument.find('=')), known);
+    }
+    if (commands.empty()) {
+      std::vector<std::string> names;
+      for (const CLI::App* const command : commands_of(program)) {
+        names.push_back(command->get_name());
+      }
+      return did_you_mean(argument, names);
+    }
+  }
+  return "";
+}
+
+/// A wrong command line, in one line that says what may have been meant and where to read on.
 UserError usage_error(const CLI::App& program, const std::string& problem) {
   const auto commands = program.get_subcommands();
-  return {
-      "", problem,
-      fmt::format("see {} {}--help", program.get_name(), commands.empty() ? "" : commands.front()->get_name() + " ")};
+  return {"", problem,
+          fmt::format("{}see {} {}--help", suggestion(program), program.get_name(),
+                      commands.empty() ? "" : commands.front()->get_name() + " ")};
 }
 
 /// "generate, verify, inspect, lower or sample".
 std::string names_of_commands(const CLI::App& program) {
-  const auto commands = program.get_subcommands({});
+  const std::vector<const CLI::App*> commands = commands_of(program);
   std::string names;
   for (std::size_t number = 0; number < commands.size(); ++number) {
     names += (number == 0 ? "" : number + 1 == commands.size() ? " or " : ", ") + commands[number]->get_name();
@@ -74,18 +105,19 @@ void flush_results() {
 
 ExitStatus run(int argc, char** argv, const ProgramText& text) {
   CLI::App program(text.description, text.name);
-  program.set_version_flag("--version", text.name + " " + tool_version);
+  program.set_version_flag("--version", build_info(text.name, text.llvm));
   program.footer(
       "Exit status: 0 done, 1 a check failed, 2 bad usage or input, 3 something is missing on this machine, "
       "70 a defect of " +
       text.name + ".");
   CommonOptions common{.program = text.name, .arguments = {argv + 1, argv + argc}};
-  program.add_flag("-q,--quiet", common.quiet, "Say nothing on standard error but errors");
+  program.add_flag("-q,--quiet", common.quiet, "Say nothing but errors and what was asked for: no progress, no notes, no report of a bundle that is written or passes");
   program.add_flag("-v,--verbose", common.verbose, "Say more on standard error");
   Action action;
   for (const AddCommand add : text.commands) {
     add(program, common, action);
   }
+  add_describing_commands(program, common, action);
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {

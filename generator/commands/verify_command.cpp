@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "generator/commands/commands.h"
+#include "generator/commands/option_words.h"
 #include "generator/lower/canonicalize.h"
 #include "generator/support/file.h"
 #include "generator/support/temporary_folder.h"
@@ -88,7 +89,9 @@ ExitStatus run(const VerifyRequest& request, const Console& console) {
       request.device == "gpu" ? verify_on_gpu(bundle, nest, progress)
                               : verify_by_emulation(bundle.under_test(nest), bundle.matrix, thorough_effort, progress);
   progress.finish();
-  fmt::print("{}", request.json ? to_json(bundle.manifest.name, report) : print(report));
+  if (request.json || !report.passed() || console.verbosity() != Verbosity::quiet) {
+    fmt::print("{}", request.json ? to_json(bundle.manifest.name, report) : print(report));
+  }
   return report.passed() ? ExitStatus::done : ExitStatus::check_failed;
 }
 
@@ -102,7 +105,7 @@ void add_verify_command(CLI::App& program, const CommonOptions& common, Action& 
   command
       ->add_option("--device", request->device,
                    "host: run the texts on an emulated grid; gpu: compile with nvcc and run")
-      ->check(CLI::IsMember({"host", "gpu"}))
+      ->check(one_of({"host", "gpu"}))
       ->capture_default_str();
   command->add_flag("--json", request->json, "Print JSON");
   command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "generator/frontend/clang_folder.h"
+
 namespace esc::frontend {
 namespace {
 
@@ -118,7 +120,7 @@ std::string real_folder(const std::filesystem::path& folder) {
 
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> header_files(const std::string& file_name, NestHeaders headers) {
   std::vector<std::string> folders;
-  for (const char* folder : {ESC_CLANG_RESOURCE_DIR "/include", "/usr/include", "/usr/local/include"}) {
+  for (const std::string& folder : {clang_folder() + "/include", std::string("/usr/include"), std::string("/usr/local/include")}) {
     if (std::string real = real_folder(folder); !real.empty()) {
       folders.push_back(std::move(real));
     }

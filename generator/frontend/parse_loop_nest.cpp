@@ -14,6 +14,7 @@
 #include <optional>
 #include <system_error>
 
+#include "generator/frontend/clang_folder.h"
 #include "generator/frontend/find_function.h"
 #include "generator/frontend/header_files.h"
 #include "generator/frontend/number_sizes.h"
@@ -30,7 +31,7 @@ namespace {
 
 std::vector<std::string> compiler_arguments(const std::string& file_name) {
   const std::string ending = std::filesystem::path(file_name).extension().string();
-  std::vector<std::string> arguments = {"-resource-dir", ESC_CLANG_RESOURCE_DIR, "-w", "-ferror-limit=5", "-x"};
+  std::vector<std::string> arguments = {"-resource-dir", frontend::clang_folder(), "-w", "-ferror-limit=5", "-x"};
   if (ending == ".c") {
     arguments.insert(arguments.end(), {"c", "-std=c17"});
   } else if (ending == ".cpp" || ending == ".cc" || ending == ".cu") {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "generator/support/closest_word.h"
+
 namespace esc {
 namespace {
 
@@ -36,7 +38,7 @@ Schedule parse_family(std::string_view text) {
     return parse_stream(text, settings);
   }
   throw ScheduleError(std::string(text), fmt::format("there is no family '{}'", family),
-                      "the families are: atomic, panel, rows, stream");
+                      did_you_mean(family, {"atomic", "panel", "rows", "stream"}) + "the families are: atomic, panel, rows, stream");
 }
 
 }  // namespace

