@@ -31,20 +31,23 @@ void AsyncBarriers::check_place(std::uint64_t address, const char* what) {
   const Region* region = judge_.find_region(address, kBarrierBytes);
   if (region == nullptr || !region->lasts_a_block) {
     refuse(FaultKind::out_of_bounds, address, [&] {
-      return fmt::format("{} of an asynchronous barrier {}", what, judge_.memory().describe_nearest(address, kBarrierBytes));
+      return fmt::format("{} of an asynchronous barrier {}", what,
+                         judge_.memory().describe_nearest(address, kBarrierBytes));
     });
   }
   if (address % kBarrierBytes != 0) {
-    refuse(FaultKind::misaligned, address,
-           [&] { return fmt::format("{} of {}, whose address is not a multiple of {}", what, describe(address), kBarrierBytes); });
+    refuse(FaultKind::misaligned, address, [&] {
+      return fmt::format("{} of {}, whose address is not a multiple of {}", what, describe(address), kBarrierBytes);
+    });
   }
 }
 
 void AsyncBarriers::initialise(std::uint64_t address, std::uint32_t count) {
   check_place(address, "initialisation");
   if (count == 0 || count > kMost) {
-    refuse(FaultKind::bad_barrier, address,
-           [&] { return fmt::format("initialises {} for {} arrivals; it takes 1 to {}", describe(address), count, kMost); });
+    refuse(FaultKind::bad_barrier, address, [&] {
+      return fmt::format("initialises {} for {} arrivals; it takes 1 to {}", describe(address), count, kMost);
+    });
   }
   judge_.occupy(address, kBarrierBytes, AccessNote::pack(kBarrierBytes, kLog2BarrierBytes, judge_.site()),
                 Occupant::barrier);
@@ -72,8 +75,9 @@ AsyncBarriers::Barrier& AsyncBarriers::find(std::uint64_t address, const char* w
   check_place(address, what);
   const auto found = barriers_.find(address);
   if (found == barriers_.end()) {
-    refuse(FaultKind::bad_barrier, address,
-           [&] { return fmt::format("{} of {}, which nothing has initialised in this block", what, describe(address)); });
+    refuse(FaultKind::bad_barrier, address, [&] {
+      return fmt::format("{} of {}, which nothing has initialised in this block", what, describe(address));
+    });
   }
   Barrier& barrier = found->second;
   RaceClock& clock = judge_.clock();
@@ -95,7 +99,8 @@ void AsyncBarriers::arrive_expecting(std::uint64_t address, std::uint32_t bytes)
   barrier.expected += bytes;
   if (barrier.expected > kMost) {
     refuse(FaultKind::bad_barrier, address, [&] {
-      return fmt::format("expects {} bytes in one phase of {}, which counts to {}", barrier.expected, describe(address), kMost);
+      return fmt::format("expects {} bytes in one phase of {}, which counts to {}", barrier.expected, describe(address),
+                         kMost);
     });
   }
   arrive_at(barrier, address);
@@ -104,12 +109,13 @@ void AsyncBarriers::arrive_expecting(std::uint64_t address, std::uint32_t bytes)
 void AsyncBarriers::arrive_at(Barrier& barrier, std::uint64_t address) {
   if (barrier.pending == 0) {
     refuse(FaultKind::bad_barrier, address, [&] {
-      return fmt::format("arrives at {} once more than its {} times, before all bytes of the phase have", describe(address),
-                         barrier.count);
+      return fmt::format("arrives at {} once more than its {} times, before all bytes of the phase have",
+                         describe(address), barrier.count);
     });
   }
   if (!judge_.clock().release(barrier.arrived)) {
-    refuse(FaultKind::limit, 0, [] { return std::string("more arrivals between two barriers than can be told apart"); });
+    refuse(FaultKind::limit, 0,
+           [] { return std::string("more arrivals between two barriers than can be told apart"); });
   }
   --barrier.pending;
   check_bytes(barrier, address);
@@ -122,8 +128,8 @@ void AsyncBarriers::arrive_at(Barrier& barrier, std::uint64_t address) {
 void AsyncBarriers::check_bytes(const Barrier& barrier, std::uint64_t address) {
   if (barrier.pending == 0 && barrier.under_way > barrier.expected) {
     refuse(FaultKind::bad_barrier, address, [&] {
-      return fmt::format("copies bring {} bytes to the phase of {}, whose arrivals together expect {}", barrier.under_way,
-                         describe(address), barrier.expected);
+      return fmt::format("copies bring {} bytes to the phase of {}, whose arrivals together expect {}",
+                         barrier.under_way, describe(address), barrier.expected);
     });
   }
 }
@@ -132,8 +138,9 @@ void AsyncBarriers::check_copy(std::uint64_t address, std::uint64_t bytes) {
   Barrier& barrier = find(address, "copy that completes a phase");
   if (!barrier.fenced) {
     refuse(FaultKind::race, address, [&] {
-      return fmt::format("a copy completes a phase of {}, and no fence stands between its initialisation and the copies",
-                         describe(address));
+      return fmt::format(
+          "a copy completes a phase of {}, and no fence stands between its initialisation and the copies",
+          describe(address));
     });
   }
   if (barrier.under_way + bytes > kMost) {
@@ -169,7 +176,8 @@ void AsyncBarriers::complete(Barrier& barrier) {
   woken_.insert(woken_.end(), barrier.waiting.begin(), barrier.waiting.end());
   barrier.waiting.clear();
   if (barrier.phases >= shadow_entry::kMaxTime) {
-    refuse(FaultKind::limit, 0, [] { return std::string("more phases of an asynchronous barrier than can be told apart"); });
+    refuse(FaultKind::limit, 0,
+           [] { return std::string("more phases of an asynchronous barrier than can be told apart"); });
   }
 }
 
@@ -185,9 +193,10 @@ bool AsyncBarriers::passes(std::uint64_t address, std::uint32_t parity) {
   const std::int64_t meant = known % 2 == parity ? known : known - 1;
   if (barrier.phases >= meant + 2) {
     refuse(FaultKind::race, address, [&] {
-      return fmt::format("waits for parity {} of {}, of which {} phases are complete; of {} the thread can know, so that the "
-                         "wait may be for a phase two behind or two ahead",
-                         parity, describe(address), barrier.phases, known);
+      return fmt::format(
+          "waits for parity {} of {}, of which {} phases are complete; of {} the thread can know, so that the "
+          "wait may be for a phase two behind or two ahead",
+          parity, describe(address), barrier.phases, known);
     });
   }
   if (barrier.phases % 2 == parity && barrier.lacks_nothing()) {
@@ -203,8 +212,9 @@ bool AsyncBarriers::passes(std::uint64_t address, std::uint32_t parity) {
 std::string AsyncBarriers::describe_wait(std::uint64_t address, std::uint32_t parity) const {
   const Barrier& barrier = barriers_.at(address);
   const std::uint64_t missing = barrier.expected - std::min(barrier.expected, barrier.under_way);
-  return fmt::format("phase {} (parity {}) of {}, which lacks {} of {} arrivals and {} of {} expected bytes", barrier.phases,
-                     parity, describe(address), barrier.pending, barrier.count, missing, barrier.expected);
+  return fmt::format("phase {} (parity {}) of {}, which lacks {} of {} arrivals and {} of {} expected bytes",
+                     barrier.phases, parity, describe(address), barrier.pending, barrier.count, missing,
+                     barrier.expected);
 }
 
 void AsyncBarriers::end_block() {
@@ -212,8 +222,9 @@ void AsyncBarriers::end_block() {
     for (const Copy& copy : barrier.copies) {
       judge_.registers().thread_index = copy.thread;
       judge_.report(FaultKind::race, copy.site, "", [&] {
-        return fmt::format("the block ends while an asynchronous copy of {} bytes is under way, for which nobody has waited",
-                           copy.bytes.size());
+        return fmt::format(
+            "the block ends while an asynchronous copy of {} bytes is under way, for which nobody has waited",
+            copy.bytes.size());
       });
     }
   }

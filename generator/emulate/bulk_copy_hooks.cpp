@@ -67,9 +67,8 @@ void copy(std::uint32_t target_address, std::uint64_t source, std::uint32_t byte
   require_kernel(kBulkCopy);
   Machine& machine = active_machine();
   if (bytes == 0 || bytes % kPieceBytes != 0) {
-    refuse(FaultKind::bad_copy, [&] {
-      return fmt::format("bulk copy of {} bytes, not a multiple of {}", bytes, kPieceBytes);
-    });
+    refuse(FaultKind::bad_copy,
+           [&] { return fmt::format("bulk copy of {} bytes, not a multiple of {}", bytes, kPieceBytes); });
   }
   AsyncBarriers& barriers = machine.runner().async_barriers();
   const std::uint64_t barrier = shared_pointer(barrier_address, kBulkCopy);

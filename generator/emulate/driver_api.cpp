@@ -138,7 +138,8 @@ std::uint64_t address_of(Function* function) {
 }  // namespace
 
 std::vector<std::pair<std::string, std::uint64_t>> driver_api_functions() {
-  return {{"__esc_encode_tiled", address_of(&encode_tiled)}, {"__esc_find_driver_function", address_of(&find_driver_function)}};
+  return {{"__esc_encode_tiled", address_of(&encode_tiled)},
+          {"__esc_find_driver_function", address_of(&find_driver_function)}};
 }
 
 }  // namespace esc

@@ -26,10 +26,10 @@ bool is_valid(const TensorMap& map) {
   constexpr std::uint64_t kMostStride = std::uint64_t{1} << 40;
   constexpr std::uint32_t kMostOfBox = 256;
   const std::uint64_t row_bytes = TensorMap::kElementBytes * map.box_columns;
-  return map.base != 0 && map.base % kPieceBytes == 0 && map.columns >= 1 && map.columns <= kMostElements && map.rows >= 1 &&
-         map.rows <= kMostElements && map.stride % kPieceBytes == 0 && map.stride < kMostStride && map.box_columns >= 1 &&
-         map.box_columns <= kMostOfBox && map.box_rows >= 1 && map.box_rows <= kMostOfBox && row_bytes % kPieceBytes == 0 &&
-         map.swizzle <= Swizzle::of_128_bytes &&
+  return map.base != 0 && map.base % kPieceBytes == 0 && map.columns >= 1 && map.columns <= kMostElements &&
+         map.rows >= 1 && map.rows <= kMostElements && map.stride % kPieceBytes == 0 && map.stride < kMostStride &&
+         map.box_columns >= 1 && map.box_columns <= kMostOfBox && map.box_rows >= 1 && map.box_rows <= kMostOfBox &&
+         row_bytes % kPieceBytes == 0 && map.swizzle <= Swizzle::of_128_bytes &&
          (map.swizzle == Swizzle::none || row_bytes <= kPieceBytes * pieces(map.swizzle));
 }
 
@@ -49,7 +49,8 @@ std::uint64_t TensorMap::place(std::uint64_t offset) const {
 TensorMap::Span TensorMap::inside(std::int32_t x, std::int32_t y, std::uint32_t row) const {
   const std::int64_t at = std::int64_t{y} + row;
   const std::int64_t begin = std::clamp<std::int64_t>(x, 0, static_cast<std::int64_t>(columns));
-  const std::int64_t end = std::clamp<std::int64_t>(std::int64_t{x} + box_columns, 0, static_cast<std::int64_t>(columns));
+  const std::int64_t end =
+      std::clamp<std::int64_t>(std::int64_t{x} + box_columns, 0, static_cast<std::int64_t>(columns));
   if (at < 0 || at >= static_cast<std::int64_t>(rows) || begin >= end) {
     return {};
   }
@@ -78,8 +79,13 @@ std::optional<EncodedTensorMap> encode_tensor_map(const TensorMap& map) {
   if (!is_valid(map)) {
     return std::nullopt;
   }
-  EncodedTensorMap encoded{map.base,        map.columns,  map.rows, map.stride,
-                           map.box_columns, map.box_rows, static_cast<std::uint64_t>(map.swizzle)};
+  EncodedTensorMap encoded{map.base,
+                           map.columns,
+                           map.rows,
+                           map.stride,
+                           map.box_columns,
+                           map.box_rows,
+                           static_cast<std::uint64_t>(map.swizzle)};
   encoded.back() = checksum(encoded);
   return encoded;
 }

@@ -9,8 +9,8 @@
 
 namespace esc {
 
-/// How the 16-byte pieces of a box are exchanged in shared memory, so that a column of pieces lies in many banks. Values
-/// are CUDA's.
+/// How the 16-byte pieces of a box are exchanged in shared memory, so that a column of pieces lies in many banks.
+/// Values are CUDA's.
 enum class Swizzle : std::uint32_t { none, of_32_bytes, of_64_bytes, of_128_bytes };
 
 /// A matrix of 16-bit elements in global memory, and the box of it that one copy moves (CUtensorMap).
@@ -47,8 +47,8 @@ struct TensorMap {
 /// What CUDA keeps of a map: its layout here is the emulator's.
 using EncodedTensorMap = std::array<std::uint64_t, 16>;
 
-/// Nothing for a map that the driver refuses: base and stride that are not multiples of 16, a box that is empty or larger than 256
-/// in a dimension, whose rows are no multiple of 16 bytes, or longer than the swizzle's span.
+/// Nothing for a map that the driver refuses: base and stride that are not multiples of 16, a box that is empty or
+/// larger than 256 in a dimension, whose rows are no multiple of 16 bytes, or longer than the swizzle's span.
 std::optional<EncodedTensorMap> encode_tensor_map(const TensorMap& map);
 /// Nothing for what `encode_tensor_map` has not made.
 std::optional<TensorMap> decode_tensor_map(const EncodedTensorMap& encoded);

@@ -48,8 +48,8 @@ Knowledge& ThreadClocks::updated(Knowledge& knowledge) {
   knowledge.times.resize(threads_ + barriers_);
   if (!is_current(knowledge)) {
     std::fill_n(knowledge.times.begin(), threads_, 0u);
-    std::transform(phases_.begin(), phases_.end(), knowledge.times.begin() + threads_, knowledge.times.begin() + threads_,
-                   [](std::uint32_t a, std::uint32_t b) { return std::max(a, b); });
+    std::transform(phases_.begin(), phases_.end(), knowledge.times.begin() + threads_,
+                   knowledge.times.begin() + threads_, [](std::uint32_t a, std::uint32_t b) { return std::max(a, b); });
     knowledge.interval = interval_;
   }
   return knowledge;

@@ -44,7 +44,9 @@ class ThreadClocks {
     return thread == member || (is_current(known_[thread]) && known_[thread].of(member) > time);
   }
   /// How many phases of a barrier `thread` knows to be complete.
-  std::uint32_t phases_behind(std::uint32_t thread, std::uint32_t barrier) { return updated(known_[thread]).of(barrier); }
+  std::uint32_t phases_behind(std::uint32_t thread, std::uint32_t barrier) {
+    return updated(known_[thread]).of(barrier);
+  }
 
   /// The threads of `mask`, counted from `first`, have met.
   void meet(std::uint32_t first, std::uint32_t mask);

@@ -1,8 +1,8 @@
 // Every asynchronous barrier and bulk copy that the emulator knows as inline PTX. Run on the emulated grid by
 // bulk_ring_test and tensor_copy_test, and on a GPU by async_copies.cu.
 #pragma once
-#include <cuda_runtime.h>
 #include <cudaTypedefs.h>
+#include <cuda_runtime.h>
 
 using Barrier = unsigned long long;
 
@@ -12,14 +12,10 @@ __device__ inline unsigned shared_address(const void* pointer) {
 __device__ inline void initialise(Barrier* barrier, unsigned arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" : : "r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
-__device__ inline void fence_initialisation() {
-  asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
-}
-__device__ inline void fence_copies() {
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
+__device__ inline void fence_initialisation() { asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory"); }
+__device__ inline void fence_copies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 __device__ inline void arrive(Barrier* barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"(shared_address(barrier)) : "memory");
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 __device__ inline void arrive_expecting(Barrier* barrier, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"

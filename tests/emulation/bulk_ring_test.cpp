@@ -1,5 +1,5 @@
-// Rings of slots that bulk copies fill and asynchronous barriers hand on: right ones stay without a fault in any order of
-// the threads, and each way to hand on too early, to count wrongly or to wait for ever is found.
+// Rings of slots that bulk copies fill and asynchronous barriers hand on: right ones stay without a fault in any order
+// of the threads, and each way to hand on too early, to count wrongly or to wait for ever is found.
 
 #include <fmt/format.h>
 
@@ -18,7 +18,8 @@ constexpr int kSlotValues = 64;
 /// The orders of threads that each text is run in: of their numbers, and some others.
 const std::vector<std::optional<std::uint64_t>> kOrders = {std::nullopt, 1, 2, 3, 4, 5};
 
-std::vector<EmulationFault> faults_of(const std::string& text, std::optional<std::uint64_t> order, float* first = nullptr) {
+std::vector<EmulationFault> faults_of(const std::string& text, std::optional<std::uint64_t> order,
+                                      float* first = nullptr) {
   EmulationOptions options;
   options.shuffle_seed = order;
   Emulation emulation(with_async_instructions(text), kSlotValues * kRingSteps, 256, options);
@@ -92,8 +93,8 @@ __global__ void stream(const float* x, float* y) {{
 extern "C" cudaError_t run(const float* x, float* y, int n) {{ return launch(stream, 1, 32 * (consumers + 1), 0, x, y); }}
 )",
                      ring.slots, kRingSteps, ring.consumers, kSlotValues, ring.empty_arrivals, ring.fence,
-                     ring.behind_initialisation, ring.empty_wait, ring.expect, ring.copy, ring.full_wait, ring.before_release,
-                     ring.release, ring.behind_release);
+                     ring.behind_initialisation, ring.empty_wait, ring.expect, ring.copy, ring.full_wait,
+                     ring.before_release, ring.release, ring.behind_release);
 }
 
 void expect_right(const std::string& text) {
@@ -129,7 +130,8 @@ TEST(SharedRing, IsRightWhereCopiesComeInParts) {
 }
 
 TEST(SharedRing, SlotHandedBackBeforeItsLastRead) {
-  const std::string text = text_of({.before_release = "sum += ring[slot][lane];", .behind_release = "sum += ring[slot][lane + 32];"});
+  const std::string text =
+      text_of({.before_release = "sum += ring[slot][lane];", .behind_release = "sum += ring[slot][lane + 32];"});
   for (const auto& order : kOrders) {
     const EmulationFault fault = first_fault(text, order);
     EXPECT_EQ(fault.kind, FaultKind::race) << fault.message;
@@ -144,8 +146,9 @@ TEST(SharedRing, SlotHandedBackByOneLaneForOthersThatStillRead) {
 
 TEST(SharedRing, SlotHandedBackByTooFewWarps) {
   for (const auto& order : kOrders) {
-    const EmulationFault fault =
-        first_fault(text_of({.empty_arrivals = 2, .release = "__syncwarp(); if (lane == 0 && warp != 1) arrive(&empty[slot]);"}), order);
+    const EmulationFault fault = first_fault(
+        text_of({.empty_arrivals = 2, .release = "__syncwarp(); if (lane == 0 && warp != 1) arrive(&empty[slot]);"}),
+        order);
     EXPECT_EQ(fault.kind, FaultKind::race) << fault.message;
   }
 }
@@ -165,7 +168,8 @@ TEST(SharedRing, ReadWithoutWaiting) {
 
 TEST(SharedRing, ReadByLanesThatHaveNotMetTheOneThatWaited) {
   for (const auto& order : kOrders) {
-    const EmulationFault fault = first_fault(text_of({.full_wait = "if (lane == 0) wait_for(&full[slot], step / slots & 1);"}), order);
+    const EmulationFault fault =
+        first_fault(text_of({.full_wait = "if (lane == 0) wait_for(&full[slot], step / slots & 1);"}), order);
     EXPECT_THAT(fault.kind, AnyOf(FaultKind::race, FaultKind::uninitialised)) << fault.message;
   }
 }
@@ -195,7 +199,8 @@ extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(k, 1
 }
 
 TEST(SharedRing, ReadWhileTheCopyIsUnderWay) {
-  const EmulationFault fault = first_fault(text_of({.slots = 4, .full_wait = "wait_for(&full[slot], (step / slots & 1) ^ 1);"}), 1);
+  const EmulationFault fault =
+      first_fault(text_of({.slots = 4, .full_wait = "wait_for(&full[slot], (step / slots & 1) ^ 1);"}), 1);
   EXPECT_THAT(fault.kind, AnyOf(FaultKind::race, FaultKind::uninitialised)) << fault.message;
 }
 
@@ -246,7 +251,8 @@ extern "C" cudaError_t run(const float* x, float* y, int n) {{ return launch(str
 TEST(RingInTurns, IsRightWhereEachWarpHasItsSlots) {
   for (const auto& [slots, warps] : std::vector<std::pair<int, int>>{{2, 2}, {4, 2}, {3, 3}, {6, 3}, {3, 1}}) {
     for (const auto& order : kOrders) {
-      EXPECT_THAT(messages_of(faults_of(turns(slots, warps), order)), IsEmpty()) << slots << " slots, " << warps << " warps";
+      EXPECT_THAT(messages_of(faults_of(turns(slots, warps), order)), IsEmpty())
+          << slots << " slots, " << warps << " warps";
     }
   }
 }
@@ -306,6 +312,49 @@ TEST(OwnRings, FilledBeforeTheOtherLanesHaveRead) {
   }
 }
 
+// A ring whose slots the whole block hands back at a barrier, and whose phases one warp after the other waits for.
+
+std::string met_ring(const std::string& meet) {
+  return fmt::format(R"(
+constexpr int slots = 3, steps = {}, values = {}, bytes = 4 * values;
+__device__ void fetch(float (*ring)[values], Barrier* full, const float* x, int step) {{
+  if (step < steps && threadIdx.x == 0) {{
+    arrive_expecting(&full[step % slots], bytes);
+    copy_bulk(ring[step % slots], x + values * step, bytes, &full[step % slots]);
+  }}
+}}
+__global__ void stream(const float* x, float* y) {{
+  __shared__ alignas(128) float ring[slots][values];
+  __shared__ Barrier full[slots];
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (threadIdx.x < slots) {{
+    initialise(&full[threadIdx.x], 1);
+    fence_initialisation();
+  }}
+  __syncthreads();
+  for (int step = 0; step < slots - 1; ++step) fetch(ring, full, x, step);
+  float sum = 0;
+  for (int step = 0; step < steps; ++step) {{
+    if (step % 2 == warp) wait_for(&full[step % slots], step / slots & 1);
+    {}
+    sum += ring[step % slots][lane] + ring[step % slots][lane + 32];
+    fetch(ring, full, x, step + slots - 1);
+  }}
+  y[threadIdx.x] = sum;
+}}
+extern "C" cudaError_t run(const float* x, float* y, int n) {{ return launch(stream, 1, 64, 0, x, y); }}
+)",
+                     kRingSteps, kSlotValues, meet);
+}
+
+TEST(MetRing, IsRight) { expect_right(met_ring("__syncthreads();")); }
+
+TEST(MetRing, ReadWithoutMeetingTheWarpThatWaited) {
+  for (const auto& order : kOrders) {
+    EXPECT_THAT(first_fault(met_ring("__syncwarp();"), order).kind, AnyOf(FaultKind::race, FaultKind::uninitialised));
+  }
+}
+
 // One barrier, one slot, and what is wrong about them.
 
 std::string single(const std::string& statements, int threads = 32) {
@@ -347,33 +396,53 @@ TEST(AsyncBarrierFaults, NoneWhereAllIsRight) {
 }
 
 TEST(AsyncBarrierFaults, Initialisation) {
-  expect_fault("wait_for(full, 0);", FaultKind::bad_barrier, "wait of the asynchronous barrier at offset 0 of shared memory 'barriers', which nothing has initialised");
-  expect_fault("if (lane == 0) arrive(other);", FaultKind::bad_barrier, "arrival of the asynchronous barrier at offset 8");
+  expect_fault(
+      "wait_for(full, 0);", FaultKind::bad_barrier,
+      "wait of the asynchronous barrier at offset 0 of shared memory 'barriers', which nothing has initialised");
+  expect_fault("if (lane == 0) arrive(other);", FaultKind::bad_barrier,
+               "arrival of the asynchronous barrier at offset 8");
   expect_fault("if (lane == 0) initialise(full, 0);", FaultKind::bad_barrier, "for 0 arrivals; it takes 1 to 1048575");
   expect_fault("if (lane == 0) initialise(full, 1 << 20);", FaultKind::bad_barrier, "for 1048576 arrivals");
-  expect_fault("if (lane == 0) { initialise(full, 1); initialise(full, 1); }", FaultKind::bad_barrier, "where an asynchronous barrier of thread (0,0,0) lies");
-  expect_fault("if (lane == 0) initialise(full, 1); wait_for(full, 1);", FaultKind::race, "which another thread has initialised, and no barrier orders the two");
-  expect_fault("if (lane == 0) initialise(full, 1); __syncwarp(); wait_for(full, 1);", FaultKind::race, "which another thread has initialised", 64);
-  expect_fault(kStart + "if (lane == 1) *full = 5;", FaultKind::bad_barrier, "write of 8 bytes at offset 0 of shared memory 'barriers', where an asynchronous barrier of thread (0,0,0) lies");
-  expect_fault(kStart + "if (lane == 1) y[0] = (float)*full;", FaultKind::bad_barrier, "read of 8 bytes at offset 0 of shared memory 'barriers', where an asynchronous barrier");
-  expect_fault("if (lane == 0) { initialise(full, 1); arrive_expecting(full, 256); copy_bulk(slot, x, 256, full); wait_for(full, 0); }", FaultKind::race, "no fence stands between its initialisation and the copies");
+  expect_fault("if (lane == 0) { initialise(full, 1); initialise(full, 1); }", FaultKind::bad_barrier,
+               "where an asynchronous barrier of thread (0,0,0) lies");
+  expect_fault("if (lane == 0) initialise(full, 1); wait_for(full, 1);", FaultKind::race,
+               "which another thread has initialised, and no barrier orders the two");
+  expect_fault("if (lane == 0) initialise(full, 1); __syncwarp(); wait_for(full, 1);", FaultKind::race,
+               "which another thread has initialised", 64);
+  expect_fault(
+      kStart + "if (lane == 1) *full = 5;", FaultKind::bad_barrier,
+      "write of 8 bytes at offset 0 of shared memory 'barriers', where an asynchronous barrier of thread (0,0,0) lies");
+  expect_fault(kStart + "if (lane == 1) y[0] = (float)*full;", FaultKind::bad_barrier,
+               "read of 8 bytes at offset 0 of shared memory 'barriers', where an asynchronous barrier");
+  expect_fault(
+      "if (lane == 0) { initialise(full, 1); arrive_expecting(full, 256); copy_bulk(slot, x, 256, full); "
+      "wait_for(full, 0); }",
+      FaultKind::race, "no fence stands between its initialisation and the copies");
 }
 
 TEST(AsyncBarrierFaults, Counts) {
-  expect_fault(kStart + "if (lane < 2) arrive_expecting(full, 256);", FaultKind::bad_barrier, "once more than its 1 times");
-  expect_fault(kStart + "if (lane == 0) arrive_expecting(full, 1 << 20);", FaultKind::bad_barrier, "expects 1048576 bytes in one phase");
-  expect_fault(kStart + "if (lane == 0) { arrive_expecting(full, 128); copy_bulk(slot, x, 256, full); }", FaultKind::bad_barrier, "copies bring 256 bytes");
-  expect_fault(kStart + "if (lane == 0) { copy_bulk(slot, x, 256, full); arrive(full); }", FaultKind::bad_barrier, "whose arrivals together expect 0");
-  expect_fault(kStart + "if (lane == 0) { copy_bulk(slot, x, 256, full); wait_for(full, 2); }", FaultKind::bad_operand, "waits for the parity 2");
+  expect_fault(kStart + "if (lane < 2) arrive_expecting(full, 256);", FaultKind::bad_barrier,
+               "once more than its 1 times");
+  expect_fault(kStart + "if (lane == 0) arrive_expecting(full, 1 << 20);", FaultKind::bad_barrier,
+               "expects 1048576 bytes in one phase");
+  expect_fault(kStart + "if (lane == 0) { arrive_expecting(full, 128); copy_bulk(slot, x, 256, full); }",
+               FaultKind::bad_barrier, "copies bring 256 bytes");
+  expect_fault(kStart + "if (lane == 0) { copy_bulk(slot, x, 256, full); arrive(full); }", FaultKind::bad_barrier,
+               "whose arrivals together expect 0");
+  expect_fault(kStart + "if (lane == 0) { copy_bulk(slot, x, 256, full); wait_for(full, 2); }", FaultKind::bad_operand,
+               "waits for the parity 2");
 }
 
 TEST(AsyncBarrierFaults, Addresses) {
   const std::string expect = kStart + "if (lane == 0) { arrive_expecting(full, 256); ";
-  expect_fault("if (lane == 0) initialise((Barrier*)((char*)full + 4), 1);", FaultKind::misaligned, "not a multiple of 8");
-  expect_fault("if (lane == 0) initialise(barriers + 4, 1);", FaultKind::out_of_bounds, "past the end of shared memory 'barriers'");
+  expect_fault("if (lane == 0) initialise((Barrier*)((char*)full + 4), 1);", FaultKind::misaligned,
+               "not a multiple of 8");
+  expect_fault("if (lane == 0) initialise(barriers + 4, 1);", FaultKind::out_of_bounds,
+               "past the end of shared memory 'barriers'");
   expect_fault(expect + "copy_bulk(slot + 1, x, 256 - 16, full); }", FaultKind::misaligned, "not a multiple of 16");
   expect_fault(expect + "copy_bulk(slot, x + 1, 256, full); }", FaultKind::misaligned, "buffer 'x'");
-  expect_fault(expect + "copy_bulk(slot, x, 24, full); }", FaultKind::bad_copy, "bulk copy of 24 bytes, not a multiple of 16");
+  expect_fault(expect + "copy_bulk(slot, x, 24, full); }", FaultKind::bad_copy,
+               "bulk copy of 24 bytes, not a multiple of 16");
   expect_fault(expect + "copy_bulk(slot, x, 0, full); }", FaultKind::bad_copy, "bulk copy of 0 bytes");
   expect_fault(expect + "copy_bulk(slot + 4, x, 256, full); }", FaultKind::out_of_bounds, "shared memory 'slot'");
   expect_fault(expect + "copy_bulk(slot, x + 64 * 20 - 60, 256, full); }", FaultKind::out_of_bounds, "buffer 'x'");
@@ -384,26 +453,38 @@ TEST(AsyncBarrierFaults, Addresses) {
 
 TEST(AsyncBarrierFaults, MemoryThatACopyIsUnderWayTo) {
   const std::string copy = kStart + "if (lane == 0) { arrive_expecting(full, 256); copy_bulk(slot, x, 256, full); }\n";
-  expect_fault(copy + "__syncwarp(); y[lane] = slot[lane]; wait_for(full, 0);", FaultKind::race, "read of 4 bytes at offset 120 of shared memory 'slot', where an asynchronous copy of thread (0,0,0) is under way");
-  expect_fault(copy + "__syncthreads(); if (lane == 9) slot[lane] = 1; __syncthreads(); wait_for(full, 0);", FaultKind::race, "write of 4 bytes at offset 36 of shared memory 'slot', where an asynchronous copy");
-  expect_fault(copy + "__syncthreads(); if (lane == 0) copy_bulk(slot, x, 256, full);", FaultKind::race, "write of 256 bytes at offset 0 of shared memory 'slot', where an asynchronous copy");
-  expect_fault(kStart + "slot[lane] = 1; if (lane == 0) { arrive_expecting(full, 256); copy_bulk(slot, x, 256, full); } wait_for(full, 0);", FaultKind::race, "");
+  expect_fault(copy + "__syncwarp(); y[lane] = slot[lane]; wait_for(full, 0);", FaultKind::race,
+               "read of 4 bytes at offset 120 of shared memory 'slot', where an asynchronous copy of thread (0,0,0) is "
+               "under way");
+  expect_fault(copy + "__syncthreads(); if (lane == 9) slot[lane] = 1; __syncthreads(); wait_for(full, 0);",
+               FaultKind::race, "write of 4 bytes at offset 36 of shared memory 'slot', where an asynchronous copy");
+  expect_fault(copy + "__syncthreads(); if (lane == 0) copy_bulk(slot, x, 256, full);", FaultKind::race,
+               "write of 256 bytes at offset 0 of shared memory 'slot', where an asynchronous copy");
+  expect_fault(kStart +
+                   "slot[lane] = 1; if (lane == 0) { arrive_expecting(full, 256); copy_bulk(slot, x, 256, full); } "
+                   "wait_for(full, 0);",
+               FaultKind::race, "");
   expect_fault(copy, FaultKind::race, "the block ends while an asynchronous copy of 256 bytes is under way");
   expect_fault(copy + "if (lane != 0) wait_for(full, 0); y[lane] = slot[lane];", FaultKind::race, "");
 }
 
 TEST(AsyncBarrierFaults, WaitThatIsTwoPhasesBehind) {
-  expect_fault(kStart + "if (lane == 0) for (int phase = 0; phase < 2; ++phase) { arrive(full); wait_for(full, phase); }\nif (lane == 1) wait_for(full, 0);",
+  expect_fault(kStart +
+                   "if (lane == 0) for (int phase = 0; phase < 2; ++phase) { arrive(full); wait_for(full, phase); "
+                   "}\nif (lane == 1) wait_for(full, 0);",
                FaultKind::race, "of which 2 phases are complete; of 0 the thread can know");
 }
 
 TEST(AsyncBarrierFaults, Deadlock) {
   expect_fault(kStart + "wait_for(full, 0);", FaultKind::deadlock,
-               "thread (0,0,0) waits for phase 0 (parity 0) of the asynchronous barrier at offset 0 of shared memory 'barriers', which lacks 1 of 1 arrivals and 0 of 0 expected bytes");
-  expect_fault(kStart + "if (lane == 0) { arrive_expecting(full, 512); copy_bulk(slot, x, 256, full); } wait_for(full, 0);", FaultKind::deadlock,
-               "which lacks 0 of 1 arrivals and 256 of 512 expected bytes, at kernel.cu");
-  expect_fault(kStart + "if (lane == 0) { arrive(full); } else { wait_for(full, 0); wait_for(full, 1); } __syncthreads();", FaultKind::deadlock,
-               "waits for phase 1 (parity 1)");
+               "thread (0,0,0) waits for phase 0 (parity 0) of the asynchronous barrier at offset 0 of shared memory "
+               "'barriers', which lacks 1 of 1 arrivals and 0 of 0 expected bytes");
+  expect_fault(
+      kStart + "if (lane == 0) { arrive_expecting(full, 512); copy_bulk(slot, x, 256, full); } wait_for(full, 0);",
+      FaultKind::deadlock, "which lacks 0 of 1 arrivals and 256 of 512 expected bytes, at kernel.cu");
+  expect_fault(
+      kStart + "if (lane == 0) { arrive(full); } else { wait_for(full, 0); wait_for(full, 1); } __syncthreads();",
+      FaultKind::deadlock, "waits for phase 1 (parity 1)");
 }
 
 TEST(AsyncBarriers, OrderThreadsAsBarriersDo) {
@@ -417,7 +498,8 @@ __global__ void k(const float* x, float* y) {
   for (int turn = 0; turn < 4; ++turn) {
     values[threadIdx.x] = x[threadIdx.x] + turn;
     arrive(&met);
-    )" + wait + R"(
+    )" + wait +
+           R"(
     y[64 * blockIdx.x + threadIdx.x] = values[63 - threadIdx.x];
     __syncthreads();
   }

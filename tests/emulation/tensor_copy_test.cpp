@@ -1,5 +1,5 @@
-// Tensor copies: where the elements of a box lie with each swizzle and at the edges of the matrix, which maps the driver
-// refuses, and what of their use is a fault.
+// Tensor copies: where the elements of a box lie with each swizzle and at the edges of the matrix, which maps the
+// driver refuses, and what of their use is a fault.
 
 #include <fmt/format.h>
 
@@ -66,8 +66,9 @@ extern "C" int run(const unsigned short* in, unsigned short* out, int) {{
   return launch(fetch, 1, 32, 0, map, out, {10}, {11});
 }}
 )",
-                                             copy.box_columns, copy.box_rows, copy.map, copy.in_front, copy.expect, copy.target,
-                                             copy.columns, copy.rows, copy.stride, copy.swizzle, copy.x, copy.y, copy.behind_encoding));
+                                             copy.box_columns, copy.box_rows, copy.map, copy.in_front, copy.expect,
+                                             copy.target, copy.columns, copy.rows, copy.stride, copy.swizzle, copy.x,
+                                             copy.y, copy.behind_encoding));
 }
 
 struct Copied {
@@ -79,7 +80,8 @@ struct Copied {
 Copied run(const BoxCopy& copy, int elements_missing = 0) {
   const HostProgram program = compile(text_of(copy));
   EmulatedDevice device;
-  const std::size_t elements = static_cast<std::size_t>((copy.rows - 1) * copy.stride + copy.columns - elements_missing);
+  const std::size_t elements =
+      static_cast<std::size_t>((copy.rows - 1) * copy.stride + copy.columns - elements_missing);
   auto* in = reinterpret_cast<std::uint16_t*>(device.allocate("in", 2 * elements, BufferUse::input()).data());
   for (std::size_t at = 0; at < elements; ++at) {
     in[at] = static_cast<std::uint16_t>(at + 1);
@@ -127,8 +129,18 @@ TEST(TensorCopy, PutsABoxWhereTheSwizzleSays) {
 
 TEST(TensorCopy, ElementsOutsideOfTheMatrixAreZero) {
   for (const int swizzle : {0, 3}) {
-    for (const auto& [x, y] : std::vector<std::pair<int, int>>{
-             {64, 0}, {0, 30}, {64, 30}, {-5, 0}, {0, -7}, {-63, -31}, {99, 39}, {100, 0}, {0, 40}, {-64, 0}, {2147483647, 0}, {0, -2147483647}}) {
+    for (const auto& [x, y] : std::vector<std::pair<int, int>>{{64, 0},
+                                                               {0, 30},
+                                                               {64, 30},
+                                                               {-5, 0},
+                                                               {0, -7},
+                                                               {-63, -31},
+                                                               {99, 39},
+                                                               {100, 0},
+                                                               {0, 40},
+                                                               {-64, 0},
+                                                               {2147483647, 0},
+                                                               {0, -2147483647}}) {
       SCOPED_TRACE(fmt::format("swizzle {}, box at ({}, {})", swizzle, x, y));
       expect_box({.swizzle = swizzle, .x = x, .y = y});
     }
@@ -146,8 +158,9 @@ TEST(TensorCopy, MapsThatTheDriverRefuses) {
   EXPECT_TRUE(encode_tensor_map(map));
   for (const auto change : std::vector<void (*)(TensorMap&)>{
            [](TensorMap& m) { m.base = 0x1008; }, [](TensorMap& m) { m.base = 0; }, [](TensorMap& m) { m.columns = 0; },
-           [](TensorMap& m) { m.rows = (std::uint64_t{1} << 32) + 1; }, [](TensorMap& m) { m.stride = std::uint64_t{1} << 40; },
-           [](TensorMap& m) { m.box_rows = 0; }, [](TensorMap& m) { m.box_columns = 0; }}) {
+           [](TensorMap& m) { m.rows = (std::uint64_t{1} << 32) + 1; },
+           [](TensorMap& m) { m.stride = std::uint64_t{1} << 40; }, [](TensorMap& m) { m.box_rows = 0; },
+           [](TensorMap& m) { m.box_columns = 0; }}) {
     TensorMap other = map;
     change(other);
     EXPECT_FALSE(encode_tensor_map(other));
@@ -165,7 +178,9 @@ extern "C" int query(int version, int with_result) {
 }
 )"));
   EmulatedDevice device;
-  const auto query = [&](int version, int with_result) { return device.call<int(int, int)>(program, "query", version, with_result); };
+  const auto query = [&](int version, int with_result) {
+    return device.call<int(int, int)>(program, "query", version, with_result);
+  };
   EXPECT_EQ(query(12000, 1), 1);
   EXPECT_EQ(query(13000, 0), 1);
   EXPECT_EQ(query(11000, 1), 20);
@@ -182,23 +197,28 @@ void expect_copy_fault(const BoxCopy& copy, FaultKind kind, const std::string& w
 }
 
 TEST(TensorCopyFaults, Maps) {
-  expect_copy_fault({.map = "const CUtensorMap map"}, FaultKind::bad_operand, "with a map that is no const __grid_constant__ parameter");
-  expect_copy_fault({.map = "const __grid_constant__ CUtensorMap parameter", .in_front = "const CUtensorMap map = parameter;"}, FaultKind::bad_operand,
-               "with a map that is no const __grid_constant__ parameter");
+  expect_copy_fault({.map = "const CUtensorMap map"}, FaultKind::bad_operand,
+                    "with a map that is no const __grid_constant__ parameter");
+  expect_copy_fault(
+      {.map = "const __grid_constant__ CUtensorMap parameter", .in_front = "const CUtensorMap map = parameter;"},
+      FaultKind::bad_operand, "with a map that is no const __grid_constant__ parameter");
   expect_copy_fault({.behind_encoding = "map.opaque[3] = 7;"}, FaultKind::bad_operand,
-               "with a map that cuTensorMapEncodeTiled has not made");
+                    "with a map that cuTensorMapEncodeTiled has not made");
 }
 
 TEST(TensorCopyFaults, Places) {
   expect_copy_fault({.box_rows = 8, .target = "box + 64"}, FaultKind::misaligned, "is not a multiple of 1024");
-  expect_copy_fault({.box_columns = 8, .box_rows = 8, .swizzle = 0, .target = "box + 32"}, FaultKind::misaligned, "is not a multiple of 128");
+  expect_copy_fault({.box_columns = 8, .box_rows = 8, .swizzle = 0, .target = "box + 32"}, FaultKind::misaligned,
+                    "is not a multiple of 128");
   expect_copy_fault({.box_rows = 16, .target = "box + 1024"}, FaultKind::out_of_bounds, "write of 2048 bytes");
   expect_copy_fault({.x = 40, .y = 10}, FaultKind::out_of_bounds, "past the end of buffer 'in'", 1);
-  expect_copy_fault({.expect = "arrive_expecting(&full, 64);"}, FaultKind::bad_barrier, "copies bring 4096 bytes to the phase");
+  expect_copy_fault({.expect = "arrive_expecting(&full, 64);"}, FaultKind::bad_barrier,
+                    "copies bring 4096 bytes to the phase");
 }
 
 TEST(TensorCopyFaults, BytesOutsideOfTheMatrixCount) {
-  expect_copy_fault({.x = 64, .expect = "arrive_expecting(&full, 2 * 36 * box_rows);"}, FaultKind::bad_barrier, "whose arrivals together expect 2304");
+  expect_copy_fault({.x = 64, .expect = "arrive_expecting(&full, 2 * 36 * box_rows);"}, FaultKind::bad_barrier,
+                    "whose arrivals together expect 2304");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-/* Stand-in for the part of <cuda.h> that describes tensor maps: names and values are CUDA's, a map's contents are not. */
+/* Stand-in for the part of <cuda.h> that describes tensor maps: names and values are CUDA's, a map's contents are not.
+ */
 #pragma once
 #include <stddef.h>
 

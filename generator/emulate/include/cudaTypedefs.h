@@ -32,7 +32,7 @@ static inline CUresult __esc_tensor_map_encode_tiled(CUtensorMap* map, CUtensorM
                                                      CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                                      CUtensorMapL2promotion l2_promotion,
                                                      CUtensorMapFloatOOBfill fill) {
-  const __esc_tiled_map_request request = {type, rank,       base,    sizes,        strides, box, element_strides,
+  const __esc_tiled_map_request request = {type,       rank,    base,         sizes, strides, box, element_strides,
                                            interleave, swizzle, l2_promotion, fill};
   return __esc_encode_tiled(map, &request);
 }
@@ -41,8 +41,8 @@ static inline cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, v
                                                            unsigned long long flags,
                                                            cudaDriverEntryPointQueryResult* result = nullptr) {
   cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSuccess;
-  const cudaError_t error = flags == cudaEnableDefault ? __esc_find_driver_function(symbol, version, &found)
-                                                       : cudaErrorInvalidValue;
+  const cudaError_t error =
+      flags == cudaEnableDefault ? __esc_find_driver_function(symbol, version, &found) : cudaErrorInvalidValue;
   if (error != cudaSuccess) {
     return error;
   }
