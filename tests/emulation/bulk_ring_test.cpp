@@ -433,6 +433,13 @@ TEST(AsyncBarrierFaults, Counts) {
                "waits for the parity 2");
 }
 
+TEST(AsyncBarrierFaults, BytesArriveAsLateAsCanBe) {
+  const std::string copied = kStart + "if (lane == 0) { copy_bulk(slot, x, 256, full); arrive_expecting(full, 256); ";
+  expect_fault(copied + "}", FaultKind::race, "the block ends while an asynchronous copy of 256 bytes is under way");
+  expect_fault(copied + "arrive(full); }", FaultKind::bad_barrier, "once more than its 1 times");
+  expect_fault(copied + "y[0] = slot[0]; }", FaultKind::race, "where an asynchronous copy of thread (0,0,0) is under way");
+}
+
 TEST(AsyncBarrierFaults, Addresses) {
   const std::string expect = kStart + "if (lane == 0) { arrive_expecting(full, 256); ";
   expect_fault("if (lane == 0) initialise((Barrier*)((char*)full + 4), 1);", FaultKind::misaligned,
