@@ -107,6 +107,12 @@ void copy_tensor(std::uint32_t target_address, std::uint64_t map_address, std::u
   barriers.check_copy(barrier, map.box_bytes());
   const auto column = static_cast<std::int32_t>(x);
   const auto line = static_cast<std::int32_t>(y);
+  if (!TensorMap::may_begin_at(column)) {
+    refuse(FaultKind::misaligned, [&] {
+      return fmt::format("tensor copy from column {}, which is no multiple of {} elements of 16 bits", column,
+                         kPieceBytes / TensorMap::kElementBytes);
+    });
+  }
   for (std::uint32_t row = 0; row < map.box_rows; ++row) {
     const TensorMap::Span span = map.inside(column, line, row);
     if (span.count != 0) {

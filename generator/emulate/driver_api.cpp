@@ -62,6 +62,11 @@ const char* beyond_the_emulator(const TiledMapRequest& request) {
   return request.fill != 0 ? "a fill other than zero" : "";
 }
 
+[[noreturn]] void stop_beyond(Machine& machine, std::string_view what) {
+  machine.report(FaultKind::limit, machine.site(), "tensor map", [&] { return fmt::format("a tensor map with {}", what); });
+  machine.stop();
+}
+
 int encode_tiled(EncodedTensorMap* encoded, const TiledMapRequest* request) {
   return guarded_cuda_call("cuTensorMapEncodeTiled", [&](Machine& machine) -> int {
     constexpr std::uint32_t kMostDimensions = 5;
@@ -96,9 +101,7 @@ int encode_tiled(EncodedTensorMap* encoded, const TiledMapRequest* request) {
       }
     }
     if (const std::string_view what = beyond_the_emulator(asked); !what.empty()) {
-      machine.report(FaultKind::limit, machine.site(), "tensor map",
-                     [&] { return fmt::format("a tensor map with {}", what); });
-      machine.stop();
+      stop_beyond(machine, what);
     }
     check_host<Use::read>(machine, asked.strides, sizeof(*asked.strides));
     const std::optional<EncodedTensorMap> map =
@@ -106,6 +109,9 @@ int encode_tiled(EncodedTensorMap* encoded, const TiledMapRequest* request) {
                            static_cast<Swizzle>(asked.swizzle)});
     if (!map) {
       return kDriverInvalidValue;
+    }
+    if (has_gaps(asked.box[0], static_cast<Swizzle>(asked.swizzle))) {
+      stop_beyond(machine, "a box whose rows are shorter than its swizzle's span and do not lie one behind the other");
     }
     check_host<Use::write>(machine, encoded, sizeof(*encoded));
     *encoded = *map;

@@ -58,6 +58,10 @@ TensorMap::Span TensorMap::inside(std::int32_t x, std::int32_t y, std::uint32_t 
           base + static_cast<std::uint64_t>(at) * stride + static_cast<std::uint64_t>(begin) * kElementBytes};
 }
 
+bool TensorMap::may_begin_at(std::int32_t x) {
+  return x % static_cast<std::int32_t>(kPieceBytes / kElementBytes) == 0;
+}
+
 std::vector<std::byte> TensorMap::read(std::int32_t x, std::int32_t y) const {
   std::vector<std::byte> box(box_bytes());
   std::vector<std::byte> line(kElementBytes * box_columns);
@@ -73,6 +77,10 @@ std::vector<std::byte> TensorMap::read(std::int32_t x, std::int32_t y) const {
     }
   }
   return box;
+}
+
+bool has_gaps(std::uint32_t box_columns, Swizzle swizzle) {
+  return swizzle != Swizzle::none && TensorMap::kElementBytes * box_columns < kPieceBytes * pieces(swizzle);
 }
 
 std::optional<EncodedTensorMap> encode_tensor_map(const TensorMap& map) {

@@ -40,9 +40,15 @@ struct TensorMap {
   };
   Span inside(std::int32_t x, std::int32_t y, std::uint32_t row) const;
 
+  /// Whether a copy may begin at column x: at a multiple of 16 bytes.
+  static bool may_begin_at(std::int32_t x);
+
   /// The bytes of the box at (x, y) as they lie in shared memory; elements outside of the matrix are zero.
   std::vector<std::byte> read(std::int32_t x, std::int32_t y) const;
 };
+
+/// Whether rows of a box are shorter than the swizzle's span. A GPU does not place those one behind the other.
+bool has_gaps(std::uint32_t box_columns, Swizzle swizzle);
 
 /// What CUDA keeps of a map: its layout here is the emulator's.
 using EncodedTensorMap = std::array<std::uint64_t, 16>;

@@ -123,7 +123,6 @@ TEST(TensorCopy, PutsABoxWhereTheSwizzleSays) {
     SCOPED_TRACE(fmt::format("swizzle {}", swizzle));
     expect_box({.box_columns = columns, .swizzle = swizzle});
     expect_box({.rows = 300, .box_columns = columns, .box_rows = 256, .swizzle = swizzle, .x = 8, .y = 11});
-    expect_box({.box_columns = 8, .box_rows = 24, .swizzle = swizzle, .x = 3, .y = 1});
   }
 }
 
@@ -132,14 +131,14 @@ TEST(TensorCopy, ElementsOutsideOfTheMatrixAreZero) {
     for (const auto& [x, y] : std::vector<std::pair<int, int>>{{64, 0},
                                                                {0, 30},
                                                                {64, 30},
-                                                               {-5, 0},
+                                                               {-8, 0},
                                                                {0, -7},
-                                                               {-63, -31},
-                                                               {99, 39},
-                                                               {100, 0},
+                                                               {-56, -31},
+                                                               {96, 39},
+                                                               {104, 0},
                                                                {0, 40},
                                                                {-64, 0},
-                                                               {2147483647, 0},
+                                                               {2147483640, 0},
                                                                {0, -2147483647}}) {
       SCOPED_TRACE(fmt::format("swizzle {}, box at ({}, {})", swizzle, x, y));
       expect_box({.swizzle = swizzle, .x = x, .y = y});
@@ -214,6 +213,18 @@ TEST(TensorCopyFaults, Places) {
   expect_copy_fault({.x = 40, .y = 10}, FaultKind::out_of_bounds, "past the end of buffer 'in'", 1);
   expect_copy_fault({.expect = "arrive_expecting(&full, 64);"}, FaultKind::bad_barrier,
                     "copies bring 4096 bytes to the phase");
+}
+
+TEST(TensorCopyFaults, ColumnsThatAreNoMultipleOf16Bytes) {
+  expect_copy_fault({.x = 4}, FaultKind::misaligned, "from column 4, which is no multiple of 8 elements");
+  expect_copy_fault({.x = -7}, FaultKind::misaligned, "from column -7, which is no multiple");
+  expect_copy_fault({.x = 100}, FaultKind::misaligned, "from column 100");
+}
+
+TEST(TensorCopyFaults, RowsShorterThanTheSwizzle) {
+  expect_copy_fault({.box_columns = 8, .swizzle = 1}, FaultKind::limit, "shorter than its swizzle's span");
+  expect_copy_fault({.box_columns = 24, .swizzle = 2}, FaultKind::limit, "shorter than its swizzle's span");
+  expect_copy_fault({.box_columns = 56}, FaultKind::limit, "shorter than its swizzle's span");
 }
 
 TEST(TensorCopyFaults, BytesOutsideOfTheMatrixCount) {
