@@ -174,6 +174,12 @@ void form(PipelineWindows& directive, Form& parts) {
   parts.name("LOOP", directive.loop);
   parts.number(directive.stages);
 }
+template <typename Form>
+void form(CopyInBulk& directive, Form& parts) {
+  parts.directive("copy");
+  parts.name("LOOP", directive.loop);
+  parts.word("bulk");
+}
 
 /// Writes a directive.
 class Printed {
