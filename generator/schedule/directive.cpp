@@ -175,9 +175,8 @@ void form(PipelineWindows& directive, Form& parts) {
   parts.number(directive.stages);
 }
 template <typename Form>
-void form(CopyInBulk& directive, Form& parts) {
+void form(CopyInBulk&, Form& parts) {
   parts.directive("copy");
-  parts.name("LOOP", directive.loop);
   parts.word("bulk");
 }
 

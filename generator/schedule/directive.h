@@ -168,9 +168,8 @@ struct PipelineWindows {
   int stages = 2;
   bool operator==(const PipelineWindows&) const = default;
 };
-/// copy(k, bulk): what the pipeline over this loop copies comes by bulk copies, from compute capability 9.0 on.
+/// copy(bulk): what the pipeline copies comes by bulk copies, from compute capability 9.0 on.
 struct CopyInBulk {
-  std::string loop;
   bool operator==(const CopyInBulk&) const = default;
 };
 using Directive = std::variant<Unroll, Enumerate, MapGrid, MapLanes, Coarsen, Transform, Compact, MergePatterns, OwnPanels,

@@ -50,7 +50,7 @@ std::vector<Directive> expand(const StreamSchedule& schedule) {
   std::vector<Directive> directives{StreamWindows{"i", schedule.panels, schedule.warps}, FragmentColumns{"j", schedule.columns},
                                     PackFragments{"A"}, PipelineWindows{"k", schedule.stages}};
   if (schedule.copies == StreamSchedule::Copies::bulk) {
-    directives.emplace_back(CopyInBulk{"k"});
+    directives.emplace_back(CopyInBulk{});
   }
   if (schedule.pdl) {
     directives.emplace_back(Overlap{});
