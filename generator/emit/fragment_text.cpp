@@ -142,10 +142,12 @@ std::vector<std::string> fragment_constants(const LoopNest& nest, const Fragment
           c_constant("int", "extras_at", format.extra_at(0)),
           c_constant("int", "unit_bytes", bytes),
           c_constant("int", "window_bytes", window_bytes(nest), "of B"),
-          c_constant("int", "stage_bytes", stage_bytes(nest, bytes)),
-          c_constant("size_t", "staged_bytes", staged_window_bytes(nest, fragment_sizes(format)))};
+          c_constant("int", "stage_bytes", stage_bytes(nest, bytes))};
   if (copies_in_bulk(nest)) {
-    constants.insert(constants.end() - 1, c_constant("int", "barriers_at", copied_bytes(nest, bytes), "in shared memory, behind the copies"));
+    constants.push_back(c_constant("int", "barriers_at", copied_bytes(nest, bytes), "in shared memory, behind the copies"));
+  }
+  if (nest.find_array("partial_sums") != nullptr) {
+    constants.push_back(c_constant("size_t", "staged_bytes", staged_window_bytes(nest, fragment_sizes(format))));
   }
   return constants;
 }

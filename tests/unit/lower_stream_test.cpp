@@ -128,7 +128,8 @@ TEST(CopyInBulk, AsksForUnitsAndBoxesAndWaitsForThem) {
   EXPECT_THAT(text, HasSubstr("copy_unit(Slots, Values, ExtraEnds,"));
   EXPECT_THAT(text, HasSubstr("copy_windows(B, Windows, StagedB, first_round, rounds, rotation, ahead, stage_ahead, tile, own_thread, K, N);\n"));
   EXPECT_THAT(text, HasSubstr("if (its < rounds) {\n                wait_for_operands(turn, stage, part);\n"));
-  EXPECT_THAT(text, Not(HasSubstr("stage_")));
+  EXPECT_THAT(text, Not(HasSubstr("stage_unit")));
+  EXPECT_THAT(text, Not(HasSubstr("stage_windows")));
 }
 
 TEST(CopyInBulk, LeavesWindowsOfShortRowsAndColumnsToTheLanes) {
