@@ -10,6 +10,7 @@
 #include "generator/lower/canonicalize.h"
 #include "generator/lower/coarsen.h"
 #include "generator/lower/compact.h"
+#include "generator/lower/copy_in_bulk.h"
 #include "generator/lower/cut_rows.h"
 #include "generator/lower/enumerate.h"
 #include "generator/lower/fragment_columns.h"
@@ -73,6 +74,7 @@ struct Step {
   LoopNest operator()(const FragmentColumns& directive) const { return fragment_columns(nest, directive); }
   LoopNest operator()(const PackFragments& directive) const { return pack_fragments(nest, directive); }
   LoopNest operator()(const PipelineWindows& directive) const { return pipeline_windows(nest, directive); }
+  LoopNest operator()(const CopyInBulk& directive) const { return copy_in_bulk(nest, directive); }
 };
 
 LoopNest run(const LoopNest& nest, const std::vector<Directive>& directives, const Patterns& patterns,

@@ -3,6 +3,7 @@
 
 #include <variant>
 
+#include "generator/emit/fragment_text.h"
 #include "generator/emit/layout_text.h"
 #include "generator/ir/evaluate.h"
 #include "generator/ir/rewrite.h"
@@ -34,7 +35,8 @@ Dispatch dispatch_of(const LoopNest& lowered, const Environment& sizes, std::int
                     .b = placed(lowered.array(ArrayRole::dense), sizes),
                     .c = placed(lowered.array(ArrayRole::output), sizes),
                     .programmatic = lowered.overlaps,
-                    .zeroes_c = lowered.zeroed == Zeroed::output};
+                    .zeroes_c = lowered.zeroed == Zeroed::output,
+                    .copies_in_bulk = copies_in_bulk(lowered)};
   if (lowered.vectors) {
     dispatch.has_vectors = true;
     const Environment constants = constants_of(lowered);

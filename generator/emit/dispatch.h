@@ -22,6 +22,7 @@ struct Dispatch {
   std::int64_t tile_columns = 0;   ///< of a block, where the grid's y goes over tiles of columns; else 0
   bool programmatic = false;       ///< launches may begin before the kernel in front has ended
   bool zeroes_c = false;           ///< all of C is set to zero in front of the kernel
+  bool copies_in_bulk = false;     ///< before first_bulk_major the kernel has another text
   std::int64_t turn_columns = 0;   ///< that a block takes at a time, where its threads take turns over all columns; else 0
 
   /// Columns of C for each of the n items of a call.
@@ -30,6 +31,9 @@ struct Dispatch {
 
 /// The most tiles of one launch: the largest y of a grid.
 inline constexpr std::int64_t most_tiles = 65535;
+
+/// The first major compute capability that has bulk copies.
+inline constexpr int first_bulk_major = 9;
 
 /// That of the lowered nest of a kernel made for `bcol` items, for a layer of these sizes.
 Dispatch dispatch_of(const LoopNest& lowered, const Environment& sizes, std::int64_t bcol);

@@ -3,21 +3,49 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 #include "generator/emit/c_constant.h"
+#include "generator/ir/rewrite.h"
 
 namespace esc {
 namespace {
 
 using transformer::FragmentFormat;
 
+bool performs(const LoopNest& nest, std::string_view instruction) {
+  bool found = false;
+  rewrite(nest.body, {.statement = [&](const Statement& statement) -> Block {
+            const auto* perform = std::get_if<Perform>(&statement.action);
+            found = found || (perform != nullptr && perform->instruction == instruction);
+            return {};
+          }});
+  return found;
+}
+
 /// Bytes of a stage: a unit for each warp, and behind them a window of B for each warp of a panel. Windows that are transposed have stages of their
-/// own, behind all units.
+/// own, behind all units, and boxes in front of them, where they begin as a tensor copy asks for.
 bool transposes_windows(const LoopNest& nest) { return nest.find_array("fetched") != nullptr; }
+bool windows_have_stages(const LoopNest& nest) { return transposes_windows(nest) || copies_boxes(nest); }
 std::int64_t window_bytes(const LoopNest& nest) {
   return nest.constant("window_columns") * nest.constant("tile_columns") * bytes_of(nest.element());
 }
 std::int64_t stage_bytes(const LoopNest& nest, std::int64_t unit_bytes) {
-  return nest.constant("panel_warps") * (nest.constant("block_panels") * unit_bytes + (transposes_windows(nest) ? 0 : window_bytes(nest)));
+  return nest.constant("panel_warps") * (nest.constant("block_panels") * unit_bytes + (windows_have_stages(nest) ? 0 : window_bytes(nest)));
+}
+/// Of windows that stand apart from the units.
+std::int64_t windows_bytes(const LoopNest& nest) {
+  return windows_have_stages(nest) ? nest.constant(transposes_windows(nest) ? "window_stages" : "stages") * nest.constant("panel_warps") * window_bytes(nest) : 0;
+}
+/// Of the copies of a block, behind which its barriers stand.
+std::int64_t copied_bytes(const LoopNest& nest, std::int64_t unit_bytes) {
+  return nest.constant("stages") * stage_bytes(nest, unit_bytes) + windows_bytes(nest);
+}
+/// What stands behind them begins at a line.
+std::int64_t barrier_bytes(const LoopNest& nest) {
+  constexpr std::int64_t line = 128;
+  constexpr std::int64_t barrier = 8;
+  return copies_in_bulk(nest) ? (nest.constant("stages") * nest.constant("panel_warps") * barrier + line - 1) / line * line : 0;
 }
 
 /// Where B has the rows of a column one behind the other, 8 of them are loaded at once. That is decided for a lane's whole window, so that its loads
@@ -67,6 +95,9 @@ __device__ __forceinline__ unsigned int window_at(const unsigned char* packed, u
 
 }  // namespace
 
+bool copies_boxes(const LoopNest& nest) { return performs(nest, "copy_windows"); }
+bool copies_in_bulk(const LoopNest& nest) { return performs(nest, "copy_unit"); }
+
 Environment fragment_sizes(const FragmentFormat& format) {
   return {{"unit_steps", format.shape.steps},
           {"unit_extras", format.shape.extras},
@@ -78,11 +109,18 @@ Environment fragment_sizes(const FragmentFormat& format) {
 std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const FragmentFormat& format) {
   const bool f16 = nest.element() == ScalarType::f16;
   const bool transposes = transposes_windows(nest);
+  const bool boxes = copies_boxes(nest);
   return {{"FIND_ROUNDS", find_rounds_text(format)},
-          {"COPIES", transposes ? "The copies in shared memory: of each stage the units of the block's warps, and behind all of them the windows of B."
-                                : "The copies of a stage in shared memory: the units of the block's warps, and behind them the windows of B."},
-          {"WINDOW_COPY", transposes ? "unit_copy(memory, stages, 0) + (stage * panel_warps + part) * window_bytes"
-                                     : "unit_copy(memory, stage, block_copies) + part * window_bytes"},
+          {"COPIES", boxes ? "The copies in shared memory: the windows of B of all stages, each where a tensor copy may begin, and behind them of each "
+                             "stage the units\n// of the block's warps."
+                     : transposes ? "The copies in shared memory: of each stage the units of the block's warps, and behind all of them the windows of B."
+                                  : "The copies of a stage in shared memory: the units of the block's warps, and behind them the windows of B."},
+          {"UNIT_COPY", boxes ? "memory + stages * panel_warps * window_bytes + stage * stage_bytes + copy * unit_bytes"
+                              : "memory + stage * stage_bytes + copy * unit_bytes"},
+          {"ASKING_THREADS", boxes ? "vectors ? block_panels + 1 : block_panels" : "block_panels"},
+          {"WINDOW_COPY", boxes ? "memory + (stage * panel_warps + part) * window_bytes"
+                          : transposes ? "unit_copy(memory, stages, 0) + (stage * panel_warps + part) * window_bytes"
+                                       : "unit_copy(memory, stage, block_copies) + part * window_bytes"},
           {"WHOLE_ROWS", whole_rows_text(nest)},
           {"BITS_OF_ELEMENT", f16 ? "__half_as_ushort" : "__bfloat16_as_ushort"},
           {"MMA_TYPES", f16 ? "f16.f16" : "bf16.bf16"},
@@ -92,7 +130,7 @@ std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const Fr
 
 std::vector<std::string> fragment_constants(const LoopNest& nest, const FragmentFormat& format) {
   const auto bytes = static_cast<std::int64_t>(format.unit_bytes());
-  return {c_constant("unsigned int", "M", format.shape.rows, "rows of C"),
+  std::vector<std::string> constants{c_constant("unsigned int", "M", format.shape.rows, "rows of C"),
           c_constant("unsigned int", "K", format.shape.columns, "rows of B"),
           c_constant("unsigned int", "blocks", format.blocks()),
           c_constant("size_t", "units_at", format.units_at, "where the first unit begins"),
@@ -104,15 +142,20 @@ std::vector<std::string> fragment_constants(const LoopNest& nest, const Fragment
           c_constant("int", "extras_at", format.extra_at(0)),
           c_constant("int", "unit_bytes", bytes),
           c_constant("int", "window_bytes", window_bytes(nest), "of B"),
-          c_constant("int", "stage_bytes", stage_bytes(nest, bytes)),
-          c_constant("size_t", "staged_bytes", staged_window_bytes(nest, fragment_sizes(format)))};
+          c_constant("int", "stage_bytes", stage_bytes(nest, bytes))};
+  if (copies_in_bulk(nest)) {
+    constants.push_back(c_constant("int", "barriers_at", copied_bytes(nest, bytes), "in shared memory, behind the copies"));
+  }
+  if (nest.find_array("partial_sums") != nullptr) {
+    constants.push_back(c_constant("size_t", "staged_bytes", staged_window_bytes(nest, fragment_sizes(format))));
+  }
+  return constants;
 }
 
 bool stages_windows(const LoopNest& nest) { return nest.find_array("StagedB") != nullptr; }
 
 std::uint64_t staged_window_bytes(const LoopNest& nest, const Environment& sizes) {
-  const std::int64_t windows = transposes_windows(nest) ? nest.constant("window_stages") * nest.constant("panel_warps") * window_bytes(nest) : 0;
-  return static_cast<std::uint64_t>(nest.constant("stages") * stage_bytes(nest, sizes.at("unit_bytes")) + windows);
+  return static_cast<std::uint64_t>(copied_bytes(nest, sizes.at("unit_bytes")) + barrier_bytes(nest));
 }
 
 }  // namespace esc

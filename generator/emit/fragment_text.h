@@ -21,6 +21,12 @@ std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const tr
 /// The constants of the packed matrix that these instructions use, as lines of C.
 std::vector<std::string> fragment_constants(const LoopNest& nest, const transformer::FragmentFormat& format);
 
+/// Whether windows of B come as boxes, for which the kernel has a tensor map as its last argument.
+bool copies_boxes(const LoopNest& nest);
+
+/// Whether the kernel's text is another one before compute capability 9.0 beyond how launches overlap.
+bool copies_in_bulk(const LoopNest& nest);
+
 /// Whether a block of the nest copies windows to shared memory, and how many bytes that takes for a packed matrix of these fragment_sizes.
 bool stages_windows(const LoopNest& nest);
 std::uint64_t staged_window_bytes(const LoopNest& nest, const Environment& sizes);

@@ -94,6 +94,11 @@ LaunchPlan launch_plan(const Layer& layer) {
                   .zeroes_c = nest.zeroed == Zeroed::output,
                   .programmatic = nest.overlaps,
                   .sizes = arguments(nest, sizes)};
+  if (copies_boxes(nest)) {
+    plan.boxes = LaunchPlan::Boxes{.rows_of_b = static_cast<std::uint64_t>(sizes.at("K")),
+                                   .rows = static_cast<unsigned int>(nest.constant("window_columns")),
+                                   .columns = static_cast<unsigned int>(nest.constant("tile_columns"))};
+  }
   for (const LoopNest& before : nest.before) {
     const Environment own = sizes_of(before, layer);
     if (const unsigned int blocks = count(before.body, own, is_grid_x); blocks != 0) {

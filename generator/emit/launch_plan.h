@@ -11,7 +11,8 @@
 namespace esc {
 
 /// How a layer's launcher launches its kernel for N = bCol columns without gaps between rows, for programs that launch it
-/// themselves. The kernel's arguments are packed, B, ldb, C, ldc (long long), N (unsigned int) and then `sizes`.
+/// themselves. The kernel's arguments are packed, B, ldb, C, ldc (long long), N (unsigned int), then `sizes` and, where there are `boxes`, a tensor map
+/// of B: of elements of 16 bits, with a swizzle as wide as a row of a box; before compute capability 9.0 it may hold anything.
 struct LaunchPlan {
   /// A kernel in front that sets some rows of C to zero, which the other one adds to. Its arguments are packed, C, ldc
   /// (long long), N (unsigned int) and then `sizes`; it is programmatic where the other one is.
@@ -23,6 +24,14 @@ struct LaunchPlan {
     bool operator==(const Zeroing&) const = default;
   };
 
+  /// The parts of B that tensor copies move.
+  struct Boxes {
+    std::uint64_t rows_of_b = 1;
+    unsigned int rows = 1;
+    unsigned int columns = 16;
+    bool operator==(const Boxes&) const = default;
+  };
+
   std::string kernel;  ///< the instance, as C++ names it: "NAME_kernel<true, true>"
   unsigned int grid_x = 1;
   unsigned int grid_y = 1;
@@ -32,6 +41,7 @@ struct LaunchPlan {
   bool programmatic = false;            ///< may begin before the kernel in front has ended
   std::vector<unsigned int> sizes = {};
   std::optional<Zeroing> zeroing = {};  ///< absent: no row needs it
+  std::optional<Boxes> boxes = {};      ///< absent: threads copy B, or load it
 };
 
 /// The kernels of a plan, as C++ names them: the zeroing one behind the main one.

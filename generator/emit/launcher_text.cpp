@@ -10,6 +10,7 @@
 #include "generator/emit/c_constant.h"
 #include "generator/emit/device_text.h"
 #include "generator/emit/dispatch.h"
+#include "generator/emit/fragment_text.h"
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/layout_text.h"
 #include "generator/emit/operand_text.h"
@@ -49,6 +50,65 @@ const char* const launch_attributes = R"(  int device = 0;
   }
 )";
 
+/// The same where kernels from compute capability 9.0 on need more than that leave: whether they are such must be known.
+const char* const strict_launch_attributes = R"(  int device = 0;
+  int major = 0;
+  cudaError_t asked = cudaGetDevice(&device);
+  if (asked == cudaSuccess) {{
+    asked = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  }}
+  if (asked != cudaSuccess) {{
+    return asked;
+  }}
+{})";
+
+const char* const strict_overlap = R"(  cudaLaunchAttribute overlap = {};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  if (major >= 9) {
+    launch.attrs = &overlap;
+    launch.numAttrs = 1;
+  }
+)";
+
+/// The driver's functions are asked for at run time, so that who links a bundle does not have to link the driver.
+const char* const describe_boxes = R"(
+// A tensor map gives the distance of rows 40 bits.
+constexpr int64_t most_ldb_of_boxes = (int64_t{{1}} << 40) / sizeof({0}) - 1;
+
+// Describes the first columns of B to tensor copies: boxes of a window's rows and a tile's columns, with the pieces of their rows where piece_at has them.
+cudaError_t describe_boxes(CUtensorMap* boxes, const {0}* b, int64_t ldb, unsigned int columns) {{
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+  const cudaError_t asked = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found);
+  if (asked != cudaSuccess || found != cudaDriverEntryPointSuccess) {{
+    return asked != cudaSuccess ? asked : cudaErrorNotSupported;
+  }}
+  const cuuint64_t extents[2] = {{columns, K}};
+  const cuuint64_t row_bytes[1] = {{static_cast<cuuint64_t>(ldb) * sizeof({0})}};
+  const cuuint32_t box[2] = {{tile_columns, window_columns}};
+  const cuuint32_t steps[2] = {{1, 1}};
+  const auto encode = reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
+  return static_cast<cudaError_t>(encode(boxes, {1}, 2, const_cast<{0}*>(b), extents, row_bytes, box, steps,
+                                         CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_{2}B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                                         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+}}
+)";
+
+std::string describe_boxes_text(const LoopNest& nest) {
+  const ScalarType element = nest.element();
+  return fmt::format(fmt::runtime(describe_boxes), c_name(element),
+                     element == ScalarType::f16 ? "CU_TENSOR_MAP_DATA_TYPE_FLOAT16" : "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16",
+                     nest.constant("tile_columns") * bytes_of(element));
+}
+
+std::string launch_attributes_text(const LoopNest& nest, bool programmatic) {
+  if (copies_boxes(nest)) {
+    return fmt::format(fmt::runtime(strict_launch_attributes), programmatic ? strict_overlap : "");
+  }
+  return programmatic ? launch_attributes : "";
+}
+
 /// The kernel's arguments behind N: "M, region_bytes".
 std::string size_arguments(const LoopNest& nest) {
   std::string text;
@@ -82,11 +142,11 @@ std::string variant_text(const Layer& layer, const std::string& kernel) {
         kernel, ldb, ldc, most_columns(nest));
   }
   return fmt::format(
-      "const bool vectors = columns % vector_width == 0 && allows_vectors(b, ldb) && allows_vectors(c, ldc);\n"
+      "const bool vectors = columns % vector_width == 0 && allows_vectors(b, ldb) && allows_vectors(c, ldc){4};\n"
       "const bool tuned = vectors && columns == tuned_columns && ldb == {1} && ldc == {2} &&\n"
       "                   tuned_columns <= {3};\n"
       "const auto kernel = tuned ? {0}<true, true> : vectors ? {0}<false, true> : {0}<false, false>;\n",
-      kernel, ldb, ldc, most_columns(nest));
+      kernel, ldb, ldc, most_columns(nest), copies_boxes(nest) ? " && ldb <= most_ldb_of_boxes" : "");
 }
 
 /// What prepares C: a memset, or a kernel of our own.
@@ -117,6 +177,15 @@ std::string distance(const Layer& layer, const ArrayDeclaration& array, const ch
   return distance_of_items(array, layer.sizes, items, leading_dimension);
 }
 
+const char* const boxes_of_launch = R"(    CUtensorMap boxes = {};
+    if (vectors && major >= 9) {
+      const cudaError_t described = describe_boxes(&boxes, b + done, ldb, left);
+      if (described != cudaSuccess) {
+        return described;
+      }
+    }
+)";
+
 std::string launch_text(const Layer& layer) {
   const LoopNest& nest = layer.lowered;
   const std::string sizes = size_arguments(nest);
@@ -132,8 +201,8 @@ std::string launch_text(const Layer& layer) {
     const unsigned int left = columns - done;
     const unsigned int tiles = left / tile_columns + (left % tile_columns != 0);
     launch.gridDim = dim3(blocks_of_grid, tiles < most_tiles ? tiles : most_tiles);
-    const cudaError_t status = cudaLaunchKernelEx(&launch, kernel, bytes, b + {}, static_cast<long long>(ldb), c + {},
-                                                  static_cast<long long>(ldc){}, left{});
+{}    const cudaError_t status = cudaLaunchKernelEx(&launch, kernel, bytes, b + {}, static_cast<long long>(ldb), c + {},
+                                                  static_cast<long long>(ldc){}, left{}{});
     if (status != cudaSuccess || tiles <= most_tiles) {{
       return status;
     }}
@@ -141,8 +210,8 @@ std::string launch_text(const Layer& layer) {
   }}
   return cudaSuccess;
 )",
-                     distance(layer, dense(nest), "ldb"), distance(layer, output(nest), "ldc"),
-                     operand_arguments(nest, layer.sizes, "done"), sizes, most_columns(nest));
+                     copies_boxes(nest) ? boxes_of_launch : "", distance(layer, dense(nest), "ldb"), distance(layer, output(nest), "ldc"),
+                     operand_arguments(nest, layer.sizes, "done"), sizes, copies_boxes(nest) ? ", boxes" : "", most_columns(nest));
 }
 
 std::string prepare_text(const Layer& layer) {
@@ -192,6 +261,9 @@ std::map<std::string, std::string> launcher_holes(const Layer& layer) {
   if (moves_vectors(nest, layer.sizes)) {
     functions += fmt::format(fmt::runtime(allows_vectors), element);
   }
+  if (copies_boxes(nest)) {
+    functions += describe_boxes_text(nest);
+  }
   if (plan.zeroes_c) {
     functions += fmt::format(fmt::runtime(set_to_zero), element, outermost_extent(output(nest), layer.sizes, "n"), least_leading_dimension(output(nest), layer.sizes, "n"),
                              output(nest).layout ? "whatever lies between one index of its first dimension and the next is left."
@@ -204,7 +276,7 @@ std::map<std::string, std::string> launcher_holes(const Layer& layer) {
           {"HOST_FUNCTIONS", functions},
           {"PREPARE", prepare_text(layer)},
           {"VARIANT", variant_text(layer, kernel)},
-          {"LAUNCH_ATTRIBUTES", plan.programmatic ? launch_attributes : ""},
+          {"LAUNCH_ATTRIBUTES", launch_attributes_text(nest, plan.programmatic)},
           {"BEFORE", before_text(layer, plan)},
           {"LAUNCH", launch_text(layer)},
           {"LEAST_LDB", least_leading_dimension(dense(nest), layer.sizes, "n")},

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "generator/emit/cuda_expressions.h"
+#include "generator/emit/fragment_text.h"
 #include "generator/emit/operand_text.h"
 #include "generator/emit/print_cases.h"
 #include "generator/emit/print_statement.h"
@@ -63,6 +64,7 @@ class KernelPrinter {
     for (const std::string& size : kernel_sizes(nest_)) {
       parameters += ", unsigned int " + size;
     }
+    parameters += copies_boxes(nest_) ? ", const __grid_constant__ CUtensorMap boxes_of_B" : "";
     std::string text;
     if (reads_b(nest_)) {
       text += nest_.vectors ? "template <bool tuned, bool vectors>\n" : "template <bool tuned>\n";
@@ -115,7 +117,7 @@ class KernelPrinter {
         continue;
       }
       if (text.empty()) {
-        text = "extern __shared__ __align__(128) unsigned char shared_memory[];\n";
+        text = fmt::format("extern __shared__ __align__({}) unsigned char shared_memory[];\n", copies_boxes(nest_) ? 1024 : 128);
       }
       staged = staged || !array.record.empty();
       if (array.record.empty()) {

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "generator/emit/device_text.h"
+#include "generator/emit/fragment_text.h"
 #include "generator/emit/half_text.h"
 #include "generator/emit/launcher_text.h"
 #include "generator/emit/layout_text.h"
@@ -174,13 +175,14 @@ std::string notes(const Layer& layer) {
 std::string kernel_file(const Layer& layer) {
   std::map<std::string, std::string> holes = launcher_holes(layer);
   const bool stages = std::ranges::any_of(performed_instructions(layer.lowered),
-                                          [](const std::string& name) { return name == "stage_quads" || name == "stage_unit"; });
+                                          [](const std::string& name) { return name == "stage_quads" || name == "stage_unit" || name == "copy_unit"; });
   holes.merge(std::map<std::string, std::string>{
       {"NONZEROS", number(layer.statistics.nonzeros)},
       {"SPARSITY", fmt::format("{:.1f}", 100 * layer.statistics.sparsity)},
       {"FORMS", kernel_forms(layer)},
       {"STORY", story_text(layer.lowered)},
-      {"INCLUDES", include_of(layer.lowered.element()) + (stages ? "#include <cuda_pipeline_primitives.h>\n" : "")},
+      {"INCLUDES", include_of(layer.lowered.element()) + (copies_boxes(layer.lowered) ? "#include <cudaTypedefs.h>\n" : "") +
+                       (stages ? "#include <cuda_pipeline_primitives.h>\n" : "")},
       {"EPILOGUE", product_note(layer)},
       {"OPERANDS", operand_parameters(layer.lowered)},
       {"DEVICE", device_text(layer)}});

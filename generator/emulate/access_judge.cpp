@@ -107,7 +107,7 @@ void AccessJudge::begin_launch(const Launch& launch) {
     }
     clock_.reset();
   }
-  clock_.begin_launch();
+  clock_.begin_launch(program_->has_async_barriers() ? static_cast<std::uint32_t>(launch.block.volume()) : 0);
   dynamic_shared_->bytes = launch.dynamic_shared;
   launch_ = &launch;
   launch_stopped_ = false;
@@ -212,22 +212,35 @@ void AccessJudge::refuse_mode(const Region& region, std::uint64_t address, std::
   stop();
 }
 
-void AccessJudge::check_flights(const Region& region, std::uint64_t address, std::uint64_t size, std::uint64_t note,
-                                Use use) {
-  const auto behind = flights_.lower_bound(address + size);
-  if (behind == flights_.begin() || std::prev(behind)->second.end <= address) {
+const AccessJudge::Occupied* AccessJudge::find_occupied(std::uint64_t address, std::uint64_t size) const {
+  const auto behind = occupied_.lower_bound(address + size);
+  return behind == occupied_.begin() || std::prev(behind)->second.end <= address ? nullptr : &std::prev(behind)->second;
+}
+
+void AccessJudge::check_occupants(const Region& region, std::uint64_t address, std::uint64_t size, std::uint64_t note,
+                                  Use use) {
+  const Occupied* occupied = find_occupied(address, size);
+  if (occupied == nullptr) {
     return;
   }
-  report(FaultKind::race, AccessNote::site(note), region.name, [&] {
-    return fmt::format("{} of {} bytes at offset {} of {}, where an asynchronous copy of thread {} is under way, which has not "
-                       "been waited for", verb(use), size, address - region.base, region.name,
-                       describe(std::prev(behind)->second.thread));
+  const bool is_barrier = occupied->occupant == Occupant::barrier;
+  report(is_barrier ? FaultKind::bad_barrier : FaultKind::race, AccessNote::site(note), region.name, [&] {
+    const std::string what = fmt::format("{} of {} bytes at offset {} of {}, where an asynchronous", verb(use), size,
+                                         address - region.base, region.name);
+    return is_barrier ? fmt::format("{} barrier of thread {} lies", what, describe(occupied->thread))
+                      : fmt::format("{} copy of thread {} is under way, which has not been waited for", what,
+                                    describe(occupied->thread));
   });
   stop();
 }
 
 void AccessJudge::report_uninitialised(const Region& region, std::uint64_t address, std::uint64_t size,
                                        std::uint64_t note) {
+  // What a thread's own copy has not brought is not there; a bulk copy may arrive while it is read.
+  const Occupied* occupied = region.lasts_a_block ? find_occupied(address, size) : nullptr;
+  if (occupied != nullptr && occupied->occupant != Occupant::copy) {
+    check_occupants(region, address, size, note, Use::read);
+  }
   report(FaultKind::uninitialised, AccessNote::site(note), region.name, [&] {
     return fmt::format(
         "read of {} bytes at offset {} of {}, which nothing has written{}", size, address - region.base, region.name,
@@ -244,6 +257,10 @@ void AccessJudge::report_race(const Region& region, std::uint64_t address, std::
     const Dim3 block = launch_->grid.at(clock_.block_of(conflict.entry));
     const Dim3 thread = launch_->block.at(shadow_entry::thread(conflict.entry));
     const bool same_block = block == registers().block_index;
+    if (same_block && shadow_entry::thread(conflict.entry) >= launch_->block.volume()) {
+      return fmt::format("{} of {} bytes at offset {} of {}, which an asynchronous copy has written; the thread has not waited "
+                         "for its phase, nor met one that has", verb(use), size, address - region.base, region.name);
+    }
     const bool unknown = same_block && thread == registers().thread_index;
     return fmt::format("{} of {} bytes at offset {} of {}; block {}, {} {} the same bytes and no {} orders the two",
                        verb(use), size, address - region.base, region.name, describe(block),
@@ -277,14 +294,44 @@ void AccessJudge::begin_copy(std::uint64_t shared, std::uint64_t global, std::ui
   if (zero_fill < bytes) {
     check<Use::read>(global, bytes - zero_fill, note);
   }
+  occupy(shared, bytes, note, Occupant::copy);
+}
+
+void AccessJudge::occupy(std::uint64_t shared, std::uint64_t bytes, std::uint64_t note, Occupant occupant) {
   check<Use::write>(shared, bytes, note);
   memory_.find(shared, bytes)->set_initialised(shared, bytes, false);
-  flights_[shared] = {shared + bytes, registers().thread_index};
+  occupied_[shared] = {shared + bytes, occupant, registers().thread_index};
+}
+
+void AccessJudge::land(std::uint64_t shared, std::span<const std::byte> bytes, std::uint32_t barrier,
+                       std::uint32_t phase) {
+  occupied_.erase(shared);
+  std::memcpy(reinterpret_cast<void*>(shared), bytes.data(), bytes.size());
+  const Region* region = memory_.find(shared, bytes.size());
+  for (std::uint64_t at = 0; at < bytes.size(); at += 4) {
+    clock_.land(region->word(shared + at), barrier, phase);
+  }
+}
+
+void AccessJudge::check_bulk_source(std::uint64_t global, std::uint64_t bytes, std::uint64_t note) {
+  const Region* region = memory_.find(global, bytes);
+  if (region == nullptr) {
+    report(FaultKind::out_of_bounds, AccessNote::site(note), "copy", [&] {
+      return fmt::format("bulk copy of {} bytes {}", bytes, memory_.describe_nearest(global, bytes));
+    });
+    stop();
+  }
+  if (region->lasts_a_block) {
+    report(FaultKind::bad_copy, AccessNote::site(note), region->name,
+           [&] { return fmt::format("bulk copy from {}, which is not global memory", region->name); });
+    stop();
+  }
+  check<Use::read>(global, bytes, note);
 }
 
 void AccessJudge::end_copy(const AsyncCopy& copy) {
   const std::uint64_t note = AccessNote::pack(copy.bytes, 2, site());
-  flights_.erase(copy.shared);
+  occupied_.erase(copy.shared);
   check<Use::write>(copy.shared, copy.bytes, note);
   auto* target = reinterpret_cast<std::byte*>(copy.shared);
   const std::uint64_t copied = copy.bytes - copy.zero_fill;

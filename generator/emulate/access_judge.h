@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -24,6 +25,10 @@ namespace esc {
 
 /// How memory is used by one access.
 enum class Use { read, write, atomic };
+
+/// What keeps a stretch of shared memory from being used: a copy of a thread's own or a bulk copy under way to it, or an
+/// asynchronous barrier that lies there.
+enum class Occupant { copy, bulk_copy, barrier };
 
 /// Judges every access of the running code before it happens, collects faults, and stops code that may not go on. Knows
 /// what runs (a program, perhaps a launch of it, on some stack), not who lets it run.
@@ -60,8 +65,16 @@ class AccessJudge {
   /// them: the copy may land at any time.
   void begin_copy(std::uint64_t shared, std::uint64_t global, std::uint64_t bytes, std::uint64_t zero_fill);
   void end_copy(const AsyncCopy& copy);
-  /// A block begins, in whose memory nothing is in flight.
-  void forget_copies() { flights_.clear(); }
+  /// The running thread gives the bytes, which it may write now, to an occupant. Until it has gone nobody may use them.
+  void occupy(std::uint64_t shared, std::uint64_t bytes, std::uint64_t note, Occupant occupant);
+  /// A bulk copy to `shared` has arrived, which `phase` of an asynchronous barrier waits for.
+  void land(std::uint64_t shared, std::span<const std::byte> bytes, std::uint32_t barrier, std::uint32_t phase);
+  /// Judges a read of global memory by the engine of the bulk copies, in the name of the running thread.
+  void check_bulk_source(std::uint64_t global, std::uint64_t bytes, std::uint64_t note);
+  /// A block begins, whose memory nothing occupies.
+  void forget_occupants() { occupied_.clear(); }
+  /// The region that holds all of the bytes, or null.
+  const Region* find_region(std::uint64_t address, std::uint64_t bytes) const { return memory_.find(address, bytes); }
 
   /// Records a fault at `site`, unless one of its kind is known for this place and `subject`; `describe` is asked only
   /// for new ones. Returns; the caller decides with `stop` whether the code may go on.
@@ -100,21 +113,23 @@ class AccessJudge {
   void track(Region& region, std::uint64_t address, std::uint64_t size, std::uint64_t note);
   [[noreturn]] void refuse_alignment(const Region& region, std::uint64_t address, std::uint64_t size,
                                      std::uint64_t note, Use use);
-  void check_flights(const Region& region, std::uint64_t address, std::uint64_t size, std::uint64_t note, Use use);
+  void check_occupants(const Region& region, std::uint64_t address, std::uint64_t size, std::uint64_t note, Use use);
   [[noreturn]] void refuse_mode(const Region& region, std::uint64_t address, std::uint64_t size, std::uint64_t note,
                                 Use use);
   void report_uninitialised(const Region& region, std::uint64_t address, std::uint64_t size, std::uint64_t note);
   void report_race(const Region& region, std::uint64_t address, std::uint64_t size, std::uint64_t note, Use use,
                    const Conflict& conflict);
 
-  /// Where a copy ends that is in flight, and who has issued it.
-  struct Flight {
+  /// Where an occupied stretch ends, by what, and which thread has begun that.
+  struct Occupied {
     std::uint64_t end = 0;
+    Occupant occupant = Occupant::copy;
     Dim3 thread;
   };
+  const Occupied* find_occupied(std::uint64_t address, std::uint64_t size) const;
 
   EmulationOptions options_;
-  std::map<std::uint64_t, Flight> flights_;  ///< by where they begin; they never overlap
+  std::map<std::uint64_t, Occupied> occupied_;  ///< by where they begin; they never overlap
   MemoryMap memory_;
   RaceClock clock_;
   EmulationCounters counters_;
@@ -154,8 +169,8 @@ inline void AccessJudge::check(std::uint64_t address, std::uint64_t size, std::u
   if ((region->denied & (use == Use::read ? read_mode_ : write_mode_)) != 0) {
     refuse_mode(*region, address, size, note, use);
   }
-  if (use != Use::read && region->lasts_a_block && !flights_.empty()) {
-    check_flights(*region, address, size, note, use);
+  if (use != Use::read && region->lasts_a_block && !occupied_.empty()) {
+    check_occupants(*region, address, size, note, use);
   }
   if (region->shadow() != nullptr) {
     track<use>(*region, address, size, note);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/emulate/block_runner.h"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -36,7 +37,8 @@ void BlockRunner::begin_launch(const Launch& launch) {
 void BlockRunner::begin_block(std::uint64_t linear_block) {
   Registers& registers = judge_.registers();
   registers.block_index = launch_->grid.at(linear_block);
-  judge_.forget_copies();
+  judge_.forget_occupants();
+  async_barriers_.begin_block();
   live_ = static_cast<std::uint32_t>(thread_indices_.size());
   at_barrier_ = 0;
   ready_.clear();
@@ -47,6 +49,7 @@ void BlockRunner::begin_block(std::uint64_t linear_block) {
     threads_[thread].fibre = kNobody;
     threads_[thread].waited = !launch_->programmatic;
     threads_[thread].copies.clear();
+    threads_[thread].grid_constants.clear();
   }
   for (Warp& warp : warps_) {
     warp.gone = 0;
@@ -80,6 +83,8 @@ bool BlockRunner::run(std::uint64_t linear_block) {
       report_deadlock();
     }
     release_fibres();
+  } else {
+    async_barriers_.end_block();
   }
   return whole;
 }
@@ -183,6 +188,10 @@ void BlockRunner::wait(State state) {
 void BlockRunner::wait_for_predecessor() {
   threads_[current_].waited = true;
   judge_.set_before_wait(false);
+}
+
+bool BlockRunner::is_grid_constant(std::uint64_t address) const {
+  return std::ranges::find(threads_[current_].grid_constants, address) != threads_[current_].grid_constants.end();
 }
 
 void BlockRunner::make_ready(std::uint32_t thread) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "generator/emulate/access_judge.h"
+#include "generator/emulate/async_barriers.h"
 #include "generator/emulate/async_copies.h"
 #include "generator/emulate/fibre.h"
 #include "generator/emulate/launch.h"
@@ -23,7 +24,7 @@ enum class BarrierReduction : std::int32_t { count, all, any };
 /// warp operations.
 class BlockRunner {
  public:
-  explicit BlockRunner(AccessJudge& judge) : judge_(judge) {}
+  explicit BlockRunner(AccessJudge& judge) : judge_(judge), async_barriers_(judge) {}
 
   void begin_launch(const Launch& launch);
   /// Runs one block. False when it was abandoned after a fault, with every thread where it stood.
@@ -44,9 +45,17 @@ class BlockRunner {
   /// The lanes of the running thread's warp that have not returned.
   std::uint32_t active_lanes() const { return ~warps_[current_ / 32].gone; }
   AsyncCopies& copies() { return threads_[current_].copies; }
+  AsyncBarriers& async_barriers() { return async_barriers_; }
+  /// The running thread waits until a phase of this parity of the asynchronous barrier is complete.
+  void wait_for_phase(std::uint64_t barrier, std::uint32_t parity);
+  /// Lets those go on whose phases are complete. To be called whenever an asynchronous barrier was used.
+  void wake_waiting();
+  /// The running thread has a __grid_constant__ parameter at `address`.
+  void add_grid_constant(std::uint64_t address) { threads_[current_].grid_constants.push_back(address); }
+  bool is_grid_constant(std::uint64_t address) const;
 
  private:
-  enum class State : std::uint8_t { unstarted, ready, running, at_barrier, in_warp_operation, done };
+  enum class State : std::uint8_t { unstarted, ready, running, at_barrier, in_warp_operation, at_async_barrier, done };
 
   static constexpr std::uint32_t kNobody = ~0u;
 
@@ -54,10 +63,13 @@ class BlockRunner {
     State state = State::unstarted;
     std::uint32_t fibre = kNobody;
     std::uint32_t site = 0;  ///< of the barrier that it waits at
+    std::uint64_t async_barrier = 0;  ///< that it waits at
+    std::uint32_t parity = 0;
     int predicate = 0;
     std::int64_t fuel = 0;
     bool waited = false;  ///< for the kernel in front
     AsyncCopies copies;
+    std::vector<std::uint64_t> grid_constants;
   };
 
   void run_fibre(std::uint32_t fibre);
@@ -77,6 +89,7 @@ class BlockRunner {
   std::string describe_wait(std::uint32_t thread) const;
 
   AccessJudge& judge_;
+  AsyncBarriers async_barriers_;
   std::optional<FibrePool> fibres_;
   Context scheduler_;
   const Launch* launch_ = nullptr;

@@ -73,6 +73,25 @@ void BlockRunner::complete_barrier() {
   }
 }
 
+void BlockRunner::wait_for_phase(std::uint64_t barrier, std::uint32_t parity) {
+  Thread& thread = threads_[current_];
+  thread.site = judge_.site();
+  thread.async_barrier = barrier;
+  thread.parity = parity;
+  while (!async_barriers_.passes(barrier, parity)) {
+    async_barriers_.add_waiting(barrier, current_);
+    wait(State::at_async_barrier);
+    judge_.registers().site = thread.site;
+  }
+  wake_waiting();
+}
+
+void BlockRunner::wake_waiting() {
+  for (const std::uint32_t thread : async_barriers_.take_woken()) {
+    make_ready(thread);
+  }
+}
+
 std::uint64_t BlockRunner::warp_operation(WarpOperationKind kind, std::uint32_t mask, std::uint64_t value,
                                           std::int32_t argument, std::uint32_t width) {
   ++judge_.counters().warp_operations;
@@ -193,11 +212,26 @@ std::string BlockRunner::describe_wait(std::uint32_t thread) const {
       }
     }
   }
+  if (threads_[thread].state == State::at_async_barrier) {
+    return fmt::format("{} waits for {}, at {}", who,
+                       async_barriers_.describe_wait(threads_[thread].async_barrier, threads_[thread].parity),
+                       judge_.describe_site(threads_[thread].site));
+  }
   return fmt::format("{} has returned", who);
 }
 
-/// Nobody can run and somebody is left: some lanes wait in a warp operation for lanes that wait elsewhere.
+/// Nobody can run and somebody is left: threads wait for a phase that nothing completes, or lanes in a warp operation
+/// for lanes that wait elsewhere.
 void BlockRunner::report_deadlock() {
+  for (std::uint32_t thread = 0; thread < thread_indices_.size(); ++thread) {
+    if (threads_[thread].state == State::at_async_barrier) {
+      judge_.registers().thread_index = thread_indices_[thread];
+      judge_.report(FaultKind::deadlock, threads_[thread].site, "", [&] {
+        return fmt::format("{}; all threads of the block wait, and no copy under way completes it", describe_wait(thread));
+      });
+      return;
+    }
+  }
   for (std::uint32_t index = 0; index < warps_.size(); ++index) {
     for (const WarpOperation& operation : warps_[index].pending) {
       const std::uint32_t absent = operation.mask & ~operation.arrived & ~warps_[index].gone;

@@ -5,9 +5,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
 
-#include "generator/emulate/active_machine.h"
+#include "generator/emulate/cuda_calls.h"
 
 namespace esc {
 namespace {
@@ -142,27 +141,11 @@ int check_launch(const Machine& machine, const LaunchConfig* config, const Progr
   return check_attributes(machine, *config);
 }
 
-/// Calls `function` with the machine. An exception cannot pass through compiled text: it ends the host function and
-/// goes to the caller of EmulatedDevice::call.
+/// Calls `function` with the machine and remembers its error.
 template <class Function>
 int guarded(const char* name, const Function& function) {
-  Machine& machine = active_machine();
-  std::exception_ptr error;
-  if (machine.in_kernel()) {
-    machine.report(FaultKind::forbidden_space, machine.site(), name,
-                   [&] { return fmt::format("device code calls {}, which only host code may", name); });
-    machine.stop();
-  }
-  try {
-    return remember(machine, function(machine));
-  } catch (...) {
-    error = std::current_exception();
-  }
-  machine.stop_with(std::move(error));
+  return guarded_cuda_call(name, [&](Machine& machine) { return remember(machine, function(machine)); });
 }
-
-/// Whether this call is the one that is to fail.
-bool must_fail(Machine& machine) { return machine.options().failing_call == machine.fallible_calls++; }
 
 /// On a stream that is not the caller's nothing is in order with what the caller has there.
 void check_stream(Machine& machine, const void* stream, const char* what) {

@@ -29,6 +29,10 @@ const char* to_string(FaultKind kind) {
       return "wrong stream";
     case FaultKind::bad_copy:
       return "bad asynchronous copy";
+    case FaultKind::bad_barrier:
+      return "bad asynchronous barrier";
+    case FaultKind::deadlock:
+      return "deadlock";
     case FaultKind::bad_operand:
       return "bad operand";
     case FaultKind::forbidden_call:

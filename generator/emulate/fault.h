@@ -23,6 +23,8 @@ enum class FaultKind {
   before_wait,        ///< a kernel touches what the kernel in front may still write or read, and has not waited for it
   wrong_stream,       ///< a launch or a fill on another stream than the caller's
   bad_copy,           ///< an asynchronous copy of a kind that the hardware does not know
+  bad_barrier,        ///< an asynchronous barrier that is none, or that is used against its counts
+  deadlock,           ///< all threads of a block wait, and nothing is under way that could let one go on
   bad_operand,        ///< an operand for which an instruction has no meaning
   forbidden_call,     ///< a function that a text under check may not call
   stopped,            ///< a trap, a division by zero, an index outside a local array, unreachable code
@@ -51,6 +53,7 @@ struct EmulationCounters {
   std::uint64_t launches = 0;
   std::uint64_t fills = 0;
   std::uint64_t prepared = 0;  ///< questions for a kernel's attributes
+  std::uint64_t tensor_calls = 0;  ///< questions for the driver's function of tensor maps, and calls of it
   std::uint64_t blocks = 0;
   std::uint64_t threads = 0;
   std::uint64_t accesses = 0;

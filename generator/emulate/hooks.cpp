@@ -8,8 +8,11 @@
 #include <unordered_map>
 
 #include "generator/emulate/active_machine.h"
+#include "generator/emulate/bulk_copy_hooks.h"
 #include "generator/emulate/cuda_api.h"
+#include "generator/emulate/driver_api.h"
 #include "generator/emulate/instrument.h"
+#include "generator/emulate/kernel_operands.h"
 #include "generator/emulate/matrix_hooks.h"
 
 namespace esc {
@@ -72,14 +75,6 @@ void stack_overflow_hook(std::uint32_t site) {
 }
 
 // Device functions of the stand-in headers.
-
-void require_kernel(const char* function) {
-  if (!active_machine().in_kernel()) {
-    active_machine().report(FaultKind::forbidden_space, active_machine().site(), function,
-                            [&] { return fmt::format("host code calls {}, which only kernels may", function); });
-    active_machine().stop();
-  }
-}
 
 int barrier(int predicate, std::int32_t reduction) {
   require_kernel("__syncthreads");
@@ -230,11 +225,8 @@ Table make_table() {
       {"__esc_compare_swap_u32", address_of(&compare_swap<std::uint32_t>)},
       {"__esc_compare_swap_u64", address_of(&compare_swap<std::uint64_t>)},
   };
-  for (const auto& [name, address] : cuda_api_functions()) {
-    table[name] = address;
-  }
-  for (const auto& [name, address] : matrix_functions()) {
-    table[name] = address;
+  for (const auto& functions : {cuda_api_functions(), driver_api_functions(), matrix_functions(), bulk_copy_functions()}) {
+    table.insert(functions.begin(), functions.end());
   }
   return table;
 }

@@ -116,6 +116,7 @@ HostProgram::HostProgram(const HostSource& source, const Resolver& resolve) : fi
     }
   }
   add_functions(symbols, *module, resolve);
+  has_async_barriers_ = symbols.contains(hook_names::kInitialiseBarrier);
   code_ = std::make_unique<JitCode>(std::move(module), std::move(context), symbols);
 
   for (const GlobalFacts& variable : facts.globals) {

@@ -24,6 +24,7 @@ struct Instruction {
   std::vector<std::string> outputs;  ///< constraints
   std::vector<std::string> inputs;
   std::string call;
+  bool needs_memory = false;  ///< whether it must have the clobber "memory": it orders accesses that it does not name
 };
 
 using InstructionTable = std::map<std::string, Instruction, std::less<>>;
@@ -84,12 +85,29 @@ void add_products(InstructionTable& table) {
   }
 }
 
+void add_async_copies(InstructionTable& table) {
+  const auto add = [&](const std::string& text, std::vector<std::string> inputs, const std::string& call) {
+    table[text] = {{}, std::move(inputs), call, true};
+  };
+  const std::string bulk = "shared::cluster.global.mbarrier::complete_tx::bytes";
+  add("mbarrier.init.shared::cta.b64 [%0], %1;", {"r", "r"}, "__esc_mbarrier_init");
+  add("fence.mbarrier_init.release.cluster;", {}, "__esc_async_fence");
+  add("fence.proxy.async.shared::cta;", {}, "__esc_async_fence");
+  add("mbarrier.arrive.shared::cta.b64 _, [%0];", {"r"}, "__esc_mbarrier_arrive");
+  add("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;", {"r", "r"}, "__esc_mbarrier_expect");
+  add("{ .reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1; @!done bra again; }", {"r", "r"},
+      "__esc_mbarrier_wait");
+  add("cp.async.bulk." + bulk + " [%0], [%1], %2, [%3];", {"r", "l", "r", "r"}, "__esc_bulk_copy");
+  add("cp.async.bulk.tensor.2d." + bulk + " [%0], [%1, {%2, %3}], [%4];", {"r", "l", "r", "r", "r"}, "__esc_tensor_copy");
+}
+
 const InstructionTable& instructions() {
   static const InstructionTable kTable = [] {
     InstructionTable table;
     add_loads(table);
     add_transposition(table);
     add_products(table);
+    add_async_copies(table);
     return table;
   }();
   return kTable;
@@ -132,10 +150,28 @@ std::string name_over(const std::string& name, std::string_view text) {
   return name + blanks.substr(covered);
 }
 
+/// The tokens of a text, each "::" as the two colons that it is between the parts of a statement.
+std::vector<SourceToken> tokens_with_colons(const std::string& text) {
+  std::vector<SourceToken> tokens;
+  for (SourceToken& token : tokens_of(text)) {
+    if (token.text != "::" || token.length != 2) {
+      tokens.push_back(std::move(token));
+      continue;
+    }
+    token.text = ":";
+    token.length = 1;
+    tokens.push_back(token);
+    token.begins_line = false;
+    ++token.offset;
+    tokens.push_back(std::move(token));
+  }
+  return tokens;
+}
+
 class Translator {
  public:
   Translator(const std::string& text, const std::string& file_name)
-      : text_(text), file_name_(file_name), tokens_(tokens_of(text)) {}
+      : text_(text), file_name_(file_name), tokens_(tokens_with_colons(text)) {}
 
   std::string run() {
     bool in_directive = false;
@@ -235,10 +271,15 @@ class Translator {
             name_over(known->second.call + "(",
                       std::string_view(text_).substr(tokens_[first].offset, name_end - tokens_[first].offset)));
     expect(":", quoted);
-    const std::vector<std::string> outputs = translate_operands(quoted, " ");
+    const bool no_outputs = known->second.outputs.empty();
+    const std::vector<std::string> outputs = translate_operands(quoted, " ", no_outputs);
     expect(":", quoted);
-    const std::vector<std::string> inputs = translate_operands(quoted, ",");
-    skip_clobber(quoted);
+    const std::vector<std::string> inputs =
+        translate_operands(quoted, no_outputs ? " " : ",", known->second.inputs.empty());
+    const bool has_memory = skip_clobber(quoted);
+    if (known->second.needs_memory && !has_memory) {
+      refuse(quoted + " without the clobber \"memory\"");
+    }
     expect(")", quoted);
     ++at_;
     expect(";", quoted);
@@ -249,11 +290,16 @@ class Translator {
     }
   }
 
-  /// From the ':' in front of operands to behind the last; `separator` takes the place of the ':'.
-  std::vector<std::string> translate_operands(const std::string& quoted, const std::string& separator) {
+  /// From the ':' in front of operands to behind the last; `separator` takes the place of the ':'. There may be none
+  /// where the instruction has none.
+  std::vector<std::string> translate_operands(const std::string& quoted, const std::string& separator, bool may_be_none) {
     copy_to(tokens_[at_].offset);
     replace(end_of(at_), separator);
     std::vector<std::string> constraints;
+    if (may_be_none && !is_literal(at_ + 1)) {
+      ++at_;
+      return constraints;
+    }
     do {
       ++at_;
       if (!is_literal(at_)) {
@@ -282,9 +328,10 @@ class Translator {
     } while (depth > 0);
   }
 
-  void skip_clobber(const std::string& quoted) {
+  /// Whether there was one.
+  bool skip_clobber(const std::string& quoted) {
     if (spelling(at_) != ":") {
-      return;
+      return false;
     }
     if (!is_literal(at_ + 1) || content_of(tokens_[at_ + 1].text) != "memory") {
       refuse(quoted + " with another clobber than \"memory\"");
@@ -293,6 +340,7 @@ class Translator {
     const std::size_t end = end_of(at_ + 1);
     replace(end, blanked(std::string_view(text_).substr(copied_, end - copied_)));
     at_ += 2;
+    return true;
   }
 
   const std::string& text_;

@@ -170,6 +170,10 @@ class Instrumenter {
       check_target(call);
       return;
     }
+    if (callee->getIntrinsicID() == llvm::Intrinsic::var_annotation) {
+      visit_annotation(call);
+      return;
+    }
     if (leaves_the_language(*callee)) {
       refuse(call, fmt::format("'{}'", callee->getName().str()));
     }
@@ -178,6 +182,16 @@ class Instrumenter {
     } else if (callee->isDeclaration() && !callee->isIntrinsic()) {
       llvm::IRBuilder<> builder(&call);
       builder.CreateStore(builder.getInt32(site_of(call)), module_.getOrInsertGlobal(hook_names::kSite, int32_));
+    }
+  }
+
+  /// The engine of the copies may read a parameter that is __grid_constant__, where it is.
+  void visit_annotation(llvm::CallBase& call) {
+    const auto* word = llvm::dyn_cast<llvm::GlobalVariable>(call.getArgOperand(1)->stripPointerCasts());
+    const auto* text = word == nullptr ? nullptr : llvm::dyn_cast<llvm::ConstantDataSequential>(word->getInitializer());
+    if (text != nullptr && text->isCString() && text->getAsCString() == "esc_grid_constant") {
+      llvm::IRBuilder<> builder(&call);
+      builder.CreateCall(hook(hook_names::kGridConstant, {pointer_}), {call.getArgOperand(0)});
     }
   }
 

@@ -6,19 +6,11 @@
 #include <algorithm>
 
 #include "generator/emulate/active_machine.h"
+#include "generator/emulate/kernel_operands.h"
 #include "generator/emulate/matrix_fragments.h"
 
 namespace esc {
 namespace {
-
-/// Ends host code that uses what only kernels have.
-void require_kernel(const char* what) {
-  if (!active_machine().in_kernel()) {
-    active_machine().report(FaultKind::forbidden_space, active_machine().site(), what,
-                            [&] { return fmt::format("host code uses {}, which only kernels may", what); });
-    active_machine().stop();
-  }
-}
 
 /// An address in shared memory is its distance from where the memory of the program begins: 32 bits hold it.
 std::uint64_t shared_address(std::uint64_t pointer) {
@@ -41,13 +33,7 @@ std::uint64_t row_at(std::uint32_t address) {
   constexpr std::uint64_t kRowBytes = 16;
   constexpr unsigned kLog2RowBytes = 4;
   Machine& machine = active_machine();
-  const std::uint64_t row = machine.program().shared_window() + address;
-  if (!machine.program().is_shared(row)) {
-    machine.report(FaultKind::out_of_bounds, machine.site(), "ldmatrix", [&] {
-      return fmt::format("ldmatrix of the address {:#x}, which is not in shared memory", address);
-    });
-    machine.stop();
-  }
+  const std::uint64_t row = shared_pointer(address, "ldmatrix");
   machine.check<Use::read>(row, kRowBytes, AccessNote::pack(kRowBytes, kLog2RowBytes, machine.site()));
   return row;
 }

@@ -2,13 +2,30 @@
 #include "generator/emulate/race_clock.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace esc {
 
 using namespace shadow_entry;
 
-void RaceClock::begin_launch() {
+namespace {
+
+constexpr std::uint64_t kCrowdMask = (std::uint64_t{1} << (kIntervalShift - kTimeShift)) - 1;
+
+bool is_crowd(std::uint64_t entry, std::uint32_t lanes) { return (entry & kMany) != 0 && lanes == 0; }
+
+std::uint32_t crowd_number(std::uint64_t entry) { return static_cast<std::uint32_t>(entry >> kTimeShift & kCrowdMask); }
+
+std::uint64_t with_thread(std::uint64_t entry, std::uint64_t thread) {
+  return (entry & ~(std::uint64_t{1023} << kThreadShift)) | thread << kThreadShift;
+}
+
+}  // namespace
+
+void RaceClock::begin_launch(std::uint32_t followed_threads) {
   first_of_launch_ = interval_ + 1;
+  threads_.begin_launch(followed_threads);
+  thread_ = 0;
   blocks_.clear();
 }
 
@@ -17,6 +34,7 @@ bool RaceClock::begin_block(std::uint64_t linear_block) {
     return false;
   }
   first_of_block_ = interval_;
+  threads_.begin_block();
   blocks_.emplace_back(interval_, linear_block);
   return true;
 }
@@ -26,6 +44,11 @@ bool RaceClock::begin_interval() {
     return false;
   }
   ++interval_;
+  if (threads_.follows()) {
+    threads_.begin_interval();
+    free_crowds_.resize(crowds_.size());
+    std::iota(free_crowds_.begin(), free_crowds_.end(), 0u);
+  }
   set_me();
   return true;
 }
@@ -36,11 +59,17 @@ void RaceClock::enter_thread(std::uint32_t thread) {
 }
 
 void RaceClock::set_me() {
+  const std::uint32_t now = threads_.follows() ? threads_.time(thread_) : warp_time(warps_[thread_ / 32]);
   me_ = std::uint64_t{interval_} << kIntervalShift | std::uint64_t{thread_} << kThreadShift |
-        std::uint64_t{warp_time(warps_[thread_ / 32])} << kTimeShift;
+        std::uint64_t{now} << kTimeShift;
 }
 
 bool RaceClock::meet(std::uint32_t warp_index, std::uint32_t mask) {
+  if (threads_.follows()) {
+    threads_.meet(32 * warp_index, mask);
+    set_me();
+    return threads_.time(32 * warp_index + static_cast<std::uint32_t>(std::countr_zero(mask))) < kMaxTime;
+  }
   WarpClock& warp = warps_[warp_index];
   if (warp.interval != interval_) {
     warp.interval = interval_;
@@ -68,6 +97,23 @@ bool RaceClock::meet(std::uint32_t warp_index, std::uint32_t mask) {
   }
   set_me();
   return room;
+}
+
+bool RaceClock::release(Knowledge& into) {
+  threads_.release(thread_, into);
+  set_me();
+  return threads_.time(thread_) < kMaxTime;
+}
+
+void RaceClock::acquire(const Knowledge& from) { threads_.acquire(thread_, from); }
+
+void RaceClock::land(WordShadow& word, std::uint32_t barrier, std::uint32_t phase) {
+  constexpr std::uint32_t kWholeWord = 15;
+  dissolve(word.read, word.read_lanes);
+  dissolve(word.write, word.write_lanes);
+  word = {std::uint64_t{interval_} << kIntervalShift | std::uint64_t{barrier} << kThreadShift |
+              std::uint64_t{phase} << kTimeShift | std::uint64_t{kWholeWord} << kBytesShift,
+          kWholeWord, 0, 0};
 }
 
 std::uint64_t RaceClock::block_of(std::uint64_t entry) const {
@@ -99,10 +145,13 @@ std::uint64_t RaceClock::find_rival(std::uint64_t entry, std::uint32_t lanes, st
     return 0;
   }
   if (when < first_of_block_) {
-    return entry;  // another block of this launch
+    return is_crowd(entry, lanes) && threads_.follows() ? with_thread(entry, 0) : entry;  // another block of this launch
   }
   if (when < interval_) {
     return 0;
+  }
+  if (threads_.follows()) {
+    return find_followed_rival(entry, lanes);
   }
   const bool many = (entry & kMany) != 0;
   if ((many && lanes == 0) || thread(entry) / 32 != thread_ / 32) {
@@ -116,8 +165,81 @@ std::uint64_t RaceClock::find_rival(std::uint64_t entry, std::uint32_t lanes, st
   return (entry & ~(std::uint64_t{1023} << kThreadShift)) | other << kThreadShift;
 }
 
+/// `entry` is of this interval.
+std::uint64_t RaceClock::find_followed_rival(std::uint64_t entry, std::uint32_t lanes) const {
+  if (is_crowd(entry, lanes)) {
+    const std::vector<std::uint32_t>& crowd = crowds_[crowd_number(entry)];
+    for (std::uint32_t other = 0; other < crowd.size(); ++other) {
+      if (crowd[other] != 0 && !threads_.is_behind(thread_, other, crowd[other] - 1)) {
+        return with_thread(entry, other);
+      }
+    }
+    return 0;
+  }
+  if ((entry & kMany) == 0) {
+    return threads_.is_behind(thread_, thread(entry), time(entry)) ? 0 : entry;
+  }
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const std::uint32_t other = thread(entry) / 32 * 32 + static_cast<std::uint32_t>(std::countr_zero(lanes));
+    if (!threads_.is_behind(thread_, other, time(entry))) {
+      return with_thread(entry, other);
+    }
+  }
+  return 0;
+}
+
+/// The number of a crowd of all who stand behind `entry`, which may be one already.
+std::uint32_t RaceClock::crowd_of(std::uint64_t entry, std::uint32_t lanes) {
+  if (is_crowd(entry, lanes)) {
+    return crowd_number(entry);
+  }
+  if (free_crowds_.empty()) {
+    free_crowds_.push_back(static_cast<std::uint32_t>(crowds_.size()));
+    crowds_.emplace_back();
+  }
+  const std::uint32_t number = free_crowds_.back();
+  free_crowds_.pop_back();
+  std::vector<std::uint32_t>& crowd = crowds_[number];
+  crowd.assign(threads_.members(), 0);
+  const std::uint32_t first = thread(entry) / 32 * 32;
+  for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
+    crowd[first + static_cast<std::uint32_t>(std::countr_zero(left))] = time(entry) + 1;
+  }
+  if ((entry & kMany) == 0) {
+    crowd[thread(entry)] = time(entry) + 1;
+  }
+  return number;
+}
+
+void RaceClock::dissolve(std::uint64_t entry, std::uint32_t lanes) {
+  if (is_crowd(entry, lanes) && interval(entry) == interval_) {
+    free_crowds_.push_back(crowd_number(entry));
+  }
+}
+
+/// `entry` is of this interval, and not of the running thread alone; `fresh` touches some of the same bytes.
+void RaceClock::merge_followed(std::uint64_t& entry, std::uint32_t& lanes, std::uint64_t fresh) {
+  const bool crowd = is_crowd(entry, lanes);
+  if (!crowd && find_followed_rival(entry, lanes) == 0) {
+    entry = fresh;
+    return;
+  }
+  const std::uint64_t common = bytes(entry) & bytes(fresh);
+  const std::uint64_t shared = (fresh & ~(std::uint64_t{15} << kBytesShift)) | common << kBytesShift | kMany;
+  const std::uint32_t before = (entry & kMany) != 0 ? lanes : 1u << thread(entry) % 32;
+  if (!crowd && thread(entry) / 32 == thread_ / 32 && time(entry) == time(fresh)) {
+    entry = shared;
+    lanes = before | 1u << thread_ % 32;
+    return;
+  }
+  const std::uint32_t number = crowd_of(entry, (entry & kMany) != 0 ? lanes : 0);
+  crowds_[number][thread_] = time(fresh) + 1;
+  entry = (shared & ~(kCrowdMask << kTimeShift)) | std::uint64_t{number} << kTimeShift;
+  lanes = 0;
+}
+
 /// `entry` is not void.
-void RaceClock::merge(std::uint64_t& entry, std::uint32_t& lanes, std::uint64_t fresh) const {
+void RaceClock::merge(std::uint64_t& entry, std::uint32_t& lanes, std::uint64_t fresh) {
   const std::uint32_t when = interval(entry);
   const std::uint32_t common = bytes(entry) & bytes(fresh);
   if (when < first_of_block_ && common != 0) {
@@ -134,6 +256,10 @@ void RaceClock::merge(std::uint64_t& entry, std::uint32_t& lanes, std::uint64_t 
   }
   if (common == 0) {
     entry = fresh;
+    return;
+  }
+  if (threads_.follows()) {
+    merge_followed(entry, lanes, fresh);
     return;
   }
   const std::uint64_t shared =

@@ -7,12 +7,16 @@
 #include <utility>
 #include <vector>
 
+#include "generator/emulate/thread_clocks.h"
+
 namespace esc {
 
 /// What is remembered of the accesses to one 4-byte word. An entry packs, from the top: the barrier interval (28 bits),
 /// the thread in its block (10), the warp's time (17), the bytes touched (4), and whether several threads stand behind
 /// it (1; `*_lanes` then names the lanes of the warp, 0 meaning several warps). The low four bits of `read` hold which
-/// bytes are initialised, bit 0 of `write` whether the write was atomic.
+/// bytes are initialised, bit 0 of `write` whether the write was atomic. Where threads are followed one by one, the
+/// thread may be an asynchronous barrier, whose copies have written, with its phase as the time; and for several warps
+/// the bits of thread and time hold the number of a crowd.
 struct WordShadow {
   std::uint64_t write;
   std::uint64_t read;
@@ -53,15 +57,28 @@ struct Conflict {
 /// inside a block for the latest access, or for all of the unordered ones together; their time is then the latest of
 /// theirs. What is forgotten by this can hide a race: sub-word accesses of different threads to different bytes
 /// displace each other, and of plain and atomic writes between two barriers only the plain one is kept.
+///
+/// Where asynchronous barriers order threads of different warps inside an interval, each thread is followed
+/// (`ThreadClocks`), and those that stand behind an entry together are kept with their times, as a crowd.
 class RaceClock {
  public:
-  void begin_launch();
+  /// `followed_threads`: how many a block has, where they are followed one by one.
+  void begin_launch(std::uint32_t followed_threads = 0);
   /// False when the numbers are used up; then nothing further can be judged in this launch.
   bool begin_block(std::uint64_t linear_block);
   bool begin_interval();
   void enter_thread(std::uint32_t thread);
   /// The lanes of `mask` in `warp` have met. False when the warp's time is used up.
   bool meet(std::uint32_t warp, std::uint32_t mask);
+  /// The running thread releases what is behind it. False when its time is used up.
+  bool release(Knowledge& into);
+  void acquire(const Knowledge& from);
+  /// Copies have written the whole word, whose earlier accesses are behind that, and completed `phase` of `barrier`.
+  void land(WordShadow& word, std::uint32_t barrier, std::uint32_t phase);
+  ThreadClocks& threads() { return threads_; }
+  std::uint32_t running_thread() const { return thread_; }
+  /// The number of the running interval.
+  std::uint32_t now() const { return interval_; }
 
   /// Numbers are short: before a launch, all remembered accesses should be forgotten when this says so.
   bool wants_reset() const { return interval_ > shadow_entry::kMaxInterval / 2; }
@@ -88,13 +105,17 @@ class RaceClock {
   void set_me();
   std::uint32_t lanes_not_behind(std::uint32_t lanes, std::uint32_t time) const;
   std::uint64_t find_rival(std::uint64_t entry, std::uint32_t lanes, std::uint32_t bytes) const;
-  void merge(std::uint64_t& entry, std::uint32_t& lanes, std::uint64_t fresh) const;
+  std::uint64_t find_followed_rival(std::uint64_t entry, std::uint32_t lanes) const;
+  void merge(std::uint64_t& entry, std::uint32_t& lanes, std::uint64_t fresh);
+  void merge_followed(std::uint64_t& entry, std::uint32_t& lanes, std::uint64_t fresh);
+  std::uint32_t crowd_of(std::uint64_t entry, std::uint32_t lanes);
+  void dissolve(std::uint64_t entry, std::uint32_t lanes);
   /// `entry`, naming a thread of it that the running thread is not ordered with; 0 where there is none.
   std::uint64_t rival(std::uint64_t entry, std::uint32_t lanes, std::uint32_t bytes, std::uint32_t floor) const {
     return shadow_entry::interval(entry) < floor || is_mine_alone(entry) ? 0 : find_rival(entry, lanes, bytes);
   }
   /// Puts the running thread's access `fresh` into `entry`.
-  void remember(std::uint64_t& entry, std::uint32_t& lanes, std::uint64_t fresh, std::uint32_t floor) const {
+  void remember(std::uint64_t& entry, std::uint32_t& lanes, std::uint64_t fresh, std::uint32_t floor) {
     if (shadow_entry::interval(entry) < floor) {
       entry = fresh;
     } else {
@@ -112,6 +133,10 @@ class RaceClock {
   std::uint32_t thread_ = 0;
   std::uint64_t me_ = 0;  ///< an entry of the running thread without bytes
   std::array<WarpClock, 32> warps_;
+  ThreadClocks threads_;
+  /// By number; of each thread the time of its access + 1, or 0. All of the running interval.
+  std::vector<std::vector<std::uint32_t>> crowds_;
+  std::vector<std::uint32_t> free_crowds_;
   std::vector<std::pair<std::uint32_t, std::uint64_t>> blocks_;  ///< of this launch: first interval, linear index
 };
 

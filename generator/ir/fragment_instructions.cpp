@@ -18,6 +18,11 @@ extern const std::string_view transpose_window_text;
 extern const std::string_view multiply_step_text;
 extern const std::string_view find_extras_text;
 extern const std::string_view add_extras_text;
+extern const std::string_view bulk_text;
+extern const std::string_view make_barriers_text;
+extern const std::string_view copy_unit_text;
+extern const std::string_view copy_windows_text;
+extern const std::string_view wait_for_operands_text;
 
 namespace {
 
@@ -160,6 +165,39 @@ Instruction stage_windows() {
           .texts = {vector_text, unit_text, stage_windows_text}};
 }
 
+/// The same copy where one thread asks for all of it.
+Instruction asked_for(Instruction copy, const char* name_of, const char* call, std::string_view text) {
+  copy.name = name_of;
+  copy.call = call;
+  copy.texts.push_back(bulk_text);
+  copy.texts.push_back(text);
+  return copy;
+}
+
+Instruction copy_unit() {
+  return asked_for(stage_unit(), "copy_unit",
+                   "copy_unit(shared_memory, packed, {first}, {rounds}, {rotation}, {turn}, {stage}, {part}, {place});", copy_unit_text);
+}
+
+Instruction copy_windows() {
+  return asked_for(stage_windows(), "copy_windows",
+                   "copy_windows<vectors>(shared_memory, packed, &boxes_of_B, {b}, ldb, {first}, {rounds}, {rotation}, {turn}, {stage}, {tile}, {thread}, {width});",
+                   copy_windows_text);
+}
+
+Instruction make_barriers() {
+  Instruction result = ordering("make_barriers", "make_barriers<vectors>(shared_memory, {thread});", {unit_text, bulk_text, make_barriers_text});
+  result.parameters = {value("thread")};
+  return result;
+}
+
+Instruction wait_for_operands() {
+  Instruction result = ordering("wait_for_operands", "wait_for_operands(shared_memory, {turn}, {stage}, {part});",
+                                {unit_text, bulk_text, wait_for_operands_text});
+  result.parameters = {value("turn"), value("stage"), value("part")};
+  return result;
+}
+
 /// What the warp with this copy of a unit does in the round of a turn, where there is one.
 Block if_there(Block body) {
   return {define("part", quotient(index("copy"), index("block_panels"))), define("its", index("turn") * index("panel_warps") + index("part")),
@@ -205,7 +243,7 @@ Instruction transpose_window() {
 std::vector<Instruction> fragment_instructions() {
   Instruction wait = ordering("wait_for_stage", "__pipeline_wait_prior({ahead});", {});
   wait.parameters = {value("ahead")};
-  return {find_rounds(), window_at(), stage_unit(), stage_windows(), load_window(), transpose_window(), multiply_step(), find_extras(),
+  return {find_rounds(), window_at(), stage_unit(), stage_windows(), make_barriers(), copy_unit(), copy_windows(), wait_for_operands(), load_window(), transpose_window(), multiply_step(), find_extras(),
           add_extras(), std::move(wait), ordering("commit_copies", "__pipeline_commit();", {})};
 }
 

@@ -174,6 +174,11 @@ void form(PipelineWindows& directive, Form& parts) {
   parts.name("LOOP", directive.loop);
   parts.number(directive.stages);
 }
+template <typename Form>
+void form(CopyInBulk&, Form& parts) {
+  parts.directive("copy");
+  parts.word("bulk");
+}
 
 /// Writes a directive.
 class Printed {

@@ -168,10 +168,14 @@ struct PipelineWindows {
   int stages = 2;
   bool operator==(const PipelineWindows&) const = default;
 };
+/// copy(bulk): what the pipeline copies comes by bulk copies, from compute capability 9.0 on.
+struct CopyInBulk {
+  bool operator==(const CopyInBulk&) const = default;
+};
 using Directive = std::variant<Unroll, Enumerate, MapGrid, MapLanes, Coarsen, Transform, Compact, MergePatterns, OwnPanels,
                                TileColumns, SplitColumns, AccumulateSums, ShuffleSums, ShareSums, PackRegions, Vectorize,
                                BatchColumns, Prefetch, StageRegions, Overlap, CutRows, PackTasks, AssignTasks, PlaceEpilogue,
-                               StreamWindows, FragmentColumns, PackFragments, PipelineWindows>;
+                               StreamWindows, FragmentColumns, PackFragments, PipelineWindows, CopyInBulk>;
 
 /// "unroll(i, 4)", "map(i, grid)", "own(i, panels=4, warp=2)", "merge()", ...
 std::string print(const Directive& directive);

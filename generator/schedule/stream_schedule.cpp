@@ -13,17 +13,18 @@ namespace esc {
 
 StreamSchedule parse_stream(std::string_view text, std::string_view settings) {
   const StreamSchedule preset;
-  const Settings given(text, "stream", settings, {"columns", "panels", "warps", "stages", "pdl"});
+  const Settings given(text, "stream", settings, {"columns", "panels", "warps", "stages", "pdl", "copies"});
   return {.columns = given.number("columns", preset.columns),
           .panels = given.number("panels", preset.panels),
           .warps = given.number("warps", preset.warps),
           .stages = given.number("stages", preset.stages),
-          .pdl = given.word("pdl", preset.pdl ? "on" : "off", {"on", "off"}) == "on"};
+          .pdl = given.word("pdl", preset.pdl ? "on" : "off", {"on", "off"}) == "on",
+          .copies = given.word("copies", "lanes", {"lanes", "bulk"}) == "bulk" ? StreamSchedule::Copies::bulk : StreamSchedule::Copies::lanes};
 }
 
 std::string print(const StreamSchedule& schedule) {
-  return fmt::format("stream:columns={},panels={},warps={},stages={},pdl={}", schedule.columns, schedule.panels, schedule.warps,
-                     schedule.stages, schedule.pdl ? "on" : "off");
+  return fmt::format("stream:columns={},panels={},warps={},stages={},pdl={}{}", schedule.columns, schedule.panels, schedule.warps,
+                     schedule.stages, schedule.pdl ? "on" : "off", schedule.copies == StreamSchedule::Copies::bulk ? ",copies=bulk" : "");
 }
 
 void check_ranges(const StreamSchedule& schedule) {
@@ -48,6 +49,9 @@ bool can_stream(std::string_view dtype, std::string_view layout) { return is_hal
 std::vector<Directive> expand(const StreamSchedule& schedule) {
   std::vector<Directive> directives{StreamWindows{"i", schedule.panels, schedule.warps}, FragmentColumns{"j", schedule.columns},
                                     PackFragments{"A"}, PipelineWindows{"k", schedule.stages}};
+  if (schedule.copies == StreamSchedule::Copies::bulk) {
+    directives.emplace_back(CopyInBulk{});
+  }
   if (schedule.pdl) {
     directives.emplace_back(Overlap{});
   }

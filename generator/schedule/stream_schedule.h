@@ -19,6 +19,8 @@ struct StreamSchedule {
   int warps = 2;    ///< warps of a panel
   int stages = 4;   ///< turns whose operands are in shared memory or on their way
   bool pdl = true;  ///< programmatic dependent launch: the packed matrix is read before the kernel in front has ended
+  /// Who copies to shared memory: the lanes of the warps, 16 bytes each, or from compute capability 9.0 on the engine for bulk copies.
+  enum class Copies { lanes, bulk } copies = Copies::lanes;
 
   static constexpr int panel_height = 16;     ///< rows that mma.sp multiplies
   static constexpr int window_columns = 256;  ///< columns that 8 bits tell apart
@@ -35,7 +37,7 @@ struct StreamSchedule {
 /// Reads the settings behind "stream:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
 StreamSchedule parse_stream(std::string_view text, std::string_view settings);
 
-/// "stream:columns=8,panels=4,warps=2,stages=4,pdl=on".
+/// "stream:columns=8,panels=4,warps=2,stages=4,pdl=on", with ",copies=bulk" behind it where lanes do not copy.
 std::string print(const StreamSchedule& schedule);
 
 /// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for these.

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "generator/emit/layer.h"
-#include "generator/emulate/compile_program.h"
 #include "generator/emulate/device.h"
 #include "generator/verify/emulated_refusals.h"
+#include "generator/verify/kernel_programs.h"
 
 namespace esc {
 namespace {
@@ -114,7 +114,7 @@ EmulationOptions options_of(const TaskCall& one, Reporter& reporter) {
 class Server {
  public:
   Server(const Channel& channel, const KernelTask& task)
-      : channel_(channel), task_(task), program_(compile_cuda(task.text, task.name + ".cu")) {}
+      : channel_(channel), task_(task), programs_(task.text, task.name + ".cu", task.dispatch) {}
 
   Message multiply(std::size_t number, const SharedMemory& memory, std::size_t c_at) {
     const TaskCall& one = task_.calls.at(number);
@@ -122,7 +122,7 @@ class Server {
     std::memcpy(b.data(), memory.part(0, b.bytes().size()).data(), b.bytes().size());
     Reporter reporter(channel_);
     try {
-      const EmulatedProduct result = emulate_product(device_, kernel(one.packed), one.call, b, options_of(one, reporter),
+      const EmulatedProduct result = emulate_product(device_, kernel(one.packed, programs_.for_call(one.call)), one.call, b, options_of(one, reporter),
                                                      one.compared_rows(), !one.call.columns.empty());
       std::ranges::copy(result.c.bytes(), memory.part(c_at, result.c.bytes().size()).begin());
       return {multiplied, {}, result.problems};
@@ -132,7 +132,7 @@ class Server {
   }
 
   std::vector<std::string> refusals() const {
-    return emulate_refusals(kernel(task_.packed), task_.matrix.element, task_.matrix.columns, needs_kernel(task_.input, task_.matrix.nonzeros()),
+    return emulate_refusals(kernel(task_.packed, programs_.usual()), task_.matrix.element, task_.matrix.columns, needs_kernel(task_.input, task_.matrix.nonzeros()),
                             most_host_steps);
   }
 
@@ -143,17 +143,17 @@ class Server {
         calls.push_back(one.call);
       }
     }
-    return emulate_failures(kernel(task_.packed), task_.matrix.element, task_.matrix.columns, calls, most_host_steps);
+    return emulate_failures(kernel(task_.packed, programs_.usual()), task_.matrix.element, task_.matrix.columns, calls, most_host_steps);
   }
 
  private:
-  KernelToEmulate kernel(std::span<const std::byte> packed) const {
-    return {program_, task_.name, packed, task_.matrix.rows, task_.dispatch, &task_.input};
+  KernelToEmulate kernel(std::span<const std::byte> packed, const HostProgram& program) const {
+    return {program, task_.name, packed, task_.matrix.rows, task_.dispatch, &task_.input};
   }
 
   const Channel& channel_;
   const KernelTask& task_;
-  HostProgram program_;
+  KernelPrograms programs_;
   EmulatedDevice device_;
 };
 

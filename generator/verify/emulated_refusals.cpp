@@ -65,7 +65,7 @@ std::vector<std::string> emulate_failures(const KernelToEmulate& kernel, ScalarT
       EmulatedDevice device(options_with(host_steps));
       const auto done_so_far = [&device] {
         const EmulationCounters& counters = device.counters();
-        return counters.launches + counters.fills + counters.prepared;
+        return counters.launches + counters.fills + counters.prepared + counters.tensor_calls;
       };
       prepare(device);
       const std::uint64_t before = done_so_far();

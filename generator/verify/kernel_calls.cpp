@@ -158,7 +158,7 @@ class Calls {
   }
 
   /// The product that the kernel was made for in other circumstances.
-  void change_circumstances(bool programmatic) {
+  void change_circumstances() {
     KernelCall call = calls_.front();
     call.share = part;
     const KernelCall usual = call;
@@ -168,9 +168,14 @@ class Calls {
     call.reason = "on the default stream";
     call.default_stream = true;
     calls_.push_back(std::exchange(call, usual));
-    if (programmatic) {
+    call.compute_major = 8;
+    if (dispatch_.programmatic || dispatch_.copies_in_bulk) {
       call.reason = "before compute capability 9.0";
-      call.compute_major = 8;
+      calls_.push_back(call);
+    }
+    if (dispatch_.copies_in_bulk) {
+      call.product = calls_.at(1).product;
+      call.reason = "before compute capability 9.0, nothing is aligned";
       calls_.push_back(call);
     }
   }
@@ -260,7 +265,7 @@ std::vector<KernelCall> kernel_calls(const Dispatch& dispatch, std::int64_t rows
   calls.cross_tiles();
   calls.exceed_grid(rows);
   calls.spread_rows(rows, columns);
-  calls.change_circumstances(dispatch.programmatic);
+  calls.change_circumstances();
   return std::move(calls).take();
 }
 

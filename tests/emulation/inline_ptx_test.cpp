@@ -315,6 +315,20 @@ TEST(InlinePtxText, KnownInstructionsMayBeWrittenInSeveralWays) {
   }
 }
 
+TEST(InlinePtxText, InstructionsWithoutResultsMayBeWrittenInSeveralWays) {
+  for (const char* statement :
+       {"asm volatile(\"mbarrier.init.shared::cta.b64 [%0], %1;\" :: \"r\"(d), \"r\"(1) : \"memory\");",
+        "asm volatile(\"mbarrier.init.shared::cta.b64 [%0], %1;\" : : \"r\"(d), \"r\"(1) : \"memory\");",
+        "asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");",
+        "asm volatile(\"fence.mbarrier_init.release.cluster;\" : : : \"memory\");",
+        "asm volatile(\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\"\n"
+        "  :: \"r\"(d), \"l\"(p), \"r\"(16), \"r\"(d) : \"memory\");",
+        "asm volatile(\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\"\n"
+        "  :: \"r\"(d), \"l\"(wide), \"r\"(16), \"r\"(d) : \"memory\");"}) {
+    EXPECT_EQ(refusal_with(statement), "accepted") << statement;
+  }
+}
+
 TEST(InlinePtxText, OperandsStayInTheirPlaces) {
   const std::string text =
       "  asm volatile(" + std::string(load_x1) + "\n    : \"=r\"(d)\n    : \"r\"(p[1]));\nint behind;\n";
@@ -355,6 +369,14 @@ TEST(InlinePtxText, UnknownOnesAreRefusedWithTheirLine) {
   expect_refusal("asm volatile(" + known + " : \"=r\"(d) : \"l\"(wide));",
                  "with the constraints =r : l, where it has =r : r");
   expect_refusal("asm volatile(" + known + " : \"=r\"(d) : \"r\"(d), \"r\"(d));", "with the constraints =r : r, r");
+  const std::string arrive = "asm volatile(\"mbarrier.arrive.shared::cta.b64 _, [%0];\"";
+  expect_refusal(arrive + " :: \"r\"(d));", "without the clobber \"memory\"");
+  expect_refusal(arrive + " :: \"l\"(wide) : \"memory\");", "with the constraints  : l, where it has  : r");
+  expect_refusal(arrive + " : \"=r\"(d) : \"r\"(d) : \"memory\");", "with the constraints =r : r, where it has  : r");
+  expect_refusal("asm volatile(\"fence.proxy.async.shared::cta;\");", "of another form");
+  expect_refusal("asm volatile(\"fence.proxy.async.shared::cta;\" : : \"memory\");", "of another form");
+  expect_refusal("asm volatile(\"mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\" :: \"r\"(d), \"r\"(0) : \"memory\");",
+                 "mbarrier.try_wait");
   expect_refusal("#define RUN asm volatile(\"nop;\")", "\"asm\" in a directive");
   expect_refusal("if (false) { asm volatile(\"syscall\"); }", "\"syscall\"");
   expect_refusal("as\\\nm volatile(\"syscall\");", "\"syscall\"");
@@ -368,6 +390,12 @@ TEST(InlinePtxText, OperandsMustHaveTheSizeOfTheirConstraint) {
   EXPECT_THAT(refusal_with("asm volatile(" + known + " : \"=r\"(d) : \"r\"(q[0]));"), HasSubstr("kernel.cu:3"));
   EXPECT_THAT(refusal_with("asm volatile(" + known + " : \"=r\"(wide) : \"r\"(d));"), HasSubstr("kernel.cu:3"));
   EXPECT_THAT(refusal_with("asm volatile(" + known + " : \"=r\"(q[0]) : \"r\"(d));"), HasSubstr("kernel.cu:3"));
+  for (const char* address : {"d", "(int)d", "q[0]"}) {
+    EXPECT_THAT(refusal_with("asm volatile(\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\""
+                             " :: \"r\"(d), \"l\"(" + std::string(address) + "), \"r\"(16), \"r\"(d) : \"memory\");"),
+                HasSubstr("kernel.cu:3"))
+        << address;
+  }
   EXPECT_THAT(refusal_with("asm volatile(" + known + " : \"=r\"(d + 1) : \"r\"(d));"), HasSubstr("kernel.cu:3"));
 }
 

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t kThreads = 64;
 constexpr std::uint32_t kWords = 3;
 
-enum class Action { read, write, atomic, meet, barrier, next_block };
+enum class Action { read, write, atomic, meet, barrier, next_block, release, acquire };
 
 struct Step {
   Action action = Action::read;
@@ -68,7 +68,25 @@ class ReferenceClock {
     meet(all);
   }
 
-  void next_block() { ++block_; }
+  void release(std::uint32_t thread, std::uint32_t token) {
+    const std::uint32_t me = block_ * kThreads + thread;
+    known_[me][me] = ++now_[me];
+    for (const auto& [other, time] : known_[me]) {
+      tokens_[token][other] = std::max(tokens_[token][other], time);
+    }
+  }
+
+  void acquire(std::uint32_t thread, std::uint32_t token) {
+    for (const auto& [other, time] : tokens_[token]) {
+      std::uint32_t& known = known_[block_ * kThreads + thread][other];
+      known = std::max(known, time);
+    }
+  }
+
+  void next_block() {
+    ++block_;
+    tokens_ = {};
+  }
   std::uint32_t block() const { return block_; }
 
  private:
@@ -84,10 +102,14 @@ class ReferenceClock {
   std::map<std::uint32_t, std::uint32_t> now_;
   std::map<std::uint32_t, std::map<std::uint32_t, std::uint32_t>> known_;
   std::array<std::vector<Access>, kWords> accesses_;
+  std::array<std::map<std::uint32_t, std::uint32_t>, kWords> tokens_;
 };
 
-rc::Gen<std::vector<Step>> any_steps(std::vector<Action> accesses) {
+rc::Gen<std::vector<Step>> any_steps(std::vector<Action> accesses, bool followed = false) {
   std::vector<Action> actions = {Action::meet, Action::meet, Action::meet, Action::barrier};
+  if (followed) {
+    actions.insert(actions.end(), {Action::release, Action::release, Action::release, Action::acquire, Action::acquire, Action::acquire});
+  }
   for (const Action access : accesses) {
     actions.insert(actions.end(), {access, access, access});
   }
@@ -103,12 +125,14 @@ rc::Gen<std::vector<Step>> any_steps(std::vector<Action> accesses) {
 
 enum class Verdict { agree, missed, invented };
 
-/// Runs both clocks up to the first race by definition, or the first that is reported.
-Verdict compare(const std::vector<Step>& steps) {
+/// Runs both clocks up to the first race by definition, or the first that is reported. Threads are followed one by one
+/// where they release and acquire; a word's number is then that of what they do so through.
+Verdict compare(const std::vector<Step>& steps, bool followed = false) {
   ReferenceClock reference;
   const auto clock = std::make_unique<RaceClock>();
   std::array<WordShadow, kWords> words{};
-  clock->begin_launch();
+  std::array<Knowledge, kWords> tokens;
+  clock->begin_launch(followed ? kThreads : 0);
   clock->begin_block(0);
   for (const Step& step : steps) {
     const std::uint32_t warp = step.thread / 32;
@@ -127,6 +151,15 @@ Verdict compare(const std::vector<Step>& steps) {
     } else if (step.action == Action::next_block) {
       reference.next_block();
       RC_ASSERT(clock->begin_block(reference.block()));
+      tokens = {};
+    } else if (step.action == Action::release) {
+      reference.release(step.thread, step.word);
+      clock->enter_thread(step.thread);
+      RC_ASSERT(clock->release(tokens[step.word]));
+    } else if (step.action == Action::acquire) {
+      reference.acquire(step.thread, step.word);
+      clock->enter_thread(step.thread);
+      clock->acquire(tokens[step.word]);
     } else {
       clock->enter_thread(step.thread);
       WordShadow& word = words[step.word];
@@ -149,6 +182,14 @@ RC_GTEST_PROP(RaceClock, FindsTheFirstRaceOfReadsAndWrites, ()) {
 
 RC_GTEST_PROP(RaceClock, FindsTheFirstRaceOfReadsAndAtomics, ()) {
   RC_ASSERT(compare(*any_steps({Action::read, Action::atomic})) == Verdict::agree);
+}
+
+RC_GTEST_PROP(RaceClock, FindsTheFirstRaceOfThreadsThatAreFollowed, ()) {
+  RC_ASSERT(compare(*any_steps({Action::read, Action::write}, true), true) == Verdict::agree);
+}
+
+RC_GTEST_PROP(RaceClock, FindsTheFirstRaceOfReadsAndAtomicsOfThreadsThatAreFollowed, ()) {
+  RC_ASSERT(compare(*any_steps({Action::read, Action::atomic}, true), true) == Verdict::agree);
 }
 
 RC_GTEST_PROP(RaceClock, InventsNoRace, ()) {

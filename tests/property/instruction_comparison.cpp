@@ -220,6 +220,24 @@ class Comparison {
 
 }  // namespace
 
+namespace {
+
+/// Host code that describes b to tensor copies as a launcher does.
+constexpr const char* encode_boxes = R"(
+  void* encode = nullptr;
+  cudaDriverEntryPointQueryResult found;
+  cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000, cudaEnableDefault, &found);
+  CUtensorMap boxes = {{}};
+  const cuuint64_t extents[2] = {{columns, {0}}};
+  const cuuint64_t row_bytes[1] = {{2 * (cuuint64_t)ldb}};
+  const cuuint32_t box[2] = {{{1}, {2}}};
+  const cuuint32_t steps[2] = {{1, 1}};
+  ((PFN_cuTensorMapEncodeTiled_v12000)encode)(&boxes, CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, (void*)b, extents, row_bytes, box, steps,
+      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_{3}B, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+)";
+
+}  // namespace
+
 std::string text_of(const InstructionExample& example) {
   Layer layer;
   layer.name = "example";
@@ -238,7 +256,11 @@ std::string text_of(const InstructionExample& example) {
   for (const unsigned int size : plan.sizes) {
     sizes += fmt::format(", {}u", size);
   }
+  const std::string boxes = plan.boxes ? fmt::format(encode_boxes, layer.sizes.at("K"), plan.boxes->columns, plan.boxes->rows,
+                                                     2 * plan.boxes->columns)
+                                       : "";
   return fmt::format(R"(#include <cuda_pipeline_primitives.h>
+#include <cudaTypedefs.h>
 #include <cuda_runtime.h>
 {8}{0}
 extern "C" int run(const unsigned char* packed, const {1}* b, long long ldb, {1}* c, long long ldc, unsigned int columns) {{
@@ -249,12 +271,14 @@ extern "C" int run(const unsigned char* packed, const {1}* b, long long ldb, {1}
   const bool tuned = columns == tuned_columns && ldb == {10} && ldc == {11};
   const auto kernel = tuned ? {5}<true, {6}> : {5}<false, {6}>;
   const cudaError_t allowed = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, {4});
-  return allowed != cudaSuccess ? allowed : cudaLaunchKernelEx(&launch, kernel, packed, b, ldb, c, ldc, columns{7});
+  {12}
+  return allowed != cudaSuccess ? allowed : cudaLaunchKernelEx(&launch, kernel, packed, b, ldb, c, ldc, columns{7}{13});
 }}
 )",
                      device_text(layer), c_name(example.nest.element()), plan.grid_x, plan.threads, plan.shared_bytes,
                      kernel_name(layer), example.vectors, sizes, include_of(example.nest.element()), plan.grid_y,
-                     tuned_leading_dimension(example.nest.array(ArrayRole::dense)), tuned_leading_dimension(example.nest.array(ArrayRole::output)));
+                     tuned_leading_dimension(example.nest.array(ArrayRole::dense)), tuned_leading_dimension(example.nest.array(ArrayRole::output)), boxes,
+                     plan.boxes ? ", boxes" : "");
 }
 
 std::string difference(const InstructionExample& example, const std::string& text) {

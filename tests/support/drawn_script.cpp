@@ -136,7 +136,11 @@ std::vector<Directive> ScriptDraw::rows() {
 std::vector<Directive> ScriptDraw::stream() {
   const int panels = 1 + below(4);
   std::vector<Directive> script{StreamWindows{"i", panels, 1 + below(4)}, FragmentColumns{"j", 8 << below(3)}, PackFragments{"A"},
-                                PipelineWindows{"k", 2 + below(3)}, PlaceEpilogue{}};
+                                PipelineWindows{"k", 2 + below(3)}};
+  if (chance(50)) {
+    script.emplace_back(CopyInBulk{});
+  }
+  script.emplace_back(PlaceEpilogue{});
   if (chance(50)) {
     script.emplace_back(Overlap{});
   }

@@ -62,8 +62,8 @@ EmulatedKernel::EmulatedKernel(const GeneratedLayer& generated, const std::strin
       nest_(generated.layer.input),
       packed_(generated.packed),
       packed_bytes_(generated.bytes().size()),
-      program_(compile_cuda(text, name_ + ".cu")),
-      dispatch_(dispatch_of(generated.layer)) {}
+      dispatch_(dispatch_of(generated.layer)),
+      programs_(text, name_ + ".cu", dispatch_) {}
 
 JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const KernelCall& call, const std::vector<double>& b,
                                        std::optional<std::uint64_t> order) const {
@@ -85,7 +85,7 @@ EmulatedProduct EmulatedKernel::product(const SparseMatrix& matrix, const Kernel
   EmulationOptions options;
   options.shuffle_seed = order;
   EmulatedDevice device;
-  return emulate_product(device, {program_, name_, {packed_.get(), packed_bytes_}, matrix.rows, dispatch_, &nest_}, call,
+  return emulate_product(device, {programs_.for_call(call), name_, {packed_.get(), packed_bytes_}, matrix.rows, dispatch_, &nest_}, call,
                          TypedElements(matrix.element, b), options);
 }
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "generator/emit/generate.h"
-#include "generator/emulate/host_program.h"
 #include "generator/schedule/schedule.h"
 #include "generator/verify/emulated_product.h"
 #include "generator/verify/kernel_calls.h"
+#include "generator/verify/kernel_programs.h"
 #include "generator/verify/reference.h"
 
 namespace esc::tests {
@@ -73,8 +73,8 @@ class EmulatedKernel {
   LoopNest nest_;
   std::shared_ptr<const std::byte[]> packed_;
   std::size_t packed_bytes_;
-  HostProgram program_;
   Dispatch dispatch_;
+  KernelPrograms programs_;
 };
 
 /// What is wrong with the transformer's text, every access of it checked: the first problem, or empty. It must write

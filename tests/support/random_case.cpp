@@ -219,6 +219,7 @@ rc::Gen<StreamSchedule> legal_stream_schedule(std::int64_t bcol) {
                         schedule.panels = 1 + numbers[2] % std::min(most_warps, 1 + numbers[1] / 15);
                         schedule.warps = 1 + numbers[1] % (most_warps / schedule.panels);
                         schedule.stages = 2 + numbers[3] % (StreamSchedule::max_stages - 1);
+                        schedule.copies = numbers[3] / 16 % 2 == 0 ? StreamSchedule::Copies::lanes : StreamSchedule::Copies::bulk;
                         check_legal(schedule, bcol);
                         return schedule;
                       });

@@ -41,6 +41,7 @@ const std::vector<std::string> kOrder = {
     "generator/emulate/site_table",
     // Memory, and who has touched it.
     "generator/emulate/mapped_memory",
+    "generator/emulate/thread_clocks",
     "generator/emulate/race_clock",
     "generator/emulate/memory_map",
     // From a text to code in memory.
@@ -49,6 +50,7 @@ const std::vector<std::string> kOrder = {
     "generator/emulate/jit",
     "generator/emulate/standin_headers",
     "generator/emulate/matrix_fragments",
+    "generator/emulate/tensor_map",
     "generator/emulate/inline_ptx",
     "generator/emulate/host_program",
     // Threads, and what they do together.
@@ -58,14 +60,19 @@ const std::vector<std::string> kOrder = {
     "generator/emulate/launch",
     // What judges accesses, lets the threads of a block run, and plays the whole device.
     "generator/emulate/access_judge",
+    "generator/emulate/async_barriers",
     "generator/emulate/block_runner",
     "generator/emulate/block_sync",
     "generator/emulate/machine",
     "generator/emulate/active_machine",
     // What the code calls.
+    "generator/emulate/cuda_calls",
+    "generator/emulate/kernel_operands",
     "generator/emulate/cuda_api",
     "generator/emulate/host_library",
+    "generator/emulate/driver_api",
     "generator/emulate/matrix_hooks",
+    "generator/emulate/bulk_copy_hooks",
     "generator/emulate/hooks",
     // What the rest of the house uses.
     "generator/emulate/compile_program",

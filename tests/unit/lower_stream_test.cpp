@@ -6,6 +6,7 @@
 #include "generator/ir/linear_nk_nest.h"
 #include "generator/ir/print.h"
 #include "generator/lower/canonicalize.h"
+#include "generator/lower/copy_in_bulk.h"
 #include "generator/lower/enumerate.h"
 #include "generator/lower/fragment_columns.h"
 #include "generator/lower/merge_patterns.h"
@@ -34,6 +35,7 @@ const LoopNest streamed = stream_windows(canonical, {"i", 2, 2});
 const LoopNest fragmented = fragment_columns(streamed, {"j", 16});
 const LoopNest packed = pack_fragments(fragmented, {"A"});
 const LoopNest pipelined = pipeline_windows(packed, {"k", 3});
+const LoopNest bulk = copy_in_bulk(pipelined, {});
 const LoopNest of_tokens = pack_fragments(fragment_columns(stream_windows(canonicalize(linear_nk_nest(ScalarType::f16)), {"i", 2, 2}), {"j", 16}), {"A"});
 const LoopNest finished = place_epilogue(pipelined, {});
 
@@ -120,6 +122,27 @@ TEST(PipelineWindows, TakesColumnsOfBThroughRegisters) {
   EXPECT_THAT(text, Not(HasSubstr("stage_windows")));
 }
 
+TEST(CopyInBulk, AsksForUnitsAndBoxesAndWaitsForThem) {
+  const std::string text = print(bulk);
+  EXPECT_THAT(text, HasSubstr("int own_thread = 32*copy + lane;\n            make_barriers(own_thread);\n            barrier;  // of the block\n"));
+  EXPECT_THAT(text, HasSubstr("copy_unit(Slots, Values, ExtraEnds,"));
+  EXPECT_THAT(text, HasSubstr("copy_windows(B, Windows, StagedB, first_round, rounds, rotation, ahead, stage_ahead, tile, own_thread, K, N);\n"));
+  EXPECT_THAT(text, HasSubstr("if (its < rounds) {\n                wait_for_operands(turn, stage, part);\n"));
+  EXPECT_THAT(text, Not(HasSubstr("stage_unit")));
+  EXPECT_THAT(text, Not(HasSubstr("stage_windows")));
+}
+
+TEST(CopyInBulk, LeavesWindowsOfShortRowsAndColumnsToTheLanes) {
+  const std::string narrow = print(copy_in_bulk(
+      pipeline_windows(pack_fragments(fragment_columns(stream_windows(canonical, {"i", 2, 2}), {"j", 8}), {"A"}), {"k", 3}), {}));
+  EXPECT_THAT(narrow, HasSubstr("copy_unit("));
+  EXPECT_THAT(narrow, HasSubstr("stage_windows("));
+  const std::string tokens = print(copy_in_bulk(pipeline_windows(of_tokens, {"k", 3}), {}));
+  EXPECT_THAT(tokens, HasSubstr("copy_unit("));
+  EXPECT_THAT(tokens, HasSubstr("transpose_window("));
+  EXPECT_THAT(tokens, HasSubstr("wait_for_operands("));
+}
+
 TEST(PlaceEpilogue, OfSumsThatAreOnlyRoundedAddsNoStatement) {
   EXPECT_FALSE(finished.epilogue.has_value());
   EXPECT_EQ(finished.body, pipelined.body);
@@ -180,6 +203,9 @@ INSTANTIATE_TEST_SUITE_P(
         StepRefusal{"pipeline too early", [] { pipeline_windows(fragmented, {"k", 3}); },
                     "the sparse array is not stored in fragments; transform it first: transform(A, fragments)"},
         StepRefusal{"pipeline twice", [] { pipeline_windows(pipelined, {"k", 3}); }, "pipeline once"},
+        StepRefusal{"bulk too early", [] { copy_in_bulk(packed, {}); },
+                    "nothing is copied ahead of its use; copy it first: pipeline(k, 4)"},
+        StepRefusal{"bulk twice", [] { copy_in_bulk(bulk, {}); }, "the copies are bulk copies already; ask for them once"},
         StepRefusal{"one stage", [] { pipeline_windows(packed, {"k", 1}); },
                     "one stage cannot be copied to while it is read; the nearest legal value is 2"},
         StepRefusal{"nine stages", [] { pipeline_windows(packed, {"k", 9}); }, "the nearest legal value is 8"},

@@ -11,6 +11,8 @@ namespace {
 TEST(StreamSchedule, LeavesOutKeysForTheirDefaults) {
   EXPECT_EQ(print(parse_schedule("stream:panels=2")), "stream:columns=8,panels=2,warps=2,stages=4,pdl=on");
   EXPECT_EQ(std::get<StreamSchedule>(parse_schedule("stream:warps=2")), StreamSchedule());
+  EXPECT_EQ(print(parse_schedule("stream:copies=lanes")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on");
+  EXPECT_EQ(print(parse_schedule("stream:copies=bulk,pdl=off")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=off,copies=bulk");
 }
 
 TEST(StreamSchedule, ReadsKeysInAnyOrder) {
@@ -23,7 +25,8 @@ TEST(StreamSchedule, RoundTrips) {
     for (int panels = 1; panels <= StreamSchedule::max_panels; panels += 3) {
       for (int warps = 1; warps <= StreamSchedule::max_panels / panels; ++warps) {
         const int stages = 2 + (panels + warps) % (StreamSchedule::max_stages - 1);
-        const StreamSchedule schedule{.columns = columns, .panels = panels, .warps = warps, .stages = stages, .pdl = warps % 2 == 0};
+        const auto copies = (panels + stages) % 2 == 0 ? StreamSchedule::Copies::bulk : StreamSchedule::Copies::lanes;
+        const StreamSchedule schedule{.columns = columns, .panels = panels, .warps = warps, .stages = stages, .pdl = warps % 2 == 0, .copies = copies};
         EXPECT_EQ(parse_schedule(print(Schedule(schedule))), Schedule(schedule)) << print(schedule);
         EXPECT_NO_THROW(check_legal(schedule, 64)) << print(schedule);
         EXPECT_LE(schedule.threads(), 512);
@@ -37,6 +40,8 @@ TEST(StreamSchedule, ExpandsToDirectives) {
             "stream(i, panels=2, warps=3); fragment(j, 16); transform(A, fragments); pipeline(k, 5); overlap()");
   EXPECT_EQ(print(expand(parse_schedule("stream:pdl=off"))),
             "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, fragments); pipeline(k, 4)");
+  EXPECT_EQ(print(expand(parse_schedule("stream:columns=32,copies=bulk"))),
+            "stream(i, panels=4, warps=2); fragment(j, 32); transform(A, fragments); pipeline(k, 4); copy(bulk); overlap()");
 }
 
 TEST(StreamSchedule, SaysWhatAllFamiliesHave) {
@@ -56,9 +61,10 @@ INSTANTIATE_TEST_SUITE_P(
     Stream, RefusedSchedule,
     testing::Values(
         ScheduleRefusal{"stream:", 64, "family stream has no key ''"},
-        ScheduleRefusal{"stream:ufi=2", 64, "family stream has no key 'ufi'; its keys are columns, panels, warps, stages, pdl"},
+        ScheduleRefusal{"stream:ufi=2", 64, "family stream has no key 'ufi'; its keys are columns, panels, warps, stages, pdl, copies"},
         ScheduleRefusal{"streams:warps=2", 64, "there is no family 'streams'; the families are: atomic, panel, rows, stream"},
         ScheduleRefusal{"stream:stages=3,stages=3", 64, "key 'stages' is given twice"},
+        ScheduleRefusal{"stream:copies=engine", 64, "copies=engine is neither lanes nor bulk"},
         ScheduleRefusal{"stream:pdl=yes", 64, "pdl=yes is neither on nor off"},
         ScheduleRefusal{"stream:columns=4", 64, "columns=4 is not a power of two from 8 to 64; the nearest legal value is columns=8"},
         ScheduleRefusal{"stream:columns=24", 64, "the nearest legal value is columns=16"},

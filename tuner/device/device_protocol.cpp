@@ -55,6 +55,9 @@ json to_json(const LaunchPlan& plan) {
                          {"threads", plan.zeroing->threads},
                          {"sizes", plan.zeroing->sizes}};
   }
+  if (plan.boxes) {
+    result["boxes"] = {{"rows_of_b", plan.boxes->rows_of_b}, {"rows", plan.boxes->rows}, {"columns", plan.boxes->columns}};
+  }
   return result;
 }
 
@@ -73,6 +76,10 @@ LaunchPlan plan_from(const json& plan) {
                                          .grid_x = zeroing.at("grid_x"),
                                          .threads = zeroing.at("threads"),
                                          .sizes = zeroing.at("sizes")};
+  }
+  if (plan.contains("boxes")) {
+    const json& boxes = plan.at("boxes");
+    result.boxes = LaunchPlan::Boxes{.rows_of_b = boxes.at("rows_of_b"), .rows = boxes.at("rows"), .columns = boxes.at("columns")};
   }
   return result;
 }

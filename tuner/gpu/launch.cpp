@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tuner/gpu/device.h"
+#include "tuner/gpu/tensor_map.h"
 
 namespace esc::gpu {
 namespace {
@@ -107,6 +108,11 @@ void LayerLaunch::operator()(const Operands& operands, Edge edge, cudaStream_t s
   }
   arguments.push_back(&n);
   append(arguments, sizes);
+  CUtensorMap boxes = {};
+  if (plan_.boxes) {
+    boxes = describe_boxes(*plan_.boxes, operands.b, operands.ldb, operands.n);
+    arguments.push_back(&boxes);
+  }
   launch(kernels_->function(main_kernel), geometry(), edge, arguments.data(), stream);
 }
 

@@ -11,6 +11,11 @@ typedef long long int64_t;
 typedef unsigned long long uint64_t;
 typedef unsigned long long uintptr_t;
 
+// What tensor copies are told by.
+struct alignas(128) CUtensorMap {
+  unsigned long long opaque[16];
+};
+
 // Programmatic dependent launch.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 static __device__ __forceinline__ void cudaGridDependencySynchronize() {

@@ -56,6 +56,7 @@ struct StreamSpace {
   static constexpr int least_warps = 2;  ///< of a block
   static constexpr int most_warps = 16;
   static constexpr int stages[] = {2, 3, 4, 5};
+  static constexpr StreamSchedule::Copies copies[] = {StreamSchedule::Copies::lanes, StreamSchedule::Copies::bulk};
 };
 
 /// Takes up what is legal for a product's columns.
@@ -183,7 +184,9 @@ void add_stream_family(LegalSchedules& found) {
           continue;
         }
         for (const int stages : StreamSpace::stages) {
-          found.add(StreamSchedule{.columns = columns, .panels = panels, .warps = warps, .stages = stages});
+          for (const auto copies : StreamSpace::copies) {
+            found.add(StreamSchedule{.columns = columns, .panels = panels, .warps = warps, .stages = stages, .copies = copies});
+          }
         }
       }
     }

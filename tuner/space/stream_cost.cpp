@@ -19,6 +19,11 @@ constexpr double of_column = 0.13 / 80;      ///< of C, its products with a unit
 constexpr double of_copied_column = 0.13 / 25;  ///< the same for the copy of its rows of B, which the panels of a block share
 constexpr double of_adding_warps = 0.1;
 
+// What is left of the time of a unit, and of the copies of rows of B, where they come by bulk copies: those of 16 columns and more.
+constexpr double of_bulk_unit = 0.97;
+constexpr double of_boxes = 0.3;
+constexpr int least_columns_of_boxes = 16;
+
 /// What hides the latency of memory; with half of it a multiprocessor reads about a quarter slower.
 constexpr double bytes_in_flight = 100 * 1024;
 constexpr double of_missing_bytes = 0.5;
@@ -48,9 +53,12 @@ Cost stream_cost(const StreamSchedule& schedule, const WorkItem& item, const Ker
                           of_missing_warps * missing(together * schedule.panels * std::min<double>(schedule.warps, windows), enough_warps);
 
   cost.launch = launch_and_store + of_block * blocks;
-  cost.traffic = units * of_unit;
+  const bool bulk = schedule.copies == StreamSchedule::Copies::bulk;
+  const bool boxes = bulk && schedule.columns >= least_columns_of_boxes && item.nest.layout == "kn";
+  const double copied = of_copied_column * (boxes ? of_boxes : 1);
+  cost.traffic = units * of_unit * (bulk ? of_bulk_unit : 1);
   cost.waiting = cost.traffic * (slowdown - 1) + units / schedule.panels * of_unit_alone;
-  cost.loads = units * schedule.columns * (of_column + of_copied_column / schedule.panels);
+  cost.loads = units * schedule.columns * (of_column + copied / schedule.panels);
   cost.reduction = schedule.warps > 1 ? of_adding_warps : 0;
   cost.microseconds = cost.launch + cost.traffic + cost.waiting + cost.loads + cost.reduction;
   return cost;

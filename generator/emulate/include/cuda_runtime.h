@@ -18,6 +18,7 @@
 #define __device__ __attribute__((annotate("esc_device")))
 #define __constant__ __attribute__((annotate("esc_constant")))
 #define __shared__ __attribute__((annotate("esc_shared")))
+#define __grid_constant__ __attribute__((annotate("esc_grid_constant")))
 #define __host__
 #define __launch_bounds__(...) __attribute__((annotate("esc_launch_bounds", __VA_ARGS__)))
 #define __forceinline__ inline __attribute__((always_inline))

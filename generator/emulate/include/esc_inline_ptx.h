@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the statements of inline PTX that the emulator knows are translated to (inline_ptx.h): calls with the operands of
- * the statement in their order. An operand with constraint "r" has 32 bits, as nvcc demands. */
+ * the statement in their order. An operand with constraint "r" has 32 bits, one with "l" 64, as nvcc demands. */
 #pragma once
 
 struct __esc_operand {
@@ -11,12 +11,30 @@ struct __esc_operand {
   __esc_operand(T) = delete;
 };
 
+struct __esc_wide_operand {
+  unsigned long long bits;
+  __esc_wide_operand(unsigned long long value) : bits(value) {}
+  __esc_wide_operand(unsigned long value) : bits(value) {}
+  __esc_wide_operand(long long value) : bits((unsigned long long)value) {}
+  __esc_wide_operand(long value) : bits((unsigned long long)value) {}
+  __esc_wide_operand(const void* value) : bits((unsigned long long)value) {}
+  __esc_wide_operand(int) = delete;
+  __esc_wide_operand(unsigned) = delete;
+};
+
 extern "C" {
 ESC_RUNTIME unsigned long long __esc_shared_address(const void* pointer);
 ESC_RUNTIME void __esc_load_matrices(unsigned* registers, unsigned address, unsigned matrices, unsigned transposed);
 ESC_RUNTIME unsigned __esc_transpose_matrix(unsigned elements);
 ESC_RUNTIME void __esc_multiply_matrices(float* sums, const unsigned* a, const unsigned* b, unsigned metadata,
                                          unsigned product);
+ESC_RUNTIME void __esc_barrier_init(unsigned barrier, unsigned count);
+ESC_RUNTIME void __esc_barrier_arrive(unsigned barrier);
+ESC_RUNTIME void __esc_barrier_arrive_expecting(unsigned barrier, unsigned bytes);
+ESC_RUNTIME void __esc_barrier_wait(unsigned barrier, unsigned parity);
+ESC_RUNTIME void __esc_fence_copies();
+ESC_RUNTIME void __esc_copy_bulk(unsigned target, unsigned long long source, unsigned bytes, unsigned barrier);
+ESC_RUNTIME void __esc_copy_tensor(unsigned target, unsigned long long map, unsigned x, unsigned y, unsigned barrier);
 }
 
 static inline size_t __cvta_generic_to_shared(const void* pointer) { return __esc_shared_address(pointer); }
@@ -61,4 +79,24 @@ static inline void __esc_mma(float& c0, float& c1, float& c2, float& c3, __esc_o
   const unsigned b[4] = {b0.bits, b1.bits, b2.bits, b3.bits};
   __esc_multiply_matrices(c, a, b, metadata.bits, product);
   c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3];
+}
+
+static inline void __esc_mbarrier_init(__esc_operand barrier, __esc_operand count) {
+  __esc_barrier_init(barrier.bits, count.bits);
+}
+static inline void __esc_mbarrier_arrive(__esc_operand barrier) { __esc_barrier_arrive(barrier.bits); }
+static inline void __esc_mbarrier_expect(__esc_operand barrier, __esc_operand bytes) {
+  __esc_barrier_arrive_expecting(barrier.bits, bytes.bits);
+}
+static inline void __esc_mbarrier_wait(__esc_operand barrier, __esc_operand parity) {
+  __esc_barrier_wait(barrier.bits, parity.bits);
+}
+static inline void __esc_async_fence() { __esc_fence_copies(); }
+static inline void __esc_bulk_copy(__esc_operand target, __esc_wide_operand source, __esc_operand bytes,
+                                   __esc_operand barrier) {
+  __esc_copy_bulk(target.bits, source.bits, bytes.bits, barrier.bits);
+}
+static inline void __esc_tensor_copy(__esc_operand target, __esc_wide_operand map, __esc_operand x, __esc_operand y,
+                                     __esc_operand barrier) {
+  __esc_copy_tensor(target.bits, map.bits, x.bits, y.bits, barrier.bits);
 }

@@ -149,7 +149,8 @@ TEST(CostModel, GivesStreamedWeightsAboutTheirTimes) {
         StreamedTime{1024, 8, "panels=1,warps=4,stages=4", 2.45}, StreamedTime{1024, 32, "panels=1,warps=4,stages=2", 3.17},
         StreamedTime{2048, 8, "panels=1,warps=8,stages=3", 3.5}, StreamedTime{2048, 32, "panels=1,warps=4,stages=2", 5.3},
         StreamedTime{8192, 8, "panels=4,warps=2,stages=4", 20.7}, StreamedTime{8192, 16, "panels=4,warps=2,stages=3", 23.6},
-        StreamedTime{8192, 32, "panels=4,warps=2,stages=3", 29.3}}) {
+        StreamedTime{8192, 32, "panels=4,warps=2,stages=3", 29.3}, StreamedTime{8192, 8, "panels=4,warps=2,stages=4,copies=bulk", 20.7},
+        StreamedTime{8192, 16, "panels=4,warps=2,stages=3,copies=bulk", 23.4}, StreamedTime{8192, 32, "panels=4,warps=2,stages=3,copies=bulk", 24.5}}) {
     WorkItem item = layer_512(one.bcol);
     item.dtype = "f16";
     item.layer.rows = item.layer.columns = one.size;

@@ -1,0 +1,69 @@
+#include "generator/lower/copy_in_bulk.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "generator/ir/build.h"
+#include "generator/ir/rewrite.h"
+#include "generator/lower/refusals.h"
+#include "generator/lower/thread_nest.h"
+
+namespace esc {
+namespace {
+
+/// With fewer a row of a window is shorter than the lines that the engine reads.
+constexpr std::int64_t least_columns_of_boxes = 16;
+
+bool is_performed(const Node& node, const char* instruction) {
+  const auto* performed = action<Perform>(node);
+  return performed != nullptr && performed->instruction == instruction;
+}
+
+/// The copies of lanes become those of the engine.
+Block with_bulk_copies(const Block& block, bool copies_windows) {
+  return rewrite(block, {.statement = [&](const Statement& statement) -> Block {
+                   Statement changed = statement;
+                   if (auto* performed = std::get_if<Perform>(&changed.action)) {
+                     if (performed->instruction == "stage_unit") {
+                       performed->instruction = "copy_unit";
+                     } else if (performed->instruction == "stage_windows" && copies_windows) {
+                       performed->instruction = "copy_windows";
+                     }
+                   }
+                   return {Node{std::move(changed)}};
+                 }});
+}
+
+/// Windows that threads copy as they are, and 8 columns of B and C at once where a call allows it.
+bool has_boxes(const LoopNest& nest) {
+  return nest.find_array("fetched") == nullptr && !nest.array(ArrayRole::output).layout && nest.constant("tile_columns") >= least_columns_of_boxes;
+}
+
+std::size_t behind_definition(const Block& block, const std::string& name) {
+  const auto found = std::ranges::find_if(block, [&](const Node& node) {
+    const auto* defined = action<Define>(node);
+    return defined != nullptr && defined->name == name;
+  });
+  return static_cast<std::size_t>(found - block.begin()) + 1;
+}
+
+}  // namespace
+
+LoopNest copy_in_bulk(const LoopNest& nest, const CopyInBulk& directive) {
+  refuse_if(nest.find_array("StagedB") == nullptr, directive, "nothing is copied ahead of its use", "copy it first: pipeline(k, 4)");
+  ThreadNest parts = take_apart(nest, directive);
+  refuse_if(std::ranges::any_of(parts.body, [](const Node& node) { return is_performed(node, "make_barriers"); }), directive,
+            "the copies are bulk copies already", "ask for them once");
+  const bool boxes = has_boxes(nest);
+  parts.body = with_bulk_copies(parts.body, boxes);
+  auto& turns = std::get<Loop>(parts.body[find_place(parts.body, Role::reduction)].content);
+  auto& products = std::get<Branch>(turns.body.back().content);
+  insert(products.then, 0, {perform("wait_for_operands", {index("turn"), index("stage"), index("part")})});
+  insert(parts.body, behind_definition(parts.body, "own_thread"), {perform("make_barriers", {index("own_thread")}), Node{Barrier{Scope::block}}});
+  LoopNest result = put_together(nest, parts);
+  result.story.emplace_back(boxes ? "From compute capability 9.0 on these are bulk copies, which one thread asks for: units, and windows of B as boxes."
+                                           : "From compute capability 9.0 on the matrix comes by bulk copies, a unit each, which one thread asks for.");
+  return result;
+}
+
+}  // namespace esc

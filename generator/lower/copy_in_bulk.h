@@ -1,0 +1,26 @@
+#pragma once
+
+#include "generator/ir/loop_nest.h"
+#include "generator/schedule/directive.h"
+
+namespace esc {
+
+/// Has one thread ask for what many have copied, where the GPU has an engine for bulk copies:
+///
+///   for (s < 3) stage_unit(turn s);               make_barriers; barrier;
+///   for (s < 3) stage_windows(turn s); ...        for (s < 3) copy_unit(turn s);
+///   for (turn < turns)                       ->   for (s < 3) copy_windows(turn s); ...
+///     wait; barrier;                              for (turn < turns)
+///     stage_unit(turn + 3); ...                     wait; barrier;
+///     if (its < rounds)                             copy_unit(turn + 3); ...
+///       multiply from shared memory ...;            if (its < rounds)
+///                                                     wait_for_operands(turn);
+///                                                     multiply from shared memory ...;
+///
+/// Nothing else moves: the barrier of a turn still says that everybody is done with the stage that is copied to. Windows of B stay with the lanes where they go
+/// through registers, and where a row of theirs has 16 bytes alone, for which the engine is slower.
+///
+/// Behind pipeline(), whose loop and copies it changes. Throws ScheduleError where nothing is copied ahead.
+LoopNest copy_in_bulk(const LoopNest& nest, const CopyInBulk& directive);
+
+}  // namespace esc

@@ -1,0 +1,54 @@
+#include "tuner/gpu/tensor_map.h"
+
+#include <array>
+
+#include "generator/emit/dispatch.h"
+#include "tuner/gpu/device.h"
+
+namespace esc::gpu {
+namespace {
+
+constexpr std::size_t element_bytes = 2;
+
+CUtensorMapSwizzle swizzle_of(std::size_t row_bytes) {
+  return row_bytes == 32 ? CU_TENSOR_MAP_SWIZZLE_32B : row_bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B;
+}
+
+bool has_tensor_copies() {
+  int device = 0;
+  int major = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "cudaDeviceGetAttribute");
+  return major >= first_bulk_major;
+}
+
+PFN_cuTensorMapEncodeTiled_v12000 encoder() {
+  constexpr unsigned int version = 12000;
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+  check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, version, cudaEnableDefault, &found),
+        "cudaGetDriverEntryPointByVersion");
+  check(found == cudaDriverEntryPointSuccess ? cudaSuccess : cudaErrorNotSupported, "cudaGetDriverEntryPointByVersion");
+  return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
+}
+
+}  // namespace
+
+CUtensorMap describe_boxes(const LaunchPlan::Boxes& boxes, const void* b, long long ldb, unsigned int n) {
+  CUtensorMap map = {};
+  if (!has_tensor_copies()) {
+    return map;
+  }
+  const std::array<cuuint64_t, 2> extents{n, boxes.rows_of_b};
+  const std::array<cuuint64_t, 1> row_bytes{static_cast<cuuint64_t>(ldb) * element_bytes};
+  const std::array<cuuint32_t, 2> box{boxes.columns, boxes.rows};
+  const std::array<cuuint32_t, 2> steps{1, 1};
+  const CUresult result =
+      encoder()(&map, CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, const_cast<void*>(b), extents.data(), row_bytes.data(), box.data(), steps.data(),
+                CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_of(boxes.columns * element_bytes), CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  check(static_cast<cudaError_t>(result), "cuTensorMapEncodeTiled");
+  return map;
+}
+
+}  // namespace esc::gpu
