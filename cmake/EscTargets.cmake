@@ -56,8 +56,9 @@ endif()
 function(esc_shared_headers name)
   if(ESC_PRECOMPILED_HEADERS)
     target_precompile_headers(${name} REUSE_FROM esc_precompiled)
-    # GCC 12 then no longer knows them for headers of the system, and warns of bounds in them that it has not understood.
-    target_compile_options(${name} PRIVATE -Wno-array-bounds -Wno-stringop-overflow)
+    # GCC 12 then no longer knows them for headers of the system, and warns of what it has not understood in them where it optimises.
+    target_compile_options(${name} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-error=maybe-uninitialized
+                           -Wno-error=free-nonheap-object -Wno-error=use-after-free -Wno-error=dangling-pointer)
   endif()
 endfunction()
 
