@@ -153,8 +153,10 @@ function(esc_add_kernels target)
     endif()
   endforeach()
   if(ARG_CHECK)
+    set(doing Checking)
     list(APPEND options --check)
   else()
+    set(doing Generating)
     list(APPEND options --force --quiet)
     if(ARG_NO_VERIFY)
       list(APPEND options --no-verify)
@@ -229,7 +231,7 @@ function(esc_add_kernels target)
       COMMAND esc::escgen ${command}
       COMMAND ${CMAKE_COMMAND} -E touch "${stamp}"
       DEPENDS ${inputs} ${files} "${work}/${name}.arguments" $<TARGET_FILE:esc::escgen>
-      COMMENT "$<IF:$<BOOL:${ARG_CHECK}>,Checking,Generating> kernels of ${name}"
+      COMMENT "${doing} kernels of ${name}"
       VERBATIM)
     set(maker ${name}_esc_bundle)
     add_custom_target(${maker} DEPENDS "${stamp}")

