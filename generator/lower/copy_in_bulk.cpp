@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/lower/copy_in_bulk.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a GPU makes of async_instructions.cuh what the emulator takes for true: where tensor copies put the elements
 // of a box with each swizzle, zeros outside of the matrix and the bytes that a phase counts, what a wait for a parity
 // passes, and which maps the driver refuses.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every asynchronous barrier and bulk copy that the emulator knows as inline PTX. Run on the emulated grid by
 // bulk_ring_test and tensor_copy_test, and on a GPU by async_copies.cu.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rings of slots that bulk copies fill and asynchronous barriers hand on: right ones stay without a fault in any order
 // of the threads, and each way to hand on too early, to count wrongly or to wait for ever is found.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensor copies: where the elements of a box lie with each swizzle and at the edges of the matrix, which maps the
 // driver refuses, and what of their use is a fault.
 

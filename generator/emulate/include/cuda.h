@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Stand-in for the part of <cuda.h> that describes tensor maps: names and values are CUDA's, a map's contents are not.
  */
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Stand-in for <cudaTypedefs.h>, and for the way to the driver's functions that have a type there. */
 #pragma once
 #include <cuda.h>
