@@ -22,7 +22,8 @@ std::string with_instances(const KernelText& text) {
     instances += fmt::format("auto* const wanted_kernel_{} = {};\n", number, text.kernels[number]);
   }
   std::string types;
-  for (const auto& [type, header] : {std::pair("__half", "cuda_fp16.h"), std::pair("__nv_bfloat16", "cuda_bf16.h")}) {
+  for (const auto& [type, header] : {std::pair("__half", "cuda_fp16.h"), std::pair("__nv_bfloat16", "cuda_bf16.h"),
+                                     std::pair("CUtensorMap", "cuda.h")}) {
     if (text.text.find(type) != std::string::npos) {
       types += fmt::format("#include <{}>\n", header);
     }
