@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C = A * B in float32 for very sparse A: rows of B in shared memory, lists of (row of B, value) for each row of A, sums in registers.
 // (float32_on_tensor_cores.md, "lists".) A block has 128 rows, 8 to a warp, and goes through tiles of A's columns; a row of B in a tile serves all 128.
 #pragma once

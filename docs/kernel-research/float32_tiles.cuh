@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C = A * B with A's tiles decoded into the registers of wgmma: float32 by three products of TF32 terms, or one (float32_on_tensor_cores.md).
 //
 // A block is three warp groups. Two multiply: 64 rows of a tile each, or the same 64 rows and every second unit (RowGroups 1). The third stages B: it
