@@ -8,13 +8,13 @@
 //
 // How it works. 2 consecutive rows of A are a row panel. The columns of a panel are those in which any of its rows
 // is non-zero; a row that is zero there has an explicit zero. A thread block owns whole panels and a tile of the
-// columns of C, so that it stores C once: no atomic adds, no zeroing, one launch. A lane holds some consecutive
-// columns of C; for a column k of A it loads that part of row k of B once and multiplies it by the value of every
-// row of the panel. The columns of a panel are dealt to the lane groups of its warps. In the end the sums of the
-// lane groups are added by shuffles. Those of the warps are added in shared memory. A is stored as quads: four
-// columns of a panel with the values of its rows, dealt in turn to the lane groups. Panels of about the same length
-// are stored with equally many quads, longest first: where a panel begins follows from its place and constants, so
-// that the kernel waits for memory twice, for A and for B.
+// columns of C: nobody else has a part of their sums. A lane holds some consecutive columns of C; for a column k of
+// A it loads that part of row k of B once and multiplies it by the value of every row of the panel. The columns of
+// a panel are dealt to the lane groups of its warps. In the end the sums of the lane groups are added by shuffles.
+// Those of the warps are added in shared memory. A is stored as quads: four columns of a panel with the values of
+// its rows, dealt in turn to the lane groups. Panels of about the same length are stored with equally many quads,
+// longest first: where a panel begins follows from its place and constants, so that the kernel waits for memory
+// twice, for A and for B.
 
 #ifndef __CUDACC_RTC__
 #include <cuda_runtime.h>
