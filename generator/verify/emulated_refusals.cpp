@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
+#include <utility>
 
 #include "generator/support/limits.h"
 #include "generator/verify/placed_matrix.h"
@@ -60,8 +62,8 @@ std::vector<std::string> emulate_failures(const KernelToEmulate& kernel, ScalarT
   const PlacedBytes packed(kernel.packed, 0);
   const auto prepare = [&](EmulatedDevice& device) { return device.call<int()>(kernel.program, kernel.name + "_prepare"); };
   const auto try_failures = [&](const std::string& what, auto call) {
-    // The first that is not reached succeeds, as all do.
-    for (std::uint64_t failing = 0, reached = 1; failing < reached; ++failing) {
+    // The status where a CUDA function, by its number, fails, and how many others have been called; none fails without a number.
+    const auto run = [&](std::optional<std::uint64_t> failing) {
       EmulatedDevice device(options_with(host_steps));
       const auto done_so_far = [&device] {
         const EmulationCounters& counters = device.counters();
@@ -70,17 +72,25 @@ std::vector<std::string> emulate_failures(const KernelToEmulate& kernel, ScalarT
       prepare(device);
       const std::uint64_t before = done_so_far();
       EmulationOptions options = options_with(host_steps);
-      options.failing_call = before + failing;
+      if (failing) {
+        options.failing_call = before + *failing;
+      }
       options.select_blocks = [](const LaunchInfo&) { return std::vector<std::uint64_t>(); };
       device.set_options(options);
       const int status = call(device).value_or(stopped_by_fault);
       const std::uint64_t done = done_so_far() - before;
-      if (done == failing && status == unknown_error) {
-        reached = failing + 2;
-      } else if (status != 0 || done > failing) {
+      take_faults(device, problems);
+      return std::pair(status, done);
+    };
+    const auto [usual, all] = run(std::nullopt);
+    if (usual != 0) {
+      problems.push_back(fmt::format("{} returns {} though no CUDA function has failed", what, usual));
+    }
+    for (std::uint64_t failing = 0; failing < all; ++failing) {
+      const auto [status, done] = run(failing);
+      if (status != unknown_error || done != failing) {
         problems.push_back(fmt::format("{} returns {} after {} CUDA functions of which number {} has failed", what, status, done, failing));
       }
-      take_faults(device, problems);
     }
   };
   try_failures("preparing", prepare);

@@ -111,7 +111,7 @@ TEST_P(EveryScheduleOfHalves, CompilesForBothGenerationsOfGpus) {
 INSTANTIATE_TEST_SUITE_P(RtcBuild, EveryScheduleOfHalves,
                          testing::Values("panel:ufi=2,columns=32,vector=4,groups=4,warps=8,stage=on",
                                          "rows:columns=64,vector=4,unroll=8,task=512,light=16,warps=8",
-                                         "stream:columns=8,panels=4,warps=2,stages=3", "stream:columns=64,panels=1,warps=1,stages=2,pdl=off", "stream:columns=8,copies=bulk",
+                                         "stream:columns=8,panels=4,warps=2,stages=3", "stream:columns=64,panels=1,warps=1,stages=2,pdl=off", "stream:columns=8,stages=3,copies=bulk",
                                          "stream:columns=32,panels=2,stages=3,copies=bulk"));
 
 TEST(RtcBuild, HasTheKernelInFrontOfOneThatAdds) {

@@ -11,10 +11,11 @@ typedef long long int64_t;
 typedef unsigned long long uint64_t;
 typedef unsigned long long uintptr_t;
 
-// What tensor copies are told by.
-struct alignas(128) CUtensorMap {
+// What tensor copies are told by. The names of kernels that take it have the structure's own, as CUDA calls it.
+struct alignas(128) CUtensorMap_st {
   unsigned long long opaque[16];
 };
+typedef CUtensorMap_st CUtensorMap;
 
 // Programmatic dependent launch.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
