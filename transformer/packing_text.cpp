@@ -24,6 +24,7 @@ extern const std::string_view task_packing_file;
 extern const std::string_view fragment_format_file;
 extern const std::string_view fragment_slots_file;
 extern const std::string_view fragment_packing_file;
+extern const std::string_view model_format_file;
 
 namespace transformer {
 namespace {
@@ -67,6 +68,14 @@ std::string packing_text(const PackedFormat& format) {
     text += between_markers(file);
   }
   return text += between_markers(pattern_check_file);
+}
+
+std::string model_file_text() {
+  std::string text;
+  for (const std::string_view file : {packed_bytes_file, description_file, model_format_file}) {
+    text += between_markers(file);
+  }
+  return text;
 }
 
 std::string layer_format_text(const PackedFormat& format) {

@@ -12,6 +12,9 @@ namespace esc::transformer {
 /// digests, as C++17 definitions without a namespace around them. Needs <stddef.h>, <stdint.h> and <string.h>.
 std::string packing_text(const PackedFormat& format);
 
+/// The text that knows the file of a model's packed matrices and their headers, for the functions that open it; as above.
+std::string model_file_text();
+
 /// The definition of layer_format in a generated transformer, from the numbers of its description.
 std::string layer_format_text(const PackedFormat& format);
 

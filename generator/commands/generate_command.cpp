@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 
 #include "generator/commands/commands.h"
+#include "generator/commands/generate_model.h"
 #include "generator/commands/input.h"
+#include "generator/commands/inspect_model.h"
 #include "generator/commands/layer_request.h"
 #include "generator/commands/nest_line.h"
 #include "generator/schedule/database_files.h"
+#include "generator/schedule/settings.h"
 #include "generator/schedule/target.h"
 #include "generator/support/file.h"
 
@@ -27,7 +31,10 @@ struct GenerateLine {
   std::string database;
   std::string schedule_file;
   std::optional<std::string> dtype;
-  double min_sparsity = 0;
+  std::optional<double> min_sparsity;
+  std::vector<std::string> tensors;
+  int jobs = 0;
+  bool packed = true;
 };
 
 void refuse_unusable(const GenerateLine& line) {
@@ -52,8 +59,8 @@ void refuse_unusable(const GenerateLine& line) {
     throw UserError(fmt::format("--max-packed {}", *line.mode.max_packed), "is not a ratio above 0",
                     "give the most bytes of the packed matrix over those as CSR, such as 1.5");
   }
-  if (!(line.min_sparsity >= 0 && line.min_sparsity <= 1)) {
-    throw UserError(fmt::format("--min-sparsity {}", line.min_sparsity), "is outside 0 to 1",
+  if (line.min_sparsity && !(*line.min_sparsity >= 0 && *line.min_sparsity <= 1)) {
+    throw UserError(fmt::format("--min-sparsity {}", *line.min_sparsity), "is outside 0 to 1",
                     "give the share of zeros, such as 0.7 for 70 %");
   }
 }
@@ -61,8 +68,10 @@ void refuse_unusable(const GenerateLine& line) {
 /// What to build for, GPUs first.
 std::vector<TargetDevice> devices_of(const GenerateLine& line) {
   std::vector<TargetDevice> devices;
-  for (const std::string& gpu : line.gpus) {
-    devices.push_back(device_of_gpu(gpu));
+  for (const std::string& gpus : line.gpus) {
+    for (const std::string_view gpu : split(gpus, ',')) {
+      devices.push_back(device_of_gpu(std::string(gpu)));
+    }
   }
   for (const std::string& architecture : line.architectures) {
     devices.push_back(device_of_architecture(parse_architecture(architecture)));
@@ -95,7 +104,7 @@ std::vector<LayerRequest> requests_of(const GenerateLine& line) {
     if (request.devices.empty()) {
       request.devices = devices;
     }
-    if (line.min_sparsity > 0) {
+    if (line.min_sparsity) {
       request.min_sparsity = line.min_sparsity;
     }
     request.read.allow_nonfinite = line.layer.read.allow_nonfinite;
@@ -109,6 +118,76 @@ std::vector<LayerRequest> requests_of(const GenerateLine& line) {
   return requests;
 }
 
+/// What is asked for of one matrix is not for a model, and the other way round.
+void refuse_for_model(const GenerateLine& line) {
+  const auto refuse = [&](const std::string& option, const std::string& why) {
+    throw UserError(option, "is not for a model: " + why, "leave it out, or name one layer: " + line.layer.matrix + ":TENSOR");
+  };
+  if (!line.nest.file.empty()) {
+    refuse("--kernel", "its layers have plain products");
+  }
+  if (!line.nest.epilogue.empty()) {
+    refuse("--epilogue", "its layers have plain products");
+  }
+  if (line.mode.resources) {
+    refuse("--resources", "nvcc is asked for the kernels of one layer");
+  }
+}
+
+void refuse_for_layers(const GenerateLine& line) {
+  const auto refuse = [](const std::string& option) {
+    throw UserError(option, "is for models of several matrices", "leave it out");
+  };
+  if (!line.tensors.empty()) {
+    refuse("--tensor " + line.tensors.front());
+  }
+  if (line.jobs != 0) {
+    refuse(fmt::format("--jobs {}", line.jobs));
+  }
+  if (!line.packed) {
+    refuse("--no-packed");
+  }
+}
+
+/// The model that the line names, where it has several matrices; one alone is a matrix as in any other file.
+std::optional<Model> model_of(const GenerateLine& line) {
+  if (!line.spec.empty()) {
+    return std::nullopt;
+  }
+  std::optional<Model> model = listed_model(line.layer.matrix);
+  const auto is_matrix = [](const Weight& weight) { return why_no_matrix(weight).empty(); };
+  return model && std::ranges::count_if(model->weights, is_matrix) > 1 ? std::move(model) : std::nullopt;
+}
+
+/// A folder stands for the file in it.
+std::string file_of_model(const std::string& model) {
+  const std::filesystem::path path(model);
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) {
+    return model;
+  }
+  const std::filesystem::path index = path / "model.safetensors.index.json";
+  return (std::filesystem::exists(index, ignored) ? index : path / "model.safetensors").string();
+}
+
+ModelRequest model_request_of(const GenerateLine& line) {
+  ModelRequest request{.layer = line.layer, .bcols = parse_bcols(line.bcols), .name = line.name ? *line.name : model_name(line.layer.matrix), .tensors = line.tensors, .jobs = line.jobs, .packed = line.packed};
+  check_name(request.name);
+  std::ranges::sort(request.bcols);
+  request.layer.matrix = file_of_model(line.layer.matrix);
+  request.layer.name = "layer";
+  request.layer.nest = nest_source(line.nest);
+  request.layer.devices = devices_of(line);
+  request.layer.min_sparsity = line.min_sparsity;
+  if (!line.schedule_file.empty()) {
+    request.layer.schedule = read_file(line.schedule_file);
+  }
+  if (line.dtype) {
+    request.layer.element = parse_element(*line.dtype);
+  }
+  return request;
+}
+
 /// All layers, though some fail: the worst status is the command's.
 ExitStatus run(const GenerateLine& line, const Console& console) {
   refuse_unusable(line);
@@ -116,6 +195,11 @@ ExitStatus run(const GenerateLine& line, const Console& console) {
   if (!line.database.empty()) {
     mode.databases = read_databases(line.database);
   }
+  if (const std::optional<Model> model = model_of(line)) {
+    refuse_for_model(line);
+    return generate_model(*model, model_request_of(line), mode, console);
+  }
+  refuse_for_layers(line);
   ExitStatus worst = ExitStatus::done;
   for (const LayerRequest& request : requests_of(line)) {
     ExitStatus status = ExitStatus::done;
@@ -136,7 +220,7 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
   CLI::App* command = add_command(program, "generate", "Write the kernel bundle of a pruned matrix, and verify it",
                                   "escgen generate ffn1.npy --bcol 64 --gpu h200 -o bundles");
   const auto line = std::make_shared<GenerateLine>();
-  command->add_option("matrix", line->layer.matrix, "Matrix file: .smtx, .mtx, .npy or .npz; or a tensor of a model, as in model.safetensors:NAME");
+  command->add_option("matrix", line->layer.matrix, "Matrix file: .smtx, .mtx, .npy or .npz; a tensor of a model, as in model.safetensors:NAME; or a model, whose layers get one bundle");
   CLI::Option* const spec =
       command->add_option("--spec", line->spec, "JSON file with many layers and bCols, in place of a matrix");
   command
@@ -161,7 +245,8 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
   add_nest_options(*command, line->nest, spec);
   command->add_option(
       "--gpu", line->gpus,
-      "GPU to build for: a100, h100, h200, .. (repeatable; one schedule serves all, auto takes the first one's)");
+      "GPU to build for: a100, h100, h200, .. (repeatable, or as in a100,h200; one schedule serves all, auto takes the first one's; "
+      "layers of a model have one for each compute capability)");
   command->add_option("--arch", line->architectures, "CUDA architecture to build for, as in sm_90 (repeatable)");
   command->add_option(
       "--database", line->database,
@@ -173,7 +258,12 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
       "--max-packed", line->mode.max_packed,
       "Most bytes of the packed matrix over those as CSR (8 for a non-zero, 4 for a row): auto takes the "
       "best schedule within it");
-  command->add_option("--min-sparsity", line->min_sparsity, "Skip matrices with a smaller share of zeros, 0 to 1");
+  command->add_option("--min-sparsity", line->min_sparsity, "Skip matrices with a smaller share of zeros, 0 to 1 (default: 0.45 for layers of a model, else 0)");
+  command->add_option("--tensor", line->tensors, "Of a model only the tensors whose names are like this: *.mlp.* (repeatable)")->excludes(spec);
+  command->add_option("--jobs", line->jobs, "Layers of a model that are made at once (default: as many as there are cores)")
+      ->check(CLI::Range(1, 1024))
+      ->excludes(spec);
+  command->add_flag("!--no-packed", line->packed, "Write the bundle of a model without its packed matrices; escgen pack makes them")->excludes(spec);
   command->add_option("--seed", line->layer.read.seed, "Seed of the values of pattern-only files")
       ->check(whole_number_problem)
       ->capture_default_str()

@@ -12,6 +12,7 @@
 #include "generator/schedule/schedule_database.h"
 #include "generator/schedule/target.h"
 #include "generator/support/error.h"
+#include "generator/support/stage_progress.h"
 
 namespace esc {
 
@@ -49,6 +50,15 @@ struct GenerateMode {
 /// UserError.
 GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode, const LoopNest& nest,
                           const SparseMatrix& matrix, const Console& console);
+
+/// The matrix of a layer in the type of its nest, and what became of values that the type does not hold.
+struct StoredMatrix {
+  SparseMatrix matrix;
+  Rounding rounding;
+};
+
+/// Reads it. Throws UserError as the readers do, and for values that the type holds as infinities alone.
+StoredMatrix read_stored_matrix(const LayerRequest& request, const LoopNest& nest, const Console& console, StageProgress& progress);
 
 /// Generates, checks or only describes one layer, as the mode says. Results go to standard output.
 ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, const Console& console);

@@ -181,6 +181,15 @@ void report_rounding(const LayerRequest& request, const Rounding& rounding, Scal
 
 }  // namespace
 
+StoredMatrix read_stored_matrix(const LayerRequest& request, const LoopNest& nest, const Console& console, StageProgress& progress) {
+  ReadOptions read = request.read;
+  read.element = is_half(nest.element()) ? ScalarType::f64 : nest.element();  // rounded once, from what the file holds
+  SparseMatrix stored = read_layer(request.matrix, read, progress);
+  const Rounding rounding = is_half(nest.element()) ? round_values(stored, nest.element()) : Rounding{};
+  report_rounding(request, rounding, nest.element(), console);
+  return {std::move(stored), rounding};
+}
+
 ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, const Console& console) {
   check_bcol(request.bcol);
   check_name(request.name);
@@ -189,11 +198,7 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
   NestSource source = request.nest;
   source.sizes.weights = read_layer_shape(request.matrix);
   const LoopNest nest = read_loop_nest(source, request.element);
-  ReadOptions read = request.read;
-  read.element = is_half(nest.element()) ? ScalarType::f64 : nest.element();  // rounded once, from what the file holds
-  SparseMatrix stored = read_layer(request.matrix, read, progress);
-  const Rounding rounding = is_half(nest.element()) ? round_values(stored, nest.element()) : Rounding{};
-  report_rounding(request, rounding, nest.element(), console);
+  auto [stored, rounding] = read_stored_matrix(request, nest, console, progress);
   if (request.min_sparsity && stored.sparsity() < *request.min_sparsity) {
     progress.finish();
     console.say(fmt::format("{}: skipped, {:.1f} % zeros are less than {:.1f} %", request.matrix,

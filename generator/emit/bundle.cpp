@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <dtl/dtl.hpp>
+#include <fstream>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <system_error>
@@ -45,6 +47,33 @@ std::string unified_diff(const std::string& name, const std::string& on_disk, co
   return text.str();
 }
 
+/// Binary files may be larger than memory.
+std::string compare_packed(const BundleFile& file, const fs::path& path) {
+  constexpr std::size_t part_bytes = std::size_t{1} << 20;
+  const std::span<const std::byte> expected = file.content();
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) {
+    throw UserError(path.string(), "cannot be read", "make it readable");
+  }
+  std::vector<char> part(part_bytes);
+  std::size_t compared = 0;
+  std::optional<std::size_t> first;
+  do {
+    stream.read(part.data(), static_cast<std::streamsize>(part.size()));
+    const std::span found = std::as_bytes(std::span(part)).first(static_cast<std::size_t>(stream.gcount()));
+    const std::span rest = expected.subspan(std::min(compared, expected.size()));
+    const auto same = static_cast<std::size_t>(std::ranges::mismatch(found, rest).in1 - found.begin());
+    if (!first && same < found.size()) {
+      first = compared + same;
+    }
+    compared += found.size();
+  } while (stream);
+  if (!first && compared == expected.size()) {
+    return {};
+  }
+  return fmt::format("{}: differs from byte {} on ({} bytes on disk, {} generated)\n", file.name, first.value_or(compared), compared, expected.size());
+}
+
 std::string compare_file(const BundleFile& file, const fs::path& path) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) {
@@ -53,23 +82,17 @@ std::string compare_file(const BundleFile& file, const fs::path& path) {
   if (!fs::is_regular_file(path, ignored)) {
     return file.name + ": is not a regular file\n";
   }
+  if (file.packed != nullptr) {
+    return compare_packed(file, path);
+  }
   const std::string on_disk = read_file(path);
-  const std::span<const std::byte> expected = file.content();
-  const auto found = std::as_bytes(std::span(on_disk));
-  if (std::ranges::equal(found, expected)) {
-    return {};
-  }
-  if (file.packed == nullptr) {
-    return unified_diff(file.name, on_disk, file.text);
-  }
-  const auto first = std::ranges::mismatch(found, expected).in2 - expected.begin();
-  return fmt::format("{}: differs from byte {} on ({} bytes on disk, {} generated)\n", file.name, first, found.size(),
-                     expected.size());
+  return on_disk == file.text ? "" : unified_diff(file.name, on_disk, file.text);
 }
 
 std::vector<std::string> names_of_files(const KernelBundle& bundle) {
   std::vector<std::string> names;
   std::ranges::transform(bundle.files, std::back_inserter(names), &BundleFile::name);
+  std::ranges::copy(bundle.earlier_files, std::back_inserter(names));
   return names;
 }
 

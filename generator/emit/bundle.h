@@ -24,6 +24,8 @@ struct BundleFile {
 struct KernelBundle {
   std::string name;
   std::vector<BundleFile> files;
+  /// Names of files that the bundle of this name may have besides, because an earlier version of it had them.
+  std::vector<std::string> earlier_files = {};
 };
 
 /// What writing a bundle did.

@@ -15,6 +15,7 @@
 #include "generator/emit/print_kernel.h"
 #include "generator/emit/region_text.h"
 #include "generator/emit/text_template.h"
+#include "generator/emit/told_numbers.h"
 #include "generator/ir/instruction.h"
 #include "generator/ir/print.h"
 #include "generator/ir/rewrite.h"
@@ -24,13 +25,15 @@ namespace esc {
 namespace {
 
 /// How lists are read: where each section of the packed matrix starts.
-PackedAccess access_of(const LoopNest&, const transformer::ListFormat& format) {
+PackedAccess access_of(const LoopNest& nest, const transformer::ListFormat& format) {
   PackedAccess access;
   access.offset_type = format.counts.nonzeros < (std::uint64_t{1} << 31) ? "int" : "long long";
   for (const transformer::Section& section : format.sections) {
     const std::string type = transformer::c_name(section.type);
-    const std::string place = fmt::format("{}_at", section.name);
-    access.constants.push_back(c_constant("size_t", place, section.offset));
+    const std::string place = fmt::format("{}{}_at", nest.packed.is_told ? "packed." : "", section.name);
+    if (!nest.packed.is_told) {
+      access.constants.push_back(c_constant("size_t", place, section.offset));
+    }
     access.sections.push_back({section.name, type, fmt::format("reinterpret_cast<const {}*>(packed + {})", type, place)});
   }
   return access;
@@ -47,15 +50,19 @@ PackedAccess access_of(const LoopNest& nest, const transformer::FragmentFormat& 
 /// How tasks are read: behind the header they stand first.
 PackedAccess access_of(const LoopNest& nest, const transformer::TaskFormat& format) {
   const auto offset = [](const char* name, std::uint64_t bytes, const char* why) { return c_constant("size_t", name, bytes, why); };
-  PackedAccess access{
-      .constants = {offset("packed_header_bytes", transformer::header_bytes, "the tasks begin behind it, heavy ones in front"),
-                    offset("pairs_at", format.pairs_at, "the non-zeros in the order of the tasks"),
-                    c_constant("unsigned int", "split_bit", fmt::format("{:#x}u", transformer::split_bit), "of a split row")},
-      .sections = {}};
+  const bool is_told = nest.packed.is_told;
+  PackedAccess access{.constants = {offset("packed_header_bytes", transformer::header_bytes, "the tasks begin behind it, heavy ones in front")}, .sections = {}};
   if (!nest.before.empty()) {
-    access.constants.insert(access.constants.begin() + 1, offset("split_rows_at", format.split_rows_at, "the rows that are split"));
-    access.sections.push_back({"SplitRows", "unsigned int", "reinterpret_cast<const unsigned int*>(packed + split_rows_at)"});
+    access.sections.push_back(
+        {"SplitRows", "unsigned int", fmt::format("reinterpret_cast<const unsigned int*>(packed + {}split_rows_at)", is_told ? "packed." : "")});
+    if (!is_told) {
+      access.constants.push_back(offset("split_rows_at", format.split_rows_at, "the rows that are split"));
+    }
   }
+  if (!is_told) {
+    access.constants.push_back(offset("pairs_at", format.pairs_at, "the non-zeros in the order of the tasks"));
+  }
+  access.constants.push_back(c_constant("unsigned int", "split_bit", fmt::format("{:#x}u", transformer::split_bit), "of a split row"));
   return access;
 }
 
@@ -131,6 +138,7 @@ std::string instructions_text(const Layer& layer) {
     values.merge(fragment_holes(layer.lowered, *fragments));
   }
   values.merge(dense_holes(layer.lowered));
+  values.merge(packed_matrix_holes(layer.lowered));
   const auto write = [&](const LoopNest& nest) {
     for (const std::string_view part : performed_texts(nest)) {
       if (written.insert(part).second) {
@@ -164,7 +172,7 @@ std::string device_text(const Layer& layer) {
   for (const std::string& line : packed.constants) {
     rest += line;
   }
-  rest += "\n" + layout_functions(nest, layer.sizes) + instructions_text(layer);
+  rest += "\n" + (is_told(layer) ? packed_matrix_text(told_numbers(layer)) : "") + layout_functions(nest, layer.sizes) + instructions_text(layer);
   for (const LoopNest& before : nest.before) {
     const KernelText zeroing = print_kernel(before, zeroing_name(layer), packed);
     rest += "// Sets the rows of C that several tasks add to to zero, before they do.\n" + zeroing.kernel + "\n";

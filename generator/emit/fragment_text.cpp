@@ -7,6 +7,7 @@
 
 #include "generator/emit/c_constant.h"
 #include "generator/ir/rewrite.h"
+#include "generator/emit/told_numbers.h"
 
 namespace esc {
 namespace {
@@ -72,25 +73,39 @@ const char* whole_rows_text(const LoopNest& nest) {
                                                 : "";
 }
 
-std::string find_rounds_text(const FragmentFormat& format) {
+std::string find_rounds_text(const LoopNest& nest, const FragmentFormat& format) {
+  const std::string type = packed_matrix_holes(nest).at("PACKED");
   if (format.regular()) {
     return fmt::format(
-        "__device__ __forceinline__ Rounds find_rounds(const unsigned char*, unsigned int block) {{ return {{block * {0}u, {0}u}}; }}\n\n"
-        "__device__ __forceinline__ unsigned int window_at(const unsigned char*, unsigned int round, unsigned int first_round) {{\n"
+        "__device__ __forceinline__ Rounds find_rounds({1}, unsigned int block) {{ return {{block * {0}u, {0}u}}; }}\n\n"
+        "__device__ __forceinline__ unsigned int window_at({1}, unsigned int round, unsigned int first_round) {{\n"
         "  return round - first_round;\n}}",
-        format.windows());
+        format.windows(), type);
   }
   return fmt::format(
-      R"(__device__ __forceinline__ Rounds find_rounds(const unsigned char* packed, unsigned int block) {{
-  const unsigned int* const firsts = reinterpret_cast<const unsigned int*>(packed + {});
+      R"(__device__ __forceinline__ Rounds find_rounds({0} packed, unsigned int block) {{
+  const unsigned int* const firsts = reinterpret_cast<const unsigned int*>(packed + {1});
   return {{firsts[block], firsts[block + 1] - firsts[block]}};
 }}
 
-__device__ __forceinline__ unsigned int window_at(const unsigned char* packed, unsigned int round, unsigned int first_round) {{
+__device__ __forceinline__ unsigned int window_at({0} packed, unsigned int round, unsigned int first_round) {{
   static_cast<void>(first_round);
-  return reinterpret_cast<const {}*>(packed + {})[round];
+  return reinterpret_cast<const {2}*>(packed + {3})[round];
 }})",
-      transformer::header_bytes, transformer::c_name(format.window), format.windows_at);
+      type, transformer::header_bytes, transformer::c_name(format.window),
+      nest.packed.is_told ? "packed.windows_at" : fmt::format("{}", format.windows_at));
+}
+
+/// The most extras of units of the same bytes, so that layers whose units differ in that alone share a kernel; none where there are none.
+std::uint32_t most_extras(FragmentFormat format) {
+  const std::uint64_t bytes = format.unit_bytes();
+  while (format.shape.extras != 0 && format.shape.extras < transformer::max_extras) {
+    ++format.shape.extras;
+    if (format.unit_bytes() != bytes) {
+      return format.shape.extras - 1;
+    }
+  }
+  return format.shape.extras;
 }
 
 }  // namespace
@@ -110,7 +125,8 @@ std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const Fr
   const bool f16 = nest.element() == ScalarType::f16;
   const bool transposes = transposes_windows(nest);
   const bool boxes = copies_boxes(nest);
-  return {{"FIND_ROUNDS", find_rounds_text(format)},
+  return {{"FIND_ROUNDS", find_rounds_text(nest, format)},
+          {"UNITS_AT", nest.packed.is_told && !format.regular() ? "packed.units_at" : "units_at"},
           {"COPIES", boxes ? "The copies in shared memory: the windows of B of all stages, each where a tensor copy may begin, and behind them of each "
                              "stage the units\n// of the block's warps."
                      : transposes ? "The copies in shared memory: of each stage the units of the block's warps, and behind all of them the windows of B."
@@ -135,7 +151,7 @@ std::vector<std::string> fragment_constants(const LoopNest& nest, const Fragment
           c_constant("unsigned int", "blocks", format.blocks()),
           c_constant("size_t", "units_at", format.units_at, "where the first unit begins"),
           c_constant("int", "unit_steps", format.shape.steps, "32 columns of a window each"),
-          c_constant("int", "unit_extras", format.shape.extras, "of a unit at most, what fits in no step"),
+          c_constant("int", "unit_extras", nest.packed.is_told ? most_extras(format) : format.shape.extras, "of a unit at most, what fits in no step"),
           c_constant("int", "metadata_at", format.metadata_at(0, 0), "in a unit, behind the values: which of four columns they belong to"),
           c_constant("int", "columns_at", format.columns_at(0, 0), "which column of the window a slot is"),
           c_constant("int", "extra_ends_at", format.extras_end_at(0), "where the extras of each pair of rows end"),
@@ -148,6 +164,9 @@ std::vector<std::string> fragment_constants(const LoopNest& nest, const Fragment
   }
   if (nest.find_array("partial_sums") != nullptr) {
     constants.push_back(c_constant("size_t", "staged_bytes", staged_window_bytes(nest, fragment_sizes(format))));
+  }
+  if (nest.packed.is_told && !format.regular()) {
+    std::erase_if(constants, [](const std::string& line) { return line.starts_with("constexpr size_t units_at "); });
   }
   return constants;
 }

@@ -15,6 +15,7 @@
 #include "generator/emit/layout_text.h"
 #include "generator/emit/operand_text.h"
 #include "generator/emit/print_kernel.h"
+#include "generator/emit/told_numbers.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -167,7 +168,7 @@ std::string before_text(const Layer& layer, const LaunchPlan& plan) {
       "  if (zeroed != cudaSuccess) {{\n"
       "    return zeroed;\n"
       "  }}\n",
-      plan.zeroing->grid_x, plan.zeroing->threads, plan.zeroing->kernel, size_arguments(layer.lowered.before.front()));
+      is_told(layer) ? "zeroing_blocks" : fmt::format("{}", plan.zeroing->grid_x), plan.zeroing->threads, plan.zeroing->kernel, size_arguments(layer.lowered.before.front()));
 }
 
 /// How far an array is on behind the columns that are done.
@@ -233,6 +234,9 @@ std::string prepare_text(const Layer& layer) {
 
 /// The numbers that the kernels are given.
 std::string sizes_text(const Layer& layer, const LaunchPlan& plan) {
+  if (is_told(layer)) {
+    return "";
+  }
   std::vector<std::string> names = kernel_sizes(layer.lowered);
   if (plan.zeroing) {
     std::ranges::copy(kernel_sizes(layer.lowered.before.front()), std::back_inserter(names));
@@ -242,6 +246,11 @@ std::string sizes_text(const Layer& layer, const LaunchPlan& plan) {
     text += c_constant("unsigned int", size, layer.sizes.at(size));
   }
   return text.empty() ? "" : "// What the kernel is told of the matrix.\n" + text + "\n";
+}
+
+/// Whether the launcher is told how many blocks there are.
+bool tells_grid(const Layer& layer) {
+  return std::ranges::any_of(told_numbers(layer).of_launcher, [](const ToldNumber& number) { return number.name == "blocks_of_grid"; });
 }
 
 }  // namespace
@@ -270,7 +279,12 @@ std::map<std::string, std::string> launcher_holes(const Layer& layer) {
                                                  : "only the n columns of each row, whatever lies between them and the next row.");
   }
   return {{"SIZES", sizes_text(layer, plan)},
-          {"BLOCKS", fmt::format("{}", plan.grid_x)},
+          {"BLOCKS", tells_grid(layer) ? "" : c_constant("unsigned int", "blocks_of_grid", plan.grid_x)},
+          {"PARAMETERS", is_told(layer) ? "const uint64_t* numbers, const void* given_b, int64_t ldb, void* given_c, int64_t ldc"
+                                        : fmt::format("const {0}* b, int64_t ldb, {0}* c, int64_t ldc{1}", element, operand_parameters(nest))},
+          {"ELEMENTS", is_told(layer) ? fmt::format("const {0}* const b = static_cast<const {0}*>(given_b);\n{0}* const c = static_cast<{0}*>(given_c);\n", element) : ""},
+          {"PACKED_BYTES", is_told(layer) ? packed_matrix_argument(layer)
+                                          : "const unsigned char* const bytes = static_cast<const unsigned char*>(packed);"},
           {"THREADS", fmt::format("{}", plan.threads)},
           {"SHARED_BYTES", fmt::format("{}", plan.shared_bytes)},
           {"HOST_FUNCTIONS", functions},

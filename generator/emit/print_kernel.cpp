@@ -53,7 +53,7 @@ class KernelPrinter {
 
   std::string head() const {
     const char* const element = c_name(nest_.element());
-    std::string parameters = "const unsigned char* packed, ";
+    std::string parameters = nest_.packed.is_told ? "const PackedMatrix packed, " : "const unsigned char* packed, ";
     if (reads_b(nest_)) {
       parameters += fmt::format("const {0}* __restrict__ B, long long given_ldb, {0}* __restrict__ C, long long given_ldc"
                                 "{1}, unsigned int given_columns",

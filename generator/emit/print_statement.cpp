@@ -58,6 +58,8 @@ std::string StatementPrinter::print(const Perform& perform, const std::string& g
   ESC_CHECK(called.parameters.size() == perform.arguments.size(), "an argument for each parameter of " + called.name);
   const bool placed = is_placed(nest_, perform);
   std::string call = placed ? called.placed_call : called.call;
+  call = replace_all(std::move(call), "{places}", nest_.packed.is_told ? "packed, " : "");
+  call = replace_all(std::move(call), "{of_layer}", nest_.packed.is_told ? "packed." : "");
   for (std::size_t at = 0; at < called.parameters.size(); ++at) {
     const bool is_element = placed && at == 0 && !perform.arguments.front().access()->subscripts.empty();
     call = replace_all(std::move(call), "{" + called.parameters[at].name + "}",

@@ -9,40 +9,48 @@
 
 #include "generator/emit/c_constant.h"
 #include "generator/emit/print_kernel.h"
+#include "generator/emit/told_numbers.h"
 
 namespace esc {
 namespace {
 
 using transformer::RegionFormat;
 
-/// The function that says of a set what its class is. The sets that the last block lacks have no quads.
-std::string class_of_text(const RegionFormat& format) {
-  std::string text;
-  const auto add = [&](std::uint64_t set, std::uint64_t quads, std::uint64_t origin) {
-    const std::string own = fmt::format("{{{}, {}}}", quads, static_cast<std::uint32_t>(origin));
-    text += set == 0 ? fmt::format("  PanelClass own = {};\n", own)
-                     : fmt::format("  if (set >= {}) {{\n    own = {};\n  }}\n", set, own);
-  };
-  for (std::uint32_t index = 0; index < format.counts.class_count; ++index) {
-    const std::uint64_t quads = format.counts.classes[index].quads;
-    add(format.first_set[index], quads, format.first_quad[index] - format.first_place(index) * quads);
+/// The function that says of a set what its class is.
+std::string class_of_text(const LoopNest& nest, const RegionFormat& format) {
+  if (nest.packed.is_told) {
+    return R"(__device__ __forceinline__ PanelClass class_of(const PackedMatrix& packed, unsigned int set) {
+  constexpr int classes = sizeof packed.quads / sizeof packed.quads[0];
+  PanelClass own = {packed.quads[0], packed.origins[0]};
+#pragma unroll
+  for (int number = 1; number < classes; ++number) {
+    if (set >= packed.first_sets[number]) {
+      own = {packed.quads[number], packed.origins[number]};
+    }
   }
-  if (format.sets() != format.blocks() * format.shape.block_sets()) {
-    add(format.sets(), 0, 0);
+  return own;
+})";
+  }
+  std::string text;
+  for (const RegionText::Class& one : RegionText::classes_of(format)) {
+    const std::string own = fmt::format("{{{}, {}}}", one.quads, one.origin);
+    text += one.first_set == 0 ? fmt::format("  PanelClass own = {};\n", own)
+                               : fmt::format("  if (set >= {}) {{\n    own = {};\n  }}\n", one.first_set, own);
   }
   const bool asks = text.find("set") != text.npos;
   return fmt::format("__device__ __forceinline__ PanelClass class_of(unsigned int{}) {{\n{}  return own;\n}}",
                      asks ? " set" : "", text);
 }
 
-std::string panel_at_text(const RegionFormat& format) {
+std::string panel_at_text(const LoopNest& nest, const RegionFormat& format) {
+  const std::string type = packed_matrix_holes(nest).at("PACKED");
   if (!format.has_numbers()) {
-    return "__device__ __forceinline__ unsigned int panel_at(const unsigned char*, unsigned int seat) { return seat; }";
+    return fmt::format("__device__ __forceinline__ unsigned int panel_at({}, unsigned int seat) {{ return seat; }}", type);
   }
-  return fmt::format(R"(__device__ __forceinline__ unsigned int panel_at(const unsigned char* packed, unsigned int seat) {{
+  return fmt::format(R"(__device__ __forceinline__ unsigned int panel_at({} packed, unsigned int seat) {{
   return reinterpret_cast<const {}*>(packed + {})[seat];
 }})",
-                     transformer::c_name(format.number), format.numbers_at);
+                     type, transformer::c_name(format.number), nest.packed.is_told ? "packed.numbers_at" : fmt::format("{}", format.numbers_at));
 }
 
 std::string load_columns_text(const RegionFormat& format) {
@@ -120,6 +128,21 @@ std::uint64_t block_stride(std::uint64_t blocks) {
   return std::max<std::uint64_t>(stride, 1);
 }
 
+std::vector<RegionText::Class> RegionText::classes_of(const RegionFormat& format) {
+  std::vector<Class> classes;
+  const auto add = [&](std::uint64_t set, std::uint64_t quads, std::uint64_t origin) {
+    classes.push_back({static_cast<std::uint32_t>(set), static_cast<std::uint32_t>(quads), static_cast<std::uint32_t>(origin)});
+  };
+  for (std::uint32_t index = 0; index < format.counts.class_count; ++index) {
+    const std::uint64_t quads = format.counts.classes[index].quads;
+    add(format.first_set[index], quads, format.first_quad[index] - format.first_place(index) * quads);
+  }
+  if (format.sets() != format.blocks() * format.shape.block_sets()) {
+    add(format.sets(), 0, 0);
+  }
+  return classes;
+}
+
 Environment region_sizes(const RegionFormat& format) {
   return {{"blocks", static_cast<std::int64_t>(format.blocks())},
           {"longest_panel", format.counts.classes[0].quads},
@@ -129,8 +152,8 @@ Environment region_sizes(const RegionFormat& format) {
 std::map<std::string, std::string> region_holes(const LoopNest& nest, const RegionFormat& format) {
   const std::vector<std::string> performed = performed_instructions(nest);
   const bool dealt = std::ranges::find(performed, "load_dealt_quad") != performed.end();
-  return {{"CLASS_OF", class_of_text(format)},
-          {"PANEL_AT", panel_at_text(format)},
+  return {{"CLASS_OF", class_of_text(nest, format)},
+          {"PANEL_AT", panel_at_text(nest, format)},
           {"LOAD_COLUMNS", load_columns_text(format)},
           {"LOAD_DEALT_COLUMNS", load_dealt_columns_text(format)},
           {"PIECE", dealt ? "place_of_piece(i)" : "i"},
@@ -144,8 +167,10 @@ std::vector<std::string> region_constants(const LoopNest& nest, const RegionForm
       c_constant("unsigned int", "block_stride", block_stride(format.blocks()), "blocks beside each other have panels of all lengths"),
       c_constant("int", "blocks_at_once", blocks_at_once(nest, format), "on a multiprocessor; with 1 a thread has all registers that it needs"),
       c_constant("size_t", "packed_header_bytes", transformer::header_bytes, "the columns of all quads begin behind it"),
-      c_constant("size_t", "values_at", format.values_at, "of all quads"),
       fmt::format("using ColumnQuad = {};\n", has_wide_columns(format) ? "uint4" : "ushort4")};
+  if (!nest.packed.is_told) {
+    lines.insert(lines.end() - 1, c_constant("size_t", "values_at", format.values_at, "of all quads"));
+  }
   if (stages_quads(nest)) {
     const Environment sizes = region_sizes(format);
     lines.push_back(c_constant("int", "staged_quads", staged_quads(constants_of(nest), sizes.at("longest_panel")), "most of a panel that a warp copies"));

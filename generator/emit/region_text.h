@@ -18,6 +18,18 @@ Environment region_sizes(const transformer::RegionFormat& format);
 /// instructions that read panels.
 std::map<std::string, std::string> region_holes(const LoopNest& nest, const transformer::RegionFormat& format);
 
+/// The classes of panels as a kernel asks for them.
+struct RegionText {
+  /// Of the sets from `first_set` on, as far as no later class has them.
+  struct Class {
+    std::uint32_t first_set;
+    std::uint32_t quads;   ///< of a panel
+    std::uint32_t origin;  ///< the panel at seat p begins with quad origin + p * quads, modulo 2^32
+  };
+  /// Those of the format, and one without quads for the sets that the last block lacks, if any.
+  static std::vector<Class> classes_of(const transformer::RegionFormat& format);
+};
+
 /// The constants of the packed matrix that these instructions use, as lines of C.
 std::vector<std::string> region_constants(const LoopNest& nest, const transformer::RegionFormat& format);
 

@@ -15,6 +15,7 @@
 #include "generator/emit/operand_text.h"
 #include "generator/emit/print_kernel.h"
 #include "generator/emit/templates.h"
+#include "generator/emit/told_numbers.h"
 #include "generator/emit/text_template.h"
 #include "generator/ir/print.h"
 #include "generator/lower/canonicalize.h"
@@ -172,21 +173,29 @@ std::string notes(const Layer& layer) {
   return text + (nest.overlaps ? overlap_note : "");
 }
 
+/// What the kernel is of, behind "//".
+std::string kernel_subject(const Layer& layer) {
+  const MatrixStatistics& a = layer.statistics;
+  return is_told(layer)
+             ? fmt::format("C = A x B for layers of {} x {} that share this kernel, which is told what differs between them.\n//", a.rows, a.columns)
+             : fmt::format("C = A x B{} for the layer {}. A is {} x {} with {} non-zeros ({:.1f} % zeros), known when this\n// file was made;",
+                           product_note(layer), layer.name, a.rows, a.columns, a.nonzeros, 100 * a.sparsity);
+}
+
 std::string kernel_file(const Layer& layer) {
   std::map<std::string, std::string> holes = launcher_holes(layer);
   const bool stages = std::ranges::any_of(performed_instructions(layer.lowered),
                                           [](const std::string& name) { return name == "stage_quads" || name == "stage_unit" || name == "copy_unit"; });
   holes.merge(std::map<std::string, std::string>{
-      {"NONZEROS", number(layer.statistics.nonzeros)},
-      {"SPARSITY", fmt::format("{:.1f}", 100 * layer.statistics.sparsity)},
+      {"PROVENANCE", provenance(layer, "// ")},
+      {"NAME", layer.name},
+      {"SUBJECT", kernel_subject(layer)},
       {"FORMS", kernel_forms(layer)},
       {"STORY", story_text(layer.lowered)},
       {"INCLUDES", include_of(layer.lowered.element()) + (copies_boxes(layer.lowered) ? "#include <cudaTypedefs.h>\n" : "") +
                        (stages ? "#include <cuda_pipeline_primitives.h>\n" : "")},
-      {"EPILOGUE", product_note(layer)},
-      {"OPERANDS", operand_parameters(layer.lowered)},
       {"DEVICE", device_text(layer)}});
-  return source(kernel_template, layer, "// ", std::move(holes));
+  return fill(kernel_template, holes);
 }
 
 /// How the caller and the packer have elements on the host.

@@ -12,6 +12,9 @@ extern const std::string_view zero_layer_template;    ///< NAME.cu of a matrix w
 extern const std::string_view transformer_template;   ///< NAME_transformer.cpp
 extern const std::string_view header_template;        ///< NAME.h
 extern const std::string_view bundle_cmake_template;  ///< CMakeLists.txt of the bundle
+extern const std::string_view model_header_template;  ///< NAME.h of a model
+extern const std::string_view model_source_template;  ///< NAME.cpp of a model
+extern const std::string_view model_cmake_template;   ///< CMakeLists.txt of a model
 
 /// The input loop nest that is lowered when the user gives none.
 extern const std::string_view spmm_template;

@@ -160,7 +160,7 @@ Instruction find_panel() {
           .parameters = {array("quads_at"), value("set"), value("seat")},
           .results = {"quads", "first"},
           .meaning = {define("quads", at("quads_at", {name("seat")})), define("first", name("seat"))},
-          .call = "find_panel({set}, {seat})",
+          .call = "find_panel({places}{set}, {seat})",
           .record = "PanelQuads",
           .texts = {find_panel_text}};
 }
@@ -293,7 +293,7 @@ Instruction load_pairs() {
           .parameters = {array("pairs"), array("columns"), array("values"), value("first"), value("at"), value("stride"),
                          value("length")},
           .meaning = {loop("p", name("pairs_at_once"), each)},
-          .call = "{pairs} = load_pairs(reinterpret_cast<const Pair*>(packed + pairs_at) + {first}, {at}, "
+          .call = "{pairs} = load_pairs(reinterpret_cast<const Pair*>(packed + {of_layer}pairs_at) + {first}, {at}, "
                   "{stride}, {length});",
           .texts = {load_pairs_text}};
 }

@@ -200,6 +200,7 @@ struct PackedForm {
   std::int64_t columns = 1;      ///< fragments: columns of C of a block
   std::int64_t longest = 1;      ///< tasks: most non-zeros
   std::int64_t light = 1;        ///< tasks: most non-zeros of a light one
+  bool is_told = false;          ///< whether the kernel is told by its caller where the packed matrix has what, because layers share it
   bool operator==(const PackedForm&) const = default;
 };
 

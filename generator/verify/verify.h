@@ -22,7 +22,7 @@ struct BundleUnderTest {
   LoopNest nest;  ///< the input, which says what C is
   Dispatch dispatch;  ///< of its kernel, as the schedule says it
   std::string kernel_text;
-  std::string transformer_text;
+  std::string transformer_text;  ///< empty: it has none
   std::span<const std::byte> packed;
 };
 

@@ -314,7 +314,9 @@ VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const Spar
                                          items));
   }
   std::optional<OtherValues> other;
-  if (matrix.nonzeros() <= effort.most_packed_nonzeros) {
+  if (bundle.transformer_text.empty()) {
+    report.skipped.push_back("there is no transformer: the generator packs");
+  } else if (matrix.nonzeros() <= effort.most_packed_nonzeros) {
     progress.begin("running the data-transformer on the emulated host");
     judge(bundle.name + "_transformer.cpp", report.problems,
           [&] { other = check_confined_transformer(bundle, matrix, effort, report); });

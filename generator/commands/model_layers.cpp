@@ -1,0 +1,371 @@
+#include "generator/commands/model_layers.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "generator/commands/loop_nest_input.h"
+#include "generator/emit/dispatch.h"
+#include "generator/emit/shared_kernel.h"
+#include "generator/frontend/format_source.h"
+#include "generator/ir/print_function.h"
+#include "generator/ir/product_digits.h"
+#include "generator/lower/canonicalize.h"
+#include "generator/matrix/block_diagonal.h"
+#include "generator/model/layer_file.h"
+#include "generator/model/survey.h"
+#include "generator/verify/verify.h"
+
+namespace esc {
+namespace {
+
+/// A tensor that is looked up row by row is multiplied with nothing.
+bool is_embedding(const std::string& name) {
+  static const std::set<std::string, std::less<>> names{"embed_tokens", "embed_positions", "wte",  "wpe",
+                                                        "word_embeddings", "position_embeddings", "token_type_embeddings", "tok_embeddings"};
+  std::size_t begin = 0;
+  for (std::size_t end = 0; end != name.npos; begin = end + 1) {
+    end = name.find('.', begin);
+    if (names.contains(name.substr(begin, end == name.npos ? end : end - begin))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// A GPU, or what stands for all, for which the layers get kernels of their own.
+struct TargetGroup {
+  int capability = 0;
+  std::vector<TargetDevice> devices;
+};
+
+/// One for each compute capability that is named; of several GPUs of one the first.
+std::vector<TargetGroup> groups_of(const std::vector<TargetDevice>& devices, const Console& console) {
+  if (devices.empty()) {
+    return {{std::ranges::min(default_architectures()), {}}};
+  }
+  std::vector<TargetGroup> groups;
+  for (const TargetDevice& device : devices) {
+    const int capability = std::ranges::min(architectures_of({device}));
+    if (std::ranges::find(groups, capability, &TargetGroup::capability) == groups.end()) {
+      groups.push_back({capability, {device}});
+    } else {
+      console.say(fmt::format("{} has the compute capability of one named before it, whose schedules it gets", device.name));
+    }
+  }
+  std::ranges::sort(groups, {}, &TargetGroup::capability);
+  return groups;
+}
+
+/// A layer that was made, with what its kernels are verified with.
+struct MadeLayer {
+  struct Kernel {
+    SharedKernel shared;
+    Layer layer;
+    std::size_t packing;
+  };
+
+  ModelLayer layer;
+  SparseMatrix matrix;
+  std::vector<GeneratedLayer> packings;  ///< one for each different packed matrix
+  std::vector<Kernel> kernels;
+  std::vector<std::size_t> own = {};     ///< of these, those that no layer in front has
+};
+
+/// Which of the packed matrices it is; a new one is kept.
+std::size_t packing_of(MadeLayer& made, const GeneratedLayer& generated) {
+  const auto same = std::ranges::find_if(
+      made.packings, [&](const GeneratedLayer& kept) { return std::ranges::equal(kept.bytes(), generated.bytes()); });
+  if (same == made.packings.end()) {
+    made.packings.push_back(generated);
+    return made.packings.size() - 1;
+  }
+  return static_cast<std::size_t>(same - made.packings.begin());
+}
+
+/// Memory that layers in work take, as far as it can be told before they are read.
+constexpr std::uint64_t most_memory = std::uint64_t{5} << 30;
+std::uint64_t memory_for(std::int64_t nonzeros) {
+  constexpr std::uint64_t bytes_of_nonzero = 32;
+  return bytes_of_nonzero * static_cast<std::uint64_t>(nonzeros);
+}
+
+class ModelRun {
+ public:
+  ModelRun(const Model& model, const ModelRequest& request, const GenerateMode& mode, const ScratchFile& file, const Console& console)
+      : request_(request), mode_(mode), file_(file), console_(console), groups_(groups_of(request.layer.devices, console)), progress_(console.terminal()) {
+    for (const Weight& weight : model.weights) {
+      if (is_asked_for(weight.name)) {
+        weights_.push_back(&weight);
+      }
+    }
+    result_.rows.resize(weights_.size());
+    result_.packed_bytes = transformer::header_bytes;
+  }
+
+  ModelLayers run() {
+    progress_.begin("generating the layers", weights_.size());
+    {
+      std::vector<std::jthread> workers;
+      const auto cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+      for (int worker = 1; worker < (request_.jobs > 0 ? request_.jobs : cores); ++worker) {
+        workers.emplace_back([this] { work(); });
+      }
+      work();
+    }
+    progress_.finish();
+    if (defect_) {
+      std::rethrow_exception(defect_);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  bool is_asked_for(const std::string& name) const {
+    return request_.tensors.empty() ||
+           std::ranges::any_of(request_.tensors, [&](const std::string& pattern) { return fnmatch(pattern.c_str(), name.c_str(), 0) == 0; });
+  }
+
+  /// Takes one layer after the other, until there are no more.
+  void work() {
+    for (std::size_t number = take(); number < weights_.size(); number = take()) {
+      std::optional<MadeLayer> made;
+      ModelRow row{.name = weights_[number]->name, .shape = shape_text(weights_[number]->shape)};
+      std::uint64_t memory = 0;
+      try {
+        made = make(number, row, memory);
+      } catch (const UserError& problem) {
+        fail(row, problem);
+      } catch (...) {
+        give_up();
+      }
+      commit(number, std::move(row), made);
+      try {
+        finish_kernels(made);
+      } catch (...) {
+        give_up();
+      }
+      made.reset();
+      release(memory);
+      progress_.advance(1);
+    }
+  }
+
+  std::size_t take() {
+    const std::lock_guard lock(mutex_);
+    return defect_ ? weights_.size() : next_++;
+  }
+
+  static void fail(ModelRow& row, const UserError& problem) {
+    row.outcome = ModelRow::Outcome::failed;
+    row.reason = problem.rule() + (problem.remedy().empty() ? "" : "; " + problem.remedy());
+    row.status = problem.status();
+  }
+
+  void give_up() {
+    const std::lock_guard lock(mutex_);
+    defect_ = defect_ ? defect_ : std::current_exception();
+  }
+
+  /// Waits until there is room. For the layer that all others wait for there is in any case.
+  std::uint64_t reserve(std::uint64_t memory, std::size_t number) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return committed_ == number || reserved_ + memory <= most_memory; });
+    reserved_ += memory;
+    return memory;
+  }
+
+  void release(std::uint64_t memory) {
+    const std::lock_guard lock(mutex_);
+    reserved_ -= memory;
+    changed_.notify_all();
+  }
+
+  const LoopNest& nest_of(const Weight& weight) {
+    const std::vector<std::int64_t> sizes = weight.shape.size() == 4 ? weight.shape : std::vector<std::int64_t>();
+    const std::lock_guard lock(nest_mutex_);
+    const auto found = nests_.find(sizes);
+    if (found != nests_.end()) {
+      return found->second;
+    }
+    NestSource source = request_.layer.nest;
+    source.sizes.weights = sizes;
+    return nests_.emplace(sizes, read_loop_nest(source, request_.layer.element)).first->second;
+  }
+
+  /// The layer; none where the row says why there is none.
+  std::optional<MadeLayer> make(std::size_t number, ModelRow& row, std::uint64_t& memory) {
+    const Weight& weight = *weights_[number];
+    row.reason = why_no_matrix(weight);
+    if (row.reason.empty() && is_embedding(weight.name) && request_.tensors.empty()) {
+      row.reason = "is an embedding, of which rows are looked up; name it with --tensor to have a kernel of it";
+    }
+    if (!row.reason.empty()) {
+      return std::nullopt;
+    }
+    const WeightSurvey survey = survey_weight(weight);
+    row.sparsity = 1 - static_cast<double>(survey.nonzeros) / static_cast<double>(weight.rows()) / static_cast<double>(weight.columns());
+    const double least = request_.layer.min_sparsity.value_or(model_min_sparsity);
+    if (row.sparsity < least) {
+      row.reason = fmt::format("has {:.1f} % zeros, less than {:.1f} %", 100 * row.sparsity, 100 * least);
+    } else if (survey.nonzeros == 0) {
+      row.reason = "has no non-zeros: C is zero";
+    }
+    if (!row.reason.empty()) {
+      return std::nullopt;
+    }
+    memory = reserve(memory_for(survey.nonzeros), number);
+    LayerRequest layer = request_.layer;
+    layer.matrix += ":" + weight.name;
+    const LoopNest& nest = nest_of(weight);
+    MadeLayer made = made_of(layer, nest);
+    row.outcome = ModelRow::Outcome::made;
+    return made;
+  }
+
+  MadeLayer made_of(const LayerRequest& layer, const LoopNest& nest) {
+    StoredMatrix stored = read_stored_matrix(layer, nest, console_, StageProgress::silent());
+    MadeLayer made{.layer = {}, .matrix = block_diagonal(std::move(stored.matrix), digits_of(nest)), .packings = {}, .kernels = {}};
+    for (const TargetGroup& group : groups_) {
+      std::vector<ModelVariant> variants;
+      for (const std::int64_t bcol : request_.bcols) {
+        LayerRequest one = layer;
+        one.devices = group.devices;
+        one.bcol = bcol;
+        GeneratedLayer generated = make_layer(one, mode_, nest, made.matrix, console_);
+        variants.push_back(add(made, std::move(generated), group.capability));
+      }
+      if (!is_like_last(made.layer.variants, variants)) {
+        std::ranges::move(variants, std::back_inserter(made.layer.variants));
+      }
+    }
+    return made;
+  }
+
+  ModelVariant add(MadeLayer& made, GeneratedLayer generated, int capability) const {
+    const std::size_t packing = packing_of(made, generated);
+    generated.packed.reset();
+    const Layer& layer = generated.layer;
+    if (made.layer.fingerprint.pattern.empty()) {
+      made.layer.rows = layer.statistics.rows;
+      made.layer.columns = layer.statistics.columns;
+      made.layer.nonzeros = layer.statistics.nonzeros;
+      made.layer.fingerprint = layer.fingerprint;
+    }
+    SharedKernel shared = shared_kernel(layer, request_.name);
+    ModelVariant variant{.bcol = layer.bcol,
+                         .capability = capability,
+                         .kernel = shared.name,
+                         .numbers = shared.numbers,
+                         .packing = packing,
+                         .schedule = text_of(layer.choice),
+                         .schedule_source = layer.choice.source};
+    made.kernels.push_back({std::move(shared), layer, packing});
+    return variant;
+  }
+
+  /// Whether GPUs of the next capability get what those of the last one have.
+  static bool is_like_last(const std::vector<ModelVariant>& all, const std::vector<ModelVariant>& next) {
+    const auto is_same = [](const ModelVariant& a, const ModelVariant& b) {
+      return a.bcol == b.bcol && a.kernel == b.kernel && a.numbers == b.numbers && a.packing == b.packing;
+    };
+    return all.size() >= next.size() && std::equal(next.begin(), next.end(), all.end() - static_cast<std::ptrdiff_t>(next.size()), is_same);
+  }
+
+  /// In the order of the layers, so that the file is the same however long each takes.
+  void commit(std::size_t number, ModelRow row, std::optional<MadeLayer>& made) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return committed_ == number; });
+    std::uint64_t offset = result_.packed_bytes;
+    if (made) {
+      made->layer.name = row.name;
+      for (const GeneratedLayer& packing : made->packings) {
+        made->layer.packings.push_back(entry_of(made->layer, packing.bytes(), offset));
+        offset = transformer::round_up(offset + packing.bytes().size(), transformer::section_alignment);
+      }
+      for (std::size_t at = 0; at < made->kernels.size(); ++at) {
+        const auto& [shared, layer, packing] = made->kernels[at];
+        if (result_.kernels.emplace(shared.name, ModelKernel{.text = {}, .schedule = text_of(layer.choice), .verified_with = {}, .verification = {}}).second) {
+          made->own.push_back(at);
+        }
+      }
+      if (result_.loop_nest.empty()) {
+        const Layer& layer = made->kernels.front().layer;
+        result_.loop_nest = print_function(layer.input);
+        result_.layout = layout_of(layer.lowered);
+        result_.dtype = name_of(layer.lowered.element());
+      }
+      row.layer = made->layer;
+    }
+    result_.rows[number] = std::move(row);
+    result_.packed_bytes = offset;
+    ++committed_;
+    changed_.notify_all();
+    lock.unlock();
+    if (made) {
+      for (std::size_t at = 0; at < made->packings.size(); ++at) {
+        file_.write(made->packings[at].bytes(), made->layer.packings[at].offset);
+      }
+    }
+  }
+
+  /// Lays out the kernels that the layer is the first to have, and verifies them with it.
+  void finish_kernels(const std::optional<MadeLayer>& made) {
+    if (!made) {
+      return;
+    }
+    for (const std::size_t at : made->own) {
+      const auto& [shared, layer, packing] = made->kernels[at];
+      const std::string text = format_source(shared.text, shared.name + ".cu");
+      std::optional<VerificationRecord> record;
+      std::string problem;
+      if (mode_.verify && !mode_.check && !mode_.dry_run) {
+        const BundleUnderTest under_test{layer.name, layer.input, dispatch_of(layer), as_layer_text(text, layer, shared), {}, made->packings[packing].bytes()};
+        const VerificationReport report = verify_by_emulation(under_test, made->matrix, sample_effort);
+        if (report.passed()) {
+          record = report.record(made->matrix.rows);
+        } else {
+          problem = fmt::format("{}, with {}:\n{}", shared.name, made->layer.name, print(report));
+        }
+      }
+      const std::lock_guard lock(mutex_);
+      ModelKernel& kernel = result_.kernels.at(shared.name);
+      kernel.text = text;
+      kernel.verification = record;
+      kernel.verified_with = record ? made->layer.name : "";
+      if (!problem.empty()) {
+        result_.problems.push_back(problem);
+      }
+    }
+  }
+
+  const ModelRequest& request_;
+  const GenerateMode& mode_;
+  const ScratchFile& file_;
+  const Console& console_;
+  std::vector<TargetGroup> groups_;
+  std::vector<const Weight*> weights_;
+  StageProgress progress_;
+  std::mutex nest_mutex_;
+  std::map<std::vector<std::int64_t>, LoopNest> nests_;
+  std::mutex mutex_;  ///< guards what follows
+  std::condition_variable changed_;
+  std::size_t next_ = 0;
+  std::size_t committed_ = 0;
+  std::uint64_t reserved_ = 0;
+  std::exception_ptr defect_;
+  ModelLayers result_;
+};
+
+}  // namespace
+
+ModelLayers make_model_layers(const Model& model, const ModelRequest& request, const GenerateMode& mode, const ScratchFile& file, const Console& console) {
+  return ModelRun(model, request, mode, file, console).run();
+}
+
+}  // namespace esc

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "generator/commands/generate_model.h"
+#include "generator/emit/model_bundle.h"
+#include "generator/support/scratch_file.h"
+
+namespace esc {
+
+/// What became of a tensor.
+struct ModelRow {
+  enum class Outcome { made, left_out, failed };
+
+  std::string name;
+  std::string shape;
+  Outcome outcome = Outcome::left_out;
+  std::string reason = {};  ///< where it was not made
+  ExitStatus status = ExitStatus::done;
+  double sparsity = -1;  ///< below 0 where nobody has looked
+  ModelLayer layer = {};  ///< where it was made
+};
+
+/// The layers of a model, their kernels, and their packed matrices in a file without a name.
+struct ModelLayers {
+  std::vector<ModelRow> rows;
+  std::map<std::string, ModelKernel> kernels;
+  std::uint64_t packed_bytes = 0;     ///< of the matrices with the header in front, without the index
+  std::string loop_nest;
+  std::string layout;
+  std::string dtype;
+  std::vector<std::string> problems;  ///< of kernels that are wrong
+};
+
+/// Makes them, several at once, and writes the packed matrices to the file in the order of the layers. Takes memory for as many layers as fit into
+/// a few GiB, and for one in any case.
+ModelLayers make_model_layers(const Model& model, const ModelRequest& request, const GenerateMode& mode, const ScratchFile& file,
+                              const Console& console);
+
+}  // namespace esc

@@ -1,0 +1,60 @@
+#include "generator/emit/model_bundle.h"
+
+#include <cstring>
+
+#include "generator/emit/shared_kernel.h"
+#include "generator/matrix/fingerprint.h"
+
+namespace esc {
+
+std::uint64_t ModelLayer::packed_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const transformer::ModelEntry& packing : packings) {
+    bytes += packing.bytes;
+  }
+  return bytes;
+}
+
+std::string ModelBundle::pattern() const {
+  std::string all;
+  for (const ModelLayer& layer : layers) {
+    all += layer.name + "\n" + layer.fingerprint.pattern + "\n";
+  }
+  return sha256_of_text(all);
+}
+
+std::uint64_t digest_of(const ModelLayer& layer) {
+  constexpr std::size_t digits = 16;
+  return std::stoull(sha256_of_text(layer.name + "\n" + layer.fingerprint.pattern).substr(0, digits), nullptr, digits);
+}
+
+transformer::ModelEntry entry_of(const ModelLayer& layer, std::span<const std::byte> packed, std::uint64_t offset) {
+  transformer::Header header;
+  std::memcpy(&header, packed.data(), sizeof header);
+  return {.offset = offset,
+          .bytes = packed.size(),
+          .description = transformer::description_of(header),
+          .layer = digest_of(layer),
+          .payload_checksum = header.payload_checksum};
+}
+
+std::vector<transformer::ModelEntry> index_of(const std::vector<ModelLayer>& layers) {
+  std::vector<transformer::ModelEntry> index;
+  for (const ModelLayer& layer : layers) {
+    index.insert(index.end(), layer.packings.begin(), layer.packings.end());
+  }
+  return index;
+}
+
+KernelBundle make_model_bundle(const ModelBundle& model, const Formatter& format) {
+  const auto source = [&](const std::string& name, const std::string& text) { return BundleFile{name, format(name, text), nullptr, 0}; };
+  KernelBundle bundle{model.name, {source(model.name + ".h", model_header_source(model)), source(model.name + ".cpp", model_source(model))}};
+  bundle.files.push_back({"CMakeLists.txt", model_cmake_source(model), nullptr, 0});
+  bundle.files.push_back({"manifest.json", model_manifest_json(model), nullptr, 0});
+  for (const auto& [name, kernel] : model.kernels) {
+    bundle.files.push_back({name + ".cu", kernel.text, nullptr, 0});
+  }
+  return bundle;
+}
+
+}  // namespace esc

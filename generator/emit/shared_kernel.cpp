@@ -1,0 +1,41 @@
+#include "generator/emit/shared_kernel.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "generator/emit/device_text.h"
+#include "generator/emit/half_text.h"
+#include "generator/emit/sources.h"
+#include "generator/emit/told_numbers.h"
+#include "generator/matrix/fingerprint.h"
+#include "generator/support/error.h"
+#include "generator/support/replace_all.h"
+
+namespace esc {
+
+SharedKernel shared_kernel(const Layer& layer, const std::string& bundle) {
+  ESC_CHECK(has_kernel(layer) && !layer.input.epilogue, "a layer of a model has a plain product with non-zeros");
+  Layer told = told_layer(layer);
+  told.name = "kernel";
+  told.source_file.clear();
+  constexpr std::size_t digits = 8;
+  const std::string digest = sha256_of_text(kernel_source(told)).substr(0, digits);
+  told.name = fmt::format("{}_{}_{}x{}_{}", bundle, family_of(layer.choice), layer.statistics.rows, layer.statistics.columns, digest);
+  return {told.name, kernel_source(told), told_numbers(told).values()};
+}
+
+std::string as_layer_text(std::string text, const Layer& layer, const SharedKernel& kernel) {
+  const char* const element = c_name(layer.lowered.element());
+  Layer told = layer;
+  told.name = kernel.name;
+  text = replace_all(std::move(text), kernel_name(told), kernel_name(layer));
+  text = replace_all(std::move(text), zeroing_name(told), zeroing_name(layer));
+  return text + fmt::format(
+      "\nextern \"C\" cudaError_t {0}_prepare(void) {{ return {1}_prepare(); }}\n\n"
+      "extern \"C\" cudaError_t {0}_spmm(const void* packed, const {2}* b, int64_t ldb, {2}* c, int64_t ldc, int32_t n, cudaStream_t stream) {{\n"
+      "  const uint64_t numbers[] = {{{3}{4}}};\n"
+      "  return {1}_spmm(packed, numbers, b, ldb, c, ldc, n, stream);\n}}\n",
+      layer.name, kernel.name, element, fmt::join(kernel.numbers, ", "), kernel.numbers.empty() ? "0" : "");
+}
+
+}  // namespace esc
