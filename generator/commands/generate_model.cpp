@@ -48,16 +48,6 @@ ModelBundle bundle_of(const ModelLayers& made, const ModelRequest& request) {
   return bundle;
 }
 
-/// Writes index and header; the file is then model.packed.
-BundleFile finish_file(const ModelBundle& bundle, const ScratchFile& file) {
-  const std::vector<transformer::ModelEntry> index = index_of(bundle.layers);
-  const std::uint64_t index_at = bundle.file_bytes - index.size() * sizeof(transformer::ModelEntry);
-  const transformer::ModelHeader header = transformer::make_model_header(index.data(), index.size(), index_at);
-  file.write(std::as_bytes(std::span(index)), index_at);
-  file.write(std::as_bytes(std::span(&header, 1)), 0);
-  return {packed_file_name, {}, file.map(bundle.file_bytes), bundle.file_bytes};
-}
-
 /// The model whose bundle is on disk; none where there is none that can be read.
 std::optional<ModelBundle> model_on_disk(const fs::path& folder) {
   const fs::path manifest = folder / "manifest.json";
@@ -260,7 +250,7 @@ ExitStatus generate_model(const Model& model, const ModelRequest& request, const
   }
   KernelBundle files = make_model_bundle(bundle, [](const std::string& name, const std::string& text) { return format_source(text, name); });
   if (request.packed) {
-    files.files.push_back(finish_file(bundle, file));
+    files.files.push_back(packed_file(bundle, file));
   }
   for (const auto& [name, kernel] : on_disk ? on_disk->kernels : std::map<std::string, ModelKernel>()) {
     files.earlier_files.push_back(name + ".cu");

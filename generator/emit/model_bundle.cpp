@@ -46,6 +46,15 @@ std::vector<transformer::ModelEntry> index_of(const std::vector<ModelLayer>& lay
   return index;
 }
 
+BundleFile packed_file(const ModelBundle& model, const ScratchFile& file) {
+  const std::vector<transformer::ModelEntry> index = index_of(model.layers);
+  const std::uint64_t index_at = model.file_bytes - index.size() * sizeof(transformer::ModelEntry);
+  const transformer::ModelHeader header = transformer::make_model_header(index.data(), index.size(), index_at);
+  file.write(std::as_bytes(std::span(index)), index_at);
+  file.write(std::as_bytes(std::span(&header, 1)), 0);
+  return {packed_file_name, {}, file.map(model.file_bytes), model.file_bytes};
+}
+
 KernelBundle make_model_bundle(const ModelBundle& model, const Formatter& format) {
   const auto source = [&](const std::string& name, const std::string& text) { return BundleFile{name, format(name, text), nullptr, 0}; };
   KernelBundle bundle{model.name, {source(model.name + ".h", model_header_source(model)), source(model.name + ".cpp", model_source(model))}};

@@ -9,6 +9,7 @@
 #include "generator/emit/bundle.h"
 #include "generator/emit/generate.h"
 #include "generator/emit/manifest.h"
+#include "generator/support/scratch_file.h"
 #include "transformer/model_format.h"
 
 namespace esc {
@@ -75,6 +76,9 @@ transformer::ModelEntry entry_of(const ModelLayer& layer, std::span<const std::b
 
 /// Index and header of a file in which these layers' packed matrices stand one behind the other, the index at `index_at`.
 std::vector<transformer::ModelEntry> index_of(const std::vector<ModelLayer>& layers);
+
+/// The file of the packed matrices, which stand in `file` where the layers have them: index and header are written to it.
+BundleFile packed_file(const ModelBundle& model, const ScratchFile& file);
 
 /// The texts of the bundle, the manifest among them; `format` is applied to every C, C++ and CUDA text.
 KernelBundle make_model_bundle(const ModelBundle& model, const Formatter& format);
