@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The file of a model's packed matrices, model.packed. As in packed_bytes.h, the text between the markers is part of what is generated: of the

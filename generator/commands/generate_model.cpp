@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/commands/generate_model.h"
 
 #include <fmt/ranges.h>
@@ -30,6 +31,7 @@ std::vector<int> architectures_for(const LayerRequest& layer) {
 ModelBundle bundle_of(const ModelLayers& made, const ModelRequest& request) {
   ModelBundle bundle{.name = request.name,
                      .source = printable_file_name(request.layer.matrix),
+                     .version = tool_version,
                      .dtype = made.dtype,
                      .layout = made.layout,
                      .loop_nest = made.loop_nest,
@@ -175,13 +177,13 @@ Result compare(const KernelBundle& bundle, const GenerateMode& mode) {
                              : Result{"stale", differences + "check      the bundle is stale", differences};
 }
 
-std::string sums_text(const ModelLayers& made, const ModelBundle& bundle) {
+std::string sums_text(const ModelLayers& made, const ModelBundle& bundle, const GenerateMode& mode) {
   const auto count = [&](ModelRow::Outcome outcome) { return std::ranges::count(made.rows, outcome, &ModelRow::outcome); };
   const auto verified = std::ranges::count_if(bundle.kernels, [](const auto& kernel) { return kernel.second.verification.has_value(); });
-  return fmt::format("layers     {} of {} tensors have kernels, {} left out, {} failed\n"
+  return fmt::format("layers     {} of {} {}, {} left out, {} failed\n"
                      "kernels    {} shared by them, {}\n"
                      "packed     {} bytes\n",
-                     count(ModelRow::Outcome::made), made.rows.size(), count(ModelRow::Outcome::left_out), count(ModelRow::Outcome::failed),
+                     count(ModelRow::Outcome::made), made.rows.size(), mode.check || mode.dry_run ? "made" : "written", count(ModelRow::Outcome::left_out), count(ModelRow::Outcome::failed),
                      bundle.kernels.size(),
                      verified == 0 ? "not verified" : fmt::format("{} verified by emulation, each with the first layer that has it", verified),
                      bundle.file_bytes);
@@ -190,7 +192,7 @@ std::string sums_text(const ModelLayers& made, const ModelBundle& bundle) {
 void print_results(const ModelLayers& made, const ModelBundle& bundle, const Result& result, const GenerateMode& mode) {
   if (!mode.json) {
     print_table(made.rows);
-    fmt::print("{}{}\n", sums_text(made, bundle), result.line);
+    fmt::print("{}{}\n", sums_text(made, bundle, mode), result.line);
     return;
   }
   nlohmann::json rows = nlohmann::json::array();
@@ -234,7 +236,8 @@ std::string model_name(const std::string& model) {
 
 ExitStatus generate_model(const Model& model, const ModelRequest& request, const GenerateMode& mode, const Console& console) {
   const ScratchFile file(mode.output);
-  const ModelLayers made = make_model_layers(model, request, mode, file, console);
+  const std::optional<ModelBundle> on_disk = model_on_disk(fs::path(mode.output) / request.name);
+  const ModelLayers made = make_model_layers(model, request, mode, file, on_disk, console);
   if (!made.problems.empty()) {
     fmt::print("{}", fmt::join(made.problems, ""));
     console.error(request.name + ": a generated kernel is wrong; the bundle is not written");
@@ -244,7 +247,6 @@ ExitStatus generate_model(const Model& model, const ModelRequest& request, const
     refuse_without_layers(made, request, mode);
   }
   ModelBundle bundle = bundle_of(made, request);
-  const std::optional<ModelBundle> on_disk = model_on_disk(fs::path(mode.output) / bundle.name);
   if (mode.check && on_disk) {
     take_measurements(bundle, *on_disk);
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/commands/model_layers.h"
 
 #include <fnmatch.h>
@@ -97,8 +98,9 @@ std::uint64_t memory_for(std::int64_t nonzeros) {
 
 class ModelRun {
  public:
-  ModelRun(const Model& model, const ModelRequest& request, const GenerateMode& mode, const ScratchFile& file, const Console& console)
-      : request_(request), mode_(mode), file_(file), console_(console), groups_(groups_of(request.layer.devices, console)), progress_(console.terminal()) {
+  ModelRun(const Model& model, const ModelRequest& request, const GenerateMode& mode, const ScratchFile& file, const std::optional<ModelBundle>& on_disk,
+           const Console& console)
+      : request_(request), mode_(mode), file_(file), on_disk_(on_disk), console_(console), groups_(groups_of(request.layer.devices, console)), progress_(console.terminal()) {
     for (const Weight& weight : model.weights) {
       if (is_asked_for(weight.name)) {
         weights_.push_back(&weight);
@@ -322,9 +324,9 @@ class ModelRun {
     for (const std::size_t at : made->own) {
       const auto& [shared, layer, packing] = made->kernels[at];
       const std::string text = format_source(shared.text, shared.name + ".cu");
-      std::optional<VerificationRecord> record;
+      std::optional<VerificationRecord> record = on_disk_ && mode_.verify ? on_disk_->verification_of(shared.name, text, made->layer) : std::nullopt;
       std::string problem;
-      if (mode_.verify && !mode_.check && !mode_.dry_run) {
+      if (!record && mode_.verify && !mode_.check && !mode_.dry_run) {
         const BundleUnderTest under_test{layer.name, layer.input, dispatch_of(layer), as_layer_text(text, layer, shared), {}, made->packings[packing].bytes()};
         const VerificationReport report = verify_by_emulation(under_test, made->matrix, sample_effort);
         if (report.passed()) {
@@ -347,6 +349,7 @@ class ModelRun {
   const ModelRequest& request_;
   const GenerateMode& mode_;
   const ScratchFile& file_;
+  const std::optional<ModelBundle>& on_disk_;
   const Console& console_;
   std::vector<TargetGroup> groups_;
   std::vector<const Weight*> weights_;
@@ -364,8 +367,9 @@ class ModelRun {
 
 }  // namespace
 
-ModelLayers make_model_layers(const Model& model, const ModelRequest& request, const GenerateMode& mode, const ScratchFile& file, const Console& console) {
-  return ModelRun(model, request, mode, file, console).run();
+ModelLayers make_model_layers(const Model& model, const ModelRequest& request, const GenerateMode& mode, const ScratchFile& file,
+                              const std::optional<ModelBundle>& on_disk, const Console& console) {
+  return ModelRun(model, request, mode, file, on_disk, console).run();
 }
 
 }  // namespace esc

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <map>
@@ -36,8 +37,8 @@ struct ModelLayers {
 };
 
 /// Makes them, several at once, and writes the packed matrices to the file in the order of the layers. Takes memory for as many layers as fit into
-/// a few GiB, and for one in any case.
+/// a few GiB, and for one in any case. A kernel that the bundle on disk has, verified with the same layer, is not verified again.
 ModelLayers make_model_layers(const Model& model, const ModelRequest& request, const GenerateMode& mode, const ScratchFile& file,
-                              const Console& console);
+                              const std::optional<ModelBundle>& on_disk, const Console& console);
 
 }  // namespace esc

@@ -3,6 +3,7 @@
 
 #include "generator/commands/commands.h"
 #include "generator/commands/option_words.h"
+#include "generator/commands/verify_model.h"
 #include "generator/lower/canonicalize.h"
 #include "generator/support/file.h"
 #include "generator/support/temporary_folder.h"
@@ -77,6 +78,12 @@ std::string to_json(const std::string& name, const VerificationReport& report) {
 }
 
 ExitStatus run(const VerifyRequest& request, const Console& console) {
+  if (is_model_bundle(request.folder)) {
+    if (request.device != "host") {
+      throw UserError("--device " + request.device, "is not for the bundle of a model", "leave it out; to run a layer on a GPU, generate its own bundle");
+    }
+    return verify_model_bundle(request.folder, request.json, console);
+  }
   StageProgress progress(console.terminal());
   progress.begin("reading " + request.folder);
   const LoadedBundle bundle = load_bundle(request.folder);

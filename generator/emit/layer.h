@@ -39,6 +39,9 @@ inline bool has_kernel(const Layer& layer) { return needs_kernel(layer.input, la
 /// Bytes of the packed matrix.
 std::uint64_t packed_bytes(const Layer& layer);
 
+/// The lines of every generated file that grant its use, each beginning with `prefix`.
+std::string grant(const std::string& prefix);
+
 /// The head of every generated file: what made it from what, and the grant of its use, in lines that each begin with `prefix`.
 std::string provenance(const Layer& layer, const std::string& prefix);
 

@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/emit/model_bundle.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "generator/emit/shared_kernel.h"
@@ -13,6 +15,14 @@ std::uint64_t ModelLayer::packed_bytes() const {
     bytes += packing.bytes;
   }
   return bytes;
+}
+
+std::optional<VerificationRecord> ModelBundle::verification_of(const std::string& kernel, const std::string& text, const ModelLayer& layer) const {
+  const auto found = kernels.find(kernel);
+  const auto with = std::ranges::find(layers, layer.name, &ModelLayer::name);
+  const bool is_same = version == tool_version && found != kernels.end() && found->second.text_sha256 == sha256_of_text(text) &&
+                       found->second.verified_with == layer.name && with != layers.end() && with->fingerprint == layer.fingerprint;
+  return is_same ? found->second.verification : std::nullopt;
 }
 
 std::string ModelBundle::pattern() const {

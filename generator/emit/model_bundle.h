@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -48,12 +49,14 @@ struct ModelKernel {
   std::string schedule;
   std::string verified_with;  ///< the layer that it was verified with; empty where it was not
   std::optional<VerificationRecord> verification;
+  std::string text_sha256 = {};  ///< as a manifest says it
 };
 
 /// All that the bundle of a model is made of, beside the packed matrices.
 struct ModelBundle {
   std::string name;    ///< a C identifier
   std::string source;  ///< base name of the model
+  std::string version; ///< of the program that made it
   std::string dtype;
   std::string layout;  ///< "kn" or "nk"
   std::string loop_nest;  ///< the input as a C function
@@ -64,6 +67,8 @@ struct ModelBundle {
   std::map<std::string, std::string> left_out;
   std::uint64_t file_bytes = 0;  ///< of model.packed
 
+  /// The verification of a kernel with this text by this layer, where a bundle that was made by this version of the program has it.
+  std::optional<VerificationRecord> verification_of(const std::string& kernel, const std::string& text, const ModelLayer& layer) const;
   /// A digest of the patterns of all layers.
   std::string pattern() const;
 };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -137,7 +138,7 @@ std::string model_manifest_json(const ModelBundle& model) {
   }
   const json manifest{{"format_version", model_manifest_version},
                       {"kind", "model"},
-                      {"tool_version", tool_version},
+                      {"tool_version", model.version},
                       {"name", model.name},
                       {"source", model.source},
                       {"dtype", model.dtype},
@@ -155,7 +156,7 @@ std::string model_manifest_json(const ModelBundle& model) {
 ModelBundle parse_model_manifest(const std::string& text, const std::string& file) {
   try {
     const json manifest = parse_strict_json(text, file);
-    if (!manifest.is_object() || manifest.value("kind", json()) != "model") {
+    if (!manifest.is_object() || !manifest.contains("kind") || manifest.at("kind") != "model") {
       throw UserError(file, "is not the manifest of a model's bundle", "name the folder that escgen generate MODEL has written");
     }
     if (manifest.at("format_version") != model_manifest_version) {
@@ -164,6 +165,7 @@ ModelBundle parse_model_manifest(const std::string& text, const std::string& fil
     }
     ModelBundle model{.name = manifest.at("name"),
                       .source = manifest.at("source"),
+                      .version = manifest.at("tool_version"),
                       .dtype = manifest.at("dtype"),
                       .layout = manifest.at("layout"),
                       .loop_nest = manifest.at("loop_nest"),
@@ -182,7 +184,8 @@ ModelBundle parse_model_manifest(const std::string& text, const std::string& fil
       model.kernels[name] = {.text = {},
                              .schedule = kernel.at("schedule"),
                              .verified_with = kernel.at("verification").is_null() ? "" : kernel.at("verification").at("layer"),
-                             .verification = verification_of(kernel.at("verification"))};
+                             .verification = verification_of(kernel.at("verification")),
+                             .text_sha256 = kernel.at("sha256")};
     }
     check(model, file);
     return model;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "generator/emit/shared_kernel.h"
 
 #include <fmt/format.h>

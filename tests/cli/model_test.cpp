@@ -47,7 +47,7 @@ std::vector<Example> examples_of(const std::string& page) {
 
 TEST_F(Models, ExamplesOfTheDocumentationPrintWhatItSays) {
   const std::vector<Example> examples = examples_of(read_file(ESC_SOURCE_DIR "/docs/models.md"));
-  ASSERT_EQ(examples.size(), 3U);
+  ASSERT_EQ(examples.size(), 4U);
   for (const Example& example : examples) {
     const ProcessResult run = shell("$ESCGEN " + example.command.substr(std::string("escgen ").size()));
     EXPECT_EQ(run.status, 0) << run.errors;
@@ -120,7 +120,7 @@ TEST_F(Models, HaveWeightsOfConvolutions) {
 }
 
 TEST_F(Models, AreRefusedWithWhatToWrite) {
-  expect_refusal({"generate", layers, "--bcol", "8", "-o", "out"}, "has 6 matrices; write FILE:TENSOR, with one of conv.weight, down_proj.weight");
+  expect_refusal({"inspect", std::string(layers) + ":", "--json"}, "has 6 matrices; write FILE:TENSOR, with one of conv.weight, down_proj.weight");
   expect_refusal({"generate", tensor("up_proj"), "--bcol", "8", "-o", "out"}, "has no tensor \"up_proj\"; write FILE:TENSOR");
   expect_refusal({"generate", tensor("up_proj.bias"), "--bcol", "8", "-o", "out"}, "up_proj.bias: has 1 dimensions");
   expect_refusal({"inspect", layers, "--svg", "a.svg"}, "--svg a.svg: draws one matrix");

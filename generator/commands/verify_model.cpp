@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/commands/verify_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "generator/emit/dispatch.h"
+#include "generator/emit/model_bundle.h"
+#include "generator/emit/shared_kernel.h"
+#include "generator/frontend/format_source.h"
+#include "generator/support/file.h"
+#include "generator/verify/confined_nest.h"
+#include "generator/verify/verify.h"
+#include "transformer/unpack.h"
+
+namespace esc {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(const fs::path& place, const std::string& rule) {
+  throw UserError(place.string(), rule, "generate the bundle again", ExitStatus::check_failed);
+}
+
+/// The packed matrices of a bundle, read one by one.
+class PackedFile {
+ public:
+  explicit PackedFile(fs::path path) : path_(std::move(path)), stream_(path_, std::ios::binary) {
+    if (!stream_) {
+      throw UserError(path_.string(), "cannot be read", "write it with escgen pack, from the model's weights");
+    }
+  }
+
+  /// Header and index must be those of the model.
+  void check(const ModelBundle& model) {
+    std::error_code ignored;
+    const std::vector<transformer::ModelEntry> index = index_of(model.layers);
+    const std::uint64_t index_bytes = index.size() * sizeof(transformer::ModelEntry);
+    if (fs::file_size(path_, ignored) != model.file_bytes || model.file_bytes < transformer::header_bytes + index_bytes) {
+      refuse(path_, fmt::format("has not the {} bytes that the manifest says", model.file_bytes));
+    }
+    const transformer::ModelHeader header = transformer::make_model_header(index.data(), index.size(), model.file_bytes - index_bytes);
+    if (!std::ranges::equal(read(0, sizeof header), std::as_bytes(std::span(&header, 1))) ||
+        !std::ranges::equal(read(model.file_bytes - index_bytes, index_bytes), std::as_bytes(std::span(index)))) {
+      refuse(path_, "has another header or index than the manifest says");
+    }
+  }
+
+  std::vector<std::byte> read(std::uint64_t at, std::uint64_t bytes) {
+    std::vector<std::byte> read(bytes);
+    stream_.seekg(static_cast<std::streamoff>(at));
+    stream_.read(reinterpret_cast<char*>(read.data()), static_cast<std::streamsize>(bytes));
+    if (!stream_) {
+      refuse(path_, "is too short");
+    }
+    return read;
+  }
+
+  /// The matrix that the layer's packed matrix is of.
+  SparseMatrix matrix_of(const ModelLayer& layer, std::size_t packing) {
+    const transformer::ModelEntry& entry = layer.packings[packing];
+    try {
+      const std::vector<std::byte> packed = read(entry.offset, entry.bytes);
+      transformer::CsrMatrix unpacked = transformer::unpack(packed);
+      SparseMatrix matrix{unpacked.rows,
+                          unpacked.columns,
+                          std::move(unpacked.offsets),
+                          std::move(unpacked.column_of),
+                          std::move(unpacked.values),
+                          element_type(unpacked.element)};
+      if (fingerprint(matrix) != layer.fingerprint) {
+        refuse(path_, fmt::format("does not hold the matrix of {} that the manifest says: a SHA-256 differs", layer.name));
+      }
+      return matrix;
+    } catch (const transformer::FormatError& problem) {
+      refuse(path_, fmt::format("{}: {}", layer.name, problem.what()));
+    }
+  }
+
+ private:
+  fs::path path_;
+  std::ifstream stream_;
+};
+
+/// A model's bundle and what is found out about it.
+class ModelCheck {
+ public:
+  explicit ModelCheck(const std::string& folder)
+      : folder_(folder),
+        manifest_(folder_ / "manifest.json"),
+        model_(parse_model_manifest(read_file(manifest_), manifest_.string())),
+        nest_(read_confined_nest(model_.loop_nest, manifest_.string() + ":loop_nest.c", NestHeaders::of_system)),
+        packed_(folder_ / packed_file_name) {
+    for (auto& [name, kernel] : model_.kernels) {
+      kernel.text = read_file(folder_ / (name + ".cu"));
+    }
+  }
+
+  const ModelBundle& model() const { return model_; }
+
+  /// Of each kernel's report the first line that matters.
+  std::vector<std::pair<std::string, VerificationReport>> run(StageProgress& progress) {
+    check_texts();
+    packed_.check(model_);
+    progress.begin("checking the layers", model_.layers.size());
+    std::vector<std::pair<std::string, VerificationReport>> reports;
+    std::map<std::string, bool> seen;
+    for (const ModelLayer& layer : model_.layers) {
+      for (std::size_t packing = 0; packing < layer.packings.size(); ++packing) {
+        const SparseMatrix matrix = packed_.matrix_of(layer, packing);
+        for (const ModelVariant& variant : layer.variants) {
+          if (variant.packing == packing) {
+            const bool is_new = seen.emplace(variant.kernel, true).second;
+            check_variant(layer, variant, matrix, is_new, reports);
+          }
+        }
+      }
+      progress.advance(1);
+    }
+    progress.finish();
+    return reports;
+  }
+
+ private:
+  /// Header, table, build file and manifest are those that the manifest's content gives; nothing else is there.
+  void check_texts() const {
+    KernelBundle expected = make_model_bundle(model_, [](const std::string& name, const std::string& text) { return format_source(text, name); });
+    std::vector<std::string> known{packed_file_name};
+    for (const BundleFile& file : expected.files) {
+      known.push_back(file.name);
+      if (read_file(folder_ / file.name) != file.text) {
+        refuse(folder_ / file.name, "is not what is generated for this manifest");
+      }
+    }
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
+      if (std::ranges::find(known, entry.path().filename().string()) == known.end() || !entry.is_regular_file() || entry.is_symlink()) {
+        refuse(entry.path(), "is no file of a bundle: the build of its users would find it");
+      }
+    }
+  }
+
+  /// The layer is generated again; a kernel that is seen for the first time is run.
+  void check_variant(const ModelLayer& layer, const ModelVariant& variant, const SparseMatrix& matrix, bool is_new,
+                     std::vector<std::pair<std::string, VerificationReport>>& reports) {
+    const GeneratedLayer generated = generate_layer(matrix, nest_,
+                                                    {.name = "layer",
+                                                     .source_file = {},
+                                                     .bcol = variant.bcol,
+                                                     .architectures = model_.architectures,
+                                                     .choice = parse_choice(variant.schedule, variant.schedule_source)});
+    const transformer::ModelEntry& entry = layer.packings[variant.packing];
+    const SharedKernel shared = shared_kernel(generated.layer, model_.name);
+    if (entry_of(layer, generated.bytes(), entry.offset).payload_checksum != entry.payload_checksum || shared.numbers != variant.numbers ||
+        shared.name != variant.kernel) {
+      refuse(manifest_, fmt::format("says of {} for bCol {} what its schedule does not give", layer.name, variant.bcol));
+    }
+    if (!is_new) {
+      return;
+    }
+    const std::string& text = model_.kernels.at(variant.kernel).text;
+    if (text != format_source(shared.text, shared.name + ".cu")) {
+      refuse(folder_ / (variant.kernel + ".cu"), "is not what is generated for its layers");
+    }
+    const BundleUnderTest under_test{generated.layer.name, nest_, dispatch_of(generated.layer), as_layer_text(text, generated.layer, shared), {},
+                                     generated.bytes()};
+    reports.emplace_back(fmt::format("{} with {}", variant.kernel, layer.name), verify_by_emulation(under_test, matrix, sample_effort));
+  }
+
+  fs::path folder_;
+  fs::path manifest_;
+  ModelBundle model_;
+  LoopNest nest_;
+  PackedFile packed_;
+};
+
+}  // namespace
+
+bool is_model_bundle(const std::string& folder) {
+  const fs::path manifest = fs::path(folder) / "manifest.json";
+  std::error_code ignored;
+  if (!fs::is_regular_file(manifest, ignored)) {
+    return false;
+  }
+  const nlohmann::json content = nlohmann::json::parse(read_file(manifest), nullptr, false);
+  return content.is_object() && content.contains("kind") && content.at("kind") == "model";
+}
+
+ExitStatus verify_model_bundle(const std::string& folder, bool as_json, const Console& console) {
+  StageProgress progress(console.terminal());
+  ModelCheck check(folder);
+  const auto reports = check.run(progress);
+  bool passed = true;
+  nlohmann::json kernels = nlohmann::json::array();
+  for (const auto& [name, report] : reports) {
+    passed = passed && report.passed();
+    kernels.push_back({{"kernel", name}, {"passed", report.passed()}});
+    if (report.passed()) {
+      kernels.back()["relative_error"] = report.worst_run().comparison.error;
+    }
+    if (!as_json) {
+      fmt::print("{}", report.passed() ? fmt::format("ok     {}: relative error {:.2e} (at most {:.2e})\n", name, report.worst_run().comparison.error,
+                                                     report.tolerance_of(report.worst_run()))
+                                       : fmt::format("WRONG  {}:\n{}", name, print(report)));
+    }
+  }
+  if (as_json) {
+    fmt::print("{}\n", nlohmann::json{{"name", check.model().name}, {"passed", passed}, {"kernels", kernels}}.dump(2));
+  } else {
+    fmt::print("{} by emulation: {} kernels, each with the first of {} layers that has it; all layers hold the matrices of the manifest\n",
+               passed ? "passed" : "failed", reports.size(), check.model().layers.size());
+  }
+  return passed ? ExitStatus::done : ExitStatus::check_failed;
+}
+
+}  // namespace esc

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bundles of whole models: which layers they have, which kernels these share, and the file of their packed matrices.
+
+#include <cstring>
+#include <fstream>
+#include <random>
+#include <regex>
+
+#include "generator/support/file.h"
+#include "tests/cli/workshop.h"
+
+namespace esc::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// A tensor of a .safetensors file: float32, so many elements of which are zero.
+struct Drawn {
+  std::string name;
+  int rows;
+  int columns;
+  double zeros;
+  unsigned pattern;     ///< seed
+  unsigned values = 0;  ///< seed
+};
+
+class ModelBundles : public Workshop {
+ protected:
+  void SetUp() override { write_model("tiny.safetensors", layers()); }
+
+  /// Four layers of two shapes that are sparse enough, and others that are not.
+  static std::vector<Drawn> layers() {
+    return {{"a.weight", 40, 64, 0.8, 1}, {"b.weight", 40, 64, 0.8, 2}, {"c.weight", 40, 64, 0.8, 3},
+            {"d.weight", 24, 40, 0.7, 4}, {"dense.weight", 24, 40, 0.1, 5}, {"embed_tokens.weight", 24, 40, 0.9, 6}};
+  }
+
+  void write_model(const std::string& file, const std::vector<Drawn>& tensors) const {
+    nlohmann::json header;
+    std::string data;
+    for (const Drawn& tensor : tensors) {
+      const std::size_t begin = data.size();
+      data += elements(tensor);
+      header[tensor.name] = {{"dtype", "F32"}, {"shape", {tensor.rows, tensor.columns}}, {"data_offsets", {begin, data.size()}}};
+    }
+    header["norm.weight"] = {{"dtype", "F32"}, {"shape", {2}}, {"data_offsets", {data.size(), data.size() + 8}}};
+    data += std::string(8, '\0');
+    const std::string text = header.dump();
+    const std::uint64_t length = text.size();
+    std::string whole(sizeof length, '\0');
+    std::memcpy(whole.data(), &length, sizeof length);
+    write(file, whole + text + data);
+  }
+
+  static std::string elements(const Drawn& tensor) {
+    std::mt19937 pattern(tensor.pattern);
+    std::mt19937 values(tensor.values);
+    std::string bytes;
+    for (int i = 0; i < tensor.rows * tensor.columns; ++i) {
+      const float value = static_cast<float>(1 + values() % 1000) / 500;
+      const float element = pattern() % 1000 < 1000 * tensor.zeros ? 0 : value;
+      bytes.append(reinterpret_cast<const char*>(&element), sizeof element);
+    }
+    return bytes;
+  }
+
+  ProcessResult generate(const std::vector<std::string>& more = {}, const std::string& model = "tiny.safetensors") const {
+    std::vector<std::string> arguments{"generate", model, "--bcol", "1,16", "--gpu", "h200", "-o", "out"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return escgen(arguments);
+  }
+
+  nlohmann::json manifest() const { return parse_json(read("out/tiny/manifest.json")); }
+
+  /// Builds the program of model_consumer with the bundle and functions in place of its kernels.
+  void build_consumer(int capability) const {
+    std::string kernels = "#include <cstdio>\n#include \"tiny.h\"\n";
+    for (const std::string& name : keys(manifest()["kernels"])) {
+      kernels += "extern \"C\" cudaError_t " + name + "_prepare(void) { return cudaSuccess; }\nextern \"C\" cudaError_t " + name +
+                 "_spmm(const void*, const uint64_t*, const void*, int64_t, void*, int64_t, int32_t, cudaStream_t) { std::printf(\"" + name +
+                 "\\n\"); return cudaSuccess; }\n";
+    }
+    write("kernels.cpp", kernels);
+    const std::string consumer = ESC_SOURCE_DIR "/tests/cli/model_consumer";
+    const ProcessResult built = shell(ESC_HOST_COMPILER " -std=c++17 -Wall -Wextra -Wpedantic -Werror -DCAPABILITY=" + std::to_string(capability) + " -I " +
+                                      consumer + " -I out/tiny out/tiny/tiny.cpp kernels.cpp " + consumer + "/main.cpp -o app -pthread");
+    ASSERT_EQ(built.status, 0) << built.errors;
+  }
+};
+
+TEST_F(ModelBundles, HaveAKernelForEachTextAndSayWhatBecameOfEachTensor) {
+  const ProcessResult made = generate();
+  ASSERT_EQ(made.status, 0) << made.errors;
+  EXPECT_THAT(made.output, HasSubstr("dense.weight"));
+  EXPECT_THAT(made.output, HasSubstr("% zeros, less than 45.0 %"));
+  EXPECT_THAT(made.output, HasSubstr("is an embedding"));
+  EXPECT_THAT(made.output, HasSubstr("has 1 dimensions"));
+  EXPECT_THAT(made.output, HasSubstr("layers     4 of 7 written, 3 left out, 0 failed\n"));
+  const nlohmann::json bundle = manifest();
+  ASSERT_EQ(bundle["layers"].size(), 4U);
+  EXPECT_LT(bundle["kernels"].size(), 8U) << "two layers at least share theirs";
+  for (const auto& [name, kernel] : bundle["kernels"].items()) {
+    EXPECT_EQ(kernel["verification"]["passed"], true) << name;
+    EXPECT_THAT(read("out/tiny/CMakeLists.txt"), HasSubstr(name + ".cu"));
+    EXPECT_TRUE(fs::exists(path("out/tiny/" + name + ".cu")));
+  }
+  EXPECT_EQ(fs::file_size(path("out/tiny/model.packed")), bundle["packed_bytes"]);
+}
+
+TEST_F(ModelBundles, AreTheSameHoweverManyLayersAreMadeAtOnce) {
+  ASSERT_EQ(generate({"--jobs", "1"}).status, 0);
+  const Snapshot one = snapshot("out");
+  fs::remove_all(path("out"));
+  ASSERT_EQ(generate({"--jobs", "5"}).status, 0);
+  EXPECT_EQ(snapshot("out"), one);
+  EXPECT_THAT(generate().output, HasSubstr("(unchanged)"));
+}
+
+TEST_F(ModelBundles, AreComparedWithWhatIsGenerated) {
+  ASSERT_EQ(generate().status, 0);
+  EXPECT_EQ(generate({"--check"}).status, 0);
+  const std::string other = generate({"--check", "--min-sparsity", "0.75"}).output;
+  EXPECT_THAT(other, HasSubstr("the bundle is stale"));
+  EXPECT_EQ(generate({"--min-sparsity", "0.75"}).status, 2) << "it is another bundle";
+  EXPECT_EQ(generate({"--min-sparsity", "0.75", "--force"}).status, 0);
+  EXPECT_EQ(manifest()["layers"].size(), 3U);
+  EXPECT_EQ(generate({"--tensor", "d.*", "--force"}).status, 0);
+  EXPECT_EQ(manifest()["layers"].size(), 1U);
+}
+
+TEST_F(ModelBundles, HaveTheOtherLayersWhereOneFails) {
+  std::string model = read("tiny.safetensors");
+  const float infinite = std::numeric_limits<float>::infinity();
+  std::uint64_t header = 0;
+  std::memcpy(&header, model.data(), sizeof header);
+  std::memcpy(model.data() + sizeof header + header, &infinite, sizeof infinite);
+  write("tiny.safetensors", model);
+  const ProcessResult made = generate({"--no-verify"});
+  EXPECT_EQ(made.status, 2);
+  EXPECT_THAT(made.output, HasSubstr("failed: "));
+  EXPECT_THAT(made.output, HasSubstr("layers     3 of 7 written, 3 left out, 1 failed\n"));
+  EXPECT_EQ(manifest()["layers"].size(), 3U);
+}
+
+TEST_F(ModelBundles, ArePackedAgainForOtherValues) {
+  ASSERT_EQ(generate({"--no-verify"}).status, 0);
+  const Snapshot whole = snapshot("out");
+  fs::remove_all(path("out"));
+  ASSERT_EQ(generate({"--no-verify", "--no-packed"}).status, 0);
+  EXPECT_FALSE(fs::exists(path("out/tiny/model.packed")));
+  const ProcessResult packed = escgen({"pack", "out/tiny", "tiny.safetensors"});
+  EXPECT_EQ(packed.status, 0) << packed.errors;
+  EXPECT_EQ(snapshot("out"), whole);
+
+  std::vector<Drawn> tensors = layers();
+  tensors.front().values = 7;
+  write_model("other.safetensors", tensors);
+  EXPECT_EQ(escgen({"pack", "out/tiny", "other.safetensors"}).status, 0);
+  EXPECT_NE(snapshot("out"), whole);
+  EXPECT_EQ(escgen({"verify", "out/tiny"}).status, 0);
+
+  tensors.front().pattern = 8;
+  write_model("other.safetensors", tensors);
+  expect_refusal({"pack", "out/tiny", "other.safetensors"}, "a.weight: is 40 x 64 with ");
+}
+
+TEST_F(ModelBundles, AreVerifiedKernelByKernel) {
+  ASSERT_EQ(generate({"--no-verify"}).status, 0);
+  const ProcessResult verified = escgen({"verify", "out/tiny"});
+  EXPECT_EQ(verified.status, 0) << verified.output << verified.errors;
+  EXPECT_THAT(verified.output, HasSubstr("passed by emulation: "));
+  std::string packed = read("out/tiny/model.packed");
+  packed[600] = static_cast<char>(packed[600] ^ 1);
+  write("out/tiny/model.packed", packed);
+  EXPECT_EQ(escgen({"verify", "out/tiny"}).status, 1);
+}
+
+TEST_F(ModelBundles, ArePackedMatricesOfTheirLayersOnly) {
+  ASSERT_EQ(generate({"--no-verify"}).status, 0);
+  build_consumer(90);
+  const ProcessResult run = shell("./app out/tiny/model.packed a.weight 1 a.weight 2 d.weight 16 d.weight 1000");
+  EXPECT_EQ(run.status, 0) << run.output << run.errors;
+  const nlohmann::json layer = manifest()["layers"][0];
+  EXPECT_THAT(run.output, HasSubstr("a.weight 1: " + layer["variants"][0]["kernel"].get<std::string>() + "\n"));
+  EXPECT_THAT(run.output, HasSubstr("a.weight 2: " + layer["variants"][1]["kernel"].get<std::string>() + "\n"));
+  EXPECT_THAT(run.output, HasSubstr("d.weight 1000: " + manifest()["layers"][3]["variants"][1]["kernel"].get<std::string>() + "\n"));
+  EXPECT_THAT(run.output, HasSubstr("whole\n"));
+
+  const std::string whole = read("out/tiny/model.packed");
+  const auto expect = [&](std::string file, const std::string& words) {
+    write("other.packed", file);
+    const ProcessResult refused = shell("./app other.packed a.weight 1");
+    EXPECT_EQ(refused.status, 1) << refused.output;
+    EXPECT_THAT(refused.output, HasSubstr(words));
+  };
+  const auto changed = [&](std::size_t at) {
+    std::string file = whole;
+    file[at] = static_cast<char>(file[at] ^ 1);
+    return file;
+  };
+  expect(whole.substr(0, whole.size() - 1), "has ");
+  expect(changed(0), "no file of packed matrices");
+  expect(changed(16), "its header");
+  expect(changed(whole.size() - 1), "its index is damaged");
+  expect(changed(256 + 40), "a packed matrix in it is not that of its layer");
+  expect(changed(256 + 300), "its checksum does not match");
+  // That of a neighbour.
+  std::string swapped = whole;
+  const auto place = [&](std::size_t number) { return manifest()["layers"][number]["packings"][0]["offset"].get<std::size_t>(); };
+  swapped.replace(place(0), 256, whole.substr(place(1), 256));
+  expect(swapped, "a packed matrix in it is not that of its layer");
+}
+
+TEST_F(ModelBundles, ChooseByComputeCapabilityWhenTheyRun) {
+  ASSERT_EQ(generate({"--gpu", "a100", "--schedule", "auto", "--no-verify"}).status, 0);
+  const nlohmann::json variants = manifest()["layers"][0]["variants"];
+  build_consumer(80);
+  const ProcessResult run = shell("./app out/tiny/model.packed a.weight 1");
+  EXPECT_EQ(run.status, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("a.weight 1: " + variants[0]["kernel"].get<std::string>() + "\n"));
+}
+
+TEST_F(ModelBundles, AreRefusedWhatIsForOneLayer) {
+  expect_refusal({"generate", "tiny.safetensors", "--bcol", "8", "--epilogue", "relu", "-o", "out"}, "--epilogue: is not for a model");
+  expect_refusal({"generate", "tiny.safetensors:a.weight", "--bcol", "8", "--jobs", "2", "-o", "out"}, "--jobs 2: is for models");
+  expect_refusal({"generate", "tiny.safetensors:a.weight", "--bcol", "8", "--no-packed", "-o", "out"}, "--no-packed: is for models");
+  ASSERT_EQ(escgen({"generate", "tiny.safetensors:a.weight", "--bcol", "8", "--no-verify", "-o", "out"}).status, 0);
+  expect_refusal({"pack", "out/a", "tiny.safetensors"}, "is not the manifest of a model's bundle");
+}
+
+}  // namespace
+}  // namespace esc::cli

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stands for the CUDA runtime where there is no GPU: the memory of the device is that of the host, and there is one device, of compute
+// capability CAPABILITY.
+#pragma once
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum cudaError {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInvalidDevice = 101,
+  cudaErrorNotReady = 600
+} cudaError_t;
+typedef void* cudaStream_t;
+enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1 };
+enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor = 75, cudaDevAttrComputeCapabilityMinor = 76 };
+
+static inline const char* cudaGetErrorString(cudaError_t status) { return status == cudaSuccess ? "no error" : "an error"; }
+static inline cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
+static inline cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
+static inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+  return *value = attribute == cudaDevAttrComputeCapabilityMajor ? CAPABILITY / 10 : CAPABILITY % 10, cudaSuccess;
+}
+static inline cudaError_t cudaMalloc(void** memory, size_t bytes) {
+  return (*memory = malloc(bytes)) != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+static inline cudaError_t cudaFree(void* memory) { return free(memory), cudaSuccess; }
+static inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) { return memcpy(to, from, bytes), cudaSuccess; }
