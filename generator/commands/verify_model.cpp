@@ -13,6 +13,7 @@
 #include "generator/emit/model_bundle.h"
 #include "generator/emit/shared_kernel.h"
 #include "generator/frontend/format_source.h"
+#include "generator/patterns/csr_view.h"
 #include "generator/support/file.h"
 #include "generator/verify/confined_nest.h"
 #include "generator/verify/verify.h"

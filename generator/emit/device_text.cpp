@@ -12,6 +12,7 @@
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/half_text.h"
 #include "generator/emit/layout_text.h"
+#include "generator/emit/packed_matrix_holes.h"
 #include "generator/emit/print_kernel.h"
 #include "generator/emit/region_text.h"
 #include "generator/emit/text_template.h"

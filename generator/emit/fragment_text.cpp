@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "generator/emit/c_constant.h"
+#include "generator/emit/packed_matrix_holes.h"
 #include "generator/ir/rewrite.h"
-#include "generator/emit/told_numbers.h"
 
 namespace esc {
 namespace {

@@ -15,7 +15,7 @@
 #include "generator/emit/layout_text.h"
 #include "generator/emit/operand_text.h"
 #include "generator/emit/print_kernel.h"
-#include "generator/emit/told_numbers.h"
+#include "generator/emit/told_launch.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -250,7 +250,7 @@ std::string sizes_text(const Layer& layer, const LaunchPlan& plan) {
 
 /// Whether the launcher is told how many blocks there are.
 bool tells_grid(const Layer& layer) {
-  return std::ranges::any_of(told_numbers(layer).of_launcher, [](const ToldNumber& number) { return number.name == "blocks_of_grid"; });
+  return std::ranges::any_of(told_launch(layer), [](const ToldNumber& number) { return number.name == "blocks_of_grid"; });
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 #include "generator/emit/c_constant.h"
 #include "generator/emit/print_kernel.h"
-#include "generator/emit/told_numbers.h"
+#include "generator/emit/packed_matrix_holes.h"
 
 namespace esc {
 namespace {

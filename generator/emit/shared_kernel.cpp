@@ -7,7 +7,7 @@
 #include "generator/emit/device_text.h"
 #include "generator/emit/half_text.h"
 #include "generator/emit/sources.h"
-#include "generator/emit/told_numbers.h"
+#include "generator/emit/told_launch.h"
 #include "generator/matrix/fingerprint.h"
 #include "generator/support/error.h"
 #include "generator/support/replace_all.h"
@@ -22,7 +22,7 @@ SharedKernel shared_kernel(const Layer& layer, const std::string& bundle) {
   constexpr std::size_t digits = 8;
   const std::string digest = sha256_of_text(kernel_source(told)).substr(0, digits);
   told.name = fmt::format("{}_{}_{}x{}_{}", bundle, family_of(layer.choice), layer.statistics.rows, layer.statistics.columns, digest);
-  return {told.name, kernel_source(told), told_numbers(told).values()};
+  return {told.name, kernel_source(told), told_values(told)};
 }
 
 std::string as_layer_text(std::string text, const Layer& layer, const SharedKernel& kernel) {

@@ -3,13 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bit>
-#include <iterator>
 #include <limits>
 
-#include "generator/emit/launch_plan.h"
-#include "generator/emit/print_kernel.h"
 #include "generator/emit/region_text.h"
 
 namespace esc {
@@ -23,8 +19,6 @@ using transformer::TaskFormat;
 ToldNumber place(std::string name, std::uint64_t value, std::string why = "") {
   return {.type = "size_t", .name = std::move(name), .values = {value}, .why = std::move(why)};
 }
-
-ToldNumber count(std::string name, std::uint64_t value) { return {.type = "unsigned int", .name = std::move(name), .values = {value}}; }
 
 std::vector<ToldNumber> of_kernel(const ListFormat& format, const Layer&) {
   std::vector<ToldNumber> numbers;
@@ -69,55 +63,17 @@ std::vector<ToldNumber> of_kernel(const TaskFormat& format, const Layer& layer) 
   return numbers;
 }
 
-/// Where grids follow from the matrix and not from its shape alone.
-bool has_own_grid(const LoopNest& nest) { return nest.packed.kind == PackedForm::Kind::lists || nest.packed.kind == PackedForm::Kind::tasks; }
-
-std::vector<ToldNumber> of_launcher(const Layer& layer) {
-  std::vector<ToldNumber> numbers;
-  if (!has_own_grid(layer.lowered)) {
-    return numbers;
-  }
-  for (const std::string& size : kernel_sizes(layer.lowered)) {
-    numbers.push_back(count(size, static_cast<std::uint64_t>(layer.sizes.at(size))));
-  }
-  const LaunchPlan plan = launch_plan(layer);
-  numbers.push_back(count("blocks_of_grid", plan.grid_x));
-  if (plan.zeroing) {
-    for (const std::string& size : kernel_sizes(layer.lowered.before.front())) {
-      numbers.push_back(count(size, static_cast<std::uint64_t>(layer.sizes.at(size))));
-    }
-    numbers.push_back(count("zeroing_blocks", plan.zeroing->grid_x));
-  }
-  return numbers;
-}
-
-/// "static_cast<size_t>(numbers[3])".
-std::string number_at(const ToldNumber& number, std::size_t at) { return fmt::format("static_cast<{}>(numbers[{}])", number.type, at); }
-
 }  // namespace
-
-std::vector<std::uint64_t> ToldNumbers::values() const {
-  std::vector<std::uint64_t> all;
-  for (const std::vector<ToldNumber>* part : {&of_kernel, &of_launcher}) {
-    for (const ToldNumber& number : *part) {
-      std::ranges::copy(number.values, std::back_inserter(all));
-    }
-  }
-  return all;
-}
 
 bool is_told(const Layer& layer) { return layer.lowered.packed.is_told; }
 
-ToldNumbers told_numbers(const Layer& layer) {
-  if (!is_told(layer)) {
-    return {};
-  }
-  return {std::visit([&](const auto& format) { return of_kernel(format, layer); }, layer.format), of_launcher(layer)};
+std::vector<ToldNumber> told_numbers(const Layer& layer) {
+  return is_told(layer) ? std::visit([&](const auto& format) { return of_kernel(format, layer); }, layer.format) : std::vector<ToldNumber>();
 }
 
-std::string packed_matrix_text(const ToldNumbers& numbers) {
+std::string packed_matrix_text(const std::vector<ToldNumber>& numbers) {
   std::string members;
-  for (const ToldNumber& number : numbers.of_kernel) {
+  for (const ToldNumber& number : numbers) {
     members += fmt::format("{} {}{};{}\n", number.type, number.name, number.is_list ? fmt::format("[{}]", number.values.size()) : "",
                            number.why.empty() ? "" : "  // " + number.why);
   }
@@ -125,31 +81,6 @@ std::string packed_matrix_text(const ToldNumbers& numbers) {
          "struct PackedMatrix {\nconst unsigned char* bytes;\n" +
          members +
          "\n__device__ __forceinline__ const unsigned char* operator+(size_t distance) const { return bytes + distance; }\n};\n\n";
-}
-
-std::map<std::string, std::string> packed_matrix_holes(const LoopNest& nest) {
-  if (!nest.packed.is_told) {
-    return {{"PACKED", "const unsigned char*"}, {"OF_LAYER", ""}, {"CLASSES", ""}, {"ASK_CLASSES", ""}};
-  }
-  return {{"PACKED", "const PackedMatrix&"}, {"OF_LAYER", "packed."}, {"CLASSES", "const PackedMatrix& packed, "}, {"ASK_CLASSES", "packed, "}};
-}
-
-std::string packed_matrix_argument(const Layer& layer) {
-  const ToldNumbers numbers = told_numbers(layer);
-  std::size_t at = 0;
-  std::string members = "static_cast<const unsigned char*>(packed)";
-  for (const ToldNumber& number : numbers.of_kernel) {
-    std::string values;
-    for (std::size_t i = 0; i < number.values.size(); ++i) {
-      values += (i == 0 ? "" : ", ") + number_at(number, at++);
-    }
-    members += ", " + (number.is_list ? "{" + values + "}" : values);
-  }
-  std::string text = fmt::format("const PackedMatrix bytes = {{{}}};\n", members);
-  for (const ToldNumber& number : numbers.of_launcher) {
-    text += fmt::format("const {} {} = {};\n", number.type, number.name, number_at(number, at++));
-  }
-  return text + (at == 0 ? "static_cast<void>(numbers);\n" : "");
 }
 
 Layer told_layer(Layer layer) {

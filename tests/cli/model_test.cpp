@@ -120,7 +120,8 @@ TEST_F(Models, HaveWeightsOfConvolutions) {
 }
 
 TEST_F(Models, AreRefusedWithWhatToWrite) {
-  expect_refusal({"inspect", std::string(layers) + ":", "--json"}, "has 6 matrices; write FILE:TENSOR, with one of conv.weight, down_proj.weight");
+  write("spec.json", R"({"layers": [{"matrix": "tests/data/models/layers.safetensors", "bcol": 8}]})");
+  expect_refusal({"generate", "--spec", "spec.json", "-o", "out"}, "has 6 matrices; write FILE:TENSOR, with one of conv.weight, down_proj.weight");
   expect_refusal({"generate", tensor("up_proj"), "--bcol", "8", "-o", "out"}, "has no tensor \"up_proj\"; write FILE:TENSOR");
   expect_refusal({"generate", tensor("up_proj.bias"), "--bcol", "8", "-o", "out"}, "up_proj.bias: has 1 dimensions");
   expect_refusal({"inspect", layers, "--svg", "a.svg"}, "--svg a.svg: draws one matrix");
