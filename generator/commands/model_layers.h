@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "generator/commands/generate_model.h"
+#include "generator/commands/model_request.h"
 #include "generator/emit/model_bundle.h"
+#include "generator/model/model.h"
 #include "generator/support/scratch_file.h"
 
 namespace esc {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "generator/commands/layer_request.h"
+
+namespace esc {
+
+/// What is to be made of a model: one bundle of all its layers that are worth it.
+struct ModelRequest {
+  LayerRequest layer;  ///< what holds for all layers; its matrix is the model
+  std::vector<std::int64_t> bcols;
+  std::string name;                  ///< of the bundle
+  std::vector<std::string> tensors;  ///< patterns, one of which a tensor's name matches; none: all
+  int jobs = 0;                      ///< layers at once; 0: as many as there are cores
+  bool packed = true;                ///< whether model.packed is written
+};
+
+/// The share of zeros from which on a layer of a model gets a kernel where nobody says one. Less than a half, because pruning to a half
+/// leaves some layers just below it.
+inline constexpr double model_min_sparsity = 0.45;
+
+}  // namespace esc
