@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <utility>
+#include <variant>
 
 #include "generator/matrix/drawn_value.h"
 #include "generator/matrix/round_values.h"
@@ -160,7 +161,8 @@ Directive ScriptDraw::any_directive() {
 Directive ScriptDraw::with_another_parameter(const Directive& directive) {
   std::string text = esc::print(directive);
   const auto places = parameters(text);
-  if (places.empty()) {
+  const bool has_fixed_words = std::holds_alternative<CopyInBulk>(directive);
+  if (places.empty() || has_fixed_words) {
     return directive;
   }
   const auto [begin, end] = one_of(places);
