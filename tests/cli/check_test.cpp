@@ -141,11 +141,12 @@ TEST_F(Check, IdenticalBundleIsNotTouched) {
     return found;
   };
   const auto before = times();
-  for (const std::string more : {"-q", "--force"}) {
-    const ProcessResult again = generate({"--no-verify", more});
-    EXPECT_EQ(again.status, 0);
-    EXPECT_THAT(again.output, EndsWith("bundle     out/a (unchanged)\n"));
-  }
+  const ProcessResult quiet = generate({"--no-verify", "-q"});
+  EXPECT_EQ(quiet.status, 0);
+  EXPECT_EQ(quiet.output, "");
+  const ProcessResult again = generate({"--no-verify", "--force"});
+  EXPECT_EQ(again.status, 0);
+  EXPECT_THAT(again.output, EndsWith("bundle     out/a (unchanged)\n"));
   EXPECT_EQ(times(), before);
 }
 

@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
         ScheduleRefusal{"rows:", 64, "family rows has no key ''"},
         ScheduleRefusal{"rows:ufi=2", 64,
                         "family rows has no key 'ufi'; its keys are columns, vector, unroll, task, light, warps, pdl"},
-        ScheduleRefusal{"row:task=4", 64, "there is no family 'row'; the families are: atomic, panel, rows"},
+        ScheduleRefusal{"row:task=4", 64, "there is no family 'row'; did you mean rows? the families are: atomic, panel, rows"},
         ScheduleRefusal{"rows:task=8,task=8", 64, "key 'task' is given twice"},
         ScheduleRefusal{"rows:task=many", 64, "'many' is not a number for task"},
         ScheduleRefusal{"rows:pdl=1", 64, "pdl=1 is neither on nor off"},

@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(
                         "32 * warptile = 96 is more than max(32, bCol=64); the nearest legal value is warptile=2"},
                     ScheduleRefusal{"4-7-1", 64, "is not a schedule"}, ScheduleRefusal{"", 64, "the empty text: is not a schedule"},
                     ScheduleRefusal{"4-7-1-x", 64, "'x' is not a number for threads"},
-                    ScheduleRefusal{"panels:ufi=4", 64, "there is no family 'panels'; the families are: atomic"},
+                    ScheduleRefusal{"panels:ufi=4", 64, "there is no family 'panels'; did you mean panel? the families are: atomic"},
                     ScheduleRefusal{"atomic:ufj=4", 64, "family atomic has no key 'ufj'"},
                     ScheduleRefusal{"atomic:ufi=4,ufi=4", 64, "key 'ufi' is given twice"},
                     ScheduleRefusal{"atomic:ufi", 64, "'' is not a number for ufi"},
