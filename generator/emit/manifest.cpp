@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "generator/emit/verification_json.h"
 #include "generator/ir/print_function.h"
 #include "generator/support/error.h"
 #include "generator/support/identifier.h"
@@ -21,28 +22,12 @@ using nlohmann::json;
 
 constexpr int manifest_version = 2;
 
-/// Three significant digits: enough to judge an error, and the same on every machine.
-double rounded(double value) { return std::stod(fmt::format("{:.2e}", value)); }
-
 json schedule_entry(const Layer& layer) {
   std::vector<std::string> directives;
   for (const Directive& directive : directives_of(layer.choice, layer.input.finishes_sums())) {
     directives.push_back(print(directive));
   }
   return {{"text", text_of(layer.choice)}, {"directives", directives}, {"source", layer.choice.source}};
-}
-
-json verification_entry(const std::optional<VerificationRecord>& verification) {
-  if (!verification) {
-    return nullptr;
-  }
-  return {{"passed", verification->passed},
-          {"relative_error", rounded(verification->error)},
-          {"tolerance", rounded(verification->tolerance)},
-          {"method", verification->method},
-          {"columns", verification->columns},
-          {"rows_covered", rounded(verification->rows_covered)},
-          {"skipped", verification->skipped}};
 }
 
 json resources_entry(const std::optional<std::vector<KernelResources>>& resources) {
@@ -142,7 +127,7 @@ std::string manifest_json(const Layer& layer, const std::optional<VerificationRe
                       {"packed_bytes", packed_bytes(layer)},
                       {"csr_bytes", layer.statistics.csr_bytes},
                       {"packed_format", std::visit([](const auto& format) { return packed_entry(format); }, layer.format)},
-                      {"verification", verification_entry(verification)},
+                      {"verification", verification_json(verification)},
                       {"resources", resources_entry(resources)}};
   if (is_half(layer.lowered.element())) {
     manifest["rounding"] = {{"became_zero", layer.rounding.became_zero}, {"became_infinite", layer.rounding.became_infinite}};

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "generator/emit/model_bundle.h"
+#include "generator/emit/verification_json.h"
 #include "generator/support/error.h"
 #include "generator/support/identifier.h"
 #include "generator/support/strict_json.h"
@@ -15,21 +16,12 @@ using nlohmann::json;
 
 constexpr int model_manifest_version = 1;
 
-/// Three significant digits, the same on every machine.
-double rounded(double value) { return std::stod(fmt::format("{:.2e}", value)); }
-
 json verification_entry(const ModelKernel& kernel) {
-  if (!kernel.verification) {
-    return nullptr;
+  json entry = verification_json(kernel.verification);
+  if (kernel.verification) {
+    entry["layer"] = kernel.verified_with;
   }
-  return {{"passed", kernel.verification->passed},
-          {"layer", kernel.verified_with},
-          {"method", kernel.verification->method},
-          {"relative_error", rounded(kernel.verification->error)},
-          {"tolerance", rounded(kernel.verification->tolerance)},
-          {"columns", kernel.verification->columns},
-          {"rows_covered", rounded(kernel.verification->rows_covered)},
-          {"skipped", kernel.verification->skipped}};
+  return entry;
 }
 
 std::optional<VerificationRecord> verification_of(const json& entry) {

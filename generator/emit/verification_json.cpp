@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/emit/verification_json.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace esc {
+namespace {
+
+double rounded(double value) { return std::stod(fmt::format("{:.2e}", value)); }
+
+}  // namespace
+
+nlohmann::json verification_json(const std::optional<VerificationRecord>& verification) {
+  if (!verification) {
+    return nullptr;
+  }
+  return {{"passed", verification->passed},
+          {"relative_error", rounded(verification->error)},
+          {"tolerance", rounded(verification->tolerance)},
+          {"method", verification->method},
+          {"columns", verification->columns},
+          {"rows_covered", rounded(verification->rows_covered)},
+          {"skipped", verification->skipped}};
+}
+
+}  // namespace esc
