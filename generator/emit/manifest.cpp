@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "generator/emit/verification_json.h"
 #include "generator/ir/print_function.h"
 #include "generator/support/error.h"
 #include "generator/support/identifier.h"

@@ -6,20 +6,9 @@
 #include <vector>
 
 #include "generator/emit/layer.h"
+#include "generator/emit/verification_record.h"
 
 namespace esc {
-
-/// What a verification found, as the manifest records it.
-struct VerificationRecord {
-  bool passed = false;
-  double error = 0;          ///< relative Frobenius error against the float64 reference, of the run nearest to its tolerance
-  double tolerance = 0;      ///< of that run
-  std::string method;        ///< "emulation" or "gpu"
-  std::int64_t columns = 0;  ///< columns of B in the largest run
-  double rows_covered = 0;   ///< share of the rows of C that were compared in it, 0 to 1
-  std::vector<std::string> skipped = {};  ///< what was left out, each with its reason
-  bool operator==(const VerificationRecord&) const = default;
-};
 
 /// What nvcc says of one kernel on one architecture.
 struct KernelResources {

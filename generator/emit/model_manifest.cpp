@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "generator/emit/model_bundle.h"
-#include "generator/emit/verification_json.h"
+#include "generator/emit/verification_record.h"
 #include "generator/support/error.h"
 #include "generator/support/identifier.h"
 #include "generator/support/strict_json.h"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "generator/emit/verification_json.h"
+#include "generator/emit/verification_record.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <string>
 
 namespace esc {
 namespace {
