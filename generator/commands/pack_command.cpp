@@ -5,15 +5,13 @@
 #include "generator/commands/commands.h"
 #include "generator/commands/input.h"
 #include "generator/commands/layer_request.h"
-#include "generator/emit/model_bundle.h"
+#include "generator/commands/written_model.h"
 #include "generator/ir/product_digits.h"
 #include "generator/matrix/block_diagonal.h"
 #include "generator/model/model.h"
-#include "generator/schedule/scheduler.h"
 #include "generator/support/file.h"
 #include "generator/support/plain_text.h"
 #include "generator/support/scratch_file.h"
-#include "generator/verify/confined_nest.h"
 
 namespace esc {
 namespace {
@@ -41,23 +39,16 @@ SparseMatrix matrix_of(const ModelLayer& layer, const PackRequest& request, cons
   return matrix;
 }
 
-/// The packed matrix that a kernel of the layer reads.
-GeneratedLayer pack(const SparseMatrix& matrix, const LoopNest& nest, const ModelVariant& variant, const std::vector<int>& architectures) {
-  return generate_layer(matrix, nest,
-                        {.name = "layer", .source_file = {}, .bcol = variant.bcol, .architectures = architectures, .choice = parse_choice(variant.schedule, "manifest")});
-}
-
 /// Packs a layer again and puts it where the bundle has it.
-void pack_layer(ModelLayer& layer, const PackRequest& request, const LoopNest& nest, const std::vector<int>& architectures, const ScratchFile& file,
-                const Console& console) {
-  const SparseMatrix matrix = matrix_of(layer, request, nest, console);
+void pack_layer(ModelLayer& layer, const PackRequest& request, const WrittenModel& written, const ScratchFile& file, const Console& console) {
+  const SparseMatrix matrix = matrix_of(layer, request, written.nest, console);
   layer.fingerprint.values = fingerprint(matrix).values;
   for (std::size_t number = 0; number < layer.packings.size(); ++number) {
     const auto variant = std::ranges::find(layer.variants, number, &ModelVariant::packing);
     if (variant == layer.variants.end()) {
       throw UserError(request.folder, fmt::format("has a packed matrix of {} that no kernel reads", layer.name), "generate the bundle again");
     }
-    const GeneratedLayer packed = pack(matrix, nest, *variant, architectures);
+    const GeneratedLayer packed = generate_variant(written, *variant, matrix);
     transformer::ModelEntry& entry = layer.packings[number];
     const transformer::ModelEntry found = entry_of(layer, packed.bytes(), entry.offset);
     if (found.bytes != entry.bytes || found.description != entry.description) {
@@ -86,20 +77,16 @@ KernelBundle with_packed(const ModelBundle& model, const fs::path& folder, const
 
 ExitStatus run(const PackRequest& request, const Console& console) {
   const fs::path folder = fs::weakly_canonical(request.folder);
-  const fs::path manifest = folder / "manifest.json";
-  ModelBundle model = parse_model_manifest(read_file(manifest), manifest.string());
+  WrittenModel written = load_model_bundle(folder);
+  ModelBundle& model = written.model;
   if (folder.filename() != model.name) {
     throw UserError(request.folder, fmt::format("holds the bundle {}, and has another name", model.name), "give the folder the bundle's name");
   }
-  for (auto& [name, kernel] : model.kernels) {
-    kernel.text = read_file(folder / (name + ".cu"));
-  }
-  const LoopNest nest = read_confined_nest(model.loop_nest, manifest.string() + ":loop_nest.c", NestHeaders::of_system);
   const ScratchFile file(folder.parent_path());
   StageProgress progress(console.terminal());
   progress.begin("packing the layers", model.layers.size());
   for (ModelLayer& layer : model.layers) {
-    pack_layer(layer, request, nest, model.architectures, file, console);
+    pack_layer(layer, request, written, file, console);
     progress.advance(1);
   }
   progress.finish();

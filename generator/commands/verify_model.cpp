@@ -9,13 +9,12 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "generator/commands/written_model.h"
 #include "generator/emit/dispatch.h"
-#include "generator/emit/model_bundle.h"
 #include "generator/emit/shared_kernel.h"
 #include "generator/frontend/format_source.h"
 #include "generator/patterns/csr_view.h"
 #include "generator/support/file.h"
-#include "generator/verify/confined_nest.h"
 #include "generator/verify/verify.h"
 #include "transformer/unpack.h"
 
@@ -93,25 +92,19 @@ class ModelCheck {
  public:
   explicit ModelCheck(const std::string& folder)
       : folder_(folder),
-        manifest_(folder_ / "manifest.json"),
-        model_(parse_model_manifest(read_file(manifest_), manifest_.string())),
-        nest_(read_confined_nest(model_.loop_nest, manifest_.string() + ":loop_nest.c", NestHeaders::of_system)),
-        packed_(folder_ / packed_file_name) {
-    for (auto& [name, kernel] : model_.kernels) {
-      kernel.text = read_file(folder_ / (name + ".cu"));
-    }
-  }
+        written_(load_model_bundle(folder_)),
+        packed_(folder_ / packed_file_name) {}
 
-  const ModelBundle& model() const { return model_; }
+  const ModelBundle& model() const { return written_.model; }
 
   /// Of each kernel's report the first line that matters.
   std::vector<std::pair<std::string, VerificationReport>> run(StageProgress& progress) {
     check_texts();
-    packed_.check(model_);
-    progress.begin("checking the layers", model_.layers.size());
+    packed_.check(model());
+    progress.begin("checking the layers", model().layers.size());
     std::vector<std::pair<std::string, VerificationReport>> reports;
     std::map<std::string, bool> seen;
-    for (const ModelLayer& layer : model_.layers) {
+    for (const ModelLayer& layer : model().layers) {
       for (std::size_t packing = 0; packing < layer.packings.size(); ++packing) {
         const SparseMatrix matrix = packed_.matrix_of(layer, packing);
         for (const ModelVariant& variant : layer.variants) {
@@ -130,7 +123,7 @@ class ModelCheck {
  private:
   /// Header, table, build file and manifest are those that the manifest's content gives; nothing else is there.
   void check_texts() const {
-    KernelBundle expected = make_model_bundle(model_, [](const std::string& name, const std::string& text) { return format_source(text, name); });
+    KernelBundle expected = make_model_bundle(model(), [](const std::string& name, const std::string& text) { return format_source(text, name); });
     std::vector<std::string> known{packed_file_name};
     for (const BundleFile& file : expected.files) {
       known.push_back(file.name);
@@ -148,34 +141,27 @@ class ModelCheck {
   /// The layer is generated again; a kernel that is seen for the first time is run.
   void check_variant(const ModelLayer& layer, const ModelVariant& variant, const SparseMatrix& matrix, bool is_new,
                      std::vector<std::pair<std::string, VerificationReport>>& reports) {
-    const GeneratedLayer generated = generate_layer(matrix, nest_,
-                                                    {.name = "layer",
-                                                     .source_file = {},
-                                                     .bcol = variant.bcol,
-                                                     .architectures = model_.architectures,
-                                                     .choice = parse_choice(variant.schedule, variant.schedule_source)});
+    const GeneratedLayer generated = generate_variant(written_, variant, matrix);
     const transformer::ModelEntry& entry = layer.packings[variant.packing];
-    const SharedKernel shared = shared_kernel(generated.layer, model_.name);
+    const SharedKernel shared = shared_kernel(generated.layer, model().name);
     if (entry_of(layer, generated.bytes(), entry.offset).payload_checksum != entry.payload_checksum || shared.numbers != variant.numbers ||
         shared.name != variant.kernel) {
-      refuse(manifest_, fmt::format("says of {} for bCol {} what its schedule does not give", layer.name, variant.bcol));
+      refuse(folder_ / "manifest.json", fmt::format("says of {} for bCol {} what its schedule does not give", layer.name, variant.bcol));
     }
     if (!is_new) {
       return;
     }
-    const std::string& text = model_.kernels.at(variant.kernel).text;
+    const std::string& text = model().kernels.at(variant.kernel).text;
     if (text != format_source(shared.text, shared.name + ".cu")) {
       refuse(folder_ / (variant.kernel + ".cu"), "is not what is generated for its layers");
     }
-    const BundleUnderTest under_test{generated.layer.name, nest_, dispatch_of(generated.layer), as_layer_text(text, generated.layer, shared), {},
+    const BundleUnderTest under_test{generated.layer.name, written_.nest, dispatch_of(generated.layer), as_layer_text(text, generated.layer, shared), {},
                                      generated.bytes()};
     reports.emplace_back(fmt::format("{} with {}", variant.kernel, layer.name), verify_by_emulation(under_test, matrix, sample_effort));
   }
 
   fs::path folder_;
-  fs::path manifest_;
-  ModelBundle model_;
-  LoopNest nest_;
+  WrittenModel written_;
   PackedFile packed_;
 };
 
