@@ -1,30 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The 16-bit floating-point types. As in packed_bytes.h, the text between the markers is part of every generated
-// transformer of a matrix of such elements.
+// The 16-bit floating-point types, which C++20 has no types for.
 
-#include "transformer/packed_bytes.h"
+#include "transformer/half_bits.h"
 
 namespace esc::transformer {
-// [packing text begins]
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Floating-point numbers of 16 bits, which C++17 has no types for: a sign, `exponent_bits` of exponent, and the rest
-// fraction. They are made of doubles, rounded to the nearest and to even in the middle, and compared as numbers are:
-// -0.0 is zero, and a NaN equals nothing.
-// ---------------------------------------------------------------------------------------------------------------------
-
+/// A number of 16 bits that is made of a double, rounded to the nearest and to even in the middle, and widened exactly.
 template <int exponent_bits>
-struct HalfFloat {
+struct HalfFloat : HalfBits<exponent_bits> {
+  using Bits = HalfBits<exponent_bits>;
+  using Bits::bits;
+
   static constexpr int fraction_bits = 15 - exponent_bits;
   static constexpr uint32_t infinity = ((1u << exponent_bits) - 1) << fraction_bits;
   static constexpr int least_exponent = 2 - (1 << (exponent_bits - 1));  ///< of normal numbers, and of subnormal ones
 
-  uint16_t bits;
-
   HalfFloat() = default;
-  explicit HalfFloat(double value) : bits(rounded(value)) {}
+  explicit HalfFloat(double value) : Bits{rounded(value)} {}
   explicit operator double() const {
     const uint64_t sign = static_cast<uint64_t>(bits >> 15) << 63;
     const uint64_t magnitude = bits & 0x7fffu;
@@ -84,16 +78,4 @@ using Float16 = HalfFloat<5>;
 using BFloat16 = HalfFloat<8>;
 static_assert(sizeof(Float16) == 2 && sizeof(BFloat16) == 2, "they are stored as their bits");
 
-template <int exponent_bits>
-constexpr bool operator==(HalfFloat<exponent_bits> a, HalfFloat<exponent_bits> b) {
-  const bool both_zero = ((a.bits | b.bits) & 0x7fff) == 0;
-  const bool is_nan = (a.bits & 0x7fffu) > HalfFloat<exponent_bits>::infinity;
-  return both_zero || (a.bits == b.bits && !is_nan);
-}
-template <int exponent_bits>
-constexpr bool operator!=(HalfFloat<exponent_bits> a, HalfFloat<exponent_bits> b) {
-  return !(a == b);
-}
-
-// [packing text ends]
 }  // namespace esc::transformer

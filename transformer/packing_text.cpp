@@ -11,7 +11,7 @@ namespace esc {
 
 // Embedded by CMakeLists.txt: the headers of the same names, whole.
 extern const std::string_view packed_bytes_file;
-extern const std::string_view half_floats_file;
+extern const std::string_view half_bits_file;
 extern const std::string_view description_file;
 extern const std::string_view panel_sources_file;
 extern const std::string_view pattern_check_file;
@@ -60,7 +60,7 @@ std::string packing_text(const PackedFormat& format) {
   const FormatText own = std::visit([](const auto& known) { return text_of(known); }, format);
   const bool is_half = size_of(std::visit([](const auto& known) { return known.shape.element; }, format)) == 2;
   std::string text(between_markers(packed_bytes_file));
-  text += is_half ? between_markers(half_floats_file) : "";
+  text += is_half ? between_markers(half_bits_file) : "";
   for (const std::string_view file : {description_file, own.format, panel_sources_file}) {
     text += between_markers(file);
   }
@@ -92,7 +92,7 @@ std::string layer_format_text(const PackedFormat& format) {
 }
 
 std::map<std::string, std::string> element_holes(ScalarType element) {
-  const std::string name = element == ScalarType::f16 ? "Float16" : element == ScalarType::bf16 ? "BFloat16" : c_name(element);
+  const std::string name = element == ScalarType::f16 ? "Float16Bits" : element == ScalarType::bf16 ? "BFloat16Bits" : c_name(element);
   if (size_of(element) != 2) {
     return {{"ELEMENT", name}, {"ARGUMENT", name}, {"A", "a"}, {"VALUES", "values"}};
   }

@@ -450,7 +450,7 @@ struct DenseRows {
       for (uint32_t r = 0; r < row_count; ++r) {
         const Element* const row = panel + r * lda + first;
         for (int j = 0; j < width; ++j) {
-          masks[j] |= static_cast<uint64_t>(row[j] != Element(0)) << r;
+          masks[j] |= static_cast<uint64_t>(static_cast<bool>(row[j])) << r;
         }
       }
       uint64_t occupied = 0;
@@ -520,7 +520,7 @@ struct CsrRows {
         Offset at = next[r];
         for (; at < end[r] && column_of[at] - first < window_columns; ++at) {
           const int64_t j = column_of[at] - first;
-          const uint64_t nonzero = values[at] != Element(0);
+          const uint64_t nonzero = static_cast<bool>(values[at]) ? 1 : 0;
           masks[j] |= nonzero << r;
           occupied |= nonzero << j;
           window[j][r] = values[at];

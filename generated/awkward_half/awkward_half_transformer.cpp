@@ -114,93 +114,20 @@ inline uint64_t checksum(const void* data, uint64_t bytes) {
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Floating-point numbers of 16 bits, which C++17 has no types for: a sign, `exponent_bits` of exponent, and the rest
-// fraction. They are made of doubles, rounded to the nearest and to even in the middle, and compared as numbers are:
-// -0.0 is zero, and a NaN equals nothing.
+// fraction. Packing moves them as they are; all it asks is whether one is a non-zero, which -0.0 is not and a NaN is.
 // ---------------------------------------------------------------------------------------------------------------------
 
 template <int exponent_bits>
-struct HalfFloat {
-  static constexpr int fraction_bits = 15 - exponent_bits;
-  static constexpr uint32_t infinity = ((1u << exponent_bits) - 1) << fraction_bits;
-  static constexpr int least_exponent =
-      2 - (1 << (exponent_bits - 1));  ///< of normal numbers, and of subnormal ones
-
+struct HalfBits {
   uint16_t bits;
 
-  HalfFloat() = default;
-  explicit HalfFloat(double value) : bits(rounded(value)) {}
-  explicit operator double() const {
-    const uint64_t sign = static_cast<uint64_t>(bits >> 15) << 63;
-    const uint64_t magnitude = bits & 0x7fffu;
-    const uint64_t fraction = magnitude & ((1u << fraction_bits) - 1);
-    if (magnitude < (1u << fraction_bits)) {
-      const double least =
-          double_of(static_cast<uint64_t>(double_bias + least_exponent - fraction_bits) << 52);
-      return double_of(sign | bits_of(static_cast<double>(fraction) * least));
-    }
-    const uint64_t exponent =
-        magnitude >= infinity ? 2 * double_bias + 1
-                              : (magnitude >> fraction_bits) - 1 + (double_bias + least_exponent);
-    return double_of(sign | exponent << 52 | fraction << (52 - fraction_bits));
-  }
-  explicit operator float() const { return static_cast<float>(static_cast<double>(*this)); }
-
- private:
-  static constexpr int double_bias = 1023;
-
-  static uint64_t bits_of(double value) {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-  }
-  static double double_of(uint64_t bits) {
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-  }
-  static uint16_t rounded(double value) {
-    const uint64_t wide = bits_of(value);
-    const uint32_t sign = static_cast<uint32_t>(wide >> 63) << 15;
-    const uint64_t fraction = wide & ((uint64_t{1} << 52) - 1);
-    const int biased = static_cast<int>(wide >> 52 & 0x7ff);
-    if (biased == 2 * double_bias + 1 && fraction != 0) {
-      return static_cast<uint16_t>(sign | infinity | 1u << (fraction_bits - 1) |
-                                   fraction >> (52 - fraction_bits));
-    }
-    const int exponent = biased - double_bias;
-    if (biased == 0 || exponent < least_exponent - fraction_bits - 1) {
-      return static_cast<uint16_t>(sign);  // less than half of the least number
-    }
-    if (exponent > -least_exponent + 1) {
-      return static_cast<uint16_t>(sign | infinity);
-    }
-    const bool is_normal = exponent >= least_exponent;
-    const int dropped = 52 - fraction_bits + (is_normal ? 0 : least_exponent - exponent);
-    const uint64_t significand = fraction | uint64_t{1} << 52;
-    uint64_t kept = significand >> dropped;
-    const uint64_t rest = significand & ((uint64_t{1} << dropped) - 1);
-    const uint64_t half = uint64_t{1} << (dropped - 1);
-    kept += rest > half || (rest == half && (kept & 1) != 0) ? 1 : 0;
-    // The leading one of a normal number, and what rounding carries into it, count in the exponent.
-    const uint64_t steps = is_normal ? static_cast<uint64_t>(exponent - least_exponent) : 0;
-    return static_cast<uint16_t>(sign | static_cast<uint32_t>((steps << fraction_bits) + kept));
-  }
+  explicit operator bool() const { return (bits & 0x7fffu) != 0; }
 };
 
-using Float16 = HalfFloat<5>;
-using BFloat16 = HalfFloat<8>;
-static_assert(sizeof(Float16) == 2 && sizeof(BFloat16) == 2, "they are stored as their bits");
-
-template <int exponent_bits>
-constexpr bool operator==(HalfFloat<exponent_bits> a, HalfFloat<exponent_bits> b) {
-  const bool both_zero = ((a.bits | b.bits) & 0x7fff) == 0;
-  const bool is_nan = (a.bits & 0x7fffu) > HalfFloat<exponent_bits>::infinity;
-  return both_zero || (a.bits == b.bits && !is_nan);
-}
-template <int exponent_bits>
-constexpr bool operator!=(HalfFloat<exponent_bits> a, HalfFloat<exponent_bits> b) {
-  return !(a == b);
-}
+using Float16Bits = HalfBits<5>;
+using BFloat16Bits = HalfBits<8>;
+static_assert(sizeof(Float16Bits) == 2 && sizeof(BFloat16Bits) == 2,
+              "they are stored as their bits");
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Descriptions. A format follows from a few numbers. They are listed once, in `visit` of the shape and of the counts,
@@ -602,7 +529,7 @@ struct DenseRows {
       for (uint32_t r = 0; r < row_count; ++r) {
         const Element* const row = panel + r * lda + first;
         for (int j = 0; j < width; ++j) {
-          masks[j] |= static_cast<uint64_t>(row[j] != Element(0)) << r;
+          masks[j] |= static_cast<uint64_t>(static_cast<bool>(row[j])) << r;
         }
       }
       uint64_t occupied = 0;
@@ -672,7 +599,7 @@ struct CsrRows {
         Offset at = next[r];
         for (; at < end[r] && column_of[at] - first < window_columns; ++at) {
           const int64_t j = column_of[at] - first;
-          const uint64_t nonzero = values[at] != Element(0);
+          const uint64_t nonzero = static_cast<bool>(values[at]) ? 1 : 0;
           masks[j] |= nonzero << r;
           occupied |= nonzero << j;
           window[j][r] = values[at];
@@ -1007,7 +934,7 @@ Status pack_layer(const Source& source, void* packed) {
   return done;
 }
 
-inline Status check_rows(const CsrRows<int32_t, BFloat16>& matrix) {
+inline Status check_rows(const CsrRows<int32_t, BFloat16Bits>& matrix) {
   const auto refuse_row = [](int64_t row, const char* problem) {
     snprintf(error_text, sizeof error_text, "awkward_half: row %lld: %s",
              static_cast<long long>(row), problem);
@@ -1079,10 +1006,11 @@ extern "C" int awkward_half_transform(const uint16_t* a, int64_t lda, void* pack
     return refuse(bad_argument, "lda is less than 29, the columns of a");
   }
   const Status status = check_buffer(packed);
-  return status != done ? status
-                        : pack_layer(DenseRows<BFloat16>{reinterpret_cast<const BFloat16*>(a), lda,
-                                                         layer_format.shape.columns},
-                                     packed);
+  return status != done
+             ? status
+             : pack_layer(DenseRows<BFloat16Bits>{reinterpret_cast<const BFloat16Bits*>(a), lda,
+                                                  layer_format.shape.columns},
+                          packed);
 }
 
 extern "C" int awkward_half_transform_csr(const int32_t* offsets, const int32_t* columns,
@@ -1095,8 +1023,8 @@ extern "C" int awkward_half_transform_csr(const int32_t* offsets, const int32_t*
   if (offsets[layer_format.shape.rows] != 0 && (columns == nullptr || values == nullptr)) {
     return refuse(bad_argument, "columns or values is null");
   }
-  const CsrRows<int32_t, BFloat16> matrix = {offsets, columns,
-                                             reinterpret_cast<const BFloat16*>(values)};
+  const CsrRows<int32_t, BFloat16Bits> matrix = {offsets, columns,
+                                                 reinterpret_cast<const BFloat16Bits*>(values)};
   Status status = check_buffer(packed);
   if (status == done) {
     status = check_rows(matrix);

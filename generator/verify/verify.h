@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -13,6 +14,7 @@
 #include "generator/matrix/sparse_matrix.h"
 #include "generator/support/stage_progress.h"
 #include "generator/verify/report.h"
+#include "generator/verify/transformer_check.h"
 
 namespace esc {
 
@@ -53,6 +55,20 @@ inline constexpr EmulationEffort thorough_effort{
 VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const SparseMatrix& matrix,
                                        const EmulationEffort& effort,
                                        StageProgress& progress = StageProgress::silent());
+
+/// What is found of a transformer, and what a kernel is then run with beside the packed file.
+struct TransformerVerification {
+  VerificationReport report;
+  std::optional<OtherValues> other;  ///< absent where there is no transformer that makes them
+};
+
+/// The first half of verify_by_emulation: what of it the text of the transformer alone decides.
+TransformerVerification verify_transformer(const BundleUnderTest& bundle, const SparseMatrix& matrix, const EmulationEffort& effort,
+                                           StageProgress& progress = StageProgress::silent());
+
+/// The second half: the report of the first one, and what of the rest the text of the kernel decides.
+VerificationReport verify_kernel(const BundleUnderTest& bundle, const SparseMatrix& matrix, TransformerVerification transformer,
+                                 const EmulationEffort& effort, StageProgress& progress = StageProgress::silent());
 
 /// A bundle that was read from its folder.
 struct LoadedBundle {

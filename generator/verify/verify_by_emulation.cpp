@@ -304,33 +304,44 @@ void judge(const std::string& file, std::vector<std::string>& problems, const Ch
 
 }  // namespace
 
-VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const SparseMatrix& matrix,
-                                       const EmulationEffort& effort, StageProgress& progress) {
-  VerificationReport report{.method = "emulation", .tolerance = tolerance_of(matrix)};
+TransformerVerification verify_transformer(const BundleUnderTest& bundle, const SparseMatrix& matrix, const EmulationEffort& effort,
+                                           StageProgress& progress) {
+  TransformerVerification found{.report = {.method = "emulation", .tolerance = tolerance_of(matrix)}, .other = std::nullopt};
+  if (bundle.transformer_text.empty()) {
+    found.report.skipped.push_back("there is no transformer: the generator packs");
+  } else if (matrix.nonzeros() <= effort.most_packed_nonzeros) {
+    progress.begin("running the data-transformer on the emulated host");
+    judge(bundle.name + "_transformer.cpp", found.report.problems,
+          [&] { found.other = check_confined_transformer(bundle, matrix, effort, found.report); });
+  } else {
+    found.report.skipped.push_back(fmt::format("the transformer was not run: the matrix has more than {} non-zeros",
+                                               effort.most_packed_nonzeros));
+  }
+  return found;
+}
+
+VerificationReport verify_kernel(const BundleUnderTest& bundle, const SparseMatrix& matrix, TransformerVerification transformer,
+                                 const EmulationEffort& effort, StageProgress& progress) {
+  VerificationReport report = std::move(transformer.report);
   const std::int64_t bcol = bundle.dispatch.tuned_items;
   const std::int64_t items = checked_items(bundle, matrix);
   if (items < bcol) {
     report.skipped.push_back(fmt::format("n {} was not run, which takes too long or too much memory, but n {}: no call is tuned", bcol,
                                          items));
   }
-  std::optional<OtherValues> other;
-  if (bundle.transformer_text.empty()) {
-    report.skipped.push_back("there is no transformer: the generator packs");
-  } else if (matrix.nonzeros() <= effort.most_packed_nonzeros) {
-    progress.begin("running the data-transformer on the emulated host");
-    judge(bundle.name + "_transformer.cpp", report.problems,
-          [&] { other = check_confined_transformer(bundle, matrix, effort, report); });
-  } else {
-    report.skipped.push_back(fmt::format("the transformer was not run: the matrix has more than {} non-zeros",
-                                         effort.most_packed_nonzeros));
-  }
-  if (report.failed() && !effort.whole_report) {
-    return report;
-  }
   progress.begin("compiling the kernel for the emulated grid");
   judge(bundle.name + ".cu", report.problems,
-        [&] { check_confined_kernel(bundle, matrix, items, other, effort, report, progress); });
+        [&] { check_confined_kernel(bundle, matrix, items, transformer.other, effort, report, progress); });
   return report;
+}
+
+VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const SparseMatrix& matrix,
+                                       const EmulationEffort& effort, StageProgress& progress) {
+  TransformerVerification transformer = verify_transformer(bundle, matrix, effort, progress);
+  if (transformer.report.failed() && !effort.whole_report) {
+    return std::move(transformer.report);
+  }
+  return verify_kernel(bundle, matrix, std::move(transformer), effort, progress);
 }
 
 }  // namespace esc

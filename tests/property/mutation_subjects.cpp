@@ -2,6 +2,7 @@
 #include "tests/property/mutation_subjects.h"
 
 #include <string_view>
+#include <utility>
 
 #include "generator/emit/templates.h"
 #include "generator/frontend/parse_loop_nest.h"
@@ -47,6 +48,16 @@ constexpr std::string_view layer_text =
     "  for (int i = 0; i < M; i++) for (int j = 0; j < N; j++)\n"
     "    C[i][j] = gate * tanhf(C[i][j] + bias[i]) + (C[i][j] < shift[j] ? input[i][j] : shift[j]);\n"
     "}\n";
+
+/// A product of family stream. Some units of this matrix have extras, and its windows go round all stages more than once; the numbers of the
+/// schedule differ, so that none can stand for another.
+MutationSubject streamed(const std::string& name, const std::string& copies) {
+  SparseMatrix matrix =
+      sample_matrix({.rows = 77, .columns = 2700, .sparsity = 0.92, .structure = SampleStructure::uniform, .seed = 3});
+  matrix.element = ScalarType::f16;
+  round_values(matrix, matrix.element);
+  return {name, spmm_nest(matrix.element), std::move(matrix), 36, "stream:columns=16,panels=3,warps=2,stages=4,pdl=on" + copies};
+}
 
 /// A linear layer whose rows of X and Y are tokens.
 constexpr std::string_view tokens_text =
@@ -100,7 +111,8 @@ std::vector<MutationSubject> mutation_subjects() {
        "panel:ufi=4,columns=16,vector=2,groups=4,warps=2,panels=2,ufk=4,stage=off,pdl=on"},
       {"channels", in_doubles(nest_of(conv2d_nhwc_template, convolution(21, 5, 5, 4, 1, 2))), matrix_of(21, 45, ScalarType::f64), 2,
        "rows:columns=8,vector=1,unroll=2,task=16,light=4,warps=2,pdl=on"},
-      {"streamed", spmm_nest(ScalarType::f16), matrix_of(45, 1100, ScalarType::f16), 36, "stream:columns=16,panels=2,warps=2,stages=2,pdl=on"},
+      streamed("streamed", ""),
+      streamed("bulk", ",copies=bulk"),
   };
 }
 

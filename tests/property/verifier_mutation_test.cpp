@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <tbb/global_control.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -18,6 +19,7 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -28,7 +30,6 @@
 #include "generator/matrix/drawn_value.h"
 #include "generator/schedule/schedule_choice.h"
 #include "generator/support/error.h"
-#include "generator/support/file.h"
 #include "generator/support/temporary_folder.h"
 #include "generator/verify/verify.h"
 #include "tests/property/equivalent_mutants.h"
@@ -47,7 +48,22 @@ using tests::MutationSubject;
 using tests::MutationTrial;
 using tests::TextMutant;
 
-void write_subject(const MutationSubject& subject, const fs::path& folder) {
+/// A subject's bundle, which is right, and what the verification of its transformer finds.
+struct RightBundle {
+  LoadedBundle bundle;
+  BundleUnderTest texts;
+  TransformerVerification transformer;
+};
+
+/// What is wanted to find single faults: the verdict, not all that is wrong.
+EmulationEffort effort_of_a_trial() {
+  EmulationEffort effort = thorough_effort;
+  effort.whole_report = false;
+  return effort;
+}
+
+/// Writes the bundle and reads it back, as its users have it. A test fails where `verify` has something against it.
+std::unique_ptr<const RightBundle> right_bundle(const MutationSubject& subject, const fs::path& folder) {
   const GeneratedLayer layer = generate_layer(subject.matrix, subject.nest,
                                               {.name = subject.name,
                                                .source_file = "subject.mtx",
@@ -56,21 +72,60 @@ void write_subject(const MutationSubject& subject, const fs::path& folder) {
                                                .choice = parse_choice(subject.schedule, "user")});
   write_bundle(make_bundle(layer, [](const std::string& file, const std::string& text) { return format_source(text, file); }), folder,
                false);
+  auto right = std::make_unique<RightBundle>();
+  right->bundle = load_bundle(folder / subject.name);
+  right->texts = right->bundle.under_test(subject.nest);
+  right->transformer = verify_transformer(right->texts, right->bundle.matrix, effort_of_a_trial());
+  const VerificationReport report = verify_kernel(right->texts, right->bundle.matrix, right->transformer, effort_of_a_trial());
+  EXPECT_TRUE(report.passed()) << subject.name;
+  return right;
 }
 
 enum Verdict : int { caught = 10, survived = 11, does_not_compile = 12 };
 
-/// In a process of its own, as the text may do anything.
-int verdict_on(const MutationTrial& trial, const fs::path& folder) {
-  LoadedBundle bundle = load_bundle(folder / trial.subject->name);
-  (trial.in_kernel ? bundle.kernel_text : bundle.transformer_text) = trial.mutant.text;
-  EmulationEffort effort = thorough_effort;
-  effort.whole_report = false;
+/// What `verify` would say, in a process of its own, as the text may do anything. Half of what it would do is known: what it finds of a
+/// transformer without a fault, and of a kernel that gets from its transformer what it got before.
+int verdict_on(const MutationTrial& trial, const RightBundle& right) {
+  const SparseMatrix& matrix = right.bundle.matrix;
+  const EmulationEffort effort = effort_of_a_trial();
+  BundleUnderTest texts = right.texts;
   try {
-    return verify_by_emulation(bundle.under_test(trial.subject->nest), bundle.matrix, effort).passed() ? survived : caught;
+    if (trial.in_kernel) {
+      texts.kernel_text = trial.mutant.in(texts.kernel_text);
+      return verify_kernel(texts, matrix, right.transformer, effort).passed() ? survived : caught;
+    }
+    texts.transformer_text = trial.mutant.in(texts.transformer_text);
+    TransformerVerification transformer = verify_transformer(texts, matrix, effort);
+    if (transformer.report.failed()) {
+      return caught;
+    }
+    const bool packs_as_before = transformer.other && transformer.other->packed == right.transformer.other->packed;
+    return packs_as_before || verify_kernel(texts, matrix, std::move(transformer), effort).passed() ? survived : caught;
   } catch (const UserError&) {
     return does_not_compile;
   }
+}
+
+/// Where a fault is: in one kernel, or in all transformers that have the same lines.
+using Fault = std::vector<MutationTrial>;
+using RightBundles = std::map<const MutationSubject*, std::unique_ptr<const RightBundle>>;
+
+/// With how many bundles a fault is tried at most.
+constexpr std::size_t most_tried = 4;
+
+/// What several transformers have in common is tried with one after the other until one shows the fault: not each needs all that it has.
+int verdict_on(const Fault& fault, const RightBundles& right_bundles) {
+  int verdict = does_not_compile;
+  for (std::size_t number = 0; number < std::min(fault.size(), most_tried); ++number) {
+    // The first ones and the last one, which are of different families.
+    const MutationTrial& trial = number + 1 < most_tried ? fault[number] : fault.back();
+    const int found = verdict_on(trial, *right_bundles.at(trial.subject));
+    if (found == caught) {
+      return caught;
+    }
+    verdict = std::min(verdict, found);
+  }
+  return verdict;
 }
 
 /// That of a variable of the environment, where it is set.
@@ -120,48 +175,45 @@ void print_tallies(const std::map<std::string, Tally>& tallies) {
 TEST(Verifier, FindsSingleFaultsInTheTextsOfABundle) {
   const TemporaryFolder folder;
   const std::vector<MutationSubject> all_subjects = tests::mutation_subjects();
-  // In children, for threads that packing starts here would be missing in those that verify.
-  tests::run_forked(
-      all_subjects.size(), std::chrono::seconds(60),
-      [&](std::size_t number) {
-        write_subject(all_subjects[number], folder.path());
-        const LoadedBundle bundle = load_bundle(folder.path() / all_subjects[number].name);
-        return verify_by_emulation(bundle.under_test(all_subjects[number].nest), bundle.matrix, thorough_effort).passed() ? 0 : 1;
-      },
-      [&](std::size_t number, const JobEnd& end) {
-        ASSERT_EQ(end.how, JobEnd::How::returned) << all_subjects[number].name;
-        ASSERT_EQ(end.status, 0) << all_subjects[number].name;
-      });
+  // Children have no other threads than the one that made them.
+  const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
+  RightBundles right_bundles;
+  for (const MutationSubject& subject : all_subjects) {
+    right_bundles.emplace(&subject, right_bundle(subject, folder.path()));
+  }
 
-  std::vector<MutationTrial> trials;
-  std::set<std::string> seen;  // texts that several bundles have in common count once
+  std::vector<Fault> faults;
+  std::map<std::string, std::size_t> in_transformers;  // by what they are
   for (const MutationSubject& subject : all_subjects) {
     for (const bool in_kernel : {true, false}) {
-      const fs::path file = folder.path() / subject.name / (subject.name + (in_kernel ? ".cu" : "_transformer.cpp"));
-      for (TextMutant& mutant : tests::text_mutants(read_file(file))) {
+      const BundleUnderTest& texts = right_bundles.at(&subject)->texts;
+      for (TextMutant& mutant : tests::text_mutants(in_kernel ? texts.kernel_text : texts.transformer_text)) {
         MutationTrial trial{&subject, in_kernel, std::move(mutant)};
-        if ((in_kernel || seen.insert(trial.fault()).second) && is_asked_for(subject)) {
-          trials.push_back(std::move(trial));
+        const auto [known, is_new] = in_kernel ? std::pair(in_transformers.end(), true) : in_transformers.emplace(trial.fault(), faults.size());
+        if (is_new) {
+          faults.push_back({std::move(trial)});
+        } else {
+          faults[known->second].push_back(std::move(trial));
         }
       }
     }
   }
-  const std::size_t all = trials.size();
+  std::erase_if(faults, [](const Fault& fault) { return !is_asked_for(*fault.front().subject); });
+  const std::size_t all = faults.size();
   // By a hash of what they are, so that the sample stays where other texts change.
-  std::ranges::stable_sort(trials, {},
-                           [](const MutationTrial& trial) { return hash_of(trial.subject->name + trial.fault()); });
+  std::ranges::stable_sort(faults, {}, [](const Fault& fault) { return hash_of(fault.front().subject->name + fault.front().fault()); });
   const std::size_t before = std::min(all, number_in("ESC_MUTANTS_BEFORE", 0));
-  trials.erase(trials.begin(), trials.begin() + static_cast<std::ptrdiff_t>(before));
-  trials.resize(std::min(trials.size(), sample_size(all)));
-  std::cout << fmt::format("{} of {} faults\n", trials.size(), all);
+  faults.erase(faults.begin(), faults.begin() + static_cast<std::ptrdiff_t>(before));
+  faults.resize(std::min(faults.size(), sample_size(all)));
+  std::cout << fmt::format("{} of {} faults\n", faults.size(), all);
 
   const EquivalentMutants equivalents(EQUIVALENT_MUTANTS);
   std::map<std::string, Tally> tallies;
   std::vector<std::string> survivors;
   tests::run_forked(
-      trials.size(), std::chrono::seconds(5), [&](std::size_t number) { return verdict_on(trials[number], folder.path()); },
+      faults.size(), std::chrono::seconds(5 * most_tried), [&](std::size_t number) { return verdict_on(faults[number], right_bundles); },
       [&](std::size_t number, const JobEnd& end) {
-        const MutationTrial& trial = trials[number];
+        const MutationTrial& trial = faults[number].front();
         const bool returned = end.how == JobEnd::How::returned;
         for (const std::string& group : {std::string("all"), trial.text_name() + " of " + trial.subject->name, trial.mutant.kind}) {
           Tally& tally = tallies[group];

@@ -91,8 +91,7 @@ class Mutants {
       return;
     }
     mutants_.push_back({kind, without_blanks(text_.substr(before, behind - before)), without_blanks(faulty),
-                        place_.at(before).number, place_.at(before).within,
-                        text_.substr(0, before) + faulty + text_.substr(behind)});
+                        place_.at(before).number, place_.at(before).within, begin, end, replacement});
   }
   void replace(const char* kind, std::size_t at, const std::string& replacement) {
     add(kind, words_[at].begin, words_[at].end, replacement);
