@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a wheel of a build: escgen and esctune with the libraries that they need, for machines without those.
+"""Makes a wheel of a build: escgen and esctune with the libraries that they need, for machines without those, and the package `esc` for PyTorch.
 
     packaging/make_wheel.py build/release -o dist
 
@@ -25,6 +25,8 @@ import zipfile
 
 PACKAGE = "esc_programs"
 PROGRAMS = ["escgen", "esctune"]
+# The package `esc`, which needs PyTorch and nvcc where it is used.
+FOR_PYTORCH = pathlib.Path(__file__).resolve().parent.parent / "python" / "esc"
 # What a manylinux tag promises to be there.
 RUNTIME = re.compile(r"^(ld-linux.*|linux-vdso|libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s|libz)\.so(\.|$)")
 
@@ -118,10 +120,14 @@ def write_wheel(package, version, licence, target):
     name = f"{PACKAGE}-{version}"
     about = f"{name}.dist-info"
     files = {str(path.relative_to(package.parent)): path.read_bytes() for path in sorted(package.rglob("*")) if path.is_file()}
+    for path in sorted(FOR_PYTORCH.iterdir()):
+        if path.is_file():
+            files[f"{FOR_PYTORCH.name}/{path.name}"] = path.read_bytes()
     files[f"{about}/METADATA"] = (
         f"Metadata-Version: 2.1\nName: {PACKAGE.replace('_', '-')}\nVersion: {version}\n"
         "Summary: CUDA kernels made for pruned weight matrices: the programs escgen and esctune\n"
-        "License: Apache-2.0, and those of the libraries that it brings along\nRequires-Python: >=3.8\n").encode()
+        "License: Apache-2.0, and those of the libraries that it brings along\nRequires-Python: >=3.8\n"
+        "Provides-Extra: torch\nRequires-Dist: torch >=2.10 ; extra == 'torch'\n").encode()
     files[f"{about}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: make_wheel\nRoot-Is-Purelib: false\nTag: {tag()}\n".encode()
     files[f"{about}/entry_points.txt"] = ("[console_scripts]\n" + "".join(f"{p} = {PACKAGE}:{p}\n" for p in PROGRAMS)).encode()
     files[f"{about}/LICENSE"] = licence.read_bytes()

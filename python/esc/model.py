@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An opened model bundle: its layers, and the operator that multiplies by them."""
+
+import ctypes
+
+import torch
+
+from .bundle import BundleError, digests_of, read_bundle
+
+TYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16}
+
+_operator = None  # the library with esc::linear and esc_register_layer; one for the process
+_outputs = {}  # of each registered layer
+
+
+def _load(path):
+    if not path.is_file():
+        raise BundleError(f"{path}: is not there; compile the bundle: python -m esc build {path.parent.with_suffix('')}")
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as problem:
+        raise BundleError(f"{path}: cannot be loaded: {problem}; compile the bundle again on this machine") from None
+
+
+def _load_operator(path):
+    """Loads the operator, once: that of the first bundle serves all."""
+    global _operator
+    if _operator is None:
+        _operator = _load(path)
+        _operator.esc_register_layer.restype = ctypes.c_int64
+        _operator.esc_register_layer.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+        _operator.esc_forget_layer.argtypes = [ctypes.c_int64]
+        _operator.esc_forget_layer.restype = None
+        torch.library.register_fake("esc::linear", _fake_linear)
+    return _operator
+
+
+def _fake_linear(x, layer):
+    return x.new_empty(*x.shape[:-1], _outputs[layer])
+
+
+class Model:
+    """The layers of a bundle, by the names of their tensors. Their packed weights are mapped from the bundle's model.packed, and copied to the
+    devices that `prepare` is called for. Closed when nothing refers to it: keep it as long as a layer is used."""
+
+    def __init__(self, folder):
+        self.facts = read_bundle(folder)
+        name = self.facts.name
+        library = _load(self.facts.library)
+        functions = {function: getattr(library, f"{name}_{function}") for function in ("open", "close", "layer", "prepare", "error")}
+        for function in ("open", "layer"):
+            functions[function].restype = ctypes.c_void_p
+            functions[function].argtypes = [ctypes.c_char_p]
+        functions["error"].restype = ctypes.c_char_p
+        functions["close"].argtypes = [ctypes.c_void_p]
+        functions["close"].restype = None
+        functions["prepare"].argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+        self._functions = functions
+        self._opened = None
+        self._numbers = {}
+        packed = self.facts.folder / "model.packed"
+        self._opened = functions["open"](str(packed).encode())
+        if self._opened is None:
+            raise BundleError(f"{packed}: {functions['error']().decode()}; compile the bundle again after it was generated again")
+        self._operator = _load_operator(self.facts.operator)
+        self.layers = {layer.name: layer for layer in self.facts.layers}
+        self._pointers = {layer: functions["layer"](layer.encode()) for layer in self.layers}
+        for layer, pointer in self._pointers.items():
+            number = self._operator.esc_register_layer(self._opened, pointer) if pointer else -1
+            if number < 0:
+                raise BundleError(f"{self.facts.library}: has no layer {layer} of this format; compile the bundle again")
+            self._numbers[layer] = number
+            _outputs[number] = self.layers[layer].m
+
+    def __del__(self):
+        if getattr(self, "_opened", None):
+            for number in self._numbers.values():
+                self._operator.esc_forget_layer(number)
+            self._functions["close"](self._opened)
+
+    @property
+    def dtype(self):
+        return TYPES[self.facts.dtype]
+
+    def number(self, layer):
+        """By which torch.ops.esc.linear knows it in this process."""
+        return self._numbers[layer]
+
+    def prepare(self, layer, device=None):
+        """Copies the layer's packed weights to a device, the current one where none is named, and loads its kernels. To be done before it is
+        used there, or captured in a graph."""
+        with torch.cuda.device(device):
+            status = self._functions["prepare"](self._opened, self._pointers[layer])
+        if status != 0:
+            raise BundleError(f"layer {layer}: cannot be prepared: {self._functions['error']().decode() or f'CUDA error {status}'}")
+
+    def has_weights(self, layer, weight):
+        """Whether a tensor, m x k, rounded to the bundle's type has the pattern and the values that the layer was packed from."""
+        facts = self.layers[layer]
+        if tuple(weight.shape) != (facts.m, facts.k):
+            return False
+        rounded = weight.detach().to(self.dtype)
+        kept = rounded != 0
+        offsets = torch.zeros(facts.m + 1, dtype=torch.int64)
+        offsets[1:] = kept.sum(dim=1).cumsum(dim=0).cpu()
+        columns = kept.nonzero()[:, 1].to(torch.int32).cpu()
+        values = rounded[kept].cpu().contiguous().view(torch.uint8)
+        found = digests_of((facts.m, facts.k), *(part.numpy().tobytes() for part in (offsets, columns, values)))
+        return found == (facts.pattern_sha256, facts.values_sha256)

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operator esc::linear of PyTorch: Y = X x W^T, where W is a pruned layer of a model bundle. One operator serves
+// all layers of all bundles: a layer is a number that `esc_register_layer` gives. It is compiled beside a bundle
+// (build.py), whose header declares esc_layer; the declaration is the same for all bundles of one ESC_LAYER_FORMAT,
+// which is checked where a layer is registered.
+
+#include <cuda_runtime_api.h>
+#include <torch/csrc/inductor/aoti_torch/c/shim.h>
+#include <torch/csrc/stable/accelerator.h>
+#include <torch/csrc/stable/library.h>
+#include <torch/csrc/stable/ops.h>
+#include <torch/csrc/stable/tensor.h>
+#include <torch/headeronly/core/ScalarType.h>
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <vector>
+
+#include ESC_BUNDLE_HEADER
+
+namespace {
+
+using torch::headeronly::ScalarType;
+using torch::stable::Tensor;
+
+/// A layer of an opened model.
+struct Layer {
+  const esc_model* model;  ///< null once it is closed
+  const esc_layer* layer;
+  ScalarType type;
+};
+
+/// All layers that were registered. Products read while others register.
+class Registry {
+ public:
+  int64_t add(const Layer& layer) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    layers_.push_back(layer);
+    return static_cast<int64_t>(layers_.size()) - 1;
+  }
+  Layer at(int64_t number) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    STD_TORCH_CHECK(number >= 0 && number < static_cast<int64_t>(layers_.size()) &&
+                        layers_[static_cast<std::size_t>(number)].model != nullptr,
+                    "esc::linear: there is no layer ", number,
+                    "; it is a number that esc.Model gives in this process, as long as that is there");
+    return layers_[static_cast<std::size_t>(number)];
+  }
+  void forget(int64_t number) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    layers_.at(static_cast<std::size_t>(number)).model = nullptr;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<Layer> layers_;
+};
+
+Registry& registry() {
+  static Registry layers;
+  return layers;
+}
+
+ScalarType type_of(const char* name) {
+  return std::strcmp(name, "f16") == 0    ? ScalarType::Half
+         : std::strcmp(name, "bf16") == 0 ? ScalarType::BFloat16
+         : std::strcmp(name, "f64") == 0  ? ScalarType::Double
+                                          : ScalarType::Float;
+}
+
+cudaStream_t current_stream(int32_t device) {
+  void* stream = nullptr;
+  TORCH_ERROR_CODE_CHECK(aoti_torch_get_current_cuda_stream(device, &stream));
+  return static_cast<cudaStream_t>(stream);
+}
+
+/// X [..., k] of the layer's type on a GPU gives Y [..., m] there. Only launches, on the current stream.
+Tensor linear(const Tensor& x, int64_t number) {
+  const Layer own = registry().at(number);
+  const esc_layer& layer = *own.layer;
+  STD_TORCH_CHECK(x.is_cuda(), "esc::linear: x is not on a GPU; move it there");
+  STD_TORCH_CHECK(x.scalar_type() == own.type, "esc::linear: x has elements of another type than layer ", layer.name,
+                  ", which takes ", layer.dtype);
+  STD_TORCH_CHECK(x.dim() >= 1 && x.size(x.dim() - 1) == layer.k, "esc::linear: the last dimension of x is not the ",
+                  layer.k, " inputs of layer ", layer.name);
+  const int64_t tokens = x.numel() / layer.k;
+  STD_TORCH_CHECK(tokens <= std::numeric_limits<int32_t>::max(),
+                  "esc::linear: x has more than 2^31 - 1 rows; split it");
+
+  const torch::stable::accelerator::DeviceGuard guard(x.get_device_index());
+  const Tensor rows = x.is_contiguous() ? x : torch::stable::contiguous(x);
+  std::vector<int64_t> sizes(x.sizes().begin(), x.sizes().end());
+  sizes.back() = layer.m;
+  Tensor y = torch::stable::new_empty(x, sizes);
+  if (tokens > 0) {
+    const cudaError_t status =
+        layer.multiply(own.model, own.layer, rows.const_data_ptr(), layer.k, y.mutable_data_ptr(), layer.m,
+                       static_cast<int32_t>(tokens), current_stream(x.get_device_index()));
+    STD_TORCH_CHECK(status != cudaErrorNotReady, "esc::linear: layer ", layer.name,
+                    " was not prepared on this device; call prepare() of its esc.Model there");
+    STD_TORCH_CHECK(status == cudaSuccess, "esc::linear: layer ", layer.name, ": ", cudaGetErrorString(status));
+  }
+  return y;
+}
+
+}  // namespace
+
+STABLE_TORCH_LIBRARY(esc, library) { library.def("linear(Tensor x, int layer) -> Tensor"); }
+STABLE_TORCH_LIBRARY_IMPL(esc, CUDA, library) { library.impl("linear", TORCH_BOX(&linear)); }
+
+/// The number by which esc::linear knows a layer from now on; -1 where its library was made by another version of the
+/// format. B and C must be n x k and n x m.
+extern "C" int64_t esc_register_layer(const esc_model* model, const esc_layer* layer) {
+  if (layer->format_version != ESC_LAYER_FORMAT || std::strcmp(layer->layout, "nk") != 0) {
+    return -1;
+  }
+  return registry().add({model, layer, type_of(layer->dtype)});
+}
+
+/// To be called before the layer's model is closed.
+extern "C" void esc_forget_layer(int64_t number) { registry().forget(number); }

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What became of each layer of a model."""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Measurement:
+    """Microseconds of one product of so many tokens, dense and by the bundle's kernel."""
+
+    tokens: int
+    dense: float
+    sparse: float
+
+
+@dataclasses.dataclass(frozen=True)
+class LayerReport:
+    """A layer that the bundle has kernels for. `measurements` are empty, and `difference`, the largest from a product of float32, None where
+    it could not be replaced; `kept` says why it is dense, and is None where it was replaced. Products of more tokens than `dense_above` are dense,
+    with a weight that stays beside the packed one; of none where it is None."""
+
+    name: str
+    m: int
+    k: int
+    sparsity: float
+    dense_bytes: int
+    packed_bytes: int
+    measurements: tuple
+    difference: float
+    kept: str
+    dense_above: int = None
+
+    def in_use(self, measurement):
+        """Microseconds of the product that the model has now."""
+        is_sparse = self.kept is None and (self.dense_above is None or measurement.tokens <= self.dense_above)
+        return measurement.sparse if is_sparse else measurement.dense
+
+    @property
+    def bytes_in_use(self):
+        keeps_dense = self.kept is not None or self.dense_above is not None
+        return (self.dense_bytes if keeps_dense else 0) + (self.packed_bytes if self.kept is None else 0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """Of all layers. str() is a table with times in microseconds, and the totals of the model by its number of tokens."""
+
+    layers: tuple
+
+    @property
+    def replaced(self):
+        return sum(layer.kept is None for layer in self.layers)
+
+    @property
+    def dense_bytes(self):
+        return sum(layer.dense_bytes for layer in self.layers)
+
+    @property
+    def bytes_in_use(self):
+        return sum(layer.bytes_in_use for layer in self.layers)
+
+    def totals(self):
+        """(tokens, microseconds dense, microseconds now) of all layers that were measured with so many tokens."""
+        found = {}
+        for layer in self.layers:
+            for one in layer.measurements:
+                dense, now = found.get(one.tokens, (0.0, 0.0))
+                found[one.tokens] = (dense + one.dense, now + layer.in_use(one))
+        return [(tokens, *times) for tokens, times in sorted(found.items())]
+
+    def __str__(self):
+        width = max([len(layer.name) for layer in self.layers] + [5])
+        lines = [f"{'layer':<{width}}  {'shape':>13}  {'% zeros':>7}  {'tokens':>6}  {'dense us':>8}  {'esc us':>7}  {'speed-up':>8}  "
+                 f"{'bytes':>5}  {'difference':>10}"]
+        for layer in self.layers:
+            head = f"{layer.name:<{width}}  {f'{layer.m} x {layer.k}':>13}  {100 * layer.sparsity:>7.2f}"
+            tail = f"  {layer.packed_bytes / layer.dense_bytes:>5.2f}  " + (f"{layer.difference:>10.1e}" if layer.measurements else "")
+            for number, one in enumerate(layer.measurements):
+                start = head if number == 0 else " " * len(head)
+                fate = f"  kept: {layer.kept}" if layer.kept else f"  dense above {layer.dense_above}" if layer.dense_above is not None else ""
+                end = tail + fate if number == 0 else ""
+                lines.append(f"{start}  {one.tokens:>6}  {one.dense:>8.2f}  {one.sparse:>7.2f}  {one.dense / one.sparse:>8.2f}{end}")
+            if not layer.measurements:
+                lines.append(f"{head}  kept: {layer.kept}")
+        lines.append(f"{self.replaced} of {len(self.layers)} layers replaced; weights take {self.bytes_in_use} of {self.dense_bytes} bytes")
+        for tokens, dense, now in self.totals():
+            lines.append(f"{tokens} tokens: {dense:.1f} us dense, {now:.1f} us now, {dense / now:.2f} x")
+        return "\n".join(lines)

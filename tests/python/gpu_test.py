@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operator and replace_linear on a GPU: gpu_test.py ESCGEN MODEL, or gpu_test.py --bundle DIR for a bundle of layers `*_proj.weight` that was generated
+elsewhere with --layout nk and a type of 16 bits. Ends with status 77, skipped, where there is no PyTorch or no GPU."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
+
+try:
+    import torch
+except ImportError:
+    torch = None
+if torch is None or not torch.cuda.is_available():
+    print("skipped: " + ("PyTorch is not installed" if torch is None else "PyTorch sees no GPU"))
+    sys.exit(77)
+
+import esc  # noqa: E402
+from esc.build import build  # noqa: E402
+
+
+def weight_of(bundle, name):
+    """The dense weight that a layer was packed from: its product of the identity, which is exact."""
+    facts = bundle.layers[name]
+    bundle.prepare(name)
+    return torch.ops.esc.linear(torch.eye(facts.k, device="cuda", dtype=bundle.dtype), bundle.number(name)).T.contiguous()
+
+
+class Network(torch.nn.Module):
+    """Layers with the names of the bundle's tensors."""
+
+    def __init__(self, bundle, bias):
+        super().__init__()
+        for name, facts in bundle.layers.items():
+            linear = torch.nn.Linear(facts.k, facts.m, bias=bias, device="cuda", dtype=bundle.dtype)
+            with torch.no_grad():
+                linear.weight.copy_(weight_of(bundle, name))
+            self.add_module(name.removesuffix(".weight"), linear)
+
+
+class OnAGpu(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        build(FOLDER)
+        torch.manual_seed(1)
+        cls.bundle = esc.Model(FOLDER)
+
+    def draw(self, *sizes):
+        return torch.randn(*sizes, device="cuda", dtype=self.bundle.dtype)
+
+    def assert_close(self, found, expected):
+        error = (found.double() - expected.double()).norm() / expected.double().norm().clamp_min(1e-300)
+        self.assertLess(error.item(), 2e-2 if self.bundle.dtype == torch.bfloat16 else 2e-3)
+
+    def test_products_of_any_number_of_tokens(self):
+        for name, facts in self.bundle.layers.items():
+            weight = weight_of(self.bundle, name)
+            self.assertTrue(self.bundle.has_weights(name, weight))
+            for tokens in (0, 1, 2, 7, 16, 17, 64, 65, 257):
+                x = self.draw(tokens, facts.k)
+                y = torch.ops.esc.linear(x, self.bundle.number(name))
+                self.assertEqual(tuple(y.shape), (tokens, facts.m))
+                if tokens > 0:
+                    self.assert_close(y, x.double() @ weight.double().T)
+
+    def test_other_weights_are_not_taken_for_the_layers_own(self):
+        name = next(iter(self.bundle.layers))
+        weight = weight_of(self.bundle, name)
+        other = weight.clone()
+        other[weight != 0] *= 2
+        self.assertFalse(self.bundle.has_weights(name, other))
+        self.assertFalse(self.bundle.has_weights(name, weight[:-1]))
+
+    def test_the_operator_keeps_the_rules_of_pytorch(self):
+        for name, facts in self.bundle.layers.items():
+            for x in (self.draw(3, facts.k), self.draw(2, 3, facts.k), self.draw(5, 2 * facts.k)[:, : facts.k], self.draw(facts.k)):
+                torch.library.opcheck(torch.ops.esc.linear.default, (x, self.bundle.number(name)))
+
+    def test_what_is_no_operand_is_refused(self):
+        name, facts = next(iter(self.bundle.layers.items()))
+        number = self.bundle.number(name)
+        for x, words in ((self.draw(3, facts.k).float(), "another type"), (self.draw(3, facts.k + 1), "last dimension")):
+            with self.assertRaisesRegex(RuntimeError, words):
+                torch.ops.esc.linear(x, number)
+        with self.assertRaisesRegex(RuntimeError, "there is no layer"):
+            torch.ops.esc.linear(self.draw(3, facts.k), 1 << 40)
+        with self.assertRaises(NotImplementedError):
+            torch.ops.esc.linear(self.draw(3, facts.k).cpu(), number)
+
+    def test_a_closed_model_is_refused(self):
+        bundle = esc.Model(FOLDER)
+        name, facts = next(iter(bundle.layers.items()))
+        number = bundle.number(name)
+        with self.assertRaisesRegex(RuntimeError, "was not prepared"):
+            torch.ops.esc.linear(self.draw(3, facts.k), number)
+        del bundle
+        with self.assertRaisesRegex(RuntimeError, "there is no layer"):
+            torch.ops.esc.linear(self.draw(3, facts.k), number)
+
+    def test_layers_are_replaced_and_compiled(self):
+        for bias, drop_dense in ((False, False), (True, False), (True, True)):
+            dense, sparse = Network(self.bundle, bias), Network(self.bundle, bias)
+            sparse.load_state_dict(dense.state_dict())
+            report = esc.replace_linear(sparse, FOLDER, drop_dense=drop_dense)
+            self.assertEqual(len(report.layers), len(self.bundle.layers))
+            self.assertEqual(report.replaced, sum(isinstance(module, esc.EscLinear) for module in sparse.modules()))
+            for own in report.layers:
+                self.assertIn(own.kept, (None, "dense is faster"))
+                layer, expected = sparse.get_submodule(own.name), dense.get_submodule(own.name)
+                self.assertEqual(own.kept is None and drop_dense, isinstance(layer, esc.EscLinear) and layer.weight is None)
+                x = self.draw(4, 3, own.k)
+                self.assert_close(layer(x), expected(x))
+                self.assert_close(layer(self.draw(40, own.k).mul_(0).add_(1)), expected(torch.ones(40, own.k, device="cuda", dtype=self.bundle.dtype)))
+                with torch.no_grad():
+                    self.assert_close(torch.compile(layer, fullgraph=True)(x), expected(x))
+
+    def test_a_graph_replays_what_it_captured(self):
+        name, facts = next(iter(self.bundle.layers.items()))
+        x, other = self.draw(16, facts.k), self.draw(16, facts.k)
+        self.bundle.prepare(name)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            y = torch.ops.esc.linear(x, self.bundle.number(name))
+        x.copy_(other)
+        graph.replay()
+        self.assertTrue(torch.equal(y, torch.ops.esc.linear(other, self.bundle.number(name))))
+
+    def test_what_cannot_be_replaced_is_said(self):
+        network = Network(self.bundle, False)
+        names = [name.removesuffix(".weight") for name in self.bundle.layers]
+        with torch.no_grad():
+            network.get_submodule(names[0]).weight.mul_(2)
+        network.get_submodule(names[1]).float()
+        reasons = {layer.name: layer.kept for layer in esc.replace_linear(network, FOLDER).layers}
+        self.assertIn("is not the one that the bundle was made from", reasons[names[0]])
+        self.assertIn("its weight is float32", reasons[names[1]])
+        self.assertIs(type(network.get_submodule(names[0])), torch.nn.Linear)
+
+    def test_large_products_stay_dense_where_that_is_asked_for(self):
+        name, facts = next(iter(self.bundle.layers.items()))
+        self.bundle.prepare(name)
+        linear = Network(self.bundle, False).get_submodule(name.removesuffix(".weight"))
+        layer = esc.EscLinear(self.bundle, name, linear, dense_above=8)
+        x = self.draw(9, facts.k)
+        self.assertTrue(torch.equal(layer(x), linear(x)))
+        self.assertTrue(torch.equal(layer(x[:8]), torch.ops.esc.linear(x[:8], self.bundle.number(name))))
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as scratch:
+        if sys.argv[1] == "--bundle":
+            FOLDER = sys.argv[2]
+        else:
+            FOLDER = str(pathlib.Path(scratch) / "layers")
+            subprocess.run([sys.argv[1], "generate", sys.argv[2], "--tensor", "*_proj.weight", "--bcol", "1,16", "--layout", "nk", "--dtype", "f16",
+                            "-o", scratch, "--name", "layers"], check=True, stdout=subprocess.DEVNULL)
+        unittest.main(argv=sys.argv[:1])
