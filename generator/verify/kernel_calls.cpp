@@ -16,6 +16,9 @@ constexpr double part = part_of_a_product;
 /// Of the product with one column, which takes as long as one with a column for each lane. The same variant computes all rows of another.
 constexpr double part_of_one_column = 1.0 / 8;
 
+/// Of the product with whole vectors where that which the kernel was made for has none, so that no other computes many rows by them.
+constexpr double part_of_whole_vectors = 1.0 / 8;
+
 constexpr std::int64_t lanes_of_a_warp = 32;
 
 /// Of wider items too many columns would have to be run for a whole one to be among them.
@@ -52,6 +55,7 @@ class Calls {
         tuned_(n_ == dispatch.tuned_items),
         vector_(dispatch.vector_width),
         step_(vector_ / std::gcd(vector_, dispatch.item_columns())),
+        even_((n_ + step_ - 1) / step_ * step_),
         tile_(dispatch.tile_columns),
         turn_(dispatch.turn_columns),
         wide_(items_of(std::max(tile_, lanes_of_a_warp), dispatch.item_columns())) {}
@@ -66,6 +70,7 @@ class Calls {
     calls_.back().least_products /= lanes_of_a_warp;
     const std::int64_t beside = n_ > 7 ? n_ - 5 : n_ + 9;
     add("fewer or more columns", {beside, beside, beside}, part);
+    add("whole vectors", {even_, even_, even_}, part_of_whole_vectors);
   }
 
   /// Threads that take turns over the columns take a second one, where they do not for the product that the kernel was made for.
@@ -81,40 +86,40 @@ class Calls {
   /// Each condition of the tuned variant broken alone, by the least that leaves the call vectorised.
   void break_tuned() {
     const std::int64_t step = step_;
-    if (n_ > step) {
-      add("n alone is less", {n_ - step, n_, n_}, part);
+    if (even_ > step) {
+      add("n alone is less", {even_ - step, even_, even_}, part);
     }
     // Where the tiles end with that n, those that the tuned variant would have too many do not show.
-    if (tile_ > vector_ && (n_ - step) * dispatch_.item_columns() % tile_ == 0 && n_ > 2 * step) {
-      add("n alone is less, within a tile", {n_ - 2 * step, n_, n_}, part);
+    if (tile_ > vector_ && (even_ - step) * dispatch_.item_columns() % tile_ == 0 && even_ > 2 * step) {
+      add("n alone is less, within a tile", {even_ - 2 * step, even_, even_}, part);
     }
-    add("n is more", {n_ + step, n_ + step, n_ + step}, part);
-    add("ldb alone is another", {n_, n_ + vector_, n_}, part);
-    add("ldc alone is another", {n_, n_, n_ + vector_}, part);
-    add("neither ldb nor ldc is n", {n_, n_ + 2 * vector_, n_ + vector_}, part);
-    if (n_ > step) {
-      add("n is less", {n_ - step, n_ - step, n_ - step}, part);
+    add("n is more", {even_ + step, even_ + step, even_ + step}, part);
+    add("ldb alone is another", {even_, even_ + vector_, even_}, part);
+    add("ldc alone is another", {even_, even_, even_ + vector_}, part);
+    add("neither ldb nor ldc is n", {even_, even_ + 2 * vector_, even_ + vector_}, part);
+    if (even_ > step) {
+      add("n is less", {even_ - step, even_ - step, even_ - step}, part);
     }
   }
 
   /// Each condition of the vectorised variant broken alone, by one element and, if that is another, by half a vector.
   void break_vectors() {
     if (vector_ == 1) {
-      add("B alone begins elsewhere", {n_, n_, n_, 1, 0}, part);
-      add("C alone begins elsewhere", {n_, n_, n_, 0, 1}, part);
+      add("B alone begins elsewhere", {even_, even_, even_, 1, 0}, part);
+      add("C alone begins elsewhere", {even_, even_, even_, 0, 1}, part);
       return;
     }
     for (const std::int64_t by : {std::int64_t{1}, vector_ / 2}) {
       const int shift = static_cast<int>(by);
-      if (n_ > by && by * dispatch_.item_columns() % vector_ != 0) {
-        add("n alone is not of whole vectors", {n_ - by, n_, n_}, part);
+      if (even_ > by && by * dispatch_.item_columns() % vector_ != 0) {
+        add("n alone is not of whole vectors", {even_ - by, even_, even_}, part);
       }
-      add("ldb alone is not of whole vectors", {n_, n_ + by, n_}, part);
-      add("ldc alone is not of whole vectors", {n_, n_, n_ + by}, part);
-      add("B alone is misaligned", {n_, n_, n_, shift, 0}, part);
-      add("C alone is misaligned", {n_, n_, n_, 0, shift}, part);
+      add("ldb alone is not of whole vectors", {even_, even_ + by, even_}, part);
+      add("ldc alone is not of whole vectors", {even_, even_, even_ + by}, part);
+      add("B alone is misaligned", {even_, even_, even_, shift, 0}, part);
+      add("C alone is misaligned", {even_, even_, even_, 0, shift}, part);
     }
-    add("B and C are misaligned differently", {n_, n_ + vector_, n_ + vector_, 1, 2}, part);
+    add("B and C are misaligned differently", {even_, even_ + vector_, even_ + vector_, 1, 2}, part);
   }
 
   /// Several tiles of columns, the last of them whole, in part, or with a single column.
@@ -143,17 +148,17 @@ class Calls {
 
   /// Rows so far apart that an element's index does not fit into 32 bits, in each of the two variants.
   void spread_rows(std::int64_t rows, std::int64_t columns) {
-    const std::int64_t indices_of_b = dispatch_.b.outermost_extent(columns, n_);
-    const std::int64_t indices_of_c = dispatch_.c.outermost_extent(rows, n_);
-    const auto apart = [&](std::int64_t indices) { return std::max(far_apart(indices, vector_), n_); };
+    const std::int64_t indices_of_b = dispatch_.b.outermost_extent(columns, even_);
+    const std::int64_t indices_of_c = dispatch_.c.outermost_extent(rows, even_);
+    const auto apart = [&](std::int64_t indices) { return std::max(far_apart(indices, vector_), even_); };
     if (indices_of_b > 1) {
-      add("elements of B beyond 2^32", {n_, apart(indices_of_b), n_}, part);
+      add("elements of B beyond 2^32", {even_, apart(indices_of_b), even_}, part);
     }
     if (indices_of_c > 1) {
-      add("elements of C beyond 2^32", {n_, n_, apart(indices_of_c)}, part);
+      add("elements of C beyond 2^32", {even_, even_, apart(indices_of_c)}, part);
     }
     if (indices_of_b > 1 && indices_of_c > 1 && vector_ > 1) {
-      add("elements of B and C beyond 2^32, unaligned", {n_, apart(indices_of_b) + 1, apart(indices_of_c) + 1, 1, 1}, part);
+      add("elements of B and C beyond 2^32, unaligned", {even_, apart(indices_of_b) + 1, apart(indices_of_c) + 1, 1, 1}, part);
     }
   }
 
@@ -169,6 +174,7 @@ class Calls {
     call.default_stream = true;
     calls_.push_back(std::exchange(call, usual));
     call.compute_major = 8;
+    call.product = product_without_gaps(dispatch_, even_);
     if (dispatch_.programmatic || dispatch_.copies_in_bulk) {
       call.reason = "before compute capability 9.0";
       calls_.push_back(call);
@@ -206,7 +212,7 @@ class Calls {
 
   /// In another layout than row by row a gap is as long, where there is one.
   std::int64_t leading_dimension(const PlacedLayout& layout, std::int64_t n, std::int64_t of_rows) const {
-    const bool gap = of_rows != n && of_rows != n_;
+    const bool gap = of_rows != n && of_rows != even_;
     return layout.is_row_major() ? of_rows : layout.least_leading_dimension(n) + (gap ? of_rows - n : 0);
   }
 
@@ -215,6 +221,7 @@ class Calls {
   bool tuned_;
   std::int64_t vector_;
   std::int64_t step_;  ///< the least number of items whose columns are whole vectors
+  std::int64_t even_;  ///< n_, or the next number of items whose columns are
   std::int64_t tile_;
   std::int64_t turn_;
   std::int64_t wide_;  ///< items whose columns are a tile, or a turn of lanes over the columns

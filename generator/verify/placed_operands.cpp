@@ -28,10 +28,11 @@ void PlacedOperands::add(const Operand& operand, const KernelCall& call, const D
     return;
   }
   const TypedElements values(operand.type, operand.elements);
-  // A vector over rows is one row, whatever columns are computed; a matrix has its rows apart otherwise than C.
+  // A vector over rows is one row, whatever columns are computed; a matrix has its rows apart otherwise than C, but where there is one
+  // column: then they are as near as they may be.
   const std::int64_t items = call.product.n;
   const std::int64_t columns = operand.over_columns ? items * call.item_columns : operand.rows;
-  const std::int64_t gap = call.product.ldc - dispatch.c.least_leading_dimension(items) + 1;
+  const std::int64_t gap = call.product.ldc - dispatch.c.least_leading_dimension(items) + (items == 1 ? 0 : 1);
   const std::int64_t distance = operand.rank == 2 ? operand.layout.least_leading_dimension(items) + gap : columns;
   const MatrixExtents extents{operand.layout, operand.over_columns ? operand.rows : 1, operand.rank == 2 ? items : columns};
   auto matrix = std::make_unique<PlacedMatrix>(extents, distance, 0, operand.type);

@@ -214,6 +214,32 @@ TEST(KernelCalls, BreakEachConditionOfEachVariantAlone) {
   }
 }
 
+TEST(KernelCalls, BreakEachConditionOfVectorsWhereTheKernelWasMadeForNoWholeOnes) {
+  const Dispatch dispatch{.tuned_items = 36, .has_vectors = true, .vectors = true, .vector_width = 8, .tile_columns = 16, .programmatic = true};
+  int vectorised = 0;
+  int only_n = 0;
+  int only_ldb = 0;
+  int only_ldc = 0;
+  int only_b = 0;
+  int only_c = 0;
+  int earlier = 0;
+  for (const KernelCall& call : kernel_calls(dispatch, 100, 100)) {
+    const auto& [n, ldb, ldc, shift_b, shift_c] = call.product;
+    vectorised += call.product == ProductCase{40, 40, 40} && call.share > part_of_a_product;
+    only_n += n % 8 != 0 && ldb == 40 && ldc == 40 && shift_b == 0 && shift_c == 0;
+    only_ldb += n == 40 && ldb % 8 != 0 && ldc == 40 && shift_b == 0 && shift_c == 0;
+    only_ldc += n == 40 && ldb == 40 && ldc % 8 != 0 && shift_b == 0 && shift_c == 0;
+    only_b += n == 40 && ldb == 40 && ldc == 40 && shift_b % 8 != 0 && shift_c == 0;
+    only_c += n == 40 && ldb == 40 && ldc == 40 && shift_b == 0 && shift_c % 8 != 0;
+    earlier += call.compute_major < 9 && is_vectorised(dispatch, call.product);
+  }
+  EXPECT_EQ(vectorised, 1);
+  EXPECT_EQ(earlier, 1);
+  for (const int found : {only_n, only_ldb, only_ldc, only_b, only_c}) {
+    EXPECT_EQ(found, 2) << "by one element and by half a vector";
+  }
+}
+
 TEST(KernelCalls, HaveThreadsTakeASecondTurnOverTheColumns) {
   const auto widest = [](std::int64_t bcol) {
     std::int64_t columns = 0;
