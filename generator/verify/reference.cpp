@@ -28,6 +28,7 @@ bool same_kind(double found, double wanted) {
 struct RowComparison {
   double squared_error = 0;
   double squared_norm = 0;
+  double fourth_powers = 0;      ///< of the elements
   double squared_magnitude = 0;  ///< of |A| x |B|, or what has the same rounding
   double of_rounding = 0;        ///< as Comparison has it
   std::string beyond_rounding = {};
@@ -61,6 +62,7 @@ RowComparison compare_row(const ExpectedRow& expected, const Element* c, std::in
     }
     result.squared_error += difference * difference;
     result.squared_norm += wanted * wanted;
+    result.fourth_powers += wanted * wanted * wanted * wanted;
     const double magnitude = expected.magnitudes[j];
     result.squared_magnitude += magnitude * magnitude;
   }
@@ -77,15 +79,25 @@ std::string check_gap(const Element* c, std::int64_t row, const ProductCase& pro
   return {};
 }
 
+/// What `count` sums of one size may have for their error beside what many have: three standard deviations of its estimate, less those of as
+/// many as count as many.
+double fluctuation_of(double count) {
+  constexpr double many = 32;
+  const auto deviations = [](double sums) { return 3 / std::sqrt(2 * sums); };
+  return std::max(1.0, 1 + deviations(std::max(count, 1.0)) - deviations(many));
+}
+
 /// What all rows have together; `longest` is the most products of a sum.
 Comparison sum_of(const std::vector<RowComparison>& rows, std::int64_t longest) {
   Comparison sum;
   double squared_error = 0;
   double squared_norm = 0;
+  double fourth_powers = 0;
   double squared_magnitude = 0;
   for (const RowComparison& row : rows) {
     squared_error += row.squared_error;
     squared_norm += row.squared_norm;
+    fourth_powers += row.fourth_powers;
     squared_magnitude += row.squared_magnitude;
     if (sum.problem.empty()) {
       sum.problem = row.problem;
@@ -98,6 +110,8 @@ Comparison sum_of(const std::vector<RowComparison>& rows, std::int64_t longest) 
   if (squared_norm > 0) {
     sum.error = std::sqrt(squared_error / squared_norm);
     sum.cancellation = std::max(1.0, std::sqrt(squared_magnitude / squared_norm / static_cast<double>(longest)));
+    // As many elements of one size would have these powers.
+    sum.fluctuation = fourth_powers > 0 ? fluctuation_of(squared_norm * squared_norm / fourth_powers) : 1;
   } else if (squared_error > 0 && sum.problem.empty()) {
     sum.problem = "C is not zero, though A is";
   }

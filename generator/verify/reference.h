@@ -25,8 +25,12 @@ struct Comparison {
   /// How much more than usual the sums cancel, at least 1: |A| x |B| over A x B and the square root of the longest row, in
   /// Frobenius norms. No order of summation keeps a relative error that is small against a result that cancels.
   double cancellation = 1;
+  /// How much more than that of many sums the error of few may be, at least 1: theirs do not average.
+  double fluctuation = 1;
 
-  bool within(double tolerance) const { return problem.empty() && error <= tolerance * cancellation; }
+  /// By how much the error may be more than a tolerance for many sums that do not cancel.
+  double allowance() const { return cancellation * fluctuation; }
+  bool within(double tolerance) const { return problem.empty() && error <= tolerance * allowance(); }
   /// Whether that holds and each element, by itself, is explained by rounding.
   bool passes(double tolerance) const { return within(tolerance) && beyond_rounding.empty(); }
   /// What is wrong with an element, or empty.

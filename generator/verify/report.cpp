@@ -23,7 +23,7 @@ bool VerificationReport::failed() const {
 const VerificationRun& VerificationReport::worst_run() const {
   ESC_CHECK(!runs.empty(), "a verification has runs");
   return *std::max_element(runs.begin(), runs.end(), [](const VerificationRun& a, const VerificationRun& b) {
-    return a.comparison.error / a.comparison.cancellation < b.comparison.error / b.comparison.cancellation;
+    return a.comparison.error / a.comparison.allowance() < b.comparison.error / b.comparison.allowance();
   });
 }
 

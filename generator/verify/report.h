@@ -31,7 +31,7 @@ struct VerificationReport {
   /// The run that comes nearest to its tolerance, or exceeds it most. Throws Defect for a report without runs.
   const VerificationRun& worst_run() const;
   /// What the error of a run may be.
-  double tolerance_of(const VerificationRun& run) const { return tolerance * run.comparison.cancellation; }
+  double tolerance_of(const VerificationRun& run) const { return tolerance * run.comparison.allowance(); }
   /// As the manifest records it. Throws Defect for a report without runs.
   VerificationRecord record(std::int64_t rows_of_c) const;
 };

@@ -3,7 +3,7 @@
 // neither Clang nor a toolkit there, only the CUDA runtime as a shared library. Beside the libraries stands predecessor.so, the kernel in front
 // of each product (generator/verify/predecessor.cu).
 //
-//   device-check LIST     each line of LIST: LIBRARY NAME MATRIX BCOL TYPE, with f32 or f64 for the elements
+//   device-check LIST     each line of LIST: LIBRARY NAME MATRIX BCOL TYPE, with f32, f64, f16 or bf16 for the elements
 //
 // NAME.nest.json beside a library is the bundle's loop nest as escgen nest prints it; without it, it is the plain product.
 //
@@ -24,6 +24,7 @@
 #include "generator/ir/product_digits.h"
 #include "generator/matrix/block_diagonal.h"
 #include "generator/matrix/matrix_reader.h"
+#include "generator/matrix/round_values.h"
 #include "generator/matrix/typed_elements.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
@@ -70,6 +71,16 @@ LoopNest nest_beside(const BundleLine& line, const Manifest& manifest, ScalarTyp
   return nest;
 }
 
+/// The matrix of a file in elements of this type, rounded as escgen does it.
+SparseMatrix rounded_matrix(const std::string& file, ScalarType element) {
+  SparseMatrix matrix = read_matrix(file, {.element = is_half(element) ? ScalarType::f32 : element});
+  if (is_half(element)) {
+    round_values(matrix, element);
+    matrix.element = element;
+  }
+  return matrix;
+}
+
 struct Tally {
   int passed = 0;
   int failed = 0;
@@ -101,11 +112,11 @@ int run(const std::string& list) {
   for (const BundleLine& line : read_list(list)) {
     const std::optional<ScalarType> known = kernel_element(line.type);
     if (!known) {
-      throw UserError(list, "has the type " + line.type, "write f32 or f64");
+      throw UserError(list, "has the type " + line.type, "write f32, f64, f16 or bf16");
     }
     const ScalarType element = *known;
     if (line.matrix != matrix_file || element != matrix.element) {
-      matrix = read_matrix(line.matrix, {.element = element});
+      matrix = rounded_matrix(line.matrix, element);
       matrix_file = line.matrix;
     }
     const Manifest manifest = manifest_beside(line);

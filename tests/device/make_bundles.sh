@@ -115,6 +115,23 @@ double_bundle() {
   esac
 }
 
+# The bundle in 16 bits, of the sparse tensor cores, of another family, and of PyTorch's layout in turn.
+half_bundle() {
+  local matrix=$1 bcol=$2 name=$3 type=f16 columns=16 nest=(--layout nk --epilogue bias+relu)
+  [ $((index % 2)) = 0 ] || type=bf16
+  [ "$bcol" -gt 8 ] || columns=8
+  local streamed="stream:columns=$columns,panels=2,warps=2,stages=3,pdl=on"
+  case $((index / 2 % 4)) in
+    0) bundle "$matrix" "$bcol" "$streamed" "$name" --dtype $type --arch sm_90 --no-verify ;;
+    1) bundle "$matrix" "$bcol" "$streamed,copies=bulk" "$name" --dtype $type --arch sm_90 --no-verify ;;
+    2) first_legal panel "$matrix" "$bcol" "$name" $((index * 41)) 13 --dtype $type ;;
+    3)
+      bundle "$matrix" "$bcol" auto "$name" --dtype $type --no-verify "${nest[@]}"
+      "$escgen" nest "${nest[@]}" --dtype $type >"$output/$name.nest.json"
+      ;;
+  esac
+}
+
 # Rows and columns of a matrix file.
 sizes_of() {
   case $1 in
@@ -182,6 +199,10 @@ bundles_of() {
   first_legal panel "$matrix" "$bcol" "${name}_panel" $((index * 31)) 7
   first_legal rows "$matrix" "$bcol" "${name}_rows" $((index * 29)) 5
   double_bundle "$matrix" "$bcol" "${name}_double"
+  if ! half_bundle "$matrix" "$bcol" "${name}_half"; then
+    cat "$output/refusal.txt" >&2
+    exit 1
+  fi
   if ! nest_bundle "$matrix" "$bcol" "${name}_nest"; then
     cat "$output/refusal.txt" >&2
     exit 1

@@ -70,7 +70,7 @@ JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const KernelC
   const Reference reference(nest_, matrix, b, call.compact());
   const EmulatedProduct result = product(matrix, call, b, order);
   const Comparison comparison = reference.compare(result.c);
-  return {comparison.error, tolerance_of(matrix) * comparison.cancellation,
+  return {comparison.error, tolerance_of(matrix) * comparison.allowance(),
           result.problems.empty() ? comparison.wrong_element() : result.problems.front()};
 }
 

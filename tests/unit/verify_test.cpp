@@ -135,6 +135,19 @@ TEST(Compare, AllowsForSumsThatCancel) {
   EXPECT_FALSE(compare(row, {1, 1, static_cast<double>(1e-4F)}, floats({1.1e-4F}), product).within(1e-6));
 }
 
+TEST(Compare, AllowsForTheErrorOfFewSums) {
+  const SparseMatrix one{1, 1, {0, 1}, {0}, {1.0F}};
+  const auto compared = [&](std::int32_t columns) {
+    const auto count = static_cast<std::size_t>(columns);
+    return compare(one, std::vector<double>(count, 1.0), TypedElements(ScalarType::f32, std::vector<double>(count, 1.000002)), {columns, columns, columns});
+  };
+  EXPECT_NEAR(compared(1).fluctuation, 2.75, 0.01);
+  EXPECT_EQ(compared(32).fluctuation, 1);
+  EXPECT_EQ(compared(64).fluctuation, 1);
+  EXPECT_TRUE(compared(1).within(1e-6));
+  EXPECT_FALSE(compared(64).within(1e-6));
+}
+
 TEST(Compare, WantsZeroOfAMatrixWithoutNonZeros) {
   const SparseMatrix zero{2, 3, {0, 0, 0}, {}, {}};
   const ProductCase product{1, 1, 1};

@@ -140,7 +140,7 @@ Judgement ProductBench::judge(const TypedElements& c, double tolerance) const {
   return {comparison.error, !comparison.problem.empty()
                                 ? comparison.problem
                                 : fmt::format("relative error {:.2e}, more than {:.2e}", comparison.error,
-                                              tolerance * comparison.cancellation)};
+                                              tolerance * comparison.allowance())};
 }
 
 JudgedTiming ProductBench::judge_and_time(GraphTimer& timer, const Launch& launch, double tolerance,
