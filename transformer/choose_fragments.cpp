@@ -10,16 +10,16 @@
 #include <vector>
 
 #include "transformer/checked_shape.h"
-#include "transformer/fragment_packing.h"
 #include "transformer/view_sources.h"
 
 namespace esc::transformer {
 namespace {
 
-/// A unit to be: what a panel has in a window, and the seed of its search.
+/// A unit to be: what a panel has in a window.
 struct SampledUnit {
   WindowRows rows;
-  std::uint64_t seed = 0;
+  std::int64_t panel = 0;
+  std::uint64_t window = 0;
 };
 
 /// The extras that units of the sample need, and what that says of those outside it.
@@ -72,7 +72,7 @@ std::vector<SampledUnit> sample(const CsrView& matrix, const FragmentShape& shap
     const std::uint64_t unit = number * distance;
     const auto panel = static_cast<std::int64_t>(unit / windows_of(shape));
     const std::uint64_t window = unit % windows_of(shape);
-    sampled[number] = {read_rows(rows_of(matrix), shape, panel, window), seed_of(panel, window, 0)};
+    sampled[number] = {read_rows(rows_of(matrix), shape, panel, window), panel, window};
   });
   return sampled;
 }
@@ -113,14 +113,11 @@ double least_bytes(const std::vector<SampledUnit>& units, std::uint32_t steps, d
   return unit_bytes({1, steps, extras}) + weight * static_cast<double>(extras) / row_pairs;
 }
 
-Needs needs_of(const std::vector<SampledUnit>& units, std::uint32_t steps, bool is_all) {
+Needs needs_of(const std::vector<SampledUnit>& units, std::uint32_t steps, bool is_all, FragmentSearches& searches) {
   Needs needs{std::vector<std::uint32_t>(units.size()), std::vector<std::uint32_t>(units.size()), is_all};
   tbb::parallel_for(std::size_t{0}, units.size(), [&](std::size_t number) {
     const SampledUnit& unit = units[number];
-    SlotSearch search(unit.rows, steps, unit.seed);
-    search.run();
-    UnitSlots slots;
-    search.take(slots);
+    const UnitSlots& slots = searches.find(unit.rows, steps, unit.panel, unit.window);
     std::array<std::uint32_t, row_pairs> of_pair = {};
     for (const std::uint16_t left : slots.left.of_column) {
       for (std::uint32_t row = 0; row < fragment_rows; ++row) {
@@ -155,7 +152,8 @@ Choice best_extras(const Needs& needs, std::uint32_t block_panels, std::uint32_t
 
 }  // namespace
 
-FragmentCut choose_fragments(const CsrView& matrix, std::uint32_t block_panels, double weight) {
+FragmentCut choose_fragments(const CsrView& matrix, std::uint32_t block_panels, double weight,
+                             FragmentSearches& searches) {
   constexpr std::uint64_t few = 128;
   constexpr std::uint64_t many = 2048;  ///< where the search is short, and it is rare units that decide
   constexpr std::uint32_t short_search = 2;
@@ -171,16 +169,21 @@ FragmentCut choose_fragments(const CsrView& matrix, std::uint32_t block_panels, 
     if (least >= best.bytes) {
       break;
     }
-    Needs needs = needs_of(units, steps, units.size() == units_of(shape));
+    Needs needs = needs_of(units, steps, units.size() == units_of(shape), searches);
     if (!needs.is_all && std::ranges::max(needs.extras) <= short_search) {
       const std::vector<SampledUnit> more = sample(matrix, shape, many);
-      needs = needs_of(more, steps, more.size() == units_of(shape));
+      needs = needs_of(more, steps, more.size() == units_of(shape), searches);
     }
     if (const Choice choice = best_extras(needs, block_panels, steps, weight); choice.bytes < best.bytes) {
       best = choice;
     }
   }
   return best.cut;
+}
+
+FragmentCut choose_fragments(const CsrView& matrix, std::uint32_t block_panels, double weight) {
+  FragmentSearches searches(checked_shape(matrix, FragmentCut{.block_panels = block_panels}));
+  return choose_fragments(matrix, block_panels, weight, searches);
 }
 
 }  // namespace esc::transformer

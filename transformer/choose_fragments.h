@@ -3,17 +3,20 @@
 
 #include <cstdint>
 
-#include "transformer/fragment_format.h"
+#include "transformer/fragment_searches.h"
 #include "transformer/matrix_view.h"
 
 namespace esc::transformer {
 
-/// The cut for thread blocks of so many panels with which the matrix takes about the fewest bytes, where an extra counts
-/// `weight` bytes besides its own: the row pairs of a unit add theirs one after the other, so that those of the fullest one
-/// count. That is, the steps and extras that a deterministic sample of its units asks for. What does not fit in
-/// other units takes further rounds, whose number is estimated. Runs on all threads that oneTBB gives; the choice is
-/// the same for any number of them. Throws std::invalid_argument for a view that breaks its rules and for a block or
-/// elements that the format does not allow.
+/// The cut for thread blocks of so many panels with which the matrix takes about the fewest bytes, where an extra
+/// counts `weight` bytes besides its own: the row pairs of a unit add theirs one after the other, so that those of the
+/// fullest one count. That is, the steps and extras that a deterministic sample of its units asks for. What does not
+/// fit in other units takes further rounds, whose number is estimated. Searches that the matrix has seen already are
+/// not made again. Runs on all threads that oneTBB gives; the choice is the same for any number of them. Throws
+/// std::invalid_argument for a view that breaks its rules and for a block or elements that the format does not allow.
+FragmentCut choose_fragments(const CsrView& matrix, std::uint32_t block_panels, double weight,
+                             FragmentSearches& searches);
+/// The same with searches of its own.
 FragmentCut choose_fragments(const CsrView& matrix, std::uint32_t block_panels, double weight);
 
 }  // namespace esc::transformer

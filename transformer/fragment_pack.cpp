@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tbb/parallel_for.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -18,13 +19,42 @@ struct PackedWindow {
   std::vector<std::vector<unsigned char>> further;
 };
 
+/// Writes the first round of a window of a block as write_round does, with the slots that were searched for the matrix
+/// once.
+template <typename Source>
+void write_first_round(const Source& source, const FragmentFormat& format, FragmentSearches& searches, BlockWindow& at,
+                       unsigned char* units) {
+  const FragmentShape& shape = format.shape;
+  const std::uint64_t behind = static_cast<std::uint64_t>(shape.columns) - at.window * fragment_columns;
+  at.complete = true;
+  for (std::uint32_t i = 0; i < shape.block_panels; ++i) {
+    const auto panel = static_cast<std::int64_t>(at.block * shape.block_panels + i);
+    unsigned char* const unit = units + i * format.unit_bytes();
+    WindowElements elements;
+    if (panel >= shape.panels()) {
+      write_unit(format, elements, panel, at.window, 0, at.left[i], unit);
+      continue;
+    }
+    read_window(source, shape, panel, at.window, elements);
+    const UnitSlots& slots = searches.find(elements.rows, shape.steps, panel, at.window);
+    at.left[i] = slots.left;
+    std::memset(unit, 0, static_cast<std::size_t>(format.unit_bytes()));
+    write_values(format, slots, elements, unit);
+    write_columns(format, slots, std::min<std::uint64_t>(behind, fragment_columns), unit);
+    write_extras(format, elements, at.left[i], unit);
+    at.nonzeros += count_nonzeros(elements.rows);
+    at.complete = at.complete && count_nonzeros(at.left[i]) == 0;
+  }
+  at.rounds = 1;
+}
+
 /// Packs a window of a block, whose first round begins at `units`.
 template <typename Source>
-PackedWindow pack_window(const Source& source, const FragmentFormat& format, std::uint64_t number,
-                         unsigned char* units) {
+PackedWindow pack_window(const Source& source, const FragmentFormat& format, FragmentSearches& searches,
+                         std::uint64_t number, unsigned char* units) {
   BlockWindow at{number / format.windows(), number % format.windows()};
   PackedWindow packed;
-  write_round(source, format, at, units);
+  write_first_round(source, format, searches, at, units);
   while (!at.complete) {
     packed.further.emplace_back(static_cast<std::size_t>(format.shape.block_panels * format.unit_bytes()));
     write_round(source, format, at, packed.further.back().data());
@@ -60,13 +90,13 @@ Packed<FragmentFormat> arrange(const FragmentFormat& format, const Packed<Fragme
 }
 
 template <typename Source>
-Packed<FragmentFormat> pack_source(const Source& source, const FragmentShape& shape) {
+Packed<FragmentFormat> pack_source(const Source& source, const FragmentShape& shape, FragmentSearches& searches) {
   const std::uint64_t least_rounds = blocks_of(shape) * windows_of(shape);
   Packed<FragmentFormat> regular(describe(shape, {0, least_rounds}));
   auto* const bytes = reinterpret_cast<unsigned char*>(regular.bytes.data());
   std::vector<PackedWindow> windows(static_cast<std::size_t>(least_rounds));
   tbb::parallel_for(std::uint64_t{0}, least_rounds, [&](std::uint64_t number) {
-    windows[number] = pack_window(source, regular.format, number, bytes + regular.format.unit_at(number, 0));
+    windows[number] = pack_window(source, regular.format, searches, number, bytes + regular.format.unit_at(number, 0));
   });
   FragmentCounts counts;
   for (const PackedWindow& window : windows) {
@@ -83,8 +113,13 @@ Packed<FragmentFormat> pack_source(const Source& source, const FragmentShape& sh
 }  // namespace
 
 Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut) {
+  FragmentSearches searches(checked_shape(matrix, cut));
+  return pack(matrix, cut, searches);
+}
+
+Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut, FragmentSearches& searches) {
   const FragmentShape shape = checked_shape(matrix, cut);
-  return with_half_source(matrix, [&](const auto& source) { return pack_source(source, shape); });
+  return with_half_source(matrix, [&](const auto& source) { return pack_source(source, shape, searches); });
 }
 
 FragmentFormat plan(const CsrView& matrix, const FragmentCut& cut) { return pack(matrix, cut).format; }

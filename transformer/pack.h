@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "transformer/fragment_searches.h"
 #include "transformer/matrix_view.h"
 #include "transformer/packed.h"
 #include "transformer/pattern_check.h"
@@ -25,6 +26,8 @@ Packed<RegionFormat> pack(const CsrView& matrix, const RegionCut& cut);
 Packed<TaskFormat> pack(const CsrView& matrix, const TaskCut& cut);
 /// Longer: a search for each unit. Elements of 16 bits only.
 Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut);
+/// The same without the searches that the matrix has seen already.
+Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut, FragmentSearches& searches);
 
 /// Packs a matrix into the format that was planned for it.
 Packed<RegionFormat> pack_planned(const CsrView& matrix, const RegionFormat& planned);

@@ -47,7 +47,7 @@ Layer automatic_layer(const InspectRequest& request, const SparseMatrix& matrix,
   if (request.layout) {
     layer.nest.layout = parse_layout(*request.layout);
   }
-  return make_layer(layer, {}, read_loop_nest(layer.nest), matrix, console).layer;
+  return make_layer(layer, {}, read_loop_nest(layer.nest), matrix, std::make_shared<FragmentShelf>(), console).layer;
 }
 
 std::string to_json(const MatrixStatistics& statistics, const PatternCensus& census, const Layer& layer) {

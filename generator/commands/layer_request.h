@@ -46,10 +46,10 @@ struct GenerateMode {
 };
 
 /// The layer as its schedule makes it: the one that is asked for, or the one that `auto` finds and the matrix allows.
-/// What the user should know of the choice stands in its notes; that devices share it is said at once as well. Throws
-/// UserError.
+/// What the user should know of the choice stands in its notes; that devices share it is said at once as well. What is
+/// found out on the way to the matrix as fragments is kept in `fragments`, for its other kernels. Throws UserError.
 GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode, const LoopNest& nest,
-                          const SparseMatrix& matrix, const Console& console);
+                          const SparseMatrix& matrix, std::shared_ptr<FragmentShelf> fragments, const Console& console);
 
 /// The matrix of a layer in the type of its nest, and what became of values that the type does not hold.
 struct StoredMatrix {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -17,35 +18,26 @@ std::vector<int> architectures_for(const LayerRequest& request) {
   return request.devices.empty() ? default_architectures() : architectures_of(request.devices);
 }
 
-GenerateOptions options_of(const LayerRequest& request, const ScheduleChoice& choice) {
-  return {.name = request.name,
-          .source_file = printable_file_name(request.matrix),
-          .bcol = request.bcol,
-          .architectures = architectures_for(request),
-          .choice = choice};
-}
-
 /// What is to be made, and what of.
 struct Task {
   const LayerRequest& request;
   const LoopNest& nest;
   const SparseMatrix& matrix;
-  ProductColumns columns;  ///< of the product that the kernel is made for
-  /// The layer that was made last to know its size, where planning is as much work as packing: that of streamed weights.
-  mutable std::optional<GeneratedLayer> made = std::nullopt;
+  std::shared_ptr<FragmentShelf> fragments;  ///< of the matrix
+  ProductColumns columns;                    ///< of the product that the kernel is made for
 };
 
-bool is_made(const Task& task, const ScheduleChoice& choice) {
-  return task.made && choice.script.empty() && task.made->layer.choice.schedule == choice.schedule;
+GenerateOptions options_of(const Task& task, const ScheduleChoice& choice) {
+  return {.name = task.request.name,
+          .source_file = printable_file_name(task.request.matrix),
+          .bcol = task.request.bcol,
+          .architectures = architectures_for(task.request),
+          .choice = choice,
+          .fragments = task.fragments};
 }
 
 GeneratedLayer generate_with(const Task& task, const ScheduleChoice& choice) {
-  if (is_made(task, choice)) {
-    GeneratedLayer layer = *std::exchange(task.made, std::nullopt);
-    layer.layer.choice = choice;
-    return layer;
-  }
-  return generate_layer(task.matrix, task.nest, options_of(task.request, choice));
+  return generate_layer(task.matrix, task.nest, options_of(task, choice));
 }
 
 LayerShape shape_of(const Task& task) {
@@ -157,16 +149,8 @@ ScheduleChoice with_notes(const ScheduleChoice& choice, const Task& task) {
 
 /// How large a schedule makes the packed matrix, over CSR.
 double packed_ratio(const Task& task, const ScheduleChoice& choice) {
-  std::uint64_t bytes = 0;
-  if (choice.script.empty() && std::holds_alternative<StreamSchedule>(choice.schedule)) {
-    if (!is_made(task, choice)) {
-      task.made = generate_with(task, choice);
-    }
-    bytes = packed_bytes(task.made->layer);
-  } else {
-    bytes = planned_bytes(task.matrix, task.nest, options_of(task.request, choice));
-  }
-  return static_cast<double>(bytes) / static_cast<double>(csr_bytes(task.matrix));
+  return static_cast<double>(planned_bytes(task.matrix, task.nest, options_of(task, choice))) /
+         static_cast<double>(csr_bytes(task.matrix));
 }
 
 /// "--max-packed 1.32" for 1.3127: what would allow it.
@@ -301,8 +285,9 @@ GeneratedLayer generate_automatically(const Task& task, const GenerateMode& mode
 }  // namespace
 
 GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode, const LoopNest& nest,
-                          const SparseMatrix& matrix, const Console& console) {
-  const Task task{request, nest, matrix, product_columns(nest, request.bcol)};
+                          const SparseMatrix& matrix, std::shared_ptr<FragmentShelf> fragments,
+                          const Console& console) {
+  const Task task{request, nest, matrix, std::move(fragments), product_columns(nest, request.bcol)};
   if (request.schedule == "auto" && mode.compaction) {
     if (is_shared(request)) {
       console.say(fmt::format("{}: {}", request.name, sharing_note(request)));

@@ -80,8 +80,9 @@ struct MadeLayer {
 
 /// Which of the packed matrices it is; a new one is kept.
 std::size_t packing_of(MadeLayer& made, const GeneratedLayer& generated) {
-  const auto same = std::ranges::find_if(
-      made.packings, [&](const GeneratedLayer& kept) { return std::ranges::equal(kept.bytes(), generated.bytes()); });
+  const auto same = std::ranges::find_if(made.packings, [&](const GeneratedLayer& kept) {
+    return kept.packed == generated.packed || std::ranges::equal(kept.bytes(), generated.bytes());
+  });
   if (same == made.packings.end()) {
     made.packings.push_back(generated);
     return made.packings.size() - 1;
@@ -233,13 +234,14 @@ class ModelRun {
   MadeLayer made_of(const LayerRequest& layer, const LoopNest& nest) {
     StoredMatrix stored = read_stored_matrix(layer, nest, console_, StageProgress::silent());
     MadeLayer made{.layer = {}, .matrix = block_diagonal(std::move(stored.matrix), digits_of(nest)), .packings = {}, .kernels = {}};
+    const auto fragments = std::make_shared<FragmentShelf>();
     for (const TargetGroup& group : groups_) {
       std::vector<ModelVariant> variants;
       for (const std::int64_t bcol : request_.bcols) {
         LayerRequest one = layer;
         one.devices = group.devices;
         one.bcol = bcol;
-        GeneratedLayer generated = make_layer(one, mode_, nest, made.matrix, console_);
+        GeneratedLayer generated = make_layer(one, mode_, nest, made.matrix, fragments, console_);
         variants.push_back(add(made, std::move(generated), group.capability));
       }
       if (!is_like_last(made.layer.variants, variants)) {

@@ -43,12 +43,13 @@ SparseMatrix matrix_of(const ModelLayer& layer, const PackRequest& request, cons
 void pack_layer(ModelLayer& layer, const PackRequest& request, const WrittenModel& written, const ScratchFile& file, const Console& console) {
   const SparseMatrix matrix = matrix_of(layer, request, written.nest, console);
   layer.fingerprint.values = fingerprint(matrix).values;
+  const auto fragments = std::make_shared<FragmentShelf>();
   for (std::size_t number = 0; number < layer.packings.size(); ++number) {
     const auto variant = std::ranges::find(layer.variants, number, &ModelVariant::packing);
     if (variant == layer.variants.end()) {
       throw UserError(request.folder, fmt::format("has a packed matrix of {} that no kernel reads", layer.name), "generate the bundle again");
     }
-    const GeneratedLayer packed = generate_variant(written, *variant, matrix);
+    const GeneratedLayer packed = generate_variant(written, *variant, matrix, fragments);
     transformer::ModelEntry& entry = layer.packings[number];
     const transformer::ModelEntry found = entry_of(layer, packed.bytes(), entry.offset);
     if (found.bytes != entry.bytes || found.description != entry.description) {

@@ -208,7 +208,7 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
   const SparseMatrix matrix = block_diagonal(std::move(stored), digits_of(nest));
   progress.begin("lowering the loop nest and packing the matrix");
   console.detail("lowering the loop nest and packing the matrix");
-  GeneratedLayer generated = make_layer(request, mode, nest, matrix, console);
+  GeneratedLayer generated = make_layer(request, mode, nest, matrix, std::make_shared<FragmentShelf>(), console);
   generated.layer.rounding = rounding;
   if (const std::optional<ScalarType> half = half_type(request.matrix); half && !is_half(nest.element())) {
     generated.layer.choice.notes.push_back(

@@ -107,10 +107,11 @@ class ModelCheck {
     for (const ModelLayer& layer : model().layers) {
       for (std::size_t packing = 0; packing < layer.packings.size(); ++packing) {
         const SparseMatrix matrix = packed_.matrix_of(layer, packing);
+        const auto fragments = std::make_shared<FragmentShelf>();
         for (const ModelVariant& variant : layer.variants) {
           if (variant.packing == packing) {
             const bool is_new = seen.emplace(variant.kernel, true).second;
-            check_variant(layer, variant, matrix, is_new, reports);
+            check_variant(layer, variant, matrix, fragments, is_new, reports);
           }
         }
       }
@@ -139,9 +140,10 @@ class ModelCheck {
   }
 
   /// The layer is generated again; a kernel that is seen for the first time is run.
-  void check_variant(const ModelLayer& layer, const ModelVariant& variant, const SparseMatrix& matrix, bool is_new,
+  void check_variant(const ModelLayer& layer, const ModelVariant& variant, const SparseMatrix& matrix,
+                     const std::shared_ptr<FragmentShelf>& fragments, bool is_new,
                      std::vector<std::pair<std::string, VerificationReport>>& reports) {
-    const GeneratedLayer generated = generate_variant(written_, variant, matrix);
+    const GeneratedLayer generated = generate_variant(written_, variant, matrix, fragments);
     const transformer::ModelEntry& entry = layer.packings[variant.packing];
     const SharedKernel shared = shared_kernel(generated.layer, model().name);
     if (entry_of(layer, generated.bytes(), entry.offset).payload_checksum != entry.payload_checksum || shared.numbers != variant.numbers ||

@@ -19,13 +19,15 @@ WrittenModel load_model_bundle(const std::filesystem::path& folder) {
   return {std::move(model), std::move(nest)};
 }
 
-GeneratedLayer generate_variant(const WrittenModel& written, const ModelVariant& variant, const SparseMatrix& matrix) {
+GeneratedLayer generate_variant(const WrittenModel& written, const ModelVariant& variant, const SparseMatrix& matrix,
+                                std::shared_ptr<FragmentShelf> fragments) {
   return generate_layer(matrix, written.nest,
                         {.name = "layer",
                          .source_file = {},
                          .bcol = variant.bcol,
                          .architectures = written.model.architectures,
-                         .choice = parse_choice(variant.schedule, variant.schedule_source)});
+                         .choice = parse_choice(variant.schedule, variant.schedule_source),
+                         .fragments = std::move(fragments)});
 }
 
 }  // namespace esc

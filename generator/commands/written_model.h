@@ -18,7 +18,9 @@ struct WrittenModel {
 /// Throws UserError for a folder without a model's manifest, without a text that it names, or with a nest that is none.
 WrittenModel load_model_bundle(const std::filesystem::path& folder);
 
-/// The layer of this matrix once more, packed and lowered as the variant's schedule says.
-GeneratedLayer generate_variant(const WrittenModel& written, const ModelVariant& variant, const SparseMatrix& matrix);
+/// The layer of this matrix once more, packed and lowered as the variant's schedule says. What the way to fragments of
+/// the matrix has shown is kept for its other variants.
+GeneratedLayer generate_variant(const WrittenModel& written, const ModelVariant& variant, const SparseMatrix& matrix,
+                                std::shared_ptr<FragmentShelf> fragments);
 
 }  // namespace esc

@@ -1,31 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
 #include <cstdint>
-#include <functional>
-#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <utility>
+#include <optional>
 
+#include "generator/support/made_once.h"
 #include "transformer/pack.h"
 
 namespace esc {
 
-/// One matrix as fragments, for those who make many kernels of it: packing them is a search for each unit, and kernels that differ in warps and
-/// stages alone read the same. Safe to use from several threads, of which one packs and the others wait.
+/// One matrix as fragments, for those who make many kernels of it. Packing it is a search for each unit, which is made
+/// once for each number of steps; kernels that differ in warps and stages alone read the same packed matrix, and most
+/// that differ in columns of C. Safe to use from several threads, of which one packs and the others wait.
 class FragmentShelf {
  public:
   using Packing = std::shared_ptr<const transformer::Packed<transformer::FragmentFormat>>;
 
-  /// What is kept for blocks of so many panels and the weight of an extra; else what `pack` makes, kept unless the shelf is full.
-  Packing get(std::uint32_t block_panels, double weight, const std::function<Packing()>& pack);
+  /// The matrix, always the same one, for blocks of so many panels, where an extra counts `weight` bytes besides its
+  /// own. It is kept unless the shelf is full. Throws as choose_fragments and pack do.
+  Packing get(const transformer::CsrView& matrix, std::uint32_t block_panels, double weight);
 
  private:
-  std::mutex mutex_;
-  std::map<std::pair<std::uint32_t, double>, std::shared_future<Packing>> kept_;
+  /// What a cut is chosen by.
+  struct Wish {
+    std::uint32_t block_panels;
+    double weight;
+
+    auto operator<=>(const Wish&) const = default;
+  };
+  /// What tells a cut from others.
+  struct Cut {
+    std::uint32_t block_panels;
+    std::uint32_t steps;
+    std::uint32_t extras;
+
+    auto operator<=>(const Cut&) const = default;
+  };
+
+  transformer::FragmentSearches& searches_of(const transformer::CsrView& matrix);
+  bool is_full();
+
+  std::mutex mutex_;  ///< guards what follows
+  std::optional<transformer::FragmentSearches> searches_;
   std::uint64_t bytes_ = 0;
+
+  MadeOnce<Wish, transformer::FragmentCut> cuts_;
+  MadeOnce<Cut, Packing> packings_;
 };
 
 }  // namespace esc

@@ -22,7 +22,6 @@
 #include "generator/schedule/target.h"
 #include "generator/support/error.h"
 #include "generator/support/limits.h"
-#include "transformer/choose_fragments.h"
 #include "transformer/pack.h"
 
 namespace esc {
@@ -184,9 +183,9 @@ constexpr double extra_bytes = 40;
 
 double weight_of_extras(const PackedForm& form) { return extra_bytes * static_cast<double>(form.columns); }
 
-/// Calls use(cut) with how the packed form of the nest cuts the matrix.
+/// Calls use(cut) with how the packed form of the nest, which is not one of fragments, cuts any matrix.
 template <typename Use>
-auto with_cut(const PackedForm& form, const SparseMatrix& matrix, const GenerateOptions& options, const Use& use) {
+auto with_cut(const PackedForm& form, const GenerateOptions& options, const Use& use) {
   switch (form.kind) {
     case PackedForm::Kind::lists:
       return use(transformer::ListCut{.height = narrow(form.height), .max_list_columns = options.max_list_columns});
@@ -200,24 +199,28 @@ auto with_cut(const PackedForm& form, const SparseMatrix& matrix, const Generate
                                       .block_heavy = narrow(form.warps),
                                       .block_light = narrow(form.warps * form.groups)});
     case PackedForm::Kind::fragments:
-      return use(transformer::choose_fragments(csr_view(matrix), narrow(form.block_panels), weight_of_extras(form)));
     case PackedForm::Kind::none:
       break;
   }
-  throw Defect(__FILE__, __LINE__, "a packed form", "a nest without one is refused once it is lowered");
+  throw Defect(__FILE__, __LINE__, "a packed form that a cut says all of",
+               "a nest without one is refused once it is lowered");
+}
+
+/// The matrix in fragments; what was found out for other kernels of it is not searched for again.
+FragmentShelf::Packing fragments_of(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
+  const std::shared_ptr<FragmentShelf> shelf =
+      options.fragments ? options.fragments : std::make_shared<FragmentShelf>();
+  FragmentShelf::Packing packing =
+      shelf->get(csr_view(matrix), narrow(nest.packed.block_panels), weight_of_extras(nest.packed));
+  check_format(packing->format, nest, matrix, options);
+  return packing;
 }
 
 /// The matrix in the form that the lowered nest reads.
 Packing pack_layer(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
   const transformer::CsrView view = csr_view(matrix);
-  if (nest.packed.kind == PackedForm::Kind::fragments && options.fragments != nullptr) {
-    const PackedForm& form = nest.packed;
-    const FragmentShelf::Packing packing = options.fragments->get(narrow(form.block_panels), weight_of_extras(form), [&] {
-      const auto cut = transformer::choose_fragments(view, narrow(form.block_panels), weight_of_extras(form));
-      return std::make_shared<const transformer::Packed<transformer::FragmentFormat>>(transformer::pack(view, cut));
-    });
-    check_format(packing->format, nest, matrix, options);
-    return packing_of(packing, matrix);
+  if (nest.packed.kind == PackedForm::Kind::fragments) {
+    return packing_of(fragments_of(nest, matrix, options), matrix);
   }
   const auto pack = [&](const auto& cut) {
     // Whether regions suit a kernel is known from their lengths, long before they are packed.
@@ -231,12 +234,15 @@ Packing pack_layer(const LoopNest& nest, const SparseMatrix& matrix, const Gener
       return packing_of(std::move(packed), matrix);
     }
   };
-  return with_cut(nest.packed, matrix, options, pack);
+  return with_cut(nest.packed, options, pack);
 }
 
 /// Bytes of the matrix in that form, which is only planned.
 std::uint64_t plan_layer(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
-  return with_cut(nest.packed, matrix, options, [&](const auto& cut) {
+  if (nest.packed.kind == PackedForm::Kind::fragments) {
+    return fragments_of(nest, matrix, options)->format.bytes;
+  }
+  return with_cut(nest.packed, options, [&](const auto& cut) {
     const auto format = transformer::plan(csr_view(matrix), cut);
     check_format(format, nest, matrix, options);
     return format.bytes;

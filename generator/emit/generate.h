@@ -30,7 +30,7 @@ struct GenerateOptions {
   /// Most tasks of a row of family rows, which are added to C one after the other, for the same reason. Tasks of 8 non-zeros and
   /// more need no bound: the tolerance grows with the length of the row faster than the error with their number.
   std::uint32_t max_row_tasks = 1024;
-  /// Where fragments are kept for further kernels of the same matrix; null: nowhere.
+  /// Where fragments of the matrix are kept for further kernels of it; null: nowhere.
   std::shared_ptr<FragmentShelf> fragments = nullptr;
 };
 

@@ -371,6 +371,34 @@ TEST(FragmentPacking, GivesTheSameBytesForAnyNumberOfThreads) {
   }
 }
 
+/// Searches are shared by those who choose and those who pack, for any blocks, steps and extras.
+TEST(FragmentPacking, GivesTheSameBytesWithSearchesThatOthersHaveMade) {
+  const CsrMatrix matrix = random_halves(100, 900, 0.5, 5);
+  FragmentSearches searches(FragmentShape{{}, matrix.rows, matrix.columns, matrix.element});
+  for (const FragmentCut& cut : {FragmentCut{.block_panels = 3, .steps = 9, .extras = 1},
+                                 FragmentCut{.block_panels = 2, .steps = 9, .extras = 30},
+                                 FragmentCut{.block_panels = 3, .steps = 8, .extras = 1},
+                                 FragmentCut{.block_panels = 3, .steps = 9, .extras = 1}}) {
+    EXPECT_TRUE(
+        std::ranges::equal(pack(matrix.view(), cut, searches).bytes.span(), pack(matrix.view(), cut).bytes.span()));
+    for (const double weight : {64.0, 640.0}) {
+      const FragmentCut choice = choose_fragments(matrix.view(), cut.block_panels, weight, searches);
+      const FragmentCut alone = choose_fragments(matrix.view(), cut.block_panels, weight);
+      EXPECT_EQ(std::pair(choice.steps, choice.extras), std::pair(alone.steps, alone.extras));
+    }
+  }
+}
+
+TEST(FragmentSearches, AreMadeOnceForEachUnitAndNumberOfSteps) {
+  FragmentSearches searches(FragmentShape{{}, 40, 700, ScalarType::f16});
+  WindowRows rows = {};
+  rows.of_column[7] = 3;
+  const UnitSlots& found = searches.find(rows, 9, 1, 2);
+  EXPECT_EQ(&searches.find(rows, 9, 1, 2), &found);
+  EXPECT_NE(&searches.find(rows, 10, 1, 2), &found);
+  EXPECT_NE(&searches.find(rows, 9, 2, 1), &found);
+}
+
 TEST(FragmentPacking, OfAnotherMatrixStaysInsideItsBytes) {
   const CsrMatrix matrix = random_halves(40, 500, 0.3, 1);
   const FragmentFormat format = plan(matrix.view(), FragmentCut{.block_panels = 2, .steps = 6, .extras = 0});

@@ -7,6 +7,7 @@
 
 #include "generator/ir/linear_nk_nest.h"
 #include "generator/matrix/round_values.h"
+#include "generator/patterns/csr_view.h"
 #include "generator/support/error.h"
 #include "tests/unit/tuner/unbuilt_kernels.h"
 
@@ -57,15 +58,10 @@ TEST(Prepare, PacksFragmentsOnceForKernelsThatReadTheSame) {
                                          StreamSchedule{.panels = 1, .warps = 2}, StreamSchedule{.columns = 32, .panels = 1, .warps = 2, .stages = 2}}) {
     EXPECT_EQ(with_fragments(shelf, schedule), with_fragments(nullptr, schedule)) << print(schedule);
   }
-  int packed = 0;
-  for (int time = 0; time < 2; ++time) {
-    static_cast<void>(shelf->get(2, 40 * 8, [&] {
-      ++packed;
-      return FragmentShelf::Packing();
-    }));
-  }
-  EXPECT_EQ(packed, 0) << "it is there";
-  EXPECT_THROW(shelf->get(3, 1, []() -> FragmentShelf::Packing { throw std::bad_alloc(); }), std::bad_alloc);
+  const FragmentShelf::Packing packed = shelf->get(csr_view(*shared), 2, 40 * 8);
+  EXPECT_EQ(shelf->get(csr_view(*shared), 2, 40 * 8), packed) << "it is there";
+  EXPECT_EQ(shelf->get(csr_view(*shared), 2, 40 * 16), packed) << "another weight with the same cut";
+  EXPECT_NE(shelf->get(csr_view(*shared), 3, 40 * 8), packed);
 }
 
 TEST(Prepare, SkipsAScheduleThatDoesNotSuit) {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "transformer/fragment_packing.h"
+
+namespace esc::transformer {
+
+/// The slots of the units that the panels of one matrix have first in each window. They follow from the number of steps
+/// alone, so that whoever chooses a cut, packs by it, and packs by others, needs one search for each unit and number of
+/// steps. Safe to use from several threads.
+class FragmentSearches {
+ public:
+  /// For the matrix of this shape, however it is cut.
+  explicit FragmentSearches(const FragmentShape& shape);
+  ~FragmentSearches();
+
+  FragmentSearches(const FragmentSearches&) = delete;
+  FragmentSearches& operator=(const FragmentSearches&) = delete;
+
+  /// The slots of the panel in the window, where it has those rows.
+  const UnitSlots& find(const WindowRows& rows, std::uint32_t steps, std::int64_t panel, std::uint64_t window);
+
+ private:
+  std::uint64_t windows_;
+  std::vector<std::atomic<const UnitSlots*>>
+      found_;  ///< of each unit by its number of steps; null where nobody has asked
+};
+
+}  // namespace esc::transformer
