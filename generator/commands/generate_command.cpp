@@ -124,10 +124,7 @@ void refuse_for_model(const GenerateLine& line) {
     throw UserError(option, "is not for a model: " + why, "leave it out, or name one layer: " + line.layer.matrix + ":TENSOR");
   };
   if (!line.nest.file.empty()) {
-    refuse("--kernel", "its layers have plain products");
-  }
-  if (!line.nest.epilogue.empty()) {
-    refuse("--epilogue", "its layers have plain products");
+    refuse("--kernel", "its layers have the shipped product");
   }
   if (line.mode.resources) {
     refuse("--resources", "nvcc is asked for the kernels of one layer");

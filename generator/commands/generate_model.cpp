@@ -35,6 +35,7 @@ ModelBundle bundle_of(const ModelLayers& made, const ModelRequest& request) {
                      .dtype = made.dtype,
                      .layout = made.layout,
                      .loop_nest = made.loop_nest,
+                     .nest = made.nest,
                      .architectures = architectures_for(request.layer),
                      .layers = {},
                      .kernels = made.kernels,

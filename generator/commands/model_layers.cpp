@@ -301,6 +301,7 @@ class ModelRun {
       if (result_.loop_nest.empty()) {
         const Layer& layer = made->kernels.front().layer;
         result_.loop_nest = print_function(layer.input);
+        result_.nest = canonicalize(layer.input);
         result_.layout = layout_of(layer.lowered);
         result_.dtype = name_of(layer.lowered.element());
       }

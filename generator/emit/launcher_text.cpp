@@ -280,8 +280,9 @@ std::map<std::string, std::string> launcher_holes(const Layer& layer) {
   }
   return {{"SIZES", sizes_text(layer, plan)},
           {"BLOCKS", tells_grid(layer) ? "" : c_constant("unsigned int", "blocks_of_grid", plan.grid_x)},
-          {"PARAMETERS", is_told(layer) ? "const uint64_t* numbers, const void* given_b, int64_t ldb, void* given_c, int64_t ldc"
-                                        : fmt::format("const {0}* b, int64_t ldb, {0}* c, int64_t ldc{1}", element, operand_parameters(nest))},
+          {"PARAMETERS", (is_told(layer) ? "const uint64_t* numbers, const void* given_b, int64_t ldb, void* given_c, int64_t ldc"
+                                         : fmt::format("const {0}* b, int64_t ldb, {0}* c, int64_t ldc", element)) +
+                             operand_parameters(nest)},
           {"ELEMENTS", is_told(layer) ? fmt::format("const {0}* const b = static_cast<const {0}*>(given_b);\n{0}* const c = static_cast<{0}*>(given_c);\n", element) : ""},
           {"PACKED_BYTES", is_told(layer) ? packed_matrix_argument(layer)
                                           : "const unsigned char* const bytes = static_cast<const unsigned char*>(packed);"},

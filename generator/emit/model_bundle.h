@@ -60,6 +60,7 @@ struct ModelBundle {
   std::string dtype;
   std::string layout;  ///< "kn" or "nk"
   std::string loop_nest;  ///< the input as a C function
+  LoopNest nest;          ///< the same in canonical form
   std::vector<int> architectures;
   std::vector<ModelLayer> layers;
   std::map<std::string, ModelKernel> kernels;  ///< by name
@@ -91,8 +92,8 @@ KernelBundle make_model_bundle(const ModelBundle& model, const Formatter& format
 /// manifest.json of a model.
 std::string model_manifest_json(const ModelBundle& model);
 
-/// The model of a manifest, with the kernels' names and no texts. Throws UserError (place `file`) for text that is not the manifest of a model of
-/// a version that this program knows.
+/// The model of a manifest, with the kernels' names and no texts, and without the nest that its loop_nest is. Throws
+/// UserError (place `file`) for text that is not the manifest of a model of a version that this program knows.
 ModelBundle parse_model_manifest(const std::string& text, const std::string& file);
 
 /// NAME.h, NAME.cpp and CMakeLists.txt of the bundle.

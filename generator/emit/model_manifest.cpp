@@ -161,6 +161,7 @@ ModelBundle parse_model_manifest(const std::string& text, const std::string& fil
                       .dtype = manifest.at("dtype"),
                       .layout = manifest.at("layout"),
                       .loop_nest = manifest.at("loop_nest"),
+                      .nest = {},
                       .architectures = {},
                       .layers = {},
                       .kernels = {},

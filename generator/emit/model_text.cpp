@@ -6,7 +6,9 @@
 #include <map>
 #include <set>
 
+#include "generator/emit/half_text.h"
 #include "generator/emit/model_bundle.h"
+#include "generator/emit/operand_text.h"
 #include "generator/emit/templates.h"
 #include "generator/emit/text_template.h"
 #include "generator/support/plain_text.h"
@@ -59,6 +61,9 @@ struct Tables {
   std::string layers;
 };
 
+/// Whether a call is handed more than B and C.
+bool has_operands(const ModelBundle& model) { return !operands_of(model.nest).empty(); }
+
 Tables tables_of(const ModelBundle& model) {
   Tables tables;
   std::map<std::string, std::size_t> kernel_at;
@@ -66,9 +71,10 @@ Tables tables_of(const ModelBundle& model) {
     const std::size_t at = kernel_at.size();
     kernel_at[name] = at;
     tables.declarations += fmt::format(
-        "cudaError_t {0}_prepare(void);\ncudaError_t {0}_spmm(const void* packed, const uint64_t* numbers, const void* b, int64_t ldb, void* c, "
-        "int64_t ldc, int32_t n, cudaStream_t stream);\n",
-        name);
+        "cudaError_t {0}_prepare(void);\ncudaError_t {0}_spmm(const void* packed, const uint64_t* numbers, const void* "
+        "b, int64_t ldb, void* c, "
+        "int64_t ldc{1}, int32_t n, cudaStream_t stream);\n",
+        name, declared_operands(model.nest));
     tables.kernels += fmt::format("{{{0}_prepare, {0}_spmm}},\n", name);
   }
   std::map<std::vector<std::uint64_t>, std::size_t> numbers_at;
@@ -99,14 +105,28 @@ Tables tables_of(const ModelBundle& model) {
       bcols += own.size();
     }
     tables.layers += fmt::format(
-        "{{ESC_LAYER_FORMAT, {}, bcols + {}, {}, {}, {}, {}, {}, {}, {}, {}, {}_prepare, {}_multiply}},\n", own.size(), place->second, literal(layer.name),
-        layer.rows, layer.columns, layer.nonzeros, literal(model.dtype), literal(model.layout), layer.packed_bytes(), literal(layer.fingerprint.pattern),
-        model.name, model.name);
+        "{{ESC_LAYER_FORMAT, {}, bcols + {}, {}, {}, {}, {}, {}, {}, {}, {}, {}_prepare, {}, operand_count, operands, "
+        "{}_multiply_with}},\n",
+        own.size(), place->second, literal(layer.name), layer.rows, layer.columns, layer.nonzeros, literal(model.dtype),
+        literal(model.layout), layer.packed_bytes(), literal(layer.fingerprint.pattern), model.name,
+        has_operands(model) ? "refuse" : model.name + "_multiply", model.name);
   }
   if (tables.numbers.empty()) {
     tables.numbers = "0,\n";
   }
   return tables;
+}
+
+/// What every layer says of its epilogue. Where that has operands, no call without them is a product.
+std::string operand_table(const ModelBundle& model) {
+  if (!has_operands(model)) {
+    return "constexpr uint32_t operand_count = 0;\nconstexpr const esc_operand* operands = nullptr;\n";
+  }
+  return "constexpr esc_operand operands[] = {\n" + operand_rows(model.nest) +
+         "};\n\nconstexpr uint32_t operand_count = sizeof operands / sizeof operands[0];\n\n"
+         "cudaError_t refuse(const esc_model*, const esc_layer*, const void*, int64_t, void*, int64_t, int32_t, "
+         "cudaStream_t) {\n"
+         "  return cudaErrorInvalidValue;\n}\n";
 }
 
 bool is_nk(const ModelBundle& model) { return model.layout == "nk"; }
@@ -117,11 +137,18 @@ std::string model_header_source(const ModelBundle& model) {
   std::map<std::string, std::string> holes = common_holes(model, " * ");
   holes.merge(std::map<std::string, std::string>{
       {"TYPE", type_of(model)},
+      {"EPILOGUE", model.nest.epilogue ? ", with an epilogue," : ""},
+      {"EPILOGUE_NOTES", model.nest.epilogue ? epilogue_notes(model.nest) : ""},
+      {"WRITABLE", has_operands(model) ? "b and what the epilogue reads" : "b"},
+      {"DECLARATION", has_operands(model) ? declaration_of(model.nest.element()) : ""},
+      {"OPERANDS", declared_operands(model.nest)},
+      {"OPERAND_NAMES", operand_names(model.nest)},
       {"LAYERS", fmt::format("{}", model.layers.size())},
       {"FIRST", comment_text(model.layers.front().name)},
       {"FORMS", is_nk(model) ? "B is n x k and C n x m, both row-major." : "B is k x n and C m x n, both row-major."},
-      {"PLACES", is_nk(model) ? "b: row j at b + j * ldb, ldb >= k; c: row j at c + j * ldc, ldc >= m, overwritten; n >= 1."
-                              : "b: row i at b + i * ldb; c: row i at c +\n * i * ldc, overwritten; n >= 1; ldb and ldc >= n."}});
+      {"PLACES", is_nk(model)
+                     ? "b: row j at b + j * ldb, ldb >= k; c: row j at c + j * ldc, ldc >= m, overwritten; n >= 1."
+                     : "b: row i at b + i * ldb; c: row i at c + i * ldc, overwritten; n >= 1; ldb and ldc >= n."}});
   return fill(model_header_template, holes);
 }
 
@@ -136,6 +163,10 @@ std::string model_source(const ModelBundle& model) {
                                                  {"VARIANTS_OF", std::move(tables.variants_of)},
                                                  {"PACKINGS", std::move(tables.packings)},
                                                  {"BCOLS", std::move(tables.bcols)},
+                                                 {"OPERANDS", declared_operands(model.nest)},
+                                                 {"OPERAND_NAMES", operand_names(model.nest)},
+                                                 {"OPERAND_VALUES", operand_values(model.nest)},
+                                                 {"OPERAND_TABLE", operand_table(model)},
                                                  {"LAYER_TABLE", std::move(tables.layers)},
                                                  {"FILE_BYTES", fmt::format("{}", model.file_bytes)}});
   return fill(model_source_template, holes);

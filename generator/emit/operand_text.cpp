@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <sstream>
 
 #include "generator/emit/half_text.h"
 #include "generator/emit/layout_text.h"
+#include "generator/ir/print.h"
 
 namespace esc {
 namespace {
@@ -35,6 +37,31 @@ std::string parameters(const LoopNest& nest, const char* unaliased, const char* 
         return fmt::format(", const {}* {}{}", type, unaliased, operand.name);
     }
   });
+}
+
+/// What the operands are, as lines of a header's comment.
+std::string operand_notes(const LoopNest& nest) {
+  std::string tables;
+  for (const ArrayDeclaration& array : nest.arrays) {
+    if (array.role == ArrayRole::table) {
+      tables += fmt::format("\n * {}: a number for each row of C, which the kernel has;", array.name);
+    }
+  }
+  return tables + of_each(nest, [&](const ArrayDeclaration& operand) {
+           switch (operand.extents.size()) {
+             case number:
+               return fmt::format("\n * {}: a number;", operand.name);
+             case matrix:
+               return operand.layout
+                          ? fmt::format("\n * {}: an array like C's, {} is its leading dimension; it may be c;",
+                                        operand.name, leading_dimension_of(operand))
+                          : fmt::format("\n * {0}: a matrix like C, row i at {0} + i * {1}, {1} >= n; it may be c;",
+                                        operand.name, leading_dimension_of(operand));
+             default:
+               return fmt::format("\n * {}: a number for each {} of C;", operand.name,
+                                  goes_over_columns(nest, operand) ? "column" : "row");
+           }
+         });
 }
 
 }  // namespace
@@ -68,6 +95,29 @@ std::string operand_names(const LoopNest& nest) {
   });
 }
 
+std::string operand_rows(const LoopNest& nest) {
+  return of_each(nest, [&](const ArrayDeclaration& operand) {
+    const std::size_t dimensions = operand.extents.size();
+    const char* const form = dimensions == number               ? "number"
+                             : dimensions == matrix             ? "matrix"
+                             : goes_over_columns(nest, operand) ? "columns"
+                                                                : "rows";
+    return fmt::format("{{\"{}\", \"{}\", \"{}\"}},\n", operand.name, name_of(operand.type), form);
+  });
+}
+
+std::string operand_values(const LoopNest& nest) {
+  std::size_t at = 0;
+  return of_each(nest, [&](const ArrayDeclaration& operand) {
+    const std::size_t dimensions = operand.extents.size();
+    const std::string place =
+        fmt::format("static_cast<const {}*>(arguments[{}].data)", declared_name(operand.type), at);
+    const std::string ld = dimensions == matrix ? fmt::format(", arguments[{}].ld", at) : "";
+    ++at;
+    return (dimensions == number ? ", *" : ", ") + place + ld;
+  });
+}
+
 std::string operand_refusals(const LoopNest& nest, const Environment& sizes) {
   return of_each(nest, [&](const ArrayDeclaration& operand) {
     const std::string null = fmt::format(" || {} == nullptr", operand.name);
@@ -82,27 +132,17 @@ std::string operand_refusals(const LoopNest& nest, const Environment& sizes) {
   });
 }
 
-std::string operand_notes(const LoopNest& nest) {
-  std::string tables;
-  for (const ArrayDeclaration& array : nest.arrays) {
-    if (array.role == ArrayRole::table) {
-      tables += fmt::format("\n * {}: a number for each row of C, which the kernel has;", array.name);
-    }
+std::string epilogue_notes(const LoopNest& nest) {
+  std::string text = "\n *\n * C is what the epilogue makes of the elements of A x B:";
+  std::istringstream lines(print(nest_of_epilogue(nest).body));
+  for (std::string line; std::getline(lines, line);) {
+    text += "\n *   " + line;
   }
-  return tables + of_each(nest, [&](const ArrayDeclaration& operand) {
-    switch (operand.extents.size()) {
-      case number:
-        return fmt::format("\n * {}: a number;", operand.name);
-      case matrix:
-        return operand.layout ? fmt::format("\n * {}: an array like C's, {} is its leading dimension; it may be c;", operand.name,
-                                            leading_dimension_of(operand))
-                              : fmt::format("\n * {0}: a matrix like C, row i at {0} + i * {1}, {1} >= n; it may be c;", operand.name,
-                                            leading_dimension_of(operand));
-      default:
-        return fmt::format("\n * {}: a number for each {} of C;", operand.name,
-                           goes_over_columns(nest, operand) ? "column" : "row");
-    }
-  });
+  if (const std::string operands = operand_notes(nest); !operands.empty()) {
+    text += "\n * It reads, vectors and matrices in device memory:" + operands;
+    text.back() = '.';
+  }
+  return text;
 }
 
 }  // namespace esc

@@ -22,10 +22,16 @@ std::string declared_operands(const LoopNest& nest);
 std::string operand_arguments(const LoopNest& nest, const Environment& sizes, const std::string& done);
 /// Their names, as a caller has them: ", bias_, residual_, residual_ld".
 std::string operand_names(const LoopNest& nest);
+/// What each is, as rows of a table of esc_operand: "{"bias_", "f32", "rows"},", a line each. The nest is in canonical
+/// form.
+std::string operand_rows(const LoopNest& nest);
+/// The same call with what stands in an array of esc_argument: ", static_cast<const float*>(arguments[0].data)".
+std::string operand_values(const LoopNest& nest);
 /// What makes a call illegal: " || bias_ == nullptr || residual_ld < n".
 std::string operand_refusals(const LoopNest& nest, const Environment& sizes);
-/// What the operands are, as lines of the header's comment.
-std::string operand_notes(const LoopNest& nest);
+/// What the epilogue of a nest in canonical form makes of the sums, as the nest says it, and what the operands are, as
+/// lines of a header's comment.
+std::string epilogue_notes(const LoopNest& nest);
 
 /// "residual_ld": the leading dimension of a matrix. No name of the user's own ends like that, for they all end in an underscore.
 std::string leading_dimension_of(const ArrayDeclaration& operand);

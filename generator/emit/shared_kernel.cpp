@@ -6,6 +6,7 @@
 
 #include "generator/emit/device_text.h"
 #include "generator/emit/half_text.h"
+#include "generator/emit/operand_text.h"
 #include "generator/emit/sources.h"
 #include "generator/emit/told_launch.h"
 #include "generator/matrix/fingerprint.h"
@@ -15,7 +16,7 @@
 namespace esc {
 
 SharedKernel shared_kernel(const Layer& layer, const std::string& bundle) {
-  ESC_CHECK(has_kernel(layer) && !layer.input.epilogue, "a layer of a model has a plain product with non-zeros");
+  ESC_CHECK(has_kernel(layer), "a layer of a model has non-zeros");
   Layer told = told_layer(layer);
   told.name = "kernel";
   told.source_file.clear();
@@ -32,11 +33,14 @@ std::string as_layer_text(std::string text, const Layer& layer, const SharedKern
   text = replace_all(std::move(text), kernel_name(told), kernel_name(layer));
   text = replace_all(std::move(text), zeroing_name(told), zeroing_name(layer));
   return text + fmt::format(
-      "\nextern \"C\" cudaError_t {0}_prepare(void) {{ return {1}_prepare(); }}\n\n"
-      "extern \"C\" cudaError_t {0}_spmm(const void* packed, const {2}* b, int64_t ldb, {2}* c, int64_t ldc, int32_t n, cudaStream_t stream) {{\n"
-      "  const uint64_t numbers[] = {{{3}{4}}};\n"
-      "  return {1}_spmm(packed, numbers, b, ldb, c, ldc, n, stream);\n}}\n",
-      layer.name, kernel.name, element, fmt::join(kernel.numbers, ", "), kernel.numbers.empty() ? "0" : "");
+                    "\nextern \"C\" cudaError_t {0}_prepare(void) {{ return {1}_prepare(); }}\n\n"
+                    "extern \"C\" cudaError_t {0}_spmm(const void* packed, const {2}* b, int64_t ldb, {2}* c, int64_t "
+                    "ldc{5}, int32_t n, cudaStream_t "
+                    "stream) {{\n"
+                    "  const uint64_t numbers[] = {{{3}{4}}};\n"
+                    "  return {1}_spmm(packed, numbers, b, ldb, c, ldc{6}, n, stream);\n}}\n",
+                    layer.name, kernel.name, element, fmt::join(kernel.numbers, ", "),
+                    kernel.numbers.empty() ? "0" : "", operand_parameters(layer.lowered), operand_names(layer.lowered));
 }
 
 }  // namespace esc

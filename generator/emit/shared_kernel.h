@@ -17,7 +17,7 @@ struct SharedKernel {
   std::vector<std::uint64_t> numbers;  ///< what the layer tells it
 };
 
-/// The kernel of the layer in the model's bundle of this name. The layer has a kernel, and its nest no epilogue.
+/// The kernel of the layer in the model's bundle of this name. The layer has a kernel.
 SharedKernel shared_kernel(const Layer& layer, const std::string& bundle);
 
 /// The text of such a kernel, laid out or not, as that of the layer's own bundle: its kernels with the layer's name, and behind it NAME_prepare

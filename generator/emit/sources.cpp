@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "generator/emit/device_text.h"
 #include "generator/emit/fragment_text.h"
@@ -15,9 +14,8 @@
 #include "generator/emit/operand_text.h"
 #include "generator/emit/print_kernel.h"
 #include "generator/emit/templates.h"
-#include "generator/emit/told_numbers.h"
 #include "generator/emit/text_template.h"
-#include "generator/ir/print.h"
+#include "generator/emit/told_numbers.h"
 #include "generator/lower/canonicalize.h"
 #include "transformer/packing_text.h"
 
@@ -143,21 +141,6 @@ std::string places(const Layer& layer) {
   return fmt::format("{};\n * {}, overwritten;\n * n >= 1.", place(ArrayRole::dense, "b"), place(ArrayRole::output, "c"));
 }
 
-/// What becomes of the sums, as the nest says it, and what that reads.
-std::string epilogue_note(const Layer& layer) {
-  const LoopNest nest = canonicalize(layer.input);
-  std::string text = "\n *\n * C is what the epilogue makes of the elements of A x B:";
-  std::istringstream lines(print(nest_of_epilogue(nest).body));
-  for (std::string line; std::getline(lines, line);) {
-    text += "\n *   " + line;
-  }
-  if (const std::string operands = operand_notes(layer.lowered); !operands.empty()) {
-    text += "\n * It reads, vectors and matrices in device memory:" + operands;
-    text.back() = '.';
-  }
-  return text;
-}
-
 std::string notes(const Layer& layer) {
   const LoopNest& nest = layer.lowered;
   std::string text = nest.explicit_zeros ? finite_note : "";
@@ -168,7 +151,7 @@ std::string notes(const Layer& layer) {
         nest.packed.longest);
   }
   if (layer.input.epilogue) {
-    text += epilogue_note(layer);
+    text += epilogue_notes(canonicalize(layer.input));
   }
   return text + (nest.overlaps ? overlap_note : "");
 }
@@ -176,10 +159,14 @@ std::string notes(const Layer& layer) {
 /// What the kernel is of, behind "//".
 std::string kernel_subject(const Layer& layer) {
   const MatrixStatistics& a = layer.statistics;
-  return is_told(layer)
-             ? fmt::format("C = A x B for layers of {} x {} that share this kernel, which is told what differs between them.\n//", a.rows, a.columns)
-             : fmt::format("C = A x B{} for the layer {}. A is {} x {} with {} non-zeros ({:.1f} % zeros), known when this\n// file was made;",
-                           product_note(layer), layer.name, a.rows, a.columns, a.nonzeros, 100 * a.sparsity);
+  return is_told(layer) ? fmt::format(
+                              "C = A x B{} for layers of {} x {} that share this kernel, which is told what differs "
+                              "between them.\n//",
+                              product_note(layer), a.rows, a.columns)
+                        : fmt::format(
+                              "C = A x B{} for the layer {}. A is {} x {} with {} non-zeros ({:.1f} % zeros), known "
+                              "when this\n// file was made;",
+                              product_note(layer), layer.name, a.rows, a.columns, a.nonzeros, 100 * a.sparsity);
 }
 
 std::string kernel_file(const Layer& layer) {

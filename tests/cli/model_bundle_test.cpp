@@ -26,6 +26,13 @@ struct Drawn {
   unsigned values = 0;  ///< seed
 };
 
+/// What stands in place of the kernels for a program of model_consumer.
+struct Stub {
+  std::string program = "main.cpp";
+  std::string operands = "";
+  std::string print = R"(std::printf("%s\n", __func__))";
+};
+
 class ModelBundles : public Workshop {
  protected:
   void SetUp() override { write_model("tiny.safetensors", layers()); }
@@ -73,19 +80,24 @@ class ModelBundles : public Workshop {
 
   nlohmann::json manifest() const { return parse_json(read("out/tiny/manifest.json")); }
 
-  /// Builds the program of model_consumer with the bundle and functions in place of its kernels.
-  void build_consumer(int capability) const {
+  /// Builds the program with the bundle and functions in place of its kernels.
+  void build_consumer(int capability, const Stub& stub = {}) const {
     std::string kernels = "#include <cstdio>\n#include \"tiny.h\"\n";
     for (const std::string& name : keys(manifest()["kernels"])) {
-      kernels += "extern \"C\" cudaError_t " + name + "_prepare(void) { return cudaSuccess; }\nextern \"C\" cudaError_t " + name +
-                 "_spmm(const void*, const uint64_t*, const void*, int64_t, void*, int64_t, int32_t, cudaStream_t) { std::printf(\"" + name +
-                 "\\n\"); return cudaSuccess; }\n";
+      kernels += "extern \"C\" cudaError_t " + name +
+                 "_prepare(void) { return cudaSuccess; }\nextern \"C\" cudaError_t " + name +
+                 "_spmm(const void*, const uint64_t*, const void*, int64_t, void*, int64_t" + stub.operands +
+                 ", int32_t, cudaStream_t) { " + stub.print + "; return cudaSuccess; }\n";
     }
     write("kernels.cpp", kernels);
     const std::string consumer = ESC_SOURCE_DIR "/tests/cli/model_consumer";
-    const ProcessResult built = shell(ESC_HOST_COMPILER " -std=c++17 -Wall -Wextra -Wpedantic -Werror -DCAPABILITY=" + std::to_string(capability) + " -I " +
-                                      consumer + " -I out/tiny out/tiny/tiny.cpp kernels.cpp " + consumer + "/main.cpp -o app -pthread");
+    const std::string options = " -Wall -Wextra -Wpedantic -Werror -DCAPABILITY=" + std::to_string(capability) +
+                                " -I " + consumer + " -I out/tiny ";
+    const ProcessResult built = shell(ESC_HOST_COMPILER " -std=c++17" + options + "out/tiny/tiny.cpp kernels.cpp " +
+                                      consumer + "/" + stub.program + " -o app -pthread");
     ASSERT_EQ(built.status, 0) << built.errors;
+    const ProcessResult as_c = shell(ESC_HOST_COMPILER " -x c -std=c99 -fsyntax-only" + options + "out/tiny/tiny.h");
+    EXPECT_EQ(as_c.status, 0) << as_c.errors;
   }
 };
 
@@ -182,9 +194,11 @@ TEST_F(ModelBundles, ArePackedMatricesOfTheirLayersOnly) {
   const ProcessResult run = shell("./app out/tiny/model.packed a.weight 1 a.weight 2 d.weight 16 d.weight 1000");
   EXPECT_EQ(run.status, 0) << run.output << run.errors;
   const nlohmann::json layer = manifest()["layers"][0];
-  EXPECT_THAT(run.output, HasSubstr("a.weight 1: " + layer["variants"][0]["kernel"].get<std::string>() + "\n"));
-  EXPECT_THAT(run.output, HasSubstr("a.weight 2: " + layer["variants"][1]["kernel"].get<std::string>() + "\n"));
-  EXPECT_THAT(run.output, HasSubstr("d.weight 1000: " + manifest()["layers"][3]["variants"][1]["kernel"].get<std::string>() + "\n"));
+  EXPECT_THAT(run.output, HasSubstr("a.weight 1: " + layer["variants"][0]["kernel"].get<std::string>() + "_spmm\n"));
+  EXPECT_THAT(run.output, HasSubstr("a.weight 2: " + layer["variants"][1]["kernel"].get<std::string>() + "_spmm\n"));
+  EXPECT_THAT(
+      run.output,
+      HasSubstr("d.weight 1000: " + manifest()["layers"][3]["variants"][1]["kernel"].get<std::string>() + "_spmm\n"));
   EXPECT_THAT(run.output, HasSubstr("whole\n"));
 
   const std::string whole = read("out/tiny/model.packed");
@@ -218,11 +232,40 @@ TEST_F(ModelBundles, ChooseByComputeCapabilityWhenTheyRun) {
   build_consumer(80);
   const ProcessResult run = shell("./app out/tiny/model.packed a.weight 1");
   EXPECT_EQ(run.status, 0) << run.output;
-  EXPECT_THAT(run.output, HasSubstr("a.weight 1: " + variants[0]["kernel"].get<std::string>() + "\n"));
+  EXPECT_THAT(run.output, HasSubstr("a.weight 1: " + variants[0]["kernel"].get<std::string>() + "_spmm\n"));
+}
+
+TEST_F(ModelBundles, HaveEpiloguesWhoseOperandsACallTakes) {
+  const std::vector<std::string> options{"--layout", "nk", "--epilogue", "bias+scale+residual"};
+  const ProcessResult made = generate(options);
+  ASSERT_EQ(made.status, 0) << made.output << made.errors;
+  EXPECT_THAT(manifest()["loop_nest"].get<std::string>(), HasSubstr("residual[j][i]"));
+  EXPECT_THAT(read("out/tiny/tiny.h"), HasSubstr("bias_: a number for each row of C;"));
+  const ProcessResult verified = escgen({"verify", "out/tiny"});
+  EXPECT_EQ(verified.status, 0) << verified.output << verified.errors;
+  std::vector<std::string> check = options;
+  check.emplace_back("--check");
+  EXPECT_EQ(generate(check).status, 0);
+  EXPECT_EQ(generate({"--check"}).status, 1) << "the plain product is another bundle";
+  const Snapshot whole = snapshot("out");
+  EXPECT_EQ(escgen({"pack", "out/tiny", "tiny.safetensors"}).status, 0);
+  EXPECT_EQ(snapshot("out"), whole);
+
+  build_consumer(90, {.program = "epilogue.cpp",
+                      .operands = ", const float* bias, float scale, const float* residual, int64_t ld",
+                      .print = R"(std::printf("%g %g %g %d\n", *bias, scale, *residual, static_cast<int>(ld)))"});
+  const ProcessResult run = shell("./app out/tiny/model.packed");
+  EXPECT_EQ(run.status, 0) << run.output << run.errors;
+  EXPECT_EQ(run.output,
+            "bias_ is f32 rows\nscale_ is f32 number\nresidual_ is f32 matrix\n"
+            "1 2 3 5\ntyped: 0\n1 2 3 5\nwith arguments: 0\n"
+            "without a number: 1\nwithout arguments: 1\nas a plain product: 1\n");
 }
 
 TEST_F(ModelBundles, AreRefusedWhatIsForOneLayer) {
-  expect_refusal({"generate", "tiny.safetensors", "--bcol", "8", "--epilogue", "relu", "-o", "out"}, "--epilogue: is not for a model");
+  write("nest.c", read_file(ESC_SOURCE_DIR "/templates/spmm.c"));
+  expect_refusal({"generate", "tiny.safetensors", "--bcol", "8", "--kernel", "nest.c", "-o", "out"},
+                 "--kernel: is not for a model");
   expect_refusal({"generate", "tiny.safetensors:a.weight", "--bcol", "8", "--jobs", "2", "-o", "out"}, "--jobs 2: is for models");
   expect_refusal({"generate", "tiny.safetensors:a.weight", "--bcol", "8", "--no-packed", "-o", "out"}, "--no-packed: is for models");
   ASSERT_EQ(escgen({"generate", "tiny.safetensors:a.weight", "--bcol", "8", "--no-verify", "-o", "out"}).status, 0);

@@ -14,17 +14,24 @@ typedef enum cudaError {
   cudaErrorNotReady = 600
 } cudaError_t;
 typedef void* cudaStream_t;
-enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1 };
-enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor = 75, cudaDevAttrComputeCapabilityMinor = 76 };
+typedef enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1 } cudaMemcpyKind;
+typedef enum cudaDeviceAttr {
+  cudaDevAttrComputeCapabilityMajor = 75,
+  cudaDevAttrComputeCapabilityMinor = 76
+} cudaDeviceAttr;
 
 static inline const char* cudaGetErrorString(cudaError_t status) { return status == cudaSuccess ? "no error" : "an error"; }
 static inline cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
 static inline cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
-static inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+static inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  (void)device;
   return *value = attribute == cudaDevAttrComputeCapabilityMajor ? CAPABILITY / 10 : CAPABILITY % 10, cudaSuccess;
 }
 static inline cudaError_t cudaMalloc(void** memory, size_t bytes) {
   return (*memory = malloc(bytes)) != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 static inline cudaError_t cudaFree(void* memory) { return free(memory), cudaSuccess; }
-static inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) { return memcpy(to, from, bytes), cudaSuccess; }
+static inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  (void)kind;
+  return memcpy(to, from, bytes), cudaSuccess;
+}

@@ -27,8 +27,13 @@ int main(int count, char** arguments) {
       return 1;
     }
     std::printf("%s %d: ", layer->name, std::atoi(arguments[at + 1]));
-    if (layer->multiply(model, layer, "", 1, nullptr, 1, std::atoi(arguments[at + 1]), nullptr) != cudaSuccess) {
+    const int n = std::atoi(arguments[at + 1]);
+    if (n % 2 != 0 ? layer->multiply(model, layer, "", 1, nullptr, 1, n, nullptr) != cudaSuccess
+                   : layer->multiply_with(model, layer, "", 1, nullptr, 1, nullptr, n, nullptr) != cudaSuccess) {
       return 5;
+    }
+    if (layer->format_version != 2 || layer->operand_count != 0 || layer->operands != nullptr) {
+      return 6;
     }
   }
   std::printf("%s\n", tiny_check(model) == 0 ? "whole" : tiny_error());
