@@ -65,8 +65,18 @@ std::optional<ModelBundle> model_on_disk(const fs::path& folder) {
   }
 }
 
-/// What was measured of kernels that are on disk, too: their names have digests of their texts.
+/// What was measured of kernels that are on disk, too: their names have digests of their texts. And what layers that
+/// are on disk were made of: it is for those who generate again, and another build of this program has other digests of
+/// the same.
 void take_measurements(ModelBundle& bundle, const ModelBundle& on_disk) {
+  for (ModelLayer& layer : bundle.layers) {
+    const auto same = std::ranges::find(on_disk.layers, layer.name, &ModelLayer::name);
+    for (std::size_t at = 0;
+         same != on_disk.layers.end() && same->variants.size() == layer.variants.size() && at < layer.variants.size();
+         ++at) {
+      layer.variants[at].made_of = same->variants[at].made_of;
+    }
+  }
   for (auto& [name, kernel] : bundle.kernels) {
     if (const auto found = on_disk.kernels.find(name); found != on_disk.kernels.end()) {
       kernel.verification = found->second.verification;
@@ -152,6 +162,7 @@ nlohmann::json to_json(const ModelRow& row) {
     return entry;
   }
   entry["packed_bytes"] = row.layer.packed_bytes();
+  entry["kept"] = row.kept;
   for (const ModelVariant& variant : row.layer.variants) {
     entry["kernels"].push_back(
         {{"bcol", variant.bcol}, {"capability", variant.capability}, {"kernel", variant.kernel}, {"schedule", variant.schedule}});
@@ -181,13 +192,26 @@ Result compare(const KernelBundle& bundle, const GenerateMode& mode) {
 std::string sums_text(const ModelLayers& made, const ModelBundle& bundle, const GenerateMode& mode) {
   const auto count = [&](ModelRow::Outcome outcome) { return std::ranges::count(made.rows, outcome, &ModelRow::outcome); };
   const auto verified = std::ranges::count_if(bundle.kernels, [](const auto& kernel) { return kernel.second.verification.has_value(); });
-  return fmt::format("layers     {} of {} {}, {} left out, {} failed\n"
-                     "kernels    {} shared by them, {}\n"
-                     "packed     {} bytes\n",
-                     count(ModelRow::Outcome::made), made.rows.size(), mode.check || mode.dry_run ? "made" : "written", count(ModelRow::Outcome::left_out), count(ModelRow::Outcome::failed),
-                     bundle.kernels.size(),
-                     verified == 0 ? "not verified" : fmt::format("{} verified by emulation, each with the first layer that has it", verified),
-                     bundle.file_bytes);
+  std::size_t kept = 0;
+  std::size_t all = 0;
+  for (const ModelRow& row : made.rows) {
+    kept += row.kept;
+    all += row.kernels;
+  }
+  return fmt::format(
+      "layers     {} of {} {}, {} left out, {} failed\n"
+      "{}"
+      "kernels    {} shared by them, {}\n"
+      "packed     {} bytes\n",
+      count(ModelRow::Outcome::made), made.rows.size(), mode.check || mode.dry_run ? "made" : "written",
+      count(ModelRow::Outcome::left_out), count(ModelRow::Outcome::failed),
+      kept == 0 ? ""
+                : fmt::format("kept       {} of {} as an earlier run has made them, one for each layer, bCol and GPU\n",
+                              kept, all),
+      bundle.kernels.size(),
+      verified == 0 ? "not verified"
+                    : fmt::format("{} verified by emulation, each with the first layer that has it", verified),
+      bundle.file_bytes);
 }
 
 void print_results(const ModelLayers& made, const ModelBundle& bundle, const Result& result, const GenerateMode& mode) {

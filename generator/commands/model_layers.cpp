@@ -10,10 +10,8 @@
 #include <set>
 #include <thread>
 
+#include "generator/commands/layer_maker.h"
 #include "generator/commands/loop_nest_input.h"
-#include "generator/emit/dispatch.h"
-#include "generator/emit/shared_kernel.h"
-#include "generator/frontend/format_source.h"
 #include "generator/ir/print_function.h"
 #include "generator/ir/product_digits.h"
 #include "generator/lower/canonicalize.h"
@@ -39,57 +37,6 @@ bool is_embedding(const std::string& name) {
   return false;
 }
 
-/// A GPU, or what stands for all, for which the layers get kernels of their own.
-struct TargetGroup {
-  int capability = 0;
-  std::vector<TargetDevice> devices;
-};
-
-/// One for each compute capability that is named; of several GPUs of one the first.
-std::vector<TargetGroup> groups_of(const std::vector<TargetDevice>& devices, const Console& console) {
-  if (devices.empty()) {
-    return {{std::ranges::min(default_architectures()), {}}};
-  }
-  std::vector<TargetGroup> groups;
-  for (const TargetDevice& device : devices) {
-    const int capability = std::ranges::min(architectures_of({device}));
-    if (std::ranges::find(groups, capability, &TargetGroup::capability) == groups.end()) {
-      groups.push_back({capability, {device}});
-    } else {
-      console.say(fmt::format("{} has the compute capability of one named before it, whose schedules it gets", device.name));
-    }
-  }
-  std::ranges::sort(groups, {}, &TargetGroup::capability);
-  return groups;
-}
-
-/// A layer that was made, with what its kernels are verified with.
-struct MadeLayer {
-  struct Kernel {
-    SharedKernel shared;
-    Layer layer;
-    std::size_t packing;
-  };
-
-  ModelLayer layer;
-  SparseMatrix matrix;
-  std::vector<GeneratedLayer> packings;  ///< one for each different packed matrix
-  std::vector<Kernel> kernels;
-  std::vector<std::size_t> own = {};     ///< of these, those that no layer in front has
-};
-
-/// Which of the packed matrices it is; a new one is kept.
-std::size_t packing_of(MadeLayer& made, const GeneratedLayer& generated) {
-  const auto same = std::ranges::find_if(made.packings, [&](const GeneratedLayer& kept) {
-    return kept.packed == generated.packed || std::ranges::equal(kept.bytes(), generated.bytes());
-  });
-  if (same == made.packings.end()) {
-    made.packings.push_back(generated);
-    return made.packings.size() - 1;
-  }
-  return static_cast<std::size_t>(same - made.packings.begin());
-}
-
 /// Memory that layers in work take, as far as it can be told before they are read.
 constexpr std::uint64_t most_memory = std::uint64_t{5} << 30;
 std::uint64_t memory_for(std::int64_t nonzeros) {
@@ -99,9 +46,14 @@ std::uint64_t memory_for(std::int64_t nonzeros) {
 
 class ModelRun {
  public:
-  ModelRun(const Model& model, const ModelRequest& request, const GenerateMode& mode, const ScratchFile& file, const std::optional<ModelBundle>& on_disk,
-           const Console& console)
-      : request_(request), mode_(mode), file_(file), on_disk_(on_disk), console_(console), groups_(groups_of(request.layer.devices, console)), progress_(console.terminal()) {
+  ModelRun(const Model& model, const ModelRequest& request, const GenerateMode& mode, const ScratchFile& file,
+           const std::optional<ModelBundle>& on_disk, const Console& console)
+      : request_(request),
+        mode_(mode),
+        file_(file),
+        on_disk_(on_disk),
+        maker_(request, mode, on_disk, console),
+        progress_(console.terminal()) {
     for (const Weight& weight : model.weights) {
       if (is_asked_for(weight.name)) {
         weights_.push_back(&weight);
@@ -225,60 +177,11 @@ class ModelRun {
     memory = reserve(memory_for(survey.nonzeros), number);
     LayerRequest layer = request_.layer;
     layer.matrix += ":" + weight.name;
-    const LoopNest& nest = nest_of(weight);
-    MadeLayer made = made_of(layer, nest);
+    MadeLayer made = maker_.make(layer, survey, nest_of(weight));
     row.outcome = ModelRow::Outcome::made;
+    row.kernels = made.kernels.size();
+    row.kept = made.kept();
     return made;
-  }
-
-  MadeLayer made_of(const LayerRequest& layer, const LoopNest& nest) {
-    StoredMatrix stored = read_stored_matrix(layer, nest, console_, StageProgress::silent());
-    MadeLayer made{.layer = {}, .matrix = block_diagonal(std::move(stored.matrix), digits_of(nest)), .packings = {}, .kernels = {}};
-    const auto fragments = std::make_shared<FragmentShelf>();
-    for (const TargetGroup& group : groups_) {
-      std::vector<ModelVariant> variants;
-      for (const std::int64_t bcol : request_.bcols) {
-        LayerRequest one = layer;
-        one.devices = group.devices;
-        one.bcol = bcol;
-        GeneratedLayer generated = make_layer(one, mode_, nest, made.matrix, fragments, console_);
-        variants.push_back(add(made, std::move(generated), group.capability));
-      }
-      if (!is_like_last(made.layer.variants, variants)) {
-        std::ranges::move(variants, std::back_inserter(made.layer.variants));
-      }
-    }
-    return made;
-  }
-
-  ModelVariant add(MadeLayer& made, GeneratedLayer generated, int capability) const {
-    const std::size_t packing = packing_of(made, generated);
-    generated.packed.reset();
-    const Layer& layer = generated.layer;
-    if (made.layer.fingerprint.pattern.empty()) {
-      made.layer.rows = layer.statistics.rows;
-      made.layer.columns = layer.statistics.columns;
-      made.layer.nonzeros = layer.statistics.nonzeros;
-      made.layer.fingerprint = layer.fingerprint;
-    }
-    SharedKernel shared = shared_kernel(layer, request_.name);
-    ModelVariant variant{.bcol = layer.bcol,
-                         .capability = capability,
-                         .kernel = shared.name,
-                         .numbers = shared.numbers,
-                         .packing = packing,
-                         .schedule = text_of(layer.choice),
-                         .schedule_source = layer.choice.source};
-    made.kernels.push_back({std::move(shared), layer, packing});
-    return variant;
-  }
-
-  /// Whether GPUs of the next capability get what those of the last one have.
-  static bool is_like_last(const std::vector<ModelVariant>& all, const std::vector<ModelVariant>& next) {
-    const auto is_same = [](const ModelVariant& a, const ModelVariant& b) {
-      return a.bcol == b.bcol && a.kernel == b.kernel && a.numbers == b.numbers && a.packing == b.packing;
-    };
-    return all.size() >= next.size() && std::equal(next.begin(), next.end(), all.end() - static_cast<std::ptrdiff_t>(next.size()), is_same);
   }
 
   /// In the order of the layers, so that the file is the same however long each takes.
@@ -287,23 +190,20 @@ class ModelRun {
     changed_.wait(lock, [&] { return committed_ == number; });
     std::uint64_t offset = result_.packed_bytes;
     if (made) {
-      made->layer.name = row.name;
-      for (const GeneratedLayer& packing : made->packings) {
-        made->layer.packings.push_back(entry_of(made->layer, packing.bytes(), offset));
-        offset = transformer::round_up(offset + packing.bytes().size(), transformer::section_alignment);
+      for (const PackedMatrix& packing : made->packings) {
+        made->layer.packings.push_back(entry_of(made->layer, packing.span(), offset));
+        offset = transformer::round_up(offset + packing.size, transformer::section_alignment);
       }
       for (std::size_t at = 0; at < made->kernels.size(); ++at) {
-        const auto& [shared, layer, packing] = made->kernels[at];
-        if (result_.kernels.emplace(shared.name, ModelKernel{.text = {}, .schedule = text_of(layer.choice), .verified_with = {}, .verification = {}}).second) {
+        if (result_.kernels.emplace(made->kernels[at].name, ModelKernel{}).second) {
           made->own.push_back(at);
         }
       }
       if (result_.loop_nest.empty()) {
-        const Layer& layer = made->kernels.front().layer;
-        result_.loop_nest = print_function(layer.input);
-        result_.nest = canonicalize(layer.input);
-        result_.layout = layout_of(layer.lowered);
-        result_.dtype = name_of(layer.lowered.element());
+        result_.loop_nest = print_function(*made->nest);
+        result_.nest = canonicalize(*made->nest);
+        result_.layout = layout_of(result_.nest);
+        result_.dtype = name_of(made->nest->element());
       }
       row.layer = made->layer;
     }
@@ -314,47 +214,51 @@ class ModelRun {
     lock.unlock();
     if (made) {
       for (std::size_t at = 0; at < made->packings.size(); ++at) {
-        file_.write(made->packings[at].bytes(), made->layer.packings[at].offset);
+        file_.write(made->packings[at].span(), made->layer.packings[at].offset);
       }
     }
   }
 
   /// Lays out the kernels that the layer is the first to have, and verifies them with it.
-  void finish_kernels(const std::optional<MadeLayer>& made) {
+  void finish_kernels(std::optional<MadeLayer>& made) {
     if (!made) {
       return;
     }
     for (const std::size_t at : made->own) {
-      const auto& [shared, layer, packing] = made->kernels[at];
-      const std::string text = format_source(shared.text, shared.name + ".cu");
-      std::optional<VerificationRecord> record = on_disk_ && mode_.verify ? on_disk_->verification_of(shared.name, text, made->layer) : std::nullopt;
+      MadeLayer::Kernel& kernel = made->kernels[at];
+      const std::string text = maker_.kernel_text(kernel);
+      std::optional<VerificationRecord> record =
+          on_disk_ && mode_.verify ? on_disk_->verification_of(kernel.name, text, made->layer) : std::nullopt;
       std::string problem;
       if (!record && mode_.verify && !mode_.check && !mode_.dry_run) {
-        const BundleUnderTest under_test{layer.name, layer.input, dispatch_of(layer), as_layer_text(text, layer, shared), {}, made->packings[packing].bytes()};
-        const VerificationReport report = verify_by_emulation(under_test, made->matrix, sample_effort);
+        const VerificationReport report = maker_.verify(*made, kernel, text);
         if (report.passed()) {
-          record = report.record(made->matrix.rows);
+          record = report.record(made->matrix->rows);
         } else {
-          problem = fmt::format("{}, with {}:\n{}", shared.name, made->layer.name, print(report));
+          problem = fmt::format("{}, with {}:\n{}", kernel.name, made->layer.name, print(report));
         }
       }
       const std::lock_guard lock(mutex_);
-      ModelKernel& kernel = result_.kernels.at(shared.name);
-      kernel.text = text;
-      kernel.verification = record;
-      kernel.verified_with = record ? made->layer.name : "";
+      ModelKernel& result = result_.kernels.at(kernel.name);
+      result = {.text = text,
+                .schedule = schedule_of(made->layer, kernel.name),
+                .verified_with = record ? made->layer.name : "",
+                .verification = record};
       if (!problem.empty()) {
         result_.problems.push_back(problem);
       }
     }
   }
 
+  static const std::string& schedule_of(const ModelLayer& layer, const std::string& kernel) {
+    return std::ranges::find(layer.variants, kernel, &ModelVariant::kernel)->schedule;
+  }
+
   const ModelRequest& request_;
   const GenerateMode& mode_;
   const ScratchFile& file_;
   const std::optional<ModelBundle>& on_disk_;
-  const Console& console_;
-  std::vector<TargetGroup> groups_;
+  LayerMaker maker_;
   std::vector<const Weight*> weights_;
   StageProgress progress_;
   std::mutex nest_mutex_;

@@ -23,6 +23,8 @@ struct ModelRow {
   std::string reason = {};  ///< where it was not made
   ExitStatus status = ExitStatus::done;
   double sparsity = -1;  ///< below 0 where nobody has looked
+  std::size_t kernels = 0;  ///< where it was made, one for each bCol and GPU
+  std::size_t kept = 0;     ///< of them, those that an earlier run has made of the same
   ModelLayer layer = {};  ///< where it was made
 };
 
@@ -38,8 +40,10 @@ struct ModelLayers {
   std::vector<std::string> problems;  ///< of kernels that are wrong
 };
 
-/// Makes them, several at once, and writes the packed matrices to the file in the order of the layers. Takes memory for as many layers as fit into
-/// a few GiB, and for one in any case. A kernel that the bundle on disk has, verified with the same layer, is not verified again.
+/// Makes them, several at once, and writes the packed matrices to the file in the order of the layers. Takes memory for
+/// as many layers as fit into a few GiB, and for one in any case. What the bundle on disk has of a layer is kept where
+/// it was made of the same, unless that bundle is to be checked. A kernel that it has, verified with the same layer, is
+/// not verified again.
 ModelLayers make_model_layers(const Model& model, const ModelRequest& request, const GenerateMode& mode, const ScratchFile& file,
                               const std::optional<ModelBundle>& on_disk, const Console& console);
 

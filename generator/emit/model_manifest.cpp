@@ -50,7 +50,8 @@ json layer_entry(const ModelLayer& layer) {
                         {"numbers", variant.numbers},
                         {"packing", variant.packing},
                         {"schedule", variant.schedule},
-                        {"schedule_source", variant.schedule_source}});
+                        {"schedule_source", variant.schedule_source},
+                        {"made_of", variant.made_of}});
   }
   return {{"name", layer.name},
           {"m", layer.rows},
@@ -82,7 +83,8 @@ ModelLayer layer_of(const json& entry) {
                               .numbers = variant.at("numbers"),
                               .packing = variant.at("packing"),
                               .schedule = variant.at("schedule"),
-                              .schedule_source = variant.at("schedule_source")});
+                              .schedule_source = variant.at("schedule_source"),
+                              .made_of = variant.value("made_of", std::vector<std::string>())});
   }
   return layer;
 }

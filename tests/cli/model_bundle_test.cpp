@@ -73,9 +73,34 @@ class ModelBundles : public Workshop {
   }
 
   ProcessResult generate(const std::vector<std::string>& more = {}, const std::string& model = "tiny.safetensors") const {
-    std::vector<std::string> arguments{"generate", model, "--bcol", "1,16", "--gpu", "h200", "-o", "out"};
+    std::vector<std::string> arguments{"generate", model, "--gpu", "h200", "-o", "out"};
+    if (std::ranges::find(more, "--bcol") == more.end()) {
+      arguments.insert(arguments.end(), {"--bcol", "1,16"});
+    }
     arguments.insert(arguments.end(), more.begin(), more.end());
     return escgen(arguments);
+  }
+
+  /// What a run with these options makes where there is nothing yet.
+  Snapshot from_nothing(const std::vector<std::string>& options) const {
+    fs::rename(path("out"), path("aside"));
+    EXPECT_EQ(generate(options).status, 0);
+    Snapshot made = snapshot("out");
+    fs::remove_all(path("out"));
+    fs::rename(path("aside"), path("out"));
+    return made;
+  }
+
+  /// Generates over the bundle that is there, which must say that it has kept so much, and give what a run from nothing
+  /// gives.
+  void expect_kept(const std::string& kept, std::vector<std::string> options = {}) const {
+    const Snapshot expected = from_nothing(options);
+    options.emplace_back("--force");
+    const ProcessResult made = generate(options);
+    EXPECT_EQ(made.status, 0) << made.output << made.errors;
+    EXPECT_THAT(made.output, kept.empty() ? testing::Matcher<std::string>(Not(HasSubstr("kept  ")))
+                                          : HasSubstr("kept       " + kept));
+    EXPECT_EQ(snapshot("out"), expected);
   }
 
   nlohmann::json manifest() const { return parse_json(read("out/tiny/manifest.json")); }
@@ -233,6 +258,50 @@ TEST_F(ModelBundles, ChooseByComputeCapabilityWhenTheyRun) {
   const ProcessResult run = shell("./app out/tiny/model.packed a.weight 1");
   EXPECT_EQ(run.status, 0) << run.output;
   EXPECT_THAT(run.output, HasSubstr("a.weight 1: " + variants[0]["kernel"].get<std::string>() + "_spmm\n"));
+}
+
+TEST_F(ModelBundles, KeepWhatWasMadeOfTheSame) {
+  ASSERT_EQ(generate({"--no-verify"}).status, 0);
+  expect_kept("8 of 8");  // and verifies it
+  std::vector<Drawn> tensors = layers();
+  tensors[0].values = 9;
+  write_model("tiny.safetensors", tensors);
+  expect_kept("6 of 8");
+  tensors.erase(tensors.begin());  // another layer is the first with its kernels now
+  write_model("tiny.safetensors", tensors);
+  expect_kept("6 of 6");
+}
+
+TEST_F(ModelBundles, KeepNothingThatIsAskedForOtherwise) {
+  ASSERT_EQ(generate({"--no-verify"}).status, 0);
+  expect_kept("8 of 12", {"--no-verify", "--bcol", "1,4,16"});
+  expect_kept("4 of 4", {"--no-verify", "--bcol", "4"});
+  expect_kept("4 of 8", {"--no-verify", "--bcol", "4", "--gpu", "a100"});
+  expect_kept("8 of 8", {"--no-verify", "--bcol", "4", "--gpu", "a100"});
+  expect_kept("", {"--no-verify", "--bcol", "4", "--dtype", "f64"});
+  expect_kept("", {"--no-verify", "--bcol", "4", "--schedule", "rows:columns=4,vector=4,unroll=4,task=32,light=8"});
+  expect_kept("", {"--no-verify", "--bcol", "4", "--layout", "nk"});
+}
+
+TEST_F(ModelBundles, KeepNothingThatIsNotWhole) {
+  ASSERT_EQ(generate({"--no-verify"}).status, 0);
+  const auto change = [&](const std::string& file, std::size_t at) {
+    std::string content = read(file);
+    content[at] = static_cast<char>(content[at] ^ 1);
+    write(file, content);
+  };
+  change("out/tiny/model.packed", 256 + 300);
+  expect_kept("7 of 8", {"--no-verify"});
+  const std::string kernel = manifest()["layers"][3]["variants"][0]["kernel"];
+  change("out/tiny/" + kernel + ".cu", 0);
+  EXPECT_EQ(generate({"--check"}).status, 1);
+  expect_kept("7 of 8", {"--no-verify"});
+
+  std::vector<Drawn> tensors = layers();
+  tensors[1].values = 7;
+  write_model("other.safetensors", tensors);
+  ASSERT_EQ(escgen({"pack", "out/tiny", "other.safetensors"}).status, 0);
+  expect_kept("6 of 8", {"--no-verify"});
 }
 
 TEST_F(ModelBundles, HaveEpiloguesWhoseOperandsACallTakes) {

@@ -47,7 +47,7 @@ std::vector<Example> examples_of(const std::string& page) {
 
 TEST_F(Models, ExamplesOfTheDocumentationPrintWhatItSays) {
   const std::vector<Example> examples = examples_of(read_file(ESC_SOURCE_DIR "/docs/models.md"));
-  ASSERT_EQ(examples.size(), 4U);
+  ASSERT_EQ(examples.size(), 5U);
   for (const Example& example : examples) {
     const ProcessResult run = shell("$ESCGEN " + example.command.substr(std::string("escgen ").size()));
     EXPECT_EQ(run.status, 0) << run.errors;

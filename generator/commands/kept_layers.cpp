@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/commands/kept_layers.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "generator/commands/source_digest.h"
+#include "generator/support/error.h"
+#include "generator/support/file.h"
+
+namespace esc {
+
+std::string inputs_of(const LayerRequest& layer, const ModelRequest& request, const GenerateMode& mode,
+                      const WeightSurvey& weight, const std::string& nest) {
+  std::string all = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", tool_version, source_digest, request.name,
+                                weight.fingerprint.pattern, weight.fingerprint.values, nest);
+  all += fmt::format("{}\n{}\n{}\n{}\n{}\n", layer.bcol, layer.schedule, mode.max_packed.value_or(0), mode.compaction,
+                     layer.read.allow_nonfinite);
+  for (const TargetDevice& device : layer.devices) {
+    all += fmt::format("{} {}\n", device.name, print(device.key));
+  }
+  for (const ScheduleDatabase& database : mode.databases) {
+    all += print(database);
+  }
+  return sha256_of_text(all);
+}
+
+std::string seal_of(const std::string& inputs, const ModelLayer& layer, const ModelVariant& variant,
+                    const transformer::ModelEntry& packing) {
+  return sha256_of_text(fmt::format("{}\n{} {} {} {} {}\n{} {} {}\n{}\n{}\n{} {} {}\n", inputs, layer.rows,
+                                    layer.columns, layer.nonzeros, layer.fingerprint.pattern, layer.fingerprint.values,
+                                    variant.bcol, variant.kernel, fmt::join(variant.numbers, ","), variant.schedule,
+                                    variant.schedule_source, packing.bytes, packing.description,
+                                    packing.payload_checksum));
+}
+
+std::optional<KeptLayers::Kept> KeptLayers::find(const std::string& layer, std::int64_t bcol,
+                                                 const std::string& inputs) const {
+  if (on_disk_ == nullptr) {
+    return std::nullopt;
+  }
+  const auto found = std::ranges::find(on_disk_->layers, layer, &ModelLayer::name);
+  if (found == on_disk_->layers.end()) {
+    return std::nullopt;
+  }
+  for (const ModelVariant& variant : found->variants) {
+    const transformer::ModelEntry& packing = found->packings[variant.packing];
+    if (variant.bcol != bcol ||
+        std::ranges::find(variant.made_of, seal_of(inputs, *found, variant, packing)) == variant.made_of.end() ||
+        !has_text(variant.kernel)) {
+      continue;
+    }
+    if (std::optional<PackedMatrix> packed = read(*found, packing)) {
+      return Kept{*found, variant, *std::move(packed)};
+    }
+  }
+  return std::nullopt;
+}
+
+std::string KeptLayers::text_of(const std::string& name) const { return read_file(folder_ / (name + ".cu")); }
+
+bool KeptLayers::has_text(const std::string& kernel) const {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(folder_ / (kernel + ".cu"), ignored) &&
+         sha256_of_text(text_of(kernel)) == on_disk_->kernels.at(kernel).text_sha256;
+}
+
+std::optional<PackedMatrix> KeptLayers::read(const ModelLayer& layer, const transformer::ModelEntry& packing) const {
+  std::error_code ignored;
+  const std::filesystem::path file = folder_ / packed_file_name;
+  if (!std::filesystem::is_regular_file(file, ignored) ||
+      std::filesystem::file_size(file, ignored) < packing.offset + packing.bytes) {
+    return std::nullopt;
+  }
+  std::ifstream stream(file, std::ios::binary);
+  const auto bytes = std::make_shared<transformer::AlignedBytes>(packing.bytes);
+  stream.seekg(static_cast<std::streamoff>(packing.offset));
+  if (!stream.read(reinterpret_cast<char*>(bytes->data()), static_cast<std::streamsize>(packing.bytes))) {
+    return std::nullopt;
+  }
+  const transformer::ModelEntry entry = entry_of(layer, bytes->span(), packing.offset);
+  const bool is_whole =
+      entry.description == packing.description && entry.payload_checksum == packing.payload_checksum &&
+      transformer::checksum(bytes->data() + transformer::header_bytes, packing.bytes - transformer::header_bytes) ==
+          packing.payload_checksum;
+  return is_whole ? std::optional(
+                        PackedMatrix{std::shared_ptr<const std::byte[]>(bytes, bytes->span().data()), packing.bytes})
+                  : std::nullopt;
+}
+
+}  // namespace esc

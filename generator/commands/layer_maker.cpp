@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/commands/layer_maker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "generator/emit/dispatch.h"
+#include "generator/frontend/format_source.h"
+#include "generator/ir/print_function.h"
+#include "generator/ir/product_digits.h"
+#include "generator/matrix/block_diagonal.h"
+
+namespace esc {
+namespace {
+
+/// Which of the packed matrices it is; a new one is kept.
+std::size_t packing_of(MadeLayer& made, PackedMatrix packed) {
+  const auto same = std::ranges::find_if(made.packings, [&](const PackedMatrix& kept) {
+    return kept.bytes == packed.bytes || std::ranges::equal(kept.span(), packed.span());
+  });
+  if (same == made.packings.end()) {
+    made.packings.push_back(std::move(packed));
+    return made.packings.size() - 1;
+  }
+  return static_cast<std::size_t>(same - made.packings.begin());
+}
+
+void describe(ModelLayer& layer, std::int64_t rows, std::int64_t columns, std::int64_t nonzeros,
+              const Fingerprint& fingerprint) {
+  layer.rows = rows;
+  layer.columns = columns;
+  layer.nonzeros = nonzeros;
+  layer.fingerprint = fingerprint;
+}
+
+/// A kernel of the layer that an earlier run has made of the same.
+ModelVariant add_kept(MadeLayer& made, KeptLayers::Kept kept, const LayerRequest& request) {
+  describe(made.layer, kept.layer.rows, kept.layer.columns, kept.layer.nonzeros, kept.layer.fingerprint);
+  kept.variant.packing = packing_of(made, std::move(kept.packed));
+  made.kernels.push_back({kept.variant.kernel, request, kept.variant.packing, std::nullopt});
+  return kept.variant;
+}
+
+/// Whether GPUs of the next capability get what those of the last one have, which then are made of that, too.
+bool is_like_last(std::vector<ModelVariant>& all, const std::vector<ModelVariant>& next) {
+  const auto is_same = [](const ModelVariant& a, const ModelVariant& b) {
+    return a.bcol == b.bcol && a.kernel == b.kernel && a.numbers == b.numbers && a.packing == b.packing;
+  };
+  if (all.size() < next.size() ||
+      !std::equal(next.begin(), next.end(), all.end() - static_cast<std::ptrdiff_t>(next.size()), is_same)) {
+    return false;
+  }
+  for (std::size_t at = 0; at < next.size(); ++at) {
+    ModelVariant& same = all[all.size() - next.size() + at];
+    same.made_of.insert(same.made_of.end(), next[at].made_of.begin(), next[at].made_of.end());
+  }
+  return true;
+}
+
+}  // namespace
+
+LayerMaker::LayerMaker(const ModelRequest& request, const GenerateMode& mode, const std::optional<ModelBundle>& on_disk,
+                       const Console& console)
+    : request_(request),
+      mode_(mode),
+      console_(console),
+      kept_(on_disk && !mode.check ? &*on_disk : nullptr, std::filesystem::path(mode.output) / request.name),
+      groups_(groups_of(request.layer.devices, console)) {}
+
+/// One for each compute capability that is named; of several GPUs of one the first.
+std::vector<LayerMaker::TargetGroup> LayerMaker::groups_of(const std::vector<TargetDevice>& devices,
+                                                           const Console& console) {
+  if (devices.empty()) {
+    return {{std::ranges::min(default_architectures()), {}}};
+  }
+  std::vector<TargetGroup> groups;
+  for (const TargetDevice& device : devices) {
+    const int capability = std::ranges::min(architectures_of({device}));
+    if (std::ranges::find(groups, capability, &TargetGroup::capability) == groups.end()) {
+      groups.push_back({capability, {device}});
+    } else {
+      console.say(
+          fmt::format("{} has the compute capability of one named before it, whose schedules it gets", device.name));
+    }
+  }
+  std::ranges::sort(groups, {}, &TargetGroup::capability);
+  return groups;
+}
+
+MadeLayer LayerMaker::make(const LayerRequest& layer, const WeightSurvey& weight, const LoopNest& nest) const {
+  MadeLayer made{.layer = {}, .nest = &nest};
+  made.layer.name = layer.matrix.substr(request_.layer.matrix.size() + 1);
+  const std::string nest_text = print_function(nest);
+  for (const TargetGroup& group : groups_) {
+    std::vector<ModelVariant> variants;
+    for (const std::int64_t bcol : request_.bcols) {
+      LayerRequest one = layer;
+      one.devices = group.devices;
+      one.bcol = bcol;
+      const std::string inputs = inputs_of(one, request_, mode_, weight, nest_text);
+      std::optional<KeptLayers::Kept> kept = kept_.find(made.layer.name, bcol, inputs);
+      variants.push_back(kept ? add_kept(made, *std::move(kept), one) : add_generated(made, one));
+      variants.back().capability = group.capability;
+      variants.back().made_of = {seal_of(inputs, made.layer, variants.back(),
+                                         entry_of(made.layer, made.packings[variants.back().packing].span(), 0))};
+    }
+    if (!is_like_last(made.layer.variants, variants)) {
+      std::ranges::move(variants, std::back_inserter(made.layer.variants));
+    }
+  }
+  return made;
+}
+
+ModelVariant LayerMaker::add_generated(MadeLayer& made, const LayerRequest& request) const {
+  GeneratedLayer generated = generate(made, request);
+  const std::size_t packing = packing_of(made, {generated.packed, generated.bytes().size()});
+  const Layer& layer = generated.layer;
+  describe(made.layer, layer.statistics.rows, layer.statistics.columns, layer.statistics.nonzeros, layer.fingerprint);
+  SharedKernel shared = shared_kernel(layer, request_.name);
+  ModelVariant variant{.bcol = layer.bcol,
+                       .capability = 0,
+                       .kernel = shared.name,
+                       .numbers = shared.numbers,
+                       .packing = packing,
+                       .schedule = text_of(layer.choice),
+                       .schedule_source = layer.choice.source};
+  made.kernels.push_back({shared.name, request, packing, MadeLayer::Generated{std::move(shared), layer}});
+  return variant;
+}
+
+/// The layer by one kernel. Its matrix is read where nobody has read it.
+GeneratedLayer LayerMaker::generate(MadeLayer& made, const LayerRequest& request) const {
+  if (!made.matrix) {
+    StoredMatrix stored = read_stored_matrix(request, *made.nest, console_, StageProgress::silent());
+    made.matrix = block_diagonal(std::move(stored.matrix), digits_of(*made.nest));
+  }
+  return make_layer(request, mode_, *made.nest, *made.matrix, made.fragments, console_);
+}
+
+std::string LayerMaker::kernel_text(const MadeLayer::Kernel& kernel) const {
+  return kernel.generated ? format_source(kernel.generated->shared.text, kernel.name + ".cu")
+                          : kept_.text_of(kernel.name);
+}
+
+VerificationReport LayerMaker::verify(MadeLayer& made, MadeLayer::Kernel& kernel, const std::string& text) const {
+  if (!kernel.generated) {
+    GeneratedLayer again = generate(made, kernel.request);
+    SharedKernel shared = shared_kernel(again.layer, request_.name);
+    kernel.generated = MadeLayer::Generated{std::move(shared), std::move(again.layer)};
+  }
+  const auto& [shared, layer] = *kernel.generated;
+  const BundleUnderTest under_test{layer.name,
+                                   layer.input,
+                                   dispatch_of(layer),
+                                   as_layer_text(text, layer, shared),
+                                   {},
+                                   made.packings[kernel.packing].span()};
+  return verify_by_emulation(under_test, *made.matrix, sample_effort);
+}
+
+}  // namespace esc

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "generator/commands/kept_layers.h"
+#include "generator/emit/shared_kernel.h"
+#include "generator/verify/verify.h"
+
+namespace esc {
+
+/// A layer of a model that was made, with what its kernels are verified with.
+struct MadeLayer {
+  /// Where it was made now, and is not the one on disk.
+  struct Generated {
+    SharedKernel shared;
+    Layer layer;
+  };
+  struct Kernel {
+    std::string name;
+    LayerRequest request;
+    std::size_t packing;
+    std::optional<Generated> generated;
+  };
+
+  ModelLayer layer;
+  const LoopNest* nest = nullptr;
+  std::optional<SparseMatrix> matrix = {};  ///< read where something is made of it
+  std::shared_ptr<FragmentShelf> fragments = std::make_shared<FragmentShelf>();
+  std::vector<PackedMatrix> packings = {};  ///< the different ones
+  std::vector<Kernel> kernels = {};
+  std::vector<std::size_t> own = {};  ///< of these, those that no layer in front has
+
+  std::size_t kept() const {
+    const auto is_kept = [](const Kernel& kernel) { return !kernel.generated; };
+    return static_cast<std::size_t>(std::ranges::count_if(kernels, is_kept));
+  }
+};
+
+/// Makes layers of a model, one at a time, for all bCols and GPUs. Safe to use from several threads.
+class LayerMaker {
+ public:
+  /// What the bundle on disk has of a layer is kept where it was made of the same, unless that bundle is to be checked.
+  LayerMaker(const ModelRequest& request, const GenerateMode& mode, const std::optional<ModelBundle>& on_disk,
+             const Console& console);
+
+  /// The layer that the request names, whose weight is like this. `nest` stays the caller's.
+  MadeLayer make(const LayerRequest& layer, const WeightSurvey& weight, const LoopNest& nest) const;
+
+  /// NAME.cu of a kernel of a layer, laid out.
+  std::string kernel_text(const MadeLayer::Kernel& kernel) const;
+
+  /// Runs the kernel, which has this text, with its layer. One that was kept is generated after all, to know what it is
+  /// run with.
+  VerificationReport verify(MadeLayer& made, MadeLayer::Kernel& kernel, const std::string& text) const;
+
+ private:
+  /// A GPU, or what stands for all, for which the layers get kernels of their own.
+  struct TargetGroup {
+    int capability = 0;
+    std::vector<TargetDevice> devices;
+  };
+
+  static std::vector<TargetGroup> groups_of(const std::vector<TargetDevice>& devices, const Console& console);
+  ModelVariant add_generated(MadeLayer& made, const LayerRequest& request) const;
+  GeneratedLayer generate(MadeLayer& made, const LayerRequest& request) const;
+
+  const ModelRequest& request_;
+  const GenerateMode& mode_;
+  const Console& console_;
+  KeptLayers kept_;
+  std::vector<TargetGroup> groups_;
+};
+
+}  // namespace esc
