@@ -201,8 +201,8 @@ class ModelRun {
       }
       if (result_.loop_nest.empty()) {
         result_.loop_nest = print_function(*made->nest);
-        result_.nest = canonicalize(*made->nest);
-        result_.layout = layout_of(result_.nest);
+        result_.nest = *made->nest;
+        result_.layout = layout_of(canonicalize(*made->nest));
         result_.dtype = name_of(made->nest->element());
       }
       row.layer = made->layer;

@@ -34,7 +34,7 @@ struct ModelLayers {
   std::map<std::string, ModelKernel> kernels;
   std::uint64_t packed_bytes = 0;     ///< of the matrices with the header in front, without the index
   std::string loop_nest;
-  LoopNest nest;  ///< the same in canonical form
+  LoopNest nest;  ///< the same
   std::string layout;
   std::string dtype;
   std::vector<std::string> problems;  ///< of kernels that are wrong

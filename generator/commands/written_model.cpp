@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "generator/lower/canonicalize.h"
 #include "generator/schedule/schedule_choice.h"
 #include "generator/support/file.h"
 #include "generator/verify/confined_nest.h"
@@ -14,7 +13,7 @@ WrittenModel load_model_bundle(const std::filesystem::path& folder) {
   const std::filesystem::path manifest = folder / "manifest.json";
   ModelBundle model = parse_model_manifest(read_file(manifest), manifest.string());
   LoopNest nest = read_confined_nest(model.loop_nest, manifest.string() + ":loop_nest.c", NestHeaders::of_system);
-  model.nest = canonicalize(nest);
+  model.nest = nest;
   for (auto& [name, kernel] : model.kernels) {
     kernel.text = read_file(folder / (name + ".cu"));
   }

@@ -62,7 +62,7 @@ struct ModelBundle {
   std::string dtype;
   std::string layout;  ///< "kn" or "nk"
   std::string loop_nest;  ///< the input as a C function
-  LoopNest nest;          ///< the same in canonical form
+  LoopNest nest;          ///< the same
   std::vector<int> architectures;
   std::vector<ModelLayer> layers;
   std::map<std::string, ModelKernel> kernels;  ///< by name

@@ -138,6 +138,7 @@ std::string model_manifest_json(const ModelBundle& model) {
                       {"dtype", model.dtype},
                       {"layout", model.layout},
                       {"loop_nest", model.loop_nest},
+                      {"epilogue", model.nest.epilogue.has_value()},
                       {"architectures", architectures},
                       {"pattern_sha256", model.pattern()},
                       {"packed_bytes", model.file_bytes},

@@ -11,6 +11,7 @@
 #include "generator/emit/operand_text.h"
 #include "generator/emit/templates.h"
 #include "generator/emit/text_template.h"
+#include "generator/lower/canonicalize.h"
 #include "generator/support/plain_text.h"
 #include "transformer/packing_text.h"
 
@@ -74,7 +75,7 @@ Tables tables_of(const ModelBundle& model) {
         "cudaError_t {0}_prepare(void);\ncudaError_t {0}_spmm(const void* packed, const uint64_t* numbers, const void* "
         "b, int64_t ldb, void* c, "
         "int64_t ldc{1}, int32_t n, cudaStream_t stream);\n",
-        name, declared_operands(model.nest));
+        name, declared_operands(canonicalize(model.nest)));
     tables.kernels += fmt::format("{{{0}_prepare, {0}_spmm}},\n", name);
   }
   std::map<std::vector<std::uint64_t>, std::size_t> numbers_at;
@@ -105,11 +106,11 @@ Tables tables_of(const ModelBundle& model) {
       bcols += own.size();
     }
     tables.layers += fmt::format(
-        "{{ESC_LAYER_FORMAT, {}, bcols + {}, {}, {}, {}, {}, {}, {}, {}, {}, {}_prepare, {}, operand_count, operands, "
-        "{}_multiply_with}},\n",
+        "{{ESC_LAYER_FORMAT, {}, bcols + {}, {}, {}, {}, {}, {}, {}, {}, {}, {}_prepare, {}, {}, operand_count, "
+        "operands, {}_multiply_with}},\n",
         own.size(), place->second, literal(layer.name), layer.rows, layer.columns, layer.nonzeros, literal(model.dtype),
         literal(model.layout), layer.packed_bytes(), literal(layer.fingerprint.pattern), model.name,
-        has_operands(model) ? "refuse" : model.name + "_multiply", model.name);
+        has_operands(model) ? "refuse" : model.name + "_multiply", model.nest.epilogue ? 1 : 0, model.name);
   }
   if (tables.numbers.empty()) {
     tables.numbers = "0,\n";
@@ -122,7 +123,7 @@ std::string operand_table(const ModelBundle& model) {
   if (!has_operands(model)) {
     return "constexpr uint32_t operand_count = 0;\nconstexpr const esc_operand* operands = nullptr;\n";
   }
-  return "constexpr esc_operand operands[] = {\n" + operand_rows(model.nest) +
+  return "constexpr esc_operand operands[] = {\n" + operand_rows(canonicalize(model.nest)) +
          "};\n\nconstexpr uint32_t operand_count = sizeof operands / sizeof operands[0];\n\n"
          "cudaError_t refuse(const esc_model*, const esc_layer*, const void*, int64_t, void*, int64_t, int32_t, "
          "cudaStream_t) {\n"
@@ -138,11 +139,11 @@ std::string model_header_source(const ModelBundle& model) {
   holes.merge(std::map<std::string, std::string>{
       {"TYPE", type_of(model)},
       {"EPILOGUE", model.nest.epilogue ? ", with an epilogue," : ""},
-      {"EPILOGUE_NOTES", model.nest.epilogue ? epilogue_notes(model.nest) : ""},
+      {"EPILOGUE_NOTES", model.nest.epilogue ? epilogue_notes(canonicalize(model.nest)) : ""},
       {"WRITABLE", has_operands(model) ? "b and what the epilogue reads" : "b"},
       {"DECLARATION", has_operands(model) ? declaration_of(model.nest.element()) : ""},
-      {"OPERANDS", declared_operands(model.nest)},
-      {"OPERAND_NAMES", operand_names(model.nest)},
+      {"OPERANDS", declared_operands(canonicalize(model.nest))},
+      {"OPERAND_NAMES", operand_names(canonicalize(model.nest))},
       {"LAYERS", fmt::format("{}", model.layers.size())},
       {"FIRST", comment_text(model.layers.front().name)},
       {"FORMS", is_nk(model) ? "B is n x k and C n x m, both row-major." : "B is k x n and C m x n, both row-major."},
@@ -163,9 +164,9 @@ std::string model_source(const ModelBundle& model) {
                                                  {"VARIANTS_OF", std::move(tables.variants_of)},
                                                  {"PACKINGS", std::move(tables.packings)},
                                                  {"BCOLS", std::move(tables.bcols)},
-                                                 {"OPERANDS", declared_operands(model.nest)},
-                                                 {"OPERAND_NAMES", operand_names(model.nest)},
-                                                 {"OPERAND_VALUES", operand_values(model.nest)},
+                                                 {"OPERANDS", declared_operands(canonicalize(model.nest))},
+                                                 {"OPERAND_NAMES", operand_names(canonicalize(model.nest))},
+                                                 {"OPERAND_VALUES", operand_values(canonicalize(model.nest))},
                                                  {"OPERAND_TABLE", operand_table(model)},
                                                  {"LAYER_TABLE", std::move(tables.layers)},
                                                  {"FILE_BYTES", fmt::format("{}", model.file_bytes)}});

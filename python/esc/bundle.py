@@ -64,6 +64,8 @@ def read_bundle(folder):
         raise BundleError(f"{path}: is not of a model bundle; name the folder that `escgen generate MODEL` wrote for a model of several layers")
     if manifest["layout"] != "nk":
         raise BundleError(f"{path}: has layout {manifest['layout']}, where PyTorch's tensors are nk; generate the bundle with --layout nk")
+    if manifest.get("epilogue"):
+        raise BundleError(f"{path}: has an epilogue, for whose operands esc.linear has no place; generate the bundle without --epilogue")
     layers = tuple(
         LayerFacts(
             name=layer["name"],

@@ -111,9 +111,9 @@ STABLE_TORCH_LIBRARY(esc, library) { library.def("linear(Tensor x, int layer) ->
 STABLE_TORCH_LIBRARY_IMPL(esc, CUDA, library) { library.impl("linear", TORCH_BOX(&linear)); }
 
 /// The number by which esc::linear knows a layer from now on; -1 where its library was made by another version of the
-/// format. B and C must be n x k and n x m.
+/// format. B and C must be n x k and n x m, and C nothing more than the product.
 extern "C" int64_t esc_register_layer(const esc_model* model, const esc_layer* layer) {
-  if (layer->format_version != ESC_LAYER_FORMAT || std::strcmp(layer->layout, "nk") != 0) {
+  if (layer->format_version != ESC_LAYER_FORMAT || std::strcmp(layer->layout, "nk") != 0 || layer->has_epilogue != 0) {
     return -1;
   }
   return registry().add({model, layer, type_of(layer->dtype)});

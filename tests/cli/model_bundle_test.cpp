@@ -304,6 +304,15 @@ TEST_F(ModelBundles, KeepNothingThatIsNotWhole) {
   expect_kept("6 of 8", {"--no-verify"});
 }
 
+TEST_F(ModelBundles, SayWhetherTheyHaveAnEpilogue) {
+  ASSERT_EQ(generate({"--no-verify", "--dtype", "f16"}).status, 0);
+  EXPECT_EQ(manifest()["epilogue"], false) << "rounding to 16 bits is none";
+  EXPECT_THAT(read("out/tiny/tiny.h"), Not(HasSubstr(", with an epilogue,")));
+  ASSERT_EQ(generate({"--no-verify", "--dtype", "f16", "--epilogue", "relu", "--force"}).status, 0);
+  EXPECT_EQ(manifest()["epilogue"], true);
+  EXPECT_THAT(read("out/tiny/tiny.h"), HasSubstr(", with an epilogue,"));
+}
+
 TEST_F(ModelBundles, HaveEpiloguesWhoseOperandsACallTakes) {
   const std::vector<std::string> options{"--layout", "nk", "--epilogue", "bias+scale+residual"};
   const ProcessResult made = generate(options);

@@ -24,10 +24,10 @@ from esc.report import LayerReport, Measurement, Report  # noqa: E402
 ESCGEN, MODEL = None, None
 
 
-def generate(folder, layout="nk", tensors="*_proj.weight", bcol="1,16"):
+def generate(folder, layout="nk", tensors="*_proj.weight", bcol="1,16", more=()):
     """The folder of a bundle of some layers of the model."""
     command = [ESCGEN, "generate", MODEL, "--tensor", tensors, "--bcol", bcol, "--layout", layout, "--dtype", "f16", "--gpu", "h200", "--no-verify",
-               "-o", folder, "--name", "layers"]
+               "-o", folder, "--name", "layers", *more]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return pathlib.Path(folder) / "layers"
 
@@ -89,6 +89,10 @@ class Bundles(unittest.TestCase):
     def test_the_other_layout_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             self.assertIn("generate the bundle with --layout nk", self.refusal(generate(folder, layout="kn")))
+
+    def test_an_epilogue_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIn("generate the bundle without --epilogue", self.refusal(generate(folder, more=("--epilogue", "relu"))))
 
     def test_without_a_compiler_nothing_is_built(self):
         with mock.patch.dict(os.environ, {"PATH": "/nowhere", "CUDA_HOME": "/nowhere"}), self.assertRaises(BundleError) as refused:

@@ -9,7 +9,7 @@
 int main(int, char** arguments) {
   esc_model* const model = tiny_open(arguments[1]);
   const esc_layer* const layer = tiny_layer("d.weight");
-  if (model == nullptr || layer->prepare(model, layer) != cudaSuccess) {
+  if (model == nullptr || layer->has_epilogue != 1 || layer->prepare(model, layer) != cudaSuccess) {
     std::printf("%s\n", tiny_error());
     return 1;
   }

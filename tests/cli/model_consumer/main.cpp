@@ -32,7 +32,7 @@ int main(int count, char** arguments) {
                    : layer->multiply_with(model, layer, "", 1, nullptr, 1, nullptr, n, nullptr) != cudaSuccess) {
       return 5;
     }
-    if (layer->format_version != 2 || layer->operand_count != 0 || layer->operands != nullptr) {
+    if (layer->format_version != 2 || layer->has_epilogue != 0 || layer->operand_count != 0 || layer->operands != nullptr) {
       return 6;
     }
   }
