@@ -13,7 +13,8 @@ TOLERANCES = {torch.float16: 2e-3, torch.bfloat16: 1.6e-2, torch.float32: 1e-5, 
 
 class EscLinear(torch.nn.Module):
     """Y = X x W^T + bias as nn.Linear, by a layer of a bundle. The weights are the bundle's and no part of the state; the bias stays a
-    parameter. With `dense_above` products of more tokens than that are dense, for which the dense weight is kept."""
+    parameter. With `dense_above` products of more tokens than that are dense, for which the dense weight is kept. A state with another
+    weight than the bundle's is refused."""
 
     def __init__(self, model, layer, linear, dense_above=None):
         super().__init__()
@@ -29,8 +30,18 @@ class EscLinear(torch.nn.Module):
     def forward(self, x):
         if self.dense_above is not None and x.numel() // self.in_features > self.dense_above:
             return torch.nn.functional.linear(x, self.weight, self.bias)
-        y = torch.ops.esc.linear(x, self._number)
+        y = torch.ops.esc.linear.default(x, self._number)
         return y if self.bias is None else y + self.bias
+
+    def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
+        name = prefix + "weight"
+        if name in state_dict and not self._model.has_weights(self.layer, state_dict[name]):
+            error_msgs.append(f"{name}: is not the weight that the bundle {self._model.facts.folder} was made from; generate a bundle from it, and "
+                              "replace the layers of a dense model")
+            return
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+        if self.weight is None and name in unexpected_keys:
+            unexpected_keys.remove(name)  # it is packed, as was checked
 
     def extra_repr(self):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}, layer={self.layer}"
@@ -79,7 +90,8 @@ def replace_linear(model, folder, tokens=None, drop_dense=False, keep=()):
         measurements, difference, dense_above = (), None, None
         if reason is None:
             bundle.prepare(layer, linear.weight.device)
-            measurements, difference = _try(bundle, layer, linear, tokens or facts.bcols)
+            with torch.cuda.device(linear.weight.device):
+                measurements, difference = _try(bundle, layer, linear, tokens or facts.bcols)
             dense_above = None if drop_dense else _threshold(measurements)
             is_faster = sum(one.sparse for one in measurements) < sum(one.dense for one in measurements) if drop_dense else dense_above is not None
             if is_faster:

@@ -5,11 +5,11 @@ import statistics
 
 import torch
 
-_calls = 20
-_replays = 7
+CALLS = 20
+REPLAYS = 7
 
 
-def _graph_of(call):
+def graph_of(call):
     """A CUDA graph of `call`, after it has run outside of one."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
@@ -18,22 +18,22 @@ def _graph_of(call):
     torch.cuda.current_stream().wait_stream(stream)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        for _ in range(_calls):
+        for _ in range(CALLS):
             call()
     return graph
 
 
-def _microseconds(graph):
+def microseconds(graph):
     """What one call of the graph takes: the median of several replays."""
     graph.replay()
     times = []
-    for _ in range(_replays):
+    for _ in range(REPLAYS):
         begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         begin.record()
         graph.replay()
         end.record()
         end.synchronize()
-        times.append(begin.elapsed_time(end) * 1000 / _calls)
+        times.append(begin.elapsed_time(end) * 1000 / CALLS)
     return statistics.median(times)
 
 
@@ -46,4 +46,4 @@ def measure(call):
         other.zero_()
         call()
 
-    return _microseconds(_graph_of(with_a_cold_cache)) - _microseconds(_graph_of(other.zero_))
+    return microseconds(graph_of(with_a_cold_cache)) - microseconds(graph_of(other.zero_))

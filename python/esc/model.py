@@ -7,6 +7,8 @@ import torch
 
 from .bundle import BundleError, digests_of, read_bundle
 
+NO_KERNEL_IMAGE = 209  # cudaErrorNoKernelImageForDevice
+
 TYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16}
 
 _operator = None  # the library with esc::linear and esc_register_layer; one for the process
@@ -78,6 +80,9 @@ class Model:
                 self._operator.esc_forget_layer(number)
             self._functions["close"](self._opened)
 
+    def __deepcopy__(self, memo):
+        return self  # copies of a network multiply by the same packed weights
+
     @property
     def dtype(self):
         return TYPES[self.facts.dtype]
@@ -92,7 +97,11 @@ class Model:
         with torch.cuda.device(device):
             status = self._functions["prepare"](self._opened, self._pointers[layer])
         if status != 0:
-            raise BundleError(f"layer {layer}: cannot be prepared: {self._functions['error']().decode() or f'CUDA error {status}'}")
+            reason = self._functions["error"]().decode() or f"CUDA error {status}"
+            if status == NO_KERNEL_IMAGE:
+                major, minor = torch.cuda.get_device_capability(device)
+                reason += f"; compile the bundle for this GPU: python -m esc build {self.facts.folder} --arch sm_{major}{minor}"
+            raise BundleError(f"layer {layer}: cannot be prepared: {reason}")
 
     def has_weights(self, layer, weight):
         """Whether a tensor, m x k, rounded to the bundle's type has the pattern and the values that the layer was packed from."""

@@ -12,6 +12,7 @@
 #include <torch/csrc/stable/tensor.h>
 #include <torch/headeronly/core/ScalarType.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -76,6 +77,27 @@ cudaStream_t current_stream(int32_t device) {
   return static_cast<cudaStream_t>(stream);
 }
 
+/// A contiguous tensor like x, with another last dimension. By the shim, since stable::new_empty looks its operator up
+/// by name in each call.
+Tensor empty_beside(const Tensor& x, int64_t last) {
+  const int64_t dimensions = x.dim();
+  std::vector<int64_t> sizes(x.sizes().begin(), x.sizes().end());
+  sizes.back() = last;
+  std::vector<int64_t> strides(sizes.size(), 1);
+  for (int64_t at = dimensions - 2; at >= 0; --at) {
+    const auto next = static_cast<std::size_t>(at) + 1;
+    strides[next - 1] = strides[next] * std::max<int64_t>(sizes[next], 1);
+  }
+  int32_t type = 0;
+  int32_t device_type = 0;
+  TORCH_ERROR_CODE_CHECK(aoti_torch_get_dtype(x.get(), &type));
+  TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_type(x.get(), &device_type));
+  AtenTensorHandle made = nullptr;
+  TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(dimensions, sizes.data(), strides.data(), type, device_type,
+                                                  x.get_device_index(), &made));
+  return Tensor(made);
+}
+
 /// X [..., k] of the layer's type on a GPU gives Y [..., m] there. Only launches, on the current stream.
 Tensor linear(const Tensor& x, int64_t number) {
   const Layer own = registry().at(number);
@@ -91,9 +113,7 @@ Tensor linear(const Tensor& x, int64_t number) {
 
   const torch::stable::accelerator::DeviceGuard guard(x.get_device_index());
   const Tensor rows = x.is_contiguous() ? x : torch::stable::contiguous(x);
-  std::vector<int64_t> sizes(x.sizes().begin(), x.sizes().end());
-  sizes.back() = layer.m;
-  Tensor y = torch::stable::new_empty(x, sizes);
+  Tensor y = empty_beside(x, layer.m);
   if (tokens > 0) {
     const cudaError_t status =
         layer.multiply(own.model, own.layer, rows.const_data_ptr(), layer.k, y.mutable_data_ptr(), layer.m,

@@ -82,7 +82,7 @@ class Report:
                 lines.append(f"{start}  {one.tokens:>6}  {one.dense:>8.2f}  {one.sparse:>7.2f}  {one.dense / one.sparse:>8.2f}{end}")
             if not layer.measurements:
                 lines.append(f"{head}  kept: {layer.kept}")
-        lines.append(f"{self.replaced} of {len(self.layers)} layers replaced; weights take {self.bytes_in_use} of {self.dense_bytes} bytes")
+        lines.append(f"{self.replaced} of {len(self.layers)} layers replaced; weights take {self.bytes_in_use} bytes, before {self.dense_bytes}")
         for tokens, dense, now in self.totals():
             lines.append(f"{tokens} tokens: {dense:.1f} us dense, {now:.1f} us now, {dense / now:.2f} x")
         return "\n".join(lines)

@@ -2,7 +2,9 @@
 """The operator and replace_linear on a GPU: gpu_test.py ESCGEN MODEL, or gpu_test.py --bundle DIR for a bundle of layers `*_proj.weight` that was generated
 elsewhere with --layout nk and a type of 16 bits. Ends with status 77, skipped, where there is no PyTorch or no GPU."""
 
+import copy
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -138,6 +140,36 @@ class OnAGpu(unittest.TestCase):
         self.assertIn("is not the one that the bundle was made from", reasons[names[0]])
         self.assertIn("its weight is float32", reasons[names[1]])
         self.assertIs(type(network.get_submodule(names[0])), torch.nn.Linear)
+
+    def test_a_state_with_other_weights_is_refused(self):
+        name, facts = next(iter(self.bundle.layers.items()))
+        self.bundle.prepare(name)
+        dense = Network(self.bundle, True).get_submodule(name.removesuffix(".weight"))
+        state = dense.state_dict()
+        for dense_above in (None, 8):
+            layer = esc.EscLinear(self.bundle, name, dense, dense_above)
+            self.assertEqual(layer.load_state_dict(layer.state_dict()).missing_keys, [])
+            layer.load_state_dict({**state, "bias": torch.ones_like(state["bias"])})
+            self.assertEqual(layer.bias.float().mean().item(), 1)
+            with self.assertRaisesRegex(RuntimeError, "is not the weight that the bundle"):
+                layer.load_state_dict({**state, "weight": 2 * state["weight"]})
+
+    def test_a_copy_of_a_network_multiplies(self):
+        name, facts = next(iter(self.bundle.layers.items()))
+        self.bundle.prepare(name)
+        layer = esc.EscLinear(self.bundle, name, torch.nn.Linear(facts.k, facts.m, device="cuda", dtype=self.bundle.dtype))
+        x = self.draw(3, facts.k)
+        self.assertTrue(torch.equal(copy.deepcopy(layer)(x), layer(x)))
+
+    def test_kernels_of_another_architecture_are_refused(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch) / "other"
+            shutil.copytree(FOLDER, folder)
+            other = "sm_80" if torch.cuda.get_device_capability() != (8, 0) else "sm_90"
+            build(folder, architectures=[other])
+            bundle = esc.Model(folder)
+            with self.assertRaisesRegex(esc.BundleError, "--arch sm_"):
+                bundle.prepare(next(iter(bundle.layers)))
 
     def test_large_products_stay_dense_where_that_is_asked_for(self):
         name, facts = next(iter(self.bundle.layers.items()))
