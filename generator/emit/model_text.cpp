@@ -66,6 +66,7 @@ struct Tables {
 bool has_operands(const ModelBundle& model) { return !operands_of(model.nest).empty(); }
 
 Tables tables_of(const ModelBundle& model) {
+  const std::string operands = declared_operands(canonicalize(model.nest));
   Tables tables;
   std::map<std::string, std::size_t> kernel_at;
   for (const auto& [name, kernel] : model.kernels) {
@@ -75,7 +76,7 @@ Tables tables_of(const ModelBundle& model) {
         "cudaError_t {0}_prepare(void);\ncudaError_t {0}_spmm(const void* packed, const uint64_t* numbers, const void* "
         "b, int64_t ldb, void* c, "
         "int64_t ldc{1}, int32_t n, cudaStream_t stream);\n",
-        name, declared_operands(canonicalize(model.nest)));
+        name, operands);
     tables.kernels += fmt::format("{{{0}_prepare, {0}_spmm}},\n", name);
   }
   std::map<std::vector<std::uint64_t>, std::size_t> numbers_at;
@@ -135,15 +136,16 @@ bool is_nk(const ModelBundle& model) { return model.layout == "nk"; }
 }  // namespace
 
 std::string model_header_source(const ModelBundle& model) {
+  const LoopNest nest = canonicalize(model.nest);
   std::map<std::string, std::string> holes = common_holes(model, " * ");
   holes.merge(std::map<std::string, std::string>{
       {"TYPE", type_of(model)},
       {"EPILOGUE", model.nest.epilogue ? ", with an epilogue," : ""},
-      {"EPILOGUE_NOTES", model.nest.epilogue ? epilogue_notes(canonicalize(model.nest)) : ""},
+      {"EPILOGUE_NOTES", model.nest.epilogue ? epilogue_notes(nest) : ""},
       {"WRITABLE", has_operands(model) ? "b and what the epilogue reads" : "b"},
       {"DECLARATION", has_operands(model) ? declaration_of(model.nest.element()) : ""},
-      {"OPERANDS", declared_operands(canonicalize(model.nest))},
-      {"OPERAND_NAMES", operand_names(canonicalize(model.nest))},
+      {"OPERANDS", declared_operands(nest)},
+      {"OPERAND_NAMES", operand_names(nest)},
       {"LAYERS", fmt::format("{}", model.layers.size())},
       {"FIRST", comment_text(model.layers.front().name)},
       {"FORMS", is_nk(model) ? "B is n x k and C n x m, both row-major." : "B is k x n and C m x n, both row-major."},
@@ -154,6 +156,7 @@ std::string model_header_source(const ModelBundle& model) {
 }
 
 std::string model_source(const ModelBundle& model) {
+  const LoopNest nest = canonicalize(model.nest);
   std::map<std::string, std::string> holes = common_holes(model, "// ");
   Tables tables = tables_of(model);
   holes.merge(std::map<std::string, std::string>{{"DECLARATIONS", std::move(tables.declarations)},
@@ -164,9 +167,9 @@ std::string model_source(const ModelBundle& model) {
                                                  {"VARIANTS_OF", std::move(tables.variants_of)},
                                                  {"PACKINGS", std::move(tables.packings)},
                                                  {"BCOLS", std::move(tables.bcols)},
-                                                 {"OPERANDS", declared_operands(canonicalize(model.nest))},
-                                                 {"OPERAND_NAMES", operand_names(canonicalize(model.nest))},
-                                                 {"OPERAND_VALUES", operand_values(canonicalize(model.nest))},
+                                                 {"OPERANDS", declared_operands(nest)},
+                                                 {"OPERAND_NAMES", operand_names(nest)},
+                                                 {"OPERAND_VALUES", operand_values(nest)},
                                                  {"OPERAND_TABLE", operand_table(model)},
                                                  {"LAYER_TABLE", std::move(tables.layers)},
                                                  {"FILE_BYTES", fmt::format("{}", model.file_bytes)}});

@@ -62,7 +62,7 @@ struct TransformerVerification {
   std::optional<OtherValues> other;  ///< absent where there is no transformer that makes them
 };
 
-/// The first half of verify_by_emulation: what of it the text of the transformer alone decides.
+/// The first half of verify_by_emulation: what of it the text of the transformer alone decides, and whether anything can be checked.
 TransformerVerification verify_transformer(const BundleUnderTest& bundle, const SparseMatrix& matrix, const EmulationEffort& effort,
                                            StageProgress& progress = StageProgress::silent());
 

@@ -40,6 +40,17 @@ std::int64_t checked_items(const BundleUnderTest& bundle, const SparseMatrix& ma
   return std::min({bundle.dispatch.tuned_items, most, fitting});
 }
 
+/// A report of nothing so far but of what is left out from the start. Throws UserError where nothing can be checked.
+VerificationReport begin_report(const BundleUnderTest& bundle, const SparseMatrix& matrix) {
+  VerificationReport report{.method = "emulation", .tolerance = tolerance_of(matrix)};
+  const std::int64_t items = checked_items(bundle, matrix);
+  if (items < bundle.dispatch.tuned_items) {
+    report.skipped.push_back(fmt::format("n {} was not run, which takes too long or too much memory, but n {}: no call is tuned",
+                                         bundle.dispatch.tuned_items, items));
+  }
+  return report;
+}
+
 /// Multiply-adds of a call, as the emulation counts them: a row costs some though it is empty, for its threads run.
 std::int64_t products_of(const SparseMatrix& matrix, const KernelCall& call) {
   constexpr std::int64_t row_products = 8;
@@ -267,11 +278,10 @@ class Judgement {
   std::uint64_t done_ = 0;
 };
 
-/// Judges the kernel by calls for so many items, and by one with other values where there are such.
-void check_confined_kernel(const BundleUnderTest& bundle, const SparseMatrix& matrix, std::int64_t items,
-                           const std::optional<OtherValues>& other, const EmulationEffort& effort, VerificationReport& report,
-                           StageProgress& progress) {
-  const std::vector<KernelCall> calls = by_width(kernel_calls(bundle.dispatch, matrix.rows, matrix.columns, items));
+/// Judges the kernel by calls for as many items as can be checked, and by one with other values where there are such.
+void check_confined_kernel(const BundleUnderTest& bundle, const SparseMatrix& matrix, const std::optional<OtherValues>& other,
+                           const EmulationEffort& effort, VerificationReport& report, StageProgress& progress) {
+  const std::vector<KernelCall> calls = by_width(kernel_calls(bundle.dispatch, matrix.rows, matrix.columns, checked_items(bundle, matrix)));
   Plan plan(bundle, effort);
   for (const KernelCall& call : calls) {
     plan.add(call, matrix, bundle.packed);
@@ -306,7 +316,7 @@ void judge(const std::string& file, std::vector<std::string>& problems, const Ch
 
 TransformerVerification verify_transformer(const BundleUnderTest& bundle, const SparseMatrix& matrix, const EmulationEffort& effort,
                                            StageProgress& progress) {
-  TransformerVerification found{.report = {.method = "emulation", .tolerance = tolerance_of(matrix)}, .other = std::nullopt};
+  TransformerVerification found{.report = begin_report(bundle, matrix), .other = std::nullopt};
   if (bundle.transformer_text.empty()) {
     found.report.skipped.push_back("there is no transformer: the generator packs");
   } else if (matrix.nonzeros() <= effort.most_packed_nonzeros) {
@@ -323,15 +333,9 @@ TransformerVerification verify_transformer(const BundleUnderTest& bundle, const 
 VerificationReport verify_kernel(const BundleUnderTest& bundle, const SparseMatrix& matrix, TransformerVerification transformer,
                                  const EmulationEffort& effort, StageProgress& progress) {
   VerificationReport report = std::move(transformer.report);
-  const std::int64_t bcol = bundle.dispatch.tuned_items;
-  const std::int64_t items = checked_items(bundle, matrix);
-  if (items < bcol) {
-    report.skipped.push_back(fmt::format("n {} was not run, which takes too long or too much memory, but n {}: no call is tuned", bcol,
-                                         items));
-  }
   progress.begin("compiling the kernel for the emulated grid");
   judge(bundle.name + ".cu", report.problems,
-        [&] { check_confined_kernel(bundle, matrix, items, transformer.other, effort, report, progress); });
+        [&] { check_confined_kernel(bundle, matrix, transformer.other, effort, report, progress); });
   return report;
 }
 

@@ -23,9 +23,8 @@
 #include "generator/ir/print_function.h"
 #include "generator/ir/product_digits.h"
 #include "generator/matrix/block_diagonal.h"
-#include "generator/matrix/matrix_reader.h"
-#include "generator/matrix/round_values.h"
 #include "generator/matrix/typed_elements.h"
+#include "generator/model/read_elements.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
 #include "generator/verify/gpu_check.h"
@@ -71,16 +70,6 @@ LoopNest nest_beside(const BundleLine& line, const Manifest& manifest, ScalarTyp
   return nest;
 }
 
-/// The matrix of a file in elements of this type, rounded as escgen does it.
-SparseMatrix rounded_matrix(const std::string& file, ScalarType element) {
-  SparseMatrix matrix = read_matrix(file, {.element = is_half(element) ? ScalarType::f32 : element});
-  if (is_half(element)) {
-    round_values(matrix, element);
-    matrix.element = element;
-  }
-  return matrix;
-}
-
 struct Tally {
   int passed = 0;
   int failed = 0;
@@ -116,7 +105,7 @@ int run(const std::string& list) {
     }
     const ScalarType element = *known;
     if (line.matrix != matrix_file || element != matrix.element) {
-      matrix = rounded_matrix(line.matrix, element);
+      matrix = read_elements(line.matrix, element);
       matrix_file = line.matrix;
     }
     const Manifest manifest = manifest_beside(line);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "generator/matrix/sample.h"
@@ -196,16 +197,28 @@ bool is_vectorised(const Dispatch& dispatch, const ProductCase& product) {
          product.shift_c % width == 0;
 }
 
+/// In how many calls only n, ldb, ldc, the place of B and the place of C are not of whole vectors, where the others are those of the product with
+/// so many columns.
+std::array<int, 5> vectors_broken_alone(const Dispatch& dispatch, std::int64_t columns) {
+  const std::int64_t width = dispatch.vector_width;
+  std::array<int, 5> found = {};
+  for (const KernelCall& call : kernel_calls(dispatch, 100, 100)) {
+    const auto& [n, ldb, ldc, shift_b, shift_c] = call.product;
+    const bool in_place = shift_b == 0 && shift_c == 0;
+    found[0] += n % width != 0 && ldb == columns && ldc == columns && in_place;
+    found[1] += n == columns && ldb % width != 0 && ldc == columns && in_place;
+    found[2] += n == columns && ldb == columns && ldc % width != 0 && in_place;
+    found[3] += n == columns && ldb == columns && ldc == columns && shift_b % width != 0 && shift_c == 0;
+    found[4] += n == columns && ldb == columns && ldc == columns && shift_b == 0 && shift_c % width != 0;
+  }
+  return found;
+}
+
 TEST(KernelCalls, BreakEachConditionOfEachVariantAlone) {
   const Dispatch dispatch{.tuned_items = 64, .has_vectors = true, .vectors = true, .vector_width = 4, .tile_columns = 32, .programmatic = true};
   int only_n = 0;
   int only_ldb = 0;
   int only_ldc = 0;
-  int only_n_of_vectors = 0;
-  int only_ldb_of_vectors = 0;
-  int only_ldc_of_vectors = 0;
-  int only_b = 0;
-  int only_c = 0;
   for (const KernelCall& call : kernel_calls(dispatch, 100, 100)) {
     const auto& [n, ldb, ldc, shift_b, shift_c] = call.product;
     EXPECT_TRUE(n >= 1 && ldb >= n && ldc >= n) << print(call);
@@ -213,16 +226,11 @@ TEST(KernelCalls, BreakEachConditionOfEachVariantAlone) {
     only_n += vectors && n != 64 && ldb == 64 && ldc == 64;
     only_ldb += vectors && n == 64 && ldb != 64 && ldc == 64;
     only_ldc += vectors && n == 64 && ldb == 64 && ldc != 64;
-    only_n_of_vectors += n % 4 != 0 && ldb == 64 && ldc == 64 && shift_b == 0 && shift_c == 0;
-    only_ldb_of_vectors += n == 64 && ldb % 4 != 0 && ldc == 64 && shift_b == 0 && shift_c == 0;
-    only_ldc_of_vectors += n == 64 && ldb == 64 && ldc % 4 != 0 && shift_b == 0 && shift_c == 0;
-    only_b += n == 64 && ldb == 64 && ldc == 64 && shift_b % 4 != 0 && shift_c == 0;
-    only_c += n == 64 && ldb == 64 && ldc == 64 && shift_b == 0 && shift_c % 4 != 0;
   }
   for (const int found : {only_n, only_ldb, only_ldc}) {
     EXPECT_GE(found, 1);
   }
-  for (const int found : {only_n_of_vectors, only_ldb_of_vectors, only_ldc_of_vectors, only_b, only_c}) {
+  for (const int found : vectors_broken_alone(dispatch, 64)) {
     EXPECT_GE(found, 2) << "by one element and by half a vector";
   }
 }
@@ -230,25 +238,14 @@ TEST(KernelCalls, BreakEachConditionOfEachVariantAlone) {
 TEST(KernelCalls, BreakEachConditionOfVectorsWhereTheKernelWasMadeForNoWholeOnes) {
   const Dispatch dispatch{.tuned_items = 36, .has_vectors = true, .vectors = true, .vector_width = 8, .tile_columns = 16, .programmatic = true};
   int vectorised = 0;
-  int only_n = 0;
-  int only_ldb = 0;
-  int only_ldc = 0;
-  int only_b = 0;
-  int only_c = 0;
   int earlier = 0;
   for (const KernelCall& call : kernel_calls(dispatch, 100, 100)) {
-    const auto& [n, ldb, ldc, shift_b, shift_c] = call.product;
     vectorised += call.product == ProductCase{40, 40, 40} && call.share > part_of_a_product;
-    only_n += n % 8 != 0 && ldb == 40 && ldc == 40 && shift_b == 0 && shift_c == 0;
-    only_ldb += n == 40 && ldb % 8 != 0 && ldc == 40 && shift_b == 0 && shift_c == 0;
-    only_ldc += n == 40 && ldb == 40 && ldc % 8 != 0 && shift_b == 0 && shift_c == 0;
-    only_b += n == 40 && ldb == 40 && ldc == 40 && shift_b % 8 != 0 && shift_c == 0;
-    only_c += n == 40 && ldb == 40 && ldc == 40 && shift_b == 0 && shift_c % 8 != 0;
     earlier += call.compute_major < 9 && is_vectorised(dispatch, call.product);
   }
   EXPECT_EQ(vectorised, 1);
   EXPECT_EQ(earlier, 1);
-  for (const int found : {only_n, only_ldb, only_ldc, only_b, only_c}) {
+  for (const int found : vectors_broken_alone(dispatch, 40)) {
     EXPECT_EQ(found, 2) << "by one element and by half a vector";
   }
 }
