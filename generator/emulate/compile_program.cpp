@@ -24,17 +24,23 @@ std::vector<VirtualHeader> joined(std::vector<VirtualHeader> headers, const std:
 
 }  // namespace
 
-HostProgram compile_cuda(const std::string& text, const std::string& file_name, const ProgramOptions& options) {
-  return HostProgram(
-      {translate_inline_ptx(text, file_name), file_name, joined(options.headers, cuda_headers()), options.defines},
-      resolve);
+HostSource cuda_source(const std::string& text, const std::string& file_name, const ProgramOptions& options) {
+  return {translate_inline_ptx(text, file_name), file_name, joined(options.headers, cuda_headers()), options.defines};
 }
 
-HostProgram compile_host(const std::string& text, const std::string& file_name, const ProgramOptions& options) {
+HostSource host_source(const std::string& text, const std::string& file_name, const ProgramOptions& options) {
   // An emulated program has one thread, so what is local to a thread is a plain variable.
   std::vector<std::string> defines = options.defines;
   defines.push_back("thread_local=");
-  return HostProgram({text, file_name, joined(options.headers, library_headers()), std::move(defines)}, resolve);
+  return {text, file_name, joined(options.headers, library_headers()), std::move(defines)};
+}
+
+HostProgram compile_cuda(const std::string& text, const std::string& file_name, const ProgramOptions& options) {
+  return HostProgram(cuda_source(text, file_name, options), resolve);
+}
+
+HostProgram compile_host(const std::string& text, const std::string& file_name, const ProgramOptions& options) {
+  return HostProgram(host_source(text, file_name, options), resolve);
 }
 
 }  // namespace esc

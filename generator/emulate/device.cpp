@@ -89,7 +89,14 @@ std::uint64_t EmulatedDevice::count_uninitialised(const std::string& name) const
 
 void EmulatedDevice::run(const HostProgram& program, const std::function<void()>& work) {
   const ActiveMachine active(*machine_);
-  machine_->run_host(program, work);
+  machine_->run_host(program, [&] {
+    work();
+    if (!machine_->open_files.empty()) {
+      machine_->report(FaultKind::left_open, machine_->site(), "fclose",
+                       [] { return std::string("returns and has not closed each file that it has opened"); });
+    }
+  });
+  machine_->open_files = {};
 }
 
 const std::vector<EmulationFault>& EmulatedDevice::faults() const { return machine_->faults(); }
@@ -107,7 +114,6 @@ void EmulatedDevice::forget_faults() { machine_->forget_faults(); }
 void EmulatedDevice::set_options(EmulationOptions options) { machine_->set_options(std::move(options)); }
 
 void EmulatedDevice::set_files(KnownFiles files) {
-  machine_->open_files = {};
   machine_->set_files(std::move(files));
 }
 

@@ -7,6 +7,8 @@ const char* to_string(FaultKind kind) {
   switch (kind) {
     case FaultKind::out_of_bounds:
       return "out of bounds";
+    case FaultKind::left_open:
+      return "left open";
     case FaultKind::misaligned:
       return "misaligned";
     case FaultKind::read_only:

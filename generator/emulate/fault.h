@@ -25,6 +25,7 @@ enum class FaultKind {
   bad_copy,           ///< an asynchronous copy of a kind that the hardware does not know
   bad_barrier,        ///< an asynchronous barrier that is none, or that is used against its counts
   deadlock,           ///< all threads of a block wait, and nothing is under way that could let one go on
+  left_open,          ///< host code has returned and not closed a file
   bad_operand,        ///< an operand for which an instruction has no meaning
   forbidden_call,     ///< a function that a text under check may not call
   stopped,            ///< a trap, a division by zero, an index outside a local array, unreachable code

@@ -19,8 +19,15 @@ namespace {
 
 /// Between shared variables, so that running over the end of one is not an access of the next.
 constexpr std::uint64_t kSharedGap = 256;
-/// What the hardware aligns dynamic shared memory to at most.
+/// What the hardware aligns shared memory to at most.
 constexpr std::uint64_t kSharedAlignment = 1024;
+
+/// The first place from `begin` on that has the alignment and no more: nothing may rely on what is not declared.
+std::uint64_t place_of_shared(std::uint64_t begin, std::uint64_t alignment) {
+  const std::uint64_t promised = std::min(alignment, kSharedAlignment);
+  const std::uint64_t place = round_up(begin, promised);
+  return promised < kSharedAlignment && place % (2 * promised) == 0 ? place + promised : place;
+}
 
 /// Functions that the code generator calls without being asked by the text.
 constexpr std::array kCodeGeneratorCalls = {
@@ -91,15 +98,18 @@ HostProgram::HostProgram(const HostSource& source, const Resolver& resolve) : fi
   sites_ = instrument(*module);
 
   std::uint64_t end = round_up(sizeof(Registers), kSharedAlignment);
+  std::uint64_t dynamic_alignment = 1;
   std::map<std::string, std::uint64_t> offsets;
   for (const SharedFacts& variable : facts.shared) {
     if (variable.bytes != 0) {
-      end = round_up(end + kSharedGap, std::max<std::uint64_t>(variable.alignment, 16));
+      end = place_of_shared(end + kSharedGap, variable.alignment);
       offsets[variable.symbol] = end;
       end += variable.bytes;
+    } else {
+      dynamic_alignment = std::max(dynamic_alignment, variable.alignment);
     }
   }
-  const std::uint64_t dynamic_offset = round_up(end + kSharedGap, kSharedAlignment);
+  const std::uint64_t dynamic_offset = place_of_shared(end + kSharedGap, dynamic_alignment);
   memory_ = MappedMemory(dynamic_offset + kMaxSharedBytes + kSharedGap);
   new (memory_.data()) Registers();
   first_shared_ = memory_.address() + round_up(sizeof(Registers), kSharedAlignment);

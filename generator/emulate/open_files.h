@@ -25,6 +25,7 @@ class OpenFiles {
   /// Whether a handle stands for an open file; the others may be asked of such ones only.
   bool has(Handle file) const { return files_.contains(file); }
   void close(Handle file) { files_.erase(file); }
+  bool empty() const { return files_.empty(); }
   /// The next bytes, as many as are left up to `most`.
   std::span<const std::byte> read(Handle file, std::size_t most);
 

@@ -41,7 +41,7 @@ std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarT
   PlacedOperands operands(kernel.input, kernel.rows, {.product = product, .item_columns = kernel.dispatch.item_columns()}, kernel.dispatch);
   operands.show_to(device);
   const ProductArguments good{packed.span().data(), b.data(), product.ldb, c.data(), product.ldc, operands.arguments(), product.n};
-  for (const RefusedCall& call : refused_calls(good, has_kernel)) {
+  for (const RefusedCall& call : refused_calls(good, kernel.dispatch.item_columns(), has_kernel)) {
     const std::uint64_t before = done();
     const int status = call_spmm(device, kernel, call.arguments).value_or(stopped_by_fault);
     if (status != call.status) {

@@ -57,7 +57,7 @@ class GpuKernel {
     LateWrites never_written(runtime_);
     const DeviceOperands operands(runtime_, nest_, matrix.rows, dispatch_.tuned_items * dispatch_.item_columns(), never_written);
     const ProductArguments good{device_packed.get(), b.get(), product.ldb, c.get(), product.ldc, operands.arguments(), product.n, stream_.get()};
-    for (const RefusedCall& call : refused_calls(good, needs_kernel(nest_, matrix.nonzeros()))) {
+    for (const RefusedCall& call : refused_calls(good, dispatch_.item_columns(), needs_kernel(nest_, matrix.nonzeros()))) {
       const int status = kernel_.spmm(call.arguments);
       if (status != call.status) {
         report_.problems.push_back(fmt::format("a call with {} returns {} instead of {}", call.wrong, status, call.status));

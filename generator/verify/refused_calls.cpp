@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <limits>
 
 namespace esc {
 namespace {
@@ -14,7 +15,7 @@ constexpr int misaligned_address = 716;
 
 }  // namespace
 
-std::vector<RefusedCall> refused_calls(const ProductArguments& good, bool has_kernel) {
+std::vector<RefusedCall> refused_calls(const ProductArguments& good, std::int64_t item_columns, bool has_kernel) {
   std::vector<RefusedCall> calls;
   const auto add = [&](const std::string& wrong, auto change, int status = invalid_value) {
     RefusedCall call{wrong, good, status};
@@ -26,6 +27,10 @@ std::vector<RefusedCall> refused_calls(const ProductArguments& good, bool has_ke
   add("a null C", [](ProductArguments& call) { call.c = nullptr; });
   add("no columns", [](ProductArguments& call) { call.n = 0; });
   add("-1 columns", [](ProductArguments& call) { call.n = -1; });
+  if (item_columns > 1) {
+    add("more items than have their columns counted",
+        [item_columns](ProductArguments& call) { call.n = static_cast<std::int32_t>(std::numeric_limits<std::int32_t>::max() / item_columns + 1); });
+  }
   add("rows of B that are too short", [](ProductArguments& call) { --call.ldb; });
   add("rows of C that are too short", [](ProductArguments& call) { --call.ldc; });
   for (std::size_t at = 0; at < good.operands.size(); ++at) {

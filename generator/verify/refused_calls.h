@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ struct RefusedCall {
 };
 
 /// Calls in which one argument alone breaks what the C interface says. A layer without a kernel does not look
-/// at where its packed matrix is. `good` is a call that is in order, without gaps between rows.
-std::vector<RefusedCall> refused_calls(const ProductArguments& good, bool has_kernel);
+/// at where its packed matrix is. `good` is a call that is in order, without gaps between rows; what it counts has `item_columns` columns of C each.
+std::vector<RefusedCall> refused_calls(const ProductArguments& good, std::int64_t item_columns, bool has_kernel);
 
 }  // namespace esc

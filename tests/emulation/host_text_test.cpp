@@ -102,6 +102,7 @@ extern "C" int letters(const char* path) {
   fclose(file);
   return sum;
 }
+extern "C" int leaves_open(const char* path) { return fopen(path, "rb") == nullptr ? -1 : 0; }
 extern "C" int reads_what_is_not_open() { return fgetc((FILE*)16); }
 )";
 
@@ -117,6 +118,16 @@ TEST(HostText, ReadsTheFilesThatTheCheckHas) {
   EXPECT_THAT(device.describe_faults(), HasSubstr("calls fopen, which a text under check may not"));
   EXPECT_EQ(device.call<int()>(program, "reads_what_is_not_open"), std::nullopt);
   EXPECT_THAT(device.describe_faults(), HasSubstr("calls fgetc, which a text under check may not"));
+}
+
+TEST(HostText, ClosesWhatItHasOpened) {
+  const HostProgram program = compile_host(kReader, "reader.cpp");
+  EmulatedDevice device;
+  device.set_files({{"three", std::vector<std::byte>(3, std::byte{5})}, {"missing", std::nullopt}});
+  EXPECT_EQ(device.call<int(const char*)>(program, "leaves_open", "missing"), -1);
+  EXPECT_THAT(device.faults(), IsEmpty()) << device.describe_faults();
+  EXPECT_EQ(device.call<int(const char*)>(program, "leaves_open", "three"), 0);
+  EXPECT_THAT(device.describe_faults(), HasSubstr("has not closed each file"));
 }
 
 /// A text as the generator's data-transformer: copies the non-zero values of a row, says in `message` what is wrong.

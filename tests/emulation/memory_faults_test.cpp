@@ -237,6 +237,30 @@ extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(skew
   EXPECT_EQ(emulation.only_fault(1).kind, FaultKind::misaligned);
 }
 
+/// A kernel that writes vectors into dynamic shared memory declared with `alignment`, behind as many bytes of it as `n` says.
+std::string vectors_in_shared_memory(const std::string& alignment) {
+  return R"(
+__global__ void stage(const float* x, float* y, int n) {
+  extern __shared__ )" +
+         alignment + R"( unsigned char tile[];
+  unsigned char* const place = tile + n;
+  *(float4*)place = make_float4(x[0], x[1], x[2], x[3]);
+  y[0] = ((float4*)place)->x;
+}
+extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(stage, 1, 1, 64, x, y, n); }
+)";
+}
+
+TEST(MemoryFaults, SharedMemoryIsAlignedAsItIsDeclaredAndNoBetter) {
+  Emulation right(vectors_in_shared_memory("__align__(16)"));
+  EXPECT_EQ(right.run(0), 0);
+  EXPECT_THAT(right.device.faults(), IsEmpty());
+  for (const char* const alignment : {"", "__align__(4)", "__align__(8)"}) {
+    Emulation wrong(vectors_in_shared_memory(alignment));
+    EXPECT_EQ(wrong.only_fault(0).kind, FaultKind::misaligned) << alignment;
+  }
+}
+
 TEST(MemoryFaults, AtomicUpdateOfBytesThatNothingHasWritten) {
   Emulation emulation(R"(
 __global__ void sum(const float* x, float* y, int n) { atomicAdd(y + threadIdx.x, x[threadIdx.x]); }
