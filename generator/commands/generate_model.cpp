@@ -36,6 +36,7 @@ ModelBundle bundle_of(const ModelLayers& made, const ModelRequest& request) {
                      .layout = made.layout,
                      .loop_nest = made.loop_nest,
                      .nest = made.nest,
+                     .epilogue_parts = request.layer.nest.epilogue,
                      .architectures = architectures_for(request.layer),
                      .layers = {},
                      .kernels = made.kernels,

@@ -63,6 +63,7 @@ struct ModelBundle {
   std::string layout;  ///< "kn" or "nk"
   std::string loop_nest;  ///< the input as a C function
   LoopNest nest;          ///< the same
+  std::string epilogue_parts;  ///< of the shipped nest, as --epilogue names them; empty where it has none
   std::vector<int> architectures;
   std::vector<ModelLayer> layers;
   std::map<std::string, ModelKernel> kernels;  ///< by name

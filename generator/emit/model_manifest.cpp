@@ -139,6 +139,7 @@ std::string model_manifest_json(const ModelBundle& model) {
                       {"layout", model.layout},
                       {"loop_nest", model.loop_nest},
                       {"epilogue", model.nest.epilogue.has_value()},
+                      {"epilogue_parts", model.epilogue_parts},
                       {"architectures", architectures},
                       {"pattern_sha256", model.pattern()},
                       {"packed_bytes", model.file_bytes},
@@ -165,6 +166,7 @@ ModelBundle parse_model_manifest(const std::string& text, const std::string& fil
                       .layout = manifest.at("layout"),
                       .loop_nest = manifest.at("loop_nest"),
                       .nest = {},
+                      .epilogue_parts = manifest.value("epilogue_parts", ""),  // early bundles do not say
                       .architectures = {},
                       .layers = {},
                       .kernels = {},

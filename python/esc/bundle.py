@@ -27,11 +27,12 @@ class LayerFacts:
 
 @dataclasses.dataclass(frozen=True)
 class BundleFacts:
-    """A bundle of `escgen generate MODEL --layout nk`. `dtype` is f32, f64, f16 or bf16."""
+    """A bundle of `escgen generate MODEL --layout nk`. `dtype` is f32, f64, f16 or bf16; `epilogue` is what --epilogue named, as in bias+relu, or empty."""
 
     folder: pathlib.Path
     name: str
     dtype: str
+    epilogue: str
     architectures: tuple
     layers: tuple
 
@@ -64,8 +65,9 @@ def read_bundle(folder):
         raise BundleError(f"{path}: is not of a model bundle; name the folder that `escgen generate MODEL` wrote for a model of several layers")
     if manifest["layout"] != "nk":
         raise BundleError(f"{path}: has layout {manifest['layout']}, where PyTorch's tensors are nk; generate the bundle with --layout nk")
-    if manifest.get("epilogue"):
-        raise BundleError(f"{path}: has an epilogue, for whose operands esc.linear has no place; generate the bundle without --epilogue")
+    epilogue = manifest.get("epilogue_parts", "")
+    if manifest.get("epilogue") and not epilogue:
+        raise BundleError(f"{path}: has an epilogue and does not say which; generate the bundle again")
     layers = tuple(
         LayerFacts(
             name=layer["name"],
@@ -79,7 +81,7 @@ def read_bundle(folder):
         )
         for layer in manifest["layers"]
     )
-    return BundleFacts(folder, manifest["name"], manifest["dtype"], tuple(manifest["architectures"]), layers)
+    return BundleFacts(folder, manifest["name"], manifest["dtype"], epilogue, tuple(manifest["architectures"]), layers)
 
 
 def digests_of(shape, offsets, columns, values):

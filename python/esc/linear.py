@@ -3,6 +3,7 @@
 
 import torch
 
+from .bundle import BundleError
 from .measure import measure
 from .model import Model
 from .report import LayerReport, Measurement, Report
@@ -10,10 +11,13 @@ from .report import LayerReport, Measurement, Report
 # What rounding may make of a whole product, against one in float32: two roundings to the type, and sums in any order.
 TOLERANCES = {torch.float16: 2e-3, torch.bfloat16: 1.6e-2, torch.float32: 1e-5, torch.float64: 1e-5}
 
+# The epilogue of kernels that compute all of nn.Linear.
+FUSED_BIAS = "bias"
+
 
 class EscLinear(torch.nn.Module):
-    """Y = X x W^T + bias as nn.Linear, by a layer of a bundle. The weights are the bundle's and no part of the state; the bias stays a
-    parameter. With `dense_above` products of more tokens than that are dense, for which the dense weight is kept. A state with another
+    """Y = X x W^T + bias as nn.Linear, by a layer of a bundle, whose kernels add the bias where they were made with --epilogue bias. The weights are the
+    bundle's and no part of the state; the bias stays a parameter. With `dense_above` products of more tokens than that are dense, for which the dense weight is kept. A state with another
     weight than the bundle's is refused."""
 
     def __init__(self, model, layer, linear, dense_above=None):
@@ -26,10 +30,13 @@ class EscLinear(torch.nn.Module):
         self.weight = linear.weight if dense_above is not None else None
         self._model = model  # which must be open as long as this is used
         self._number = model.number(layer)
+        self._fused = model.facts.epilogue == FUSED_BIAS
 
     def forward(self, x):
         if self.dense_above is not None and x.numel() // self.in_features > self.dense_above:
             return torch.nn.functional.linear(x, self.weight, self.bias)
+        if self._fused:
+            return torch.ops.esc.linear_with.default(x, self._number, [self.bias])
         y = torch.ops.esc.linear.default(x, self._number)
         return y if self.bias is None else y + self.bias
 
@@ -61,6 +68,8 @@ def _reason_to_keep(bundle, layer, linear):
         return f"its weight is {str(linear.weight.dtype).removeprefix('torch.')}, the bundle {bundle.facts.dtype}"
     if not bundle.has_weights(layer, linear.weight):
         return "its weight is not the one that the bundle was made from"
+    if bundle.facts.epilogue == FUSED_BIAS and linear.bias is None:
+        return "it has no bias, which the bundle's kernels add"
     return None
 
 
@@ -80,6 +89,9 @@ def replace_linear(model, folder, tokens=None, drop_dense=False, keep=()):
     The weights must be on the GPU that the model runs on, in the bundle's type. Raises BundleError where the bundle cannot be used, and
     RuntimeError where a product is wrong."""
     bundle = Model(folder)
+    if bundle.facts.epilogue not in ("", FUSED_BIAS):
+        raise BundleError(f"{bundle.facts.folder}: has the epilogue {bundle.facts.epilogue}, where nn.Linear is a product and a bias; generate the bundle without "
+                          "--epilogue or with --epilogue bias, or call torch.ops.esc.linear_with where the network does what it says")
     report = []
     for name, linear in list(model.named_modules()):
         layer = f"{name}.weight"

@@ -34,10 +34,11 @@ def _load_operator(path):
         _operator.esc_forget_layer.argtypes = [ctypes.c_int64]
         _operator.esc_forget_layer.restype = None
         torch.library.register_fake("esc::linear", _fake_linear)
+        torch.library.register_fake("esc::linear_with", _fake_linear)
     return _operator
 
 
-def _fake_linear(x, layer):
+def _fake_linear(x, layer, operands=()):
     return x.new_empty(*x.shape[:-1], _outputs[layer])
 
 
@@ -88,7 +89,7 @@ class Model:
         return TYPES[self.facts.dtype]
 
     def number(self, layer):
-        """By which torch.ops.esc.linear knows it in this process."""
+        """By which torch.ops.esc.linear and linear_with know it in this process."""
         return self._numbers[layer]
 
     def prepare(self, layer, device=None):

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator esc::linear of PyTorch: Y = X x W^T, where W is a pruned layer of a model bundle. One operator serves
+// The operators esc::linear and esc::linear_with of PyTorch: Y = X x W^T, where W is a pruned layer of a model bundle,
+// and Y = f(X x W^T, operands), where the bundle's kernels have an epilogue f. One operator serves
 // all layers of all bundles: a layer is a number that `esc_register_layer` gives. It is compiled beside a bundle
 // (build.py), whose header declares esc_layer; the declaration is the same for all bundles of one ESC_LAYER_FORMAT,
 // which is checked where a layer is registered.
@@ -98,42 +99,106 @@ Tensor empty_beside(const Tensor& x, int64_t last) {
   return Tensor(made);
 }
 
-/// X [..., k] of the layer's type on a GPU gives Y [..., m] there. Only launches, on the current stream.
-Tensor linear(const Tensor& x, int64_t number) {
-  const Layer own = registry().at(number);
+/// Throws where x is not what the layer multiplies by.
+void check_input(const Tensor& x, const Layer& own) {
   const esc_layer& layer = *own.layer;
   STD_TORCH_CHECK(x.is_cuda(), "esc::linear: x is not on a GPU; move it there");
   STD_TORCH_CHECK(x.scalar_type() == own.type, "esc::linear: x has elements of another type than layer ", layer.name,
                   ", which takes ", layer.dtype);
   STD_TORCH_CHECK(x.dim() >= 1 && x.size(x.dim() - 1) == layer.k, "esc::linear: the last dimension of x is not the ",
                   layer.k, " inputs of layer ", layer.name);
-  const int64_t tokens = x.numel() / layer.k;
-  STD_TORCH_CHECK(tokens <= std::numeric_limits<int32_t>::max(),
+  STD_TORCH_CHECK(x.numel() / layer.k <= std::numeric_limits<int32_t>::max(),
                   "esc::linear: x has more than 2^31 - 1 rows; split it");
+}
 
+void check_status(cudaError_t status, const esc_layer& layer) {
+  STD_TORCH_CHECK(status != cudaErrorNotReady, "esc::linear: layer ", layer.name,
+                  " was not prepared on this device; call prepare() of its esc.Model there");
+  STD_TORCH_CHECK(status == cudaSuccess, "esc::linear: layer ", layer.name, ": ", cudaGetErrorString(status));
+}
+
+/// X [..., k] of the layer's type on a GPU gives Y [..., m] there, by `multiply(rows of X, Y, tokens, stream)`. Only
+/// launches, on the current stream.
+template <class Multiply>
+Tensor product_of(const Tensor& x, const esc_layer& layer, const Multiply& multiply) {
   const torch::stable::accelerator::DeviceGuard guard(x.get_device_index());
   const Tensor rows = x.is_contiguous() ? x : torch::stable::contiguous(x);
   Tensor y = empty_beside(x, layer.m);
-  if (tokens > 0) {
-    const cudaError_t status =
-        layer.multiply(own.model, own.layer, rows.const_data_ptr(), layer.k, y.mutable_data_ptr(), layer.m,
-                       static_cast<int32_t>(tokens), current_stream(x.get_device_index()));
-    STD_TORCH_CHECK(status != cudaErrorNotReady, "esc::linear: layer ", layer.name,
-                    " was not prepared on this device; call prepare() of its esc.Model there");
-    STD_TORCH_CHECK(status == cudaSuccess, "esc::linear: layer ", layer.name, ": ", cudaGetErrorString(status));
+  if (const int64_t tokens = x.numel() / layer.k; tokens > 0) {
+    check_status(multiply(rows.const_data_ptr(), y.mutable_data_ptr(), static_cast<int32_t>(tokens),
+                          current_stream(x.get_device_index())),
+                 layer);
   }
   return y;
 }
 
+Tensor linear(const Tensor& x, int64_t number) {
+  const Layer own = registry().at(number);
+  const esc_layer& layer = *own.layer;
+  STD_TORCH_CHECK(layer.operand_count == 0, "esc::linear: layer ", layer.name, " has an epilogue that reads ",
+                  layer.operand_count, " tensors; hand them to esc::linear_with");
+  check_input(x, own);
+  return product_of(x, layer, [&](const void* b, void* c, int32_t tokens, cudaStream_t stream) {
+    return layer.has_epilogue != 0
+               ? layer.multiply_with(own.model, own.layer, b, layer.k, c, layer.m, nullptr, tokens, stream)
+               : layer.multiply(own.model, own.layer, b, layer.k, c, layer.m, tokens, stream);
+  });
+}
+
+/// How many elements an operand has: of a number 1, for each output one, for each token one, or both.
+int64_t elements_of(const esc_operand& operand, const esc_layer& layer, int64_t tokens) {
+  return std::strcmp(operand.form, "number") == 0    ? 1
+         : std::strcmp(operand.form, "rows") == 0    ? layer.m
+         : std::strcmp(operand.form, "columns") == 0 ? tokens
+                                                     : tokens * layer.m;
+}
+
+/// A number is read while the call is made, so that it is on the host; all else on x's device, contiguous.
+esc_argument argument_of(const Tensor& given, const esc_operand& operand, const esc_layer& layer, const Tensor& x) {
+  const bool is_number = std::strcmp(operand.form, "number") == 0;
+  STD_TORCH_CHECK(given.scalar_type() == type_of(operand.dtype), "esc::linear_with: ", operand.name, " of layer ",
+                  layer.name, " has elements of another type than ", operand.dtype);
+  STD_TORCH_CHECK(is_number ? !given.is_cuda() : given.is_cuda() && given.get_device_index() == x.get_device_index(),
+                  "esc::linear_with: ", operand.name, " of layer ", layer.name,
+                  is_number ? " is a number, which is to be on the host" : " is not on the GPU of x");
+  const int64_t elements = elements_of(operand, layer, x.numel() / layer.k);
+  STD_TORCH_CHECK(given.numel() == elements && given.is_contiguous(), "esc::linear_with: ", operand.name, " of layer ",
+                  layer.name, " does not have ", elements, " elements without gaps");
+  return {given.const_data_ptr(), layer.m};
+}
+
+Tensor linear_with(const Tensor& x, int64_t number, const std::vector<Tensor>& operands) {
+  const Layer own = registry().at(number);
+  const esc_layer& layer = *own.layer;
+  check_input(x, own);
+  STD_TORCH_CHECK(operands.size() == layer.operand_count, "esc::linear_with: the epilogue of layer ", layer.name,
+                  " reads ", layer.operand_count, " tensors, not ", operands.size());
+  std::vector<esc_argument> arguments;
+  arguments.reserve(operands.size());
+  for (std::size_t at = 0; at < operands.size(); ++at) {
+    arguments.push_back(argument_of(operands[at], layer.operands[at], layer, x));
+  }
+  return product_of(x, layer, [&](const void* b, void* c, int32_t tokens, cudaStream_t stream) {
+    return layer.multiply_with(own.model, own.layer, b, layer.k, c, layer.m,
+                               arguments.empty() ? nullptr : arguments.data(), tokens, stream);
+  });
+}
+
 }  // namespace
 
-STABLE_TORCH_LIBRARY(esc, library) { library.def("linear(Tensor x, int layer) -> Tensor"); }
-STABLE_TORCH_LIBRARY_IMPL(esc, CUDA, library) { library.impl("linear", TORCH_BOX(&linear)); }
+STABLE_TORCH_LIBRARY(esc, library) {
+  library.def("linear(Tensor x, int layer) -> Tensor");
+  library.def("linear_with(Tensor x, int layer, Tensor[] operands) -> Tensor");
+}
+STABLE_TORCH_LIBRARY_IMPL(esc, CUDA, library) {
+  library.impl("linear", TORCH_BOX(&linear));
+  library.impl("linear_with", TORCH_BOX(&linear_with));
+}
 
 /// The number by which esc::linear knows a layer from now on; -1 where its library was made by another version of the
-/// format. B and C must be n x k and n x m, and C nothing more than the product.
+/// format. B and C must be n x k and n x m.
 extern "C" int64_t esc_register_layer(const esc_model* model, const esc_layer* layer) {
-  if (layer->format_version != ESC_LAYER_FORMAT || std::strcmp(layer->layout, "nk") != 0 || layer->has_epilogue != 0) {
+  if (layer->format_version != ESC_LAYER_FORMAT || std::strcmp(layer->layout, "nk") != 0) {
     return -1;
   }
   return registry().add({model, layer, type_of(layer->dtype)});

@@ -310,7 +310,14 @@ TEST_F(ModelBundles, SayWhetherTheyHaveAnEpilogue) {
   EXPECT_THAT(read("out/tiny/tiny.h"), Not(HasSubstr(", with an epilogue,")));
   ASSERT_EQ(generate({"--no-verify", "--dtype", "f16", "--epilogue", "relu", "--force"}).status, 0);
   EXPECT_EQ(manifest()["epilogue"], true);
+  EXPECT_EQ(manifest()["epilogue_parts"], "relu");
   EXPECT_THAT(read("out/tiny/tiny.h"), HasSubstr(", with an epilogue,"));
+  std::string other = read("out/tiny/manifest.json");
+  other.replace(other.find(R"("relu")"), 6, R"("silu")");
+  write("out/tiny/manifest.json", other);
+  const ProcessResult verified = escgen({"verify", "out/tiny"});
+  EXPECT_EQ(verified.status, 2);
+  EXPECT_THAT(verified.errors, HasSubstr("names the epilogue 'silu', and its loop nest is another one"));
 }
 
 TEST_F(ModelBundles, HaveEpiloguesWhoseOperandsACallTakes) {

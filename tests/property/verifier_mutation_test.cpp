@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `escgen verify` is worth: bundles with one fault each in the text of their kernel, launcher or transformer, of all families. Each
-// must be found wrong, unless it does what it did before.
+// What `escgen verify` is worth: bundles with one fault each in the text of their kernel, launcher or transformer, of
+// all families. Each must be found wrong, unless it does what it did before.
 //
-//   ESC_SWEEP=full build/release/bin/verifier_mutation_test      all faults; ESC_MUTANTS=500 so many of them, else a fixed sample;
+//   ESC_SWEEP=full build/release/bin/verifier_mutation_test      all faults; ESC_MUTANTS=500 so many of them, else a
+//   fixed sample;
 //                                                                ESC_MUTANTS_BEFORE=1000 those behind so many;
-//                                                                ESC_SUBJECTS=panel,rows those of these bundles alone
+//                                                                ESC_SUBJECTS=panel,rows those of these bundles alone;
+//                                                                ESC_MUTANTS_AGAIN=FILE all that survived where FILE
+//                                                                was printed
 //
-// Prints the share caught by kind and by text, and the survivors. Those that do the same as the text that they stand for are listed, with the reason, in
-// equivalent_mutants.txt.
+// Prints the share caught by kind and by text, and the survivors. Those that do the same as the text that they stand
+// for are listed, with the reason, in equivalent_mutants.txt.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -17,15 +20,18 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "generator/emit/generate.h"
+#include "generator/emulate/compile_program.h"
 #include "generator/frontend/format_source.h"
 #include "generator/matrix/drawn_value.h"
 #include "generator/schedule/schedule_choice.h"
@@ -35,6 +41,7 @@
 #include "tests/property/equivalent_mutants.h"
 #include "tests/property/mutation_subjects.h"
 #include "tests/support/forked_jobs.h"
+#include "tests/support/optimised_code.h"
 #include "tests/support/run_size.h"
 #include "tests/support/text_mutants.h"
 
@@ -81,7 +88,23 @@ std::unique_ptr<const RightBundle> right_bundle(const MutationSubject& subject, 
   return right;
 }
 
-enum Verdict : int { caught = 10, survived = 11, does_not_compile = 12 };
+/// The least of those that the bundles of a fault have counts.
+enum Verdict : int { caught = 10, survived = 11, same_code = 12, does_not_compile = 13 };
+
+/// Of a kernel as it is for each device, or of a transformer.
+std::string code_of(bool kernel, const std::string& text) {
+  if (!kernel) {
+    return tests::optimised_code(host_source(text, "subject.cpp"));
+  }
+  return tests::optimised_code(cuda_source(text, "subject.cu")) +
+         tests::optimised_code(cuda_source(text, "subject.cu", {.headers = {}, .defines = {"__CUDA_ARCH__=800"}}));
+}
+
+/// What is to be said of a fault that `verify` does not see: with the numbers of this schedule the text may say the
+/// same in other words.
+Verdict verdict_on_unseen(bool in_kernel, const std::string& right, const std::string& faulty) {
+  return code_of(in_kernel, right) == code_of(in_kernel, faulty) ? same_code : survived;
+}
 
 /// What `verify` would say, in a process of its own, as the text may do anything. Half of what it would do is known: what it finds of a
 /// transformer without a fault, and of a kernel that gets from its transformer what it got before.
@@ -92,7 +115,9 @@ int verdict_on(const MutationTrial& trial, const RightBundle& right) {
   try {
     if (trial.in_kernel) {
       texts.kernel_text = trial.mutant.in(texts.kernel_text);
-      return verify_kernel(texts, matrix, right.transformer, effort).passed() ? survived : caught;
+      return verify_kernel(texts, matrix, right.transformer, effort).passed()
+                 ? verdict_on_unseen(true, right.texts.kernel_text, texts.kernel_text)
+                 : caught;
     }
     texts.transformer_text = trial.mutant.in(texts.transformer_text);
     TransformerVerification transformer = verify_transformer(texts, matrix, effort);
@@ -100,7 +125,9 @@ int verdict_on(const MutationTrial& trial, const RightBundle& right) {
       return caught;
     }
     const bool packs_as_before = transformer.other && transformer.other->packed == right.transformer.other->packed;
-    return packs_as_before || verify_kernel(texts, matrix, std::move(transformer), effort).passed() ? survived : caught;
+    return packs_as_before || verify_kernel(texts, matrix, std::move(transformer), effort).passed()
+               ? verdict_on_unseen(false, right.texts.transformer_text, texts.transformer_text)
+               : caught;
   } catch (const UserError&) {
     return does_not_compile;
   }
@@ -146,6 +173,26 @@ bool is_asked_for(const MutationSubject& subject) {
   return wanted == nullptr || fmt::format(",{},", wanted).find(fmt::format(",{},", subject.name)) != std::string::npos;
 }
 
+constexpr std::string_view survived_mark = "survived  ";
+
+/// One line for it.
+std::string description_of(const MutationTrial& trial) {
+  return fmt::format("{} {} @ {}", trial.subject->name, trial.fault(), trial.mutant.place);
+}
+
+/// Leaves the faults that survived where `file` was printed.
+void keep_survivors(std::vector<Fault>& faults, const char* file) {
+  std::ifstream stream(file);
+  std::set<std::string> again;
+  for (std::string line; std::getline(stream, line);) {
+    if (line.starts_with(survived_mark)) {
+      again.insert(line.substr(survived_mark.size()));
+    }
+  }
+  EXPECT_FALSE(again.empty()) << file;
+  std::erase_if(faults, [&again](const Fault& fault) { return !again.contains(description_of(fault.front())); });
+}
+
 /// The same on every machine.
 std::uint64_t hash_of(const std::string& text) {
   std::uint64_t hash = 0;
@@ -158,6 +205,7 @@ std::uint64_t hash_of(const std::string& text) {
 struct Tally {
   int caught = 0;
   int survived = 0;
+  int same_code = 0;
   int equivalent = 0;
   int not_compiled = 0;
 
@@ -165,10 +213,11 @@ struct Tally {
 };
 
 void print_tallies(const std::map<std::string, Tally>& tallies) {
-  std::cout << fmt::format("{:<26}{:>8}{:>10}{:>12}{:>14}{:>8}\n", "", "caught", "survived", "equivalent", "not compiled", "share");
+  std::cout << fmt::format("{:<26}{:>8}{:>10}{:>11}{:>12}{:>14}{:>8}\n", "", "caught", "survived", "same code",
+                           "equivalent", "not compiled", "share");
   for (const auto& [name, tally] : tallies) {
-    std::cout << fmt::format("{:<26}{:>8}{:>10}{:>12}{:>14}{:>8.3f}\n", name, tally.caught, tally.survived, tally.equivalent,
-                             tally.not_compiled, tally.share());
+    std::cout << fmt::format("{:<26}{:>8}{:>10}{:>11}{:>12}{:>14}{:>8.3f}\n", name, tally.caught, tally.survived,
+                             tally.same_code, tally.equivalent, tally.not_compiled, tally.share());
   }
 }
 
@@ -199,12 +248,16 @@ TEST(Verifier, FindsSingleFaultsInTheTextsOfABundle) {
     }
   }
   std::erase_if(faults, [](const Fault& fault) { return !is_asked_for(*fault.front().subject); });
+  const char* const again = std::getenv("ESC_MUTANTS_AGAIN");
+  if (again != nullptr) {
+    keep_survivors(faults, again);
+  }
   const std::size_t all = faults.size();
   // By a hash of what they are, so that the sample stays where other texts change.
   std::ranges::stable_sort(faults, {}, [](const Fault& fault) { return hash_of(fault.front().subject->name + fault.front().fault()); });
   const std::size_t before = std::min(all, number_in("ESC_MUTANTS_BEFORE", 0));
   faults.erase(faults.begin(), faults.begin() + static_cast<std::ptrdiff_t>(before));
-  faults.resize(std::min(faults.size(), sample_size(all)));
+  faults.resize(std::min(faults.size(), again != nullptr ? all : sample_size(all)));
   std::cout << fmt::format("{} of {} faults\n", faults.size(), all);
 
   const EquivalentMutants equivalents(EQUIVALENT_MUTANTS);
@@ -219,6 +272,8 @@ TEST(Verifier, FindsSingleFaultsInTheTextsOfABundle) {
           Tally& tally = tallies[group];
           if (returned && end.status == does_not_compile) {
             ++tally.not_compiled;
+          } else if (returned && end.status == same_code) {
+            ++tally.same_code;
           } else if (!returned || end.status != survived) {
             ++tally.caught;
           } else {
@@ -226,14 +281,13 @@ TEST(Verifier, FindsSingleFaultsInTheTextsOfABundle) {
           }
         }
         if (returned && end.status == survived && !equivalents.has(trial)) {
-          survivors.push_back(
-              fmt::format("{} {} @ {}", trial.subject->name, trial.fault(), trial.mutant.place));
+          survivors.push_back(description_of(trial));
         }
       });
   print_tallies(tallies);
   std::ranges::sort(survivors);
   for (const std::string& survivor : survivors) {
-    std::cout << "survived  " << survivor << "\n";
+    std::cout << survived_mark << survivor << "\n";
   }
   EXPECT_GE(tallies["all"].share(), 0.95);
 }

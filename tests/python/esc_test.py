@@ -90,9 +90,15 @@ class Bundles(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             self.assertIn("generate the bundle with --layout nk", self.refusal(generate(folder, layout="kn")))
 
-    def test_an_epilogue_is_refused(self):
+    def test_an_epilogue_is_known_by_its_parts(self):
+        self.assertEqual(read_bundle(self.folder).epilogue, "")
         with tempfile.TemporaryDirectory() as folder:
-            self.assertIn("generate the bundle without --epilogue", self.refusal(generate(folder, more=("--epilogue", "relu"))))
+            bundle = generate(folder, more=("--epilogue", "bias+relu"))
+            self.assertEqual(read_bundle(bundle).epilogue, "bias+relu")
+            manifest = json.loads((bundle / "manifest.json").read_text())
+            del manifest["epilogue_parts"]  # as early bundles were
+            (bundle / "manifest.json").write_text(json.dumps(manifest))
+            self.assertIn("does not say which; generate the bundle again", self.refusal(bundle))
 
     def test_without_a_compiler_nothing_is_built(self):
         with mock.patch.dict(os.environ, {"PATH": "/nowhere", "CUDA_HOME": "/nowhere"}), self.assertRaises(BundleError) as refused:

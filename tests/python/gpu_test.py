@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operator and replace_linear on a GPU: gpu_test.py ESCGEN MODEL, or gpu_test.py --bundle DIR for a bundle of layers `*_proj.weight` that was generated
-elsewhere with --layout nk and a type of 16 bits. Ends with status 77, skipped, where there is no PyTorch or no GPU."""
+"""The operators and replace_linear on a GPU: gpu_test.py ESCGEN MODEL, or gpu_test.py --bundles DIR FUSED ANY for bundles of layers `*_proj.weight` that were
+generated elsewhere with --layout nk and a type of 16 bits: without an epilogue, with --epilogue bias, and with that of ANY_PARTS. Ends with status 77, skipped, where there is no PyTorch or no GPU."""
 
 import copy
 import pathlib
@@ -24,11 +24,19 @@ import esc  # noqa: E402
 from esc.build import build  # noqa: E402
 
 
+# An epilogue with operands of each kind that it can have in this layout but one for each token.
+ANY_PARTS = "bias+scale+residual+relu"
+
+
 def weight_of(bundle, name):
     """The dense weight that a layer was packed from: its product of the identity, which is exact."""
     facts = bundle.layers[name]
     bundle.prepare(name)
-    return torch.ops.esc.linear(torch.eye(facts.k, device="cuda", dtype=bundle.dtype), bundle.number(name)).T.contiguous()
+    identity = torch.eye(facts.k, device="cuda", dtype=bundle.dtype)
+    if bundle.facts.epilogue == "bias":
+        nothing = torch.zeros(facts.m, device="cuda", dtype=bundle.dtype)
+        return torch.ops.esc.linear_with(identity, bundle.number(name), [nothing]).T.contiguous()
+    return torch.ops.esc.linear(identity, bundle.number(name)).T.contiguous()
 
 
 class Network(torch.nn.Module):
@@ -43,12 +51,14 @@ class Network(torch.nn.Module):
             self.add_module(name.removesuffix(".weight"), linear)
 
 
-class OnAGpu(unittest.TestCase):
+class WithABundle(unittest.TestCase):
+    """Tests of the bundle in `folder()`."""
+
     @classmethod
     def setUpClass(cls):
-        build(FOLDER)
+        build(cls.folder())
         torch.manual_seed(1)
-        cls.bundle = esc.Model(FOLDER)
+        cls.bundle = esc.Model(cls.folder())
 
     def draw(self, *sizes):
         return torch.randn(*sizes, device="cuda", dtype=self.bundle.dtype)
@@ -56,6 +66,10 @@ class OnAGpu(unittest.TestCase):
     def assert_close(self, found, expected):
         error = (found.double() - expected.double()).norm() / expected.double().norm().clamp_min(1e-300)
         self.assertLess(error.item(), 2e-2 if self.bundle.dtype == torch.bfloat16 else 2e-3)
+
+
+class OfPlainProducts(WithABundle):
+    folder = staticmethod(lambda: FOLDERS[0])
 
     def test_products_of_any_number_of_tokens(self):
         for name, facts in self.bundle.layers.items():
@@ -93,7 +107,7 @@ class OnAGpu(unittest.TestCase):
             torch.ops.esc.linear(self.draw(3, facts.k).cpu(), number)
 
     def test_a_closed_model_is_refused(self):
-        bundle = esc.Model(FOLDER)
+        bundle = esc.Model(self.folder())
         name, facts = next(iter(bundle.layers.items()))
         number = bundle.number(name)
         with self.assertRaisesRegex(RuntimeError, "was not prepared"):
@@ -106,7 +120,7 @@ class OnAGpu(unittest.TestCase):
         for bias, drop_dense in ((False, False), (True, False), (True, True)):
             dense, sparse = Network(self.bundle, bias), Network(self.bundle, bias)
             sparse.load_state_dict(dense.state_dict())
-            report = esc.replace_linear(sparse, FOLDER, drop_dense=drop_dense)
+            report = esc.replace_linear(sparse, self.folder(), drop_dense=drop_dense)
             self.assertEqual(len(report.layers), len(self.bundle.layers))
             self.assertEqual(report.replaced, sum(isinstance(module, esc.EscLinear) for module in sparse.modules()))
             for own in report.layers:
@@ -136,7 +150,7 @@ class OnAGpu(unittest.TestCase):
         with torch.no_grad():
             network.get_submodule(names[0]).weight.mul_(2)
         network.get_submodule(names[1]).float()
-        reasons = {layer.name: layer.kept for layer in esc.replace_linear(network, FOLDER).layers}
+        reasons = {layer.name: layer.kept for layer in esc.replace_linear(network, self.folder()).layers}
         self.assertIn("is not the one that the bundle was made from", reasons[names[0]])
         self.assertIn("its weight is float32", reasons[names[1]])
         self.assertIs(type(network.get_submodule(names[0])), torch.nn.Linear)
@@ -164,7 +178,7 @@ class OnAGpu(unittest.TestCase):
     def test_kernels_of_another_architecture_are_refused(self):
         with tempfile.TemporaryDirectory() as scratch:
             folder = pathlib.Path(scratch) / "other"
-            shutil.copytree(FOLDER, folder)
+            shutil.copytree(self.folder(), folder)
             other = "sm_80" if torch.cuda.get_device_capability() != (8, 0) else "sm_90"
             build(folder, architectures=[other])
             bundle = esc.Model(folder)
@@ -181,12 +195,82 @@ class OnAGpu(unittest.TestCase):
         self.assertTrue(torch.equal(layer(x[:8]), torch.ops.esc.linear(x[:8], self.bundle.number(name))))
 
 
+class OfProductsWithABias(WithABundle):
+    folder = staticmethod(lambda: FOLDERS[1])
+
+    def test_the_kernels_add_the_bias(self):
+        dense, sparse = Network(self.bundle, True), Network(self.bundle, True)
+        sparse.load_state_dict(dense.state_dict())
+        report = esc.replace_linear(sparse, self.folder(), drop_dense=True)
+        self.assertEqual(len(report.layers), len(self.bundle.layers))
+        for own in report.layers:
+            expected = dense.get_submodule(own.name)
+            layer = esc.EscLinear(self.bundle, f"{own.name}.weight", expected)
+            for x in (self.draw(own.k), self.draw(4, 3, own.k), self.draw(17, own.k), self.draw(0, own.k)):
+                if x.numel() > 0:
+                    self.assert_close(layer(x), expected(x))
+                self.assertEqual(layer(x).shape, expected(x).shape)
+            with torch.no_grad():
+                self.assert_close(torch.compile(layer, fullgraph=True)(x := self.draw(5, own.k)), expected(x))
+
+    def test_a_layer_without_a_bias_is_kept(self):
+        kept = {own.kept for own in esc.replace_linear(Network(self.bundle, False), self.folder()).layers}
+        self.assertEqual(kept, {"it has no bias, which the bundle's kernels add"})
+
+
+class OfAnyEpilogue(WithABundle):
+    folder = staticmethod(lambda: FOLDERS[2])
+
+    def operands(self, facts, tokens):
+        scale = torch.tensor(0.5)  # numbers are of float32 where elements have 16 bits
+        return [self.draw(facts.m), scale, self.draw(tokens, facts.m)]
+
+    def test_operands_are_read(self):
+        for name, facts in self.bundle.layers.items():
+            self.bundle.prepare(name)
+            number = self.bundle.number(name)
+            for tokens in (1, 7, 16, 40):
+                x = self.draw(tokens, facts.k)
+                none = torch.zeros(tokens, facts.m, device="cuda", dtype=self.bundle.dtype)
+                one = torch.tensor(1.0)
+                # What the product is, without its epilogue's operands, follows from two products that relu leaves.
+                plain = torch.ops.esc.linear_with(x, number, [none[0], one, none]) - torch.ops.esc.linear_with(-x, number, [none[0], one, none])
+                bias, scale, residual = self.operands(facts, tokens)
+                found = torch.ops.esc.linear_with(x, number, [bias, scale, residual])
+                expected = torch.relu((plain.double() + bias.double()) * scale.double().item() + residual.double())
+                self.assert_close(found, expected)
+                torch.library.opcheck(torch.ops.esc.linear_with.default, (x, number, [bias, scale, residual]))
+
+    def test_other_operands_are_refused(self):
+        name, facts = next(iter(self.bundle.layers.items()))
+        self.bundle.prepare(name)
+        number, x = self.bundle.number(name), self.draw(3, facts.k)
+        bias, scale, residual = self.operands(facts, 3)
+        for operands, words in (
+            ([bias, scale], "reads 3 tensors, not 2"),
+            ([bias.float(), scale, residual], "bias_? of layer .* another type"),
+            ([bias.cpu(), scale, residual], "bias_? of layer .* is not on the GPU of x"),
+            ([bias, scale.cuda(), residual], "is a number, which is to be on the host"),
+            ([bias, scale, residual[:2]], "does not have"),
+            ([bias, scale, residual.T.contiguous().T], "without gaps"),
+        ):
+            with self.assertRaisesRegex(RuntimeError, words):
+                torch.ops.esc.linear_with(x, number, operands)
+        with self.assertRaisesRegex(RuntimeError, "hand them to esc::linear_with"):
+            torch.ops.esc.linear(x, number)
+
+    def test_no_linear_layer_is_replaced_by_it(self):
+        with self.assertRaisesRegex(esc.BundleError, "or call torch.ops.esc.linear_with"):
+            esc.replace_linear(torch.nn.Linear(4, 4), self.folder())
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
-        if sys.argv[1] == "--bundle":
-            FOLDER = sys.argv[2]
+        if sys.argv[1] == "--bundles":
+            FOLDERS = sys.argv[2:5]
         else:
-            FOLDER = str(pathlib.Path(scratch) / "layers")
-            subprocess.run([sys.argv[1], "generate", sys.argv[2], "--tensor", "*_proj.weight", "--bcol", "1,16", "--layout", "nk", "--dtype", "f16",
-                            "-o", scratch, "--name", "layers"], check=True, stdout=subprocess.DEVNULL)
+            FOLDERS = [str(pathlib.Path(scratch) / name) for name in ("layers", "fused", "any")]
+            for name, more in (("layers", ()), ("fused", ("--epilogue", "bias")), ("any", ("--epilogue", ANY_PARTS))):
+                subprocess.run([sys.argv[1], "generate", sys.argv[2], "--tensor", "*_proj.weight", "--bcol", "1,16", "--layout", "nk", "--dtype", "f16",
+                                "-o", scratch, "--name", name, *more], check=True, stdout=subprocess.DEVNULL)
         unittest.main(argv=sys.argv[:1])
