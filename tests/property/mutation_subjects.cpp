@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/property/mutation_subjects.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <string_view>
 #include <utility>
 
@@ -12,10 +14,22 @@
 namespace esc::tests {
 namespace {
 
-/// Rows of all lengths, so that panels, lists and tasks are long enough for every loop of a kernel to go round; sizes that nothing divides.
+/// The matrix without what stands in a row.
+SparseMatrix with_empty_row(SparseMatrix matrix, std::int64_t row) {
+  const auto begin = static_cast<std::ptrdiff_t>(matrix.offsets[static_cast<std::size_t>(row)]);
+  const std::int64_t length = matrix.row_length(row);
+  matrix.column_of.erase(matrix.column_of.begin() + begin, matrix.column_of.begin() + begin + length);
+  matrix.values.erase(matrix.values.begin() + begin, matrix.values.begin() + begin + length);
+  std::for_each(matrix.offsets.begin() + row + 1, matrix.offsets.end(), [length](std::int64_t& offset) { offset -= length; });
+  return matrix;
+}
+
+/// Rows of all lengths, so that panels, lists and tasks are long enough for every loop of a kernel to go round, and an empty one; sizes that
+/// nothing divides.
 SparseMatrix matrix_of(std::int64_t rows, std::int64_t columns, ScalarType element = ScalarType::f32) {
-  SparseMatrix matrix =
-      sample_matrix({.rows = rows, .columns = columns, .sparsity = 0.75, .structure = SampleStructure::powerlaw, .seed = 3});
+  constexpr std::int64_t empty = 11;
+  SparseMatrix matrix = with_empty_row(
+      sample_matrix({.rows = rows, .columns = columns, .sparsity = 0.75, .structure = SampleStructure::powerlaw, .seed = 3}), empty);
   matrix.element = element;  // a value of float32 is one of float64
   if (is_half(element)) {
     round_values(matrix, element);
