@@ -43,6 +43,19 @@ bool EquivalentMutants::has(const MutationTrial& trial) const {
   return std::ranges::any_of(known_, [&trial](const Entry& known) { return known.describes(trial); });
 }
 
+std::vector<std::string> EquivalentMutants::describe_none_of(const std::vector<std::vector<MutationTrial>>& trials) const {
+  std::vector<std::string> found;
+  for (const Entry& known : known_) {
+    const bool used = std::ranges::any_of(trials, [&known](const std::vector<MutationTrial>& same) {
+      return std::ranges::any_of(same, [&known](const MutationTrial& trial) { return known.describes(trial); });
+    });
+    if (!used) {
+      found.push_back(known.written);
+    }
+  }
+  return found;
+}
+
 bool EquivalentMutants::Entry::describes(const MutationTrial& trial) const {
   const TextMutant& mutant = trial.mutant;
   if ((!subjects.empty() && !subjects.contains(trial.subject->name)) || text != trial.text_name()) {
@@ -64,7 +77,7 @@ bool EquivalentMutants::Entry::keeps_ends(const std::string& other) const {
 EquivalentMutants::Entry EquivalentMutants::parse(const std::string& entry) {
   const std::size_t colon = entry.find(": ");
   const std::size_t behind_subjects = entry.substr(0, colon).rfind(' ');
-  Entry result{{}, entry.substr(0, colon), entry.substr(colon + 2), {}, 0, 0, false, 0, {}};
+  Entry result{entry, {}, entry.substr(0, colon), entry.substr(colon + 2), {}, 0, 0, false, 0, {}};
   if (behind_subjects != std::string::npos) {
     result.text = result.text.substr(behind_subjects + 1);
     std::istringstream names(entry.substr(0, behind_subjects));

@@ -27,9 +27,12 @@ class EquivalentMutants {
  public:
   explicit EquivalentMutants(const std::string& file);
   bool has(const MutationTrial& trial) const;
+  /// Those that describe none of these, which are all that there are: what they stood for is gone, or reads otherwise now.
+  std::vector<std::string> describe_none_of(const std::vector<std::vector<MutationTrial>>& trials) const;
 
  private:
   struct Entry {
+    std::string written;             ///< as it stands in the file
     std::set<std::string> subjects;  ///< all, where it is empty
     std::string text;
     std::string line;

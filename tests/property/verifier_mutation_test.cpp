@@ -13,6 +13,7 @@
 // for are listed, with the reason, in equivalent_mutants.txt.
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
 
@@ -247,6 +248,8 @@ TEST(Verifier, FindsSingleFaultsInTheTextsOfABundle) {
       }
     }
   }
+  const EquivalentMutants equivalents(EQUIVALENT_MUTANTS);
+  EXPECT_THAT(equivalents.describe_none_of(faults), testing::IsEmpty());
   std::erase_if(faults, [](const Fault& fault) { return !is_asked_for(*fault.front().subject); });
   const char* const again = std::getenv("ESC_MUTANTS_AGAIN");
   if (again != nullptr) {
@@ -260,7 +263,6 @@ TEST(Verifier, FindsSingleFaultsInTheTextsOfABundle) {
   faults.resize(std::min(faults.size(), again != nullptr ? all : sample_size(all)));
   std::cout << fmt::format("{} of {} faults\n", faults.size(), all);
 
-  const EquivalentMutants equivalents(EQUIVALENT_MUTANTS);
   std::map<std::string, Tally> tallies;
   std::vector<std::string> survivors;
   tests::run_forked(
