@@ -12,6 +12,7 @@ void add_nest_command(CLI::App& program, const CommonOptions& common, Action& ac
 void add_inspect_command(CLI::App& program, const CommonOptions& common, Action& action);
 void add_verify_command(CLI::App& program, const CommonOptions& common, Action& action);
 void add_pack_command(CLI::App& program, const CommonOptions& common, Action& action);
+void add_report_command(CLI::App& program, const CommonOptions& common, Action& action);
 void add_sample_command(CLI::App& program, const CommonOptions& common, Action& action);
 
 }  // namespace esc

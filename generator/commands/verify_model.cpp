@@ -5,18 +5,16 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "generator/commands/packed_model.h"
 #include "generator/commands/written_model.h"
 #include "generator/emit/dispatch.h"
 #include "generator/emit/shared_kernel.h"
 #include "generator/frontend/format_source.h"
-#include "generator/patterns/csr_view.h"
 #include "generator/support/file.h"
 #include "generator/verify/verify.h"
-#include "transformer/unpack.h"
 
 namespace esc {
 namespace {
@@ -27,73 +25,11 @@ namespace fs = std::filesystem;
   throw UserError(place.string(), rule, "generate the bundle again", ExitStatus::check_failed);
 }
 
-/// The packed matrices of a bundle, read one by one.
-class PackedFile {
- public:
-  explicit PackedFile(fs::path path) : path_(std::move(path)), stream_(path_, std::ios::binary) {
-    if (!stream_) {
-      throw UserError(path_.string(), "cannot be read", "write it with escgen pack, from the model's weights");
-    }
-  }
-
-  /// Header and index must be those of the model.
-  void check(const ModelBundle& model) {
-    std::error_code ignored;
-    const std::vector<transformer::ModelEntry> index = index_of(model.layers);
-    const std::uint64_t index_bytes = index.size() * sizeof(transformer::ModelEntry);
-    if (fs::file_size(path_, ignored) != model.file_bytes || model.file_bytes < transformer::header_bytes + index_bytes) {
-      refuse(path_, fmt::format("has not the {} bytes that the manifest says", model.file_bytes));
-    }
-    const transformer::ModelHeader header = transformer::make_model_header(index.data(), index.size(), model.file_bytes - index_bytes);
-    if (!std::ranges::equal(read(0, sizeof header), std::as_bytes(std::span(&header, 1))) ||
-        !std::ranges::equal(read(model.file_bytes - index_bytes, index_bytes), std::as_bytes(std::span(index)))) {
-      refuse(path_, "has another header or index than the manifest says");
-    }
-  }
-
-  std::vector<std::byte> read(std::uint64_t at, std::uint64_t bytes) {
-    std::vector<std::byte> read(bytes);
-    stream_.seekg(static_cast<std::streamoff>(at));
-    stream_.read(reinterpret_cast<char*>(read.data()), static_cast<std::streamsize>(bytes));
-    if (!stream_) {
-      refuse(path_, "is too short");
-    }
-    return read;
-  }
-
-  /// The matrix that the layer's packed matrix is of.
-  SparseMatrix matrix_of(const ModelLayer& layer, std::size_t packing) {
-    const transformer::ModelEntry& entry = layer.packings[packing];
-    try {
-      const std::vector<std::byte> packed = read(entry.offset, entry.bytes);
-      transformer::CsrMatrix unpacked = transformer::unpack(packed);
-      SparseMatrix matrix{unpacked.rows,
-                          unpacked.columns,
-                          std::move(unpacked.offsets),
-                          std::move(unpacked.column_of),
-                          std::move(unpacked.values),
-                          element_type(unpacked.element)};
-      if (fingerprint(matrix) != layer.fingerprint) {
-        refuse(path_, fmt::format("does not hold the matrix of {} that the manifest says: a SHA-256 differs", layer.name));
-      }
-      return matrix;
-    } catch (const transformer::FormatError& problem) {
-      refuse(path_, fmt::format("{}: {}", layer.name, problem.what()));
-    }
-  }
-
- private:
-  fs::path path_;
-  std::ifstream stream_;
-};
-
 /// A model's bundle and what is found out about it.
 class ModelCheck {
  public:
   explicit ModelCheck(const std::string& folder)
-      : folder_(folder),
-        written_(load_model_bundle(folder_)),
-        packed_(folder_ / packed_file_name) {}
+      : folder_(folder), written_(load_model_bundle(folder_)), packed_(folder_) {}
 
   const ModelBundle& model() const { return written_.model; }
 
@@ -164,7 +100,7 @@ class ModelCheck {
 
   fs::path folder_;
   WrittenModel written_;
-  PackedFile packed_;
+  PackedModel packed_;
 };
 
 }  // namespace

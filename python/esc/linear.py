@@ -113,7 +113,7 @@ def replace_linear(model, folder, tokens=None, drop_dense=False, keep=()):
                 reason = "dense is faster"
         report.append(LayerReport(name, facts.m, facts.k, 1 - facts.nonzeros / (facts.m * facts.k), linear.weight.numel() * linear.weight.element_size(),
                                   facts.packed_bytes, measurements, difference, reason, dense_above))
-    return Report(tuple(report))
+    return Report(tuple(report), torch.cuda.get_device_name())
 
 
 @torch.no_grad()

@@ -2,6 +2,8 @@
 """What became of each layer of a model."""
 
 import dataclasses
+import json
+import pathlib
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,9 +45,10 @@ class LayerReport:
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """Of all layers. str() is a table with times in microseconds, and the totals of the model by its number of tokens."""
+    """Of all layers, measured on the GPU of this name. str() is a table with times in microseconds, and the totals of the model by its number of tokens."""
 
     layers: tuple
+    gpu: str = "GPU"
 
     @property
     def replaced(self):
@@ -67,6 +70,19 @@ class Report:
                 dense, now = found.get(one.tokens, (0.0, 0.0))
                 found[one.tokens] = (dense + one.dense, now + layer.in_use(one))
         return [(tokens, *times) for tokens, times in sorted(found.items())]
+
+    def save(self, path):
+        """Writes what was measured, for `escgen report BUNDLE --measured PATH`."""
+        layers = {
+            f"{layer.name}.weight": {
+                "kept": layer.kept,
+                "dense_above": layer.dense_above,
+                "products": [{"columns": one.tokens, "dense_us": one.dense, "esc_us": one.sparse} for one in layer.measurements],
+            }
+            for layer in self.layers
+        }
+        content = {"kind": "measured layers", "format_version": 1, "gpu": self.gpu, "layers": layers}
+        pathlib.Path(path).write_text(json.dumps(content, indent=2) + "\n")
 
     def __str__(self):
         width = max([len(layer.name) for layer in self.layers] + [5])

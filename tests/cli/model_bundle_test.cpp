@@ -320,6 +320,39 @@ TEST_F(ModelBundles, SayWhetherTheyHaveAnEpilogue) {
   EXPECT_THAT(verified.errors, HasSubstr("names the epilogue 'silu', and its loop nest is another one"));
 }
 
+TEST_F(ModelBundles, HaveAPage) {
+  ASSERT_EQ(generate().status, 0);
+  const auto report = [this](std::vector<std::string> options) {
+    options.insert(options.begin(), {"report", "out/tiny"});
+    return escgen(options);
+  };
+  const ProcessResult made = report({"-o", "page.html"});
+  EXPECT_EQ(made.status, 0) << made.errors;
+  EXPECT_EQ(made.output, "report     page.html, of 4 layers\n");
+  const std::string page = read("page.html");
+  EXPECT_THAT(page, AllOf(HasSubstr("4 layers of tiny.safetensors in f32, layout kn"),
+                          HasSubstr("<td>a.weight</td><td class=\"number\">40 x 64</td>"),
+                          HasSubstr("No times were given"), HasSubstr("<td>dense.weight</td>"),
+                          HasSubstr("alt=\"Pattern of d.weight\" src=\"data:image/png;base64,")));
+  EXPECT_EQ(report({"-o", "again.html", "-q"}).output, "");
+  EXPECT_EQ(read("again.html"), page);
+  write("times.json", R"({"kind": "measured layers", "format_version": 1, "gpu": "<b>", "layers": {"a.weight":
+                         {"kept": null, "dense_above": 16, "products": [{"columns": 16, "dense_us": 3, "esc_us": 2}]}}})");
+  ASSERT_EQ(report({"-o", "page.html", "--measured", "times.json", "--no-patterns"}).status, 0);
+  EXPECT_THAT(
+      read("page.html"),
+      AllOf(HasSubstr("on one &lt;b&gt;,"),
+            HasSubstr("<td class=\"number\">3.00 / 2.00</td><td class=\"number\">1.50</td><td>dense above 16</td>"),
+            HasSubstr("not measured"), Not(HasSubstr("base64"))));
+  write("times.json", "{}");
+  const ProcessResult refused = report({"-o", "none.html", "--measured", "times.json"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.errors, HasSubstr("times.json: has no times of layers"));
+  fs::remove(path("out/tiny/model.packed"));
+  EXPECT_EQ(report({"-o", "none.html"}).status, 2);
+  EXPECT_FALSE(fs::exists(path("none.html")));
+}
+
 TEST_F(ModelBundles, HaveEpiloguesWhoseOperandsACallTakes) {
   const std::vector<std::string> options{"--layout", "nk", "--epilogue", "bias+scale+residual"};
   const ProcessResult made = generate(options);

@@ -141,6 +141,16 @@ class Reports(unittest.TestCase):
         self.assertEqual(self.report.totals(), [(1, 8.0, 4.0), (16, 15.0, 14.0)])
         self.assertEqual((self.report.replaced, self.report.dense_bytes, self.report.bytes_in_use), (2, 1600, 1680))
 
+    def test_a_page_is_made_of_what_was_saved(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            bundle = generate(scratch)
+            layers = tuple(LayerReport(name, 20, 10, 0.7, 400, 240, (Measurement(16, 5.0, 4.0),), 2e-4, None) for name in ("up_proj", "gate_proj"))
+            times, page = pathlib.Path(scratch) / "times.json", pathlib.Path(scratch) / "page.html"
+            Report(layers, "NVIDIA H200").save(times)
+            subprocess.run([ESCGEN, "report", bundle, "-o", page, "--measured", times], check=True, stdout=subprocess.DEVNULL)
+            for words in ("Times were measured in a network on one NVIDIA H200", ">10.00</td>", ">8.00</td>", "not measured"):
+                self.assertIn(words, page.read_text())
+
     def test_the_table_has_each_layer_and_its_reason(self):
         text = str(self.report)
         for words in ("up", "kept: dense is faster", "kept: its weight is not on a GPU", "dense above 1", "2 of 4 layers replaced; weights take 1680 bytes, before 1600", "16 tokens: 15.0 us dense, 14.0 us now, 1.07 x"):

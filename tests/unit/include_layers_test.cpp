@@ -31,6 +31,7 @@ const std::vector<std::string> kOrder = {
     "generator/lower",
     "generator/pipeline",
     "generator/emit",
+    "generator/report",
     "generator/frontend/host_compiler",
     "generator/frontend",
     // What is said about a run, and the numbers that stand for places.

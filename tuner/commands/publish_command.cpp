@@ -4,12 +4,12 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "generator/report/table.h"
 #include "generator/support/file.h"
 #include "tuner/commands/commands.h"
 #include "tuner/publish/leave_one_out.h"
 #include "tuner/publish/publish.h"
 #include "tuner/records/record_text.h"
-#include "tuner/report/table.h"
 
 namespace esc {
 namespace {
@@ -87,20 +87,20 @@ nlohmann::json to_json(const Publication& publication) {
 
 std::string percent_above(double ratio) { return fmt::format("{:.1f}", 100 * (ratio - 1)); }
 
-tuning::Table to_table(const Publication& publication) {
-  tuning::Table table{.title = "Slower than the best schedule of a layer that was left out, %",
-                      .columns = {{"bCol"},
-                                  {"candidates"},
-                                  {"classes"},
-                                  {"layers of their own"},
-                                  {"left out"},
-                                  {"geometric mean"},
-                                  {"median"},
-                                  {"90 % of them below"},
-                                  {"worst"},
-                                  {"not measured"},
-                                  {"mean with estimates for these"}},
-                      .rows = {}};
+Table to_table(const Publication& publication) {
+  Table table{.title = "Slower than the best schedule of a layer that was left out, %",
+              .columns = {{"bCol"},
+                          {"candidates"},
+                          {"classes"},
+                          {"layers of their own"},
+                          {"left out"},
+                          {"geometric mean"},
+                          {"median"},
+                          {"90 % of them below"},
+                          {"worst"},
+                          {"not measured"},
+                          {"mean with estimates for these"}},
+              .rows = {}};
   const ScheduleDatabase& database = publication.database;
   for (const auto& [bcol, left_out] : publication.left_out) {
     table.rows.push_back({fmt::format("{}", bcol), fmt::format("{}", database.candidates_of(bcol).size()),

@@ -62,17 +62,16 @@ ExitStatus compare(const Journal& journal, const Journal& before, const ShowRequ
 
 void print_overview(const Journal& journal, bool with_candidates) {
   constexpr std::size_t most_candidates = 10;
-  fmt::print("{}", tuning::markdown(tuning::item_table(journal.summaries)));
-  fmt::print("\n{}", tuning::markdown(tuning::summary_table(tuning::group(journal.summaries))));
-  fmt::print("\n{}", tuning::markdown(tuning::outcome_table(journal.items)));
+  fmt::print("{}", markdown(tuning::item_table(journal.summaries)));
+  fmt::print("\n{}", markdown(tuning::summary_table(tuning::group(journal.summaries))));
+  fmt::print("\n{}", markdown(tuning::outcome_table(journal.items)));
   if (!with_candidates) {
     return;
   }
   for (const tuning::ItemSummary& item : journal.summaries) {
     const tuning::ItemResults& results = journal.items.at(tuning::key_of(item.item));
-    fmt::print("\n### {}\n\n{}\n{}", tuning::label(item),
-               tuning::markdown(tuning::candidate_table(results, most_candidates)),
-               tuning::markdown(tuning::library_table(results)));
+    fmt::print("\n### {}\n\n{}\n{}", tuning::label(item), markdown(tuning::candidate_table(results, most_candidates)),
+               markdown(tuning::library_table(results)));
   }
 }
 

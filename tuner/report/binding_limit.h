@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tuner/report/table.h"
+#include "generator/report/table.h"
 #include "tuner/space/cost_model.h"
 
 namespace esc::tuning {

@@ -3,8 +3,8 @@
 
 #include <cstddef>
 
+#include "generator/report/table.h"
 #include "tuner/records/item_results.h"
-#include "tuner/report/table.h"
 
 namespace esc::tuning {
 

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tuner/report/table.h"
+#include "generator/report/table.h"
 
 namespace esc::tuning {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "generator/report/table.h"
 #include "tuner/report/group_summary.h"
-#include "tuner/report/table.h"
 
 namespace esc::tuning {
 

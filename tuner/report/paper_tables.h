@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "generator/report/table.h"
 #include "tuner/report/group_summary.h"
-#include "tuner/report/table.h"
 
 namespace esc::tuning {
 

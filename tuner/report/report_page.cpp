@@ -7,7 +7,7 @@
 #include <array>
 #include <vector>
 
-#include "generator/support/escaped.h"
+#include "generator/report/page.h"
 #include "tuner/report/coarsening_map.h"
 #include "tuner/report/device_ceilings.h"
 #include "tuner/report/item_tables.h"
@@ -18,39 +18,6 @@
 
 namespace esc::tuning {
 namespace {
-
-constexpr const char* head = R"(<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8"/>
-<meta name="viewport" content="width=device-width, initial-scale=1"/>
-<title>SpMM schedules, measured</title>
-<style>
-body { font: 16px/1.5 sans-serif; color: #1a1a1a; background: #ffffff; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
-h2 { margin-top: 2.5rem; border-bottom: 1px solid #cccccc; }
-table { border-collapse: collapse; margin: 1rem 0; font-size: 0.85rem; display: block; overflow-x: auto; }
-caption { text-align: left; padding: 0.3rem 0; color: #444444; }
-th, td { border-bottom: 1px solid #dddddd; padding: 0.2rem 0.7rem; text-align: left; vertical-align: top; }
-th.number, td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-figure { margin: 1.5rem 0; }
-svg { width: 100%; max-width: 52rem; height: auto; }
-summary { cursor: pointer; color: #0b559f; }
-</style>
-</head>
-<body>
-<main>
-)";
-
-std::string paragraph(const std::string& text) { return "<p>" + escaped(text) + "</p>\n"; }
-
-std::string heading(int level, const std::string& text) {
-  return fmt::format("<h{0}>{1}</h{0}>\n", level, escaped(text));
-}
-
-/// A long table, folded away until it is asked for.
-std::string folded(const std::string& what, const Table& table) {
-  return fmt::format("<details><summary>{}</summary>\n{}</details>\n", escaped(what), html(table));
-}
 
 /// A picture, with its numbers below it.
 std::string figure(const std::string& svg, const Table& numbers) {
@@ -167,7 +134,8 @@ std::string setting_section(const std::vector<GroupSummary>& groups, const std::
 
 std::string report_page(const std::map<ItemKey, ItemResults>& items) {
   const std::vector<GroupSummary> groups = group(summarise(items));
-  std::string text = head + heading(1, "SpMM schedules, measured");
+  const std::string title = "SpMM schedules, measured";
+  std::string text = heading(1, title);
   text += paragraph(
       "Times are of one launch. Each kernel was compared with a float64 product before it was timed. Speed-ups are the "
       "library's time over ours: above 1 ours is faster.");
@@ -180,7 +148,7 @@ std::string report_page(const std::map<ItemKey, ItemResults>& items) {
   }
   text += heading(2, "Candidates and failures") + html(outcome_table(items));
   text += table_or(failure_table(items), "No candidate failed.");
-  return text + "</main>\n</body>\n</html>\n";
+  return html_page(title, text);
 }
 
 }  // namespace esc::tuning

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace esc::tuning {
+namespace esc {
 
 /// A table, to be shown as Markdown or as HTML. Each row has a cell for each column.
 struct Table {
@@ -33,4 +33,4 @@ std::string with_digits(std::optional<double> number, int digits = 2);
 /// "87.5" of 0.875; "-" where there is no share.
 std::string percent(std::optional<double> share, int digits = 0);
 
-}  // namespace esc::tuning
+}  // namespace esc

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/report/table.h"
+#include "generator/report/table.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "generator/support/error.h"
 #include "generator/support/escaped.h"
 
-namespace esc::tuning {
+namespace esc {
 namespace {
 
 /// A cell that neither ends its column nor its line.
@@ -109,4 +109,4 @@ std::string percent(std::optional<double> share, int digits) {
   return share ? fmt::format("{:.{}f}", 100 * *share, digits) : "-";
 }
 
-}  // namespace esc::tuning
+}  // namespace esc

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include "generator/emit/model_bundle.h"
+#include "generator/matrix/sparse_matrix.h"
+
+namespace esc {
+
+/// The packed matrices of a model's bundle, read one by one. Whatever is not as the manifest says ends in a UserError.
+class PackedModel {
+ public:
+  /// Opens the file of the bundle in `folder`.
+  explicit PackedModel(const std::filesystem::path& folder);
+
+  /// Size, header and index must be those of the model.
+  void check(const ModelBundle& model);
+
+  /// The matrix that a packed matrix of the layer is of: its fingerprint must be the layer's.
+  SparseMatrix matrix_of(const ModelLayer& layer, std::size_t packing);
+
+ private:
+  std::vector<std::byte> read(std::uint64_t at, std::uint64_t bytes);
+
+  std::filesystem::path path_;
+  std::ifstream stream_;
+};
+
+}  // namespace esc

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "generator/emit/model_bundle.h"
+#include "generator/report/density_raster.h"
+#include "generator/report/measured_times.h"
+
+namespace esc {
+
+/// One self-contained HTML page about the bundle of a model: its layers and the whole of it first, then pictures of the
+/// patterns that there are, by layer, then kernels and what has none. The same bundle gives the same bytes.
+std::string model_page(const ModelBundle& model, const std::map<std::string, DensityRaster>& patterns,
+                       const MeasuredTimes& times);
+
+}  // namespace esc

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/report/model_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "generator/matrix/typed_elements.h"
+
+namespace esc {
+namespace {
+
+std::uint64_t element_bytes(const ModelBundle& model) {
+  return static_cast<std::uint64_t>(bytes_of(kernel_element(model.dtype).value_or(ScalarType::f32)));
+}
+
+std::string ratio(std::uint64_t bytes, std::uint64_t over) {
+  return with_digits(static_cast<double>(bytes) / static_cast<double>(over));
+}
+
+double zeros_of(const ModelLayer& layer) {
+  return 1 -
+         static_cast<double>(layer.nonzeros) / (static_cast<double>(layer.rows) * static_cast<double>(layer.columns));
+}
+
+/// "4 of 4 kernels", of those that the layer has.
+std::string verified(const ModelBundle& model, const ModelLayer& layer) {
+  std::set<std::string> kernels;
+  for (const ModelVariant& variant : layer.variants) {
+    kernels.insert(variant.kernel);
+  }
+  const auto passed = std::ranges::count_if(kernels, [&model](const std::string& name) {
+    const std::optional<VerificationRecord>& record = model.kernels.at(name).verification;
+    return record && record->passed;
+  });
+  return fmt::format("{} of {}", passed, kernels.size());
+}
+
+/// What became of a layer that was measured.
+std::string fate_of(const MeasuredLayer& layer) {
+  if (!layer.kept.empty()) {
+    return "dense: " + layer.kept;
+  }
+  return layer.dense_above ? fmt::format("dense above {}", *layer.dense_above) : "ours";
+}
+
+/// Times and speed-up for each number of columns; blanks for those that the layer was not measured with.
+void add_times(std::vector<std::string>& row, const MeasuredTimes& times, const std::string& name) {
+  const auto found = times.layers.find(name);
+  for (const std::int64_t columns : times.columns()) {
+    std::optional<MeasuredProduct> product;
+    if (found != times.layers.end()) {
+      const auto at = std::ranges::find(found->second.products, columns, &MeasuredProduct::columns);
+      product = at != found->second.products.end() ? std::optional(*at) : std::nullopt;
+    }
+    row.push_back(product ? fmt::format("{:.2f} / {:.2f}", product->dense, product->ours) : "-");
+    row.push_back(product ? with_digits(product->dense / product->ours) : "-");
+  }
+  if (!times.layers.empty()) {
+    row.push_back(found == times.layers.end() ? "not measured" : fate_of(found->second));
+  }
+}
+
+}  // namespace
+
+std::uint64_t dense_bytes(const ModelBundle& model, const ModelLayer& layer) {
+  return static_cast<std::uint64_t>(layer.rows) * static_cast<std::uint64_t>(layer.columns) * element_bytes(model);
+}
+
+std::uint64_t csr_bytes(const ModelBundle& model, const ModelLayer& layer) {
+  return static_cast<std::uint64_t>(layer.nonzeros) * (element_bytes(model) + 4) +
+         (static_cast<std::uint64_t>(layer.rows) + 1) * 4;
+}
+
+Table layer_table(const ModelBundle& model, const MeasuredTimes& times) {
+  Table table{
+      "Bytes of the packed matrices over those of the layer as a dense matrix and as compressed rows; kernels that "
+      "were verified.",
+      {text_column("layer"), {"shape"}, {"% zeros"}, {"bytes"}, {"of dense"}, {"of CSR"}, {"verified"}},
+      {}};
+  for (const std::int64_t columns : times.columns()) {
+    table.columns.push_back({fmt::format("n = {}: dense / ours, us", columns)});
+    table.columns.push_back({"speed-up"});
+  }
+  if (!times.layers.empty()) {
+    table.columns.push_back(text_column("runs"));
+  }
+  for (const ModelLayer& layer : model.layers) {
+    std::vector<std::string> row{layer.name,
+                                 fmt::format("{} x {}", layer.rows, layer.columns),
+                                 percent(zeros_of(layer), 1),
+                                 std::to_string(layer.packed_bytes()),
+                                 ratio(layer.packed_bytes(), dense_bytes(model, layer)),
+                                 ratio(layer.packed_bytes(), csr_bytes(model, layer)),
+                                 verified(model, layer)};
+    add_times(row, times, layer.name);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table total_table(const MeasuredTimes& times) {
+  Table table{"Microseconds of one product of each layer that was measured, one after the other.",
+              {{"columns of B"}, {"layers"}, {"dense us"}, {"now us"}, {"speed-up"}},
+              {}};
+  for (const std::int64_t columns : times.columns()) {
+    int layers = 0;
+    double dense = 0;
+    double now = 0;
+    for (const auto& [name, layer] : times.layers) {
+      for (const MeasuredProduct& product : layer.products) {
+        if (product.columns == columns) {
+          ++layers;
+          dense += product.dense;
+          now += layer.now(product);
+        }
+      }
+    }
+    table.rows.push_back({std::to_string(columns), std::to_string(layers), with_digits(dense), with_digits(now),
+                          with_digits(dense / now)});
+  }
+  return table;
+}
+
+Table kernel_table(const ModelBundle& model) {
+  Table table{
+      "The kernel for each number of columns of B, and where its schedule is from. Layers share kernels; each was "
+      "verified with one of them.",
+      {text_column("layer"),
+       {"bCol"},
+       text_column("from"),
+       text_column("schedule"),
+       text_column("chosen by"),
+       text_column("kernel"),
+       text_column("verified with")},
+      {}};
+  for (const ModelLayer& layer : model.layers) {
+    for (const ModelVariant& variant : layer.variants) {
+      const ModelKernel& kernel = model.kernels.at(variant.kernel);
+      table.rows.push_back({layer.name, std::to_string(variant.bcol), fmt::format("sm_{}", variant.capability),
+                            variant.schedule, variant.schedule_source, variant.kernel,
+                            kernel.verified_with.empty() ? "not verified" : kernel.verified_with});
+    }
+  }
+  return table;
+}
+
+Table left_out_table(const ModelBundle& model) {
+  Table table{"", {text_column("tensor"), text_column("why it has no kernel")}, {}};
+  for (const auto& [name, reason] : model.left_out) {
+    table.rows.push_back({name, reason});
+  }
+  return table;
+}
+
+}  // namespace esc

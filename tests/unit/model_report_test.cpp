@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a page about a model's bundle is made of.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <string>
+#include <vector>
+
+#include "generator/matrix/sample.h"
+#include "generator/report/density_raster.h"
+#include "generator/report/grey_png.h"
+#include "generator/report/measured_times.h"
+#include "generator/report/model_tables.h"
+#include "generator/support/error.h"
+
+namespace esc {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// 3 x 5, with non-zeros at (0,0), (0,4), (2,1) and (2,2).
+SparseMatrix some_matrix() { return {3, 5, {0, 2, 2, 4}, {0, 4, 1, 2}, {1, 2, 3, 4}, ScalarType::f32}; }
+
+TEST(DensityRaster, HasACellForEachElementOfASmallMatrix) {
+  const DensityRaster raster = density_raster(some_matrix(), 8);
+  EXPECT_EQ(raster.rows, 3);
+  EXPECT_EQ(raster.columns, 5);
+  EXPECT_THAT(raster.shares, ElementsAre(1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0));
+}
+
+TEST(DensityRaster, CountsOverTheElementsOfACell) {
+  // Rows 0 and 1, and row 2; columns 0 to 2, and 3 and 4.
+  EXPECT_THAT(density_raster(some_matrix(), 2).shares, ElementsAre(1.0 / 6, 1.0 / 4, 2.0 / 3, 0));
+}
+
+TEST(DensityRaster, LosesNoElement) {
+  const SparseMatrix matrix =
+      sample_matrix({.rows = 77, .columns = 203, .sparsity = 0.7, .structure = SampleStructure::rows, .seed = 1});
+  for (const int most : {1, 7, 96}) {
+    const DensityRaster raster = density_raster(matrix, most);
+    double found = 0;
+    for (int row = 0; row < raster.rows; ++row) {
+      for (int column = 0; column < raster.columns; ++column) {
+        const auto begin = [](int cell, int cells, int all) { return (cell * all + cells - 1) / cells; };
+        const int height = begin(row + 1, raster.rows, 77) - begin(row, raster.rows, 77);
+        const int width = begin(column + 1, raster.columns, 203) - begin(column, raster.columns, 203);
+        const double share = raster.shares[static_cast<std::size_t>(row * raster.columns + column)];
+        EXPECT_LE(share, 1);
+        found += share * height * width;
+      }
+    }
+    EXPECT_NEAR(found, static_cast<double>(matrix.nonzeros()), 1e-6) << most;
+  }
+}
+
+std::uint32_t big_endian(const std::string& bytes, std::size_t at) {
+  std::uint32_t number = 0;
+  for (std::size_t next = at; next < at + 4; ++next) {
+    number = number << 8U | static_cast<unsigned char>(bytes.at(next));
+  }
+  return number;
+}
+
+/// What is in the chunk of a PNG that begins at `at`, whose checksum must be right; `at` is moved behind it.
+std::string take_chunk(const std::string& png, const std::string& name, std::size_t& at) {
+  const std::size_t bytes = big_endian(png, at);
+  EXPECT_EQ(png.substr(at + 4, 4), name);
+  EXPECT_EQ(big_endian(png, at + 8 + bytes),
+            crc32(0, reinterpret_cast<const Bytef*>(png.data() + at + 4), static_cast<uInt>(bytes + 4)));
+  const std::string content = png.substr(at + 8, bytes);
+  at += bytes + 12;
+  return content;
+}
+
+TEST(GreyPng, HasAPixelForEachCell) {
+  const std::string png = grey_png({2, 3, {0, 0.1, 0.2, 0.4, 0.4, 0}});
+  EXPECT_EQ(png.substr(0, 8), std::string("\x89PNG\r\n\x1a\n", 8));
+  std::size_t at = 8;
+  EXPECT_EQ(take_chunk(png, "IHDR", at), std::string("\0\0\0\3\0\0\0\2\x08\0\0\0\0", 13));
+  const std::string packed = take_chunk(png, "IDAT", at);
+  EXPECT_EQ(take_chunk(png, "IEND", at), "");
+  EXPECT_EQ(at, png.size());
+  std::vector<unsigned char> lines(8);
+  uLongf bytes = lines.size();
+  ASSERT_EQ(uncompress(lines.data(), &bytes, reinterpret_cast<const Bytef*>(packed.data()),
+                       static_cast<uLong>(packed.size())),
+            Z_OK);
+  EXPECT_EQ(bytes, lines.size());
+  EXPECT_THAT(lines, ElementsAre(0, 255, 191, 127, 0, 0, 0, 255));
+}
+
+TEST(GreyPng, OfNothingIsWhite) { EXPECT_EQ(grey_png({1, 1, {0}}).size(), grey_png({1, 1, {1}}).size()); }
+
+TEST(Base64, FillsUp) {
+  EXPECT_EQ(base64(""), "");
+  EXPECT_EQ(base64("a"), "YQ==");
+  EXPECT_EQ(base64("ab"), "YWI=");
+  EXPECT_EQ(base64(std::string("\0\xff\x10", 3)), "AP8Q");
+}
+
+constexpr const char* two_layers = R"({"kind": "measured layers", "format_version": 1, "gpu": "G", "layers": {
+  "a": {"kept": null, "dense_above": 1, "products": [{"columns": 1, "dense_us": 4, "esc_us": 2}, {"columns": 16, "dense_us": 5, "esc_us": 6}]},
+  "b": {"kept": "dense is faster", "dense_above": null, "products": [{"columns": 16, "dense_us": 3, "esc_us": 4}]}}})";
+
+TEST(MeasuredTimes, AddUpWhatTheNetworkDoesNow) {
+  const MeasuredTimes times = parse_measured_times(two_layers, "times.json");
+  EXPECT_THAT(times.columns(), ElementsAre(1, 16));
+  const Table table = total_table(times);
+  EXPECT_THAT(table.rows, ElementsAre(ElementsAre("1", "1", "4.00", "2.00", "2.00"),
+                                      ElementsAre("16", "2", "8.00", "8.00", "1.00")));
+  EXPECT_THAT(total_table({}).rows, IsEmpty());
+}
+
+TEST(MeasuredTimes, OfOtherFilesAreRefused) {
+  const auto refusal = [](std::string text, const std::string& from, const std::string& to) {
+    text.replace(text.find(from), from.size(), to);
+    try {
+      parse_measured_times(text, "times.json");
+    } catch (const UserError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  for (const char* const from : {"measured layers", "format_version\": 1"}) {
+    EXPECT_THAT(refusal(two_layers, from, "other"), HasSubstr("times.json")) << from;
+  }
+  EXPECT_THAT(refusal(two_layers, "\"dense_us\": 4", "\"dense_us\": 0"),
+              HasSubstr("layers.a: cannot be read: 'dense_us' is no time"));
+  EXPECT_THAT(refusal(two_layers, "\"kept\": null, ", ""), HasSubstr("layers.a: cannot be read"));
+  EXPECT_THAT(refusal(two_layers, "\"gpu\": \"G\"", "\"gpu\": 3"), HasSubstr("times.json: cannot be read"));
+  EXPECT_THAT(refusal(two_layers, "{", "["), HasSubstr("times.json: cannot be read"));
+  EXPECT_THAT(refusal(two_layers, "\"a\"", "\"b\""), HasSubstr("times.json"));
+}
+
+}  // namespace
+}  // namespace esc
