@@ -92,21 +92,6 @@ std::unique_ptr<const RightBundle> right_bundle(const MutationSubject& subject, 
 /// The least of those that the bundles of a fault have counts.
 enum Verdict : int { caught = 10, survived = 11, same_code = 12, does_not_compile = 13 };
 
-/// Of a kernel as it is for each device, or of a transformer.
-std::string code_of(bool kernel, const std::string& text) {
-  if (!kernel) {
-    return tests::optimised_code(host_source(text, "subject.cpp"));
-  }
-  return tests::optimised_code(cuda_source(text, "subject.cu")) +
-         tests::optimised_code(cuda_source(text, "subject.cu", {.headers = {}, .defines = {"__CUDA_ARCH__=800"}}));
-}
-
-/// What is to be said of a fault that `verify` does not see: with the numbers of this schedule the text may say the
-/// same in other words.
-Verdict verdict_on_unseen(bool in_kernel, const std::string& right, const std::string& faulty) {
-  return code_of(in_kernel, right) == code_of(in_kernel, faulty) ? same_code : survived;
-}
-
 /// What `verify` would say, in a process of its own, as the text may do anything. Half of what it would do is known: what it finds of a
 /// transformer without a fault, and of a kernel that gets from its transformer what it got before.
 int verdict_on(const MutationTrial& trial, const RightBundle& right) {
@@ -116,9 +101,7 @@ int verdict_on(const MutationTrial& trial, const RightBundle& right) {
   try {
     if (trial.in_kernel) {
       texts.kernel_text = trial.mutant.in(texts.kernel_text);
-      return verify_kernel(texts, matrix, right.transformer, effort).passed()
-                 ? verdict_on_unseen(true, right.texts.kernel_text, texts.kernel_text)
-                 : caught;
+      return verify_kernel(texts, matrix, right.transformer, effort).passed() ? survived : caught;
     }
     texts.transformer_text = trial.mutant.in(texts.transformer_text);
     TransformerVerification transformer = verify_transformer(texts, matrix, effort);
@@ -126,12 +109,26 @@ int verdict_on(const MutationTrial& trial, const RightBundle& right) {
       return caught;
     }
     const bool packs_as_before = transformer.other && transformer.other->packed == right.transformer.other->packed;
-    return packs_as_before || verify_kernel(texts, matrix, std::move(transformer), effort).passed()
-               ? verdict_on_unseen(false, right.texts.transformer_text, texts.transformer_text)
-               : caught;
+    return packs_as_before || verify_kernel(texts, matrix, std::move(transformer), effort).passed() ? survived : caught;
   } catch (const UserError&) {
     return does_not_compile;
   }
+}
+
+/// Whether the text says the same in other words: with the numbers of its schedule an optimising compiler makes the same code of it.
+bool has_same_code(const MutationTrial& trial, const RightBundle& right) {
+  const auto code_of = [&](const std::string& text) {
+    if (!trial.in_kernel) {
+      return tests::optimised_code(host_source(text, "subject.cpp"));
+    }
+    std::string code = tests::optimised_code(cuda_source(text, "subject.cu"));
+    if (right.texts.dispatch.copies_in_bulk) {  // it does otherwise on earlier devices
+      code += tests::optimised_code(cuda_source(text, "subject.cu", {.headers = {}, .defines = {"__CUDA_ARCH__=800"}}));
+    }
+    return code;
+  };
+  const std::string& text = trial.in_kernel ? right.texts.kernel_text : right.texts.transformer_text;
+  return code_of(text) == code_of(trial.mutant.in(text));
 }
 
 /// Where a fault is: in one kernel, or in all transformers that have the same lines.
@@ -142,16 +139,18 @@ using RightBundles = std::map<const MutationSubject*, std::unique_ptr<const Righ
 constexpr std::size_t most_tried = 4;
 
 /// What several transformers have in common is tried with one after the other until one shows the fault: not each needs all that it has.
-int verdict_on(const Fault& fault, const RightBundles& right_bundles) {
+int verdict_on(const Fault& fault, const RightBundles& right_bundles, const EquivalentMutants& equivalents) {
+  const bool is_listed = equivalents.has(fault.front());
   int verdict = does_not_compile;
   for (std::size_t number = 0; number < std::min(fault.size(), most_tried); ++number) {
     // The first ones and the last one, which are of different families.
     const MutationTrial& trial = number + 1 < most_tried ? fault[number] : fault.back();
-    const int found = verdict_on(trial, *right_bundles.at(trial.subject));
+    const RightBundle& right = *right_bundles.at(trial.subject);
+    const int found = verdict_on(trial, right);
     if (found == caught) {
       return caught;
     }
-    verdict = std::min(verdict, found);
+    verdict = std::min<int>(verdict, found == survived && !is_listed && has_same_code(trial, right) ? same_code : found);
   }
   return verdict;
 }
@@ -266,7 +265,7 @@ TEST(Verifier, FindsSingleFaultsInTheTextsOfABundle) {
   std::map<std::string, Tally> tallies;
   std::vector<std::string> survivors;
   tests::run_forked(
-      faults.size(), std::chrono::seconds(5 * most_tried), [&](std::size_t number) { return verdict_on(faults[number], right_bundles); },
+      faults.size(), std::chrono::seconds(5 * most_tried), [&](std::size_t number) { return verdict_on(faults[number], right_bundles, equivalents); },
       [&](std::size_t number, const JobEnd& end) {
         const MutationTrial& trial = faults[number].front();
         const bool returned = end.how == JobEnd::How::returned;
