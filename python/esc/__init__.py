@@ -10,7 +10,7 @@
 
 from .bundle import BundleError, read_bundle
 
-__all__ = ["BundleError", "EscLinear", "Model", "read_bundle", "replace_linear"]
+__all__ = ["BundleError", "EscConv2d", "EscLinear", "Model", "read_bundle", "replace_linear"]
 
 
 def __getattr__(name):
@@ -19,7 +19,7 @@ def __getattr__(name):
         from .model import Model
 
         return Model
-    if name in ("EscLinear", "replace_linear"):
+    if name in ("EscConv2d", "EscLinear", "replace_linear"):
         from . import linear
 
         return getattr(linear, name)

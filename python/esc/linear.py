@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nn.Linear layers of a model, replaced by kernels of a bundle where those are faster."""
+"""nn.Linear layers of a model, and convolutions of 1 x 1, replaced by kernels of a bundle where those are faster."""
+
+import copy
+import math
 
 import torch
 
@@ -8,7 +11,7 @@ from .measure import measure
 from .model import Model
 from .report import LayerReport, Measurement, Report
 
-# What rounding may make of a whole product, against one in float32: two roundings to the type, and sums in any order.
+# What rounding may make of a whole product, against one in float64: two roundings to the type, and sums in any order.
 TOLERANCES = {torch.float16: 2e-3, torch.bfloat16: 1.6e-2, torch.float32: 1e-5, torch.float64: 1e-5}
 
 # The epilogue of kernels that compute all of nn.Linear.
@@ -20,21 +23,29 @@ class EscLinear(torch.nn.Module):
     bundle's and no part of the state; the bias stays a parameter. With `dense_above` products of more tokens than that are dense, for which the dense weight is kept. A state with another
     weight than the bundle's is refused."""
 
-    def __init__(self, model, layer, linear, dense_above=None):
+    def __init__(self, model, layer, dense, dense_above=None):
         super().__init__()
-        self.in_features = linear.in_features
-        self.out_features = linear.out_features
+        self.in_features = model.layers[layer].k
+        self.out_features = model.layers[layer].m
         self.layer = layer
         self.dense_above = dense_above
-        self.bias = linear.bias
-        self.weight = linear.weight if dense_above is not None else None
+        self.bias = dense.bias
+        self.weight = dense.weight if dense_above is not None else None
         self._model = model  # which must be open as long as this is used
         self._number = model.number(layer)
         self._fused = model.facts.epilogue == FUSED_BIAS
 
     def forward(self, x):
-        if self.dense_above is not None and x.numel() // self.in_features > self.dense_above:
+        if self.is_dense(x):
             return torch.nn.functional.linear(x, self.weight, self.bias)
+        return self.product(x)
+
+    def is_dense(self, x):
+        """Whether the product of so many rows is left to the dense weight."""
+        return self.dense_above is not None and x.numel() // self.in_features > self.dense_above
+
+    def product(self, x):
+        """The same of x [.., in_features] by the bundle's kernels."""
         if self._fused:
             return torch.ops.esc.linear_with.default(x, self._number, [self.bias])
         y = torch.ops.esc.linear.default(x, self._number)
@@ -54,14 +65,41 @@ class EscLinear(torch.nn.Module):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}, layer={self.layer}"
 
 
-def difference_of(sparse, dense_weight, bias, x):
-    """The largest relative difference (Frobenius) of the layer from a product of float32."""
-    exact = torch.nn.functional.linear(x.float(), dense_weight.float(), None if bias is None else bias.float())
-    return ((sparse(x).float() - exact).norm() / exact.norm().clamp_min(torch.finfo(torch.float32).tiny)).item()
+class EscConv2d(EscLinear):
+    """A convolution of 1 x 1 as nn.Conv2d: a linear layer of each pixel's channels. Images in torch.channels_last are read where they lie, others are copied;
+    the result is in torch.channels_last."""
+
+    def __init__(self, model, layer, dense, dense_above=None):
+        super().__init__(model, layer, dense, dense_above)
+        self.stride = dense.stride
+
+    def forward(self, x):
+        if self.stride != (1, 1):
+            x = x[..., :: self.stride[0], :: self.stride[1]]
+        if self.is_dense(x):
+            return torch.nn.functional.conv2d(x, self.weight, self.bias)
+        return self.product(x.movedim(-3, -1)).movedim(-1, -3)
+
+
+def is_pointwise(module):
+    """Whether it is a convolution that looks at each pixel by itself."""
+    return type(module) is torch.nn.Conv2d and module.kernel_size == (1, 1) and module.groups == 1 and module.padding in ("valid", 0, (0, 0))
+
+
+def difference_of(sparse, dense, x):
+    """The largest relative difference (Frobenius) of a layer from the dense one in float64, of which PyTorch does not round the operands."""
+    exact = copy.deepcopy(dense).double()(x.double())
+    return ((sparse(x).double() - exact).norm() / exact.norm().clamp_min(torch.finfo(torch.float64).tiny)).item()
+
+
+# What stands in for a layer of each type.
+REPLACEMENTS = {torch.nn.Linear: EscLinear, torch.nn.Conv2d: EscConv2d}
 
 
 def _reason_to_keep(bundle, layer, linear):
     """Why a layer cannot be replaced; None where it can."""
+    if type(linear) is torch.nn.Conv2d and not is_pointwise(linear):
+        return "it is a convolution of more than one pixel, or in groups"
     if not linear.weight.is_cuda:
         return "its weight is not on a GPU"
     if linear.weight.dtype != bundle.dtype:
@@ -78,10 +116,20 @@ def _threshold(measurements):
     return max((one.tokens for one in measurements if one.sparse < one.dense), default=None)
 
 
-def replace_linear(model, folder, tokens=None, drop_dense=False, keep=()):
-    """Replaces each nn.Linear of `model` whose weight the bundle in `folder` was made from, where the bundle's kernels are faster, and says
+def _drawn_input(dense, count, memory_format):
+    """Random rows for a linear layer, or an image of so many pixels in the result of a convolution."""
+    kind = {"device": dense.weight.device, "dtype": dense.weight.dtype}
+    if type(dense) is torch.nn.Linear:
+        return torch.randn(count, dense.in_features, **kind)
+    height = max(side for side in range(1, math.isqrt(count) + 1) if count % side == 0)
+    return torch.randn(1, dense.in_channels, height * dense.stride[0], count // height * dense.stride[1], **kind).to(memory_format=memory_format)
+
+
+def replace_linear(model, folder, tokens=None, drop_dense=False, keep=(), memory_format=torch.contiguous_format):
+    """Replaces each nn.Linear, and each nn.Conv2d of 1 x 1, of `model` whose weight the bundle in `folder` was made from, where the bundle's kernels are faster, and says
     what became of each in a Report. `tokens` are the numbers of rows of X that are measured, the bundle's own where None. Modules named in `keep` are
-    left alone.
+    left alone. Of a convolution tokens are pixels, and `memory_format` is that of the images that it is measured with: torch.channels_last, where the network
+    has that.
 
     Each layer keeps its dense weight, for products of more tokens than the largest number for which the kernel was faster. With
     `drop_dense` the dense weights go, which frees their memory; then a layer is replaced where the kernels take less time for all numbers together.
@@ -95,7 +143,7 @@ def replace_linear(model, folder, tokens=None, drop_dense=False, keep=()):
     report = []
     for name, linear in list(model.named_modules()):
         layer = f"{name}.weight"
-        if type(linear) is not torch.nn.Linear or layer not in bundle.layers or name in keep:
+        if type(linear) not in REPLACEMENTS or layer not in bundle.layers or name in keep:
             continue
         facts = bundle.layers[layer]
         reason = _reason_to_keep(bundle, layer, linear)
@@ -103,12 +151,12 @@ def replace_linear(model, folder, tokens=None, drop_dense=False, keep=()):
         if reason is None:
             bundle.prepare(layer, linear.weight.device)
             with torch.cuda.device(linear.weight.device):
-                measurements, difference = _try(bundle, layer, linear, tokens or facts.bcols)
+                measurements, difference = _try(bundle, layer, linear, tokens or facts.bcols, memory_format)
             dense_above = None if drop_dense else _threshold(measurements)
             is_faster = sum(one.sparse for one in measurements) < sum(one.dense for one in measurements) if drop_dense else dense_above is not None
             if is_faster:
                 parent, _, own = name.rpartition(".")
-                setattr(model.get_submodule(parent), own, EscLinear(bundle, layer, linear, dense_above))
+                setattr(model.get_submodule(parent), own, REPLACEMENTS[type(linear)](bundle, layer, linear, dense_above))
             else:
                 reason = "dense is faster"
         report.append(LayerReport(name, facts.m, facts.k, 1 - facts.nonzeros / (facts.m * facts.k), linear.weight.numel() * linear.weight.element_size(),
@@ -117,13 +165,13 @@ def replace_linear(model, folder, tokens=None, drop_dense=False, keep=()):
 
 
 @torch.no_grad()
-def _try(bundle, layer, linear, tokens):
+def _try(bundle, layer, linear, tokens, memory_format):
     """(measurements, largest difference) of a prepared layer beside the dense one. Raises RuntimeError where a product is wrong."""
-    sparse = EscLinear(bundle, layer, linear)
+    sparse = REPLACEMENTS[type(linear)](bundle, layer, linear)
     measurements, largest = [], 0.0
     for count in tokens:
-        x = torch.randn(count, linear.in_features, device=linear.weight.device, dtype=linear.weight.dtype)
-        difference = difference_of(sparse, linear.weight, linear.bias, x)
+        x = _drawn_input(linear, count, memory_format)
+        difference = difference_of(sparse, linear, x)
         if not difference <= TOLERANCES[bundle.dtype]:
             raise RuntimeError(f"layer {layer}: the product of {count} tokens differs by {difference:.1e} from the dense one; "
                                "please report it with the bundle's manifest")

@@ -105,11 +105,11 @@ class Model:
             raise BundleError(f"layer {layer}: cannot be prepared: {reason}")
 
     def has_weights(self, layer, weight):
-        """Whether a tensor, m x k, rounded to the bundle's type has the pattern and the values that the layer was packed from."""
+        """Whether a tensor, m x k or m x k x 1 x 1, rounded to the bundle's type has the pattern and the values that the layer was packed from."""
         facts = self.layers[layer]
-        if tuple(weight.shape) != (facts.m, facts.k):
+        if tuple(weight.shape) not in ((facts.m, facts.k), (facts.m, facts.k, 1, 1)):
             return False
-        rounded = weight.detach().to(self.dtype)
+        rounded = weight.detach().flatten(1).to(self.dtype)
         kept = rounded != 0
         offsets = torch.zeros(facts.m + 1, dtype=torch.int64)
         offsets[1:] = kept.sum(dim=1).cumsum(dim=0).cpu()

@@ -17,7 +17,7 @@ class Measurement:
 
 @dataclasses.dataclass(frozen=True)
 class LayerReport:
-    """A layer that the bundle has kernels for. `measurements` are empty, and `difference`, the largest from a product of float32, None where
+    """A layer that the bundle has kernels for. `measurements` are empty, and `difference`, the largest from a product of float64, None where
     it could not be replaced; `kept` says why it is dense, and is None where it was replaced. Products of more tokens than `dense_above` are dense,
     with a weight that stays beside the packed one; of none where it is None."""
 

@@ -133,6 +133,49 @@ class OfPlainProducts(WithABundle):
                 with torch.no_grad():
                     self.assert_close(torch.compile(layer, fullgraph=True)(x), expected(x))
 
+    def convolutions(self, bias):
+        """Of one pixel, with the bundle's weights."""
+        for name, facts in self.bundle.layers.items():
+            self.bundle.prepare(name)
+            for stride in (1, (2, 3)):
+                dense = torch.nn.Conv2d(facts.k, facts.m, 1, stride=stride, bias=bias, device="cuda", dtype=self.bundle.dtype)
+                with torch.no_grad():
+                    dense.weight.copy_(weight_of(self.bundle, name)[:, :, None, None])
+                self.assertTrue(self.bundle.has_weights(name, dense.weight))
+                yield name, dense
+
+    @torch.no_grad()
+    def test_convolutions_of_one_pixel(self):
+        for bias in (False, True):
+            for name, dense in self.convolutions(bias):
+                sparse = esc.EscConv2d(self.bundle, name, dense)
+                images = self.draw(2, dense.in_channels, 5, 7)
+                for x in (images, images.to(memory_format=torch.channels_last), images[0], images[:, :, :1, :1], images[:0]):
+                    found, expected = sparse(x), dense(x)
+                    self.assertEqual(found.shape, expected.shape)
+                    if x.numel() > 0:
+                        self.assert_close(found, expected)
+                self.assertTrue(sparse(images).is_contiguous(memory_format=torch.channels_last))
+                torch.compiler.reset()  # else these are too many versions of one function
+                self.assert_close(torch.compile(sparse, fullgraph=True)(images), dense(images))
+                large = esc.EscConv2d(self.bundle, name, dense, dense_above=8)
+                self.assertTrue(torch.equal(large(self.draw(3, dense.in_channels, 9, 9).mul_(0).add_(1)), dense(torch.ones(3, dense.in_channels, 9, 9, device="cuda", dtype=self.bundle.dtype))))
+
+    def test_convolutions_are_replaced(self):
+        for memory_format in (torch.contiguous_format, torch.channels_last):
+            network = torch.nn.Module()
+            names = list(self.bundle.layers)
+            for name, dense in self.convolutions(True):
+                network.add_module(name.removesuffix(".weight"), dense)  # that with a stride
+            wide = self.bundle.layers[names[0]]
+            network.add_module(names[0].removesuffix(".weight"), torch.nn.Conv2d(wide.k, wide.m, 3, device="cuda", dtype=self.bundle.dtype))
+            report = esc.replace_linear(network, self.folder(), tokens=(12, 49), drop_dense=True, memory_format=memory_format)
+            kept = {layer.name: layer.kept for layer in report.layers}
+            self.assertEqual(kept[names[0].removesuffix(".weight")], "it is a convolution of more than one pixel, or in groups")
+            for layer in report.layers[1:]:
+                self.assertIn(layer.kept, (None, "dense is faster"))
+                self.assertEqual([one.tokens for one in layer.measurements], [12, 49])
+
     def test_a_graph_replays_what_it_captured(self):
         name, facts = next(iter(self.bundle.layers.items()))
         x, other = self.draw(16, facts.k), self.draw(16, facts.k)
