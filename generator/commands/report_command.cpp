@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 
 #include "generator/commands/commands.h"
@@ -23,7 +25,12 @@ struct ReportRequest {
 };
 
 /// Cells on a side of a pattern's picture.
-constexpr int most_cells = 96;
+constexpr std::int64_t most_cells = 96;
+
+DensityRaster raster_of(const SparseMatrix& matrix) {
+  const auto cells = [](std::int64_t lines) { return static_cast<int>(std::min(lines, most_cells)); };
+  return density_raster(matrix, cells(matrix.rows), cells(matrix.columns));
+}
 
 /// The layers' patterns, from the packed matrices.
 std::map<std::string, DensityRaster> rasters_of(const ModelBundle& model, const fs::path& folder,
@@ -34,7 +41,7 @@ std::map<std::string, DensityRaster> rasters_of(const ModelBundle& model, const 
   progress.begin("reading the layers", model.layers.size());
   std::map<std::string, DensityRaster> rasters;
   for (const ModelLayer& layer : model.layers) {
-    rasters[layer.name] = density_raster(packed.matrix_of(layer, 0), most_cells);
+    rasters[layer.name] = raster_of(packed.matrix_of(layer, 0));
     progress.advance(1);
   }
   progress.finish();

@@ -12,7 +12,6 @@
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Operator.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/ModRef.h>
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
@@ -24,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/emulate/run_passes.h"
 #include "generator/frontend/host_compiler/host_compiler.h"
 #include "generator/support/error.h"
 
@@ -60,20 +60,12 @@ void prepare_inlining(llvm::Module& module) {
 }
 
 void run_before_instrumentation(llvm::Module& module) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  llvm::ModulePassManager passes;
-  passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::PromotePass()));
-  passes.run(module, modules);
+  run_passes(module, [](llvm::PassBuilder&) {
+    llvm::ModulePassManager passes;
+    passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::PromotePass()));
+    return passes;
+  });
 }
 
 class Instrumenter {

@@ -7,7 +7,6 @@
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/TargetParser/Host.h>
@@ -20,6 +19,7 @@
 #include <mutex>
 #include <utility>
 
+#include "generator/emulate/run_passes.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -49,24 +49,16 @@ struct CodeGeneratorErrors final : llvm::DiagnosticHandler {
 };
 
 void optimise(llvm::Module& module) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  llvm::FunctionPassManager local;
-  local.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
-  local.addPass(llvm::EarlyCSEPass());
-  local.addPass(llvm::SimplifyCFGPass());
-  llvm::ModulePassManager passes;
-  passes.addPass(llvm::GlobalDCEPass());
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(local)));
-  passes.run(module, modules);
+  run_passes(module, [](llvm::PassBuilder&) {
+    llvm::FunctionPassManager local;
+    local.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
+    local.addPass(llvm::EarlyCSEPass());
+    local.addPass(llvm::SimplifyCFGPass());
+    llvm::ModulePassManager passes;
+    passes.addPass(llvm::GlobalDCEPass());
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(local)));
+    return passes;
+  });
 }
 
 llvm::orc::JITTargetMachineBuilder target_machine(const llvm::Module& module) {

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
-#include <vector>
 
+#include "generator/matrix/density_raster.h"
 #include "generator/support/escaped.h"
 
 namespace esc {
@@ -26,50 +26,22 @@ constexpr std::int64_t shortest_side = 64;
 constexpr std::int64_t margin = 40;
 constexpr std::int64_t least_width = 360;  // below it the text would be cut off
 
-/// The cells that rows (or columns) are gathered into.
-struct Cells {
-  std::int64_t lines;
-  std::int64_t count;
-
-  explicit Cells(std::int64_t number) : lines(number), count(number <= drawn_one_by_one ? number : strips) {}
-  std::int64_t of(std::int64_t line) const { return line * count / lines; }
-  std::int64_t size(std::int64_t cell) const { return begin(cell + 1) - begin(cell); }
-
- private:
-  std::int64_t begin(std::int64_t cell) const { return (cell * lines + count - 1) / count; }
-};
-
-/// The share of non-zeros per cell, row by row.
-std::vector<double> densities(const SparseMatrix& matrix, const Cells& rows, const Cells& columns) {
-  std::vector<double> result(static_cast<std::size_t>(rows.count * columns.count), 0.0);
-  for (std::int64_t row = 0; row < matrix.rows; ++row) {
-    const std::int64_t first = rows.of(row) * columns.count;
-    for (auto at = matrix.offsets[static_cast<std::size_t>(row)];
-         at < matrix.offsets[static_cast<std::size_t>(row) + 1]; ++at) {
-      result[static_cast<std::size_t>(first + columns.of(matrix.column_of[static_cast<std::size_t>(at)]))] += 1.0;
-    }
-  }
-  for (std::int64_t y = 0; y < rows.count; ++y) {
-    for (std::int64_t x = 0; x < columns.count; ++x) {
-      result[static_cast<std::size_t>(y * columns.count + x)] /=
-          static_cast<double>(rows.size(y)) * static_cast<double>(columns.size(x));
-    }
-  }
-  return result;
-}
+/// How many cells rows (or columns) are gathered into.
+int cells_of(std::int64_t number) { return static_cast<int>(number <= drawn_one_by_one ? number : strips); }
 
 /// One path per step of darkness: horizontal strokes over runs of cells of that step.
-std::string draw_cells(const std::vector<double>& density, const Cells& rows, const Cells& columns, double fullest) {
+std::string draw_cells(const DensityRaster& raster) {
+  const double fullest = raster.densest();
   std::array<std::string, steps> paths;
-  const auto step_at = [&](std::int64_t y, std::int64_t x) {
-    const double share = density[static_cast<std::size_t>(y * columns.count + x)];
+  const auto step_at = [&](int y, int x) {
+    const double share = raster.at(y, x);
     return share == 0.0 ? -1 : static_cast<int>(std::ceil(share / fullest * steps)) - 1;
   };
-  for (std::int64_t y = 0; y < rows.count; ++y) {
-    for (std::int64_t x = 0; x < columns.count;) {
+  for (int y = 0; y < raster.rows; ++y) {
+    for (int x = 0; x < raster.columns;) {
       const int step = step_at(y, x);
-      std::int64_t end = x + 1;
-      while (end < columns.count && step_at(y, end) == step) {
+      int end = x + 1;
+      while (end < raster.columns && step_at(y, end) == step) {
         ++end;
       }
       if (step >= 0) {
@@ -95,10 +67,7 @@ std::int64_t side(std::int64_t dimension, std::int64_t longer) {
 }  // namespace
 
 std::string pattern_svg(const SparseMatrix& matrix, std::string_view title) {
-  const Cells rows(matrix.rows);
-  const Cells columns(matrix.columns);
-  const std::vector<double> density = densities(matrix, rows, columns);
-  const double fullest = *std::max_element(density.begin(), density.end());
+  const DensityRaster raster = density_raster(matrix, cells_of(matrix.rows), cells_of(matrix.columns));
   const std::int64_t longer = std::max(matrix.rows, matrix.columns);
   const std::int64_t width = side(matrix.columns, longer);
   const std::int64_t height = side(matrix.rows, longer);
@@ -121,15 +90,14 @@ std::string pattern_svg(const SparseMatrix& matrix, std::string_view title) {
   fmt::format_to(std::back_inserter(svg),
                  "<g transform=\"translate({} {}) scale({:.6f} {:.6f}) translate(0 0.5)\" stroke-width=\"1\" "
                  "shape-rendering=\"crispEdges\">\n",
-                 margin, top, static_cast<double>(width) / static_cast<double>(columns.count),
-                 static_cast<double>(height) / static_cast<double>(rows.count));
-  svg += draw_cells(density, rows, columns, fullest);
+                 margin, top, static_cast<double>(width) / raster.columns, static_cast<double>(height) / raster.rows);
+  svg += draw_cells(raster);
   fmt::format_to(std::back_inserter(svg),
                  "</g>\n<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#444444\"/>\n",
                  margin, top, width, height);
   fmt::format_to(std::back_inserter(svg),
                  "<text x=\"{}\" y=\"{}\">{:.2f} % zeros; darkest cells: {:.2f} % non-zeros</text>\n</svg>\n", margin,
-                 top + height + 20, 100.0 * matrix.sparsity(), 100.0 * fullest);
+                 top + height + 20, 100.0 * matrix.sparsity(), 100.0 * raster.densest());
   return svg;
 }
 

@@ -45,12 +45,12 @@ std::string deflated(const std::string& content) {
 }  // namespace
 
 std::string grey_png(const DensityRaster& raster) {
-  const double densest = std::max(1e-300, *std::ranges::max_element(raster.shares));
+  const double densest = std::max(1e-300, raster.densest());
   std::string lines;
   for (int row = 0; row < raster.rows; ++row) {
     lines += '\0';  // a line that is as it stands, no difference
     for (int column = 0; column < raster.columns; ++column) {
-      const double share = raster.shares[static_cast<std::size_t>(row * raster.columns + column)];
+      const double share = raster.at(row, column);
       lines += static_cast<char>(255 - std::lround(255 * share / densest));
     }
   }

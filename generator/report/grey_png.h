@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "generator/report/density_raster.h"
+#include "generator/matrix/density_raster.h"
 
 namespace esc {
 

@@ -54,7 +54,7 @@ std::string totals(const MeasuredTimes& times) {
 }
 
 std::string picture(const ModelLayer& layer, const DensityRaster& raster) {
-  const double densest = *std::ranges::max_element(raster.shares);
+  const double densest = raster.densest();
   return fmt::format(
       "<figure><img alt=\"Pattern of {0}\" src=\"data:image/png;base64,{1}\"/><figcaption>{0}<br/>{2} x {3}, {4} "
       "non-zeros; black: {5:.0f} %</figcaption></figure>\n",

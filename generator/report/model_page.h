@@ -5,7 +5,7 @@
 #include <string>
 
 #include "generator/emit/model_bundle.h"
-#include "generator/report/density_raster.h"
+#include "generator/matrix/density_raster.h"
 #include "generator/report/measured_times.h"
 
 namespace esc {

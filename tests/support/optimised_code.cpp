@@ -7,7 +7,6 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <cstddef>
@@ -15,6 +14,7 @@
 #include <memory>
 
 #include "generator/emulate/module_facts.h"
+#include "generator/emulate/run_passes.h"
 
 namespace esc::tests {
 namespace {
@@ -42,17 +42,9 @@ std::string launches_of(const ModuleFacts& facts) {
 }
 
 void optimise(llvm::Module& module) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+  run_passes(module, [](llvm::PassBuilder& builder) {
+    return builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2);
+  });
 }
 
 /// Whether the first two operands may be exchanged: a sum, a product, a fused multiply-add.

@@ -46,6 +46,7 @@ const std::vector<std::string> kOrder = {
     "generator/emulate/race_clock",
     "generator/emulate/memory_map",
     // From a text to code in memory.
+    "generator/emulate/run_passes",
     "generator/emulate/instrument",
     "generator/emulate/module_facts",
     "generator/emulate/jit",

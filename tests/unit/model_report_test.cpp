@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "generator/matrix/density_raster.h"
 #include "generator/matrix/sample.h"
-#include "generator/report/density_raster.h"
 #include "generator/report/grey_png.h"
 #include "generator/report/measured_times.h"
 #include "generator/report/model_tables.h"
@@ -26,7 +26,7 @@ using testing::IsEmpty;
 SparseMatrix some_matrix() { return {3, 5, {0, 2, 2, 4}, {0, 4, 1, 2}, {1, 2, 3, 4}, ScalarType::f32}; }
 
 TEST(DensityRaster, HasACellForEachElementOfASmallMatrix) {
-  const DensityRaster raster = density_raster(some_matrix(), 8);
+  const DensityRaster raster = density_raster(some_matrix(), 3, 5);
   EXPECT_EQ(raster.rows, 3);
   EXPECT_EQ(raster.columns, 5);
   EXPECT_THAT(raster.shares, ElementsAre(1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0));
@@ -34,14 +34,14 @@ TEST(DensityRaster, HasACellForEachElementOfASmallMatrix) {
 
 TEST(DensityRaster, CountsOverTheElementsOfACell) {
   // Rows 0 and 1, and row 2; columns 0 to 2, and 3 and 4.
-  EXPECT_THAT(density_raster(some_matrix(), 2).shares, ElementsAre(1.0 / 6, 1.0 / 4, 2.0 / 3, 0));
+  EXPECT_THAT(density_raster(some_matrix(), 2, 2).shares, ElementsAre(1.0 / 6, 1.0 / 4, 2.0 / 3, 0));
 }
 
 TEST(DensityRaster, LosesNoElement) {
   const SparseMatrix matrix =
       sample_matrix({.rows = 77, .columns = 203, .sparsity = 0.7, .structure = SampleStructure::rows, .seed = 1});
-  for (const int most : {1, 7, 96}) {
-    const DensityRaster raster = density_raster(matrix, most);
+  for (const int most : {1, 7, 77}) {
+    const DensityRaster raster = density_raster(matrix, most, most);
     double found = 0;
     for (int row = 0; row < raster.rows; ++row) {
       for (int column = 0; column < raster.columns; ++column) {
