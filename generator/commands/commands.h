@@ -14,5 +14,6 @@ void add_verify_command(CLI::App& program, const CommonOptions& common, Action& 
 void add_pack_command(CLI::App& program, const CommonOptions& common, Action& action);
 void add_report_command(CLI::App& program, const CommonOptions& common, Action& action);
 void add_sample_command(CLI::App& program, const CommonOptions& common, Action& action);
+void add_spec_command(CLI::App& program, const CommonOptions& common, Action& action);
 
 }  // namespace esc

@@ -9,6 +9,7 @@
 #include "generator/commands/input.h"
 #include "generator/commands/inspect_model.h"
 #include "generator/commands/layer_request.h"
+#include "generator/commands/model_spec.h"
 #include "generator/commands/nest_line.h"
 #include "generator/schedule/database_files.h"
 #include "generator/schedule/settings.h"
@@ -37,6 +38,12 @@ struct GenerateLine {
   bool packed = true;
 };
 
+void refuse_unused_database(const std::string& database, const std::string& schedule) {
+  if (!database.empty() && schedule != "auto") {
+    throw UserError("--database " + database, "is of no use where --schedule names one", "leave one of the two out");
+  }
+}
+
 void refuse_unusable(const GenerateLine& line) {
   if (line.spec.empty() == line.layer.matrix.empty()) {
     throw UserError("generate", line.spec.empty() ? "needs a matrix" : "takes a matrix or --spec, not both",
@@ -48,10 +55,7 @@ void refuse_unusable(const GenerateLine& line) {
   if (line.name) {
     check_name(*line.name);
   }
-  if (!line.database.empty() && line.layer.schedule != "auto") {
-    throw UserError("--database " + line.database, "is of no use where --schedule names one",
-                    "leave one of the two out");
-  }
+  refuse_unused_database(line.database, line.layer.schedule);
   if (!line.database.empty() && !line.mode.compaction) {
     throw UserError("--database " + line.database, "is of no use with --no-compaction", "leave one of the two out");
   }
@@ -79,11 +83,27 @@ std::vector<TargetDevice> devices_of(const GenerateLine& line) {
   return devices;
 }
 
+/// What the line says beside a spec, of what the spec says too: devices where it names none, the rest in its place.
+void add_line(LayerRequest& request, const GenerateLine& line) {
+  if (request.devices.empty()) {
+    request.devices = devices_of(line);
+  }
+  if (line.min_sparsity) {
+    request.min_sparsity = line.min_sparsity;
+  }
+  if (line.dtype) {
+    request.element = parse_element(*line.dtype);
+  }
+  if (line.nest.layout) {
+    request.nest.layout = parse_layout(*line.nest.layout);
+  }
+  request.read.allow_nonfinite = request.read.allow_nonfinite || line.layer.read.allow_nonfinite;
+}
+
 std::vector<LayerRequest> requests_of(const GenerateLine& line) {
-  const NestSource nest = nest_source(line.nest);
-  const std::optional<ScalarType> element = line.dtype ? std::optional(parse_element(*line.dtype)) : std::nullopt;
   std::vector<LayerRequest> requests;
   if (line.spec.empty()) {
+    const NestSource nest = nest_source(line.nest);
     const std::vector<std::int64_t> bcols = parse_bcols(line.bcols);
     LayerRequest layer = line.layer;
     layer.nest = nest;
@@ -99,29 +119,16 @@ std::vector<LayerRequest> requests_of(const GenerateLine& line) {
   } else {
     requests = read_spec(line.spec);
   }
-  const std::vector<TargetDevice> devices = devices_of(line);
   for (LayerRequest& request : requests) {
-    if (request.devices.empty()) {
-      request.devices = devices;
-    }
-    if (line.min_sparsity) {
-      request.min_sparsity = line.min_sparsity;
-    }
-    request.read.allow_nonfinite = line.layer.read.allow_nonfinite;
-    if (element) {
-      request.element = element;
-    }
-    if (nest.layout) {
-      request.nest.layout = nest.layout;
-    }
+    add_line(request, line);
   }
   return requests;
 }
 
 /// What is asked for of one matrix is not for a model, and the other way round.
-void refuse_for_model(const GenerateLine& line) {
+void refuse_for_model(const GenerateLine& line, const std::string& model) {
   const auto refuse = [&](const std::string& option, const std::string& why) {
-    throw UserError(option, "is not for a model: " + why, "leave it out, or name one layer: " + line.layer.matrix + ":TENSOR");
+    throw UserError(option, "is not for a model: " + why, "leave it out, or name one layer: " + model + ":TENSOR");
   };
   if (!line.nest.file.empty()) {
     refuse("--kernel", "its layers have the shipped product");
@@ -148,9 +155,6 @@ void refuse_for_layers(const GenerateLine& line) {
 
 /// The model that the line names, where it has several matrices; one alone is a matrix as in any other file.
 std::optional<Model> model_of(const GenerateLine& line) {
-  if (!line.spec.empty()) {
-    return std::nullopt;
-  }
   std::optional<Model> model = listed_model(line.layer.matrix);
   const auto is_matrix = [](const Weight& weight) { return why_no_matrix(weight).empty(); };
   return model && std::ranges::count_if(model->weights, is_matrix) > 1 ? std::move(model) : std::nullopt;
@@ -167,34 +171,67 @@ std::string file_of_model(const std::string& model) {
   return (std::filesystem::exists(index, ignored) ? index : path / "model.safetensors").string();
 }
 
-ModelRequest model_request_of(const GenerateLine& line) {
-  ModelRequest request{.layer = line.layer, .bcols = parse_bcols(line.bcols), .name = line.name ? *line.name : model_name(line.layer.matrix), .tensors = line.tensors, .jobs = line.jobs, .packed = line.packed};
-  check_name(request.name);
+/// What the line says of a model, as a spec would.
+ModelSpec model_spec_of(const GenerateLine& line) {
+  ModelRequest request{.layer = line.layer,
+                       .bcols = parse_bcols(line.bcols),
+                       .name = line.name.value_or(""),
+                       .tensors = line.tensors,
+                       .packed = line.packed};
   std::ranges::sort(request.bcols);
-  request.layer.matrix = file_of_model(line.layer.matrix);
-  request.layer.name = "layer";
   request.layer.nest = nest_source(line.nest);
-  request.layer.devices = devices_of(line);
-  request.layer.min_sparsity = line.min_sparsity;
   if (!line.schedule_file.empty()) {
     request.layer.schedule = read_file(line.schedule_file);
   }
-  if (line.dtype) {
-    request.layer.element = parse_element(*line.dtype);
+  return {.request = std::move(request), .max_packed = {}, .database = {}};
+}
+
+/// The bundle of a model, as its spec and the line say.
+ExitStatus generate_from(const Model& model, ModelSpec spec, const GenerateLine& line, const Console& console) {
+  ModelRequest& request = spec.request;
+  add_line(request.layer, line);
+  if (request.name.empty()) {
+    request.name = model_name(request.layer.matrix);
+    check_name(request.name);
   }
-  return request;
+  request.layer.matrix = file_of_model(request.layer.matrix);
+  request.layer.name = "layer";
+  request.jobs = line.jobs;
+  GenerateMode mode = line.mode;
+  mode.max_packed = mode.max_packed ? mode.max_packed : spec.max_packed;
+  const std::string& database = line.database.empty() ? spec.database : line.database;
+  refuse_unused_database(database, request.layer.schedule);
+  if (!database.empty()) {
+    mode.databases = read_databases(database);
+  }
+  return generate_model(model, request, mode, console);
+}
+
+/// The model of a spec, though it may have one matrix alone.
+Model model_of(const ModelSpec& spec, const std::string& file) {
+  std::optional<Model> model = listed_model(spec.request.layer.matrix);
+  if (!model) {
+    throw UserError(file, spec.request.layer.matrix + " is one matrix and no model",
+                    "write {\"layers\": [{\"matrix\": FILE, \"bcol\": N}]}");
+  }
+  return *std::move(model);
 }
 
 /// All layers, though some fail: the worst status is the command's.
 ExitStatus run(const GenerateLine& line, const Console& console) {
   refuse_unusable(line);
   GenerateMode mode = line.mode;
+  if (!line.spec.empty()) {
+    if (const std::optional<ModelSpec> spec = parse_model_spec(read_file(line.spec), line.spec)) {
+      refuse_for_model(line, spec->request.layer.matrix);
+      return generate_from(model_of(*spec, line.spec), *spec, line, console);
+    }
+  } else if (const std::optional<Model> model = model_of(line)) {
+    refuse_for_model(line, line.layer.matrix);
+    return generate_from(*model, model_spec_of(line), line, console);
+  }
   if (!line.database.empty()) {
     mode.databases = read_databases(line.database);
-  }
-  if (const std::optional<Model> model = model_of(line)) {
-    refuse_for_model(line);
-    return generate_model(*model, model_request_of(line), mode, console);
   }
   refuse_for_layers(line);
   ExitStatus worst = ExitStatus::done;
@@ -218,8 +255,9 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
                                   "escgen generate ffn1.npy --bcol 64 --gpu h200 -o bundles");
   const auto line = std::make_shared<GenerateLine>();
   command->add_option("matrix", line->layer.matrix, "Matrix file: .smtx, .mtx, .npy or .npz; a tensor of a model, as in model.safetensors:NAME; or a model, whose layers get one bundle");
-  CLI::Option* const spec =
-      command->add_option("--spec", line->spec, "JSON file with many layers and bCols, in place of a matrix");
+  CLI::Option* const spec = command->add_option(
+      "--spec", line->spec,
+      "JSON file with many layers, or with a model, in place of a matrix (escgen spec --schema says what it may have)");
   command
       ->add_option(
           "--bcol", line->bcols,
@@ -257,9 +295,10 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
       "best schedule within it");
   command->add_option("--min-sparsity", line->min_sparsity, "Skip matrices with a smaller share of zeros, 0 to 1 (default: 0.45 for layers of a model, else 0)");
   command->add_option("--tensor", line->tensors, "Of a model only the tensors whose names are like this: *.mlp.* (repeatable)")->excludes(spec);
-  command->add_option("--jobs", line->jobs, "Layers of a model that are made at once (default: as many as there are cores)")
-      ->check(CLI::Range(1, 1024))
-      ->excludes(spec);
+  command
+      ->add_option("--jobs", line->jobs,
+                   "Layers of a model that are made at once (default: as many as there are cores)")
+      ->check(CLI::Range(1, 1024));
   command->add_flag("!--no-packed", line->packed, "Write the bundle of a model without its packed matrices; escgen pack makes them")->excludes(spec);
   command->add_option("--seed", line->layer.read.seed, "Seed of the values of pattern-only files")
       ->check(whole_number_problem)

@@ -89,13 +89,14 @@ std::vector<LayerMaker::TargetGroup> LayerMaker::groups_of(const std::vector<Tar
   return groups;
 }
 
-MadeLayer LayerMaker::make(const LayerRequest& layer, const WeightSurvey& weight, const LoopNest& nest) const {
+MadeLayer LayerMaker::make(const LayerRequest& layer, const std::vector<std::int64_t>& bcols,
+                           const WeightSurvey& weight, const LoopNest& nest) const {
   MadeLayer made{.layer = {}, .nest = &nest};
   made.layer.name = layer.matrix.substr(request_.layer.matrix.size() + 1);
   const std::string nest_text = print_function(nest);
   for (const TargetGroup& group : groups_) {
     std::vector<ModelVariant> variants;
-    for (const std::int64_t bcol : request_.bcols) {
+    for (const std::int64_t bcol : bcols) {
       LayerRequest one = layer;
       one.devices = group.devices;
       one.bcol = bcol;

@@ -47,8 +47,10 @@ class LayerMaker {
   LayerMaker(const ModelRequest& request, const GenerateMode& mode, const std::optional<ModelBundle>& on_disk,
              const Console& console);
 
-  /// The layer that the request names, whose weight is like this. `nest` stays the caller's.
-  MadeLayer make(const LayerRequest& layer, const WeightSurvey& weight, const LoopNest& nest) const;
+  /// The layer that the request names, for these numbers of columns; its weight is like this. `nest` stays the
+  /// caller's.
+  MadeLayer make(const LayerRequest& layer, const std::vector<std::int64_t>& bcols, const WeightSurvey& weight,
+                 const LoopNest& nest) const;
 
   /// NAME.cu of a kernel of a layer, laid out.
   std::string kernel_text(const MadeLayer::Kernel& kernel) const;

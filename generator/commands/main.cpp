@@ -10,5 +10,6 @@ int main(int argc, char** argv) {
        .description = "escgen turns a pruned weight matrix into a CUDA SpMM kernel made for it.",
        .llvm = ESC_LLVM_VERSION,
        .commands = {esc::add_generate_command, esc::add_verify_command, esc::add_pack_command, esc::add_report_command,
-                    esc::add_inspect_command, esc::add_lower_command, esc::add_nest_command, esc::add_sample_command}});
+                    esc::add_inspect_command, esc::add_lower_command, esc::add_nest_command, esc::add_sample_command,
+                    esc::add_spec_command}});
 }

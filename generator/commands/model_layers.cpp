@@ -44,6 +44,10 @@ std::uint64_t memory_for(std::int64_t nonzeros) {
   return bytes_of_nonzero * static_cast<std::uint64_t>(nonzeros);
 }
 
+bool is_like(const std::string& name, const std::string& pattern) {
+  return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
 class ModelRun {
  public:
   ModelRun(const Model& model, const ModelRequest& request, const GenerateMode& mode, const ScratchFile& file,
@@ -57,6 +61,14 @@ class ModelRun {
     for (const Weight& weight : model.weights) {
       if (is_asked_for(weight.name)) {
         weights_.push_back(&weight);
+      }
+    }
+    for (const LayerException& exception : request.exceptions) {
+      if (std::ranges::none_of(weights_,
+                               [&](const Weight* weight) { return is_like(weight->name, exception.tensor); })) {
+        throw UserError(request.layer.matrix,
+                        fmt::format("has no tensor like {}, for which there is an exception", exception.tensor),
+                        "see escgen inspect MODEL, or leave the exception out");
       }
     }
     result_.rows.resize(weights_.size());
@@ -83,7 +95,14 @@ class ModelRun {
  private:
   bool is_asked_for(const std::string& name) const {
     return request_.tensors.empty() ||
-           std::ranges::any_of(request_.tensors, [&](const std::string& pattern) { return fnmatch(pattern.c_str(), name.c_str(), 0) == 0; });
+           std::ranges::any_of(request_.tensors, [&](const std::string& pattern) { return is_like(name, pattern); });
+  }
+
+  /// What holds for this layer alone; null where nothing does.
+  const LayerException* exception_for(const std::string& name) const {
+    const auto found =
+        std::ranges::find_if(request_.exceptions, [&](const LayerException& one) { return is_like(name, one.tensor); });
+    return found == request_.exceptions.end() ? nullptr : &*found;
   }
 
   /// Takes one layer after the other, until there are no more.
@@ -160,6 +179,10 @@ class ModelRun {
     if (row.reason.empty() && is_embedding(weight.name) && request_.tensors.empty()) {
       row.reason = "is an embedding, of which rows are looked up; name it with --tensor to have a kernel of it";
     }
+    const LayerException* const exception = exception_for(weight.name);
+    if (row.reason.empty() && exception != nullptr && exception->skip) {
+      row.reason = "is left out by the spec";
+    }
     if (!row.reason.empty()) {
       return std::nullopt;
     }
@@ -177,7 +200,11 @@ class ModelRun {
     memory = reserve(memory_for(survey.nonzeros), number);
     LayerRequest layer = request_.layer;
     layer.matrix += ":" + weight.name;
-    MadeLayer made = maker_.make(layer, survey, nest_of(weight));
+    if (exception != nullptr && !exception->schedule.empty()) {
+      layer.schedule = exception->schedule;
+    }
+    const bool has_own_columns = exception != nullptr && !exception->bcols.empty();
+    MadeLayer made = maker_.make(layer, has_own_columns ? exception->bcols : request_.bcols, survey, nest_of(weight));
     row.outcome = ModelRow::Outcome::made;
     row.kernels = made.kernels.size();
     row.kept = made.kept();

@@ -8,6 +8,14 @@
 
 namespace esc {
 
+/// What holds for some layers of a model alone.
+struct LayerException {
+  std::string tensor;               ///< a pattern; the layers whose names match it
+  bool skip = false;                ///< whether they are left out
+  std::vector<std::int64_t> bcols;  ///< none: the model's
+  std::string schedule;             ///< empty: the model's
+};
+
 /// What is to be made of a model: one bundle of all its layers that are worth it.
 struct ModelRequest {
   LayerRequest layer;  ///< what holds for all layers; its matrix is the model
@@ -16,6 +24,7 @@ struct ModelRequest {
   std::vector<std::string> tensors;  ///< patterns, one of which a tensor's name matches; none: all
   int jobs = 0;                      ///< layers at once; 0: as many as there are cores
   bool packed = true;                ///< whether model.packed is written
+  std::vector<LayerException> exceptions = {};  ///< of several that match a layer's name the first one counts
 };
 
 /// The share of zeros from which on a layer of a model gets a kernel where nobody says one. Less than a half, because pruning to a half

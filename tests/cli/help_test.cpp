@@ -85,7 +85,8 @@ TEST_F(Help, CompletionsAndThePageHaveEveryOption) {
   const std::string zsh = escgen({"completion", "zsh"}).output;
   EXPECT_THAT(page, StartsWith(".TH ESCGEN 1 "));
   EXPECT_THAT(zsh, StartsWith("#compdef escgen\n"));
-  for (const std::string command : {"", "generate", "verify", "inspect", "lower", "nest", "sample", "completion"}) {
+  for (const std::string command :
+       {"", "generate", "verify", "inspect", "lower", "nest", "sample", "spec", "completion"}) {
     const std::string in_bash = completed(command + " -");
     for (const std::string& option : options_in_help(command)) {
       EXPECT_THAT(page, HasSubstr("\\fB" + std::regex_replace(option, std::regex("-"), "\\-") + "\\fR")) << command;

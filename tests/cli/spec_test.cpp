@@ -72,10 +72,13 @@ TEST_F(Spec, OneLayerThatFailsDoesNotStopTheOthers) {
 TEST_F(Spec, WhatIsNoSpecIsRefused) {
   expect_refused("", "spec.json: is not JSON: ");
   expect_refused("{", "spec.json: is not JSON: ");
-  for (const std::string spec : {"[]", "{}", R"({"layers": {}})", R"({"layers": []})",
-                                 R"({"layers": [{"matrix": "a.mtx", "bcol": 4}], "more": 1})"}) {
+  for (const std::string spec : {"[]", "{}", "3"}) {
     expect_refused(spec, "spec.json: is not a spec; write {\"layers\": ");
   }
+  expect_refused(R"({"layers": {}})", "spec.json: \"layers\" is not a list of objects; its keys are layers\n");
+  expect_refused(R"({"layers": []})", "spec.json: \"layers\" is an empty list");
+  expect_refused(R"({"layers": [{"matrix": "a.mtx", "bcol": 4}], "more": 1})",
+                 "spec.json: has an unknown key \"more\"");
   expect_refusal({"generate", "--spec", "absent.json", "-o", "out"}, "absent.json: cannot be read");
   expect_refusal({"generate", "--spec", ".", "-o", "out"}, "is a directory");
 }

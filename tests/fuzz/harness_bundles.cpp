@@ -3,10 +3,12 @@
 #include <cstddef>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <tuple>
 
 #include "generator/commands/layer_request.h"
+#include "generator/commands/model_spec.h"
 #include "generator/emit/manifest.h"
 #include "generator/patterns/csr_view.h"
 #include "generator/support/plain_text.h"
@@ -54,7 +56,25 @@ auto numbers_of(const LayerRequest& request) {
                     request.nest.sizes.named, devices, request.element, request.read.seed);
 }
 
+/// Whether it is the spec of a model, which says for which columns of B each layer is made.
+bool judge_model_spec(std::string_view input) {
+  std::optional<ModelSpec> spec;
+  if (!is_accepted([&] { spec = parse_model_spec(std::string(input), "spec.json"); }) || !spec) {
+    return false;
+  }
+  expect(!spec->request.bcols.empty() && !spec->request.layer.matrix.empty(),
+         "a spec of a model without model or columns");
+  for (const LayerException& exception : spec->request.exceptions) {
+    expect(!exception.skip || (exception.bcols.empty() && exception.schedule.empty()),
+           "a layer that is left out and made");
+  }
+  return true;
+}
+
 bool judge_spec(std::string_view input) {
+  if (judge_model_spec(input)) {
+    return true;
+  }
   std::vector<LayerRequest> requests;
   if (!is_accepted([&] { requests = parse_spec(std::string(input), "spec.json"); })) {
     return false;
@@ -173,20 +193,65 @@ void add_packed(std::vector<std::string>& seeds, const Cut& cut) {
 }  // namespace
 
 Harness spec_harness() {
-  return {.kind = "spec",
-          .judge = judge_spec,
-          .seeds = {project_file("generated/spec.json"), R"({"layers": [{"matrix": "a.npy", "bcol": 64}]})",
-                    R"json({"layers": [
+  return {
+      .kind = "spec",
+      .judge = judge_spec,
+      .seeds =
+          {project_file("generated/spec.json"), R"({"layers": [{"matrix": "a.npy", "bcol": 64}]})",
+           R"({"model": "a.safetensors", "bcol": [1, 16], "min_sparsity": 0.5, "gpu": ["h200"], "exceptions": [{"tensor": "b*", "bcol": 4}, {"tensor": "c", "skip": true}]})",
+           R"json({"layers": [
   {"matrix": "layers/ffn-1.smtx", "bcol": [32, 64, 128], "name": "ffn1", "schedule": "auto", "seed": 7, "gpu": "h200"},
   {"matrix": "/data/ffn2.mtx", "bcol": [8], "kernel": "../nest.c", "sizes": {"stride": 2, "pad": 0}, "dtype": "f64", "arch": "sm_90"},
   {"matrix": "c.mtx", "bcol": 32, "schedule": "unroll(i, 2); enumerate(); merge()", "dtype": "f32"},
   {"matrix": "d.npy", "bcol": 128, "schedule": "published", "arch": "80", "seed": 18446744073709551615}
 ]})json"},
-          .words = {"{", "}", "[", "]", ",", ":", "\"", "\"matrix\"", "\"bcol\"", "\"name\"", "\"schedule\"", "\"kernel\"", "\"sizes\"",
-                    "\"dtype\"", "\"seed\"", "\"gpu\"", "\"arch\"", "\"layers\"", "null", "true", "0", "1", "-1", "1.5",
-                    "1e400", "2147483647", "2147483648", "9223372036854775808", "18446744073709551616", "\"\"", "\"auto\"",
-                    "\"f32\"", "\"h100\"", "\"sm_80\"", "\\u0000", "\\ud800", "\\n", "\xff", "4-7-1-32", "\"..\"", "/"},
-          .mutants = 4000};
+      .words = {"{",
+                "}",
+                "[",
+                "]",
+                ",",
+                ":",
+                "\"",
+                "\"matrix\"",
+                "\"bcol\"",
+                "\"name\"",
+                "\"schedule\"",
+                "\"kernel\"",
+                "\"sizes\"",
+                "\"dtype\"",
+                "\"seed\"",
+                "\"gpu\"",
+                "\"arch\"",
+                "\"layers\"",
+                "\"model\"",
+                "\"exceptions\"",
+                "\"tensor\"",
+                "\"skip\"",
+                "\"min_sparsity\"",
+                "null",
+                "true",
+                "0",
+                "1",
+                "-1",
+                "1.5",
+                "1e400",
+                "2147483647",
+                "2147483648",
+                "9223372036854775808",
+                "18446744073709551616",
+                "\"\"",
+                "\"auto\"",
+                "\"f32\"",
+                "\"h100\"",
+                "\"sm_80\"",
+                "\\u0000",
+                "\\ud800",
+                "\\n",
+                "\xff",
+                "4-7-1-32",
+                "\"..\"",
+                "/"},
+      .mutants = 4000};
 }
 
 Harness manifest_harness() {

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/commands/model_spec.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "generator/commands/input.h"
+#include "generator/commands/spec_object.h"
+
+namespace esc {
+namespace {
+
+std::vector<std::int64_t> bcols_of(const SpecObject& object) {
+  std::vector<std::int64_t> bcols = object.bcols("bcol");
+  std::ranges::for_each(bcols, check_bcol);
+  std::ranges::sort(bcols);
+  if (const auto twice = std::ranges::adjacent_find(bcols); twice != bcols.end()) {
+    object.refuse(fmt::format("\"bcol\" has {} twice", *twice));
+  }
+  return bcols;
+}
+
+/// What it says is for layers of any size: whether it is legal, each layer says.
+std::string schedule_of(const SpecObject& object, const std::string& otherwise) {
+  std::string schedule = object.text("schedule", otherwise);
+  if (!is_looked_up(schedule)) {
+    parse_choice(schedule, "user");
+  }
+  return schedule;
+}
+
+std::vector<TargetDevice> devices_of(const SpecObject& model) {
+  std::vector<TargetDevice> devices;
+  std::ranges::transform(model.texts("gpu"), std::back_inserter(devices), device_of_gpu);
+  std::ranges::transform(model.texts("arch"), std::back_inserter(devices),
+                         [](const std::string& text) { return device_of_architecture(parse_architecture(text)); });
+  return devices;
+}
+
+LayerException exception_of(const SpecObject& object) {
+  LayerException exception{
+      .tensor = object.text("tensor"), .skip = object.flag("skip", false), .bcols = {}, .schedule = {}};
+  if (object.has("bcol")) {
+    exception.bcols = bcols_of(object);
+  }
+  if (object.has("schedule")) {
+    exception.schedule = schedule_of(object, "");
+  }
+  if (exception.skip && (object.has("bcol") || object.has("schedule"))) {
+    object.refuse("leaves layers out, and says how they are made");
+  }
+  return exception;
+}
+
+ModelSpec model_spec_of(const SpecObject& model, const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  const auto beside = [&](const std::string& path) { return (folder / path).string(); };
+  ModelSpec spec{.request = {.layer = {},
+                             .bcols = bcols_of(model),
+                             .name = model.text("name"),
+                             .tensors = model.texts("tensors"),
+                             .packed = model.flag("packed", true),
+                             .exceptions = {}},
+                 .max_packed = {},
+                 .database = model.has("database") ? beside(model.text("database")) : ""};
+  if (model.has("max_packed")) {
+    spec.max_packed = model.number("max_packed");
+  }
+  if (!spec.request.name.empty()) {
+    check_name(spec.request.name);
+  }
+  LayerRequest& layer = spec.request.layer;
+  layer.matrix = beside(model.text("model"));
+  layer.schedule = schedule_of(model, "auto");
+  layer.nest.epilogue = model.text("epilogue");
+  layer.devices = devices_of(model);
+  layer.read.allow_nonfinite = model.flag("allow_nonfinite", false);
+  if (model.has("layout")) {
+    layer.nest.layout = parse_layout(model.text("layout"));
+  }
+  if (model.has("dtype")) {
+    layer.element = parse_element(model.text("dtype"));
+  }
+  if (model.has("min_sparsity")) {
+    layer.min_sparsity = model.number("min_sparsity");
+  }
+  return spec;
+}
+
+}  // namespace
+
+std::optional<ModelSpec> parse_model_spec(const std::string& text, const std::string& file) {
+  const nlohmann::json spec = spec_in(text, file);
+  if (!spec.is_object() || !spec.contains("model")) {
+    return std::nullopt;
+  }
+  const SpecObject model(file, spec, model_form());
+  ModelSpec result = model.here([&] { return model_spec_of(model, file); });
+  const nlohmann::json none = nlohmann::json::array();
+  for (const nlohmann::json& entry : model.has("exceptions") ? model.list("exceptions") : none) {
+    const SpecObject exception(fmt::format("{}: exceptions[{}]", file, result.request.exceptions.size()), entry,
+                               exception_form());
+    result.request.exceptions.push_back(exception.here([&] { return exception_of(exception); }));
+  }
+  return result;
+}
+
+}  // namespace esc
