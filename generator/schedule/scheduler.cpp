@@ -84,6 +84,18 @@ bool wastes_memory(const Schedule& schedule, const LayerShape& shape) {
   return union_of_rows * (column_bytes + value_bytes * panel->ufi) > 2 * csr_bytes * density * panel->ufi;
 }
 
+/// The choice with panels of so few rows that they fill memory with no more zeros than may be.
+ScheduleChoice with_lower_panels(ScheduleChoice choice, const LayerShape& shape) {
+  auto* panel = std::get_if<PanelSchedule>(&choice.schedule);
+  const int measured = panel->ufi;
+  while (wastes_memory(choice.schedule, shape)) {
+    panel->ufi /= 2;
+  }
+  choice.source += fmt::format(", with panels of {} in place of {} rows", panel->ufi, measured);
+  choice.notes.clear();  // which are of the measured one
+  return choice;
+}
+
 /// What the classes of one database say of a layer.
 class ClassAdvice {
  public:
@@ -227,6 +239,14 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
       for (const ScheduleChoice& choice : advice.choices()) {
         if (suits(choice.schedule, shape)) {
           ranking.add(choice);
+        }
+      }
+    }
+    // Where all of that is wasteful, the nearest to it that is not.
+    for (const ClassAdvice& advice : advices) {
+      for (const ScheduleChoice& choice : advice.choices()) {
+        if (suits(choice.schedule, shape) && wastes_memory(choice.schedule, shape)) {
+          ranking.add(with_lower_panels(choice, shape));
         }
       }
     }

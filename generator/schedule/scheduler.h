@@ -23,11 +23,12 @@ constexpr double farthest_class = 4;
 /// next ones: of each in turn, the schedule of the very layer, and by interpolation between the classes of the nearest
 /// bCol, the one that loses least first, where a class is close (`close_class`). Then the same by the database that has
 /// the nearest class, if that is no farther away than `farthest_class`; then the databases' single schedules for this
-/// bCol where their families suit the rows; then what suits them of any other class and the family's default for such rows or, for columns
-/// that do not stand one behind the other, what spread_schedules says. Elements of 16 bits of which no database has measurements get what streamed_schedules says for the
-/// target in front of all that. All are brought to this bCol and
-/// legal for every bCol >= 1; whether one is for the matrix too shows when that is packed. Those that would fill memory with
-/// explicit zeros come last.
+/// bCol where their families suit the rows; then what suits them of any other class, the same with panels of fewer rows
+/// where those of the measured ones would fill memory with zeros, and the family's default for such rows or, for
+/// columns that do not stand one behind the other, what spread_schedules says. Elements of 16 bits of which no database
+/// has measurements get what streamed_schedules says for the target in front of all that. All are brought to this bCol
+/// and legal for every bCol >= 1; whether one is for the matrix too shows when that is packed. Those that would fill
+/// memory with explicit zeros come last.
 ///
 /// A library is advised for or against by the very layer and by a close class alone.
 std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<const ScheduleDatabase* const> databases,

@@ -141,6 +141,19 @@ TEST(StreamedSchedules, StandInFrontOfThoseMeasuredInFloat32) {
   }
 }
 
+TEST(StreamedSchedules, OfLargeLayersAndManyColumnsCopyInBulkAsMeasured) {
+  const DeviceKey h200 = device_of_gpu("h200").key;
+  for (const long long bcol : {32, 40, 64}) {
+    EXPECT_THAT(print(choose_schedule(layer(8192, 8192, 0.7, bcol), h200).schedule), testing::EndsWith(",copies=bulk"))
+        << bcol;
+    EXPECT_THAT(print(choose_schedule(layer(4096, 4096, 0.6, bcol), h200).schedule), testing::EndsWith(",copies=bulk"))
+        << bcol;
+    EXPECT_THAT(print(choose_schedule(layer(512, 512, 0.7, bcol), h200).schedule),
+                testing::Not(testing::EndsWith(",copies=bulk")))
+        << bcol;
+  }
+}
+
 /// What was measured in either type of 16 bits comes in place of the rule.
 TEST(StreamedSchedules, GiveWayToADatabase) {
   const std::string text =

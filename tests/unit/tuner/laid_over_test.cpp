@@ -62,6 +62,25 @@ TEST(LaidOver, TheNextOneCountsForWhatTheFirstLacks) {
       << "far from the classes of both";
 }
 
+/// Panels of 8 rows of a layer with 80 % zeros take more than twice the bytes of CSR, which auto avoids, those of 4 do
+/// not.
+TEST(LookUp, TakesLowerPanelsWhereAllThatWasMeasuredFillMemoryWithZeros) {
+  const DatabaseHead h200 = mixed().head();
+  const LayerShape layer{.bcol = 32, .rows = 512, .columns = 512, .nonzeros = 512 * 103, .longest_row = 140};
+  const ScheduleDatabase tall_alone(h200, {.candidates = {{32, 0, schedule("panel:ufi=8,warps=2,stage=on")}},
+                                           .classes = {{small_even, 1, {}, {}, {{0, false}}}}});
+  const std::vector<ScheduleChoice> ranking = ranked_schedules(layer, std::array{&tall_alone});
+  EXPECT_EQ(ranking.front().schedule, schedule("panel:ufi=4,warps=2,stage=on"));
+  EXPECT_THAT(ranking.front().source,
+              AllOf(HasSubstr("the nearest class of 32"), EndsWith(", with panels of 4 in place of 8 rows")));
+  EXPECT_EQ(ranking.back().schedule, schedule("panel:ufi=8,warps=2,stage=on"));
+  const ScheduleDatabase with_a_low_one(h200, {.candidates = {{32, 0, schedule("panel:ufi=8,warps=2,stage=on")},
+                                                              {32, 1, schedule("panel:ufi=1,warps=8")}},
+                                               .classes = {{small_even, 1, {}, {}, {{0, false}, {50, false}}}}});
+  EXPECT_EQ(ranked_schedules(layer, std::array{&with_a_low_one}).front().schedule, schedule("panel:ufi=1,warps=8"))
+      << "which was measured";
+}
+
 TEST(LaidOver, RanksEachScheduleOnce) {
   const ScheduleDatabase above = mine();
   const ScheduleDatabase below = mixed();
