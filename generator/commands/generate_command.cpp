@@ -55,6 +55,9 @@ void refuse_unusable(const GenerateLine& line) {
   if (line.name) {
     check_name(*line.name);
   }
+  if (line.dtype) {
+    static_cast<void>(parse_element(*line.dtype));  // before a spec is read
+  }
   refuse_unused_database(line.database, line.layer.schedule);
   if (!line.database.empty() && !line.mode.compaction) {
     throw UserError("--database " + line.database, "is of no use with --no-compaction", "leave one of the two out");

@@ -72,6 +72,9 @@ ModelSpec model_spec_of(const SpecObject& model, const std::string& file) {
     check_name(spec.request.name);
   }
   LayerRequest& layer = spec.request.layer;
+  if (model.text("model").empty()) {
+    model.refuse("\"model\" names no file");
+  }
   layer.matrix = beside(model.text("model"));
   layer.schedule = schedule_of(model, "auto");
   layer.nest.epilogue = model.text("epilogue");
