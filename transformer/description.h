@@ -40,9 +40,6 @@ constexpr Rule power_of_two(uint64_t highest) { return {1, highest, 1, true, no_
 
 inline constexpr Rule any_elements =  ///< what most cuts allow
     between(static_cast<uint64_t>(ScalarType::f32), static_cast<uint64_t>(ScalarType::bf16));
-inline constexpr Rule single_or_half_elements = {static_cast<uint64_t>(ScalarType::f32),
-                                                 static_cast<uint64_t>(ScalarType::bf16), 1, false,
-                                                 static_cast<uint64_t>(ScalarType::f64)};
 inline constexpr uint64_t max_size = 0x7fffffff;          ///< rows or columns of a matrix
 inline constexpr uint64_t max_count = uint64_t{1} << 48;  ///< of anything, so that no number of bytes overflows
 inline constexpr uint32_t max_numbers = 27;               ///< of a description

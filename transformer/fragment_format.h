@@ -74,6 +74,10 @@ struct FragmentElement {
 
 inline constexpr uint32_t max_window_columns = FragmentElement{2}.window_columns();
 
+inline constexpr Rule single_or_half_elements = {static_cast<uint64_t>(ScalarType::f32),
+                                                 static_cast<uint64_t>(ScalarType::bf16), 1, false,
+                                                 static_cast<uint64_t>(ScalarType::f64)};
+
 /// How a matrix is cut into fragments.
 struct FragmentCut {
   uint32_t block_panels = 1;  ///< panels of a thread block
