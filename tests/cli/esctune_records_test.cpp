@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <sstream>
 
+#include "generator/support/file.h"
 #include "tests/cli/tuner_workshop.h"
 
 namespace esc::cli {
@@ -153,6 +155,32 @@ TEST_F(EsctuneRecords, ReportIsOnePageThatNeedsNothingElse) {
   EXPECT_THAT(page, AllOf(HasSubstr("<svg"), HasSubstr("</html>"), HasSubstr("NVIDIA H200")));
   EXPECT_THAT(page, AllOf(Not(HasSubstr("src=")), Not(HasSubstr("href=\"http"))));
   EXPECT_TRUE(page == read("b.html"));
+}
+
+/// The commands of docs/tuning.md, word by word.
+TEST_F(EsctuneRecords, TheShippedJournalServesWhereThereIsNoGpu) {
+  const std::string page = read_file(ESC_SOURCE_DIR "/docs/tuning.md");
+  const std::size_t section = page.find("### Without a GPU");
+  ASSERT_NE(section, page.npos);
+  std::istringstream lines(page.substr(section, page.find("\n### ", section + 1) - section));
+  fs::create_directories(path("docs"));
+  fs::create_directory_symlink(fs::path(ESC_SOURCE_DIR) / "docs/examples", path("docs/examples"));
+  fs::remove_all(path("layers"));
+  fs::create_directory(path("layers"));
+  std::size_t commands = 0;
+  std::string output;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("    esc")) {
+      const ProcessResult done = shell("PATH=" + fs::path(ESCTUNE).parent_path().string() + ":$PATH; " + line);
+      EXPECT_EQ(done.status, 0) << line << done.errors;
+      output = done.output;
+      ++commands;
+    }
+  }
+  EXPECT_EQ(commands, 7U);
+  EXPECT_THAT(output, HasSubstr("this very layer"));
+  EXPECT_THAT(read("again.jsonl"), HasSubstr("\"record\":\"decision\""));
+  EXPECT_THAT(read("again.html"), HasSubstr("layers that are faster"));
 }
 
 TEST_F(EsctuneRecords, PublishWritesADatabaseOnce) {
