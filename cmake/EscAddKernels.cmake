@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 # Kernels for pruned matrices as part of a build.
 #
-#   esc_add_kernels(TARGET MATRIX file | MODEL file [TENSORS name...] [MIN_SPARSITY share]
+#   esc_add_kernels(TARGET MATRIX file | MODEL file [MIN_SPARSITY share] | MODEL file TENSORS name...
 #                   BCOL n... [NAME name] [SCHEDULE schedule | SCHEDULE_FILE file] [DATABASE file]
 #                   [LAYOUT kn|nk] [DTYPE type] [EPILOGUE parts | KERNEL file] [SIZE NAME=VALUE...]
 #                   [GPU name...] [ARCHITECTURES number...] [OUTPUT folder] [NO_VERIFY] [CHECK])
 #
-# For each matrix and each n the library esc::NAME, or esc::NAME_n<N> where there are several n, is made and linked to TARGET. NAME is by
-# default that of the file or of the tensor, in letters that C allows. The options are those of `escgen generate`. Of a MODEL all matrices are
-# taken that are named, or that have at least MIN_SPARSITY zeros (0.5).
+# Of a MODEL one library esc::NAME is made and linked to TARGET, with the kernels of all matrices that have at least MIN_SPARSITY zeros, and what
+# opens its packed matrices. For a MATRIX, or each of the TENSORS, and each n it is a library of its own, esc::NAME, or esc::NAME_n<N> where there are
+# several n. NAME is by default that of the file or of the tensor, in letters that C allows. The options are those of `escgen generate`.
 #
 # The bundles are generated again by whatever build comes after a change of the matrix, of escgen, of the schedule's, nest's or database's
-# file or of an argument, in OUTPUT (by default below the build tree). With CHECK nothing is generated: OUTPUT has the bundles, under
-# version control say, and the build fails with a difference where one is not what escgen makes of its matrix now.
+# file or of an argument, in OUTPUT (by default below the build tree); that of a model while CMake configures, which such a build does first, as its
+# kernels follow from its matrices. With CHECK nothing is generated: OUTPUT has the bundles, under version control say, and the build fails with a
+# difference where one is not what escgen makes of its matrix now.
 #
-# esc::NAME has the property ESC_PACKED: the path of the packed matrix, which the program loads. CUDA must be a language of the project. What
-# CMAKE_CUDA_ARCHITECTURES is set to holds; ARCHITECTURES go before it; where there is neither, 80 and 90.
+# esc::NAME has the property ESC_PACKED: the path of the packed matrix, or of all of a model, which the program opens. CUDA must be a language of
+# the project. What CMAKE_CUDA_ARCHITECTURES is set to holds; ARCHITECTURES go before it; where there is neither, 80 and 90.
 
 include_guard(GLOBAL)
 
@@ -33,35 +34,6 @@ function(_esc_default_name result text)
     set(name "layer${name}")
   endif()
   set(${result} "${name}" PARENT_SCOPE)
-endfunction()
-
-# The model's matrices with enough zeros; a change of the model configures again.
-function(_esc_tensors_of result model least)
-  get_target_property(escgen esc::escgen IMPORTED_LOCATION)
-  if(NOT escgen)
-    message(FATAL_ERROR "esc_add_kernels: name the TENSORS of ${model}; they can be found only by an escgen that is installed")
-  endif()
-  execute_process(COMMAND "${escgen}" inspect "${model}" --json --quiet
-    OUTPUT_VARIABLE json ERROR_VARIABLE problem RESULT_VARIABLE status)
-  if(NOT status EQUAL 0)
-    message(FATAL_ERROR "esc_add_kernels: ${problem}")
-  endif()
-  set(names)
-  string(JSON count LENGTH "${json}" tensors)
-  if(count GREATER 0)
-    math(EXPR last "${count} - 1")
-    foreach(number RANGE ${last})
-      string(JSON sparsity ERROR_VARIABLE no_matrix GET "${json}" tensors ${number} sparsity)
-      if(NOT no_matrix AND sparsity GREATER_EQUAL "${least}")
-        string(JSON name GET "${json}" tensors ${number} name)
-        list(APPEND names "${name}")
-      endif()
-    endforeach()
-  endif()
-  if(NOT names)
-    message(FATAL_ERROR "esc_add_kernels: no matrix of ${model} has at least ${least} of its elements zero")
-  endif()
-  set(${result} "${names}" PARENT_SCOPE)
 endfunction()
 
 # The files that a change of makes bundles stale.
@@ -94,6 +66,36 @@ function(_esc_add_bundle name folder maker architectures)
   endif()
 endfunction()
 
+# The library of a model's bundle, which is made now, or with `check` compared by each build. `command` is what escgen is told, `inputs` the files that it
+# reads.
+function(_esc_add_model target name output architectures check command inputs)
+  get_target_property(escgen esc::escgen IMPORTED_LOCATION)
+  if(NOT escgen)
+    message(FATAL_ERROR "esc_add_kernels: the kernels of a model are made while CMake configures, by an escgen that is installed; name its TENSORS otherwise")
+  endif()
+  if(check)
+    add_custom_target(${name}_esc_bundle ALL COMMAND "${escgen}" ${command} COMMENT "Checking kernels of ${name}" VERBATIM)
+  else()
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${inputs} "${escgen}")
+    message(STATUS "Generating kernels of ${name}")
+    execute_process(COMMAND "${escgen}" ${command} OUTPUT_VARIABLE said ERROR_VARIABLE problem RESULT_VARIABLE status)
+    if(NOT status EQUAL 0)
+      message(FATAL_ERROR "esc_add_kernels: ${said}${problem}")
+    endif()
+  endif()
+  if(NOT EXISTS "${output}/${name}/CMakeLists.txt")
+    message(FATAL_ERROR "esc_add_kernels: there is no bundle of a model in ${output}/${name}; give a file with one matrix as MATRIX, or make the bundle without CHECK")
+  endif()
+  add_subdirectory("${output}/${name}" "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/esc_kernels/${name}")
+  if(check)
+    add_dependencies(${name} ${name}_esc_bundle)
+  endif()
+  if(architectures)
+    set_target_properties(${name} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
+  endif()
+  target_link_libraries(${target} PRIVATE ${name})
+endfunction()
+
 # The architectures of the kernels, empty where CMAKE_CUDA_ARCHITECTURES holds: where it is not empty and not what CMake itself has put
 # into the cache, under this help text, because nobody said anything.
 function(_esc_architectures result given)
@@ -118,6 +120,8 @@ function(esc_add_kernels target)
     message(FATAL_ERROR "esc_add_kernels(${target}): needs MATRIX or MODEL, and BCOL")
   elseif(NOT CMAKE_CUDA_COMPILER)
     message(FATAL_ERROR "esc_add_kernels(${target}): CUDA must be a language of the project, as in project(app LANGUAGES CXX CUDA)")
+  elseif(ARG_MIN_SPARSITY AND (ARG_MATRIX OR ARG_TENSORS))
+    message(FATAL_ERROR "esc_add_kernels(${target}): MIN_SPARSITY chooses matrices of a MODEL without TENSORS")
   elseif(ARG_CHECK AND NOT ARG_OUTPUT)
     message(FATAL_ERROR "esc_add_kernels(${target}): CHECK needs OUTPUT, the folder that has the bundles")
   endif()
@@ -168,13 +172,6 @@ function(esc_add_kernels target)
     set(layers "${matrix}")
   else()
     _esc_absolute(matrix "${ARG_MODEL}")
-    if(NOT ARG_MIN_SPARSITY)
-      set(ARG_MIN_SPARSITY 0.5)
-    endif()
-    if(NOT ARG_TENSORS)
-      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${matrix}")
-      _esc_tensors_of(ARG_TENSORS "${matrix}" ${ARG_MIN_SPARSITY})
-    endif()
     list(TRANSFORM ARG_TENSORS PREPEND "${matrix}:" OUTPUT_VARIABLE layers)
   endif()
   list(LENGTH layers count)
@@ -190,6 +187,18 @@ function(esc_add_kernels target)
   list(JOIN ARG_BCOL "," bcols)
   list(LENGTH ARG_BCOL several)
   _esc_architectures(architectures "${ARG_ARCHITECTURES}")
+  if(count EQUAL 0)
+    if(NOT ARG_NAME)
+      get_filename_component(stem "${matrix}" NAME_WE)
+      _esc_default_name(ARG_NAME "${stem}")
+    endif()
+    if(ARG_MIN_SPARSITY)
+      list(APPEND options --min-sparsity ${ARG_MIN_SPARSITY})
+    endif()
+    _esc_add_model(${target} ${ARG_NAME} "${output}" "${architectures}" "${ARG_CHECK}"
+      "generate;${matrix};--bcol;${bcols};--name;${ARG_NAME};-o;${output};${options}" "${inputs};${files}")
+    return()
+  endif()
 
   foreach(layer IN LISTS layers)
     if(ARG_NAME)

@@ -129,7 +129,8 @@ def write_wheel(package, version, licence, target):
         "License: Apache-2.0, and those of the libraries that it brings along\nRequires-Python: >=3.8\n"
         "Provides-Extra: torch\nRequires-Dist: torch >=2.10 ; extra == 'torch'\n").encode()
     files[f"{about}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: make_wheel\nRoot-Is-Purelib: false\nTag: {tag()}\n".encode()
-    files[f"{about}/entry_points.txt"] = ("[console_scripts]\n" + "".join(f"{p} = {PACKAGE}:{p}\n" for p in PROGRAMS)).encode()
+    files[f"{about}/entry_points.txt"] = ("[console_scripts]\n" + "".join(f"{p} = {PACKAGE}:{p}\n" for p in PROGRAMS) +
+                                          f"\n[vllm.general_plugins]\nesc = {FOR_PYTORCH.name}.vllm:register\n").encode()
     files[f"{about}/LICENSE"] = licence.read_bytes()
     record = f"{about}/RECORD"
     lines = []

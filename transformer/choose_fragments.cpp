@@ -53,8 +53,9 @@ struct Choice {
   double bytes = 0;
 };
 
-double unit_bytes(const FragmentCut& cut) {
+double unit_bytes(const FragmentCut& cut, ScalarType element) {
   FragmentFormat format;
+  format.shape.element = element;
   static_cast<FragmentCut&>(format.shape) = cut;
   return static_cast<double>(format.unit_bytes());
 }
@@ -79,8 +80,7 @@ std::vector<SampledUnit> sample(const CsrView& matrix, const FragmentShape& shap
 
 /// The least that a unit has left over, whatever is done: what its rows or its columns have beyond the slots, of which a
 /// column takes one at least.
-std::uint32_t least_needed(const WindowRows& window, std::uint32_t steps) {
-  const std::uint32_t slots = steps * step_slots;
+std::uint32_t least_needed(const WindowRows& window, std::uint32_t slots) {
   std::array<std::uint32_t, fragment_rows> of_row = {};
   std::vector<std::uint32_t> of_column;
   for (const std::uint16_t rows : window.of_column) {
@@ -104,13 +104,14 @@ std::uint32_t least_needed(const WindowRows& window, std::uint32_t steps) {
 }
 
 /// A bound of the bytes of a window of a block with so many steps, below what any number of extras gives.
-double least_bytes(const std::vector<SampledUnit>& units, std::uint32_t steps, double weight) {
+double least_bytes(const std::vector<SampledUnit>& units, ScalarType element, std::uint32_t steps, double weight) {
+  const std::uint32_t slots = steps * FragmentElement{static_cast<std::uint32_t>(size_of(element))}.step_slots();
   std::uint64_t sum = 0;
   for (const SampledUnit& unit : units) {
-    sum += std::min(least_needed(unit.rows, steps), max_extras);
+    sum += std::min(least_needed(unit.rows, slots), max_extras);
   }
   const auto extras = static_cast<std::uint32_t>(sum / units.size());
-  return unit_bytes({1, steps, extras}) + weight * static_cast<double>(extras) / row_pairs;
+  return unit_bytes({1, steps, extras}, element) + weight * static_cast<double>(extras) / row_pairs;
 }
 
 Needs needs_of(const std::vector<SampledUnit>& units, std::uint32_t steps, bool is_all, FragmentSearches& searches) {
@@ -132,7 +133,8 @@ Needs needs_of(const std::vector<SampledUnit>& units, std::uint32_t steps, bool 
 
 /// The best number of extras beside so many steps, among those that nearly all units can do with: what is left of one
 /// takes a further round of its whole block, and of much that does not fit several.
-Choice best_extras(const Needs& needs, std::uint32_t block_panels, std::uint32_t steps, double weight) {
+Choice best_extras(const Needs& needs, ScalarType element, std::uint32_t block_panels, std::uint32_t steps,
+                   double weight) {
   Choice best{{block_panels, steps, 0}, HUGE_VAL};
   for (std::uint32_t extras = 0; extras <= max_extras; ++extras) {
     const FragmentCut cut{block_panels, steps, extras};
@@ -142,7 +144,7 @@ Choice best_extras(const Needs& needs, std::uint32_t block_panels, std::uint32_t
       continue;
     }
     const double further = 1 - std::pow(1 - above, block_panels);
-    const double bytes = (unit_bytes(cut) + weight * needs.serial(extras)) * (1 + further);
+    const double bytes = (unit_bytes(cut, element) + weight * needs.serial(extras)) * (1 + further);
     if (bytes < best.bytes) {
       best = {cut, bytes};
     }
@@ -161,7 +163,7 @@ FragmentCut choose_fragments(const CsrView& matrix, std::uint32_t block_panels, 
   const std::vector<SampledUnit> units = sample(matrix, shape, few);
   std::vector<std::pair<double, std::uint32_t>> candidates;
   for (std::uint32_t steps = 1; steps <= max_fragment_steps; ++steps) {
-    candidates.emplace_back(least_bytes(units, steps, weight), steps);
+    candidates.emplace_back(least_bytes(units, shape.element, steps, weight), steps);
   }
   std::ranges::sort(candidates);
   Choice best{{}, HUGE_VAL};
@@ -174,7 +176,8 @@ FragmentCut choose_fragments(const CsrView& matrix, std::uint32_t block_panels, 
       const std::vector<SampledUnit> more = sample(matrix, shape, many);
       needs = needs_of(more, steps, more.size() == units_of(shape), searches);
     }
-    if (const Choice choice = best_extras(needs, block_panels, steps, weight); choice.bytes < best.bytes) {
+    if (const Choice choice = best_extras(needs, shape.element, block_panels, steps, weight);
+        choice.bytes < best.bytes) {
       best = choice;
     }
   }

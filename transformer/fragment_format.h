@@ -10,29 +10,33 @@ namespace esc::transformer {
 // [packing text begins]
 
 // ---------------------------------------------------------------------------------------------------------------------
-// The packed format of fragments: 16-bit floats as the sparse tensor core takes them, mma.sp.m16n8k32 with two
-// non-zeros of every four.
+// The packed format of fragments: floats as the sparse tensor core takes them. Of 16 bits that is mma.sp.m16n8k32 with
+// two non-zeros of every four, of 32 bits mma.sp.m16n8k16 with one of every two: eight groups, and 4 bytes of each row
+// in a group.
 //
-// A panel is 16 rows; rows g and g + 8 of it are row pair g. A window is 256 columns of A, the last one may have fewer.
-// A unit belongs to a panel and a window. It has `steps` steps, each one mma.sp, and each with 32 slots. A slot stands
-// for a column of the window, in any order, and a column may stand in several; of the four slots of a group each row
-// has at most two non-zeros there. What a panel has in a window and fits in no slot is an extra, of which there are
-// `extras` at most.
-// Slots without a column have zeros, and name a column that no other of their eight equals modulo 8, or column 0.
+// A panel is 16 rows; rows g and g + 8 of it are row pair g. A window is 256 columns of A, or 128 of 32 bits; the last
+// one may have fewer. A unit belongs to a panel and a window. It has `steps` steps, each one mma.sp, and each with eight
+// groups of 4 slots, or of 2. A slot stands for a column of the window, in any order, and a column may stand in several;
+// of the slots of a group each row has non-zeros in half at most. What a panel has in a window and fits in no slot is an
+// extra, of which there are `extras` at most.
+// Two groups are a set. Slots without a column have zeros, and name a column that no other of their set equals modulo
+// its slots, or column 0.
 //
 // Bytes of a unit, where a lane is one of 32:
-//   values    [step][lane] 16 bytes, the registers a0 to a3 of the lane, two values each. Those of row i and slot group
-//             q = 0..7 are in lane (i % 8) * 4 + q % 4, register (q / 4) * 2 + i / 8, in the order of their slots
-//   metadata  [pair of steps, rounded up][lane] uint32. Of the even step in lanes 4 * g (its slots 0 to 15) and
-//             4 * g + 1 (16 to 31), of the odd one in lanes 4 * g + 2 and 4 * g + 3; bits 0 to 15 for row g, 16 to 31
-//             for row g + 8; 4 bits a group: the place in the group of its first value and, shifted by 2, of its second
-//             one, of which the first is the lower. A value alone in place 0 to 2 is the first, beside place 3; one in
-//             place 3 is the second, beside place 0; where there is none the places are 0 and 1
-//   columns   [four steps, rounded up][lane] 4 bytes: byte b is the column in the window of slot `lane` of step 4 * s +
-//             b
+//   values    [step][lane] 16 bytes, the registers a0 to a3 of the lane, 4 bytes each. Those of row i and group q = 0..7
+//             are in lane (i % 8) * 4 + q % 4, register (q / 4) * 2 + i / 8, in the order of their slots
+//   metadata  [pair of steps, rounded up][lane] uint32. Of the even step in lanes 4 * g (its groups 0 to 3) and 4 * g +
+//             1 (4 to 7), of the odd one in lanes 4 * g + 2 and 4 * g + 3; bits 0 to 15 for row g, 16 to 31 for row
+//             g + 8; 4 bits a group. Of 16-bit values: the place in the group of the first one and, shifted by 2, of the
+//             second one, of which the first is the lower. A value alone in place 0 to 2 is the first, beside place 3;
+//             one in place 3 is the second, beside place 0; where there is none the places are 0 and 1. Of a 32-bit
+//             value: 4 in place 0, and where there is none; 14 in place 1
+//   columns   which column of the window each slot is, a byte. Of 16-bit values [four steps, rounded up][lane] 4 bytes:
+//             byte b is of slot `lane` of step 4 * s + b. Of 32-bit values [step][4] 4 bytes: byte b of number c is of
+//             slot 4 * b + c
 //   ends      where there are extras, [row pair] 1 byte: how many of them this one and those in front of it have
-//   extras    [extra] uint32: the value in bits 0 to 15, its column in the window in bits 16 to 23, and bit 24 where it
-//             is row g + 8. Those of a row pair stand together, their columns ascend; what is not used is 0
+//   extras    [extra] the value, and behind it in as many bytes its column in the window and, shifted by 8, 1 where it
+//             is of row g + 8. Those of a row pair stand together, their columns ascend; what is not used is 0
 //
 // A thread block owns block_panels panels, the last one may own fewer. A round of it is a window with a unit for each
 // of its panels. It has each window once, ascending; where the slots and the extras of a unit do not take all, another
@@ -49,16 +53,30 @@ namespace esc::transformer {
 
 inline constexpr uint32_t fragment_rows = 16;  ///< of a panel
 inline constexpr uint32_t row_pairs = 8;
-inline constexpr uint32_t fragment_columns = 256;  ///< of a window
-inline constexpr uint32_t step_slots = 32;
-inline constexpr uint32_t group_slots = 4;
-inline constexpr uint32_t step_groups = step_slots / group_slots;
-inline constexpr uint32_t set_slots = 8;  ///< whose rows of B are read at once
+inline constexpr uint32_t step_groups = 8;
 inline constexpr uint32_t lanes = 32;
-inline constexpr uint32_t max_fragment_steps = 16;  ///< which take a full window, two columns in each group
+inline constexpr uint32_t max_fragment_steps = 16;  ///< which take a full window, half of each group's slots a column
 inline constexpr uint32_t max_extras = 254;         ///< of a unit, counted in a byte
 inline constexpr uint32_t max_fragment_panels = 16;
 inline constexpr uint32_t unit_alignment = 128;  ///< a line of the cache
+
+/// What the tensor core takes of elements of so many bytes, 2 or 4.
+struct FragmentElement {
+  uint32_t bytes;
+
+  constexpr uint32_t group_values() const { return bytes == 2 ? 2 : 1; }  ///< of a row
+  constexpr uint32_t group_slots() const { return 2 * group_values(); }
+  constexpr uint32_t step_slots() const { return step_groups * group_slots(); }
+  constexpr uint32_t set_slots() const { return 2 * group_slots(); }  ///< whose rows of B are read at once
+  constexpr uint32_t window_columns() const { return 128 * group_values(); }
+  constexpr uint32_t extra_bytes() const { return 2 * bytes; }
+};
+
+inline constexpr uint32_t max_window_columns = FragmentElement{2}.window_columns();
+
+inline constexpr Rule single_or_half_elements = {static_cast<uint64_t>(ScalarType::f32),
+                                                 static_cast<uint64_t>(ScalarType::bf16), 1, false,
+                                                 static_cast<uint64_t>(ScalarType::f64)};
 
 /// How a matrix is cut into fragments.
 struct FragmentCut {
@@ -67,7 +85,7 @@ struct FragmentCut {
   uint32_t extras = 0;        ///< of a unit, at most
 
   static constexpr uint32_t height = fragment_rows;
-  static constexpr Rule elements = half_elements;
+  static constexpr Rule elements = single_or_half_elements;
 
   template <typename Visit>
   constexpr void visit_cut(const Visit& visit) {
@@ -79,8 +97,12 @@ struct FragmentCut {
 
 using FragmentShape = Shape<FragmentCut>;
 
+constexpr FragmentElement element_of(const FragmentShape& shape) {
+  return {static_cast<uint32_t>(size_of(shape.element))};
+}
 constexpr uint64_t windows_of(const FragmentShape& shape) {
-  return (static_cast<uint64_t>(shape.columns) + fragment_columns - 1) / fragment_columns;
+  const uint32_t columns = element_of(shape).window_columns();
+  return (static_cast<uint64_t>(shape.columns) + columns - 1) / columns;
 }
 constexpr uint64_t blocks_of(const FragmentShape& shape) {
   return (static_cast<uint64_t>(shape.panels()) + shape.block_panels - 1) / shape.block_panels;
@@ -102,7 +124,7 @@ struct FragmentCounts {
 
 /// Places in a unit, in bytes from its beginning.
 struct GroupPlace {
-  uint64_t values;    ///< two
+  uint64_t values;    ///< 4 bytes
   uint64_t metadata;  ///< a word
   uint32_t shift;     ///< of the four bits in the word
 };
@@ -117,6 +139,7 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   uint64_t units_at = 0;
   uint64_t bytes = 0;  ///< of the whole, header included
 
+  constexpr FragmentElement element() const { return element_of(shape); }
   constexpr uint64_t blocks() const { return blocks_of(shape); }
   constexpr uint64_t windows() const { return windows_of(shape); }
   /// Whether every block has every window once.
@@ -127,11 +150,17 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   constexpr uint64_t metadata_at(uint32_t step_pair, uint32_t lane) const {
     return values_at(shape.steps, 0) + (uint64_t{step_pair} * lanes + lane) * 4;
   }
-  constexpr uint64_t columns_at(uint32_t four_steps, uint32_t lane) const {
-    return metadata_at((shape.steps + 1) / 2, 0) + (uint64_t{four_steps} * lanes + lane) * 4;
+  constexpr uint64_t columns_at() const { return metadata_at((shape.steps + 1) / 2, 0); }
+  constexpr uint64_t column_at(uint32_t step, uint32_t slot) const {
+    return columns_at() + (element().bytes == 2 ? (uint64_t{step / 4} * lanes + slot) * 4 + step % 4
+                                                : (uint64_t{step} * 4 + slot % 4) * 4 + slot / 4);
   }
-  constexpr uint64_t extras_end_at(uint32_t pair) const { return columns_at((shape.steps + 3) / 4, 0) + pair; }
-  constexpr uint64_t extra_at(uint32_t extra) const { return extras_end_at(row_pairs) + uint64_t{extra} * 4; }
+  constexpr uint64_t extras_end_at(uint32_t pair) const {
+    return (element().bytes == 2 ? column_at((shape.steps + 3) / 4 * 4, 0) : column_at(shape.steps, 0)) + pair;
+  }
+  constexpr uint64_t extra_at(uint32_t extra) const {
+    return extras_end_at(row_pairs) + uint64_t{extra} * element().extra_bytes();
+  }
   constexpr uint64_t unit_bytes() const {
     return round_up(shape.extras == 0 ? extras_end_at(0) : extra_at(shape.extras), unit_alignment);
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tbb/parallel_for.h>
 
-#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -25,7 +24,6 @@ template <typename Source>
 void write_first_round(const Source& source, const FragmentFormat& format, FragmentSearches& searches, BlockWindow& at,
                        unsigned char* units) {
   const FragmentShape& shape = format.shape;
-  const std::uint64_t behind = static_cast<std::uint64_t>(shape.columns) - at.window * fragment_columns;
   at.complete = true;
   for (std::uint32_t i = 0; i < shape.block_panels; ++i) {
     const auto panel = static_cast<std::int64_t>(at.block * shape.block_panels + i);
@@ -40,7 +38,7 @@ void write_first_round(const Source& source, const FragmentFormat& format, Fragm
     at.left[i] = slots.left;
     std::memset(unit, 0, static_cast<std::size_t>(format.unit_bytes()));
     write_values(format, slots, elements, unit);
-    write_columns(format, slots, std::min<std::uint64_t>(behind, fragment_columns), unit);
+    write_columns(format, slots, columns_in(shape, at.window), unit);
     write_extras(format, elements, at.left[i], unit);
     at.nonzeros += count_nonzeros(elements.rows);
     at.complete = at.complete && count_nonzeros(at.left[i]) == 0;
@@ -119,7 +117,7 @@ Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut) {
 
 Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut, FragmentSearches& searches) {
   const FragmentShape shape = checked_shape(matrix, cut);
-  return with_half_source(matrix, [&](const auto& source) { return pack_source(source, shape, searches); });
+  return with_single_or_half_source(matrix, [&](const auto& source) { return pack_source(source, shape, searches); });
 }
 
 FragmentFormat plan(const CsrView& matrix, const FragmentCut& cut) { return pack(matrix, cut).format; }

@@ -17,15 +17,16 @@ namespace esc::transformer {
 /// The non-zeros of a panel in a window.
 struct WindowElements {
   WindowRows rows;
-  uint16_t bits[fragment_columns][fragment_rows];  ///< of the elements that the rows name
+  uint32_t bits[max_window_columns][fragment_rows];  ///< of the elements that the rows name
 };
 
 /// The rows that a window has non-zeros in; what visits them may read their values.
 template <typename Source, typename Visit>
 WindowRows visit_window(const Source& source, const FragmentShape& shape, int64_t panel, uint64_t window,
                         const Visit& visit) {
-  const int64_t first = static_cast<int64_t>(window) * fragment_columns;
-  const int64_t behind = first + fragment_columns < shape.columns ? first + fragment_columns : shape.columns;
+  const uint32_t width = element_of(shape).window_columns();
+  const int64_t first = static_cast<int64_t>(window) * width;
+  const int64_t behind = first + width < shape.columns ? first + width : shape.columns;
   WindowRows rows = {};
   source.visit_columns(first, behind, shape.first_row(panel), shape.rows_in(panel),
                        [&](int64_t column, uint64_t mask, const auto& value_of) {
@@ -40,15 +41,29 @@ WindowRows read_rows(const Source& source, const FragmentShape& shape, int64_t p
   return visit_window(source, shape, panel, window, [](uint32_t, uint64_t, const auto&) {});
 }
 
+template <typename Element>
+uint32_t bits_of(const Element& element) {
+  uint32_t bits = 0;
+  memcpy(&bits, &element, sizeof element);
+  return bits;
+}
+
 template <typename Source>
 void read_window(const Source& source, const FragmentShape& shape, int64_t panel, uint64_t window,
                  WindowElements& elements) {
   elements.rows = visit_window(source, shape, panel, window, [&](uint32_t column, uint64_t mask, const auto& value_of) {
     for (uint64_t rows = mask; rows != 0; rows &= rows - 1) {
       const int row = lowest_set(rows);
-      elements.bits[column][row] = value_of(row).bits;
+      elements.bits[column][row] = bits_of(value_of(row));
     }
   });
+}
+
+/// Columns of a window.
+constexpr uint64_t columns_in(const FragmentShape& shape, uint64_t window) {
+  const uint64_t width = element_of(shape).window_columns();
+  const uint64_t behind = static_cast<uint64_t>(shape.columns) - window * width;
+  return behind < width ? behind : width;
 }
 
 /// The seed of the search for the unit of this number that a panel has in a window.
@@ -64,28 +79,46 @@ inline uint64_t count_nonzeros(const WindowRows& rows) {
   return count;
 }
 
+/// The metadata of a group in a row, where its values stand in these places, and which of the two places for values
+/// takes the first of them.
+struct GroupMetadata {
+  uint32_t bits;
+  uint32_t first_value;
+};
+
+constexpr GroupMetadata metadata_of(FragmentElement element, const uint32_t* found, uint32_t count) {
+  if (element.group_values() == 1) {
+    return {count == 1 && found[0] == 1 ? 14u : 4u, 0};
+  }
+  const bool lone_last = count == 1 && found[0] == 3;
+  const uint32_t first = count == 0 || lone_last ? 0 : found[0];
+  const uint32_t second = count == 0 ? 1 : count == 1 ? 3 : found[1];
+  return {first | second << 2, lone_last ? 1u : 0u};
+}
+
 /// Writes the values and the metadata of a unit whose bytes are zero.
 inline void write_values(const FragmentFormat& format, const UnitSlots& slots, const WindowElements& elements,
                          unsigned char* unit) {
-  for (uint32_t group = 0; group < format.shape.steps * step_slots / group_slots; ++group) {
+  const FragmentElement element = format.element();
+  const uint32_t group_slots = element.group_slots();
+  for (uint32_t group = 0; group < format.shape.steps * step_groups; ++group) {
     for (uint32_t row = 0; row < fragment_rows; ++row) {
       const GroupPlace place = format.place_of(group / step_groups, group % step_groups, row);
-      uint32_t found[group_slots];
+      uint32_t found[FragmentElement{2}.group_slots()];
       uint32_t count = 0;
       for (uint32_t i = 0; i < group_slots; ++i) {
         found[count] = i;
         count += slots.rows[group * group_slots + i] >> row & 1;
       }
-      const bool lone_last = count == 1 && found[0] == 3;
-      const uint32_t first = count == 0 || lone_last ? 0 : found[0];
-      const uint32_t second = count == 0 ? 1 : count == 1 ? 3 : found[1];
+      const GroupMetadata metadata = metadata_of(element, found, count);
       for (uint32_t number = 0; number < count; ++number) {
         const uint32_t column = slots.column[group * group_slots + found[number]];
-        memcpy(unit + place.values + (lone_last ? 1 : number) * 2, &elements.bits[column][row], 2);
+        memcpy(unit + place.values + (metadata.first_value + number) * element.bytes, &elements.bits[column][row],
+               element.bytes);
       }
       uint32_t word;
       memcpy(&word, unit + place.metadata, sizeof word);
-      word |= (first | second << 2) << place.shift;
+      word |= metadata.bits << place.shift;
       memcpy(unit + place.metadata, &word, sizeof word);
     }
   }
@@ -93,6 +126,7 @@ inline void write_values(const FragmentFormat& format, const UnitSlots& slots, c
 
 /// Writes the columns of a unit of a window with so many columns.
 inline void write_columns(const FragmentFormat& format, const UnitSlots& slots, uint64_t width, unsigned char* unit) {
+  const uint32_t step_slots = format.element().step_slots(), set_slots = format.element().set_slots();
   for (uint32_t set = 0; set < format.shape.steps * step_slots; set += set_slots) {
     uint32_t present = 0;
     for (uint32_t slot = set; slot < set + set_slots; ++slot) {
@@ -109,7 +143,7 @@ inline void write_columns(const FragmentFormat& format, const UnitSlots& slots, 
         ++absent;
       }
       const uint32_t step = slot / step_slots;
-      unit[format.columns_at(step / 4, slot % step_slots) + step % 4] = static_cast<unsigned char>(column);
+      unit[format.column_at(step, slot % step_slots)] = static_cast<unsigned char>(column);
     }
   }
 }
@@ -117,14 +151,16 @@ inline void write_columns(const FragmentFormat& format, const UnitSlots& slots, 
 /// Writes what is left into the extras of a unit whose bytes are zero, and keeps in `left` what they do not take.
 inline void write_extras(const FragmentFormat& format, const WindowElements& elements, WindowRows& left,
                          unsigned char* unit) {
+  const FragmentElement element = format.element();
   uint32_t used = 0;
   for (uint32_t pair = 0; pair < row_pairs && format.shape.extras != 0; ++pair) {
-    for (uint32_t column = 0; column < fragment_columns; ++column) {
+    for (uint32_t column = 0; column < element.window_columns(); ++column) {
       for (uint32_t upper = 0; upper < 2 && used < format.shape.extras; ++upper) {
         const uint32_t row = pair + upper * row_pairs;
         if (left.of_column[column] >> row & 1) {
-          const uint32_t extra = elements.bits[column][row] | column << 16 | upper << 24;
-          memcpy(unit + format.extra_at(used), &extra, sizeof extra);
+          const uint32_t place = column | upper << 8;
+          memcpy(unit + format.extra_at(used), &elements.bits[column][row], element.bytes);  // the lower bytes
+          memcpy(unit + format.extra_at(used) + element.bytes, &place, element.bytes);
           left.of_column[column] = static_cast<uint16_t>(left.of_column[column] & ~(1u << row));
           ++used;
         }
@@ -138,15 +174,11 @@ inline void write_extras(const FragmentFormat& format, const WindowElements& ele
 /// units before it have left, then those that this one leaves.
 inline void write_unit(const FragmentFormat& format, const WindowElements& elements, int64_t panel, uint64_t window,
                        uint64_t number, WindowRows& left, unsigned char* unit) {
-  const uint64_t first_column = window * fragment_columns;
-  const uint64_t behind = static_cast<uint64_t>(format.shape.columns) - first_column;
-  SlotSearch search(left, format.shape.steps, seed_of(panel, window, number));
-  search.run();
   UnitSlots slots;
-  search.take(slots);
+  search_slots(format.element(), left, format.shape.steps, seed_of(panel, window, number), slots);
   memset(unit, 0, static_cast<size_t>(format.unit_bytes()));
   write_values(format, slots, elements, unit);
-  write_columns(format, slots, behind < fragment_columns ? behind : fragment_columns, unit);
+  write_columns(format, slots, columns_in(format.shape, window), unit);
   write_extras(format, elements, slots.left, unit);
   left = slots.left;
 }

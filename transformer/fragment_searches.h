@@ -25,6 +25,7 @@ class FragmentSearches {
   const UnitSlots& find(const WindowRows& rows, std::uint32_t steps, std::int64_t panel, std::uint64_t window);
 
  private:
+  FragmentElement element_;
   std::uint64_t windows_;
   std::vector<std::atomic<const UnitSlots*>>
       found_;  ///< of each unit by its number of steps; null where nobody has asked

@@ -11,20 +11,20 @@ namespace esc::transformer {
 // [packing text begins]
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Slots. Of the four slots of a group the sparse tensor core takes two non-zeros of each row; a third and a fourth are
-// left over. Which columns share a group is free, and a search makes few be left over: a column that has too much
-// around it changes places with the one for which the most is gained, also when nothing is, as the next change may then
-// gain.
+// Slots. Of the slots of a group the sparse tensor core takes half as many non-zeros of each row, two of four or one of
+// two; further ones are left over. Which columns share a group is free, and a search makes few be left over: a column
+// that has too much around it changes places with the one for which the most is gained, also when nothing is, as the
+// next change may then gain.
 //
-// Eight slots, two groups, are a set: their rows of B are read at once, and quickest if the columns are distinct modulo
-// 8. The search begins with sets that are, and of changes that gain the same takes the one with fewer repetitions.
+// Two groups are a set: their rows of B are read at once, and quickest if the columns are distinct modulo the slots of
+// a set. The search begins with sets that are, and of changes that gain the same takes the one with fewer repetitions.
 //
 // Columns that have no slot stand behind the slots, where all they have is left over. The search draws from a generator
 // that is seeded with the unit's place: who packs it, and when, makes no difference.
 // ---------------------------------------------------------------------------------------------------------------------
 
-inline constexpr uint32_t no_column = fragment_columns;
-inline constexpr uint32_t max_places = max_fragment_steps * step_slots;
+inline constexpr uint32_t no_column = max_window_columns;
+inline constexpr uint32_t max_places = max_fragment_steps * FragmentElement{2}.step_slots();
 inline constexpr uint32_t compared_places = 64;   ///< at a time, which a compiler can make vectors of
 inline constexpr uint32_t most_changes = 12000;   ///< that the search tries for a unit
 inline constexpr uint32_t most_fruitless = 5000;  ///< of them, since the fewest were left over
@@ -33,7 +33,7 @@ inline constexpr uint32_t most_fruitless_mendings = 200;
 
 /// The rows of a panel in which each column of a window has non-zeros.
 struct WindowRows {
-  uint16_t of_column[fragment_columns];
+  uint16_t of_column[max_window_columns];
 };
 
 /// Which column a unit has in each slot, or no_column, which of its rows it has there, and what is in no slot.
@@ -44,6 +44,7 @@ struct UnitSlots {
 };
 
 /// Columns in slots, and behind them those that have none. What belongs to place i stands at [i].
+template <uint32_t element_bytes>
 class SlotSearch {
  public:
   SlotSearch(const WindowRows& window, uint32_t steps, uint64_t seed) : slots_(steps * step_slots), random_(seed | 1) {
@@ -88,17 +89,13 @@ class SlotSearch {
     }
   }
 
-  /// What the slots have now: the first two non-zeros of each row in a group. Of those behind them as many as can be
-  /// are given a second slot, one that no column stands in.
+  /// What the slots have now: the first non-zeros of each row in a group. Of those behind them as many as can be are
+  /// given a second slot, one that no column stands in.
   void take(UnitSlots& unit) const {
     memset(&unit, 0, sizeof unit);
     for (uint32_t place = 0; place < places_; ++place) {
       const uint32_t group = place / group_slots * group_slots;
-      uint32_t full = place < slots_ ? 0 : 0xffff;
-      for (uint32_t other = group, once = 0; other < place && place < slots_; ++other) {
-        full |= once & rows_[other];
-        once |= rows_[other];
-      }
+      const uint32_t full = place < slots_ ? full_rows(rows_, group, place) : 0xffff;
       if (place < slots_) {
         unit.column[place] = column_[place];
         unit.rows[place] = static_cast<uint16_t>(rows_[place] & ~full);
@@ -111,6 +108,12 @@ class SlotSearch {
   }
 
  private:
+  static constexpr FragmentElement element{element_bytes};
+  static constexpr uint32_t window_columns = element.window_columns();
+  static constexpr uint32_t step_slots = element.step_slots();
+  static constexpr uint32_t group_slots = element.group_slots();
+  static constexpr uint32_t set_slots = element.set_slots();
+
   /// The number of bits that are set in two numbers of 16 bits.
   static constexpr uint16_t bits_in(uint16_t a, uint16_t b) {
     a = static_cast<uint16_t>(a - ((a >> 1) & 0x5555));
@@ -136,17 +139,18 @@ class SlotSearch {
   }
 
   /// Each column at its own number, so that a matrix that fits as it is stays so. Where there are fewer slots, those
-  /// that have non-zeros one behind the other among those that are equal modulo 8, and then in what is free.
+  /// that have non-zeros one behind the other among those that are equal modulo the slots of a set, and then in what is
+  /// free.
   void place_columns(const WindowRows& window) {
-    const bool as_it_is = slots_ >= fragment_columns;
+    const bool as_it_is = slots_ >= window_columns;
     uint32_t next[set_slots];
     uint32_t free_place = 0;
     for (uint32_t residue = 0; residue < set_slots; ++residue) {
       next[residue] = residue;
     }
-    uint32_t homeless[fragment_columns];
+    uint32_t homeless[window_columns];
     uint32_t homeless_count = 0;
-    for (uint32_t column = 0; column < fragment_columns; ++column) {
+    for (uint32_t column = 0; column < window_columns; ++column) {
       if (window.of_column[column] == 0) {
         continue;
       }
@@ -174,6 +178,8 @@ class SlotSearch {
       for (uint32_t i = 0; i < group_slots; ++i) {
         left += popcount(rows[i]);
       }
+    } else if (group_slots == 2) {
+      left += popcount(rows[0] & rows[1]);
     } else {
       const uint32_t both = rows[0] & rows[1], others = rows[2] & rows[3];
       left += popcount((both & (rows[2] | rows[3])) | (others & (rows[0] | rows[1])));  // at least three
@@ -182,17 +188,25 @@ class SlotSearch {
     total_ += static_cast<uint32_t>(sign) * left;
   }
 
-  /// Finds for each place of a group the rows that are full there: those in which the other three have two or more.
+  /// Finds for each place of a group the rows that are full there: those in which the other three have two or more, or
+  /// the other one has one.
   void weigh(uint32_t group) {
     const uint16_t* const rows = rows_ + group;
+    if (group_slots == 2) {
+      fill(group, rows[1]);
+      fill(group + 1, rows[0]);
+      return;
+    }
     const uint32_t either = rows[0] | rows[1], both = rows[0] & rows[1];
     const uint32_t either_other = rows[2] | rows[3], both_others = rows[2] & rows[3];
-    const uint32_t full[group_slots] = {both_others | (rows[1] & either_other), both_others | (rows[0] & either_other),
-                                        both | (rows[3] & either), both | (rows[2] & either)};
-    for (uint32_t i = 0; i < group_slots; ++i) {
-      full_[group + i] = static_cast<uint16_t>(group < slots_ ? full[i] : 0xffff);
-      own_[group + i] = bits_in(static_cast<uint16_t>(rows[i] & full_[group + i]), 0);
-    }
+    fill(group, both_others | (rows[1] & either_other));
+    fill(group + 1, both_others | (rows[0] & either_other));
+    fill(group + 2, both | (rows[3] & either));
+    fill(group + 3, both | (rows[2] & either));
+  }
+  void fill(uint32_t place, uint32_t full) {
+    full_[place] = static_cast<uint16_t>(place < slots_ ? full : 0xffff);
+    own_[place] = bits_in(static_cast<uint16_t>(rows_[place] & full_[place]), 0);
   }
 
   /// Finds which numbers modulo 8 the columns of a set have, and which of them have one that another has too.
@@ -291,13 +305,13 @@ class SlotSearch {
       free_slots[count] = static_cast<uint16_t>(slot);
       count += unit.column[slot] == no_column ? 1 : 0;
     }
-    for (uint32_t column = 0; column < fragment_columns; ++column) {
+    for (uint32_t column = 0; column < window_columns; ++column) {
       uint16_t& left = unit.left.of_column[column];
       while (left != 0 && count != 0) {
         uint32_t best = 0;
         uint32_t most = 0;
         for (uint32_t i = 0; i < count; ++i) {
-          const uint32_t fitting = popcount(left & ~full_rows(unit, free_slots[i] / group_slots * group_slots));
+          const uint32_t fitting = popcount(left & ~full_rows(unit.rows, free_slots[i] / group_slots * group_slots));
           if (fitting > most) {
             most = fitting;
             best = i;
@@ -308,22 +322,23 @@ class SlotSearch {
         }
         const uint32_t slot = free_slots[best];
         unit.column[slot] = static_cast<uint16_t>(column);
-        unit.rows[slot] = static_cast<uint16_t>(left & ~full_rows(unit, slot / group_slots * group_slots));
+        unit.rows[slot] = static_cast<uint16_t>(left & ~full_rows(unit.rows, slot / group_slots * group_slots));
         left = static_cast<uint16_t>(left & ~unit.rows[slot]);
         free_slots[best] = free_slots[--count];
       }
     }
   }
-  /// The rows of which a group has two non-zeros.
-  static uint32_t full_rows(const UnitSlots& unit, uint32_t group) {
+  /// The rows of which a group has as many non-zeros as it can, those before `behind` counted.
+  static uint32_t full_rows(const uint16_t* rows, uint32_t group, uint32_t behind) {
     uint32_t once = 0;
     uint32_t twice = 0;
-    for (uint32_t slot = group; slot < group + group_slots; ++slot) {
-      twice |= once & unit.rows[slot];
-      once |= unit.rows[slot];
+    for (uint32_t slot = group; slot < behind; ++slot) {
+      twice |= once & rows[slot];
+      once |= rows[slot];
     }
-    return twice;
+    return group_slots == 2 ? once : twice;
   }
+  static uint32_t full_rows(const uint16_t* rows, uint32_t group) { return full_rows(rows, group, group + group_slots); }
 
   void exchange(uint32_t a, uint32_t b) {
     const uint32_t groups[] = {a / group_slots * group_slots, b / group_slots * group_slots};
@@ -349,10 +364,24 @@ class SlotSearch {
   uint16_t rows_[max_places];
   uint16_t full_[max_places];
   uint16_t own_[max_places];       ///< of its non-zeros, in rows that are full
-  uint16_t residue_[max_places];   ///< modulo 8, as a bit
+  uint16_t residue_[max_places];   ///< modulo the slots of a set, as a bit
   uint16_t present_[max_places];   ///< residues of its set
   uint16_t repeated_[max_places];  ///< whether another of its set has its residue
 };
+
+/// Finds what stands in the slots of a unit with the non-zeros of a window.
+inline void search_slots(FragmentElement element, const WindowRows& window, uint32_t steps, uint64_t seed,
+                         UnitSlots& unit) {
+  const auto take_from = [&](auto search) {
+    search.run();
+    search.take(unit);
+  };
+  if (element.bytes == 2) {
+    take_from(SlotSearch<2>(window, steps, seed));
+  } else {
+    take_from(SlotSearch<4>(window, steps, seed));
+  }
+}
 
 // [packing text ends]
 }  // namespace esc::transformer

@@ -137,7 +137,7 @@ class TaskReader : public SectionReader<TaskFormat> {
   std::uint32_t split_row(std::uint64_t number) const { return load<std::uint32_t>(format().split_row_at(number)); }
 };
 
-/// One of the two values that a row may have in a slot group.
+/// One of the values that a row may have in a slot group.
 struct SlotValue {
   std::uint32_t slot = 0;  ///< of the step
   double value = 0;
@@ -163,13 +163,15 @@ class FragmentReader : public SectionReader<FragmentFormat> {
     return format().regular() ? round % format().windows() : load_number(format().window, format().window_at(round));
   }
   std::uint32_t column(std::uint64_t unit, std::uint32_t step, std::uint32_t slot) const {
-    return load<std::uint8_t>(unit + format().columns_at(step / 4, slot) + step % 4);
+    return load<std::uint8_t>(unit + format().column_at(step, slot));
   }
-  /// The value of this number, 0 or 1; zero where there is none.
+  /// The value of this number, below those of a group; zero where there is none.
   SlotValue value(std::uint64_t unit, std::uint32_t step, std::uint32_t group, std::uint32_t row, std::uint32_t number) const {
     const GroupPlace place = format().place_of(step, group, row);
     const std::uint32_t metadata = load<std::uint32_t>(unit + place.metadata) >> place.shift;
-    return {group * group_slots + (metadata >> 2 * number & 3), load_value(unit + place.values + 2 * number)};
+    const FragmentElement element = format().element();
+    const std::uint32_t slot = element.group_values() == 1 ? metadata >> 3 & 1 : metadata >> 2 * number & 3;
+    return {group * element.group_slots() + slot, load_value(unit + place.values + std::uint64_t{element.bytes} * number)};
   }
   /// How many extras a row pair and those in front of it have, as many as there can be at most.
   std::uint32_t extras_end(std::uint64_t unit, std::uint32_t pair) const {
@@ -179,7 +181,7 @@ class FragmentReader : public SectionReader<FragmentFormat> {
   /// The extra of this number, which belongs to the row pair.
   ExtraValue extra(std::uint64_t unit, std::uint32_t pair, std::uint32_t number) const {
     const std::uint64_t at = unit + format().extra_at(number);
-    const auto place = load<std::uint32_t>(at) >> 16;
+    const std::uint32_t place = load<std::uint16_t>(at + format().element().bytes);
     return {pair + (place >> 8 & 1) * row_pairs, place & 0xff, load_value(at)};
   }
 };

@@ -159,15 +159,17 @@ void take(const TaskReader& tasks, NonZeros& nonzeros) {
 /// Takes what a unit has of a window.
 void take_unit(const FragmentReader& fragments, std::uint64_t unit, std::int64_t first_row, std::uint64_t window, NonZeros& nonzeros) {
   const FragmentShape& shape = fragments.format().shape;
+  const FragmentElement element = element_of(shape);
   const auto add = [&](std::uint32_t row, std::uint32_t column, double value) {
     if (value != 0) {
-      nonzeros.add(first_row + row, static_cast<std::int64_t>(window * fragment_columns + column), value);
+      nonzeros.add(first_row + row, static_cast<std::int64_t>(window * element.window_columns() + column), value);
     }
   };
   for (std::uint32_t step = 0; step < shape.steps; ++step) {
-    for (std::uint32_t value = 0; value < step_groups * fragment_rows * 2; ++value) {
-      const std::uint32_t row = value / 2 % fragment_rows;
-      const SlotValue found = fragments.value(unit, step, value / (2 * fragment_rows), row, value % 2);
+    const std::uint32_t numbers = element.group_values();
+    for (std::uint32_t value = 0; value < step_groups * fragment_rows * numbers; ++value) {
+      const std::uint32_t row = value / numbers % fragment_rows;
+      const SlotValue found = fragments.value(unit, step, value / (numbers * fragment_rows), row, value % numbers);
       add(row, fragments.column(unit, step, found.slot), found.value);
     }
   }

@@ -120,10 +120,13 @@ __device__ __forceinline__ unsigned char* window_copy(unsigned char* memory, int
   return memory + (stage * panel_warps + part) * window_bytes;
 }
 
-// Where 8 columns of a row of a window stand: in such an order that 8 rows whose numbers differ modulo 8 are in different banks.
-constexpr int row_pieces = tile_columns / vector_width;
+// Where 8 columns of a row of a window stand, a piece: in such an order that rows whose numbers differ modulo 8 are in different banks.
+constexpr int piece_bytes = 16;
+constexpr int line_pieces = 128 / piece_bytes;
+constexpr int row_pieces = column_eighths;
+constexpr int line_rows = row_pieces < line_pieces ? line_pieces / row_pieces : 1;
 __device__ __forceinline__ int piece_at(int row, int piece) {
-  return (row * row_pieces + (piece ^ (row / (8 / row_pieces) % row_pieces))) * 16;
+  return (row * row_pieces + (piece ^ (row / line_rows % (line_pieces / line_rows)))) * piece_bytes;
 }
 
 // From compute capability 9.0 on an engine copies in bulk what one thread asks for. Each stage has a barrier for each of a panel's warps, which counts the
@@ -210,16 +213,18 @@ __device__ __forceinline__ void copy_unit(unsigned char* memory, const unsigned 
 }
 
 // The threads of a block copy the rows of B for a turn to shared memory, each the same columns of some rows. With `vectors` they go past the
-// registers, 8 columns at once.
+// registers, 16 bytes at once.
 template <bool vectors>
 __device__ __forceinline__ void stage_windows(unsigned char* memory, const unsigned char* packed,
                                               const __nv_bfloat16* __restrict__ B, long long ldb,
                                               unsigned int first_round, unsigned int rounds,
                                               unsigned int rotation, unsigned int turn, int stage,
                                               unsigned int tile, int thread, unsigned int N) {
-  constexpr int rows_at_once = threads_per_block / row_pieces;
-  const int piece = thread % row_pieces;
-  const unsigned int j = tile * tile_columns + piece * vector_width;
+  constexpr int row_vectors = tile_columns / vector_width;
+  constexpr int rows_at_once = threads_per_block / row_vectors;
+  const int column = thread % row_vectors * vector_width;
+  const int piece = column / 8;
+  const unsigned int j = tile * tile_columns + column;
   // Which windows they are is asked for all at once.
   unsigned int first_rows[panel_warps];
 #pragma unroll
@@ -236,9 +241,10 @@ __device__ __forceinline__ void stage_windows(unsigned char* memory, const unsig
     if (turn * panel_warps + part < rounds) {
       const unsigned int k = first_rows[part];
       const __nv_bfloat16* const from = B + k * ldb + j;
-      unsigned char* const to = window_copy(memory, stage, part);
+      unsigned char* const to =
+          window_copy(memory, stage, part) + column % 8 * sizeof(__nv_bfloat16);
 #pragma unroll 4
-      for (int row = thread / row_pieces; row < window_columns; row += rows_at_once) {
+      for (int row = thread / row_vectors; row < window_columns; row += rows_at_once) {
         if (vectors) {
           const bool inside = k + row < K && j < N;
           __pipeline_memcpy_async(to + piece_at(row, piece), inside ? from + row * ldb : B, 16,
@@ -368,9 +374,10 @@ __device__ __forceinline__ void add_extras(int first_extra, int behind_extras,
   for (int x = first_extra; x < behind_extras; ++x) {
     const unsigned int extra = reinterpret_cast<const unsigned int*>(unit + extras_at)[x];
     const float value = __bfloat162float(__ushort_as_bfloat16(static_cast<unsigned short>(extra)));
-    const int row = extra >> 16 & 255;
-    const float lower = (extra >> 24) != 0 ? 0 : value;
-    const float upper = (extra >> 24) != 0 ? value : 0;
+    const unsigned int place = extra >> 16;
+    const int row = place & 255;
+    const float lower = (place >> 8) != 0 ? 0 : value;
+    const float upper = (place >> 8) != 0 ? value : 0;
 #pragma unroll
     for (int t = 0; t < column_eighths; ++t) {
       const Vector<2> two =

@@ -143,23 +143,25 @@ struct Rule {
   uint64_t highest;
   uint64_t divisor;  ///< of every allowed number
   bool power_of_two;
+  uint64_t except;  ///< among them, not allowed
 
   constexpr bool allows(uint64_t number) const {
-    return lowest <= number && number <= highest && number % divisor == 0 &&
+    return lowest <= number && number <= highest && number % divisor == 0 && number != except &&
            (!power_of_two || (number & (number - 1)) == 0);
   }
 };
 
-constexpr Rule between(uint64_t lowest, uint64_t highest) { return {lowest, highest, 1, false}; }
-constexpr Rule multiple_of(uint64_t divisor, uint64_t highest) {
-  return {divisor, highest, divisor, false};
+inline constexpr uint64_t no_exception = UINT64_MAX;
+constexpr Rule between(uint64_t lowest, uint64_t highest) {
+  return {lowest, highest, 1, false, no_exception};
 }
-constexpr Rule power_of_two(uint64_t highest) { return {1, highest, 1, true}; }
+constexpr Rule multiple_of(uint64_t divisor, uint64_t highest) {
+  return {divisor, highest, divisor, false, no_exception};
+}
+constexpr Rule power_of_two(uint64_t highest) { return {1, highest, 1, true, no_exception}; }
 
 inline constexpr Rule any_elements =  ///< what most cuts allow
     between(static_cast<uint64_t>(ScalarType::f32), static_cast<uint64_t>(ScalarType::bf16));
-inline constexpr Rule half_elements =
-    between(static_cast<uint64_t>(ScalarType::f16), static_cast<uint64_t>(ScalarType::bf16));
 inline constexpr uint64_t max_size = 0x7fffffff;  ///< rows or columns of a matrix
 inline constexpr uint64_t max_count = uint64_t{1}
                                       << 48;  ///< of anything, so that no number of bytes overflows
@@ -303,29 +305,33 @@ const char* first_difference(const Header& header, Format format) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// The packed format of fragments: 16-bit floats as the sparse tensor core takes them, mma.sp.m16n8k32 with two
-// non-zeros of every four.
+// The packed format of fragments: floats as the sparse tensor core takes them. Of 16 bits that is mma.sp.m16n8k32 with
+// two non-zeros of every four, of 32 bits mma.sp.m16n8k16 with one of every two: eight groups, and 4 bytes of each row
+// in a group.
 //
-// A panel is 16 rows; rows g and g + 8 of it are row pair g. A window is 256 columns of A, the last one may have fewer.
-// A unit belongs to a panel and a window. It has `steps` steps, each one mma.sp, and each with 32 slots. A slot stands
-// for a column of the window, in any order, and a column may stand in several; of the four slots of a group each row
-// has at most two non-zeros there. What a panel has in a window and fits in no slot is an extra, of which there are
-// `extras` at most.
-// Slots without a column have zeros, and name a column that no other of their eight equals modulo 8, or column 0.
+// A panel is 16 rows; rows g and g + 8 of it are row pair g. A window is 256 columns of A, or 128 of 32 bits; the last
+// one may have fewer. A unit belongs to a panel and a window. It has `steps` steps, each one mma.sp, and each with eight
+// groups of 4 slots, or of 2. A slot stands for a column of the window, in any order, and a column may stand in several;
+// of the slots of a group each row has non-zeros in half at most. What a panel has in a window and fits in no slot is an
+// extra, of which there are `extras` at most.
+// Two groups are a set. Slots without a column have zeros, and name a column that no other of their set equals modulo
+// its slots, or column 0.
 //
 // Bytes of a unit, where a lane is one of 32:
-//   values    [step][lane] 16 bytes, the registers a0 to a3 of the lane, two values each. Those of row i and slot group
-//             q = 0..7 are in lane (i % 8) * 4 + q % 4, register (q / 4) * 2 + i / 8, in the order of their slots
-//   metadata  [pair of steps, rounded up][lane] uint32. Of the even step in lanes 4 * g (its slots 0 to 15) and
-//             4 * g + 1 (16 to 31), of the odd one in lanes 4 * g + 2 and 4 * g + 3; bits 0 to 15 for row g, 16 to 31
-//             for row g + 8; 4 bits a group: the place in the group of its first value and, shifted by 2, of its second
-//             one, of which the first is the lower. A value alone in place 0 to 2 is the first, beside place 3; one in
-//             place 3 is the second, beside place 0; where there is none the places are 0 and 1
-//   columns   [four steps, rounded up][lane] 4 bytes: byte b is the column in the window of slot `lane` of step 4 * s +
-//             b
+//   values    [step][lane] 16 bytes, the registers a0 to a3 of the lane, 4 bytes each. Those of row i and group q = 0..7
+//             are in lane (i % 8) * 4 + q % 4, register (q / 4) * 2 + i / 8, in the order of their slots
+//   metadata  [pair of steps, rounded up][lane] uint32. Of the even step in lanes 4 * g (its groups 0 to 3) and 4 * g +
+//             1 (4 to 7), of the odd one in lanes 4 * g + 2 and 4 * g + 3; bits 0 to 15 for row g, 16 to 31 for row
+//             g + 8; 4 bits a group. Of 16-bit values: the place in the group of the first one and, shifted by 2, of the
+//             second one, of which the first is the lower. A value alone in place 0 to 2 is the first, beside place 3;
+//             one in place 3 is the second, beside place 0; where there is none the places are 0 and 1. Of a 32-bit
+//             value: 4 in place 0, and where there is none; 14 in place 1
+//   columns   which column of the window each slot is, a byte. Of 16-bit values [four steps, rounded up][lane] 4 bytes:
+//             byte b is of slot `lane` of step 4 * s + b. Of 32-bit values [step][4] 4 bytes: byte b of number c is of
+//             slot 4 * b + c
 //   ends      where there are extras, [row pair] 1 byte: how many of them this one and those in front of it have
-//   extras    [extra] uint32: the value in bits 0 to 15, its column in the window in bits 16 to 23, and bit 24 where it
-//             is row g + 8. Those of a row pair stand together, their columns ascend; what is not used is 0
+//   extras    [extra] the value, and behind it in as many bytes its column in the window and, shifted by 8, 1 where it
+//             is of row g + 8. Those of a row pair stand together, their columns ascend; what is not used is 0
 //
 // A thread block owns block_panels panels, the last one may own fewer. A round of it is a window with a unit for each
 // of its panels. It has each window once, ascending; where the slots and the extras of a unit do not take all, another
@@ -342,17 +348,33 @@ const char* first_difference(const Header& header, Format format) {
 
 inline constexpr uint32_t fragment_rows = 16;  ///< of a panel
 inline constexpr uint32_t row_pairs = 8;
-inline constexpr uint32_t fragment_columns = 256;  ///< of a window
-inline constexpr uint32_t step_slots = 32;
-inline constexpr uint32_t group_slots = 4;
-inline constexpr uint32_t step_groups = step_slots / group_slots;
-inline constexpr uint32_t set_slots = 8;  ///< whose rows of B are read at once
+inline constexpr uint32_t step_groups = 8;
 inline constexpr uint32_t lanes = 32;
 inline constexpr uint32_t max_fragment_steps =
-    16;  ///< which take a full window, two columns in each group
+    16;  ///< which take a full window, half of each group's slots a column
 inline constexpr uint32_t max_extras = 254;  ///< of a unit, counted in a byte
 inline constexpr uint32_t max_fragment_panels = 16;
 inline constexpr uint32_t unit_alignment = 128;  ///< a line of the cache
+
+/// What the tensor core takes of elements of so many bytes, 2 or 4.
+struct FragmentElement {
+  uint32_t bytes;
+
+  constexpr uint32_t group_values() const { return bytes == 2 ? 2 : 1; }  ///< of a row
+  constexpr uint32_t group_slots() const { return 2 * group_values(); }
+  constexpr uint32_t step_slots() const { return step_groups * group_slots(); }
+  constexpr uint32_t set_slots() const {
+    return 2 * group_slots();
+  }  ///< whose rows of B are read at once
+  constexpr uint32_t window_columns() const { return 128 * group_values(); }
+  constexpr uint32_t extra_bytes() const { return 2 * bytes; }
+};
+
+inline constexpr uint32_t max_window_columns = FragmentElement{2}.window_columns();
+
+inline constexpr Rule single_or_half_elements = {static_cast<uint64_t>(ScalarType::f32),
+                                                 static_cast<uint64_t>(ScalarType::bf16), 1, false,
+                                                 static_cast<uint64_t>(ScalarType::f64)};
 
 /// How a matrix is cut into fragments.
 struct FragmentCut {
@@ -361,7 +383,7 @@ struct FragmentCut {
   uint32_t extras = 0;        ///< of a unit, at most
 
   static constexpr uint32_t height = fragment_rows;
-  static constexpr Rule elements = half_elements;
+  static constexpr Rule elements = single_or_half_elements;
 
   template <typename Visit>
   constexpr void visit_cut(const Visit& visit) {
@@ -373,8 +395,12 @@ struct FragmentCut {
 
 using FragmentShape = Shape<FragmentCut>;
 
+constexpr FragmentElement element_of(const FragmentShape& shape) {
+  return {static_cast<uint32_t>(size_of(shape.element))};
+}
 constexpr uint64_t windows_of(const FragmentShape& shape) {
-  return (static_cast<uint64_t>(shape.columns) + fragment_columns - 1) / fragment_columns;
+  const uint32_t columns = element_of(shape).window_columns();
+  return (static_cast<uint64_t>(shape.columns) + columns - 1) / columns;
 }
 constexpr uint64_t blocks_of(const FragmentShape& shape) {
   return (static_cast<uint64_t>(shape.panels()) + shape.block_panels - 1) / shape.block_panels;
@@ -397,7 +423,7 @@ struct FragmentCounts {
 
 /// Places in a unit, in bytes from its beginning.
 struct GroupPlace {
-  uint64_t values;    ///< two
+  uint64_t values;    ///< 4 bytes
   uint64_t metadata;  ///< a word
   uint32_t shift;     ///< of the four bits in the word
 };
@@ -412,6 +438,7 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   uint64_t units_at = 0;
   uint64_t bytes = 0;  ///< of the whole, header included
 
+  constexpr FragmentElement element() const { return element_of(shape); }
   constexpr uint64_t blocks() const { return blocks_of(shape); }
   constexpr uint64_t windows() const { return windows_of(shape); }
   /// Whether every block has every window once.
@@ -424,14 +451,18 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   constexpr uint64_t metadata_at(uint32_t step_pair, uint32_t lane) const {
     return values_at(shape.steps, 0) + (uint64_t{step_pair} * lanes + lane) * 4;
   }
-  constexpr uint64_t columns_at(uint32_t four_steps, uint32_t lane) const {
-    return metadata_at((shape.steps + 1) / 2, 0) + (uint64_t{four_steps} * lanes + lane) * 4;
+  constexpr uint64_t columns_at() const { return metadata_at((shape.steps + 1) / 2, 0); }
+  constexpr uint64_t column_at(uint32_t step, uint32_t slot) const {
+    return columns_at() + (element().bytes == 2 ? (uint64_t{step / 4} * lanes + slot) * 4 + step % 4
+                                                : (uint64_t{step} * 4 + slot % 4) * 4 + slot / 4);
   }
   constexpr uint64_t extras_end_at(uint32_t pair) const {
-    return columns_at((shape.steps + 3) / 4, 0) + pair;
+    return (element().bytes == 2 ? column_at((shape.steps + 3) / 4 * 4, 0)
+                                 : column_at(shape.steps, 0)) +
+           pair;
   }
   constexpr uint64_t extra_at(uint32_t extra) const {
-    return extras_end_at(row_pairs) + uint64_t{extra} * 4;
+    return extras_end_at(row_pairs) + uint64_t{extra} * element().extra_bytes();
   }
   constexpr uint64_t unit_bytes() const {
     return round_up(shape.extras == 0 ? extras_end_at(0) : extra_at(shape.extras), unit_alignment);
@@ -657,20 +688,20 @@ struct CsrRows {
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Slots. Of the four slots of a group the sparse tensor core takes two non-zeros of each row; a third and a fourth are
-// left over. Which columns share a group is free, and a search makes few be left over: a column that has too much
-// around it changes places with the one for which the most is gained, also when nothing is, as the next change may then
-// gain.
+// Slots. Of the slots of a group the sparse tensor core takes half as many non-zeros of each row, two of four or one of
+// two; further ones are left over. Which columns share a group is free, and a search makes few be left over: a column
+// that has too much around it changes places with the one for which the most is gained, also when nothing is, as the
+// next change may then gain.
 //
-// Eight slots, two groups, are a set: their rows of B are read at once, and quickest if the columns are distinct modulo
-// 8. The search begins with sets that are, and of changes that gain the same takes the one with fewer repetitions.
+// Two groups are a set: their rows of B are read at once, and quickest if the columns are distinct modulo the slots of
+// a set. The search begins with sets that are, and of changes that gain the same takes the one with fewer repetitions.
 //
 // Columns that have no slot stand behind the slots, where all they have is left over. The search draws from a generator
 // that is seeded with the unit's place: who packs it, and when, makes no difference.
 // ---------------------------------------------------------------------------------------------------------------------
 
-inline constexpr uint32_t no_column = fragment_columns;
-inline constexpr uint32_t max_places = max_fragment_steps * step_slots;
+inline constexpr uint32_t no_column = max_window_columns;
+inline constexpr uint32_t max_places = max_fragment_steps * FragmentElement{2}.step_slots();
 inline constexpr uint32_t compared_places =
     64;  ///< at a time, which a compiler can make vectors of
 inline constexpr uint32_t most_changes = 12000;   ///< that the search tries for a unit
@@ -681,7 +712,7 @@ inline constexpr uint32_t most_fruitless_mendings = 200;
 
 /// The rows of a panel in which each column of a window has non-zeros.
 struct WindowRows {
-  uint16_t of_column[fragment_columns];
+  uint16_t of_column[max_window_columns];
 };
 
 /// Which column a unit has in each slot, or no_column, which of its rows it has there, and what is in no slot.
@@ -692,6 +723,7 @@ struct UnitSlots {
 };
 
 /// Columns in slots, and behind them those that have none. What belongs to place i stands at [i].
+template <uint32_t element_bytes>
 class SlotSearch {
  public:
   SlotSearch(const WindowRows& window, uint32_t steps, uint64_t seed)
@@ -739,17 +771,13 @@ class SlotSearch {
     }
   }
 
-  /// What the slots have now: the first two non-zeros of each row in a group. Of those behind them as many as can be
-  /// are given a second slot, one that no column stands in.
+  /// What the slots have now: the first non-zeros of each row in a group. Of those behind them as many as can be are
+  /// given a second slot, one that no column stands in.
   void take(UnitSlots& unit) const {
     memset(&unit, 0, sizeof unit);
     for (uint32_t place = 0; place < places_; ++place) {
       const uint32_t group = place / group_slots * group_slots;
-      uint32_t full = place < slots_ ? 0 : 0xffff;
-      for (uint32_t other = group, once = 0; other < place && place < slots_; ++other) {
-        full |= once & rows_[other];
-        once |= rows_[other];
-      }
+      const uint32_t full = place < slots_ ? full_rows(rows_, group, place) : 0xffff;
       if (place < slots_) {
         unit.column[place] = column_[place];
         unit.rows[place] = static_cast<uint16_t>(rows_[place] & ~full);
@@ -762,6 +790,12 @@ class SlotSearch {
   }
 
  private:
+  static constexpr FragmentElement element{element_bytes};
+  static constexpr uint32_t window_columns = element.window_columns();
+  static constexpr uint32_t step_slots = element.step_slots();
+  static constexpr uint32_t group_slots = element.group_slots();
+  static constexpr uint32_t set_slots = element.set_slots();
+
   /// The number of bits that are set in two numbers of 16 bits.
   static constexpr uint16_t bits_in(uint16_t a, uint16_t b) {
     a = static_cast<uint16_t>(a - ((a >> 1) & 0x5555));
@@ -787,17 +821,18 @@ class SlotSearch {
   }
 
   /// Each column at its own number, so that a matrix that fits as it is stays so. Where there are fewer slots, those
-  /// that have non-zeros one behind the other among those that are equal modulo 8, and then in what is free.
+  /// that have non-zeros one behind the other among those that are equal modulo the slots of a set, and then in what is
+  /// free.
   void place_columns(const WindowRows& window) {
-    const bool as_it_is = slots_ >= fragment_columns;
+    const bool as_it_is = slots_ >= window_columns;
     uint32_t next[set_slots];
     uint32_t free_place = 0;
     for (uint32_t residue = 0; residue < set_slots; ++residue) {
       next[residue] = residue;
     }
-    uint32_t homeless[fragment_columns];
+    uint32_t homeless[window_columns];
     uint32_t homeless_count = 0;
-    for (uint32_t column = 0; column < fragment_columns; ++column) {
+    for (uint32_t column = 0; column < window_columns; ++column) {
       if (window.of_column[column] == 0) {
         continue;
       }
@@ -825,6 +860,8 @@ class SlotSearch {
       for (uint32_t i = 0; i < group_slots; ++i) {
         left += popcount(rows[i]);
       }
+    } else if (group_slots == 2) {
+      left += popcount(rows[0] & rows[1]);
     } else {
       const uint32_t both = rows[0] & rows[1], others = rows[2] & rows[3];
       left += popcount((both & (rows[2] | rows[3])) |
@@ -834,18 +871,25 @@ class SlotSearch {
     total_ += static_cast<uint32_t>(sign) * left;
   }
 
-  /// Finds for each place of a group the rows that are full there: those in which the other three have two or more.
+  /// Finds for each place of a group the rows that are full there: those in which the other three have two or more, or
+  /// the other one has one.
   void weigh(uint32_t group) {
     const uint16_t* const rows = rows_ + group;
+    if (group_slots == 2) {
+      fill(group, rows[1]);
+      fill(group + 1, rows[0]);
+      return;
+    }
     const uint32_t either = rows[0] | rows[1], both = rows[0] & rows[1];
     const uint32_t either_other = rows[2] | rows[3], both_others = rows[2] & rows[3];
-    const uint32_t full[group_slots] = {both_others | (rows[1] & either_other),
-                                        both_others | (rows[0] & either_other),
-                                        both | (rows[3] & either), both | (rows[2] & either)};
-    for (uint32_t i = 0; i < group_slots; ++i) {
-      full_[group + i] = static_cast<uint16_t>(group < slots_ ? full[i] : 0xffff);
-      own_[group + i] = bits_in(static_cast<uint16_t>(rows[i] & full_[group + i]), 0);
-    }
+    fill(group, both_others | (rows[1] & either_other));
+    fill(group + 1, both_others | (rows[0] & either_other));
+    fill(group + 2, both | (rows[3] & either));
+    fill(group + 3, both | (rows[2] & either));
+  }
+  void fill(uint32_t place, uint32_t full) {
+    full_[place] = static_cast<uint16_t>(place < slots_ ? full : 0xffff);
+    own_[place] = bits_in(static_cast<uint16_t>(rows_[place] & full_[place]), 0);
   }
 
   /// Finds which numbers modulo 8 the columns of a set have, and which of them have one that another has too.
@@ -953,14 +997,14 @@ class SlotSearch {
       free_slots[count] = static_cast<uint16_t>(slot);
       count += unit.column[slot] == no_column ? 1 : 0;
     }
-    for (uint32_t column = 0; column < fragment_columns; ++column) {
+    for (uint32_t column = 0; column < window_columns; ++column) {
       uint16_t& left = unit.left.of_column[column];
       while (left != 0 && count != 0) {
         uint32_t best = 0;
         uint32_t most = 0;
         for (uint32_t i = 0; i < count; ++i) {
           const uint32_t fitting =
-              popcount(left & ~full_rows(unit, free_slots[i] / group_slots * group_slots));
+              popcount(left & ~full_rows(unit.rows, free_slots[i] / group_slots * group_slots));
           if (fitting > most) {
             most = fitting;
             best = i;
@@ -972,21 +1016,24 @@ class SlotSearch {
         const uint32_t slot = free_slots[best];
         unit.column[slot] = static_cast<uint16_t>(column);
         unit.rows[slot] =
-            static_cast<uint16_t>(left & ~full_rows(unit, slot / group_slots * group_slots));
+            static_cast<uint16_t>(left & ~full_rows(unit.rows, slot / group_slots * group_slots));
         left = static_cast<uint16_t>(left & ~unit.rows[slot]);
         free_slots[best] = free_slots[--count];
       }
     }
   }
-  /// The rows of which a group has two non-zeros.
-  static uint32_t full_rows(const UnitSlots& unit, uint32_t group) {
+  /// The rows of which a group has as many non-zeros as it can, those before `behind` counted.
+  static uint32_t full_rows(const uint16_t* rows, uint32_t group, uint32_t behind) {
     uint32_t once = 0;
     uint32_t twice = 0;
-    for (uint32_t slot = group; slot < group + group_slots; ++slot) {
-      twice |= once & unit.rows[slot];
-      once |= unit.rows[slot];
+    for (uint32_t slot = group; slot < behind; ++slot) {
+      twice |= once & rows[slot];
+      once |= rows[slot];
     }
-    return twice;
+    return group_slots == 2 ? once : twice;
+  }
+  static uint32_t full_rows(const uint16_t* rows, uint32_t group) {
+    return full_rows(rows, group, group + group_slots);
   }
 
   void exchange(uint32_t a, uint32_t b) {
@@ -1013,10 +1060,24 @@ class SlotSearch {
   uint16_t rows_[max_places];
   uint16_t full_[max_places];
   uint16_t own_[max_places];       ///< of its non-zeros, in rows that are full
-  uint16_t residue_[max_places];   ///< modulo 8, as a bit
+  uint16_t residue_[max_places];   ///< modulo the slots of a set, as a bit
   uint16_t present_[max_places];   ///< residues of its set
   uint16_t repeated_[max_places];  ///< whether another of its set has its residue
 };
+
+/// Finds what stands in the slots of a unit with the non-zeros of a window.
+inline void search_slots(FragmentElement element, const WindowRows& window, uint32_t steps,
+                         uint64_t seed, UnitSlots& unit) {
+  const auto take_from = [&](auto search) {
+    search.run();
+    search.take(unit);
+  };
+  if (element.bytes == 2) {
+    take_from(SlotSearch<2>(window, steps, seed));
+  } else {
+    take_from(SlotSearch<4>(window, steps, seed));
+  }
+}
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Packing into fragments. A block's windows follow each other, and a window takes rounds until no panel of the block
@@ -1026,16 +1087,16 @@ class SlotSearch {
 /// The non-zeros of a panel in a window.
 struct WindowElements {
   WindowRows rows;
-  uint16_t bits[fragment_columns][fragment_rows];  ///< of the elements that the rows name
+  uint32_t bits[max_window_columns][fragment_rows];  ///< of the elements that the rows name
 };
 
 /// The rows that a window has non-zeros in; what visits them may read their values.
 template <typename Source, typename Visit>
 WindowRows visit_window(const Source& source, const FragmentShape& shape, int64_t panel,
                         uint64_t window, const Visit& visit) {
-  const int64_t first = static_cast<int64_t>(window) * fragment_columns;
-  const int64_t behind =
-      first + fragment_columns < shape.columns ? first + fragment_columns : shape.columns;
+  const uint32_t width = element_of(shape).window_columns();
+  const int64_t first = static_cast<int64_t>(window) * width;
+  const int64_t behind = first + width < shape.columns ? first + width : shape.columns;
   WindowRows rows = {};
   source.visit_columns(first, behind, shape.first_row(panel), shape.rows_in(panel),
                        [&](int64_t column, uint64_t mask, const auto& value_of) {
@@ -1051,6 +1112,13 @@ WindowRows read_rows(const Source& source, const FragmentShape& shape, int64_t p
   return visit_window(source, shape, panel, window, [](uint32_t, uint64_t, const auto&) {});
 }
 
+template <typename Element>
+uint32_t bits_of(const Element& element) {
+  uint32_t bits = 0;
+  memcpy(&bits, &element, sizeof element);
+  return bits;
+}
+
 template <typename Source>
 void read_window(const Source& source, const FragmentShape& shape, int64_t panel, uint64_t window,
                  WindowElements& elements) {
@@ -1058,9 +1126,16 @@ void read_window(const Source& source, const FragmentShape& shape, int64_t panel
                                [&](uint32_t column, uint64_t mask, const auto& value_of) {
                                  for (uint64_t rows = mask; rows != 0; rows &= rows - 1) {
                                    const int row = lowest_set(rows);
-                                   elements.bits[column][row] = value_of(row).bits;
+                                   elements.bits[column][row] = bits_of(value_of(row));
                                  }
                                });
+}
+
+/// Columns of a window.
+constexpr uint64_t columns_in(const FragmentShape& shape, uint64_t window) {
+  const uint64_t width = element_of(shape).window_columns();
+  const uint64_t behind = static_cast<uint64_t>(shape.columns) - window * width;
+  return behind < width ? behind : width;
 }
 
 /// The seed of the search for the unit of this number that a panel has in a window.
@@ -1076,28 +1151,47 @@ inline uint64_t count_nonzeros(const WindowRows& rows) {
   return count;
 }
 
+/// The metadata of a group in a row, where its values stand in these places, and which of the two places for values
+/// takes the first of them.
+struct GroupMetadata {
+  uint32_t bits;
+  uint32_t first_value;
+};
+
+constexpr GroupMetadata metadata_of(FragmentElement element, const uint32_t* found,
+                                    uint32_t count) {
+  if (element.group_values() == 1) {
+    return {count == 1 && found[0] == 1 ? 14u : 4u, 0};
+  }
+  const bool lone_last = count == 1 && found[0] == 3;
+  const uint32_t first = count == 0 || lone_last ? 0 : found[0];
+  const uint32_t second = count == 0 ? 1 : count == 1 ? 3 : found[1];
+  return {first | second << 2, lone_last ? 1u : 0u};
+}
+
 /// Writes the values and the metadata of a unit whose bytes are zero.
 inline void write_values(const FragmentFormat& format, const UnitSlots& slots,
                          const WindowElements& elements, unsigned char* unit) {
-  for (uint32_t group = 0; group < format.shape.steps * step_slots / group_slots; ++group) {
+  const FragmentElement element = format.element();
+  const uint32_t group_slots = element.group_slots();
+  for (uint32_t group = 0; group < format.shape.steps * step_groups; ++group) {
     for (uint32_t row = 0; row < fragment_rows; ++row) {
       const GroupPlace place = format.place_of(group / step_groups, group % step_groups, row);
-      uint32_t found[group_slots];
+      uint32_t found[FragmentElement{2}.group_slots()];
       uint32_t count = 0;
       for (uint32_t i = 0; i < group_slots; ++i) {
         found[count] = i;
         count += slots.rows[group * group_slots + i] >> row & 1;
       }
-      const bool lone_last = count == 1 && found[0] == 3;
-      const uint32_t first = count == 0 || lone_last ? 0 : found[0];
-      const uint32_t second = count == 0 ? 1 : count == 1 ? 3 : found[1];
+      const GroupMetadata metadata = metadata_of(element, found, count);
       for (uint32_t number = 0; number < count; ++number) {
         const uint32_t column = slots.column[group * group_slots + found[number]];
-        memcpy(unit + place.values + (lone_last ? 1 : number) * 2, &elements.bits[column][row], 2);
+        memcpy(unit + place.values + (metadata.first_value + number) * element.bytes,
+               &elements.bits[column][row], element.bytes);
       }
       uint32_t word;
       memcpy(&word, unit + place.metadata, sizeof word);
-      word |= (first | second << 2) << place.shift;
+      word |= metadata.bits << place.shift;
       memcpy(unit + place.metadata, &word, sizeof word);
     }
   }
@@ -1106,6 +1200,8 @@ inline void write_values(const FragmentFormat& format, const UnitSlots& slots,
 /// Writes the columns of a unit of a window with so many columns.
 inline void write_columns(const FragmentFormat& format, const UnitSlots& slots, uint64_t width,
                           unsigned char* unit) {
+  const uint32_t step_slots = format.element().step_slots(),
+                 set_slots = format.element().set_slots();
   for (uint32_t set = 0; set < format.shape.steps * step_slots; set += set_slots) {
     uint32_t present = 0;
     for (uint32_t slot = set; slot < set + set_slots; ++slot) {
@@ -1122,8 +1218,7 @@ inline void write_columns(const FragmentFormat& format, const UnitSlots& slots, 
         ++absent;
       }
       const uint32_t step = slot / step_slots;
-      unit[format.columns_at(step / 4, slot % step_slots) + step % 4] =
-          static_cast<unsigned char>(column);
+      unit[format.column_at(step, slot % step_slots)] = static_cast<unsigned char>(column);
     }
   }
 }
@@ -1131,14 +1226,17 @@ inline void write_columns(const FragmentFormat& format, const UnitSlots& slots, 
 /// Writes what is left into the extras of a unit whose bytes are zero, and keeps in `left` what they do not take.
 inline void write_extras(const FragmentFormat& format, const WindowElements& elements,
                          WindowRows& left, unsigned char* unit) {
+  const FragmentElement element = format.element();
   uint32_t used = 0;
   for (uint32_t pair = 0; pair < row_pairs && format.shape.extras != 0; ++pair) {
-    for (uint32_t column = 0; column < fragment_columns; ++column) {
+    for (uint32_t column = 0; column < element.window_columns(); ++column) {
       for (uint32_t upper = 0; upper < 2 && used < format.shape.extras; ++upper) {
         const uint32_t row = pair + upper * row_pairs;
         if (left.of_column[column] >> row & 1) {
-          const uint32_t extra = elements.bits[column][row] | column << 16 | upper << 24;
-          memcpy(unit + format.extra_at(used), &extra, sizeof extra);
+          const uint32_t place = column | upper << 8;
+          memcpy(unit + format.extra_at(used), &elements.bits[column][row],
+                 element.bytes);  // the lower bytes
+          memcpy(unit + format.extra_at(used) + element.bytes, &place, element.bytes);
           left.of_column[column] = static_cast<uint16_t>(left.of_column[column] & ~(1u << row));
           ++used;
         }
@@ -1152,15 +1250,11 @@ inline void write_extras(const FragmentFormat& format, const WindowElements& ele
 /// units before it have left, then those that this one leaves.
 inline void write_unit(const FragmentFormat& format, const WindowElements& elements, int64_t panel,
                        uint64_t window, uint64_t number, WindowRows& left, unsigned char* unit) {
-  const uint64_t first_column = window * fragment_columns;
-  const uint64_t behind = static_cast<uint64_t>(format.shape.columns) - first_column;
-  SlotSearch search(left, format.shape.steps, seed_of(panel, window, number));
-  search.run();
   UnitSlots slots;
-  search.take(slots);
+  search_slots(format.element(), left, format.shape.steps, seed_of(panel, window, number), slots);
   memset(unit, 0, static_cast<size_t>(format.unit_bytes()));
   write_values(format, slots, elements, unit);
-  write_columns(format, slots, behind < fragment_columns ? behind : fragment_columns, unit);
+  write_columns(format, slots, columns_in(format.shape, window), unit);
   write_extras(format, elements, slots.left, unit);
   left = slots.left;
 }

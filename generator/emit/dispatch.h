@@ -8,6 +8,9 @@
 
 namespace esc {
 
+/// How a kernel makes a product of two elements: rounded once, or of parts of them that have fewer bits (multiply_split_step).
+enum class ProductForm { whole, split };
+
 /// By what a launcher decides which variant of its kernel a call gets, and how it cuts the call into launches.
 ///
 /// A call is vectorised when its columns and both leading dimensions are multiples of `vector_width` and B and C begin at multiples of
@@ -22,6 +25,7 @@ struct Dispatch {
   std::int64_t tile_columns = 0;   ///< of a block, where the grid's y goes over tiles of columns; else 0
   bool programmatic = false;       ///< launches may begin before the kernel in front has ended
   bool zeroes_c = false;           ///< all of C is set to zero in front of the kernel
+  ProductForm products = ProductForm::whole;
   bool copies_in_bulk = false;     ///< before first_bulk_major the kernel has another text
   std::int64_t turn_columns = 0;   ///< that a block takes at a time, where its threads take turns over all columns; else 0
 

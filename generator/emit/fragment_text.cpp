@@ -73,6 +73,77 @@ const char* whole_rows_text(const LoopNest& nest) {
                                                 : "";
 }
 
+/// The same of 4 rows that are copied as they are.
+const char* copy_rows_text(const LoopNest& nest) {
+  const std::optional<Layout>& layout = nest.array(ArrayRole::dense).layout;
+  return layout && has_contiguous_rows(*layout) ? R"(  // Past the registers where they begin at a multiple of 16 bytes.
+  const float* const from = rows == 0 ? B : column_of_B(B, j, ldb).first + row_of_B(k, ldb).distance;
+  if (reinterpret_cast<size_t>(from) % 16 == 0) {
+    __pipeline_memcpy_async(to, from, 16, 16 - 4 * rows);
+    return;
+  }
+)"
+                                                : "";
+}
+
+/// Where the rows of a window stand.
+constexpr const char* row_places = R"(// Where 8 columns of a row of a window stand, a piece: in such an order that rows whose numbers differ modulo {} are in different banks.
+constexpr int piece_bytes = {};
+constexpr int line_pieces = 128 / piece_bytes;
+constexpr int row_pieces = column_eighths;
+constexpr int line_rows = row_pieces < line_pieces ? line_pieces / row_pieces : 1;
+__device__ __forceinline__ int piece_at(int row, int piece) {{
+  return (row * row_pieces + (piece ^ (row / line_rows % (line_pieces / line_rows)))) * piece_bytes;
+}}
+)";
+
+/// And one of its elements, where these are read by themselves. What is added to a piece's place has bits of its own, so that the compiler needs one
+/// operation for each further piece.
+constexpr const char* element_of_row = R"(__device__ __forceinline__ int element_at(int row, int column) {
+  return piece_at(row, 0) + column % 8 * 4 ^ column / 8 * piece_bytes;
+}
+)";
+
+/// The same where columns stand one behind the other.
+constexpr const char* element_of_column = R"(// Where an element of a window stands, four rows beside each other: in such an order that 8 columns of rows that differ modulo 4 are in different banks.
+__device__ __forceinline__ int element_at(int row, int column) {
+  return (column * window_columns + (row / 4 ^ column % 8) * 4 + row % 4) * 4;
+}
+)";
+
+std::string places_text(const LoopNest& nest) {
+  if (performs(nest, "stage_columns")) {
+    return element_of_column;
+  }
+  const int piece_bytes = 8 * bytes_of(nest.element());
+  return fmt::format(fmt::runtime(row_places), 128 / piece_bytes, piece_bytes) + (splits_products(nest) ? element_of_row : "");
+}
+
+/// How an extra is read, and two elements of the row of B that it is for.
+std::string read_extra_text(const LoopNest& nest) {
+  switch (nest.element()) {
+    case ScalarType::f16:
+    case ScalarType::bf16:
+      return fmt::format(R"(    const unsigned int extra = reinterpret_cast<const unsigned int*>(unit + extras_at)[x];
+    const float value = {}({}(static_cast<unsigned short>(extra)));
+    const unsigned int place = extra >> 16;
+)",
+                         nest.element() == ScalarType::f16 ? "__half2float" : "__bfloat162float",
+                         nest.element() == ScalarType::f16 ? "__ushort_as_half" : "__ushort_as_bfloat16");
+    default:
+      return R"(    const uint2 extra = reinterpret_cast<const uint2*>(unit + extras_at)[x];
+    const float value = __uint_as_float(extra.x);
+    const unsigned int place = extra.y;
+)";
+  }
+}
+const char* two_columns_text(const LoopNest& nest) {
+  return performs(nest, "stage_columns")
+             ? "{{*reinterpret_cast<const float*>(window + element_at(row, t * 8 + lane % column_pairs * 2)),\n"
+               "                              *reinterpret_cast<const float*>(window + element_at(row, t * 8 + lane % column_pairs * 2 + 1))}}"
+             : "reinterpret_cast<const Vector<2>*>(window + piece_at(row, t))[lane % column_pairs]";
+}
+
 std::string find_rounds_text(const LoopNest& nest, const FragmentFormat& format) {
   const std::string type = packed_matrix_holes(nest).at("PACKED");
   if (format.regular()) {
@@ -110,13 +181,14 @@ std::uint32_t most_extras(FragmentFormat format) {
 
 }  // namespace
 
+bool splits_products(const LoopNest& nest) { return performs(nest, "multiply_split_step"); }
 bool copies_boxes(const LoopNest& nest) { return performs(nest, "copy_windows"); }
 bool copies_in_bulk(const LoopNest& nest) { return performs(nest, "copy_unit"); }
 
 Environment fragment_sizes(const FragmentFormat& format) {
   return {{"unit_steps", format.shape.steps},
           {"unit_extras", format.shape.extras},
-          {"unit_slots", std::int64_t{format.shape.steps} * transformer::step_slots},
+          {"unit_slots", std::int64_t{format.shape.steps} * format.element().step_slots()},
           {"unit_bytes", static_cast<std::int64_t>(format.unit_bytes())},
           {"all_rounds", static_cast<std::int64_t>(format.counts.rounds)}};
 }
@@ -137,11 +209,13 @@ std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const Fr
           {"WINDOW_COPY", boxes ? "memory + (stage * panel_warps + part) * window_bytes"
                           : transposes ? "unit_copy(memory, stages, 0) + (stage * panel_warps + part) * window_bytes"
                                        : "unit_copy(memory, stage, block_copies) + part * window_bytes"},
+          {"PLACES", places_text(nest)},
           {"WHOLE_ROWS", whole_rows_text(nest)},
+          {"COPY_ROWS", copy_rows_text(nest)},
+          {"READ_EXTRA", read_extra_text(nest)},
+          {"TWO_COLUMNS", two_columns_text(nest)},
           {"BITS_OF_ELEMENT", f16 ? "__half_as_ushort" : "__bfloat16_as_ushort"},
-          {"MMA_TYPES", f16 ? "f16.f16" : "bf16.bf16"},
-          {"BITS_OPENS", f16 ? "__ushort_as_half(" : "__ushort_as_bfloat16("},
-          {"BITS_CLOSES", ")"}};
+          {"MMA_TYPES", f16 ? "f16.f16" : "bf16.bf16"}};
 }
 
 std::vector<std::string> fragment_constants(const LoopNest& nest, const FragmentFormat& format) {
@@ -150,10 +224,10 @@ std::vector<std::string> fragment_constants(const LoopNest& nest, const Fragment
           c_constant("unsigned int", "K", format.shape.columns, "rows of B"),
           c_constant("unsigned int", "blocks", format.blocks()),
           c_constant("size_t", "units_at", format.units_at, "where the first unit begins"),
-          c_constant("int", "unit_steps", format.shape.steps, "32 columns of a window each"),
+          c_constant("int", "unit_steps", format.shape.steps, fmt::format("{} columns of a window each", format.element().step_slots())),
           c_constant("int", "unit_extras", nest.packed.is_told ? most_extras(format) : format.shape.extras, "of a unit at most, what fits in no step"),
-          c_constant("int", "metadata_at", format.metadata_at(0, 0), "in a unit, behind the values: which of four columns they belong to"),
-          c_constant("int", "columns_at", format.columns_at(0, 0), "which column of the window a slot is"),
+          c_constant("int", "metadata_at", format.metadata_at(0, 0), fmt::format("in a unit, behind the values: which of {} columns they belong to", format.element().bytes == 2 ? "four" : "two")),
+          c_constant("int", "columns_at", format.columns_at(), "which column of the window a slot is"),
           c_constant("int", "extra_ends_at", format.extras_end_at(0), "where the extras of each pair of rows end"),
           c_constant("int", "extras_at", format.extra_at(0)),
           c_constant("int", "unit_bytes", bytes),

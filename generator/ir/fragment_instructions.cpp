@@ -16,6 +16,8 @@ extern const std::string_view stage_windows_text;
 extern const std::string_view load_window_text;
 extern const std::string_view transpose_window_text;
 extern const std::string_view multiply_step_text;
+extern const std::string_view multiply_split_step_text;
+extern const std::string_view stage_columns_text;
 extern const std::string_view find_extras_text;
 extern const std::string_view add_extras_text;
 extern const std::string_view bulk_text;
@@ -28,7 +30,6 @@ namespace {
 
 using namespace instruction_parts;
 
-constexpr std::int64_t step_slots = 32;
 constexpr const char* unit_of_warp = "unit_copy(shared_memory, {stage}, {part} * block_panels + {place})";
 constexpr const char* window_of_warp = "window_copy(shared_memory, {window_stage}, {part})";
 
@@ -67,16 +68,17 @@ Node add_product(const Expression& of_row) {
                Node{Branch{less(name("j"), name("columns")), {add(at("sums", {name("sum")}), product({of_row, at("b", {name("k"), name("j")})}))}, {}}}});
 }
 
-Instruction multiply_step() {
-  const Block each{define("slot", index("step") * step_slots + index("s")), define("k", Expression(at("slots", {name("slot")})) + index("origin")),
+/// The products of a step; which instructions of the tensor core make them is a matter of the text.
+Instruction multiply_step(const char* name_of, std::string_view text) {
+  const Block each{define("slot", index("step") * index("step_slots") + index("s")), define("k", Expression(at("slots", {name("slot")})) + index("origin")),
                    loop("e", name("row_vectors"),
                         {define("row", remainder(index("e"), 2) * index("row_pairs") + index("row_pair")),
                          add_product(at("values", {name("slot"), name("row")}))})};
-  return {.name = "multiply_step",
+  return {.name = name_of,
           .parameters = with_place({array("slots"), array("values"), value("step")}),
-          .meaning = {loop("s", step_slots, each)},
-          .call = std::string("multiply_step(") + unit_of_warp + ", " + window_of_warp + ", {step}, thread % 32, {sums});",
-          .texts = {unit_text, multiply_step_text}};
+          .meaning = {loop("s", name("step_slots"), each)},
+          .call = std::string(name_of) + "(" + unit_of_warp + ", " + window_of_warp + ", {step}, thread % 32, {sums});",
+          .texts = {unit_text, text}};
 }
 
 /// Which extras a pair of rows has.
@@ -146,14 +148,14 @@ Expression element_inside_b() {
 }
 
 /// The threads of a block copy the rows of B for the rounds of a turn.
-Instruction stage_windows() {
+Instruction stage_windows(const char* name_of, const char* function, std::string_view text) {
   const Block row{define("k", index("window") * index("window_columns") + index("r")),
                   loop("c", name("tile_columns"),
                        {define("j", index("tile") * index("tile_columns") + index("c")),
                         store(at("staged_b", {name("stage"), name("part"), name("r"), name("c")}),
                               element_inside_b())})};
   const Node rows{Loop{"r", Affine::of("thread"), Affine::of("window_columns"), Affine::of("threads_per_block"), Role::none, Mapping::sequential, row}};
-  return {.name = "stage_windows",
+  return {.name = name_of,
           .parameters = {array("b"), array("windows"), array("staged_b"), value("first"), value("rounds"), value("rotation"), value("turn"),
                          value("stage"), value("tile"), value("thread"), value("height"), value("width")},
           .meaning = {loop("part", name("panel_warps"),
@@ -161,9 +163,15 @@ Instruction stage_windows() {
                             Node{Branch{less(name("its"), name("rounds")),
                                         {define_round(), define("window", at("windows", {name("round")})), rows},
                                         {}}}})},
-          .call = "stage_windows<vectors>(shared_memory, packed, {b}, ldb, {first}, {rounds}, {rotation}, {turn}, {stage}, {tile}, {thread}, {width});",
-          .texts = {vector_text, unit_text, stage_windows_text}};
+          .call = std::string(function) +
+                  "(shared_memory, packed, {b}, ldb, {first}, {rounds}, {rotation}, {turn}, {stage}, {tile}, {thread}, {width});",
+          .texts = {vector_text, unit_text, text}};
 }
+
+Instruction stage_windows() { return stage_windows("stage_windows", "stage_windows<vectors>", stage_windows_text); }
+
+/// The same where each column of B lies by itself, and so stands in shared memory.
+Instruction stage_columns() { return stage_windows("stage_columns", "stage_columns", stage_columns_text); }
 
 /// The same copy where one thread asks for all of it.
 Instruction asked_for(Instruction copy, const char* name_of, const char* call, std::string_view text) {
@@ -243,7 +251,8 @@ Instruction transpose_window() {
 std::vector<Instruction> fragment_instructions() {
   Instruction wait = ordering("wait_for_stage", "__pipeline_wait_prior({ahead});", {});
   wait.parameters = {value("ahead")};
-  return {find_rounds(), window_at(), stage_unit(), stage_windows(), make_barriers(), copy_unit(), copy_windows(), wait_for_operands(), load_window(), transpose_window(), multiply_step(), find_extras(),
+  return {find_rounds(), window_at(), stage_unit(), stage_windows(), stage_columns(), make_barriers(), copy_unit(), copy_windows(), wait_for_operands(), load_window(), transpose_window(), multiply_step("multiply_step", multiply_step_text),
+          multiply_step("multiply_split_step", multiply_split_step_text), find_extras(),
           add_extras(), std::move(wait), ordering("commit_copies", "__pipeline_commit();", {})};
 }
 

@@ -35,9 +35,10 @@ Block with_bulk_copies(const Block& block, bool copies_windows) {
                  }});
 }
 
-/// Windows that threads copy as they are, and 8 columns of B and C at once where a call allows it.
+/// Windows that threads copy as they are, and 8 columns of B and C of 16 bits at once where a call allows it: a box has them in the order in which 16
+/// bytes of a row are read, and of float32 it is 32 bytes.
 bool has_boxes(const LoopNest& nest) {
-  return nest.find_array("fetched") == nullptr && !nest.array(ArrayRole::output).layout && nest.constant("tile_columns") >= least_columns_of_boxes;
+  return is_half(nest.element()) && nest.find_array("fetched") == nullptr && !nest.array(ArrayRole::output).layout && nest.constant("tile_columns") >= least_columns_of_boxes;
 }
 
 std::size_t behind_definition(const Block& block, const std::string& name) {

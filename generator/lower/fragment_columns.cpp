@@ -95,7 +95,7 @@ LoopNest fragment_columns(const LoopNest& nest, const FragmentColumns& directive
 
   LoopNest result = put_together(nest, parts);
   result.constants.push_back({"tile_columns", directive.columns, "columns: columns of C that a block computes"});
-  result.constants.push_back({"vector_width", 8, "consecutive elements of B that are copied at once"});
+  result.constants.push_back({"vector_width", 16 / bytes_of(nest.element()), "consecutive elements of B that are copied at once"});
   result.constants.push_back({"row_pairs", 8, "lane 4 g + c of a warp has rows g and g + 8 of a panel"});
   result.constants.push_back({"column_pairs", 4, "and columns 2 c and 2 c + 1 of every 8"});
   result.constants.push_back({"column_eighths", quotient(index("tile_columns"), 8), ""});

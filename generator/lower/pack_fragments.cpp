@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/lower/pack_fragments.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 #include <vector>
 
@@ -21,8 +23,11 @@ std::vector<Expression> with_place(std::vector<Expression> packed) {
 
 Access of_unit(const std::string& array) { return element(array, {Affine::of("round"), Affine::of("place")}); }
 
+/// Whether the elements are more than the tensor core takes, and are multiplied as terms.
+bool is_split(const LoopNest& nest) { return !is_half(nest.element()); }
+
 /// The loop over the rounds of a block that a warp takes.
-Node rounds_loop() {
+Node rounds_loop(const LoopNest& nest) {
   const Expression turned = index("its") + index("rotation");
   const Block multiply{
       define("turned", turned, ScalarType::u32),
@@ -31,7 +36,7 @@ Node rounds_loop() {
       perform("window_at", {element("Windows"), index("round"), index("first_round")}, {"window"}),
       perform("find_extras", {of_unit("ExtraEnds"), index("row_pair"), 0, index("part"), index("place")}, {"first_extra", "behind_extras"}),
       unrolled_loop("step", "unit_steps", Role::none,
-                    {perform("multiply_step", with_place({of_unit("Slots"), of_unit("Values"), index("step")}))}),
+                    {perform(is_split(nest) ? "multiply_split_step" : "multiply_step", with_place({of_unit("Slots"), of_unit("Values"), index("step")}))}),
       perform("add_extras", with_place({index("first_extra"), index("behind_extras"), of_unit("ExtraSlots"), of_unit("ExtraRows"), of_unit("ExtraValues")}))};
   return sequential_loop("turn", 0, Affine::of("turns"), 1, Role::reduction,
                          {define("its", index("turn") * index("panel_warps") + index("part"), ScalarType::u32),
@@ -46,9 +51,9 @@ LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive) {
   const std::size_t at = find_place(parts.body, Role::reduction);
   refuse_if(parts.thread("row_pair") == nullptr || at == parts.body.size(), directive, "the lanes have no sums of a tensor core",
             "stream the rows and give the lanes their columns first: stream(i, panels=4, warps=2); fragment(j, 8)");
-  refuse_if(!is_half(nest.element()), directive, "the tensor cores that this is for multiply numbers of 16 bits",
-            "choose --dtype f16 or bf16, or a schedule of family panel");
-  parts.body[at] = rounds_loop();
+  refuse_if(nest.element() == ScalarType::f64, directive, "the tensor cores that this is for multiply numbers of 16 bits and terms of float32",
+            "choose --dtype f32, f16 or bf16, or a schedule of family panel");
+  parts.body[at] = rounds_loop(nest);
   insert(parts.body, at,
          {perform("find_rounds", {element("FirstRounds"), index("block")}, {"first_round", "rounds"}),
           define("turns", quotient(index("rounds") + index("panel_warps") - 1, index("panel_warps")), ScalarType::u32),
@@ -75,11 +80,17 @@ LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive) {
                    .warps = nest.constant("panel_warps"),
                    .block_panels = nest.constant("block_panels"),
                    .columns = nest.constant("tile_columns")};
+  result.constants.push_back({"step_slots", is_split(nest) ? 16 : 32, "columns of A that the tensor core takes at once"});
   result.explicit_zeros = true;
-  result.story.emplace_back(
-      "The columns of a window are stored in an order of the panel's own, in which of four consecutive ones no row has more than two "
-      "non-zeros: so they are operands of the sparse tensor core, which takes 32 columns of A with half of their places, as they are. What "
-      "does not fit is stored beside them and multiplied by itself.");
+  result.story.push_back(fmt::format(
+      "The columns of a window are stored in an order of the panel's own, in which of {} consecutive ones no row has more than {}: so they are "
+      "operands of the sparse tensor core, which takes {} columns of A with half of their places, as they are. What does not fit is stored "
+      "beside them and multiplied by itself.",
+      is_split(nest) ? "two" : "four", is_split(nest) ? "one non-zero" : "two non-zeros", is_split(nest) ? 16 : 32));
+  if (is_split(nest)) {
+    result.story.emplace_back(
+        "The tensor core takes 11 bits of a float32: so each number is split in two, and three products of the parts are added in float32.");
+  }
   return result;
 }
 

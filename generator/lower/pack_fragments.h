@@ -6,7 +6,8 @@
 
 namespace esc {
 
-/// Takes the columns of a window in the order in which they are packed as operands of the sparse tensor core, 32 at a time:
+/// Takes the columns of a window in the order in which they are packed as operands of the sparse tensor core, 32 of 16 bits at a time, or 16 of
+/// float32, which it multiplies as terms (multiply_split_step):
 ///
 ///   for (window = part; window < windows; window += 2)    for (turn < turns)
 ///     for (slot < 256)                                      its = turn * 2 + part;
@@ -17,8 +18,8 @@ namespace esc {
 ///                                                              add_extras(...);
 ///
 /// A block has a round for each window, and more of one where what a panel has there does not fit; its rounds begin at different windows from block to
-/// block, so that they do not all read the same rows of B. Behind fragment(). Throws ScheduleError where elements are not of 16 bits, which is what
-/// this tensor core multiplies.
+/// block, so that they do not all read the same rows of B. Behind fragment(). Throws ScheduleError where elements are of 64 bits, which this
+/// tensor core does not multiply.
 LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive);
 
 }  // namespace esc

@@ -34,8 +34,8 @@ Node stage_unit(const Expression& turn, const Expression& stage) {
   return perform("stage_unit", std::move(arguments));
 }
 
-Node stage_windows(const Expression& turn, const Expression& stage) {
-  return perform("stage_windows", {element("B"), element("Windows"), element("StagedB"), index("first_round"), index("rounds"), index("rotation"),
+Node stage_windows(const char* instruction, const Expression& turn, const Expression& stage) {
+  return perform(instruction, {element("B"), element("Windows"), element("StagedB"), index("first_round"), index("rounds"), index("rotation"),
                                    turn, stage, index("tile"), index("own_thread"), index("K"), index("N")});
 }
 
@@ -67,10 +67,10 @@ Block ahead_of(Block copies) {
   return result;
 }
 
-/// Where B lies in rows, windows are copied as they are, as many turns ahead as units.
-Copies copied_windows() {
-  return {{early_loop({stage_unit(index("s"), index("s"))}), early_loop({stage_windows(index("s"), index("s")), commit_copies()})},
-          ahead_of({stage_unit(index("ahead"), index("stage_ahead")), stage_windows(index("ahead"), index("stage_ahead")), commit_copies()}),
+/// Where B lies in rows, or where its elements are read one by one, windows are copied as they are, as many turns ahead as units.
+Copies copied_windows(const char* instruction) {
+  return {{early_loop({stage_unit(index("s"), index("s"))}), early_loop({stage_windows(instruction, index("s"), index("s")), commit_copies()})},
+          ahead_of({stage_unit(index("ahead"), index("stage_ahead")), stage_windows(instruction, index("ahead"), index("stage_ahead")), commit_copies()}),
           "stage"};
 }
 
@@ -90,7 +90,7 @@ Copies transposed_windows() {
 
 /// Whether it reads what is staged.
 bool multiplies(const Perform& perform) {
-  return perform.instruction == "multiply_step" || perform.instruction == "find_extras" || perform.instruction == "add_extras";
+  return perform.instruction == "multiply_step" || perform.instruction == "multiply_split_step" || perform.instruction == "find_extras" || perform.instruction == "add_extras";
 }
 
 /// The products of a turn with operands in shared memory.
@@ -153,8 +153,9 @@ LoopNest pipeline_windows(const LoopNest& nest, const PipelineWindows& directive
   const std::size_t at = find_place(parts.body, Role::reduction);
   auto turns = std::get<Loop>(parts.body[at].content);
   auto products = std::get<Branch>(turns.body.back().content);
-  const bool transposes = nest.array(ArrayRole::dense).layout.has_value();
-  const Copies copies = transposes ? transposed_windows() : copied_windows();
+  const bool in_columns = nest.array(ArrayRole::dense).layout.has_value();
+  const bool transposes = in_columns && is_half(nest.element());
+  const Copies copies = transposes ? transposed_windows() : copied_windows(in_columns ? "stage_columns" : "stage_windows");
   products.then = from_shared_memory(products.then, copies.window_stage);
   Block turn{perform("wait_for_stage", {index("stages") - 2}), Node{Barrier{Scope::block}}};
   append(turn, copies.ahead);

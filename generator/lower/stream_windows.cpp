@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/lower/stream_windows.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "generator/ir/build.h"
@@ -41,6 +43,7 @@ LoopNest stream_windows(const LoopNest& nest, const StreamWindows& directive) {
   ThreadNest parts{{mapped_loop(Mapping::grid, "block", Affine::of("blocks"), Role::row)}, {}, {}};
   parts.add_warps("place", "block_panels", Role::row);
   parts.add_warps("part", "panel_warps", Role::reduction);
+  const std::int64_t window_columns = StreamSchedule::window_columns(bytes_of(nest.element()));
   const auto& product = std::get<Statement>(reduction->body.front().content);
   parts.body = {define("panel", index("block") * index("block_panels") + index("place"), ScalarType::u32),
                 window_loop(product, directive.warps > 1, column->upper)};
@@ -49,14 +52,15 @@ LoopNest stream_windows(const LoopNest& nest, const StreamWindows& directive) {
   result.constants.push_back({"panel_height", StreamSchedule::panel_height, "rows of a panel, as the tensor core multiplies them"});
   result.constants.push_back({"block_panels", directive.panels, "panels: panels of a block"});
   result.constants.push_back({"panel_warps", directive.warps, "warps: warps that share the columns of a panel"});
-  result.constants.push_back({"window_columns", StreamSchedule::window_columns, "columns of A that are taken at once"});
+  result.constants.push_back({"window_columns", window_columns, "columns of A that are taken at once"});
   result.constants.push_back({"threads_per_block", 32 * index("block_panels") * index("panel_warps"), ""});
   result.derived_sizes.push_back({"blocks", row.upper, std::int64_t{StreamSchedule::panel_height} * directive.panels});
-  result.derived_sizes.push_back({"windows", reduction->upper, StreamSchedule::window_columns});
+  result.derived_sizes.push_back({"windows", reduction->upper, window_columns});
   result.zeroed = Zeroed::output;
-  result.story.emplace_back(
-      "16 consecutive rows of A are a row panel, 256 consecutive columns a window. A thread block owns whole panels and goes through all "
-      "windows, so that it stores C once and needs no sums of others; the warps of a panel take windows in turn.");
+  result.story.push_back(fmt::format(
+      "16 consecutive rows of A are a row panel, {} consecutive columns a window. A thread block owns whole panels and goes through all "
+      "windows, so that it stores C once and needs no sums of others; the warps of a panel take windows in turn.",
+      window_columns));
   return result;
 }
 

@@ -43,8 +43,10 @@ std::string heading(int level, const std::string& text) {
   return fmt::format("<h{0}>{1}</h{0}>\n", level, escaped(text));
 }
 
-std::string folded(const std::string& what, const Table& table) {
-  return fmt::format("<details><summary>{}</summary>\n{}</details>\n", escaped(what), html(table));
+std::string folded(const std::string& what, const std::string& content) {
+  return fmt::format("<details><summary>{}</summary>\n{}</details>\n", escaped(what), content);
 }
+
+std::string folded(const std::string& what, const Table& table) { return folded(what, html(table)); }
 
 }  // namespace esc

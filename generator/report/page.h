@@ -14,7 +14,8 @@ std::string html_page(const std::string& title, const std::string& body);
 std::string paragraph(const std::string& text);
 std::string heading(int level, const std::string& text);
 
-/// A long table, folded away until it is asked for.
+/// HTML, and a long table, that is folded away until it is asked for.
+std::string folded(const std::string& what, const std::string& content);
 std::string folded(const std::string& what, const Table& table);
 
 }  // namespace esc

@@ -55,7 +55,40 @@ void check_shape(const Table& table) {
   }
 }
 
+/// In quotes where it has a comma, a quote or a line break.
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == text.npos) {
+    return text;
+  }
+  std::string quoted = "\"";
+  for (const char character : text) {
+    quoted += character == '"' ? "\"\"" : std::string(1, character);
+  }
+  return quoted + "\"";
+}
+
+std::string csv_line(const std::vector<std::string>& cells) {
+  std::string line;
+  for (const std::string& cell : cells) {
+    line += (&cell == &cells.front() ? "" : ",") + csv_cell(cell);
+  }
+  return line + "\r\n";
+}
+
 }  // namespace
+
+std::string csv(const Table& table) {
+  check_shape(table);
+  std::vector<std::string> names;
+  for (const Table::Column& column : table.columns) {
+    names.push_back(column.name);
+  }
+  std::string text = csv_line(names);
+  for (const std::vector<std::string>& row : table.rows) {
+    text += csv_line(row);
+  }
+  return text;
+}
 
 std::string markdown(const Table& table) {
   check_shape(table);

@@ -25,6 +25,9 @@ inline Table::Column text_column(const std::string& name) { return {name, false}
 /// The title, then the table with its columns filled up to one width, so that it also reads well on a terminal.
 std::string markdown(const Table& table);
 
+/// The names of the columns and the rows as lines of comma-separated values (RFC 4180), without the title.
+std::string csv(const Table& table);
+
 /// A table element with its title as the caption; everything is escaped.
 std::string html(const Table& table);
 

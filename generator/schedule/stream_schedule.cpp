@@ -44,7 +44,9 @@ void check_legal(const StreamSchedule& schedule, const ProductColumns& columns) 
   }
 }
 
-bool can_stream(std::string_view dtype, std::string_view layout) { return is_half_type(dtype) && (layout == "kn" || layout == "nk"); }
+bool can_stream(std::string_view dtype, std::string_view layout) { 
+  return (is_half_type(dtype) || dtype == "f32") && (layout == "kn" || layout == "nk");
+}
 
 std::vector<Directive> expand(const StreamSchedule& schedule) {
   std::vector<Directive> directives{StreamWindows{"i", schedule.panels, schedule.warps}, FragmentColumns{"j", schedule.columns},

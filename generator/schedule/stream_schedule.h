@@ -10,8 +10,8 @@
 
 namespace esc {
 
-/// A schedule for weights of 16 bits that are streamed from memory through the sparse tensor cores. A block owns `panels` panels of 16 rows and
-/// goes through all columns of A, 256 of them, a window, at a time; `warps` warps of each panel take windows in turn. The rows of B for a window and
+/// A schedule for weights that are streamed from memory through the sparse tensor cores. A block owns `panels` panels of 16 rows and goes through
+/// all columns of A, a window of 256 of 16 bits or 128 of 32 bits at a time; `warps` warps of each panel take windows in turn. The rows of B for a window and
 /// what the panels have there are copied to shared memory, `stages` turns of the warps at once.
 struct StreamSchedule {
   int columns = 8;  ///< columns of C that a block computes
@@ -23,13 +23,15 @@ struct StreamSchedule {
   enum class Copies { lanes, bulk } copies = Copies::lanes;
 
   static constexpr int panel_height = 16;     ///< rows that mma.sp multiplies
-  static constexpr int window_columns = 256;  ///< columns that 8 bits tell apart
+  static constexpr int window_bytes = 512;    ///< of a row of a window: columns that 8 bits tell apart
   static constexpr int max_columns = 64;
   static constexpr int max_panels = 16;  ///< of a block, times the warps of each
   static constexpr int max_stages = 8;
   static constexpr int least_architecture = 80;  ///< the first one with mma.sp
 
   int threads() const { return 32 * panels * warps; }
+  /// Columns of a window of elements of so many bytes.
+  static constexpr int window_columns(int element_bytes) { return window_bytes / element_bytes; }
 
   bool operator==(const StreamSchedule&) const = default;
 };

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <limits>
 
+#include "generator/schedule/element_types.h"
+
 namespace esc {
 namespace {
 
@@ -18,16 +20,18 @@ struct CutLayer {
   explicit CutLayer(const LayerShape& shape)
       : bcol(shape.bcol),
         panels(quotient_up(shape.rows, StreamSchedule::panel_height)),
-        windows(quotient_up(shape.columns, StreamSchedule::window_columns)),
+        element_bytes(is_half_type(shape.dtype) ? 2 : 4),
+        windows(quotient_up(shape.columns, StreamSchedule::window_columns(element_bytes))),
         nonzeros(static_cast<double>(shape.nonzeros)),
         density(nonzeros / (static_cast<double>(shape.rows) * static_cast<double>(shape.columns))) {}
 
   double elements() const {
-    return static_cast<double>(panels) * static_cast<double>(windows) * StreamSchedule::panel_height * StreamSchedule::window_columns;
+    return static_cast<double>(panels) * static_cast<double>(windows) * StreamSchedule::panel_height * StreamSchedule::window_columns(element_bytes);
   }
 
   long long bcol;
   std::int64_t panels;
+  int element_bytes;
   std::int64_t windows;
   double nonzeros;
   double density;  ///< without what fills up
@@ -49,8 +53,7 @@ std::int64_t unit_bytes(double density) {
 }
 
 std::int64_t stage_bytes(const StreamSchedule& schedule, std::int64_t unit) {
-  constexpr std::int64_t element = 2;
-  return schedule.warps * (schedule.panels * unit + element * StreamSchedule::window_columns * schedule.columns);
+  return schedule.warps * (schedule.panels * unit + StreamSchedule::window_bytes * schedule.columns);
 }
 
 /// Of the stages, and of the sums that the warps of a panel add up in the end.
@@ -127,7 +130,7 @@ StreamSchedule best_for(const CutLayer& layer, const KernelTarget& target) {
 
 std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const KernelTarget& target) {
   const CutLayer layer(shape);
-  if (!can_stream(shape.dtype, shape.layout) || target.oldest_architecture < StreamSchedule::least_architecture || follows_power_law(shape) ||
+  if (!is_half_type(shape.dtype) || !can_stream(shape.dtype, shape.layout) || target.oldest_architecture < StreamSchedule::least_architecture || follows_power_law(shape) ||
       !pays(layer)) {
     return {};
   }

@@ -70,7 +70,8 @@ class GpuKernel {
 
  private:
   Comparison run(const KernelCall& call, const SparseMatrix& matrix, const std::vector<std::byte>& packed) {
-    const Reference reference(nest_, matrix, draw_b(dispatch_.b, matrix.columns, call.compact(), seed_of_b, matrix.element), call.compact());
+    const Reference reference(nest_, matrix, draw_b(dispatch_.b, matrix.columns, call.compact(), seed_of_b, matrix.element), call.compact(),
+                              dispatch_.products);
     const GpuProduct result = gpu_product({runtime_, stream_, predecessor_, kernel_, packed, matrix.rows, dispatch_, &nest_}, call,
                                           TypedElements(matrix.element, reference.b()));
     if (!result.problem.empty()) {

@@ -131,8 +131,8 @@ double stored_error(const Bounded& number, ScalarType element) {
 
 }  // namespace
 
-Reference::Reference(const LoopNest& nest, const SparseMatrix& a, std::vector<double> b, const ProductCase& product)
-    : a_(a), input_(nest), nest_(nest, a), operands_(draw_operands(nest, a.rows, product.n)), b_(std::move(b)), product_(product) {
+Reference::Reference(const LoopNest& nest, const SparseMatrix& a, std::vector<double> b, const ProductCase& product, ProductForm form)
+    : a_(a), input_(nest), nest_(nest, a), operands_(draw_operands(nest, a.rows, product.n)), b_(std::move(b)), product_(product), form_(form) {
   ESC_CHECK(static_cast<std::int64_t>(b_.size()) == a.columns * product.ldb, "B has K rows of ldb elements");
   const std::string fault = find_layout_fault(nest, a.rows, a.columns, product.n);
   ESC_CHECK(fault.empty(), "the layouts are those of the nest: " + fault);
@@ -151,9 +151,9 @@ ExpectedRow Reference::row(std::int64_t number) const {
   const ScalarType type = input_.sum();
   const NumberLimits limits = number_limits(type);
   const std::int64_t products = a_.row_length(number);
-  const double bound = rounding_bound(type, products);
+  const double bound = rounding_bound(type, products, form_);
   // A row without products has no sum that could cancel: what an epilogue makes of it is rounded like one product.
-  const double bound_of_magnitude = rounding_bound(type, std::max<std::int64_t>(products, 1));
+  const double bound_of_magnitude = rounding_bound(type, std::max<std::int64_t>(products, 1), form_);
   ExpectedRow expected{std::move(sums.values), std::move(sums.magnitudes), {}};
   expected.magnitudes.resize(expected.values.size());
   for (std::size_t j = 0; j < expected.values.size(); ++j) {
@@ -201,9 +201,10 @@ Comparison Reference::compare(const TypedElements& c, const std::vector<bool>& c
   return sum;
 }
 
-double rounding_bound(ScalarType element, std::int64_t products) {
+double rounding_bound(ScalarType element, std::int64_t products, ProductForm form) {
+  constexpr double of_split_product = 7 * 0x1p-23;
   const auto roundings = static_cast<double>(products);
-  return std::expm1(roundings * std::log1p(number_limits(element).unit)) +
+  return (form == ProductForm::split && products > 0 ? of_split_product : 0) + std::expm1(roundings * std::log1p(number_limits(element).unit)) +
          std::expm1((roundings + 1) * std::log1p(number_limits(ScalarType::f64).unit));
 }
 

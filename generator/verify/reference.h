@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/emit/dispatch.h"
 #include "generator/matrix/sparse_matrix.h"
 #include "generator/matrix/typed_elements.h"
 #include "generator/verify/nest_product.h"
@@ -48,8 +49,8 @@ struct ExpectedRow {
 /// The rows of C that a kernel is judged by, and how they compare with what it computed.
 class Reference {
  public:
-  /// `nest` says the product and must outlive this, as `a` must. B is as `draw_b` makes it.
-  Reference(const LoopNest& nest, const SparseMatrix& a, std::vector<double> b, const ProductCase& product);
+  /// `nest` says the product and must outlive this, as `a` must. B is as `draw_b` makes it. `form` is how the judged kernel multiplies.
+  Reference(const LoopNest& nest, const SparseMatrix& a, std::vector<double> b, const ProductCase& product, ProductForm form);
 
   const std::vector<double>& b() const { return b_; }
   /// Computes all rows now, for who compares several results with them.
@@ -69,13 +70,16 @@ class Reference {
   std::vector<Operand> operands_;  ///< of the nest's epilogue
   std::vector<double> b_;
   ProductCase product_;
+  ProductForm form_;
   std::vector<ExpectedRow> rows_;  ///< those that were computed beforehand
 };
 
 /// How far a sum of `products` products in this type may be from the same sum in double, over the sum of their magnitudes. A product
 /// goes through at most as many roundings as there are products, in whatever order they are added, each of at most half a unit in the last
-/// place: (1 + u)^products - 1. The reference rounds as well. Products that vanish in the type add its smallest number each.
-double rounding_bound(ScalarType element, std::int64_t products);
+/// place: (1 + u)^products - 1. The reference rounds as well. Products that vanish in the type add its smallest number each. A product of split
+/// float32 has up to 7 units of 2^-23 more: one for the bits of each factor that the tensor core cuts off, two for the product of both rests, and
+/// three that it cuts off of the sums.
+double rounding_bound(ScalarType element, std::int64_t products, ProductForm form = ProductForm::whole);
 
 /// The relative Frobenius error that sums in the matrix's element type may have: 1e-6 in float32 for rows of up to 4,608
 /// non-zeros, growing with the square root of the longest row beyond. In float64 as much finer as its last bit is, twice over

@@ -235,10 +235,10 @@ class Judgement {
  private:
   /// B, in double and as the kernel gets it.
   struct Operands {
-    Operands(const LoopNest& nest, const SparseMatrix& a, const PlacedLayout& layout, const ProductCase& product)
+    Operands(const LoopNest& nest, const SparseMatrix& a, const Dispatch& dispatch, const ProductCase& product)
         : matrix(&a),
           columns(product.n),
-          reference(nest, a, draw_b(layout, a.columns, product, seed_of_b, a.element), product),
+          reference(nest, a, draw_b(dispatch.b, a.columns, product, seed_of_b, a.element), product, dispatch.products),
           b(a.element, reference.b()) {}
 
     const SparseMatrix* matrix;
@@ -250,7 +250,7 @@ class Judgement {
   /// Calls of as many columns have the same B.
   const Operands& operands_of(const TaskCall& one) {
     if (!operands_ || operands_->matrix != &one.matrix || operands_->columns != one.call.width()) {
-      operands_.emplace(bundle_.nest, one.matrix, bundle_.dispatch.b, one.call.compact());
+      operands_.emplace(bundle_.nest, one.matrix, bundle_.dispatch, one.call.compact());
       if (one.sample.covers_all()) {
         operands_->reference.compute_all();  // which the calls behind it then take their rows from
       }

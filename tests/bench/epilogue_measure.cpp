@@ -47,7 +47,7 @@ class LayerBench {
         matrix_(read_matrix(candidate.matrix)),
         lab_(lab),
         bench_(matrix_, candidate.bcol, lab.stream, 0),
-        reference_(nest, matrix_, given_b(), product()) {
+        reference_(nest, matrix_, given_b(), product(), ProductForm::whole) {
     reference_.compute_all();
     const TypedElements b(ScalarType::f32, reference_.b());
     const std::span<const float> elements(b.elements<float>(), b.size());

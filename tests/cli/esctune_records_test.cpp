@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <sstream>
 
+#include "generator/support/file.h"
 #include "tests/cli/tuner_workshop.h"
 
 namespace esc::cli {
@@ -105,6 +107,8 @@ TEST_F(EsctuneRecords, ShowPrintsTables) {
   EXPECT_THAT(one, AllOf(HasSubstr("panel:ufi=2"), HasSubstr("cusparse"), Not(HasSubstr("layer03"))));
   EXPECT_THAT(output_of({"show", "night.jsonl", "--tables"}), Not(IsEmpty()));
   EXPECT_FALSE(json::parse(output_of({"show", "night.jsonl", "--json"})).empty());
+  EXPECT_THAT(output_of({"show", "night.jsonl", "--csv"}), StartsWith("layer,M x K,"));
+  EXPECT_THAT(output_of({"show", "night.jsonl", "--junit"}), HasSubstr("<testsuite name=\"esctune\""));
   EXPECT_EQ(output_of({"show", "first.jsonl", "second.jsonl"}), output_of({"show", "night.jsonl"}));
 }
 
@@ -142,10 +146,41 @@ TEST_F(EsctuneRecords, ShowComparesAnItemWhateverItsJournalCallsIt) {
 TEST_F(EsctuneRecords, ReportIsOnePageThatNeedsNothingElse) {
   output_of({"report", "night.jsonl", "-o", "a.html"});
   output_of({"report", "second.jsonl", "first.jsonl", "-o", "b.html"});
+  output_of({"report", "night.jsonl", "-o", "c.html", "--against", "first.jsonl", "--night", "monday=first.jsonl", "--night", "tuesday=second.jsonl",
+             "--date", "wednesday", "--host", "node 7"});
+  EXPECT_THAT(read("c.html"), AllOf(HasSubstr("monday"), HasSubstr("wednesday, node 7"), HasSubstr("Against older records")));
+  expect_refusal({"report", "night.jsonl", "-o", "d.html", "--night", "monday"}, "is not LABEL=FILE");
+  expect_refusal({"report", "night.jsonl", "-o", "first.jsonl", "--night", "monday=first.jsonl"}, "is one of the records");
   const std::string page = read("a.html");
   EXPECT_THAT(page, AllOf(HasSubstr("<svg"), HasSubstr("</html>"), HasSubstr("NVIDIA H200")));
   EXPECT_THAT(page, AllOf(Not(HasSubstr("src=")), Not(HasSubstr("href=\"http"))));
   EXPECT_TRUE(page == read("b.html"));
+}
+
+/// The commands of docs/tuning.md, word by word.
+TEST_F(EsctuneRecords, TheShippedJournalServesWhereThereIsNoGpu) {
+  const std::string page = read_file(ESC_SOURCE_DIR "/docs/tuning.md");
+  const std::size_t section = page.find("### Without a GPU");
+  ASSERT_NE(section, page.npos);
+  std::istringstream lines(page.substr(section, page.find("\n### ", section + 1) - section));
+  fs::create_directories(path("docs"));
+  fs::create_directory_symlink(fs::path(ESC_SOURCE_DIR) / "docs/examples", path("docs/examples"));
+  fs::remove_all(path("layers"));
+  fs::create_directory(path("layers"));
+  std::size_t commands = 0;
+  std::string output;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("    esc")) {
+      const ProcessResult done = shell("PATH=" + fs::path(ESCTUNE).parent_path().string() + ":$PATH; " + line);
+      EXPECT_EQ(done.status, 0) << line << done.errors;
+      output = done.output;
+      ++commands;
+    }
+  }
+  EXPECT_EQ(commands, 7U);
+  EXPECT_THAT(output, HasSubstr("this very layer"));
+  EXPECT_THAT(read("again.jsonl"), HasSubstr("\"record\":\"decision\""));
+  EXPECT_THAT(read("again.html"), HasSubstr("layers that are faster"));
 }
 
 TEST_F(EsctuneRecords, PublishWritesADatabaseOnce) {

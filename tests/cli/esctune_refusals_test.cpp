@@ -80,13 +80,14 @@ TEST_F(EsctuneRefusals, Numbers) {
     }
   }
   expect_run_refusal({"--emit", "slurm", "--tasks", "0"}, "give at least 1 of each");
+  expect_run_refusal({"--emit", "k8s", "--image", "esctune"}, "give --image IMAGE, which has esctune, and --claim NAME");
   expect_run_refusal({"--emit", "slurm", "--budget", "1w"}, "--budget 1w: is not a time");
 }
 
 TEST_F(EsctuneRefusals, Words) {
   expect_run_refusal({"--families", "panel,bogus"}, "--families: bogus not in");
   expect_run_refusal({"--retry", "all"}, "--retry: all not in {failed,missing}");
-  expect_run_refusal({"--emit", "pbs"}, "--emit: pbs not in {slurm}");
+  expect_run_refusal({"--emit", "pbs"}, "--emit: pbs not in {slurm,k8s}");
   expect_run_refusal({"--cache", "a", "--no-cache"}, "excludes");
   expect_run_refusal({"--emit", "slurm", "--list"}, "--list excludes --emit");
   expect_run_refusal({"--emit", "slurm", "--shard", "0/2"}, "--shard excludes --emit");

@@ -215,6 +215,13 @@ TEST_F(EsctuneRun, EmitsAScriptThatTellsItsTasksTheSame) {
       << "--bcol must not take what stands behind other options";
 }
 
+TEST_F(EsctuneRun, EmitsAJobOfKubernetes) {
+  const ProcessResult job = esctune({"run", "layers", "--bcol", "32", "--emit", "k8s", "--image", "esctune:1", "--claim", "records", "--tasks", "2", "-o",
+                                     "night.jsonl", "--cold"});
+  EXPECT_EQ(job.status, 0) << job.errors;
+  EXPECT_THAT(job.output, HasSubstr("exec esctune run --shard auto --output night.\\\"$JOB_COMPLETION_INDEX\\\".jsonl layers --bcol 32 --cold\"\n"));
+}
+
 TEST_F(EsctuneRun, EmitsAScriptWithTheNamesBehindTheOptions) {
   const ProcessResult script =
       esctune({"run", "--bcol", "32", "--emit", "slurm", "-o", "n.jsonl", "--", "-w.smtx", "--output", "-o"});

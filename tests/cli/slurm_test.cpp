@@ -113,14 +113,14 @@ class SlurmJobs : public testing::Test {
 
   /// Submits the job to a fresh cluster and waits for its end; the united records.
   std::string run_job() {
-    write_file_whole(path("job.sh"), slurm_script({.program = ESCTUNE,
-                                                   .arguments = arguments(),
-                                                   .output = "night of 'it'.jsonl",
-                                                   .tasks = 3,
-                                                   .gpus = 1,
-                                                   .cores = 1,
-                                                   .minutes = 5,
-                                                   .options = {}}));
+    write_file_whole(path("job.sh"), slurm_script({{.program = ESCTUNE,
+                                                    .arguments = arguments(),
+                                                    .output = "night of 'it'.jsonl",
+                                                    .tasks = 3,
+                                                    .gpus = 1,
+                                                    .cores = 1,
+                                                    .minutes = 5},
+                                                   {}}));
     const ProcessResult result = on_cluster("job.sh");
     EXPECT_EQ(result.status, 0) << result.output;
     return fs::exists(path("night of 'it'.jsonl")) ? read_file(path("night of 'it'.jsonl"))

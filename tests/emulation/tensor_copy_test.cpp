@@ -108,8 +108,8 @@ void expect_box(const BoxCopy& copy) {
   ASSERT_THAT(messages_of(copied.faults), IsEmpty());
   for (int row = 0; row < copy.box_rows; ++row) {
     for (int column = 0; column < copy.box_columns; ++column) {
-      const int x = copy.x + column;
-      const int y = copy.y + row;
+      const std::int64_t x = std::int64_t{copy.x} + column;
+      const std::int64_t y = std::int64_t{copy.y} + row;
       const bool inside = x >= 0 && y >= 0 && x < copy.columns && y < copy.rows;
       const auto expected = static_cast<std::uint16_t>(inside ? y * copy.stride + x + 1 : 0);
       const std::size_t byte = 2 * static_cast<std::size_t>(row * copy.box_columns + column);

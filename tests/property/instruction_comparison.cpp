@@ -163,10 +163,10 @@ class Comparison {
            step * std::uniform_int_distribution<std::int64_t>(0, most_further_columns(example_) / step)(random_);
   }
 
-  Tensor draw(std::int64_t rows, std::int64_t columns) {
+  Tensor draw(std::int64_t rows, std::int64_t columns, std::int64_t factor) {
     Tensor tensor{{rows, columns}, {}};
     for (std::int64_t at = 0; at < rows * columns; ++at) {
-      tensor.elements.push_back(drawn_operand(example_.nest.element(), random_()));
+      tensor.elements.push_back(static_cast<double>(factor) * drawn_operand(example_.nest.element(), random_()));
     }
     return tensor;
   }
@@ -186,8 +186,8 @@ class Comparison {
     const std::int64_t c_rows = rows_of_c(memory);
     const Operand b(example_.nest.array(ArrayRole::dense), example_.matrix.columns, columns, further);
     const Operand c(example_.nest.array(ArrayRole::output), c_rows, columns, 2 * further);
-    const Tensor& given_b = memory.arrays["B"] = draw(example_.matrix.columns, columns);
-    const Tensor before = memory.arrays["C"] = draw(c_rows, columns);
+    const Tensor& given_b = memory.arrays["B"] = draw(example_.matrix.columns, columns, example_.factor_of_b);
+    const Tensor before = memory.arrays["C"] = draw(c_rows, columns, 1);
 
     EmulationOptions options;
     options.shuffle_seed = static_cast<std::uint64_t>(round);

@@ -20,7 +20,11 @@ struct FragmentCase {
   StreamSchedule schedule;
   bool vectors = false;
   bool transposed = false;  ///< B and C
+  std::int64_t factor_of_b = 1;
 };
+
+/// Makes some of up to 100 need 12 bits, one more than the tensor core takes of a float32.
+constexpr std::int64_t odd_factor = 33;
 
 constexpr std::int64_t rows_of_panel = StreamSchedule::panel_height;
 
@@ -32,7 +36,7 @@ SparseMatrix with_full_panel(std::int64_t panels, std::int64_t columns, std::int
     const auto begin = static_cast<std::size_t>(sparse.offsets[static_cast<std::size_t>(row)]);
     const auto end = static_cast<std::size_t>(sparse.offsets[static_cast<std::size_t>(row) + 1]);
     if (row / rows_of_panel == 1) {
-      for (std::int32_t column = 0; column < StreamSchedule::window_columns; ++column) {
+      for (std::int32_t column = 0; column < StreamSchedule::window_columns(bytes_of(element)); ++column) {
         if (column % free_column != 0) {
           matrix.column_of.push_back(column);
           matrix.values.push_back(static_cast<double>((row + column) % 3 + 1));
@@ -49,6 +53,13 @@ SparseMatrix with_full_panel(std::int64_t panels, std::int64_t columns, std::int
   return matrix;
 }
 
+SparseMatrix times(std::int64_t factor, SparseMatrix matrix) {
+  for (double& value : matrix.values) {
+    value *= static_cast<double>(factor);
+  }
+  return matrix;
+}
+
 /// The windows of a block's rounds, one for each lane.
 InstructionExample finds_rounds(const FragmentCase& one) {
   const std::int64_t panels = one.schedule.panels;
@@ -56,7 +67,8 @@ InstructionExample finds_rounds(const FragmentCase& one) {
   nest.packed = {.kind = PackedForm::Kind::fragments, .height = rows_of_panel, .warps = 1, .block_panels = panels};
   nest.vectors = true;
   nest.constants = {{"panel_height", rows_of_panel, ""}, {"block_panels", panels, ""},     {"panel_warps", 1, ""},
-                    {"window_columns", StreamSchedule::window_columns, ""}, {"tile_columns", 8, ""}, {"vector_width", 8, ""},
+                    {"window_columns", StreamSchedule::window_columns(bytes_of(one.matrix.element)), ""}, {"tile_columns", 8, ""}, {"column_eighths", 1, ""},
+                    {"vector_width", 16 / bytes_of(one.matrix.element), ""},
                     {"stages", 2, ""},         {"block_copies", panels, ""},     {"threads_per_block", warp_lanes, ""}};
   nest.derived_sizes = {{"blocks", Affine::of("M"), rows_of_panel * panels}};
   nest.arrays = {{"FirstRounds", {Affine::of("blocks") + 1}, ArrayRole::packed_index, ScalarType::u32},
@@ -80,7 +92,8 @@ LoopNest product_of(const FragmentCase& one) {
 
 /// A whole kernel: what is copied ahead is waited for, and multiplied, in turns.
 InstructionExample multiplies_units(const FragmentCase& one) {
-  return {"stage_and_multiply_" + one.name, lower(product_of(one), directives_of({one.schedule, "user"}, true)), one.matrix,
+  const LoopNest product = product_of(one);
+  return {"stage_and_multiply_" + one.name, lower(product, directives_of({one.schedule, "user"}, product.finishes_sums())), one.matrix,
           one.vectors};
 }
 
@@ -131,6 +144,33 @@ std::vector<InstructionExample> fragment_examples() {
       {.name = "f16_bulk_transposed",
        .matrix = small_matrix(33, 600, 0.3, f16, 12),
        .schedule = {.columns = 16, .panels = 2, .warps = 2, .stages = 2, .pdl = true, .copies = StreamSchedule::Copies::bulk},
+       .transposed = true},
+      {.name = "f32", .matrix = times(odd_factor, small_matrix(37, 150, 0.3, f32, 21)), .schedule = {.panels = 2, .warps = 2, .stages = 2, .pdl = false}},
+      {.name = "f32_dense",
+       .matrix = small_matrix(20, 135, 0.95, f32, 22),
+       .schedule = {.columns = 16, .panels = 1, .warps = 1, .stages = 3, .pdl = false},
+       .vectors = true,
+       .factor_of_b = odd_factor},
+      {.name = "f32_several_rounds",
+       .matrix = with_full_panel(7, 400, 2, f32, 23),
+       .schedule = {.columns = 32, .panels = 2, .warps = 2, .stages = 3, .pdl = true},
+       .vectors = true},
+      {.name = "f32_extras",
+       .matrix = small_matrix(40, 300, 0.5, f32, 24),
+       .schedule = {.columns = 64, .panels = 3, .warps = 1, .stages = 2, .pdl = true},
+       .vectors = true},
+      {.name = "f32_bulk_units",
+       .matrix = small_matrix(40, 300, 0.3, f32, 25),
+       .schedule = {.columns = 16, .panels = 2, .warps = 2, .stages = 2, .pdl = true, .copies = StreamSchedule::Copies::bulk},
+       .vectors = true},
+      {.name = "f32_transposed",
+       .matrix = small_matrix(40, 264, 0.4, f32, 26),
+       .schedule = {.columns = 16, .panels = 3, .warps = 2, .stages = 2, .pdl = false},
+       .transposed = true,
+       .factor_of_b = odd_factor},
+      {.name = "f32_extras_transposed",
+       .matrix = small_matrix(33, 151, 0.55, f32, 27),
+       .schedule = {.columns = 8, .panels = 2, .warps = 1, .stages = 3, .pdl = true},
        .transposed = true}};
   std::vector<InstructionExample> examples;
   for (const FragmentCase& one : cases) {
@@ -138,6 +178,7 @@ std::vector<InstructionExample> fragment_examples() {
       examples.push_back(finds_rounds(one));
     }
     examples.push_back(multiplies_units(one));
+    examples.back().factor_of_b = one.factor_of_b;
   }
   for (InstructionExample& example : examples) {
     example.least_columns = example.vectors ? 16 : 5;

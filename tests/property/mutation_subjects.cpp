@@ -65,10 +65,15 @@ constexpr std::string_view layer_text =
 
 /// A product of family stream, of a matrix whose windows go round all stages more than once. The numbers of the schedule differ, so that none can
 /// stand for another.
-MutationSubject streamed(const std::string& name, SampleStructure structure, double sparsity, const std::string& copies) {
-  SparseMatrix matrix = sample_matrix({.rows = 77, .columns = 2700, .sparsity = sparsity, .structure = structure, .seed = 3});
-  matrix.element = ScalarType::f16;
-  round_values(matrix, matrix.element);
+SparseMatrix of_many_windows(SampleStructure structure, double sparsity, ScalarType element) {
+  SparseMatrix matrix = sample_matrix({.rows = 77, .columns = 5400 / bytes_of(element), .sparsity = sparsity, .structure = structure, .seed = 3});
+  matrix.element = element;
+  if (is_half(element)) {
+    round_values(matrix, element);
+  }
+  return matrix;
+}
+MutationSubject streamed(const std::string& name, SparseMatrix matrix, const std::string& copies = "") {
   return {name, spmm_nest(matrix.element), std::move(matrix), 36, "stream:columns=16,panels=3,warps=2,stages=4,pdl=on" + copies};
 }
 
@@ -125,8 +130,11 @@ std::vector<MutationSubject> mutation_subjects() {
       {"channels", in_doubles(nest_of(conv2d_nhwc_template, convolution(21, 5, 5, 4, 1, 2))), matrix_of(21, 45, ScalarType::f64), 2,
        "rows:columns=8,vector=1,unroll=2,task=16,light=4,warps=2,pdl=on"},
       // Some units have extras; the second matrix has rounds beside those of its windows.
-      streamed("streamed", SampleStructure::uniform, 0.92, ""),
-      streamed("bulk", SampleStructure::blocks, 0.95, ",copies=bulk"),
+      streamed("streamed", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16)),
+      streamed("bulk", of_many_windows(SampleStructure::blocks, 0.95, ScalarType::f16), ",copies=bulk"),
+      streamed("split", of_many_windows(SampleStructure::blocks, 0.95, ScalarType::f32)),
+      {"split_tokens", nest_of(linear_nk_template), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32), 36,
+       "stream:columns=16,panels=3,warps=2,stages=4,pdl=off"},
   };
 }
 

@@ -137,6 +137,9 @@ TEST(DrawnCasesOfARun, HaveEverythingAwkward) {
   if (tests::one_case_is_asked_for()) {
     GTEST_SKIP() << "one case was asked for";
   }
+  if (const std::string why = tests::why_not_ordinary(); !why.empty()) {
+    GTEST_SKIP() << why;
+  }
   std::set<std::string> found;
   for (const DrawnCase& drawn : cases_of_the_run()) {
     const auto note = [&](bool holds, const std::string& what) {

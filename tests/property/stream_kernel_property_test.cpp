@@ -15,7 +15,7 @@ namespace esc {
 namespace {
 
 using tests::awkward_bcol;
-using tests::awkward_half_matrix;
+using tests::awkward_streamed_matrix;
 using tests::bursting_matrix;
 using tests::EmulatedKernel;
 using tests::half_product_case;
@@ -23,7 +23,7 @@ using tests::JudgedProduct;
 using tests::layer_of;
 using tests::legal_stream_schedule;
 using tests::transformer_problem;
-using tests::wide_half_matrix;
+using tests::wide_streamed_matrix;
 using tests::windowed_matrix;
 
 /// How B and C lie: K x N and M x N, or both transposed.
@@ -79,11 +79,11 @@ RC_GTEST_PROP(EmittedStreamKernel, AgreesWithTheReference, ()) {
 }
 
 RC_GTEST_PROP(EmittedStreamKernel, OfSmallMatricesAgreesWithTheReference, ()) {
-  check_kernel(*awkward_half_matrix(60).as("matrix"), *awkward_bcol(257).as("bCol"));
+  check_kernel(*awkward_streamed_matrix(60).as("matrix"), *awkward_bcol(257).as("bCol"));
 }
 
 RC_GTEST_PROP(EmittedStreamKernel, OfManyColumnsAgreesWithTheReference, ()) {
-  check_kernel(*wide_half_matrix().as("matrix"), *awkward_bcol(9).as("bCol"));
+  check_kernel(*wide_streamed_matrix().as("matrix"), *awkward_bcol(9).as("bCol"));
 }
 
 RC_GTEST_PROP(EmittedStreamKernel, OfSeveralRoundsOfAWindowAgreesWithTheReference, ()) {
@@ -114,11 +114,11 @@ RC_GTEST_PROP(EmittedStreamKernel, OfTransposedMatricesAgreesWithTheReference, (
 }
 
 RC_GTEST_PROP(EmittedStreamKernel, OfSmallTransposedMatricesAgreesWithTheReference, ()) {
-  check_transposed_kernel(*awkward_half_matrix(60).as("matrix"), *awkward_bcol(257).as("bCol"));
+  check_transposed_kernel(*awkward_streamed_matrix(60).as("matrix"), *awkward_bcol(257).as("bCol"));
 }
 
 RC_GTEST_PROP(EmittedStreamKernel, OfManyRowsOfATransposedBAgreesWithTheReference, ()) {
-  check_transposed_kernel(*wide_half_matrix().as("matrix"), *awkward_bcol(9).as("bCol"));
+  check_transposed_kernel(*wide_streamed_matrix().as("matrix"), *awkward_bcol(9).as("bCol"));
 }
 
 RC_GTEST_PROP(EmittedStreamKernel, OfSeveralRoundsOfATransposedWindowAgreesWithTheReference, ()) {
@@ -126,7 +126,7 @@ RC_GTEST_PROP(EmittedStreamKernel, OfSeveralRoundsOfATransposedWindowAgreesWithT
 }
 
 RC_GTEST_PROP(EmittedStreamTransformer, WritesTheBytesOfThePackedMatrix, ()) {
-  const auto matrix = *rc::gen::oneOf(awkward_half_matrix(24), windowed_matrix(40), bursting_matrix()).as("matrix");
+  const auto matrix = *rc::gen::oneOf(awkward_streamed_matrix(24), windowed_matrix(40), bursting_matrix()).as("matrix");
   const auto schedule = *legal_stream_schedule(32).as("schedule");
   const std::string problem = transformer_problem(fitting_layer(matrix, 32, schedule), matrix);
   RC_LOG() << print(schedule) << ": " << problem << "\n";

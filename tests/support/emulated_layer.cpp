@@ -67,7 +67,7 @@ EmulatedKernel::EmulatedKernel(const GeneratedLayer& generated, const std::strin
 
 JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const KernelCall& call, const std::vector<double>& b,
                                        std::optional<std::uint64_t> order) const {
-  const Reference reference(nest_, matrix, b, call.compact());
+  const Reference reference(nest_, matrix, b, call.compact(), dispatch_.products);
   const EmulatedProduct result = product(matrix, call, b, order);
   const Comparison comparison = reference.compare(result.c);
   return {comparison.error, tolerance_of(matrix) * comparison.allowance(),

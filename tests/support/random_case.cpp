@@ -26,12 +26,15 @@ rc::Gen<std::int64_t> awkward_size(std::int64_t most) {
                       [most](std::int64_t size) { return std::min(size, most); });
 }
 
-/// What kernels compute in themselves, and what they keep in memory alone.
-enum class Elements { whole, half };
+/// What kernels compute in themselves, what they keep in memory alone, and what the sparse tensor core takes.
+enum class Elements { whole, half, streamed };
 
 /// A third of the matrices have the less usual one of two.
 ScalarType element_of(Elements elements, std::uint64_t seed) {
   const bool unusual = seed % 3 == 0;
+  if (elements == Elements::streamed) {
+    return unusual ? ScalarType::bf16 : seed % 3 == 1 ? ScalarType::f32 : ScalarType::f16;
+  }
   return elements == Elements::half ? (unusual ? ScalarType::bf16 : ScalarType::f16) : unusual ? ScalarType::f64 : ScalarType::f32;
 }
 
@@ -97,23 +100,31 @@ rc::Gen<SparseMatrix> awkward_half_matrix(std::int64_t most) {
 
 rc::Gen<SparseMatrix> wide_half_matrix() { return wide_matrix(Elements::half); }
 
+rc::Gen<SparseMatrix> awkward_streamed_matrix(std::int64_t most) {
+  return awkward_matrix(awkward_size(most), awkward_size(most), Elements::streamed);
+}
+
+rc::Gen<SparseMatrix> wide_streamed_matrix() { return wide_matrix(Elements::streamed); }
+
 rc::Gen<SparseMatrix> windowed_matrix(std::int64_t most_rows) {
-  constexpr std::int64_t window = StreamSchedule::window_columns;
-  const auto columns = rc::gen::oneOf(rc::gen::element<std::int64_t>(window - 1, window, window + 1, 2 * window, 3 * window - 8),
-                                      rc::gen::inRange<std::int64_t>(window, 3 * window), awkward_size(window));
-  return awkward_matrix(awkward_size(most_rows), columns, Elements::half);
+  constexpr std::int64_t window = StreamSchedule::window_columns(2);
+  constexpr std::int64_t of_singles = StreamSchedule::window_columns(4);
+  const auto columns =
+      rc::gen::oneOf(rc::gen::element<std::int64_t>(of_singles - 1, of_singles, of_singles + 1, window - 1, window, window + 1, 2 * window, 3 * window - 8),
+                     rc::gen::inRange<std::int64_t>(window, 3 * window), awkward_size(window));
+  return awkward_matrix(awkward_size(most_rows), columns, Elements::streamed);
 }
 
 rc::Gen<SparseMatrix> bursting_matrix() {
   constexpr std::int64_t height = StreamSchedule::panel_height;
-  constexpr std::int64_t window = StreamSchedule::window_columns;
+  constexpr std::int64_t window = StreamSchedule::window_columns(2);
   return rc::gen::map(
       rc::gen::tuple(rc::gen::inRange<std::int64_t>(12, 16), rc::gen::inRange<std::int64_t>(1, window), rc::gen::inRange<std::uint64_t>(5, 60),
                      rc::gen::inRange<std::uint64_t>(700, 1001), rc::gen::arbitrary<std::uint64_t>()),
       [](const std::tuple<std::int64_t, std::int64_t, std::uint64_t, std::uint64_t, std::uint64_t>& drawn) {
         const auto& [panels, further_columns, few, many, seed] = drawn;
         const std::int64_t full_panel = static_cast<std::int64_t>(seed % static_cast<std::uint64_t>(panels));
-        SparseMatrix matrix{panels * height - 3, window + further_columns, {0}, {}, {}, element_of(Elements::half, seed)};
+        SparseMatrix matrix{panels * height - 3, window + further_columns, {0}, {}, {}, element_of(Elements::streamed, seed)};
         for (std::int64_t row = 0; row < matrix.rows; ++row) {
           for (std::int64_t column = 0; column < matrix.columns; ++column) {
             const bool is_full = row / height == full_panel && column < window;

@@ -22,7 +22,11 @@ rc::Gen<SparseMatrix> wide_matrix();
 rc::Gen<SparseMatrix> awkward_half_matrix(std::int64_t most);
 rc::Gen<SparseMatrix> wide_half_matrix();
 
-/// A matrix of such numbers for family stream: of one to three windows of columns, the last one often in part.
+/// The same of numbers of 16 or 32 bits, which family stream takes.
+rc::Gen<SparseMatrix> awkward_streamed_matrix(std::int64_t most);
+rc::Gen<SparseMatrix> wide_streamed_matrix();
+
+/// A matrix of such numbers: of one to three windows of columns, the last one often in part.
 rc::Gen<SparseMatrix> windowed_matrix(std::int64_t most_rows);
 
 /// The same with many panels of few non-zeros, one of which has nearly all of a window: it takes several rounds.

@@ -23,4 +23,9 @@ bool full_sweep() {
 
 std::size_t in_this_build(std::size_t ordinary) { return std::max<std::size_t>(1, ordinary / share); }
 
+std::string why_not_ordinary() {
+  constexpr std::size_t some = 100;
+  return in_this_build(some) == some ? "" : "a build with sanitizers takes a part of an ordinary run";
+}
+
 }  // namespace esc::tests

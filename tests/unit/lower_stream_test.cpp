@@ -195,11 +195,11 @@ INSTANTIATE_TEST_SUITE_P(
         StepRefusal{"pack too early", [] { pack_fragments(streamed, {"A"}); }, "stream(i, panels=4, warps=2); fragment(j, 8)"},
         StepRefusal{"pack the dense array", [] { pack_fragments(fragmented, {"B"}); }, "'B' is not a sparse array of the nest"},
         StepRefusal{"pack twice", [] { pack_fragments(packed, {"A"}); }, "'A' is not a sparse array of the nest"},
-        StepRefusal{"pack floats",
+        StepRefusal{"pack doubles",
                     [] {
-                      pack_fragments(fragment_columns(stream_windows(canonicalize(spmm_nest()), {"i", 2, 2}), {"j", 16}), {"A"});
+                      pack_fragments(fragment_columns(stream_windows(canonicalize(spmm_nest(ScalarType::f64)), {"i", 2, 2}), {"j", 16}), {"A"});
                     },
-                    "the tensor cores that this is for multiply numbers of 16 bits; choose --dtype f16 or bf16, or a schedule of family panel"},
+                    "the tensor cores that this is for multiply numbers of 16 bits and terms of float32; choose --dtype f32, f16 or bf16, or a schedule of family panel"},
         StepRefusal{"pipeline too early", [] { pipeline_windows(fragmented, {"k", 3}); },
                     "the sparse array is not stored in fragments; transform it first: transform(A, fragments)"},
         StepRefusal{"pipeline twice", [] { pipeline_windows(pipelined, {"k", 3}); }, "pipeline once"},

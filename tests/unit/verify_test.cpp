@@ -42,7 +42,7 @@ TypedElements product_of(const SparseMatrix& a, const std::vector<double>& b, co
 
 Comparison compare(const SparseMatrix& a, const std::vector<double>& b, const TypedElements& c, const ProductCase& product,
                    const std::vector<bool>& compared = {}) {
-  return Reference(nest, a, b, product).compare(c, compared);
+  return Reference(nest, a, b, product, ProductForm::whole).compare(c, compared);
 }
 
 TypedElements floats(std::initializer_list<double> values) { return TypedElements(ScalarType::f32, std::vector(values)); }
@@ -169,6 +169,8 @@ TEST(RoundingBound, HoldsForEveryOrderAndSeesASingleProductOfARow) {
   EXPECT_NEAR(bound, 1000 * 0x1p-24, 1e-8);
   EXPECT_LT(1000 * bound, 1) << "one product less is more than rounding makes";
   EXPECT_LT(rounding_bound(ScalarType::f64, 1000), 1e-12);
+  EXPECT_NEAR(rounding_bound(ScalarType::f32, 1, ProductForm::split), 15 * 0x1p-24, 1e-12);
+  EXPECT_LT(rounding_bound(ScalarType::f32, 1, ProductForm::split), 0x1p-12) << "a product of leading parts alone is more";
 }
 
 TEST(Compare, JudgesAnElementByTheProductsOfItsOwnRow) {

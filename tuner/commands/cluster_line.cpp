@@ -6,14 +6,15 @@
 #include <optional>
 #include <string_view>
 
+#include "tuner/scale/kubernetes_job.h"
 #include "tuner/scale/slurm_script.h"
 
 namespace esc {
 namespace {
 
 /// Options with a value that are the job's own, not its tasks'.
-constexpr std::array<std::string_view, 7> of_job{"--emit",   "--tasks",   "--cores", "--minutes",
-                                                 "--sbatch", "--program", "--output"};
+constexpr std::array<std::string_view, 9> of_job{"--emit",   "--tasks",   "--cores", "--minutes", "--image",
+                                                 "--sbatch", "--program", "--claim", "--output"};
 
 bool is_of_job(std::string_view word) {
   return std::ranges::find(of_job, word.substr(0, word.find('='))) != of_job.end();
@@ -77,18 +78,20 @@ void add_cluster_options(CLI::App& command, ClusterLine& line) {
       ->capture_default_str();
   command.add_option("--sbatch", line.options, "With --emit: a further option of sbatch, --sbatch=--partition=gpu")
       ->allow_extra_args(false);
+  command.add_option("--image", line.image, "With --emit k8s: the container image of the tasks, which has esctune");
+  command.add_option("--claim", line.claim, "With --emit k8s: the volume claim with matrices and records, mounted where the tasks run");
 }
 
 std::string cluster_script(const ClusterLine& line, const std::vector<std::string>& arguments,
                            const std::string& journal) {
-  return tuning::slurm_script({.program = line.program,
+  const tuning::ClusterJob job{.program = line.program,
                                .arguments = arguments_of_task(arguments),
                                .output = journal,
                                .tasks = line.tasks,
                                .gpus = 1,
                                .cores = line.cores,
-                               .minutes = line.minutes,
-                               .options = line.options});
+                               .minutes = line.minutes};
+  return line.emit == "k8s" ? tuning::kubernetes_job({job, line.image, line.claim}) : tuning::slurm_script({job, line.options});
 }
 
 }  // namespace esc

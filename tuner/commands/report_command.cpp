@@ -13,11 +13,34 @@ namespace {
 struct ReportRequest {
   std::vector<std::string> files;
   std::string output;
+  std::string date;
+  std::string host;
+  std::vector<std::string> nights;   ///< LABEL=FILE
+  std::vector<std::string> against;  ///< files
 };
+
+/// An older night as the command line has it.
+struct NamedFile {
+  std::string label;
+  std::string file;
+};
+
+NamedFile named_file(const std::string& text) {
+  const std::size_t at = text.find('=');
+  if (at == std::string::npos || at == 0 || at + 1 == text.size()) {
+    throw UserError("--night " + text, "is not LABEL=FILE", "give the night a name: --night monday=monday.jsonl");
+  }
+  return {text.substr(0, at), text.substr(at + 1)};
+}
 
 /// The page must not take the place of what it was made from.
 void check_output(const ReportRequest& request) {
-  for (const std::string& file : request.files) {
+  std::vector<std::string> files = request.files;
+  files.insert(files.end(), request.against.begin(), request.against.end());
+  for (const std::string& night : request.nights) {
+    files.push_back(named_file(night).file);
+  }
+  for (const std::string& file : files) {
     std::error_code ignored;
     if (std::filesystem::equivalent(file, request.output, ignored)) {
       throw UserError("--output " + request.output, "is one of the records", "name another file for the page");
@@ -25,10 +48,22 @@ void check_output(const ReportRequest& request) {
   }
 }
 
+std::vector<tuning::ItemSummary> summaries_of(const std::vector<std::string>& files) {
+  return tuning::summarise(tuning::group_by_item(tuning::read_records(files)));
+}
+
 ExitStatus run(const ReportRequest& request, const Console& console) {
   check_output(request);
   const auto items = tuning::group_by_item(tuning::read_records(request.files));
-  write_file_whole(request.output, tuning::report_page(items));
+  tuning::ReportFrame frame{.date = request.date, .host = request.host};
+  for (const std::string& text : request.nights) {
+    const NamedFile night = named_file(text);
+    frame.nights.push_back({night.label, summaries_of({night.file})});
+  }
+  if (!request.against.empty()) {
+    frame.against = summaries_of(request.against);
+  }
+  write_file_whole(request.output, tuning::report_page(items, frame));
   console.say(fmt::format("{} items in {}", items.size(), request.output));
   return ExitStatus::done;
 }
@@ -41,6 +76,11 @@ void add_report_command(CLI::App& program, const CommonOptions& common, Action& 
   const auto request = std::make_shared<ReportRequest>();
   command->add_option("files", request->files, "Records: files of esctune run, layer or merge")->required();
   command->add_option("-o,--output", request->output, "The HTML file to write")->required();
+  command->add_option("--against", request->against, "Older records: says item by item what has become BETTER or WORSE")->allow_extra_args(false);
+  command->add_option("--night", request->nights, "LABEL=FILE: records of a night before, for the trend; the oldest first (repeatable)")
+      ->allow_extra_args(false);
+  command->add_option("--date", request->date, "What the page says of when it was measured");
+  command->add_option("--host", request->host, "What the page says of where");
   command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });
 }
 

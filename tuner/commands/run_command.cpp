@@ -38,7 +38,6 @@ struct RunLine {
   std::string retry;
   std::string budget;
   std::string gpu = "h200";
-  std::string emit;
   bool list = false;
   bool strict = false;
   bool json = false;
@@ -326,7 +325,7 @@ ExitStatus emit(const RunLine& line, const CommonOptions& common) {
 }
 
 ExitStatus run(const RunLine& line, const CommonOptions& common) {
-  if (!line.emit.empty()) {
+  if (!line.cluster.emit.empty()) {
     return emit(line, common);
   }
   const Console console = common.console();
@@ -363,8 +362,8 @@ void add_run_command(CLI::App& program, const CommonOptions& common, Action& act
   auto* list =
       command->add_flag("--list", line->list, "Say what would be measured and how long it would take; needs no GPU");
   command->add_option("--gpu", line->gpu, "With --list: the GPU to suppose")->capture_default_str();
-  command->add_option("--emit", line->emit, "Print the script of an array job for a cluster in place of measuring")
-      ->check(one_of({"slurm"}))
+  command->add_option("--emit", line->cluster.emit, "Print a job of many tasks in place of measuring: a script for Slurm, or a file for Kubernetes")
+      ->check(one_of({"slurm", "k8s"}))
       ->excludes(list)
       ->excludes(shard);
   add_cluster_options(*command, line->cluster);

@@ -8,6 +8,7 @@
 #include "tuner/report/comparison_text.h"
 #include "tuner/report/glob.h"
 #include "tuner/report/item_tables.h"
+#include "tuner/report/junit_report.h"
 #include "tuner/report/outcome_tables.h"
 #include "tuner/report/paper_tables.h"
 #include "tuner/report/summary_json.h"
@@ -21,6 +22,8 @@ struct ShowRequest {
   std::string item;
   bool tables = false;
   bool json = false;
+  bool csv = false;
+  bool junit = false;
 };
 
 /// The records by item, and a line for each.
@@ -56,7 +59,10 @@ void keep(Journal& journal, const std::set<tuning::ItemKey>& keys) {
 
 ExitStatus compare(const Journal& journal, const Journal& before, const ShowRequest& request) {
   const tuning::JournalComparison comparison = tuning::compare_journals(before.summaries, journal.summaries);
-  fmt::print("{}", request.json ? tuning::to_json(comparison) : tuning::print(comparison));
+  fmt::print("{}", request.json    ? tuning::to_json(comparison)
+                   : request.csv   ? csv(tuning::change_table(comparison))
+                   : request.junit ? tuning::junit_report(comparison)
+                                   : tuning::print(comparison));
   return comparison.count(tuning::Verdict::worse) > 0 ? ExitStatus::check_failed : ExitStatus::done;
 }
 
@@ -88,6 +94,10 @@ ExitStatus run(const ShowRequest& request) {
   }
   if (request.json) {
     fmt::print("{}", tuning::to_json(journal.summaries, journal.items));
+  } else if (request.csv) {
+    fmt::print("{}", csv(tuning::item_table(journal.summaries)));
+  } else if (request.junit) {
+    fmt::print("{}", tuning::junit_report(journal.summaries));
   } else if (request.tables) {
     fmt::print("{}", tuning::paper_tables(tuning::group(journal.summaries), journal.items));
   } else {
@@ -112,9 +122,12 @@ void add_show_command(CLI::App& program, const CommonOptions&, Action& action) {
               "--against", request->against,
               "Compare item by item with these older records: BETTER, WORSE, SAME, UNSURE; status 1 when one is WORSE")
           ->allow_extra_args(false);
-  command->add_flag("--tables", request->tables, "Print the paper's Table 1 and Table 2 for this device")
-      ->excludes(against);
-  command->add_flag("--json", request->json, "Print JSON");
+  auto* tables = command->add_flag("--tables", request->tables, "Print the paper's Table 1 and Table 2 for this device")
+                     ->excludes(against);
+  auto* json = command->add_flag("--json", request->json, "Print JSON")->excludes(tables);
+  auto* values = command->add_flag("--csv", request->csv, "Print a line for each item, of comma-separated values")->excludes(tables, json);
+  command->add_flag("--junit", request->junit, "Print JUnit's XML: an item fails that has no right kernel, with --against one that is WORSE")
+      ->excludes(tables, json, values);
   command->callback([request, &action] { action = [=] { return run(*request); }; });
 }
 

@@ -62,7 +62,8 @@ ProductBench::ProductBench(const SparseMatrix& matrix, std::int64_t bcol, const 
       ldc_(layout_c_.is_row_major() ? product_.n : layout_c_.least_leading_dimension(bcol)),
       tolerance_(tolerance_of(matrix)),
       cold_bytes_(cold_bytes),
-      reference_(nest_, matrix, draw_b(layout_b_, matrix.columns, product_, seed_of_b, matrix.element), product_) {
+      reference_(nest_, matrix, draw_b(layout_b_, matrix.columns, product_, seed_of_b, matrix.element), product_,
+                 ProductForm::split) {  // as some candidates may multiply
   judging_threads().execute([this] { reference_.compute_all(); });
   with_element(element(), [&](auto zero) { place<decltype(zero)>(); });
   place_operands();

@@ -6,8 +6,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "generator/report/table.h"
-
 namespace esc::tuning {
 namespace {
 
@@ -18,6 +16,8 @@ std::string winners(const ItemChange& change) {
   const auto name = [](const std::string& winner) { return winner.empty() ? std::string("none") : winner; };
   return name(change.before.winner) + " -> " + name(change.after.winner);
 }
+
+}  // namespace
 
 Table change_table(const JournalComparison& comparison) {
   Table table{
@@ -42,8 +42,6 @@ Table change_table(const JournalComparison& comparison) {
   }
   return table;
 }
-
-}  // namespace
 
 std::string print(const JournalComparison& comparison) {
   std::string text = markdown(change_table(comparison));

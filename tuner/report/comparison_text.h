@@ -3,9 +3,13 @@
 
 #include <string>
 
+#include "generator/report/table.h"
 #include "tuner/report/compare_items.h"
 
 namespace esc::tuning {
+
+/// A row per item that both have.
+Table change_table(const JournalComparison& comparison);
 
 /// The comparison as Markdown: a row per common item, how many came to which verdict, the items that only one of them
 /// has.

@@ -9,8 +9,10 @@
 
 #include "generator/report/page.h"
 #include "tuner/report/coarsening_map.h"
+#include "tuner/report/comparison_text.h"
 #include "tuner/report/device_ceilings.h"
 #include "tuner/report/item_tables.h"
+#include "tuner/report/leading_tables.h"
 #include "tuner/report/outcome_tables.h"
 #include "tuner/report/paper_tables.h"
 #include "tuner/report/report_charts.h"
@@ -115,9 +117,9 @@ std::string setting_section(const std::vector<GroupSummary>& groups, const std::
     members.insert(members.end(), group.items.begin(), group.items.end());
   }
   std::string text = "<section>\n" + heading(2, print(groups.front().setting));
-  text += html(summary_table(groups));
-  text += heading(3, "The paper's tables for this device");
-  text += html(table_one(groups)) + html(table_two(groups, items));
+  text += html(total_table(groups)) + html(layers_table(groups));
+  text += folded("Geometric means, and over each library", summary_table(groups));
+  text += folded("The paper's tables for this device", html(table_one(groups)) + html(table_two(groups, items)));
   text += heading(3, "Where a library is faster");
   text += table_or(lost_table(members),
                    "There is no layer on which a library that is exact was measured to be faster than ours.");
@@ -130,12 +132,30 @@ std::string setting_section(const std::vector<GroupSummary>& groups, const std::
   return text + "</section>\n";
 }
 
+/// What is different from older records, and how that went from night to night.
+std::string history_section(const std::vector<ItemSummary>& items, const ReportFrame& frame) {
+  std::string text;
+  if (!frame.nights.empty()) {
+    std::vector<Night> nights = frame.nights;
+    nights.push_back({frame.date.empty() ? "this one" : frame.date, items});
+    text += heading(2, "Night by night") + "<figure>\n" + to_svg(night_chart(nights)) + "</figure>\n" + html(night_table(nights));
+  }
+  if (!frame.against.empty()) {
+    text += heading(2, "Against older records") + html(change_table(compare_journals(frame.against, items)));
+  }
+  return text;
+}
+
 }  // namespace
 
-std::string report_page(const std::map<ItemKey, ItemResults>& items) {
-  const std::vector<GroupSummary> groups = group(summarise(items));
+std::string report_page(const std::map<ItemKey, ItemResults>& items, const ReportFrame& frame) {
+  const std::vector<ItemSummary> summaries = summarise(items);
+  const std::vector<GroupSummary> groups = group(summaries);
   const std::string title = "SpMM schedules, measured";
   std::string text = heading(1, title);
+  if (!frame.date.empty() || !frame.host.empty()) {
+    text += paragraph(frame.date + (frame.date.empty() || frame.host.empty() ? "" : ", ") + frame.host);
+  }
   text += paragraph(
       "Times are of one launch. Each kernel was compared with a float64 product before it was timed. Speed-ups are the "
       "library's time over ours: above 1 ours is faster.");
@@ -146,6 +166,7 @@ std::string report_page(const std::map<ItemKey, ItemResults>& items) {
   for (const std::vector<GroupSummary>& members : by_setting(groups)) {
     text += setting_section(members, items);
   }
+  text += history_section(summaries, frame);
   text += heading(2, "Candidates and failures") + html(outcome_table(items));
   text += table_or(failure_table(items), "No candidate failed.");
   return html_page(title, text);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "generator/schedule/element_types.h"
+
 namespace esc::tuning {
 namespace {
 
@@ -107,10 +109,10 @@ KernelFacts estimated_kernel(const AtomicSchedule& schedule, const WorkItem& ite
 KernelFacts estimated_kernel(const StreamSchedule& schedule, const WorkItem& item) {
   constexpr int unit_bytes = 4864;
   const std::int64_t panels = whole_up(static_cast<double>(item.layer.rows) / StreamSchedule::panel_height);
-  const std::int64_t windows = whole_up(static_cast<double>(item.layer.columns) / StreamSchedule::window_columns);
+  const std::int64_t windows = whole_up(static_cast<double>(item.layer.columns) / StreamSchedule::window_columns(is_half_type(item.dtype) ? 2 : 4));
   return {.registers = 64 + schedule.columns,
           .shared_bytes = schedule.stages * schedule.warps *
-                              (schedule.panels * unit_bytes + StreamSchedule::window_columns * schedule.columns * 2) +
+                              (schedule.panels * unit_bytes + StreamSchedule::window_bytes * schedule.columns) +
                           4 * (schedule.warps - 1) * schedule.panels * StreamSchedule::panel_height * schedule.columns,
           .threads = schedule.threads(),
           .blocks = whole_up(static_cast<double>(panels) / schedule.panels) * whole_up(static_cast<double>(item.product().count) / schedule.columns),

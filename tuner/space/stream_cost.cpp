@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "generator/schedule/element_types.h"
 #include "tuner/space/occupancy.h"
 
 namespace esc::tuning {
@@ -16,6 +17,7 @@ constexpr double of_block = 0.0002;          ///< of the grid
 constexpr double of_unit = 0.13;             ///< of a multiprocessor, where enough bytes are on their way
 constexpr double of_unit_alone = 0.05;       ///< more where a block's panels are not there to share its waits
 constexpr double of_column = 0.13 / 80;      ///< of C, its products with a unit
+constexpr double of_split_column = 0.0045;    ///< the same where a product is three, and both factors are split in front of them
 constexpr double of_copied_column = 0.13 / 25;  ///< the same for the copy of its rows of B, which the panels of a block share
 constexpr double of_adding_warps = 0.1;
 
@@ -41,7 +43,7 @@ Cost stream_cost(const StreamSchedule& schedule, const WorkItem& item, const Ker
     cost.microseconds = std::numeric_limits<double>::infinity();
     return cost;
   }
-  const double windows = std::ceil(static_cast<double>(item.layer.columns) / StreamSchedule::window_columns);
+  const double windows = std::ceil(static_cast<double>(item.layer.columns) / StreamSchedule::window_columns(is_half_type(item.dtype) ? 2 : 4));
   const double blocks = static_cast<double>(std::max<std::int64_t>(1, kernel.blocks));
   const double busiest = std::ceil(blocks / std::max(1, item.device.multiprocessors));
   const double units = busiest * schedule.panels * windows;
@@ -58,7 +60,7 @@ Cost stream_cost(const StreamSchedule& schedule, const WorkItem& item, const Ker
   const double copied = of_copied_column * (boxes ? of_boxes : 1);
   cost.traffic = units * of_unit * (bulk ? of_bulk_unit : 1);
   cost.waiting = cost.traffic * (slowdown - 1) + units / schedule.panels * of_unit_alone;
-  cost.loads = units * schedule.columns * (of_column + copied / schedule.panels);
+  cost.loads = units * schedule.columns * ((is_half_type(item.dtype) ? of_column : of_split_column) + copied / schedule.panels);
   cost.reduction = schedule.warps > 1 ? of_adding_warps : 0;
   cost.microseconds = cost.launch + cost.traffic + cost.waiting + cost.loads + cost.reduction;
   return cost;

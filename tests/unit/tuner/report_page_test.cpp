@@ -9,6 +9,7 @@
 
 #include "generator/support/escaped.h"
 #include "tests/unit/tuner/report_records.h"
+#include "tuner/report/junit_report.h"
 #include "tuner/report/xy_chart.h"
 
 namespace esc::tuning {
@@ -65,6 +66,69 @@ TEST(ReportPage, IsOneWholeFile) {
         "wrong-result", "NVIDIA H200", "Verdicts"}) {
     EXPECT_THAT(page, HasSubstr(part));
   }
+}
+
+TEST(ReportPage, BeginsWithTotalsAndLayers) {
+  const std::string page = page_of(two_layers());
+  const std::size_t totals = page.find("All layers together");
+  const std::size_t layers = page.find("Our time for each layer");
+  const std::size_t fold = page.find("The paper&#39;s tables for this device");
+  EXPECT_LT(totals, layers);
+  EXPECT_LT(layers, fold);
+  EXPECT_LT(page.find("<details>"), fold) << "the paper's tables are folded away";
+  // Ours 2 and 4 us; the best exact library 4 and 2.
+  EXPECT_THAT(page, HasSubstr("<td class=\"number\">6.00</td><td class=\"number\">6.00</td><td class=\"number\">1.00</td><td class=\"number\">4.00</td>"
+                              "<td class=\"number\">1 of 2</td>"));
+  EXPECT_THAT(page, HasSubstr("2.00 (2.00 x)"));
+  EXPECT_THAT(page, HasSubstr("4.00 (0.50 x)"));
+}
+
+TEST(ReportPage, SaysDateHostAndHistoryWhereTheyAreGiven) {
+  const std::vector<ItemSummary> items = summarise(group_by_item(two_layers()));
+  std::vector<ItemSummary> slower = items;
+  for (ItemSummary& item : slower) {
+    item.microseconds = 2 * *item.microseconds;
+  }
+  const std::string plain = page_of(two_layers());
+  EXPECT_THAT(plain, Not(HasSubstr("Night by night")));
+  EXPECT_THAT(plain, Not(HasSubstr("Against older records")));
+  const std::string page = report_page(group_by_item(two_layers()),
+                                       {.date = "2026-11-23", .host = "<node>", .nights = {{"monday", slower}, {"tuesday", items}}, .against = slower});
+  EXPECT_EQ(nesting_problem(page), "");
+  EXPECT_THAT(page, HasSubstr("<p>2026-11-23, &lt;node&gt;</p>"));
+  EXPECT_THAT(page, HasSubstr("monday"));
+  EXPECT_THAT(page, HasSubstr("<td>2026-11-23</td>")) << "the last night";
+  EXPECT_THAT(page, HasSubstr("<td class=\"number\">0.500</td><td class=\"number\">2</td>")) << "half the time, two items BETTER";
+  EXPECT_THAT(page, HasSubstr("Against older records"));
+  EXPECT_THAT(page, HasSubstr("<td>BETTER</td>"));
+}
+
+TEST(Nights, AreComparedByTheItemsThatAllHave) {
+  std::vector<ItemSummary> items = summarise(group_by_item(two_layers()));
+  const std::vector<ItemSummary> one{items.front()};
+  const Table table = night_table({{"first", items}, {"second", one}});
+  EXPECT_EQ(table.rows[0][2], table.rows[1][2]);
+  EXPECT_EQ(night_chart({{"first", items}, {"second", one}}).series.front().points.size(), 2U);
+  EXPECT_EQ(night_table({{"first", one}, {"second", {}}}).rows[1][2], "-");
+}
+
+TEST(JunitReport, FailsWhatHasNoRightKernelAndWhatIsWorse) {
+  std::vector<ItemSummary> items = summarise(group_by_item(two_layers()));
+  EXPECT_EQ(nesting_problem(junit_report(items).substr(std::string("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n").size())), "");
+  EXPECT_THAT(junit_report(items), HasSubstr("tests=\"2\" failures=\"0\" skipped=\"0\""));
+  std::vector<ItemSummary> worse = items;
+  worse.front().microseconds = 100;
+  worse.back().microseconds.reset();
+  EXPECT_THAT(junit_report(worse), HasSubstr("tests=\"2\" failures=\"1\""));
+  const std::string compared = junit_report(compare_journals(items, worse));
+  EXPECT_THAT(compared, HasSubstr("tests=\"2\" failures=\"2\""));
+  EXPECT_THAT(compared, HasSubstr("WORSE: 100.00 us"));
+  EXPECT_THAT(compared, HasSubstr("WORSE: no kernel is right any more"));
+  EXPECT_THAT(junit_report(compare_journals(items, {items.front()})), HasSubstr("tests=\"2\" failures=\"0\" skipped=\"1\""));
+}
+
+TEST(Csv, QuotesWhatHasCommasQuotesOrLineBreaks) {
+  EXPECT_EQ(csv({"not said", {text_column("a"), {"b,c"}}, {{"1", "say \"x\""}, {"two\nlines", ""}}}), "a,\"b,c\"\r\n1,\"say \"\"x\"\"\"\r\n\"two\nlines\",\r\n");
 }
 
 TEST(ReportPage, EscapesWhatComesFromRecords) {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <span>
 
 #include "generator/matrix/fingerprint.h"
@@ -11,6 +12,7 @@
 #include "generator/support/file.h"
 #include "generator/support/process.h"
 #include "generator/support/temporary_folder.h"
+#include "tuner/scale/kubernetes_job.h"
 #include "tuner/scale/shard.h"
 #include "tuner/scale/slurm_script.h"
 
@@ -111,12 +113,10 @@ TEST(Shard, NeverMovesAnItem) {
 }
 
 SlurmJob small_job() {
-  return {.program = "esctune",
-          .arguments = {"layers", "--bcol", "32,64"},
-          .output = "night.jsonl",
-          .tasks = 3,
-          .options = {}};
+  return {{.program = "esctune", .arguments = {"layers", "--bcol", "32,64"}, .output = "night.jsonl", .tasks = 3}, {}};
 }
+
+KubernetesJob small_kubernetes_job() { return {small_job(), "images/esctune:1", "layers"}; }
 
 TEST(ShellWord, IsOneWordWhateverIsInIt) {
   EXPECT_EQ(shell_word("layers/a-b_c.smtx"), "layers/a-b_c.smtx");
@@ -169,6 +169,39 @@ TEST(SlurmScript, RefusesWhatCannotStandInIt) {
   refused([](SlurmJob& job) { job.arguments = {"END_OF_TASK\nid"}; });
   refused([](SlurmJob& job) { job.options = {"\r"}; });
   refused([](SlurmJob& job) { job.program = "\n"; });
+}
+
+TEST(KubernetesJob, IsAnIndexedJobWhoseTasksHaveRecordsOfTheirOwn) {
+  KubernetesJob job = small_kubernetes_job();
+  job.arguments.emplace_back("$(it's)");
+  const std::string text = kubernetes_job(job);
+  for (const char* const part : {"  completionMode: Indexed\n  completions: 3\n  parallelism: 3\n", "activeDeadlineSeconds: 7200\n", "image: \"images/esctune:1\"\n",
+                                 "- name: ESC_SHARD_COUNT\n              value: \"3\"\n", "cpu: 8\n              nvidia.com/gpu: 1\n",
+                                 "claimName: \"layers\"\n", "#   esctune merge night.*.jsonl $(ls night.jsonl 2>/dev/null) --output night.jsonl\n"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+  EXPECT_THAT(text, Not(HasSubstr("@@")));
+  EXPECT_EQ(text, kubernetes_job(job));
+  const std::size_t at = text.find("- \"exec") + 2;
+  std::string line = nlohmann::json::parse(text.substr(at, text.find('\n', at) - at));
+  EXPECT_THAT(line, HasSubstr("$$(it")) << "Kubernetes makes one $ of two in front of a bracket";
+  line.erase(line.find("$$("), 1);
+  const ProcessResult run = run_process({"/bin/sh", "-c", "JOB_COMPLETION_INDEX=2\nprintf '<%s>'" + line.substr(std::string("exec").size())});
+  EXPECT_EQ(run.output, "<esctune><run><--shard><auto><--output><night.2.jsonl><layers><--bcol><32,64><$(it's)>");
+}
+
+TEST(KubernetesJob, RefusesWhatCannotStandInIt) {
+  const auto refused = [](auto change) {
+    KubernetesJob job = small_kubernetes_job();
+    change(job);
+    EXPECT_THROW(kubernetes_job(job), UserError);
+  };
+  refused([](KubernetesJob& job) { job.tasks = 0; });
+  refused([](KubernetesJob& job) { job.image = ""; });
+  refused([](KubernetesJob& job) { job.claim = ""; });
+  refused([](KubernetesJob& job) { job.claim = "a\nb"; });
+  refused([](KubernetesJob& job) { job.output = "/data/night.jsonl"; });
+  refused([](KubernetesJob& job) { job.program = "\n"; });
 }
 
 /// The script in a folder where stand-ins for the program and for sbatch write down what they are told. That for sbatch
