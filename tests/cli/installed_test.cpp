@@ -2,6 +2,9 @@
 // What `cmake --install` leaves, moved to another folder, and a project in a tree of its own that finds it: kernels are generated when they
 // must be, and only then.
 
+#include <cstring>
+
+#include "generator/support/file.h"
 #include "generator/verify/nvcc.h"
 #include "tests/cli/workshop.h"
 
@@ -28,6 +31,24 @@ class Installed : public Workshop {
     return result.output;
   }
 
+  /// Makes the first row of a tensor of layers.safetensors zero.
+  void prune_first_row(const std::string& name) const {
+    std::string file = read("layers.safetensors");
+    std::uint64_t length = 0;
+    std::memcpy(&length, file.data(), sizeof length);
+    const nlohmann::json tensor = parse_json(file.substr(sizeof length, length))[name];
+    const std::size_t begin = tensor["data_offsets"][0];
+    const std::size_t end = tensor["data_offsets"][1];
+    const std::size_t row_bytes = (end - begin) / tensor["shape"][0].get<std::size_t>();
+    file.replace(sizeof length + length + begin, row_bytes, row_bytes, '\0');
+    write("layers.safetensors", file);
+  }
+
+  /// What the program of the model says; without a GPU it comes as far as the table of layers, and says what is missing.
+  std::string opened_model() const {
+    return run_process({path("build/app"), path("build/esc_kernels/layers/model.packed")}, {.folder = folder()}).output;
+  }
+
   ProcessResult build(const std::string& target) const {
     return run_process({ESC_CMAKE, "--build", "build", "--target", target}, {.folder = folder()});
   }
@@ -51,21 +72,25 @@ TEST_F(Installed, AProjectMakesItsKernelsAgainWhenTheyMustBe) {
     write("a.mtx", "%%MatrixMarket matrix coordinate real general\n5 7 4\n1 1 " + first + "\n2 1 0.5\n2 7 -1\n5 3 2\n");
   };
   write_values("1");
+  fs::copy_file(ESC_SOURCE_DIR "/tests/data/models/layers.safetensors", path("layers.safetensors"));
   const auto configure = [&](const std::vector<std::string>& options) {
     std::vector<std::string> command{ESC_CMAKE, "-S", ESC_SOURCE_DIR "/tests/cli/network", "-B", "build", "-G", ESC_CMAKE_GENERATOR,
                                      "-DCMAKE_CUDA_COMPILER=" + nvcc, "-DCMAKE_PREFIX_PATH=" + path("usr").string(),
                                      "-DMATRIX=" + path("a.mtx").string(),
-                                     "-DMODEL=" ESC_SOURCE_DIR "/tests/data/models/model.safetensors.index.json"};
+                                     "-DMODEL=" + path("layers.safetensors").string(), "-DAPP=" ESC_SOURCE_DIR "/docs/examples/model/main.cpp"};
     command.insert(command.end(), options.begin(), options.end());
     run(command);
   };
   configure({});
-  ASSERT_EQ(build("network").status, 0);
+  const ProcessResult first = build("all");
+  ASSERT_EQ(first.status, 0) << first.output;
   EXPECT_EQ(run({path("build/network"), "build/esc_kernels/layer/layer.packed"}), "the layer is usable\n");
-  EXPECT_TRUE(fs::is_regular_file(path("build/esc_kernels/b/manifest.json"))) << "found in the model";
-  EXPECT_THAT(build("network").output, Not(HasSubstr("Generating")));
+  EXPECT_THAT(opened_model(), StartsWith("3 layers\n"));
+  EXPECT_THAT(build("all").output, Not(HasSubstr("Generating")));
   run({ESC_CMAKE, "--install", "build", "--prefix", path("network")});
-  EXPECT_THAT(read("network/lib/cmake/network/network.cmake"), AllOf(HasSubstr("network::layer"), Not(HasSubstr(folder().string()))));
+  EXPECT_THAT(read("network/lib/cmake/network/network.cmake"),
+              AllOf(HasSubstr("network::layer "), HasSubstr("network::layers "), Not(HasSubstr(folder().string()))));
+  EXPECT_TRUE(fs::is_regular_file(path("network/include/layers.h")));
 
   // Other values in the same pattern: another packed matrix.
   const std::string packed = read("build/esc_kernels/layer/layer.packed");
@@ -73,14 +98,34 @@ TEST_F(Installed, AProjectMakesItsKernelsAgainWhenTheyMustBe) {
   EXPECT_THAT(build("layer_esc_bundle").output, HasSubstr("Generating"));
   EXPECT_NE(read("build/esc_kernels/layer/layer.packed"), packed);
 
-  // The same bundle, now under version control.
+  // Another pattern of one layer: the build makes its model again, but compiles no kernel that stays the same.
+  prune_first_row("up_proj.weight");
+  const ProcessResult again = build("app");
+  EXPECT_EQ(again.status, 0) << again.output;
+  EXPECT_THAT(again.output, AllOf(HasSubstr("Generating kernels of layers"), HasSubstr("layers_panel_24x40"), Not(HasSubstr("layers_panel_40x24"))));
+  EXPECT_THAT(opened_model(), StartsWith("3 layers\n"));
+
+  // The same bundles, now under version control.
   fs::rename(path("build/esc_kernels"), path("bundles"));
   configure({"-DCHECK=ON", "-DBUNDLES=" + path("bundles").string()});
   EXPECT_EQ(build("layer_esc_bundle").status, 0);
+  EXPECT_EQ(build("layers_esc_bundle").status, 0);
+  prune_first_row("gate_proj.weight");
+  EXPECT_THAT(build("layers_esc_bundle").output, HasSubstr("stale"));
   write_values("4");
   const ProcessResult stale = build("layer_esc_bundle");
   EXPECT_NE(stale.status, 0);
   EXPECT_THAT(stale.output, HasSubstr("stale"));
+}
+
+TEST(Builds, AreShownWithAProjectThatIsBuilt) {
+  const std::string page = read_file(ESC_SOURCE_DIR "/docs/builds.md");
+  const auto without_licence = [](const std::string& name) {
+    const std::string file = read_file(ESC_SOURCE_DIR "/docs/examples/model/" + name);
+    return file.substr(file.find('\n') + 1);
+  };
+  EXPECT_THAT(page, HasSubstr("```cpp\n" + without_licence("main.cpp") + "```\n"));
+  EXPECT_THAT(page, HasSubstr("```cmake\n" + without_licence("CMakeLists.txt") + "```\n"));
 }
 
 }  // namespace
