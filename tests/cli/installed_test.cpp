@@ -85,6 +85,7 @@ TEST_F(Installed, AProjectMakesItsKernelsAgainWhenTheyMustBe) {
   const ProcessResult first = build("all");
   ASSERT_EQ(first.status, 0) << first.output;
   EXPECT_EQ(run({path("build/network"), "build/esc_kernels/layer/layer.packed"}), "the layer is usable\n");
+  EXPECT_TRUE(fs::is_regular_file(path("build/esc_kernels/query/manifest.json"))) << "a layer of the model";
   EXPECT_THAT(opened_model(), StartsWith("3 layers\n"));
   EXPECT_THAT(build("all").output, Not(HasSubstr("Generating")));
   run({ESC_CMAKE, "--install", "build", "--prefix", path("network")});
