@@ -285,8 +285,11 @@ ExitStatus generate_model(const Model& model, const ModelRequest& request, const
   }
   files.earlier_files.emplace_back(packed_file_name);
   const Result result = mode.check ? compare(files, mode) : mode.dry_run ? Result{"dry run", "bundle     not written: --dry-run"} : write(files, mode);
-  print_results(made, bundle, result, mode);
-  return std::max(worst_of(made), result.status == "stale" ? ExitStatus::check_failed : ExitStatus::done);
+  const ExitStatus status = std::max(worst_of(made), result.status == "stale" ? ExitStatus::check_failed : ExitStatus::done);
+  if (mode.json || status != ExitStatus::done || console.verbosity() != Verbosity::quiet) {
+    print_results(made, bundle, result, mode);
+  }
+  return status;
 }
 
 }  // namespace esc

@@ -152,6 +152,18 @@ bool is_there_already(const KernelBundle& bundle, const fs::path& directory, boo
   return false;
 }
 
+/// Gives a file the time of the one that it replaces where their texts are the same, so that a build compiles again only
+/// kernels that have changed.
+void keep_time(const BundleFile& file, const fs::path& written, const fs::path& earlier) {
+  if (file.packed == nullptr && compare_file(file, earlier).empty()) {
+    std::error_code error;  // where there is one, the file is compiled once more
+    const fs::file_time_type time = fs::last_write_time(earlier, error);
+    if (!error) {
+      fs::last_write_time(written, time, error);
+    }
+  }
+}
+
 }  // namespace
 
 std::span<const std::byte> BundleFile::content() const {
@@ -190,6 +202,7 @@ WriteOutcome write_bundle(const KernelBundle& bundle, const fs::path& directory,
   FolderAside aside(directory, bundle.name, names_of_files(bundle));
   for (const BundleFile& file : bundle.files) {
     write_file_whole(aside.path() / file.name, file.content());
+    keep_time(file, aside.path() / file.name, directory / bundle.name / file.name);
   }
   // Another run may have come first, or come between looking and acting.
   while (!aside.place()) {

@@ -202,6 +202,8 @@ TEST_F(GeneratedBundles, AreSubdirectoriesOfAUsersProject) {
   const ProcessResult used = run_process({path("build/consumer"), bundles});
   EXPECT_EQ(used.status, 0);
   EXPECT_EQ(used.output, "four bundles are usable\n");
+  compile({ESC_CMAKE, "--install", "build", "--prefix", path("installed")});
+  EXPECT_TRUE(fs::is_regular_file(path("installed/include/awkward.h")));
 }
 
 }  // namespace

@@ -189,6 +189,24 @@ TEST(Bundle, ThatDiffersIsReplacedOnlyByForce) {
   EXPECT_EQ(compare_bundle(other, folder.path()), "");
 }
 
+TEST(Bundle, KeepsTheTimesOfFilesThatStayTheSame) {
+  const TemporaryFolder folder;
+  const KernelBundle bundle = make_bundle(layer_of(two_patterns, "4-2-1-32"), as_is);
+  write_bundle(bundle, folder.path(), false);
+  const std::filesystem::path header = folder.path() / "ffn1" / "ffn1.h";
+  const std::filesystem::path kernel = folder.path() / "ffn1" / "ffn1.cu";
+  const std::filesystem::file_time_type earlier = std::filesystem::last_write_time(kernel) - std::chrono::hours(1);
+  std::filesystem::last_write_time(header, earlier);
+  std::filesystem::last_write_time(kernel, earlier);
+  KernelBundle other = bundle;
+  const auto text = std::ranges::find(other.files, "ffn1.cu", &BundleFile::name);
+  ASSERT_NE(text, other.files.end());
+  text->text += "// another\n";
+  write_bundle(other, folder.path(), true);
+  EXPECT_EQ(std::filesystem::last_write_time(header), earlier);
+  EXPECT_NE(std::filesystem::last_write_time(kernel), earlier);
+}
+
 TEST(Bundle, LeavesNothingWhereItCannotWrite) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() / "file") << "not a folder";

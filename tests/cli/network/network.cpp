@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A user's program, without a GPU: network PACKED MODEL
+// A user's program, without a GPU: network PACKED
 #include <cstdio>
 #include <vector>
 
 #include "layer.h"
-#include "model.h"
 
 int main(int, char** arguments) {
   std::vector<double> packed(layer_packed_bytes() / sizeof(double));
@@ -14,12 +13,5 @@ int main(int, char** arguments) {
   }
   const bool refuses = layer_spmm(nullptr, nullptr, 1, nullptr, 1, 1, nullptr) == cudaErrorInvalidValue;
   std::puts(refuses ? "the layer is usable" : "the launcher takes null pointers");
-  esc_model* const model = model_open(arguments[2]);
-  if (model == nullptr) {
-    std::printf("%s\n", model_error());
-    return 1;
-  }
-  std::printf("layers of the model: %d\n", static_cast<int>(model_layer_count()));
-  model_close(model);
   return refuses ? 0 : 1;
 }
