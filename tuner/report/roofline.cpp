@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "generator/schedule/element_types.h"
-#include "tuner/report/device_ceilings.h"
+#include "generator/schedule/device_ceilings.h"
 
 namespace esc::tuning {
 namespace {

@@ -9,7 +9,7 @@
 #include "tests/unit/tuner/report_records.h"
 #include "tuner/report/candidate_table.h"
 #include "tuner/report/coarsening_map.h"
-#include "tuner/report/device_ceilings.h"
+#include "generator/schedule/device_ceilings.h"
 #include "tuner/report/glob.h"
 #include "tuner/report/item_tables.h"
 #include "tuner/report/outcome_tables.h"
