@@ -19,7 +19,7 @@ namespace {
 
 /// What a product with a layer reads and writes.
 struct Bytes {
-  double dense = 0;   ///< of the matrix, as each of these three
+  double dense = 0;  ///< of the matrix, as each of these three
   double csr = 0;
   double packed = 0;  ///< about
   double b_and_c = 0;
@@ -44,7 +44,9 @@ std::string why_left_out(const Weight& weight, const WeightSurvey& survey, doubl
   if (survey.nonzeros == 0) {
     return "has no non-zeros: C is zero";
   }
-  return sparsity < model_min_sparsity ? fmt::format("has {:.1f} % zeros, less than {:.1f} %", 100 * sparsity, 100 * model_min_sparsity) : "";
+  return sparsity < model_min_sparsity
+             ? fmt::format("has {:.1f} % zeros, less than {:.1f} %", 100 * sparsity, 100 * model_min_sparsity)
+             : "";
 }
 
 void plan(LayerRow& row, const Weight& weight, const LayerRequest& request, const Console& console) {
@@ -71,7 +73,8 @@ LayerRow estimate_layer(const Weight& weight, const LayerRequest& request, const
   }
   try {
     const WeightSurvey survey = survey_weight(weight);
-    row.sparsity = 1 - static_cast<double>(survey.nonzeros) / static_cast<double>(weight.rows()) / static_cast<double>(weight.columns());
+    row.sparsity = 1 - static_cast<double>(survey.nonzeros) / static_cast<double>(weight.rows()) /
+                           static_cast<double>(weight.columns());
     row.why_not = why_left_out(weight, survey, row.sparsity);
     if (row.why_not.empty()) {
       plan(row, weight, request, console);
@@ -96,7 +99,8 @@ std::string bounds_text(const Bytes& bytes, const std::optional<DeviceCeilings>&
     return "-";
   }
   const double bandwidth = ceilings->memory_gigabytes;
-  return fmt::format("{:.3f}/{:.3f}/{:.3f}", bound(bytes, bytes.dense, bandwidth), bound(bytes, bytes.csr, bandwidth), bound(bytes, bytes.packed, bandwidth));
+  return fmt::format("{:.3f}/{:.3f}/{:.3f}", bound(bytes, bytes.dense, bandwidth), bound(bytes, bytes.csr, bandwidth),
+                     bound(bytes, bytes.packed, bandwidth));
 }
 
 /// What the layer can win, and whether that was measured or is so by its bytes alone.
@@ -112,7 +116,8 @@ std::string verdict(const LayerRow& row) {
 Bytes total_of(const std::vector<LayerRow>& rows) {
   Bytes all;
   for (const LayerRow& row : rows) {
-    all = {all.dense + row.bytes.dense, all.csr + row.bytes.csr, all.packed + row.bytes.packed, all.b_and_c + row.bytes.b_and_c};
+    all = {all.dense + row.bytes.dense, all.csr + row.bytes.csr, all.packed + row.bytes.packed,
+           all.b_and_c + row.bytes.b_and_c};
   }
   return all;
 }
@@ -124,12 +129,14 @@ void print_table(const std::vector<LayerRow>& rows, const std::optional<DeviceCe
     name_width = std::max(name_width, row.name.size());
     shape_width = std::max(shape_width, row.shape.size());
   }
-  const auto print_row = [&](const std::string& name, const std::string& shape, const std::string& zeros, const Bytes& bytes, const std::string& wins) {
-    fmt::print("{:<{}}  {:<{}}  {:>7}  {:>12.0f}  {:>12.0f}  {:>12.0f}  {:>25}  {}\n", name, name_width, shape, shape_width, zeros, bytes.dense, bytes.csr, bytes.packed,
-               bounds_text(bytes, ceilings), wins);
+  const auto print_row = [&](const std::string& name, const std::string& shape, const std::string& zeros,
+                             const Bytes& bytes, const std::string& wins) {
+    fmt::print("{:<{}}  {:<{}}  {:>7}  {:>12.0f}  {:>12.0f}  {:>12.0f}  {:>25}  {}\n", name, name_width, shape,
+               shape_width, zeros, bytes.dense, bytes.csr, bytes.packed, bounds_text(bytes, ceilings), wins);
   };
-  fmt::print("{:<{}}  {:<{}}  {:>7}  {:>12}  {:>12}  {:>12}  {:>25}  {}\n", "tensor", name_width, "shape", shape_width, "% zeros", "dense bytes", "CSR bytes",
-             "packed about", "bound us dense/CSR/packed", "faster than a library");
+  fmt::print("{:<{}}  {:<{}}  {:>7}  {:>12}  {:>12}  {:>12}  {:>25}  {}\n", "tensor", name_width, "shape", shape_width,
+             "% zeros", "dense bytes", "CSR bytes", "packed about", "bound us dense/CSR/packed",
+             "faster than a library");
   for (const LayerRow& row : rows) {
     if (row.why_not.empty()) {
       print_row(row.name, row.shape, fmt::format("{:.2f}", 100 * row.sparsity), row.bytes, verdict(row));
@@ -138,18 +145,28 @@ void print_table(const std::vector<LayerRow>& rows, const std::optional<DeviceCe
     }
   }
   const auto count = std::ranges::count_if(rows, [](const LayerRow& row) { return row.why_not.empty(); });
-  const auto faster = std::ranges::count_if(rows, [](const LayerRow& row) { return row.measured && *row.measured->over_exact > 1; });
-  const auto slower = std::ranges::count_if(rows, [](const LayerRow& row) { return row.measured && *row.measured->over_exact <= 1; });
+  const auto faster =
+      std::ranges::count_if(rows, [](const LayerRow& row) { return row.measured && *row.measured->over_exact > 1; });
+  const auto slower =
+      std::ranges::count_if(rows, [](const LayerRow& row) { return row.measured && *row.measured->over_exact <= 1; });
   print_row("total", fmt::format("{} of {}", count, rows.size()), "", total_of(rows),
             fmt::format("{} yes, {} no, {} not measured", faster, slower, count - faster - slower));
 }
 
 /// Where the numbers of the table are from.
-void print_sources(const std::vector<LayerRow>& rows, const LayerRequest& request, const std::optional<DeviceCeilings>& ceilings) {
-  fmt::print("made for   bCol {}, elements of {}, {}\n", request.bcol, name_of(request.element.value_or(ScalarType::f32)), request.devices.front().name);
-  fmt::print("packed     about: planned of {} rows from the middle of a layer, or all where it has fewer, by the schedule that auto takes\n", planned_rows);
+void print_sources(const std::vector<LayerRow>& rows, const LayerRequest& request,
+                   const std::optional<DeviceCeilings>& ceilings) {
+  fmt::print("made for   bCol {}, elements of {}, {}\n", request.bcol,
+             name_of(request.element.value_or(ScalarType::f32)), request.devices.front().name);
+  fmt::print(
+      "packed     about: planned of {} rows from the middle of a layer, or all where it has fewer, by the schedule "
+      "that auto takes\n",
+      planned_rows);
   if (ceilings) {
-    fmt::print("bound      not measured: bytes of A, B and C over {}; without launch and arithmetic; what stays in the L2 cache can be faster\n", bandwidth_text(*ceilings));
+    fmt::print(
+        "bound      not measured: bytes of A, B and C over {}; without launch and arithmetic; what stays in the L2 "
+        "cache can be faster\n",
+        bandwidth_text(*ceilings));
   } else {
     fmt::print("bound      none: the bandwidth of {} is not known here\n", request.devices.front().name);
   }
@@ -157,7 +174,8 @@ void print_sources(const std::vector<LayerRow>& rows, const LayerRequest& reques
   for (const LayerRow& row : rows) {
     if (row.measured && std::ranges::find(places, row.measured->where) == places.end()) {
       places.push_back(row.measured->where);
-      fmt::print("measured   time of the faster one of cuBLAS and cuSPARSE over that of this schedule: {}\n", row.measured->where);
+      fmt::print("measured   time of the faster one of cuBLAS and cuSPARSE over that of this schedule: {}\n",
+                 row.measured->where);
     }
   }
 }
@@ -171,10 +189,16 @@ nlohmann::json to_json(const MeasuredRatios& measured) {
 }
 
 nlohmann::json to_json(const Bytes& bytes, const std::optional<DeviceCeilings>& ceilings) {
-  nlohmann::json result{{"bytes", {{"dense", bytes.dense}, {"csr", bytes.csr}, {"packed_about", std::llround(bytes.packed)}, {"b_and_c", bytes.b_and_c}}}};
+  nlohmann::json result{{"bytes",
+                         {{"dense", bytes.dense},
+                          {"csr", bytes.csr},
+                          {"packed_about", std::llround(bytes.packed)},
+                          {"b_and_c", bytes.b_and_c}}}};
   if (ceilings) {
     const double bandwidth = ceilings->memory_gigabytes;
-    result["bound_microseconds"] = {{"dense", bound(bytes, bytes.dense, bandwidth)}, {"csr", bound(bytes, bytes.csr, bandwidth)}, {"packed", bound(bytes, bytes.packed, bandwidth)}};
+    result["bound_microseconds"] = {{"dense", bound(bytes, bytes.dense, bandwidth)},
+                                    {"csr", bound(bytes, bytes.csr, bandwidth)},
+                                    {"packed", bound(bytes, bytes.packed, bandwidth)}};
   }
   return result;
 }
@@ -194,15 +218,13 @@ nlohmann::json to_json(const LayerRow& row, const std::optional<DeviceCeilings>&
   return result;
 }
 
-void print_json(const std::string& model, const std::vector<LayerRow>& rows, const LayerRequest& request, const std::optional<DeviceCeilings>& ceilings) {
+void print_json(const std::string& model, const std::vector<LayerRow>& rows, const LayerRequest& request,
+                const std::optional<DeviceCeilings>& ceilings) {
   nlohmann::json layers = nlohmann::json::array();
   std::ranges::transform(rows, std::back_inserter(layers), [&](const LayerRow& row) { return to_json(row, ceilings); });
-  nlohmann::json result{{"model", model},
-                        {"gpu", request.devices.front().name},
-                        {"bcol", request.bcol},
-                        {"dtype", name_of(request.element.value_or(ScalarType::f32))},
-                        {"layers", layers},
-                        {"total", to_json(total_of(rows), ceilings)}};
+  nlohmann::json result{{"model", model},       {"gpu", request.devices.front().name},
+                        {"bcol", request.bcol}, {"dtype", name_of(request.element.value_or(ScalarType::f32))},
+                        {"layers", layers},     {"total", to_json(total_of(rows), ceilings)}};
   if (ceilings) {
     result["bound_by"] = bandwidth_text(*ceilings);
   }

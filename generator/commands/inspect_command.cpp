@@ -139,7 +139,8 @@ ExitStatus run(const InspectRequest& request, const Console& console) {
                             : inspect_model(*model, request.json, console);
   }
   if (request.estimate) {
-    throw UserError("--estimate", "is for models, and " + request.matrix + " is one matrix", "leave it out, or name the model");
+    throw UserError("--estimate", "is for models, and " + request.matrix + " is one matrix",
+                    "leave it out, or name the model");
   }
   const SparseMatrix matrix = read_layer(request.matrix, request.read);
   const MatrixStatistics figures = statistics(matrix);
@@ -184,10 +185,13 @@ void add_inspect_command(CLI::App& program, const CommonOptions& common, Action&
       ->check(whole_number_problem)
       ->capture_default_str();
   command->add_flag("--allow-nonfinite", request->read.allow_nonfinite, "Accept NaN and infinity");
-  CLI::Option* const estimate =
-      command->add_flag("--estimate", request->estimate, "Of the layers of a model: bytes, bounds of times by bytes and, where such layers were measured, the speed-up");
+  CLI::Option* const estimate = command->add_flag(
+      "--estimate", request->estimate,
+      "Of the layers of a model: bytes, bounds of times by bytes and, where such layers were measured, the speed-up");
   command->add_option("--gpu", request->gpu, "GPU of the estimate")->capture_default_str()->needs(estimate);
-  command->add_option("--dtype", request->dtype, "Element type of the kernels in the estimate (default: f32)")->type_name("f32|f64|f16|bf16")->needs(estimate);
+  command->add_option("--dtype", request->dtype, "Element type of the kernels in the estimate (default: f32)")
+      ->type_name("f32|f64|f16|bf16")
+      ->needs(estimate);
   command->add_flag("--json", request->json, "Print JSON");
   command->add_option("--svg", request->svg, "Draw the pattern into this file");
   command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });

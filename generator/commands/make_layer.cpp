@@ -143,7 +143,8 @@ std::vector<ScheduleChoice> usable(std::vector<ScheduleChoice> ranking, const Ta
   return ranking;
 }
 
-/// The choice without ratios that were measured on another device, or of the product without the epilogue that this nest has.
+/// The choice without ratios that were measured on another device, or of the product without the epilogue that this
+/// nest has.
 ScheduleChoice with_ratios_that_hold(ScheduleChoice choice, const Task& task) {
   if (choice.measured && (task.nest.finishes_sums() || !may_be(wanted_device(task.request), choice.database->key))) {
     choice.measured.reset();
@@ -152,7 +153,9 @@ ScheduleChoice with_ratios_that_hold(ScheduleChoice choice, const Task& task) {
 }
 
 ScheduleChoice with_notes(const ScheduleChoice& choice, const Task& task) {
-  return with_ratios_that_hold(with_type_note(with_sharing_note(with_device_note(choice, task.request), task.request), task.matrix.element), task);
+  return with_ratios_that_hold(
+      with_type_note(with_sharing_note(with_device_note(choice, task.request), task.request), task.matrix.element),
+      task);
 }
 
 /// How large a schedule makes the packed matrix, over CSR.

@@ -50,9 +50,10 @@ std::vector<std::string> library_notes(const std::string& where, const std::stri
   return notes;
 }
 
-/// The choice with what was measured of it: in notes where a library was faster and, where the measurements are of the layer's element type and
-/// layout, as numbers.
-ScheduleChoice with_ratios(ScheduleChoice choice, const LayerShape& shape, const MeasuredRatios& ratios, const std::string& where) {
+/// The choice with what was measured of it: in notes where a library was faster and, where the measurements are of the
+/// layer's element type and layout, as numbers.
+ScheduleChoice with_ratios(ScheduleChoice choice, const LayerShape& shape, const MeasuredRatios& ratios,
+                           const std::string& where) {
   const DatabaseHead& head = *choice.database;
   choice.notes = library_notes(where, head.dtype, ratios.over_exact, ratios.over_tf32);
   if (ratios.over_exact && head.dtype == shape.dtype && head.layout == shape.layout) {
@@ -62,8 +63,12 @@ ScheduleChoice with_ratios(ScheduleChoice choice, const LayerShape& shape, const
 }
 
 ScheduleChoice choice_of(const LayerEntry& entry, const LayerShape& shape, const ScheduleDatabase& database) {
-  const ScheduleChoice choice{fitted(entry.schedule, shape.product()), fmt::format("database: {}, this very layer", database.describe()), {}, database.head()};
-  return with_ratios(choice, shape, {entry.over_exact, entry.over_tf32, fmt::format("this very layer on {}", database.describe())},
+  const ScheduleChoice choice{fitted(entry.schedule, shape.product()),
+                              fmt::format("database: {}, this very layer", database.describe()),
+                              {},
+                              database.head()};
+  return with_ratios(choice, shape,
+                     {entry.over_exact, entry.over_tf32, fmt::format("this very layer on {}", database.describe())},
                      fmt::format("for this layer on {}", database.describe()));
 }
 
@@ -152,7 +157,9 @@ class ClassAdvice {
     }
     const double times = 1 + nearest.losses[static_cast<std::size_t>(candidate.number)].percent / 100;
     const std::string where = fmt::format("{} on {}", whose, database_->describe());
-    return with_ratios(choice, *shape_, {over_slower(nearest.over_exact, times), over_slower(nearest.over_tf32, times), where}, "in " + where);
+    return with_ratios(choice, *shape_,
+                       {over_slower(nearest.over_exact, times), over_slower(nearest.over_tf32, times), where},
+                       "in " + where);
   }
 
   const LayerShape* shape_;

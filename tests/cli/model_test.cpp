@@ -70,14 +70,17 @@ TEST_F(Models, AreListedForMachines) {
 }
 
 TEST_F(Models, AreEstimatedForMachines) {
-  const nlohmann::json estimate = parse_json(escgen({"inspect", layers, "--estimate", "--bcol", "16", "--json"}).output);
+  const nlohmann::json estimate =
+      parse_json(escgen({"inspect", layers, "--estimate", "--bcol", "16", "--json"}).output);
   EXPECT_THAT(keys(estimate), UnorderedElementsAre("model", "gpu", "bcol", "dtype", "layers", "total", "bound_by"));
   ASSERT_EQ(estimate["layers"].size(), 8U);
   const nlohmann::json& gate = estimate["layers"][2];
-  EXPECT_EQ(gate["bytes"], (nlohmann::json{{"dense", 3840.0}, {"csr", 1588.0}, {"packed_about", 1744}, {"b_and_c", 4096.0}}));
+  EXPECT_EQ(gate["bytes"],
+            (nlohmann::json{{"dense", 3840.0}, {"csr", 1588.0}, {"packed_about", 1744}, {"b_and_c", 4096.0}}));
   EXPECT_FALSE(gate.contains("measured")) << "no class is close";
   EXPECT_TRUE(estimate["layers"][4].contains("no_estimate"));
-  const nlohmann::json elsewhere = parse_json(escgen({"inspect", layers, "--estimate", "--gpu", "l4", "--json"}).output);
+  const nlohmann::json elsewhere =
+      parse_json(escgen({"inspect", layers, "--estimate", "--gpu", "l4", "--json"}).output);
   EXPECT_FALSE(elsewhere["total"].contains("bound_microseconds")) << "a bandwidth that is not known";
 }
 

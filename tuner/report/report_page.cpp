@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "generator/report/page.h"
-#include "tuner/report/coarsening_map.h"
 #include "generator/schedule/device_ceilings.h"
+#include "tuner/report/coarsening_map.h"
 #include "tuner/report/item_tables.h"
 #include "tuner/report/outcome_tables.h"
 #include "tuner/report/paper_tables.h"
