@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <optional>
 
 #include "generator/commands/commands.h"
@@ -161,17 +160,6 @@ std::optional<Model> model_of(const GenerateLine& line) {
   std::optional<Model> model = listed_model(line.layer.matrix);
   const auto is_matrix = [](const Weight& weight) { return why_no_matrix(weight).empty(); };
   return model && std::ranges::count_if(model->weights, is_matrix) > 1 ? std::move(model) : std::nullopt;
-}
-
-/// A folder stands for the file in it.
-std::string file_of_model(const std::string& model) {
-  const std::filesystem::path path(model);
-  std::error_code ignored;
-  if (!std::filesystem::is_directory(path, ignored)) {
-    return model;
-  }
-  const std::filesystem::path index = path / "model.safetensors.index.json";
-  return (std::filesystem::exists(index, ignored) ? index : path / "model.safetensors").string();
 }
 
 /// What the line says of a model, as a spec would.

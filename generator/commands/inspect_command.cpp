@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "generator/commands/commands.h"
+#include "generator/commands/estimate_model.h"
 #include "generator/commands/input.h"
 #include "generator/commands/inspect_model.h"
 #include "generator/commands/layer_request.h"
@@ -23,6 +24,9 @@ struct InspectRequest {
   bool json = false;
   std::string svg;
   std::optional<std::string> layout;
+  bool estimate = false;
+  std::string gpu = "h200";
+  std::optional<std::string> dtype;
 };
 
 nlohmann::json lengths_json(const LengthStatistics& lengths) {
@@ -105,6 +109,23 @@ void print_census(const PatternCensus& census) {
   }
 }
 
+/// What is estimated of a model's layers.
+LayerRequest estimate_request(const InspectRequest& request) {
+  LayerRequest layer;
+  layer.matrix = file_of_model(request.matrix);
+  layer.bcol = request.bcol;
+  layer.name = "layer";
+  layer.read = request.read;
+  layer.devices = {device_of_gpu(request.gpu)};
+  if (request.layout) {
+    layer.nest.layout = parse_layout(*request.layout);
+  }
+  if (request.dtype) {
+    layer.element = parse_element(*request.dtype);
+  }
+  return layer;
+}
+
 ExitStatus run(const InspectRequest& request, const Console& console) {
   if (request.ufi < 1 || request.ufi > 8) {
     throw UserError(fmt::format("--ufi {}", request.ufi), "is outside 1 to 8", "a panel has 1 to 8 rows");
@@ -114,7 +135,12 @@ ExitStatus run(const InspectRequest& request, const Console& console) {
     if (!request.svg.empty()) {
       throw UserError("--svg " + request.svg, "draws one matrix, and " + request.matrix + " is a model", "name a tensor: FILE:TENSOR");
     }
-    return inspect_model(*model, request.json, console);
+    return request.estimate ? estimate_model(*model, estimate_request(request), request.json, console)
+                            : inspect_model(*model, request.json, console);
+  }
+  if (request.estimate) {
+    throw UserError("--estimate", "is for models, and " + request.matrix + " is one matrix",
+                    "leave it out, or name the model");
   }
   const SparseMatrix matrix = read_layer(request.matrix, request.read);
   const MatrixStatistics figures = statistics(matrix);
@@ -159,6 +185,13 @@ void add_inspect_command(CLI::App& program, const CommonOptions& common, Action&
       ->check(whole_number_problem)
       ->capture_default_str();
   command->add_flag("--allow-nonfinite", request->read.allow_nonfinite, "Accept NaN and infinity");
+  CLI::Option* const estimate = command->add_flag(
+      "--estimate", request->estimate,
+      "Of the layers of a model: bytes, bounds of times by bytes and, where such layers were measured, the speed-up");
+  command->add_option("--gpu", request->gpu, "GPU of the estimate")->capture_default_str()->needs(estimate);
+  command->add_option("--dtype", request->dtype, "Element type of the kernels in the estimate (default: f32)")
+      ->type_name("f32|f64|f16|bf16")
+      ->needs(estimate);
   command->add_flag("--json", request->json, "Print JSON");
   command->add_option("--svg", request->svg, "Draw the pattern into this file");
   command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "generator/model/layer_file.h"
@@ -128,6 +129,16 @@ std::optional<Model> listed_model(const std::string& name) {
     return std::nullopt;
   }
   return model;
+}
+
+std::string file_of_model(const std::string& model) {
+  const std::filesystem::path path(model);
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) {
+    return model;
+  }
+  const std::filesystem::path index = path / "model.safetensors.index.json";
+  return (std::filesystem::exists(index, ignored) ? index : path / "model.safetensors").string();
 }
 
 ExitStatus inspect_model(const Model& model, bool as_json, const Console& console) {

@@ -14,6 +14,9 @@ namespace esc {
 /// is one matrix of SciPy. Throws UserError as open_model does.
 std::optional<Model> listed_model(const std::string& name);
 
+/// The file of a model; a folder stands for the one in it.
+std::string file_of_model(const std::string& model);
+
 /// Lists the tensors of a model with what their values are like, as a table or as JSON.
 ExitStatus inspect_model(const Model& model, bool as_json, const Console& console);
 

@@ -51,6 +51,18 @@ struct GenerateMode {
 GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode, const LoopNest& nest,
                           const SparseMatrix& matrix, std::shared_ptr<FragmentShelf> fragments, const Console& console);
 
+/// What auto would choose for a layer, found without packing it.
+struct PlannedLayer {
+  ScheduleChoice choice;
+  double bytes = 0;  ///< of the packed matrix, about: as those of some of its rows are
+};
+
+/// Rows of a layer, at most, whose packed bytes are planned to tell those of all.
+inline constexpr std::int64_t planned_rows = 512;
+
+/// Plans a layer of a product whose sizes follow from the matrix.
+PlannedLayer plan_layer(const LayerRequest& request, const LoopNest& nest, const SparseMatrix& matrix);
+
 /// The matrix of a layer in the type of its nest, and what became of values that the type does not hold.
 struct StoredMatrix {
   SparseMatrix matrix;

@@ -143,8 +143,19 @@ std::vector<ScheduleChoice> usable(std::vector<ScheduleChoice> ranking, const Ta
   return ranking;
 }
 
+/// The choice without ratios that were measured on another device, or of the product without the epilogue that this
+/// nest has.
+ScheduleChoice with_ratios_that_hold(ScheduleChoice choice, const Task& task) {
+  if (choice.measured && (task.nest.finishes_sums() || !may_be(wanted_device(task.request), choice.database->key))) {
+    choice.measured.reset();
+  }
+  return choice;
+}
+
 ScheduleChoice with_notes(const ScheduleChoice& choice, const Task& task) {
-  return with_type_note(with_sharing_note(with_device_note(choice, task.request), task.request), task.matrix.element);
+  return with_ratios_that_hold(
+      with_type_note(with_sharing_note(with_device_note(choice, task.request), task.request), task.matrix.element),
+      task);
 }
 
 /// How large a schedule makes the packed matrix, over CSR.
@@ -282,7 +293,41 @@ GeneratedLayer generate_automatically(const Task& task, const GenerateMode& mode
   return generate_first_suitable(task, std::move(ranking));
 }
 
+/// Rows from the middle of a matrix.
+SparseMatrix middle_rows(const SparseMatrix& matrix, std::int64_t most) {
+  const std::int64_t rows = std::min(matrix.rows, most);
+  const auto first = matrix.offsets.begin() + (matrix.rows - rows) / 2;
+  const auto last = first + rows;
+  SparseMatrix part{.rows = rows,
+                    .columns = matrix.columns,
+                    .offsets = {first, last + 1},
+                    .column_of = {matrix.column_of.begin() + *first, matrix.column_of.begin() + *last},
+                    .values = {matrix.values.begin() + *first, matrix.values.begin() + *last},
+                    .element = matrix.element};
+  std::ranges::for_each(part.offsets, [begin = *first](std::int64_t& offset) { offset -= begin; });
+  return part;
+}
+
 }  // namespace
+
+PlannedLayer plan_layer(const LayerRequest& request, const LoopNest& nest, const SparseMatrix& matrix) {
+  const SparseMatrix part = middle_rows(matrix, planned_rows);
+  const ProductColumns columns = product_columns(nest, request.bcol);
+  const Task whole{request, nest, matrix, nullptr, columns};
+  const Task sample{request, nest, part, std::make_shared<FragmentShelf>(), columns};
+  std::vector<ScheduleChoice> ranking = ranking_of(whole, {});
+  prefer_compact(sample, ranking);
+  ranking.push_back(last_resort(whole));
+  for (const ScheduleChoice& choice : ranking) {
+    try {
+      const double bytes = packed_ratio(sample, choice) * static_cast<double>(csr_bytes(matrix));
+      return {with_notes(choice, whole), bytes};
+    } catch (const UnsuitableSchedule&) {
+      continue;  // the next best one
+    }
+  }
+  throw Defect(__FILE__, __LINE__, "a suitable schedule", "what auto falls back to takes every matrix");
+}
 
 GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode, const LoopNest& nest,
                           const SparseMatrix& matrix, std::shared_ptr<FragmentShelf> fragments,

@@ -11,6 +11,15 @@
 
 namespace esc {
 
+/// How libraries did against a schedule where both were measured: their time over its time, so that below 1 the library
+/// is faster.
+struct MeasuredRatios {
+  std::optional<double> over_exact =
+      {};  ///< of the faster one of a dense product and a sparse library in the layer's element type
+  std::optional<double> over_tf32 = {};  ///< of a dense product in TF32
+  std::string where;                     ///< "this very layer on ...", or the class of layers and the device
+};
+
 /// A schedule with where it came from, for the manifest and the user.
 struct ScheduleChoice {
   Schedule schedule;
@@ -18,6 +27,8 @@ struct ScheduleChoice {
   std::vector<std::string> notes = {};        ///< what the user should know: that a library is faster, for example
   std::optional<DatabaseHead> database = {};  ///< that it is from; absent where it is from none
   std::vector<Directive> script = {};         ///< of the user's own, in place of the schedule; empty: none
+  /// Of the very layer or of a class close to it, in its element type and layout; absent where that was not measured.
+  std::optional<MeasuredRatios> measured = {};
 };
 
 /// Whether a schedule's text is a script of directives and not one of a family.

@@ -50,10 +50,26 @@ std::vector<std::string> library_notes(const std::string& where, const std::stri
   return notes;
 }
 
+/// The choice with what was measured of it: in notes where a library was faster and, where the measurements are of the
+/// layer's element type and layout, as numbers.
+ScheduleChoice with_ratios(ScheduleChoice choice, const LayerShape& shape, const MeasuredRatios& ratios,
+                           const std::string& where) {
+  const DatabaseHead& head = *choice.database;
+  choice.notes = library_notes(where, head.dtype, ratios.over_exact, ratios.over_tf32);
+  if (ratios.over_exact && head.dtype == shape.dtype && head.layout == shape.layout) {
+    choice.measured = ratios;
+  }
+  return choice;
+}
+
 ScheduleChoice choice_of(const LayerEntry& entry, const LayerShape& shape, const ScheduleDatabase& database) {
-  const std::string where = fmt::format("for this layer on {}", database.describe());
-  return {fitted(entry.schedule, shape.product()), fmt::format("database: {}, this very layer", database.describe()),
-          library_notes(where, database.head().dtype, entry.over_exact, entry.over_tf32), database.head()};
+  const ScheduleChoice choice{fitted(entry.schedule, shape.product()),
+                              fmt::format("database: {}, this very layer", database.describe()),
+                              {},
+                              database.head()};
+  return with_ratios(choice, shape,
+                     {entry.over_exact, entry.over_tf32, fmt::format("this very layer on {}", database.describe())},
+                     fmt::format("for this layer on {}", database.describe()));
 }
 
 ScheduleChoice choice_of(const DefaultEntry& entry, const LayerShape& shape, const ScheduleDatabase& database) {
@@ -92,7 +108,8 @@ ScheduleChoice with_lower_panels(ScheduleChoice choice, const LayerShape& shape)
     panel->ufi /= 2;
   }
   choice.source += fmt::format(", with panels of {} in place of {} rows", panel->ufi, measured);
-  choice.notes.clear();  // which are of the measured one
+  choice.notes.clear();  // which are of the measured one, as its ratios are
+  choice.measured.reset();
   return choice;
 }
 
@@ -134,13 +151,15 @@ class ClassAdvice {
     if (classes_->classes > 1) {
       source += fmt::format(", interpolated between {} classes", classes_->classes);
     }
-    std::vector<std::string> notes;
-    if (is_close()) {
-      const double times = 1 + nearest.losses[static_cast<std::size_t>(candidate.number)].percent / 100;
-      notes = library_notes(fmt::format("in {} on {}", whose, database_->describe()), database_->head().dtype,
-                            over_slower(nearest.over_exact, times), over_slower(nearest.over_tf32, times));
+    const ScheduleChoice choice{fitted(candidate.schedule, shape_->product()), source, {}, database_->head()};
+    if (!is_close()) {
+      return choice;
     }
-    return {fitted(candidate.schedule, shape_->product()), source, notes, database_->head()};
+    const double times = 1 + nearest.losses[static_cast<std::size_t>(candidate.number)].percent / 100;
+    const std::string where = fmt::format("{} on {}", whose, database_->describe());
+    return with_ratios(choice, *shape_,
+                       {over_slower(nearest.over_exact, times), over_slower(nearest.over_tf32, times), where},
+                       "in " + where);
   }
 
   const LayerShape* shape_;

@@ -47,7 +47,7 @@ std::vector<Example> examples_of(const std::string& page) {
 
 TEST_F(Models, ExamplesOfTheDocumentationPrintWhatItSays) {
   const std::vector<Example> examples = examples_of(read_file(ESC_SOURCE_DIR "/docs/models.md"));
-  ASSERT_EQ(examples.size(), 5U);
+  ASSERT_EQ(examples.size(), 6U);
   for (const Example& example : examples) {
     const ProcessResult run = shell("$ESCGEN " + example.command.substr(std::string("escgen ").size()));
     EXPECT_EQ(run.status, 0) << run.errors;
@@ -67,6 +67,21 @@ TEST_F(Models, AreListedForMachines) {
   EXPECT_EQ(masked["nonzeros"], 186);
   EXPECT_EQ(masked["row_lengths"], (nlohmann::json{{"min", 3}, {"mean", 7.75}, {"max", 12}}));
   EXPECT_EQ(parse_json(escgen({"inspect", "tests/data/models", "--json"}).output)["tensors"].size(), 2U) << "the folder of an index";
+}
+
+TEST_F(Models, AreEstimatedForMachines) {
+  const nlohmann::json estimate =
+      parse_json(escgen({"inspect", layers, "--estimate", "--bcol", "16", "--json"}).output);
+  EXPECT_THAT(keys(estimate), UnorderedElementsAre("model", "gpu", "bcol", "dtype", "layers", "total", "bound_by"));
+  ASSERT_EQ(estimate["layers"].size(), 8U);
+  const nlohmann::json& gate = estimate["layers"][2];
+  EXPECT_EQ(gate["bytes"],
+            (nlohmann::json{{"dense", 3840.0}, {"csr", 1588.0}, {"packed_about", 1744}, {"b_and_c", 4096.0}}));
+  EXPECT_FALSE(gate.contains("measured")) << "no class is close";
+  EXPECT_TRUE(estimate["layers"][4].contains("no_estimate"));
+  const nlohmann::json elsewhere =
+      parse_json(escgen({"inspect", layers, "--estimate", "--gpu", "l4", "--json"}).output);
+  EXPECT_FALSE(elsewhere["total"].contains("bound_microseconds")) << "a bandwidth that is not known";
 }
 
 TEST_F(Models, WithOneMatrixOfSciPyAreThatMatrix) {
@@ -125,6 +140,8 @@ TEST_F(Models, AreRefusedWithWhatToWrite) {
   expect_refusal({"generate", tensor("up_proj"), "--bcol", "8", "-o", "out"}, "has no tensor \"up_proj\"; write FILE:TENSOR");
   expect_refusal({"generate", tensor("up_proj.bias"), "--bcol", "8", "-o", "out"}, "up_proj.bias: has 1 dimensions");
   expect_refusal({"inspect", layers, "--svg", "a.svg"}, "--svg a.svg: draws one matrix");
+  expect_refusal({"inspect", "tests/data/models/dense.npy", "--estimate"}, "--estimate: is for models");
+  expect_refusal({"inspect", layers, "--gpu", "h200"}, "--gpu requires --estimate");
   expect_refusal({"inspect", "absent.safetensors"}, "absent.safetensors: cannot be read: No such file");
   expect_refusal({"generate", "tests", "--bcol", "8", "-o", "out"}, "tests: ");
   write("a.pt", "PK");

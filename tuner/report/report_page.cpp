@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "generator/report/page.h"
+#include "generator/schedule/device_ceilings.h"
 #include "tuner/report/coarsening_map.h"
 #include "tuner/report/comparison_text.h"
-#include "tuner/report/device_ceilings.h"
 #include "tuner/report/item_tables.h"
 #include "tuner/report/leading_tables.h"
 #include "tuner/report/outcome_tables.h"

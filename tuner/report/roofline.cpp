@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "generator/schedule/device_ceilings.h"
 #include "generator/schedule/element_types.h"
-#include "tuner/report/device_ceilings.h"
 
 namespace esc::tuning {
 namespace {

@@ -4,12 +4,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "generator/schedule/device_ceilings.h"
 #include "generator/support/error.h"
 #include "generator/support/means.h"
 #include "tests/unit/tuner/report_records.h"
 #include "tuner/report/candidate_table.h"
 #include "tuner/report/coarsening_map.h"
-#include "tuner/report/device_ceilings.h"
 #include "tuner/report/glob.h"
 #include "tuner/report/item_tables.h"
 #include "tuner/report/outcome_tables.h"

@@ -6,7 +6,7 @@
 
 #include "generator/schedule/device_key.h"
 
-namespace esc::tuning {
+namespace esc {
 
 /// What a device can do at most, and where that is known from.
 struct DeviceCeilings {
@@ -20,4 +20,4 @@ struct DeviceCeilings {
 /// Absent for devices whose figures are not in the table: then they are said to be not known.
 std::optional<DeviceCeilings> device_ceilings(const DeviceKey& device);
 
-}  // namespace esc::tuning
+}  // namespace esc

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/report/device_ceilings.h"
+#include "generator/schedule/device_ceilings.h"
 
 #include <algorithm>
 #include <vector>
 
-namespace esc::tuning {
+namespace esc {
 namespace {
 
 struct Row {
@@ -39,4 +39,4 @@ std::optional<DeviceCeilings> device_ceilings(const DeviceKey& device) {
   return found == rows().end() ? std::nullopt : std::optional(found->ceilings);
 }
 
-}  // namespace esc::tuning
+}  // namespace esc
