@@ -12,6 +12,7 @@
 
 #include "generator/commands/layer_maker.h"
 #include "generator/commands/loop_nest_input.h"
+#include "generator/commands/thread_limit.h"
 #include "generator/ir/print_function.h"
 #include "generator/ir/product_digits.h"
 #include "generator/lower/canonicalize.h"
@@ -79,8 +80,7 @@ class ModelRun {
     progress_.begin("generating the layers", weights_.size());
     {
       std::vector<std::jthread> workers;
-      const auto cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-      for (int worker = 1; worker < (request_.jobs > 0 ? request_.jobs : cores); ++worker) {
+      for (int worker = 1; worker < workers_for(request_.jobs); ++worker) {
         workers.emplace_back([this] { work(); });
       }
       work();

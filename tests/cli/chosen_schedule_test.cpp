@@ -24,6 +24,20 @@ TEST_F(ChosenSchedule, ScheduleSourceIsRecorded) {
   EXPECT_EQ(read("auto/a/a.cu"), read("user/a/a.cu"));
 }
 
+TEST_F(ChosenSchedule, SaysHowFastItWasMeasuredToBe) {
+  const std::string hidden = ESC_SOURCE_DIR "/tests/data/digits/hidden.mtx";
+  const ProcessResult chosen = escgen({"generate", hidden, "--bcol", "64", "-o", "out", "--dry-run"});
+  EXPECT_THAT(chosen.output, HasSubstr("\nspeed      about 1.75 x the faster one of cuBLAS and cuSPARSE, by the same measurements\n"));
+  const nlohmann::json layer = parse_json(escgen({"generate", hidden, "--bcol", "64", "-o", "out", "--dry-run", "--json"}).output);
+  EXPECT_NEAR(layer["over_exact"], 1.75, 0.005);
+  // Nothing was measured of a schedule of the user's own, and with an epilogue of none.
+  for (const std::vector<std::string>& more : {std::vector<std::string>{"--schedule", "4-7-1-32"}, {"--epilogue", "gelu"}}) {
+    std::vector<std::string> line{"generate", hidden, "--bcol", "64", "-o", "out", "--dry-run"};
+    line.insert(line.end(), more.begin(), more.end());
+    EXPECT_THAT(escgen(line).output, Not(HasSubstr("speed  "))) << more.front();
+  }
+}
+
 /// One row of 20,000 among 30,000 of one non-zero: regions of one size would take hundreds of megabytes.
 TEST_F(ChosenSchedule, PowerLawsOfRowLengthsGetTheFamilyForThem) {
   std::string matrix = "%%MatrixMarket matrix coordinate pattern general\n30001 20000 50000\n";
