@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/verify/operands.h"
 
-#include <tbb/task_arena.h>
-
 #include "generator/lower/canonicalize.h"
+#include "generator/matrix/drawn_value.h"
 #include "generator/matrix/typed_elements.h"
 #include "generator/support/error.h"
-#include "generator/verify/product_case.h"
 
 namespace esc {
 namespace {
@@ -17,11 +15,17 @@ constexpr std::uint64_t seed_of_first = 1000;
 /// type, and none is a power of two.
 double number(std::size_t place) { return -1.375 + 1.75 * static_cast<double>(place); }
 
-/// One element after the other: a process with no rights, which may start no thread, draws them as well.
+/// One element after the other: a confined process draws them as well. It is forked from one whose other threads may have a lock of oneTBB at that
+/// moment, for which it would wait for ever.
 std::vector<double> draw(const Operand& operand, std::uint64_t seed) {
-  const auto width = static_cast<std::int32_t>(operand.columns);
-  tbb::task_arena alone(1);
-  return alone.execute([&] { return draw_b(operand.rows, {.n = width, .ldb = width}, seed, operand.type); });
+  std::vector<double> elements;
+  elements.reserve(static_cast<std::size_t>(operand.rows * operand.columns));
+  for (std::int64_t row = 0; row < operand.rows; ++row) {
+    for (std::int64_t column = 0; column < operand.columns; ++column) {
+      elements.push_back(drawn_value(seed, row, column, operand.type));
+    }
+  }
+  return elements;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -191,6 +192,25 @@ TEST(Includes, Form_no_circle) {
   for (const auto& [name, includes] : graph) {
     ADD_FAILURE() << name << " includes what includes it, or stands above such a circle";
   }
+}
+
+/// A confined process is forked from one with other threads, of which one may have a lock of oneTBB at that moment; whoever asks for that lock there waits
+/// for ever. So of the generator only what is never called in such a process includes oneTBB: nothing between a fork and what is said over the channel.
+TEST(ForkedProcesses, HaveNothingOfTheThreadPool) {
+  const std::set<std::string> never_confined{"generator/commands/thread_limit", "generator/model/survey", "generator/verify/product_case",
+                                             "generator/verify/reference"};
+  const fs::path root = ESC_SOURCE_DIR;
+  std::set<std::string> found;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "generator")) {
+    std::ifstream text(entry.path());
+    for (std::string line; is_source(entry.path()) && std::getline(text, line);) {
+      if (line.starts_with("#include <tbb/")) {
+        const fs::path path = fs::relative(entry.path(), root);
+        found.insert((path.parent_path() / path.stem()).generic_string());
+      }
+    }
+  }
+  EXPECT_EQ(found, never_confined);
 }
 
 }  // namespace
