@@ -37,11 +37,11 @@ class Tutorial : public Workshop {
     fs::create_directory_symlink(fs::path(ESC_SOURCE_DIR) / "docs/examples", path("docs/examples"));
   }
 
-  /// Debian's Python goes before others: it is the one that has NumPy.
+  /// Debian's Python goes before others: it is the one that has NumPy. CMake's own choice of a build program may be one that is not here.
   ProcessResult shell(const std::string& command) const {
     const std::string nvcc = find_nvcc();
     const std::string paths = fs::path(ESCGEN).parent_path().string() + (nvcc.empty() ? "" : ":" + fs::path(nvcc).parent_path().string());
-    return run_process({"/bin/bash", "-c", "PATH=" + paths + ":/usr/bin:$PATH; " + command}, {.folder = folder()});
+    return run_process({"/bin/bash", "-c", "export PATH=" + paths + ":/usr/bin:$PATH CMAKE_GENERATOR='" ESC_CMAKE_GENERATOR "'; " + command}, {.folder = folder()});
   }
 };
 
