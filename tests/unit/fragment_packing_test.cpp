@@ -13,8 +13,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <map>
 
+#include "tests/unit/fragment_decoder.h"
 #include "tests/unit/transformer_matrices.h"
 #include "transformer/choose_fragments.h"
 #include "transformer/pack.h"
@@ -65,201 +65,6 @@ CsrMatrix random_elements(std::int64_t rows, std::int64_t columns, double densit
   std::bernoulli_distribution nonzero(density);
   return matrix_where(rows, columns, element, [&](std::int64_t, std::int64_t) { return nonzero(random); });
 }
-
-/// Little-endian numbers at places of the packed bytes.
-class Bytes {
- public:
-  explicit Bytes(std::span<const std::byte> bytes) : bytes_(bytes) {}
-
-  std::uint64_t number(std::uint64_t at, int width) const {
-    std::uint64_t number = 0;
-    for (int i = 0; i < width; ++i) {
-      number |= static_cast<std::uint64_t>(bytes_[at + static_cast<std::uint64_t>(i)]) << 8 * i;
-    }
-    return number;
-  }
-
- private:
-  std::span<const std::byte> bytes_;
-};
-
-using Places = std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t>;
-
-/// Units as a kernel reads them: lane by lane and register by register, as PTX defines mma.sp.m16n8k32, and m16n8k16 for
-/// elements of 32 bits.
-class Decoder {
- public:
-  Decoder(const Packed<FragmentFormat>& packed) : format_(packed.format), bytes_(packed.bytes.span()) {
-    const FragmentShape& shape = format_.shape;
-    wide_ = shape.element == ScalarType::f32;
-    steps_ = shape.steps;
-    metadata_at_ = steps_ * 512;
-    columns_at_ = metadata_at_ + (steps_ + 1) / 2 * 128;
-    ends_at_ = columns_at_ + (wide_ ? steps_ * 16 : (steps_ + 3) / 4 * 128);
-    unit_bytes_ = (ends_at_ + (shape.extras == 0 ? 0 : 8 + (wide_ ? 8 : 4) * shape.extras) + 127) / 128 * 128;
-  }
-
-  /// Everything that is stored, as bits. Records a problem where the bytes are not as the definition says.
-  Places decode() {
-    const FragmentShape& shape = format_.shape;
-    const std::int64_t width = wide_ ? 128 : 256;
-    const std::uint64_t windows = static_cast<std::uint64_t>((shape.columns + width - 1) / width);
-    const std::uint64_t panels = static_cast<std::uint64_t>(shape.rows + 15) / 16;
-    const std::uint64_t blocks = (panels + shape.block_panels - 1) / shape.block_panels;
-    const std::uint64_t rounds = format_.counts.rounds;
-    const bool regular = rounds == blocks * windows;
-    const int window_width = windows <= 65536 ? 2 : 4;
-    const std::uint64_t windows_at = (256 + (blocks + 1) * 4 + 255) / 256 * 256;
-    const std::uint64_t units_at =
-        regular ? 256 : (windows_at + rounds * static_cast<std::uint64_t>(window_width) + 255) / 256 * 256;
-    expect(format_.bytes == units_at + rounds * shape.block_panels * unit_bytes_, "number of bytes");
-    std::uint64_t next = 0;
-    for (std::uint64_t block = 0; block < blocks; ++block) {
-      const std::uint64_t first = regular ? block * windows : bytes_.number(256 + block * 4, 4);
-      const std::uint64_t end = regular ? first + windows : bytes_.number(256 + block * 4 + 4, 4);
-      expect(first == next, "first round of a block");
-      std::uint64_t expected = 0;
-      for (std::uint64_t round = first; round < end; ++round) {
-        const std::uint64_t window =
-            regular ? round - first
-                    : bytes_.number(windows_at + round * static_cast<std::uint64_t>(window_width), window_width);
-        expect(window == expected || (round > first && window + 1 == expected), "window of a round");
-        expected = window + 1;
-        for (std::uint64_t panel = 0; panel < shape.block_panels; ++panel) {
-          at_ = units_at + (round * shape.block_panels + panel) * unit_bytes_;
-          first_row_ = static_cast<std::int64_t>(block * shape.block_panels + panel) * 16;
-          first_column_ = static_cast<std::int64_t>(window) * width;
-          decode_unit();
-        }
-      }
-      expect(expected == windows, "last window of a block");
-      next = end;
-    }
-    expect(next == rounds, "number of rounds");
-    return found_;
-  }
-
-  const std::string& problem() const { return problem_; }
-
- private:
-  void expect(bool holds, const char* words) {
-    if (!holds && problem_.empty()) {
-      problem_ = words;
-    }
-  }
-
-  std::int64_t column_of(std::uint32_t step, std::uint32_t slot) const {
-    const std::uint64_t at = wide_ ? step * 16 + slot % 4 * 4 + slot / 4 : step / 4 * 128 + slot * 4 + step % 4;
-    return static_cast<std::int64_t>(bytes_.number(at_ + columns_at_ + at, 1));
-  }
-
-  void add(std::int64_t row, std::int64_t column, std::uint64_t bits) {
-    expect(found_.emplace(std::pair(first_row_ + row, first_column_ + column), static_cast<std::uint32_t>(bits)).second,
-           "a non-zero twice");
-  }
-
-  /// The value of a lane's register, for the two columns of K that the lane's place says.
-  void decode_wide_register(std::uint32_t step, std::uint32_t lane, std::uint32_t number) {
-    const std::uint32_t group = lane % 4 + number / 2 * 4;
-    const std::uint32_t holder = lane / 4 * 4 + step % 2 * 2 + group / 4;
-    const std::uint64_t word = bytes_.number(at_ + metadata_at_ + step / 2 * 128 + holder * 4, 4);
-    const std::uint64_t nibble = word >> (number % 2 * 16 + group % 4 * 4) & 15;
-    const std::uint64_t bits = bytes_.number(at_ + (step * 32 + lane) * 16 + number * 4, 4);
-    expect(nibble == 4 || (nibble == 14 && bits != 0), "a place that the tensor core does not know");
-    if (bits != 0) {
-      add(lane / 4 + number % 2 * 8, column_of(step, 2 * group + (nibble == 14 ? 1 : 0)), bits);
-    }
-  }
-
-  /// Two values of a lane's register, for the four columns of K that the lane's place says.
-  void decode_register(std::uint32_t step, std::uint32_t lane, std::uint32_t number) {
-    const std::uint32_t group_id = lane / 4;
-    const std::uint32_t thread = lane % 4;
-    const std::uint32_t row = number % 2 == 0 ? group_id : group_id + 8;
-    const std::uint32_t first_k = thread * 4 + (number < 2 ? 0 : 16);
-    const std::uint32_t holder = group_id * 4 + (step % 2) * 2 + first_k / 16;
-    const std::uint64_t word = bytes_.number(at_ + metadata_at_ + step / 2 * 128 + holder * 4, 4);
-    const std::uint64_t nibble = word >> (number % 2 * 16) >> (first_k % 16) & 15;
-    const std::uint64_t places[] = {nibble & 3, nibble >> 2};
-    expect(places[0] < places[1], "places that do not increase");
-    const std::uint64_t pair = bytes_.number(at_ + (step * 32 + lane) * 16 + number * 4, 4);
-    const std::uint64_t values[] = {pair & 0xffff, pair >> 16};
-    const bool lone = (values[0] == 0) != (values[1] == 0);
-    const std::uint64_t filled = values[0] != 0 ? places[0] : places[1];
-    expect(!lone || (filled < 3 ? nibble == (filled | 12) && values[0] != 0 : nibble == 12 && values[1] != 0),
-           "places of a lone value");
-    expect(values[0] != 0 || values[1] != 0 || nibble == 4, "places of no value");
-    for (int i = 0; i < 2; ++i) {
-      if (values[i] != 0) {
-        add(row, column_of(step, first_k + static_cast<std::uint32_t>(places[i])), values[i]);
-      }
-    }
-  }
-
-  void decode_unit() {
-    for (std::uint32_t step = 0; step < steps_; ++step) {
-      for (std::uint32_t slot = 0; slot < (wide_ ? 16 : 32); ++slot) {
-        expect(first_column_ + column_of(step, slot) < format_.shape.columns, "a column outside the matrix");
-      }
-      for (std::uint32_t lane = 0; lane < 32; ++lane) {
-        for (std::uint32_t number = 0; number < 4; ++number) {
-          wide_ ? decode_wide_register(step, lane, number) : decode_register(step, lane, number);
-        }
-      }
-    }
-    for (std::uint32_t at = steps_; at < (steps_ + 3) / 4 * 4 && !wide_; ++at) {
-      for (std::uint32_t lane = 0; lane < 32; ++lane) {
-        expect(column_of(at, lane) == 0, "columns behind the last step");
-      }
-    }
-    for (std::uint32_t lane = 0; lane < 32 && steps_ % 2 == 1; ++lane) {
-      expect(lane % 4 < 2 || bytes_.number(at_ + metadata_at_ + steps_ / 2 * 128 + lane * 4, 4) == 0,
-             "metadata behind the last step");
-    }
-    decode_extras();
-  }
-
-  void decode_extras() {
-    std::uint64_t extra = 0;
-    const int width = wide_ ? 4 : 2;
-    std::uint64_t value = 0;
-    std::uint64_t place = 0;
-    const auto read_next = [&] {
-      const std::uint64_t at = at_ + ends_at_ + 8 + 2 * static_cast<std::uint64_t>(width) * extra++;
-      value = bytes_.number(at, width);
-      place = bytes_.number(at + static_cast<std::uint64_t>(width), width);
-    };
-    for (std::uint32_t pair = 0; pair < 8 && format_.shape.extras != 0; ++pair) {
-      const std::uint64_t end = bytes_.number(at_ + ends_at_ + pair, 1);
-      expect(extra <= end && end <= format_.shape.extras, "where the extras of a row pair end");
-      for (std::uint64_t least = 0; extra < end;) {
-        read_next();
-        const std::uint64_t order = (place & 0xff) * 2 + (place >> 8 & 1);
-        expect(place >> 9 == 0 && value != 0 && order >= least, "an extra");
-        least = order + 1;
-        add(pair + (place >> 8 & 1) * 8, static_cast<std::int64_t>(place & 0xff), value);
-      }
-    }
-    while (extra < format_.shape.extras) {
-      read_next();
-      expect(value == 0 && place == 0, "an extra behind the last one");
-    }
-  }
-
-  FragmentFormat format_;
-  Bytes bytes_;
-  bool wide_ = false;  ///< elements of 32 bits
-  std::uint64_t steps_ = 0;
-  std::uint64_t metadata_at_ = 0;
-  std::uint64_t columns_at_ = 0;
-  std::uint64_t ends_at_ = 0;
-  std::uint64_t unit_bytes_ = 0;
-  std::uint64_t at_ = 0;
-  std::int64_t first_row_ = 0;
-  std::int64_t first_column_ = 0;
-  Places found_;
-  std::string problem_;
-};
 
 Places places_of(const CsrMatrix& matrix) {
   Places places;
@@ -370,14 +175,9 @@ RC_GTEST_PROP(FragmentPacking, AnyCutOfAnyMatrixIsDecoded, ()) {
             "");
 }
 
-TEST(FragmentPacking, ATwoOfFourMatrixStaysAsItIs) {
-  std::mt19937_64 random(3);
-  std::uint64_t pattern = 0;
-  const CsrMatrix matrix = matrix_where(64, 1024, ScalarType::f16, [&](std::int64_t, std::int64_t column) {
-    constexpr std::uint64_t two_of_four[] = {3, 5, 6, 9, 10, 12};
-    pattern = column % 4 == 0 ? two_of_four[random() % 6] : pattern;
-    return (pattern >> column % 4 & 1) != 0;
-  });
+/// Packs a matrix of 64 rows that has half of each group, of whole windows of so many columns, and expects each column
+/// at its own number.
+void expect_as_it_is(const CsrMatrix& matrix, std::uint32_t window_columns, std::uint32_t step_slots) {
   const FragmentCut cut = choose_fragments(matrix.view(), 4, extra_weight);
   EXPECT_EQ(cut.steps, 8U);
   EXPECT_EQ(cut.extras, 0U);
@@ -385,30 +185,33 @@ TEST(FragmentPacking, ATwoOfFourMatrixStaysAsItIs) {
   ASSERT_TRUE(packed.format.regular());
   const FragmentReader reader(packed.bytes.span(), packed.format);
   for (std::uint64_t round = 0; round < packed.format.counts.rounds; ++round) {
-    for (std::uint32_t slot = 0; slot < 256; ++slot) {
-      ASSERT_EQ(reader.column(packed.format.unit_at(round, 1), slot / 32, slot % 32), slot);
+    for (std::uint32_t slot = 0; slot < window_columns; ++slot) {
+      ASSERT_EQ(reader.column(packed.format.unit_at(round, 1), slot / step_slots, slot % step_slots), slot);
     }
   }
+}
+
+TEST(FragmentPacking, ATwoOfFourMatrixStaysAsItIs) {
+  std::mt19937_64 random(3);
+  std::uint64_t pattern = 0;
+  expect_as_it_is(matrix_where(64, 1024, ScalarType::f16,
+                               [&](std::int64_t, std::int64_t column) {
+                                 constexpr std::uint64_t two_of_four[] = {3, 5, 6, 9, 10, 12};
+                                 pattern = column % 4 == 0 ? two_of_four[random() % 6] : pattern;
+                                 return (pattern >> column % 4 & 1) != 0;
+                               }),
+                  256, 32);
 }
 
 TEST(FragmentPacking, AOneOfTwoMatrixOfFloatsStaysAsItIs) {
   std::mt19937_64 random(3);
   std::uint64_t place = 0;
-  const CsrMatrix matrix = matrix_where(64, 512, ScalarType::f32, [&](std::int64_t, std::int64_t column) {
-    place = column % 2 == 0 ? random() % 2 : place;
-    return static_cast<std::uint64_t>(column % 2) == place;
-  });
-  const FragmentCut cut = choose_fragments(matrix.view(), 4, extra_weight);
-  EXPECT_EQ(cut.steps, 8U);
-  EXPECT_EQ(cut.extras, 0U);
-  const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
-  ASSERT_TRUE(packed.format.regular());
-  const FragmentReader reader(packed.bytes.span(), packed.format);
-  for (std::uint64_t round = 0; round < packed.format.counts.rounds; ++round) {
-    for (std::uint32_t slot = 0; slot < 128; ++slot) {
-      ASSERT_EQ(reader.column(packed.format.unit_at(round, 1), slot / 16, slot % 16), slot);
-    }
-  }
+  expect_as_it_is(matrix_where(64, 512, ScalarType::f32,
+                               [&](std::int64_t, std::int64_t column) {
+                                 place = column % 2 == 0 ? random() % 2 : place;
+                                 return static_cast<std::uint64_t>(column % 2) == place;
+                               }),
+                  128, 16);
 }
 
 TEST(FragmentPacking, WhatDoesNotFitTakesFurtherRounds) {
