@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "generator/emit/c_constant.h"
+#include "generator/emit/half_text.h"
 #include "generator/emit/packed_matrix_holes.h"
 #include "generator/ir/rewrite.h"
 
@@ -125,11 +126,12 @@ std::string read_extra_text(const LoopNest& nest) {
     case ScalarType::f16:
     case ScalarType::bf16:
       return fmt::format(R"(    const unsigned int extra = reinterpret_cast<const unsigned int*>(unit + extras_at)[x];
-    const float value = {}({}(static_cast<unsigned short>(extra)));
+    const float value = {};
     const unsigned int place = extra >> 16;
 )",
-                         nest.element() == ScalarType::f16 ? "__half2float" : "__bfloat162float",
-                         nest.element() == ScalarType::f16 ? "__ushort_as_half" : "__ushort_as_bfloat16");
+                         widened(nest.element(), nest.element() == ScalarType::f16
+                                                     ? "__ushort_as_half(static_cast<unsigned short>(extra))"
+                                                     : "__ushort_as_bfloat16(static_cast<unsigned short>(extra))"));
     default:
       return R"(    const uint2 extra = reinterpret_cast<const uint2*>(unit + extras_at)[x];
     const float value = __uint_as_float(extra.x);

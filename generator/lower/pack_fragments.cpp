@@ -80,13 +80,16 @@ LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive) {
                    .warps = nest.constant("panel_warps"),
                    .block_panels = nest.constant("block_panels"),
                    .columns = nest.constant("tile_columns")};
-  result.constants.push_back({"step_slots", is_split(nest) ? 16 : 32, "columns of A that the tensor core takes at once"});
+  const int step_slots = is_split(nest) ? 16 : 32;
+  result.constants.push_back({"step_slots", step_slots, "columns of A that the tensor core takes at once"});
   result.explicit_zeros = true;
-  result.story.push_back(fmt::format(
-      "The columns of a window are stored in an order of the panel's own, in which of {} consecutive ones no row has more than {}: so they are "
-      "operands of the sparse tensor core, which takes {} columns of A with half of their places, as they are. What does not fit is stored "
-      "beside them and multiplied by itself.",
-      is_split(nest) ? "two" : "four", is_split(nest) ? "one non-zero" : "two non-zeros", is_split(nest) ? 16 : 32));
+  result.story.push_back(
+      fmt::format("The columns of a window are stored in an order of the panel's own, in which of {} consecutive ones "
+                  "no row has more than {}: so they are "
+                  "operands of the sparse tensor core, which takes {} columns of A with half of their places, as they "
+                  "are. What does not fit is stored "
+                  "beside them and multiplied by itself.",
+                  is_split(nest) ? "two" : "four", is_split(nest) ? "one non-zero" : "two non-zeros", step_slots));
   if (is_split(nest)) {
     result.story.emplace_back(
         "The tensor core takes 11 bits of a float32: so each number is split in two, and three products of the parts are added in float32.");

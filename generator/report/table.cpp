@@ -8,6 +8,7 @@
 
 #include "generator/support/error.h"
 #include "generator/support/escaped.h"
+#include "generator/support/replace_all.h"
 
 namespace esc {
 namespace {
@@ -60,11 +61,7 @@ std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == text.npos) {
     return text;
   }
-  std::string quoted = "\"";
-  for (const char character : text) {
-    quoted += character == '"' ? "\"\"" : std::string(1, character);
-  }
-  return quoted + "\"";
+  return "\"" + replace_all(text, "\"", "\"\"") + "\"";
 }
 
 std::string csv_line(const std::vector<std::string>& cells) {

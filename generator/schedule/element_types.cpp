@@ -5,6 +5,8 @@ namespace esc {
 
 bool is_half_type(std::string_view dtype) { return dtype == "f16" || dtype == "bf16"; }
 
+int bytes_of_type(std::string_view dtype) { return is_half_type(dtype) ? 2 : 4; }
+
 std::vector<std::string> types_like(std::string_view dtype) {
   if (is_half_type(dtype)) {
     return {std::string(dtype), dtype == "f16" ? "bf16" : "f16", "f32"};

@@ -20,18 +20,18 @@ struct CutLayer {
   explicit CutLayer(const LayerShape& shape)
       : bcol(shape.bcol),
         panels(quotient_up(shape.rows, StreamSchedule::panel_height)),
-        element_bytes(is_half_type(shape.dtype) ? 2 : 4),
-        windows(quotient_up(shape.columns, StreamSchedule::window_columns(element_bytes))),
+        window_columns(StreamSchedule::window_columns(bytes_of_type(shape.dtype))),
+        windows(quotient_up(shape.columns, window_columns)),
         nonzeros(static_cast<double>(shape.nonzeros)),
         density(nonzeros / (static_cast<double>(shape.rows) * static_cast<double>(shape.columns))) {}
 
   double elements() const {
-    return static_cast<double>(panels) * static_cast<double>(windows) * StreamSchedule::panel_height * StreamSchedule::window_columns(element_bytes);
+    return static_cast<double>(panels) * static_cast<double>(windows) * StreamSchedule::panel_height * window_columns;
   }
 
   long long bcol;
   std::int64_t panels;
-  int element_bytes;
+  int window_columns;
   std::int64_t windows;
   double nonzeros;
   double density;  ///< without what fills up

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "generator/commands/command.h"
 #include "generator/support/file.h"
@@ -33,12 +35,18 @@ NamedFile named_file(const std::string& text) {
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
+std::vector<NamedFile> named_files(const std::vector<std::string>& texts) {
+  std::vector<NamedFile> files;
+  std::ranges::transform(texts, std::back_inserter(files), named_file);
+  return files;
+}
+
 /// The page must not take the place of what it was made from.
-void check_output(const ReportRequest& request) {
+void check_output(const ReportRequest& request, const std::vector<NamedFile>& nights) {
   std::vector<std::string> files = request.files;
   files.insert(files.end(), request.against.begin(), request.against.end());
-  for (const std::string& night : request.nights) {
-    files.push_back(named_file(night).file);
+  for (const NamedFile& night : nights) {
+    files.push_back(night.file);
   }
   for (const std::string& file : files) {
     std::error_code ignored;
@@ -53,11 +61,11 @@ std::vector<tuning::ItemSummary> summaries_of(const std::vector<std::string>& fi
 }
 
 ExitStatus run(const ReportRequest& request, const Console& console) {
-  check_output(request);
+  const std::vector<NamedFile> nights = named_files(request.nights);
+  check_output(request, nights);
   const auto items = tuning::group_by_item(tuning::read_records(request.files));
   tuning::ReportFrame frame{.date = request.date, .host = request.host};
-  for (const std::string& text : request.nights) {
-    const NamedFile night = named_file(text);
+  for (const NamedFile& night : nights) {
     frame.nights.push_back({night.label, summaries_of({night.file})});
   }
   if (!request.against.empty()) {

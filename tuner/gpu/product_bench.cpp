@@ -50,7 +50,8 @@ tbb::task_arena& judging_threads() {
 
 }  // namespace
 
-ProductBench::ProductBench(const SparseMatrix& matrix, std::int64_t bcol, const Stream& stream, std::uint64_t cold_bytes, LoopNest nest)
+ProductBench::ProductBench(const SparseMatrix& matrix, std::int64_t bcol, const Stream& stream,
+                           std::uint64_t cold_bytes, LoopNest nest)
     : matrix_(matrix),
       nest_(std::move(nest)),
       stream_(stream),
@@ -63,7 +64,8 @@ ProductBench::ProductBench(const SparseMatrix& matrix, std::int64_t bcol, const 
       tolerance_(tolerance_of(matrix)),
       cold_bytes_(cold_bytes),
       reference_(nest_, matrix, draw_b(layout_b_, matrix.columns, product_, seed_of_b, matrix.element), product_,
-                 ProductForm::split) {  // as some candidates may multiply
+                 matrix.element == ScalarType::f32 ? ProductForm::split
+                                                   : ProductForm::whole) {  // as some candidates may multiply
   judging_threads().execute([this] { reference_.compute_all(); });
   with_element(element(), [&](auto zero) { place<decltype(zero)>(); });
   place_operands();

@@ -11,8 +11,6 @@
 namespace esc::tuning {
 namespace {
 
-double element_bytes(const std::string& dtype) { return is_half_type(dtype) ? 2 : 4; }
-
 /// A slope up to the peak, then the peak.
 XyChart::Series ceiling(const std::string& name, double gigabytes, double peak, double from, double to) {
   XyChart::Series series{fmt::format("{}, {:g} GB/s", name, gigabytes), XyChart::Style::line, {}};
@@ -26,11 +24,12 @@ XyChart::Series ceiling(const std::string& name, double gigabytes, double peak, 
 }  // namespace
 
 double bytes_of_b(const WorkItem& item) {
-  return element_bytes(item.dtype) * static_cast<double>(item.layer.columns) * static_cast<double>(item.product().count);
+  return bytes_of_type(item.dtype) * static_cast<double>(item.layer.columns) *
+         static_cast<double>(item.product().count);
 }
 
 double bytes_of_c(const WorkItem& item) {
-  return element_bytes(item.dtype) * static_cast<double>(item.layer.rows) * static_cast<double>(item.product().count);
+  return bytes_of_type(item.dtype) * static_cast<double>(item.layer.rows) * static_cast<double>(item.product().count);
 }
 
 std::optional<RooflinePoint> roofline_point(const ItemSummary& item) {

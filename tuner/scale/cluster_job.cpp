@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "generator/support/error.h"
+#include "generator/support/replace_all.h"
 
 namespace esc::tuning {
 namespace {
@@ -49,11 +50,7 @@ std::string shell_word(const std::string& text) {
   if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) {
     return text;
   }
-  std::string quoted = "'";
-  for (const char character : text) {
-    quoted += character == '\'' ? "'\\''" : std::string(1, character);
-  }
-  return quoted + "'";
+  return "'" + replace_all(text, "'", "'\\''") + "'";
 }
 
 std::string shell_words(const std::vector<std::string>& texts) {

@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "generator/emit/text_template.h"
 #include "generator/support/error.h"
+#include "generator/support/replace_all.h"
 
 namespace esc {
 
@@ -30,16 +30,11 @@ void check_kubernetes_job(const KubernetesJob& job) {
   }
 }
 
-/// A text in YAML, of which JSON is a part; Kubernetes itself replaces $(NAME).
+/// A text in YAML, of which JSON is a part.
 std::string yaml_text(const std::string& text) { return nlohmann::json(text).dump(); }
 
-std::string without_references(const std::string& text) {
-  std::string result;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    result += text.substr(at, 2) == "$(" ? "$$" : std::string(1, text[at]);
-  }
-  return result;
-}
+/// The same of an argument, of which Kubernetes replaces $(NAME), but not $$(NAME).
+std::string yaml_argument(const std::string& text) { return yaml_text(replace_all(text, "$(", "$$(")); }
 
 }  // namespace
 
@@ -50,16 +45,16 @@ std::string kubernetes_job(const KubernetesJob& job) {
   const std::string run = fmt::format("exec {} run --shard auto --output {}.\"$JOB_COMPLETION_INDEX\".jsonl{}", shell_word(job.program), stem,
                                       shell_words(job.arguments));
   constexpr unsigned int tries = 3;
-  return fill(kubernetes_job_template,
-              {{"TASKS", std::to_string(job.tasks)},
-               {"BACKOFF", std::to_string(std::uint64_t{tries} * job.tasks)},
-               {"SECONDS", std::to_string(std::uint64_t{60} * job.minutes)},
-               {"CORES", std::to_string(job.cores)},
-               {"GPUS", std::to_string(job.gpus)},
-               {"IMAGE", yaml_text(job.image)},
-               {"CLAIM", yaml_text(job.claim)},
-               {"RUN", yaml_text(without_references(run))},
-               {"MERGE", fmt::format("{} merge {}.*.jsonl $(ls {} 2>/dev/null) --output {}", shell_word(job.program), stem, output, output)}});
+  return fill(kubernetes_job_template, {{"TASKS", std::to_string(job.tasks)},
+                                        {"BACKOFF", std::to_string(std::uint64_t{tries} * job.tasks)},
+                                        {"SECONDS", std::to_string(std::uint64_t{60} * job.minutes)},
+                                        {"CORES", std::to_string(job.cores)},
+                                        {"GPUS", std::to_string(job.gpus)},
+                                        {"IMAGE", yaml_text(job.image)},
+                                        {"CLAIM", yaml_text(job.claim)},
+                                        {"RUN", yaml_argument(run)},
+                                        {"MERGE", fmt::format("{} merge {}.*.jsonl $(ls {} 2>/dev/null) --output {}",
+                                                              shell_word(job.program), stem, output, output)}});
 }
 
 }  // namespace tuning

@@ -7,6 +7,7 @@
 
 #include "generator/emit/text_template.h"
 #include "generator/support/error.h"
+#include "generator/support/replace_all.h"
 
 namespace esc {
 
@@ -28,11 +29,7 @@ void check_slurm_job(const SlurmJob& job) {
 
 /// A name of a log in which only what stands behind it is replaced by Slurm.
 std::string log_name(const std::string& stem, const std::string& ending) {
-  std::string name;
-  for (const char character : stem) {
-    name += character == '%' ? "%%" : std::string(1, character);
-  }
-  return shell_word(name + ending);
+  return shell_word(replace_all(stem, "%", "%%") + ending);
 }
 
 }  // namespace

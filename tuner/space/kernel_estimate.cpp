@@ -109,7 +109,8 @@ KernelFacts estimated_kernel(const AtomicSchedule& schedule, const WorkItem& ite
 KernelFacts estimated_kernel(const StreamSchedule& schedule, const WorkItem& item) {
   constexpr int unit_bytes = 4864;
   const std::int64_t panels = whole_up(static_cast<double>(item.layer.rows) / StreamSchedule::panel_height);
-  const std::int64_t windows = whole_up(static_cast<double>(item.layer.columns) / StreamSchedule::window_columns(is_half_type(item.dtype) ? 2 : 4));
+  const std::int64_t windows =
+      whole_up(static_cast<double>(item.layer.columns) / StreamSchedule::window_columns(bytes_of_type(item.dtype)));
   return {.registers = 64 + schedule.columns,
           .shared_bytes = schedule.stages * schedule.warps *
                               (schedule.panels * unit_bytes + StreamSchedule::window_bytes * schedule.columns) +

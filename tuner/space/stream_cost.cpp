@@ -43,7 +43,8 @@ Cost stream_cost(const StreamSchedule& schedule, const WorkItem& item, const Ker
     cost.microseconds = std::numeric_limits<double>::infinity();
     return cost;
   }
-  const double windows = std::ceil(static_cast<double>(item.layer.columns) / StreamSchedule::window_columns(is_half_type(item.dtype) ? 2 : 4));
+  const double windows =
+      std::ceil(static_cast<double>(item.layer.columns) / StreamSchedule::window_columns(bytes_of_type(item.dtype)));
   const double blocks = static_cast<double>(std::max<std::int64_t>(1, kernel.blocks));
   const double busiest = std::ceil(blocks / std::max(1, item.device.multiprocessors));
   const double units = busiest * schedule.panels * windows;
