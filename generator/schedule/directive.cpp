@@ -367,12 +367,14 @@ std::vector<Directive> parse_script(std::string_view text) {
 }
 
 std::optional<int> panel_rows(const std::vector<Directive>& directives) {
+  // The last one counts: unroll(i, 1) leaves the loop as it is, and may stand in front of another.
+  std::optional<int> rows;
   for (const Directive& directive : directives) {
-    if (const auto* rows = std::get_if<Unroll>(&directive)) {
-      return rows->factor;
+    if (const auto* unrolled = std::get_if<Unroll>(&directive)) {
+      rows = unrolled->factor;
     }
   }
-  return std::nullopt;
+  return rows;
 }
 
 }  // namespace esc

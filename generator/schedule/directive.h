@@ -198,7 +198,7 @@ Directive parse_directive(std::string_view text);
 /// script without a directive is refused too.
 std::vector<Directive> parse_script(std::string_view text);
 
-/// Rows of a panel: as many as the first loop that is unrolled is unrolled by; absent where none is.
+/// Rows of a panel: as many as the row loop is unrolled by; absent where it is not.
 std::optional<int> panel_rows(const std::vector<Directive>& directives);
 
 }  // namespace esc

@@ -94,6 +94,8 @@ Harness script_harness() {
   harness.seeds.emplace_back(
       "# the paper's kernel\nunroll( i , 2 )\nenumerate()  # a case for each pattern\nmap(i, grid);map(j, lanes, "
       "columns=32, threads=32)\ncoarsen(k, 4)\ntransform(A, lists)\n");
+  harness.seeds.emplace_back(
+      "unroll(i, 1); unroll(i, 2); enumerate(); map(i, grid); map(j, lanes, columns=32, threads=32); coarsen(k, 4); transform(A, lists)");
   return harness;
 }
 
