@@ -28,6 +28,7 @@ struct StreamSchedule {
   static constexpr int max_panels = 16;  ///< of a block, times the warps of each
   static constexpr int max_stages = 8;
   static constexpr int least_architecture = 80;  ///< the first one with mma.sp
+  static constexpr int bulk_architecture = 90;   ///< the first one whose engine copies in bulk
 
   int threads() const { return 32 * panels * warps; }
   /// Columns of a window of elements of so many bytes.

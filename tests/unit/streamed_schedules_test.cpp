@@ -46,8 +46,12 @@ TEST_P(Rule, GivesThisLayerItsSchedule) {
     return;
   }
   ASSERT_FALSE(choices.empty());
-  EXPECT_EQ(print(choices.front().schedule), GetParam().schedule + ",pdl=on");
-  EXPECT_EQ(choices.front().source, "by rule: layers of this size and share of zeros are streamed; not measured for f16");
+  const std::string copies = GetParam().shape.dtype == "f32" && GetParam().gpu == "h200" ? ",copies=bulk" : "";
+  EXPECT_EQ(print(choices.front().schedule), GetParam().schedule + ",pdl=on" + copies);
+  EXPECT_EQ(choices.front().source,
+            GetParam().shape.dtype == "f16"
+                ? "by rule: layers of this size and share of zeros are streamed; not measured for f16"
+                : "by rule: layers of this size and share of zeros are streamed; measured on one NVIDIA H200");
   EXPECT_FALSE(choices.front().database);
 }
 
@@ -74,11 +78,47 @@ INSTANTIATE_TEST_SUITE_P(
         // Sparse, small and uneven layers are for kernels that skip zeros.
         RuleCase{"h200", layer(2048, 2048, 0.9, 8), ""}, RuleCase{"h200", layer(2048, 2048, 0.9, 32), ""},
         RuleCase{"h200", layer(4096, 4096, 0.9, 8), "stream:columns=8,panels=2,warps=4,stages=3"},
-        RuleCase{"h200", layer(8192, 8192, 0.95, 8), ""}, RuleCase{"h200", layer(256, 512, 0.5, 8), ""}, RuleCase{"h200", layer(1, 1, 0, 1), ""},
-        RuleCase{"h200", {.bcol = 8, .rows = 8192, .columns = 8192, .nonzeros = 20000000, .row_variation = 1.5, .dtype = "f16"}, ""},
+        RuleCase{"h200", layer(8192, 8192, 0.95, 8), ""}, RuleCase{"h200", layer(256, 512, 0.5, 8), ""},
+        RuleCase{"h200", layer(1, 1, 0, 1), ""},
+        RuleCase{"h200",
+                 {.bcol = 8, .rows = 8192, .columns = 8192, .nonzeros = 20000000, .row_variation = 1.5, .dtype = "f16"},
+                 ""},
+        // Three products of float32 want warps, and two stages for them; the schedules are those that were the fastest
+        // when measured, or within 5 % of them.
+        RuleCase{"h200", layer(4096, 4096, 0.7, 32, "f32"), "stream:columns=32,panels=2,warps=4,stages=2"},
+        RuleCase{"h200", layer(4096, 4096, 0.5, 32, "f32"), "stream:columns=16,panels=4,warps=2,stages=2"},
+        RuleCase{"h200", layer(4096, 4096, 0.7, 128, "f32"), "stream:columns=64,panels=4,warps=2,stages=2"},
+        RuleCase{"h200", layer(11008, 4096, 0.6, 32, "f32"), "stream:columns=32,panels=6,warps=2,stages=2"},
+        RuleCase{"h200", layer(11008, 4096, 0.5, 32, "f32"), "stream:columns=16,panels=11,warps=1,stages=2"},
+        RuleCase{"h200", layer(11008, 4096, 0.7, 128, "f32"), "stream:columns=64,panels=11,warps=1,stages=2"},
+        RuleCase{"h200", layer(2048, 2048, 0.7, 128, "f32"), "stream:columns=32,panels=4,warps=2,stages=2"},
+        RuleCase{"a100", layer(4096, 4096, 0.7, 32, "f32"), "stream:columns=16,panels=5,warps=2,stages=2"},
+        // They do not pay where a layer is small, or sparse, or has few columns of C or few windows.
+        RuleCase{"h200", layer(2048, 2048, 0.7, 32, "f32"), ""},
+        RuleCase{"h200", layer(2048, 2048, 0.8, 128, "f32"), ""},
+        RuleCase{"h200", layer(1024, 1024, 0.7, 128, "f32"), ""},
+        RuleCase{"h200", layer(4096, 4096, 0.9, 128, "f32"), ""},
+        RuleCase{"h200", layer(4096, 4096, 0.8, 128, "f32"), "stream:columns=64,panels=4,warps=2,stages=2"},
+        RuleCase{"h200", layer(33288, 512, 0.6, 128, "f32"), ""},
+        RuleCase{"h200",
+                 {.bcol = 32,
+                  .rows = 8192,
+                  .columns = 8192,
+                  .nonzeros = 20000000,
+                  .layout = "nk",
+                  .contiguous = false,
+                  .dtype = "f32"},
+                 ""},
         // Other elements, other layouts, and GPUs without sparse tensor cores.
         RuleCase{"h200", layer(8192, 8192, 0.7, 8, "f32"), ""}, RuleCase{"h200", layer(8192, 8192, 0.7, 8, "f64"), ""},
-        RuleCase{"h200", {.bcol = 8, .rows = 8192, .columns = 8192, .nonzeros = 20000000, .layout = "n_k_n_n.n_m_n_n", .dtype = "f16"}, ""},
+        RuleCase{"h200",
+                 {.bcol = 8,
+                  .rows = 8192,
+                  .columns = 8192,
+                  .nonzeros = 20000000,
+                  .layout = "n_k_n_n.n_m_n_n",
+                  .dtype = "f16"},
+                 ""},
         RuleCase{"t4", layer(8192, 8192, 0.7, 8), ""},
         // Less shared memory: fewer warps and stages; other numbers of multiprocessors.
         RuleCase{"a100", layer(8192, 8192, 0.7, 8), "stream:columns=8,panels=5,warps=1,stages=5"},
@@ -92,14 +132,16 @@ TEST(StreamedSchedules, AreLegalAndFitOnEveryTarget) {
       for (const std::int64_t columns : {1, 200, 256, 257, 512, 2048, 4096, 28672, 100000}) {
         for (const double zeros : {0.0, 0.5, 0.85, 0.9}) {
           for (const long long bcol : {1, 7, 8, 9, 32, 33, 64, 100, 1000, 100000}) {
-            const std::vector<ScheduleChoice> choices = streamed_schedules(layer(rows, columns, zeros, bcol), target);
+            const std::string dtype = bcol % 2 == 0 && zeros == 0.5 ? "f32" : "f16";
+            const std::vector<ScheduleChoice> choices =
+                streamed_schedules(layer(rows, columns, zeros, bcol, dtype), target);
             found += choices.empty() ? 0 : 1;
             for (const ScheduleChoice& choice : choices) {
               EXPECT_NO_THROW(check_legal(choice.schedule, bcol)) << print(choice.schedule) << ", bCol " << bcol;
             }
             if (!choices.empty()) {
               const auto& smallest = std::get<StreamSchedule>(choices.back().schedule);
-              EXPECT_EQ(print(smallest), "stream:columns=8,panels=1,warps=1,stages=2,pdl=on");
+              EXPECT_THAT(print(smallest), StartsWith("stream:columns=8,panels=1,warps=1,stages=2,pdl=on"));
             }
           }
         }
