@@ -15,29 +15,67 @@ namespace {
 
 std::int64_t quotient_up(std::int64_t value, std::int64_t divisor) { return (value + divisor - 1) / divisor; }
 
+/// What streaming elements of a type asks of a schedule, and what it costs: fitted to 8 to 32 columns of 2048 x 2048
+/// and of 8192 x 8192 in 16 bits, in float32 to 32 and 128 columns of 1024 x 1024 to 11,008 x 4096.
+struct Streaming {
+  /// About what a unit of a random pattern takes: 8 steps from 70 % zeros on, with an extra now and then; more of both
+  /// where there are fewer zeros.
+  double (*unit_bytes)(double density);
+  bool rounds_warps_up;        ///< a block has eight warps at least, not about
+  int least_stages_of_panels;  ///< where a block has several
+  int most_stages;
+  double column;         ///< of C, its products with a panel, where the panel's weights cost 1
+  double copied_column;  ///< the same for the copy of its rows of B, which the panels of a block share
+  double
+      missing_warps;  ///< more for a column of a block, where a multiprocessor has half of the warps that hide latency
+};
+
+constexpr Streaming of_16_bits{.unit_bytes =
+                                   [](double density) {
+                                     return density <= 0.3   ? 4864
+                                            : density <= 0.4 ? 4864 + 2560 * (density - 0.3)
+                                                             : 5120 + 11520 * (density - 0.4);
+                                   },
+                               .rounds_warps_up = false,
+                               .least_stages_of_panels = 3,
+                               .most_stages = StreamSchedule::max_stages,
+                               .column = 1.0 / 80,
+                               .copied_column = 1.0 / 25,
+                               .missing_warps = 0};
+
+/// Three products take longer than what is copied for them: more than two stages gain nothing, and warps are missed.
+constexpr Streaming of_float32{.unit_bytes = [](double density) { return 4944 + 11000 * std::max(0.0, density - 0.3); },
+                               .rounds_warps_up = true,
+                               .least_stages_of_panels = 2,
+                               .most_stages = 2,
+                               .column = 1.0 / 5,
+                               .copied_column = 1.0 / 12,
+                               .missing_warps = 0.0075};
+
 /// The layer as the family cuts it: panels of 16 rows, windows of 256 columns or, in float32, 128, with what fills the
 /// last of each up.
 struct CutLayer {
   explicit CutLayer(const LayerShape& shape)
-      : split(!is_half_type(shape.dtype)),
+      : streaming(is_half_type(shape.dtype) ? of_16_bits : of_float32),
         bcol(shape.bcol),
         panels(quotient_up(shape.rows, StreamSchedule::panel_height)),
         window_columns(StreamSchedule::window_columns(bytes_of_type(shape.dtype))),
         windows(quotient_up(shape.columns, window_columns)),
         nonzeros(static_cast<double>(shape.nonzeros)),
-        density(nonzeros / (static_cast<double>(shape.rows) * static_cast<double>(shape.columns))) {}
+        unit_bytes(static_cast<std::int64_t>(
+            streaming.unit_bytes(nonzeros / (static_cast<double>(shape.rows) * static_cast<double>(shape.columns))))) {}
 
   double elements() const {
     return static_cast<double>(panels) * static_cast<double>(windows) * StreamSchedule::panel_height * window_columns;
   }
 
-  bool split;  ///< float32: products of three
+  Streaming streaming;
   long long bcol;
   std::int64_t panels;
   int window_columns;
   std::int64_t windows;
   double nonzeros;
-  double density;  ///< without what fills up
+  std::int64_t unit_bytes;
 };
 
 /// Whether it was measured to be faster than family panel, or to be expected so (docs/performance.md): at 70 % zeros from 512 x 512 on, at 90 %
@@ -61,16 +99,6 @@ bool pays_in_float32(const CutLayer& layer) {
          layer.bcol >= (layer.elements() < large / 2 ? 128 : 32) && layer.nonzeros >= least_density * layer.elements();
 }
 
-/// About what a unit of a random pattern takes: 8 steps from 70 % zeros on, with an extra now and then; more of both where there are fewer zeros.
-std::int64_t unit_bytes(const CutLayer& layer) {
-  const double density = layer.density;
-  if (layer.split) {
-    return static_cast<std::int64_t>(4944 + 11000 * std::max(0.0, density - 0.3));
-  }
-  const double bytes = density <= 0.3 ? 4864 : density <= 0.4 ? 4864 + 2560 * (density - 0.3) : 5120 + 11520 * (density - 0.4);
-  return static_cast<std::int64_t>(bytes);
-}
-
 std::int64_t stage_bytes(const StreamSchedule& schedule, std::int64_t unit) {
   return schedule.warps * (schedule.panels * unit + StreamSchedule::window_bytes * schedule.columns);
 }
@@ -82,71 +110,64 @@ std::uint64_t shared_bytes(const StreamSchedule& schedule, std::int64_t unit) {
   return static_cast<std::uint64_t>(schedule.stages * stage_bytes(schedule, unit) + sums);
 }
 
-/// Stages that a schedule shall have at least: where a block has one panel, its warps keep enough on their way in two;
-/// and so do they where what they multiply takes longer than what they copy.
+/// Stages that a schedule shall have at least: where a block has one panel, its warps keep enough on their way in two.
 int least_stages(const StreamSchedule& schedule, const CutLayer& layer) {
-  return schedule.panels == 1 || layer.split ? 2 : 3;
+  return schedule.panels == 1 ? 2 : layer.streaming.least_stages_of_panels;
 }
 
-/// About eight warps for a block, in float32 at least, as far as there are windows for them and shared memory for its
+/// Eight warps for a block, as far as there are windows for them and shared memory for its
 /// stages; no more than it takes to go through the windows in as many turns.
 int warps_for(StreamSchedule schedule, const CutLayer& layer, const KernelTarget& target) {
   constexpr int block_warps = 8;
   const auto balanced = [&](std::int64_t warps) { return static_cast<int>(quotient_up(layer.windows, quotient_up(layer.windows, warps))); };
-  const int about = layer.split ? schedule.panels - 1 : schedule.panels / 2;
-  const int wanted = std::max(1, (block_warps + about) / schedule.panels);
+  const int rounding = layer.streaming.rounds_warps_up ? schedule.panels - 1 : schedule.panels / 2;
+  const int wanted = std::max(1, (block_warps + rounding) / schedule.panels);
   schedule.stages = least_stages(schedule, layer);
   schedule.warps = balanced(std::min<std::int64_t>(wanted, layer.windows));
-  while (schedule.warps > 1 && shared_bytes(schedule, unit_bytes(layer)) > target.shared_bytes) {
+  while (schedule.warps > 1 && shared_bytes(schedule, layer.unit_bytes) > target.shared_bytes) {
     schedule.warps = balanced(schedule.warps - 1);
   }
   return schedule.warps;
 }
 
-/// As many stages as keep enough bytes on their way, as far as there are turns and shared memory for them. In float32
-/// more than two gained nothing.
+/// As many stages as keep enough bytes on their way, as far as there are turns and shared memory for them.
 int stages_for(StreamSchedule schedule, const CutLayer& layer, const KernelTarget& target) {
-  if (layer.split) {
-    return 2;
-  }
   constexpr std::int64_t in_flight = 100 * 1024;
-  const std::int64_t unit = unit_bytes(layer);
+  const std::int64_t unit = layer.unit_bytes;
   const std::int64_t useful = std::min(1 + quotient_up(in_flight, stage_bytes(schedule, unit)), 1 + quotient_up(layer.windows, schedule.warps));
-  schedule.stages = static_cast<int>(std::clamp<std::int64_t>(useful, 2, StreamSchedule::max_stages));
+  schedule.stages = static_cast<int>(std::clamp<std::int64_t>(useful, 2, layer.streaming.most_stages));
   while (schedule.stages > 2 && shared_bytes(schedule, unit) > target.shared_bytes) {
     --schedule.stages;
   }
   return schedule.stages;
 }
 
-/// What hides the latency of the steps of float32: warps of a multiprocessor, those of all blocks that are there at a
-/// time.
-double missing_warps(const StreamSchedule& schedule, const CutLayer& layer, const KernelTarget& target,
-                     std::int64_t blocks) {
-  constexpr double enough_warps = 8;
-  const std::int64_t resident = std::max<std::int64_t>(
-      1, static_cast<std::int64_t>(target.shared_bytes / shared_bytes(schedule, unit_bytes(layer))));
-  const auto warps = static_cast<double>(schedule.panels * schedule.warps *
-                                         std::min(resident, quotient_up(blocks, target.multiprocessors)));
-  return std::max(0.0, enough_warps / warps - 1);
+std::int64_t blocks_of(const StreamSchedule& schedule, const CutLayer& layer) {
+  return quotient_up(layer.panels, schedule.panels) * quotient_up(layer.bcol, schedule.columns);
 }
 
-/// The time of the multiprocessor with the most to do, where a panel's weights count 1. A column of C costs its
-/// products, and the copy of its rows of B, which the panels of a block share: fitted to 8 to 32 columns of 2048 x 2048
-/// and of 8192 x 8192, in float32 to 32 and 128 columns of 1024 x 1024 to 11,008 x 4096.
+/// Of the warps that hide the latency of a step: 0 where a multiprocessor has them at a time, 1 where it has half of
+/// them.
+double missing_warps(const StreamSchedule& schedule, const CutLayer& layer, const KernelTarget& target) {
+  constexpr double enough_warps = 8;
+  const auto fitting = static_cast<std::int64_t>(target.shared_bytes / shared_bytes(schedule, layer.unit_bytes));
+  const std::int64_t resident =
+      std::clamp<std::int64_t>(fitting, 1, quotient_up(blocks_of(schedule, layer), target.multiprocessors));
+  return std::max(0.0, enough_warps / static_cast<double>(schedule.panels * schedule.warps * resident) - 1);
+}
+
+/// The time of the multiprocessor with the most to do, where a panel's weights count 1.
 double expected_time(const StreamSchedule& schedule, const CutLayer& layer, const KernelTarget& target) {
-  const std::int64_t blocks = quotient_up(layer.panels, schedule.panels) * quotient_up(layer.bcol, schedule.columns);
-  const auto busiest = static_cast<double>(schedule.panels * quotient_up(blocks, target.multiprocessors));
-  if (layer.split) {
-    return busiest * (1 + schedule.columns / 5.0 + schedule.columns / 12.0 / schedule.panels) *
-           (1 + 0.0075 * schedule.columns * missing_warps(schedule, layer, target, blocks));
-  }
-  return busiest * (1 + schedule.columns / 80.0 + schedule.columns / 25.0 / schedule.panels);
+  const Streaming& costs = layer.streaming;
+  const auto busiest =
+      static_cast<double>(schedule.panels * quotient_up(blocks_of(schedule, layer), target.multiprocessors));
+  return busiest * (1 + schedule.columns * costs.column + schedule.columns * costs.copied_column / schedule.panels) *
+         (1 + schedule.columns * costs.missing_warps * missing_warps(schedule, layer, target));
 }
 
 /// Blocks of several panels leave few multiprocessors without one, and have several turns on their way.
 bool is_sensible(const StreamSchedule& schedule, const CutLayer& layer, const KernelTarget& target) {
-  const std::int64_t blocks = quotient_up(layer.panels, schedule.panels) * quotient_up(layer.bcol, schedule.columns);
+  const std::int64_t blocks = blocks_of(schedule, layer);
   const std::int64_t turns = quotient_up(layer.windows, schedule.warps);
   return schedule.panels == 1 || (4 * blocks >= 3 * target.multiprocessors &&
                                   schedule.stages >= std::min<std::int64_t>(least_stages(schedule, layer), 1 + turns));
@@ -163,7 +184,7 @@ StreamSchedule best_for(const CutLayer& layer, const KernelTarget& target) {
       schedule.stages = stages_for(schedule, layer, target);
       const double time = expected_time(schedule, layer, target);
       if (time < least && is_sensible(schedule, layer, target) &&
-          shared_bytes(schedule, unit_bytes(layer)) <= target.shared_bytes) {
+          shared_bytes(schedule, layer.unit_bytes) <= target.shared_bytes) {
         best = schedule;
         least = time;
       }
@@ -175,15 +196,17 @@ StreamSchedule best_for(const CutLayer& layer, const KernelTarget& target) {
 }  // namespace
 
 std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const KernelTarget& target) {
+  if (!can_stream(shape.dtype, shape.layout) || target.oldest_architecture < StreamSchedule::least_architecture ||
+      follows_power_law(shape)) {
+    return {};
+  }
   const CutLayer layer(shape);
-  const bool measured = !layer.split || shape.layout == "kn";
-  if (!can_stream(shape.dtype, shape.layout) || !measured ||
-      target.oldest_architecture < StreamSchedule::least_architecture || follows_power_law(shape) ||
-      !(layer.split ? pays_in_float32(layer) : pays_in_16_bits(layer))) {
+  const bool single = !is_half_type(shape.dtype);
+  if (!(single ? shape.layout == "kn" && pays_in_float32(layer) : pays_in_16_bits(layer))) {
     return {};
   }
   StreamSchedule best = best_for(layer, target);
-  if (layer.split && target.oldest_architecture >= StreamSchedule::bulk_architecture) {
+  if (single && target.oldest_architecture >= StreamSchedule::bulk_architecture) {
     best.copies = StreamSchedule::Copies::bulk;
   }
   StreamSchedule shorter = best;
@@ -193,10 +216,8 @@ std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const Ke
   narrower.warps = 1;
   StreamSchedule smallest = narrower;
   smallest.panels = 1;
-  const std::string source =
-      layer.split ? "by rule: layers of this size and share of zeros are streamed; measured on one NVIDIA H200"
-                  : fmt::format("by rule: layers of this size and share of zeros are streamed; not measured for {}",
-                                shape.dtype);
+  const std::string source = "by rule: layers of this size and share of zeros are streamed; " +
+                             (single ? "measured on one NVIDIA H200" : "not measured for " + shape.dtype);
   std::vector<ScheduleChoice> choices;
   for (const StreamSchedule& schedule : {best, shorter, narrower, smallest}) {
     if (choices.empty() || choices.back().schedule != Schedule(schedule)) {

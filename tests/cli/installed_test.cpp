@@ -2,7 +2,9 @@
 // What `cmake --install` leaves, moved to another folder, and a project in a tree of its own that finds it: kernels are generated when they
 // must be, and only then.
 
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "generator/support/file.h"
 #include "generator/verify/nvcc.h"
@@ -41,12 +43,25 @@ class Installed : public Workshop {
     const std::size_t end = tensor["data_offsets"][1];
     const std::size_t row_bytes = (end - begin) / tensor["shape"][0].get<std::size_t>();
     file.replace(sizeof length + length + begin, row_bytes, row_bytes, '\0');
+    wait_for_the_clock();
     write("layers.safetensors", file);
   }
 
   /// What the program of the model says; without a GPU it comes as far as the table of layers, and says what is missing.
   std::string opened_model() const {
     return run_process({path("build/app"), path("build/esc_kernels/layers/model.packed")}, {.folder = folder()}).output;
+  }
+
+  /// Returns when a file that is written is newer than all that there are, so that a build sees it: a file system
+  /// counts time in ticks.
+  void wait_for_the_clock() const {
+    const auto tick = [&] {
+      write("clock", "");
+      return fs::last_write_time(path("clock"));
+    };
+    for (const fs::file_time_type now = tick(); tick() == now;) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
   }
 
   ProcessResult build(const std::string& target) const {
@@ -69,6 +84,7 @@ TEST_F(Installed, AProjectMakesItsKernelsAgainWhenTheyMustBe) {
     GTEST_SKIP() << "nvcc is not on this machine";
   }
   const auto write_values = [&](const std::string& first) {
+    wait_for_the_clock();
     write("a.mtx", "%%MatrixMarket matrix coordinate real general\n5 7 4\n1 1 " + first + "\n2 1 0.5\n2 7 -1\n5 3 2\n");
   };
   write_values("1");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules by rule for elements of 16 bits, on matrices of many shapes: what the rule takes must have a kernel.
+// Schedules by rule, on matrices of many shapes: what the rule takes must have a kernel.
 
 #include <gtest/gtest.h>
 
@@ -13,13 +13,14 @@
 namespace esc {
 namespace {
 
-SparseMatrix sample(std::int64_t rows, std::int64_t columns, double zeros, SampleStructure structure) {
+SparseMatrix sample(std::int64_t rows, std::int64_t columns, double zeros, SampleStructure structure,
+                    ScalarType type = ScalarType::f16) {
   SparseMatrix matrix = sample_matrix({.rows = rows, .columns = columns, .sparsity = zeros, .structure = structure, .seed = 5});
-  round_values(matrix, ScalarType::f16);
+  round_values(matrix, type);
   return matrix;
 }
 
-LayerShape shape_of(const SparseMatrix& matrix, long long bcol) {
+LayerShape shape_of(const SparseMatrix& matrix, long long bcol, const std::string& dtype = "f16") {
   const LengthStatistics lengths = row_statistics(matrix);
   return {.bcol = bcol,
           .rows = matrix.rows,
@@ -27,14 +28,15 @@ LayerShape shape_of(const SparseMatrix& matrix, long long bcol) {
           .nonzeros = matrix.nonzeros(),
           .longest_row = lengths.longest,
           .row_variation = lengths.coefficient_of_variation,
-          .dtype = "f16"};
+          .dtype = dtype};
 }
 
 /// Whether there is a kernel of this schedule; false where the matrix does not suit it.
-bool is_generated(const SparseMatrix& matrix, const ScheduleChoice& choice, long long bcol, int architecture) {
+bool is_generated(const SparseMatrix& matrix, const ScheduleChoice& choice, long long bcol, int architecture,
+                  ScalarType type = ScalarType::f16) {
   try {
     const GeneratedLayer layer = generate_layer(
-        matrix, spmm_nest(ScalarType::f16),
+        matrix, spmm_nest(type),
         {.name = "layer", .source_file = "layer.npy", .bcol = bcol, .architectures = {architecture}, .choice = choice});
     return !layer.bytes().empty();
   } catch (const UnsuitableSchedule&) {
@@ -66,6 +68,21 @@ TEST(StreamedRule, TakesWhatRandomPatternsAllow) {
     }
   }
   EXPECT_EQ(layers, 36);
+}
+
+/// Units of float32 are cut from windows half as wide, and copied in bulk where the device has the engine.
+TEST(StreamedRule, TakesWhatRandomPatternsOfFloat32Allow) {
+  for (const double zeros : {0.5, 0.72}) {
+    const SparseMatrix matrix = sample(2048, 2048, zeros, SampleStructure::uniform, ScalarType::f32);
+    for (const std::string gpu : {"h200", "a100", "l4"}) {
+      const DeviceKey device = device_of_gpu(gpu).key;
+      const std::vector<ScheduleChoice> choices =
+          streamed_schedules(shape_of(matrix, 128, "f32"), kernel_target(device, {}));
+      ASSERT_FALSE(choices.empty());
+      EXPECT_TRUE(is_generated(matrix, choices.front(), 128, device.capability, ScalarType::f32))
+          << gpu << ": " << print(choices.front().schedule) << ", zeros " << zeros;
+    }
+  }
 }
 
 /// Where non-zeros stand together units are larger than the rule supposes; the last of its schedules has a kernel all the same.
