@@ -6,13 +6,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "generator/commands/input.h"
 #include "generator/commands/model_layers.h"
+#include "generator/commands/model_table.h"
 #include "generator/frontend/format_source.h"
 #include "generator/support/file.h"
-#include "generator/support/plain_text.h"
 
 namespace esc {
 namespace {
@@ -86,91 +85,6 @@ void take_measurements(ModelBundle& bundle, const ModelBundle& on_disk) {
   }
 }
 
-/// Schedules by letters: "A", .., "Z", "AA", .. in the order in which they are asked for.
-class ScheduleLetters {
- public:
-  const std::string& letter_of(const std::string& schedule) {
-    const auto found = std::ranges::find(schedules_, schedule, &std::pair<std::string, std::string>::first);
-    return found != schedules_.end() ? found->second : schedules_.emplace_back(schedule, next()).second;
-  }
-  const std::vector<std::pair<std::string, std::string>>& all() const { return schedules_; }
-
- private:
-  std::string next() const {
-    std::string letter;
-    for (std::size_t rest = schedules_.size() + 1; rest > 0; rest = (rest - 1) / 26) {
-      letter.insert(letter.begin(), static_cast<char>('A' + (rest - 1) % 26));
-    }
-    return letter;
-  }
-
-  std::vector<std::pair<std::string, std::string>> schedules_;
-};
-
-/// "1:A 16:A 64:B", with the capability in front where there are several.
-std::string kernels_text(const ModelLayer& layer, ScheduleLetters& letters) {
-  const bool several = layer.variants.front().capability != layer.variants.back().capability;
-  std::string text;
-  int capability = 0;
-  for (const ModelVariant& variant : layer.variants) {
-    text += text.empty() ? "" : " ";
-    if (several && variant.capability != capability) {
-      text += fmt::format("sm_{} ", variant.capability);
-      capability = variant.capability;
-    }
-    text += fmt::format("{}:{}", variant.bcol, letters.letter_of(variant.schedule));
-  }
-  return text;
-}
-
-std::string outcome_text(const ModelRow& row, ScheduleLetters& letters) {
-  switch (row.outcome) {
-    case ModelRow::Outcome::made:
-      return fmt::format("{:>12}  {}", row.layer.packed_bytes(), kernels_text(row.layer, letters));
-    case ModelRow::Outcome::left_out:
-      return fmt::format("{:>12}  {}", "-", row.reason);
-    case ModelRow::Outcome::failed:
-      break;
-  }
-  return fmt::format("{:>12}  failed: {}", "-", row.reason);
-}
-
-void print_table(const std::vector<ModelRow>& rows) {
-  std::size_t name_width = 5;
-  std::size_t shape_width = 5;
-  for (const ModelRow& row : rows) {
-    name_width = std::max(name_width, plain_text(row.name).size());
-    shape_width = std::max(shape_width, row.shape.size());
-  }
-  ScheduleLetters letters;
-  fmt::print("{:<{}}  {:<{}}  {:>7}  {:>12}  {}\n", "layer", name_width, "shape", shape_width, "% zeros", "packed bytes", "bCol:schedule");
-  for (const ModelRow& row : rows) {
-    fmt::print("{:<{}}  {:<{}}  {:>7}  {}\n", plain_text(row.name), name_width, row.shape, shape_width,
-               row.sparsity < 0 ? "-" : fmt::format("{:.2f}", 100 * row.sparsity), outcome_text(row, letters));
-  }
-  for (const auto& [schedule, letter] : letters.all()) {
-    fmt::print("schedule {}  {}\n", letter, schedule);
-  }
-}
-
-nlohmann::json to_json(const ModelRow& row) {
-  nlohmann::json entry{{"name", row.name}, {"shape", row.shape}};
-  if (row.sparsity >= 0) {
-    entry["sparsity"] = row.sparsity;
-  }
-  if (row.outcome != ModelRow::Outcome::made) {
-    entry[row.outcome == ModelRow::Outcome::failed ? "failed" : "left_out"] = row.reason;
-    return entry;
-  }
-  entry["packed_bytes"] = row.layer.packed_bytes();
-  entry["kept"] = row.kept;
-  for (const ModelVariant& variant : row.layer.variants) {
-    entry["kernels"].push_back(
-        {{"bcol", variant.bcol}, {"capability", variant.capability}, {"kernel", variant.kernel}, {"schedule", variant.schedule}});
-  }
-  return entry;
-}
-
 /// What has become of the bundle, in a word for machines and a line for people.
 struct Result {
   std::string status;
@@ -217,15 +131,10 @@ std::string sums_text(const ModelLayers& made, const ModelBundle& bundle, const 
 
 void print_results(const ModelLayers& made, const ModelBundle& bundle, const Result& result, const GenerateMode& mode) {
   if (!mode.json) {
-    print_table(made.rows);
-    fmt::print("{}{}\n", sums_text(made, bundle, mode), result.line);
+    fmt::print("{}{}{}\n", model_table(made.rows), sums_text(made, bundle, mode), result.line);
     return;
   }
-  nlohmann::json rows = nlohmann::json::array();
-  for (const ModelRow& row : made.rows) {
-    rows.push_back(to_json(row));
-  }
-  const nlohmann::json all{{"name", bundle.name},     {"layers", rows},          {"kernels", bundle.kernels.size()}, {"packed_bytes", bundle.file_bytes},
+  const nlohmann::json all{{"name", bundle.name},     {"layers", model_table_json(made.rows)},          {"kernels", bundle.kernels.size()}, {"packed_bytes", bundle.file_bytes},
                            {"status", result.status}, {"diff", result.differences}};
   fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
@@ -240,7 +149,7 @@ ExitStatus worst_of(const ModelLayers& made) {
 
 void refuse_without_layers(const ModelLayers& made, const ModelRequest& request, const GenerateMode& mode) {
   if (!mode.json) {
-    print_table(made.rows);
+    fmt::print("{}", model_table(made.rows));
   }
   throw UserError(request.layer.matrix, "has no layer that a kernel could be made for", "see the table, or choose another --min-sparsity or --tensor",
                   std::max(worst_of(made), ExitStatus::bad_input));

@@ -126,7 +126,8 @@ ModelVariant LayerMaker::add_generated(MadeLayer& made, const LayerRequest& requ
                        .numbers = shared.numbers,
                        .packing = packing,
                        .schedule = text_of(layer.choice),
-                       .schedule_source = layer.choice.source};
+                       .schedule_source = layer.choice.source,
+                       .measured = layer.choice.measured};
   made.kernels.push_back({shared.name, request, packing, MadeLayer::Generated{std::move(shared), layer}});
   return variant;
 }

@@ -8,11 +8,11 @@
 #include <exception>
 #include <mutex>
 #include <set>
-#include <thread>
 
 #include "generator/commands/layer_maker.h"
+#include "generator/commands/layer_memory.h"
 #include "generator/commands/loop_nest_input.h"
-#include "generator/commands/thread_limit.h"
+#include "generator/commands/worker_threads.h"
 #include "generator/ir/print_function.h"
 #include "generator/ir/product_digits.h"
 #include "generator/lower/canonicalize.h"
@@ -36,13 +36,6 @@ bool is_embedding(const std::string& name) {
     }
   }
   return false;
-}
-
-/// Memory that layers in work take, as far as it can be told before they are read.
-constexpr std::uint64_t most_memory = std::uint64_t{5} << 30;
-std::uint64_t memory_for(std::int64_t nonzeros) {
-  constexpr std::uint64_t bytes_of_nonzero = 32;
-  return bytes_of_nonzero * static_cast<std::uint64_t>(nonzeros);
 }
 
 bool is_like(const std::string& name, const std::string& pattern) {
@@ -78,17 +71,8 @@ class ModelRun {
 
   ModelLayers run() {
     progress_.begin("generating the layers", weights_.size());
-    {
-      std::vector<std::jthread> workers;
-      for (int worker = 1; worker < workers_for(request_.jobs); ++worker) {
-        workers.emplace_back([this] { work(); });
-      }
-      work();
-    }
+    in_worker_threads(weights_.size(), request_.jobs, [this](std::size_t number) { work(number); });
     progress_.finish();
-    if (defect_) {
-      std::rethrow_exception(defect_);
-    }
     return std::move(result_);
   }
 
@@ -105,59 +89,30 @@ class ModelRun {
     return found == request_.exceptions.end() ? nullptr : &*found;
   }
 
-  /// Takes one layer after the other, until there are no more.
-  void work() {
-    for (std::size_t number = take(); number < weights_.size(); number = take()) {
-      std::optional<MadeLayer> made;
-      ModelRow row{.name = weights_[number]->name, .shape = shape_text(weights_[number]->shape)};
-      std::uint64_t memory = 0;
-      try {
-        made = make(number, row, memory);
-      } catch (const UserError& problem) {
-        fail(row, problem);
-      } catch (...) {
-        give_up();
-      }
-      commit(number, std::move(row), made);
-      try {
-        finish_kernels(made);
-      } catch (...) {
-        give_up();
-      }
-      made.reset();
-      release(memory);
-      progress_.advance(1);
+  void work(std::size_t number) {
+    LayerMemory::Layer memory(memory_, number);
+    ModelRow row{.name = weights_[number]->name, .shape = shape_text(weights_[number]->shape)};
+    std::optional<MadeLayer> made;
+    std::exception_ptr defect;
+    try {
+      made = make(number, row, memory);
+    } catch (const UserError& problem) {
+      fail(row, problem);
+    } catch (...) {
+      defect = std::current_exception();
     }
-  }
-
-  std::size_t take() {
-    const std::lock_guard lock(mutex_);
-    return defect_ ? weights_.size() : next_++;
+    commit(number, std::move(row), made);  // in any case: others wait for it
+    if (defect) {
+      std::rethrow_exception(defect);
+    }
+    finish_kernels(made);
+    progress_.advance(1);
   }
 
   static void fail(ModelRow& row, const UserError& problem) {
     row.outcome = ModelRow::Outcome::failed;
     row.reason = problem.rule() + (problem.remedy().empty() ? "" : "; " + problem.remedy());
     row.status = problem.status();
-  }
-
-  void give_up() {
-    const std::lock_guard lock(mutex_);
-    defect_ = defect_ ? defect_ : std::current_exception();
-  }
-
-  /// Waits until there is room. For the layer that all others wait for there is in any case.
-  std::uint64_t reserve(std::uint64_t memory, std::size_t number) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return committed_ == number || reserved_ + memory <= most_memory; });
-    reserved_ += memory;
-    return memory;
-  }
-
-  void release(std::uint64_t memory) {
-    const std::lock_guard lock(mutex_);
-    reserved_ -= memory;
-    changed_.notify_all();
   }
 
   const LoopNest& nest_of(const Weight& weight) {
@@ -173,7 +128,7 @@ class ModelRun {
   }
 
   /// The layer; none where the row says why there is none.
-  std::optional<MadeLayer> make(std::size_t number, ModelRow& row, std::uint64_t& memory) {
+  std::optional<MadeLayer> make(std::size_t number, ModelRow& row, LayerMemory::Layer& memory) {
     const Weight& weight = *weights_[number];
     row.reason = why_no_matrix(weight);
     if (row.reason.empty() && is_embedding(weight.name) && request_.tensors.empty()) {
@@ -197,7 +152,7 @@ class ModelRun {
     if (!row.reason.empty()) {
       return std::nullopt;
     }
-    memory = reserve(memory_for(survey.nonzeros), number);
+    memory.reserve(survey.nonzeros);
     LayerRequest layer = request_.layer;
     layer.matrix += ":" + weight.name;
     if (exception != nullptr && !exception->schedule.empty()) {
@@ -288,14 +243,12 @@ class ModelRun {
   LayerMaker maker_;
   std::vector<const Weight*> weights_;
   StageProgress progress_;
+  LayerMemory memory_;
   std::mutex nest_mutex_;
   std::map<std::vector<std::int64_t>, LoopNest> nests_;
   std::mutex mutex_;  ///< guards what follows
   std::condition_variable changed_;
-  std::size_t next_ = 0;
   std::size_t committed_ = 0;
-  std::uint64_t reserved_ = 0;
-  std::exception_ptr defect_;
   ModelLayers result_;
 };
 

@@ -27,6 +27,7 @@ struct ModelVariant {
   std::size_t packing = 0;             ///< of the layer's
   std::string schedule;
   std::string schedule_source;
+  std::optional<MeasuredRatios> measured = {};  ///< of the layer or of layers like it
   /// Digests of what it was made of and what came of it, one for each GPU that got this; empty where that is not known.
   std::vector<std::string> made_of = {};
 };

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "generator/emit/measured_json.h"
 #include "generator/emit/model_bundle.h"
 #include "generator/emit/verification_record.h"
 #include "generator/support/error.h"
@@ -52,6 +53,9 @@ json layer_entry(const ModelLayer& layer) {
                         {"schedule", variant.schedule},
                         {"schedule_source", variant.schedule_source},
                         {"made_of", variant.made_of}});
+    if (variant.measured) {
+      variants.back()["measured"] = measured_json(*variant.measured);
+    }
   }
   return {{"name", layer.name},
           {"m", layer.rows},
@@ -84,6 +88,7 @@ ModelLayer layer_of(const json& entry) {
                               .packing = variant.at("packing"),
                               .schedule = variant.at("schedule"),
                               .schedule_source = variant.at("schedule_source"),
+                              .measured = variant.contains("measured") ? std::optional(measured_ratios(variant.at("measured"))) : std::nullopt,
                               .made_of = variant.value("made_of", std::vector<std::string>())});
   }
   return layer;

@@ -82,11 +82,7 @@ double expected_loss(std::span<const ClassEntry> classes, const std::vector<doub
 }
 
 const ClassEntry& nearest_of(std::span<const ClassEntry> classes, const LayerShape& shape) {
-  const LayerClass own = class_of(shape);
-  const auto found = std::ranges::find_if(classes, [&](const ClassEntry& entry) { return entry.layers == own; });
-  return found != classes.end() ? *found : *std::ranges::min_element(classes, {}, [&](const ClassEntry& entry) {
-    return class_distance(shape, entry.layers);
-  });
+  return *std::ranges::min_element(classes, {}, [&](const ClassEntry& entry) { return class_distance(shape, entry.layers); });
 }
 
 }  // namespace
@@ -98,11 +94,11 @@ std::optional<Interpolation> interpolate_classes(const ScheduleDatabase& databas
   }
   const std::span<const ClassEntry> classes = database.classes_of(*bcol);
   const std::vector<double> by_class = weights(classes, shape);
+  const ClassEntry* own = database.own_class(shape);
   Interpolation result{.ranking = {},
-                       .nearest = &nearest_of(classes, shape),
-                       .own_class = false,
+                       .nearest = own != nullptr ? own : &nearest_of(classes, shape),
+                       .own_class = own != nullptr,
                        .classes = static_cast<int>(classes.size())};
-  result.own_class = result.nearest->layers == class_of(shape);
   for (const CandidateEntry& candidate : database.candidates_of(*bcol)) {
     const auto number = static_cast<std::size_t>(candidate.number);
     result.ranking.push_back({&candidate, expected_loss(classes, by_class, number)});

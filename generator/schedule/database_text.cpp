@@ -29,9 +29,11 @@ constexpr const char* introduction =
     "# for any other layer with so many columns of B or more. loss, worst and gain are ratios of times: the\n"
     "# geometric mean and the maximum of the schedule's over the best one's, and that by the classes over its\n"
     "# own. exact and tf32 are the time of the fastest exact library product, and of a dense one in TF32, over\n"
-    "# that of the schedule (in a class, of the best one of each layer): below 1 the library is faster.\n"
+    "# that of the schedule (in a class, of the best one of each layer): below 1 the library is faster. library\n"
+    "# is the geometric mean of the time of that library product on the layers of a class, where it was kept.\n"
     "# candidate bcol number schedule\n"
     "# class bcol rows columns mean longest matrices exact tf32 losses\n"
+    "# library bcol rows columns mean longest microseconds\n"
     "# default bcol schedule matrices loss worst exact tf32\n"
     "# layer bcol pattern schedule gain exact tf32\n";
 
@@ -66,11 +68,13 @@ std::string print(const CandidateEntry& entry, const std::string& layout) {
   return fmt::format("candidate{} {} {} {}", layout, entry.bcol, entry.number, print(entry.schedule));
 }
 
+std::string print(const LayerClass& layers) {
+  return fmt::format("{} {} {} {} {}", layers.bcol, layers.rows, layers.columns, layers.mean_row, layers.longest_row);
+}
+
 std::string print(const ClassEntry& entry, const std::string& layout) {
-  const LayerClass& layers = entry.layers;
-  std::string text =
-      fmt::format("class{} {} {} {} {} {} {} {} {}", layout, layers.bcol, layers.rows, layers.columns, layers.mean_row,
-                  layers.longest_row, entry.matrices, print(entry.over_exact), print(entry.over_tf32));
+  std::string text = fmt::format("class{} {} {} {} {}", layout, print(entry.layers), entry.matrices,
+                                 print(entry.over_exact), print(entry.over_tf32));
   for (const CandidateLoss& loss : entry.losses) {
     text += " " + print(loss);
   }
@@ -126,6 +130,14 @@ class Line {
   }
   int twice_logarithm() { return static_cast<int>(number(-126, 126)); }
   long long bcol() { return number(1, 0x7fffffff); }
+  LayerClass layers() {
+    LayerClass found{.bcol = bcol()};
+    found.rows = twice_logarithm();
+    found.columns = twice_logarithm();
+    found.mean_row = twice_logarithm();
+    found.longest_row = twice_logarithm();
+    return found;
+  }
   std::optional<double> ratio() {
     const std::string text = word();
     if (text == "-") {
@@ -223,6 +235,7 @@ class Reading {
     const std::string kind = line.word();
     const std::string key = kind == "candidate" ? read_candidate(line)
                             : kind == "class"   ? read_class(line)
+                            : kind == "library" ? read_library(line)
                             : kind == "default" ? read_default(line)
                             : kind == "layer"   ? read_layer(line)
                                                 : read_head(kind, line);
@@ -253,6 +266,7 @@ class Reading {
   struct Part {
     DatabaseEntries entries;
     std::map<long long, int> candidates;  ///< how many there are, by bCol
+    std::map<LayerClass, double> library_microseconds;
   };
 
   /// Makes the part of a layout a database.
@@ -261,6 +275,7 @@ class Reading {
     parts_.erase(layout);
     check_candidates(part, file, layout);
     check_losses(part, file, layout);
+    add_library_times(part, file, layout);
     DatabaseHead head = head_;
     head.layout = layout;
     databases.emplace_back(std::move(head), std::move(part.entries));
@@ -278,17 +293,23 @@ class Reading {
   }
   std::string read_class(Line& line) {
     const std::string layout = line.layout();
-    ClassEntry entry{.layers = {.bcol = line.bcol(),
-                                .rows = line.twice_logarithm(),
-                                .columns = line.twice_logarithm(),
-                                .mean_row = line.twice_logarithm(),
-                                .longest_row = line.twice_logarithm()},
+    ClassEntry entry{.layers = line.layers(),
                      .matrices = static_cast<int>(line.number(1, 0x7fffffff)),
                      .over_exact = line.ratio(),
                      .over_tf32 = line.ratio(),
                      .losses = line.losses()};
     parts_[layout].entries.classes.push_back(entry);
     return name_of(layout, entry.layers);
+  }
+  std::string read_library(Line& line) {
+    const std::string layout = line.layout();
+    const LayerClass layers = line.layers();
+    const std::optional<double> microseconds = line.ratio();
+    if (!microseconds) {
+      line.refuse("has no time: leave the line out");
+    }
+    parts_[layout].library_microseconds[layers] = *microseconds;
+    return name_of_library(layout, layers);
   }
   std::string read_default(Line& line) {
     const std::string layout = line.layout();
@@ -328,7 +349,7 @@ class Reading {
       head_.origin = origin == "measured" ? DatabaseOrigin::measured : DatabaseOrigin::published;
     } else {
       line.refuse(
-          fmt::format("begins with '{}', not with device, dtype, evidence, candidate, class, default or layer", kind));
+          fmt::format("begins with '{}', not with device, dtype, evidence, candidate, class, library, default or layer", kind));
     }
     return "the " + kind;
   }
@@ -340,6 +361,9 @@ class Reading {
   }
   static std::string name_of(const std::string& layout, const LayerClass& layers) {
     return "the class of " + describe(layers) + in_layout(layout);
+  }
+  static std::string name_of_library(const std::string& layout, const LayerClass& layers) {
+    return "the time of a library on " + name_of(layout, layers);
   }
 
   void check_candidates(const Part& part, const std::string& file, const std::string& layout) const {
@@ -363,6 +387,18 @@ class Reading {
                                     entry.layers.bcol),
                         "give one loss for each candidate of this bCol, in the order of their numbers");
       }
+    }
+  }
+
+  void add_library_times(Part& part, const std::string& file, const std::string& layout) const {
+    for (const auto& [layers, microseconds] : part.library_microseconds) {
+      const auto found = std::ranges::find(part.entries.classes, layers, &ClassEntry::layers);
+      if (found == part.entries.classes.end()) {
+        throw UserError(fmt::format("{}:{}", file, lines_.at(name_of_library(layout, layers))),
+                        fmt::format("has a time for {}, which has no entry", name_of(layout, layers)),
+                        "give the class in a line of its own");
+      }
+      found->exact_microseconds = microseconds;
     }
   }
 
@@ -399,6 +435,17 @@ std::vector<ScheduleDatabase> databases_in(std::string_view text, const std::str
 
 namespace {
 
+/// The lines on the times of libraries that are known of the classes.
+std::string print_library_times(const std::vector<ClassEntry>& classes, const std::string& layout) {
+  std::string text;
+  for (const ClassEntry& entry : classes) {
+    if (entry.exact_microseconds) {
+      text += fmt::format("library{} {} {}\n", layout, print(entry.layers), print(entry.exact_microseconds));
+    }
+  }
+  return text;
+}
+
 /// The name of a device as it is read back from the end of a line.
 std::string name_in_line(const std::string& device) {
   const std::string name = plain_text(device);
@@ -427,6 +474,7 @@ std::string print(const std::vector<ScheduleDatabase>& databases) {
     };
     add(database->candidates());
     add(database->classes());
+    text += print_library_times(database->classes(), print_layout(order.second));
     add(database->defaults());
     add(database->layers());
   }

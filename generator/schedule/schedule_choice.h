@@ -6,19 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "generator/schedule/measured_ratios.h"
 #include "generator/schedule/schedule.h"
 #include "generator/schedule/schedule_database.h"
 
 namespace esc {
-
-/// How libraries did against a schedule where both were measured: their time over its time, so that below 1 the library
-/// is faster.
-struct MeasuredRatios {
-  std::optional<double> over_exact =
-      {};  ///< of the faster one of a dense product and a sparse library in the layer's element type
-  std::optional<double> over_tf32 = {};  ///< of a dense product in TF32
-  std::string where;                     ///< "this very layer on ...", or the class of layers and the device
-};
 
 /// A schedule with where it came from, for the manifest and the user.
 struct ScheduleChoice {

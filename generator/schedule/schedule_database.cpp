@@ -91,6 +91,12 @@ std::optional<long long> ScheduleDatabase::nearest_bcol(long long bcol) const {
   return nearest == entries_.classes.end() ? std::nullopt : std::optional(nearest->layers.bcol);
 }
 
+const ClassEntry* ScheduleDatabase::own_class(const LayerShape& shape) const {
+  const LayerClass own = class_of(shape);
+  const auto found = std::ranges::lower_bound(entries_.classes, own, {}, &ClassEntry::layers);
+  return found == entries_.classes.end() || found->layers != own ? nullptr : &*found;
+}
+
 const LayerEntry* ScheduleDatabase::layer(const LayerShape& shape) const {
   const auto found = std::ranges::find_if(entries_.layers, [&](const LayerEntry& entry) {
     return entry.bcol == shape.bcol && shape.pattern.starts_with(entry.pattern);

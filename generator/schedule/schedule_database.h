@@ -48,6 +48,8 @@ struct ClassEntry {
   /// dense product in TF32, over that of the best schedule of each layer; absent where not measured.
   std::optional<double> over_exact = {};
   std::optional<double> over_tf32 = {};
+  /// Geometric mean of the time of that faster one, with an L2 cache that holds the operands; absent where not measured.
+  std::optional<double> exact_microseconds = {};
   std::vector<CandidateLoss> losses;  ///< by the candidate's number
   bool operator==(const ClassEntry&) const = default;
 };
@@ -119,6 +121,9 @@ class ScheduleDatabase {
   std::span<const ClassEntry> classes_of(long long bcol) const;
   /// The bCol with classes that is the nearest by its logarithm, the lesser one of two; absent where there is none.
   std::optional<long long> nearest_bcol(long long bcol) const;
+
+  /// The entry of the layer's class; null where there is none.
+  const ClassEntry* own_class(const LayerShape& shape) const;
 
   /// The entry of this very layer, by the whole of its pattern; null where there is none.
   const LayerEntry* layer(const LayerShape& shape) const;

@@ -67,8 +67,12 @@ ScheduleChoice choice_of(const LayerEntry& entry, const LayerShape& shape, const
                               fmt::format("database: {}, this very layer", database.describe()),
                               {},
                               database.head()};
+  const ClassEntry* own_class = database.own_class(shape);
   return with_ratios(choice, shape,
-                     {entry.over_exact, entry.over_tf32, fmt::format("this very layer on {}", database.describe())},
+                     {.over_exact = entry.over_exact,
+                      .over_tf32 = entry.over_tf32,
+                      .exact_microseconds = own_class == nullptr ? std::nullopt : own_class->exact_microseconds,
+                      .where = fmt::format("this very layer on {}", database.describe())},
                      fmt::format("for this layer on {}", database.describe()));
 }
 
@@ -158,7 +162,10 @@ class ClassAdvice {
     const double times = 1 + nearest.losses[static_cast<std::size_t>(candidate.number)].percent / 100;
     const std::string where = fmt::format("{} on {}", whose, database_->describe());
     return with_ratios(choice, *shape_,
-                       {over_slower(nearest.over_exact, times), over_slower(nearest.over_tf32, times), where},
+                       {.over_exact = over_slower(nearest.over_exact, times),
+                        .over_tf32 = over_slower(nearest.over_tf32, times),
+                        .exact_microseconds = nearest.layers.bcol == shape_->bcol ? nearest.exact_microseconds : std::nullopt,
+                        .where = where},
                        "in " + where);
   }
 

@@ -32,6 +32,17 @@ std::optional<double> over_best(const Items& items, std::optional<double> ItemLo
   return geometric_mean(ratios);
 }
 
+/// The geometric mean of the time of the fastest exact library product, of the items on which it is known.
+std::optional<double> exact_microseconds(const Items& items) {
+  std::vector<double> times;
+  for (const ItemLosses* item : items) {
+    if (item->exact_microseconds) {
+      times.push_back(*item->exact_microseconds);
+    }
+  }
+  return geometric_mean(times);
+}
+
 }  // namespace
 
 std::vector<ClassEntry> class_entries(const LossTable& table, const std::vector<std::size_t>& portfolio) {
@@ -45,6 +56,7 @@ std::vector<ClassEntry> class_entries(const LossTable& table, const std::vector<
                      .matrices = static_cast<int>(items.size()),
                      .over_exact = over_best(items, &ItemLosses::exact_microseconds),
                      .over_tf32 = over_best(items, &ItemLosses::tf32_microseconds),
+                     .exact_microseconds = exact_microseconds(items),
                      .losses = {}};
     for (const std::size_t schedule : portfolio) {
       entry.losses.push_back(mean_loss(items, schedule));
