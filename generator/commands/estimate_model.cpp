@@ -31,7 +31,8 @@ std::string why_left_out(const Weight& weight, const WeightSurvey& survey, doubl
              : "";
 }
 
-void plan(LayerEstimate& row, const Weight& weight, const LayerRequest& request, const LoopNest& nest, const Console& console) {
+void plan(LayerEstimate& row, const Weight& weight, const LayerRequest& request, const LoopNest& nest,
+          const Console& console) {
   LayerRequest layer = request;
   layer.matrix += ":" + weight.name;
   const SparseMatrix matrix = read_stored_matrix(layer, nest, console, StageProgress::silent()).matrix;
@@ -47,9 +48,10 @@ void plan(LayerEstimate& row, const Weight& weight, const LayerRequest& request,
   row.measured = planned.choice.measured;
 }
 
-LayerEstimate estimate_layer(const Weight& weight, const LayerRequest& request, const LoopNest& nest, LayerMemory::Layer& memory,
-                             const Console& console) {
-  LayerEstimate row{.name = plain_text(weight.name), .shape = shape_text(weight.shape), .why_not = why_no_matrix(weight)};
+LayerEstimate estimate_layer(const Weight& weight, const LayerRequest& request, const LoopNest& nest,
+                             LayerMemory::Layer& memory, const Console& console) {
+  LayerEstimate row{
+      .name = plain_text(weight.name), .shape = shape_text(weight.shape), .why_not = why_no_matrix(weight)};
   if (!row.why_not.empty()) {
     return row;
   }

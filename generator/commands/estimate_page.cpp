@@ -84,16 +84,15 @@ class Table {
                         "bound us dense/CSR/packed", "about us library/ours", "faster than a library");
     for (const LayerEstimate& layer : estimate_.layers) {
       if (layer.why_not.empty()) {
-        add(layer.name, layer.shape, fmt::format("{:.2f}", 100 * layer.sparsity), layer.bytes, expected_times(layer.measured),
-            verdict(layer));
+        add(layer.name, layer.shape, fmt::format("{:.2f}", 100 * layer.sparsity), layer.bytes,
+            expected_times(layer.measured), verdict(layer));
       } else {
         text_ += fmt::format("{:<{}}  {:<{}}  {}\n", layer.name, name_width_, layer.shape, shape_width_, layer.why_not);
       }
     }
     const Totals all = totals_of(estimate_.layers);
     add("total", fmt::format("{} of {}", all.estimated, estimate_.layers.size()), "", all.bytes, all.times,
-        fmt::format("{} yes, {} no, {} not measured", all.faster, all.slower,
-                    all.estimated - all.faster - all.slower));
+        fmt::format("{} yes, {} no, {} not measured", all.faster, all.slower, all.estimated - all.faster - all.slower));
     return std::move(text_);
   }
 
@@ -120,9 +119,10 @@ std::string sources_text(const ModelEstimate& estimate) {
       "that auto takes\n",
       planned_rows);
   text += estimate.ceilings
-              ? fmt::format("bound      not measured: bytes of A, B and C over {}; without launch and arithmetic; what "
-                            "stays in the L2 cache can be faster\n",
-                            bandwidth_text(*estimate.ceilings))
+              ? fmt::format(
+                    "bound      not measured: bytes of A, B and C over {}; without launch and arithmetic; what "
+                    "stays in the L2 cache can be faster\n",
+                    bandwidth_text(*estimate.ceilings))
               : fmt::format("bound      none: the bandwidth of {} is not known here\n", estimate.gpu);
   std::vector<std::string> places;
   for (const LayerEstimate& layer : estimate.layers) {
@@ -133,8 +133,10 @@ std::string sources_text(const ModelEstimate& estimate) {
     }
   }
   if (const ExpectedTimes times = totals_of(estimate.layers).times; times.layers > 0) {
-    text += fmt::format("about      the library's time on such layers, and that over this ratio, with the operands in the L2 cache; the total is of {} {}\n",
-                        times.layers, times.layers == 1 ? "layer" : "layers");
+    text += fmt::format(
+        "about      the library's time on such layers, and that over this ratio, with the operands in the L2 cache; "
+        "the total is of {} {}\n",
+        times.layers, times.layers == 1 ? "layer" : "layers");
   }
   return text;
 }

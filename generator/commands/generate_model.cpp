@@ -134,8 +134,12 @@ void print_results(const ModelLayers& made, const ModelBundle& bundle, const Res
     fmt::print("{}{}{}\n", model_table(made.rows), sums_text(made, bundle, mode), result.line);
     return;
   }
-  const nlohmann::json all{{"name", bundle.name},     {"layers", model_table_json(made.rows)},          {"kernels", bundle.kernels.size()}, {"packed_bytes", bundle.file_bytes},
-                           {"status", result.status}, {"diff", result.differences}};
+  const nlohmann::json all{{"name", bundle.name},
+                           {"layers", model_table_json(made.rows)},
+                           {"kernels", bundle.kernels.size()},
+                           {"packed_bytes", bundle.file_bytes},
+                           {"status", result.status},
+                           {"diff", result.differences}};
   fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 

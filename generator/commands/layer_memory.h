@@ -35,7 +35,7 @@ class LayerMemory {
   std::mutex mutex_;  ///< guards what follows
   std::condition_variable changed_;
   std::uint64_t reserved_ = 0;
-  std::size_t first_ = 0;           ///< of the layers that are not done
+  std::size_t first_ = 0;            ///< of the layers that are not done
   std::set<std::size_t> done_ = {};  ///< behind it
 };
 

@@ -146,7 +146,7 @@ std::vector<ScheduleChoice> usable(std::vector<ScheduleChoice> ranking, const Ta
 /// The choice without ratios that were measured on another device, or of the product without the epilogue that this
 /// nest has.
 ScheduleChoice with_ratios_that_hold(ScheduleChoice choice, const Task& task) {
-  if (choice.measured && (task.nest.finishes_sums() || !may_be(wanted_device(task.request), choice.database->key))) {
+  if (choice.measured && (task.nest.epilogue || !may_be(wanted_device(task.request), choice.database->key))) {
     choice.measured.reset();
   }
   return choice;

@@ -97,8 +97,10 @@ nlohmann::json to_json(const ModelRow& row) {
   entry["packed_bytes"] = row.layer.packed_bytes();
   entry["kept"] = row.kept;
   for (const ModelVariant& variant : row.layer.variants) {
-    entry["kernels"].push_back(
-        {{"bcol", variant.bcol}, {"capability", variant.capability}, {"kernel", variant.kernel}, {"schedule", variant.schedule}});
+    entry["kernels"].push_back({{"bcol", variant.bcol},
+                                {"capability", variant.capability},
+                                {"kernel", variant.kernel},
+                                {"schedule", variant.schedule}});
     if (variant.measured) {
       entry["kernels"].back()["measured"] = measured_json(*variant.measured);
     }

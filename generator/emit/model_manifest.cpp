@@ -88,7 +88,9 @@ ModelLayer layer_of(const json& entry) {
                               .packing = variant.at("packing"),
                               .schedule = variant.at("schedule"),
                               .schedule_source = variant.at("schedule_source"),
-                              .measured = variant.contains("measured") ? std::optional(measured_ratios(variant.at("measured"))) : std::nullopt,
+                              .measured = variant.contains("measured")
+                                              ? std::optional(measured_ratios(variant.at("measured")))
+                                              : std::nullopt,
                               .made_of = variant.value("made_of", std::vector<std::string>())});
   }
   return layer;

@@ -82,7 +82,8 @@ double expected_loss(std::span<const ClassEntry> classes, const std::vector<doub
 }
 
 const ClassEntry& nearest_of(std::span<const ClassEntry> classes, const LayerShape& shape) {
-  return *std::ranges::min_element(classes, {}, [&](const ClassEntry& entry) { return class_distance(shape, entry.layers); });
+  return *std::ranges::min_element(classes, {},
+                                   [&](const ClassEntry& entry) { return class_distance(shape, entry.layers); });
 }
 
 }  // namespace

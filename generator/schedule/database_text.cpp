@@ -348,8 +348,8 @@ class Reading {
       }
       head_.origin = origin == "measured" ? DatabaseOrigin::measured : DatabaseOrigin::published;
     } else {
-      line.refuse(
-          fmt::format("begins with '{}', not with device, dtype, evidence, candidate, class, library, default or layer", kind));
+      line.refuse(fmt::format(
+          "begins with '{}', not with device, dtype, evidence, candidate, class, library, default or layer", kind));
     }
     return "the " + kind;
   }

@@ -48,9 +48,10 @@ struct ClassEntry {
   /// dense product in TF32, over that of the best schedule of each layer; absent where not measured.
   std::optional<double> over_exact = {};
   std::optional<double> over_tf32 = {};
-  /// Geometric mean of the time of that faster one, with an L2 cache that holds the operands; absent where not measured.
-  std::optional<double> exact_microseconds = {};
   std::vector<CandidateLoss> losses;  ///< by the candidate's number
+  /// Geometric mean of the time of that faster one, with an L2 cache that holds the operands; absent where not
+  /// measured.
+  std::optional<double> exact_microseconds = {};
   bool operator==(const ClassEntry&) const = default;
 };
 

@@ -62,16 +62,30 @@ ScheduleChoice with_ratios(ScheduleChoice choice, const LayerShape& shape, const
   return choice;
 }
 
+/// The time of the faster library on the nearest layers of as many columns of B of which it is known, where they are
+/// close.
+std::optional<double> library_microseconds(const ScheduleDatabase& database, const LayerShape& shape) {
+  double least = close_class;
+  std::optional<double> microseconds;
+  for (const ClassEntry& entry : database.classes_of(shape.bcol)) {
+    const double distance = class_distance(shape, entry.layers);
+    if (entry.exact_microseconds && distance <= least) {
+      least = distance;
+      microseconds = entry.exact_microseconds;
+    }
+  }
+  return microseconds;
+}
+
 ScheduleChoice choice_of(const LayerEntry& entry, const LayerShape& shape, const ScheduleDatabase& database) {
   const ScheduleChoice choice{fitted(entry.schedule, shape.product()),
                               fmt::format("database: {}, this very layer", database.describe()),
                               {},
                               database.head()};
-  const ClassEntry* own_class = database.own_class(shape);
   return with_ratios(choice, shape,
                      {.over_exact = entry.over_exact,
                       .over_tf32 = entry.over_tf32,
-                      .exact_microseconds = own_class == nullptr ? std::nullopt : own_class->exact_microseconds,
+                      .exact_microseconds = library_microseconds(database, shape),
                       .where = fmt::format("this very layer on {}", database.describe())},
                      fmt::format("for this layer on {}", database.describe()));
 }
@@ -164,7 +178,7 @@ class ClassAdvice {
     return with_ratios(choice, *shape_,
                        {.over_exact = over_slower(nearest.over_exact, times),
                         .over_tf32 = over_slower(nearest.over_tf32, times),
-                        .exact_microseconds = nearest.layers.bcol == shape_->bcol ? nearest.exact_microseconds : std::nullopt,
+                        .exact_microseconds = library_microseconds(*database_, *shape_),
                         .where = where},
                        "in " + where);
   }

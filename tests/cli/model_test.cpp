@@ -10,6 +10,8 @@ namespace esc::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
@@ -82,6 +84,44 @@ TEST_F(Models, AreEstimatedForMachines) {
   const nlohmann::json elsewhere =
       parse_json(escgen({"inspect", layers, "--estimate", "--gpu", "l4", "--json"}).output);
   EXPECT_FALSE(elsewhere["total"].contains("bound_microseconds")) << "a bandwidth that is not known";
+}
+
+/// Two layers of 512 x 512 elements in 16 bits, three of ten of them not zero, which are like layers that were
+/// measured.
+std::string model_like_measured_ones() {
+  const std::string header = R"({"down": {"dtype": "F16", "shape": [512, 512], "data_offsets": [0, 524288]},
+                                 "up": {"dtype": "F16", "shape": [512, 512], "data_offsets": [524288, 1048576]}})";
+  std::string file(8, '\0');
+  file[0] = static_cast<char>(header.size());
+  file += header;
+  for (int element = 0; element < 2 * 512 * 512; ++element) {
+    file += (element * 7 + element / 512 * 11) % 10 < 3 ? std::string("\x00\x3c", 2) : std::string(2, '\0');
+  }
+  return file;
+}
+
+TEST_F(Models, LikeMeasuredOnesSayWhatTheyAreExpectedToTake) {
+  write("net.safetensors", model_like_measured_ones());
+  const ProcessResult estimate =
+      escgen({"inspect", "net.safetensors", "--estimate", "--bcol", "8", "--dtype", "f16", "--gpu", "h200"});
+  EXPECT_THAT(estimate.output, ContainsRegex(R"( [0-9]\.[0-9]/[0-9]\.[0-9]  yes: 1\.[0-9]+ x, measured)"));
+  EXPECT_THAT(estimate.output, HasSubstr("2 yes, 0 no, 0 not measured\n"));
+  std::vector<std::string> generate{"generate", "net.safetensors", "--bcol", "8",  "--dtype", "f16", "--gpu",
+                                    "h200",     "--no-verify",     "-o",     "out"};
+  const ProcessResult made = escgen(generate);
+  EXPECT_THAT(made.output, ContainsRegex(R"( 8:A\(1\.[0-9]+ x\))"));
+  const std::string speed =
+      R"(speed      sm_90, bCol 8: 2 layers like measured ones, about [0-9]\.[0-9] us in place of [0-9]\.[0-9] with)";
+  EXPECT_THAT(made.output, ContainsRegex(speed));
+  // What was kept of an earlier run says the same.
+  generate.push_back("--force");
+  const ProcessResult again = escgen(generate);
+  EXPECT_THAT(again.output, AllOf(ContainsRegex(speed), HasSubstr("kept       2 of 2")));
+  generate.push_back("--json");
+  const nlohmann::json kernel = parse_json(escgen(generate).output)["layers"][0]["kernels"][0];
+  EXPECT_THAT(keys(kernel["measured"]),
+              UnorderedElementsAre("over_exact", "exact_microseconds", "expected_microseconds", "where"));
+  EXPECT_EQ(parse_json(read("out/net/manifest.json"))["layers"][0]["variants"][0]["measured"], kernel["measured"]);
 }
 
 TEST_F(Models, WithOneMatrixOfSciPyAreThatMatrix) {

@@ -56,8 +56,8 @@ std::vector<ClassEntry> class_entries(const LossTable& table, const std::vector<
                      .matrices = static_cast<int>(items.size()),
                      .over_exact = over_best(items, &ItemLosses::exact_microseconds),
                      .over_tf32 = over_best(items, &ItemLosses::tf32_microseconds),
-                     .exact_microseconds = exact_microseconds(items),
-                     .losses = {}};
+                     .losses = {},
+                     .exact_microseconds = exact_microseconds(items)};
     for (const std::size_t schedule : portfolio) {
       entry.losses.push_back(mean_loss(items, schedule));
     }

@@ -45,6 +45,7 @@ TEST(Database, RoundTrips) {
   EXPECT_EQ(ScheduleDatabase::parse(text, "file.txt"), database);
   EXPECT_EQ(print(ScheduleDatabase::parse(text, "file.txt")), text);
   EXPECT_THAT(text, HasSubstr("\nclass 32 18 18 12 13 2 2.500 1.750 0.0 12.5 ~40.0\n"));
+  EXPECT_THAT(text, HasSubstr("\nlibrary 32 18 18 12 13 7.500\n"));
   EXPECT_THAT(text, HasSubstr("\ncandidate 32 2 rows:columns=32,vector=4,unroll=4,task=64,"));
   EXPECT_EQ(file_name(database.head()), "sm90-132sm-60mib_f32.txt");
 }
@@ -156,6 +157,12 @@ TEST(Database, RefusesLinesWithTheirPlace) {
       {"class 32 18 18 12 13 2 -", "file.txt:5: ends too early"},
       {good + " 1.0", "file.txt:5: has 2 losses for the 1 candidates at bCol 32"},
       {"class 32 18 18 12 13 2 - -", "file.txt:5: has 0 losses"},
+      {good + "\nlibrary 32 18 18 12 13 -", "file.txt:6: has no time"},
+      {good + "\nlibrary 32 18 18 12 13 0", "has '0' where a ratio of times, above 0,"},
+      {good + "\nlibrary 32 18 18 12 13 1.5 1", "file.txt:6: goes on with '1'"},
+      {good + "\nlibrary 32 18 18 12 14 1.5", "file.txt:6: has a time for the class of 32 columns of B"},
+      {good + "\nlibrary 32 18 18 12 13 1.5\nlibrary 32 18 18 12 13 1.5",
+       "is a second entry for the time of a library on"},
       {"class 64 18 18 12 13 2 - - 0.0", "has 1 losses for the 0 candidates at bCol 64"},
       {"class 64 18 18 12 13 2 - -", "has 0 losses for the 0 candidates at bCol 64"},
       {"class 32 18 18 12 13 0 - - 0.0", "has '0' where a whole number from 1"},
@@ -311,6 +318,21 @@ TEST(LookUp, ComparesLibrariesWithTheScheduleThatItGives) {
   const ScheduleChoice choice = choose_schedule(layer_of(32, 512), ScheduleDatabase(mixed().head(), entries));
   ASSERT_EQ(choice.schedule, schedule("panel:warps=1"));
   EXPECT_THAT(choice.notes, ElementsAre(HasSubstr("in float32 was 1.10 times as fast")));
+}
+
+TEST(LookUp, ExpectsTheTimeOfTheLibraryAndOfTheSchedule) {
+  const auto measured_of = [](LayerShape shape) { return *choose_schedule(shape, mixed()).measured; };
+  EXPECT_EQ(measured_of(layer_of(32, 512)).exact_microseconds, 7.5);
+  EXPECT_DOUBLE_EQ(*measured_of(layer_of(32, 512)).expected_microseconds(), 7.5 / 2.5);
+  EXPECT_EQ(describe_speed(measured_of(layer_of(32, 512))),
+            "about 2.50 x the faster one of cuBLAS and cuSPARSE, 3.0 us in place of 7.5");
+  EXPECT_EQ(measured_of(layer_of(32, 900)).exact_microseconds, 7.5) << "of a class less than an octave away";
+  EXPECT_EQ(measured_of(layer_of(32, 4096)).exact_microseconds, std::nullopt) << "of whose class none was kept";
+  EXPECT_EQ(describe_speed(measured_of(layer_of(32, 4096))), "about 0.80 x the faster one of cuBLAS and cuSPARSE");
+  LayerShape known = layer_of(32, 512);
+  known.pattern = digits;
+  EXPECT_DOUBLE_EQ(*measured_of(known).expected_microseconds(), 7.5 / 0.9) << "by its own ratio";
+  EXPECT_EQ(measured_of(layer_of(48, 512)).exact_microseconds, std::nullopt) << "of other columns of B";
 }
 
 TEST(LookUp, LeavesLayersThatResembleNoClass) {

@@ -30,7 +30,7 @@ inline ScheduleDatabase mixed() {
                           {32, 1, schedule("panel:warps=1,panels=4")},
                           {32, 2, schedule("rows:task=64")},
                           {128, 0, schedule("panel:warps=2")}},
-           .classes = {{small_even, 2, 2.5, 1.75, {{0, false}, {12.5, false}, {40, true}}},
+           .classes = {{small_even, 2, 2.5, 1.75, {{0, false}, {12.5, false}, {40, true}}, 7.5},
                        {tall, 1, 0.8, 0.5, {{25, false}, {0, false}, {33.1, false}}},
                        {wide, 1, {}, {}, {{0, false}}}},
            .layers = {{32, digits.substr(0, 16), schedule("panel:warps=16"), 1.05, 0.9, {}}},

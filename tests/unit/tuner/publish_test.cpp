@@ -122,6 +122,7 @@ TEST(Publish, ComparesWithTheLibraries) {
   const ScheduleDatabase database = publish(only_device(records));
   EXPECT_NEAR(*database.classes().at(0).over_exact, 2.0, 1e-12) << "square root of 4 * 1";
   EXPECT_NEAR(*database.classes().at(0).over_tf32, 0.5, 1e-12);
+  EXPECT_NEAR(*database.classes().at(0).exact_microseconds, 2.0, 1e-12) << "square root of 4 * 1";
   EXPECT_NEAR(*database.defaults().at(0).evidence.over_exact, 2.0, 1e-12);
 }
 
