@@ -103,8 +103,15 @@ class Splits {
  private:
   void look_at(const Access& access, const std::vector<Digit>& iterators) {
     const ArrayDeclaration* array = nest_.find_array(access.array);
-    for (std::size_t at = 0; array != nullptr && at < access.subscripts.size(); ++at) {
-      const std::vector<Affine> extents = counted_extents(access.subscripts[at].affine, array->extents.at(at), iterators);
+    if (array == nullptr) {
+      return;
+    }
+    // What an epilogue reads in two ways has the dimensions of one of them, and is refused by a later step.
+    const bool is_as_declared = access.subscripts.size() == array->extents.size();
+    for (std::size_t at = 0; at < access.subscripts.size(); ++at) {
+      const std::vector<Affine> extents =
+          is_as_declared ? counted_extents(access.subscripts[at].affine, array->extents[at], iterators)
+                         : std::vector<Affine>();
       const auto [known, is_new] = extents_.emplace(Place{access.array, at}, extents);
       if (!is_new && known->second != extents) {
         known->second.clear();
