@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "generator/emit/measured_json.h"
+#include "generator/emit/model_speed.h"
 #include "generator/support/plain_text.h"
 
 namespace esc {
@@ -38,7 +38,7 @@ class ScheduleLetters {
 /// "1:A 16:A(1.42 x) 64:B", with the speed over libraries where that was measured, and the capability in front where
 /// there are several.
 std::string kernels_text(const ModelLayer& layer, ScheduleLetters& letters) {
-  const bool several = layer.variants.front().capability != layer.variants.back().capability;
+  const bool several = has_several_capabilities(layer);
   std::string text;
   int capability = 0;
   for (const ModelVariant& variant : layer.variants) {
@@ -67,20 +67,16 @@ std::string outcome_text(const ModelRow& row, ScheduleLetters& letters) {
 
 /// What the layers of which that is known are expected to take, a line for each capability and bCol.
 std::string speeds_text(const std::vector<ModelRow>& rows) {
-  std::map<std::pair<int, std::int64_t>, ExpectedTimes> sums;
+  ModelSpeed sums;
   for (const ModelRow& row : rows) {
-    for (const ModelVariant& variant : row.layer.variants) {
-      sums[{variant.capability, variant.bcol}].add(expected_times(variant.measured));
-    }
+    add_expected_times(sums, row.layer);
   }
   std::string text;
   for (const auto& [key, sum] : sums) {
-    if (sum.layers > 0) {
-      text += fmt::format(
-          "speed      sm_{}, bCol {}: {} {} like measured ones, about {:.1f} us in place of {:.1f} with the faster one "
-          "of cuBLAS and cuSPARSE for each\n",
-          key.first, key.second, sum.layers, sum.layers == 1 ? "layer" : "layers", sum.ours, sum.library);
-    }
+    text += fmt::format(
+        "speed      sm_{}, bCol {}: {} {} like measured ones, about {:.1f} us in place of {:.1f} with the faster one "
+        "of cuBLAS and cuSPARSE for each\n",
+        key.first, key.second, sum.layers, sum.layers == 1 ? "layer" : "layers", sum.ours, sum.library);
   }
   return text;
 }

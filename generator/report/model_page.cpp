@@ -42,10 +42,17 @@ std::string summary(const ModelBundle& model) {
                                model.kernels.size(), verified, model.left_out.size()));
 }
 
+/// What the layers are expected to take, where measurements of layers like them say it.
+std::string expectations(const ModelBundle& model) {
+  const Table table = expected_table(model);
+  return table.rows.empty() ? "" : paragraph("Expected, by measurements of layers like these:") + html(table);
+}
+
 std::string totals(const MeasuredTimes& times) {
   if (times.layers.empty()) {
     return paragraph(
-        "No times were given. replace_linear of the Python package measures them, and save() of its report writes them "
+        "No times of this network were given. replace_linear of the Python package measures them, and save() of its "
+        "report writes them "
         "for --measured.");
   }
   return paragraph(fmt::format("Times were measured in a network on one {}, beside the dense product of PyTorch.",
@@ -83,7 +90,7 @@ std::string pictures(const ModelBundle& model, const std::map<std::string, Densi
 std::string model_page(const ModelBundle& model, const std::map<std::string, DensityRaster>& patterns,
                        const MeasuredTimes& times) {
   const std::string title = fmt::format("{}: kernels of its layers", model.name);
-  std::string text = heading(1, title) + summary(model) + totals(times);
+  std::string text = heading(1, title) + summary(model) + expectations(model) + totals(times);
   text += heading(2, "Layers") + html(layer_table(model, times)) + pictures(model, patterns);
   text += heading(2, "Kernels") + folded("All kernels", kernel_table(model));
   if (!model.left_out.empty()) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "generator/emit/model_speed.h"
 #include "generator/matrix/typed_elements.h"
 
 namespace esc {
@@ -80,6 +81,11 @@ Table layer_table(const ModelBundle& model, const MeasuredTimes& times) {
       "were verified.",
       {text_column("layer"), {"shape"}, {"% zeros"}, {"bytes"}, {"of dense"}, {"of CSR"}, {"verified"}},
       {}};
+  const bool knows_speed =
+      std::ranges::any_of(model.layers, [](const ModelLayer& layer) { return !speed_over_libraries(layer).empty(); });
+  if (knows_speed) {
+    table.columns.push_back(text_column("bCol: expected over a library"));
+  }
   for (const std::int64_t columns : times.columns()) {
     table.columns.push_back({fmt::format("n = {}: dense / ours, us", columns)});
     table.columns.push_back({"speed-up"});
@@ -95,6 +101,10 @@ Table layer_table(const ModelBundle& model, const MeasuredTimes& times) {
                                  ratio(layer.packed_bytes(), dense_bytes(model, layer)),
                                  ratio(layer.packed_bytes(), csr_bytes(model, layer)),
                                  verified(model, layer)};
+    if (knows_speed) {
+      const std::string speed = speed_over_libraries(layer);
+      row.push_back(speed.empty() ? "not known" : speed);
+    }
     add_times(row, times, layer.name);
     table.rows.push_back(std::move(row));
   }
@@ -120,6 +130,23 @@ Table total_table(const MeasuredTimes& times) {
     }
     table.rows.push_back({std::to_string(columns), std::to_string(layers), with_digits(dense), with_digits(now),
                           with_digits(dense / now)});
+  }
+  return table;
+}
+
+Table expected_table(const ModelBundle& model) {
+  ModelSpeed sums;
+  for (const ModelLayer& layer : model.layers) {
+    add_expected_times(sums, layer);
+  }
+  Table table{
+      "Microseconds of one product of each layer that is like measured ones, one after the other, with the operands in "
+      "the L2 cache; beside them the faster one of cuBLAS and cuSPARSE for each.",
+      {text_column("for"), {"bCol"}, {"layers"}, {"library us"}, {"ours us"}, {"speed-up"}},
+      {}};
+  for (const auto& [key, sum] : sums) {
+    table.rows.push_back({fmt::format("sm_{}", key.first), std::to_string(key.second), std::to_string(sum.layers),
+                          with_digits(sum.library), with_digits(sum.ours), with_digits(sum.library / sum.ours)});
   }
   return table;
 }

@@ -138,14 +138,16 @@ class Line {
     found.longest_row = twice_logarithm();
     return found;
   }
-  std::optional<double> ratio() {
+  std::optional<double> ratio() { return positive("a ratio of times"); }
+  /// A number above 0, which is what the phrase says; absent for "-".
+  std::optional<double> positive(const char* what) {
     const std::string text = word();
     if (text == "-") {
       return std::nullopt;
     }
     const std::optional<double> value = real(text);
     if (!value || *value <= 0) {
-      refuse(fmt::format("has '{}' where a ratio of times, above 0, or - is needed", text));
+      refuse(fmt::format("has '{}' where {}, above 0, or - is needed", text, what));
     }
     return value;
   }
@@ -304,7 +306,7 @@ class Reading {
   std::string read_library(Line& line) {
     const std::string layout = line.layout();
     const LayerClass layers = line.layers();
-    const std::optional<double> microseconds = line.ratio();
+    const std::optional<double> microseconds = line.positive("a time in microseconds");
     if (!microseconds) {
       line.refuse("has no time: leave the line out");
     }

@@ -332,7 +332,7 @@ TEST_F(ModelBundles, HaveAPage) {
   const std::string page = read("page.html");
   EXPECT_THAT(page, AllOf(HasSubstr("4 layers of tiny.safetensors in f32, layout kn"),
                           HasSubstr("<td>a.weight</td><td class=\"number\">40 x 64</td>"),
-                          HasSubstr("No times were given"), HasSubstr("<td>dense.weight</td>"),
+                          HasSubstr("No times of this network were given"), HasSubstr("<td>dense.weight</td>"),
                           HasSubstr("alt=\"Pattern of d.weight\" src=\"data:image/png;base64,")));
   EXPECT_EQ(report({"-o", "again.html", "-q"}).output, "");
   EXPECT_EQ(read("again.html"), page);

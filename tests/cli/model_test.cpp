@@ -117,6 +117,9 @@ TEST_F(Models, LikeMeasuredOnesSayWhatTheyAreExpectedToTake) {
   generate.push_back("--force");
   const ProcessResult again = escgen(generate);
   EXPECT_THAT(again.output, AllOf(ContainsRegex(speed), HasSubstr("kept       2 of 2")));
+  ASSERT_EQ(escgen({"report", "out/net", "-o", "page.html"}).status, 0);
+  EXPECT_THAT(read("page.html"), AllOf(HasSubstr("Expected, by measurements of layers like these:"),
+                                       ContainsRegex("<td>8: 1\\.[0-9]+ x</td>")));
   generate.push_back("--json");
   const nlohmann::json kernel = parse_json(escgen(generate).output)["layers"][0]["kernels"][0];
   EXPECT_THAT(keys(kernel["measured"]),

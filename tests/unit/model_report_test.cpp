@@ -115,6 +115,44 @@ TEST(MeasuredTimes, AddUpWhatTheNetworkDoesNow) {
   EXPECT_THAT(total_table({}).rows, IsEmpty());
 }
 
+ModelVariant variant(std::int64_t bcol, int capability, std::optional<MeasuredRatios> measured) {
+  ModelVariant result;
+  result.bcol = bcol;
+  result.capability = capability;
+  result.measured = std::move(measured);
+  return result;
+}
+
+ModelLayer layer(const std::string& name, std::vector<ModelVariant> variants) {
+  return {.name = name,
+          .rows = 8,
+          .columns = 4,
+          .nonzeros = 8,
+          .fingerprint = {},
+          .packings = {{}},
+          .variants = std::move(variants)};
+}
+
+TEST(ModelTables, SayWhatLayersLikeMeasuredOnesAreExpectedToTake) {
+  const MeasuredRatios fast{.over_exact = 2, .exact_microseconds = 6, .where = "H200"};
+  const MeasuredRatios slow{.over_exact = 0.5, .exact_microseconds = 1, .where = "H200"};
+  const MeasuredRatios ratio{.over_exact = 1.5, .where = "H200"};
+  ModelBundle model;
+  model.kernels[""] = {};
+  model.layers = {layer("a", {variant(1, 80, {}), variant(1, 90, fast), variant(16, 90, slow)}),
+                  layer("b", {variant(1, 90, slow), variant(16, 90, ratio)}), layer("c", {variant(1, 90, {})})};
+  EXPECT_THAT(expected_table(model).rows, ElementsAre(ElementsAre("sm_90", "1", "2", "7.00", "5.00", "1.40"),
+                                                      ElementsAre("sm_90", "16", "1", "1.00", "2.00", "0.50")));
+  const Table table = layer_table(model, {});
+  EXPECT_EQ(table.columns.back().name, "bCol: expected over a library");
+  EXPECT_EQ(table.rows[0].back(), "sm_90 1: 2.00 x, sm_90 16: 0.50 x");
+  EXPECT_EQ(table.rows[1].back(), "1: 0.50 x, 16: 1.50 x");
+  EXPECT_EQ(table.rows[2].back(), "not known");
+  model.layers.erase(model.layers.begin(), model.layers.begin() + 2);
+  EXPECT_THAT(expected_table(model).rows, IsEmpty());
+  EXPECT_EQ(layer_table(model, {}).columns.back().name, "verified");
+}
+
 TEST(MeasuredTimes, OfOtherFilesAreRefused) {
   const auto refusal = [](std::string text, const std::string& from, const std::string& to) {
     text.replace(text.find(from), from.size(), to);

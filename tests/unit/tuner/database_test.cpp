@@ -158,7 +158,7 @@ TEST(Database, RefusesLinesWithTheirPlace) {
       {good + " 1.0", "file.txt:5: has 2 losses for the 1 candidates at bCol 32"},
       {"class 32 18 18 12 13 2 - -", "file.txt:5: has 0 losses"},
       {good + "\nlibrary 32 18 18 12 13 -", "file.txt:6: has no time"},
-      {good + "\nlibrary 32 18 18 12 13 0", "has '0' where a ratio of times, above 0,"},
+      {good + "\nlibrary 32 18 18 12 13 0", "has '0' where a time in microseconds, above 0,"},
       {good + "\nlibrary 32 18 18 12 13 1.5 1", "file.txt:6: goes on with '1'"},
       {good + "\nlibrary 32 18 18 12 14 1.5", "file.txt:6: has a time for the class of 32 columns of B"},
       {good + "\nlibrary 32 18 18 12 13 1.5\nlibrary 32 18 18 12 13 1.5",
