@@ -19,6 +19,7 @@ build_packages=(
   clang-22                    # brings Clang's CMake package and its shared library
   libseccomp-dev              # takes the rights from the processes that run texts of bundles
   libcli11-dev nlohmann-json3-dev libfmt-dev libtbb-dev libssl-dev zlib1g-dev libboost-context-dev libdtl-dev libffi-dev
+  dpkg-dev file # cpack asks them what a Debian package needs
 )
 test_packages=(
   libclang-rt-22-dev # sanitizers and libFuzzer, for the programs of tests/fuzz; counters of the lines that run

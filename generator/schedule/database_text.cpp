@@ -5,11 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <map>
 #include <sstream>
 
+#include "generator/schedule/database_line.h"
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/schedule_database.h"
 #include "generator/support/error.h"
@@ -90,150 +89,11 @@ std::string print(const LayerEntry& entry, const std::string& layout) {
                      print(entry.over_exact), print(entry.over_tf32));
 }
 
-/// The words of one line, taken from the front. Every refusal names the line.
-class Line {
- public:
-  Line(const std::string& text, std::string place) : stream_(text), place_(std::move(place)) {}
-
-  std::string word() {
-    std::string next;
-    if (!(stream_ >> next)) {
-      refuse("ends too early");
-    }
-    return next;
-  }
-  /// The layout that stands here; that of kn where a number does.
-  std::string layout() {
-    constexpr std::size_t longest = 64;
-    stream_ >> std::ws;
-    if (const int next = stream_.peek(); next < 'a' || next > 'z') {
-      return "kn";
-    }
-    const std::string name = word();
-    if (name.size() > longest || name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.") != std::string::npos) {
-      refuse(fmt::format("has '{}' where the name of a layout is needed", name));
-    }
-    if (name == "kn") {
-      refuse("names the layout kn, which is meant without a name");
-    }
-    return name;
-  }
-  /// A whole number from `least` to `most`.
-  long long number(long long least, long long most) {
-    const std::string text = word();
-    long long value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) {
-      refuse(fmt::format("has '{}' where a whole number from {} to {} is needed", text, least, most));
-    }
-    return value;
-  }
-  int twice_logarithm() { return static_cast<int>(number(-126, 126)); }
-  long long bcol() { return number(1, 0x7fffffff); }
-  LayerClass layers() {
-    LayerClass found{.bcol = bcol()};
-    found.rows = twice_logarithm();
-    found.columns = twice_logarithm();
-    found.mean_row = twice_logarithm();
-    found.longest_row = twice_logarithm();
-    return found;
-  }
-  std::optional<double> ratio() { return positive("a ratio of times"); }
-  /// A number above 0, which is what the phrase says; absent for "-".
-  std::optional<double> positive(const char* what) {
-    const std::string text = word();
-    if (text == "-") {
-      return std::nullopt;
-    }
-    const std::optional<double> value = real(text);
-    if (!value || *value <= 0) {
-      refuse(fmt::format("has '{}' where {}, above 0, or - is needed", text, what));
-    }
-    return value;
-  }
-  Schedule schedule_for(const std::string& layout, long long bcol) {
-    return without_place([&, text = word()] {
-      const Schedule result = parse_schedule(text);
-      // Whether columns stand one behind the other the name of another layout does not say: the schedule is fitted to them when it is taken.
-      check_legal(result, {bcol, layout == "kn"});
-      return result;
-    });
-  }
-  /// All losses that are left in the line.
-  std::vector<CandidateLoss> losses() {
-    std::vector<CandidateLoss> result;
-    for (std::string text; stream_ >> text;) {
-      const bool estimated = text.starts_with('~');
-      const std::optional<double> percent = real(std::string_view(text).substr(estimated ? 1 : 0));
-      if (!percent || *percent < 0) {
-        refuse(
-            fmt::format("has '{}' where a loss in per cent, 0 or more, with or without ~ in front, is needed", text));
-      }
-      result.push_back({*percent, estimated});
-    }
-    return result;
-  }
-  std::string pattern() {
-    const std::string text = word();
-    if (text.size() < 16 || text.size() > 64 || text.find_first_not_of("0123456789abcdef") != std::string::npos) {
-      refuse(fmt::format("has '{}' where 16 to 64 lower-case hexadecimal digits are needed", text));
-    }
-    return text;
-  }
-  ScheduleEvidence evidence() {
-    ScheduleEvidence found{.matrices = static_cast<int>(number(0, 0x7fffffff))};
-    found.loss = ratio();
-    found.worst = ratio();
-    found.over_exact = ratio();
-    found.over_tf32 = ratio();
-    return found;
-  }
-  DeviceKey device_key() {
-    return without_place([&, text = word()] { return parse_device_key(text); });
-  }
-  /// What is left of the line, with blanks inside it.
-  std::string rest() {
-    std::string text;
-    std::getline(stream_ >> std::ws, text);
-    return text;
-  }
-  void end() {
-    if (const std::string more = rest(); !more.empty()) {
-      refuse(fmt::format("goes on with '{}'", more));
-    }
-  }
-  [[noreturn]] void refuse(const std::string& rule) const {
-    throw UserError(place_, rule, "the comments of a file that esctune publish wrote say what a line holds");
-  }
-
- private:
-  /// The finite number that is the whole of a text.
-  static std::optional<double> real(std::string_view text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool is_whole = error == std::errc() && end == text.data() + text.size();
-    return is_whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
-  }
-
-  /// What `read` refuses, with this line as its place.
-  template <typename Read>
-  auto without_place(Read read) -> decltype(read()) {
-    try {
-      return read();
-    } catch (const UserError& problem) {
-      throw UserError(place_, fmt::format("{} {}", problem.place(), problem.rule()), problem.remedy());
-    }
-  }
-
-  std::istringstream stream_;
-  std::string place_;
-};
-
 /// A database while its lines are read.
 class Reading {
  public:
   void add(const std::string& text, const std::string& place, int number) {
-    Line line(text, place);
+    DatabaseLine line(text, place);
     const std::string kind = line.word();
     const std::string key = kind == "candidate" ? read_candidate(line)
                             : kind == "class"   ? read_class(line)
@@ -284,7 +144,7 @@ class Reading {
   }
 
   // Each reads a line behind its first word and returns what it is an entry for.
-  std::string read_candidate(Line& line) {
+  std::string read_candidate(DatabaseLine& line) {
     const std::string layout = line.layout();
     CandidateEntry entry{.bcol = line.bcol(), .number = static_cast<int>(line.number(0, 999)), .schedule = {}};
     entry.schedule = line.schedule_for(layout, entry.bcol);
@@ -293,7 +153,7 @@ class Reading {
     part.entries.candidates.push_back(entry);
     return name_of(layout, entry.bcol, entry.number);
   }
-  std::string read_class(Line& line) {
+  std::string read_class(DatabaseLine& line) {
     const std::string layout = line.layout();
     ClassEntry entry{.layers = line.layers(),
                      .matrices = static_cast<int>(line.number(1, 0x7fffffff)),
@@ -303,7 +163,7 @@ class Reading {
     parts_[layout].entries.classes.push_back(entry);
     return name_of(layout, entry.layers);
   }
-  std::string read_library(Line& line) {
+  std::string read_library(DatabaseLine& line) {
     const std::string layout = line.layout();
     const LayerClass layers = line.layers();
     const std::optional<double> microseconds = line.positive("a time in microseconds");
@@ -313,7 +173,7 @@ class Reading {
     parts_[layout].library_microseconds[layers] = *microseconds;
     return name_of_library(layout, layers);
   }
-  std::string read_default(Line& line) {
+  std::string read_default(DatabaseLine& line) {
     const std::string layout = line.layout();
     DefaultEntry entry{.bcol = line.bcol(), .schedule = {}};
     entry.schedule = line.schedule_for(layout, entry.bcol);
@@ -321,7 +181,7 @@ class Reading {
     parts_[layout].entries.defaults.push_back(entry);
     return fmt::format("bCol {}{}", entry.bcol, in_layout(layout));
   }
-  std::string read_layer(Line& line) {
+  std::string read_layer(DatabaseLine& line) {
     const std::string layout = line.layout();
     LayerEntry entry{.bcol = line.bcol(), .pattern = line.pattern(), .schedule = {}};
     entry.schedule = line.schedule_for(layout, entry.bcol);
@@ -331,7 +191,7 @@ class Reading {
     parts_[layout].entries.layers.push_back(entry);
     return fmt::format("layer {} at bCol {}{}", entry.pattern, entry.bcol, in_layout(layout));
   }
-  std::string read_head(const std::string& kind, Line& line) {
+  std::string read_head(const std::string& kind, DatabaseLine& line) {
     if (kind == "device") {
       head_.key = line.device_key();
       head_.device = line.rest();

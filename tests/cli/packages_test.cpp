@@ -15,8 +15,8 @@ using ::testing::Not;
 class Packages : public Workshop {
  protected:
   void SetUp() override {
-    if (run_process({"sh", "-c", "command -v dpkg-deb && command -v dpkg-shlibdeps"}).status != 0) {
-      GTEST_SKIP() << "Debian's dpkg-dev is not on this machine";
+    if (run_process({"sh", "-c", "command -v dpkg-deb && command -v dpkg-shlibdeps && command -v file"}).status != 0) {
+      GTEST_SKIP() << "Debian's dpkg-dev and file are not on this machine";
     }
     const ProcessResult packed =
         run_process({ESC_CPACK, "--config", ESC_BUILD_DIR "/CPackConfig.cmake", "-G", "DEB", "-B", path("packages")});

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "generator/schedule/schedule_database.h"
+
+namespace esc {
+
+/// The words of one line of a schedule database, taken from the front. Each that is not what is asked for is refused
+/// by a UserError, whose place is that of the line.
+class DatabaseLine {
+ public:
+  DatabaseLine(const std::string& text, std::string place);
+
+  std::string word();
+  /// The layout that stands here; that of kn where a number does.
+  std::string layout();
+  /// A whole number from `least` to `most`.
+  long long number(long long least, long long most);
+  long long bcol();
+  /// bCol, and four numbers that are twice a logarithm.
+  LayerClass layers();
+  /// A ratio of times; absent for "-".
+  std::optional<double> ratio();
+  /// A number above 0, which is what the phrase says; absent for "-".
+  std::optional<double> positive(const char* what);
+  /// One that is legal for these columns in this layout.
+  Schedule schedule_for(const std::string& layout, long long bcol);
+  /// All losses that are left in the line.
+  std::vector<CandidateLoss> losses();
+  /// The first digits of a pattern's SHA-256.
+  std::string pattern();
+  ScheduleEvidence evidence();
+  DeviceKey device_key();
+  /// What is left of the line, with blanks inside it.
+  std::string rest();
+  /// Refuses a line of which something is left.
+  void end();
+
+  [[noreturn]] void refuse(const std::string& rule) const;
+
+ private:
+  /// What `read` refuses, with this line as its place.
+  template <typename Read>
+  auto without_place(Read read) -> decltype(read());
+
+  std::istringstream stream_;
+  std::string place_;
+};
+
+}  // namespace esc
