@@ -135,7 +135,10 @@ ScheduleChoice with_lower_panels(ScheduleChoice choice, const LayerShape& shape)
 class ClassAdvice {
  public:
   ClassAdvice(const LayerShape& shape, const ScheduleDatabase& database)
-      : shape_(&shape), database_(&database), classes_(interpolate_classes(database, shape)) {}
+      : shape_(&shape),
+        database_(&database),
+        classes_(interpolate_classes(database, shape)),
+        library_microseconds_(library_microseconds(database, shape)) {}
 
   /// How far the nearest class is from the layer, in octaves; endless where there is none.
   double distance() const {
@@ -178,7 +181,7 @@ class ClassAdvice {
     return with_ratios(choice, *shape_,
                        {.over_exact = over_slower(nearest.over_exact, times),
                         .over_tf32 = over_slower(nearest.over_tf32, times),
-                        .exact_microseconds = library_microseconds(*database_, *shape_),
+                        .exact_microseconds = library_microseconds_,
                         .where = where},
                        "in " + where);
   }
@@ -186,6 +189,7 @@ class ClassAdvice {
   const LayerShape* shape_;
   const ScheduleDatabase* database_;
   std::optional<Interpolation> classes_;
+  std::optional<double> library_microseconds_;
 };
 
 /// Choices in the order in which they are added, each schedule once.

@@ -30,7 +30,7 @@ LayerShape layer(std::int64_t rows, std::int64_t columns, double zeros, long lon
 
 LayerShape in_layout(const std::string& layout, LayerShape shape) {
   shape.layout = layout;
-  shape.contiguous = false;
+  shape.contiguous = layout != "nk";
   return shape;
 }
 

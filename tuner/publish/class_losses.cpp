@@ -21,26 +21,24 @@ CandidateLoss mean_loss(const Items& items, std::size_t schedule) {
   return {.percent = std::round(10 * percent) / 10, .estimated = estimated};
 }
 
-/// The geometric mean of a library's time over that of the best schedule, of the items on which both are known.
-std::optional<double> over_best(const Items& items, std::optional<double> ItemLosses::*library_microseconds) {
-  std::vector<double> ratios;
+/// The geometric mean of a number, of the items of which it is known.
+template <typename NumberOf>
+std::optional<double> mean_of_known(const Items& items, const NumberOf& number_of) {
+  std::vector<double> known;
   for (const ItemLosses* item : items) {
-    if (const std::optional<double>& time = item->*library_microseconds) {
-      ratios.push_back(*time / item->best_microseconds);
+    if (const std::optional<double> number = number_of(*item)) {
+      known.push_back(*number);
     }
   }
-  return geometric_mean(ratios);
+  return geometric_mean(known);
 }
 
-/// The geometric mean of the time of the fastest exact library product, of the items on which it is known.
-std::optional<double> exact_microseconds(const Items& items) {
-  std::vector<double> times;
-  for (const ItemLosses* item : items) {
-    if (item->exact_microseconds) {
-      times.push_back(*item->exact_microseconds);
-    }
-  }
-  return geometric_mean(times);
+/// Of a library's time over that of the best schedule.
+std::optional<double> over_best(const Items& items, std::optional<double> ItemLosses::*library_microseconds) {
+  return mean_of_known(items, [&](const ItemLosses& item) {
+    const std::optional<double>& time = item.*library_microseconds;
+    return time ? std::optional(*time / item.best_microseconds) : std::nullopt;
+  });
 }
 
 }  // namespace
@@ -52,12 +50,13 @@ std::vector<ClassEntry> class_entries(const LossTable& table, const std::vector<
   }
   std::vector<ClassEntry> entries;
   for (const auto& [layers, items] : classes) {
-    ClassEntry entry{.layers = layers,
-                     .matrices = static_cast<int>(items.size()),
-                     .over_exact = over_best(items, &ItemLosses::exact_microseconds),
-                     .over_tf32 = over_best(items, &ItemLosses::tf32_microseconds),
-                     .losses = {},
-                     .exact_microseconds = exact_microseconds(items)};
+    ClassEntry entry{
+        .layers = layers,
+        .matrices = static_cast<int>(items.size()),
+        .over_exact = over_best(items, &ItemLosses::exact_microseconds),
+        .over_tf32 = over_best(items, &ItemLosses::tf32_microseconds),
+        .losses = {},
+        .exact_microseconds = mean_of_known(items, [](const ItemLosses& item) { return item.exact_microseconds; })};
     for (const std::size_t schedule : portfolio) {
       entry.losses.push_back(mean_loss(items, schedule));
     }
