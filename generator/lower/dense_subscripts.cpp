@@ -148,6 +148,13 @@ void DenseSubscripts::find_product() {
   if (segment_ == nullptr) {
     refuse_load(loads_.front());
   }
+  for (std::size_t depth = 0; depth < update_.loops.size(); ++depth) {
+    const Loop& loop = *update_.loops[depth];
+    if (&loop != segment_ && is_segment(loop)) {
+      refuse(update_.loop_part(depth), "the bounds of loop {} are loaded, and those of loop {} too: {}",
+             segment_->iterator, loop.iterator, expected_rows);
+    }
+  }
 }
 
 /// rows[i] and rows[i + 1], or begins[i] and ends[i].
@@ -208,6 +215,12 @@ void DenseSubscripts::find_columns() {
   if (column_ == nullptr) {
     refuse(part, "no subscript of {} is that of a column, columns[{}] alone: {}", dense->array, segment_->iterator,
            expected_rows);
+  }
+  for (const Load* bound : {first_, end_}) {
+    if (bound->access.array == column_->access.array) {
+      refuse(column_->statement.part(), "{} is loaded from {}, which says where rows begin or end: {}",
+             print(column_->access), bound->access.array, expected_rows);
+    }
   }
   column_count_ = array(dense->array).extents.at(dimension_);
   if (column_count_ == 0) {

@@ -108,6 +108,13 @@ std::vector<Refused> refused_any_nests() {
       {"StoredRowsOfAnotherLength",
        stored("for (int p = @R[i]; p < R[i + 1]; p++)", "C[i][j] += V[p] * B[I[p]][j];", "const int R[M], const int I[], const float V[], const float B[K][N]"),
        "R is declared with M elements, but loop i runs to M: expected M + 1"},
+      {"StoredRowsOfTwoLoops",
+       "void f(int M, int K, int N, const int R[M + 1], const int I[], const float V[], const float B[K][N], float C[M][N]) {\n"
+       "for (int i = 0; i < M; i++) { const int end = R[i + 1];\n"
+       "for (int p = R[i]; p < end; p++) @for (int j = end; j < N; j++) C[i][j] += V[p] * B[I[p]][j]; }\n}\n",
+       "the bounds of loop p are loaded, and those of loop j too: expected the stored elements"},
+      {"StoredColumnsAmongRows", stored(over_row, "C[i][j] += V[p] * B[@R[p]][j];"),
+       "R[p] is loaded from R, which says where rows begin or end: expected the stored elements of one row"},
       {"StoredColumnsShifted", stored(over_row, "C[i][j] += V[p] * @B[I[p] - 1][j];"),
        "no subscript of B is that of a column, columns[p] alone: expected the stored elements of one row"},
       {"StoredColumnsOfAnotherRow", stored("for (int p = R[i]; p < R[i + 1]; p++)", "C[i][j] += V[p] * @B[I[i]][j];"), "no subscript of B is that of a column"},
