@@ -230,6 +230,9 @@ class ValueReader {
 
   WrittenValue read_condition(const clang::Expr& expression) const {
     const clang::Expr& inner = *expression.IgnoreParens();
+    if (const auto constant = floating_constant(inner)) {
+      return {*constant != 0 ? 1 : 0};
+    }
     if (inner.getType()->isRealFloatingType()) {
       return operation(Operator::differs, {read(inner), {0.0}});
     }

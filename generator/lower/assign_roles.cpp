@@ -208,6 +208,9 @@ LoopNest roles_of(const LoopNest& written_nest) {
   const NestedStatement& update = statements[at];
   require_no_tables(nest, update);
   require_loops(update);
+  if (!gathers(update)) {
+    refuse(update.part(), "nothing is added up over a loop in this function: expected {}", expected_product);
+  }
   const FoundEpilogue found = find_epilogue(nest, statements, at);
   const WrittenProduct written = read_product(update, found.output, found.output_part);
   require_distinct_arrays(written);

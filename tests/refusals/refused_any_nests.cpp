@@ -63,6 +63,10 @@ std::vector<Refused> refused_any_nests() {
       {"GroupsThatEndEarly", grouped("Y[4 * g @+ f][p] += W[4 * g + f][c] * X[g][c][p];", "float Y[9][7]"),
        "subscript f + 4*g of Y counts to 8, but it is declared with 9: expected the same"},
       {"GroupsOfOneArrayOnly", grouped("Y[4 * g + f][p] += @W[f][c] * X[g][c][p];"), "W is declared with 8 rows, but loop f runs to 4"},
+      {"GroupsThatAddNothingUp",
+       "void f(const float bias[4], float Y[8][7]) {\n"
+       "for (int g = 0; g < 2; g++) for (int f = 0; f < 4; f++) for (int p = 0; p < 7; p++)\n@Y[4 * g + f][p] += bias[f] * bias[f];\n}\n",
+       "nothing is added up over a loop in this function: expected C[i][j] += A[i][k] * B[k][j]"},
       {"GroupsThatAreNoNumber",
        "void f(int G, const float W[G][4][5], const float X[G][5][7], float Y[G][4][7]) {\n"
        "@for (int g = 0; g < G; g++) for (int f = 0; f < 4; f++) for (int p = 0; p < 7; p++) for (int c = 0; c < 5; c++)\n"

@@ -179,6 +179,12 @@ std::vector<EpilogueVariant> accepted_epilogues() {
              "for (int k = 0; k < K; k++) sum += A[i][k] * B[k][j];\nC[i][j] = slope * sum + 1 / 2 + 3.0 / 4 - HALF + table[1]; }",
              "#define HALF (1 / 2.)\nstatic const float slope = 0.25f;\nstatic const float table[2] = {1, 0.125f};\n"),
        "C[i][j] = 0.25 * sum + 0 + 0.75 - 0.5 + 0.125\n", [](Out c) { return 0.25 * c.sum + 0.375; }},
+      {"TruthOfConstantsFolded",
+       layer("",
+             "for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) { float sum = 0;\n"
+             "for (int k = 0; k < K; k++) sum += A[i][k] * B[k][j];\nC[i][j] = sum > 0 && +table[1] ? sum : sum || table[0] - 1 ? 2.0f : 3.0f; }",
+             "static const float table[2] = {1, 0.125f};\n"),
+       "C[i][j] = 0 < sum && 1 ? sum : sum != 0 || 0 ? 2 : 3\n", [](Out c) { return c.sum > 0 ? c.sum : c.sum != 0 ? 2 : 3; }},
       {"GlobalOperands",
        layer("",
              "for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) { float sum = 0;\n"

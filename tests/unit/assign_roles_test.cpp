@@ -253,7 +253,7 @@ TEST(AssignRoles, Has_no_words_for_what_no_program_becomes) {
   LoopNest nest = nest_of({});
   nest.body.push_back(Node{Barrier{}});
   EXPECT_THROW(assign_roles(nest), Defect) << "neither loop nor update";
-  EXPECT_THROW(assign_roles(nest_of({"rrc"})), Defect) << "one iterator of two loops";
+  EXPECT_THROW(assign_roles(nest_of({"rrdc"})), Defect) << "one iterator of two loops";
   EXPECT_THROW(assign_roles(nest_of({"rdc", at("Y", "r", "c"), {at("W", "r", "d")}})), Defect) << "one factor";
 }
 
