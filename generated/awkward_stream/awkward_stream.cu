@@ -457,7 +457,7 @@ bool allows_vectors(const void* matrix, int64_t leading_dimension) {
 extern "C" cudaError_t awkward_stream_prepare(void) {
   cudaError_t status = cudaSuccess;
   if (status == cudaSuccess) {
-    status = prepare_kernel(awkward_stream_kernel<true, true>);
+    status = prepare_kernel(awkward_stream_kernel<true, false>);
   }
   if (status == cudaSuccess) {
     status = prepare_kernel(awkward_stream_kernel<false, true>);
@@ -480,9 +480,9 @@ extern "C" cudaError_t awkward_stream_spmm(const void* packed, const __half* b, 
   const unsigned int columns = static_cast<unsigned int>(n);
   const bool vectors =
       columns % vector_width == 0 && allows_vectors(b, ldb) && allows_vectors(c, ldc);
-  const bool tuned = vectors && columns == tuned_columns && ldb == tuned_columns &&
-                     ldc == tuned_columns && tuned_columns <= most_tiles * tile_columns;
-  const auto kernel = tuned     ? awkward_stream_kernel<true, true>
+  const bool tuned = columns == tuned_columns && ldb == tuned_columns && ldc == tuned_columns &&
+                     tuned_columns <= most_tiles * tile_columns;
+  const auto kernel = tuned     ? awkward_stream_kernel<true, false>
                       : vectors ? awkward_stream_kernel<false, true>
                                 : awkward_stream_kernel<false, false>;
 

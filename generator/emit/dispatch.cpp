@@ -44,6 +44,10 @@ Dispatch dispatch_of(const LoopNest& lowered, const Environment& sizes, std::int
     dispatch.vectors = moves_vectors(lowered, sizes);
     dispatch.vector_width = dispatch.vectors ? constants.at("vector_width") : 1;
     dispatch.tile_columns = constants.at("tile_columns");
+    const std::int64_t width = dispatch.vector_width;
+    dispatch.tuned_vectors = dispatch.vectors && bcol * dispatch.item_columns() % width == 0 &&
+                             dispatch.b.least_leading_dimension(bcol) % width == 0 &&
+                             dispatch.c.least_leading_dimension(bcol) % width == 0;
   } else {
     dispatch.turn_columns = turn_columns(lowered.body);
   }

@@ -13,14 +13,17 @@ enum class ProductForm { whole, split };
 
 /// By what a launcher decides which variant of its kernel a call gets, and how it cuts the call into launches.
 ///
-/// A call is vectorised when its columns and both leading dimensions are multiples of `vector_width` and B and C begin at multiples of
-/// that many elements. It is tuned when, beyond that, n is `tuned_items` and neither B nor C has gaps, and one launch takes it.
+/// A call is vectorised when its columns and both leading dimensions are multiples of `vector_width` and B and C begin
+/// at multiples of that many elements. It is tuned when n is `tuned_items` and neither B nor C has gaps, one launch
+/// takes it and, with `tuned_vectors`, it is vectorised.
 struct Dispatch {
   std::int64_t tuned_items = 1;    ///< bCol
   PlacedLayout b = {};             ///< where B and C have their elements
   PlacedLayout c = {};
   bool has_vectors = false;        ///< whether a lane holds several columns, and its kernel is told if it moves them at once
   bool vectors = false;            ///< whether there is a variant that does
+  bool tuned_vectors =
+      false;  ///< whether the one for which the kernel is tuned does: not where its columns are no multiple
   std::int64_t vector_width = 1;   ///< columns that it moves at once; 1 where none does
   std::int64_t tile_columns = 0;   ///< of a block, where the grid's y goes over tiles of columns; else 0
   bool programmatic = false;       ///< launches may begin before the kernel in front has ended

@@ -2,6 +2,7 @@
 #include "generator/emit/launch_plan.h"
 
 #include "generator/emit/device_text.h"
+#include "generator/emit/dispatch.h"
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/layout_text.h"
 #include "generator/emit/print_kernel.h"
@@ -77,8 +78,8 @@ std::vector<std::string> kernels_of(const LaunchPlan& plan) {
 }
 
 std::vector<std::string> kernel_variants(const Layer& layer) {
-  if (moves_vectors(layer.lowered, layer.sizes)) {
-    return {"<true, true>", "<false, true>", "<false, false>"};
+  if (const Dispatch dispatch = dispatch_of(layer); dispatch.vectors) {
+    return {dispatch.tuned_vectors ? "<true, true>" : "<true, false>", "<false, true>", "<false, false>"};
   }
   return layer.lowered.vectors ? std::vector<std::string>{"<true, false>", "<false, false>"} : std::vector<std::string>{"<true>", "<false>"};
 }
@@ -97,7 +98,8 @@ LaunchPlan launch_plan(const Layer& layer) {
   if (copies_boxes(nest)) {
     plan.boxes = LaunchPlan::Boxes{.rows_of_b = static_cast<std::uint64_t>(sizes.at("K")),
                                    .rows = static_cast<unsigned int>(nest.constant("window_columns")),
-                                   .columns = static_cast<unsigned int>(nest.constant("tile_columns"))};
+                                   .columns = static_cast<unsigned int>(nest.constant("tile_columns")),
+                                   .are_copied = dispatch_of(layer).tuned_vectors};
   }
   for (const LoopNest& before : nest.before) {
     const Environment own = sizes_of(before, layer);

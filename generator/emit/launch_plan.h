@@ -29,6 +29,7 @@ struct LaunchPlan {
     std::uint64_t rows_of_b = 1;
     unsigned int rows = 1;
     unsigned int columns = 16;
+    bool are_copied = true;  ///< else the kernel does not look at the map, which may hold anything
     bool operator==(const Boxes&) const = default;
   };
 

@@ -83,9 +83,18 @@ class Calls {
     }
   }
 
-  /// Each condition of the tuned variant broken alone, by the least that leaves the call vectorised.
+  /// Each condition of the tuned variant broken alone, by the least that leaves the call vectorised and, where that
+  /// variant is not, by one.
   void break_tuned() {
     const std::int64_t step = step_;
+    if (vector_ > 1 && !dispatch_.tuned_vectors) {
+      if (n_ > 1) {
+        add("n alone is less by one", {n_ - 1, n_, n_}, part);
+      }
+      add("n is more by one", {n_ + 1, n_ + 1, n_ + 1}, part);
+      add("ldb alone is more by one", {n_, n_ + 1, n_}, part);
+      add("ldc alone is more by one", {n_, n_, n_ + 1}, part);
+    }
     if (even_ > step) {
       add("n alone is less", {even_ - step, even_, even_}, part);
     }
@@ -247,10 +256,11 @@ std::string KernelCall::expected_kernel(const std::string& name, const Dispatch&
   const std::int64_t all_columns = product.n * item_columns;
   const bool vectors = dispatch.vectors && all_columns % width == 0 && product.ldb % width == 0 && product.ldc % width == 0 &&
                        product.shift_b % width == 0 && product.shift_c % width == 0;
-  const bool tuned = (vectors || !dispatch.vectors) && product.n == dispatch.tuned_items &&
-                     product.ldb == dispatch.b.least_leading_dimension(product.n) &&
-                     product.ldc == dispatch.c.least_leading_dimension(product.n) &&
-                     (dispatch.tile_columns == 0 || all_columns <= most_tiles * dispatch.tile_columns / item_columns * item_columns);
+  const bool tuned =
+      (vectors || !dispatch.tuned_vectors) && product.n == dispatch.tuned_items &&
+      product.ldb == dispatch.b.least_leading_dimension(product.n) &&
+      product.ldc == dispatch.c.least_leading_dimension(product.n) &&
+      (dispatch.tile_columns == 0 || all_columns <= most_tiles * dispatch.tile_columns / item_columns * item_columns);
   return dispatch.has_vectors ? fmt::format("{}_kernel<{}, {}>", name, tuned, vectors) : fmt::format("{}_kernel<{}>", name, tuned);
 }
 

@@ -7,6 +7,7 @@
 
 #include "generator/emit/dispatch.h"
 #include "generator/emit/generate.h"
+#include "generator/emit/launch_plan.h"
 #include "generator/emit/sources.h"
 #include "generator/ir/build.h"
 #include "generator/ir/rewrite.h"
@@ -49,6 +50,20 @@ TEST(Dispatch, SaysHowManyColumnsThreadsTakeInATurn) {
   EXPECT_EQ(turn("4-2-2-64"), 128);
   EXPECT_EQ(turn("4-2-1-32"), 32);
   EXPECT_EQ(turn("rows:columns=8,vector=2,unroll=2,task=32,light=8,warps=2,pdl=on"), 0) << "blocks have tiles of columns";
+}
+
+TEST(Dispatch, TunesForColumnsThatAreNoWholeVectorsWithoutThem) {
+  const auto tuned = [](const std::string& schedule, std::int64_t bcol) {
+    const GeneratedLayer made = layer_of(two_patterns, schedule, bcol);
+    EXPECT_TRUE(dispatch_of(made.layer).vectors);
+    return launch_plan(made.layer).kernel;
+  };
+  const std::string streamed = "stream:columns=8,panels=1,warps=8,stages=3";
+  EXPECT_EQ(tuned(streamed, 64), "ffn1_kernel<true, true>");
+  EXPECT_EQ(tuned(streamed, 1), "ffn1_kernel<true, false>") << "a row of B has no vector of 4";
+  EXPECT_EQ(tuned(streamed, 6), "ffn1_kernel<true, false>");
+  EXPECT_THAT(kernel_source(layer_of(two_patterns, streamed, 1).layer),
+              HasSubstr("const auto kernel = tuned ? ffn1_kernel<true, false> : vectors ? ffn1_kernel<false, true> : "));
 }
 
 TEST(KernelSource, LeavesOutWhatTheLayerDoesNotHave) {

@@ -217,7 +217,7 @@ std::array<int, 5> vectors_broken_alone(const Dispatch& dispatch, std::int64_t c
 }
 
 TEST(KernelCalls, BreakEachConditionOfEachVariantAlone) {
-  const Dispatch dispatch{.tuned_items = 64, .has_vectors = true, .vectors = true, .vector_width = 4, .tile_columns = 32, .programmatic = true};
+  const Dispatch dispatch{.tuned_items = 64, .has_vectors = true, .vectors = true, .tuned_vectors = true, .vector_width = 4, .tile_columns = 32, .programmatic = true};
   int only_n = 0;
   int only_ldb = 0;
   int only_ldc = 0;
@@ -249,6 +249,23 @@ TEST(KernelCalls, BreakEachConditionOfVectorsWhereTheKernelWasMadeForNoWholeOnes
   EXPECT_EQ(earlier, 1);
   for (const int found : vectors_broken_alone(dispatch, 40)) {
     EXPECT_EQ(found, 2) << "by one element and by half a vector";
+  }
+}
+
+TEST(KernelCalls, BreakEachConditionOfATunedVariantWithoutVectorsAlone) {
+  for (const std::int64_t bcol : {1, 36}) {
+    const Dispatch dispatch{.tuned_items = bcol, .has_vectors = true, .vectors = true, .vector_width = 8, .tile_columns = 16};
+    EXPECT_EQ(kernel_calls(dispatch, 100, 100).front().expected_kernel("a", dispatch), "a_kernel<true, false>");
+    std::array<int, 4> found = {};
+    for (const KernelCall& call : kernel_calls(dispatch, 100, 100)) {
+      const auto& [n, ldb, ldc, shift_b, shift_c] = call.product;
+      const bool in_place = shift_b == 0 && shift_c == 0;
+      found[0] += n < bcol && ldb == bcol && ldc == bcol && in_place;
+      found[1] += n == bcol && ldb == bcol + 1 && ldc == bcol && in_place;
+      found[2] += n == bcol && ldb == bcol && ldc == bcol + 1 && in_place;
+      found[3] += n == bcol + 1 && ldb == n && ldc == n && in_place;
+    }
+    EXPECT_EQ(found, (std::array{bcol > 1 ? 1 : 0, 1, 1, 1})) << bcol;
   }
 }
 

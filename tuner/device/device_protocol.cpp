@@ -56,7 +56,10 @@ json to_json(const LaunchPlan& plan) {
                          {"sizes", plan.zeroing->sizes}};
   }
   if (plan.boxes) {
-    result["boxes"] = {{"rows_of_b", plan.boxes->rows_of_b}, {"rows", plan.boxes->rows}, {"columns", plan.boxes->columns}};
+    result["boxes"] = {{"rows_of_b", plan.boxes->rows_of_b},
+                       {"rows", plan.boxes->rows},
+                       {"columns", plan.boxes->columns},
+                       {"copied", plan.boxes->are_copied}};
   }
   return result;
 }
@@ -79,7 +82,10 @@ LaunchPlan plan_from(const json& plan) {
   }
   if (plan.contains("boxes")) {
     const json& boxes = plan.at("boxes");
-    result.boxes = LaunchPlan::Boxes{.rows_of_b = boxes.at("rows_of_b"), .rows = boxes.at("rows"), .columns = boxes.at("columns")};
+    result.boxes = LaunchPlan::Boxes{.rows_of_b = boxes.at("rows_of_b"),
+                                     .rows = boxes.at("rows"),
+                                     .columns = boxes.at("columns"),
+                                     .are_copied = boxes.at("copied")};
   }
   return result;
 }

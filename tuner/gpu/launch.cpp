@@ -110,7 +110,9 @@ void LayerLaunch::operator()(const Operands& operands, Edge edge, cudaStream_t s
   append(arguments, sizes);
   CUtensorMap boxes = {};
   if (plan_.boxes) {
-    boxes = describe_boxes(*plan_.boxes, operands.b, operands.ldb, operands.n);
+    if (plan_.boxes->are_copied) {
+      boxes = describe_boxes(*plan_.boxes, operands.b, operands.ldb, operands.n);
+    }
     arguments.push_back(&boxes);
   }
   launch(kernels_->function(main_kernel), geometry(), edge, arguments.data(), stream);
