@@ -3,10 +3,12 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "generator/report/table.h"
 #include "generator/support/file.h"
 #include "tuner/commands/commands.h"
+#include "tuner/publish/joined_databases.h"
 #include "tuner/publish/leave_one_out.h"
 #include "tuner/publish/publish.h"
 #include "tuner/records/record_text.h"
@@ -31,26 +33,15 @@ struct Publication {
   std::string status = {};  ///< "written" or "unchanged"
 };
 
-/// What stands in the file, if it is one, of layouts that are not among these databases of it.
-std::vector<ScheduleDatabase> with_other_layouts(std::vector<ScheduleDatabase> databases, const fs::path& file) {
-  std::error_code ignored;
-  if (!fs::is_regular_file(file, ignored)) {
-    return databases;
-  }
-  for (ScheduleDatabase& there : databases_in(read_file(file), file.string())) {
-    if (find_nearest(databases, there.head().key, there.head().layout, there.head().dtype) == nullptr) {
-      databases.push_back(std::move(there));
-    }
-  }
-  return databases;
-}
-
 /// Writes the file of a device's databases, unless it is there already, byte by byte; says which.
 std::string write_databases(const std::vector<ScheduleDatabase>& databases, const fs::path& folder) {
   const fs::path file = folder / file_name(databases.front().head());
-  const std::string text = print(with_other_layouts(databases, file));
   std::error_code ignored;
-  if (fs::is_regular_file(file, ignored) && read_file(file) == text) {
+  const std::optional<std::string> there =
+      fs::is_regular_file(file, ignored) ? std::optional(read_file(file)) : std::nullopt;
+  const std::string text =
+      print(there ? tuning::joined_databases(databases, databases_in(*there, file.string())) : databases);
+  if (there == text) {
     return "unchanged";
   }
   write_file_whole(file, text);
@@ -188,7 +179,8 @@ void add_publish_command(CLI::App& program, const CommonOptions& common, Action&
   command->add_option("journal", line->journals, "Records: journals of esctune")->required();
   command
       ->add_option("-o,--output", line->output,
-                   "Folder for a file per device and element type; replaces what its file there has of the layouts measured")
+                   "Folder for a file per device and element type; replaces what its file there has of the layouts and "
+                   "numbers of columns measured")
       ->required();
   command->add_option("--layout", line->layouts, "Layouts to publish, as records name them, nk,kn (default: all that were measured)")
       ->delimiter(',');
