@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Makes a wheel of a build: escgen and esctune with the libraries that they need, for machines without those, and the package `esc` for PyTorch.
+A build with a CUDA toolkit has esctune-worker, too, which measures; it takes CUDA's libraries from a toolkit or from NVIDIA's wheels.
 
     packaging/make_wheel.py build/release -o dist
 
@@ -25,10 +26,16 @@ import zipfile
 
 PACKAGE = "esc_programs"
 PROGRAMS = ["escgen", "esctune"]
+# What esctune measures with; it stands beside that one, and is no command.
+WORKER = "esctune-worker"
 # The package `esc`, which needs PyTorch and nvcc where it is used.
 FOR_PYTORCH = pathlib.Path(__file__).resolve().parent.parent / "python" / "esc"
 # What a manylinux tag promises to be there.
 RUNTIME = re.compile(r"^(ld-linux.*|linux-vdso|libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s|libz)\.so(\.|$)")
+# Too large to bring along, and on every machine with a GPU that something is measured on: in NVIDIA's wheels, which PyTorch's ask for, or in a toolkit.
+CUDA = re.compile(r"^lib(cublas|cublasLt|cusparse|nvrtc|nvJitLink)\.so\.")
+CUDA_WHEELS = ["nvidia-cublas ==13.*", "nvidia-cusparse ==12.*", "nvidia-cuda-nvrtc ==13.*", "nvidia-nvjitlink ==13.*"]
+CUDA_FOLDERS = ["$ORIGIN/../../nvidia/cu13/lib", "/usr/local/cuda/lib64"]
 
 MODULE = '''# SPDX-License-Identifier: Apache-2.0
 """The programs of ESC: escgen generates CUDA kernels for pruned matrices, esctune tunes them."""
@@ -56,10 +63,10 @@ def output_of(*command):
 
 
 def libraries_of(binary):
-    """The shared libraries that it loads, and those load, as paths by their names."""
+    """The shared libraries that it loads, and those load, as paths by their names; without what the wheel does not bring along."""
     found = {}
     for name, path in re.findall(r"^\s*(\S+) => (/\S+)", output_of("ldd", str(binary)), re.M):
-        if not RUNTIME.match(name):
+        if not RUNTIME.match(name) and not CUDA.match(name):
             found[name] = pathlib.Path(path)
     return found
 
@@ -78,18 +85,20 @@ def copy_licence(library, folder):
 
 def gather(build, folder):
     """The programs below bin, libraries and Clang's headers below lib/esc."""
-    subprocess.run(["cmake", "--install", str(build), "--component", "programs", "--prefix", str(folder / "installed"), "--strip"],
-                   check=True, stdout=subprocess.DEVNULL)
+    for component in ("programs", "worker"):
+        subprocess.run(["cmake", "--install", str(build), "--component", component, "--prefix", str(folder / "installed"), "--strip"],
+                       check=True, stdout=subprocess.DEVNULL)
     package = folder / PACKAGE
     libraries = package / "lib" / "esc"
     libraries.mkdir(parents=True)
     (package / "bin").mkdir()
     needed = {}
-    for name in PROGRAMS:
-        program = package / "bin" / name
-        shutil.copy2(folder / "installed" / "bin" / name, program)
+    for installed in sorted((folder / "installed" / "bin").iterdir()):
+        program = package / "bin" / installed.name
+        shutil.copy2(installed, program)
         needed.update(libraries_of(program))
-        subprocess.run(["patchelf", "--set-rpath", "$ORIGIN/../lib/esc", str(program)], check=True)
+        folders = ["$ORIGIN/../lib/esc", *(CUDA_FOLDERS if installed.name == WORKER else [])]
+        subprocess.run(["patchelf", "--set-rpath", ":".join(folders), str(program)], check=True)
     for name, path in needed.items():
         copy = libraries / name
         shutil.copy2(path.resolve(), copy)
@@ -127,7 +136,8 @@ def write_wheel(package, version, licence, target):
         f"Metadata-Version: 2.1\nName: {PACKAGE.replace('_', '-')}\nVersion: {version}\n"
         "Summary: CUDA kernels made for pruned weight matrices: the programs escgen and esctune\n"
         "License: Apache-2.0, and those of the libraries that it brings along\nRequires-Python: >=3.8\n"
-        "Provides-Extra: torch\nRequires-Dist: torch >=2.10 ; extra == 'torch'\n").encode()
+        "Provides-Extra: torch\nRequires-Dist: torch >=2.10 ; extra == 'torch'\n"
+        "Provides-Extra: tune\n" + "".join(f"Requires-Dist: {wheel} ; extra == 'tune'\n" for wheel in CUDA_WHEELS)).encode()
     files[f"{about}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: make_wheel\nRoot-Is-Purelib: false\nTag: {tag()}\n".encode()
     files[f"{about}/entry_points.txt"] = ("[console_scripts]\n" + "".join(f"{p} = {PACKAGE}:{p}\n" for p in PROGRAMS) +
                                           f"\n[vllm.general_plugins]\nesc = {FOR_PYTORCH.name}.vllm:register\n").encode()
