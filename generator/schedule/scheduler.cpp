@@ -102,20 +102,28 @@ std::optional<double> over_slower(std::optional<double> over_best, double times)
   return over_best ? std::optional(*over_best / times) : std::nullopt;
 }
 
-/// Whether panels of random rows of this density would take more than twice the bytes of CSR, nearly all of them for
-/// explicit zeros.
-bool wastes_memory(const Schedule& schedule, const LayerShape& shape) {
-  const auto* panel = std::get_if<PanelSchedule>(&schedule);
-  if (panel == nullptr || shape.nonzeros == 0) {
-    return false;
-  }
-  const double density =
-      static_cast<double>(shape.nonzeros) / (static_cast<double>(shape.rows) * static_cast<double>(shape.columns));
+/// About what panels of random rows take for each element of a matrix of this density, in bytes.
+double panel_bytes(const PanelSchedule& schedule, double density) {
   constexpr double column_bytes = 2;
   constexpr double value_bytes = 4;
+  const double union_of_rows = 1 - std::pow(1 - density, schedule.ufi);
+  return union_of_rows * (column_bytes / schedule.ufi + value_bytes);
+}
+
+/// Whether random rows of this density would take more than twice the bytes of CSR, nearly all of them for explicit
+/// zeros. Streams of small layers are mostly padding, and fill nothing.
+bool wastes_memory(const Schedule& schedule, const LayerShape& shape) {
   constexpr double csr_bytes = 8;
-  const double union_of_rows = 1 - std::pow(1 - density, panel->ufi);
-  return union_of_rows * (column_bytes + value_bytes * panel->ufi) > 2 * csr_bytes * density * panel->ufi;
+  constexpr double small = 1 << 20;
+  const double elements = static_cast<double>(shape.rows) * static_cast<double>(shape.columns);
+  const double most = 2 * csr_bytes * static_cast<double>(shape.nonzeros);
+  if (shape.nonzeros == 0) {
+    return false;
+  }
+  if (const auto* panel = std::get_if<PanelSchedule>(&schedule)) {
+    return elements * panel_bytes(*panel, static_cast<double>(shape.nonzeros) / elements) > most;
+  }
+  return std::holds_alternative<StreamSchedule>(schedule) && streamed_bytes(shape) > std::max(small, most);
 }
 
 /// The choice with panels of so few rows that they fill memory with no more zeros than may be.
@@ -289,7 +297,8 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
     // Where all of that is wasteful, the nearest to it that is not.
     for (const ClassAdvice& advice : advices) {
       for (const ScheduleChoice& choice : advice.choices()) {
-        if (suits(choice.schedule, shape) && wastes_memory(choice.schedule, shape)) {
+        if (std::holds_alternative<PanelSchedule>(choice.schedule) && suits(choice.schedule, shape) &&
+            wastes_memory(choice.schedule, shape)) {
           ranking.add(with_lower_panels(choice, shape));
         }
       }

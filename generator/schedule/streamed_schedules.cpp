@@ -227,4 +227,9 @@ std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const Ke
   return choices;
 }
 
+double streamed_bytes(const LayerShape& shape) {
+  const CutLayer layer(shape);
+  return static_cast<double>(layer.panels) * static_cast<double>(layer.windows) * static_cast<double>(layer.unit_bytes);
+}
+
 }  // namespace esc
