@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/emit/dispatch.h"
 
+#include <algorithm>
 #include <variant>
 
 #include "generator/emit/fragment_text.h"
@@ -30,6 +31,21 @@ PlacedLayout placed(const ArrayDeclaration& array, const Environment& sizes) {
 
 }  // namespace
 
+bool tuned_moves_vectors(const LoopNest& lowered, const Environment& sizes, std::int64_t bcol) {
+  if (!moves_vectors(lowered, sizes)) {
+    return false;
+  }
+  const std::int64_t width = lowered.constant("vector_width");
+  return std::ranges::all_of(lowered.arrays, [&](const ArrayDeclaration& array) {
+    if (array.role != ArrayRole::dense && array.role != ArrayRole::output) {
+      return true;
+    }
+    const PlacedLayout layout = placed(array, sizes);
+    return layout.least_leading_dimension(bcol) % width == 0 &&
+           (array.role == ArrayRole::dense || bcol * layout.columns_of_item() % width == 0);
+  });
+}
+
 Dispatch dispatch_of(const LoopNest& lowered, const Environment& sizes, std::int64_t bcol) {
   Dispatch dispatch{.tuned_items = bcol,
                     .b = placed(lowered.array(ArrayRole::dense), sizes),
@@ -44,10 +60,7 @@ Dispatch dispatch_of(const LoopNest& lowered, const Environment& sizes, std::int
     dispatch.vectors = moves_vectors(lowered, sizes);
     dispatch.vector_width = dispatch.vectors ? constants.at("vector_width") : 1;
     dispatch.tile_columns = constants.at("tile_columns");
-    const std::int64_t width = dispatch.vector_width;
-    dispatch.tuned_vectors = dispatch.vectors && bcol * dispatch.item_columns() % width == 0 &&
-                             dispatch.b.least_leading_dimension(bcol) % width == 0 &&
-                             dispatch.c.least_leading_dimension(bcol) % width == 0;
+    dispatch.tuned_vectors = tuned_moves_vectors(lowered, sizes, bcol);
   } else {
     dispatch.turn_columns = turn_columns(lowered.body);
   }

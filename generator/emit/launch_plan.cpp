@@ -78,8 +78,9 @@ std::vector<std::string> kernels_of(const LaunchPlan& plan) {
 }
 
 std::vector<std::string> kernel_variants(const Layer& layer) {
-  if (const Dispatch dispatch = dispatch_of(layer); dispatch.vectors) {
-    return {dispatch.tuned_vectors ? "<true, true>" : "<true, false>", "<false, true>", "<false, false>"};
+  if (moves_vectors(layer.lowered, layer.sizes)) {
+    const bool tuned_vectors = tuned_moves_vectors(layer.lowered, layer.sizes, layer.bcol);
+    return {tuned_vectors ? "<true, true>" : "<true, false>", "<false, true>", "<false, false>"};
   }
   return layer.lowered.vectors ? std::vector<std::string>{"<true, false>", "<false, false>"} : std::vector<std::string>{"<true>", "<false>"};
 }
@@ -99,7 +100,7 @@ LaunchPlan launch_plan(const Layer& layer) {
     plan.boxes = LaunchPlan::Boxes{.rows_of_b = static_cast<std::uint64_t>(sizes.at("K")),
                                    .rows = static_cast<unsigned int>(nest.constant("window_columns")),
                                    .columns = static_cast<unsigned int>(nest.constant("tile_columns")),
-                                   .are_copied = dispatch_of(layer).tuned_vectors};
+                                   .are_copied = tuned_moves_vectors(nest, layer.sizes, layer.bcol)};
   }
   for (const LoopNest& before : nest.before) {
     const Environment own = sizes_of(before, layer);

@@ -142,7 +142,7 @@ std::string variant_text(const Layer& layer, const std::string& kernel) {
         "const auto kernel = tuned ? {0}<true, false> : {0}<false, false>;\n",
         kernel, ldb, ldc, most_columns(nest));
   }
-  const bool tuned_vectors = dispatch_of(layer).tuned_vectors;
+  const bool tuned_vectors = tuned_moves_vectors(nest, layer.sizes, layer.bcol);
   return fmt::format(
       "const bool vectors = columns % vector_width == 0 && allows_vectors(b, ldb) && allows_vectors(c, ldc){4};\n"
       "const bool tuned = {5}columns == tuned_columns && ldb == {1} && ldc == {2} &&\n"

@@ -2,6 +2,7 @@
 #include "tests/property/instruction_example.h"
 
 #include <iterator>
+#include <algorithm>
 #include <random>
 #include <utility>
 
@@ -53,6 +54,9 @@ LoopNest nest_of_warp(ScalarType element, std::vector<ArrayDeclaration> own, std
   nest.arrays.push_back({"C", {warp_lanes, Affine::of("N")}, ArrayRole::output, element});
   nest.constants = std::move(constants);
   nest.constants.push_back({"threads_per_block", warp_lanes, ""});
+  if (std::ranges::find(nest.constants, "vector_width", &NamedConstant::name) == nest.constants.end()) {
+    nest.constants.push_back({"vector_width", 1, ""});
+  }
   nest.vectors = true;
   Loop lanes = mapped_loop(Mapping::lanes, "lane", warp_lanes, Role::none, std::move(body));
   nest.body = {Node{mapped_loop(Mapping::grid, "block", 1, Role::none, {Node{std::move(lanes)}})}};
