@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/property/instruction_example.h"
 
-#include <iterator>
 #include <algorithm>
+#include <iterator>
 #include <random>
 #include <utility>
 
