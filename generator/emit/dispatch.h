@@ -22,8 +22,7 @@ struct Dispatch {
   PlacedLayout c = {};
   bool has_vectors = false;        ///< whether a lane holds several columns, and its kernel is told if it moves them at once
   bool vectors = false;            ///< whether there is a variant that does
-  bool tuned_vectors =
-      false;  ///< whether the one for which the kernel is tuned does: not where its columns are no multiple
+  bool tuned_vectors = false;      ///< whether the tuned variant does, as tuned_moves_vectors says
   std::int64_t vector_width = 1;   ///< columns that it moves at once; 1 where none does
   std::int64_t tile_columns = 0;   ///< of a block, where the grid's y goes over tiles of columns; else 0
   bool programmatic = false;       ///< launches may begin before the kernel in front has ended

@@ -142,14 +142,14 @@ std::string variant_text(const Layer& layer, const std::string& kernel) {
         "const auto kernel = tuned ? {0}<true, false> : {0}<false, false>;\n",
         kernel, ldb, ldc, most_columns(nest));
   }
-  const bool tuned_vectors = tuned_moves_vectors(nest, layer.sizes, layer.bcol);
+  const std::vector<std::string> variants = kernel_variants(layer);
   return fmt::format(
       "const bool vectors = columns % vector_width == 0 && allows_vectors(b, ldb) && allows_vectors(c, ldc){4};\n"
       "const bool tuned = {5}columns == tuned_columns && ldb == {1} && ldc == {2} &&\n"
       "                   tuned_columns <= {3};\n"
-      "const auto kernel = tuned ? {0}<true, {6}> : vectors ? {0}<false, true> : {0}<false, false>;\n",
+      "const auto kernel = tuned ? {0}{6} : vectors ? {0}{7} : {0}{8};\n",
       kernel, ldb, ldc, most_columns(nest), copies_boxes(nest) ? " && ldb <= most_ldb_of_boxes" : "",
-      tuned_vectors ? "vectors && " : "", tuned_vectors);
+      tuned_moves_vectors(nest, layer.sizes, layer.bcol) ? "vectors && " : "", variants[0], variants[1], variants[2]);
 }
 
 /// What prepares C: a memset, or a kernel of our own.
