@@ -8,6 +8,7 @@
 
 #include "generator/frontend/read_index.h"
 #include "generator/frontend/refusal.h"
+#include "generator/support/limits.h"
 
 namespace esc::frontend {
 namespace {
@@ -179,6 +180,10 @@ Affine require_extent(const Polynomial& bound, const clang::ForStmt& source, con
   if (affine->is_constant() ? affine->constant() <= 0 : !affine->is_name(affine->terms().front().name)) {
     refuse(*source.getCond(),
            fmt::format("loop {} runs to {}: expected one size or a positive constant", name, print(*affine)));
+  }
+  if (affine->is_constant() && affine->constant() > largest_dimension) {
+    refuse(*source.getCond(),
+           fmt::format("loop {} runs to {}: expected at most {}", name, affine->constant(), largest_dimension));
   }
   return *affine;
 }

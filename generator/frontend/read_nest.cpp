@@ -10,6 +10,7 @@
 #include <set>
 
 #include "generator/frontend/number_type.h"
+#include "generator/frontend/refusal.h"
 #include "generator/ir/build.h"
 #include "generator/ir/print.h"
 #include "generator/ir/rewrite.h"
@@ -51,6 +52,21 @@ class IndexNames {
  private:
   std::vector<std::string> names_;
 };
+
+/// Throws where the extents that are numbers make the array larger than memory can be addressed: no compiler takes its
+/// declaration.
+void require_addressable(const ArrayElement& element) {
+  constexpr std::int64_t most = std::int64_t{1} << 44;  // elements, of eight bytes in an address space of 47 bits
+  std::int64_t elements = 1;
+  for (const Affine& extent : element.extents) {
+    const std::int64_t count = extent.is_constant() ? std::max<std::int64_t>(extent.constant(), 1) : 1;
+    if (count > most / elements) {
+      refuse(*element.source,
+             fmt::format("{} has more than {} elements: expected at most so many", element.access.array, most));
+    }
+    elements *= count;
+  }
+}
 
 Guard conditions(const Scope& scope, std::size_t count) {
   Guard result;
@@ -235,6 +251,7 @@ class NestReader {
   void add_array(const ArrayElement& element) {
     const std::string& name = element.access.array;
     if (const auto [known, is_new] = arrays_.emplace(name, element.array); is_new) {
+      require_addressable(element);
       ArrayDeclaration array{name, element.extents, ArrayRole::unknown, element.type};
       array.values = element.values;
       result_.nest.arrays.push_back(std::move(array));

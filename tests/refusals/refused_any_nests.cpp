@@ -87,6 +87,8 @@ std::vector<Refused> refused_any_nests() {
        "two subscripts of X are c: expected two different iterators"},
       {"DeclaredOtherwiseInThree", convolution("Y[f][p] += W[f][c][r] * @X[c][p][r];", "const float X[3][7][5]"),
        "X is declared with 7 elements in dimension 2, but loop p runs to 6: expected the same"},
+      {"MoreThanAnAddressSpace", convolution("Y[f][p] += W[f][c][r] * @X[c][p + r][r + c];", "const float X[3][2147483647][16384]"),
+       "X has more than 17592186044416 elements: expected at most so many"},
       {"ColumnsOfAnItem",
        "void f(int N, const float W[8][3], const float X[N][3][65536][32768], float Y[N][8][65536][32768]) {\n"
        "for (int b = 0; b < N; b++) for (int f = 0; f < 8; f++) for (int p = 0; p < 65536; p++) @for (int q = 0; q < 32768; q++)\n"

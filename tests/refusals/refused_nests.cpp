@@ -88,6 +88,7 @@ std::vector<Refused> refused_loops() {
       {"BoundOneLess", headed("int i = 0; i @< M - 1; i++"), "loop i runs to M - 1: expected one size"},
       {"BoundInclusive", headed("int i = 0; i @<= M; i++"), "loop i runs to M + 1: expected one size"},
       {"BoundZero", headed("int i = 0; i @< 0; i++"), "loop i runs to 0: expected one size or a positive constant"},
+      {"BoundAboveCounters", headed("int i = 0; i @< 2147483648; i++"), "loop i runs to 2147483648: expected at most 2147483647"},
       {"BoundTriangular",
        function("for (int i = 0; i < M; i++) for (int k = 0; k < K; k++)\n"
                 "for (int j = 0; j @< i; j++) C[i][j] += A[i][k] * B[k][j];"),
