@@ -50,6 +50,23 @@ std::vector<std::int64_t> bcols_of(const ModelLayer& layer) {
   return {bcols.begin(), bcols.end()};
 }
 
+/// Where each variant's packed matrix begins in the device memory of its layer: those of a device's variants stand
+/// there one behind the other, each once.
+std::vector<std::uint64_t> places_of(const ModelLayer& layer) {
+  std::map<int, std::map<std::size_t, std::uint64_t>> placed;  // by compute capability and packing
+  std::map<int, std::uint64_t> behind;
+  std::vector<std::uint64_t> places;
+  for (const ModelVariant& variant : layer.variants) {
+    std::uint64_t& end = behind[variant.capability];
+    const auto [place, is_new] = placed[variant.capability].emplace(variant.packing, end);
+    if (is_new) {
+      end = transformer::round_up(end + layer.packings.at(variant.packing).bytes, transformer::section_alignment);
+    }
+    places.push_back(place->second);
+  }
+  return places;
+}
+
 /// The tables of NAME.cpp, each an entry a line.
 struct Tables {
   std::string declarations;
@@ -86,13 +103,16 @@ Tables tables_of(const ModelBundle& model) {
   std::size_t variants = 0;
   std::size_t packings = 0;
   for (const ModelLayer& layer : model.layers) {
-    for (const ModelVariant& variant : layer.variants) {
+    const std::vector<std::uint64_t> places = places_of(layer);
+    for (std::size_t at = 0; at < layer.variants.size(); ++at) {
+      const ModelVariant& variant = layer.variants[at];
       if (const auto [place, is_new] = numbers_at.emplace(variant.numbers, numbers); is_new && !variant.numbers.empty()) {
         tables.numbers += fmt::format("{},\n", fmt::join(variant.numbers, ", "));
         numbers += variant.numbers.size();
       }
-      tables.variants += fmt::format("{{{}, {}, {}, {}, {}}},\n", variant.capability, variant.bcol, kernel_at.at(variant.kernel),
-                                     variant.numbers.empty() ? 0 : numbers_at.at(variant.numbers), packings + variant.packing);
+      tables.variants += fmt::format(
+          "{{{}, {}, {}, {}, {}, {}}},\n", variant.capability, variant.bcol, kernel_at.at(variant.kernel),
+          variant.numbers.empty() ? 0 : numbers_at.at(variant.numbers), packings + variant.packing, places[at]);
     }
     tables.variants_of += fmt::format("{{{}, {}}},\n", variants, variants + layer.variants.size());
     variants += layer.variants.size();
@@ -107,11 +127,12 @@ Tables tables_of(const ModelBundle& model) {
       bcols += own.size();
     }
     tables.layers += fmt::format(
-        "{{ESC_LAYER_FORMAT, {}, bcols + {}, {}, {}, {}, {}, {}, {}, {}, {}, {}_prepare, {}, {}, operand_count, "
-        "operands, {}_multiply_with}},\n",
+        "{{ESC_LAYER_FORMAT, {0}, bcols + {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {9}, {10}_prepare, {11}, {12}, "
+        "operand_count, "
+        "operands, {10}_multiply_with, {10}_device_bytes, {10}_place, {10}_multiply_placed}},\n",
         own.size(), place->second, literal(layer.name), layer.rows, layer.columns, layer.nonzeros, literal(model.dtype),
         literal(model.layout), layer.packed_bytes(), literal(layer.fingerprint.pattern), model.name,
-        has_operands(model) ? "refuse" : model.name + "_multiply", model.nest.epilogue ? 1 : 0, model.name);
+        has_operands(model) ? "refuse" : model.name + "_multiply", model.nest.epilogue ? 1 : 0);
   }
   if (tables.numbers.empty()) {
     tables.numbers = "0,\n";

@@ -19,11 +19,12 @@ FUSED_BIAS = "bias"
 
 
 class EscLinear(torch.nn.Module):
-    """Y = X x W^T + bias as nn.Linear, by a layer of a bundle, whose kernels add the bias where they were made with --epilogue bias. The weights are the
-    bundle's and no part of the state; the bias stays a parameter. With `dense_above` products of more tokens than that are dense, for which the dense weight is kept. A state with another
+    """Y = X x W^T + bias as nn.Linear, by a layer of a bundle, whose kernels add the bias where they were made with --epilogue bias. The packed weights are the
+    buffer `packed`, which moves with the module and is no part of its state, since the bundle has them; the bias stays a parameter. With `dense_above` products of more tokens than that are dense, for which the dense weight is kept. A state with another
     weight than the bundle's is refused."""
 
-    def __init__(self, model, layer, dense, dense_above=None):
+    def __init__(self, model, layer, dense, packed=None, dense_above=None):
+        """Takes the place of `dense`, on its GPU; `packed` is what model.place(layer) gave there, where that was asked for before."""
         super().__init__()
         self.in_features = model.layers[layer].k
         self.out_features = model.layers[layer].m
@@ -31,7 +32,8 @@ class EscLinear(torch.nn.Module):
         self.dense_above = dense_above
         self.bias = dense.bias
         self.weight = dense.weight if dense_above is not None else None
-        self._model = model  # which must be open as long as this is used
+        self.register_buffer("packed", model.place(layer, dense.weight.device) if packed is None else packed, persistent=False)
+        self._model = model
         self._number = model.number(layer)
         self._fused = model.facts.epilogue == FUSED_BIAS
 
@@ -47,9 +49,16 @@ class EscLinear(torch.nn.Module):
     def product(self, x):
         """The same of x [.., in_features] by the bundle's kernels."""
         if self._fused:
-            return torch.ops.esc.linear_with.default(x, self._number, [self.bias])
-        y = torch.ops.esc.linear.default(x, self._number)
+            return torch.ops.esc.linear_with.default(x, self.packed, self._number, [self.bias])
+        y = torch.ops.esc.linear.default(x, self.packed, self._number)
         return y if self.bias is None else y + self.bias
+
+    def _apply(self, fn, recurse=True):
+        before = self.packed
+        super()._apply(fn, recurse)
+        if self.packed is not before and self.packed.is_cuda:
+            self.packed = self._model.place(self.layer, self.packed.device)  # what a GPU reads depends on which it is
+        return self
 
     def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
         name = prefix + "weight"
@@ -69,8 +78,8 @@ class EscConv2d(EscLinear):
     """A convolution of 1 x 1 as nn.Conv2d: a linear layer of each pixel's channels. Images in torch.channels_last are read where they lie, others are copied;
     the result is in torch.channels_last."""
 
-    def __init__(self, model, layer, dense, dense_above=None):
-        super().__init__(model, layer, dense, dense_above)
+    def __init__(self, model, layer, dense, packed=None, dense_above=None):
+        super().__init__(model, layer, dense, packed, dense_above)
         self.stride = dense.stride
 
     def forward(self, x):
@@ -149,14 +158,14 @@ def replace_linear(model, folder, tokens=None, drop_dense=False, keep=(), memory
         reason = _reason_to_keep(bundle, layer, linear)
         measurements, difference, dense_above = (), None, None
         if reason is None:
-            bundle.prepare(layer, linear.weight.device)
+            sparse = REPLACEMENTS[type(linear)](bundle, layer, linear)
             with torch.cuda.device(linear.weight.device):
-                measurements, difference = _try(bundle, layer, linear, tokens or facts.bcols, memory_format)
+                measurements, difference = _try(sparse, linear, tokens or facts.bcols, memory_format)
             dense_above = None if drop_dense else _threshold(measurements)
             is_faster = sum(one.sparse for one in measurements) < sum(one.dense for one in measurements) if drop_dense else dense_above is not None
             if is_faster:
                 parent, _, own = name.rpartition(".")
-                setattr(model.get_submodule(parent), own, REPLACEMENTS[type(linear)](bundle, layer, linear, dense_above))
+                setattr(model.get_submodule(parent), own, REPLACEMENTS[type(linear)](bundle, layer, linear, sparse.packed, dense_above))
             else:
                 reason = "dense is faster"
         report.append(LayerReport(name, facts.m, facts.k, 1 - facts.nonzeros / (facts.m * facts.k), linear.weight.numel() * linear.weight.element_size(),
@@ -165,15 +174,14 @@ def replace_linear(model, folder, tokens=None, drop_dense=False, keep=(), memory
 
 
 @torch.no_grad()
-def _try(bundle, layer, linear, tokens, memory_format):
-    """(measurements, largest difference) of a prepared layer beside the dense one. Raises RuntimeError where a product is wrong."""
-    sparse = REPLACEMENTS[type(linear)](bundle, layer, linear)
+def _try(sparse, linear, tokens, memory_format):
+    """(measurements, largest difference) of a layer beside the dense one. Raises RuntimeError where a product is wrong."""
     measurements, largest = [], 0.0
     for count in tokens:
         x = _drawn_input(linear, count, memory_format)
         difference = difference_of(sparse, linear, x)
-        if not difference <= TOLERANCES[bundle.dtype]:
-            raise RuntimeError(f"layer {layer}: the product of {count} tokens differs by {difference:.1e} from the dense one; "
+        if not difference <= TOLERANCES[linear.weight.dtype]:
+            raise RuntimeError(f"layer {sparse.layer}: the product of {count} tokens differs by {difference:.1e} from the dense one; "
                                "please report it with the bundle's manifest")
         largest = max(largest, difference)
         measurements.append(Measurement(count, measure(lambda: linear(x)), measure(lambda: sparse(x))))

@@ -30,34 +30,34 @@ def _load_operator(path):
     if _operator is None:
         _operator = _load(path)
         _operator.esc_register_layer.restype = ctypes.c_int64
-        _operator.esc_register_layer.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
-        _operator.esc_forget_layer.argtypes = [ctypes.c_int64]
-        _operator.esc_forget_layer.restype = None
+        _operator.esc_register_layer.argtypes = [ctypes.c_void_p]
         torch.library.register_fake("esc::linear", _fake_linear)
         torch.library.register_fake("esc::linear_with", _fake_linear)
     return _operator
 
 
-def _fake_linear(x, layer, operands=()):
+def _fake_linear(x, packed, layer, operands=()):
     return x.new_empty(*x.shape[:-1], _outputs[layer])
 
 
 class Model:
-    """The layers of a bundle, by the names of their tensors. Their packed weights are mapped from the bundle's model.packed, and copied to the
-    devices that `prepare` is called for. Closed when nothing refers to it: keep it as long as a layer is used."""
+    """The layers of a bundle, by the names of their tensors. Their packed weights are mapped from the bundle's model.packed as long as something refers to this;
+    the tensors that `place` gives are whose they are handed to."""
 
     def __init__(self, folder):
         self.facts = read_bundle(folder)
         name = self.facts.name
         library = _load(self.facts.library)
-        functions = {function: getattr(library, f"{name}_{function}") for function in ("open", "close", "layer", "prepare", "error")}
+        functions = {function: getattr(library, f"{name}_{function}") for function in ("open", "close", "layer", "device_bytes", "place", "error")}
         for function in ("open", "layer"):
             functions[function].restype = ctypes.c_void_p
             functions[function].argtypes = [ctypes.c_char_p]
         functions["error"].restype = ctypes.c_char_p
         functions["close"].argtypes = [ctypes.c_void_p]
         functions["close"].restype = None
-        functions["prepare"].argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+        functions["device_bytes"].restype = ctypes.c_size_t
+        functions["device_bytes"].argtypes = [ctypes.c_void_p]
+        functions["place"].argtypes = [ctypes.c_void_p] * 4
         self._functions = functions
         self._opened = None
         self._numbers = {}
@@ -65,11 +65,11 @@ class Model:
         self._opened = functions["open"](str(packed).encode())
         if self._opened is None:
             raise BundleError(f"{packed}: {functions['error']().decode()}; compile the bundle again after it was generated again")
-        self._operator = _load_operator(self.facts.operator)
+        operator = _load_operator(self.facts.operator)
         self.layers = {layer.name: layer for layer in self.facts.layers}
         self._pointers = {layer: functions["layer"](layer.encode()) for layer in self.layers}
         for layer, pointer in self._pointers.items():
-            number = self._operator.esc_register_layer(self._opened, pointer) if pointer else -1
+            number = operator.esc_register_layer(pointer) if pointer else -1
             if number < 0:
                 raise BundleError(f"{self.facts.library}: has no layer {layer} of this format; compile the bundle again")
             self._numbers[layer] = number
@@ -77,12 +77,10 @@ class Model:
 
     def __del__(self):
         if getattr(self, "_opened", None):
-            for number in self._numbers.values():
-                self._operator.esc_forget_layer(number)
             self._functions["close"](self._opened)
 
     def __deepcopy__(self, memo):
-        return self  # copies of a network multiply by the same packed weights
+        return self  # copies of a network are of the same bundle
 
     @property
     def dtype(self):
@@ -92,17 +90,19 @@ class Model:
         """By which torch.ops.esc.linear and linear_with know it in this process."""
         return self._numbers[layer]
 
-    def prepare(self, layer, device=None):
-        """Copies the layer's packed weights to a device, the current one where none is named, and loads its kernels. To be done before it is
-        used there, or captured in a graph."""
+    def place(self, layer, device=None):
+        """The layer's packed weights in a tensor of bytes on a GPU, the current one where none is named, whose kernels are loaded there. To be done before a
+        product is captured in a graph."""
         with torch.cuda.device(device):
-            status = self._functions["prepare"](self._opened, self._pointers[layer])
+            packed = torch.empty(self._functions["device_bytes"](self._pointers[layer]), dtype=torch.uint8, device="cuda")
+            status = self._functions["place"](self._opened, self._pointers[layer], packed.data_ptr(), torch.cuda.current_stream().cuda_stream)
         if status != 0:
             reason = self._functions["error"]().decode() or f"CUDA error {status}"
             if status == NO_KERNEL_IMAGE:
                 major, minor = torch.cuda.get_device_capability(device)
                 reason += f"; compile the bundle for this GPU: python -m esc build {self.facts.folder} --arch sm_{major}{minor}"
-            raise BundleError(f"layer {layer}: cannot be prepared: {reason}")
+            raise BundleError(f"layer {layer}: cannot be placed on the GPU: {reason}")
+        return packed
 
     def has_weights(self, layer, weight):
         """Whether a tensor, m x k or m x k x 1 x 1, rounded to the bundle's type has the pattern and the values that the layer was packed from."""

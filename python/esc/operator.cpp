@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operators esc::linear and esc::linear_with of PyTorch: Y = X x W^T, where W is a pruned layer of a model bundle,
 // and Y = f(X x W^T, operands), where the bundle's kernels have an epilogue f. One operator serves
-// all layers of all bundles: a layer is a number that `esc_register_layer` gives. It is compiled beside a bundle
-// (build.py), whose header declares esc_layer; the declaration is the same for all bundles of one ESC_LAYER_FORMAT,
-// which is checked where a layer is registered.
+// all layers of all bundles: a layer is a number that `esc_register_layer` gives, its packed matrices are a tensor of
+// bytes that the layer's `place` has written. It is compiled beside a bundle (build.py), whose header declares
+// esc_layer; the declaration is the same for all bundles of one ESC_LAYER_FORMAT, which is checked where a layer is
+// registered.
 
 #include <cuda_runtime_api.h>
 #include <torch/csrc/inductor/aoti_torch/c/shim.h>
@@ -27,32 +28,30 @@ namespace {
 using torch::headeronly::ScalarType;
 using torch::stable::Tensor;
 
-/// A layer of an opened model.
+/// A layer of a bundle's library, which stays loaded as long as the process is there.
 struct Layer {
-  const esc_model* model;  ///< null once it is closed
   const esc_layer* layer;
   ScalarType type;
 };
 
-/// All layers that were registered. Products read while others register.
+/// All layers that were registered, each once. Products read while others register.
 class Registry {
  public:
   int64_t add(const Layer& layer) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    layers_.push_back(layer);
-    return static_cast<int64_t>(layers_.size()) - 1;
+    const auto known =
+        std::find_if(layers_.begin(), layers_.end(), [&](const Layer& own) { return own.layer == layer.layer; });
+    const int64_t number = known - layers_.begin();
+    if (known == layers_.end()) {
+      layers_.push_back(layer);
+    }
+    return number;
   }
   Layer at(int64_t number) const {
     const std::lock_guard<std::mutex> lock(mutex_);
-    STD_TORCH_CHECK(number >= 0 && number < static_cast<int64_t>(layers_.size()) &&
-                        layers_[static_cast<std::size_t>(number)].model != nullptr,
-                    "esc::linear: there is no layer ", number,
-                    "; it is a number that esc.Model gives in this process, as long as that is there");
+    STD_TORCH_CHECK(number >= 0 && number < static_cast<int64_t>(layers_.size()), "esc::linear: there is no layer ",
+                    number, "; it is a number that esc.Model gives in this process");
     return layers_[static_cast<std::size_t>(number)];
-  }
-  void forget(int64_t number) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    layers_.at(static_cast<std::size_t>(number)).model = nullptr;
   }
 
  private:
@@ -111,38 +110,46 @@ void check_input(const Tensor& x, const Layer& own) {
                   "esc::linear: x has more than 2^31 - 1 rows; split it");
 }
 
+/// Throws where `packed` is not of the size of the layer's packed matrices on x's device, which is the current one.
+void check_packed(const Tensor& packed, const Tensor& x, const esc_layer& layer) {
+  STD_TORCH_CHECK(packed.is_cuda() && packed.get_device_index() == x.get_device_index(),
+                  "esc::linear: the packed weights of layer ", layer.name, " are not on the GPU of x");
+  STD_TORCH_CHECK(packed.scalar_type() == ScalarType::Byte && packed.is_contiguous() &&
+                      static_cast<std::size_t>(packed.numel()) == layer.device_bytes(&layer),
+                  "esc::linear: the packed weights of layer ", layer.name, " are not the ", layer.device_bytes(&layer),
+                  " bytes that place() of its esc.Model gives on this GPU");
+}
+
 void check_status(cudaError_t status, const esc_layer& layer) {
   STD_TORCH_CHECK(status != cudaErrorNotReady, "esc::linear: layer ", layer.name,
-                  " was not prepared on this device; call prepare() of its esc.Model there");
+                  " was not placed on this GPU; call place() of its esc.Model there");
   STD_TORCH_CHECK(status == cudaSuccess, "esc::linear: layer ", layer.name, ": ", cudaGetErrorString(status));
 }
 
-/// X [..., k] of the layer's type on a GPU gives Y [..., m] there, by `multiply(rows of X, Y, tokens, stream)`. Only
-/// launches, on the current stream.
-template <class Multiply>
-Tensor product_of(const Tensor& x, const esc_layer& layer, const Multiply& multiply) {
-  const torch::stable::accelerator::DeviceGuard guard(x.get_device_index());
+/// X [..., k] of the layer's type on a GPU gives Y [..., m] there, which is what the layer's epilogue makes of the
+/// product with these arguments; null where it reads none. Only launches, on the current stream.
+Tensor product_of(const Tensor& x, const Tensor& packed, const esc_layer& layer, const esc_argument* arguments) {
+  const int32_t device = x.get_device_index();
+  const torch::stable::accelerator::DeviceGuard guard(device);
+  check_packed(packed, x, layer);
   const Tensor rows = x.is_contiguous() ? x : torch::stable::contiguous(x);
   Tensor y = empty_beside(x, layer.m);
   if (const int64_t tokens = x.numel() / layer.k; tokens > 0) {
-    check_status(multiply(rows.const_data_ptr(), y.mutable_data_ptr(), static_cast<int32_t>(tokens),
-                          current_stream(x.get_device_index())),
-                 layer);
+    check_status(
+        layer.multiply_placed(&layer, packed.const_data_ptr(), rows.const_data_ptr(), layer.k, y.mutable_data_ptr(),
+                              layer.m, arguments, static_cast<int32_t>(tokens), current_stream(device)),
+        layer);
   }
   return y;
 }
 
-Tensor linear(const Tensor& x, int64_t number) {
+Tensor linear(const Tensor& x, const Tensor& packed, int64_t number) {
   const Layer own = registry().at(number);
   const esc_layer& layer = *own.layer;
   STD_TORCH_CHECK(layer.operand_count == 0, "esc::linear: layer ", layer.name, " has an epilogue that reads ",
                   layer.operand_count, " tensors; hand them to esc::linear_with");
   check_input(x, own);
-  return product_of(x, layer, [&](const void* b, void* c, int32_t tokens, cudaStream_t stream) {
-    return layer.has_epilogue != 0
-               ? layer.multiply_with(own.model, own.layer, b, layer.k, c, layer.m, nullptr, tokens, stream)
-               : layer.multiply(own.model, own.layer, b, layer.k, c, layer.m, tokens, stream);
-  });
+  return product_of(x, packed, layer, nullptr);
 }
 
 /// How many elements an operand has: of a number 1, for each output one, for each token one, or both.
@@ -167,7 +174,7 @@ esc_argument argument_of(const Tensor& given, const esc_operand& operand, const 
   return {given.const_data_ptr(), layer.m};
 }
 
-Tensor linear_with(const Tensor& x, int64_t number, const std::vector<Tensor>& operands) {
+Tensor linear_with(const Tensor& x, const Tensor& packed, int64_t number, const std::vector<Tensor>& operands) {
   const Layer own = registry().at(number);
   const esc_layer& layer = *own.layer;
   check_input(x, own);
@@ -178,17 +185,14 @@ Tensor linear_with(const Tensor& x, int64_t number, const std::vector<Tensor>& o
   for (std::size_t at = 0; at < operands.size(); ++at) {
     arguments.push_back(argument_of(operands[at], layer.operands[at], layer, x));
   }
-  return product_of(x, layer, [&](const void* b, void* c, int32_t tokens, cudaStream_t stream) {
-    return layer.multiply_with(own.model, own.layer, b, layer.k, c, layer.m,
-                               arguments.empty() ? nullptr : arguments.data(), tokens, stream);
-  });
+  return product_of(x, packed, layer, arguments.empty() ? nullptr : arguments.data());
 }
 
 }  // namespace
 
 STABLE_TORCH_LIBRARY(esc, library) {
-  library.def("linear(Tensor x, int layer) -> Tensor");
-  library.def("linear_with(Tensor x, int layer, Tensor[] operands) -> Tensor");
+  library.def("linear(Tensor x, Tensor packed, int layer) -> Tensor");
+  library.def("linear_with(Tensor x, Tensor packed, int layer, Tensor[] operands) -> Tensor");
 }
 STABLE_TORCH_LIBRARY_IMPL(esc, CUDA, library) {
   library.impl("linear", TORCH_BOX(&linear));
@@ -197,12 +201,9 @@ STABLE_TORCH_LIBRARY_IMPL(esc, CUDA, library) {
 
 /// The number by which esc::linear knows a layer from now on; -1 where its library was made by another version of the
 /// format. B and C must be n x k and n x m.
-extern "C" int64_t esc_register_layer(const esc_model* model, const esc_layer* layer) {
+extern "C" int64_t esc_register_layer(const esc_layer* layer) {
   if (layer->format_version != ESC_LAYER_FORMAT || std::strcmp(layer->layout, "nk") != 0) {
     return -1;
   }
-  return registry().add({model, layer, type_of(layer->dtype)});
+  return registry().add({layer, type_of(layer->dtype)});
 }
-
-/// To be called before the layer's model is closed.
-extern "C" void esc_forget_layer(int64_t number) { registry().forget(number); }

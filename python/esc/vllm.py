@@ -23,17 +23,17 @@ def shards_of(prefix, fused):
 
 
 @torch.library.custom_op("esc::linear_or_dense", mutates_args=())
-def linear_or_dense(x: torch.Tensor, layers: list[int], weight: torch.Tensor, dense_above: int) -> torch.Tensor:
+def linear_or_dense(x: torch.Tensor, packed: list[torch.Tensor], layers: list[int], weight: torch.Tensor, dense_above: int) -> torch.Tensor:
     """X x W^T by layers of a bundle, side by side, or by the dense weight where x has more rows. One operator, so that whoever compiles the network does not
     decide it once for all sizes."""
     if x.numel() // x.shape[-1] > dense_above:
         return torch.nn.functional.linear(x, weight)
-    products = [torch.ops.esc.linear.default(x, layer) for layer in layers]
+    products = [torch.ops.esc.linear.default(x, own, layer) for own, layer in zip(packed, layers, strict=True)]
     return products[0] if len(products) == 1 else torch.cat(products, dim=-1)
 
 
 @linear_or_dense.register_fake
-def _fake_linear_or_dense(x, layers, weight, dense_above):
+def _fake_linear_or_dense(x, packed, layers, weight, dense_above):
     return x.new_empty(*x.shape[:-1], weight.shape[0])
 
 
@@ -63,8 +63,8 @@ def register():
             model = self.config.opened()
             parts = layer.weight.split(layer.esc_rows)
             if all(model.has_weights(tensor, part) for tensor, part in zip(self.tensors, parts, strict=True)):
-                for tensor in self.tensors:
-                    model.prepare(tensor, layer.weight.device)
+                for at, tensor in enumerate(self.tensors):
+                    layer.register_buffer(f"esc_packed_{at}", model.place(tensor, layer.weight.device), persistent=False)
                 layer.esc_numbers = [model.number(tensor) for tensor in self.tensors]
             else:
                 logger.warning("%s: its weight is not the one that the bundle was made from; it stays dense", self.tensors[0])
@@ -72,7 +72,8 @@ def register():
         def apply(self, layer, x, bias=None):
             if not layer.esc_numbers:
                 return self.dense.apply(layer, x, bias)
-            y = torch.ops.esc.linear_or_dense(x, layer.esc_numbers, layer.weight, self.config.dense_above)
+            packed = [getattr(layer, f"esc_packed_{at}") for at in range(len(self.tensors))]
+            y = torch.ops.esc.linear_or_dense(x, packed, layer.esc_numbers, layer.weight, self.config.dense_above)
             return y if bias is None else y + bias
 
     @register_quantization_config("esc")

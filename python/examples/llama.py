@@ -33,9 +33,8 @@ def llama_of(bundle):
     model = LlamaForCausalLM(config).to(bundle.dtype).cuda().eval()
     parameters = dict(model.named_parameters())
     for name, facts in bundle.layers.items():
-        bundle.prepare(name)
         identity = torch.eye(facts.k, device="cuda", dtype=bundle.dtype)
-        parameters[name].data.copy_(torch.ops.esc.linear(identity, bundle.number(name)).T)
+        parameters[name].data.copy_(torch.ops.esc.linear(identity, bundle.place(name), bundle.number(name)).T)
     return model
 
 

@@ -107,12 +107,12 @@ class ModelBundles : public Workshop {
 
   /// Builds the program with the bundle and functions in place of its kernels.
   void build_consumer(int capability, const Stub& stub = {}) const {
-    std::string kernels = "#include <cstdio>\n#include \"tiny.h\"\n";
+    std::string kernels = "#include <cstdio>\n#include \"tiny.h\"\nconst void* multiplied_by = nullptr;\n";
     for (const std::string& name : keys(manifest()["kernels"])) {
       kernels += "extern \"C\" cudaError_t " + name +
                  "_prepare(void) { return cudaSuccess; }\nextern \"C\" cudaError_t " + name +
-                 "_spmm(const void*, const uint64_t*, const void*, int64_t, void*, int64_t" + stub.operands +
-                 ", int32_t, cudaStream_t) { " + stub.print + "; return cudaSuccess; }\n";
+                 "_spmm(const void* packed, const uint64_t*, const void*, int64_t, void*, int64_t" + stub.operands +
+                 ", int32_t, cudaStream_t) { multiplied_by = packed; " + stub.print + "; return cudaSuccess; }\n";
     }
     write("kernels.cpp", kernels);
     const std::string consumer = ESC_SOURCE_DIR "/tests/cli/model_consumer";
@@ -219,7 +219,8 @@ TEST_F(ModelBundles, ArePackedMatricesOfTheirLayersOnly) {
   const ProcessResult run = shell("./app out/tiny/model.packed a.weight 1 a.weight 2 d.weight 16 d.weight 1000");
   EXPECT_EQ(run.status, 0) << run.output << run.errors;
   const nlohmann::json layer = manifest()["layers"][0];
-  EXPECT_THAT(run.output, HasSubstr("a.weight 1: " + layer["variants"][0]["kernel"].get<std::string>() + "_spmm\n"));
+  const std::string first = layer["variants"][0]["kernel"].get<std::string>() + "_spmm\n";
+  EXPECT_THAT(run.output, HasSubstr("a.weight 1: " + first + "placed: " + first));
   EXPECT_THAT(run.output, HasSubstr("a.weight 2: " + layer["variants"][1]["kernel"].get<std::string>() + "_spmm\n"));
   EXPECT_THAT(
       run.output,
@@ -258,6 +259,16 @@ TEST_F(ModelBundles, ChooseByComputeCapabilityWhenTheyRun) {
   const ProcessResult run = shell("./app out/tiny/model.packed a.weight 1");
   EXPECT_EQ(run.status, 0) << run.output;
   EXPECT_THAT(run.output, HasSubstr("a.weight 1: " + variants[0]["kernel"].get<std::string>() + "_spmm\n"));
+}
+
+TEST_F(ModelBundles, PlaceWhatADeviceReads) {
+  ASSERT_EQ(generate({"--gpu", "a100,h200", "--bcol", "1,16,64", "--no-verify"}).status, 0);
+  for (const int capability : {80, 90}) {
+    build_consumer(capability);
+    const ProcessResult run =
+        shell("./app out/tiny/model.packed a.weight 1 a.weight 16 a.weight 64 d.weight 16 d.weight 64");
+    EXPECT_EQ(run.status, 0) << run.output;
+  }
 }
 
 TEST_F(ModelBundles, KeepWhatWasMadeOfTheSame) {
@@ -377,7 +388,8 @@ TEST_F(ModelBundles, HaveEpiloguesWhoseOperandsACallTakes) {
   EXPECT_EQ(run.output,
             "bias_ is f32 rows\nscale_ is f32 number\nresidual_ is f32 matrix\n"
             "1 2 3 5\ntyped: 0\n1 2 3 5\nwith arguments: 0\n"
-            "without a number: 1\nwithout arguments: 1\nas a plain product: 1\n");
+            "without a number: 1\nwithout arguments: 1\nas a plain product: 1\n"
+            "1 2 3 5\nplaced: 0\nplaced, without arguments: 1\n");
 }
 
 TEST_F(ModelBundles, AreRefusedWhatIsForOneLayer) {

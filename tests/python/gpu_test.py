@@ -31,12 +31,12 @@ ANY_PARTS = "bias+scale+residual+relu"
 def weight_of(bundle, name):
     """The dense weight that a layer was packed from: its product of the identity, which is exact."""
     facts = bundle.layers[name]
-    bundle.prepare(name)
+    packed = bundle.place(name)
     identity = torch.eye(facts.k, device="cuda", dtype=bundle.dtype)
     if bundle.facts.epilogue == "bias":
         nothing = torch.zeros(facts.m, device="cuda", dtype=bundle.dtype)
-        return torch.ops.esc.linear_with(identity, bundle.number(name), [nothing]).T.contiguous()
-    return torch.ops.esc.linear(identity, bundle.number(name)).T.contiguous()
+        return torch.ops.esc.linear_with(identity, packed, bundle.number(name), [nothing]).T.contiguous()
+    return torch.ops.esc.linear(identity, packed, bundle.number(name)).T.contiguous()
 
 
 class Network(torch.nn.Module):
@@ -59,6 +59,10 @@ class WithABundle(unittest.TestCase):
         build(cls.folder())
         torch.manual_seed(1)
         cls.bundle = esc.Model(cls.folder())
+        cls.packed = {name: cls.bundle.place(name) for name in cls.bundle.layers}
+
+    def product(self, name, x):
+        return torch.ops.esc.linear(x, self.packed[name], self.bundle.number(name))
 
     def draw(self, *sizes):
         return torch.randn(*sizes, device="cuda", dtype=self.bundle.dtype)
@@ -77,7 +81,7 @@ class OfPlainProducts(WithABundle):
             self.assertTrue(self.bundle.has_weights(name, weight))
             for tokens in (0, 1, 2, 7, 16, 17, 64, 65, 257):
                 x = self.draw(tokens, facts.k)
-                y = torch.ops.esc.linear(x, self.bundle.number(name))
+                y = self.product(name, x)
                 self.assertEqual(tuple(y.shape), (tokens, facts.m))
                 if tokens > 0:
                     self.assert_close(y, x.double() @ weight.double().T)
@@ -93,28 +97,50 @@ class OfPlainProducts(WithABundle):
     def test_the_operator_keeps_the_rules_of_pytorch(self):
         for name, facts in self.bundle.layers.items():
             for x in (self.draw(3, facts.k), self.draw(2, 3, facts.k), self.draw(5, 2 * facts.k)[:, : facts.k], self.draw(facts.k)):
-                torch.library.opcheck(torch.ops.esc.linear.default, (x, self.bundle.number(name)))
+                torch.library.opcheck(torch.ops.esc.linear.default, (x, self.packed[name], self.bundle.number(name)))
 
     def test_what_is_no_operand_is_refused(self):
         name, facts = next(iter(self.bundle.layers.items()))
-        number = self.bundle.number(name)
-        for x, words in ((self.draw(3, facts.k).float(), "another type"), (self.draw(3, facts.k + 1), "last dimension")):
+        number, packed, x = self.bundle.number(name), self.packed[name], self.draw(3, facts.k)
+        for given, words in ((x.float(), "another type"), (self.draw(3, facts.k + 1), "last dimension")):
             with self.assertRaisesRegex(RuntimeError, words):
-                torch.ops.esc.linear(x, number)
+                torch.ops.esc.linear(given, packed, number)
+        for other, words in ((packed.cpu(), "not on the GPU of x"), (packed[1:], "are not the .* bytes that place"), (packed.view(torch.int8), "are not the .* bytes")):
+            with self.assertRaisesRegex(RuntimeError, words):
+                torch.ops.esc.linear(x, other, number)
         with self.assertRaisesRegex(RuntimeError, "there is no layer"):
-            torch.ops.esc.linear(self.draw(3, facts.k), 1 << 40)
+            torch.ops.esc.linear(x, packed, 1 << 40)
         with self.assertRaises(NotImplementedError):
-            torch.ops.esc.linear(self.draw(3, facts.k).cpu(), number)
+            torch.ops.esc.linear(x.cpu(), packed.cpu(), number)
 
-    def test_a_closed_model_is_refused(self):
+    def test_packed_weights_outlive_the_model(self):
         bundle = esc.Model(self.folder())
         name, facts = next(iter(bundle.layers.items()))
-        number = bundle.number(name)
-        with self.assertRaisesRegex(RuntimeError, "was not prepared"):
-            torch.ops.esc.linear(self.draw(3, facts.k), number)
+        number, packed, x = bundle.number(name), bundle.place(name), self.draw(3, facts.k)
+        self.assertEqual(number, self.bundle.number(name))
         del bundle
-        with self.assertRaisesRegex(RuntimeError, "there is no layer"):
-            torch.ops.esc.linear(self.draw(3, facts.k), number)
+        self.assertTrue(torch.equal(torch.ops.esc.linear(x, packed, number), self.product(name, x)))
+
+    def test_a_layer_moves(self):
+        name, facts = next(iter(self.bundle.layers.items()))
+        layer = esc.EscLinear(self.bundle, name, torch.nn.Linear(facts.k, facts.m, device="cuda", dtype=self.bundle.dtype))
+        self.assertEqual([own for own, _ in layer.named_buffers()], ["packed"])
+        self.assertEqual(list(layer.state_dict()), ["bias"])
+        x = self.draw(3, facts.k)
+        expected = layer(x)
+        before = layer.packed
+        self.assertIs(layer.to(self.bundle.dtype).packed, before)
+        layer.cpu()
+        self.assertFalse(layer.packed.is_cuda)
+        with self.assertRaises(NotImplementedError):
+            layer(x.cpu())
+        for device in range(torch.cuda.device_count()):
+            self.assertTrue(torch.equal(layer.to(f"cuda:{device}")(x.to(f"cuda:{device}")).to(x.device), expected))
+        bias = layer.bias.detach().to(x.device)
+        layer.to("meta").to_empty(device="cuda")
+        with torch.no_grad():
+            layer.bias.copy_(bias)
+        self.assertTrue(torch.equal(layer(x), expected))
 
     def test_layers_are_replaced_and_compiled(self):
         for bias, drop_dense in ((False, False), (True, False), (True, True)):
@@ -136,7 +162,6 @@ class OfPlainProducts(WithABundle):
     def convolutions(self, bias):
         """Of one pixel, with the bundle's weights."""
         for name, facts in self.bundle.layers.items():
-            self.bundle.prepare(name)
             for stride in (1, (2, 3)):
                 dense = torch.nn.Conv2d(facts.k, facts.m, 1, stride=stride, bias=bias, device="cuda", dtype=self.bundle.dtype)
                 with torch.no_grad():
@@ -179,13 +204,12 @@ class OfPlainProducts(WithABundle):
     def test_a_graph_replays_what_it_captured(self):
         name, facts = next(iter(self.bundle.layers.items()))
         x, other = self.draw(16, facts.k), self.draw(16, facts.k)
-        self.bundle.prepare(name)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
-            y = torch.ops.esc.linear(x, self.bundle.number(name))
+            y = self.product(name, x)
         x.copy_(other)
         graph.replay()
-        self.assertTrue(torch.equal(y, torch.ops.esc.linear(other, self.bundle.number(name))))
+        self.assertTrue(torch.equal(y, self.product(name, other)))
 
     def test_what_cannot_be_replaced_is_said(self):
         network = Network(self.bundle, False)
@@ -200,11 +224,10 @@ class OfPlainProducts(WithABundle):
 
     def test_a_state_with_other_weights_is_refused(self):
         name, facts = next(iter(self.bundle.layers.items()))
-        self.bundle.prepare(name)
         dense = Network(self.bundle, True).get_submodule(name.removesuffix(".weight"))
         state = dense.state_dict()
         for dense_above in (None, 8):
-            layer = esc.EscLinear(self.bundle, name, dense, dense_above)
+            layer = esc.EscLinear(self.bundle, name, dense, dense_above=dense_above)
             self.assertEqual(layer.load_state_dict(layer.state_dict()).missing_keys, [])
             layer.load_state_dict({**state, "bias": torch.ones_like(state["bias"])})
             self.assertEqual(layer.bias.float().mean().item(), 1)
@@ -213,7 +236,6 @@ class OfPlainProducts(WithABundle):
 
     def test_a_copy_of_a_network_multiplies(self):
         name, facts = next(iter(self.bundle.layers.items()))
-        self.bundle.prepare(name)
         layer = esc.EscLinear(self.bundle, name, torch.nn.Linear(facts.k, facts.m, device="cuda", dtype=self.bundle.dtype))
         x = self.draw(3, facts.k)
         self.assertTrue(torch.equal(copy.deepcopy(layer)(x), layer(x)))
@@ -226,16 +248,15 @@ class OfPlainProducts(WithABundle):
             build(folder, architectures=[other])
             bundle = esc.Model(folder)
             with self.assertRaisesRegex(esc.BundleError, "--arch sm_"):
-                bundle.prepare(next(iter(bundle.layers)))
+                bundle.place(next(iter(bundle.layers)))
 
     def test_large_products_stay_dense_where_that_is_asked_for(self):
         name, facts = next(iter(self.bundle.layers.items()))
-        self.bundle.prepare(name)
         linear = Network(self.bundle, False).get_submodule(name.removesuffix(".weight"))
         layer = esc.EscLinear(self.bundle, name, linear, dense_above=8)
         x = self.draw(9, facts.k)
         self.assertTrue(torch.equal(layer(x), linear(x)))
-        self.assertTrue(torch.equal(layer(x[:8]), torch.ops.esc.linear(x[:8], self.bundle.number(name))))
+        self.assertTrue(torch.equal(layer(x[:8]), self.product(name, x[:8])))
 
 
 class OfProductsWithABias(WithABundle):
@@ -270,24 +291,22 @@ class OfAnyEpilogue(WithABundle):
 
     def test_operands_are_read(self):
         for name, facts in self.bundle.layers.items():
-            self.bundle.prepare(name)
-            number = self.bundle.number(name)
+            packed, number = self.packed[name], self.bundle.number(name)
             for tokens in (1, 7, 16, 40):
                 x = self.draw(tokens, facts.k)
                 none = torch.zeros(tokens, facts.m, device="cuda", dtype=self.bundle.dtype)
                 one = torch.tensor(1.0)
                 # What the product is, without its epilogue's operands, follows from two products that relu leaves.
-                plain = torch.ops.esc.linear_with(x, number, [none[0], one, none]) - torch.ops.esc.linear_with(-x, number, [none[0], one, none])
+                plain = torch.ops.esc.linear_with(x, packed, number, [none[0], one, none]) - torch.ops.esc.linear_with(-x, packed, number, [none[0], one, none])
                 bias, scale, residual = self.operands(facts, tokens)
-                found = torch.ops.esc.linear_with(x, number, [bias, scale, residual])
+                found = torch.ops.esc.linear_with(x, packed, number, [bias, scale, residual])
                 expected = torch.relu((plain.double() + bias.double()) * scale.double().item() + residual.double())
                 self.assert_close(found, expected)
-                torch.library.opcheck(torch.ops.esc.linear_with.default, (x, number, [bias, scale, residual]))
+                torch.library.opcheck(torch.ops.esc.linear_with.default, (x, packed, number, [bias, scale, residual]))
 
     def test_other_operands_are_refused(self):
         name, facts = next(iter(self.bundle.layers.items()))
-        self.bundle.prepare(name)
-        number, x = self.bundle.number(name), self.draw(3, facts.k)
+        packed, number, x = self.packed[name], self.bundle.number(name), self.draw(3, facts.k)
         bias, scale, residual = self.operands(facts, 3)
         for operands, words in (
             ([bias, scale], "reads 3 tensors, not 2"),
@@ -298,9 +317,9 @@ class OfAnyEpilogue(WithABundle):
             ([bias, scale, residual.T.contiguous().T], "without gaps"),
         ):
             with self.assertRaisesRegex(RuntimeError, words):
-                torch.ops.esc.linear_with(x, number, operands)
+                torch.ops.esc.linear_with(x, packed, number, operands)
         with self.assertRaisesRegex(RuntimeError, "hand them to esc::linear_with"):
-            torch.ops.esc.linear(x, number)
+            torch.ops.esc.linear(x, packed, number)
 
     def test_no_linear_layer_is_replaced_by_it(self):
         with self.assertRaisesRegex(esc.BundleError, "or call torch.ops.esc.linear_with"):

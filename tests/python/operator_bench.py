@@ -19,10 +19,10 @@ from esc.measure import graph_of, microseconds  # noqa: E402
 # Calls without Python between them.
 REPEAT = """
 #include <cstdint>
-typedef int (*multiply)(const void*, const void*, const void*, int64_t, void*, int64_t, int32_t, void*);
-extern "C" int repeat(int calls, multiply call, const void* model, const void* layer, const void* b, int64_t ldb, void* c, int64_t ldc, int32_t n, void* stream) {
+typedef int (*multiply)(const void*, const void*, const void*, int64_t, void*, int64_t, const void*, int32_t, void*);
+extern "C" int repeat(int calls, multiply call, const void* layer, const void* placed, const void* b, int64_t ldb, void* c, int64_t ldc, int32_t n, void* stream) {
   int status = 0;
-  for (int at = 0; at < calls && status == 0; ++at) status = call(model, layer, b, ldb, c, ldc, n, stream);
+  for (int at = 0; at < calls && status == 0; ++at) status = call(layer, placed, b, ldb, c, ldc, nullptr, n, stream);
   return status;
 }
 """
@@ -61,21 +61,20 @@ def times(call):
 
 @torch.no_grad()
 def compare(bundle, repeat, name, tokens):
-    facts, number = bundle.layers[name], bundle.number(name)
-    bundle.prepare(name)
-    multiply = ctypes.cast(getattr(ctypes.CDLL(str(bundle.facts.library)), f"{bundle.facts.name}_multiply"), ctypes.c_void_p)
+    facts, number, packed = bundle.layers[name], bundle.number(name), bundle.place(name)
+    multiply = ctypes.cast(getattr(ctypes.CDLL(str(bundle.facts.library)), f"{bundle.facts.name}_multiply_placed"), ctypes.c_void_p)
     dense = torch.nn.Linear(facts.k, facts.m, bias=False, device="cuda", dtype=bundle.dtype)
     layer = esc.EscLinear(bundle, name, dense)
     x = torch.randn(tokens, facts.k, device="cuda", dtype=bundle.dtype)
     y = torch.empty(tokens, facts.m, device="cuda", dtype=bundle.dtype)
 
     def bare(calls=1):
-        status = repeat(calls, multiply, bundle._opened, bundle._pointers[name], x.data_ptr(), facts.k, y.data_ptr(), facts.m, tokens,
+        status = repeat(calls, multiply, bundle._pointers[name], packed.data_ptr(), x.data_ptr(), facts.k, y.data_ptr(), facts.m, tokens,
                         torch.cuda.current_stream().cuda_stream)
         assert status == 0
 
     def operator():
-        return torch.ops.esc.linear.default(x, number)
+        return torch.ops.esc.linear.default(x, packed, number)
 
     graphs = [graph_of(bare), graph_of(operator)]
     in_graph = [min(rounds) for rounds in zip(*([microseconds(graph) for graph in graphs] for _ in range(5)))]

@@ -31,7 +31,7 @@ SHAPES = {"self_attn.q_proj": (HIDDEN, HIDDEN), "self_attn.k_proj": (KEYS, HIDDE
 
 
 class StandIn:
-    """An opened bundle without a GPU: its checks are the real ones, and it notes what is prepared."""
+    """An opened bundle without a GPU: its checks are the real ones, and it notes what is placed: its number in one byte."""
 
     has_weights = Model.has_weights
 
@@ -40,10 +40,11 @@ class StandIn:
         self.dtype = torch.float32
         self.layers = {layer.name: layer for layer in self.facts.layers}
         self.names = sorted(self.layers)
-        self.prepared = []
+        self.placed = []
 
-    def prepare(self, layer, device=None):
-        self.prepared.append(layer)
+    def place(self, layer, device=None):
+        self.placed.append(layer)
+        return torch.tensor([self.number(layer)], dtype=torch.uint8, device=device)
 
     def number(self, layer):
         return self.names.index(layer)
@@ -67,7 +68,8 @@ class VllmPlugin(unittest.TestCase):
         names = sorted(cls.weights)
 
         @torch.library.custom_op("esc::linear", mutates_args=())
-        def linear(x: torch.Tensor, layer: int) -> torch.Tensor:
+        def linear(x: torch.Tensor, packed: torch.Tensor, layer: int) -> torch.Tensor:
+            assert packed.tolist() == [layer]
             cls.calls.append((names[layer], x.numel() // x.shape[-1]))
             return torch.nn.functional.linear(x, cls.weights[names[layer]])
 
@@ -110,7 +112,7 @@ class VllmPlugin(unittest.TestCase):
         layer = self.qkv(config)
         layer.quant_method.process_weights_after_loading(layer)
         parts = [f"model.layers.0.self_attn.{part}_proj.weight" for part in "qkv"]
-        self.assertEqual(config.opened().prepared, parts)
+        self.assertEqual(config.opened().placed, parts)
         x = torch.randn(5, HIDDEN)
         self.calls.clear()
         y, _ = layer(x)

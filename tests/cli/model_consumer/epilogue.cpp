@@ -3,6 +3,7 @@
 // place of kernels stand functions that print what they got.
 
 #include <cstdio>
+#include <cstdlib>
 
 #include "tiny.h"
 
@@ -29,6 +30,13 @@ int main(int, char** arguments) {
   print("without a number", layer->multiply_with(model, layer, "", 40, nullptr, 24, too_few, 1, nullptr));
   print("without arguments", layer->multiply_with(model, layer, "", 40, nullptr, 24, nullptr, 1, nullptr));
   print("as a plain product", layer->multiply(model, layer, "", 40, nullptr, 24, 1, nullptr));
+  void* const memory = std::aligned_alloc(256, (layer->device_bytes(layer) + 255) / 256 * 256);
+  if (layer->place(model, layer, memory, nullptr) != cudaSuccess) {
+    return 1;
+  }
   tiny_close(model);
+  print("placed", layer->multiply_placed(layer, memory, "", 40, nullptr, 24, all, 1, nullptr));
+  print("placed, without arguments", layer->multiply_placed(layer, memory, "", 40, nullptr, 24, nullptr, 1, nullptr));
+  std::free(memory);
   return 0;
 }
