@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "generator/emit/half_text.h"
+#include "generator/emit/print_kernel.h"
 #include "generator/ir/instruction.h"
 #include "generator/support/error.h"
 
@@ -276,7 +277,8 @@ std::string place_function(const ArrayDeclaration& array, const Environment& siz
 
 /// Of B what depends on the column alone is an address that a lane has, and what depends on the row alone a distance from it, mostly of 32
 /// bits: adding them up is one instruction.
-std::string dense_functions(const ArrayDeclaration& array, const Environment& sizes, ScalarType element) {
+std::string dense_functions(const ArrayDeclaration& array, const Environment& sizes, ScalarType element,
+                            bool is_copied) {
   const LayoutText text(array, sizes);
   const Layout& layout = text.layout();
   const bool padded = text.has_padding();
@@ -296,6 +298,15 @@ std::string dense_functions(const ArrayDeclaration& array, const Environment& si
       "{}return {{{}{}}};\n}}\n\n",
       padded ? ", and which taps it stands for" : "", text.row_type(), taps, text.indexes_outermost(layout.row) ? " ldb" : "",
       text.define_row_digits(), text.offset(layout.row, false, "ldb"), padded ? ", " + text.taps_of_row() : "");
+  if (is_copied) {
+    return functions +
+           fmt::format(
+               "// Where the element of both is{1}.\n"
+               "__device__ __forceinline__ const {0}* address_in_B(const RowOfB& row, const ColumnOfB& column) {{\n"
+               "return {2}column.first + row.distance;\n}}\n\n",
+               c_name(element), padded ? "; null where it lies outside" : "",
+               padded ? "(column.taps & row.taps) != 0 ? nullptr : " : "");
+  }
   return functions + fmt::format(
       "__device__ __forceinline__ {} element_of_B(const RowOfB& row, const ColumnOfB& column) {{\n"
       "return {}column.first[row.distance];\n}}\n\n",
@@ -305,10 +316,13 @@ std::string dense_functions(const ArrayDeclaration& array, const Environment& si
 }  // namespace
 
 std::string layout_functions(const LoopNest& nest, const Environment& sizes) {
+  const std::vector<std::string> instructions = performed_instructions(nest);
+  const bool is_copied = std::ranges::find(instructions, "stage_elements") != instructions.end();
   std::string text;
   for (const ArrayDeclaration& array : nest.arrays) {
     if (array.layout) {
-      text += array.role == ArrayRole::dense ? dense_functions(array, sizes, nest.element()) : place_function(array, sizes);
+      text += array.role == ArrayRole::dense ? dense_functions(array, sizes, nest.element(), is_copied)
+                                             : place_function(array, sizes);
     }
   }
   return text;

@@ -18,6 +18,7 @@ extern const std::string_view transpose_window_text;
 extern const std::string_view multiply_step_text;
 extern const std::string_view multiply_split_step_text;
 extern const std::string_view stage_columns_text;
+extern const std::string_view stage_elements_text;
 extern const std::string_view find_extras_text;
 extern const std::string_view add_extras_text;
 extern const std::string_view bulk_text;
@@ -170,7 +171,10 @@ Instruction stage_windows(const char* name_of, const char* function, std::string
 
 Instruction stage_windows() { return stage_windows("stage_windows", "stage_windows<vectors>", stage_windows_text); }
 
-/// The same where each column of B lies by itself, and so stands in shared memory.
+/// The same of 32 bits where elements of B lie as a layout says.
+Instruction stage_elements() { return stage_windows("stage_elements", "stage_elements<vectors>", stage_elements_text); }
+
+/// And where each column of B lies by itself, and so stands in shared memory.
 Instruction stage_columns() { return stage_windows("stage_columns", "stage_columns", stage_columns_text); }
 
 /// The same copy where one thread asks for all of it.
@@ -251,9 +255,24 @@ Instruction transpose_window() {
 std::vector<Instruction> fragment_instructions() {
   Instruction wait = ordering("wait_for_stage", "__pipeline_wait_prior({ahead});", {});
   wait.parameters = {value("ahead")};
-  return {find_rounds(), window_at(), stage_unit(), stage_windows(), stage_columns(), make_barriers(), copy_unit(), copy_windows(), wait_for_operands(), load_window(), transpose_window(), multiply_step("multiply_step", multiply_step_text),
-          multiply_step("multiply_split_step", multiply_split_step_text), find_extras(),
-          add_extras(), std::move(wait), ordering("commit_copies", "__pipeline_commit();", {})};
+  return {find_rounds(),
+          window_at(),
+          stage_unit(),
+          stage_windows(),
+          stage_columns(),
+          stage_elements(),
+          make_barriers(),
+          copy_unit(),
+          copy_windows(),
+          wait_for_operands(),
+          load_window(),
+          transpose_window(),
+          multiply_step("multiply_step", multiply_step_text),
+          multiply_step("multiply_split_step", multiply_split_step_text),
+          find_extras(),
+          add_extras(),
+          std::move(wait),
+          ordering("commit_copies", "__pipeline_commit();", {})};
 }
 
 }  // namespace esc

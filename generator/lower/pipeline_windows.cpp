@@ -153,9 +153,12 @@ LoopNest pipeline_windows(const LoopNest& nest, const PipelineWindows& directive
   const std::size_t at = find_place(parts.body, Role::reduction);
   auto turns = std::get<Loop>(parts.body[at].content);
   auto products = std::get<Branch>(turns.body.back().content);
-  const bool in_columns = nest.array(ArrayRole::dense).layout.has_value();
-  const bool transposes = in_columns && is_half(nest.element());
-  const Copies copies = transposes ? transposed_windows() : copied_windows(in_columns ? "stage_columns" : "stage_windows");
+  const std::optional<Layout>& layout = nest.array(ArrayRole::dense).layout;
+  const bool transposes = layout && is_half(nest.element());
+  const Copies copies = transposes ? transposed_windows()
+                                   : copied_windows(!layout                        ? "stage_windows"
+                                                    : has_contiguous_rows(*layout) ? "stage_columns"
+                                                                                   : "stage_elements");
   products.then = from_shared_memory(products.then, copies.window_stage);
   Block turn{perform("wait_for_stage", {index("stages") - 2}), Node{Barrier{Scope::block}}};
   append(turn, copies.ahead);

@@ -47,8 +47,8 @@ std::string print(const StreamSchedule& schedule);
 void check_ranges(const StreamSchedule& schedule);
 void check_legal(const StreamSchedule& schedule, const ProductColumns& columns);
 
-/// Whether the family is made for elements of this type where B and C lie as this layout says: in rows or in columns. Other layouts of halves have
-/// kernels too, which take B's elements one by one.
+/// Whether the family is made for elements of this type where B and C lie as this layout says: in float32 in any, in 16 bits in rows or in columns. Other
+/// layouts of halves have kernels too, which take B's elements one by one.
 bool can_stream(std::string_view dtype, std::string_view layout);
 
 /// The directives in the order of the pipeline; loops i, j, k and array A of the canonical nest.
