@@ -3,12 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include "generator/emit/c_constant.h"
 #include "generator/emit/half_text.h"
 #include "generator/emit/packed_matrix_holes.h"
+#include "generator/emit/patch_text.h"
 #include "generator/ir/rewrite.h"
+#include "generator/ir/window_patches.h"
 
 namespace esc {
 namespace {
@@ -29,7 +33,11 @@ bool performs(const LoopNest& nest, std::string_view instruction) {
 /// own, behind all units, and boxes in front of them, where they begin as a tensor copy asks for.
 bool transposes_windows(const LoopNest& nest) { return nest.find_array("fetched") != nullptr; }
 bool windows_have_stages(const LoopNest& nest) { return transposes_windows(nest) || copies_boxes(nest); }
+bool has_patches(const LoopNest& nest) { return performs(nest, "stage_patches"); }
 std::int64_t window_bytes(const LoopNest& nest) {
+  if (has_patches(nest)) {
+    return patched_window_bytes(nest, window_patches(nest).value());
+  }
   return nest.constant("window_columns") * nest.constant("tile_columns") * bytes_of(nest.element());
 }
 std::int64_t stage_bytes(const LoopNest& nest, std::int64_t unit_bytes) {
@@ -116,6 +124,9 @@ std::string places_text(const LoopNest& nest) {
   if (performs(nest, "stage_columns")) {
     return element_of_column;
   }
+  if (has_patches(nest)) {
+    return places_in_patches();
+  }
   const int piece_bytes = 8 * bytes_of(nest.element());
   return fmt::format(fmt::runtime(row_places), 128 / piece_bytes, piece_bytes) + (splits_products(nest) ? element_of_row : "");
 }
@@ -139,10 +150,14 @@ std::string read_extra_text(const LoopNest& nest) {
 )";
   }
 }
-const char* two_columns_text(const LoopNest& nest) {
-  return performs(nest, "stage_columns")
-             ? "{{*reinterpret_cast<const float*>(window + element_at(row, t * 8 + lane % column_pairs * 2)),\n"
-               "                              *reinterpret_cast<const float*>(window + element_at(row, t * 8 + lane % column_pairs * 2 + 1))}}"
+/// How the place of an element is asked for, up to its row.
+const char* element_at_text(const LoopNest& nest) { return has_patches(nest) ? "element_at(window, " : "element_at("; }
+
+std::string two_columns_text(const LoopNest& nest) {
+  return performs(nest, "stage_columns") || has_patches(nest)
+             ? fmt::format("{{{{*reinterpret_cast<const float*>(window + {0}row, t * 8 + lane % column_pairs * 2)),\n"
+                           "                              *reinterpret_cast<const float*>(window + {0}row, t * 8 + lane % column_pairs * 2 + 1))}}}}",
+                           element_at_text(nest))
              : "reinterpret_cast<const Vector<2>*>(window + piece_at(row, t))[lane % column_pairs]";
 }
 
@@ -214,6 +229,7 @@ std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const Fr
           {"PLACES", places_text(nest)},
           {"WHOLE_ROWS", whole_rows_text(nest)},
           {"COPY_ROWS", copy_rows_text(nest)},
+          {"ELEMENT_AT", element_at_text(nest)},
           {"READ_EXTRA", read_extra_text(nest)},
           {"TWO_COLUMNS", two_columns_text(nest)},
           {"BITS_OF_ELEMENT", f16 ? "__half_as_ushort" : "__bfloat16_as_ushort"},
@@ -235,6 +251,9 @@ std::vector<std::string> fragment_constants(const LoopNest& nest, const Fragment
           c_constant("int", "unit_bytes", bytes),
           c_constant("int", "window_bytes", window_bytes(nest), "of B"),
           c_constant("int", "stage_bytes", stage_bytes(nest, bytes))};
+  if (has_patches(nest)) {
+    std::ranges::move(patch_constants(nest, window_patches(nest).value()), std::back_inserter(constants));
+  }
   if (copies_in_bulk(nest)) {
     constants.push_back(c_constant("int", "barriers_at", copied_bytes(nest, bytes), "in shared memory, behind the copies"));
   }

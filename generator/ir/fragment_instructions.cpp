@@ -19,6 +19,7 @@ extern const std::string_view multiply_step_text;
 extern const std::string_view multiply_split_step_text;
 extern const std::string_view stage_columns_text;
 extern const std::string_view stage_elements_text;
+extern const std::string_view stage_patches_text;
 extern const std::string_view find_extras_text;
 extern const std::string_view add_extras_text;
 extern const std::string_view bulk_text;
@@ -174,6 +175,9 @@ Instruction stage_windows() { return stage_windows("stage_windows", "stage_windo
 /// The same of 32 bits where elements of B lie as a layout says.
 Instruction stage_elements() { return stage_windows("stage_elements", "stage_elements<vectors>", stage_elements_text); }
 
+/// Or, where rows share elements of B, of what they share each once.
+Instruction stage_patches() { return stage_windows("stage_patches", "stage_patches", stage_patches_text); }
+
 /// And where each column of B lies by itself, and so stands in shared memory.
 Instruction stage_columns() { return stage_windows("stage_columns", "stage_columns", stage_columns_text); }
 
@@ -261,6 +265,7 @@ std::vector<Instruction> fragment_instructions() {
           stage_windows(),
           stage_columns(),
           stage_elements(),
+          stage_patches(),
           make_barriers(),
           copy_unit(),
           copy_windows(),

@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "generator/ir/build.h"
 #include "generator/ir/rewrite.h"
+#include "generator/ir/window_patches.h"
 #include "generator/lower/refusals.h"
 #include "generator/lower/staged_copies.h"
 #include "generator/lower/thread_nest.h"
@@ -50,6 +52,15 @@ Node transpose_window(const Expression& turn, const Expression& stage) {
 
 /// For each of the turns that are asked for in front of the first. Written out they would be much code that runs once.
 Node early_loop(Block body) { return sequential_loop("s", 0, Affine::of("early_stages"), 1, Role::none, std::move(body)); }
+
+/// Which instruction copies windows as they are.
+const char* copy_of_windows(const LoopNest& nest) {
+  const std::optional<Layout>& layout = nest.array(ArrayRole::dense).layout;
+  return !layout                        ? "stage_windows"
+         : has_contiguous_rows(*layout) ? "stage_columns"
+         : window_patches(nest)         ? "stage_patches"
+                                        : "stage_elements";
+}
 
 /// Asks for both operands of the first turns, and for those of a later one behind the barrier of each.
 struct Copies {
@@ -153,12 +164,8 @@ LoopNest pipeline_windows(const LoopNest& nest, const PipelineWindows& directive
   const std::size_t at = find_place(parts.body, Role::reduction);
   auto turns = std::get<Loop>(parts.body[at].content);
   auto products = std::get<Branch>(turns.body.back().content);
-  const std::optional<Layout>& layout = nest.array(ArrayRole::dense).layout;
-  const bool transposes = layout && is_half(nest.element());
-  const Copies copies = transposes ? transposed_windows()
-                                   : copied_windows(!layout                        ? "stage_windows"
-                                                    : has_contiguous_rows(*layout) ? "stage_columns"
-                                                                                   : "stage_elements");
+  const bool transposes = nest.array(ArrayRole::dense).layout && is_half(nest.element());
+  const Copies copies = transposes ? transposed_windows() : copied_windows(copy_of_windows(nest));
   products.then = from_shared_memory(products.then, copies.window_stage);
   Block turn{perform("wait_for_stage", {index("stages") - 2}), Node{Barrier{Scope::block}}};
   append(turn, copies.ahead);
