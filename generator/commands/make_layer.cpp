@@ -228,9 +228,24 @@ ScheduleChoice choose_within(const Task& task, std::vector<ScheduleChoice> ranki
 /// Largest packed matrix that auto takes, over CSR, where a schedule behind it in rank packs smaller.
 constexpr double most_packed = 2.0;
 
+/// Whether it is a stream of a small layer.
+bool fills_nothing(const Task& task, const ScheduleChoice& choice) {
+  if (!std::holds_alternative<StreamSchedule>(choice.schedule)) {
+    return false;
+  }
+  try {
+    return packed_ratio(task, choice) * static_cast<double>(csr_bytes(task.matrix)) <= static_cast<double>(small_stream_bytes);
+  } catch (const UnsuitableSchedule&) {
+    return false;  // said by whoever falls back from it
+  }
+}
+
 /// Brings the best schedule that packs the matrix within `most_packed` to the front, where those before it pack it larger. A
 /// matrix for which none does (nearly empty ones, of which the header is most) keeps the ranking.
 void prefer_compact(const Task& task, std::vector<ScheduleChoice>& ranking) {
+  if (fills_nothing(task, ranking.front())) {
+    return;
+  }
   const std::optional<RankedSize> found = find_within(task, ranking, most_packed);
   if (found && found->ratio <= most_packed && found->is_behind_larger) {
     const auto choice = ranking.begin() + static_cast<std::ptrdiff_t>(found->rank);

@@ -111,10 +111,9 @@ double panel_bytes(const PanelSchedule& schedule, double density) {
 }
 
 /// Whether random rows of this density would take more than twice the bytes of CSR, nearly all of them for explicit
-/// zeros. Streams of small layers are mostly padding, and fill nothing.
+/// zeros.
 bool wastes_memory(const Schedule& schedule, const LayerShape& shape) {
   constexpr double csr_bytes = 8;
-  constexpr double small = 1 << 20;
   const double elements = static_cast<double>(shape.rows) * static_cast<double>(shape.columns);
   const double most = 2 * csr_bytes * static_cast<double>(shape.nonzeros);
   if (shape.nonzeros == 0) {
@@ -123,7 +122,7 @@ bool wastes_memory(const Schedule& schedule, const LayerShape& shape) {
   if (const auto* panel = std::get_if<PanelSchedule>(&schedule)) {
     return elements * panel_bytes(*panel, static_cast<double>(shape.nonzeros) / elements) > most;
   }
-  return std::holds_alternative<StreamSchedule>(schedule) && streamed_bytes(shape) > std::max(small, most);
+  return std::holds_alternative<StreamSchedule>(schedule) && streamed_bytes(shape) > std::max(static_cast<double>(small_stream_bytes), most);
 }
 
 /// The choice with panels of so few rows that they fill memory with no more zeros than may be.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,9 @@ constexpr double close_class = 1;
 /// measured, and family panel adds up each of its rows in one block.
 constexpr double farthest_class = 4;
 
+/// A stream that packs a matrix into no more bytes may be mostly zeros: it fills nothing.
+constexpr std::int64_t small_stream_bytes = 1 << 20;
+
 /// The schedules that `--schedule auto` may stand for, each once, the best first. The first database is laid over the
 /// next ones: of each in turn, the schedule of the very layer, and by interpolation between the classes of the nearest
 /// bCol, the one that loses least first, where a class is close (`close_class`). Then the same by the database that has
@@ -26,7 +30,7 @@ constexpr double farthest_class = 4;
 /// bCol where their families suit the rows; then what suits them of any other class, the same with panels of fewer rows
 /// where those of the measured ones would fill memory with zeros, and the family's default for such rows or, for
 /// columns that do not stand one behind the other, what spread_schedules says. Elements of 16 bits of which no database
-/// has measurements get what streamed_schedules says for the target in front of all that. All are brought to this bCol
+/// has measurements, and float32, get what streamed_schedules says for the target in front of all that. All are brought to this bCol
 /// and legal for every bCol >= 1; whether one is for the matrix too shows when that is packed. Those that would fill
 /// memory with explicit zeros come last.
 ///

@@ -48,6 +48,15 @@ bool can_stream(std::string_view dtype, std::string_view layout) {
   return dtype == "f32" || (is_half_type(dtype) && (layout == "kn" || layout == "nk"));
 }
 
+bool has_taps(std::string_view layout) { return layout != "nk" && layout.find("nk") != layout.npos; }
+
+std::int64_t staged_window_bytes(const StreamSchedule& schedule, std::string_view dtype, std::string_view layout) {
+  const std::int64_t whole = std::int64_t{StreamSchedule::window_bytes} * schedule.columns;
+  constexpr std::int64_t channels = 16;
+  const std::int64_t positions = schedule.columns * 3 / 2 + 64;
+  return is_half_type(dtype) || !has_taps(layout) ? whole : std::min(whole, channels * positions * bytes_of_type(dtype));
+}
+
 std::vector<Directive> expand(const StreamSchedule& schedule) {
   std::vector<Directive> directives{StreamWindows{"i", schedule.panels, schedule.warps}, FragmentColumns{"j", schedule.columns},
                                     PackFragments{"A"}, PipelineWindows{"k", schedule.stages}};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,13 @@ void check_legal(const StreamSchedule& schedule, const ProductColumns& columns);
 /// Whether the family is made for elements of this type where B and C lie as this layout says: in float32 in any, in 16 bits in rows or in columns. Other
 /// layouts of halves have kernels too, which take B's elements one by one.
 bool can_stream(std::string_view dtype, std::string_view layout);
+
+/// Whether rows of B share elements, as the taps of a filter do: its class of layouts has a dimension that both a row and a column index.
+bool has_taps(std::string_view layout);
+
+/// Bytes of a window of B in shared memory. What float32 of a filter's taps share stands there once; that is about what filters of three by three take of images of
+/// 7 to 56 rows.
+std::int64_t staged_window_bytes(const StreamSchedule& schedule, std::string_view dtype, std::string_view layout);
 
 /// The directives in the order of the pipeline; loops i, j, k and array A of the canonical nest.
 std::vector<Directive> expand(const StreamSchedule& schedule);

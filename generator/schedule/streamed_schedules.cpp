@@ -22,6 +22,8 @@ struct Streaming {
   /// where there are fewer zeros.
   double (*unit_bytes)(double density);
   bool rounds_warps_up;        ///< a block has eight warps at least, not about
+  bool tries_fewer_warps;      ///< or fewer, where several blocks share a multiprocessor
+  int most_panels;             ///< of a block
   int least_stages_of_panels;  ///< where a block has several
   int most_stages;
   double column;         ///< of C, its products with a panel, where the panel's weights cost 1
@@ -37,6 +39,8 @@ constexpr Streaming of_16_bits{.unit_bytes =
                                                              : 5120 + 11520 * (density - 0.4);
                                    },
                                .rounds_warps_up = false,
+                               .tries_fewer_warps = false,
+                               .most_panels = StreamSchedule::max_panels,
                                .least_stages_of_panels = 3,
                                .most_stages = StreamSchedule::max_stages,
                                .column = 1.0 / 80,
@@ -46,17 +50,37 @@ constexpr Streaming of_16_bits{.unit_bytes =
 /// Three products take longer than what is copied for them: more than two stages gain nothing, and warps are missed.
 constexpr Streaming of_float32{.unit_bytes = [](double density) { return 4944 + 11000 * std::max(0.0, density - 0.3); },
                                .rounds_warps_up = true,
+                               .tries_fewer_warps = false,
+                               .most_panels = StreamSchedule::max_panels,
                                .least_stages_of_panels = 2,
                                .most_stages = 2,
                                .column = 1.0 / 5,
                                .copied_column = 1.0 / 12,
                                .missing_warps = 0.0075};
 
+/// Where B lies otherwise, fitted to the convolutions of docs/nests.md: its elements are copied one by one, and the cost of that does not depend on how many
+/// panels share it as much as products do.
+constexpr Streaming of_placed_float32{.unit_bytes = of_float32.unit_bytes,
+                                      .rounds_warps_up = true,
+                                      .tries_fewer_warps = true,
+                                      .most_panels = 8,
+                                      .least_stages_of_panels = 2,
+                                      .most_stages = 2,
+                                      .column = 1.0 / 24,
+                                      .copied_column = 1.0 / 50,
+                                      .missing_warps = 0.0098};
+
+const Streaming& streaming_of(const LayerShape& shape) {
+  return is_half_type(shape.dtype) ? of_16_bits : shape.layout == "kn" ? of_float32 : of_placed_float32;
+}
+
 /// The layer as the family cuts it: panels of 16 rows, windows of 256 columns or, in float32, 128, with what fills the
 /// last of each up.
 struct CutLayer {
   explicit CutLayer(const LayerShape& shape)
-      : streaming(is_half_type(shape.dtype) ? of_16_bits : of_float32),
+      : streaming(streaming_of(shape)),
+        dtype(shape.dtype),
+        layout(shape.layout),
         bcol(shape.bcol),
         panels(quotient_up(shape.rows, StreamSchedule::panel_height)),
         window_columns(StreamSchedule::window_columns(bytes_of_type(shape.dtype))),
@@ -69,7 +93,11 @@ struct CutLayer {
     return static_cast<double>(panels) * static_cast<double>(windows) * StreamSchedule::panel_height * window_columns;
   }
 
+  std::int64_t window_bytes(const StreamSchedule& schedule) const { return staged_window_bytes(schedule, dtype, layout); }
+
   Streaming streaming;
+  std::string dtype;
+  std::string layout;
   long long bcol;
   std::int64_t panels;
   int window_columns;
@@ -99,15 +127,38 @@ bool pays_in_float32(const CutLayer& layer) {
          layer.bcol >= (layer.elements() < large / 2 ? 128 : 32) && layer.nonzeros >= least_density * layer.elements();
 }
 
-std::int64_t stage_bytes(const StreamSchedule& schedule, std::int64_t unit) {
-  return schedule.warps * (schedule.panels * unit + StreamSchedule::window_bytes * schedule.columns);
+/// The same of images whose channels lie apart, of batches too. Panels load what filters of taps read of a channel for each tap again, and where columns are steps
+/// apart for each column; else it takes enough windows for the copies to pay. Measured with 1, 8 and 32 images, 49 to 100,352 columns of C.
+bool pays_of_images(const CutLayer& layer) {
+  constexpr double many_columns = 6272;
+  const double density = layer.nonzeros / layer.elements();
+  const bool many = static_cast<double>(layer.bcol) >= many_columns;
+  if (has_taps(layer.layout)) {
+    return layer.windows >= 5 && density >= (many ? 0.08 : 0.17);
+  }
+  const bool steps = layer.layout.find("2n") != layer.layout.npos;
+  return steps ? layer.windows >= 2 && density >= 0.045 : layer.windows >= 8 && density >= 0.17 && (many || density <= 0.4);
+}
+
+/// Whether channels stand apart from the columns of C: images by channels, and batches of matrices in rows.
+bool is_of_images(const LayerShape& shape) { return shape.layout.starts_with("n_k_"); }
+
+bool pays(const LayerShape& shape, const CutLayer& layer) {
+  if (is_half_type(shape.dtype)) {
+    return pays_in_16_bits(layer);
+  }
+  return shape.layout == "kn" ? pays_in_float32(layer) : is_of_images(shape) && pays_of_images(layer);
+}
+
+std::int64_t stage_bytes(const StreamSchedule& schedule, const CutLayer& layer) {
+  return schedule.warps * (schedule.panels * layer.unit_bytes + layer.window_bytes(schedule));
 }
 
 /// Of the stages, and of the sums that the warps of a panel add up in the end.
-std::uint64_t shared_bytes(const StreamSchedule& schedule, std::int64_t unit) {
+std::uint64_t shared_bytes(const StreamSchedule& schedule, const CutLayer& layer) {
   constexpr std::int64_t sum = 4;
   const std::int64_t sums = sum * (schedule.warps - 1) * schedule.panels * StreamSchedule::panel_height * schedule.columns;
-  return static_cast<std::uint64_t>(schedule.stages * stage_bytes(schedule, unit) + sums);
+  return static_cast<std::uint64_t>(schedule.stages * stage_bytes(schedule, layer) + sums);
 }
 
 /// Stages that a schedule shall have at least: where a block has one panel, its warps keep enough on their way in two.
@@ -115,17 +166,20 @@ int least_stages(const StreamSchedule& schedule, const CutLayer& layer) {
   return schedule.panels == 1 ? 2 : layer.streaming.least_stages_of_panels;
 }
 
-/// Eight warps for a block, as far as there are windows for them and shared memory for its
-/// stages; no more than it takes to go through the windows in as many turns.
+/// No more warps of a panel than it takes to go through the windows in as many turns.
+int balanced(std::int64_t warps, const CutLayer& layer) {
+  return static_cast<int>(quotient_up(layer.windows, quotient_up(layer.windows, warps)));
+}
+
+/// Eight warps for a block, as far as there are windows for them and shared memory for its stages.
 int warps_for(StreamSchedule schedule, const CutLayer& layer, const KernelTarget& target) {
   constexpr int block_warps = 8;
-  const auto balanced = [&](std::int64_t warps) { return static_cast<int>(quotient_up(layer.windows, quotient_up(layer.windows, warps))); };
   const int rounding = layer.streaming.rounds_warps_up ? schedule.panels - 1 : schedule.panels / 2;
   const int wanted = std::max(1, (block_warps + rounding) / schedule.panels);
   schedule.stages = least_stages(schedule, layer);
-  schedule.warps = balanced(std::min<std::int64_t>(wanted, layer.windows));
-  while (schedule.warps > 1 && shared_bytes(schedule, layer.unit_bytes) > target.shared_bytes) {
-    schedule.warps = balanced(schedule.warps - 1);
+  schedule.warps = balanced(std::min<std::int64_t>(wanted, layer.windows), layer);
+  while (schedule.warps > 1 && shared_bytes(schedule, layer) > target.shared_bytes) {
+    schedule.warps = balanced(schedule.warps - 1, layer);
   }
   return schedule.warps;
 }
@@ -133,10 +187,9 @@ int warps_for(StreamSchedule schedule, const CutLayer& layer, const KernelTarget
 /// As many stages as keep enough bytes on their way, as far as there are turns and shared memory for them.
 int stages_for(StreamSchedule schedule, const CutLayer& layer, const KernelTarget& target) {
   constexpr std::int64_t in_flight = 100 * 1024;
-  const std::int64_t unit = layer.unit_bytes;
-  const std::int64_t useful = std::min(1 + quotient_up(in_flight, stage_bytes(schedule, unit)), 1 + quotient_up(layer.windows, schedule.warps));
+  const std::int64_t useful = std::min(1 + quotient_up(in_flight, stage_bytes(schedule, layer)), 1 + quotient_up(layer.windows, schedule.warps));
   schedule.stages = static_cast<int>(std::clamp<std::int64_t>(useful, 2, layer.streaming.most_stages));
-  while (schedule.stages > 2 && shared_bytes(schedule, unit) > target.shared_bytes) {
+  while (schedule.stages > 2 && shared_bytes(schedule, layer) > target.shared_bytes) {
     --schedule.stages;
   }
   return schedule.stages;
@@ -150,7 +203,7 @@ std::int64_t blocks_of(const StreamSchedule& schedule, const CutLayer& layer) {
 /// them.
 double missing_warps(const StreamSchedule& schedule, const CutLayer& layer, const KernelTarget& target) {
   constexpr double enough_warps = 8;
-  const auto fitting = static_cast<std::int64_t>(target.shared_bytes / shared_bytes(schedule, layer.unit_bytes));
+  const auto fitting = static_cast<std::int64_t>(target.shared_bytes / shared_bytes(schedule, layer));
   const std::int64_t resident =
       std::clamp<std::int64_t>(fitting, 1, quotient_up(blocks_of(schedule, layer), target.multiprocessors));
   return std::max(0.0, enough_warps / static_cast<double>(schedule.panels * schedule.warps * resident) - 1);
@@ -173,20 +226,33 @@ bool is_sensible(const StreamSchedule& schedule, const CutLayer& layer, const Ke
                                   schedule.stages >= std::min<std::int64_t>(least_stages(schedule, layer), 1 + turns));
 }
 
+/// The numbers of warps of a panel to choose from, the smallest first.
+std::vector<int> warps_to_try(const StreamSchedule& schedule, const CutLayer& layer, const KernelTarget& target) {
+  const int most = warps_for(schedule, layer, target);
+  std::vector<int> tried;
+  for (int warps = 1; layer.streaming.tries_fewer_warps && warps < most; warps *= 2) {
+    tried.push_back(balanced(warps, layer));
+  }
+  tried.push_back(most);
+  return tried;
+}
+
 StreamSchedule best_for(const CutLayer& layer, const KernelTarget& target) {
   const auto widest = static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::clamp<long long>(layer.bcol, 8, StreamSchedule::max_columns))));
   StreamSchedule best;
   double least = std::numeric_limits<double>::infinity();
   for (int columns = 8; columns <= widest; columns *= 2) {
-    for (int panels = 1; panels <= StreamSchedule::max_panels; ++panels) {
+    for (int panels = 1; panels <= layer.streaming.most_panels; ++panels) {
       StreamSchedule schedule{.columns = columns, .panels = panels};
-      schedule.warps = warps_for(schedule, layer, target);
-      schedule.stages = stages_for(schedule, layer, target);
-      const double time = expected_time(schedule, layer, target);
-      if (time < least && is_sensible(schedule, layer, target) &&
-          shared_bytes(schedule, layer.unit_bytes) <= target.shared_bytes) {
-        best = schedule;
-        least = time;
+      for (const int warps : warps_to_try(schedule, layer, target)) {
+        schedule.warps = warps;
+        schedule.stages = stages_for(schedule, layer, target);
+        const double time = expected_time(schedule, layer, target);
+        if (time < least && is_sensible(schedule, layer, target) &&
+            shared_bytes(schedule, layer) <= target.shared_bytes) {
+          best = schedule;
+          least = time;
+        }
       }
     }
   }
@@ -202,7 +268,7 @@ std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const Ke
   }
   const CutLayer layer(shape);
   const bool single = !is_half_type(shape.dtype);
-  if (!(single ? shape.layout == "kn" && pays_in_float32(layer) : pays_in_16_bits(layer))) {
+  if (!pays(shape, layer)) {
     return {};
   }
   StreamSchedule best = best_for(layer, target);

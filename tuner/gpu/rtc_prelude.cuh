@@ -27,15 +27,17 @@ static __device__ __forceinline__ void cudaTriggerProgrammaticLaunchCompletion()
 }
 #endif
 
-// Copies from global to shared memory past the registers, of 16 or 8 bytes, the last ones of which may be zero.
+// Copies from global to shared memory past the registers, of 16, 8 or 4 bytes, the last ones of which may be zero.
 static __device__ __forceinline__ void __pipeline_memcpy_async(void* to_shared, const void* from_global, size_t bytes,
                                                                size_t zeros = 0) {
   const unsigned int address = static_cast<unsigned int>(__cvta_generic_to_shared(to_shared));
   const unsigned int copied = static_cast<unsigned int>(bytes - zeros);
   if (bytes == 16) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from_global), "r"(copied) : "memory");
-  } else {
+  } else if (bytes == 8) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(address), "l"(from_global), "r"(copied) : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(address), "l"(from_global), "r"(copied) : "memory");
   }
 }
 static __device__ __forceinline__ void __pipeline_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }

@@ -113,7 +113,7 @@ KernelFacts estimated_kernel(const StreamSchedule& schedule, const WorkItem& ite
       whole_up(static_cast<double>(item.layer.columns) / StreamSchedule::window_columns(bytes_of_type(item.dtype)));
   return {.registers = 64 + schedule.columns,
           .shared_bytes = schedule.stages * schedule.warps *
-                              (schedule.panels * unit_bytes + StreamSchedule::window_bytes * schedule.columns) +
+                              (schedule.panels * unit_bytes + static_cast<int>(staged_window_bytes(schedule, item.dtype, item.nest.layout))) +
                           4 * (schedule.warps - 1) * schedule.panels * StreamSchedule::panel_height * schedule.columns,
           .threads = schedule.threads(),
           .blocks = whole_up(static_cast<double>(panels) / schedule.panels) * whole_up(static_cast<double>(item.product().count) / schedule.columns),
