@@ -9,11 +9,13 @@
 #include <optional>
 #include <random>
 #include <utility>
+#include <vector>
 
 #include "generator/emit/device_text.h"
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/half_text.h"
 #include "generator/emit/launch_plan.h"
+#include "generator/emit/layout_text.h"
 #include "generator/emit/print_kernel.h"
 #include "generator/emit/region_text.h"
 #include "generator/emulate/compile_program.h"
@@ -31,12 +33,19 @@ namespace {
 constexpr int rounds = 4;
 constexpr double gap = -12345;  ///< between the rows of C, where nothing may write
 
-/// Where vectors move columns, rows are whole vectors of them.
+/// Where vectors move columns, rows are whole vectors of them; images are whole everywhere.
 std::int64_t column_step(const InstructionExample& example) {
+  const std::optional<Layout>& layout = example.nest.array(ArrayRole::output).layout;
+  if (layout && layout->column.size() > 1) {
+    return columns_of_item(*layout);
+  }
   return example.vectors ? std::max<std::int64_t>(4, example.nest.constant("vector_width")) : 1;
 }
 
-std::int64_t most_further_columns(const InstructionExample& example) { return column_step(example) == 8 ? 16 : 12; }
+std::int64_t most_further_columns(const InstructionExample& example) {
+  const std::int64_t step = column_step(example);
+  return step > 8 ? 2 * step : step == 8 ? 16 : 12;
+}
 
 /// In the first round, for which the kernel's constants are made.
 std::int64_t tuned_columns(const InstructionExample& example) { return example.least_columns + most_further_columns(example); }
@@ -89,52 +98,65 @@ auto with_packed(const InstructionExample& example, const Use& use) {
   }
 }
 
-/// A matrix in a kernel's memory, rows with gaps between them; columns where it is transposed.
+/// A matrix in a kernel's memory, with gaps between its outermost indices.
 class Operand {
  public:
-  Operand(const ArrayDeclaration& array, std::int64_t rows, std::int64_t columns, std::int64_t gap_elements)
-      : rows_(rows), columns_(columns), transposed_(array.layout && is_column_major(*array.layout)) {
-    leading_ = (transposed_ ? rows : columns) + gap_elements;
+  Operand(const ArrayDeclaration& array, const Environment& sizes, std::int64_t rows, std::int64_t columns, std::int64_t gap_elements)
+      : placed_(array.layout ? PlacedLayout(*array.layout, sizes) : PlacedLayout()), rows_(rows), columns_(columns) {
+    const std::int64_t items = columns / placed_.columns_of_item();
+    leading_ = placed_.least_leading_dimension(items) + gap_elements;
+    elements_ = placed_.outermost_extent(rows, items) * leading_;
   }
 
   std::int64_t leading() const { return leading_; }
-  std::int64_t lines() const { return transposed_ ? columns_ : rows_; }
-  std::int64_t line_elements() const { return transposed_ ? rows_ : columns_; }
-  std::int64_t elements() const { return lines() * leading_; }
-  std::int64_t row(std::int64_t line, std::int64_t at) const { return transposed_ ? at : line; }
-  std::int64_t column(std::int64_t line, std::int64_t at) const { return transposed_ ? line : at; }
-  double element(const Tensor& tensor, std::int64_t line, std::int64_t at) const {
-    return tensor.elements[static_cast<std::size_t>(row(line, at) * columns_ + column(line, at))];
+  std::int64_t elements() const { return elements_; }
+  /// Calls use(place in a tensor, place in memory), the latter none where the element is one of the padding.
+  template <typename Use>
+  void for_each(const Use& use) const {
+    for (std::int64_t row = 0; row < rows_; ++row) {
+      for (std::int64_t column = 0; column < columns_; ++column) {
+        use(static_cast<std::size_t>(row * columns_ + column), placed_.offset(row, column, leading_));
+      }
+    }
   }
 
  private:
+  PlacedLayout placed_;
   std::int64_t rows_;
   std::int64_t columns_;
-  bool transposed_;
   std::int64_t leading_ = 0;
+  std::int64_t elements_ = 0;
 };
 
 template <typename Element>
 void write(const Operand& operand, const Tensor& from, double between, Element* to) {
   std::fill_n(to, operand.elements(), static_cast<Element>(between));
-  for (std::int64_t line = 0; line < operand.lines(); ++line) {
-    for (std::int64_t at = 0; at < operand.line_elements(); ++at) {
-      to[line * operand.leading() + at] = static_cast<Element>(operand.element(from, line, at));
+  operand.for_each([&](std::size_t at, std::optional<std::int64_t> place) {
+    if (place) {
+      to[*place] = static_cast<Element>(from.elements[at]);
     }
-  }
+  });
+}
+
+/// What a matrix is in whose memory several elements are one, and some are padding.
+template <typename Element>
+Tensor as_in_memory(const Operand& operand, Tensor tensor, const Element* memory) {
+  operand.for_each([&](std::size_t at, std::optional<std::int64_t> place) {
+    tensor.elements[at] = place ? static_cast<double>(memory[*place]) : 0.0;
+  });
+  return tensor;
 }
 
 /// The first element that is not as expected, rounded to its type, bit by bit; empty where there is none.
 template <typename Element>
 std::string first_difference(const Operand& operand, const Tensor& expected, const Element* result) {
-  for (std::int64_t line = 0; line < operand.lines(); ++line) {
-    for (std::int64_t at = 0; at < operand.leading(); ++at) {
-      const double meant = at < operand.line_elements() ? operand.element(expected, line, at) : gap;
-      const auto wanted = static_cast<double>(static_cast<Element>(meant));
-      const auto found = static_cast<double>(result[line * operand.leading() + at]);
-      if (std::bit_cast<std::uint64_t>(found) != std::bit_cast<std::uint64_t>(wanted)) {
-        return fmt::format("C[{}][{}] is {} and means {}\n", operand.row(line, at), operand.column(line, at), found, wanted);
-      }
+  std::vector<double> meant(static_cast<std::size_t>(operand.elements()), gap);
+  operand.for_each([&](std::size_t at, std::optional<std::int64_t> place) { meant[static_cast<std::size_t>(place.value())] = expected.elements[at]; });
+  for (std::size_t at = 0; at < meant.size(); ++at) {
+    const auto wanted = static_cast<double>(static_cast<Element>(meant[at]));
+    const auto found = static_cast<double>(result[at]);
+    if (std::bit_cast<std::uint64_t>(found) != std::bit_cast<std::uint64_t>(wanted)) {
+      return fmt::format("element {} of C is {} and means {}\n", at, found, wanted);
     }
   }
   return "";
@@ -184,9 +206,8 @@ class Comparison {
     }
     const std::int64_t further = round == 0 ? 0 : column_step(example_) * (round - 1);
     const std::int64_t c_rows = rows_of_c(memory);
-    const Operand b(example_.nest.array(ArrayRole::dense), example_.matrix.columns, columns, further);
-    const Operand c(example_.nest.array(ArrayRole::output), c_rows, columns, 2 * further);
-    const Tensor& given_b = memory.arrays["B"] = draw(example_.matrix.columns, columns, example_.factor_of_b);
+    const Operand b(example_.nest.array(ArrayRole::dense), memory.sizes, example_.matrix.columns, columns, further);
+    const Operand c(example_.nest.array(ArrayRole::output), memory.sizes, c_rows, columns, 2 * further);
     const Tensor before = memory.arrays["C"] = draw(c_rows, columns, 1);
 
     EmulationOptions options;
@@ -199,7 +220,8 @@ class Comparison {
     };
     Element* const b_memory = allocate("B", b, BufferUse::input());
     Element* const c_memory = allocate("C", c, BufferUse::update());
-    write(b, given_b, gap, b_memory);
+    write(b, draw(example_.matrix.columns, columns, example_.factor_of_b), gap, b_memory);
+    memory.arrays["B"] = as_in_memory(b, Tensor{{example_.matrix.columns, columns}, std::vector<double>(static_cast<std::size_t>(example_.matrix.columns * columns))}, b_memory);
     write(c, before, gap, c_memory);
     const Tensor expected = interpret(example_.nest, std::move(memory)).arrays.at("C");
     const std::optional<int> status =
@@ -241,13 +263,13 @@ constexpr const char* encode_boxes = R"(
 std::string text_of(const InstructionExample& example) {
   Layer layer;
   layer.name = "example";
-  layer.bcol = tuned_columns(example);
+  layer.bcol = tuned_columns(example) / item_columns(example.nest);
   layer.lowered = example.nest;
   with_packed(example, [&](const auto& packing) {
     layer.format = packing.packed.format;
     layer.sizes = packing.sizes;
   });
-  layer.sizes["N"] = layer.bcol;
+  layer.sizes["N"] = tuned_columns(example);
   for (const DerivedSize& size : example.nest.derived_sizes) {
     layer.sizes[size.name] = (size.numerator.evaluate(layer.sizes) + size.divisor - 1) / size.divisor;
   }
@@ -256,6 +278,8 @@ std::string text_of(const InstructionExample& example) {
   for (const unsigned int size : plan.sizes) {
     sizes += fmt::format(", {}u", size);
   }
+  // As a launcher asks for them.
+  const std::string tiles = plan.grid_y == 1 ? "1" : fmt::format("(columns + {0} - 1) / {0}", example.nest.constant("tile_columns"));
   const std::string boxes = plan.boxes ? fmt::format(encode_boxes, layer.sizes.at("K"), plan.boxes->columns, plan.boxes->rows,
                                                      2 * plan.boxes->columns)
                                        : "";
@@ -276,7 +300,7 @@ extern "C" int run(const unsigned char* packed, const {1}* b, long long ldb, {1}
 }}
 )",
                      device_text(layer), c_name(example.nest.element()), plan.grid_x, plan.threads, plan.shared_bytes,
-                     kernel_name(layer), example.vectors, sizes, include_of(example.nest.element()), plan.grid_y,
+                     kernel_name(layer), example.vectors, sizes, include_of(example.nest.element()), tiles,
                      tuned_leading_dimension(example.nest.array(ArrayRole::dense)), tuned_leading_dimension(example.nest.array(ArrayRole::output)), boxes,
                      plan.boxes ? ", boxes" : "");
 }

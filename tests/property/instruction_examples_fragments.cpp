@@ -3,10 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 
+#include "generator/emit/templates.h"
+#include "generator/frontend/parse_loop_nest.h"
 #include "generator/ir/build.h"
 #include "generator/ir/linear_nk_nest.h"
+#include "generator/ir/nest_in_type.h"
 #include "generator/pipeline.h"
 #include "generator/schedule/schedule_choice.h"
 #include "tests/property/instruction_example.h"
@@ -19,7 +23,7 @@ struct FragmentCase {
   SparseMatrix matrix;
   StreamSchedule schedule;
   bool vectors = false;
-  bool transposed = false;  ///< B and C
+  LoopNest (*product)(ScalarType) = spmm_nest;
   std::int64_t factor_of_b = 1;
 };
 
@@ -86,13 +90,17 @@ InstructionExample finds_rounds(const FragmentCase& one) {
   return {"find_rounds_and_window_at_" + one.name, std::move(nest), one.matrix};
 }
 
-LoopNest product_of(const FragmentCase& one) {
-  return one.transposed ? linear_nk_nest(one.matrix.element) : spmm_nest(one.matrix.element);
+/// A convolution of padded images of 5 x 7 pixels of three by three, and the same of every second pixel by one of one; a channel for each nine columns, or for
+/// each.
+GivenSizes image_sizes(std::int64_t filters, std::int64_t channels, std::int64_t edge, std::int64_t stride) {
+  return {{{"C", channels}, {"F", filters}, {"R", edge}, {"S", edge}, {"H", 5}, {"W", 7}, {"stride", stride}, {"pad", 1}, {"dilation", 1}}, {}};
 }
+LoopNest filter_nest(ScalarType element) { return in_type(parse_loop_nest(conv2d_template, "images.c", NestHeaders::of_system, image_sizes(37, 29, 3, 1)), element); }
+LoopNest pixel_nest(ScalarType element) { return in_type(parse_loop_nest(conv2d_template, "images.c", NestHeaders::of_system, image_sizes(37, 150, 1, 2)), element); }
 
 /// A whole kernel: what is copied ahead is waited for, and multiplied, in turns.
 InstructionExample multiplies_units(const FragmentCase& one) {
-  const LoopNest product = product_of(one);
+  const LoopNest product = one.product(one.matrix.element);
   return {"stage_and_multiply_" + one.name, lower(product, directives_of({one.schedule, "user"}, product.finishes_sums())), one.matrix,
           one.vectors};
 }
@@ -136,15 +144,15 @@ std::vector<InstructionExample> fragment_examples() {
       {.name = "f16_transposed",
        .matrix = small_matrix(40, 528, 0.4, f16, 6),
        .schedule = {.columns = 16, .panels = 3, .warps = 2, .stages = 2, .pdl = false},
-       .transposed = true},
+       .product = linear_nk_nest},
       {.name = "bf16_transposed",
        .matrix = small_matrix(33, 301, 0.3, bf16, 7),
        .schedule = {.columns = 8, .panels = 2, .warps = 1, .stages = 3, .pdl = true},
-       .transposed = true},
+       .product = linear_nk_nest},
       {.name = "f16_bulk_transposed",
        .matrix = small_matrix(33, 600, 0.3, f16, 12),
        .schedule = {.columns = 16, .panels = 2, .warps = 2, .stages = 2, .pdl = true, .copies = StreamSchedule::Copies::bulk},
-       .transposed = true},
+       .product = linear_nk_nest},
       {.name = "f32", .matrix = times(odd_factor, small_matrix(37, 150, 0.3, f32, 21)), .schedule = {.panels = 2, .warps = 2, .stages = 2, .pdl = false}},
       {.name = "f32_dense",
        .matrix = small_matrix(20, 135, 0.95, f32, 22),
@@ -166,22 +174,37 @@ std::vector<InstructionExample> fragment_examples() {
       {.name = "f32_transposed",
        .matrix = small_matrix(40, 264, 0.4, f32, 26),
        .schedule = {.columns = 16, .panels = 3, .warps = 2, .stages = 2, .pdl = false},
-       .transposed = true,
+       .product = linear_nk_nest,
        .factor_of_b = odd_factor},
       {.name = "f32_extras_transposed",
        .matrix = small_matrix(33, 151, 0.55, f32, 27),
        .schedule = {.columns = 8, .panels = 2, .warps = 1, .stages = 3, .pdl = true},
-       .transposed = true}};
+       .product = linear_nk_nest},
+      {.name = "f32_filters",
+       .matrix = times(odd_factor, small_matrix(37, 261, 0.3, f32, 28)),
+       .schedule = {.columns = 32, .panels = 2, .warps = 2, .stages = 2, .pdl = false},
+       .product = filter_nest},
+      {.name = "f32_filters_extras",
+       .matrix = small_matrix(37, 261, 0.55, f32, 29),
+       .schedule = {.columns = 64, .panels = 3, .warps = 1, .stages = 3, .pdl = true, .copies = StreamSchedule::Copies::bulk},
+       .product = filter_nest,
+       .factor_of_b = odd_factor},
+      {.name = "f32_pixels",
+       .matrix = small_matrix(37, 150, 0.4, f32, 30),
+       .schedule = {.columns = 16, .panels = 1, .warps = 2, .stages = 2, .pdl = true},
+       .product = pixel_nest,
+       .factor_of_b = odd_factor}};
   std::vector<InstructionExample> examples;
   for (const FragmentCase& one : cases) {
-    if (!one.transposed) {
+    if (one.product == spmm_nest) {
       examples.push_back(finds_rounds(one));
     }
     examples.push_back(multiplies_units(one));
     examples.back().factor_of_b = one.factor_of_b;
   }
   for (InstructionExample& example : examples) {
-    example.least_columns = example.vectors ? 16 : 5;
+    const std::optional<Layout>& layout = example.nest.array(ArrayRole::output).layout;
+    example.least_columns = layout && layout->column.size() > 1 ? columns_of_item(*layout) : example.vectors ? 16 : 5;
   }
   return examples;
 }

@@ -125,16 +125,18 @@ void check_rows(const Case& drawn) {
 RC_GTEST_PROP(LayoutKernel, OfFamilyRowsAgreesWithTheNest, ()) { check_rows(draw_case(whole_numbers())); }
 RC_GTEST_PROP(LayoutKernel, OfFamilyRowsAndSixteenBitsAgreesWithTheNest, ()) { check_rows(draw_case(half_numbers())); }
 
-RC_GTEST_PROP(LayoutKernel, OfFamilyStreamAgreesWithTheNest, ()) {
-  const Case drawn = draw_case(half_numbers());
+void check_streams(const Case& drawn) {
   StreamSchedule schedule = *tests::legal_stream_schedule(drawn.columns).as("schedule");
   // So that there is room whatever the matrix.
-  schedule.columns = std::min(schedule.columns, 16);
+  schedule.columns = std::min(schedule.columns, drawn.matrix.element == ScalarType::f32 ? 32 : 16);
   schedule.panels = std::min(schedule.panels, 4);
   schedule.warps = std::min(schedule.warps, 2);
   schedule.stages = 2;
   check_all_calls(drawn, schedule);
 }
+
+RC_GTEST_PROP(LayoutKernel, OfFamilyStreamAgreesWithTheNest, ()) { check_streams(draw_case(rc::gen::just(ScalarType::f32))); }
+RC_GTEST_PROP(LayoutKernel, OfFamilyStreamAndSixteenBitsAgreesWithTheNest, ()) { check_streams(draw_case(half_numbers())); }
 
 RC_GTEST_PROP(LayoutKernel, OfFamilyAtomicAgreesWithTheNest, ()) {
   // An epilogue needs sums that one thread has the whole of.

@@ -135,6 +135,11 @@ std::vector<MutationSubject> mutation_subjects() {
       streamed("split", of_many_windows(SampleStructure::blocks, 0.95, ScalarType::f32)),
       {"split_tokens", nest_of(linear_nk_template), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32), 36,
        "stream:columns=16,panels=3,warps=2,stages=4,pdl=off"},
+      // Windows of patches, and of elements by themselves.
+      {"split_images", nest_of(conv2d_template, convolution(77, 150, 7, 6, 1, 1)), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32), 3,
+       "stream:columns=32,panels=3,warps=2,stages=3,pdl=on"},
+      {"split_channels", nest_of(conv2d_nhwc_template, convolution(77, 150, 5, 4, 1, 2)), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32), 2,
+       "stream:columns=16,panels=3,warps=2,stages=4,pdl=off"},
   };
 }
 
