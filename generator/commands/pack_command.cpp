@@ -27,7 +27,7 @@ struct PackRequest {
 /// The weights' tensor of a layer, in the pattern that the layer's kernels are made for.
 SparseMatrix matrix_of(const ModelLayer& layer, const PackRequest& request, const LoopNest& nest, const Console& console) {
   LayerRequest one;
-  one.matrix = request.weights + ":" + layer.name;
+  one.matrix = model_file(request.weights).string() + ":" + layer.name;
   one.read.allow_nonfinite = request.allow_nonfinite;
   SparseMatrix matrix = block_diagonal(read_stored_matrix(one, nest, console, StageProgress::silent()).matrix, digits_of(nest));
   if (const std::string found = fingerprint(matrix).pattern; found != layer.fingerprint.pattern) {
@@ -104,7 +104,7 @@ void add_pack_command(CLI::App& program, const CommonOptions& common, Action& ac
                                   "escgen pack kernels/model model.safetensors");
   const auto request = std::make_shared<PackRequest>();
   command->add_option("bundle", request->folder, "The bundle's folder, as escgen generate MODEL has written it")->required();
-  command->add_option("weights", request->weights, "The model's file, with tensors of the same names")->required();
+  command->add_option("weights", request->weights, "The model's file or folder, with tensors of the same names")->required();
   command->add_flag("--allow-nonfinite", request->allow_nonfinite, "Accept NaN and infinity in the weights");
   command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });
 }

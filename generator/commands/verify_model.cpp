@@ -119,6 +119,7 @@ ExitStatus verify_model_bundle(const std::string& folder, bool as_json, const Co
   StageProgress progress(console.terminal());
   ModelCheck check(folder);
   const auto reports = check.run(progress);
+  const bool is_quiet = console.verbosity() == Verbosity::quiet;
   bool passed = true;
   nlohmann::json kernels = nlohmann::json::array();
   for (const auto& [name, report] : reports) {
@@ -127,7 +128,7 @@ ExitStatus verify_model_bundle(const std::string& folder, bool as_json, const Co
     if (report.passed()) {
       kernels.back()["relative_error"] = report.worst_run().comparison.error;
     }
-    if (!as_json) {
+    if (!as_json && !(report.passed() && is_quiet)) {
       fmt::print("{}", report.passed() ? fmt::format("ok     {}: relative error {:.2e} (at most {:.2e})\n", name, report.worst_run().comparison.error,
                                                      report.tolerance_of(report.worst_run()))
                                        : fmt::format("WRONG  {}:\n{}", name, print(report)));
@@ -135,7 +136,7 @@ ExitStatus verify_model_bundle(const std::string& folder, bool as_json, const Co
   }
   if (as_json) {
     fmt::print("{}\n", nlohmann::json{{"name", check.model().name}, {"passed", passed}, {"kernels", kernels}}.dump(2));
-  } else {
+  } else if (!passed || !is_quiet) {
     fmt::print("{} by emulation: {} kernels, each with the first of {} layers that has it; all layers hold the matrices of the manifest\n",
                passed ? "passed" : "failed", reports.size(), check.model().layers.size());
   }

@@ -38,7 +38,7 @@ WrittenModel load_model_bundle(const std::filesystem::path& folder) {
   model.nest = nest;
   check_epilogue(model, manifest);
   for (auto& [name, kernel] : model.kernels) {
-    kernel.text = read_file(folder / (name + ".cu"));
+    kernel.text = read_file(folder / (name + ".cu"), most_source_bytes);
   }
   return {std::move(model), std::move(nest)};
 }

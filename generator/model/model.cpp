@@ -69,13 +69,20 @@ bool is_model(const fs::path& path) {
   return ending == ".safetensors" || ending == ".npz";
 }
 
+fs::path model_file(const fs::path& path) {
+  if (!is_folder(path)) {
+    return path;
+  }
+  fs::path file = file_of_folder(path);
+  if (file.empty()) {
+    throw UserError(path.string(), "has neither model.safetensors nor model.safetensors.index.json in it", "name a model's file");
+  }
+  return file;
+}
+
 Model open_model(const fs::path& path) {
   if (is_folder(path)) {
-    const fs::path file = file_of_folder(path);
-    if (file.empty()) {
-      throw UserError(path.string(), "has neither model.safetensors nor model.safetensors.index.json in it", "name a model's file");
-    }
-    return {path.string(), open_model(file).weights};
+    return {path.string(), open_model(model_file(path)).weights};
   }
   if (is_index(path)) {
     return {path.string(), assemble_weights(read_shards(path))};

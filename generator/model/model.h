@@ -22,6 +22,9 @@ struct Model {
 /// two of them in it.
 bool is_model(const std::filesystem::path& path);
 
+/// The file that opens it: the one in a folder, else the path itself. Throws UserError for a folder without.
+std::filesystem::path model_file(const std::filesystem::path& path);
+
 /// Opens it. Throws UserError for what is none, pickles among it, and for a file that is not what its ending says.
 Model open_model(const std::filesystem::path& path);
 

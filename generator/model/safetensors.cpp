@@ -127,7 +127,7 @@ const TensorType& type_of(const Header& header, const std::string& name, const j
   const json& type = entry.at("dtype");
   const TensorType* known = type.is_string() ? tensor_type(type.get<std::string>()) : nullptr;
   if (known == nullptr) {
-    header.refuse(name, fmt::format("has the unknown type {}", in_quotes(type.dump(-1, ' ', false, json::error_handler_t::replace))),
+    header.refuse(name, fmt::format("has the unknown type {}", in_quotes(type.is_string() ? type.get<std::string>() : type.dump(-1, ' ', false, json::error_handler_t::replace))),
                   "convert the tensor to F32, F16 or BF16");
   }
   return *known;

@@ -2,6 +2,8 @@
 #include "generator/support/file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -26,6 +28,14 @@ class OpenFile {
   OpenFile& operator=(const OpenFile&) = delete;
   ~OpenFile() { close(descriptor_); }
 
+  std::uint64_t bytes() const {
+    struct stat status = {};
+    if (::fstat(descriptor_, &status) != 0) {
+      refuse();
+    }
+    return static_cast<std::uint64_t>(status.st_size);
+  }
+
   /// The number of bytes that were read; 0 at the end.
   std::size_t read(char* to, std::size_t most) const {
     ssize_t got = -1;
@@ -49,7 +59,7 @@ class OpenFile {
 
 }  // namespace
 
-std::string read_file(const std::filesystem::path& path) {
+std::string read_file(const std::filesystem::path& path, std::uint64_t most_bytes) {
   std::error_code ignored;
   const std::filesystem::file_status status = std::filesystem::status(path, ignored);
   if (std::filesystem::is_directory(status)) {
@@ -60,7 +70,14 @@ std::string read_file(const std::filesystem::path& path) {
     throw UserError(path.string(), "is not a file that can be read whole", "name a regular file");
   }
   const OpenFile file(path);
+  const std::uint64_t bytes = file.bytes();
+  if (bytes > most_bytes) {
+    throw UserError(path.string(),
+                    fmt::format("has {} bytes, more than the {} that such a file may have", bytes, most_bytes),
+                    "name another file");
+  }
   std::string content;
+  content.reserve(bytes);  // what there is no memory for fails here, before it is read
   constexpr std::size_t piece = std::size_t{1} << 16;
   for (std::size_t got = piece; got > 0;) {
     const std::size_t had = content.size();

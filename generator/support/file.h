@@ -2,15 +2,19 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "generator/support/limits.h"
+
 namespace esc {
 
-/// The whole content of a regular file. Throws UserError when it cannot be read, or is a directory, a pipe or a device.
-std::string read_file(const std::filesystem::path& path);
+/// The whole content of a regular file. Throws UserError when it cannot be read, is a directory, a pipe or a device, or
+/// has more than `most_bytes`, before memory is taken for it.
+std::string read_file(const std::filesystem::path& path, std::uint64_t most_bytes = most_text_bytes);
 
 /// Writes `content` to `path` as an OutputFile: a reader sees the old file or the whole new one, never a part. Throws
 /// UserError when the folder cannot be written or the disk is full; then nothing of the new file is left.

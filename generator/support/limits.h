@@ -16,4 +16,10 @@ inline constexpr std::int64_t most_checked_columns = 4096;
 /// Bytes of B and C together; the check takes some five times as much memory.
 inline constexpr std::int64_t most_checked_bytes = std::int64_t{512} << 20;
 
+// What is read whole into memory.
+inline constexpr std::uint64_t most_text_bytes = std::uint64_t{4} << 30;
+inline constexpr std::uint64_t most_packed_bytes = std::uint64_t{1} << 40;
+/// A bundle's kernel and transformer, of which every word is looked at.
+inline constexpr std::uint64_t most_source_bytes = std::uint64_t{16} << 20;
+
 }  // namespace esc

@@ -1,18 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <span>
 
 #include "generator/emit/generate.h"
 #include "generator/matrix/fingerprint.h"
+#include "generator/matrix/regular_file.h"
 #include "generator/patterns/csr_view.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
 #include "generator/verify/verify.h"
+#include "transformer/description.h"
 #include "transformer/unpack.h"
 
 namespace esc {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// A packed file, unless it is longer than it says: then nothing is read but its header.
+std::string read_packed(const fs::path& file) {
+  const RegularFile packed(file, "a packed matrix");
+  transformer::Header header;
+  if (::pread(packed.descriptor(), &header, sizeof header, 0) == sizeof header && packed.size() > header.total_bytes) {
+    throw UserError(file.string(),
+                    fmt::format("has {} bytes, of which its header says {}", packed.size(), header.total_bytes),
+                    "generate the bundle again", ExitStatus::check_failed);
+  }
+  return read_file(file, most_packed_bytes);
+}
 
 SparseMatrix unpack_matrix(const std::string& packed, const fs::path& file) {
   try {
@@ -89,10 +106,10 @@ LoadedBundle load_bundle(const fs::path& folder) {
                       .packed = {},
                       .matrix = {}};
   const std::string& name = bundle.manifest.name;
-  bundle.kernel_text = read_file(folder / (name + ".cu"));
-  bundle.transformer_text = read_file(folder / (name + "_transformer.cpp"));
+  bundle.kernel_text = read_file(folder / (name + ".cu"), most_source_bytes);
+  bundle.transformer_text = read_file(folder / (name + "_transformer.cpp"), most_source_bytes);
   const fs::path packed_file = folder / (name + ".packed");
-  bundle.packed = read_file(packed_file);
+  bundle.packed = read_packed(packed_file);
   bundle.matrix = unpack_matrix(bundle.packed, packed_file);
   check_fingerprint(bundle.matrix, bundle.manifest, packed_file);
   check_sizes(bundle.matrix, bundle.manifest, manifest_file);

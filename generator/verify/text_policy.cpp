@@ -12,6 +12,7 @@
 
 #include "generator/frontend/host_compiler/tokens.h"
 #include "generator/support/error.h"
+#include "generator/support/plain_text.h"
 
 namespace esc {
 namespace {
@@ -168,6 +169,13 @@ std::string shortened(const std::string& text) {
   return line.size() <= most ? line : line.substr(0, most) + " ...";
 }
 
+/// Whether nothing but blanks follows in the line. A backslash in front of them is easily overlooked, behind a comment above
+/// all, and compilers differ in what it does there.
+bool ends_line(const std::string& text, std::size_t at) {
+  const std::size_t next = text.find_first_not_of(" \t", at);
+  return next < text.size() && text[next] == '\n';
+}
+
 void check_characters(const std::string& file, const std::string& text) {
   const auto refuse = [&](std::size_t at, const std::string& rule) {
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
@@ -182,6 +190,14 @@ void check_characters(const std::string& file, const std::string& text) {
         std::string_view("=/'()!<>-").find(text[at + 2]) != std::string_view::npos) {
       refuse(at, "has a trigraph, which compilers take in different ways");
     }
+    if (c == '\\' && ends_line(text, at + 1)) {
+      refuse(at, "joins two lines with a backslash");
+    }
+  }
+  const std::string plain = plain_lines(text);
+  if (const auto [shown, hidden] = std::ranges::mismatch(plain, text); hidden != text.end()) {
+    refuse(static_cast<std::size_t>(hidden - text.begin()),
+           "has characters that do not show, or bytes that are not UTF-8");
   }
 }
 

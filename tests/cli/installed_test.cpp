@@ -135,6 +135,27 @@ TEST_F(Installed, AProjectMakesItsKernelsAgainWhenTheyMustBe) {
   EXPECT_THAT(stale.output, HasSubstr("stale"));
 }
 
+TEST_F(Installed, APrunedNetworkRunsInAGraph) {
+  const std::string nvcc = find_nvcc();
+  if (nvcc.empty()) {
+    GTEST_SKIP() << "nvcc is not on this machine";
+  }
+  if (run_process({"python3", "-c", "import numpy"}).status != 0) {
+    GTEST_SKIP() << "Python has no NumPy here";
+  }
+  const bool has_gpu = fs::exists("/dev/nvidia0");
+  run({"python3", ESC_SOURCE_DIR "/docs/examples/prune.py", "model.npz"});
+  run({ESC_CMAKE, "-S", ESC_SOURCE_DIR "/tests/cli/pruned_network", "-B", "build", "-G", ESC_CMAKE_GENERATOR, "-DCMAKE_CUDA_COMPILER=" + nvcc,
+       "-DCMAKE_PREFIX_PATH=" + path("usr").string(), "-DMODEL=" + path("model.npz").string(), "-DEXAMPLES=" ESC_SOURCE_DIR "/docs/examples",
+       std::string("-DARCHITECTURES=") + (has_gpu ? "native" : "90")});
+  const ProcessResult built = build("mlp");
+  ASSERT_EQ(built.status, 0) << built.output;
+  if (!has_gpu) {
+    GTEST_SKIP() << "the network is built, but there is no GPU to run it on";
+  }
+  EXPECT_THAT(run({path("build/mlp"), "build/esc_kernels/model/model.packed", "x.bin", "y.bin"}), StartsWith("no error; the largest difference is "));
+}
+
 TEST(Builds, AreShownWithAProjectThatIsBuilt) {
   const std::string page = read_file(ESC_SOURCE_DIR "/docs/builds.md");
   const auto without_licence = [](const std::string& name) {

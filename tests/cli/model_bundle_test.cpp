@@ -197,6 +197,10 @@ TEST_F(ModelBundles, ArePackedAgainForOtherValues) {
   EXPECT_NE(snapshot("out"), whole);
   EXPECT_EQ(escgen({"verify", "out/tiny"}).status, 0);
 
+  fs::create_directory(path("folder"));
+  fs::rename(path("other.safetensors"), path("folder/model.safetensors"));
+  EXPECT_THAT(escgen({"pack", "out/tiny", "folder"}).output, HasSubstr("(unchanged)"));
+
   tensors.front().pattern = 8;
   write_model("other.safetensors", tensors);
   expect_refusal({"pack", "out/tiny", "other.safetensors"}, "a.weight: is 40 x 64 with ");
@@ -207,6 +211,7 @@ TEST_F(ModelBundles, AreVerifiedKernelByKernel) {
   const ProcessResult verified = escgen({"verify", "out/tiny"});
   EXPECT_EQ(verified.status, 0) << verified.output << verified.errors;
   EXPECT_THAT(verified.output, HasSubstr("passed by emulation: "));
+  EXPECT_EQ(escgen({"verify", "out/tiny", "-q"}).output, "");
   std::string packed = read("out/tiny/model.packed");
   packed[600] = static_cast<char>(packed[600] ^ 1);
   write("out/tiny/model.packed", packed);

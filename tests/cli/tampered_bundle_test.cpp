@@ -120,6 +120,16 @@ TEST_F(TamperedBundle, DamagedPackedFile) {
   expect_refused("out/a/a.packed: ", 1);
 }
 
+TEST_F(TamperedBundle, FilesThatNoMemoryHolds) {
+  for (const char* const file : {"out/a/manifest.json", "out/a/a.cu", "out/a/a_transformer.cpp", "out/a/a.packed", "out/a/a.h"}) {
+    SCOPED_TRACE(file);
+    const std::string whole = read(file);
+    fs::resize_file(path(file), std::uintmax_t{1} << 40);
+    expect_refused(std::string(file) + ": has 1099511627776 bytes", std::string_view(file).ends_with(".packed") ? 1 : 2);
+    write(file, whole);
+  }
+}
+
 TEST_F(TamperedBundle, PackedFileOfAnotherMatrix) {
   ASSERT_EQ(escgen({"sample", "-o", "b.mtx", "--rows", "13", "--cols", "17", "--sparsity", "0.6", "--seed", "4", "-q"})
                 .status,
@@ -199,7 +209,7 @@ TEST_F(TamperedBundle, MissingFile) {
     fs::remove(path(file));
     expect_refused(file + ": cannot be read: No such file or directory", 2);
     ASSERT_EQ(shell("mkfifo " + file).status, 0);
-    expect_refused(file + ": is not a file that can be read whole", 2);
+    expect_refused(file + (name == "a.packed" ? ": is not a regular file" : ": is not a file that can be read whole"), 2);
     fs::remove(path(file));
     write(file, content);
   }

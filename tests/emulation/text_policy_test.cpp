@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(
         Foul{"FunctionMacro", in_body, "#define float(x) x\n", "'# define float ( x ) x'"},
         Foul{"MacroTakenAway", in_body, "#undef __global__\n", "'# undef __global__'"},
         Foul{"MacroByDigraph", in_body, "%:define i 0\n", "has a directive that no generated text has"},
-        Foul{"MacroBehindASplice", in_body, "#def\\\nine i 0\n", "'# define i 0'"},
+        Foul{"MacroBehindASplice", in_body, "#def\\\nine i 0\n", "joins two lines with a backslash"},
         Foul{"MacroBehindAComment", in_body, "/* x */ # /* y */ define i 0\n", "'# define i 0'"},
         Foul{"MacroByTrigraph", in_body, "?" "?=define i 0\n", "has a trigraph"},
         Foul{"CompilerAsked", in_body, "#ifdef __clang__\n#else\nc[0] = 1;\n#endif\n",
@@ -128,9 +128,12 @@ INSTANTIATE_TEST_SUITE_P(
              "has an attribute"},
         Foul{"NameBeyondAscii", "int launch()", "int l\xc3\xa4unch()", "has characters outside ASCII"},
         Foul{"NameByItsCode", "int launch()", "int l\\u00e4unch()", "has characters outside ASCII"},
-        Foul{"StringBeyondAscii", "int launch()", "const char* name = \"\xe2\x80\xae\";\nint launch()",
+        Foul{"StringBeyondAscii", "int launch()", "const char* name = \"\xc3\xa4\";\nint launch()",
              "has characters outside ASCII"},
         Foul{"ControlCharacter", "int launch()", "int\x0c launch()", "a.cu:13: has the control character 0x0c"},
+        Foul{"CommentOverTwoLines", "// A kernel.", "// A kernel. \\ \t", "a.cu:1: joins two lines with a backslash"},
+        Foul{"CommentThatReadsBackwards", "// A kernel.", "// A \xe2\x80\xae kernel.", "a.cu:1: has characters that do not show"},
+        Foul{"CommentThatIsNoText", "// A kernel.", "// A \xff kernel.", "a.cu:1: has characters that do not show, or bytes that are not UTF-8"},
         Foul{"CarriageReturn", "// A kernel.", "// A kernel.\r", "has the control character 0x0d"}),
     [](const auto& test) { return std::string(test.param.name); });
 

@@ -72,7 +72,7 @@ TEST(SafetensorsRefusals, NameTheTensorAndTheByte) {
           {with_entry("\"w\": 7"), at(9), "\"w\" does not have dtype, shape and data_offsets"},
           {with_entry("\"w\": {\"dtype\": \"F32\", \"shape\": [1, 2]}"), at(9), "does not have dtype, shape and data_offsets"},
           {with_entry("\"w\": {\"dtype\": \"F32\", \"shape\": [1, 2], \"data_offsets\": [0, 8], \"x\": 1}"), at(9), "and nothing else"},
-          {with_entry(header_entry("w", "F31", "[1, 2]", 0, 8)), at(9), "\"w\" has the unknown type \"\"F31\"\""},
+          {with_entry(header_entry("w", "F31", "[1, 2]", 0, 8)), at(9), "\"w\" has the unknown type \"F31\""},
           {with_entry("\"w\": {\"dtype\": 32, \"shape\": [1, 2], \"data_offsets\": [0, 8]}"), at(9), "has the unknown type \"32\""},
           {with_entry(header_entry("w", "F32", "2", 0, 8)), at(9), "has a \"shape\" that is no list of whole numbers"},
           {with_entry(header_entry("w", "F32", "[1, -2]", 0, 8)), at(9), "has a \"shape\" that is no list"},

@@ -71,6 +71,15 @@ TEST_F(ReadFile, GivesTheWholeContent) {
   EXPECT_EQ(read_file(path("link")), content);
 }
 
+TEST_F(ReadFile, RefusesWhatIsTooLong) {
+  write_file_whole(path("a"), std::string_view("12345"));
+  EXPECT_EQ(read_file(path("a"), 5), "12345");
+  EXPECT_THAT([&] { read_file(path("a"), 4); },
+              ThrowsMessage<UserError>(HasSubstr("a: has 5 bytes, more than the 4 that such a file may have")));
+  fs::resize_file(path("a"), std::uintmax_t{1} << 40);
+  EXPECT_THAT([&] { read_file(path("a")); }, ThrowsMessage<UserError>(HasSubstr("has 1099511627776 bytes")));
+}
+
 TEST_F(ReadFile, RefusesWhatMayHaveNoEnd) {
   ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
   fs::create_symlink("/dev/null", path("link"));
