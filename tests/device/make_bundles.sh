@@ -115,17 +115,22 @@ double_bundle() {
   esac
 }
 
-# The bundle in float32 of the sparse tensor cores: rows of B as they are and behind bulk copies of units, and columns of B.
+# The bundle in float32 of the sparse tensor cores: rows of B as they are and behind bulk copies of units, columns of B, and images: patches where nine divides the columns.
 split_bundle() {
   local matrix=$1 bcol=$2 name=$3 columns=32
   [ "$bcol" -gt 16 ] || columns=8
-  local streamed="stream:columns=$columns,panels=2,warps=2,stages=3,pdl=on"
-  case $((index % 3)) in
+  local streamed="stream:columns=$columns,panels=2,warps=2,stages=3,pdl=on" options
+  case $((index % 4)) in
     0) bundle "$matrix" "$bcol" "$streamed" "$name" --arch sm_90 --no-verify ;;
     1) bundle "$matrix" "$bcol" "$streamed,copies=bulk" "$name" --arch sm_90 --no-verify ;;
     2)
       bundle "$matrix" "$bcol" "$streamed" "$name" --layout nk --arch sm_90 --no-verify
       "$escgen" nest --layout nk >"$output/$name.nest.json"
+      ;;
+    3)
+      read -ra options <<<"$(image_options "$matrix")"
+      bundle "$matrix" "$bcol" "$streamed" "$name" "${options[@]}" --arch sm_90 --no-verify
+      "$escgen" nest "${options[@]}" >"$output/$name.nest.json"
       ;;
   esac
 }
@@ -175,21 +180,24 @@ scaled_rows() {
   echo "$nest"
 }
 
-# The options of a loop nest that is not the plain product, another one for each index; the weights of a convolution are the matrix, of three
-# by three where its columns are as many.
+# The options of a convolution whose weights are the matrix, of three by three where its columns are as many.
 templates=$(dirname "$(realpath "$0")")/../../templates
+image_options() {
+  local rows columns edge=1
+  read -r rows columns < <(sizes_of "$1")
+  [ $((columns % 9)) != 0 ] || edge=3
+  echo "--kernel $templates/conv2d.c --size F=$rows,C=$((columns / edge / edge)),R=$edge,S=$edge,H=7,W=5,stride=1,pad=1,dilation=1"
+}
+
+# The options of a loop nest that is not the plain product, another one for each index.
 nest_options() {
-  local matrix=$1 rows columns edge=1
+  local matrix=$1 rows columns
   case $((index % 6)) in
     0) echo "--layout nk" ;;
     1) echo "--epilogue bias+relu" ;;
     2) echo "--layout nk --epilogue bias+gelu+residual" ;;
     3) echo "--epilogue clamp+bias_column+residual" ;;
-    4)
-      read -r rows columns < <(sizes_of "$matrix")
-      [ $((columns % 9)) != 0 ] || edge=3
-      echo "--kernel $templates/conv2d.c --size F=$rows,C=$((columns / edge / edge)),R=$edge,S=$edge,H=7,W=5,stride=1,pad=1,dilation=1"
-      ;;
+    4) image_options "$matrix" ;;
     5)
       read -r rows columns < <(sizes_of "$matrix")
       echo "--kernel $(scaled_rows "$rows")"
