@@ -10,6 +10,7 @@
 #include "generator/commands/layer_request.h"
 #include "generator/commands/model_spec.h"
 #include "generator/commands/nest_line.h"
+#include "generator/matrix/typed_elements.h"
 #include "generator/schedule/database_files.h"
 #include "generator/schedule/settings.h"
 #include "generator/schedule/target.h"
@@ -278,7 +279,7 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
       "--database", line->database,
       "Schedule database that auto looks into before the built-in one: a file that esctune publish wrote, or "
       "its folder");
-  command->add_option("--dtype", line->dtype, "Element type, f32, f64, f16 or bf16 (default: the loop nest's, f32 for the shipped one)")
+  command->add_option("--dtype", line->dtype, "Element type, " + kernel_element_words() + " (default: the loop nest's, f32 for the shipped one)")
       ->type_name("f32|f64|f16|bf16");
   command->add_option(
       "--max-packed", line->mode.max_packed,

@@ -44,8 +44,8 @@ void check_legal(const StreamSchedule& schedule, const ProductColumns& columns) 
   }
 }
 
-bool can_stream(std::string_view dtype, std::string_view layout) { 
-  return (is_half_type(dtype) || dtype == "f32") && (layout == "kn" || layout == "nk");
+bool can_stream(std::string_view dtype, std::string_view layout) {
+  return (is_half_type(dtype) || dtype == "f32" || dtype == "tf32") && (layout == "kn" || layout == "nk");
 }
 
 std::vector<Directive> expand(const StreamSchedule& schedule) {

@@ -171,6 +171,14 @@ std::vector<InstructionExample> fragment_examples() {
       {.name = "f32_extras_transposed",
        .matrix = small_matrix(33, 151, 0.55, f32, 27),
        .schedule = {.columns = 8, .panels = 2, .warps = 1, .stages = 3, .pdl = true},
+       .transposed = true},
+      {.name = "tf32",
+       .matrix = small_matrix(37, 150, 0.3, tf32, 31),
+       .schedule = {.columns = 16, .panels = 2, .warps = 2, .stages = 2, .pdl = false},
+       .vectors = true},
+      {.name = "tf32_extras_transposed",
+       .matrix = small_matrix(33, 264, 0.55, tf32, 32),
+       .schedule = {.columns = 8, .panels = 2, .warps = 1, .stages = 3, .pdl = true},
        .transposed = true}};
   std::vector<InstructionExample> examples;
   for (const FragmentCase& one : cases) {

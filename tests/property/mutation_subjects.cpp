@@ -31,7 +31,7 @@ SparseMatrix matrix_of(std::int64_t rows, std::int64_t columns, ScalarType eleme
   SparseMatrix matrix = with_empty_row(
       sample_matrix({.rows = rows, .columns = columns, .sparsity = 0.75, .structure = SampleStructure::powerlaw, .seed = 3}), empty);
   matrix.element = element;  // a value of float32 is one of float64
-  if (is_half(element)) {
+  if (is_rounded(element)) {
     round_values(matrix, element);
   }
   return matrix;
@@ -68,7 +68,7 @@ constexpr std::string_view layer_text =
 SparseMatrix of_many_windows(SampleStructure structure, double sparsity, ScalarType element) {
   SparseMatrix matrix = sample_matrix({.rows = 77, .columns = 5400 / bytes_of(element), .sparsity = sparsity, .structure = structure, .seed = 3});
   matrix.element = element;
-  if (is_half(element)) {
+  if (is_rounded(element)) {
     round_values(matrix, element);
   }
   return matrix;
@@ -133,6 +133,7 @@ std::vector<MutationSubject> mutation_subjects() {
       streamed("streamed", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16)),
       streamed("bulk", of_many_windows(SampleStructure::blocks, 0.95, ScalarType::f16), ",copies=bulk"),
       streamed("split", of_many_windows(SampleStructure::blocks, 0.95, ScalarType::f32)),
+      streamed("rounded", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::tf32)),
       {"split_tokens", nest_of(linear_nk_template), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32), 36,
        "stream:columns=16,panels=3,warps=2,stages=4,pdl=off"},
   };

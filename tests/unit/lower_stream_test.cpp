@@ -199,7 +199,7 @@ INSTANTIATE_TEST_SUITE_P(
                     [] {
                       pack_fragments(fragment_columns(stream_windows(canonicalize(spmm_nest(ScalarType::f64)), {"i", 2, 2}), {"j", 16}), {"A"});
                     },
-                    "the tensor cores that this is for multiply numbers of 16 bits and terms of float32; choose --dtype f32, f16 or bf16, or a schedule of family panel"},
+                    "the tensor cores that this is for multiply numbers of 16 bits and terms of float32; choose --dtype f32, tf32, f16 or bf16, or a schedule of family panel"},
         StepRefusal{"pipeline too early", [] { pipeline_windows(fragmented, {"k", 3}); },
                     "the sparse array is not stored in fragments; transform it first: transform(A, fragments)"},
         StepRefusal{"pipeline twice", [] { pipeline_windows(pipelined, {"k", 3}); }, "pipeline once"},
