@@ -43,8 +43,10 @@ LoopNest read_loop_nest(const NestSource& source, std::optional<ScalarType> elem
   if (const std::optional<LoopNest> typed = written_for(nest, element.value_or(nest.element()))) {
     return *typed;
   }
-  throw UserError(fmt::format("--dtype {}", name_of(*element)), fmt::format("is not what {} has: {}", source.file, name_of(nest.element())),
-                  fmt::format("leave --dtype out, or write the nest in {}", *element == ScalarType::tf32 ? "float" : "that type"));
+  throw UserError(
+      fmt::format("--dtype {}", name_of(*element)),
+      fmt::format("is not what {} has: {}", source.file, name_of(nest.element())),
+      fmt::format("leave --dtype out, or write the nest in {}", *element == ScalarType::tf32 ? "float" : "that type"));
 }
 
 }  // namespace esc

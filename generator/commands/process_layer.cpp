@@ -179,11 +179,12 @@ ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matr
 /// Refuses weights that the type holds as infinities alone, and says how many became zero.
 void report_rounding(const LayerRequest& request, const Rounding& rounding, ScalarType element, const Console& console) {
   if (rounding.became_infinite > 0 && !request.read.allow_nonfinite) {
-    throw UserError(request.matrix,
-                    fmt::format("has {} values beyond the largest number of {}, {:g}", rounding.became_infinite, name_of(element),
-                                number_limits(element).largest),
-                    fmt::format("scale the matrix, choose --dtype {}, or allow values that are not finite (--allow-nonfinite)",
-                                element == ScalarType::tf32 ? "f32" : "bf16 or f32"));
+    throw UserError(
+        request.matrix,
+        fmt::format("has {} values beyond the largest number of {}, {:g}", rounding.became_infinite, name_of(element),
+                    number_limits(element).largest),
+        fmt::format("scale the matrix, choose --dtype {}, or allow values that are not finite (--allow-nonfinite)",
+                    element == ScalarType::tf32 ? "f32" : "bf16 or f32"));
   }
   if (rounding.became_zero > 0) {
     console.say(fmt::format("{}: {} of its values became zero in {}", request.matrix, rounding.became_zero, name_of(element)));

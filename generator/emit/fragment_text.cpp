@@ -117,7 +117,8 @@ std::string places_text(const LoopNest& nest) {
     return element_of_column;
   }
   const int piece_bytes = 8 * bytes_of(nest.element());
-  return fmt::format(fmt::runtime(row_places), 128 / piece_bytes, piece_bytes) + (is_half(nest.element()) ? "" : element_of_row);
+  return fmt::format(fmt::runtime(row_places), 128 / piece_bytes, piece_bytes) +
+         (is_half(nest.element()) ? "" : element_of_row);
 }
 
 /// How an extra is read, and two elements of the row of B that it is for.

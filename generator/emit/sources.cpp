@@ -90,8 +90,8 @@ const char* const finite_note =
     " * NaNs in rows of C that do not ask for it.";
 
 const char* const rounded_note =
-    "\n * An element of B counts with 11 significant bits (TF32): it is rounded to the nearest number of that many where it is\n"
-    " * multiplied. Sums are float32's.";
+    "\n * An element of B counts with 11 significant bits (TF32): it is rounded to the nearest number of that many\n"
+    " * where it is multiplied. Sums are float32's.";
 
 const char* const overlap_note =
     "\n * The launch may overlap with the kernel in front of it in the stream (programmatic dependent launch, compute\n"
@@ -191,19 +191,22 @@ std::string kernel_file(const Layer& layer) {
 }
 
 transformer::Reading reading_of(const Layer& layer) {
-  return layer.lowered.element() == ScalarType::tf32 ? transformer::Reading::rounded_to_tf32 : transformer::Reading::as_they_are;
+  return layer.lowered.element() == ScalarType::tf32 ? transformer::Reading::rounded_to_tf32
+                                                     : transformer::Reading::as_they_are;
 }
 
 /// How the caller and the packer have elements on the host.
 std::map<std::string, std::string> host_element_holes(const Layer& layer) {
-  return transformer::element_holes(std::visit([](const auto& format) { return format.shape.element; }, layer.format), reading_of(layer));
+  return transformer::element_holes(std::visit([](const auto& format) { return format.shape.element; }, layer.format),
+                                    reading_of(layer));
 }
 
 /// What is to be said of the elements that a caller packs.
 std::string packed_elements_note(const Layer& layer) {
   const ScalarType element = layer.lowered.element();
-  return is_half(element)               ? fmt::format(" An element is the bits of\n * a {}.", type_of(layer))
-         : element == ScalarType::tf32 ? " Elements are rounded to\n * TF32: to 11 significant bits, where two are as near to the one farther from zero."
+  return is_half(element)              ? fmt::format(" An element is the bits of\n * a {}.", type_of(layer))
+         : element == ScalarType::tf32 ? " Elements are rounded to\n * TF32: to 11 significant bits, where two are as "
+                                         "near to the one farther from zero."
                                        : "";
 }
 
@@ -223,10 +226,11 @@ std::string kernel_source(const Layer& layer) {
 
 std::string transformer_source(const Layer& layer) {
   std::map<std::string, std::string> holes = host_element_holes(layer);
-  holes.merge(std::map<std::string, std::string>{{"LAYER_FORMAT", transformer::layer_format_text(layer.format)},
-                                                 {"PACKED_BYTES", number(packed_bytes(layer))},
-                                                 {"DIGESTS", digest_table(layer)},
-                                                 {"PACKING_TEXT", transformer::packing_text(layer.format, reading_of(layer))}});
+  holes.merge(
+      std::map<std::string, std::string>{{"LAYER_FORMAT", transformer::layer_format_text(layer.format)},
+                                         {"PACKED_BYTES", number(packed_bytes(layer))},
+                                         {"DIGESTS", digest_table(layer)},
+                                         {"PACKING_TEXT", transformer::packing_text(layer.format, reading_of(layer))}});
   return source(transformer_template, layer, "// ", std::move(holes));
 }
 

@@ -253,10 +253,24 @@ Instruction transpose_window() {
 std::vector<Instruction> fragment_instructions() {
   Instruction wait = ordering("wait_for_stage", "__pipeline_wait_prior({ahead});", {});
   wait.parameters = {value("ahead")};
-  return {find_rounds(), window_at(), stage_unit(), stage_windows(), stage_columns(), make_barriers(), copy_unit(), copy_windows(), wait_for_operands(), load_window(), transpose_window(), multiply_step("multiply_step", {unit_text, multiply_step_text}),
+  return {find_rounds(),
+          window_at(),
+          stage_unit(),
+          stage_windows(),
+          stage_columns(),
+          make_barriers(),
+          copy_unit(),
+          copy_windows(),
+          wait_for_operands(),
+          load_window(),
+          transpose_window(),
+          multiply_step("multiply_step", {unit_text, multiply_step_text}),
           multiply_step("multiply_split_step", {unit_text, float_step_text, multiply_split_step_text}),
-          multiply_step("multiply_rounded_step", {unit_text, float_step_text, multiply_rounded_step_text}), find_extras(),
-          add_extras(), std::move(wait), ordering("commit_copies", "__pipeline_commit();", {})};
+          multiply_step("multiply_rounded_step", {unit_text, float_step_text, multiply_rounded_step_text}),
+          find_extras(),
+          add_extras(),
+          std::move(wait),
+          ordering("commit_copies", "__pipeline_commit();", {})};
 }
 
 }  // namespace esc

@@ -6,12 +6,17 @@
 namespace esc {
 namespace {
 
-bool is_of_product(ArrayRole role) { return role == ArrayRole::sparse || role == ArrayRole::dense || role == ArrayRole::output; }
+bool is_of_product(ArrayRole role) {
+  return role == ArrayRole::sparse || role == ArrayRole::dense || role == ArrayRole::output;
+}
 
 /// The type of an array's elements, as in_type says.
 ScalarType type_of(const ArrayDeclaration& array, ScalarType element) {
   const bool keeps_its_own = is_index(array.type) || array.role == ArrayRole::table;
-  return keeps_its_own ? array.type : array.extents.empty() ? sum_type(element) : is_of_product(array.role) ? element : memory_type(element);
+  return keeps_its_own               ? array.type
+         : array.extents.empty()     ? sum_type(element)
+         : is_of_product(array.role) ? element
+                                     : memory_type(element);
 }
 
 }  // namespace

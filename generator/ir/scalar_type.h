@@ -4,8 +4,8 @@
 namespace esc {
 
 /// The type of an array's elements, of a scalar or of an index. The interpreter computes in double whatever the type;
-/// the printed kernel has it. Kernels are printed for f32, f64, f16, bf16 and tf32, which is f32 wherever it lies in memory, but whose factors a
-/// kernel may round to 11 significant bits, as tensor cores take them.
+/// the printed kernel has it. Kernels are printed for f32, f64, f16, bf16 and tf32, which is f32 wherever it lies in
+/// memory, but whose factors a kernel may round to 11 significant bits, as tensor cores take them.
 enum class ScalarType { f32, f64, tf32, f16, bf16, boolean, u8, u16, i32, u32, i64, u64 };
 
 /// The type as CUDA C++ spells it.

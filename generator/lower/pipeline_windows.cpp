@@ -92,7 +92,8 @@ Copies transposed_windows() {
 
 /// Whether it reads what is staged.
 bool multiplies(const Perform& perform) {
-  constexpr std::array names{"multiply_step", "multiply_split_step", "multiply_rounded_step", "find_extras", "add_extras"};
+  constexpr std::array names{"multiply_step", "multiply_split_step", "multiply_rounded_step", "find_extras",
+                             "add_extras"};
   return std::ranges::find(names, perform.instruction) != names.end();
 }
 

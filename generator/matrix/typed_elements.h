@@ -17,7 +17,8 @@
 namespace esc {
 
 /// The types that kernels are printed for.
-inline constexpr std::array kernel_elements{ScalarType::f32, ScalarType::f64, ScalarType::f16, ScalarType::bf16, ScalarType::tf32};
+inline constexpr std::array kernel_elements{ScalarType::f32, ScalarType::f64, ScalarType::f16, ScalarType::bf16,
+                                            ScalarType::tf32};
 
 /// Their names.
 inline std::vector<std::string> kernel_element_names() {
@@ -64,8 +65,8 @@ decltype(auto) with_element(ScalarType type, Use&& use) {
   return use(float{});
 }
 
-/// The type in which readers read the values of a matrix of these elements: those that are rounded behind them are rounded once from what the file
-/// holds, but for tf32, which is made of float32.
+/// The type in which readers read the values of a matrix of these elements: those that are rounded behind them are
+/// rounded once from what the file holds, but for tf32, which is made of float32.
 constexpr ScalarType read_type(ScalarType element) { return is_half(element) ? ScalarType::f64 : memory_type(element); }
 
 /// Calls use(T{}) with the C++ type T in which readers read values: double or float.

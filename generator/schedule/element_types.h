@@ -17,8 +17,8 @@ bool is_half_type(std::string_view dtype);
 /// Bytes of an element of one of these types.
 int bytes_of_type(std::string_view dtype);
 
-/// The types whose measurements say something of schedules for this one, the nearest first: itself, for one of 16 bits the other one, which
-/// takes as many bytes and goes through the same units, and then f32, which takes as many as tf32.
+/// The types whose measurements say something of schedules for this one, the nearest first: itself, for one of 16 bits
+/// the other one, which takes as many bytes and goes through the same units, and then f32, which takes as many as tf32.
 std::vector<std::string> types_like(std::string_view dtype);
 
 }  // namespace esc

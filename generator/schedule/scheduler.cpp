@@ -262,7 +262,8 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
                                              const KernelTarget& target) {
   Ranking ranking;
   // What is measured in the other types is measured with the family that streams, too.
-  if (std::ranges::all_of(databases, [](const ScheduleDatabase* database) { return database->head().dtype == "f32"; })) {
+  if (std::ranges::all_of(databases,
+                          [](const ScheduleDatabase* database) { return database->head().dtype == "f32"; })) {
     ranking.add(streamed_schedules(shape, target));
   }
   std::vector<ClassAdvice> advices;

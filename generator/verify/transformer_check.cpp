@@ -112,8 +112,8 @@ std::optional<MovableNonzero> movable_nonzero(const SparseMatrix& matrix, bool f
   return moved;
 }
 
-/// What a caller may have for elements that a transformer rounds: bits that rounding takes away, of half a unit nearer to zero and of a little less than
-/// that farther from it.
+/// What a caller may have for elements that a transformer rounds: bits that rounding takes away, of half a unit nearer
+/// to zero and of a little less than that farther from it.
 TypedElements with_further_bits(TypedElements elements) {
   if (elements.type() == ScalarType::tf32) {
     constexpr std::uint32_t half = 0x1000;

@@ -63,20 +63,25 @@ TEST_P(Tf32OfAFamily, MakesBundlesOfFloatsThatAreVerifiedAndCurrent) {
 
 INSTANTIATE_TEST_SUITE_P(
     Tf32, Tf32OfAFamily,
-    ::testing::Values(Tf32Case{"Auto", {}, "1.00e-06"},
-                      Tf32Case{"Panel", {"--schedule", "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=4,stage=on"}, "1.00e-06"},
-                      Tf32Case{"Rows", {"--schedule", "rows:columns=16,vector=4,unroll=4,task=32,light=8"}, "1.00e-06"},
-                      Tf32Case{"Atomic", {"--schedule", "4-7-1-32"}, "1.00e-06"},
-                      Tf32Case{"Stream", {"--schedule", streamed}, "1.00e-03"},
-                      Tf32Case{"StreamInBulk", {"--schedule", std::string(streamed) + ",copies=bulk", "--arch", "sm_90"}, "1.00e-03"},
-                      Tf32Case{"StreamOfTokens", {"--schedule", streamed, "--layout", "nk"}, "1.00e-03"},
-                      Tf32Case{"StreamWithEpilogue", {"--schedule", streamed, "--epilogue", "scale+bias+residual+gelu"}, "1.00e-03"}),
+    ::testing::Values(
+        Tf32Case{"Auto", {}, "1.00e-06"},
+        Tf32Case{"Panel",
+                 {"--schedule", "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=4,stage=on"},
+                 "1.00e-06"},
+        Tf32Case{"Rows", {"--schedule", "rows:columns=16,vector=4,unroll=4,task=32,light=8"}, "1.00e-06"},
+        Tf32Case{"Atomic", {"--schedule", "4-7-1-32"}, "1.00e-06"},
+        Tf32Case{"Stream", {"--schedule", streamed}, "1.00e-03"},
+        Tf32Case{"StreamInBulk", {"--schedule", std::string(streamed) + ",copies=bulk", "--arch", "sm_90"}, "1.00e-03"},
+        Tf32Case{"StreamOfTokens", {"--schedule", streamed, "--layout", "nk"}, "1.00e-03"},
+        Tf32Case{"StreamWithEpilogue", {"--schedule", streamed, "--epilogue", "scale+bias+residual+gelu"}, "1.00e-03"}),
     [](const auto& one) { return one.param.name; });
 
 TEST_F(Tf32, RoundsTheMatrixOnceAndSaysWhatBecameZero) {
-  // Two in the middle between numbers of tf32, one of less than half of the least, and one that is rounded to the largest.
+  // Two in the middle between numbers of tf32, one of less than half of the least, and one that is rounded to the
+  // largest.
   write("tiny.mtx",
-        "%%MatrixMarket matrix coordinate real general\n3 4 5\n1 1 1.00048828125\n1 2 -1.00048828125\n2 2 1e-44\n2 3 3.401e38\n3 4 0.3\n");
+        "%%MatrixMarket matrix coordinate real general\n3 4 5\n1 1 1.00048828125\n1 2 -1.00048828125\n2 2 1e-44\n2 3 "
+        "3.401e38\n3 4 0.3\n");
   for (const std::string schedule : {streamed, "rows:columns=8,vector=1,unroll=2,task=32,light=8"}) {
     const ProcessResult generated = generate("tiny.mtx", {"--force", "--schedule", schedule});
     EXPECT_THAT(generated.errors, HasSubstr("tiny.mtx: 1 of its values became zero in tf32"));
@@ -89,7 +94,8 @@ TEST_F(Tf32, RoundsTheMatrixOnceAndSaysWhatBecameZero) {
 TEST_F(Tf32, OfAWeightThatRoundsToInfinityIsRefused) {
   write("large.mtx", "%%MatrixMarket matrix coordinate real general\n3 4 2\n1 1 3.4028e38\n3 4 0.5\n");
   expect_refusal({"generate", "large.mtx", "--bcol", "8", "-o", "none", "--dtype", "tf32"},
-                 "large.mtx: has 1 values beyond the largest number of tf32, 3.40116e+38; scale the matrix, choose --dtype f32, or allow values that are "
+                 "large.mtx: has 1 values beyond the largest number of tf32, 3.40116e+38; scale the matrix, choose "
+                 "--dtype f32, or allow values that are "
                  "not finite (--allow-nonfinite)");
   EXPECT_EQ(escgen({"generate", "large.mtx", "--bcol", "8", "-o", "out", "--dtype", "f32"}).status, 0);
   generate("large.mtx", {"--force", "--allow-nonfinite"});
@@ -126,7 +132,8 @@ TEST_F(Tf32, VerifyFindsATransformerThatCutsOffInsteadOfRounding) {
 
 /// Where the packed matrix has more digits it is no matrix of tf32, whatever the manifest says.
 TEST_F(Tf32, VerifyRefusesAPackedMatrixOfMoreDigits) {
-  ASSERT_EQ(escgen({"generate", "a.mtx", "--bcol", "40", "-o", "out", "--schedule", streamed, "--no-verify"}).status, 0);
+  ASSERT_EQ(escgen({"generate", "a.mtx", "--bcol", "40", "-o", "out", "--schedule", streamed, "--no-verify"}).status,
+            0);
   nlohmann::json other = manifest("out/a");
   other["dtype"] = "tf32";
   write("out/a/manifest.json", other.dump());
@@ -138,7 +145,8 @@ TEST_F(Tf32, VerifyRefusesAPackedMatrixOfMoreDigits) {
 TEST_F(Tf32, IsForNestsOfFloats) {
   const auto nest = [&](const std::string& file, const std::string& type) {
     write(file, "void multiply(int M, int N, int K, const " + type + " A[M][K], const " + type + " B[K][N], " + type +
-                    " C[M][N]) {\n  for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) for (int j = 0; j < N; j++) C[i][j] += A[i][k] * B[k][j];\n}\n");
+                    " C[M][N]) {\n  for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) for (int j = 0; j < N; "
+                    "j++) C[i][j] += A[i][k] * B[k][j];\n}\n");
   };
   nest("nest.c", "float");
   generate("a.mtx", {"--schedule", streamed, "--no-verify"});
@@ -155,7 +163,8 @@ TEST_F(Tf32, IsForNestsOfFloats) {
 /// Indices stay what they are, and what an epilogue reads is not rounded.
 TEST_F(Tf32, OfStoredElementsWithAnEpilogueIsVerified) {
   write("scaled.c",
-        "void f(int M, int K, int N, const int rows[M + 1], const int* columns, const float* values, const float B[K][N], float C[M][N], float gain,\n"
+        "void f(int M, int K, int N, const int rows[M + 1], const int* columns, const float* values, const float "
+        "B[K][N], float C[M][N], float gain,\n"
         "       const float bias[M]) {\n"
         "  for (int i = 0; i < M; i++)\n"
         "    for (int j = 0; j < N; j++) {\n"
@@ -173,7 +182,8 @@ TEST_F(Tf32, OfStoredElementsWithAnEpilogueIsVerified) {
 /// What is measured in f32 serves, and large layers are streamed by float32's rule.
 TEST_F(Tf32, AutoTakesWhatFloat32HasUnlessItIsMeasured) {
   const auto chosen = [&](const std::string& matrix, const std::vector<std::string>& more) {
-    std::vector<std::string> words{"generate", matrix, "--bcol", "128", "-o", "out", "--dry-run", "--json", "--dtype", "tf32", "--gpu", "h200"};
+    std::vector<std::string> words{"generate",  matrix,   "--bcol",  "128",  "-o",    "out",
+                                   "--dry-run", "--json", "--dtype", "tf32", "--gpu", "h200"};
     words.insert(words.end(), more.begin(), more.end());
     const ProcessResult generated = escgen(words);
     EXPECT_EQ(generated.status, 0) << generated.errors;

@@ -106,16 +106,22 @@ GivenSizes convolution(std::int64_t filters, std::int64_t channels, std::int64_t
 
 std::vector<MutationSubject> mutation_subjects() {
   return {
-      plain("panel", 36, ScalarType::f32, "panel:ufi=4,columns=32,vector=4,groups=2,warps=2,panels=8,ufk=4,stage=off,pdl=on"),
-      plain("staged", 36, ScalarType::f32, "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=8,stage=on,pdl=off"),
-      plain("doubles", 8, ScalarType::f64, "panel:ufi=4,columns=8,vector=2,groups=4,warps=1,panels=2,ufk=4,stage=on,pdl=on"),
-      plain("half", 36, ScalarType::bf16, "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=4,stage=on,pdl=on"),
-      plain("large", 20, ScalarType::f32, "panel:ufi=8,columns=8,vector=4,groups=1,warps=1,panels=32,ufk=4,stage=on,pdl=off"),
+      plain("panel", 36, ScalarType::f32,
+            "panel:ufi=4,columns=32,vector=4,groups=2,warps=2,panels=8,ufk=4,stage=off,pdl=on"),
+      plain("staged", 36, ScalarType::f32,
+            "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=8,stage=on,pdl=off"),
+      plain("doubles", 8, ScalarType::f64,
+            "panel:ufi=4,columns=8,vector=2,groups=4,warps=1,panels=2,ufk=4,stage=on,pdl=on"),
+      plain("half", 36, ScalarType::bf16,
+            "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=4,stage=on,pdl=on"),
+      plain("large", 20, ScalarType::f32,
+            "panel:ufi=8,columns=8,vector=4,groups=1,warps=1,panels=32,ufk=4,stage=on,pdl=off"),
       plain("rows", 12, ScalarType::f32, "rows:columns=8,vector=2,unroll=2,task=32,light=8,warps=2,pdl=on"),
       plain("compacted", 64, ScalarType::f32, "atomic:ufi=3,ufk=2,warptile=2,threads=64"),
       plain("patterns", 33, ScalarType::f64, "atomic:ufi=2,ufk=3,warptile=1,threads=32,compaction=off"),
       plain("script", 36, ScalarType::f32,
-            "unroll(i, 6); enumerate(); merge(); own(i, panels=4, warp=1); tile(j, columns=32, vector=2); split(k, warps=1, groups=2); "
+            "unroll(i, 6); enumerate(); merge(); own(i, panels=4, warp=1); tile(j, columns=32, vector=2); split(k, "
+            "warps=1, groups=2); "
             "accumulate(); shuffle(); transform(A, regions); vectorize(j); batch(k, 8)"),
       {"layer", nest_of(layer_text), matrix_of(45, 83), 36,
        "panel:ufi=4,columns=32,vector=4,groups=2,warps=2,panels=4,ufk=4,stage=off,pdl=on"},
@@ -124,18 +130,19 @@ std::vector<MutationSubject> mutation_subjects() {
       {"token_rows", in_doubles(nest_of(tokens_text)), matrix_of(45, 83, ScalarType::f64), 12,
        "rows:columns=8,vector=2,unroll=2,task=128,light=8,warps=2,pdl=on"},
       {"token_lists", nest_of(linear_nk_template), matrix_of(45, 83), 33, "atomic:ufi=3,ufk=2,warptile=1,threads=32"},
-      {"batch", nest_of(batch_text), matrix_of(45, 83), 3, "panel:ufi=2,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=4,stage=off,pdl=on"},
+      {"batch", nest_of(batch_text), matrix_of(45, 83), 3,
+       "panel:ufi=2,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=4,stage=off,pdl=on"},
       {"images", nest_of(conv2d_template, convolution(21, 4, 7, 6, 2, 1)), matrix_of(21, 36), 3,
        "panel:ufi=4,columns=16,vector=2,groups=4,warps=2,panels=2,ufk=4,stage=off,pdl=on"},
-      {"channels", in_doubles(nest_of(conv2d_nhwc_template, convolution(21, 5, 5, 4, 1, 2))), matrix_of(21, 45, ScalarType::f64), 2,
-       "rows:columns=8,vector=1,unroll=2,task=16,light=4,warps=2,pdl=on"},
+      {"channels", in_doubles(nest_of(conv2d_nhwc_template, convolution(21, 5, 5, 4, 1, 2))),
+       matrix_of(21, 45, ScalarType::f64), 2, "rows:columns=8,vector=1,unroll=2,task=16,light=4,warps=2,pdl=on"},
       // Some units have extras; the second matrix has rounds beside those of its windows.
       streamed("streamed", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16)),
       streamed("bulk", of_many_windows(SampleStructure::blocks, 0.95, ScalarType::f16), ",copies=bulk"),
       streamed("split", of_many_windows(SampleStructure::blocks, 0.95, ScalarType::f32)),
       streamed("rounded", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::tf32)),
-      {"split_tokens", nest_of(linear_nk_template), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32), 36,
-       "stream:columns=16,panels=3,warps=2,stages=4,pdl=off"},
+      {"split_tokens", nest_of(linear_nk_template), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32),
+       36, "stream:columns=16,panels=3,warps=2,stages=4,pdl=off"},
   };
 }
 

@@ -42,7 +42,7 @@ LayerShape with_row_variation(double variation, LayerShape shape) {
 
 /// What the rule adds to a schedule in this type for all devices of a target: bulk copies were measured for float32.
 std::string measured_options(const LayerShape& shape, const KernelTarget& target) {
-  const bool bulk = shape.dtype == "f32" && target.oldest_architecture >= StreamSchedule::bulk_architecture;
+  const bool bulk = !is_half_type(shape.dtype) && target.oldest_architecture >= StreamSchedule::bulk_architecture;
   return bulk ? ",pdl=on,copies=bulk" : ",pdl=on";
 }
 
@@ -162,7 +162,8 @@ TEST(StreamedSchedules, OfTf32FollowFloat32) {
   const KernelTarget h200 = target_of("h200");
   const std::vector<ScheduleChoice> choices = streamed_schedules(layer(4096, 4096, 0.7, 128, "tf32"), h200);
   ASSERT_FALSE(choices.empty());
-  EXPECT_EQ(choices.front().source, "by rule: layers of this size and share of zeros are streamed; not measured for tf32");
+  EXPECT_EQ(choices.front().source,
+            "by rule: layers of this size and share of zeros are streamed; not measured for tf32");
   EXPECT_THAT(print(choices.front().schedule), testing::EndsWith(",copies=bulk"));
   EXPECT_THAT(streamed_schedules(layer(512, 512, 0.7, 128, "tf32"), h200), IsEmpty());
   EXPECT_THAT(streamed_schedules(in_layout("nk", layer(4096, 4096, 0.7, 128, "tf32")), h200), IsEmpty());

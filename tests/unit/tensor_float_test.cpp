@@ -25,7 +25,8 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 float rounded(float number) { return TensorFloat{number}.rounded(); }
 float of_bits(std::uint32_t bits) { return std::bit_cast<float>(bits); }
 
-/// By arithmetic in double: 11 significant bits, or those that a small number has left of multiples of 2^-136; away from zero in the middle.
+/// By arithmetic in double: 11 significant bits, or those that a small number has left of multiples of 2^-136; away
+/// from zero in the middle.
 double nearest(float number) {
   constexpr int digits = 11;
   constexpr int least_exponent = -136;

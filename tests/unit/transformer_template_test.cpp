@@ -145,14 +145,15 @@ class Transformer {
     std::string name = (std::filesystem::temp_directory_path() / "esc_transformer_XXXXXX").string();
     folder_ = mkdtemp(name.data());
     const std::string provenance = "// Made by a test.";
-    holes.merge(std::map<std::string, std::string>{{"PROVENANCE", provenance},
-                                                   {"NAME", "tiny"},
-                                                   {"PACKING_TEXT", packing_text(format, reading)},
-                                                   {"ROWS", std::to_string(rows_)},
-                                                   {"COLUMNS", std::to_string(columns_)},
-                                                   {"LAYER_FORMAT", layer_format_text(format)},
-                                                   {"PACKED_BYTES", std::to_string(format.bytes)},
-                                                   {"DIGESTS", digest_lines(pattern_digests(matrix.view(), cut.height))}});
+    holes.merge(
+        std::map<std::string, std::string>{{"PROVENANCE", provenance},
+                                           {"NAME", "tiny"},
+                                           {"PACKING_TEXT", packing_text(format, reading)},
+                                           {"ROWS", std::to_string(rows_)},
+                                           {"COLUMNS", std::to_string(columns_)},
+                                           {"LAYER_FORMAT", layer_format_text(format)},
+                                           {"PACKED_BYTES", std::to_string(format.bytes)},
+                                           {"DIGESTS", digest_lines(pattern_digests(matrix.view(), cut.height))}});
     write_file_whole(folder_ / "tiny_transformer.cpp", fill(transformer_template, holes));
     write_file_whole(folder_ / "tiny.h", fill(header_template, {{"PROVENANCE", provenance},
                                                                 {"NOTES", ""},

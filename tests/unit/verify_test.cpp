@@ -174,7 +174,8 @@ TEST(RoundingBound, HoldsForEveryOrderAndSeesASingleProductOfARow) {
   EXPECT_NEAR(rounding_bound(ScalarType::f32, 1, ProductForm::split), 15 * 0x1p-24, 1e-12);
   EXPECT_LT(rounding_bound(ScalarType::f32, 1, ProductForm::split), 0x1p-12) << "a product of leading parts alone is more";
   EXPECT_NEAR(rounding_bound(ScalarType::f32, 1, ProductForm::rounded), 0x1p-11 + 4 * 0x1p-24, 1e-12);
-  EXPECT_LT(rounding_bound(ScalarType::f32, 1, ProductForm::rounded), 0x1p-10) << "a factor of which the rest is cut off is more";
+  EXPECT_LT(rounding_bound(ScalarType::f32, 1, ProductForm::rounded), 0x1p-10)
+      << "a factor of which the rest is cut off is more";
   EXPECT_LT(1000 * rounding_bound(ScalarType::f32, 1000, ProductForm::rounded), 1) << "one product less is more";
 }
 

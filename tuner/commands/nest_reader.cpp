@@ -67,7 +67,8 @@ LoopNest read_nest(const NestSource& source, const std::vector<std::string>& que
     if (const std::optional<LoopNest> typed = written_for(nest, element.value_or(nest.element()))) {
       return *typed;
     }
-    throw UserError(fmt::format("--dtype {}", name_of(*element)), fmt::format("is not what {} has: {}", source.file, name_of(nest.element())),
+    throw UserError(fmt::format("--dtype {}", name_of(*element)),
+                    fmt::format("is not what {} has: {}", source.file, name_of(nest.element())),
                     "leave --dtype out, or print the nest in that type: escgen nest --dtype");
   }
   if (source.file.empty() && source.epilogue.empty() && source.sizes.named.empty()) {

@@ -40,7 +40,9 @@ ProductCase case_of(const LoopNest& nest, std::int64_t bcol) {
 
 /// The form of product, among those of candidates for these elements, that is the least exact.
 ProductForm loosest_form(ScalarType element) {
-  return element == ScalarType::f32 ? ProductForm::split : element == ScalarType::tf32 ? ProductForm::rounded : ProductForm::whole;
+  return element == ScalarType::f32    ? ProductForm::split
+         : element == ScalarType::tf32 ? ProductForm::rounded
+                                       : ProductForm::whole;
 }
 
 std::size_t copies_for(std::uint64_t wanted, std::uint64_t bytes) {
@@ -68,7 +70,8 @@ ProductBench::ProductBench(const SparseMatrix& matrix, std::int64_t bcol, const 
       ldc_(layout_c_.is_row_major() ? product_.n : layout_c_.least_leading_dimension(bcol)),
       tolerance_(tolerance_of(matrix, loosest_form(matrix.element))),
       cold_bytes_(cold_bytes),
-      reference_(nest_, matrix, draw_b(layout_b_, matrix.columns, product_, seed_of_b, matrix.element), product_, loosest_form(matrix.element)) {
+      reference_(nest_, matrix, draw_b(layout_b_, matrix.columns, product_, seed_of_b, matrix.element), product_,
+                 loosest_form(matrix.element)) {
   judging_threads().execute([this] { reference_.compute_all(); });
   with_element(element(), [&](auto zero) { place<decltype(zero)>(); });
   place_operands();

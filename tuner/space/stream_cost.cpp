@@ -18,7 +18,8 @@ constexpr double of_unit = 0.13;             ///< of a multiprocessor, where eno
 constexpr double of_unit_alone = 0.05;       ///< more where a block's panels are not there to share its waits
 constexpr double of_column = 0.13 / 80;      ///< of C, its products with a unit
 constexpr double of_split_column = 0.0045;    ///< the same where a product is three, and both factors are split in front of them
-constexpr double of_rounded_column = 0.4 * of_split_column;  ///< and where it is one, of factors that are rounded; not measured
+constexpr double of_rounded_column =
+    0.4 * of_split_column;                      ///< and where it is one, of factors that are rounded; not measured
 constexpr double of_copied_column = 0.13 / 25;  ///< the same for the copy of its rows of B, which the panels of a block share
 constexpr double of_adding_warps = 0.1;
 
