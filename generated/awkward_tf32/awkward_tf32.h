@@ -67,8 +67,8 @@ cudaError_t awkward_tf32_prepare(void);
  *
  * B must be finite: the kernel multiplies by explicit zeros, so that an infinity or a NaN in a row of B may make
  * NaNs in rows of C that do not ask for it.
- * An element of B counts with 11 significant bits (TF32): it is rounded to the nearest number of that many where it is
- * multiplied. Sums are float32's.
+ * An element of B counts with 11 significant bits (TF32): it is rounded to the nearest number of that many
+ * where it is multiplied. Sums are float32's.
  * The launch may overlap with the kernel in front of it in the stream (programmatic dependent launch, compute
  * capability 9.0 and later): that kernel may write all that is read here but packed, and read c. */
 cudaError_t awkward_tf32_spmm(const void* packed, const float* b, int64_t ldb, float* c,

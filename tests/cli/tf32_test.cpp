@@ -108,7 +108,7 @@ TEST_F(Tf32, StreamsOneProduct) {
   const std::string kernel = read("out/a/a.cu");
   EXPECT_THAT(kernel, HasSubstr("multiply_rounded_step("));
   EXPECT_THAT(kernel, Not(HasSubstr("multiply_split_step")));
-  EXPECT_THAT(kernel, HasSubstr("to which A is rounded when it is packed"));
+  EXPECT_THAT(kernel, HasSubstr("The tensor core takes 11 bits of a float32, to which A is"));
   EXPECT_THAT(read("out/a/a.h"), HasSubstr("An element of B counts with 11 significant bits (TF32)"));
 }
 

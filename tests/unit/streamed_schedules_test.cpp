@@ -157,7 +157,7 @@ TEST(StreamedSchedules, AreLegalAndFitOnEveryTarget) {
   EXPECT_EQ(found["tf32"], found["f32"]);
 }
 
-/// A product costs less than three, so that a block has fewer panels for its columns; and nobody has measured it.
+/// They are taken where float32's are, which is said not to have been measured.
 TEST(StreamedSchedules, OfTf32FollowFloat32) {
   const KernelTarget h200 = target_of("h200");
   const std::vector<ScheduleChoice> choices = streamed_schedules(layer(4096, 4096, 0.7, 128, "tf32"), h200);
