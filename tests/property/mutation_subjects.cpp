@@ -14,10 +14,10 @@
 namespace esc::tests {
 namespace {
 
-/// The matrix without what stands in a row.
-SparseMatrix with_empty_row(SparseMatrix matrix, std::int64_t row) {
-  const auto begin = static_cast<std::ptrdiff_t>(matrix.offsets[static_cast<std::size_t>(row)]);
-  const std::int64_t length = matrix.row_length(row);
+/// The matrix with the first few non-zeros of a row alone.
+SparseMatrix with_cut_row(SparseMatrix matrix, std::int64_t row, std::int64_t kept) {
+  const auto begin = static_cast<std::ptrdiff_t>(matrix.offsets[static_cast<std::size_t>(row)] + kept);
+  const std::int64_t length = matrix.row_length(row) - kept;
   matrix.column_of.erase(matrix.column_of.begin() + begin, matrix.column_of.begin() + begin + length);
   matrix.values.erase(matrix.values.begin() + begin, matrix.values.begin() + begin + length);
   std::for_each(matrix.offsets.begin() + row + 1, matrix.offsets.end(), [length](std::int64_t& offset) { offset -= length; });
@@ -28,8 +28,8 @@ SparseMatrix with_empty_row(SparseMatrix matrix, std::int64_t row) {
 /// nothing divides.
 SparseMatrix matrix_of(std::int64_t rows, std::int64_t columns, ScalarType element = ScalarType::f32) {
   constexpr std::int64_t empty = 11;
-  SparseMatrix matrix = with_empty_row(
-      sample_matrix({.rows = rows, .columns = columns, .sparsity = 0.75, .structure = SampleStructure::powerlaw, .seed = 3}), empty);
+  SparseMatrix matrix = with_cut_row(
+      sample_matrix({.rows = rows, .columns = columns, .sparsity = 0.75, .structure = SampleStructure::powerlaw, .seed = 3}), empty, 0);
   matrix.element = element;  // a value of float32 is one of float64
   if (is_rounded(element)) {
     round_values(matrix, element);
@@ -140,7 +140,8 @@ std::vector<MutationSubject> mutation_subjects() {
       streamed("streamed", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16)),
       streamed("bulk", of_many_windows(SampleStructure::blocks, 0.95, ScalarType::f16), ",copies=bulk"),
       streamed("split", of_many_windows(SampleStructure::blocks, 0.95, ScalarType::f32)),
-      streamed("rounded", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::tf32)),
+      // Rows of one non-zero show what rounding makes of a product.
+      streamed("rounded", with_cut_row(with_cut_row(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::tf32), 5, 1), 40, 1)),
       {"split_tokens", nest_of(linear_nk_template), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32),
        36, "stream:columns=16,panels=3,warps=2,stages=4,pdl=off"},
   };
