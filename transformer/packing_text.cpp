@@ -12,8 +12,10 @@ namespace esc {
 // Embedded by CMakeLists.txt: the headers of the same names, whole.
 extern const std::string_view packed_bytes_file;
 extern const std::string_view half_bits_file;
+extern const std::string_view tensor_float_file;
 extern const std::string_view description_file;
 extern const std::string_view panel_sources_file;
+extern const std::string_view stored_rows_file;
 extern const std::string_view pattern_check_file;
 extern const std::string_view list_format_file;
 extern const std::string_view list_packing_file;
@@ -56,14 +58,17 @@ FormatText text_of(const FragmentFormat&) {
 
 }  // namespace
 
-std::string packing_text(const PackedFormat& format) {
+std::string packing_text(const PackedFormat& format, Reading reading) {
   const FormatText own = std::visit([](const auto& known) { return text_of(known); }, format);
   const bool is_half = size_of(std::visit([](const auto& known) { return known.shape.element; }, format)) == 2;
   std::string text(between_markers(packed_bytes_file));
+  const bool is_rounded = reading == Reading::rounded_to_tf32;
   text += is_half ? between_markers(half_bits_file) : "";
+  text += is_rounded ? between_markers(tensor_float_file) : "";
   for (const std::string_view file : {description_file, own.format, panel_sources_file}) {
     text += between_markers(file);
   }
+  text += is_rounded ? between_markers(stored_rows_file) : "";
   for (const std::string_view file : own.packing) {
     text += between_markers(file);
   }
@@ -91,13 +96,21 @@ std::string layer_format_text(const PackedFormat& format) {
       format);
 }
 
-std::map<std::string, std::string> element_holes(ScalarType element) {
-  const std::string name = element == ScalarType::f16 ? "Float16Bits" : element == ScalarType::bf16 ? "BFloat16Bits" : c_name(element);
-  if (size_of(element) != 2) {
-    return {{"ELEMENT", name}, {"ARGUMENT", name}, {"A", "a"}, {"VALUES", "values"}};
-  }
-  const auto elements = [&](const char* bits) { return fmt::format("reinterpret_cast<const {}*>({})", name, bits); };
-  return {{"ELEMENT", name}, {"ARGUMENT", "uint16_t"}, {"A", elements("a")}, {"VALUES", elements("values")}};
+std::map<std::string, std::string> element_holes(ScalarType element, Reading reading) {
+  const bool is_rounded = reading == Reading::rounded_to_tf32;
+  const std::string name = element == ScalarType::f16    ? "Float16Bits"
+                           : element == ScalarType::bf16 ? "BFloat16Bits"
+                           : is_rounded                  ? "TensorFloat"
+                                                         : c_name(element);
+  const std::string argument = size_of(element) == 2 ? "uint16_t" : c_name(element);
+  const auto elements = [&](const char* given) {
+    return name == argument ? given : fmt::format("reinterpret_cast<const {}*>({})", name, given);
+  };
+  return {{"ELEMENT", name},
+          {"ARGUMENT", argument},
+          {"A", elements("a")},
+          {"VALUES", elements("values")},
+          {"PACKED_SOURCE", is_rounded ? "StoredRows<float, Source>{source}" : "source"}};
 }
 
 }  // namespace transformer

@@ -5,35 +5,11 @@
 
 #include "transformer/half_floats.h"
 #include "transformer/matrix_view.h"
-#include "transformer/panel_sources.h"
+#include "transformer/stored_rows.h"
 
 namespace esc::transformer {
 
-/// Rows of doubles as the packing text reads them, each value as the type that is stored, which holds it exactly.
-template <typename Element, typename Rows>
-struct StoredRows {
-  using ElementType = Element;
-
-  Rows rows;
-
-  template <typename Visitor>
-  void visit(int64_t first_row, uint32_t row_count, Visitor&& visitor) const {
-    rows.visit(first_row, row_count, stored(visitor));
-  }
-  template <typename Visitor>
-  void visit_columns(int64_t first_column, int64_t behind, int64_t first_row, uint32_t row_count, Visitor&& visitor) const {
-    rows.visit_columns(first_column, behind, first_row, row_count, stored(visitor));
-  }
-
- private:
-  template <typename Visitor>
-  static auto stored(Visitor& visitor) {
-    return [&visitor](int64_t column, uint64_t mask, const auto& value_of) {
-      visitor(column, mask, [&](int row) { return static_cast<Element>(value_of(row)); });
-    };
-  }
-};
-
+/// Rows of doubles, of which each is a value of the type that is stored.
 inline CsrRows<std::int64_t, double> rows_of(const CsrView& matrix) {
   return {matrix.offsets.data(), matrix.column_of.data(), matrix.values.data()};
 }

@@ -292,6 +292,46 @@ __device__ __forceinline__ void stage_columns(unsigned char* memory, const unsig
   }
 }
 
+// What a lane has of 16 columns of A in the order of the unit: its values, which of two columns they are of, and its four rows of B, a byte each.
+struct Step {
+  float values[4];
+  unsigned int metadata;
+  unsigned int rows;
+};
+
+__device__ __forceinline__ Step step_at(const unsigned char* unit, int step, int lane) {
+  const float4 values = reinterpret_cast<const float4*>(unit)[step * 32 + lane];
+  return {{values.x, values.y, values.z, values.w},
+          reinterpret_cast<const unsigned int*>(unit + metadata_at)[step / 2 * 32 + lane],
+          reinterpret_cast<const unsigned int*>(unit + columns_at)[step * 4 + lane % 4]};
+}
+
+// The lane's element in row `r` of its four, of the columns of B from t * 8 on.
+__device__ __forceinline__ float element_of_B(const Step& step, const unsigned char* window, int r,
+                                              int t, int lane) {
+  const int row = step.rows >> (r * 8) & 255;
+  return *reinterpret_cast<const float*>(window + element_at(row, t * 8 + lane / 4));
+}
+
+// One product of the sparse tensor core, which takes one of two consecutive columns of each row of A and is told which. Even steps have that in the
+// first two of four lanes, odd ones in the other two.
+__device__ __forceinline__ void add_step(const unsigned int (&a)[4], const unsigned int (&b)[4],
+                                         unsigned int metadata, int step, float* sums) {
+  if (step % 2 == 0) {
+    asm("mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 {%0, %1, %2, "
+        "%3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x0;"
+        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
+          "r"(metadata));
+  } else {
+    asm("mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 {%0, %1, %2, "
+        "%3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x1;"
+        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
+          "r"(metadata));
+  }
+}
+
 // A number as two that the tensor core takes whole, of 11 bits each: the leading ones, rounded, for which it takes no notice of the lower 13, and
 // the rest.
 struct Terms {
@@ -304,43 +344,18 @@ __device__ __forceinline__ Terms terms_of(float number) {
   return {leading, __float_as_uint(number - __uint_as_float(leading & 0xffffe000))};
 }
 
-// One product of the sparse tensor core, which takes one of two consecutive columns of each row of A and is told which. Even steps have that in the
-// first two of four lanes, odd ones in the other two.
-__device__ __forceinline__ void multiply_terms(const unsigned int (&a)[4],
-                                               const unsigned int (&b)[4], unsigned int metadata,
-                                               int step, float (&products)[4]) {
-  if (step % 2 == 0) {
-    asm("mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 {%0, %1, %2, "
-        "%3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x0;"
-        : "+f"(products[0]), "+f"(products[1]), "+f"(products[2]), "+f"(products[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
-          "r"(metadata));
-  } else {
-    asm("mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 {%0, %1, %2, "
-        "%3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x1;"
-        : "+f"(products[0]), "+f"(products[1]), "+f"(products[2]), "+f"(products[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
-          "r"(metadata));
-  }
-}
-
 // Multiplies 16 columns of A, in the order of the unit, by the rows of B that they belong to, of which each lane finds four. The product of both
 // rests is left out, it is too small to count. The others are added from zero and then in float32: a sum that stays in the tensor core loses bits
 // with each step.
 __device__ __forceinline__ void multiply_split_step(const unsigned char* unit,
                                                     const unsigned char* window, int step, int lane,
                                                     float (&sums)[lane_sums]) {
-  const uint4 values = reinterpret_cast<const uint4*>(unit)[step * 32 + lane];
-  const unsigned int metadata =
-      reinterpret_cast<const unsigned int*>(unit + metadata_at)[step / 2 * 32 + lane];
-  const unsigned int columns =
-      reinterpret_cast<const unsigned int*>(unit + columns_at)[step * 4 + lane % 4];
-  const unsigned int values_of_a[4] = {values.x, values.y, values.z, values.w};
+  const Step own = step_at(unit, step, lane);
   unsigned int leading_a[4];
   unsigned int rest_a[4];
 #pragma unroll
   for (int r = 0; r < 4; ++r) {
-    const Terms terms = terms_of(__uint_as_float(values_of_a[r]));
+    const Terms terms = terms_of(own.values[r]);
     leading_a[r] = terms.leading;
     rest_a[r] = terms.rest;
   }
@@ -350,16 +365,14 @@ __device__ __forceinline__ void multiply_split_step(const unsigned char* unit,
     unsigned int rest_b[4];
 #pragma unroll
     for (int r = 0; r < 4; ++r) {
-      const int row = columns >> (r * 8) & 255;
-      const Terms terms =
-          terms_of(*reinterpret_cast<const float*>(window + element_at(row, t * 8 + lane / 4)));
+      const Terms terms = terms_of(element_of_B(own, window, r, t, lane));
       leading_b[r] = terms.leading;
       rest_b[r] = terms.rest;
     }
     float products[4] = {0, 0, 0, 0};
-    multiply_terms(rest_a, leading_b, metadata, step, products);
-    multiply_terms(leading_a, rest_b, metadata, step, products);
-    multiply_terms(leading_a, leading_b, metadata, step, products);
+    add_step(rest_a, leading_b, own.metadata, step, products);
+    add_step(leading_a, rest_b, own.metadata, step, products);
+    add_step(leading_a, leading_b, own.metadata, step, products);
 #pragma unroll
     for (int s = 0; s < 4; ++s) {
       sums[4 * t + s] += products[s];

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -10,6 +12,7 @@
 #include "generator/commands/layer_request.h"
 #include "generator/commands/model_spec.h"
 #include "generator/commands/nest_line.h"
+#include "generator/matrix/typed_elements.h"
 #include "generator/schedule/database_files.h"
 #include "generator/schedule/settings.h"
 #include "generator/schedule/target.h"
@@ -278,8 +281,10 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
       "--database", line->database,
       "Schedule database that auto looks into before the built-in one: a file that esctune publish wrote, or "
       "its folder");
-  command->add_option("--dtype", line->dtype, "Element type, f32, f64, f16 or bf16 (default: the loop nest's, f32 for the shipped one)")
-      ->type_name("f32|f64|f16|bf16");
+  command
+      ->add_option("--dtype", line->dtype,
+                   "Element type, " + kernel_element_words() + " (default: the loop nest's, f32 for the shipped one)")
+      ->type_name(fmt::format("{}", fmt::join(kernel_element_names(), "|")));
   command->add_option(
       "--max-packed", line->mode.max_packed,
       "Most bytes of the packed matrix over those as CSR (8 for a non-zero, 4 for a row): auto takes the "

@@ -47,7 +47,7 @@ ScalarType parse_element(const std::string& dtype) {
   if (const std::optional<ScalarType> element = kernel_element(dtype)) {
     return *element;
   }
-  throw UserError("--dtype " + dtype, "is not supported: the elements of A, B and C are f32, f64, f16 or bf16",
+  throw UserError("--dtype " + dtype, "is not supported: the elements of A, B and C are " + kernel_element_words(),
                   "use one of these, as in --dtype f16");
 }
 

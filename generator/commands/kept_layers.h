@@ -23,7 +23,8 @@ struct PackedMatrix {
 };
 
 /// A digest of all that a layer's kernel for a bCol and its packed matrix follow from: this program, the weight, and
-/// what is asked for. The request is of this bCol and these devices; `nest` is the text of the loop nest.
+/// what is asked for. The request is of this bCol and these devices; `nest` is the text of the loop nest
+/// with its element type.
 std::string inputs_of(const LayerRequest& layer, const ModelRequest& request, const GenerateMode& mode,
                       const WeightSurvey& weight, const std::string& nest);
 

@@ -93,7 +93,8 @@ MadeLayer LayerMaker::make(const LayerRequest& layer, const std::vector<std::int
                            const WeightSurvey& weight, const LoopNest& nest) const {
   MadeLayer made{.layer = {}, .nest = &nest};
   made.layer.name = layer.matrix.substr(request_.layer.matrix.size() + 1);
-  const std::string nest_text = print_function(nest);
+  const std::string nest_text =
+      fmt::format("{}{}\n", print_function(nest), name_of(nest.element()));  // of which C does not say all
   for (const TargetGroup& group : groups_) {
     std::vector<ModelVariant> variants;
     for (const std::int64_t bcol : bcols) {

@@ -39,13 +39,14 @@ LoopNest read_loop_nest(const NestSource& source, std::optional<ScalarType> elem
     throw UserError("--epilogue " + source.epilogue, "is of no use with --kernel, whose nest says what becomes of the sums",
                     "leave one of the two out");
   }
-  LoopNest nest = read_confined_nest(read_file(source.file), source.file, NestHeaders::beside, source.sizes);
-  if (element && *element != nest.element()) {
-    throw UserError(fmt::format("--dtype {}", name_of(*element)),
-                    fmt::format("is not what {} has: {}", source.file, name_of(nest.element())),
-                    "leave --dtype out, or write the nest in that type");
+  const LoopNest nest = read_confined_nest(read_file(source.file), source.file, NestHeaders::beside, source.sizes);
+  if (const std::optional<LoopNest> typed = written_for(nest, element.value_or(nest.element()))) {
+    return *typed;
   }
-  return nest;
+  throw UserError(
+      fmt::format("--dtype {}", name_of(*element)),
+      fmt::format("is not what {} has: {}", source.file, name_of(nest.element())),
+      fmt::format("leave --dtype out, or write the nest in {}", *element == ScalarType::tf32 ? "float" : "that type"));
 }
 
 }  // namespace esc

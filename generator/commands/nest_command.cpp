@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/ranges.h>
+
 #include <optional>
 
 #include "generator/commands/commands.h"
@@ -6,6 +8,7 @@
 #include "generator/commands/loop_nest_input.h"
 #include "generator/commands/nest_line.h"
 #include "generator/ir/nest_json.h"
+#include "generator/matrix/typed_elements.h"
 #include "generator/model/layer_file.h"
 
 namespace esc {
@@ -35,8 +38,10 @@ void add_nest_command(CLI::App& program, const CommonOptions&, Action& action) {
   const auto request = std::make_shared<NestRequest>();
   add_nest_options(*command, request->nest);
   command->add_option("--weights", request->weights, "Matrix file whose four dimensions, where it has them, are sizes of the nest");
-  command->add_option("--dtype", request->dtype, "Element type, f32, f64, f16 or bf16 (default: the loop nest's, f32 for the shipped one)")
-      ->type_name("f32|f64|f16|bf16");
+  command
+      ->add_option("--dtype", request->dtype,
+                   "Element type, " + kernel_element_words() + " (default: the loop nest's, f32 for the shipped one)")
+      ->type_name(fmt::format("{}", fmt::join(kernel_element_names(), "|")));
   command->callback([request, &action] { action = [=] { return run(*request); }; });
 }
 

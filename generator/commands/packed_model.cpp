@@ -9,9 +9,8 @@
 #include <system_error>
 #include <utility>
 
-#include "generator/patterns/csr_view.h"
+#include "generator/patterns/unpacked_matrix.h"
 #include "generator/support/error.h"
-#include "transformer/unpack.h"
 
 namespace esc {
 namespace {
@@ -22,8 +21,8 @@ namespace {
 
 }  // namespace
 
-PackedModel::PackedModel(const std::filesystem::path& folder)
-    : path_(folder / packed_file_name), stream_(path_, std::ios::binary) {
+PackedModel::PackedModel(const std::filesystem::path& folder, ScalarType element)
+    : path_(folder / packed_file_name), stream_(path_, std::ios::binary), element_(element) {
   if (!stream_) {
     throw UserError(path_.string(), "cannot be read", "write it with escgen pack, from the model's weights");
   }
@@ -48,13 +47,7 @@ void PackedModel::check(const ModelBundle& model) {
 SparseMatrix PackedModel::matrix_of(const ModelLayer& layer, std::size_t packing) {
   const transformer::ModelEntry& entry = layer.packings[packing];
   try {
-    transformer::CsrMatrix unpacked = transformer::unpack(read(entry.offset, entry.bytes));
-    SparseMatrix matrix{unpacked.rows,
-                        unpacked.columns,
-                        std::move(unpacked.offsets),
-                        std::move(unpacked.column_of),
-                        std::move(unpacked.values),
-                        element_type(unpacked.element)};
+    SparseMatrix matrix = unpacked_matrix(transformer::unpack(read(entry.offset, entry.bytes)), element_);
     if (fingerprint(matrix) != layer.fingerprint) {
       refuse(path_,
              fmt::format("does not hold the matrix of {} that the manifest says: a SHA-256 differs", layer.name));

@@ -15,8 +15,8 @@ namespace esc {
 /// The packed matrices of a model's bundle, read one by one. Whatever is not as the manifest says ends in a UserError.
 class PackedModel {
  public:
-  /// Opens the file of the bundle in `folder`.
-  explicit PackedModel(const std::filesystem::path& folder);
+  /// Opens the file of the bundle in `folder`, whose matrices have these elements.
+  PackedModel(const std::filesystem::path& folder, ScalarType element);
 
   /// Size, header and index must be those of the model.
   void check(const ModelBundle& model);
@@ -29,6 +29,7 @@ class PackedModel {
 
   std::filesystem::path path_;
   std::ifstream stream_;
+  ScalarType element_;
 };
 
 }  // namespace esc

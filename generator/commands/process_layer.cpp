@@ -11,6 +11,7 @@
 #include "generator/frontend/format_source.h"
 #include "generator/ir/product_digits.h"
 #include "generator/matrix/block_diagonal.h"
+#include "generator/matrix/typed_elements.h"
 #include "generator/model/layer_file.h"
 #include "generator/support/file.h"
 #include "generator/verify/number_limits.h"
@@ -178,10 +179,12 @@ ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matr
 /// Refuses weights that the type holds as infinities alone, and says how many became zero.
 void report_rounding(const LayerRequest& request, const Rounding& rounding, ScalarType element, const Console& console) {
   if (rounding.became_infinite > 0 && !request.read.allow_nonfinite) {
-    throw UserError(request.matrix,
-                    fmt::format("has {} values beyond the largest number of {}, {:g}", rounding.became_infinite, name_of(element),
-                                number_limits(element).largest),
-                    "scale the matrix, choose --dtype bf16 or f32, or allow values that are not finite (--allow-nonfinite)");
+    throw UserError(
+        request.matrix,
+        fmt::format("has {} values beyond the largest number of {}, {:g}", rounding.became_infinite, name_of(element),
+                    number_limits(element).largest),
+        fmt::format("scale the matrix, choose --dtype {}, or allow values that are not finite (--allow-nonfinite)",
+                    element == ScalarType::tf32 ? "f32" : "bf16 or f32"));
   }
   if (rounding.became_zero > 0) {
     console.say(fmt::format("{}: {} of its values became zero in {}", request.matrix, rounding.became_zero, name_of(element)));
@@ -192,9 +195,9 @@ void report_rounding(const LayerRequest& request, const Rounding& rounding, Scal
 
 StoredMatrix read_stored_matrix(const LayerRequest& request, const LoopNest& nest, const Console& console, StageProgress& progress) {
   ReadOptions read = request.read;
-  read.element = is_half(nest.element()) ? ScalarType::f64 : nest.element();  // rounded once, from what the file holds
+  read.element = read_type(nest.element());
   SparseMatrix stored = read_layer(request.matrix, read, progress);
-  const Rounding rounding = is_half(nest.element()) ? round_values(stored, nest.element()) : Rounding{};
+  const Rounding rounding = is_rounded(nest.element()) ? round_values(stored, nest.element()) : Rounding{};
   report_rounding(request, rounding, nest.element(), console);
   return {std::move(stored), rounding};
 }

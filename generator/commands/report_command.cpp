@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "generator/commands/commands.h"
+#include "generator/commands/input.h"
 #include "generator/commands/packed_model.h"
 #include "generator/commands/written_model.h"
 #include "generator/report/model_page.h"
@@ -35,7 +36,7 @@ DensityRaster raster_of(const SparseMatrix& matrix) {
 /// The layers' patterns, from the packed matrices.
 std::map<std::string, DensityRaster> rasters_of(const ModelBundle& model, const fs::path& folder,
                                                 const Console& console) {
-  PackedModel packed(folder);
+  PackedModel packed(folder, parse_element(model.dtype));
   packed.check(model);
   StageProgress progress(console.terminal());
   progress.begin("reading the layers", model.layers.size());

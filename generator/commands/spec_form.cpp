@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "generator/matrix/typed_elements.h"
 #include "generator/support/error.h"
 #include "generator/support/limits.h"
 
@@ -153,7 +154,7 @@ const SpecForm& layer_form() {
       {"epilogue", SpecValue::text, "What becomes of each sum before it is stored, as in bias+relu"},
       {"layout", SpecValue::text, "kn or nk: how B and C of the shipped product lie"},
       {"sizes", SpecValue::sizes, "Integer parameters of the loop nest that have this number in every call"},
-      {"dtype", SpecValue::text, "Element type: f32, f64, f16 or bf16"},
+      {"dtype", SpecValue::text, "Element type: " + kernel_element_words()},
       {"seed", SpecValue::seed, "Seed of the values of pattern-only files"},
       {"gpu", SpecValue::text, "GPU to build for, as in h200"},
       {"arch", SpecValue::text, "CUDA architecture to build for, as in sm_90"}};
@@ -173,7 +174,7 @@ const SpecForm& model_form() {
       {"max_packed", SpecValue::ratio, "Most bytes of a packed matrix over those as CSR"},
       {"epilogue", SpecValue::text, "What becomes of each sum before it is stored, as in bias"},
       {"layout", SpecValue::text, "kn, or nk as in PyTorch: how B and C lie"},
-      {"dtype", SpecValue::text, "Element type: f32, f64, f16 or bf16"},
+      {"dtype", SpecValue::text, "Element type: " + kernel_element_words()},
       {"gpu", SpecValue::texts, "GPUs to build for, as in h200; each compute capability has schedules of its own"},
       {"arch", SpecValue::texts, "CUDA architectures to build for, as in sm_90"},
       {"allow_nonfinite", SpecValue::flag,

@@ -4,6 +4,7 @@
 #include "generator/commands/commands.h"
 #include "generator/commands/option_words.h"
 #include "generator/commands/verify_model.h"
+#include "generator/ir/nest_in_type.h"
 #include "generator/lower/canonicalize.h"
 #include "generator/support/file.h"
 #include "generator/support/temporary_folder.h"
@@ -28,6 +29,7 @@ struct VerifyRequest {
 LoopNest nest_of(const LoadedBundle& bundle, const std::string& folder) {
   LoopNest nest =
       read_confined_nest(bundle.manifest.loop_nest, folder + "/manifest.json:loop_nest.c", NestHeaders::of_system);
+  nest = written_for(nest, bundle.manifest.element).value_or(nest);
   if (nest.element() != bundle.matrix.element) {
     throw UserError(folder,
                     fmt::format("has a loop nest of {} and a packed matrix of {}", name_of(nest.element()),

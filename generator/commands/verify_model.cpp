@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 class ModelCheck {
  public:
   explicit ModelCheck(const std::string& folder)
-      : folder_(folder), written_(load_model_bundle(folder_)), packed_(folder_) {}
+      : folder_(folder), written_(load_model_bundle(folder_)), packed_(folder_, written_.nest.element()) {}
 
   const ModelBundle& model() const { return written_.model; }
 

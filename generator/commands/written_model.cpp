@@ -7,6 +7,7 @@
 
 #include "generator/commands/input.h"
 #include "generator/commands/loop_nest_input.h"
+#include "generator/ir/nest_in_type.h"
 #include "generator/ir/print_function.h"
 #include "generator/schedule/schedule_choice.h"
 #include "generator/support/file.h"
@@ -35,6 +36,7 @@ WrittenModel load_model_bundle(const std::filesystem::path& folder) {
   const std::filesystem::path manifest = folder / "manifest.json";
   ModelBundle model = parse_model_manifest(read_file(manifest), manifest.string());
   LoopNest nest = read_confined_nest(model.loop_nest, manifest.string() + ":loop_nest.c", NestHeaders::of_system);
+  nest = written_for(nest, parse_element(model.dtype)).value_or(nest);
   model.nest = nest;
   check_epilogue(model, manifest);
   for (auto& [name, kernel] : model.kernels) {

@@ -52,7 +52,9 @@ Dispatch dispatch_of(const LoopNest& lowered, const Environment& sizes, std::int
                     .c = placed(lowered.array(ArrayRole::output), sizes),
                     .programmatic = lowered.overlaps,
                     .zeroes_c = lowered.zeroed == Zeroed::output,
-                    .products = splits_products(lowered) ? ProductForm::split : ProductForm::whole,
+                    .products = splits_products(lowered)  ? ProductForm::split
+                                : rounds_factors(lowered) ? ProductForm::rounded
+                                                          : ProductForm::whole,
                     .copies_in_bulk = copies_in_bulk(lowered)};
   if (lowered.vectors) {
     dispatch.has_vectors = true;

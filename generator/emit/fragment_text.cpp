@@ -128,7 +128,8 @@ std::string places_text(const LoopNest& nest) {
     return places_in_patches();
   }
   const int piece_bytes = 8 * bytes_of(nest.element());
-  return fmt::format(fmt::runtime(row_places), 128 / piece_bytes, piece_bytes) + (splits_products(nest) ? element_of_row : "");
+  return fmt::format(fmt::runtime(row_places), 128 / piece_bytes, piece_bytes) +
+         (is_half(nest.element()) ? "" : element_of_row);
 }
 
 /// How an extra is read, and two elements of the row of B that it is for.
@@ -199,6 +200,7 @@ std::uint32_t most_extras(FragmentFormat format) {
 }  // namespace
 
 bool splits_products(const LoopNest& nest) { return performs(nest, "multiply_split_step"); }
+bool rounds_factors(const LoopNest& nest) { return performs(nest, "multiply_rounded_step"); }
 bool copies_boxes(const LoopNest& nest) { return performs(nest, "copy_windows"); }
 bool copies_in_bulk(const LoopNest& nest) { return performs(nest, "copy_unit"); }
 

@@ -24,8 +24,9 @@ std::vector<std::string> fragment_constants(const LoopNest& nest, const transfor
 /// Whether windows of B come as boxes, for which the kernel has a tensor map as its last argument.
 bool copies_boxes(const LoopNest& nest);
 
-/// Whether products are made of parts of their factors.
+/// Whether products are made of parts of their factors, or of factors that are rounded.
 bool splits_products(const LoopNest& nest);
+bool rounds_factors(const LoopNest& nest);
 
 /// Whether the kernel's text is another one before compute capability 9.0 beyond how launches overlap.
 bool copies_in_bulk(const LoopNest& nest);

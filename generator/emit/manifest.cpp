@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "generator/ir/print_function.h"
+#include "generator/matrix/typed_elements.h"
 #include "generator/support/error.h"
 #include "generator/support/identifier.h"
 #include "generator/support/limits.h"
@@ -128,7 +129,7 @@ std::string manifest_json(const Layer& layer, const std::optional<VerificationRe
                       {"packed_format", std::visit([](const auto& format) { return packed_entry(format); }, layer.format)},
                       {"verification", verification_json(verification)},
                       {"resources", resources_entry(resources)}};
-  if (is_half(layer.lowered.element())) {
+  if (is_rounded(layer.lowered.element())) {
     manifest["rounding"] = {{"became_zero", layer.rounding.became_zero}, {"became_infinite", layer.rounding.became_infinite}};
   }
   return manifest.dump(2) + "\n";
@@ -237,7 +238,7 @@ Manifest parse_manifest(const std::string& text, const std::string& file) {
                       fmt::format("this program reads version {}", manifest_version));
     }
     check_word(manifest, "layout", {"kn", "nk", "nest"}, file);
-    check_word(manifest, "dtype", {"f32", "f64", "f16", "bf16"}, file);
+    check_word(manifest, "dtype", kernel_element_names(), file);
     return {.name = identifier(manifest, "name", file),
             .rows = whole_number(manifest, "m", 1, largest_dimension, file),
             .columns = whole_number(manifest, "k", 1, largest_dimension, file),
@@ -246,6 +247,7 @@ Manifest parse_manifest(const std::string& text, const std::string& file) {
             .pattern_sha256 = manifest.at("pattern_sha256"),
             .values_sha256 = manifest.at("values_sha256"),
             .layout = manifest.at("layout"),
+            .element = *kernel_element(manifest.at("dtype").get<std::string>()),
             .schedule = manifest.at("schedule").at("text"),
             .loop_nest = manifest.at("loop_nest"),
             .tool_version = manifest.at("tool_version"),

@@ -42,13 +42,14 @@ struct Manifest {
   std::string pattern_sha256;
   std::string values_sha256;
   std::string layout;  ///< "kn", "nk" or "nest"
+  ScalarType element = ScalarType::f32;
   std::string schedule;
   std::string loop_nest;  ///< the input as a C function
   std::string tool_version;
   std::string source;           ///< base name of the matrix file
   std::string schedule_source;  ///< who chose the schedule
   std::vector<std::string> architectures;
-  Rounding rounding = {};  ///< of the values of the source, where they have 16 bits
+  Rounding rounding = {};  ///< of the values of the source, where the elements have fewer digits than those
 };
 
 /// Whether the text is the manifest of a bundle of this name, in whatever version of the format.

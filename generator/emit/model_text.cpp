@@ -38,7 +38,8 @@ std::map<std::string, std::string> common_holes(const ModelBundle& model, const 
 }
 
 std::string type_of(const ModelBundle& model) {
-  static const std::map<std::string, std::string> names{{"f32", "float32"}, {"f64", "float64"}, {"f16", "float16"}, {"bf16", "bfloat16"}};
+  static const std::map<std::string, std::string> names{
+      {"f32", "float32"}, {"f64", "float64"}, {"f16", "float16"}, {"bf16", "bfloat16"}, {"tf32", "float32"}};
   return names.at(model.dtype);
 }
 

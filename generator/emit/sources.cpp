@@ -89,6 +89,10 @@ const char* const finite_note =
     "\n *\n * B must be finite: the kernel multiplies by explicit zeros, so that an infinity or a NaN in a row of B may make\n"
     " * NaNs in rows of C that do not ask for it.";
 
+const char* const rounded_note =
+    "\n * An element of B counts with 11 significant bits (TF32): it is rounded to the nearest number of that many\n"
+    " * where it is multiplied. Sums are float32's.";
+
 const char* const overlap_note =
     "\n * The launch may overlap with the kernel in front of it in the stream (programmatic dependent launch, compute\n"
     " * capability 9.0 and later): that kernel may write all that is read here but packed, and read c.";
@@ -144,6 +148,7 @@ std::string places(const Layer& layer) {
 std::string notes(const Layer& layer) {
   const LoopNest& nest = layer.lowered;
   std::string text = nest.explicit_zeros ? finite_note : "";
+  text += rounds_factors(nest) ? rounded_note : "";
   if (const auto split = layer.sizes.find("split_rows"); split != layer.sizes.end() && split->second > 0) {
     text += fmt::format(
         "\n * Rows of A with more than {} non-zeros are added up in an order that differs from one product to the next, and\n"
@@ -185,9 +190,24 @@ std::string kernel_file(const Layer& layer) {
   return fill(kernel_template, holes);
 }
 
+transformer::Reading reading_of(const Layer& layer) {
+  return layer.lowered.element() == ScalarType::tf32 ? transformer::Reading::rounded_to_tf32
+                                                     : transformer::Reading::as_they_are;
+}
+
 /// How the caller and the packer have elements on the host.
 std::map<std::string, std::string> host_element_holes(const Layer& layer) {
-  return transformer::element_holes(std::visit([](const auto& format) { return format.shape.element; }, layer.format));
+  return transformer::element_holes(std::visit([](const auto& format) { return format.shape.element; }, layer.format),
+                                    reading_of(layer));
+}
+
+/// What is to be said of the elements that a caller packs.
+std::string packed_elements_note(const Layer& layer) {
+  const ScalarType element = layer.lowered.element();
+  return is_half(element)              ? fmt::format(" An element is the bits of\n * a {}.", type_of(layer))
+         : element == ScalarType::tf32 ? " Elements are rounded to\n * TF32: to 11 significant bits, where two are as "
+                                         "near to the one farther from zero."
+                                       : "";
 }
 
 }  // namespace
@@ -206,10 +226,11 @@ std::string kernel_source(const Layer& layer) {
 
 std::string transformer_source(const Layer& layer) {
   std::map<std::string, std::string> holes = host_element_holes(layer);
-  holes.merge(std::map<std::string, std::string>{{"LAYER_FORMAT", transformer::layer_format_text(layer.format)},
-                                                 {"PACKED_BYTES", number(packed_bytes(layer))},
-                                                 {"DIGESTS", digest_table(layer)},
-                                                 {"PACKING_TEXT", transformer::packing_text(layer.format)}});
+  holes.merge(
+      std::map<std::string, std::string>{{"LAYER_FORMAT", transformer::layer_format_text(layer.format)},
+                                         {"PACKED_BYTES", number(packed_bytes(layer))},
+                                         {"DIGESTS", digest_table(layer)},
+                                         {"PACKING_TEXT", transformer::packing_text(layer.format, reading_of(layer))}});
   return source(transformer_template, layer, "// ", std::move(holes));
 }
 
@@ -225,7 +246,7 @@ std::string header_source(const Layer& layer) {
                  {"ELEMENT", declared_name(element)},
                  {"HOST_ELEMENT", host_element_holes(layer).at("ARGUMENT")},
                  {"DECLARATION", declaration_of(element)},
-                 {"BITS", is_half(element) ? fmt::format(" An element is the bits of\n * a {}.", type_of(layer)) : ""},
+                 {"BITS", packed_elements_note(layer)},
                  {"OPERAND_NAMES", operand_names(layer.lowered)},
                  {"NOTES", notes(layer)}});
 }

@@ -16,7 +16,9 @@ extern const std::string_view stage_windows_text;
 extern const std::string_view load_window_text;
 extern const std::string_view transpose_window_text;
 extern const std::string_view multiply_step_text;
+extern const std::string_view float_step_text;
 extern const std::string_view multiply_split_step_text;
+extern const std::string_view multiply_rounded_step_text;
 extern const std::string_view stage_columns_text;
 extern const std::string_view stage_elements_text;
 extern const std::string_view stage_patches_text;
@@ -71,7 +73,7 @@ Node add_product(const Expression& of_row) {
 }
 
 /// The products of a step; which instructions of the tensor core make them is a matter of the text.
-Instruction multiply_step(const char* name_of, std::string_view text) {
+Instruction multiply_step(const char* name_of, std::vector<std::string_view> texts) {
   const Block each{define("slot", index("step") * index("step_slots") + index("s")), define("k", Expression(at("slots", {name("slot")})) + index("origin")),
                    loop("e", name("row_vectors"),
                         {define("row", remainder(index("e"), 2) * index("row_pairs") + index("row_pair")),
@@ -80,7 +82,7 @@ Instruction multiply_step(const char* name_of, std::string_view text) {
           .parameters = with_place({array("slots"), array("values"), value("step")}),
           .meaning = {loop("s", name("step_slots"), each)},
           .call = std::string(name_of) + "(" + unit_of_warp + ", " + window_of_warp + ", {step}, thread % 32, {sums});",
-          .texts = {unit_text, text}};
+          .texts = std::move(texts)};
 }
 
 /// Which extras a pair of rows has.
@@ -272,8 +274,9 @@ std::vector<Instruction> fragment_instructions() {
           wait_for_operands(),
           load_window(),
           transpose_window(),
-          multiply_step("multiply_step", multiply_step_text),
-          multiply_step("multiply_split_step", multiply_split_step_text),
+          multiply_step("multiply_step", {unit_text, multiply_step_text}),
+          multiply_step("multiply_split_step", {unit_text, float_step_text, multiply_split_step_text}),
+          multiply_step("multiply_rounded_step", {unit_text, float_step_text, multiply_rounded_step_text}),
           find_extras(),
           add_extras(),
           std::move(wait),

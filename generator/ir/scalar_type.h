@@ -4,7 +4,8 @@
 namespace esc {
 
 /// The type of an array's elements, of a scalar or of an index. The interpreter computes in double whatever the type;
-/// the printed kernel has it. Kernels are printed for f32, f64, f16 and bf16; tf32 has its name.
+/// the printed kernel has it. Kernels are printed for f32, f64, f16, bf16 and tf32, which is f32 wherever it lies in
+/// memory, but whose factors a kernel may round to 11 significant bits, as tensor cores take them.
 enum class ScalarType { f32, f64, tf32, f16, bf16, boolean, u8, u16, i32, u32, i64, u64 };
 
 /// The type as CUDA C++ spells it.
@@ -45,7 +46,13 @@ constexpr bool is_index(ScalarType type) { return type >= ScalarType::boolean; }
 /// Whether values of the type are numbers of 16 bits: kept in memory alone, computed with as f32.
 constexpr bool is_half(ScalarType type) { return type == ScalarType::f16 || type == ScalarType::bf16; }
 
+/// Whether a matrix of such elements has fewer digits than those that readers read, and is rounded behind them.
+constexpr bool is_rounded(ScalarType type) { return is_half(type) || type == ScalarType::tf32; }
+
+/// The type that values of this one have in memory.
+constexpr ScalarType memory_type(ScalarType type) { return type == ScalarType::tf32 ? ScalarType::f32 : type; }
+
 /// The type that a kernel computes in where elements have this one.
-constexpr ScalarType sum_type(ScalarType element) { return is_half(element) ? ScalarType::f32 : element; }
+constexpr ScalarType sum_type(ScalarType element) { return is_rounded(element) ? ScalarType::f32 : element; }
 
 }  // namespace esc

@@ -23,21 +23,39 @@ std::vector<Expression> with_place(std::vector<Expression> packed) {
 
 Access of_unit(const std::string& array) { return element(array, {Affine::of("round"), Affine::of("place")}); }
 
-/// Whether the elements are more than the tensor core takes, and are multiplied as terms.
-bool is_split(const LoopNest& nest) { return !is_half(nest.element()); }
+/// The products of a step: of 16 bits, which the tensor core takes as they are, of float32 as terms, or of float32 that
+/// may be rounded.
+const char* multiply_step(ScalarType element) {
+  return is_half(element)              ? "multiply_step"
+         : element == ScalarType::tf32 ? "multiply_rounded_step"
+                                       : "multiply_split_step";
+}
+
+/// What the tensor core cannot take of the elements as they are.
+const char* story_of_digits(ScalarType element) {
+  return element == ScalarType::tf32 ? "The tensor core takes 11 bits of a float32, to which A is rounded when it is "
+                                       "packed and B where it is multiplied; the sums are float32's."
+                                     : "The tensor core takes 11 bits of a float32: so each number is split in two, "
+                                       "and three products of the parts are added in float32.";
+}
 
 /// The loop over the rounds of a block that a warp takes.
 Node rounds_loop(const LoopNest& nest) {
   const Expression turned = index("its") + index("rotation");
   const Block multiply{
       define("turned", turned, ScalarType::u32),
-      define("round", index("first_round") + choose(less(index("turned"), index("rounds")), index("turned"), index("turned") - index("rounds")),
+      define("round",
+             index("first_round") +
+                 choose(less(index("turned"), index("rounds")), index("turned"), index("turned") - index("rounds")),
              ScalarType::u32),
       perform("window_at", {element("Windows"), index("round"), index("first_round")}, {"window"}),
-      perform("find_extras", {of_unit("ExtraEnds"), index("row_pair"), 0, index("part"), index("place")}, {"first_extra", "behind_extras"}),
-      unrolled_loop("step", "unit_steps", Role::none,
-                    {perform(is_split(nest) ? "multiply_split_step" : "multiply_step", with_place({of_unit("Slots"), of_unit("Values"), index("step")}))}),
-      perform("add_extras", with_place({index("first_extra"), index("behind_extras"), of_unit("ExtraSlots"), of_unit("ExtraRows"), of_unit("ExtraValues")}))};
+      perform("find_extras", {of_unit("ExtraEnds"), index("row_pair"), 0, index("part"), index("place")},
+              {"first_extra", "behind_extras"}),
+      unrolled_loop(
+          "step", "unit_steps", Role::none,
+          {perform(multiply_step(nest.element()), with_place({of_unit("Slots"), of_unit("Values"), index("step")}))}),
+      perform("add_extras", with_place({index("first_extra"), index("behind_extras"), of_unit("ExtraSlots"),
+                                        of_unit("ExtraRows"), of_unit("ExtraValues")}))};
   return sequential_loop("turn", 0, Affine::of("turns"), 1, Role::reduction,
                          {define("its", index("turn") * index("panel_warps") + index("part"), ScalarType::u32),
                           Node{Branch{less(index("its"), index("rounds")), multiply, {}}}});
@@ -51,8 +69,9 @@ LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive) {
   const std::size_t at = find_place(parts.body, Role::reduction);
   refuse_if(parts.thread("row_pair") == nullptr || at == parts.body.size(), directive, "the lanes have no sums of a tensor core",
             "stream the rows and give the lanes their columns first: stream(i, panels=4, warps=2); fragment(j, 8)");
-  refuse_if(nest.element() == ScalarType::f64, directive, "the tensor cores that this is for multiply numbers of 16 bits and terms of float32",
-            "choose --dtype f32, f16 or bf16, or a schedule of family panel");
+  refuse_if(nest.element() == ScalarType::f64, directive,
+            "the tensor cores that this is for multiply numbers of 16 bits and terms of float32",
+            "choose --dtype f32, tf32, f16 or bf16, or a schedule of family panel");
   parts.body[at] = rounds_loop(nest);
   insert(parts.body, at,
          {perform("find_rounds", {element("FirstRounds"), index("block")}, {"first_round", "rounds"}),
@@ -80,7 +99,8 @@ LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive) {
                    .warps = nest.constant("panel_warps"),
                    .block_panels = nest.constant("block_panels"),
                    .columns = nest.constant("tile_columns")};
-  const int step_slots = is_split(nest) ? 16 : 32;
+  const bool has_16_bits = is_half(nest.element());
+  const int step_slots = has_16_bits ? 32 : 16;
   result.constants.push_back({"step_slots", step_slots, "columns of A that the tensor core takes at once"});
   result.explicit_zeros = true;
   result.story.push_back(
@@ -89,10 +109,9 @@ LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive) {
                   "operands of the sparse tensor core, which takes {} columns of A with half of their places, as they "
                   "are. What does not fit is stored "
                   "beside them and multiplied by itself.",
-                  is_split(nest) ? "two" : "four", is_split(nest) ? "one non-zero" : "two non-zeros", step_slots));
-  if (is_split(nest)) {
-    result.story.emplace_back(
-        "The tensor core takes 11 bits of a float32: so each number is split in two, and three products of the parts are added in float32.");
+                  has_16_bits ? "four" : "two", has_16_bits ? "two non-zeros" : "one non-zero", step_slots));
+  if (!has_16_bits) {
+    result.story.emplace_back(story_of_digits(nest.element()));
   }
   return result;
 }

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -101,7 +103,9 @@ Copies transposed_windows() {
 
 /// Whether it reads what is staged.
 bool multiplies(const Perform& perform) {
-  return perform.instruction == "multiply_step" || perform.instruction == "multiply_split_step" || perform.instruction == "find_extras" || perform.instruction == "add_extras";
+  constexpr std::array names{"multiply_step", "multiply_split_step", "multiply_rounded_step", "find_extras",
+                             "add_extras"};
+  return std::ranges::find(names, perform.instruction) != names.end();
 }
 
 /// The products of a turn with operands in shared memory.

@@ -27,9 +27,9 @@ double drawn_value(std::uint64_t seed, std::int64_t row, std::int64_t column, Sc
   const std::uint64_t bits = mix_bits(mix_bits(seed + 0x9e3779b97f4a7c15U) ^ mix_bits(position + 1));
   // The upper 32 bits scaled to the number of magnitudes; the lowest bit is the sign.
   const std::uint64_t magnitude = smallest + (((bits >> 32) * (largest - smallest + 1)) >> 32);
-  if (is_half(element)) {
+  if (is_rounded(element)) {
     // Whole numbers over 128 or 1,024 have the digits of the type.
-    const double units = element == ScalarType::f16 ? 0x1p10 : 0x1p7;
+    const double units = element == ScalarType::bf16 ? 0x1p7 : 0x1p10;
     const double kept = std::max(1.0, std::floor(static_cast<double>(magnitude) * 0x1p-24 * units)) / units;
     return (bits & 1) != 0 ? -kept : kept;
   }

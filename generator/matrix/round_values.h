@@ -13,7 +13,8 @@ struct Rounding {
   std::int64_t became_infinite = 0;  ///< finite values beyond its largest
 };
 
-/// Rounds each value to the nearest one of `element`, to even between two, and leaves out what became zero.
+/// Rounds each value to the nearest one of `element` and leaves out what became zero. Between two it is the even one,
+/// in tf32 the one farther from zero.
 Rounding round_values(SparseMatrix& matrix, ScalarType element);
 
 }  // namespace esc

@@ -4,16 +4,17 @@
 #include <fmt/format.h>
 
 #include "generator/matrix/round_values.h"
+#include "generator/matrix/typed_elements.h"
 #include "generator/model/layer_file.h"
 #include "generator/support/error.h"
 
 namespace esc {
 
 SparseMatrix read_elements(const std::string& file, ScalarType element) {
-  if (!is_half(element)) {
-    return read_layer(file, ReadOptions{.element = element});
+  SparseMatrix matrix = read_layer(file, ReadOptions{.element = read_type(element)});
+  if (!is_rounded(element)) {
+    return matrix;
   }
-  SparseMatrix matrix = read_layer(file, ReadOptions{.element = ScalarType::f64});
   if (const Rounding rounding = round_values(matrix, element); rounding.became_infinite > 0) {
     throw UserError(file, fmt::format("has {} values beyond the largest number of {}", rounding.became_infinite, name_of(element)),
                     "scale the matrix, or choose another type");

@@ -7,8 +7,8 @@
 
 namespace esc {
 
-/// The matrix of a layer's file with elements of this type; those of 16 bits are rounded once, from what the file holds. Throws UserError for what cannot
-/// be read, and for values beyond the type.
+/// The matrix of a layer's file with elements of this type, read as read_type says and rounded behind that. Throws
+/// UserError for what cannot be read, and for values beyond the type.
 SparseMatrix read_elements(const std::string& file, ScalarType element);
 
 }  // namespace esc

@@ -11,7 +11,7 @@ std::vector<std::string> types_like(std::string_view dtype) {
   if (is_half_type(dtype)) {
     return {std::string(dtype), dtype == "f16" ? "bf16" : "f16", "f32"};
   }
-  return {"f32"};
+  return dtype == "tf32" ? std::vector<std::string>{"tf32", "f32"} : std::vector<std::string>{"f32"};
 }
 
 }  // namespace esc

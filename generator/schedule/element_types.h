@@ -9,7 +9,7 @@
 namespace esc {
 
 /// Element types for which schedules are measured, by the names that records and databases have for them.
-inline constexpr std::array<std::string_view, 3> measured_types{"f32", "f16", "bf16"};
+inline constexpr std::array<std::string_view, 4> measured_types{"f32", "f16", "bf16", "tf32"};
 
 /// Whether elements of the type have 16 bits.
 bool is_half_type(std::string_view dtype);
@@ -17,8 +17,8 @@ bool is_half_type(std::string_view dtype);
 /// Bytes of an element of one of these types.
 int bytes_of_type(std::string_view dtype);
 
-/// The types whose measurements say something of schedules for this one, the nearest first: itself, for one of 16 bits the other one, which
-/// takes as many bytes and goes through the same units, and then f32.
+/// The types whose measurements say something of schedules for this one, the nearest first: itself, for one of 16 bits
+/// the other one, which takes as many bytes and goes through the same units, and then f32, which takes as many as tf32.
 std::vector<std::string> types_like(std::string_view dtype);
 
 }  // namespace esc

@@ -45,7 +45,7 @@ void check_legal(const StreamSchedule& schedule, const ProductColumns& columns) 
 }
 
 bool can_stream(std::string_view dtype, std::string_view layout) {
-  return dtype == "f32" || (is_half_type(dtype) && (layout == "kn" || layout == "nk"));
+  return dtype == "f32" || dtype == "tf32" || (is_half_type(dtype) && (layout == "kn" || layout == "nk"));
 }
 
 bool has_taps(std::string_view layout) { return layout != "nk" && layout.find("nk") != layout.npos; }

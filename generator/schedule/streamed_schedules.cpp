@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "generator/schedule/element_types.h"
 
@@ -22,8 +24,6 @@ struct Streaming {
   /// where there are fewer zeros.
   double (*unit_bytes)(double density);
   bool rounds_warps_up;        ///< a block has eight warps at least, not about
-  bool tries_fewer_warps;      ///< or fewer, where several blocks share a multiprocessor
-  int most_panels;             ///< of a block
   int least_stages_of_panels;  ///< where a block has several
   int most_stages;
   double column;         ///< of C, its products with a panel, where the panel's weights cost 1
@@ -39,8 +39,6 @@ constexpr Streaming of_16_bits{.unit_bytes =
                                                              : 5120 + 11520 * (density - 0.4);
                                    },
                                .rounds_warps_up = false,
-                               .tries_fewer_warps = false,
-                               .most_panels = StreamSchedule::max_panels,
                                .least_stages_of_panels = 3,
                                .most_stages = StreamSchedule::max_stages,
                                .column = 1.0 / 80,
@@ -50,8 +48,6 @@ constexpr Streaming of_16_bits{.unit_bytes =
 /// Three products take longer than what is copied for them: more than two stages gain nothing, and warps are missed.
 constexpr Streaming of_float32{.unit_bytes = [](double density) { return 4944 + 11000 * std::max(0.0, density - 0.3); },
                                .rounds_warps_up = true,
-                               .tries_fewer_warps = false,
-                               .most_panels = StreamSchedule::max_panels,
                                .least_stages_of_panels = 2,
                                .most_stages = 2,
                                .column = 1.0 / 5,
@@ -62,16 +58,26 @@ constexpr Streaming of_float32{.unit_bytes = [](double density) { return 4944 + 
 /// panels share it as much as products do.
 constexpr Streaming of_placed_float32{.unit_bytes = of_float32.unit_bytes,
                                       .rounds_warps_up = true,
-                                      .tries_fewer_warps = true,
-                                      .most_panels = 8,
                                       .least_stages_of_panels = 2,
                                       .most_stages = 2,
                                       .column = 1.0 / 24,
                                       .copied_column = 1.0 / 50,
                                       .missing_warps = 0.0098};
 
+/// One product in place of three, for which nothing is split. Not measured.
+constexpr Streaming rounded(Streaming one) {
+  one.column *= 0.4;
+  return one;
+}
+constexpr Streaming of_tf32 = rounded(of_float32);
+constexpr Streaming of_placed_tf32 = rounded(of_placed_float32);
+
 const Streaming& streaming_of(const LayerShape& shape) {
-  return is_half_type(shape.dtype) ? of_16_bits : shape.layout == "kn" ? of_float32 : of_placed_float32;
+  if (is_half_type(shape.dtype)) {
+    return of_16_bits;
+  }
+  const bool placed = shape.layout != "kn";
+  return shape.dtype == "tf32" ? (placed ? of_placed_tf32 : of_tf32) : placed ? of_placed_float32 : of_float32;
 }
 
 /// The layer as the family cuts it: panels of 16 rows, windows of 256 columns or, in float32, 128, with what fills the
@@ -117,7 +123,7 @@ bool pays_in_16_bits(const CutLayer& layer) {
 
 /// The same for float32, measured with 32 and 128 columns of C at 50 to 80 % zeros, from 1024 x 1024 to 11,008 x 4096:
 /// below 4096 x 4096 it takes more columns for the three products to pay. Fewer columns, and layers of few windows,
-/// were not measured.
+/// were not measured, nor was TF32, which pays at least there.
 bool pays_in_float32(const CutLayer& layer) {
   constexpr double middle = 2048.0 * 2048;
   constexpr double large = 4096.0 * 4096;
@@ -166,20 +172,17 @@ int least_stages(const StreamSchedule& schedule, const CutLayer& layer) {
   return schedule.panels == 1 ? 2 : layer.streaming.least_stages_of_panels;
 }
 
-/// No more warps of a panel than it takes to go through the windows in as many turns.
-int balanced(std::int64_t warps, const CutLayer& layer) {
-  return static_cast<int>(quotient_up(layer.windows, quotient_up(layer.windows, warps)));
-}
-
-/// Eight warps for a block, as far as there are windows for them and shared memory for its stages.
+/// Eight warps for a block, as far as there are windows for them and shared memory for its
+/// stages; no more than it takes to go through the windows in as many turns.
 int warps_for(StreamSchedule schedule, const CutLayer& layer, const KernelTarget& target) {
   constexpr int block_warps = 8;
+  const auto balanced = [&](std::int64_t warps) { return static_cast<int>(quotient_up(layer.windows, quotient_up(layer.windows, warps))); };
   const int rounding = layer.streaming.rounds_warps_up ? schedule.panels - 1 : schedule.panels / 2;
   const int wanted = std::max(1, (block_warps + rounding) / schedule.panels);
   schedule.stages = least_stages(schedule, layer);
-  schedule.warps = balanced(std::min<std::int64_t>(wanted, layer.windows), layer);
+  schedule.warps = balanced(std::min<std::int64_t>(wanted, layer.windows));
   while (schedule.warps > 1 && shared_bytes(schedule, layer) > target.shared_bytes) {
-    schedule.warps = balanced(schedule.warps - 1, layer);
+    schedule.warps = balanced(schedule.warps - 1);
   }
   return schedule.warps;
 }
@@ -226,33 +229,43 @@ bool is_sensible(const StreamSchedule& schedule, const CutLayer& layer, const Ke
                                   schedule.stages >= std::min<std::int64_t>(least_stages(schedule, layer), 1 + turns));
 }
 
-/// The numbers of warps of a panel to choose from, the smallest first.
-std::vector<int> warps_to_try(const StreamSchedule& schedule, const CutLayer& layer, const KernelTarget& target) {
-  const int most = warps_for(schedule, layer, target);
-  std::vector<int> tried;
-  for (int warps = 1; layer.streaming.tries_fewer_warps && warps < most; warps *= 2) {
-    tried.push_back(balanced(warps, layer));
+int widest_columns(const CutLayer& layer) {
+  return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::clamp<long long>(layer.bcol, 8, StreamSchedule::max_columns))));
+}
+
+/// Of the schedules that were measured for images the one that is expected to take least; none where no shared memory has room for one.
+std::optional<StreamSchedule> best_measured(const CutLayer& layer, const KernelTarget& target) {
+  static constexpr std::array measured{
+      StreamSchedule{.columns = 16, .panels = 2, .warps = 4, .stages = 2}, StreamSchedule{.columns = 32, .panels = 2, .warps = 4, .stages = 2},
+      StreamSchedule{.columns = 32, .panels = 4, .warps = 2, .stages = 2}, StreamSchedule{.columns = 32, .panels = 4, .warps = 4, .stages = 2},
+      StreamSchedule{.columns = 32, .panels = 8, .warps = 2, .stages = 2}, StreamSchedule{.columns = 64, .panels = 4, .warps = 1, .stages = 3},
+      StreamSchedule{.columns = 64, .panels = 4, .warps = 2, .stages = 2}, StreamSchedule{.columns = 64, .panels = 8, .warps = 1, .stages = 2},
+      StreamSchedule{.columns = 64, .panels = 8, .warps = 2, .stages = 2}};
+  std::optional<StreamSchedule> best;
+  double least = std::numeric_limits<double>::infinity();
+  for (const StreamSchedule& schedule : measured) {
+    const double time = expected_time(schedule, layer, target);
+    if (time < least && schedule.columns <= widest_columns(layer) && shared_bytes(schedule, layer) <= target.shared_bytes) {
+      best = schedule;
+      least = time;
+    }
   }
-  tried.push_back(most);
-  return tried;
+  return best;
 }
 
 StreamSchedule best_for(const CutLayer& layer, const KernelTarget& target) {
-  const auto widest = static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::clamp<long long>(layer.bcol, 8, StreamSchedule::max_columns))));
   StreamSchedule best;
   double least = std::numeric_limits<double>::infinity();
-  for (int columns = 8; columns <= widest; columns *= 2) {
-    for (int panels = 1; panels <= layer.streaming.most_panels; ++panels) {
+  for (int columns = 8; columns <= widest_columns(layer); columns *= 2) {
+    for (int panels = 1; panels <= StreamSchedule::max_panels; ++panels) {
       StreamSchedule schedule{.columns = columns, .panels = panels};
-      for (const int warps : warps_to_try(schedule, layer, target)) {
-        schedule.warps = warps;
-        schedule.stages = stages_for(schedule, layer, target);
-        const double time = expected_time(schedule, layer, target);
-        if (time < least && is_sensible(schedule, layer, target) &&
-            shared_bytes(schedule, layer) <= target.shared_bytes) {
-          best = schedule;
-          least = time;
-        }
+      schedule.warps = warps_for(schedule, layer, target);
+      schedule.stages = stages_for(schedule, layer, target);
+      const double time = expected_time(schedule, layer, target);
+      if (time < least && is_sensible(schedule, layer, target) &&
+          shared_bytes(schedule, layer) <= target.shared_bytes) {
+        best = schedule;
+        least = time;
       }
     }
   }
@@ -271,7 +284,7 @@ std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const Ke
   if (!pays(shape, layer)) {
     return {};
   }
-  StreamSchedule best = best_for(layer, target);
+  StreamSchedule best = is_of_images(shape) && single ? best_measured(layer, target).value_or(best_for(layer, target)) : best_for(layer, target);
   if (single && target.oldest_architecture >= StreamSchedule::bulk_architecture) {
     best.copies = StreamSchedule::Copies::bulk;
   }
@@ -283,7 +296,7 @@ std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const Ke
   StreamSchedule smallest = narrower;
   smallest.panels = 1;
   const std::string source = "by rule: layers of this size and share of zeros are streamed; " +
-                             (single ? "measured on one NVIDIA H200" : "not measured for " + shape.dtype);
+                             (shape.dtype == "f32" ? "measured on one NVIDIA H200" : "not measured for " + shape.dtype);
   std::vector<ScheduleChoice> choices;
   for (const StreamSchedule& schedule : {best, shorter, narrower, smallest}) {
     if (choices.empty() || choices.back().schedule != Schedule(schedule)) {

@@ -97,7 +97,7 @@ VerificationReport check_on_gpu(const BundleLibrary& bundle, const std::filesyst
   const CudaRuntime runtime;
   TransformCheck transform = check_transformer(bundle.transformer(), matrix, most_dense_elements);
   VerificationReport report{
-      .method = "gpu", .tolerance = tolerance_of(matrix), .problems = std::move(transform.problems)};
+      .method = "gpu", .tolerance = tolerance_of(matrix, dispatch.products), .problems = std::move(transform.problems)};
   if (transform.packed.empty()) {
     return report;
   }

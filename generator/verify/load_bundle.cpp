@@ -7,12 +7,11 @@
 #include "generator/emit/generate.h"
 #include "generator/matrix/fingerprint.h"
 #include "generator/matrix/regular_file.h"
-#include "generator/patterns/csr_view.h"
+#include "generator/patterns/unpacked_matrix.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
 #include "generator/verify/verify.h"
 #include "transformer/description.h"
-#include "transformer/unpack.h"
 
 namespace esc {
 namespace {
@@ -31,11 +30,9 @@ std::string read_packed(const fs::path& file) {
   return read_file(file, most_packed_bytes);
 }
 
-SparseMatrix unpack_matrix(const std::string& packed, const fs::path& file) {
+SparseMatrix unpack_matrix(const std::string& packed, ScalarType element, const fs::path& file) {
   try {
-    transformer::CsrMatrix unpacked = transformer::unpack(std::as_bytes(std::span(packed)));
-    return {unpacked.rows, unpacked.columns, std::move(unpacked.offsets), std::move(unpacked.column_of),
-            std::move(unpacked.values), element_type(unpacked.element)};
+    return unpacked_matrix(transformer::unpack(std::as_bytes(std::span(packed))), element);
   } catch (const transformer::FormatError& problem) {
     throw UserError(file.string(), problem.what(), "generate the bundle again", ExitStatus::check_failed);
   }
@@ -110,7 +107,7 @@ LoadedBundle load_bundle(const fs::path& folder) {
   bundle.transformer_text = read_file(folder / (name + "_transformer.cpp"), most_source_bytes);
   const fs::path packed_file = folder / (name + ".packed");
   bundle.packed = read_packed(packed_file);
-  bundle.matrix = unpack_matrix(bundle.packed, packed_file);
+  bundle.matrix = unpack_matrix(bundle.packed, bundle.manifest.element, packed_file);
   check_fingerprint(bundle.matrix, bundle.manifest, packed_file);
   check_sizes(bundle.matrix, bundle.manifest, manifest_file);
   check_other_texts(folder, name);

@@ -27,6 +27,8 @@ constexpr NumberLimits number_limits(ScalarType element) {
       return {0x1p-11, 0x1p-24, 65504};
     case ScalarType::bf16:
       return {0x1p-8, 0x1p-133, 0x1.fep127};
+    case ScalarType::tf32:
+      return {0x1p-11, 0x1p-136, 0x1.ffcp127};
     default:
       return number_limits_of<float>;
   }

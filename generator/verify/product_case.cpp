@@ -23,7 +23,7 @@ std::vector<double> draw_b(std::int64_t rows, const ProductCase& product, std::u
   std::vector<double> b(static_cast<std::size_t>(rows * product.ldb), std::numeric_limits<double>::quiet_NaN());
   tbb::parallel_for(std::int64_t{0}, rows, [&](std::int64_t row) {
     for (std::int64_t j = 0; j < product.n; ++j) {
-      b[static_cast<std::size_t>(row * product.ldb + j)] = drawn_value(seed, row, j, element);
+      b[static_cast<std::size_t>(row * product.ldb + j)] = drawn_value(seed, row, j, memory_type(element));
     }
   });
   return b;
@@ -41,7 +41,7 @@ std::vector<double> draw_b(const PlacedLayout& layout, std::int64_t rows, const 
     for (std::int64_t j = 0; j < product.n; ++j) {
       if (const auto place = layout.offset(row, j, leading_dimension)) {
         b[static_cast<std::size_t>(row * product.ldb + j)] =
-            drawn_value(seed, *place / leading_dimension, *place % leading_dimension, element);
+            drawn_value(seed, *place / leading_dimension, *place % leading_dimension, memory_type(element));
       }
     }
   });

@@ -24,8 +24,8 @@ struct ProductCase {
 /// "n 64, ldb 67, ldc 69, shift 1"; "shifts 1 and 2" where B and C differ.
 std::string print(const ProductCase& product);
 
-/// B: K rows of ldb elements, each exactly a value of the type. The n columns are drawn from the seed, in [-1, 1] and never
-/// zero; what lies between them and the next row is NaN, so that a kernel that reads it shows.
+/// B: K rows of ldb elements, each exactly a value that the type has in memory. The n columns are drawn from the seed,
+/// in [-1, 1] and never zero; what lies between them and the next row is NaN, so that a kernel that reads it shows.
 std::vector<double> draw_b(std::int64_t rows, const ProductCase& product, std::uint64_t seed,
                            ScalarType element = ScalarType::f32);
 

@@ -203,12 +203,22 @@ Comparison Reference::compare(const TypedElements& c, const std::vector<bool>& c
 
 double rounding_bound(ScalarType element, std::int64_t products, ProductForm form) {
   constexpr double of_split_product = 7 * 0x1p-23;
+  constexpr double of_tensor_sum = 4;  // roundings for each of its products
+  const double of_factors = products == 0                  ? 0
+                            : form == ProductForm::split   ? of_split_product
+                            : form == ProductForm::rounded ? number_limits(ScalarType::tf32).unit
+                                                           : 0;
   const auto roundings = static_cast<double>(products);
-  return (form == ProductForm::split && products > 0 ? of_split_product : 0) + std::expm1(roundings * std::log1p(number_limits(element).unit)) +
+  return of_factors +
+         std::expm1(roundings * (form == ProductForm::rounded ? of_tensor_sum : 1) *
+                    std::log1p(number_limits(element).unit)) +
          std::expm1((roundings + 1) * std::log1p(number_limits(ScalarType::f64).unit));
 }
 
-double tolerance_of(const SparseMatrix& a) {
+double tolerance_of(const SparseMatrix& a, ProductForm form) {
+  if (form == ProductForm::rounded) {
+    return tf32_tolerance;
+  }
   constexpr double published_length = 4608;
   constexpr double float32_error = 1e-6;
   constexpr double float64_error =

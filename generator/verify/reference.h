@@ -74,16 +74,24 @@ class Reference {
   std::vector<ExpectedRow> rows_;  ///< those that were computed beforehand
 };
 
-/// How far a sum of `products` products in this type may be from the same sum in double, over the sum of their magnitudes. A product
-/// goes through at most as many roundings as there are products, in whatever order they are added, each of at most half a unit in the last
-/// place: (1 + u)^products - 1. The reference rounds as well. Products that vanish in the type add its smallest number each. A product of split
-/// float32 has up to 7 units of 2^-23 more: one for the bits of each factor that the tensor core cuts off, two for the product of both rests, and
-/// three that it cuts off of the sums.
+/// How far a sum of `products` products in this type may be from the same sum in double, over the sum of their
+/// magnitudes. A product goes through at most as many roundings as there are products, in whatever order they are
+/// added, each of at most half a unit in the last place: (1 + u)^products - 1. The reference rounds as well. Products
+/// that vanish in the type add its smallest number each. A product of split float32 has up to 7 units of 2^-23 more:
+/// one for the bits of each factor that the tensor core cuts off, two for the product of both rests, and three that it
+/// cuts off of the sums. Where factors are rounded to TF32 those of A have been: half a unit of 2^-10 is B's. Sums stay
+/// in the tensor core, which cuts off of m products and the old sum all but the largest, and of the new sum, up to a
+/// unit of 2^-23 each: m + 1, and so four roundings for a product.
 double rounding_bound(ScalarType element, std::int64_t products, ProductForm form = ProductForm::whole);
 
-/// The relative Frobenius error that sums in the matrix's element type may have: 1e-6 in float32 for rows of up to 4,608
-/// non-zeros, growing with the square root of the longest row beyond. In float64 as much finer as its last bit is, twice over
-/// because the reference rounds as well. Where elements have 16 bits, the rounding of a stored element is added.
-double tolerance_of(const SparseMatrix& a);
+/// The relative Frobenius error that sums in the matrix's element type may have: 1e-6 in float32 for rows of up to
+/// 4,608 non-zeros, growing with the square root of the longest row beyond. In float64 as much finer as its last bit
+/// is, twice over because the reference rounds as well. Where elements have 16 bits, the rounding of a stored element
+/// is added. Where factors are rounded it is tf32_tolerance.
+double tolerance_of(const SparseMatrix& a, ProductForm form = ProductForm::whole);
+
+/// The relative Frobenius error that products may have whose factors are rounded to TF32: the 2^-11 of a rounding, and
+/// as much again for sums of tensor cores and, in libraries, for the other factor.
+inline constexpr double tf32_tolerance = 1e-3;
 
 }  // namespace esc

@@ -42,7 +42,7 @@ std::int64_t checked_items(const BundleUnderTest& bundle, const SparseMatrix& ma
 
 /// A report of nothing so far but of what is left out from the start. Throws UserError where nothing can be checked.
 VerificationReport begin_report(const BundleUnderTest& bundle, const SparseMatrix& matrix) {
-  VerificationReport report{.method = "emulation", .tolerance = tolerance_of(matrix)};
+  VerificationReport report{.method = "emulation", .tolerance = tolerance_of(matrix, bundle.dispatch.products)};
   const std::int64_t items = checked_items(bundle, matrix);
   if (items < bundle.dispatch.tuned_items) {
     report.skipped.push_back(fmt::format("n {} was not run, which takes too long or too much memory, but n {}: no call is tuned",

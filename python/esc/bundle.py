@@ -27,7 +27,7 @@ class LayerFacts:
 
 @dataclasses.dataclass(frozen=True)
 class BundleFacts:
-    """A bundle of `escgen generate MODEL --layout nk`. `dtype` is f32, f64, f16 or bf16; `epilogue` is what --epilogue named, as in bias+relu, or empty."""
+    """A bundle of `escgen generate MODEL --layout nk`. `dtype` is f32, f64, f16, bf16 or tf32; `epilogue` is what --epilogue named, as in bias+relu, or empty."""
 
     folder: pathlib.Path
     name: str

@@ -9,10 +9,17 @@ from .bundle import BundleError, digests_of, read_bundle
 
 NO_KERNEL_IMAGE = 209  # cudaErrorNoKernelImageForDevice
 
-TYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16}
+TYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16, "tf32": torch.float32}
 
 _operator = None  # the library with esc::linear and esc_register_layer; one for the process
 _outputs = {}  # of each registered layer
+
+
+def rounded_to_tf32(values):
+    """float32 numbers as a bundle of tf32 has them: of 11 significant bits, where two are as near the one farther from zero."""
+    bits = values.view(torch.int32)
+    moved = torch.where(values.isfinite(), bits + 0x1000, torch.where(values.isnan(), bits | 0x400000, bits))
+    return (moved & ~0x1FFF).view(torch.float32)
 
 
 def _load(path):
@@ -110,6 +117,8 @@ class Model:
         if tuple(weight.shape) not in ((facts.m, facts.k), (facts.m, facts.k, 1, 1)):
             return False
         rounded = weight.detach().flatten(1).to(self.dtype)
+        if self.facts.dtype == "tf32":
+            rounded = rounded_to_tf32(rounded)
         kept = rounded != 0
         offsets = torch.zeros(facts.m + 1, dtype=torch.int64)
         offsets[1:] = kept.sum(dim=1).cumsum(dim=0).cpu()

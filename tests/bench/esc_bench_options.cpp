@@ -87,9 +87,10 @@ std::optional<Options> parse_options(int argc, char** argv) {
       ->capture_default_str();
   program
       .add_option("--dtype", words.dtype,
-                  "Element type: f32, f16 or bf16; in 16 bits the columns of cuBLASLt FP32 are of the product in that type with sums in float32, and there "
-                  "are no TF32 and no floor")
-      ->check(CLI::IsMember({"f32", "f16", "bf16"}))
+                  "Element type: f32, tf32, f16 or bf16; in 16 bits the columns of cuBLASLt FP32 are of the product in "
+                  "that type with sums in float32, and there "
+                  "are no TF32 and no floor, of which tf32 has none either")
+      ->check(CLI::IsMember({"f32", "tf32", "f16", "bf16"}))
       ->capture_default_str();
   program.add_flag("--cold", options.cold, "Time the best ones with nothing in the L2 cache, too");
   program.add_flag("--no-peers", words.no_peers, "Leave cuBLASLt and cuSPARSE out");

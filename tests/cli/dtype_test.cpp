@@ -127,7 +127,8 @@ TEST_F(DtypeOption, RefusesWhatAddsUpPartsOfSumsInC) {
 TEST_F(DtypeOption, StreamsNumbersOfSixteenBitsAndOfThirtyTwo) {
   const std::string stream = "stream:columns=8,panels=1,warps=1,stages=2";
   expect_refusal({"generate", "a.mtx", "--bcol", "40", "-o", "none", "--dtype", "f64", "--schedule", stream},
-                 "the tensor cores that this is for multiply numbers of 16 bits and terms of float32; choose --dtype f32, f16 or bf16");
+                 "the tensor cores that this is for multiply numbers of 16 bits and terms of float32; choose --dtype "
+                 "f32, tf32, f16 or bf16");
   for (const std::string dtype : {"f16", "f32"}) {
     for (const std::string layout : {"kn", "nk"}) {
       const ProcessResult generated =

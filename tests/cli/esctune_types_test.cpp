@@ -82,13 +82,17 @@ TEST_F(EsctuneTypes, AreListedWithFamiliesThatHaveKernels) {
           << dtype << " " << layout;
     }
   }
+  const json rounded = listed({"layers", "--bcol", "32", "--exhaustive", "--dtype", "tf32"});
+  EXPECT_EQ(rounded[0]["dtype"], "tf32");
+  EXPECT_EQ(rounded[0]["nest"], "") << "it is the shipped product in that type";
+  EXPECT_EQ(rounded[0]["candidates"], single[0]["candidates"]);
   write("batch.c",
         "void batch(int batches, int M, int K, const float W[M][K], const float X[batches][K][12], float Y[batches][M][12]) {\n"
         "  for (int b = 0; b < batches; b++) for (int i = 0; i < M; i++) for (int t = 0; t < 12; t++) for (int k = 0; k < K; k++)\n"
         "    Y[b][i][t] += W[i][k] * X[b][k][t];\n"
         "}\n");
   expect_refusal({"run", "layers", "--bcol", "32", "--kernel", "batch.c", "--families", "stream", "--list"},
-                 "stream is for layouts kn and nk, atomic for f32; choose panel or rows");
+                 "stream is for layouts kn and nk, atomic for f32 and tf32; choose panel or rows");
   expect_refusal({"run", "layers", "--bcol", "32", "--families", "atomic", "--dtype", "f16", "--list"}, "has no kernels for f16");
   expect_refusal({"run", "layers", "--bcol", "32", "--dtype", "f64", "--list"}, "--dtype");
 }
@@ -102,7 +106,8 @@ TEST_F(EsctuneTypes, ComeFromASpecAndFromTheNest) {
   EXPECT_EQ(items[1]["dtype"], "f32");
   EXPECT_EQ(listed({"--spec", "spec.json", "--dtype", "bf16"})[1]["dtype"], "bf16");
   write("double.json", R"({"layers": [{"matrix": "layers/layer00.smtx", "bcol": 32, "dtype": "f64"}]})");
-  expect_refusal({"run", "--spec", "double.json", "--list"}, "has dtype f64 in the spec; kernels are tuned in f32, f16 and bf16");
+  expect_refusal({"run", "--spec", "double.json", "--list"},
+                 "has dtype f64 in the spec; kernels are tuned in f32, tf32, f16 and bf16");
   write("half.c",
         "void multiply(int M, int N, int K, const _Float16 A[M][K], const _Float16 B[K][N], _Float16 C[M][N]) {\n"
         "  for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) for (int j = 0; j < N; j++) C[i][j] += A[i][k] * B[k][j];\n}\n");
@@ -158,6 +163,36 @@ TEST_F(EsctuneTypes, ReachADatabaseOfTheirOwnAndFromThereTheGenerator) {
   EXPECT_EQ(generated({"--database", database})["family"], "panel");
   // On a GPU without sparse tensor cores the next candidate holds.
   EXPECT_EQ(generated({"--dtype", "f16", "--database", database, "--gpu", "t4"})["family"], "panel");
+}
+
+/// What the recorded device has measured, as of tf32, whose exact library is that of TF32.
+TEST_F(EsctuneTypes, OfTf32ReachADatabaseOfTheirOwn) {
+  std::string text;
+  for (Record record : records_in("measured.jsonl").records) {
+    std::get<CandidateRecord>(record).item.dtype = "tf32";
+    text += print(record) + "\n";
+  }
+  write("rounded.jsonl", text);
+  const auto replayed = [](std::vector<std::string> words) {
+    words.insert(words.end(), {"--bcol", "32", "--dtype", "tf32", "--space", "space.txt", "--replay", "rounded.jsonl"});
+    return words;
+  };
+  const ProcessResult tuned = esctune(replayed({"run", "layers", "-o", "tf32.jsonl"}));
+  ASSERT_EQ(tuned.status, 0) << tuned.errors;
+  EXPECT_EQ(decided_in("tf32.jsonl").size(), 2U);
+  for (const Record& record : records_in("tf32.jsonl").records) {
+    if (const auto* decision = std::get_if<tuning::DecisionRecord>(&record)) {
+      EXPECT_EQ(decision->fastest_peer, "cublas-tf32");
+    }
+  }
+  const ProcessResult layer = esctune(replayed({"layer", "layers/layer00.smtx"}));
+  EXPECT_THAT(layer.output, HasSubstr("x as fast as cuBLAS TF32, the fastest exact library")) << layer.errors;
+  EXPECT_THAT(layer.output, Not(HasSubstr("which is less exact")));
+  ASSERT_EQ(esctune({"publish", "tf32.jsonl", "-o", "database"}).status, 0);
+  EXPECT_THAT(read("database/sm90-132sm-60mib_tf32.txt"), HasSubstr("\ndtype tf32\nevidence measured\n"));
+  const json own = generated({"--dtype", "tf32", "--database", path("database").string()});
+  EXPECT_THAT(own["schedule_source"], HasSubstr("measured"));
+  EXPECT_THAT(own["notes"].dump(), Not(HasSubstr("no measurements")));
 }
 
 }  // namespace

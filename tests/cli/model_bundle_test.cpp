@@ -295,6 +295,8 @@ TEST_F(ModelBundles, KeepNothingThatIsAskedForOtherwise) {
   expect_kept("4 of 8", {"--no-verify", "--bcol", "4", "--gpu", "a100"});
   expect_kept("8 of 8", {"--no-verify", "--bcol", "4", "--gpu", "a100"});
   expect_kept("", {"--no-verify", "--bcol", "4", "--dtype", "f64"});
+  expect_kept("", {"--no-verify", "--bcol", "4", "--dtype", "f32"});
+  expect_kept("", {"--no-verify", "--bcol", "4", "--dtype", "tf32"});  // which has the nest of f32 in C
   expect_kept("", {"--no-verify", "--bcol", "4", "--schedule", "rows:columns=4,vector=4,unroll=4,task=32,light=8"});
   expect_kept("", {"--no-verify", "--bcol", "4", "--layout", "nk"});
 }
@@ -318,6 +320,21 @@ TEST_F(ModelBundles, KeepNothingThatIsNotWhole) {
   write_model("other.safetensors", tensors);
   ASSERT_EQ(escgen({"pack", "out/tiny", "other.safetensors"}).status, 0);
   expect_kept("6 of 8", {"--no-verify"});
+}
+
+/// What they hold is the weights, rounded; and so are new ones.
+TEST_F(ModelBundles, OfTf32AreVerifiedAndPackedAgain) {
+  ASSERT_EQ(generate({"--dtype", "tf32", "--schedule", "stream:columns=8,panels=1,warps=1,stages=2"}).status, 0);
+  EXPECT_EQ(manifest()["dtype"], "tf32");
+  EXPECT_THAT(read("out/tiny/tiny.h"), HasSubstr("in float32"));
+  const ProcessResult verified = escgen({"verify", "out/tiny"});
+  EXPECT_EQ(verified.status, 0) << verified.output << verified.errors;
+  EXPECT_THAT(verified.output, HasSubstr("(at most 1.00e-03)"));
+  std::vector<Drawn> tensors = layers();
+  tensors[1].values = 7;
+  write_model("other.safetensors", tensors);
+  ASSERT_EQ(escgen({"pack", "out/tiny", "other.safetensors"}).status, 0);
+  EXPECT_EQ(escgen({"verify", "out/tiny"}).status, 0);
 }
 
 TEST_F(ModelBundles, SayWhetherTheyHaveAnEpilogue) {

@@ -125,10 +125,11 @@ TEST_F(RefusedOptions, Target) {
 }
 
 TEST_F(RefusedOptions, ElementTypeAndLayout) {
-  for (const std::string dtype : {"tf32", "F32", "double", "half"}) {
-    expect_generate_refusal({"--dtype=" + dtype}, "escgen: --dtype " + dtype +
-                                                      ": is not supported: the elements of A, B and C are f32, f64, f16 or bf16; "
-                                                      "use one of these, as in --dtype f16\n");
+  for (const std::string dtype : {"tf19", "F32", "double", "half"}) {
+    expect_generate_refusal({"--dtype=" + dtype},
+                            "escgen: --dtype " + dtype +
+                                ": is not supported: the elements of A, B and C are f32, f64, f16, bf16 or tf32; "
+                                "use one of these, as in --dtype f16\n");
     expect_refusal({"generate", "--spec", "spec.json", "-o", "out", "--dtype=" + dtype}, "--dtype " + dtype);
   }
   for (const std::string layout : {"NK", "KN", "rows", "nest"}) {

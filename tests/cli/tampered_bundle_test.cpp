@@ -170,8 +170,8 @@ TEST_F(TamperedBundle, ManifestWithValuesThatCannotBe) {
   }
   with("name", "../a");
   expect_refused("has name \"../a\", which cannot be the prefix of C functions", 2);
-  with("dtype", "tf32");
-  expect_refused("has dtype \"tf32\"; this program knows \"f32\" and \"f64\" and \"f16\" and \"bf16\"", 2);
+  with("dtype", "tf19");
+  expect_refused("has dtype \"tf19\"; this program knows \"f32\" and \"f64\" and \"f16\" and \"bf16\" and \"tf32\"", 2);
   with("dtype", "f16");
   expect_refused("is not what is generated for this manifest and matrix", 1);
   with("layout", "nhwc");

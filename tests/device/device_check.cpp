@@ -3,7 +3,7 @@
 // neither Clang nor a toolkit there, only the CUDA runtime as a shared library. Beside the libraries stands predecessor.so, the kernel in front
 // of each product (generator/verify/predecessor.cu).
 //
-//   device-check LIST     each line of LIST: LIBRARY NAME MATRIX BCOL TYPE, with f32, f64, f16 or bf16 for the elements
+//   device-check LIST     each line of LIST: LIBRARY NAME MATRIX BCOL TYPE, with f32, f64, f16, bf16 or tf32 for the elements
 //
 // NAME.nest.json beside a library is the bundle's loop nest as escgen nest prints it; without it, it is the plain product.
 //
@@ -101,7 +101,7 @@ int run(const std::string& list) {
   for (const BundleLine& line : read_list(list)) {
     const std::optional<ScalarType> known = kernel_element(line.type);
     if (!known) {
-      throw UserError(list, "has the type " + line.type, "write f32, f64, f16 or bf16");
+      throw UserError(list, "has the type " + line.type, "write " + kernel_element_words());
     }
     const ScalarType element = *known;
     if (line.matrix != matrix_file || element != matrix.element) {

@@ -5,7 +5,7 @@
 #   tests/device/make_bundles.sh ESCGEN OUTPUT [MATRIX...]
 #
 # OUTPUT gets for each matrix and bCol one bundle with the default schedule, one of each family with schedules that walk
-# through the legal space, one in float64, one in float32 and one in 16 bits of the sparse tensor cores or of another family, one of another loop nest - PyTorch's layout, epilogues, both, a convolution -, and one of a script
+# through the legal space, one in float64, one in f32, one in tf32 and one in 16 bits of the sparse tensor cores or of another family, one of another loop nest - PyTorch's layout, epilogues, both, a convolution -, and one of a script
 # of directives that no family has; list.txt names them as run_bundles.sh expects, NAME.nest.json is the loop nest where it is another one,
 # matrices by their path; predecessor.cu is the kernel in front of each product. Without a MATRIX it is some awkward ones, which OUTPUT/matrices then has, each with a part
 # of the bCols. The bundles of scripts are verified by emulation as they are made: nothing else has seen these.
@@ -115,22 +115,22 @@ double_bundle() {
   esac
 }
 
-# The bundle in float32 of the sparse tensor cores: rows of B as they are and behind bulk copies of units, columns of B, and images: patches where nine divides the columns.
-split_bundle() {
-  local matrix=$1 bcol=$2 name=$3 columns=32
+# The bundle in f32 or tf32 of the sparse tensor cores: rows of B as they are and behind bulk copies of units, columns of B, and images: patches where nine divides the columns.
+float_bundle() {
+  local matrix=$1 bcol=$2 name=$3 type=$4 columns=32
   [ "$bcol" -gt 16 ] || columns=8
   local streamed="stream:columns=$columns,panels=2,warps=2,stages=3,pdl=on" options
   case $((index % 4)) in
-    0) bundle "$matrix" "$bcol" "$streamed" "$name" --arch sm_90 --no-verify ;;
-    1) bundle "$matrix" "$bcol" "$streamed,copies=bulk" "$name" --arch sm_90 --no-verify ;;
+    0) bundle "$matrix" "$bcol" "$streamed" "$name" --dtype $type --arch sm_90 --no-verify ;;
+    1) bundle "$matrix" "$bcol" "$streamed,copies=bulk" "$name" --dtype $type --arch sm_90 --no-verify ;;
     2)
-      bundle "$matrix" "$bcol" "$streamed" "$name" --layout nk --arch sm_90 --no-verify
-      "$escgen" nest --layout nk >"$output/$name.nest.json"
+      bundle "$matrix" "$bcol" "$streamed" "$name" --layout nk --dtype $type --arch sm_90 --no-verify
+      "$escgen" nest --layout nk --dtype $type >"$output/$name.nest.json"
       ;;
     3)
       read -ra options <<<"$(image_options "$matrix")"
-      bundle "$matrix" "$bcol" "$streamed" "$name" "${options[@]}" --arch sm_90 --no-verify
-      "$escgen" nest "${options[@]}" >"$output/$name.nest.json"
+      bundle "$matrix" "$bcol" "$streamed" "$name" "${options[@]}" --dtype $type --arch sm_90 --no-verify
+      "$escgen" nest "${options[@]}" --dtype $type >"$output/$name.nest.json"
       ;;
   esac
 }
@@ -222,7 +222,7 @@ bundles_of() {
   first_legal panel "$matrix" "$bcol" "${name}_panel" $((index * 31)) 7
   first_legal rows "$matrix" "$bcol" "${name}_rows" $((index * 29)) 5
   double_bundle "$matrix" "$bcol" "${name}_double"
-  if ! split_bundle "$matrix" "$bcol" "${name}_split" || ! half_bundle "$matrix" "$bcol" "${name}_half"; then
+  if ! float_bundle "$matrix" "$bcol" "${name}_split" f32 || ! float_bundle "$matrix" "$bcol" "${name}_rounded" tf32 || ! half_bundle "$matrix" "$bcol" "${name}_half"; then
     cat "$output/refusal.txt" >&2
     exit 1
   fi

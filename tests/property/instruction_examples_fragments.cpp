@@ -193,7 +193,15 @@ std::vector<InstructionExample> fragment_examples() {
        .matrix = small_matrix(37, 150, 0.4, f32, 30),
        .schedule = {.columns = 16, .panels = 1, .warps = 2, .stages = 2, .pdl = true},
        .product = pixel_nest,
-       .factor_of_b = odd_factor}};
+       .factor_of_b = odd_factor},
+      {.name = "tf32",
+       .matrix = small_matrix(37, 150, 0.3, tf32, 31),
+       .schedule = {.columns = 16, .panels = 2, .warps = 2, .stages = 2, .pdl = false},
+       .vectors = true},
+      {.name = "tf32_extras_transposed",
+       .matrix = small_matrix(33, 264, 0.55, tf32, 32),
+       .schedule = {.columns = 8, .panels = 2, .warps = 1, .stages = 3, .pdl = true},
+       .product = linear_nk_nest}};
   std::vector<InstructionExample> examples;
   for (const FragmentCase& one : cases) {
     if (one.product == spmm_nest) {

@@ -14,10 +14,10 @@
 namespace esc::tests {
 namespace {
 
-/// The matrix without what stands in a row.
-SparseMatrix with_empty_row(SparseMatrix matrix, std::int64_t row) {
-  const auto begin = static_cast<std::ptrdiff_t>(matrix.offsets[static_cast<std::size_t>(row)]);
-  const std::int64_t length = matrix.row_length(row);
+/// The matrix with the first few non-zeros of a row alone.
+SparseMatrix with_cut_row(SparseMatrix matrix, std::int64_t row, std::int64_t kept) {
+  const auto begin = static_cast<std::ptrdiff_t>(matrix.offsets[static_cast<std::size_t>(row)] + kept);
+  const std::int64_t length = matrix.row_length(row) - kept;
   matrix.column_of.erase(matrix.column_of.begin() + begin, matrix.column_of.begin() + begin + length);
   matrix.values.erase(matrix.values.begin() + begin, matrix.values.begin() + begin + length);
   std::for_each(matrix.offsets.begin() + row + 1, matrix.offsets.end(), [length](std::int64_t& offset) { offset -= length; });
@@ -28,10 +28,10 @@ SparseMatrix with_empty_row(SparseMatrix matrix, std::int64_t row) {
 /// nothing divides.
 SparseMatrix matrix_of(std::int64_t rows, std::int64_t columns, ScalarType element = ScalarType::f32) {
   constexpr std::int64_t empty = 11;
-  SparseMatrix matrix = with_empty_row(
-      sample_matrix({.rows = rows, .columns = columns, .sparsity = 0.75, .structure = SampleStructure::powerlaw, .seed = 3}), empty);
+  SparseMatrix matrix = with_cut_row(
+      sample_matrix({.rows = rows, .columns = columns, .sparsity = 0.75, .structure = SampleStructure::powerlaw, .seed = 3}), empty, 0);
   matrix.element = element;  // a value of float32 is one of float64
-  if (is_half(element)) {
+  if (is_rounded(element)) {
     round_values(matrix, element);
   }
   return matrix;
@@ -68,7 +68,7 @@ constexpr std::string_view layer_text =
 SparseMatrix of_many_windows(SampleStructure structure, double sparsity, ScalarType element) {
   SparseMatrix matrix = sample_matrix({.rows = 77, .columns = 5400 / bytes_of(element), .sparsity = sparsity, .structure = structure, .seed = 3});
   matrix.element = element;
-  if (is_half(element)) {
+  if (is_rounded(element)) {
     round_values(matrix, element);
   }
   return matrix;
@@ -106,16 +106,22 @@ GivenSizes convolution(std::int64_t filters, std::int64_t channels, std::int64_t
 
 std::vector<MutationSubject> mutation_subjects() {
   return {
-      plain("panel", 36, ScalarType::f32, "panel:ufi=4,columns=32,vector=4,groups=2,warps=2,panels=8,ufk=4,stage=off,pdl=on"),
-      plain("staged", 36, ScalarType::f32, "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=8,stage=on,pdl=off"),
-      plain("doubles", 8, ScalarType::f64, "panel:ufi=4,columns=8,vector=2,groups=4,warps=1,panels=2,ufk=4,stage=on,pdl=on"),
-      plain("half", 36, ScalarType::bf16, "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=4,stage=on,pdl=on"),
-      plain("large", 20, ScalarType::f32, "panel:ufi=8,columns=8,vector=4,groups=1,warps=1,panels=32,ufk=4,stage=on,pdl=off"),
+      plain("panel", 36, ScalarType::f32,
+            "panel:ufi=4,columns=32,vector=4,groups=2,warps=2,panels=8,ufk=4,stage=off,pdl=on"),
+      plain("staged", 36, ScalarType::f32,
+            "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=8,stage=on,pdl=off"),
+      plain("doubles", 8, ScalarType::f64,
+            "panel:ufi=4,columns=8,vector=2,groups=4,warps=1,panels=2,ufk=4,stage=on,pdl=on"),
+      plain("half", 36, ScalarType::bf16,
+            "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=4,stage=on,pdl=on"),
+      plain("large", 20, ScalarType::f32,
+            "panel:ufi=8,columns=8,vector=4,groups=1,warps=1,panels=32,ufk=4,stage=on,pdl=off"),
       plain("rows", 12, ScalarType::f32, "rows:columns=8,vector=2,unroll=2,task=32,light=8,warps=2,pdl=on"),
       plain("compacted", 64, ScalarType::f32, "atomic:ufi=3,ufk=2,warptile=2,threads=64"),
       plain("patterns", 33, ScalarType::f64, "atomic:ufi=2,ufk=3,warptile=1,threads=32,compaction=off"),
       plain("script", 36, ScalarType::f32,
-            "unroll(i, 6); enumerate(); merge(); own(i, panels=4, warp=1); tile(j, columns=32, vector=2); split(k, warps=1, groups=2); "
+            "unroll(i, 6); enumerate(); merge(); own(i, panels=4, warp=1); tile(j, columns=32, vector=2); split(k, "
+            "warps=1, groups=2); "
             "accumulate(); shuffle(); transform(A, regions); vectorize(j); batch(k, 8)"),
       {"layer", nest_of(layer_text), matrix_of(45, 83), 36,
        "panel:ufi=4,columns=32,vector=4,groups=2,warps=2,panels=4,ufk=4,stage=off,pdl=on"},
@@ -124,17 +130,20 @@ std::vector<MutationSubject> mutation_subjects() {
       {"token_rows", in_doubles(nest_of(tokens_text)), matrix_of(45, 83, ScalarType::f64), 12,
        "rows:columns=8,vector=2,unroll=2,task=128,light=8,warps=2,pdl=on"},
       {"token_lists", nest_of(linear_nk_template), matrix_of(45, 83), 33, "atomic:ufi=3,ufk=2,warptile=1,threads=32"},
-      {"batch", nest_of(batch_text), matrix_of(45, 83), 3, "panel:ufi=2,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=4,stage=off,pdl=on"},
+      {"batch", nest_of(batch_text), matrix_of(45, 83), 3,
+       "panel:ufi=2,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=4,stage=off,pdl=on"},
       {"images", nest_of(conv2d_template, convolution(21, 4, 7, 6, 2, 1)), matrix_of(21, 36), 3,
        "panel:ufi=4,columns=16,vector=2,groups=4,warps=2,panels=2,ufk=4,stage=off,pdl=on"},
-      {"channels", in_doubles(nest_of(conv2d_nhwc_template, convolution(21, 5, 5, 4, 1, 2))), matrix_of(21, 45, ScalarType::f64), 2,
-       "rows:columns=8,vector=1,unroll=2,task=16,light=4,warps=2,pdl=on"},
+      {"channels", in_doubles(nest_of(conv2d_nhwc_template, convolution(21, 5, 5, 4, 1, 2))),
+       matrix_of(21, 45, ScalarType::f64), 2, "rows:columns=8,vector=1,unroll=2,task=16,light=4,warps=2,pdl=on"},
       // Some units have extras; the second matrix has rounds beside those of its windows.
       streamed("streamed", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16)),
       streamed("bulk", of_many_windows(SampleStructure::blocks, 0.95, ScalarType::f16), ",copies=bulk"),
       streamed("split", of_many_windows(SampleStructure::blocks, 0.95, ScalarType::f32)),
-      {"split_tokens", nest_of(linear_nk_template), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32), 36,
-       "stream:columns=16,panels=3,warps=2,stages=4,pdl=off"},
+      // Rows of one non-zero show what rounding makes of a product.
+      streamed("rounded", with_cut_row(with_cut_row(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::tf32), 5, 1), 40, 1)),
+      {"split_tokens", nest_of(linear_nk_template), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32),
+       36, "stream:columns=16,panels=3,warps=2,stages=4,pdl=off"},
       // Windows of patches, and of elements by themselves.
       {"split_images", nest_of(conv2d_template, convolution(77, 150, 7, 6, 1, 1)), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32), 3,
        "stream:columns=32,panels=3,warps=2,stages=3,pdl=on"},

@@ -70,7 +70,7 @@ JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const KernelC
   const Reference reference(nest_, matrix, b, call.compact(), dispatch_.products);
   const EmulatedProduct result = product(matrix, call, b, order);
   const Comparison comparison = reference.compare(result.c);
-  return {comparison.error, tolerance_of(matrix) * comparison.allowance(),
+  return {comparison.error, tolerance_of(matrix, dispatch_.products) * comparison.allowance(),
           result.problems.empty() ? comparison.wrong_element() : result.problems.front()};
 }
 

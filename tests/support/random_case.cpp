@@ -29,12 +29,13 @@ rc::Gen<std::int64_t> awkward_size(std::int64_t most) {
 /// What kernels compute in themselves, what they keep in memory alone, and what the sparse tensor core takes.
 enum class Elements { whole, half, streamed };
 
-/// A third of the matrices have the less usual one of two.
+/// A third of the matrices have the less usual one of two; of those that are streamed each type has as many.
 ScalarType element_of(Elements elements, std::uint64_t seed) {
-  const bool unusual = seed % 3 == 0;
   if (elements == Elements::streamed) {
-    return unusual ? ScalarType::bf16 : seed % 3 == 1 ? ScalarType::f32 : ScalarType::f16;
+    constexpr std::array types{ScalarType::f16, ScalarType::bf16, ScalarType::f32, ScalarType::tf32};
+    return types[seed % types.size()];
   }
+  const bool unusual = seed % 3 == 0;
   return elements == Elements::half ? (unusual ? ScalarType::bf16 : ScalarType::f16) : unusual ? ScalarType::f64 : ScalarType::f32;
 }
 

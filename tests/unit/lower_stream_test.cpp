@@ -173,47 +173,131 @@ LoopNest in_panels() { return merge_patterns(enumerate(unroll(canonical, {"i", 2
 INSTANTIATE_TEST_SUITE_P(
     Stream, RefusedStep,
     testing::Values(
-        StepRefusal{"stream unknown", [] { stream_windows(canonical, {"x", 1, 1}); }, "the loops of the nest are i, j, k"},
-        StepRefusal{"stream columns", [] { stream_windows(canonical, {"j", 1, 1}); }, "no row loop 'j'"},
-        StepRefusal{"stream twice", [] { stream_windows(streamed, {"i", 2, 2}); }, "no row loop 'i'"},
-        StepRefusal{"stream a grid", [] { stream_windows(streamed, {"block", 2, 2}); }, "'block'"},
-        StepRefusal{"stream panels", [] { stream_windows(in_panels(), {"i", 2, 2}); },
+        StepRefusal{"stream unknown",
+                    [] {
+                      stream_windows(canonical, {"x", 1, 1});
+                    },
+                    "the loops of the nest are i, j, k"},
+        StepRefusal{"stream columns",
+                    [] {
+                      stream_windows(canonical, {"j", 1, 1});
+                    },
+                    "no row loop 'j'"},
+        StepRefusal{"stream twice",
+                    [] {
+                      stream_windows(streamed, {"i", 2, 2});
+                    },
+                    "no row loop 'i'"},
+        StepRefusal{"stream a grid",
+                    [] {
+                      stream_windows(streamed, {"block", 2, 2});
+                    },
+                    "'block'"},
+        StepRefusal{"stream panels",
+                    [] {
+                      stream_windows(in_panels(), {"i", 2, 2});
+                    },
                     "the rows are already in panels; stream the nest as it is read, before anything else"},
-        StepRefusal{"stream 0 panels", [] { stream_windows(canonical, {"i", 0, 1}); }, "panels=0 is outside 1 to 16; the nearest legal value is 1"},
-        StepRefusal{"stream 17 panels", [] { stream_windows(canonical, {"i", 17, 1}); }, "the nearest legal value is 16"},
-        StepRefusal{"stream 5 warps of 4", [] { stream_windows(canonical, {"i", 4, 5}); }, "the nearest legal value is 4"},
-        StepRefusal{"fragment too early", [] { fragment_columns(canonical, {"j", 8}); },
+        StepRefusal{"stream 0 panels",
+                    [] {
+                      stream_windows(canonical, {"i", 0, 1});
+                    },
+                    "panels=0 is outside 1 to 16; the nearest legal value is 1"},
+        StepRefusal{"stream 17 panels",
+                    [] {
+                      stream_windows(canonical, {"i", 17, 1});
+                    },
+                    "the nearest legal value is 16"},
+        StepRefusal{"stream 5 warps of 4",
+                    [] {
+                      stream_windows(canonical, {"i", 4, 5});
+                    },
+                    "the nearest legal value is 4"},
+        StepRefusal{"fragment too early",
+                    [] {
+                      fragment_columns(canonical, {"j", 8});
+                    },
                     "the rows are not mapped to the grid; map the row loop first"},
-        StepRefusal{"fragment panels", [] { fragment_columns(own_panels(in_panels(), {"i", 2, 1}), {"j", 8}); },
-                    "the nest has no windows whose panels are multiplied; stream the rows first: stream(i, panels=4, warps=2)"},
-        StepRefusal{"fragment unknown", [] { fragment_columns(streamed, {"x", 8}); }, "the nest has no windows whose panels are multiplied"},
-        StepRefusal{"fragment twice", [] { fragment_columns(fragmented, {"j", 8}); }, "the nest has no windows whose panels are multiplied"},
-        StepRefusal{"fragment of 4", [] { fragment_columns(streamed, {"j", 4}); },
+        StepRefusal{
+            "fragment panels",
+            [] {
+              fragment_columns(own_panels(in_panels(), {"i", 2, 1}), {"j", 8});
+            },
+            "the nest has no windows whose panels are multiplied; stream the rows first: stream(i, panels=4, warps=2)"},
+        StepRefusal{"fragment unknown",
+                    [] {
+                      fragment_columns(streamed, {"x", 8});
+                    },
+                    "the nest has no windows whose panels are multiplied"},
+        StepRefusal{"fragment twice",
+                    [] {
+                      fragment_columns(fragmented, {"j", 8});
+                    },
+                    "the nest has no windows whose panels are multiplied"},
+        StepRefusal{"fragment of 4",
+                    [] {
+                      fragment_columns(streamed, {"j", 4});
+                    },
                     "the tensor core multiplies 8 columns at least; the nearest legal value is 8"},
-        StepRefusal{"fragment of 24", [] { fragment_columns(streamed, {"j", 24}); }, "the nearest legal value is 16"},
-        StepRefusal{"fragment of 128", [] { fragment_columns(streamed, {"j", 128}); }, "the nearest legal value is 64"},
-        StepRefusal{"pack too early", [] { pack_fragments(streamed, {"A"}); }, "stream(i, panels=4, warps=2); fragment(j, 8)"},
-        StepRefusal{"pack the dense array", [] { pack_fragments(fragmented, {"B"}); }, "'B' is not a sparse array of the nest"},
+        StepRefusal{"fragment of 24",
+                    [] {
+                      fragment_columns(streamed, {"j", 24});
+                    },
+                    "the nearest legal value is 16"},
+        StepRefusal{"fragment of 128",
+                    [] {
+                      fragment_columns(streamed, {"j", 128});
+                    },
+                    "the nearest legal value is 64"},
+        StepRefusal{"pack too early", [] { pack_fragments(streamed, {"A"}); },
+                    "stream(i, panels=4, warps=2); fragment(j, 8)"},
+        StepRefusal{"pack the dense array", [] { pack_fragments(fragmented, {"B"}); },
+                    "'B' is not a sparse array of the nest"},
         StepRefusal{"pack twice", [] { pack_fragments(packed, {"A"}); }, "'A' is not a sparse array of the nest"},
         StepRefusal{"pack doubles",
                     [] {
                       pack_fragments(fragment_columns(stream_windows(canonicalize(spmm_nest(ScalarType::f64)), {"i", 2, 2}), {"j", 16}), {"A"});
                     },
-                    "the tensor cores that this is for multiply numbers of 16 bits and terms of float32; choose --dtype f32, f16 or bf16, or a schedule of family panel"},
-        StepRefusal{"pipeline too early", [] { pipeline_windows(fragmented, {"k", 3}); },
+                    "the tensor cores that this is for multiply numbers of 16 bits and terms of float32; choose "
+                    "--dtype f32, tf32, f16 or bf16, or a schedule of family panel"},
+        StepRefusal{"pipeline too early",
+                    [] {
+                      pipeline_windows(fragmented, {"k", 3});
+                    },
                     "the sparse array is not stored in fragments; transform it first: transform(A, fragments)"},
-        StepRefusal{"pipeline twice", [] { pipeline_windows(pipelined, {"k", 3}); }, "pipeline once"},
+        StepRefusal{"pipeline twice",
+                    [] {
+                      pipeline_windows(pipelined, {"k", 3});
+                    },
+                    "pipeline once"},
         StepRefusal{"bulk too early", [] { copy_in_bulk(packed, {}); },
                     "nothing is copied ahead of its use; copy it first: pipeline(k, 4)"},
-        StepRefusal{"bulk twice", [] { copy_in_bulk(bulk, {}); }, "the copies are bulk copies already; ask for them once"},
-        StepRefusal{"one stage", [] { pipeline_windows(packed, {"k", 1}); },
+        StepRefusal{"bulk twice", [] { copy_in_bulk(bulk, {}); },
+                    "the copies are bulk copies already; ask for them once"},
+        StepRefusal{"one stage",
+                    [] {
+                      pipeline_windows(packed, {"k", 1});
+                    },
                     "one stage cannot be copied to while it is read; the nearest legal value is 2"},
-        StepRefusal{"nine stages", [] { pipeline_windows(packed, {"k", 9}); }, "the nearest legal value is 8"},
+        StepRefusal{"nine stages",
+                    [] {
+                      pipeline_windows(packed, {"k", 9});
+                    },
+                    "the nearest legal value is 8"},
         StepRefusal{"epilogue too early", [] { place_epilogue(streamed, {}); }, "parts of a sum are added up in C"},
-        StepRefusal{"epilogue twice", [] { place_epilogue(finished, {}); }, "or it is placed already; leave epilogue() out"},
-        StepRefusal{"unroll streamed rows", [] { unroll(streamed, {"i", 2}); }, "'i'"},
-        StepRefusal{"tile streamed columns", [] { tile_columns(streamed, {"j", 8, 2}); },
-                    "columns of A are taken in windows around this loop; give the lanes their columns by fragment(j, 8)"},
+        StepRefusal{"epilogue twice", [] { place_epilogue(finished, {}); },
+                    "or it is placed already; leave epilogue() out"},
+        StepRefusal{"unroll streamed rows",
+                    [] {
+                      unroll(streamed, {"i", 2});
+                    },
+                    "'i'"},
+        StepRefusal{
+            "tile streamed columns",
+            [] {
+              tile_columns(streamed, {"j", 8, 2});
+            },
+            "columns of A are taken in windows around this loop; give the lanes their columns by fragment(j, 8)"},
         StepRefusal{"vectorize fragments", [] { vectorize(fragmented, {"j"}); }, "vectorize"},
         StepRefusal{"stage fragments", [] { stage_regions(packed, {"A"}); }, "'A' is not stored in regions"}));
 

@@ -6,6 +6,7 @@
 
 #include <map>
 
+#include "generator/schedule/element_types.h"
 #include "generator/schedule/scheduler.h"
 
 namespace esc {
@@ -41,7 +42,7 @@ LayerShape with_row_variation(double variation, LayerShape shape) {
 
 /// What the rule adds to a schedule in this type for all devices of a target: bulk copies were measured for float32.
 std::string measured_options(const LayerShape& shape, const KernelTarget& target) {
-  const bool bulk = shape.dtype == "f32" && target.oldest_architecture >= StreamSchedule::bulk_architecture;
+  const bool bulk = !is_half_type(shape.dtype) && target.oldest_architecture >= StreamSchedule::bulk_architecture;
   return bulk ? ",pdl=on,copies=bulk" : ",pdl=on";
 }
 
@@ -134,7 +135,7 @@ TEST(StreamedSchedules, AreLegalAndFitOnEveryTarget) {
       for (const std::int64_t columns : {1, 200, 256, 257, 512, 2048, 4096, 28672, 100000}) {
         for (const double zeros : {0.0, 0.5, 0.85, 0.9}) {
           for (const long long bcol : {1, 7, 8, 9, 32, 33, 64, 100, 1000, 100000}) {
-            for (const std::string dtype : {"f16", "f32"}) {
+            for (const std::string dtype : {"f16", "f32", "tf32"}) {
               const LayerShape shape = layer(rows, columns, zeros, bcol, dtype);
               const std::vector<ScheduleChoice> choices = streamed_schedules(shape, target);
               found[dtype] += choices.empty() ? 0 : 1;
@@ -153,6 +154,21 @@ TEST(StreamedSchedules, AreLegalAndFitOnEveryTarget) {
   }
   EXPECT_GT(found["f16"], 5000);
   EXPECT_GT(found["f32"], 1000);
+  EXPECT_EQ(found["tf32"], found["f32"]);
+}
+
+/// They are taken where float32's are, which is said not to have been measured.
+TEST(StreamedSchedules, OfTf32FollowFloat32) {
+  const KernelTarget h200 = target_of("h200");
+  const std::vector<ScheduleChoice> choices = streamed_schedules(layer(4096, 4096, 0.7, 128, "tf32"), h200);
+  ASSERT_FALSE(choices.empty());
+  EXPECT_EQ(choices.front().source,
+            "by rule: layers of this size and share of zeros are streamed; not measured for tf32");
+  EXPECT_THAT(print(choices.front().schedule), testing::EndsWith(",copies=bulk"));
+  EXPECT_THAT(streamed_schedules(layer(512, 512, 0.7, 128, "tf32"), h200), IsEmpty());
+  EXPECT_THAT(streamed_schedules(in_layout("nk", layer(4096, 4096, 0.7, 128, "tf32")), h200), IsEmpty());
+  EXPECT_THAT(types_like("tf32"), testing::ElementsAre("tf32", "f32"));
+  EXPECT_THAT(types_like("f32"), testing::ElementsAre("f32"));
 }
 
 TEST(StreamedSchedules, FitEachOfTheArchitecturesThatAKernelIsBuiltFor) {

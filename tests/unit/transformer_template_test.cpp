@@ -17,6 +17,7 @@
 #include "tests/unit/transformer_matrices.h"
 #include "transformer/pack.h"
 #include "transformer/packing_text.h"
+#include "transformer/tensor_float.h"
 
 namespace esc::transformer {
 namespace {
@@ -136,22 +137,23 @@ class Transformer {
  public:
   Transformer(const DenseMatrix& matrix, const ListCut& cut) : Transformer(to_csr(matrix), cut) {}
   template <typename Cut>
-  Transformer(const CsrMatrix& matrix, const Cut& cut)
+  Transformer(const CsrMatrix& matrix, const Cut& cut, Reading reading = Reading::as_they_are)
       : rows_(matrix.rows), columns_(matrix.columns), packed_(text(pack(matrix.view(), cut).bytes.span())) {
     const auto format = plan(matrix.view(), cut);
-    std::map<std::string, std::string> holes = element_holes(matrix.element);
+    std::map<std::string, std::string> holes = element_holes(matrix.element, reading);
     const std::string argument = holes.at("ARGUMENT");
     std::string name = (std::filesystem::temp_directory_path() / "esc_transformer_XXXXXX").string();
     folder_ = mkdtemp(name.data());
     const std::string provenance = "// Made by a test.";
-    holes.merge(std::map<std::string, std::string>{{"PROVENANCE", provenance},
-                                                   {"NAME", "tiny"},
-                                                   {"PACKING_TEXT", packing_text(format)},
-                                                   {"ROWS", std::to_string(rows_)},
-                                                   {"COLUMNS", std::to_string(columns_)},
-                                                   {"LAYER_FORMAT", layer_format_text(format)},
-                                                   {"PACKED_BYTES", std::to_string(format.bytes)},
-                                                   {"DIGESTS", digest_lines(pattern_digests(matrix.view(), cut.height))}});
+    holes.merge(
+        std::map<std::string, std::string>{{"PROVENANCE", provenance},
+                                           {"NAME", "tiny"},
+                                           {"PACKING_TEXT", packing_text(format, reading)},
+                                           {"ROWS", std::to_string(rows_)},
+                                           {"COLUMNS", std::to_string(columns_)},
+                                           {"LAYER_FORMAT", layer_format_text(format)},
+                                           {"PACKED_BYTES", std::to_string(format.bytes)},
+                                           {"DIGESTS", digest_lines(pattern_digests(matrix.view(), cut.height))}});
     write_file_whole(folder_ / "tiny_transformer.cpp", fill(transformer_template, holes));
     write_file_whole(folder_ / "tiny.h", fill(header_template, {{"PROVENANCE", provenance},
                                                                 {"NOTES", ""},
@@ -372,6 +374,36 @@ void expect_halves_packed(ScalarType element, const Cut& cut) {
   CsrMatrix zeroed = matrix;
   *std::ranges::find_if(zeroed.values, [](double value) { return value != 0; }) = -0.0;
   EXPECT_THAT(transformer.csr(zeroed), StartsWith("2 tiny: rows "));
+}
+
+/// What a caller has before it is rounded is packed as the matrix of what it is rounded to.
+template <typename Cut>
+void expect_rounded(const Cut& cut) {
+  CsrMatrix given = to_csr(random_matrix(45, 177, 0.4, 6));
+  for (double& value : given.values) {
+    value = static_cast<float>(value * 1.2345);
+  }
+  CsrMatrix matrix = given;
+  for (double& value : matrix.values) {
+    value = TensorFloat{static_cast<float>(value)}.rounded();
+  }
+  ASSERT_NE(matrix.values, given.values);
+  Transformer transformer(matrix, cut, Reading::rounded_to_tf32);
+  ASSERT_EQ(transformer.compiler_output(), "");
+  EXPECT_EQ(transformer.csr(given), "0 ");
+  EXPECT_EQ(transformer.packed(), transformer.packed_by_library());
+  EXPECT_EQ(transformer.dense(dense_text(given)), "0 ");
+  EXPECT_EQ(transformer.packed(), transformer.packed_by_library());
+  CsrMatrix vanishing = given;
+  vanishing.values.back() = 0x1p-140;
+  EXPECT_THAT(transformer.csr(vanishing), StartsWith("2 tiny: rows ")) << "which is zero in tf32";
+}
+
+TEST(GeneratedTransformerOfTf32, RoundsWhatItReads) {
+  expect_rounded(ListCut{.height = 3});
+  expect_rounded(RegionCut{.height = 2, .warp_panels = 2, .block_panels = 4});
+  expect_rounded(TaskCut{.longest = 16, .light = 4});
+  expect_rounded(FragmentCut{.block_panels = 2, .steps = 4, .extras = 5});
 }
 
 TEST(GeneratedTransformerOfHalves, TakesTheBitsOfTheElements) {

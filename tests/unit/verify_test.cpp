@@ -161,6 +161,8 @@ TEST(Tolerance, GrowsWithTheSquareRootOfLongRows) {
   EXPECT_DOUBLE_EQ(tolerance_of(small), 1e-6);
   const SparseMatrix full = sample_matrix({.rows = 1, .columns = 4 * 4608, .sparsity = 0.0});
   EXPECT_DOUBLE_EQ(tolerance_of(full), 2e-6);
+  EXPECT_DOUBLE_EQ(tolerance_of(full, ProductForm::split), 2e-6);
+  EXPECT_DOUBLE_EQ(tolerance_of(full, ProductForm::rounded), tf32_tolerance);
 }
 
 TEST(RoundingBound, HoldsForEveryOrderAndSeesASingleProductOfARow) {
@@ -171,6 +173,10 @@ TEST(RoundingBound, HoldsForEveryOrderAndSeesASingleProductOfARow) {
   EXPECT_LT(rounding_bound(ScalarType::f64, 1000), 1e-12);
   EXPECT_NEAR(rounding_bound(ScalarType::f32, 1, ProductForm::split), 15 * 0x1p-24, 1e-12);
   EXPECT_LT(rounding_bound(ScalarType::f32, 1, ProductForm::split), 0x1p-12) << "a product of leading parts alone is more";
+  EXPECT_NEAR(rounding_bound(ScalarType::f32, 1, ProductForm::rounded), 0x1p-11 + 4 * 0x1p-24, 1e-12);
+  EXPECT_LT(rounding_bound(ScalarType::f32, 1, ProductForm::rounded), 0x1p-10)
+      << "a factor of which the rest is cut off is more";
+  EXPECT_LT(1000 * rounding_bound(ScalarType::f32, 1000, ProductForm::rounded), 1) << "one product less is more";
 }
 
 TEST(Compare, JudgesAnElementByTheProductsOfItsOwnRow) {

@@ -63,12 +63,13 @@ LoopNest read_nest(const NestSource& source, const std::vector<std::string>& que
     if (source.layout || !source.epilogue.empty() || !source.sizes.named.empty()) {
       throw UserError(source.file, "is a nest that has its layout, its epilogue and its sizes", "leave the other options out");
     }
-    LoopNest nest = parse_nest_json(read_file(source.file), source.file);
-    if (element && *element != nest.element()) {
-      throw UserError(fmt::format("--dtype {}", name_of(*element)), fmt::format("is not what {} has: {}", source.file, name_of(nest.element())),
-                      "leave --dtype out, or print the nest in that type: escgen nest --dtype");
+    const LoopNest nest = parse_nest_json(read_file(source.file), source.file);
+    if (const std::optional<LoopNest> typed = written_for(nest, element.value_or(nest.element()))) {
+      return *typed;
     }
-    return nest;
+    throw UserError(fmt::format("--dtype {}", name_of(*element)),
+                    fmt::format("is not what {} has: {}", source.file, name_of(nest.element())),
+                    "leave --dtype out, or print the nest in that type: escgen nest --dtype");
   }
   if (source.file.empty() && source.epilogue.empty() && source.sizes.named.empty()) {
     return in_type(source.layout == NestLayout::nk ? linear_nk_nest() : spmm_nest(), element.value_or(ScalarType::f32));

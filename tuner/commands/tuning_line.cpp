@@ -78,7 +78,7 @@ std::set<std::string> families_of(const TuningLine& line, const tuning::WorkItem
   if (families.empty()) {
     throw UserError(fmt::format("--families {}", fmt::join(line.families, ",")),
                     fmt::format("has no kernels for {} in layout {}", item.dtype, item.nest.layout),
-                    "stream is for layouts kn and nk, atomic for f32; choose panel or rows");
+                    "stream is for layouts kn and nk, atomic for f32 and tf32; choose panel or rows");
   }
   return families;
 }
@@ -91,8 +91,10 @@ void add_tuning_options(CLI::App& command, TuningLine& line) {
                   "Families of schedules to try: panel, rows, stream, atomic (default panel,rows and, where it has kernels, stream)")
       ->delimiter(',')
       ->check(one_of({"panel", "rows", "stream", "atomic"}));
-  command.add_option("--dtype", line.dtype, "Element type, f32, f16 or bf16 (default: the loop nest's, f32 for the shipped one)")
-      ->check(one_of({"f32", "f16", "bf16"}));
+  command
+      .add_option("--dtype", line.dtype,
+                  "Element type, f32, tf32, f16 or bf16 (default: the loop nest's, f32 for the shipped one)")
+      ->check(one_of({"f32", "tf32", "f16", "bf16"}));
   command.add_option("--space", line.space, "Try the schedules in this file, one a line, in place of the search space");
   command.add_option("--candidates", line.most, "Measure at most this many candidates of a layer and bCol")
       ->check(CLI::Range(1, 100'000))

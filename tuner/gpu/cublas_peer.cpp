@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
 constexpr int most_algorithms = 16;
-constexpr double tf32_tolerance = 1e-3;
 constexpr double most_dense_bytes = 4e9;
 constexpr const char* fp32_name = "cublas-fp32";
 constexpr const char* tf32_name = "cublas-tf32";

@@ -38,6 +38,13 @@ ProductCase case_of(const LoopNest& nest, std::int64_t bcol) {
   return {.n = static_cast<std::int32_t>(columns), .ldb = columns, .ldc = columns, .shift_b = 0, .shift_c = 0};
 }
 
+/// The form of product, among those of candidates for these elements, that is the least exact.
+ProductForm loosest_form(ScalarType element) {
+  return element == ScalarType::f32    ? ProductForm::split
+         : element == ScalarType::tf32 ? ProductForm::rounded
+                                       : ProductForm::whole;
+}
+
 std::size_t copies_for(std::uint64_t wanted, std::uint64_t bytes) {
   return wanted == 0 ? 1 : static_cast<std::size_t>(std::max<std::uint64_t>(2, (wanted + bytes - 1) / bytes));
 }
@@ -61,11 +68,10 @@ ProductBench::ProductBench(const SparseMatrix& matrix, std::int64_t bcol, const 
       product_(case_of(nest_, bcol)),
       ldb_(layout_b_.is_row_major() ? product_.n : layout_b_.least_leading_dimension(bcol)),
       ldc_(layout_c_.is_row_major() ? product_.n : layout_c_.least_leading_dimension(bcol)),
-      tolerance_(tolerance_of(matrix)),
+      tolerance_(tolerance_of(matrix, loosest_form(matrix.element))),
       cold_bytes_(cold_bytes),
       reference_(nest_, matrix, draw_b(layout_b_, matrix.columns, product_, seed_of_b, matrix.element), product_,
-                 matrix.element == ScalarType::f32 ? ProductForm::split
-                                                   : ProductForm::whole) {  // as some candidates may multiply
+                 loosest_form(matrix.element)) {
   judging_threads().execute([this] { reference_.compute_all(); });
   with_element(element(), [&](auto zero) { place<decltype(zero)>(); });
   place_operands();

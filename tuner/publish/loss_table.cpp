@@ -48,7 +48,7 @@ ItemLosses losses_of(const ItemResults& results, const std::vector<std::string>&
                   .best = best.candidate,
                   .best_microseconds = best.microseconds,
                   .exact_microseconds = time_of(results.best_exact_peer()),
-                  .tf32_microseconds = time_of(results.peer("cublas-tf32"))};
+                  .tf32_microseconds = time_of(results.less_exact_dense_peer())};
   const std::set<std::string> attempts = tried(results);
   for (const std::string& schedule : schedules) {
     ScheduleLoss one;

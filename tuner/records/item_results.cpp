@@ -146,6 +146,10 @@ const CandidateResult* ItemResults::peer(const std::string& name) const {
 
 const CandidateResult* ItemResults::exact_dense_peer() const { return peer("cublas-" + (item.dtype == "f32" ? "fp32" : item.dtype)); }
 
+const CandidateResult* ItemResults::less_exact_dense_peer() const {
+  return item.dtype == "f32" ? peer("cublas-tf32") : nullptr;
+}
+
 const CandidateResult* ItemResults::best_exact_peer() const { return faster(exact_dense_peer(), peer("cusparse")); }
 
 std::map<ItemKey, ItemResults> group_by_item(const std::vector<Record>& records) {

@@ -46,8 +46,11 @@ struct ItemResults {
   /// The fastest kernel by `time_of`, finalists first: a search's time counts only where there was no final.
   const CandidateResult* best() const;
   const CandidateResult* peer(const std::string& name) const;  ///< only where it was right
-  /// The dense product with the item's elements and sums in float32: cublas-fp32, cublas-f16 or cublas-bf16.
+  /// The dense product with the item's elements and sums in float32: cublas-fp32, cublas-tf32, cublas-f16 or
+  /// cublas-bf16.
   const CandidateResult* exact_dense_peer() const;
+  /// That of fewer digits than the item's elements: cublas-tf32 beside those of f32.
+  const CandidateResult* less_exact_dense_peer() const;
   /// The faster one of that and cusparse.
   const CandidateResult* best_exact_peer() const;
 };

@@ -57,7 +57,7 @@ ItemSummary summarise(const ItemResults& results, const std::string& name) {
   }
   summary.chain_microseconds = measured(find(results.chain, summary.winner));
   summary.fp32 = measured(results.exact_dense_peer());
-  summary.tf32 = measured(results.peer("cublas-tf32"));
+  summary.tf32 = measured(results.less_exact_dense_peer());
   summary.cusparse = measured(results.peer("cusparse"));
   return summary;
 }
@@ -105,7 +105,8 @@ std::string best_exact_name(const ItemSummary& item) {
   if (item.fp32 != time) {
     return print(Rival::cusparse);
   }
-  return item.item.dtype == "f32" ? print(Rival::cublas_fp32) : "cuBLAS " + item.item.dtype;
+  const std::string& dtype = item.item.dtype;
+  return dtype == "f32" ? print(Rival::cublas_fp32) : dtype == "tf32" ? print(Rival::cublas_tf32) : "cuBLAS " + dtype;
 }
 
 std::vector<ItemSummary> summarise(const std::map<ItemKey, ItemResults>& items) {

@@ -42,7 +42,8 @@ struct ItemSummary {
 std::optional<double> time_of(const ItemSummary& item, Rival rival);
 /// The rival's time over ours, by plain edges; absent without both.
 std::optional<double> speed_up(const ItemSummary& item, Rival rival);
-/// "cuBLAS FP32", "cuBLAS f16", "cuBLAS bf16" or "cuSPARSE", whichever is faster; "-" where neither was measured.
+/// "cuBLAS FP32", "cuBLAS TF32", "cuBLAS f16", "cuBLAS bf16" or "cuSPARSE", whichever is faster; "-" where neither was
+/// measured.
 std::string best_exact_name(const ItemSummary& item);
 
 /// A line for each item, ordered by device, element type, cache, columns of B and name. The winner is the one of the

@@ -18,6 +18,8 @@ constexpr double of_unit = 0.13;             ///< of a multiprocessor, where eno
 constexpr double of_unit_alone = 0.05;       ///< more where a block's panels are not there to share its waits
 constexpr double of_column = 0.13 / 80;      ///< of C, its products with a unit
 constexpr double of_split_column = 0.0045;    ///< the same where a product is three, and both factors are split in front of them
+constexpr double of_rounded_column =
+    0.4 * of_split_column;                      ///< and where it is one, of factors that are rounded; not measured
 constexpr double of_copied_column = 0.13 / 25;  ///< the same for the copy of its rows of B, which the panels of a block share
 constexpr double of_adding_warps = 0.1;
 
@@ -31,6 +33,10 @@ constexpr double bytes_in_flight = 100 * 1024;
 constexpr double of_missing_bytes = 0.5;
 constexpr double enough_warps = 8;
 constexpr double of_missing_warps = 0.3;
+
+double column_cost(const std::string& dtype) {
+  return is_half_type(dtype) ? of_column : dtype == "tf32" ? of_rounded_column : of_split_column;
+}
 
 double missing(double there, double wanted) { return std::max(0.0, 1 - there / wanted); }
 
@@ -61,7 +67,7 @@ Cost stream_cost(const StreamSchedule& schedule, const WorkItem& item, const Ker
   const double copied = of_copied_column * (boxes ? of_boxes : 1);
   cost.traffic = units * of_unit * (bulk ? of_bulk_unit : 1);
   cost.waiting = cost.traffic * (slowdown - 1) + units / schedule.panels * of_unit_alone;
-  cost.loads = units * schedule.columns * ((is_half_type(item.dtype) ? of_column : of_split_column) + copied / schedule.panels);
+  cost.loads = units * schedule.columns * (column_cost(item.dtype) + copied / schedule.panels);
   cost.reduction = schedule.warps > 1 ? of_adding_warps : 0;
   cost.microseconds = cost.launch + cost.traffic + cost.waiting + cost.loads + cost.reduction;
   return cost;

@@ -343,6 +343,18 @@ TEST(ItemResults, TakesTheDenseProductOfTheItemsElementsForAnExactOne) {
   }
 }
 
+TEST(ItemResults, TakesTheTf32PeerForAnExactOneOfElementsOfTf32) {
+  WorkItem item = some_item();
+  const auto of = [&] {
+    return results_of({measured(item, "cublas-tf32", {2.0}), measured(item, "cublas-fp32", {1.0}),
+                       measured(item, "cusparse", {3.0})});
+  };
+  EXPECT_EQ(of().less_exact_dense_peer()->candidate, "cublas-tf32");
+  item.dtype = "tf32";
+  EXPECT_EQ(of().best_exact_peer()->candidate, "cublas-tf32");
+  EXPECT_EQ(of().less_exact_dense_peer(), nullptr);
+}
+
 TEST(ItemResults, TakesTheFirstByNameOfEqualOnes) {
   const WorkItem item = some_item();
   EXPECT_EQ(

@@ -132,6 +132,7 @@ TEST(SearchSpace, HasFamiliesWhereTheyHaveKernels) {
   using Families = std::set<std::string>;
   EXPECT_EQ(families_for(all_families(), "f32", "kn"), all_families());
   EXPECT_EQ(families_for(all_families(), "f32", "n_k_n_n.n_m_n_n"), (Families{"atomic", "panel", "rows"}));
+  EXPECT_EQ(families_for(all_families(), "tf32", "nk"), all_families());
   EXPECT_EQ(families_for(all_families(), "f16", "kn"), (Families{"panel", "rows", "stream"}));
   EXPECT_EQ(families_for(all_families(), "bf16", "n_k_n_n.n_m_n_n"), (Families{"panel", "rows"}));
 }
@@ -171,6 +172,18 @@ TEST(CostModel, KnowsThatStreamedWeightsNeedBytesOnTheirWay) {
   EXPECT_LT(cost("panels=4,warps=2,stages=4"), cost("panels=1,warps=8,stages=2")) << "whose blocks copy B for themselves";
   EXPECT_LT(cost("panels=4,warps=2,stages=4"), cost("panels=16,warps=1,stages=2")) << "which fills a quarter of the device";
   EXPECT_TRUE(std::isinf(cost("panels=8,warps=2,stages=8"))) << "more shared memory than there is";
+}
+
+TEST(CostModel, KnowsThatOneProductTakesLessThanThree) {
+  WorkItem item = layer_512(128);
+  item.layer.rows = item.layer.columns = 4096;
+  const Schedule schedule = parse_schedule("stream:columns=64,panels=4,warps=2,stages=2");
+  const auto cost = [&](const std::string& dtype) {
+    item.dtype = dtype;
+    return predicted_cost(schedule, item);
+  };
+  EXPECT_LT(cost("tf32").loads, cost("f32").loads);
+  EXPECT_DOUBLE_EQ(cost("tf32").traffic, cost("f32").traffic);
 }
 
 TEST(CostModel, CountsEachElementOfColumnsThatAreApart) {
