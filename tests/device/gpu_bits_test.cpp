@@ -49,8 +49,7 @@ std::vector<Trial> trials_of(const std::vector<DrawnCase>& cases) {
   return trials;
 }
 
-/// The first element of a row with a fixed order of sums that is not the same bit by bit; or empty. C of the GPU has
-/// the rows of the call, the other one no gaps.
+/// The first element of a row with a fixed order of sums that is not the same bit by bit; or empty. Neither C has gaps.
 std::string first_difference(const Trial& trial, const TypedElements& on_gpu, const TypedElements& emulated) {
   const DrawnCase& drawn = *trial.drawn;
   const ProductCase& product = drawn.product;
@@ -58,9 +57,8 @@ std::string first_difference(const Trial& trial, const TypedElements& on_gpu, co
   const auto element = static_cast<std::int64_t>(bytes_of(drawn.a.element));
   for (std::int64_t row = 0; row < drawn.a.rows; ++row) {
     for (std::int64_t j = 0; j < product.n && order.of_row(row); ++j) {
-      const std::byte* const found = on_gpu.bytes().data() + (row * product.ldc + j) * element;
-      const std::byte* const wanted = emulated.bytes().data() + (row * product.n + j) * element;
-      if (std::memcmp(found, wanted, static_cast<std::size_t>(element)) != 0) {
+      const std::int64_t at = (row * product.n + j) * element;
+      if (std::memcmp(on_gpu.bytes().data() + at, emulated.bytes().data() + at, static_cast<std::size_t>(element)) != 0) {
         return fmt::format("C[{}][{}] differs", row, j);
       }
     }
