@@ -18,6 +18,7 @@
 #include "generator/emit/text_template.h"
 #include "generator/emit/told_numbers.h"
 #include "generator/ir/instruction.h"
+#include "generator/ir/performed_instructions.h"
 #include "generator/ir/print.h"
 #include "generator/ir/rewrite.h"
 #include "generator/support/identifier.h"

@@ -11,6 +11,7 @@
 #include "generator/emit/half_text.h"
 #include "generator/emit/packed_matrix_holes.h"
 #include "generator/emit/patch_text.h"
+#include "generator/ir/performed_instructions.h"
 #include "generator/ir/rewrite.h"
 #include "generator/ir/window_patches.h"
 
@@ -18,16 +19,6 @@ namespace esc {
 namespace {
 
 using transformer::FragmentFormat;
-
-bool performs(const LoopNest& nest, std::string_view instruction) {
-  bool found = false;
-  rewrite(nest.body, {.statement = [&](const Statement& statement) -> Block {
-            const auto* perform = std::get_if<Perform>(&statement.action);
-            found = found || (perform != nullptr && perform->instruction == instruction);
-            return {};
-          }});
-  return found;
-}
 
 /// Bytes of a stage: a unit for each warp, and behind them a window of B for each warp of a panel. Windows that are transposed have stages of their
 /// own, behind all units, and boxes in front of them, where they begin as a tensor copy asks for.

@@ -9,8 +9,8 @@
 #include "generator/emit/half_text.h"
 #include "generator/emit/layout_terms.h"
 #include "generator/emit/patch_text.h"
-#include "generator/emit/print_kernel.h"
 #include "generator/ir/instruction.h"
+#include "generator/ir/performed_instructions.h"
 
 namespace esc {
 namespace {
@@ -67,14 +67,12 @@ std::string dense_functions(const ArrayDeclaration& array, const Environment& si
 }  // namespace
 
 std::string layout_functions(const LoopNest& nest, const Environment& sizes) {
-  const std::vector<std::string> instructions = performed_instructions(nest);
-  const auto performs = [&](const char* name) { return std::ranges::find(instructions, name) != instructions.end(); };
   std::string text;
   for (const ArrayDeclaration& array : nest.arrays) {
     if (array.layout) {
       text += array.role != ArrayRole::dense ? place_function(array, sizes)
-              : performs("stage_patches")    ? patch_functions(nest, window_patches(nest).value(), sizes)
-                                             : dense_functions(array, sizes, nest.element(), performs("stage_elements"));
+              : performs(nest, "stage_patches")    ? patch_functions(nest, window_patches(nest).value(), sizes)
+                                             : dense_functions(array, sizes, nest.element(), performs(nest, "stage_elements"));
     }
   }
   return text;

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "generator/emit/cuda_expressions.h"
 #include "generator/emit/fragment_text.h"
@@ -245,23 +244,6 @@ std::vector<std::string> kernel_sizes(const LoopNest& nest) {
       break;
   }
   return {};
-}
-
-std::vector<std::string> performed_instructions(const LoopNest& nest) {
-  std::set<std::string> used;
-  rewrite(nest.body, {.statement = [&](const Statement& statement) -> Block {
-            if (const auto* perform = std::get_if<Perform>(&statement.action)) {
-              used.insert(perform->instruction);
-            }
-            return {};
-          }});
-  std::vector<std::string> names;
-  for (const Instruction& one : all_instructions()) {
-    if (used.contains(one.name)) {
-      names.push_back(one.name);
-    }
-  }
-  return names;
 }
 
 KernelText print_kernel(const LoopNest& nest, const std::string& name, const PackedAccess& packed) {

@@ -21,9 +21,6 @@ KernelText print_kernel(const LoopNest& nest, const std::string& name, const Pac
 /// The sizes that the kernel of a nest is given, in the order of its parameters, behind N.
 std::vector<std::string> kernel_sizes(const LoopNest& nest);
 
-/// Names of the instructions that are performed, each once, in the order of all_instructions.
-std::vector<std::string> performed_instructions(const LoopNest& nest);
-
 /// The constant that is the leading dimension of B or C where the kernel is tuned.
 std::string tuned_leading_dimension(const ArrayDeclaration& array);
 

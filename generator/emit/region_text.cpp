@@ -8,8 +8,8 @@
 #include <numeric>
 
 #include "generator/emit/c_constant.h"
-#include "generator/emit/print_kernel.h"
 #include "generator/emit/packed_matrix_holes.h"
+#include "generator/ir/performed_instructions.h"
 
 namespace esc {
 namespace {

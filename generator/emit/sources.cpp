@@ -16,6 +16,7 @@
 #include "generator/emit/templates.h"
 #include "generator/emit/text_template.h"
 #include "generator/emit/told_numbers.h"
+#include "generator/ir/performed_instructions.h"
 #include "generator/lower/canonicalize.h"
 #include "transformer/packing_text.h"
 

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "generator/emit/print_kernel.h"
+#include "generator/ir/performed_instructions.h"
 #include "tests/property/instruction_comparison.h"
 #include "tests/property/instruction_example.h"
 
@@ -19,7 +19,7 @@ namespace {
 using tests::InstructionExample;
 
 bool performs(const InstructionExample& example, const std::string& instruction) {
-  return std::ranges::count(performed_instructions(example.nest), instruction) > 0;
+  return esc::performs(example.nest, instruction);
 }
 
 TEST(InstructionExamples, ThereIsOneForEachInstruction) {
