@@ -307,8 +307,8 @@ __device__ __forceinline__ Step step_at(const unsigned char* unit, int step, int
 }
 
 // The lane's element in row `r` of its four, of the columns of B from t * 8 on.
-__device__ __forceinline__ float element_of_B(const Step& step, const unsigned char* window, int r,
-                                              int t, int lane) {
+__device__ __forceinline__ float element_of_window(const Step& step, const unsigned char* window,
+                                                   int r, int t, int lane) {
   const int row = step.rows >> (r * 8) & 255;
   return *reinterpret_cast<const float*>(window + element_at(row, t * 8 + lane / 4));
 }
@@ -365,7 +365,7 @@ __device__ __forceinline__ void multiply_split_step(const unsigned char* unit,
     unsigned int rest_b[4];
 #pragma unroll
     for (int r = 0; r < 4; ++r) {
-      const Terms terms = terms_of(element_of_B(own, window, r, t, lane));
+      const Terms terms = terms_of(element_of_window(own, window, r, t, lane));
       leading_b[r] = terms.leading;
       rest_b[r] = terms.rest;
     }

@@ -91,8 +91,8 @@ TEST_F(EsctuneTypes, AreListedWithFamiliesThatHaveKernels) {
         "  for (int b = 0; b < batches; b++) for (int i = 0; i < M; i++) for (int t = 0; t < 12; t++) for (int k = 0; k < K; k++)\n"
         "    Y[b][i][t] += W[i][k] * X[b][k][t];\n"
         "}\n");
-  expect_refusal({"run", "layers", "--bcol", "32", "--kernel", "batch.c", "--families", "stream", "--list"},
-                 "stream is for layouts kn and nk, atomic for f32 and tf32; choose panel or rows");
+  expect_refusal({"run", "layers", "--bcol", "32", "--kernel", "batch.c", "--dtype", "f16", "--families", "stream", "--list"},
+                 "stream is in 16 bits for layouts kn and nk, atomic for f32 and tf32; choose panel or rows");
   expect_refusal({"run", "layers", "--bcol", "32", "--families", "atomic", "--dtype", "f16", "--list"}, "has no kernels for f16");
   expect_refusal({"run", "layers", "--bcol", "32", "--dtype", "f64", "--list"}, "--dtype");
 }

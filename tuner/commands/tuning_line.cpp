@@ -78,7 +78,7 @@ std::set<std::string> families_of(const TuningLine& line, const tuning::WorkItem
   if (families.empty()) {
     throw UserError(fmt::format("--families {}", fmt::join(line.families, ",")),
                     fmt::format("has no kernels for {} in layout {}", item.dtype, item.nest.layout),
-                    "stream is for layouts kn and nk, atomic for f32 and tf32; choose panel or rows");
+                    "stream is in 16 bits for layouts kn and nk, atomic for f32 and tf32; choose panel or rows");
   }
   return families;
 }
