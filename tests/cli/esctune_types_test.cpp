@@ -86,12 +86,15 @@ TEST_F(EsctuneTypes, AreListedWithFamiliesThatHaveKernels) {
   EXPECT_EQ(rounded[0]["dtype"], "tf32");
   EXPECT_EQ(rounded[0]["nest"], "") << "it is the shipped product in that type";
   EXPECT_EQ(rounded[0]["candidates"], single[0]["candidates"]);
-  write("batch.c",
-        "void batch(int batches, int M, int K, const float W[M][K], const float X[batches][K][12], float Y[batches][M][12]) {\n"
-        "  for (int b = 0; b < batches; b++) for (int i = 0; i < M; i++) for (int t = 0; t < 12; t++) for (int k = 0; k < K; k++)\n"
-        "    Y[b][i][t] += W[i][k] * X[b][k][t];\n"
-        "}\n");
-  expect_refusal({"run", "layers", "--bcol", "32", "--kernel", "batch.c", "--dtype", "f16", "--families", "stream", "--list"},
+  for (const std::string type : {"float", "_Float16"}) {
+    write("batch_" + type + ".c",
+          "void batch(int batches, int M, int K, const " + type + " W[M][K], const " + type + " X[batches][K][12], " + type + " Y[batches][M][12]) {\n"
+          "  for (int b = 0; b < batches; b++) for (int i = 0; i < M; i++) for (int t = 0; t < 12; t++) for (int k = 0; k < K; k++)\n"
+          "    Y[b][i][t] += W[i][k] * X[b][k][t];\n"
+          "}\n");
+  }
+  EXPECT_GT(listed({"layers", "--bcol", "32", "--kernel", "batch_float.c", "--families", "stream"})[0]["candidates"], 20);
+  expect_refusal({"run", "layers", "--bcol", "32", "--kernel", "batch__Float16.c", "--families", "stream", "--list"},
                  "stream is in 16 bits for layouts kn and nk, atomic for f32 and tf32; choose panel or rows");
   expect_refusal({"run", "layers", "--bcol", "32", "--families", "atomic", "--dtype", "f16", "--list"}, "has no kernels for f16");
   expect_refusal({"run", "layers", "--bcol", "32", "--dtype", "f64", "--list"}, "--dtype");
