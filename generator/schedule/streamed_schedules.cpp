@@ -134,11 +134,15 @@ bool pays_in_float32(const CutLayer& layer) {
 }
 
 /// The same of images whose channels lie apart, of batches too. Panels load what filters of taps read of a channel for each tap again, and where columns are steps
-/// apart for each column; else it takes enough windows for the copies to pay. Measured with 1, 8 and 32 images, 49 to 100,352 columns of C.
+/// apart for each column; else it takes enough windows for the copies to pay. Measured with 1, 8 and 32 images, 196 to 100,352 columns of C.
 bool pays_of_images(const CutLayer& layer) {
-  constexpr double many_columns = 6272;
+  constexpr long long least_columns = 196;
+  constexpr long long many_columns = 6272;
   const double density = layer.nonzeros / layer.elements();
-  const bool many = static_cast<double>(layer.bcol) >= many_columns;
+  const bool many = layer.bcol >= many_columns;
+  if (layer.bcol < least_columns) {
+    return false;
+  }
   if (has_taps(layer.layout)) {
     return layer.windows >= 5 && density >= (many ? 0.08 : 0.17);
   }
@@ -238,13 +242,15 @@ std::optional<StreamSchedule> best_measured(const CutLayer& layer, const KernelT
   static constexpr std::array measured{
       StreamSchedule{.columns = 16, .panels = 2, .warps = 4, .stages = 2}, StreamSchedule{.columns = 32, .panels = 2, .warps = 4, .stages = 2},
       StreamSchedule{.columns = 32, .panels = 4, .warps = 2, .stages = 2}, StreamSchedule{.columns = 32, .panels = 4, .warps = 4, .stages = 2},
-      StreamSchedule{.columns = 32, .panels = 8, .warps = 2, .stages = 2}, StreamSchedule{.columns = 64, .panels = 4, .warps = 1, .stages = 3},
-      StreamSchedule{.columns = 64, .panels = 4, .warps = 2, .stages = 2}, StreamSchedule{.columns = 64, .panels = 8, .warps = 1, .stages = 2},
+      StreamSchedule{.columns = 32, .panels = 8, .warps = 2, .stages = 2}, StreamSchedule{.columns = 64, .panels = 4, .warps = 2, .stages = 2},
+      StreamSchedule{.columns = 64, .panels = 4, .warps = 1, .stages = 3}, StreamSchedule{.columns = 64, .panels = 8, .warps = 1, .stages = 2},
       StreamSchedule{.columns = 64, .panels = 8, .warps = 2, .stages = 2}};
   std::optional<StreamSchedule> best;
   double least = std::numeric_limits<double>::infinity();
   for (const StreamSchedule& schedule : measured) {
-    const double time = expected_time(schedule, layer, target);
+    // In the last turn warps may have no window.
+    const double of_all_warps = static_cast<double>(quotient_up(layer.windows, schedule.warps) * schedule.warps) / static_cast<double>(layer.windows);
+    const double time = expected_time(schedule, layer, target) * of_all_warps;
     if (time < least && schedule.columns <= widest_columns(layer) && shared_bytes(schedule, layer) <= target.shared_bytes) {
       best = schedule;
       least = time;
