@@ -35,6 +35,11 @@ LayerShape in_layout(const std::string& layout, LayerShape shape) {
   return shape;
 }
 
+/// Float32, images whose channels lie apart, filters with taps.
+LayerShape of_taps(std::int64_t rows, std::int64_t columns, double zeros, long long bcol) {
+  return in_layout("n_k_nk_nk.n_m_n_n", layer(rows, columns, zeros, bcol, "f32"));
+}
+
 LayerShape with_row_variation(double variation, LayerShape shape) {
   shape.row_variation = variation;
   return shape;
@@ -119,6 +124,23 @@ INSTANTIATE_TEST_SUITE_P(
         RuleCase{"h200", layer(4096, 4096, 0.8, 128, "f32"), "stream:columns=64,panels=4,warps=2,stages=2"},
         RuleCase{"h200", layer(33288, 512, 0.6, 128, "f32"), ""},
         RuleCase{"h200", in_layout("nk", layer(8192, 8192, 0.7, 32, "f32")), ""},
+        // Images: filters of three by three, with 64 channels of 56 x 56 pixels, 256 of 14 x 14, and 512 of 7 x 7.
+        RuleCase{"h200", of_taps(64, 576, 0.8, 3136), "stream:columns=32,panels=4,warps=2,stages=2"},
+        RuleCase{"h200", of_taps(64, 576, 0.8, 100352), "stream:columns=64,panels=4,warps=1,stages=3"},
+        RuleCase{"h200", of_taps(256, 2304, 0.7, 196), "stream:columns=16,panels=2,warps=4,stages=2"},
+        RuleCase{"h200", of_taps(256, 2304, 0.8, 6272), "stream:columns=64,panels=4,warps=2,stages=2"},
+        RuleCase{"h200", of_taps(512, 4608, 0.8, 392), "stream:columns=32,panels=4,warps=2,stages=2"},
+        // Steps of two pixels, and points from many channels on.
+        RuleCase{"h200", in_layout("n_k_2n_2n.n_m_n_n", layer(512, 256, 0.7, 6272, "f32")), "stream:columns=64,panels=8,warps=1,stages=2"},
+        RuleCase{"h200", in_layout("n_k_n_n.n_m_n_n", layer(256, 1024, 0.7, 6272, "f32")), "stream:columns=64,panels=4,warps=2,stages=2"},
+        // Other numbers of multiprocessors.
+        RuleCase{"a100", of_taps(256, 2304, 0.8, 6272), "stream:columns=64,panels=8,warps=1,stages=2"},
+        // Panels are faster for sparse ones, for few columns of C, few windows, or channels that stand beside each other.
+        RuleCase{"h200", of_taps(64, 576, 0.98, 100352), ""}, RuleCase{"h200", of_taps(128, 1152, 0.9, 784), ""},
+        RuleCase{"h200", of_taps(512, 4608, 0.8, 49), ""},
+        RuleCase{"h200", in_layout("n_k_n_n.n_m_n_n", layer(256, 64, 0.7, 100352, "f32")), ""},
+        RuleCase{"h200", in_layout("n_k_n_n.n_m_n_n", layer(256, 1024, 0.5, 1568, "f32")), ""},
+        RuleCase{"h200", in_layout("n_nk_nk_k.n_n_n_m", layer(256, 2304, 0.7, 6272, "f32")), ""},
         // Other elements, other layouts, and GPUs without sparse tensor cores.
         RuleCase{"h200", layer(8192, 8192, 0.7, 8, "f32"), ""}, RuleCase{"h200", layer(8192, 8192, 0.7, 8, "f64"), ""},
         RuleCase{"h200", in_layout("n_k_n_n.n_m_n_n", layer(8192, 8192, 0.7, 8)), ""},
