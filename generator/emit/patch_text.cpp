@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstdlib>
+
 #include "generator/emit/c_constant.h"
 #include "generator/emit/layout_terms.h"
 
@@ -71,11 +73,11 @@ std::string element_at_position(const LayoutTerms& terms, const WindowPatches& p
     const StoredDimension& dimension = layout.dimensions[span.dimension];
     const std::string name = variable_of(layout.column[span.column_digit]);
     const std::int64_t least = dimension.index.constant();
-    std::string index = at == 0 ? times(fmt::format("(item + {})", rest), dimension.index.coefficient(layout.column.front().name))
+    const std::string index = at == 0 ? times(fmt::format("(item + {})", rest), dimension.index.coefficient(layout.column.front().name))
                                 : fmt::format("{} % {}", rest, span.extent);
     text += fmt::format("const long long {} = static_cast<long long>({}){};\n", name, index,
-                        least == 0 ? "" : fmt::format(" {} {}", least < 0 ? "-" : "+", least < 0 ? -least : least));
-    rest = fmt::format("{} / {}", "position", at == 0 ? 1 : span.positions * span.extent);
+                        least == 0 ? "" : fmt::format(" {} {}", least < 0 ? "-" : "+", std::abs(least)));
+    rest = fmt::format("position / {}", span.positions * span.extent);
     distances.push_back(terms.distance(span.dimension, name, "ldb"));
     is_spanned[span.dimension] = true;
     if (dimension.padded) {
