@@ -239,6 +239,22 @@ __device__ __forceinline__ void stage_unit(unsigned char* memory, const unsigned
   }
 }
 
+// The first row of B of each window of a turn, 0 where there is none. Which windows they are is asked for all at once.
+__device__ __forceinline__ void find_first_rows(unsigned int (&first_rows)[panel_warps],
+                                                const unsigned char* packed,
+                                                unsigned int first_round, unsigned int rounds,
+                                                unsigned int rotation, unsigned int turn) {
+#pragma unroll
+  for (int part = 0; part < panel_warps; ++part) {
+    const unsigned int its = turn * panel_warps + part;
+    first_rows[part] =
+        its < rounds
+            ? window_at(packed, round_at(first_round, rounds, rotation, its), first_round) *
+                  window_columns
+            : 0;
+  }
+}
+
 // Copies 4 rows of a column of B to shared memory, as far as they are there; the others are zero.
 __device__ __forceinline__ void stage_rows(unsigned char* to, const float* __restrict__ B,
                                            long long ldb, unsigned int k, unsigned int j,
@@ -266,17 +282,8 @@ __device__ __forceinline__ void stage_columns(unsigned char* memory, const unsig
                                               unsigned int rotation, unsigned int turn, int stage,
                                               unsigned int tile, int thread, unsigned int N) {
   constexpr int column_fours = window_columns / 4;
-  // Which windows they are is asked for all at once.
   unsigned int first_rows[panel_warps];
-#pragma unroll
-  for (int part = 0; part < panel_warps; ++part) {
-    const unsigned int its = turn * panel_warps + part;
-    first_rows[part] =
-        its < rounds
-            ? window_at(packed, round_at(first_round, rounds, rotation, its), first_round) *
-                  window_columns
-            : 0;
-  }
+  find_first_rows(first_rows, packed, first_round, rounds, rotation, turn);
 #pragma unroll
   for (int part = 0; part < panel_warps; ++part) {
     if (turn * panel_warps + part < rounds) {

@@ -193,6 +193,22 @@ __device__ __forceinline__ void stage_unit(unsigned char* memory, const unsigned
   }
 }
 
+// The first row of B of each window of a turn, 0 where there is none. Which windows they are is asked for all at once.
+__device__ __forceinline__ void find_first_rows(unsigned int (&first_rows)[panel_warps],
+                                                const unsigned char* packed,
+                                                unsigned int first_round, unsigned int rounds,
+                                                unsigned int rotation, unsigned int turn) {
+#pragma unroll
+  for (int part = 0; part < panel_warps; ++part) {
+    const unsigned int its = turn * panel_warps + part;
+    first_rows[part] =
+        its < rounds
+            ? window_at(packed, round_at(first_round, rounds, rotation, its), first_round) *
+                  window_columns
+            : 0;
+  }
+}
+
 // The threads of a block copy the rows of B for a turn to shared memory, each the same columns of some rows. With `vectors` they go past the
 // registers, 16 bytes at once.
 template <bool vectors>
@@ -206,17 +222,8 @@ __device__ __forceinline__ void stage_windows(unsigned char* memory, const unsig
   const int column = thread % row_vectors * vector_width;
   const int piece = column / 8;
   const unsigned int j = tile * tile_columns + column;
-  // Which windows they are is asked for all at once.
   unsigned int first_rows[panel_warps];
-#pragma unroll
-  for (int part = 0; part < panel_warps; ++part) {
-    const unsigned int its = turn * panel_warps + part;
-    first_rows[part] =
-        its < rounds
-            ? window_at(packed, round_at(first_round, rounds, rotation, its), first_round) *
-                  window_columns
-            : 0;
-  }
+  find_first_rows(first_rows, packed, first_round, rounds, rotation, turn);
 #pragma unroll
   for (int part = 0; part < panel_warps; ++part) {
     if (turn * panel_warps + part < rounds) {

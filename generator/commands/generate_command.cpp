@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -12,7 +10,6 @@
 #include "generator/commands/layer_request.h"
 #include "generator/commands/model_spec.h"
 #include "generator/commands/nest_line.h"
-#include "generator/matrix/typed_elements.h"
 #include "generator/schedule/database_files.h"
 #include "generator/schedule/settings.h"
 #include "generator/schedule/target.h"
@@ -281,10 +278,7 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
       "--database", line->database,
       "Schedule database that auto looks into before the built-in one: a file that esctune publish wrote, or "
       "its folder");
-  command
-      ->add_option("--dtype", line->dtype,
-                   "Element type, " + kernel_element_words() + " (default: the loop nest's, f32 for the shipped one)")
-      ->type_name(fmt::format("{}", fmt::join(kernel_element_names(), "|")));
+  add_element_option(*command, line->dtype);
   command->add_option(
       "--max-packed", line->mode.max_packed,
       "Most bytes of the packed matrix over those as CSR (8 for a non-zero, 4 for a row): auto takes the "

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/ranges.h>
-
 #include <nlohmann/json.hpp>
 
 #include "generator/commands/commands.h"
@@ -9,9 +7,9 @@
 #include "generator/commands/inspect_model.h"
 #include "generator/commands/layer_request.h"
 #include "generator/commands/loop_nest_input.h"
+#include "generator/commands/nest_line.h"
 #include "generator/matrix/pattern_svg.h"
 #include "generator/matrix/statistics.h"
-#include "generator/matrix/typed_elements.h"
 #include "generator/model/layer_file.h"
 #include "generator/patterns/census.h"
 #include "generator/support/file.h"
@@ -192,9 +190,7 @@ void add_inspect_command(CLI::App& program, const CommonOptions& common, Action&
       "--estimate", request->estimate,
       "Of the layers of a model: bytes, bounds of times by bytes and, where such layers were measured, the speed-up");
   command->add_option("--gpu", request->gpu, "GPU of the estimate")->capture_default_str()->needs(estimate);
-  command->add_option("--dtype", request->dtype, "Element type of the kernels in the estimate (default: f32)")
-      ->type_name(fmt::format("{}", fmt::join(kernel_element_names(), "|")))
-      ->needs(estimate);
+  add_element_option(*command, request->dtype, "Element type of the kernels in the estimate (default: f32)")->needs(estimate);
   command->add_flag("--json", request->json, "Print JSON");
   command->add_option("--svg", request->svg, "Draw the pattern into this file");
   command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/ranges.h>
-
 #include <optional>
 
 #include "generator/commands/commands.h"
@@ -8,7 +6,6 @@
 #include "generator/commands/loop_nest_input.h"
 #include "generator/commands/nest_line.h"
 #include "generator/ir/nest_json.h"
-#include "generator/matrix/typed_elements.h"
 #include "generator/model/layer_file.h"
 
 namespace esc {
@@ -38,10 +35,7 @@ void add_nest_command(CLI::App& program, const CommonOptions&, Action& action) {
   const auto request = std::make_shared<NestRequest>();
   add_nest_options(*command, request->nest);
   command->add_option("--weights", request->weights, "Matrix file whose four dimensions, where it has them, are sizes of the nest");
-  command
-      ->add_option("--dtype", request->dtype,
-                   "Element type, " + kernel_element_words() + " (default: the loop nest's, f32 for the shipped one)")
-      ->type_name(fmt::format("{}", fmt::join(kernel_element_names(), "|")));
+  add_element_option(*command, request->dtype);
   command->callback([request, &action] { action = [=] { return run(*request); }; });
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/commands/nest_line.h"
 
+#include <fmt/ranges.h>
+
 #include "generator/commands/epilogue_nest.h"
 #include "generator/commands/sizes.h"
+#include "generator/matrix/typed_elements.h"
 
 namespace esc {
 
@@ -25,6 +28,11 @@ void add_nest_options(CLI::App& command, NestLine& line, CLI::Option* spec) {
       option->excludes(spec);
     }
   }
+}
+
+CLI::Option* add_element_option(CLI::App& command, std::optional<std::string>& dtype, const std::string& help) {
+  const std::string of_nest = "Element type, " + kernel_element_words() + " (default: the loop nest's, f32 for the shipped one)";
+  return command.add_option("--dtype", dtype, help.empty() ? of_nest : help)->type_name(fmt::format("{}", fmt::join(kernel_element_names(), "|")));
 }
 
 NestSource nest_source(const NestLine& line) {

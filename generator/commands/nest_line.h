@@ -21,6 +21,9 @@ struct NestLine {
 /// Adds --kernel, --epilogue, --size and --layout to a command. Those that a spec says layer by layer exclude `spec`, where there is one.
 void add_nest_options(CLI::App& command, NestLine& line, CLI::Option* spec = nullptr);
 
+/// Adds --dtype, with the types that there are: of the loop nest where nothing else is said.
+CLI::Option* add_element_option(CLI::App& command, std::optional<std::string>& dtype, const std::string& help = {});
+
 /// What the line says. Throws UserError for sizes and layouts that are none.
 NestSource nest_source(const NestLine& line);
 

@@ -12,7 +12,6 @@
 #include "generator/emit/packed_matrix_holes.h"
 #include "generator/emit/patch_text.h"
 #include "generator/ir/performed_instructions.h"
-#include "generator/ir/rewrite.h"
 #include "generator/ir/window_patches.h"
 
 namespace esc {

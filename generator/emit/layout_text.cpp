@@ -71,8 +71,8 @@ std::string layout_functions(const LoopNest& nest, const Environment& sizes) {
   for (const ArrayDeclaration& array : nest.arrays) {
     if (array.layout) {
       text += array.role != ArrayRole::dense ? place_function(array, sizes)
-              : performs(nest, "stage_patches")    ? patch_functions(nest, window_patches(nest).value(), sizes)
-                                             : dense_functions(array, sizes, nest.element(), performs(nest, "stage_elements"));
+              : performs(nest, "stage_patches") ? patch_functions(nest, window_patches(nest).value(), sizes)
+                                                : dense_functions(array, sizes, nest.element(), performs(nest, "stage_elements"));
     }
   }
   return text;

@@ -12,6 +12,7 @@ namespace esc {
 extern const std::string_view vector_text;
 extern const std::string_view unit_text;
 extern const std::string_view stage_unit_text;
+extern const std::string_view window_rows_text;
 extern const std::string_view stage_windows_text;
 extern const std::string_view load_window_text;
 extern const std::string_view transpose_window_text;
@@ -169,7 +170,7 @@ Instruction stage_windows(const char* name_of, const char* function, std::string
                                         {}}}})},
           .call = std::string(function) +
                   "(shared_memory, packed, {b}, ldb, {first}, {rounds}, {rotation}, {turn}, {stage}, {tile}, {thread}, {width});",
-          .texts = {vector_text, unit_text, text}};
+          .texts = {vector_text, unit_text, window_rows_text, text}};
 }
 
 Instruction stage_windows() { return stage_windows("stage_windows", "stage_windows<vectors>", stage_windows_text); }

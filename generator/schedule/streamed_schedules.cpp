@@ -150,14 +150,14 @@ bool pays_of_images(const CutLayer& layer) {
   return steps ? layer.windows >= 2 && density >= 0.045 : layer.windows >= 8 && density >= 0.17 && (many || density <= 0.4);
 }
 
-/// Whether channels stand apart from the columns of C: images by channels, and batches of matrices in rows.
-bool is_of_images(const LayerShape& shape) { return shape.layout.starts_with("n_k_"); }
+/// Whether it is of 32 bits and channels stand apart from the columns of C: images by channels, and batches of matrices in rows.
+bool is_of_images(const LayerShape& shape) { return !is_half_type(shape.dtype) && shape.layout.starts_with("n_k_"); }
 
 bool pays(const LayerShape& shape, const CutLayer& layer) {
   if (is_half_type(shape.dtype)) {
     return pays_in_16_bits(layer);
   }
-  return shape.layout == "kn" ? pays_in_float32(layer) : is_of_images(shape) && pays_of_images(layer);
+  return is_of_images(shape) ? pays_of_images(layer) : shape.layout == "kn" && pays_in_float32(layer);
 }
 
 std::int64_t stage_bytes(const StreamSchedule& schedule, const CutLayer& layer) {
@@ -290,7 +290,8 @@ std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const Ke
   if (!pays(shape, layer)) {
     return {};
   }
-  StreamSchedule best = is_of_images(shape) && single ? best_measured(layer, target).value_or(best_for(layer, target)) : best_for(layer, target);
+  const std::optional<StreamSchedule> measured = is_of_images(shape) ? best_measured(layer, target) : std::nullopt;
+  StreamSchedule best = measured ? *measured : best_for(layer, target);
   if (single && target.oldest_architecture >= StreamSchedule::bulk_architecture) {
     best.copies = StreamSchedule::Copies::bulk;
   }
