@@ -25,7 +25,7 @@ struct SampledUnit {
 /// The extras that units of the sample need, and what that says of those outside it.
 struct Needs {
   std::vector<std::uint32_t> extras;
-  std::vector<std::uint32_t> of_fullest;  ///< of them, in the row pair that has most
+  std::vector<std::uint32_t> of_fullest;  ///< of them, in the row set that has most
   bool is_all = false;                    ///< whether the sample is all units
 
   /// How many a unit adds one after the other, where it has so many at most: the mean of the units.
@@ -53,10 +53,9 @@ struct Choice {
   double bytes = 0;
 };
 
-double unit_bytes(const FragmentCut& cut, ScalarType element) {
+double unit_bytes(const FragmentShape& shape) {
   FragmentFormat format;
-  format.shape.element = element;
-  static_cast<FragmentCut&>(format.shape) = cut;
+  format.shape = shape;
   return static_cast<double>(format.unit_bytes());
 }
 
@@ -81,13 +80,13 @@ std::vector<SampledUnit> sample(const CsrView& matrix, const FragmentShape& shap
 /// The least that a unit has left over, whatever is done: what its rows or its columns have beyond the slots, of which a
 /// column takes one at least.
 std::uint32_t least_needed(const WindowRows& window, std::uint32_t slots) {
-  std::array<std::uint32_t, fragment_rows> of_row = {};
+  std::array<std::uint32_t, max_fragment_rows> of_row = {};
   std::vector<std::uint32_t> of_column;
-  for (const std::uint16_t rows : window.of_column) {
+  for (const std::uint32_t rows : window.of_column) {
     if (rows != 0) {
       of_column.push_back(popcount(rows));
     }
-    for (std::uint32_t row = 0; row < fragment_rows; ++row) {
+    for (std::uint32_t row = 0; row < max_fragment_rows; ++row) {
       of_row[row] += rows >> row & 1;
     }
   }
@@ -104,14 +103,16 @@ std::uint32_t least_needed(const WindowRows& window, std::uint32_t slots) {
 }
 
 /// A bound of the bytes of a window of a block with so many steps, below what any number of extras gives.
-double least_bytes(const std::vector<SampledUnit>& units, ScalarType element, std::uint32_t steps, double weight) {
-  const std::uint32_t slots = steps * FragmentElement{static_cast<std::uint32_t>(size_of(element))}.step_slots();
+double least_bytes(const std::vector<SampledUnit>& units, FragmentShape shape, std::uint32_t steps, double weight) {
+  const std::uint32_t slots = steps * element_of(shape).step_slots();
   std::uint64_t sum = 0;
   for (const SampledUnit& unit : units) {
     sum += std::min(least_needed(unit.rows, slots), max_extras);
   }
   const auto extras = static_cast<std::uint32_t>(sum / units.size());
-  return unit_bytes({1, steps, extras}, element) + weight * static_cast<double>(extras) / row_pairs;
+  shape.steps = steps;
+  shape.extras = extras;
+  return unit_bytes(shape) + weight * static_cast<double>(extras) / row_sets;
 }
 
 Needs needs_of(const std::vector<SampledUnit>& units, std::uint32_t steps, bool is_all, FragmentSearches& searches) {
@@ -119,34 +120,33 @@ Needs needs_of(const std::vector<SampledUnit>& units, std::uint32_t steps, bool 
   tbb::parallel_for(std::size_t{0}, units.size(), [&](std::size_t number) {
     const SampledUnit& unit = units[number];
     const UnitSlots& slots = searches.find(unit.rows, steps, unit.panel, unit.window);
-    std::array<std::uint32_t, row_pairs> of_pair = {};
-    for (const std::uint16_t left : slots.left.of_column) {
-      for (std::uint32_t row = 0; row < fragment_rows; ++row) {
-        of_pair[row % row_pairs] += left >> row & 1;
+    std::array<std::uint32_t, row_sets> of_set = {};
+    for (const std::uint32_t left : slots.left.of_column) {
+      for (std::uint32_t row = 0; row < max_fragment_rows; ++row) {
+        of_set[row % row_sets] += left >> row & 1;
       }
     }
-    needs.extras[number] = std::accumulate(of_pair.begin(), of_pair.end(), 0U);
-    needs.of_fullest[number] = std::ranges::max(of_pair);
+    needs.extras[number] = std::accumulate(of_set.begin(), of_set.end(), 0U);
+    needs.of_fullest[number] = std::ranges::max(of_set);
   });
   return needs;
 }
 
 /// The best number of extras beside so many steps, among those that nearly all units can do with: what is left of one
 /// takes a further round of its whole block, and of much that does not fit several.
-Choice best_extras(const Needs& needs, ScalarType element, std::uint32_t block_panels, std::uint32_t steps,
-                   double weight) {
-  Choice best{{block_panels, steps, 0}, HUGE_VAL};
-  for (std::uint32_t extras = 0; extras <= max_extras; ++extras) {
-    const FragmentCut cut{block_panels, steps, extras};
+Choice best_extras(const Needs& needs, FragmentShape shape, std::uint32_t steps, double weight) {
+  shape.steps = steps;
+  Choice best{shape, HUGE_VAL};
+  for (shape.extras = 0; shape.extras <= max_extras; ++shape.extras) {
     constexpr double most_above = 0.1;
-    const double above = needs.share_above(extras);
+    const double above = needs.share_above(shape.extras);
     if (above > most_above) {
       continue;
     }
-    const double further = 1 - std::pow(1 - above, block_panels);
-    const double bytes = (unit_bytes(cut, element) + weight * needs.serial(extras)) * (1 + further);
+    const double further = 1 - std::pow(1 - above, shape.block_panels);
+    const double bytes = (unit_bytes(shape) + weight * needs.serial(shape.extras)) * (1 + further);
     if (bytes < best.bytes) {
-      best = {cut, bytes};
+      best = {shape, bytes};
     }
   }
   return best;
@@ -154,16 +154,16 @@ Choice best_extras(const Needs& needs, ScalarType element, std::uint32_t block_p
 
 }  // namespace
 
-FragmentCut choose_fragments(const CsrView& matrix, std::uint32_t block_panels, double weight,
+FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, double weight,
                              FragmentSearches& searches) {
   constexpr std::uint64_t few = 128;
   constexpr std::uint64_t many = 2048;  ///< where the search is short, and it is rare units that decide
   constexpr std::uint32_t short_search = 2;
-  const FragmentShape shape = checked_shape(matrix, FragmentCut{.block_panels = block_panels});
+  const FragmentShape shape = checked_shape(matrix, FragmentCut{.height = block.height, .block_panels = block.panels});
   const std::vector<SampledUnit> units = sample(matrix, shape, few);
   std::vector<std::pair<double, std::uint32_t>> candidates;
   for (std::uint32_t steps = 1; steps <= max_fragment_steps; ++steps) {
-    candidates.emplace_back(least_bytes(units, shape.element, steps, weight), steps);
+    candidates.emplace_back(least_bytes(units, shape, steps, weight), steps);
   }
   std::ranges::sort(candidates);
   Choice best{{}, HUGE_VAL};
@@ -176,7 +176,7 @@ FragmentCut choose_fragments(const CsrView& matrix, std::uint32_t block_panels, 
       const std::vector<SampledUnit> more = sample(matrix, shape, many);
       needs = needs_of(more, steps, more.size() == units_of(shape), searches);
     }
-    if (const Choice choice = best_extras(needs, shape.element, block_panels, steps, weight);
+    if (const Choice choice = best_extras(needs, shape, steps, weight);
         choice.bytes < best.bytes) {
       best = choice;
     }
@@ -184,9 +184,9 @@ FragmentCut choose_fragments(const CsrView& matrix, std::uint32_t block_panels, 
   return best.cut;
 }
 
-FragmentCut choose_fragments(const CsrView& matrix, std::uint32_t block_panels, double weight) {
-  FragmentSearches searches(checked_shape(matrix, FragmentCut{.block_panels = block_panels}));
-  return choose_fragments(matrix, block_panels, weight, searches);
+FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, double weight) {
+  FragmentSearches searches(checked_shape(matrix, FragmentCut{.height = block.height}));
+  return choose_fragments(matrix, block, weight, searches);
 }
 
 }  // namespace esc::transformer

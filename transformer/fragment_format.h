@@ -14,29 +14,30 @@ namespace esc::transformer {
 // two non-zeros of every four, of 32 bits mma.sp.m16n8k16 with one of every two: eight groups, and 4 bytes of each row
 // in a group.
 //
-// A panel is 16 rows; rows g and g + 8 of it are row pair g. A window is 256 columns of A, or 128 of 32 bits; the last
-// one may have fewer. A unit belongs to a panel and a window. It has `steps` steps, each one mma.sp, and each with eight
-// groups of 4 slots, or of 2. A slot stands for a column of the window, in any order, and a column may stand in several;
-// of the slots of a group each row has non-zeros in half at most. What a panel has in a window and fits in no slot is an
-// extra, of which there are `extras` at most.
+// A panel is one strip of 16 rows, or two; rows g, g + 8 and so on of it are row set g. A window is 256 columns of A, or
+// 128 of 32 bits; the last one may have fewer. A unit belongs to a panel and a window. It has `steps` steps, each one
+// mma.sp for each strip, and each with eight groups of 4 slots, or of 2. A slot stands for a column of the window, in any
+// order, and a column may stand in several; of the slots of a group each row has non-zeros in half at most. What a panel
+// has in a window and fits in no slot is an extra, of which there are `extras` at most.
 // Two groups are a set. Slots without a column have zeros, and name a column that no other of their set equals modulo
 // its slots, or column 0.
 //
 // Bytes of a unit, where a lane is one of 32:
-//   values    [step][lane] 16 bytes, the registers a0 to a3 of the lane, 4 bytes each. Those of row i and group q = 0..7
-//             are in lane (i % 8) * 4 + q % 4, register (q / 4) * 2 + i / 8, in the order of their slots
-//   metadata  [pair of steps, rounded up][lane] uint32. Of the even step in lanes 4 * g (its groups 0 to 3) and 4 * g +
-//             1 (4 to 7), of the odd one in lanes 4 * g + 2 and 4 * g + 3; bits 0 to 15 for row g, 16 to 31 for row
-//             g + 8; 4 bits a group. Of 16-bit values: the place in the group of the first one and, shifted by 2, of the
+//   values    [step][strip][lane] 16 bytes, the registers a0 to a3 of the lane, 4 bytes each. Those of row i of the strip
+//             and group q = 0..7 are in lane (i % 8) * 4 + q % 4, register (q / 4) * 2 + i / 8, in the order of their
+//             slots
+//   metadata  [pair of steps, rounded up][strip][lane] uint32. Of the even step in lanes 4 * g (its groups 0 to 3) and
+//             4 * g + 1 (4 to 7), of the odd one in lanes 4 * g + 2 and 4 * g + 3; bits 0 to 15 for row g of the strip,
+//             16 to 31 for row g + 8; 4 bits a group. Of 16-bit values: the place in the group of the first one and, shifted by 2, of the
 //             second one, of which the first is the lower. A value alone in place 0 to 2 is the first, beside place 3;
 //             one in place 3 is the second, beside place 0; where there is none the places are 0 and 1. Of a 32-bit
 //             value: 4 in place 0, and where there is none; 14 in place 1
 //   columns   which column of the window each slot is, a byte. Of 16-bit values [four steps, rounded up][lane] 4 bytes:
 //             byte b is of slot `lane` of step 4 * s + b. Of 32-bit values [step][4] 4 bytes: byte b of number c is of
 //             slot 4 * b + c
-//   ends      where there are extras, [row pair] 1 byte: how many of them this one and those in front of it have
-//   extras    [extra] the value, and behind it in as many bytes its column in the window and, shifted by 8, 1 where it
-//             is of row g + 8. Those of a row pair stand together, their columns ascend; what is not used is 0
+//   ends      where there are extras, [row set] 1 byte: how many of them this one and those in front of it have
+//   extras    [extra] the value, and behind it in as many bytes its column in the window and, shifted by 8, r where it
+//             is of row g + 8 * r. Those of a row set stand together, their columns ascend; what is not used is 0
 //
 // A thread block owns block_panels panels, the last one may own fewer. A round of it is a window with a unit for each
 // of its panels. It has each window once, ascending; where the slots and the extras of a unit do not take all, another
@@ -51,8 +52,10 @@ namespace esc::transformer {
 // lies between the sections is zero.
 // ---------------------------------------------------------------------------------------------------------------------
 
-inline constexpr uint32_t fragment_rows = 16;  ///< of a panel
-inline constexpr uint32_t row_pairs = 8;
+inline constexpr uint32_t strip_rows = 16;
+inline constexpr uint32_t max_strips = 2;  ///< of a panel
+inline constexpr uint32_t max_fragment_rows = max_strips * strip_rows;
+inline constexpr uint32_t row_sets = 8;
 inline constexpr uint32_t step_groups = 8;
 inline constexpr uint32_t lanes = 32;
 inline constexpr uint32_t max_fragment_steps = 16;  ///< which take a full window, half of each group's slots a column
@@ -80,15 +83,16 @@ inline constexpr Rule single_or_half_elements = {static_cast<uint64_t>(ScalarTyp
 
 /// How a matrix is cut into fragments.
 struct FragmentCut {
+  uint32_t height = strip_rows;  ///< rows of a panel
   uint32_t block_panels = 1;  ///< panels of a thread block
   uint32_t steps = 8;         ///< of a unit
   uint32_t extras = 0;        ///< of a unit, at most
 
-  static constexpr uint32_t height = fragment_rows;
   static constexpr Rule elements = single_or_half_elements;
 
   template <typename Visit>
   constexpr void visit_cut(const Visit& visit) {
+    visit("height", height, multiple_of(strip_rows, max_fragment_rows));
     visit("block_panels", block_panels, between(1, max_fragment_panels));
     visit("steps", steps, between(1, max_fragment_steps));
     visit("extras", extras, between(0, max_extras));
@@ -132,7 +136,7 @@ struct GroupPlace {
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
 struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   static constexpr char magic[9] = "ESCFRAG\x1a";
-  static constexpr uint32_t version = 2;
+  static constexpr uint32_t version = 3;
 
   ScalarType window = ScalarType::u16;
   uint64_t windows_at = 0;
@@ -140,26 +144,29 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   uint64_t bytes = 0;  ///< of the whole, header included
 
   constexpr FragmentElement element() const { return element_of(shape); }
+  constexpr uint32_t strips() const { return shape.height / strip_rows; }
   constexpr uint64_t blocks() const { return blocks_of(shape); }
   constexpr uint64_t windows() const { return windows_of(shape); }
   /// Whether every block has every window once.
   constexpr bool regular() const { return counts.rounds == blocks() * windows(); }
 
   // Places in a unit.
-  constexpr uint64_t values_at(uint32_t step, uint32_t lane) const { return (uint64_t{step} * lanes + lane) * 16; }
-  constexpr uint64_t metadata_at(uint32_t step_pair, uint32_t lane) const {
-    return values_at(shape.steps, 0) + (uint64_t{step_pair} * lanes + lane) * 4;
+  constexpr uint64_t values_at(uint32_t step, uint32_t strip, uint32_t lane) const {
+    return ((uint64_t{step} * strips() + strip) * lanes + lane) * 16;
   }
-  constexpr uint64_t columns_at() const { return metadata_at((shape.steps + 1) / 2, 0); }
+  constexpr uint64_t metadata_at(uint32_t step_pair, uint32_t strip, uint32_t lane) const {
+    return values_at(shape.steps, 0, 0) + ((uint64_t{step_pair} * strips() + strip) * lanes + lane) * 4;
+  }
+  constexpr uint64_t columns_at() const { return metadata_at((shape.steps + 1) / 2, 0, 0); }
   constexpr uint64_t column_at(uint32_t step, uint32_t slot) const {
     return columns_at() + (element().bytes == 2 ? (uint64_t{step / 4} * lanes + slot) * 4 + step % 4
                                                 : (uint64_t{step} * 4 + slot % 4) * 4 + slot / 4);
   }
-  constexpr uint64_t extras_end_at(uint32_t pair) const {
-    return (element().bytes == 2 ? column_at((shape.steps + 3) / 4 * 4, 0) : column_at(shape.steps, 0)) + pair;
+  constexpr uint64_t extras_end_at(uint32_t row_set) const {
+    return (element().bytes == 2 ? column_at((shape.steps + 3) / 4 * 4, 0) : column_at(shape.steps, 0)) + row_set;
   }
   constexpr uint64_t extra_at(uint32_t extra) const {
-    return extras_end_at(row_pairs) + uint64_t{extra} * element().extra_bytes();
+    return extras_end_at(row_sets) + uint64_t{extra} * element().extra_bytes();
   }
   constexpr uint64_t unit_bytes() const {
     return round_up(shape.extras == 0 ? extras_end_at(0) : extra_at(shape.extras), unit_alignment);
@@ -167,10 +174,10 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
 
   /// Where the values of a row in a slot group are, and its four bits of metadata.
   constexpr GroupPlace place_of(uint32_t step, uint32_t group, uint32_t row) const {
-    const uint32_t pair = row % row_pairs, upper = row / row_pairs;
+    const uint32_t row_set = row % row_sets, strip = row / strip_rows, upper = row % strip_rows / row_sets;
     const uint32_t quarter = group % 4, half = group / 4;
-    return {values_at(step, pair * 4 + quarter) + (half * 2 + upper) * 4,
-            metadata_at(step / 2, pair * 4 + step % 2 * 2 + half), upper * 16 + quarter * 4};
+    return {values_at(step, strip, row_set * 4 + quarter) + (half * 2 + upper) * 4,
+            metadata_at(step / 2, strip, row_set * 4 + step % 2 * 2 + half), upper * 16 + quarter * 4};
   }
 
   // Places in the packed matrix; the first two only where it is not regular.

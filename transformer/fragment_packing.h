@@ -14,10 +14,12 @@ namespace esc::transformer {
 // has anything left in it; so the blocks can be packed one behind the other without knowing more than where one ends.
 // ---------------------------------------------------------------------------------------------------------------------
 
+static_assert(max_fragment_rows <= max_source_rows, "a panel is visited at once");
+
 /// The non-zeros of a panel in a window.
 struct WindowElements {
   WindowRows rows;
-  uint32_t bits[max_window_columns][fragment_rows];  ///< of the elements that the rows name
+  uint32_t bits[max_window_columns][max_fragment_rows];  ///< of the elements that the rows name
 };
 
 /// The rows that a window has non-zeros in; what visits them may read their values.
@@ -30,7 +32,7 @@ WindowRows visit_window(const Source& source, const FragmentShape& shape, int64_
   WindowRows rows = {};
   source.visit_columns(first, behind, shape.first_row(panel), shape.rows_in(panel),
                        [&](int64_t column, uint64_t mask, const auto& value_of) {
-                         rows.of_column[column - first] = static_cast<uint16_t>(mask);
+                         rows.of_column[column - first] = static_cast<uint32_t>(mask);
                          visit(static_cast<uint32_t>(column - first), mask, value_of);
                        });
   return rows;
@@ -73,7 +75,7 @@ constexpr uint64_t seed_of(int64_t panel, uint64_t window, uint64_t number) {
 
 inline uint64_t count_nonzeros(const WindowRows& rows) {
   uint64_t count = 0;
-  for (const uint16_t of_column : rows.of_column) {
+  for (const uint32_t of_column : rows.of_column) {
     count += popcount(of_column);
   }
   return count;
@@ -102,7 +104,7 @@ inline void write_values(const FragmentFormat& format, const UnitSlots& slots, c
   const FragmentElement element = format.element();
   const uint32_t group_slots = element.group_slots();
   for (uint32_t group = 0; group < format.shape.steps * step_groups; ++group) {
-    for (uint32_t row = 0; row < fragment_rows; ++row) {
+    for (uint32_t row = 0; row < format.shape.height; ++row) {
       const GroupPlace place = format.place_of(group / step_groups, group % step_groups, row);
       uint32_t found[FragmentElement{2}.group_slots()];
       uint32_t count = 0;
@@ -153,20 +155,19 @@ inline void write_extras(const FragmentFormat& format, const WindowElements& ele
                          unsigned char* unit) {
   const FragmentElement element = format.element();
   uint32_t used = 0;
-  for (uint32_t pair = 0; pair < row_pairs && format.shape.extras != 0; ++pair) {
+  for (uint32_t row_set = 0; row_set < row_sets && format.shape.extras != 0; ++row_set) {
     for (uint32_t column = 0; column < element.window_columns(); ++column) {
-      for (uint32_t upper = 0; upper < 2 && used < format.shape.extras; ++upper) {
-        const uint32_t row = pair + upper * row_pairs;
+      for (uint32_t row = row_set; row < format.shape.height && used < format.shape.extras; row += row_sets) {
         if (left.of_column[column] >> row & 1) {
-          const uint32_t place = column | upper << 8;
+          const uint32_t place = column | row / row_sets << 8;
           memcpy(unit + format.extra_at(used), &elements.bits[column][row], element.bytes);  // the lower bytes
           memcpy(unit + format.extra_at(used) + element.bytes, &place, element.bytes);
-          left.of_column[column] = static_cast<uint16_t>(left.of_column[column] & ~(1u << row));
+          left.of_column[column] &= ~(1u << row);
           ++used;
         }
       }
     }
-    unit[format.extras_end_at(pair)] = static_cast<unsigned char>(used);
+    unit[format.extras_end_at(row_set)] = static_cast<unsigned char>(used);
   }
 }
 
@@ -175,7 +176,7 @@ inline void write_extras(const FragmentFormat& format, const WindowElements& ele
 inline void write_unit(const FragmentFormat& format, const WindowElements& elements, int64_t panel, uint64_t window,
                        uint64_t number, WindowRows& left, unsigned char* unit) {
   UnitSlots slots;
-  search_slots(format.element(), left, format.shape.steps, seed_of(panel, window, number), slots);
+  search_slots(format.shape, left, format.shape.steps, seed_of(panel, window, number), slots);
   memset(unit, 0, static_cast<size_t>(format.unit_bytes()));
   write_values(format, slots, elements, unit);
   write_columns(format, slots, columns_in(format.shape, window), unit);

@@ -9,28 +9,28 @@ namespace {
 #if defined(__x86_64__)
 /// The same with vectors of twice the length, which the search spends its time on. All of it is inlined, so that
 /// nothing that is compiled for other processors, too, is compiled for those that have AVX2 alone.
-[[gnu::target("avx2"), gnu::flatten]] void search_slots_by_avx2(FragmentElement element, const WindowRows& rows,
+[[gnu::target("avx2"), gnu::flatten]] void search_slots_by_avx2(const FragmentShape& shape, const WindowRows& rows,
                                                                 std::uint32_t steps, std::uint64_t seed,
                                                                 UnitSlots& slots) {
-  search_slots(element, rows, steps, seed, slots);
+  search_slots(shape, rows, steps, seed, slots);
 }
 
-void search(FragmentElement element, const WindowRows& rows, std::uint32_t steps, std::uint64_t seed,
+void search(const FragmentShape& shape, const WindowRows& rows, std::uint32_t steps, std::uint64_t seed,
             UnitSlots& slots) {
   static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
-  (has_avx2 ? search_slots_by_avx2 : search_slots)(element, rows, steps, seed, slots);
+  (has_avx2 ? search_slots_by_avx2 : search_slots)(shape, rows, steps, seed, slots);
 }
 #else
-void search(FragmentElement element, const WindowRows& rows, std::uint32_t steps, std::uint64_t seed,
+void search(const FragmentShape& shape, const WindowRows& rows, std::uint32_t steps, std::uint64_t seed,
             UnitSlots& slots) {
-  search_slots(element, rows, steps, seed, slots);
+  search_slots(shape, rows, steps, seed, slots);
 }
 #endif
 
 }  // namespace
 
 FragmentSearches::FragmentSearches(const FragmentShape& shape)
-    : element_(element_of(shape)), windows_(windows_of(shape)), found_(static_cast<std::uint64_t>(shape.panels()) * windows_ * max_fragment_steps) {}
+    : shape_(shape), windows_(windows_of(shape)), found_(static_cast<std::uint64_t>(shape.panels()) * windows_ * max_fragment_steps) {}
 
 FragmentSearches::~FragmentSearches() {
   for (const auto& found : found_) {
@@ -46,7 +46,7 @@ const UnitSlots& FragmentSearches::find(const WindowRows& rows, std::uint32_t st
     return *found;
   }
   auto made = std::make_unique<UnitSlots>();
-  search(element_, rows, steps, seed_of(panel, window, 0), *made);
+  search(shape_, rows, steps, seed_of(panel, window, 0), *made);
   // Of two threads that search at once both find the same; the first one's stays.
   const UnitSlots* first = nullptr;
   return place.compare_exchange_strong(first, made.get(), std::memory_order_acq_rel) ? *made.release() : *first;

@@ -9,12 +9,12 @@
 
 namespace esc::transformer {
 
-/// The slots of the units that the panels of one matrix have first in each window. They follow from the number of steps
-/// alone, so that whoever chooses a cut, packs by it, and packs by others, needs one search for each unit and number of
-/// steps. Safe to use from several threads.
+/// The slots of the units that the panels of one matrix, of so many rows, have first in each window. They follow from
+/// the number of steps alone, so that whoever chooses a cut, packs by it, and packs by others, needs one search for each
+/// unit and number of steps. Safe to use from several threads.
 class FragmentSearches {
  public:
-  /// For the matrix of this shape, however it is cut.
+  /// For the matrix of this shape and panels of this height, however it is cut beside that.
   explicit FragmentSearches(const FragmentShape& shape);
   ~FragmentSearches();
 
@@ -25,7 +25,7 @@ class FragmentSearches {
   const UnitSlots& find(const WindowRows& rows, std::uint32_t steps, std::int64_t panel, std::uint64_t window);
 
  private:
-  FragmentElement element_;
+  FragmentShape shape_;
   std::uint64_t windows_;
   std::vector<std::atomic<const UnitSlots*>>
       found_;  ///< of each unit by its number of steps; null where nobody has asked

@@ -33,23 +33,36 @@ inline constexpr uint32_t most_fruitless_mendings = 200;
 
 /// The rows of a panel in which each column of a window has non-zeros.
 struct WindowRows {
-  uint16_t of_column[max_window_columns];
+  uint32_t of_column[max_window_columns];
 };
 
 /// Which column a unit has in each slot, or no_column, which of its rows it has there, and what is in no slot.
 struct UnitSlots {
   uint16_t column[max_places];
-  uint16_t rows[max_places];
+  uint32_t rows[max_places];
   WindowRows left;
 };
 
-/// Columns in slots, and behind them those that have none. What belongs to place i stands at [i].
-template <uint32_t element_bytes>
+/// The numbers that a search computes in, as narrow as the rows of a panel allow, as a vector then has more of them.
+template <uint32_t rows>
+struct SearchNumbers {
+  using Word = uint16_t;
+  using Cost = int16_t;
+};
+template <>
+struct SearchNumbers<max_fragment_rows> {
+  using Word = uint32_t;
+  using Cost = int32_t;
+};
+
+/// Columns in slots, and behind them those that have none, for panels of so many rows. What belongs to place i stands at
+/// [i].
+template <uint32_t element_bytes, uint32_t panel_rows>
 class SlotSearch {
  public:
   SlotSearch(const WindowRows& window, uint32_t steps, uint64_t seed) : slots_(steps * step_slots), random_(seed | 1) {
     uint32_t columns = 0;
-    for (const uint16_t rows : window.of_column) {
+    for (const uint32_t rows : window.of_column) {
       columns += rows != 0 ? 1 : 0;
     }
     places_ = static_cast<uint32_t>(round_up(columns < slots_ ? slots_ : columns, compared_places));
@@ -95,34 +108,41 @@ class SlotSearch {
     memset(&unit, 0, sizeof unit);
     for (uint32_t place = 0; place < places_; ++place) {
       const uint32_t group = place / group_slots * group_slots;
-      const uint32_t full = place < slots_ ? full_rows(rows_, group, place) : 0xffff;
+      const uint32_t full = place < slots_ ? full_rows(rows_, group, place) : all_rows;
       if (place < slots_) {
-        unit.column[place] = column_[place];
-        unit.rows[place] = static_cast<uint16_t>(rows_[place] & ~full);
+        unit.column[place] = static_cast<uint16_t>(column_[place]);
+        unit.rows[place] = rows_[place] & ~full;
       }
       if (column_[place] != no_column) {
-        unit.left.of_column[column_[place]] = static_cast<uint16_t>(rows_[place] & full);
+        unit.left.of_column[column_[place]] = rows_[place] & full;
       }
     }
     fill_free_slots(unit);
   }
 
  private:
+  using Word = typename SearchNumbers<panel_rows>::Word;
+  using Cost = typename SearchNumbers<panel_rows>::Cost;
+
+  static constexpr Word all_rows = static_cast<Word>(~Word{0});
   static constexpr FragmentElement element{element_bytes};
   static constexpr uint32_t window_columns = element.window_columns();
   static constexpr uint32_t step_slots = element.step_slots();
   static constexpr uint32_t group_slots = element.group_slots();
   static constexpr uint32_t set_slots = element.set_slots();
 
-  /// The number of bits that are set in two numbers of 16 bits.
-  static constexpr uint16_t bits_in(uint16_t a, uint16_t b) {
-    a = static_cast<uint16_t>(a - ((a >> 1) & 0x5555));
-    b = static_cast<uint16_t>(b - ((b >> 1) & 0x5555));
-    a = static_cast<uint16_t>((a & 0x3333) + ((a >> 2) & 0x3333));
-    b = static_cast<uint16_t>((b & 0x3333) + ((b >> 2) & 0x3333));
-    a = static_cast<uint16_t>(a + b);
-    a = static_cast<uint16_t>((a & 0x0f0f) + ((a >> 4) & 0x0f0f));
-    return static_cast<uint16_t>((a + (a >> 8)) & 0x3f);
+  /// The number of bits that are set in two numbers.
+  static constexpr Word bits_in(Word a, Word b) {
+    constexpr Word twos = static_cast<Word>(0x55555555), fours = static_cast<Word>(0x33333333),
+                   eights = static_cast<Word>(0x0f0f0f0f);
+    a = static_cast<Word>(a - ((a >> 1) & twos));
+    b = static_cast<Word>(b - ((b >> 1) & twos));
+    a = static_cast<Word>((a & fours) + ((a >> 2) & fours));
+    b = static_cast<Word>((b & fours) + ((b >> 2) & fours));
+    a = static_cast<Word>(a + b);
+    a = static_cast<Word>((a & eights) + ((a >> 4) & eights));
+    a = static_cast<Word>(a + (a >> 8));
+    return static_cast<Word>((a + (a >> 16)) & 0x7f);
   }
 
   uint32_t random() {
@@ -133,9 +153,9 @@ class SlotSearch {
   }
 
   void put(uint32_t place, uint32_t column, uint32_t rows) {
-    column_[place] = static_cast<uint16_t>(column);
-    rows_[place] = static_cast<uint16_t>(rows);
-    residue_[place] = static_cast<uint16_t>(column == no_column ? 0 : 1u << column % set_slots);
+    column_[place] = static_cast<Word>(column);
+    rows_[place] = static_cast<Word>(rows);
+    residue_[place] = static_cast<Word>(column == no_column ? 0 : 1u << column % set_slots);
   }
 
   /// Each column at its own number, so that a matrix that fits as it is stays so. Where there are fewer slots, those
@@ -172,7 +192,7 @@ class SlotSearch {
 
   /// Counts what a group leaves over, or no longer does where the sign is -1.
   void count_left(uint32_t group, int32_t sign) {
-    const uint16_t* const rows = rows_ + group;
+    const Word* const rows = rows_ + group;
     uint32_t left = 0;
     if (group >= slots_) {
       for (uint32_t i = 0; i < group_slots; ++i) {
@@ -191,7 +211,7 @@ class SlotSearch {
   /// Finds for each place of a group the rows that are full there: those in which the other three have two or more, or
   /// the other one has one.
   void weigh(uint32_t group) {
-    const uint16_t* const rows = rows_ + group;
+    const Word* const rows = rows_ + group;
     if (group_slots == 2) {
       fill(group, rows[1]);
       fill(group + 1, rows[0]);
@@ -205,8 +225,8 @@ class SlotSearch {
     fill(group + 3, both | (rows[2] & either));
   }
   void fill(uint32_t place, uint32_t full) {
-    full_[place] = static_cast<uint16_t>(place < slots_ ? full : 0xffff);
-    own_[place] = bits_in(static_cast<uint16_t>(rows_[place] & full_[place]), 0);
+    full_[place] = static_cast<Word>(place < slots_ ? full : all_rows);
+    own_[place] = bits_in(static_cast<Word>(rows_[place] & full_[place]), 0);
   }
 
   /// Finds which numbers modulo 8 the columns of a set have, and which of them have one that another has too.
@@ -218,13 +238,13 @@ class SlotSearch {
       present |= residue_[place];
     }
     for (uint32_t place = set; place < set + set_slots; ++place) {
-      present_[place] = static_cast<uint16_t>(present);
+      present_[place] = static_cast<Word>(present);
       repeated_[place] = (residue_[place] & repeated) != 0 ? 1 : 0;
     }
   }
 
   /// The first place, from any on, that has something of what is counted there, or `places_`.
-  uint32_t next_with(const uint16_t* counted) {
+  uint32_t next_with(const Word* counted) {
     const uint32_t first = static_cast<uint32_t>((static_cast<uint64_t>(random()) * places_) >> 32);
     for (uint32_t place = first; place < places_; ++place) {
       if (counted[place] != 0) {
@@ -241,36 +261,36 @@ class SlotSearch {
 
   /// What a change of places costs, of which the least is the best: what is left over, then repetitions, then chance.
   static constexpr int cost_of(int left, int repetitions, int chance) { return left * 512 + repetitions * 64 + chance; }
-  static constexpr int16_t impossible = 0x7fff;
+  static constexpr Cost impossible = 0x7fff;
 
-  /// Finds the costs of a change of `place` with 64 others; `chance` decides between equals. All is computed in 16
-  /// bits, of which a vector has many.
-  void compare(uint32_t place, uint32_t first, uint32_t chance, int16_t (&costs)[compared_places]) const {
-    const uint16_t rows = rows_[place], full = full_[place], residue = residue_[place], present = present_[place];
-    const uint16_t before = static_cast<uint16_t>(cost_of(own_[place], 0, 0));
-    const uint16_t repeated = repeated_[place];
-    const uint16_t drawn = static_cast<uint16_t>(chance);
-    const uint16_t *const rows_of = rows_ + first, *const full_of = full_ + first, *const own_of = own_ + first;
-    const uint16_t *const residue_of = residue_ + first, *const present_of = present_ + first,
-                          *const repeated_of = repeated_ + first;
-    for (size_t i = 0; i < compared_places; ++i) {
-      const uint16_t theirs = static_cast<uint16_t>(rows_of[i] & full), mine = static_cast<uint16_t>(rows & full_of[i]);
-      const uint16_t left = static_cast<uint16_t>(bits_in(theirs, mine) - own_of[i]);
-      const uint16_t comes = static_cast<uint16_t>((residue_of[i] & present) != 0);
-      const uint16_t goes = static_cast<uint16_t>((residue & present_of[i]) != 0);
-      const uint16_t more = static_cast<uint16_t>(comes + goes - repeated - repeated_of[i]);
-      const uint16_t repetitions = residue_of[i] == residue ? uint16_t{0} : more;
-      const uint16_t tie = static_cast<uint16_t>((i * 29 + drawn) % 64);
-      costs[i] = static_cast<int16_t>(static_cast<uint16_t>(cost_of(left, repetitions, tie) - before));
+  /// Finds the costs of a change of `place` with 64 others; `chance` decides between equals. All is computed in words,
+  /// of which a vector has many.
+  void compare(uint32_t place, uint32_t first, uint32_t chance, Cost (&costs)[compared_places]) const {
+    const Word rows = rows_[place], full = full_[place], residue = residue_[place], present = present_[place];
+    const Word before = static_cast<Word>(cost_of(own_[place], 0, 0));
+    const Word repeated = repeated_[place];
+    const Word drawn = static_cast<Word>(chance);
+    const Word *const rows_of = rows_ + first, *const full_of = full_ + first, *const own_of = own_ + first;
+    const Word *const residue_of = residue_ + first, *const present_of = present_ + first,
+                      *const repeated_of = repeated_ + first;
+    for (uint32_t i = 0; i < compared_places; ++i) {
+      const Word theirs = static_cast<Word>(rows_of[i] & full), mine = static_cast<Word>(rows & full_of[i]);
+      const Word left = static_cast<Word>(bits_in(theirs, mine) - own_of[i]);
+      const Word comes = static_cast<Word>((residue_of[i] & present) != 0);
+      const Word goes = static_cast<Word>((residue & present_of[i]) != 0);
+      const Word more = static_cast<Word>(comes + goes - repeated - repeated_of[i]);
+      const Word repetitions = residue_of[i] == residue ? Word{0} : more;
+      const Word tie = static_cast<Word>((i * 29 + drawn) % 64);
+      costs[i] = static_cast<Cost>(static_cast<Word>(cost_of(left, repetitions, tie) - before));
     }
     const uint32_t set = place / set_slots * set_slots;
     for (uint32_t other = set; other < set + set_slots && set / compared_places == first / compared_places; ++other) {
-      const uint16_t theirs = static_cast<uint16_t>(rows_[other] & full),
-                     mine = static_cast<uint16_t>(rows & full_[other]);
-      const int left = bits_in(theirs, mine) - own_[place] - own_[other];
+      const Word theirs = static_cast<Word>(rows_[other] & full), mine = static_cast<Word>(rows & full_[other]);
+      const int left = static_cast<int>(bits_in(theirs, mine)) - static_cast<int>(own_[place]) -
+                       static_cast<int>(own_[other]);
       const bool same_group = other / group_slots == place / group_slots;
       costs[other - first] =
-          same_group ? impossible : static_cast<int16_t>(cost_of(left, 0, static_cast<int>(chance % 64)));
+          same_group ? impossible : static_cast<Cost>(cost_of(left, 0, static_cast<int>(chance % 64)));
     }
   }
 
@@ -280,9 +300,9 @@ class SlotSearch {
     int least = bound;
     uint32_t best = place;
     for (uint32_t first = 0; first < places_; first += compared_places) {
-      int16_t costs[compared_places];
+      Cost costs[compared_places];
       compare(place, first, chance >> first / compared_places, costs);
-      int16_t lowest = impossible;
+      Cost lowest = impossible;
       for (uint32_t i = 0; i < compared_places; ++i) {
         lowest = costs[i] < lowest ? costs[i] : lowest;
       }
@@ -306,7 +326,7 @@ class SlotSearch {
       count += unit.column[slot] == no_column ? 1 : 0;
     }
     for (uint32_t column = 0; column < window_columns; ++column) {
-      uint16_t& left = unit.left.of_column[column];
+      uint32_t& left = unit.left.of_column[column];
       while (left != 0 && count != 0) {
         uint32_t best = 0;
         uint32_t most = 0;
@@ -322,14 +342,15 @@ class SlotSearch {
         }
         const uint32_t slot = free_slots[best];
         unit.column[slot] = static_cast<uint16_t>(column);
-        unit.rows[slot] = static_cast<uint16_t>(left & ~full_rows(unit.rows, slot / group_slots * group_slots));
-        left = static_cast<uint16_t>(left & ~unit.rows[slot]);
+        unit.rows[slot] = left & ~full_rows(unit.rows, slot / group_slots * group_slots);
+        left &= ~unit.rows[slot];
         free_slots[best] = free_slots[--count];
       }
     }
   }
   /// The rows of which a group has as many non-zeros as it can, those before `behind` counted.
-  static uint32_t full_rows(const uint16_t* rows, uint32_t group, uint32_t behind) {
+  template <typename Rows>
+  static uint32_t full_rows(const Rows* rows, uint32_t group, uint32_t behind) {
     uint32_t once = 0;
     uint32_t twice = 0;
     for (uint32_t slot = group; slot < behind; ++slot) {
@@ -338,7 +359,10 @@ class SlotSearch {
     }
     return group_slots == 2 ? once : twice;
   }
-  static uint32_t full_rows(const uint16_t* rows, uint32_t group) { return full_rows(rows, group, group + group_slots); }
+  template <typename Rows>
+  static uint32_t full_rows(const Rows* rows, uint32_t group) {
+    return full_rows(rows, group, group + group_slots);
+  }
 
   void exchange(uint32_t a, uint32_t b) {
     const uint32_t groups[] = {a / group_slots * group_slots, b / group_slots * group_slots};
@@ -360,26 +384,28 @@ class SlotSearch {
   uint32_t places_;
   uint64_t random_;
   uint32_t total_ = 0;
-  uint16_t column_[max_places];
-  uint16_t rows_[max_places];
-  uint16_t full_[max_places];
-  uint16_t own_[max_places];       ///< of its non-zeros, in rows that are full
-  uint16_t residue_[max_places];   ///< modulo the slots of a set, as a bit
-  uint16_t present_[max_places];   ///< residues of its set
-  uint16_t repeated_[max_places];  ///< whether another of its set has its residue
+  Word column_[max_places];
+  Word rows_[max_places];
+  Word full_[max_places];
+  Word own_[max_places];       ///< of its non-zeros, in rows that are full
+  Word residue_[max_places];   ///< modulo the slots of a set, as a bit
+  Word present_[max_places];   ///< residues of its set
+  Word repeated_[max_places];  ///< whether another of its set has its residue
 };
 
-/// Finds what stands in the slots of a unit with the non-zeros of a window.
-inline void search_slots(FragmentElement element, const WindowRows& window, uint32_t steps, uint64_t seed,
+/// Finds what stands in the slots of a unit with the non-zeros of a window, where panels and elements are of a shape.
+inline void search_slots(const FragmentShape& shape, const WindowRows& window, uint32_t steps, uint64_t seed,
                          UnitSlots& unit) {
   const auto take_from = [&](auto search) {
     search.run();
     search.take(unit);
   };
-  if (element.bytes == 2) {
-    take_from(SlotSearch<2>(window, steps, seed));
+  if (element_of(shape).bytes == 2) {
+    shape.height == strip_rows ? take_from(SlotSearch<2, strip_rows>(window, steps, seed))
+                               : take_from(SlotSearch<2, max_fragment_rows>(window, steps, seed));
   } else {
-    take_from(SlotSearch<4>(window, steps, seed));
+    shape.height == strip_rows ? take_from(SlotSearch<4, strip_rows>(window, steps, seed))
+                               : take_from(SlotSearch<4, max_fragment_rows>(window, steps, seed));
   }
 }
 

@@ -173,16 +173,16 @@ class FragmentReader : public SectionReader<FragmentFormat> {
     const std::uint32_t slot = element.group_values() == 1 ? metadata >> 3 & 1 : metadata >> 2 * number & 3;
     return {group * element.group_slots() + slot, load_value(unit + place.values + std::uint64_t{element.bytes} * number)};
   }
-  /// How many extras a row pair and those in front of it have, as many as there can be at most.
-  std::uint32_t extras_end(std::uint64_t unit, std::uint32_t pair) const {
+  /// How many extras a row set and those in front of it have, as many as there can be at most.
+  std::uint32_t extras_end(std::uint64_t unit, std::uint32_t row_set) const {
     const std::uint32_t most = format().shape.extras;
-    return most == 0 ? 0 : std::min<std::uint32_t>(load<std::uint8_t>(unit + format().extras_end_at(pair)), most);
+    return most == 0 ? 0 : std::min<std::uint32_t>(load<std::uint8_t>(unit + format().extras_end_at(row_set)), most);
   }
-  /// The extra of this number, which belongs to the row pair.
-  ExtraValue extra(std::uint64_t unit, std::uint32_t pair, std::uint32_t number) const {
+  /// The extra of this number, which belongs to the row set.
+  ExtraValue extra(std::uint64_t unit, std::uint32_t row_set, std::uint32_t number) const {
     const std::uint64_t at = unit + format().extra_at(number);
     const std::uint32_t place = load<std::uint16_t>(at + format().element().bytes);
-    return {pair + (place >> 8 & 1) * row_pairs, place & 0xff, load_value(at)};
+    return {row_set + (place >> 8) % (format().shape.height / row_sets) * row_sets, place & 0xff, load_value(at)};
   }
 };
 

@@ -167,16 +167,16 @@ void take_unit(const FragmentReader& fragments, std::uint64_t unit, std::int64_t
   };
   for (std::uint32_t step = 0; step < shape.steps; ++step) {
     const std::uint32_t numbers = element.group_values();
-    for (std::uint32_t value = 0; value < step_groups * fragment_rows * numbers; ++value) {
-      const std::uint32_t row = value / numbers % fragment_rows;
-      const SlotValue found = fragments.value(unit, step, value / (numbers * fragment_rows), row, value % numbers);
+    for (std::uint32_t value = 0; value < step_groups * shape.height * numbers; ++value) {
+      const std::uint32_t row = value / numbers % shape.height;
+      const SlotValue found = fragments.value(unit, step, value / (numbers * shape.height), row, value % numbers);
       add(row, fragments.column(unit, step, found.slot), found.value);
     }
   }
   std::uint32_t number = 0;
-  for (std::uint32_t pair = 0; pair < row_pairs; ++pair) {
-    for (const std::uint32_t end = fragments.extras_end(unit, pair); number < end; ++number) {
-      const ExtraValue extra = fragments.extra(unit, pair, number);
+  for (std::uint32_t row_set = 0; row_set < row_sets; ++row_set) {
+    for (const std::uint32_t end = fragments.extras_end(unit, row_set); number < end; ++number) {
+      const ExtraValue extra = fragments.extra(unit, row_set, number);
       add(extra.row, extra.column, extra.value);
     }
   }

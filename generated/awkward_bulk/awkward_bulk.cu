@@ -26,22 +26,25 @@
 namespace {
 
 // The schedule.
-constexpr int panel_height = 16;     // rows of a panel, as the tensor core multiplies them
-constexpr int block_panels = 1;      // panels: panels of a block
-constexpr int panel_warps = 1;       // warps: warps that share the columns of a panel
+constexpr int panel_height = 16;  // rows of a panel, of which the tensor core multiplies 16 at once
+constexpr int block_panels = 1;   // panels: panels of a block
+constexpr int turn_windows = 1;   // warps: windows that the warps of a panel take in a turn
 constexpr int window_columns = 256;  // columns of A that are taken at once
 constexpr int tile_columns = 16;     // columns: columns of C that a block computes
 constexpr int vector_width = 8;      // consecutive elements of B that are copied at once
-constexpr int row_pairs = 8;         // lane 4 g + c of a warp has rows g and g + 8 of a panel
+constexpr int row_sets = 8;          // lane 4 g + c of a warp has rows g, g + 8, .. of a panel
 constexpr int column_pairs = 4;      // and columns 2 c and 2 c + 1 of every 8
 constexpr int stages = 2;  // stages: turns whose operands are in shared memory or on their way
 constexpr unsigned int tuned_columns = 16;  // bCol
 
 // What follows from it.
-constexpr int threads_per_block = 32 * block_panels * panel_warps;
+constexpr int threads_per_block = 32 * block_panels * turn_windows;
 constexpr int column_eighths = tile_columns / 8;
-constexpr int row_vectors = 2 * column_eighths;  // pairs of consecutive sums of a lane
+constexpr int lane_rows = panel_height / row_sets;
+constexpr int row_vectors = lane_rows * column_eighths;  // pairs of consecutive sums of a lane
 constexpr int lane_sums = 2 * row_vectors;
+constexpr int lane_products =
+    lane_sums / 4;  // of the tensor core, which leaves four sums with a lane
 constexpr int early_stages = stages - 1;
 
 // The matrix, and where its packed form has what.
@@ -49,12 +52,13 @@ constexpr unsigned int M = 37;   // rows of C
 constexpr unsigned int K = 300;  // rows of B
 constexpr unsigned int blocks = 3;
 constexpr size_t units_at = 256;  // where the first unit begins
-constexpr int unit_steps = 8;     // 32 columns of a window each
-constexpr int unit_extras = 0;    // of a unit at most, what fits in no step
+constexpr int strips = 1;  // of 16 rows, which the tensor core multiplies at once, that a panel has
+constexpr int unit_steps = 8;   // 32 columns of a window each
+constexpr int unit_extras = 0;  // of a unit at most, what fits in no step
 constexpr int metadata_at =
     4096;  // in a unit, behind the values: which of four columns they belong to
 constexpr int columns_at = 4608;     // which column of the window a slot is
-constexpr int extra_ends_at = 4864;  // where the extras of each pair of rows end
+constexpr int extra_ends_at = 4864;  // where the extras of each set of rows end
 constexpr int extras_at = 4872;
 constexpr int unit_bytes = 4864;
 constexpr int window_bytes = 8192;  // of B
@@ -114,10 +118,10 @@ __device__ __forceinline__ unsigned int round_at(unsigned int first_round, unsig
 // The copies in shared memory: the windows of B of all stages, each where a tensor copy may begin, and behind them of each stage the units
 // of the block's warps.
 __device__ __forceinline__ unsigned char* unit_copy(unsigned char* memory, int stage, int copy) {
-  return memory + stages * panel_warps * window_bytes + stage * stage_bytes + copy * unit_bytes;
+  return memory + stages * turn_windows * window_bytes + stage * stage_bytes + copy * unit_bytes;
 }
 __device__ __forceinline__ unsigned char* window_copy(unsigned char* memory, int stage, int part) {
-  return memory + (stage * panel_warps + part) * window_bytes;
+  return memory + (stage * turn_windows + part) * window_bytes;
 }
 
 // Where 8 columns of a row of a window stand, a piece: in such an order that rows whose numbers differ modulo 8 are in different banks.
@@ -142,7 +146,7 @@ __device__ __forceinline__ unsigned int shared_address(const void* pointer) {
 }
 __device__ __forceinline__ unsigned int barrier_of(const unsigned char* memory, int stage,
                                                    int part) {
-  return shared_address(memory + barriers_at + (stage * panel_warps + part) * 8);
+  return shared_address(memory + barriers_at + (stage * turn_windows + part) * 8);
 }
 __device__ __forceinline__ void expect_bytes(unsigned int barrier, unsigned int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
@@ -155,7 +159,7 @@ __device__ __forceinline__ void expect_bytes(unsigned int barrier, unsigned int 
 template <bool vectors>
 __device__ __forceinline__ void make_barriers(const unsigned char* memory, int thread) {
   if constexpr (copies_in_bulk) {
-    for (int barrier = thread; barrier < stages * panel_warps; barrier += threads_per_block) {
+    for (int barrier = thread; barrier < stages * turn_windows; barrier += threads_per_block) {
       asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
                    :
                    : "r"(barrier_of(memory, 0, barrier)),
@@ -172,7 +176,7 @@ __device__ __forceinline__ void stage_unit(unsigned char* memory, const unsigned
                                            unsigned int first_round, unsigned int rounds,
                                            unsigned int rotation, unsigned int turn, int stage,
                                            int part, int place) {
-  const unsigned int its = turn * panel_warps + part;
+  const unsigned int its = turn * turn_windows + part;
   if (its < rounds) {
     const size_t unit =
         static_cast<size_t>(round_at(first_round, rounds, rotation, its)) * block_panels + place;
@@ -194,7 +198,7 @@ __device__ __forceinline__ void copy_unit(unsigned char* memory, const unsigned 
                                           unsigned int rotation, unsigned int turn, int stage,
                                           int part, int place) {
   if constexpr (copies_in_bulk) {
-    const unsigned int its = turn * panel_warps + part;
+    const unsigned int its = turn * turn_windows + part;
     if (its < rounds && threadIdx.x % 32 == 0) {
       const size_t unit =
           static_cast<size_t>(round_at(first_round, rounds, rotation, its)) * block_panels + place;
@@ -213,13 +217,13 @@ __device__ __forceinline__ void copy_unit(unsigned char* memory, const unsigned 
 }
 
 // The first row of B of each window of a turn, 0 where there is none. Which windows they are is asked for all at once.
-__device__ __forceinline__ void find_first_rows(unsigned int (&first_rows)[panel_warps],
+__device__ __forceinline__ void find_first_rows(unsigned int (&first_rows)[turn_windows],
                                                 const unsigned char* packed,
                                                 unsigned int first_round, unsigned int rounds,
                                                 unsigned int rotation, unsigned int turn) {
 #pragma unroll
-  for (int part = 0; part < panel_warps; ++part) {
-    const unsigned int its = turn * panel_warps + part;
+  for (int part = 0; part < turn_windows; ++part) {
+    const unsigned int its = turn * turn_windows + part;
     first_rows[part] =
         its < rounds
             ? window_at(packed, round_at(first_round, rounds, rotation, its), first_round) *
@@ -241,11 +245,11 @@ __device__ __forceinline__ void stage_windows(unsigned char* memory, const unsig
   const int column = thread % row_vectors * vector_width;
   const int piece = column / 8;
   const unsigned int j = tile * tile_columns + column;
-  unsigned int first_rows[panel_warps];
+  unsigned int first_rows[turn_windows];
   find_first_rows(first_rows, packed, first_round, rounds, rotation, turn);
 #pragma unroll
-  for (int part = 0; part < panel_warps; ++part) {
-    if (turn * panel_warps + part < rounds) {
+  for (int part = 0; part < turn_windows; ++part) {
+    if (turn * turn_windows + part < rounds) {
       const unsigned int k = first_rows[part];
       const __nv_bfloat16* const from = B + k * ldb + j;
       unsigned char* const to =
@@ -281,8 +285,8 @@ __device__ __forceinline__ void copy_windows(unsigned char* memory, const unsign
                                              unsigned int tile, int thread, unsigned int N) {
   if constexpr (copies_in_bulk && vectors) {
     const int part = thread / (32 * block_panels);
-    const unsigned int its = turn * panel_warps + part;
-    if (its < rounds && thread % (32 * block_panels) == 0) {
+    const unsigned int its = turn * turn_windows + part;
+    if (part < turn_windows && its < rounds && thread % (32 * block_panels) == 0) {
       const unsigned int row =
           window_at(packed, round_at(first_round, rounds, rotation, its), first_round) *
           window_columns;
@@ -320,14 +324,19 @@ __device__ __forceinline__ void wait_for_operands(const unsigned char* memory, u
   }
 }
 
-// Multiplies 32 columns of A, in the order of the unit, by the rows of B that they belong to. Each lane finds one of these rows; every 8 columns of
-// C are one product of the sparse tensor core, which takes two of four consecutive columns of each row of A and is told which.
+// Multiplies 32 columns of A, in the order of the unit, by the rows of B that they belong to. Each lane finds one of these rows; every 8 columns and
+// 16 rows of C are one product of the sparse tensor core, which takes two of four consecutive columns of each row of A and is told which.
 __device__ __forceinline__ void multiply_step(const unsigned char* unit,
                                               const unsigned char* window, int step, int lane,
                                               float (&sums)[lane_sums]) {
-  const uint4 values = reinterpret_cast<const uint4*>(unit)[step * 32 + lane];
-  const unsigned int metadata =
-      reinterpret_cast<const unsigned int*>(unit + metadata_at)[step / 2 * 32 + lane];
+  uint4 values[strips];
+  unsigned int metadata[strips];
+#pragma unroll
+  for (int s = 0; s < strips; ++s) {
+    values[s] = reinterpret_cast<const uint4*>(unit)[(step * strips + s) * 32 + lane];
+    metadata[s] = reinterpret_cast<const unsigned int*>(
+        unit + metadata_at)[(step / 2 * strips + s) * 32 + lane];
+  }
   const unsigned int columns =
       reinterpret_cast<const unsigned int*>(unit + columns_at)[step / 4 * 32 + lane];
   const int row = columns >> (step % 4 * 8) & 255;
@@ -341,39 +350,42 @@ __device__ __forceinline__ void multiply_step(const unsigned char* unit,
                  : "r"(address));
   }
 #pragma unroll
-  for (int t = 0; t < column_eighths; ++t) {
+  for (int product = 0; product < lane_products; ++product) {
+    const unsigned int* const b = rows[product / strips];
+    const uint4 a = values[product % strips];
+    float* const four = sums + 4 * product;
     // Even steps have their metadata in the first two of four lanes, odd ones in the other two.
     if (step % 2 == 0) {
       asm("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32 {%0, %1, %2, "
           "%3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x0;"
-          : "+f"(sums[4 * t]), "+f"(sums[4 * t + 1]), "+f"(sums[4 * t + 2]), "+f"(sums[4 * t + 3])
-          : "r"(values.x), "r"(values.y), "r"(values.z), "r"(values.w), "r"(rows[t][0]),
-            "r"(rows[t][1]), "r"(rows[t][2]), "r"(rows[t][3]), "r"(metadata));
+          : "+f"(four[0]), "+f"(four[1]), "+f"(four[2]), "+f"(four[3])
+          : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
+            "r"(metadata[product % strips]));
     } else {
       asm("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32 {%0, %1, %2, "
           "%3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x1;"
-          : "+f"(sums[4 * t]), "+f"(sums[4 * t + 1]), "+f"(sums[4 * t + 2]), "+f"(sums[4 * t + 3])
-          : "r"(values.x), "r"(values.y), "r"(values.z), "r"(values.w), "r"(rows[t][0]),
-            "r"(rows[t][1]), "r"(rows[t][2]), "r"(rows[t][3]), "r"(metadata));
+          : "+f"(four[0]), "+f"(four[1]), "+f"(four[2]), "+f"(four[3])
+          : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
+            "r"(metadata[product % strips]));
     }
   }
 }
 
-// The extras of a pair of rows: non-zeros that fit in no step.
+// The extras of a set of rows: non-zeros that fit in no step.
 struct Extras {
   int first;
   int behind;
 };
 
-__device__ __forceinline__ Extras find_extras(const unsigned char* unit, int row_pair) {
+__device__ __forceinline__ Extras find_extras(const unsigned char* unit, int row_set) {
   if (unit_extras == 0) {
     return {0, 0};
   }
   const unsigned char* const ends = unit + extra_ends_at;
-  return {row_pair == 0 ? 0 : ends[row_pair - 1], ends[row_pair]};
+  return {row_set == 0 ? 0 : ends[row_set - 1], ends[row_set]};
 }
 
-// The four lanes of a pair of rows multiply each of its extras by their columns of B.
+// The four lanes of a set of rows multiply each of its extras by their columns of B.
 __device__ __forceinline__ void add_extras(int first_extra, int behind_extras,
                                            const unsigned char* unit, const unsigned char* window,
                                            int lane, float (&sums)[lane_sums]) {
@@ -383,8 +395,11 @@ __device__ __forceinline__ void add_extras(int first_extra, int behind_extras,
     const float value = __bfloat162float(__ushort_as_bfloat16(static_cast<unsigned short>(extra)));
     const unsigned int place = extra >> 16;
     const int row = place & 255;
-    const float lower = (place >> 8) != 0 ? 0 : value;
-    const float upper = (place >> 8) != 0 ? value : 0;
+    float values[lane_rows];
+#pragma unroll
+    for (int r = 0; r < lane_rows; ++r) {
+      values[r] = (place >> 8) == r ? value : 0;
+    }
 #pragma unroll
     for (int t = 0; t < column_eighths; ++t) {
       const Vector<2> two =
@@ -392,8 +407,11 @@ __device__ __forceinline__ void add_extras(int first_extra, int behind_extras,
 #pragma unroll
       for (int v = 0; v < 2; ++v) {
         const float b = __bfloat162float(two.at[v]);
-        sums[4 * t + v] = fmaf(lower, b, sums[4 * t + v]);
-        sums[4 * t + 2 + v] = fmaf(upper, b, sums[4 * t + 2 + v]);
+#pragma unroll
+        for (int r = 0; r < lane_rows; ++r) {
+          float* const sum = sums + (t * lane_rows + r) * 2 + v;
+          *sum = fmaf(values[r], b, *sum);
+        }
       }
     }
   }
@@ -421,17 +439,17 @@ __global__ void __launch_bounds__(threads_per_block, 1)
   const unsigned int tile = blockIdx.y;
   const int part = thread / 32 / block_panels;
   const int place = thread / 32 % block_panels;
-  const int row_pair = thread % 32 / column_pairs;
+  const int row_set = thread % 32 / column_pairs;
   const int pair = thread % column_pairs;
   const unsigned int panel = block * block_panels + place;
   float sums[lane_sums] = {};
   const auto [first_round, rounds] = find_rounds(packed, block);
-  const unsigned int turns = (panel_warps + rounds - 1) / panel_warps;
+  const unsigned int turns = (rounds + turn_windows - 1) / turn_windows;
 
   // Blocks begin at different windows, so that they do not all ask for the same rows of B.
   const unsigned int rotation = block * rounds / blocks;
   const int copy = part * block_panels + place;
-  const int lane = row_pair * column_pairs + pair;
+  const int lane = row_set * column_pairs + pair;
   const int own_thread = 32 * copy + lane;
   make_barriers<vectors>(shared_memory, own_thread);
   __syncthreads();
@@ -457,11 +475,11 @@ __global__ void __launch_bounds__(threads_per_block, 1)
                           ahead, stage_ahead, tile, own_thread, N);
     __pipeline_commit();
     const int stage = turn % stages;
-    const unsigned int its = turn * panel_warps + part;
+    const unsigned int its = turn * turn_windows + part;
     if (its < rounds) {
       wait_for_operands(shared_memory, turn, stage, part);
       const auto [first_extra, behind_extras] =
-          find_extras(unit_copy(shared_memory, stage, part * block_panels + place), row_pair);
+          find_extras(unit_copy(shared_memory, stage, part * block_panels + place), row_set);
 #pragma unroll
       for (int step = 0; step < unit_steps; ++step) {
         multiply_step(unit_copy(shared_memory, stage, part * block_panels + place),
@@ -474,8 +492,8 @@ __global__ void __launch_bounds__(threads_per_block, 1)
   }
 #pragma unroll
   for (int e = 0; e < row_vectors; ++e) {
-    const unsigned int i = panel * panel_height + e % 2 * row_pairs + row_pair;
-    const unsigned int j = tile * tile_columns + e / 2 * 8 + 2 * pair;
+    const unsigned int i = panel * panel_height + e % lane_rows * row_sets + row_set;
+    const unsigned int j = tile * tile_columns + e / lane_rows * 8 + 2 * pair;
     if (i < M) {
       store<2, vectors>(C + i * ldc + j, sums + 2 * e, j < N ? N - j : 0);
     }

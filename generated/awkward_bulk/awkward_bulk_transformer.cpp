@@ -309,29 +309,30 @@ const char* first_difference(const Header& header, Format format) {
 // two non-zeros of every four, of 32 bits mma.sp.m16n8k16 with one of every two: eight groups, and 4 bytes of each row
 // in a group.
 //
-// A panel is 16 rows; rows g and g + 8 of it are row pair g. A window is 256 columns of A, or 128 of 32 bits; the last
-// one may have fewer. A unit belongs to a panel and a window. It has `steps` steps, each one mma.sp, and each with eight
-// groups of 4 slots, or of 2. A slot stands for a column of the window, in any order, and a column may stand in several;
-// of the slots of a group each row has non-zeros in half at most. What a panel has in a window and fits in no slot is an
-// extra, of which there are `extras` at most.
+// A panel is one strip of 16 rows, or two; rows g, g + 8 and so on of it are row set g. A window is 256 columns of A, or
+// 128 of 32 bits; the last one may have fewer. A unit belongs to a panel and a window. It has `steps` steps, each one
+// mma.sp for each strip, and each with eight groups of 4 slots, or of 2. A slot stands for a column of the window, in any
+// order, and a column may stand in several; of the slots of a group each row has non-zeros in half at most. What a panel
+// has in a window and fits in no slot is an extra, of which there are `extras` at most.
 // Two groups are a set. Slots without a column have zeros, and name a column that no other of their set equals modulo
 // its slots, or column 0.
 //
 // Bytes of a unit, where a lane is one of 32:
-//   values    [step][lane] 16 bytes, the registers a0 to a3 of the lane, 4 bytes each. Those of row i and group q = 0..7
-//             are in lane (i % 8) * 4 + q % 4, register (q / 4) * 2 + i / 8, in the order of their slots
-//   metadata  [pair of steps, rounded up][lane] uint32. Of the even step in lanes 4 * g (its groups 0 to 3) and 4 * g +
-//             1 (4 to 7), of the odd one in lanes 4 * g + 2 and 4 * g + 3; bits 0 to 15 for row g, 16 to 31 for row
-//             g + 8; 4 bits a group. Of 16-bit values: the place in the group of the first one and, shifted by 2, of the
+//   values    [step][strip][lane] 16 bytes, the registers a0 to a3 of the lane, 4 bytes each. Those of row i of the strip
+//             and group q = 0..7 are in lane (i % 8) * 4 + q % 4, register (q / 4) * 2 + i / 8, in the order of their
+//             slots
+//   metadata  [pair of steps, rounded up][strip][lane] uint32. Of the even step in lanes 4 * g (its groups 0 to 3) and
+//             4 * g + 1 (4 to 7), of the odd one in lanes 4 * g + 2 and 4 * g + 3; bits 0 to 15 for row g of the strip,
+//             16 to 31 for row g + 8; 4 bits a group. Of 16-bit values: the place in the group of the first one and, shifted by 2, of the
 //             second one, of which the first is the lower. A value alone in place 0 to 2 is the first, beside place 3;
 //             one in place 3 is the second, beside place 0; where there is none the places are 0 and 1. Of a 32-bit
 //             value: 4 in place 0, and where there is none; 14 in place 1
 //   columns   which column of the window each slot is, a byte. Of 16-bit values [four steps, rounded up][lane] 4 bytes:
 //             byte b is of slot `lane` of step 4 * s + b. Of 32-bit values [step][4] 4 bytes: byte b of number c is of
 //             slot 4 * b + c
-//   ends      where there are extras, [row pair] 1 byte: how many of them this one and those in front of it have
-//   extras    [extra] the value, and behind it in as many bytes its column in the window and, shifted by 8, 1 where it
-//             is of row g + 8. Those of a row pair stand together, their columns ascend; what is not used is 0
+//   ends      where there are extras, [row set] 1 byte: how many of them this one and those in front of it have
+//   extras    [extra] the value, and behind it in as many bytes its column in the window and, shifted by 8, r where it
+//             is of row g + 8 * r. Those of a row set stand together, their columns ascend; what is not used is 0
 //
 // A thread block owns block_panels panels, the last one may own fewer. A round of it is a window with a unit for each
 // of its panels. It has each window once, ascending; where the slots and the extras of a unit do not take all, another
@@ -346,8 +347,10 @@ const char* first_difference(const Header& header, Format format) {
 // lies between the sections is zero.
 // ---------------------------------------------------------------------------------------------------------------------
 
-inline constexpr uint32_t fragment_rows = 16;  ///< of a panel
-inline constexpr uint32_t row_pairs = 8;
+inline constexpr uint32_t strip_rows = 16;
+inline constexpr uint32_t max_strips = 2;  ///< of a panel
+inline constexpr uint32_t max_fragment_rows = max_strips * strip_rows;
+inline constexpr uint32_t row_sets = 8;
 inline constexpr uint32_t step_groups = 8;
 inline constexpr uint32_t lanes = 32;
 inline constexpr uint32_t max_fragment_steps =
@@ -378,15 +381,16 @@ inline constexpr Rule single_or_half_elements = {static_cast<uint64_t>(ScalarTyp
 
 /// How a matrix is cut into fragments.
 struct FragmentCut {
-  uint32_t block_panels = 1;  ///< panels of a thread block
-  uint32_t steps = 8;         ///< of a unit
-  uint32_t extras = 0;        ///< of a unit, at most
+  uint32_t height = strip_rows;  ///< rows of a panel
+  uint32_t block_panels = 1;     ///< panels of a thread block
+  uint32_t steps = 8;            ///< of a unit
+  uint32_t extras = 0;           ///< of a unit, at most
 
-  static constexpr uint32_t height = fragment_rows;
   static constexpr Rule elements = single_or_half_elements;
 
   template <typename Visit>
   constexpr void visit_cut(const Visit& visit) {
+    visit("height", height, multiple_of(strip_rows, max_fragment_rows));
     visit("block_panels", block_panels, between(1, max_fragment_panels));
     visit("steps", steps, between(1, max_fragment_steps));
     visit("extras", extras, between(0, max_extras));
@@ -431,7 +435,7 @@ struct GroupPlace {
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
 struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   static constexpr char magic[9] = "ESCFRAG\x1a";
-  static constexpr uint32_t version = 2;
+  static constexpr uint32_t version = 3;
 
   ScalarType window = ScalarType::u16;
   uint64_t windows_at = 0;
@@ -439,30 +443,32 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   uint64_t bytes = 0;  ///< of the whole, header included
 
   constexpr FragmentElement element() const { return element_of(shape); }
+  constexpr uint32_t strips() const { return shape.height / strip_rows; }
   constexpr uint64_t blocks() const { return blocks_of(shape); }
   constexpr uint64_t windows() const { return windows_of(shape); }
   /// Whether every block has every window once.
   constexpr bool regular() const { return counts.rounds == blocks() * windows(); }
 
   // Places in a unit.
-  constexpr uint64_t values_at(uint32_t step, uint32_t lane) const {
-    return (uint64_t{step} * lanes + lane) * 16;
+  constexpr uint64_t values_at(uint32_t step, uint32_t strip, uint32_t lane) const {
+    return ((uint64_t{step} * strips() + strip) * lanes + lane) * 16;
   }
-  constexpr uint64_t metadata_at(uint32_t step_pair, uint32_t lane) const {
-    return values_at(shape.steps, 0) + (uint64_t{step_pair} * lanes + lane) * 4;
+  constexpr uint64_t metadata_at(uint32_t step_pair, uint32_t strip, uint32_t lane) const {
+    return values_at(shape.steps, 0, 0) +
+           ((uint64_t{step_pair} * strips() + strip) * lanes + lane) * 4;
   }
-  constexpr uint64_t columns_at() const { return metadata_at((shape.steps + 1) / 2, 0); }
+  constexpr uint64_t columns_at() const { return metadata_at((shape.steps + 1) / 2, 0, 0); }
   constexpr uint64_t column_at(uint32_t step, uint32_t slot) const {
     return columns_at() + (element().bytes == 2 ? (uint64_t{step / 4} * lanes + slot) * 4 + step % 4
                                                 : (uint64_t{step} * 4 + slot % 4) * 4 + slot / 4);
   }
-  constexpr uint64_t extras_end_at(uint32_t pair) const {
+  constexpr uint64_t extras_end_at(uint32_t row_set) const {
     return (element().bytes == 2 ? column_at((shape.steps + 3) / 4 * 4, 0)
                                  : column_at(shape.steps, 0)) +
-           pair;
+           row_set;
   }
   constexpr uint64_t extra_at(uint32_t extra) const {
-    return extras_end_at(row_pairs) + uint64_t{extra} * element().extra_bytes();
+    return extras_end_at(row_sets) + uint64_t{extra} * element().extra_bytes();
   }
   constexpr uint64_t unit_bytes() const {
     return round_up(shape.extras == 0 ? extras_end_at(0) : extra_at(shape.extras), unit_alignment);
@@ -470,10 +476,12 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
 
   /// Where the values of a row in a slot group are, and its four bits of metadata.
   constexpr GroupPlace place_of(uint32_t step, uint32_t group, uint32_t row) const {
-    const uint32_t pair = row % row_pairs, upper = row / row_pairs;
+    const uint32_t row_set = row % row_sets, strip = row / strip_rows,
+                   upper = row % strip_rows / row_sets;
     const uint32_t quarter = group % 4, half = group / 4;
-    return {values_at(step, pair * 4 + quarter) + (half * 2 + upper) * 4,
-            metadata_at(step / 2, pair * 4 + step % 2 * 2 + half), upper * 16 + quarter * 4};
+    return {values_at(step, strip, row_set * 4 + quarter) + (half * 2 + upper) * 4,
+            metadata_at(step / 2, strip, row_set * 4 + step % 2 * 2 + half),
+            upper * 16 + quarter * 4};
   }
 
   // Places in the packed matrix; the first two only where it is not regular.
@@ -517,7 +525,7 @@ constexpr FragmentFormat describe(const FragmentShape& shape, const FragmentCoun
 // ---------------------------------------------------------------------------------------------------------------------
 
 inline constexpr int window_columns = 64;
-inline constexpr uint32_t max_source_rows = 16;  ///< that are visited at once
+inline constexpr uint32_t max_source_rows = 32;  ///< that are visited at once
 
 /// Index of the lowest set bit; `word` is not zero.
 inline int lowest_set(uint64_t word) {
@@ -712,24 +720,37 @@ inline constexpr uint32_t most_fruitless_mendings = 200;
 
 /// The rows of a panel in which each column of a window has non-zeros.
 struct WindowRows {
-  uint16_t of_column[max_window_columns];
+  uint32_t of_column[max_window_columns];
 };
 
 /// Which column a unit has in each slot, or no_column, which of its rows it has there, and what is in no slot.
 struct UnitSlots {
   uint16_t column[max_places];
-  uint16_t rows[max_places];
+  uint32_t rows[max_places];
   WindowRows left;
 };
 
-/// Columns in slots, and behind them those that have none. What belongs to place i stands at [i].
-template <uint32_t element_bytes>
+/// The numbers that a search computes in, as narrow as the rows of a panel allow, as a vector then has more of them.
+template <uint32_t rows>
+struct SearchNumbers {
+  using Word = uint16_t;
+  using Cost = int16_t;
+};
+template <>
+struct SearchNumbers<max_fragment_rows> {
+  using Word = uint32_t;
+  using Cost = int32_t;
+};
+
+/// Columns in slots, and behind them those that have none, for panels of so many rows. What belongs to place i stands at
+/// [i].
+template <uint32_t element_bytes, uint32_t panel_rows>
 class SlotSearch {
  public:
   SlotSearch(const WindowRows& window, uint32_t steps, uint64_t seed)
       : slots_(steps * step_slots), random_(seed | 1) {
     uint32_t columns = 0;
-    for (const uint16_t rows : window.of_column) {
+    for (const uint32_t rows : window.of_column) {
       columns += rows != 0 ? 1 : 0;
     }
     places_ = static_cast<uint32_t>(round_up(columns < slots_ ? slots_ : columns, compared_places));
@@ -777,34 +798,41 @@ class SlotSearch {
     memset(&unit, 0, sizeof unit);
     for (uint32_t place = 0; place < places_; ++place) {
       const uint32_t group = place / group_slots * group_slots;
-      const uint32_t full = place < slots_ ? full_rows(rows_, group, place) : 0xffff;
+      const uint32_t full = place < slots_ ? full_rows(rows_, group, place) : all_rows;
       if (place < slots_) {
-        unit.column[place] = column_[place];
-        unit.rows[place] = static_cast<uint16_t>(rows_[place] & ~full);
+        unit.column[place] = static_cast<uint16_t>(column_[place]);
+        unit.rows[place] = rows_[place] & ~full;
       }
       if (column_[place] != no_column) {
-        unit.left.of_column[column_[place]] = static_cast<uint16_t>(rows_[place] & full);
+        unit.left.of_column[column_[place]] = rows_[place] & full;
       }
     }
     fill_free_slots(unit);
   }
 
  private:
+  using Word = typename SearchNumbers<panel_rows>::Word;
+  using Cost = typename SearchNumbers<panel_rows>::Cost;
+
+  static constexpr Word all_rows = static_cast<Word>(~Word{0});
   static constexpr FragmentElement element{element_bytes};
   static constexpr uint32_t window_columns = element.window_columns();
   static constexpr uint32_t step_slots = element.step_slots();
   static constexpr uint32_t group_slots = element.group_slots();
   static constexpr uint32_t set_slots = element.set_slots();
 
-  /// The number of bits that are set in two numbers of 16 bits.
-  static constexpr uint16_t bits_in(uint16_t a, uint16_t b) {
-    a = static_cast<uint16_t>(a - ((a >> 1) & 0x5555));
-    b = static_cast<uint16_t>(b - ((b >> 1) & 0x5555));
-    a = static_cast<uint16_t>((a & 0x3333) + ((a >> 2) & 0x3333));
-    b = static_cast<uint16_t>((b & 0x3333) + ((b >> 2) & 0x3333));
-    a = static_cast<uint16_t>(a + b);
-    a = static_cast<uint16_t>((a & 0x0f0f) + ((a >> 4) & 0x0f0f));
-    return static_cast<uint16_t>((a + (a >> 8)) & 0x3f);
+  /// The number of bits that are set in two numbers.
+  static constexpr Word bits_in(Word a, Word b) {
+    constexpr Word twos = static_cast<Word>(0x55555555), fours = static_cast<Word>(0x33333333),
+                   eights = static_cast<Word>(0x0f0f0f0f);
+    a = static_cast<Word>(a - ((a >> 1) & twos));
+    b = static_cast<Word>(b - ((b >> 1) & twos));
+    a = static_cast<Word>((a & fours) + ((a >> 2) & fours));
+    b = static_cast<Word>((b & fours) + ((b >> 2) & fours));
+    a = static_cast<Word>(a + b);
+    a = static_cast<Word>((a & eights) + ((a >> 4) & eights));
+    a = static_cast<Word>(a + (a >> 8));
+    return static_cast<Word>((a + (a >> 16)) & 0x7f);
   }
 
   uint32_t random() {
@@ -815,9 +843,9 @@ class SlotSearch {
   }
 
   void put(uint32_t place, uint32_t column, uint32_t rows) {
-    column_[place] = static_cast<uint16_t>(column);
-    rows_[place] = static_cast<uint16_t>(rows);
-    residue_[place] = static_cast<uint16_t>(column == no_column ? 0 : 1u << column % set_slots);
+    column_[place] = static_cast<Word>(column);
+    rows_[place] = static_cast<Word>(rows);
+    residue_[place] = static_cast<Word>(column == no_column ? 0 : 1u << column % set_slots);
   }
 
   /// Each column at its own number, so that a matrix that fits as it is stays so. Where there are fewer slots, those
@@ -854,7 +882,7 @@ class SlotSearch {
 
   /// Counts what a group leaves over, or no longer does where the sign is -1.
   void count_left(uint32_t group, int32_t sign) {
-    const uint16_t* const rows = rows_ + group;
+    const Word* const rows = rows_ + group;
     uint32_t left = 0;
     if (group >= slots_) {
       for (uint32_t i = 0; i < group_slots; ++i) {
@@ -874,7 +902,7 @@ class SlotSearch {
   /// Finds for each place of a group the rows that are full there: those in which the other three have two or more, or
   /// the other one has one.
   void weigh(uint32_t group) {
-    const uint16_t* const rows = rows_ + group;
+    const Word* const rows = rows_ + group;
     if (group_slots == 2) {
       fill(group, rows[1]);
       fill(group + 1, rows[0]);
@@ -888,8 +916,8 @@ class SlotSearch {
     fill(group + 3, both | (rows[2] & either));
   }
   void fill(uint32_t place, uint32_t full) {
-    full_[place] = static_cast<uint16_t>(place < slots_ ? full : 0xffff);
-    own_[place] = bits_in(static_cast<uint16_t>(rows_[place] & full_[place]), 0);
+    full_[place] = static_cast<Word>(place < slots_ ? full : all_rows);
+    own_[place] = bits_in(static_cast<Word>(rows_[place] & full_[place]), 0);
   }
 
   /// Finds which numbers modulo 8 the columns of a set have, and which of them have one that another has too.
@@ -901,13 +929,13 @@ class SlotSearch {
       present |= residue_[place];
     }
     for (uint32_t place = set; place < set + set_slots; ++place) {
-      present_[place] = static_cast<uint16_t>(present);
+      present_[place] = static_cast<Word>(present);
       repeated_[place] = (residue_[place] & repeated) != 0 ? 1 : 0;
     }
   }
 
   /// The first place, from any on, that has something of what is counted there, or `places_`.
-  uint32_t next_with(const uint16_t* counted) {
+  uint32_t next_with(const Word* counted) {
     const uint32_t first = static_cast<uint32_t>((static_cast<uint64_t>(random()) * places_) >> 32);
     for (uint32_t place = first; place < places_; ++place) {
       if (counted[place] != 0) {
@@ -926,43 +954,43 @@ class SlotSearch {
   static constexpr int cost_of(int left, int repetitions, int chance) {
     return left * 512 + repetitions * 64 + chance;
   }
-  static constexpr int16_t impossible = 0x7fff;
+  static constexpr Cost impossible = 0x7fff;
 
-  /// Finds the costs of a change of `place` with 64 others; `chance` decides between equals. All is computed in 16
-  /// bits, of which a vector has many.
+  /// Finds the costs of a change of `place` with 64 others; `chance` decides between equals. All is computed in words,
+  /// of which a vector has many.
   void compare(uint32_t place, uint32_t first, uint32_t chance,
-               int16_t (&costs)[compared_places]) const {
-    const uint16_t rows = rows_[place], full = full_[place], residue = residue_[place],
-                   present = present_[place];
-    const uint16_t before = static_cast<uint16_t>(cost_of(own_[place], 0, 0));
-    const uint16_t repeated = repeated_[place];
-    const uint16_t drawn = static_cast<uint16_t>(chance);
-    const uint16_t *const rows_of = rows_ + first, *const full_of = full_ + first,
-                          *const own_of = own_ + first;
-    const uint16_t *const residue_of = residue_ + first, *const present_of = present_ + first,
-                          *const repeated_of = repeated_ + first;
-    for (size_t i = 0; i < compared_places; ++i) {
-      const uint16_t theirs = static_cast<uint16_t>(rows_of[i] & full),
-                     mine = static_cast<uint16_t>(rows & full_of[i]);
-      const uint16_t left = static_cast<uint16_t>(bits_in(theirs, mine) - own_of[i]);
-      const uint16_t comes = static_cast<uint16_t>((residue_of[i] & present) != 0);
-      const uint16_t goes = static_cast<uint16_t>((residue & present_of[i]) != 0);
-      const uint16_t more = static_cast<uint16_t>(comes + goes - repeated - repeated_of[i]);
-      const uint16_t repetitions = residue_of[i] == residue ? uint16_t{0} : more;
-      const uint16_t tie = static_cast<uint16_t>((i * 29 + drawn) % 64);
-      costs[i] =
-          static_cast<int16_t>(static_cast<uint16_t>(cost_of(left, repetitions, tie) - before));
+               Cost (&costs)[compared_places]) const {
+    const Word rows = rows_[place], full = full_[place], residue = residue_[place],
+               present = present_[place];
+    const Word before = static_cast<Word>(cost_of(own_[place], 0, 0));
+    const Word repeated = repeated_[place];
+    const Word drawn = static_cast<Word>(chance);
+    const Word *const rows_of = rows_ + first, *const full_of = full_ + first,
+                      *const own_of = own_ + first;
+    const Word *const residue_of = residue_ + first, *const present_of = present_ + first,
+                      *const repeated_of = repeated_ + first;
+    for (uint32_t i = 0; i < compared_places; ++i) {
+      const Word theirs = static_cast<Word>(rows_of[i] & full),
+                 mine = static_cast<Word>(rows & full_of[i]);
+      const Word left = static_cast<Word>(bits_in(theirs, mine) - own_of[i]);
+      const Word comes = static_cast<Word>((residue_of[i] & present) != 0);
+      const Word goes = static_cast<Word>((residue & present_of[i]) != 0);
+      const Word more = static_cast<Word>(comes + goes - repeated - repeated_of[i]);
+      const Word repetitions = residue_of[i] == residue ? Word{0} : more;
+      const Word tie = static_cast<Word>((i * 29 + drawn) % 64);
+      costs[i] = static_cast<Cost>(static_cast<Word>(cost_of(left, repetitions, tie) - before));
     }
     const uint32_t set = place / set_slots * set_slots;
     for (uint32_t other = set;
          other < set + set_slots && set / compared_places == first / compared_places; ++other) {
-      const uint16_t theirs = static_cast<uint16_t>(rows_[other] & full),
-                     mine = static_cast<uint16_t>(rows & full_[other]);
-      const int left = bits_in(theirs, mine) - own_[place] - own_[other];
+      const Word theirs = static_cast<Word>(rows_[other] & full),
+                 mine = static_cast<Word>(rows & full_[other]);
+      const int left = static_cast<int>(bits_in(theirs, mine)) - static_cast<int>(own_[place]) -
+                       static_cast<int>(own_[other]);
       const bool same_group = other / group_slots == place / group_slots;
       costs[other - first] =
           same_group ? impossible
-                     : static_cast<int16_t>(cost_of(left, 0, static_cast<int>(chance % 64)));
+                     : static_cast<Cost>(cost_of(left, 0, static_cast<int>(chance % 64)));
     }
   }
 
@@ -972,9 +1000,9 @@ class SlotSearch {
     int least = bound;
     uint32_t best = place;
     for (uint32_t first = 0; first < places_; first += compared_places) {
-      int16_t costs[compared_places];
+      Cost costs[compared_places];
       compare(place, first, chance >> first / compared_places, costs);
-      int16_t lowest = impossible;
+      Cost lowest = impossible;
       for (uint32_t i = 0; i < compared_places; ++i) {
         lowest = costs[i] < lowest ? costs[i] : lowest;
       }
@@ -998,7 +1026,7 @@ class SlotSearch {
       count += unit.column[slot] == no_column ? 1 : 0;
     }
     for (uint32_t column = 0; column < window_columns; ++column) {
-      uint16_t& left = unit.left.of_column[column];
+      uint32_t& left = unit.left.of_column[column];
       while (left != 0 && count != 0) {
         uint32_t best = 0;
         uint32_t most = 0;
@@ -1015,15 +1043,15 @@ class SlotSearch {
         }
         const uint32_t slot = free_slots[best];
         unit.column[slot] = static_cast<uint16_t>(column);
-        unit.rows[slot] =
-            static_cast<uint16_t>(left & ~full_rows(unit.rows, slot / group_slots * group_slots));
-        left = static_cast<uint16_t>(left & ~unit.rows[slot]);
+        unit.rows[slot] = left & ~full_rows(unit.rows, slot / group_slots * group_slots);
+        left &= ~unit.rows[slot];
         free_slots[best] = free_slots[--count];
       }
     }
   }
   /// The rows of which a group has as many non-zeros as it can, those before `behind` counted.
-  static uint32_t full_rows(const uint16_t* rows, uint32_t group, uint32_t behind) {
+  template <typename Rows>
+  static uint32_t full_rows(const Rows* rows, uint32_t group, uint32_t behind) {
     uint32_t once = 0;
     uint32_t twice = 0;
     for (uint32_t slot = group; slot < behind; ++slot) {
@@ -1032,7 +1060,8 @@ class SlotSearch {
     }
     return group_slots == 2 ? once : twice;
   }
-  static uint32_t full_rows(const uint16_t* rows, uint32_t group) {
+  template <typename Rows>
+  static uint32_t full_rows(const Rows* rows, uint32_t group) {
     return full_rows(rows, group, group + group_slots);
   }
 
@@ -1056,26 +1085,28 @@ class SlotSearch {
   uint32_t places_;
   uint64_t random_;
   uint32_t total_ = 0;
-  uint16_t column_[max_places];
-  uint16_t rows_[max_places];
-  uint16_t full_[max_places];
-  uint16_t own_[max_places];       ///< of its non-zeros, in rows that are full
-  uint16_t residue_[max_places];   ///< modulo the slots of a set, as a bit
-  uint16_t present_[max_places];   ///< residues of its set
-  uint16_t repeated_[max_places];  ///< whether another of its set has its residue
+  Word column_[max_places];
+  Word rows_[max_places];
+  Word full_[max_places];
+  Word own_[max_places];       ///< of its non-zeros, in rows that are full
+  Word residue_[max_places];   ///< modulo the slots of a set, as a bit
+  Word present_[max_places];   ///< residues of its set
+  Word repeated_[max_places];  ///< whether another of its set has its residue
 };
 
-/// Finds what stands in the slots of a unit with the non-zeros of a window.
-inline void search_slots(FragmentElement element, const WindowRows& window, uint32_t steps,
+/// Finds what stands in the slots of a unit with the non-zeros of a window, where panels and elements are of a shape.
+inline void search_slots(const FragmentShape& shape, const WindowRows& window, uint32_t steps,
                          uint64_t seed, UnitSlots& unit) {
   const auto take_from = [&](auto search) {
     search.run();
     search.take(unit);
   };
-  if (element.bytes == 2) {
-    take_from(SlotSearch<2>(window, steps, seed));
+  if (element_of(shape).bytes == 2) {
+    shape.height == strip_rows ? take_from(SlotSearch<2, strip_rows>(window, steps, seed))
+                               : take_from(SlotSearch<2, max_fragment_rows>(window, steps, seed));
   } else {
-    take_from(SlotSearch<4>(window, steps, seed));
+    shape.height == strip_rows ? take_from(SlotSearch<4, strip_rows>(window, steps, seed))
+                               : take_from(SlotSearch<4, max_fragment_rows>(window, steps, seed));
   }
 }
 
@@ -1084,10 +1115,12 @@ inline void search_slots(FragmentElement element, const WindowRows& window, uint
 // has anything left in it; so the blocks can be packed one behind the other without knowing more than where one ends.
 // ---------------------------------------------------------------------------------------------------------------------
 
+static_assert(max_fragment_rows <= max_source_rows, "a panel is visited at once");
+
 /// The non-zeros of a panel in a window.
 struct WindowElements {
   WindowRows rows;
-  uint32_t bits[max_window_columns][fragment_rows];  ///< of the elements that the rows name
+  uint32_t bits[max_window_columns][max_fragment_rows];  ///< of the elements that the rows name
 };
 
 /// The rows that a window has non-zeros in; what visits them may read their values.
@@ -1100,7 +1133,7 @@ WindowRows visit_window(const Source& source, const FragmentShape& shape, int64_
   WindowRows rows = {};
   source.visit_columns(first, behind, shape.first_row(panel), shape.rows_in(panel),
                        [&](int64_t column, uint64_t mask, const auto& value_of) {
-                         rows.of_column[column - first] = static_cast<uint16_t>(mask);
+                         rows.of_column[column - first] = static_cast<uint32_t>(mask);
                          visit(static_cast<uint32_t>(column - first), mask, value_of);
                        });
   return rows;
@@ -1145,7 +1178,7 @@ constexpr uint64_t seed_of(int64_t panel, uint64_t window, uint64_t number) {
 
 inline uint64_t count_nonzeros(const WindowRows& rows) {
   uint64_t count = 0;
-  for (const uint16_t of_column : rows.of_column) {
+  for (const uint32_t of_column : rows.of_column) {
     count += popcount(of_column);
   }
   return count;
@@ -1175,7 +1208,7 @@ inline void write_values(const FragmentFormat& format, const UnitSlots& slots,
   const FragmentElement element = format.element();
   const uint32_t group_slots = element.group_slots();
   for (uint32_t group = 0; group < format.shape.steps * step_groups; ++group) {
-    for (uint32_t row = 0; row < fragment_rows; ++row) {
+    for (uint32_t row = 0; row < format.shape.height; ++row) {
       const GroupPlace place = format.place_of(group / step_groups, group % step_groups, row);
       uint32_t found[FragmentElement{2}.group_slots()];
       uint32_t count = 0;
@@ -1228,21 +1261,21 @@ inline void write_extras(const FragmentFormat& format, const WindowElements& ele
                          WindowRows& left, unsigned char* unit) {
   const FragmentElement element = format.element();
   uint32_t used = 0;
-  for (uint32_t pair = 0; pair < row_pairs && format.shape.extras != 0; ++pair) {
+  for (uint32_t row_set = 0; row_set < row_sets && format.shape.extras != 0; ++row_set) {
     for (uint32_t column = 0; column < element.window_columns(); ++column) {
-      for (uint32_t upper = 0; upper < 2 && used < format.shape.extras; ++upper) {
-        const uint32_t row = pair + upper * row_pairs;
+      for (uint32_t row = row_set; row < format.shape.height && used < format.shape.extras;
+           row += row_sets) {
         if (left.of_column[column] >> row & 1) {
-          const uint32_t place = column | upper << 8;
+          const uint32_t place = column | row / row_sets << 8;
           memcpy(unit + format.extra_at(used), &elements.bits[column][row],
                  element.bytes);  // the lower bytes
           memcpy(unit + format.extra_at(used) + element.bytes, &place, element.bytes);
-          left.of_column[column] = static_cast<uint16_t>(left.of_column[column] & ~(1u << row));
+          left.of_column[column] &= ~(1u << row);
           ++used;
         }
       }
     }
-    unit[format.extras_end_at(pair)] = static_cast<unsigned char>(used);
+    unit[format.extras_end_at(row_set)] = static_cast<unsigned char>(used);
   }
 }
 
@@ -1251,7 +1284,7 @@ inline void write_extras(const FragmentFormat& format, const WindowElements& ele
 inline void write_unit(const FragmentFormat& format, const WindowElements& elements, int64_t panel,
                        uint64_t window, uint64_t number, WindowRows& left, unsigned char* unit) {
   UnitSlots slots;
-  search_slots(format.element(), left, format.shape.steps, seed_of(panel, window, number), slots);
+  search_slots(format.shape, left, format.shape.steps, seed_of(panel, window, number), slots);
   memset(unit, 0, static_cast<size_t>(format.unit_bytes()));
   write_values(format, slots, elements, unit);
   write_columns(format, slots, columns_in(format.shape, window), unit);
@@ -1407,6 +1440,7 @@ constexpr uint64_t layer_numbers[] = {
     37,    // rows
     300,   // columns
     8,     // element
+    16,    // height
     1,     // block_panels
     8,     // steps
     0,     // extras

@@ -468,7 +468,7 @@ constexpr RegionFormat describe(const RegionShape& shape, const RegionCounts& co
 // ---------------------------------------------------------------------------------------------------------------------
 
 inline constexpr int window_columns = 64;
-inline constexpr uint32_t max_source_rows = 16;  ///< that are visited at once
+inline constexpr uint32_t max_source_rows = 32;  ///< that are visited at once
 
 /// Index of the lowest set bit; `word` is not zero.
 inline int lowest_set(uint64_t word) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/emit/fragment_shelf.h"
 
-#include "transformer/choose_fragments.h"
-
 namespace esc {
 namespace {
 
@@ -10,16 +8,16 @@ constexpr std::uint64_t most_bytes = std::uint64_t{4} << 30;
 
 }  // namespace
 
-FragmentShelf::Packing FragmentShelf::get(const transformer::CsrView& matrix, std::uint32_t block_panels,
+FragmentShelf::Packing FragmentShelf::get(const transformer::CsrView& matrix, const transformer::FragmentBlock& block,
                                           double weight) {
-  transformer::FragmentSearches& searches = searches_of(matrix);
-  const transformer::FragmentCut cut = cuts_.get(
-      {block_panels, weight}, [&] { return transformer::choose_fragments(matrix, block_panels, weight, searches); });
+  transformer::FragmentSearches& searches = searches_of(matrix, block.height);
+  const transformer::FragmentCut cut =
+      cuts_.get({block, weight}, [&] { return transformer::choose_fragments(matrix, block, weight, searches); });
   const auto pack = [&]() -> Packing {
     return std::make_shared<const transformer::Packed<transformer::FragmentFormat>>(
         transformer::pack(matrix, cut, searches));
   };
-  const Cut key{cut.block_panels, cut.steps, cut.extras};
+  const Cut key{block, cut.steps, cut.extras};
   if (is_full() && !packings_.has(key)) {
     return pack();
   }
@@ -31,12 +29,10 @@ FragmentShelf::Packing FragmentShelf::get(const transformer::CsrView& matrix, st
   });
 }
 
-transformer::FragmentSearches& FragmentShelf::searches_of(const transformer::CsrView& matrix) {
+transformer::FragmentSearches& FragmentShelf::searches_of(const transformer::CsrView& matrix, std::uint32_t height) {
   const std::lock_guard lock(mutex_);
-  if (!searches_) {
-    searches_.emplace(transformer::FragmentShape{{}, matrix.rows, matrix.columns, matrix.element});
-  }
-  return *searches_;
+  const transformer::FragmentShape shape{{.height = height}, matrix.rows, matrix.columns, matrix.element};
+  return searches_.try_emplace(height, shape).first->second;
 }
 
 bool FragmentShelf::is_full() {

@@ -6,9 +6,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 
 #include "generator/support/made_once.h"
+#include "transformer/choose_fragments.h"
 #include "transformer/pack.h"
 
 namespace esc {
@@ -20,32 +20,32 @@ class FragmentShelf {
  public:
   using Packing = std::shared_ptr<const transformer::Packed<transformer::FragmentFormat>>;
 
-  /// The matrix, always the same one, for blocks of so many panels, where an extra counts `weight` bytes besides its
-  /// own. It is kept unless the shelf is full. Throws as choose_fragments and pack do.
-  Packing get(const transformer::CsrView& matrix, std::uint32_t block_panels, double weight);
+  /// The matrix, always the same one, for blocks of such panels, where an extra counts `weight` bytes besides its own. It
+  /// is kept unless the shelf is full. Throws as choose_fragments and pack do.
+  Packing get(const transformer::CsrView& matrix, const transformer::FragmentBlock& block, double weight);
 
  private:
   /// What a cut is chosen by.
   struct Wish {
-    std::uint32_t block_panels;
+    transformer::FragmentBlock block;
     double weight;
 
     auto operator<=>(const Wish&) const = default;
   };
   /// What tells a cut from others.
   struct Cut {
-    std::uint32_t block_panels;
+    transformer::FragmentBlock block;
     std::uint32_t steps;
     std::uint32_t extras;
 
     auto operator<=>(const Cut&) const = default;
   };
 
-  transformer::FragmentSearches& searches_of(const transformer::CsrView& matrix);
+  transformer::FragmentSearches& searches_of(const transformer::CsrView& matrix, std::uint32_t height);
   bool is_full();
 
   std::mutex mutex_;  ///< guards what follows
-  std::optional<transformer::FragmentSearches> searches_;
+  std::map<std::uint32_t, transformer::FragmentSearches> searches_;  ///< by the height of panels
   std::uint64_t bytes_ = 0;
 
   MadeOnce<Wish, transformer::FragmentCut> cuts_;

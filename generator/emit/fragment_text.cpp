@@ -13,6 +13,7 @@
 #include "generator/emit/patch_text.h"
 #include "generator/ir/performed_instructions.h"
 #include "generator/ir/window_patches.h"
+#include "generator/schedule/stream_schedule.h"
 
 namespace esc {
 namespace {
@@ -28,14 +29,14 @@ std::int64_t window_bytes(const LoopNest& nest) {
   if (has_patches(nest)) {
     return patched_window_bytes(nest, window_patches(nest).value());
   }
-  return nest.constant("window_columns") * nest.constant("tile_columns") * bytes_of(nest.element());
+  return nest.constant("window_columns") * columns_of_window_row(nest) * bytes_of(nest.element());
 }
 std::int64_t stage_bytes(const LoopNest& nest, std::int64_t unit_bytes) {
-  return nest.constant("panel_warps") * (nest.constant("block_panels") * unit_bytes + (windows_have_stages(nest) ? 0 : window_bytes(nest)));
+  return nest.constant("turn_windows") * (nest.constant("block_panels") * unit_bytes + (windows_have_stages(nest) ? 0 : window_bytes(nest)));
 }
 /// Of windows that stand apart from the units.
 std::int64_t windows_bytes(const LoopNest& nest) {
-  return windows_have_stages(nest) ? nest.constant(transposes_windows(nest) ? "window_stages" : "stages") * nest.constant("panel_warps") * window_bytes(nest) : 0;
+  return windows_have_stages(nest) ? nest.constant(transposes_windows(nest) ? "window_stages" : "stages") * nest.constant("turn_windows") * window_bytes(nest) : 0;
 }
 /// Of the copies of a block, behind which its barriers stand.
 std::int64_t copied_bytes(const LoopNest& nest, std::int64_t unit_bytes) {
@@ -45,7 +46,7 @@ std::int64_t copied_bytes(const LoopNest& nest, std::int64_t unit_bytes) {
 std::int64_t barrier_bytes(const LoopNest& nest) {
   constexpr std::int64_t line = 128;
   constexpr std::int64_t barrier = 8;
-  return copies_in_bulk(nest) ? (nest.constant("stages") * nest.constant("panel_warps") * barrier + line - 1) / line * line : 0;
+  return copies_in_bulk(nest) ? (nest.constant("stages") * nest.constant("turn_windows") * barrier + line - 1) / line * line : 0;
 }
 
 /// Where B has the rows of a column one behind the other, 8 of them are loaded at once. That is decided for a lane's whole window, so that its loads
@@ -103,6 +104,17 @@ constexpr const char* element_of_row = R"(__device__ __forceinline__ int element
 }
 )";
 
+/// The same of boxes of float32: the place of a further piece is a constant more.
+constexpr const char* padded_row_places = R"(// Where 8 columns of a row of a window stand, a piece, and where an element: rows are so long that those whose numbers differ modulo 4 are in different banks.
+constexpr int row_columns = {};
+__device__ __forceinline__ int element_at(int row, int column) {{
+  return (row * row_columns + column) * 4;
+}}
+__device__ __forceinline__ int piece_at(int row, int piece) {{
+  return element_at(row, piece * 8);
+}}
+)";
+
 /// The same where columns stand one behind the other.
 constexpr const char* element_of_column = R"(// Where an element of a window stands, four rows beside each other: in such an order that 8 columns of rows that differ modulo 4 are in different banks.
 __device__ __forceinline__ int element_at(int row, int column) {
@@ -116,6 +128,9 @@ std::string places_text(const LoopNest& nest) {
   }
   if (has_patches(nest)) {
     return places_in_patches();
+  }
+  if (copies_boxes(nest) && !is_half(nest.element())) {
+    return fmt::format(fmt::runtime(padded_row_places), columns_of_window_row(nest));
   }
   const int piece_bytes = 8 * bytes_of(nest.element());
   return fmt::format(fmt::runtime(row_places), 128 / piece_bytes, piece_bytes) +
@@ -191,6 +206,10 @@ std::uint32_t most_extras(FragmentFormat format) {
 
 bool splits_products(const LoopNest& nest) { return performs(nest, "multiply_split_step"); }
 bool rounds_factors(const LoopNest& nest) { return performs(nest, "multiply_rounded_step"); }
+std::int64_t columns_of_window_row(const LoopNest& nest) {
+  const std::int64_t columns = nest.constant("tile_columns");
+  return copies_boxes(nest) && !is_half(nest.element()) ? columns + StreamSchedule::padding_of_boxes : columns;
+}
 bool copies_boxes(const LoopNest& nest) { return performs(nest, "copy_windows"); }
 bool copies_in_bulk(const LoopNest& nest) { return performs(nest, "copy_unit"); }
 
@@ -212,11 +231,11 @@ std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const Fr
                              "stage the units\n// of the block's warps."
                      : transposes ? "The copies in shared memory: of each stage the units of the block's warps, and behind all of them the windows of B."
                                   : "The copies of a stage in shared memory: the units of the block's warps, and behind them the windows of B."},
-          {"UNIT_COPY", boxes ? "memory + stages * panel_warps * window_bytes + stage * stage_bytes + copy * unit_bytes"
+          {"UNIT_COPY", boxes ? "memory + stages * turn_windows * window_bytes + stage * stage_bytes + copy * unit_bytes"
                               : "memory + stage * stage_bytes + copy * unit_bytes"},
           {"ASKING_THREADS", boxes ? "vectors ? block_panels + 1 : block_panels" : "block_panels"},
-          {"WINDOW_COPY", boxes ? "memory + (stage * panel_warps + part) * window_bytes"
-                          : transposes ? "unit_copy(memory, stages, 0) + (stage * panel_warps + part) * window_bytes"
+          {"WINDOW_COPY", boxes ? "memory + (stage * turn_windows + part) * window_bytes"
+                          : transposes ? "unit_copy(memory, stages, 0) + (stage * turn_windows + part) * window_bytes"
                                        : "unit_copy(memory, stage, block_copies) + part * window_bytes"},
           {"PLACES", places_text(nest)},
           {"WHOLE_ROWS", whole_rows_text(nest)},
@@ -234,11 +253,12 @@ std::vector<std::string> fragment_constants(const LoopNest& nest, const Fragment
           c_constant("unsigned int", "K", format.shape.columns, "rows of B"),
           c_constant("unsigned int", "blocks", format.blocks()),
           c_constant("size_t", "units_at", format.units_at, "where the first unit begins"),
+          c_constant("int", "strips", format.strips(), "of 16 rows, which the tensor core multiplies at once, that a panel has"),
           c_constant("int", "unit_steps", format.shape.steps, fmt::format("{} columns of a window each", format.element().step_slots())),
           c_constant("int", "unit_extras", nest.packed.is_told ? most_extras(format) : format.shape.extras, "of a unit at most, what fits in no step"),
-          c_constant("int", "metadata_at", format.metadata_at(0, 0), fmt::format("in a unit, behind the values: which of {} columns they belong to", format.element().bytes == 2 ? "four" : "two")),
+          c_constant("int", "metadata_at", format.metadata_at(0, 0, 0), fmt::format("in a unit, behind the values: which of {} columns they belong to", format.element().bytes == 2 ? "four" : "two")),
           c_constant("int", "columns_at", format.columns_at(), "which column of the window a slot is"),
-          c_constant("int", "extra_ends_at", format.extras_end_at(0), "where the extras of each pair of rows end"),
+          c_constant("int", "extra_ends_at", format.extras_end_at(0), "where the extras of each set of rows end"),
           c_constant("int", "extras_at", format.extra_at(0)),
           c_constant("int", "unit_bytes", bytes),
           c_constant("int", "window_bytes", window_bytes(nest), "of B"),

@@ -211,7 +211,7 @@ FragmentShelf::Packing fragments_of(const LoopNest& nest, const SparseMatrix& ma
   const std::shared_ptr<FragmentShelf> shelf =
       options.fragments ? options.fragments : std::make_shared<FragmentShelf>();
   FragmentShelf::Packing packing =
-      shelf->get(csr_view(matrix), narrow(nest.packed.block_panels), weight_of_extras(nest.packed));
+      shelf->get(csr_view(matrix), {narrow(nest.packed.block_panels), narrow(nest.packed.height)}, weight_of_extras(nest.packed));
   check_format(packing->format, nest, matrix, options);
   return packing;
 }

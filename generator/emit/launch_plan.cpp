@@ -99,7 +99,8 @@ LaunchPlan launch_plan(const Layer& layer) {
   if (copies_boxes(nest)) {
     plan.boxes = LaunchPlan::Boxes{.rows_of_b = static_cast<std::uint64_t>(sizes.at("K")),
                                    .rows = static_cast<unsigned int>(nest.constant("window_columns")),
-                                   .columns = static_cast<unsigned int>(nest.constant("tile_columns")),
+                                   .columns = static_cast<unsigned int>(columns_of_window_row(nest)),
+                                   .element_bytes = static_cast<unsigned int>(bytes_of(nest.element())),
                                    .are_copied = tuned_moves_vectors(nest, layer.sizes, layer.bcol)};
   }
   for (const LoopNest& before : nest.before) {

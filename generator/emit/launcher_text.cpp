@@ -77,7 +77,7 @@ const char* const describe_boxes = R"(
 // A tensor map gives the distance of rows 40 bits.
 constexpr int64_t most_ldb_of_boxes = (int64_t{{1}} << 40) / sizeof({0}) - 1;
 
-// Describes the first columns of B to tensor copies: boxes of a window's rows and a tile's columns, with the pieces of their rows where piece_at has them.
+// Describes the first columns of B to tensor copies: boxes of a window's rows and a tile's columns, with the pieces of their rows where piece_at has them{4}.
 cudaError_t describe_boxes(CUtensorMap* boxes, const {0}* b, int64_t ldb, unsigned int columns) {{
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
@@ -87,11 +87,11 @@ cudaError_t describe_boxes(CUtensorMap* boxes, const {0}* b, int64_t ldb, unsign
   }}
   const cuuint64_t extents[2] = {{columns, K}};
   const cuuint64_t row_bytes[1] = {{static_cast<cuuint64_t>(ldb) * sizeof({0})}};
-  const cuuint32_t box[2] = {{tile_columns, window_columns}};
+  const cuuint32_t box[2] = {{{3}, window_columns}};
   const cuuint32_t steps[2] = {{1, 1}};
   const auto encode = reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
   return static_cast<cudaError_t>(encode(boxes, {1}, 2, const_cast<{0}*>(b), extents, row_bytes, box, steps,
-                                         CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_{2}B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                                         CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_{2}, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
                                          CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
 }}
 )";
@@ -99,8 +99,11 @@ cudaError_t describe_boxes(CUtensorMap* boxes, const {0}* b, int64_t ldb, unsign
 std::string describe_boxes_text(const LoopNest& nest) {
   const ScalarType element = nest.element();
   return fmt::format(fmt::runtime(describe_boxes), c_name(element),
-                     element == ScalarType::f16 ? "CU_TENSOR_MAP_DATA_TYPE_FLOAT16" : "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16",
-                     nest.constant("tile_columns") * bytes_of(element));
+                     element == ScalarType::f16    ? "CU_TENSOR_MAP_DATA_TYPE_FLOAT16"
+                     : element == ScalarType::bf16 ? "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16"
+                                                   : "CU_TENSOR_MAP_DATA_TYPE_FLOAT32",
+                     is_half(element) ? fmt::format("{}B", nest.constant("tile_columns") * bytes_of(element)) : "NONE",
+                     is_half(element) ? "tile_columns" : "row_columns", is_half(element) ? "" : ", and some columns more, which nobody reads");
 }
 
 std::string launch_attributes_text(const LoopNest& nest, bool programmatic) {

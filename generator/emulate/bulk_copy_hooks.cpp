@@ -108,17 +108,17 @@ void copy_tensor(std::uint32_t target_address, std::uint64_t map_address, std::u
   barriers.check_copy(barrier, map.box_bytes());
   const auto column = static_cast<std::int32_t>(x);
   const auto line = static_cast<std::int32_t>(y);
-  if (!TensorMap::may_begin_at(column)) {
+  if (!map.may_begin_at(column)) {
     refuse(FaultKind::misaligned, [&] {
       return fmt::format("tensor copy from column {}, which is no multiple of {} elements of 16 bits", column,
-                         kPieceBytes / TensorMap::kElementBytes);
+                         kPieceBytes / map.element_bytes);
     });
   }
   for (std::uint32_t row = 0; row < map.box_rows; ++row) {
     const TensorMap::Span span = map.inside(column, line, row);
     if (span.count != 0) {
-      const std::uint64_t bytes = TensorMap::kElementBytes * span.count;
-      machine.check_bulk_source(span.address, bytes, note_of(bytes, TensorMap::kElementBytes));
+      const std::uint64_t bytes = map.element_bytes * span.count;
+      machine.check_bulk_source(span.address, bytes, note_of(bytes, map.element_bytes));
     }
   }
   const std::uint64_t target = occupy(target_address, map.box_bytes(), map.box_alignment());

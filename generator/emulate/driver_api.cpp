@@ -39,14 +39,20 @@ void check_host(Machine& machine, const void* pointer, std::size_t bytes) {
   machine.check<use>(reinterpret_cast<std::uint64_t>(pointer), bytes, AccessNote::pack(bytes, 0, machine.site()));
 }
 
-/// Why the emulator cannot follow a map that the driver may take; empty where it can.
-const char* beyond_the_emulator(const TiledMapRequest& request) {
+/// Bytes of an element of those types that the emulator follows, 0 for others.
+std::uint64_t element_bytes(std::int32_t type) {
   constexpr std::int32_t kUnsigned16 = 1;
   constexpr std::int32_t kFloat16 = 6;
+  constexpr std::int32_t kFloat32 = 7;
   constexpr std::int32_t kBfloat16 = 9;
+  return type == kFloat32 ? 4 : type == kUnsigned16 || type == kFloat16 || type == kBfloat16 ? 2 : 0;
+}
+
+/// Why the emulator cannot follow a map that the driver may take; empty where it can.
+const char* beyond_the_emulator(const TiledMapRequest& request) {
   constexpr std::int32_t kLastPlainSwizzle = 3;
-  if (request.type != kUnsigned16 && request.type != kFloat16 && request.type != kBfloat16) {
-    return "elements that are not of 16 bits";
+  if (element_bytes(request.type) == 0) {
+    return "elements that are neither of 16 bits nor float32";
   }
   if (request.rank != 2) {
     return "other than two dimensions";
@@ -105,13 +111,13 @@ int encode_tiled(EncodedTensorMap* encoded, const TiledMapRequest* request) {
       stop_beyond(machine, what);
     }
     check_host<Use::read>(machine, asked.strides, sizeof(*asked.strides));
-    const std::optional<EncodedTensorMap> map =
-        encode_tensor_map({asked.base, asked.sizes[0], asked.sizes[1], asked.strides[0], asked.box[0], asked.box[1],
-                           static_cast<Swizzle>(asked.swizzle)});
+    const TensorMap described{asked.base,   asked.sizes[0], asked.sizes[1], asked.strides[0],
+                              asked.box[0], asked.box[1],   static_cast<Swizzle>(asked.swizzle), element_bytes(asked.type)};
+    const std::optional<EncodedTensorMap> map = encode_tensor_map(described);
     if (!map) {
       return kDriverInvalidValue;
     }
-    if (has_gaps(asked.box[0], static_cast<Swizzle>(asked.swizzle))) {
+    if (has_gaps(described)) {
       stop_beyond(machine, "a box whose rows are shorter than its swizzle's span and do not lie one behind the other");
     }
     check_host<Use::write>(machine, encoded, sizeof(*encoded));

@@ -26,8 +26,8 @@ bool is_valid(const TensorMap& map) {
   constexpr std::uint64_t kMostElements = std::uint64_t{1} << 32;
   constexpr std::uint64_t kMostStride = std::uint64_t{1} << 40;
   constexpr std::uint32_t kMostOfBox = 256;
-  const std::uint64_t row_bytes = TensorMap::kElementBytes * map.box_columns;
-  return map.base != 0 && map.base % kPieceBytes == 0 && map.columns >= 1 && map.columns <= kMostElements &&
+  const std::uint64_t row_bytes = map.element_bytes * map.box_columns;
+  return (map.element_bytes == 2 || map.element_bytes == 4) && map.base != 0 && map.base % kPieceBytes == 0 && map.columns >= 1 && map.columns <= kMostElements &&
          map.rows >= 1 && map.rows <= kMostElements && map.stride % kPieceBytes == 0 && map.stride < kMostStride &&
          map.box_columns >= 1 && map.box_columns <= kMostOfBox && map.box_rows >= 1 && map.box_rows <= kMostOfBox &&
          row_bytes % kPieceBytes == 0 && map.swizzle <= Swizzle::of_128_bytes &&
@@ -56,22 +56,22 @@ TensorMap::Span TensorMap::inside(std::int32_t x, std::int32_t y, std::uint32_t 
     return {};
   }
   return {static_cast<std::uint32_t>(begin - x), static_cast<std::uint32_t>(end - begin),
-          base + static_cast<std::uint64_t>(at) * stride + static_cast<std::uint64_t>(begin) * kElementBytes};
+          base + static_cast<std::uint64_t>(at) * stride + static_cast<std::uint64_t>(begin) * element_bytes};
 }
 
-bool TensorMap::may_begin_at(std::int32_t x) {
-  return x % static_cast<std::int32_t>(kPieceBytes / kElementBytes) == 0;
+bool TensorMap::may_begin_at(std::int32_t x) const {
+  return x % static_cast<std::int32_t>(kPieceBytes / element_bytes) == 0;
 }
 
 std::vector<std::byte> TensorMap::read(std::int32_t x, std::int32_t y) const {
   std::vector<std::byte> box(box_bytes());
-  std::vector<std::byte> line(kElementBytes * box_columns);
+  std::vector<std::byte> line(element_bytes * box_columns);
   for (std::uint32_t row = 0; row < box_rows; ++row) {
     const Span span = inside(x, y, row);
     std::ranges::fill(line, std::byte{0});
     if (span.count != 0) {
-      std::memcpy(line.data() + kElementBytes * span.first, reinterpret_cast<const void*>(span.address),
-                  kElementBytes * span.count);
+      std::memcpy(line.data() + element_bytes * span.first, reinterpret_cast<const void*>(span.address),
+                  element_bytes * span.count);
     }
     for (std::uint64_t at = 0; at < line.size(); at += kPieceBytes) {
       std::memcpy(box.data() + place(row * line.size() + at), line.data() + at, kPieceBytes);
@@ -80,8 +80,8 @@ std::vector<std::byte> TensorMap::read(std::int32_t x, std::int32_t y) const {
   return box;
 }
 
-bool has_gaps(std::uint32_t box_columns, Swizzle swizzle) {
-  return swizzle != Swizzle::none && TensorMap::kElementBytes * box_columns < kPieceBytes * pieces(swizzle);
+bool has_gaps(const TensorMap& map) {
+  return map.swizzle != Swizzle::none && map.element_bytes * map.box_columns < kPieceBytes * pieces(map.swizzle);
 }
 
 std::optional<EncodedTensorMap> encode_tensor_map(const TensorMap& map) {
@@ -94,7 +94,8 @@ std::optional<EncodedTensorMap> encode_tensor_map(const TensorMap& map) {
                            map.stride,
                            map.box_columns,
                            map.box_rows,
-                           static_cast<std::uint64_t>(map.swizzle)};
+                           static_cast<std::uint64_t>(map.swizzle),
+                           map.element_bytes};
   encoded.back() = checksum(encoded);
   return encoded;
 }
@@ -106,7 +107,8 @@ std::optional<TensorMap> decode_tensor_map(const EncodedTensorMap& encoded) {
                       encoded[3],
                       static_cast<std::uint32_t>(encoded[4]),
                       static_cast<std::uint32_t>(encoded[5]),
-                      static_cast<Swizzle>(encoded[6])};
+                      static_cast<Swizzle>(encoded[6]),
+                      encoded[7]};
   return encode_tensor_map(map) == encoded ? std::optional(map) : std::nullopt;
 }
 

@@ -14,10 +14,8 @@ namespace esc {
 /// Values are CUDA's.
 enum class Swizzle : std::uint32_t { none, of_32_bytes, of_64_bytes, of_128_bytes };
 
-/// A matrix of 16-bit elements in global memory, and the box of it that one copy moves (CUtensorMap).
+/// A matrix of elements of 16 or 32 bits in global memory, and the box of it that one copy moves (CUtensorMap).
 struct TensorMap {
-  static constexpr std::uint64_t kElementBytes = 2;
-
   std::uint64_t base = 0;
   std::uint64_t columns = 0;
   std::uint64_t rows = 0;
@@ -25,8 +23,9 @@ struct TensorMap {
   std::uint32_t box_columns = 0;
   std::uint32_t box_rows = 0;
   Swizzle swizzle = Swizzle::none;
+  std::uint64_t element_bytes = 2;
 
-  std::uint64_t box_bytes() const { return kElementBytes * box_columns * box_rows; }
+  std::uint64_t box_bytes() const { return element_bytes * box_columns * box_rows; }
   /// What the box must be aligned to in shared memory: the pattern of its pieces repeats.
   std::uint64_t box_alignment() const;
   /// Where the byte at `offset` of the box, row by row, lies in shared memory.
@@ -42,14 +41,14 @@ struct TensorMap {
   Span inside(std::int32_t x, std::int32_t y, std::uint32_t row) const;
 
   /// Whether a copy may begin at column x: at a multiple of 16 bytes.
-  static bool may_begin_at(std::int32_t x);
+  bool may_begin_at(std::int32_t x) const;
 
   /// The bytes of the box at (x, y) as they lie in shared memory; elements outside of the matrix are zero.
   std::vector<std::byte> read(std::int32_t x, std::int32_t y) const;
 };
 
 /// Whether rows of a box are shorter than the swizzle's span. A GPU does not place those one behind the other.
-bool has_gaps(std::uint32_t box_columns, Swizzle swizzle);
+bool has_gaps(const TensorMap& map);
 
 /// What CUDA keeps of a map: its layout here is the emulator's.
 using EncodedTensorMap = std::array<std::uint64_t, 16>;

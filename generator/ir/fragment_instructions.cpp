@@ -60,7 +60,7 @@ Instruction window_at() {
 
 /// What the products of a unit have in common: where B stands, whose sums they are, and where the unit and the window are copied to.
 std::vector<Instruction::Parameter> with_place(std::vector<Instruction::Parameter> packed) {
-  packed.insert(packed.end(), {array("b"), value("origin"), value("first_column"), value("columns"), value("row_pair"), value("pair"),
+  packed.insert(packed.end(), {array("b"), value("origin"), value("first_column"), value("columns"), value("row_set"), value("pair"),
                                array("sums"), value("stage"), value("window_stage"), value("part"), value("place")});
   return packed;
 }
@@ -68,7 +68,7 @@ std::vector<Instruction::Parameter> with_place(std::vector<Instruction::Paramete
 /// For pair `e` of a lane's sums, both of its columns as far as they are there; `of_row` is the value in its row.
 Node add_product(const Expression& of_row) {
   return loop("v", 2,
-              {define("j", name("first_column") + quotient(index("e"), 2) * 8 + index("pair") * 2 + index("v")),
+              {define("j", name("first_column") + quotient(index("e"), index("lane_rows")) * 8 + index("pair") * 2 + index("v")),
                define("sum", index("e") * 2 + index("v")),
                Node{Branch{less(name("j"), name("columns")), {add(at("sums", {name("sum")}), product({of_row, at("b", {name("k"), name("j")})}))}, {}}}});
 }
@@ -77,7 +77,7 @@ Node add_product(const Expression& of_row) {
 Instruction multiply_step(const char* name_of, std::vector<std::string_view> texts) {
   const Block each{define("slot", index("step") * index("step_slots") + index("s")), define("k", Expression(at("slots", {name("slot")})) + index("origin")),
                    loop("e", name("row_vectors"),
-                        {define("row", remainder(index("e"), 2) * index("row_pairs") + index("row_pair")),
+                        {define("row", remainder(index("e"), index("lane_rows")) * index("row_sets") + index("row_set")),
                          add_product(at("values", {name("slot"), name("row")}))})};
   return {.name = name_of,
           .parameters = with_place({array("slots"), array("values"), value("step")}),
@@ -86,14 +86,14 @@ Instruction multiply_step(const char* name_of, std::vector<std::string_view> tex
           .texts = std::move(texts)};
 }
 
-/// Which extras a pair of rows has.
+/// Which extras a set of rows has.
 Instruction find_extras() {
   return {.name = "find_extras",
-          .parameters = {array("ends"), value("row_pair"), value("stage"), value("part"), value("place")},
+          .parameters = {array("ends"), value("row_set"), value("stage"), value("part"), value("place")},
           .results = {"first", "behind"},
-          .meaning = {define("first", choose(less(0, index("row_pair")), at("ends", {name("row_pair") - 1}), 0)),
-                      define("behind", at("ends", {name("row_pair")}))},
-          .call = std::string("find_extras(") + unit_of_warp + ", {row_pair})",
+          .meaning = {define("first", choose(less(0, index("row_set")), at("ends", {name("row_set") - 1}), 0)),
+                      define("behind", at("ends", {name("row_set")}))},
+          .call = std::string("find_extras(") + unit_of_warp + ", {row_set})",
           .record = "Extras",
           .texts = {unit_text, find_extras_text}};
 }
@@ -101,7 +101,7 @@ Instruction find_extras() {
 Instruction add_extras() {
   const Block each{define("k", Expression(at("slots", {name("x")})) + index("origin")), define("upper", at("rows", {name("x")})),
                    loop("t", name("column_eighths"),
-                        {define("e", index("t") * 2 + index("upper")), add_product(at("values", {name("x")}))})};
+                        {define("e", index("t") * index("lane_rows") + index("upper")), add_product(at("values", {name("x")}))})};
   return {.name = "add_extras",
           .parameters = with_place({value("first_extra"), value("behind_extras"), array("slots"), array("rows"), array("values")}),
           .meaning = {Node{Loop{"x", name("first_extra"), name("behind_extras"), 1, Role::none, Mapping::sequential, each}}},
@@ -137,10 +137,10 @@ Instruction stage_unit() {
                          array("staged_slots"), array("staged_values"), array("staged_extra_ends"), array("staged_extra_slots"), array("staged_extra_rows"),
                          array("staged_extra_values"), value("first"), value("rounds"), value("rotation"), value("turn"), value("stage"),
                          value("part"), value("place"), value("lane")},
-          .meaning = {define("its", index("turn") * index("panel_warps") + index("part")),
+          .meaning = {define("its", index("turn") * index("turn_windows") + index("part")),
                       Node{Branch{less(name("its"), name("rounds")),
                                   {define_round(), define("copy", index("part") * index("block_panels") + index("place")),
-                                   of_lane("s", name("unit_slots"), slots), of_lane("p", name("row_pairs"), ends),
+                                   of_lane("s", name("unit_slots"), slots), of_lane("p", name("row_sets"), ends),
                                    of_lane("x", name("unit_extras"), extras)},
                                   {}}}},
           .call = "stage_unit(shared_memory, packed, {first}, {rounds}, {rotation}, {turn}, {stage}, {part}, {place});",
@@ -163,8 +163,8 @@ Instruction stage_windows(const char* name_of, const char* function, std::string
   return {.name = name_of,
           .parameters = {array("b"), array("windows"), array("staged_b"), value("first"), value("rounds"), value("rotation"), value("turn"),
                          value("stage"), value("tile"), value("thread"), value("height"), value("width")},
-          .meaning = {loop("part", name("panel_warps"),
-                           {define("its", index("turn") * index("panel_warps") + index("part")),
+          .meaning = {loop("part", name("turn_windows"),
+                           {define("its", index("turn") * index("turn_windows") + index("part")),
                             Node{Branch{less(name("its"), name("rounds")),
                                         {define_round(), define("window", at("windows", {name("round")})), rows},
                                         {}}}})},
@@ -219,7 +219,7 @@ Instruction wait_for_operands() {
 
 /// What the warp with this copy of a unit does in the round of a turn, where there is one.
 Block if_there(Block body) {
-  return {define("part", quotient(index("copy"), index("block_panels"))), define("its", index("turn") * index("panel_warps") + index("part")),
+  return {define("part", quotient(index("copy"), index("block_panels"))), define("its", index("turn") * index("turn_windows") + index("part")),
           Node{Branch{less(name("its"), name("rounds")), std::move(body), {}}}};
 }
 

@@ -46,6 +46,10 @@ std::int64_t LoopNest::constant(const std::string& name) const {
   return found->second;
 }
 
+bool LoopNest::has_constant(const std::string& name) const {
+  return std::ranges::any_of(constants, [&](const NamedConstant& constant) { return constant.name == name; });
+}
+
 std::vector<ArrayDeclaration> operands_of(const LoopNest& nest) {
   std::vector<ArrayDeclaration> operands;
   std::ranges::copy_if(nest.arrays, std::back_inserter(operands),

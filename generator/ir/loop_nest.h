@@ -241,6 +241,7 @@ struct LoopNest {
   const ArrayDeclaration* find_array(const std::string& name) const;
   /// The value of a named constant. Throws Defect when there is none of this name.
   std::int64_t constant(const std::string& name) const;
+  bool has_constant(const std::string& name) const;
   /// The element type of the product.
   ScalarType element() const { return array(ArrayRole::output).type; }
   /// The type of its sums, and of all that is computed of them.

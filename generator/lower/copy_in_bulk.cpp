@@ -5,15 +5,14 @@
 #include <utility>
 
 #include "generator/ir/build.h"
+#include "generator/ir/performed_instructions.h"
 #include "generator/ir/rewrite.h"
 #include "generator/lower/refusals.h"
 #include "generator/lower/thread_nest.h"
+#include "generator/schedule/stream_schedule.h"
 
 namespace esc {
 namespace {
-
-/// With fewer a row of a window is shorter than the lines that the engine reads.
-constexpr std::int64_t least_columns_of_boxes = 16;
 
 bool is_performed(const Node& node, const char* instruction) {
   const auto* performed = action<Perform>(node);
@@ -35,10 +34,9 @@ Block with_bulk_copies(const Block& block, bool copies_windows) {
                  }});
 }
 
-/// Windows that threads copy as they are, and 8 columns of B and C of 16 bits at once where a call allows it: a box has them in the order in which 16
-/// bytes of a row are read, and of float32 it is 32 bytes.
+/// Windows of rows that threads copy as they are, 16 bytes of B and C at once where a call allows it.
 bool has_boxes(const LoopNest& nest) {
-  return is_half(nest.element()) && nest.find_array("fetched") == nullptr && !nest.array(ArrayRole::output).layout && nest.constant("tile_columns") >= least_columns_of_boxes;
+  return performs(nest, "stage_windows") && !nest.array(ArrayRole::output).layout && nest.constant("tile_columns") >= StreamSchedule::least_columns_of_boxes;
 }
 
 std::size_t behind_definition(const Block& block, const std::string& name) {

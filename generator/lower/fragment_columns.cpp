@@ -7,6 +7,7 @@
 #include "generator/ir/build.h"
 #include "generator/ir/rewrite.h"
 #include "generator/lower/refusals.h"
+#include "generator/lower/stream_windows.h"
 #include "generator/lower/thread_nest.h"
 #include "generator/schedule/stream_schedule.h"
 
@@ -15,10 +16,10 @@ namespace {
 
 /// The row and the first of the two columns of C whose sums are number 2 * e and 2 * e + 1 of a lane.
 Node row_of_sums() {
-  return define("i", index("panel") * index("panel_height") + remainder(index("e"), 2) * index("row_pairs") + index("row_pair"), ScalarType::u32);
+  return define("i", index("panel") * index("panel_height") + remainder(index("e"), index("lane_rows")) * index("row_sets") + index("row_set"), ScalarType::u32);
 }
 Node column_of_sums() {
-  return define("j", index("tile") * index("tile_columns") + quotient(index("e"), 2) * 8 + index("pair") * 2, ScalarType::u32);
+  return define("j", index("tile") * index("tile_columns") + quotient(index("e"), index("lane_rows")) * 8 + index("pair") * 2, ScalarType::u32);
 }
 
 /// The updates of a slot, each for a lane's own elements of C.
@@ -32,27 +33,33 @@ Block own_updates(const Loop& column) {
                  }});
 }
 
-/// Four sums of a lane stand beside those of the other lanes.
+/// Four sums of a lane, a part of a strip, stand beside those of the other lanes.
 Affine place_of_partial() { return Affine::of("place_of_lane") + Affine::of("t", 128); }
 
 Access partial_sums(const Affine& part) { return element("partial_sums", {part, place_of_partial()}); }
 
 Access four_sums() { return element("sums", {Affine::of("t", 4)}); }
 
-Node each_four(Node node) { return unrolled_loop("t", "column_eighths", Role::none, {std::move(node)}); }
+Node each_four(Node node) { return unrolled_loop("t", "lane_products", Role::none, {std::move(node)}); }
 
-Block share_sums_of_warps() {
-  const Expression lane = index("row_pair") * index("column_pairs") + index("pair");
-  const Node place = define("place_of_lane", index("place") * index("column_eighths") * 128 + lane * 4);
-  const Node leave = each_four(perform("store_vector", {partial_sums(Affine::of("part") - 1), four_sums(), 4}));
-  return {place, Node{Branch{less(0, index("part")), {leave}, {}}}, Node{Barrier{Scope::block}}};
+/// The number of a warp in its panel.
+Expression number_of_warp(const LoopNest& nest) {
+  return nest.has_constant("window_warps") ? index("member") * index("turn_windows") + index("part") : index("part");
+}
+
+Block share_sums_of_warps(const LoopNest& nest) {
+  const bool has_digits = nest.has_constant("window_warps");
+  const char* const worker = has_digits ? "worker" : "part";
+  const Expression lane = index("row_set") * index("column_pairs") + index("pair");
+  const Node place = define("place_of_lane", index("place") * index("lane_products") * 128 + lane * 4);
+  const Node leave = each_four(perform("store_vector", {partial_sums(Affine::of(worker) - 1), four_sums(), 4}));
+  Block leaving = has_digits ? Block{define(worker, number_of_warp(nest))} : Block{};
+  leaving.push_back(leave);
+  return {place, Node{Branch{less(0, number_of_warp(nest)), std::move(leaving), {}}}, Node{Barrier{Scope::block}}};
 }
 
 Node add_sums_of_warps() {
-  Loop others = mapped_loop(Mapping::unrolled, "other", Affine::of("panel_warps"), Role::none,
-                            {each_four(perform("add_vector", {four_sums(), partial_sums(Affine::of("other") - 1), 4}))});
-  others.lower = 1;
-  return Node{std::move(others)};
+  return unrolled_loop("other", "other_warps", Role::none, {each_four(perform("add_vector", {four_sums(), partial_sums(Affine::of("other")), 4}))});
 }
 
 Node store_sums() {
@@ -79,33 +86,35 @@ LoopNest fragment_columns(const LoopNest& nest, const FragmentColumns& directive
   const Node own = unrolled_loop("e", "row_vectors", Role::none, own_updates(*column));
   parts.body[at] = Node{std::get<Loop>(replace_loop({parts.body[at]}, "u", own).front().content)};
   insert(parts.body, at, {Node{Declare{"sums", true}}});
-  const bool shared = nest.constant("panel_warps") > 1;
+  const bool shared = panel_warps(nest) > 1;
   if (shared) {
-    append(parts.body, share_sums_of_warps());
+    append(parts.body, share_sums_of_warps(nest));
   }
   Block rest;
   if (shared) {
     rest.push_back(add_sums_of_warps());
   }
   rest.push_back(store_sums());
-  append(parts.body, shared ? Block{Node{Branch{less(index("part"), 1), rest, {}}}} : rest);
+  append(parts.body, shared ? Block{Node{Branch{less(number_of_warp(nest), 1), rest, {}}}} : rest);
   parts.grid.push_back(mapped_loop(Mapping::grid_y, "tile", Affine::of("tiles"), Role::column));
   parts.add_lanes("pair", "column_pairs", Role::column);
-  parts.add_lanes("row_pair", "row_pairs", Role::row);
+  parts.add_lanes("row_set", "row_sets", Role::row);
 
   LoopNest result = put_together(nest, parts);
   result.constants.push_back({"tile_columns", directive.columns, "columns: columns of C that a block computes"});
   result.constants.push_back({"vector_width", 16 / bytes_of(nest.element()), "consecutive elements of B that are copied at once"});
-  result.constants.push_back({"row_pairs", 8, "lane 4 g + c of a warp has rows g and g + 8 of a panel"});
+  result.constants.push_back({"row_sets", 8, "lane 4 g + c of a warp has rows g, g + 8, .. of a panel"});
   result.constants.push_back({"column_pairs", 4, "and columns 2 c and 2 c + 1 of every 8"});
   result.constants.push_back({"column_eighths", quotient(index("tile_columns"), 8), ""});
-  result.constants.push_back({"row_vectors", 2 * index("column_eighths"), "pairs of consecutive sums of a lane"});
+  result.constants.push_back({"lane_rows", quotient(index("panel_height"), index("row_sets")), ""});
+  result.constants.push_back({"row_vectors", index("lane_rows") * index("column_eighths"), "pairs of consecutive sums of a lane"});
   result.constants.push_back({"lane_sums", 2 * index("row_vectors"), ""});
+  result.constants.push_back({"lane_products", quotient(index("lane_sums"), 4), "of the tensor core, which leaves four sums with a lane"});
   result.derived_sizes.push_back({"tiles", column->upper, directive.columns});
   result.arrays.push_back({"sums", {Affine::of("lane_sums")}, ArrayRole::registers, nest.sum()});
   if (shared) {
-    result.constants.push_back({"other_warps", index("panel_warps") - 1, ""});
-    result.constants.push_back({"block_sums", index("block_panels") * index("column_eighths") * 128, "of each warp of all panels"});
+    result.constants.push_back({"other_warps", quotient(index("threads_per_block"), 32 * index("block_panels")) - 1, "of a panel"});
+    result.constants.push_back({"block_sums", index("block_panels") * index("lane_products") * 128, "of each warp of all panels"});
     result.arrays.push_back({"partial_sums", {Affine::of("other_warps"), Affine::of("block_sums")}, ArrayRole::shared, nest.sum()});
     result.story.emplace_back("In the end their sums are added in shared memory.");
   }

@@ -9,6 +9,7 @@
 #include "generator/ir/build.h"
 #include "generator/ir/rewrite.h"
 #include "generator/lower/refusals.h"
+#include "generator/lower/stream_windows.h"
 #include "generator/lower/thread_nest.h"
 
 namespace esc {
@@ -17,7 +18,7 @@ namespace {
 /// Where in B the rows and columns stand that are multiplied, how many columns there are, and what lane and memory the sums and operands are of.
 std::vector<Expression> with_place(std::vector<Expression> packed) {
   packed.insert(packed.end(), {element("B"), index("window") * index("window_columns"), index("tile") * index("tile_columns"), index("N"),
-                               index("row_pair"), index("pair"), element("sums"), 0, 0, index("part"), index("place")});
+                               index("row_set"), index("pair"), element("sums"), 0, 0, index("part"), index("place")});
   return packed;
 }
 
@@ -39,25 +40,51 @@ const char* story_of_digits(ScalarType element) {
                                        "and three products of the parts are added in float32.";
 }
 
+/// The products of the steps of a unit that a warp has; of those that share its window each has every other pair, as two steps have their metadata in one
+/// word.
+Node steps_loop(const LoopNest& nest) {
+  const Node multiply = perform(multiply_step(nest.element()), with_place({of_unit("Slots"), of_unit("Values"), index("step")}));
+  if (!nest.has_constant("window_warps")) {
+    return unrolled_loop("step", "unit_steps", Role::none, {multiply});
+  }
+  Loop pairs = mapped_loop(Mapping::unrolled, "pair_of_steps", Affine::of("unit_steps"), Role::none,
+                           {unrolled_loop("half", "steps_of_pair", Role::none,
+                                          {define("step", index("pair_of_steps") + index("member") * index("steps_of_pair") + index("half")),
+                                           Node{Branch{less(index("step"), index("unit_steps")), {multiply}, {}}}})});
+  pairs.step = Affine::of("steps_at_once");
+  return Node{std::move(pairs)};
+}
+
+/// The extras of a warp, of those that share its window a part each.
+Block extras_of_warp(const LoopNest& nest) {
+  Block result{perform("find_extras", {of_unit("ExtraEnds"), index("row_set"), 0, index("part"), index("place")}, {"first_extra", "behind_extras"})};
+  if (nest.has_constant("window_warps")) {
+    const auto part_at = [](const Expression& member) {
+      return index("first_extra") + quotient((index("behind_extras") - index("first_extra")) * member, index("window_warps"));
+    };
+    append(result, {define("own_first_extra", part_at(index("member"))), define("behind_own_extras", part_at(index("member") + 1))});
+  }
+  return result;
+}
+
 /// The loop over the rounds of a block that a warp takes.
 Node rounds_loop(const LoopNest& nest) {
   const Expression turned = index("its") + index("rotation");
-  const Block multiply{
+  const bool shares = nest.has_constant("window_warps");
+  Block multiply{
       define("turned", turned, ScalarType::u32),
       define("round",
              index("first_round") +
                  choose(less(index("turned"), index("rounds")), index("turned"), index("turned") - index("rounds")),
              ScalarType::u32),
-      perform("window_at", {element("Windows"), index("round"), index("first_round")}, {"window"}),
-      perform("find_extras", {of_unit("ExtraEnds"), index("row_pair"), 0, index("part"), index("place")},
-              {"first_extra", "behind_extras"}),
-      unrolled_loop(
-          "step", "unit_steps", Role::none,
-          {perform(multiply_step(nest.element()), with_place({of_unit("Slots"), of_unit("Values"), index("step")}))}),
-      perform("add_extras", with_place({index("first_extra"), index("behind_extras"), of_unit("ExtraSlots"),
-                                        of_unit("ExtraRows"), of_unit("ExtraValues")}))};
+      perform("window_at", {element("Windows"), index("round"), index("first_round")}, {"window"})};
+  append(multiply, extras_of_warp(nest));
+  append(multiply, {steps_loop(nest),
+                    perform("add_extras", with_place({index(shares ? "own_first_extra" : "first_extra"),
+                                                      index(shares ? "behind_own_extras" : "behind_extras"), of_unit("ExtraSlots"),
+                                                      of_unit("ExtraRows"), of_unit("ExtraValues")}))});
   return sequential_loop("turn", 0, Affine::of("turns"), 1, Role::reduction,
-                         {define("its", index("turn") * index("panel_warps") + index("part"), ScalarType::u32),
+                         {define("its", index("turn") * index("turn_windows") + index("part"), ScalarType::u32),
                           Node{Branch{less(index("its"), index("rounds")), multiply, {}}}});
 }
 
@@ -67,7 +94,7 @@ LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive) {
   check_sparse(nest, directive, directive.array);
   ThreadNest parts = take_apart(nest, directive);
   const std::size_t at = find_place(parts.body, Role::reduction);
-  refuse_if(parts.thread("row_pair") == nullptr || at == parts.body.size(), directive, "the lanes have no sums of a tensor core",
+  refuse_if(parts.thread("row_set") == nullptr || at == parts.body.size(), directive, "the lanes have no sums of a tensor core",
             "stream the rows and give the lanes their columns first: stream(i, panels=4, warps=2); fragment(j, 8)");
   refuse_if(nest.element() == ScalarType::f64, directive,
             "the tensor cores that this is for multiply numbers of 16 bits and terms of float32",
@@ -75,7 +102,7 @@ LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive) {
   parts.body[at] = rounds_loop(nest);
   insert(parts.body, at,
          {perform("find_rounds", {element("FirstRounds"), index("block")}, {"first_round", "rounds"}),
-          define("turns", quotient(index("rounds") + index("panel_warps") - 1, index("panel_warps")), ScalarType::u32),
+          define("turns", quotient(index("rounds") + index("turn_windows") - 1, index("turn_windows")), ScalarType::u32),
           Node{Note{"Blocks begin at different windows, so that they do not all ask for the same rows of B."}},
           define("rotation", quotient(index("block") * index("rounds"), index("blocks")), ScalarType::u32)});
 
@@ -90,15 +117,19 @@ LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive) {
                           {"Windows", {Affine::of("all_rounds")}, ArrayRole::packed_index, ScalarType::u32},
                           units("Slots", {Affine::of("unit_slots")}, ArrayRole::packed_index, ScalarType::u8),
                           units("Values", {Affine::of("unit_slots"), Affine::of("panel_height")}, ArrayRole::packed_value, nest.element()),
-                          units("ExtraEnds", {Affine::of("row_pairs")}, ArrayRole::packed_index, ScalarType::u8),
+                          units("ExtraEnds", {Affine::of("row_sets")}, ArrayRole::packed_index, ScalarType::u8),
                           units("ExtraSlots", {extras}, ArrayRole::packed_index, ScalarType::u8),
                           units("ExtraRows", {extras}, ArrayRole::packed_index, ScalarType::u8),
                           units("ExtraValues", {extras}, ArrayRole::packed_value, nest.element())});
   result.packed = {.kind = PackedForm::Kind::fragments,
                    .height = nest.constant("panel_height"),
-                   .warps = nest.constant("panel_warps"),
+                   .warps = panel_warps(nest),
                    .block_panels = nest.constant("block_panels"),
                    .columns = nest.constant("tile_columns")};
+  if (nest.has_constant("window_warps")) {
+    result.constants.push_back({"steps_of_pair", 2, ""});
+    result.constants.push_back({"steps_at_once", index("steps_of_pair") * index("window_warps"), "of the warps that share a window"});
+  }
   const bool has_16_bits = is_half(nest.element());
   const int step_slots = has_16_bits ? 32 : 16;
   result.constants.push_back({"step_slots", step_slots, "columns of A that the tensor core takes at once"});

@@ -101,6 +101,22 @@ Copies transposed_windows() {
   return copies;
 }
 
+/// What a warp does for its unit or window is done by one of those that share it.
+Block once_for_window(const LoopNest& nest, const Block& block) {
+  if (!nest.has_constant("window_warps")) {
+    return block;
+  }
+  constexpr std::array names{"stage_unit", "load_window", "transpose_window"};
+  return rewrite(block, {.statement = [&](const Statement& statement) -> Block {
+                   const auto* perform = std::get_if<Perform>(&statement.action);
+                   Statement guarded = statement;
+                   if (perform != nullptr && std::ranges::find(names, perform->instruction) != names.end()) {
+                     guarded.guard.push_back(less(index("member"), 1));
+                   }
+                   return {Node{std::move(guarded)}};
+                 }});
+}
+
 /// Whether it reads what is staged.
 bool multiplies(const Perform& perform) {
   constexpr std::array names{"multiply_step", "multiply_split_step", "multiply_rounded_step", "find_extras",
@@ -172,25 +188,26 @@ LoopNest pipeline_windows(const LoopNest& nest, const PipelineWindows& directive
   const Copies copies = transposes ? transposed_windows() : copied_windows(copy_of_windows(nest));
   products.then = from_shared_memory(products.then, copies.window_stage);
   Block turn{perform("wait_for_stage", {index("stages") - 2}), Node{Barrier{Scope::block}}};
-  append(turn, copies.ahead);
+  append(turn, once_for_window(nest, copies.ahead));
   append(turn, {define("stage", remainder(index("turn"), index("stages"))), turns.body.front(), Node{std::move(products)}});
   turns.body = std::move(turn);
   parts.body[at] = Node{std::move(turns)};
-  const Expression lane = index("row_pair") * index("column_pairs") + index("pair");
+  const Expression lane = index("row_set") * index("column_pairs") + index("pair");
+  const Expression own_warp = nest.has_constant("window_warps") ? index("member") * index("block_copies") + index("copy") : index("copy");
   Block first{define("copy", index("part") * index("block_panels") + index("place")), define("lane", lane),
-              define("own_thread", index("copy") * 32 + index("lane")),
+              define("own_thread", own_warp * 32 + index("lane")),
               Node{Note{"The operands of the first turns. Those of A are there whatever the kernel in front does."}}};
-  append(first, copies.first);
+  append(first, once_for_window(nest, copies.first));
   insert(parts.body, at, first);
 
   LoopNest result = put_together(nest, parts);
   result.constants.push_back({"stages", directive.stages, "stages: turns whose operands are in shared memory or on their way"});
   result.constants.push_back({"early_stages", index("stages") - 1, ""});
-  result.constants.push_back({"block_copies", index("panel_warps") * index("block_panels"), "units of a turn"});
+  result.constants.push_back({"block_copies", index("turn_windows") * index("block_panels"), "units of a turn"});
   std::vector<ArrayDeclaration> staged = staged_copies(nest, unit_arrays(), {Affine::of("stages"), Affine::of("block_copies")}, "unit");
   const Affine window_stages = Affine::of(transposes ? "window_stages" : "stages");
   staged.push_back({"StagedB",
-                    {window_stages, Affine::of("panel_warps"), Affine::of("window_columns"), Affine::of("tile_columns")},
+                    {window_stages, Affine::of("turn_windows"), Affine::of("window_columns"), Affine::of("tile_columns")},
                     ArrayRole::shared,
                     nest.element(),
                     "window"});

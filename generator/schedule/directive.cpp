@@ -15,7 +15,8 @@ namespace esc {
 namespace {
 
 /// What stands in the parentheses of a directive, said once for the printer, the parser and the errors: `form` goes through
-/// the parts in order. A part is a name (of a loop or an array), a number, a fixed word, or a number behind a key.
+/// the parts in order. A part is a name (of a loop or an array), a number, a fixed word, or a number behind a key, which may be left out where it is the usual
+/// one.
 template <typename Form>
 void form(Unroll& directive, Form& parts) {
   parts.directive("unroll");
@@ -155,6 +156,8 @@ void form(StreamWindows& directive, Form& parts) {
   parts.name("LOOP", directive.loop);
   parts.keyed("panels", directive.panels);
   parts.keyed("warps", directive.warps);
+  parts.keyed_unless_usual("rows", directive.rows, StreamWindows::usual_rows);
+  parts.keyed_unless_usual("share", directive.share, 1);
 }
 template <typename Form>
 void form(FragmentColumns& directive, Form& parts) {
@@ -188,6 +191,11 @@ class Printed {
   void number(int value) { parts_.push_back(fmt::format("{}", value)); }
   void word(const char* word) { parts_.emplace_back(word); }
   void keyed(const char* key, int value) { parts_.push_back(fmt::format("{}={}", key, value)); }
+  void keyed_unless_usual(const char* key, int value, int usual) {
+    if (value != usual) {
+      keyed(key, value);
+    }
+  }
 
   std::string text() const { return fmt::format("{}({})", directive_, fmt::join(parts_, ", ")); }
 
@@ -204,6 +212,7 @@ class Described {
   void number(int) { parts_.emplace_back("NUMBER"); }
   void word(const char* word) { parts_.emplace_back(word); }
   void keyed(const char* key, int) { parts_.push_back(fmt::format("{}=NUMBER", key)); }
+  void keyed_unless_usual(const char* key, int, int) { parts_.push_back(fmt::format("[{}=NUMBER]", key)); }
 
   const std::string& directive() const { return directive_; }
   std::string text() const { return fmt::format("{}({})", directive_, fmt::join(parts_, ", ")); }
@@ -254,6 +263,12 @@ class Read {
     matches_ = matches_ && equals != std::string_view::npos && trimmed(part.substr(0, equals)) == key;
     if (matches_) {
       read_number(trimmed(part.substr(equals + 1)), value);
+    }
+  }
+  void keyed_unless_usual(const char* key, int& value, int usual) {
+    value = usual;
+    if (next_ != parts_.size() && trimmed(parts_[next_].substr(0, parts_[next_].find('='))) == key) {
+      keyed(key, value);
     }
   }
 

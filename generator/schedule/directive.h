@@ -142,12 +142,16 @@ struct AssignTasks {
 struct PlaceEpilogue {
   bool operator==(const PlaceEpilogue&) const = default;
 };
-/// stream(i, panels=4, warps=2): a block owns `panels` panels of 16 rows and goes through all columns of the sparse array, a window of 256 of
-/// them after the other; `warps` warps of each panel take windows in turn.
+/// stream(i, panels=4, warps=2): a block owns `panels` panels of 16 rows, or of as many as rows=32 says, and goes through all columns of the sparse array, a window
+/// of 256 of them after the other; `warps` warps of each panel take windows in turn, or, as share=2 says, two of them each.
 struct StreamWindows {
+  static constexpr int usual_rows = 16;
+
   std::string loop;
   int panels = 4;
   int warps = 2;
+  int rows = usual_rows;
+  int share = 1;
   bool operator==(const StreamWindows&) const = default;
 };
 /// fragment(j, 32): a block computes so many columns of C; a lane has the sums that the tensor core gives it.

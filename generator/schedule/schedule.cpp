@@ -16,7 +16,7 @@ const char* family_of(const StreamSchedule&) { return "stream"; }
 int height_of(const AtomicSchedule& schedule) { return schedule.ufi; }
 int height_of(const PanelSchedule& schedule) { return schedule.ufi; }
 int height_of(const RowsSchedule&) { return 1; }
-int height_of(const StreamSchedule&) { return StreamSchedule::panel_height; }
+int height_of(const StreamSchedule& schedule) { return schedule.rows; }
 
 Schedule parse_family(std::string_view text) {
   const auto colon = text.find(':');

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/settings.h"
@@ -13,18 +14,23 @@ namespace esc {
 
 StreamSchedule parse_stream(std::string_view text, std::string_view settings) {
   const StreamSchedule preset;
-  const Settings given(text, "stream", settings, {"columns", "panels", "warps", "stages", "pdl", "copies"});
+  const Settings given(text, "stream", settings, {"columns", "panels", "warps", "stages", "pdl", "share", "rows", "copies"});
   return {.columns = given.number("columns", preset.columns),
           .panels = given.number("panels", preset.panels),
           .warps = given.number("warps", preset.warps),
           .stages = given.number("stages", preset.stages),
           .pdl = given.word("pdl", preset.pdl ? "on" : "off", {"on", "off"}) == "on",
+          .share = given.number("share", preset.share),
+          .rows = given.number("rows", preset.rows),
           .copies = given.word("copies", "lanes", {"lanes", "bulk"}) == "bulk" ? StreamSchedule::Copies::bulk : StreamSchedule::Copies::lanes};
 }
 
 std::string print(const StreamSchedule& schedule) {
-  return fmt::format("stream:columns={},panels={},warps={},stages={},pdl={}{}", schedule.columns, schedule.panels, schedule.warps,
-                     schedule.stages, schedule.pdl ? "on" : "off", schedule.copies == StreamSchedule::Copies::bulk ? ",copies=bulk" : "");
+  return fmt::format("stream:columns={},panels={},warps={},stages={},pdl={}{}{}{}", schedule.columns, schedule.panels, schedule.warps,
+                     schedule.stages, schedule.pdl ? "on" : "off",
+                     schedule.share == 1 ? "" : fmt::format(",share={}", schedule.share),
+                     schedule.rows == StreamSchedule::strip_rows ? "" : fmt::format(",rows={}", schedule.rows),
+                     schedule.copies == StreamSchedule::Copies::bulk ? ",copies=bulk" : "");
 }
 
 void check_ranges(const StreamSchedule& schedule) {
@@ -33,11 +39,17 @@ void check_ranges(const StreamSchedule& schedule) {
   check_range(text, "panels", schedule.panels, 1, StreamSchedule::max_panels, 1);
   check_range(text, "warps", schedule.warps, 1, StreamSchedule::max_panels / schedule.panels, 1);
   check_range(text, "stages", schedule.stages, 2, StreamSchedule::max_stages, 1);
+  check_power_of_two(text, "share", schedule.share, 1, StreamSchedule::max_share);
+  if (schedule.warps % schedule.share != 0) {
+    throw ScheduleError(text, fmt::format("warps={} cannot be dealt to windows with share={} each", schedule.warps, schedule.share),
+                        fmt::format("the nearest legal value is share={}", std::gcd(schedule.warps, schedule.share)));
+  }
+  check_range(text, "rows", schedule.rows, StreamSchedule::strip_rows, StreamSchedule::max_rows, StreamSchedule::strip_rows);
 }
 
 void check_legal(const StreamSchedule& schedule, const ProductColumns& columns) {
   check_ranges(schedule);
-  const int most = std::max(8, static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::min<long long>(columns.count, StreamSchedule::max_columns)))));
+  const int most = widest_stream(columns.count);
   if (schedule.columns > most) {
     throw ScheduleError(print(schedule), fmt::format("columns={} is more than bCol={} asks for", schedule.columns, columns.count),
                         fmt::format("the nearest legal value is columns={}", most));
@@ -50,15 +62,30 @@ bool can_stream(std::string_view dtype, std::string_view layout) {
 
 bool has_taps(std::string_view layout) { return layout != "nk" && layout.find("nk") != layout.npos; }
 
+int widest_stream(long long columns) {
+  return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::clamp<long long>(columns, 8, StreamSchedule::max_columns))));
+}
+
+bool copies_boxes(const StreamSchedule& schedule, std::string_view layout) {
+  return schedule.copies == StreamSchedule::Copies::bulk && schedule.columns >= StreamSchedule::least_columns_of_boxes && layout == "kn";
+}
+
 std::int64_t staged_window_bytes(const StreamSchedule& schedule, std::string_view dtype, std::string_view layout) {
-  const std::int64_t whole = std::int64_t{StreamSchedule::window_bytes} * schedule.columns;
+  const int padding = copies_boxes(schedule, layout) && !is_half_type(dtype) ? StreamSchedule::padding_of_boxes : 0;
+  const std::int64_t whole = std::int64_t{StreamSchedule::window_bytes} * (schedule.columns + padding);
   constexpr std::int64_t channels = 16;
   const std::int64_t positions = schedule.columns * 3 / 2 + 64;
   return is_half_type(dtype) || !has_taps(layout) ? whole : std::min(whole, channels * positions * bytes_of_type(dtype));
 }
 
+std::int64_t shared_bytes(const StreamSchedule& schedule, std::int64_t unit_bytes, std::int64_t window_bytes) {
+  constexpr std::int64_t sum = 4;
+  const std::int64_t stage = schedule.turn_windows() * (schedule.panels * unit_bytes + window_bytes);
+  return schedule.stages * stage + sum * (schedule.warps - 1) * schedule.panels * schedule.rows * schedule.columns;
+}
+
 std::vector<Directive> expand(const StreamSchedule& schedule) {
-  std::vector<Directive> directives{StreamWindows{"i", schedule.panels, schedule.warps}, FragmentColumns{"j", schedule.columns},
+  std::vector<Directive> directives{StreamWindows{"i", schedule.panels, schedule.warps, schedule.rows, schedule.share}, FragmentColumns{"j", schedule.columns},
                                     PackFragments{"A"}, PipelineWindows{"k", schedule.stages}};
   if (schedule.copies == StreamSchedule::Copies::bulk) {
     directives.emplace_back(CopyInBulk{});

@@ -11,19 +11,25 @@
 
 namespace esc {
 
-/// A schedule for weights that are streamed from memory through the sparse tensor cores. A block owns `panels` panels of 16 rows and goes through
-/// all columns of A, a window of 256 of 16 bits or 128 of 32 bits at a time; `warps` warps of each panel take windows in turn. The rows of B for a window and
-/// what the panels have there are copied to shared memory, `stages` turns of the warps at once.
+/// A schedule for weights that are streamed from memory through the sparse tensor cores. A block owns `panels` panels of `rows` rows and goes through
+/// all columns of A, a window of 256 of 16 bits or 128 of 32 bits at a time; `warps` warps of each panel take windows in turn, `share` of them the same one, of
+/// which each has a part. The rows of B for a window and what the panels have there are copied to shared memory, `stages` turns of the warps at once.
 struct StreamSchedule {
   int columns = 8;  ///< columns of C that a block computes
   int panels = 4;   ///< panels of a block
   int warps = 2;    ///< warps of a panel
   int stages = 4;   ///< turns whose operands are in shared memory or on their way
   bool pdl = true;  ///< programmatic dependent launch: the packed matrix is read before the kernel in front has ended
+  int share = 1;    ///< warps of a panel that have a window together
+  int rows = 16;    ///< of a panel, 16 or 32: what mma.sp multiplies at once, or twice that, for which a warp finds elements of B once
   /// Who copies to shared memory: the lanes of the warps, 16 bytes each, or from compute capability 9.0 on the engine for bulk copies.
   enum class Copies { lanes, bulk } copies = Copies::lanes;
 
-  static constexpr int panel_height = 16;     ///< rows that mma.sp multiplies
+  static constexpr int strip_rows = 16;       ///< that mma.sp multiplies
+  static constexpr int max_rows = 32;
+  static constexpr int max_share = 8;
+  static constexpr int least_columns_of_boxes = 16;  ///< with fewer a row of a window is shorter than the lines that the engine reads
+  static constexpr int padding_of_boxes = 8;         ///< columns of float32 behind those of a row, so that four rows lie in different banks
   static constexpr int window_bytes = 512;    ///< of a row of a window: columns that 8 bits tell apart
   static constexpr int max_columns = 64;
   static constexpr int max_panels = 16;  ///< of a block, times the warps of each
@@ -31,6 +37,8 @@ struct StreamSchedule {
   static constexpr int least_architecture = 80;  ///< the first one with mma.sp
   static constexpr int bulk_architecture = 90;   ///< the first one whose engine copies in bulk
 
+  int row_strips() const { return rows / strip_rows; }
+  int turn_windows() const { return warps / share; }  ///< that a block has in a turn
   int threads() const { return 32 * panels * warps; }
   /// Columns of a window of elements of so many bytes.
   static constexpr int window_columns(int element_bytes) { return window_bytes / element_bytes; }
@@ -41,7 +49,8 @@ struct StreamSchedule {
 /// Reads the settings behind "stream:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
 StreamSchedule parse_stream(std::string_view text, std::string_view settings);
 
-/// "stream:columns=8,panels=4,warps=2,stages=4,pdl=on", with ",copies=bulk" behind it where lanes do not copy.
+/// "stream:columns=8,panels=4,warps=2,stages=4,pdl=on", with ",share=2" behind it where warps share windows, ",rows=32" where panels are higher than 16 rows, and
+/// ",copies=bulk" where lanes do not copy.
 std::string print(const StreamSchedule& schedule);
 
 /// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for these.
@@ -55,9 +64,18 @@ bool can_stream(std::string_view dtype, std::string_view layout);
 /// Whether rows of B share elements, as the taps of a filter do: its class of layouts has a dimension that both a row and a column index.
 bool has_taps(std::string_view layout);
 
+/// Most columns of C that a block computes where there are so many: a power of two, 8 at least.
+int widest_stream(long long columns);
+
+/// Whether windows of B come as boxes by tensor copies, where B lies as this layout says and a call allows vectors.
+bool copies_boxes(const StreamSchedule& schedule, std::string_view layout);
+
 /// Bytes of a window of B in shared memory. What float32 of a filter's taps share stands there once; that is about what filters of three by three take of images of
 /// 7 to 56 rows.
 std::int64_t staged_window_bytes(const StreamSchedule& schedule, std::string_view dtype, std::string_view layout);
+
+/// Bytes of a block in shared memory: units and windows of all stages, and the sums that the warps of a panel leave for each other.
+std::int64_t shared_bytes(const StreamSchedule& schedule, std::int64_t unit_bytes, std::int64_t window_bytes);
 
 /// The directives in the order of the pipeline; loops i, j, k and array A of the canonical nest.
 std::vector<Directive> expand(const StreamSchedule& schedule);

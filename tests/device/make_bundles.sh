@@ -115,11 +115,14 @@ double_bundle() {
   esac
 }
 
+# How warps and rows of a stream's panels go together, in turn.
+stream_shapes=("" ",share=2" ",rows=32" ",share=2,rows=32")
+
 # The bundle in f32 or tf32 of the sparse tensor cores: rows of B as they are and behind bulk copies of units, columns of B, and images: patches where nine divides the columns.
 float_bundle() {
   local matrix=$1 bcol=$2 name=$3 type=$4 columns=32
   [ "$bcol" -gt 16 ] || columns=8
-  local streamed="stream:columns=$columns,panels=2,warps=2,stages=3,pdl=on" options
+  local streamed="stream:columns=$columns,panels=2,warps=2,stages=2,pdl=on${stream_shapes[$((index / 4 % 4))]}" options
   case $((index % 4)) in
     0) bundle "$matrix" "$bcol" "$streamed" "$name" --dtype $type --arch sm_90 --no-verify ;;
     1) bundle "$matrix" "$bcol" "$streamed,copies=bulk" "$name" --dtype $type --arch sm_90 --no-verify ;;
@@ -140,7 +143,7 @@ half_bundle() {
   local matrix=$1 bcol=$2 name=$3 type=f16 columns=16 nest=(--layout nk --epilogue bias+relu)
   [ $((index % 2)) = 0 ] || type=bf16
   [ "$bcol" -gt 8 ] || columns=8
-  local streamed="stream:columns=$columns,panels=2,warps=2,stages=3,pdl=on"
+  local streamed="stream:columns=$columns,panels=2,warps=2,stages=3,pdl=on${stream_shapes[$((index / 8 % 4))]}"
   case $((index / 2 % 4)) in
     0) bundle "$matrix" "$bcol" "$streamed" "$name" --dtype $type --arch sm_90 --no-verify ;;
     1) bundle "$matrix" "$bcol" "$streamed,copies=bulk" "$name" --dtype $type --arch sm_90 --no-verify ;;

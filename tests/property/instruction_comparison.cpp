@@ -78,7 +78,7 @@ Packing<transformer::TaskFormat> pack_tasks(const InstructionExample& example) {
 
 Packing<transformer::FragmentFormat> pack_fragments(const InstructionExample& example) {
   const transformer::CsrView matrix = csr_view(example.matrix);
-  auto packed = transformer::pack(matrix, transformer::choose_fragments(matrix, static_cast<std::uint32_t>(example.nest.packed.block_panels), 64));
+  auto packed = transformer::pack(matrix, transformer::choose_fragments(matrix, {static_cast<std::uint32_t>(example.nest.packed.block_panels), static_cast<std::uint32_t>(example.nest.packed.height)}, 64));
   Environment sizes = fragment_sizes(packed.format);
   sizes["M"] = example.matrix.rows;
   sizes["K"] = example.matrix.columns;
@@ -251,11 +251,11 @@ constexpr const char* encode_boxes = R"(
   cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000, cudaEnableDefault, &found);
   CUtensorMap boxes = {{}};
   const cuuint64_t extents[2] = {{columns, {0}}};
-  const cuuint64_t row_bytes[1] = {{2 * (cuuint64_t)ldb}};
+  const cuuint64_t row_bytes[1] = {{{4} * (cuuint64_t)ldb}};
   const cuuint32_t box[2] = {{{1}, {2}}};
   const cuuint32_t steps[2] = {{1, 1}};
-  ((PFN_cuTensorMapEncodeTiled_v12000)encode)(&boxes, CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, (void*)b, extents, row_bytes, box, steps,
-      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_{3}B, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  ((PFN_cuTensorMapEncodeTiled_v12000)encode)(&boxes, CU_TENSOR_MAP_DATA_TYPE_{5}, 2, (void*)b, extents, row_bytes, box, steps,
+      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_{3}, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 )";
 
 }  // namespace
@@ -281,7 +281,8 @@ std::string text_of(const InstructionExample& example) {
   // As a launcher asks for them.
   const std::string tiles = plan.grid_y == 1 ? "1" : fmt::format("(columns + {0} - 1) / {0}", example.nest.constant("tile_columns"));
   const std::string boxes = plan.boxes ? fmt::format(encode_boxes, layer.sizes.at("K"), plan.boxes->columns, plan.boxes->rows,
-                                                     2 * plan.boxes->columns)
+                                                     plan.boxes->element_bytes == 4 ? "NONE" : fmt::format("{}B", 2 * plan.boxes->columns),
+                                                     plan.boxes->element_bytes, plan.boxes->element_bytes == 4 ? "FLOAT32" : "UINT16")
                                        : "";
   return fmt::format(R"(#include <cuda_pipeline_primitives.h>
 #include <cudaTypedefs.h>

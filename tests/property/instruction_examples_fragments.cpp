@@ -30,7 +30,7 @@ struct FragmentCase {
 /// Makes some of up to 100 need 12 bits, one more than the tensor core takes of a float32.
 constexpr std::int64_t odd_factor = 33;
 
-constexpr std::int64_t rows_of_panel = StreamSchedule::panel_height;
+constexpr std::int64_t rows_of_panel = StreamSchedule::strip_rows;
 
 /// A matrix of few non-zeros, one panel of which has all columns of its first window but every `free_column`th.
 SparseMatrix with_full_panel(std::int64_t panels, std::int64_t columns, std::int64_t free_column, ScalarType element, std::uint32_t seed) {
@@ -70,7 +70,7 @@ InstructionExample finds_rounds(const FragmentCase& one) {
   LoopNest nest;
   nest.packed = {.kind = PackedForm::Kind::fragments, .height = rows_of_panel, .warps = 1, .block_panels = panels};
   nest.vectors = true;
-  nest.constants = {{"panel_height", rows_of_panel, ""}, {"block_panels", panels, ""},     {"panel_warps", 1, ""},
+  nest.constants = {{"panel_height", rows_of_panel, ""}, {"block_panels", panels, ""},     {"turn_windows", 1, ""},
                     {"window_columns", StreamSchedule::window_columns(bytes_of(one.matrix.element)), ""}, {"tile_columns", 8, ""}, {"column_eighths", 1, ""},
                     {"vector_width", 16 / bytes_of(one.matrix.element), ""},
                     {"stages", 2, ""},         {"block_copies", panels, ""},     {"threads_per_block", warp_lanes, ""}};
@@ -167,7 +167,39 @@ std::vector<InstructionExample> fragment_examples() {
        .matrix = small_matrix(40, 300, 0.5, f32, 24),
        .schedule = {.columns = 64, .panels = 3, .warps = 1, .stages = 2, .pdl = true},
        .vectors = true},
-      {.name = "f32_bulk_units",
+      {.name = "f16_two_strips",
+       .matrix = small_matrix(90, 600, 0.25, f16, 33),
+       .schedule = {.columns = 16, .panels = 2, .warps = 2, .stages = 2, .pdl = false, .rows = 32},
+       .vectors = true},
+      {.name = "bf16_two_strips_extras_transposed",
+       .matrix = small_matrix(70, 301, 0.5, bf16, 34),
+       .schedule = {.columns = 8, .panels = 1, .warps = 2, .stages = 3, .pdl = true, .rows = 32},
+       .product = linear_nk_nest},
+      {.name = "f32_two_strips",
+       .matrix = times(odd_factor, small_matrix(37, 300, 0.2, f32, 35)),
+       .schedule = {.columns = 32, .panels = 2, .warps = 2, .stages = 2, .pdl = false, .rows = 32},
+       .vectors = true},
+      {.name = "f32_two_strips_extras",
+       .matrix = small_matrix(90, 270, 0.45, f32, 36),
+       .schedule = {.columns = 64, .panels = 1, .warps = 2, .stages = 2, .pdl = true, .rows = 32, .copies = StreamSchedule::Copies::bulk},
+       .factor_of_b = odd_factor},
+      {.name = "tf32_two_strips_extras",
+       .matrix = small_matrix(65, 150, 0.45, tf32, 37),
+       .schedule = {.columns = 16, .panels = 3, .warps = 1, .stages = 2, .pdl = false, .rows = 32},
+       .vectors = true},
+      {.name = "f16_shared_windows",
+       .matrix = small_matrix(90, 600, 0.5, f16, 38),
+       .schedule = {.columns = 16, .panels = 2, .warps = 4, .stages = 2, .pdl = true, .share = 2, .copies = StreamSchedule::Copies::bulk},
+       .vectors = true},
+      {.name = "bf16_shared_windows_transposed",
+       .matrix = small_matrix(50, 530, 0.4, bf16, 39),
+       .schedule = {.columns = 16, .panels = 1, .warps = 4, .stages = 3, .pdl = false, .share = 4},
+       .product = linear_nk_nest},
+      {.name = "f32_shared_windows",
+       .matrix = times(odd_factor, small_matrix(70, 300, 0.45, f32, 40)),
+       .schedule = {.columns = 32, .panels = 2, .warps = 4, .stages = 3, .pdl = false, .share = 4, .rows = 32},
+       .vectors = true},
+      {.name = "f32_bulk_boxes",
        .matrix = small_matrix(40, 300, 0.3, f32, 25),
        .schedule = {.columns = 16, .panels = 2, .warps = 2, .stages = 2, .pdl = true, .copies = StreamSchedule::Copies::bulk},
        .vectors = true},

@@ -129,8 +129,9 @@ void check_streams(const Case& drawn) {
   StreamSchedule schedule = *tests::legal_stream_schedule(drawn.columns).as("schedule");
   // So that there is room whatever the matrix.
   schedule.columns = std::min(schedule.columns, drawn.matrix.element == ScalarType::f32 ? 32 : 16);
-  schedule.panels = std::min(schedule.panels, 4);
+  schedule.panels = std::min(schedule.panels, schedule.rows == StreamSchedule::strip_rows ? 4 : 2);
   schedule.warps = std::min(schedule.warps, 2);
+  schedule.share = std::min(schedule.share, schedule.warps);
   schedule.stages = 2;
   check_all_calls(drawn, schedule);
 }

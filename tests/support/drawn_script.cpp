@@ -136,7 +136,8 @@ std::vector<Directive> ScriptDraw::rows() {
 
 std::vector<Directive> ScriptDraw::stream() {
   const int panels = 1 + below(4);
-  std::vector<Directive> script{StreamWindows{"i", panels, 1 + below(4)}, FragmentColumns{"j", 8 << below(3)}, PackFragments{"A"},
+  const int share = chance(30) ? 2 : 1;
+  std::vector<Directive> script{StreamWindows{"i", panels, share * (1 + below(4 / share)), chance(50) ? 32 : 16, share}, FragmentColumns{"j", 8 << below(3)}, PackFragments{"A"},
                                 PipelineWindows{"k", 2 + below(3)}};
   if (chance(50)) {
     script.emplace_back(CopyInBulk{});

@@ -92,7 +92,7 @@ Memory region_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, cons
 Memory fragment_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const PackedForm& form, std::uint64_t seed) {
   Memory memory = product_memory(matrix, columns_of_b, seed);
   const transformer::CsrView view = csr_view(matrix);
-  const auto packed = transformer::pack(view, transformer::choose_fragments(view, static_cast<std::uint32_t>(form.block_panels), 64));
+  const auto packed = transformer::pack(view, transformer::choose_fragments(view, {static_cast<std::uint32_t>(form.block_panels), static_cast<std::uint32_t>(form.height)}, 64));
   const transformer::FragmentFormat& format = packed.format;
   const transformer::FragmentReader reader(packed.bytes.span(), format);
   const std::int64_t rounds = static_cast<std::int64_t>(format.counts.rounds);
@@ -103,7 +103,7 @@ Memory fragment_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, co
   Tensor columns{{rounds, form.block_panels, slots}, {}};
   Tensor values{{rounds, form.block_panels, slots, form.height},
                 std::vector<double>(static_cast<std::size_t>(rounds * form.block_panels * slots * form.height))};
-  Tensor extra_ends{{rounds, form.block_panels, transformer::row_pairs}, {}};
+  Tensor extra_ends{{rounds, form.block_panels, transformer::row_sets}, {}};
   Tensor extra_slots{{rounds, form.block_panels, extras}, {}};
   Tensor extra_rows = extra_slots;
   Tensor extra_values = extra_slots;
@@ -116,24 +116,24 @@ Memory fragment_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, co
           columns.elements.push_back(reader.column(unit, step, slot));
         }
         for (std::uint32_t group = 0; group < transformer::step_groups; ++group) {
-          for (std::uint32_t row = 0; row < transformer::fragment_rows; ++row) {
+          for (std::uint32_t row = 0; row < format.shape.height; ++row) {
             for (std::uint32_t number = 0; number < format.element().group_values(); ++number) {
               const transformer::SlotValue found = reader.value(unit, step, group, row, number);
               const std::size_t slot = step * format.element().step_slots() + found.slot;
-              values.elements[first_value + slot * transformer::fragment_rows + row] = found.value;
+              values.elements[first_value + slot * format.shape.height + row] = found.value;
             }
           }
         }
       }
       first_value += static_cast<std::size_t>(slots * form.height);
       std::uint32_t number = 0;
-      for (std::uint32_t pair = 0; pair < transformer::row_pairs; ++pair) {
-        const std::uint32_t end = reader.extras_end(unit, pair);
+      for (std::uint32_t row_set = 0; row_set < transformer::row_sets; ++row_set) {
+        const std::uint32_t end = reader.extras_end(unit, row_set);
         extra_ends.elements.push_back(end);
         for (; number < end; ++number) {
-          const transformer::ExtraValue extra = reader.extra(unit, pair, number);
+          const transformer::ExtraValue extra = reader.extra(unit, row_set, number);
           extra_slots.elements.push_back(extra.column);
-          extra_rows.elements.push_back(extra.row / transformer::row_pairs);
+          extra_rows.elements.push_back(extra.row / transformer::row_sets);
           extra_values.elements.push_back(extra.value);
         }
       }

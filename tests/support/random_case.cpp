@@ -117,7 +117,7 @@ rc::Gen<SparseMatrix> windowed_matrix(std::int64_t most_rows) {
 }
 
 rc::Gen<SparseMatrix> bursting_matrix() {
-  constexpr std::int64_t height = StreamSchedule::panel_height;
+  constexpr std::int64_t height = StreamSchedule::max_rows;
   constexpr std::int64_t window = StreamSchedule::window_columns(2);
   return rc::gen::map(
       rc::gen::tuple(rc::gen::inRange<std::int64_t>(12, 16), rc::gen::inRange<std::int64_t>(1, window), rc::gen::inRange<std::uint64_t>(5, 60),
@@ -231,6 +231,8 @@ rc::Gen<StreamSchedule> legal_stream_schedule(std::int64_t bcol) {
                         schedule.panels = 1 + numbers[2] % std::min(most_warps, 1 + numbers[1] / 15);
                         schedule.warps = 1 + numbers[1] % (most_warps / schedule.panels);
                         schedule.stages = 2 + numbers[3] % (StreamSchedule::max_stages - 1);
+                        schedule.share = schedule.warps % 2 == 0 && numbers[2] % 3 == 0 ? (schedule.warps % 4 == 0 && numbers[0] % 2 == 0 ? 4 : 2) : 1;
+                        schedule.rows = numbers[3] / 32 % 2 == 0 ? StreamSchedule::strip_rows : StreamSchedule::max_rows;
                         schedule.copies = numbers[3] / 16 % 2 == 0 ? StreamSchedule::Copies::lanes : StreamSchedule::Copies::bulk;
                         check_legal(schedule, bcol);
                         return schedule;

@@ -38,7 +38,7 @@ struct KeysOf {
     return {bcol, one.ufi, one.columns, one.vector, one.groups, one.warps, one.panels, one.ufk, one.stage, one.pdl};
   }
   std::vector<int> operator()(const StreamSchedule& one) const {
-    return {bcol, one.columns, one.panels, one.warps, one.stages, one.pdl, one.copies == StreamSchedule::Copies::bulk};
+    return {bcol, one.columns, one.panels, one.warps, one.stages, one.share, one.rows, one.pdl, one.copies == StreamSchedule::Copies::bulk};
   }
   std::vector<int> operator()(const RowsSchedule& one) const {
     return {bcol, one.columns, one.vector, one.unroll, one.task, one.light, one.warps, one.pdl};

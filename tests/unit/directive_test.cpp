@@ -73,6 +73,17 @@ TEST(Directive, TheExamplesAreOneOfEachKind) {
   EXPECT_EQ(one_of_each().size(), std::variant_size_v<Directive>);
 }
 
+TEST(Directive, OfStreamsHasRowsAndSharingWhereTheyAreNotTheUsualOnes) {
+  for (const auto& [directive, text] : {Written{StreamWindows{"i", 8, 1, 32}, "stream(i, panels=8, warps=1, rows=32)"},
+                                        Written{StreamWindows{"i", 8, 2, 16, 2}, "stream(i, panels=8, warps=2, share=2)"},
+                                        Written{StreamWindows{"i", 8, 2, 32, 2}, "stream(i, panels=8, warps=2, rows=32, share=2)"}}) {
+    EXPECT_EQ(print(directive), text);
+    EXPECT_EQ(parse_directive(text), directive);
+  }
+  EXPECT_THAT(refusal("stream(i, panels=8, warps=2, share=2, rows=32)"), testing::HasSubstr("is not of the form of stream"));
+  EXPECT_THAT(refusal("stream(i, panels=8, warps=2, columns=2)"), testing::HasSubstr("is not of the form of stream"));
+}
+
 TEST(Directive, IsReadAsItIsPrinted) {
   for (const Written& written : one_of_each()) {
     EXPECT_EQ(print(written.directive), written.text);
@@ -129,7 +140,7 @@ TEST(Script, WithADirectiveInAnotherFormIsToldTheForm) {
   }
   EXPECT_THAT(refusal("enumerate(i)"), HasSubstr("write enumerate()"));
   EXPECT_THAT(refusal("own(i, warp=2, panels=4)"), HasSubstr("write own(LOOP, panels=NUMBER, warp=NUMBER)"));
-  EXPECT_THAT(refusal("stream(i, 4, 2)"), HasSubstr("write stream(LOOP, panels=NUMBER, warps=NUMBER)"));
+  EXPECT_THAT(refusal("stream(i, 4, 2)"), HasSubstr("write stream(LOOP, panels=NUMBER, warps=NUMBER, [rows=NUMBER], [share=NUMBER])"));
   EXPECT_THAT(refusal("fragment(j)"), HasSubstr("write fragment(LOOP, NUMBER)"));
   EXPECT_THAT(refusal("pipeline(4)"), HasSubstr("write pipeline(LOOP, NUMBER)"));
   EXPECT_THAT(refusal("own(i, 4, 2)"), HasSubstr("write own(LOOP, panels=NUMBER, warp=NUMBER)"));

@@ -41,8 +41,9 @@ class Decoder {
     const FragmentShape& shape = format_.shape;
     wide_ = shape.element == ScalarType::f32;
     steps_ = shape.steps;
-    metadata_at_ = steps_ * 512;
-    columns_at_ = metadata_at_ + (steps_ + 1) / 2 * 128;
+    strips_ = shape.height / 16;
+    metadata_at_ = steps_ * strips_ * 512;
+    columns_at_ = metadata_at_ + (steps_ + 1) / 2 * strips_ * 128;
     ends_at_ = columns_at_ + (wide_ ? steps_ * 16 : (steps_ + 3) / 4 * 128);
     unit_bytes_ = (ends_at_ + (shape.extras == 0 ? 0 : 8 + (wide_ ? 8 : 4) * shape.extras) + 127) / 128 * 128;
   }
@@ -52,7 +53,7 @@ class Decoder {
     const FragmentShape& shape = format_.shape;
     const std::int64_t width = wide_ ? 128 : 256;
     const std::uint64_t windows = static_cast<std::uint64_t>((shape.columns + width - 1) / width);
-    const std::uint64_t panels = static_cast<std::uint64_t>(shape.rows + 15) / 16;
+    const std::uint64_t panels = (static_cast<std::uint64_t>(shape.rows) + 16 * strips_ - 1) / (16 * strips_);
     const std::uint64_t blocks = (panels + shape.block_panels - 1) / shape.block_panels;
     const std::uint64_t rounds = format_.counts.rounds;
     const bool regular = rounds == blocks * windows;
@@ -75,7 +76,7 @@ class Decoder {
         expected = window + 1;
         for (std::uint64_t panel = 0; panel < shape.block_panels; ++panel) {
           at_ = units_at + (round * shape.block_panels + panel) * unit_bytes_;
-          first_row_ = static_cast<std::int64_t>(block * shape.block_panels + panel) * 16;
+          first_row_ = static_cast<std::int64_t>(block * shape.block_panels + panel) * 16 * static_cast<std::int64_t>(strips_);
           first_column_ = static_cast<std::int64_t>(window) * width;
           decode_unit();
         }
@@ -101,36 +102,40 @@ class Decoder {
     return static_cast<std::int64_t>(bytes_.number(at_ + columns_at_ + at, 1));
   }
 
+  std::uint64_t metadata_of(std::uint64_t step_pair, std::uint32_t strip, std::uint32_t lane) const {
+    return at_ + metadata_at_ + (step_pair * strips_ + strip) * 128 + lane * 4;
+  }
+
   void add(std::int64_t row, std::int64_t column, std::uint64_t bits) {
     expect(found_.emplace(std::pair(first_row_ + row, first_column_ + column), static_cast<std::uint32_t>(bits)).second,
            "a non-zero twice");
   }
 
   /// The value of a lane's register, for the two columns of K that the lane's place says.
-  void decode_wide_register(std::uint32_t step, std::uint32_t lane, std::uint32_t number) {
+  void decode_wide_register(std::uint32_t step, std::uint32_t strip, std::uint32_t lane, std::uint32_t number) {
     const std::uint32_t group = lane % 4 + number / 2 * 4;
     const std::uint32_t holder = lane / 4 * 4 + step % 2 * 2 + group / 4;
-    const std::uint64_t word = bytes_.number(at_ + metadata_at_ + step / 2 * 128 + holder * 4, 4);
+    const std::uint64_t word = bytes_.number(metadata_of(step / 2, strip, holder), 4);
     const std::uint64_t nibble = word >> (number % 2 * 16 + group % 4 * 4) & 15;
-    const std::uint64_t bits = bytes_.number(at_ + (step * 32 + lane) * 16 + number * 4, 4);
+    const std::uint64_t bits = bytes_.number(at_ + ((step * strips_ + strip) * 32 + lane) * 16 + number * 4, 4);
     expect(nibble == 4 || (nibble == 14 && bits != 0), "a place that the tensor core does not know");
     if (bits != 0) {
-      add(lane / 4 + number % 2 * 8, column_of(step, 2 * group + (nibble == 14 ? 1 : 0)), bits);
+      add(strip * 16 + lane / 4 + number % 2 * 8, column_of(step, 2 * group + (nibble == 14 ? 1 : 0)), bits);
     }
   }
 
   /// Two values of a lane's register, for the four columns of K that the lane's place says.
-  void decode_register(std::uint32_t step, std::uint32_t lane, std::uint32_t number) {
+  void decode_register(std::uint32_t step, std::uint32_t strip, std::uint32_t lane, std::uint32_t number) {
     const std::uint32_t group_id = lane / 4;
     const std::uint32_t thread = lane % 4;
     const std::uint32_t row = number % 2 == 0 ? group_id : group_id + 8;
     const std::uint32_t first_k = thread * 4 + (number < 2 ? 0 : 16);
     const std::uint32_t holder = group_id * 4 + (step % 2) * 2 + first_k / 16;
-    const std::uint64_t word = bytes_.number(at_ + metadata_at_ + step / 2 * 128 + holder * 4, 4);
+    const std::uint64_t word = bytes_.number(metadata_of(step / 2, strip, holder), 4);
     const std::uint64_t nibble = word >> (number % 2 * 16) >> (first_k % 16) & 15;
     const std::uint64_t places[] = {nibble & 3, nibble >> 2};
     expect(places[0] < places[1], "places that do not increase");
-    const std::uint64_t pair = bytes_.number(at_ + (step * 32 + lane) * 16 + number * 4, 4);
+    const std::uint64_t pair = bytes_.number(at_ + ((step * strips_ + strip) * 32 + lane) * 16 + number * 4, 4);
     const std::uint64_t values[] = {pair & 0xffff, pair >> 16};
     const bool lone = (values[0] == 0) != (values[1] == 0);
     const std::uint64_t filled = values[0] != 0 ? places[0] : places[1];
@@ -139,7 +144,7 @@ class Decoder {
     expect(values[0] != 0 || values[1] != 0 || nibble == 4, "places of no value");
     for (int i = 0; i < 2; ++i) {
       if (values[i] != 0) {
-        add(row, column_of(step, first_k + static_cast<std::uint32_t>(places[i])), values[i]);
+        add(strip * 16 + row, column_of(step, first_k + static_cast<std::uint32_t>(places[i])), values[i]);
       }
     }
   }
@@ -149,9 +154,11 @@ class Decoder {
       for (std::uint32_t slot = 0; slot < (wide_ ? 16 : 32); ++slot) {
         expect(first_column_ + column_of(step, slot) < format_.shape.columns, "a column outside the matrix");
       }
-      for (std::uint32_t lane = 0; lane < 32; ++lane) {
-        for (std::uint32_t number = 0; number < 4; ++number) {
-          wide_ ? decode_wide_register(step, lane, number) : decode_register(step, lane, number);
+      for (std::uint32_t strip = 0; strip < strips_; ++strip) {
+        for (std::uint32_t lane = 0; lane < 32; ++lane) {
+          for (std::uint32_t number = 0; number < 4; ++number) {
+            wide_ ? decode_wide_register(step, strip, lane, number) : decode_register(step, strip, lane, number);
+          }
         }
       }
     }
@@ -160,9 +167,10 @@ class Decoder {
         expect(column_of(at, lane) == 0, "columns behind the last step");
       }
     }
-    for (std::uint32_t lane = 0; lane < 32 && steps_ % 2 == 1; ++lane) {
-      expect(lane % 4 < 2 || bytes_.number(at_ + metadata_at_ + steps_ / 2 * 128 + lane * 4, 4) == 0,
-             "metadata behind the last step");
+    for (std::uint32_t strip = 0; strip < strips_; ++strip) {
+      for (std::uint32_t lane = 0; lane < 32 && steps_ % 2 == 1; ++lane) {
+        expect(lane % 4 < 2 || bytes_.number(metadata_of(steps_ / 2, strip, lane), 4) == 0, "metadata behind the last step");
+      }
     }
     decode_extras();
   }
@@ -177,15 +185,16 @@ class Decoder {
       value = bytes_.number(at, width);
       place = bytes_.number(at + static_cast<std::uint64_t>(width), width);
     };
-    for (std::uint32_t pair = 0; pair < 8 && format_.shape.extras != 0; ++pair) {
-      const std::uint64_t end = bytes_.number(at_ + ends_at_ + pair, 1);
-      expect(extra <= end && end <= format_.shape.extras, "where the extras of a row pair end");
+    for (std::uint32_t row_set = 0; row_set < 8 && format_.shape.extras != 0; ++row_set) {
+      const std::uint64_t end = bytes_.number(at_ + ends_at_ + row_set, 1);
+      expect(extra <= end && end <= format_.shape.extras, "where the extras of a row set end");
       for (std::uint64_t least = 0; extra < end;) {
         read_next();
-        const std::uint64_t order = (place & 0xff) * 2 + (place >> 8 & 1);
-        expect(place >> 9 == 0 && value != 0 && order >= least, "an extra");
+        const std::uint64_t of_set = place >> 8;
+        const std::uint64_t order = (place & 0xff) * 4 + of_set;
+        expect(of_set < 2 * strips_ && value != 0 && order >= least, "an extra");
         least = order + 1;
-        add(pair + (place >> 8 & 1) * 8, static_cast<std::int64_t>(place & 0xff), value);
+        add(static_cast<std::int64_t>(row_set + of_set * 8), static_cast<std::int64_t>(place & 0xff), value);
       }
     }
     while (extra < format_.shape.extras) {
@@ -198,6 +207,7 @@ class Decoder {
   Bytes bytes_;
   bool wide_ = false;  ///< elements of 32 bits
   std::uint64_t steps_ = 0;
+  std::uint64_t strips_ = 0;  ///< of 16 rows of a panel
   std::uint64_t metadata_at_ = 0;
   std::uint64_t columns_at_ = 0;
   std::uint64_t ends_at_ = 0;

@@ -27,7 +27,7 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-/// The bytes that an extra of the fullest row pair counts.
+/// The bytes that an extra of the fullest row set counts.
 constexpr double extra_weight = 64;
 
 double value_of_bits(std::uint32_t bits, ScalarType element) {
@@ -130,7 +130,9 @@ TEST(FragmentPacking, RandomMatricesOfEverySparsityAreDecoded) {
       EXPECT_EQ(problem_of(matrix, {.block_panels = 2, .steps = 8, .extras = 4}), "") << density;
       EXPECT_EQ(problem_of(matrix, {.block_panels = 3, .steps = 16, .extras = 0}), "") << density;
       EXPECT_EQ(problem_of(matrix, {.block_panels = 1, .steps = 3, .extras = 1}), "") << density;
-      EXPECT_EQ(problem_of(matrix, choose_fragments(matrix.view(), 2, extra_weight)), "") << density;
+      EXPECT_EQ(problem_of(matrix, {.height = 32, .block_panels = 1, .steps = 7, .extras = 9}), "") << density;
+      EXPECT_EQ(problem_of(matrix, choose_fragments(matrix.view(), {2}, extra_weight)), "") << density;
+      EXPECT_EQ(problem_of(matrix, choose_fragments(matrix.view(), {1, 32}, extra_weight)), "") << density;
     }
   }
 }
@@ -140,10 +142,12 @@ TEST(FragmentPacking, OddShapesAndUnevenRowsAreDecoded) {
        {std::pair<std::int64_t, std::int64_t>{1, 1}, {15, 3}, {17, 255}, {33, 257}, {8, 66000}}) {
     for (const double density : {0.01, 0.5}) {
       for (const ScalarType element : {ScalarType::f16, ScalarType::f32}) {
-        EXPECT_EQ(problem_of(random_elements(rows, columns, density, 5, element),
-                             {.block_panels = 2, .steps = 7, .extras = 2}),
-                  "")
-            << rows << " x " << columns;
+        for (const std::uint32_t height : {16U, 32U}) {
+          EXPECT_EQ(problem_of(random_elements(rows, columns, density, 5, element),
+                               {.height = height, .block_panels = 2, .steps = 7, .extras = 2}),
+                    "")
+              << rows << " x " << columns;
+        }
       }
     }
   }
@@ -161,6 +165,9 @@ TEST(FragmentPacking, OddShapesAndUnevenRowsAreDecoded) {
     EXPECT_EQ(problem_of(matrix_where(90, 700, ScalarType::f16, empty_panels), cut), "");
     EXPECT_EQ(problem_of(matrix_where(40, 700, ScalarType::f32, full_window), cut), "");
     EXPECT_EQ(problem_of(matrix_where(90, 700, ScalarType::f32, empty_panels), cut), "");
+    const FragmentCut of_two_strips{.height = 32, .block_panels = 2, .steps = steps, .extras = 3};
+    EXPECT_EQ(problem_of(matrix_where(90, 700, ScalarType::bf16, empty_panels), of_two_strips), "");
+    EXPECT_EQ(problem_of(matrix_where(40, 700, ScalarType::f32, full_window), of_two_strips), "");
   }
 }
 
@@ -168,8 +175,8 @@ RC_GTEST_PROP(FragmentPacking, AnyCutOfAnyMatrixIsDecoded, ()) {
   const auto rows = *rc::gen::inRange<std::int64_t>(1, 50);
   const auto columns = *rc::gen::inRange<std::int64_t>(1, 600);
   const auto density = *rc::gen::element(0.0, 0.05, 0.2, 0.3, 1.0);
-  const FragmentCut cut{*rc::gen::inRange<std::uint32_t>(1, 17), *rc::gen::inRange<std::uint32_t>(1, 17),
-                        *rc::gen::inRange<std::uint32_t>(0, 65)};
+  const FragmentCut cut{*rc::gen::element<std::uint32_t>(16, 32), *rc::gen::inRange<std::uint32_t>(1, 17),
+                        *rc::gen::inRange<std::uint32_t>(1, 17), *rc::gen::inRange<std::uint32_t>(0, 65)};
   const auto element = *rc::gen::element(ScalarType::f16, ScalarType::bf16, ScalarType::f32);
   RC_ASSERT(problem_of(random_elements(rows, columns, density, *rc::gen::arbitrary<std::uint64_t>(), element), cut) ==
             "");
@@ -178,7 +185,7 @@ RC_GTEST_PROP(FragmentPacking, AnyCutOfAnyMatrixIsDecoded, ()) {
 /// Packs a matrix of 64 rows that has half of each group, of whole windows of so many columns, and expects each column
 /// at its own number.
 void expect_as_it_is(const CsrMatrix& matrix, std::uint32_t window_columns, std::uint32_t step_slots) {
-  const FragmentCut cut = choose_fragments(matrix.view(), 4, extra_weight);
+  const FragmentCut cut = choose_fragments(matrix.view(), {4}, extra_weight);
   EXPECT_EQ(cut.steps, 8U);
   EXPECT_EQ(cut.extras, 0U);
   const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
@@ -228,10 +235,10 @@ TEST(FragmentPacking, GivesTheSameBytesForAnyNumberOfThreads) {
     const CsrMatrix matrix = random_elements(100, 900, 0.42, 4);
     const FragmentCut cut{.block_panels = 3, .steps = steps, .extras = 1};
     const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
-    const FragmentCut choice = choose_fragments(matrix.view(), 3, extra_weight);
+    const FragmentCut choice = choose_fragments(matrix.view(), {3}, extra_weight);
     const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
     EXPECT_TRUE(std::ranges::equal(pack(matrix.view(), cut).bytes.span(), packed.bytes.span()));
-    const FragmentCut again = choose_fragments(matrix.view(), 3, extra_weight);
+    const FragmentCut again = choose_fragments(matrix.view(), {3}, extra_weight);
     EXPECT_EQ(std::pair(again.steps, again.extras), std::pair(choice.steps, choice.extras));
   }
 }
@@ -247,8 +254,8 @@ TEST(FragmentPacking, GivesTheSameBytesWithSearchesThatOthersHaveMade) {
     EXPECT_TRUE(
         std::ranges::equal(pack(matrix.view(), cut, searches).bytes.span(), pack(matrix.view(), cut).bytes.span()));
     for (const double weight : {64.0, 640.0}) {
-      const FragmentCut choice = choose_fragments(matrix.view(), cut.block_panels, weight, searches);
-      const FragmentCut alone = choose_fragments(matrix.view(), cut.block_panels, weight);
+      const FragmentCut choice = choose_fragments(matrix.view(), {cut.block_panels}, weight, searches);
+      const FragmentCut alone = choose_fragments(matrix.view(), {cut.block_panels}, weight);
       EXPECT_EQ(std::pair(choice.steps, choice.extras), std::pair(alone.steps, alone.extras));
     }
   }
@@ -281,7 +288,8 @@ struct Searched {
   double repetitions = 0;  ///< reads of B at once for the slots of a set, 1 if all are distinct modulo their number
 };
 
-Searched search_windows(FragmentElement element, double density, int count) {
+Searched search_windows(const FragmentShape& shape, double density, int count) {
+  const FragmentElement element = element_of(shape);
   std::mt19937_64 random(11);
   std::bernoulli_distribution nonzero(density);
   std::uint64_t nonzeros = 0;
@@ -292,12 +300,12 @@ Searched search_windows(FragmentElement element, double density, int count) {
   for (int number = 0; number < count; ++number) {
     WindowRows window = {};
     for (std::uint32_t column = 0; column < element.window_columns(); ++column) {
-      for (int row = 0; row < 16; ++row) {
-        window.of_column[column] = static_cast<std::uint16_t>(window.of_column[column] | (nonzero(random) ? 1 << row : 0));
+      for (std::uint32_t row = 0; row < shape.height; ++row) {
+        window.of_column[column] |= nonzero(random) ? 1U << row : 0U;
       }
     }
     UnitSlots slots;
-    search_slots(element, window, 8, seed_of(number, 0, 0), slots);
+    search_slots(shape, window, 8, seed_of(number, 0, 0), slots);
     nonzeros += count_nonzeros(window);
     left += count_nonzeros(slots.left);
     for (std::uint32_t set = 0; set < slots_of_unit; set += set_slots) {
@@ -314,24 +322,34 @@ Searched search_windows(FragmentElement element, double density, int count) {
 
 TEST(FragmentSlots, LeaveLittleOver) {
   struct Wish {
-    std::uint32_t bytes;  ///< of an element
+    std::uint32_t height;  ///< of a panel
+    ScalarType element;
     double density;
     int windows;
     double left;
     double reads;
   };
-  for (const Wish& wish : {Wish{2, 0.5, 20, 0.045, 2.8},
-                           {2, 0.45, 20, 0.009, 2.8},
-                           {2, 0.4, 60, 0.0001, 1.8},
-                           {2, 0.35, 60, 0, 1.1},
-                           {2, 0.3, 100, 0, 1},
-                           {4, 0.5, 20, 0.12, 2.8},
-                           {4, 0.4, 20, 0.05, 2.8},
-                           {4, 0.3, 60, 0.005, 2.8},
-                           {4, 0.2, 60, 0, 1.5},
-                           {4, 0.1, 60, 0, 1.1}}) {
-    const Searched searched = search_windows({wish.bytes}, wish.density, wish.windows);
-    fmt::print("{} bits, {:.0f} % zeros: {:.4f} % of the non-zeros left over, {:.2f} reads of B for a set\n", 8 * wish.bytes,
+  constexpr ScalarType half = ScalarType::f16;
+  constexpr ScalarType single = ScalarType::f32;
+  for (const Wish& wish : {Wish{16, half, 0.5, 20, 0.045, 2.8},
+                           {16, half, 0.45, 20, 0.009, 2.8},
+                           {16, half, 0.4, 60, 0.0001, 1.8},
+                           {16, half, 0.35, 60, 0, 1.1},
+                           {16, half, 0.3, 100, 0, 1},
+                           {32, half, 0.4, 20, 0.05, 2.8},
+                           {32, half, 0.3, 60, 0.001, 2.8},
+                           {32, half, 0.2, 60, 0, 1.5},
+                           {16, single, 0.5, 20, 0.12, 2.8},
+                           {16, single, 0.4, 20, 0.05, 2.8},
+                           {16, single, 0.3, 60, 0.005, 2.8},
+                           {16, single, 0.2, 60, 0, 1.5},
+                           {16, single, 0.1, 60, 0, 1.1},
+                           {32, single, 0.3, 20, 0.1, 2.8},
+                           {32, single, 0.2, 60, 0.01, 2.8},
+                           {32, single, 0.1, 60, 0, 1.5}}) {
+    const FragmentShape shape{{.height = wish.height}, 1, 1, wish.element};
+    const Searched searched = search_windows(shape, wish.density, wish.windows);
+    fmt::print("{} rows, {} bits, {:.0f} % zeros: {:.4f} % of the non-zeros left over, {:.2f} reads of B for a set\n", wish.height, 8 * element_of(shape).bytes,
                100 * (1 - wish.density), 100 * searched.left, searched.repetitions);
     EXPECT_LE(searched.left, wish.left) << wish.density;
     EXPECT_LE(searched.repetitions, wish.reads) << wish.density;
@@ -359,7 +377,7 @@ TEST(ChooseFragments, TakesFewBytes) {
                            {single, 0.1, 2.3},
                            {single, 0.05, 1.8}}) {
     const CsrMatrix matrix = random_elements(256, 1024, wish.density, 8, wish.element);
-    const FragmentCut cut = choose_fragments(matrix.view(), 4, extra_weight);
+    const FragmentCut cut = choose_fragments(matrix.view(), {4}, extra_weight);
     const FragmentFormat format = plan(matrix.view(), cut);
     const double bytes = static_cast<double>(format.bytes) / (256 * 1024);
     fmt::print("{} bits, {:.0f} % zeros: {} steps, {} extras, {} rounds of {} windows, {:.3f} bytes an element\n",
@@ -379,21 +397,25 @@ TEST(FragmentFormat, FollowsFromItsNumbers) {
   static_assert(!irregular.regular());
   static_assert(irregular.windows_at == 512 && irregular.units_at == 768);
   static_assert(irregular.bytes == 768 + 17 * 2 * regular.unit_bytes());
+  constexpr FragmentShape of_two_strips{{.height = 32, .block_panels = 2, .steps = 9, .extras = 3}, 100, 1000, ScalarType::bf16};
+  constexpr FragmentFormat higher = describe(of_two_strips, {5000, 8});
+  static_assert(higher.blocks() == 2 && higher.regular());
+  static_assert(higher.unit_bytes() == 9 * 1024 + 5 * 256 + 3 * 128 + 128, "the columns and the extras are of both strips");
   EXPECT_EQ(describe(FragmentShape{{}, 1, 65536 * 256, ScalarType::f16}, {0, 65537}).window, ScalarType::u16);
   EXPECT_EQ(describe(FragmentShape{{}, 1, 65536 * 256 + 1, ScalarType::f16}, {0, 65538}).window, ScalarType::u32);
 }
 
 TEST(FragmentCut, ThatCannotBeIsRefused) {
   CsrMatrix matrix = random_elements(4, 4, 1, 1);
-  for (const FragmentCut& cut : {FragmentCut{.block_panels = 0}, FragmentCut{.block_panels = 17},
+  for (const FragmentCut& cut : {FragmentCut{.height = 24}, FragmentCut{.height = 48}, FragmentCut{.block_panels = 0}, FragmentCut{.block_panels = 17},
                                  FragmentCut{.steps = 0}, FragmentCut{.steps = 17}, FragmentCut{.extras = 255}}) {
     EXPECT_THROW(pack(matrix.view(), cut), std::invalid_argument);
   }
-  EXPECT_THROW(choose_fragments(matrix.view(), 0, extra_weight), std::invalid_argument);
+  EXPECT_THROW(choose_fragments(matrix.view(), {0}, extra_weight), std::invalid_argument);
   matrix.element = ScalarType::f64;
   EXPECT_THAT([&] { pack(matrix.view(), FragmentCut{}); },
               ThrowsMessage<std::invalid_argument>(HasSubstr("element is 6; it can be 5 to 8, but not 6")));
-  EXPECT_THROW(choose_fragments(matrix.view(), 1, extra_weight), std::invalid_argument);
+  EXPECT_THROW(choose_fragments(matrix.view(), {1}, extra_weight), std::invalid_argument);
 }
 
 TEST(UnpackFragments, RefusesChangedBytes) {
@@ -403,7 +425,8 @@ TEST(UnpackFragments, RefusesChangedBytes) {
   };
   for (const auto& [cut, element] : {Case{{.block_panels = 2, .steps = 1, .extras = 2}, ScalarType::f16},
                                      Case{{.block_panels = 1, .steps = 5, .extras = 1}, ScalarType::f16},
-                                     Case{{.block_panels = 1, .steps = 3, .extras = 2}, ScalarType::f32}}) {
+                                     Case{{.block_panels = 1, .steps = 3, .extras = 2}, ScalarType::f32},
+                                     Case{{.height = 32, .block_panels = 1, .steps = 2, .extras = 3}, ScalarType::f32}}) {
     const CsrMatrix matrix = random_elements(20, 40, 0.4, 7, element);
     const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
     const ChangeableBytes intact(packed.bytes.span());
@@ -441,7 +464,7 @@ TEST(UnpackFragments, SaysWhatIsWrong) {
     refused([&](ChangeableBytes& p) { p.put_number(position_of(format, name), value).seal_header(); }, words);
   };
   refused([](ChangeableBytes& p) { p.put(offsetof(Header, version), std::uint32_t{9}).seal_header(); },
-          "format version 9; this program reads version 2");
+          "format version 9; this program reads version 3");
   number_refused("element", 6, "the header field element is 6; it can be 5 to 8, but not 6");
   number_refused("steps", 17, "the header field steps is 17; it can be 1 to 16");
   number_refused("steps", 7, "the header field total_bytes does not agree");

@@ -53,10 +53,10 @@ TEST(Canonicalize, OfHalvesHasAnEpilogueThatOnlyRounds) {
 TEST(StreamWindows, GivesPanelsToBlocksAndWindowsToWarps) {
   EXPECT_THAT(print(streamed),
               HasSubstr("grid (block = 0; block < blocks; block++)  // block = blockIdx.x\n"
-                        "  warps (part = 0; part < panel_warps; part++)  // part = a digit of threadIdx.x / 32\n"
+                        "  warps (part = 0; part < turn_windows; part++)  // part = a digit of threadIdx.x / 32\n"
                         "    warps (place = 0; place < block_panels; place++) {  // place = a digit of threadIdx.x / 32\n"
                         "      unsigned int panel = block * block_panels + place;\n"
-                        "      for (window = part; window < windows; window += panel_warps)\n"
+                        "      for (window = part; window < windows; window += turn_windows)\n"
                         "        for (slot = 0; slot < window_columns; slot++) {\n"
                         "          unsigned int k = window * window_columns + slot;\n"
                         "          for (u = 0; u < panel_height; u++) {\n"
@@ -67,14 +67,25 @@ TEST(StreamWindows, GivesPanelsToBlocksAndWindowsToWarps) {
   EXPECT_EQ(streamed.zeroed, Zeroed::output);
 }
 
+TEST(StreamWindows, MaySharePanelsOf32RowsAndWindows) {
+  const LoopNest shared = stream_windows(canonical, {"i", 2, 4, 32, 2});
+  EXPECT_THAT(print(shared), HasSubstr("// blocks = ceil(M / 64)\n"));
+  EXPECT_THAT(print(shared), HasSubstr("warps (member = 0; member < window_warps; member++)"));
+  EXPECT_THAT(print(shared), HasSubstr("for (slot = member; slot < window_columns; slot += window_warps) {\n"));
+  const std::string text = print(pipeline_windows(pack_fragments(fragment_columns(shared, {"j", 16}), {"A"}), {"k", 3}));
+  EXPECT_THAT(text, HasSubstr("if (0 < member * turn_windows + part) {\n")) << "whose sums these are";
+  EXPECT_THAT(text, HasSubstr("int step = pair_of_steps + member * steps_of_pair + half;\n"));
+  EXPECT_THAT(text, HasSubstr("if (member < 1) stage_unit(")) << "once for all that share it";
+}
+
 TEST(StreamWindows, OfOneWarpSharesNoElementOfC) {
   EXPECT_THAT(print(stream_windows(canonical, {"i", 2, 1})), HasSubstr("A[i][k] != 0) C[i][j] += A[i][k] * B[k][j];"));
 }
 
 TEST(FragmentColumns, GivesLanesTheSumsOfTheTensorCore) {
   const std::string text = print(fragmented);
-  EXPECT_THAT(text, HasSubstr("unsigned int i = panel * panel_height + e % 2 * row_pairs + row_pair;\n"));
-  EXPECT_THAT(text, HasSubstr("unsigned int j = tile * tile_columns + e / 2 * 8 + 2*pair;\n"));
+  EXPECT_THAT(text, HasSubstr("unsigned int i = panel * panel_height + e % lane_rows * row_sets + row_set;\n"));
+  EXPECT_THAT(text, HasSubstr("unsigned int j = tile * tile_columns + e / lane_rows * 8 + 2*pair;\n"));
   EXPECT_THAT(text, HasSubstr("if (j + v < N && i < M && k < K && A[i][k] != 0) sums[2*e + v] += A[i][k] * B[k][j + v];"));
   EXPECT_THAT(text, HasSubstr("if (i < M) store_columns(C[i][j], sums[2*e], 2, j < N ? N - j : 0);"));
   EXPECT_EQ(fragmented.zeroed, Zeroed::nothing);
@@ -82,7 +93,7 @@ TEST(FragmentColumns, GivesLanesTheSumsOfTheTensorCore) {
 }
 
 TEST(FragmentColumns, AddsTheSumsOfThePanelsWarps) {
-  EXPECT_THAT(print(fragmented), HasSubstr("add_vector(sums[4*t], partial_sums[other - 1][place_of_lane + 128*t], 4);"));
+  EXPECT_THAT(print(fragmented), HasSubstr("add_vector(sums[4*t], partial_sums[other][place_of_lane + 128*t], 4);"));
   const std::string alone = print(fragment_columns(stream_windows(canonical, {"i", 2, 1}), {"j", 16}));
   EXPECT_THAT(alone, Not(HasSubstr("partial_sums")));
   EXPECT_THAT(alone, Not(HasSubstr("barrier")));
@@ -94,7 +105,7 @@ TEST(PackFragments, MultipliesUnitsOfRounds) {
   EXPECT_THAT(text, HasSubstr("unsigned int rotation = block * rounds / blocks;\n"));
   EXPECT_THAT(text, HasSubstr("window = window_at(Windows, round, first_round);\n"));
   EXPECT_THAT(text, HasSubstr("multiply_step(Slots[round][place], Values[round][place], step, B, window * window_columns, "
-                              "tile * tile_columns, N, row_pair, pair, sums, 0, 0, part, place);\n"));
+                              "tile * tile_columns, N, row_set, pair, sums, 0, 0, part, place);\n"));
   EXPECT_THAT(text, HasSubstr("add_extras(first_extra, behind_extras, ExtraSlots[round][place], ExtraRows[round][place], ExtraValues[round][place], B, "));
   EXPECT_THAT(text, Not(HasSubstr("A[i]")));
   EXPECT_EQ(packed.packed.kind, PackedForm::Kind::fragments);
@@ -108,7 +119,7 @@ TEST(PipelineWindows, CopiesBothOperandsAheadOfTheirUse) {
   EXPECT_THAT(text, HasSubstr("unsigned int ahead = stages + turn - 1;\n"));
   EXPECT_THAT(text, HasSubstr("stage_windows(B, Windows, StagedB, first_round, rounds, rotation, ahead, stage_ahead, tile, own_thread, K, N);\n"));
   EXPECT_THAT(text, HasSubstr("multiply_step(StagedSlots[stage][copy], StagedValues[stage][copy], step, StagedB[stage][part], 0, 0, "
-                              "tile_columns, row_pair, pair, sums, stage, stage, part, place);\n"));
+                              "tile_columns, row_set, pair, sums, stage, stage, part, place);\n"));
   EXPECT_THAT(text, Not(HasSubstr("window_at")));
 }
 
@@ -117,8 +128,8 @@ TEST(PipelineWindows, TakesColumnsOfBThroughRegisters) {
   EXPECT_THAT(text, HasSubstr("registers fetched;\n"));
   EXPECT_THAT(text, HasSubstr("load_window(fetched, B, Windows, first_round, rounds, rotation, turn + 2, tile, copy, lane, K, N);\n"));
   EXPECT_THAT(text, HasSubstr("transpose_window(fetched, StagedB, rounds, turn + 1, (turn + 1) % window_stages, copy, lane);\n"));
-  EXPECT_THAT(text, HasSubstr("StagedB[window_stage][part], 0, 0, tile_columns, row_pair, pair, sums, stage, window_stage, part, place);\n"));
-  EXPECT_THAT(text, HasSubstr("StagedB[window_stages][panel_warps][window_columns][tile_columns]: shared memory of a block\n"));
+  EXPECT_THAT(text, HasSubstr("StagedB[window_stage][part], 0, 0, tile_columns, row_set, pair, sums, stage, window_stage, part, place);\n"));
+  EXPECT_THAT(text, HasSubstr("StagedB[window_stages][turn_windows][window_columns][tile_columns]: shared memory of a block\n"));
   EXPECT_THAT(text, Not(HasSubstr("stage_windows")));
 }
 
@@ -197,7 +208,22 @@ INSTANTIATE_TEST_SUITE_P(
                     [] {
                       stream_windows(in_panels(), {"i", 2, 2});
                     },
-                    "the rows are already in panels; stream the nest as it is read, before anything else"},
+                    "the rows are already in panels, or enumerated; stream the nest as it is read, before anything else"},
+        StepRefusal{"stream cases",
+                    [] {
+                      stream_windows(enumerate(canonical, std::nullopt), {"i", 2, 2});
+                    },
+                    "the rows are already in panels, or enumerated; stream the nest as it is read, before anything else"},
+        StepRefusal{"stream panels of 24 rows",
+                    [] {
+                      stream_windows(canonical, {"i", 2, 2, 24});
+                    },
+                    "rows=24 is no panel of the tensor core; it multiplies 16 rows at once: write rows=16 or 32"},
+        StepRefusal{"share without a divisor",
+                    [] {
+                      stream_windows(canonical, {"i", 2, 3, 16, 2});
+                    },
+                    "warps=3 cannot be dealt to windows with share=2 each; write a divisor of the warps, 8 at most"},
         StepRefusal{"stream 0 panels",
                     [] {
                       stream_windows(canonical, {"i", 0, 1});

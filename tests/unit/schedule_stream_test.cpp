@@ -18,6 +18,7 @@ TEST(StreamSchedule, LeavesOutKeysForTheirDefaults) {
 TEST(StreamSchedule, ReadsKeysInAnyOrder) {
   EXPECT_EQ(std::get<StreamSchedule>(parse_schedule("stream:pdl=off,stages=3,warps=1,panels=16,columns=64")),
             (StreamSchedule{.columns = 64, .panels = 16, .warps = 1, .stages = 3, .pdl = false}));
+  EXPECT_EQ(std::get<StreamSchedule>(parse_schedule("stream:copies=bulk,rows=32")), (StreamSchedule{.rows = 32, .copies = StreamSchedule::Copies::bulk}));
 }
 
 TEST(StreamSchedule, RoundTrips) {
@@ -26,7 +27,8 @@ TEST(StreamSchedule, RoundTrips) {
       for (int warps = 1; warps <= StreamSchedule::max_panels / panels; ++warps) {
         const int stages = 2 + (panels + warps) % (StreamSchedule::max_stages - 1);
         const auto copies = (panels + stages) % 2 == 0 ? StreamSchedule::Copies::bulk : StreamSchedule::Copies::lanes;
-        const StreamSchedule schedule{.columns = columns, .panels = panels, .warps = warps, .stages = stages, .pdl = warps % 2 == 0, .copies = copies};
+        const StreamSchedule schedule{
+            .columns = columns, .panels = panels, .warps = warps, .stages = stages, .pdl = warps % 2 == 0, .share = warps % 2 == 0 ? 2 : 1, .rows = stages % 2 == 0 ? 16 : 32, .copies = copies};
         EXPECT_EQ(parse_schedule(print(Schedule(schedule))), Schedule(schedule)) << print(schedule);
         EXPECT_NO_THROW(check_legal(schedule, 64)) << print(schedule);
         EXPECT_LE(schedule.threads(), 512);
@@ -42,12 +44,17 @@ TEST(StreamSchedule, ExpandsToDirectives) {
             "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, fragments); pipeline(k, 4)");
   EXPECT_EQ(print(expand(parse_schedule("stream:columns=32,copies=bulk"))),
             "stream(i, panels=4, warps=2); fragment(j, 32); transform(A, fragments); pipeline(k, 4); copy(bulk); overlap()");
+  EXPECT_EQ(print(expand(parse_schedule("stream:warps=4,share=4,rows=32,pdl=off"))),
+            "stream(i, panels=4, warps=4, rows=32, share=4); fragment(j, 8); transform(A, fragments); pipeline(k, 4)");
+  EXPECT_EQ(print(expand(parse_schedule("stream:rows=32,pdl=off"))),
+            "stream(i, panels=4, warps=2, rows=32); fragment(j, 8); transform(A, fragments); pipeline(k, 4)");
 }
 
 TEST(StreamSchedule, SaysWhatAllFamiliesHave) {
   const Schedule schedule = parse_schedule("stream:panels=3,warps=4");
   EXPECT_EQ(family(schedule), "stream");
   EXPECT_EQ(panel_height(schedule), 16);
+  EXPECT_EQ(panel_height(parse_schedule("stream:rows=32")), 32);
   EXPECT_EQ(std::get<StreamSchedule>(schedule).threads(), 384);
 }
 
@@ -61,11 +68,16 @@ INSTANTIATE_TEST_SUITE_P(
     Stream, RefusedSchedule,
     testing::Values(
         ScheduleRefusal{"stream:", 64, "family stream has no key ''"},
-        ScheduleRefusal{"stream:ufi=2", 64, "family stream has no key 'ufi'; its keys are columns, panels, warps, stages, pdl, copies"},
+        ScheduleRefusal{"stream:ufi=2", 64, "family stream has no key 'ufi'; its keys are columns, panels, warps, stages, pdl, share, rows, copies"},
         ScheduleRefusal{"streams:warps=2", 64, "there is no family 'streams'; did you mean stream? the families are: atomic, panel, rows, stream"},
         ScheduleRefusal{"stream:stages=3,stages=3", 64, "key 'stages' is given twice"},
         ScheduleRefusal{"stream:copies=engine", 64, "copies=engine is neither lanes nor bulk"},
         ScheduleRefusal{"stream:pdl=yes", 64, "pdl=yes is neither on nor off"},
+        ScheduleRefusal{"stream:share=3,warps=3", 64, "share=3 is not a power of two from 1 to 8"},
+        ScheduleRefusal{"stream:panels=1,warps=6,share=4", 64, "warps=6 cannot be dealt to windows with share=4 each; the nearest legal value is share=2"},
+        ScheduleRefusal{"stream:rows=8", 64, "the nearest legal value is rows=16"},
+        ScheduleRefusal{"stream:rows=24", 64, "the nearest legal value is rows="},
+        ScheduleRefusal{"stream:rows=64", 64, "the nearest legal value is rows=32"},
         ScheduleRefusal{"stream:columns=4", 64, "columns=4 is not a power of two from 8 to 64; the nearest legal value is columns=8"},
         ScheduleRefusal{"stream:columns=24", 64, "the nearest legal value is columns=16"},
         ScheduleRefusal{"stream:columns=128", 256, "the nearest legal value is columns=64"},

@@ -59,6 +59,7 @@ json to_json(const LaunchPlan& plan) {
     result["boxes"] = {{"rows_of_b", plan.boxes->rows_of_b},
                        {"rows", plan.boxes->rows},
                        {"columns", plan.boxes->columns},
+                       {"element_bytes", plan.boxes->element_bytes},
                        {"copied", plan.boxes->are_copied}};
   }
   return result;
@@ -85,6 +86,7 @@ LaunchPlan plan_from(const json& plan) {
     result.boxes = LaunchPlan::Boxes{.rows_of_b = boxes.at("rows_of_b"),
                                      .rows = boxes.at("rows"),
                                      .columns = boxes.at("columns"),
+                                     .element_bytes = boxes.at("element_bytes"),
                                      .are_copied = boxes.at("copied")};
   }
   return result;

@@ -9,10 +9,10 @@
 namespace esc::gpu {
 namespace {
 
-constexpr std::size_t element_bytes = 2;
-
-CUtensorMapSwizzle swizzle_of(std::size_t row_bytes) {
-  return row_bytes == 32 ? CU_TENSOR_MAP_SWIZZLE_32B : row_bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B;
+/// Rows of float32 are padded instead.
+CUtensorMapSwizzle swizzle_of(const LaunchPlan::Boxes& boxes) {
+  const unsigned int row_bytes = boxes.columns * boxes.element_bytes;
+  return boxes.element_bytes == 4 ? CU_TENSOR_MAP_SWIZZLE_NONE : row_bytes == 32 ? CU_TENSOR_MAP_SWIZZLE_32B : row_bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B;
 }
 
 bool has_tensor_copies() {
@@ -41,12 +41,12 @@ CUtensorMap describe_boxes(const LaunchPlan::Boxes& boxes, const void* b, long l
     return map;
   }
   const std::array<cuuint64_t, 2> extents{n, boxes.rows_of_b};
-  const std::array<cuuint64_t, 1> row_bytes{static_cast<cuuint64_t>(ldb) * element_bytes};
+  const std::array<cuuint64_t, 1> row_bytes{static_cast<cuuint64_t>(ldb) * boxes.element_bytes};
   const std::array<cuuint32_t, 2> box{boxes.columns, boxes.rows};
   const std::array<cuuint32_t, 2> steps{1, 1};
   const CUresult result =
-      encoder()(&map, CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, const_cast<void*>(b), extents.data(), row_bytes.data(), box.data(), steps.data(),
-                CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_of(boxes.columns * element_bytes), CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+      encoder()(&map, boxes.element_bytes == 4 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 : CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, const_cast<void*>(b), extents.data(), row_bytes.data(), box.data(), steps.data(),
+                CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_of(boxes), CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   check(static_cast<cudaError_t>(result), "cuTensorMapEncodeTiled");
   return map;

@@ -107,14 +107,12 @@ KernelFacts estimated_kernel(const AtomicSchedule& schedule, const WorkItem& ite
 
 /// A unit of 8 steps, which most matrices take.
 KernelFacts estimated_kernel(const StreamSchedule& schedule, const WorkItem& item) {
-  constexpr int unit_bytes = 4864;
-  const std::int64_t panels = whole_up(static_cast<double>(item.layer.rows) / StreamSchedule::panel_height);
+  const int unit_bytes = 4608 * schedule.row_strips() + 256;
+  const std::int64_t panels = whole_up(static_cast<double>(item.layer.rows) / schedule.rows);
   const std::int64_t windows =
       whole_up(static_cast<double>(item.layer.columns) / StreamSchedule::window_columns(bytes_of_type(item.dtype)));
-  return {.registers = 64 + schedule.columns,
-          .shared_bytes = schedule.stages * schedule.warps *
-                              (schedule.panels * unit_bytes + static_cast<int>(staged_window_bytes(schedule, item.dtype, item.nest.layout))) +
-                          4 * (schedule.warps - 1) * schedule.panels * StreamSchedule::panel_height * schedule.columns,
+  return {.registers = 64 + schedule.columns * schedule.row_strips(),
+          .shared_bytes = static_cast<int>(shared_bytes(schedule, unit_bytes, staged_window_bytes(schedule, item.dtype, item.nest.layout))),
           .threads = schedule.threads(),
           .blocks = whole_up(static_cast<double>(panels) / schedule.panels) * whole_up(static_cast<double>(item.product().count) / schedule.columns),
           .packed_bytes = panels * windows * unit_bytes};

@@ -56,6 +56,7 @@ struct StreamSpace {
   static constexpr int least_warps = 2;  ///< of a block
   static constexpr int most_warps = 16;
   static constexpr int stages[] = {2, 3, 4, 5};
+  static constexpr int rows[] = {16, 32};
   static constexpr StreamSchedule::Copies copies[] = {StreamSchedule::Copies::lanes, StreamSchedule::Copies::bulk};
 };
 
@@ -184,8 +185,10 @@ void add_stream_family(LegalSchedules& found) {
           continue;
         }
         for (const int stages : StreamSpace::stages) {
-          for (const auto copies : StreamSpace::copies) {
-            found.add(StreamSchedule{.columns = columns, .panels = panels, .warps = warps, .stages = stages, .copies = copies});
+          for (const int rows : StreamSpace::rows) {
+            for (const auto copies : StreamSpace::copies) {
+              found.add(StreamSchedule{.columns = columns, .panels = panels, .warps = warps, .stages = stages, .rows = rows, .copies = copies});
+            }
           }
         }
       }

@@ -19,14 +19,14 @@ constexpr double of_unit_alone = 0.05;       ///< more where a block's panels ar
 constexpr double of_column = 0.13 / 80;      ///< of C, its products with a unit
 constexpr double of_split_column = 0.0045;    ///< the same where a product is three, and both factors are split in front of them
 constexpr double of_rounded_column =
-    0.4 * of_split_column;                      ///< and where it is one, of factors that are rounded; not measured
+    0.7 * of_split_column;                      ///< and where it is one, of factors that are rounded
+constexpr double of_element_of_b = 0.5;         ///< of that, which panels of 32 rows have once for both halves
 constexpr double of_copied_column = 0.13 / 25;  ///< the same for the copy of its rows of B, which the panels of a block share
 constexpr double of_adding_warps = 0.1;
 
 // What is left of the time of a unit, and of the copies of rows of B, where they come by bulk copies: those of 16 columns and more.
 constexpr double of_bulk_unit = 0.97;
 constexpr double of_boxes = 0.3;
-constexpr int least_columns_of_boxes = 16;
 
 /// What hides the latency of memory; with half of it a multiprocessor reads about a quarter slower.
 constexpr double bytes_in_flight = 100 * 1024;
@@ -34,8 +34,10 @@ constexpr double of_missing_bytes = 0.5;
 constexpr double enough_warps = 8;
 constexpr double of_missing_warps = 0.3;
 
-double column_cost(const std::string& dtype) {
-  return is_half_type(dtype) ? of_column : dtype == "tf32" ? of_rounded_column : of_split_column;
+/// Of a column of C, its products with a unit.
+double column_cost(const std::string& dtype, int strips) {
+  const double of_strips = is_half_type(dtype) ? strips : strips - of_element_of_b * (strips - 1);
+  return of_strips * (is_half_type(dtype) ? of_column : dtype == "tf32" ? of_rounded_column : of_split_column);
 }
 
 double missing(double there, double wanted) { return std::max(0.0, 1 - there / wanted); }
@@ -55,19 +57,18 @@ Cost stream_cost(const StreamSchedule& schedule, const WorkItem& item, const Ker
   const double busiest = std::ceil(blocks / std::max(1, item.device.multiprocessors));
   const double units = busiest * schedule.panels * windows;
   const double together = std::min<double>(busiest, resident);
-  const double turns = std::ceil(windows / schedule.warps);
+  const double turns = std::ceil(windows / schedule.turn_windows());
   const double staged = static_cast<double>(kernel.shared_bytes) / schedule.stages;
   const double ahead = std::min<double>(schedule.stages - 1, turns);
   const double slowdown = 1 + of_missing_bytes * missing(together * ahead * staged, std::min(bytes_in_flight, turns * staged * busiest)) +
-                          of_missing_warps * missing(together * schedule.panels * std::min<double>(schedule.warps, windows), enough_warps);
+                          of_missing_warps * missing(together * schedule.panels * std::min<double>(schedule.warps, windows * schedule.share), enough_warps);
 
   cost.launch = launch_and_store + of_block * blocks;
   const bool bulk = schedule.copies == StreamSchedule::Copies::bulk;
-  const bool boxes = bulk && schedule.columns >= least_columns_of_boxes && item.nest.layout == "kn";
-  const double copied = of_copied_column * (boxes ? of_boxes : 1);
-  cost.traffic = units * of_unit * (bulk ? of_bulk_unit : 1);
+  const double copied = of_copied_column * (copies_boxes(schedule, item.nest.layout) ? of_boxes : 1);
+  cost.traffic = units * schedule.row_strips() * of_unit * (bulk ? of_bulk_unit : 1);
   cost.waiting = cost.traffic * (slowdown - 1) + units / schedule.panels * of_unit_alone;
-  cost.loads = units * schedule.columns * (column_cost(item.dtype) + copied / schedule.panels);
+  cost.loads = units * schedule.columns * (column_cost(item.dtype, schedule.row_strips()) + copied / schedule.panels);
   cost.reduction = schedule.warps > 1 ? of_adding_warps : 0;
   cost.microseconds = cost.launch + cost.traffic + cost.waiting + cost.loads + cost.reduction;
   return cost;
