@@ -151,6 +151,19 @@ TEST(Confined, HasAsMuchMemoryAsItMay) {
             "needs more than 256 MiB of memory");
 }
 
+/// A thread has its memory from a heap of its own. Where much is free at its end the C library gives that back, once it has read from a file whether to.
+TEST(Confined, FreesMemoryOfTheThreadThatStartedIt) {
+  std::string end;
+  std::thread([&end] {
+    std::vector<std::vector<char>> blocks(400, std::vector<char>(64'000));
+    end = end_of([&blocks](const Channel& channel) {
+      blocks.clear();
+      channel.send({7, {}, {}});
+    });
+  }).join();
+  EXPECT_EQ(end, "answers");
+}
+
 TEST(Confined, MapsMoreThanItMayTouch) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer has its own view of memory";
