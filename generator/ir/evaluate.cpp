@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <vector>
 
 #include "generator/ir/math_function.h"
 #include "generator/support/error.h"
@@ -15,12 +16,16 @@ std::uint64_t mask(double value) { return static_cast<std::uint64_t>(value); }
 
 }  // namespace
 
-double calculate(Operator op, const std::vector<double>& operands) {
-  const double first = operands.at(0);
-  const auto second = [&] { return operands.at(1); };
+double calculate(Operator op, std::span<const double> operands) {
+  const auto operand = [&](std::size_t at) {
+    ESC_CHECK(at < operands.size(), "an operation has its operands");
+    return operands[at];
+  };
+  const double first = operand(0);
+  const auto second = [&] { return operand(1); };
   const auto divisor = [&] {
-    ESC_CHECK(operands.at(1) != 0, "a divisor is not zero");
-    return whole(operands.at(1));
+    ESC_CHECK(second() != 0, "a divisor is not zero");
+    return whole(second());
   };
   switch (op) {
     case Operator::add:
@@ -67,7 +72,7 @@ double calculate(Operator op, const std::vector<double>& operands) {
   throw Defect(__FILE__, __LINE__, "an operation of all its operands", "all, any and choose look at some of theirs");
 }
 
-double calculate(const Call& call, const std::vector<double>& arguments) {
+double calculate(const Call& call, std::span<const double> arguments) {
   const MathFunction* function = find_math_function(call.function);
   ESC_CHECK(function != nullptr && arguments.size() == function->arity(), "the function " + call.function + " is known");
   return function->of_one != nullptr ? function->of_one(arguments[0]) : function->of_two(arguments[0], arguments[1]);

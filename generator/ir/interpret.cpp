@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -182,7 +183,7 @@ class Interpreter {
     const Instruction& called = instruction(perform.instruction);
     ESC_CHECK(called.scope == Scope::thread, "threads perform " + called.name + " together");
     auto arrays = bind_arrays(state_, called, perform);
-    std::vector<std::pair<std::string, double>> values;
+    std::vector<std::pair<std::string_view, double>> values;
     for (std::size_t at = 0; at < called.parameters.size(); ++at) {
       if (!called.parameters[at].is_array()) {
         values.emplace_back(called.parameters[at].name, state_.value(perform.arguments.at(at)));

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 #include "generator/ir/evaluate.h"
@@ -81,7 +83,7 @@ double NestState::value(const Expression& expression) {
     return value(convert->operand.at(0));
   }
   if (const auto* call = std::get_if<Call>(&expression.content)) {
-    return calculate(*call, values(call->arguments));
+    return with_values(call->arguments, [call](std::span<const double> arguments) { return calculate(*call, arguments); });
   }
   return value(std::get<Operation>(expression.content));
 }
@@ -96,16 +98,22 @@ double NestState::value(const Operation& operation) {
   if (operation.op == Operator::any) {
     return std::ranges::any_of(operation.operands, [this](const auto& one) { return holds(one); }) ? 1 : 0;
   }
-  return calculate(operation.op, values(operation.operands));
+  return with_values(operation.operands, [&](std::span<const double> operands) { return calculate(operation.op, operands); });
 }
 
-std::vector<double> NestState::values(const std::vector<Expression>& expressions) {
-  std::vector<double> result;
-  result.reserve(expressions.size());
-  for (const Expression& expression : expressions) {
-    result.push_back(value(expression));
+template <typename Use>
+double NestState::with_values(const std::vector<Expression>& expressions, const Use& use) {
+  const auto fill = [&](std::span<double> values) {
+    std::ranges::transform(expressions, values.begin(), [this](const Expression& one) { return value(one); });
+    return use(values);
+  };
+  // Nearly all have few, and asking for memory takes longer than what they do.
+  std::array<double, 4> few;
+  if (expressions.size() <= few.size()) {
+    return fill(std::span(few).first(expressions.size()));
   }
-  return result;
+  std::vector<double> many(expressions.size());
+  return fill(many);
 }
 
 double NestState::value_of(const std::string& name) {

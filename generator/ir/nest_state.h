@@ -70,7 +70,9 @@ class NestState {
 
  private:
   double value(const Operation& operation);
-  std::vector<double> values(const std::vector<Expression>& expressions);
+  /// What `use` gives for the values of the expressions.
+  template <typename Use>
+  double with_values(const std::vector<Expression>& expressions, const Use& use);
   std::int64_t index_of(const Subscript& subscript);
   std::int64_t position_of(const ArrayView& view, const Access& access);
   Moment now(const ArrayView& view) const;

@@ -27,7 +27,7 @@ void OwnedArray::reset(bool zero) {
   std::ranges::fill(written_, zero ? 1 : 0);
 }
 
-const double* ThreadState::find(const std::string& name) const {
+const double* ThreadState::find(std::string_view name) const {
   const std::size_t first = frames_.empty() ? 0 : frames_.back().first;
   for (std::size_t at = values_.size(); at > first; --at) {
     if (values_[at - 1].first == name) {
@@ -37,7 +37,7 @@ const double* ThreadState::find(const std::string& name) const {
   return nullptr;
 }
 
-double* ThreadState::find(const std::string& name) {
+double* ThreadState::find(std::string_view name) {
   return const_cast<double*>(static_cast<const ThreadState*>(this)->find(name));
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -39,19 +40,20 @@ class OwnedArray {
 };
 
 /// What one thread of the interpreter knows: values of names, and arrays of its own. Definitions end with the scope that
-/// they were made in; a frame hides those in front of it while an instruction runs.
+/// they were made in; a frame hides those in front of it while an instruction runs. Names are those of the nest and of its
+/// instructions, which outlive it.
 class ThreadState {
  public:
   std::int64_t number = 0;     ///< of the thread in its block
   std::int64_t iteration = 0;  ///< of all that ran in parallel, for races
   std::map<std::string, std::shared_ptr<OwnedArray>, std::less<>> registers;
 
-  const double* find(const std::string& name) const;
-  double* find(const std::string& name);
-  void define(const std::string& name, double value) { values_.emplace_back(name, value); }
+  const double* find(std::string_view name) const;
+  double* find(std::string_view name);
+  void define(std::string_view name, double value) { values_.emplace_back(name, value); }
 
   std::size_t open() const { return values_.size(); }
-  void close(std::size_t opened) { values_.resize(opened, {"", 0}); }
+  void close(std::size_t opened) { values_.resize(opened); }
 
   /// The arrays of an instruction by the names of its parameters; they hide the thread's own.
   struct Frame {
@@ -63,7 +65,7 @@ class ThreadState {
   void leave();
 
  private:
-  std::vector<std::pair<std::string, double>> values_;
+  std::vector<std::pair<std::string_view, double>> values_;
   std::deque<Frame> frames_;
 };
 
