@@ -44,18 +44,29 @@ endif()
 include(CMakeDependentOption)
 cmake_dependent_option(ESC_PRECOMPILED_HEADERS "Read the headers that all files share once" ON
                        "CMAKE_CXX_COMPILER_ID STREQUAL GNU;NOT CMAKE_CXX_COMPILER_LAUNCHER;NOT ESC_SANITIZE" OFF)
+
+# esc_precompile(NAME [HEADERS ...] [OPTIONS ...]): those headers and others, for targets with the same options.
+function(esc_precompile name)
+  cmake_parse_arguments(ARG "" "" "HEADERS;OPTIONS" ${ARGN})
+  file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/${name}.cpp CONTENT "")
+  add_library(${name} OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/${name}.cpp)
+  target_link_libraries(${name} PRIVATE esc_options)
+  target_compile_options(${name} PRIVATE ${ARG_OPTIONS})
+  target_precompile_headers(${name} PRIVATE <algorithm> <array> <cstdint> <filesystem> <functional> <map> <memory> <optional>
+                            <ranges> <set> <span> <string> <string_view> <utility> <variant> <vector> ${ARG_HEADERS})
+endfunction()
+
+# What nearly all tests run for long is in the libraries; GCC takes precompiled headers only where both are optimised or neither is.
+set(ESC_TEST_OPTIONS $<$<CONFIG:Release>:-O0>)
 if(ESC_PRECOMPILED_HEADERS)
-  file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cpp CONTENT "")
-  add_library(esc_precompiled OBJECT ${CMAKE_BINARY_DIR}/precompiled.cpp)
-  target_link_libraries(esc_precompiled PRIVATE esc_options)
-  target_precompile_headers(esc_precompiled PRIVATE <algorithm> <array> <cstdint> <filesystem> <functional> <map> <memory> <optional>
-                            <ranges> <set> <span> <string> <string_view> <utility> <variant> <vector>)
+  esc_precompile(esc_precompiled)
+  esc_precompile(esc_precompiled_tests HEADERS <gmock/gmock.h> <gtest/gtest.h> OPTIONS ${ESC_TEST_OPTIONS} -DGTEST_HAS_PTHREAD=1)
 endif()
 
-# esc_shared_headers(NAME): the target's files find those headers read already.
-function(esc_shared_headers name)
+# esc_shared_headers(NAME FROM): the target's files find those headers read already.
+function(esc_shared_headers name from)
   if(ESC_PRECOMPILED_HEADERS)
-    target_precompile_headers(${name} REUSE_FROM esc_precompiled)
+    target_precompile_headers(${name} REUSE_FROM ${from})
     # GCC 12 then no longer knows them for headers of the system, and warns of what it has not understood in them where it optimises.
     target_compile_options(${name} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-error=maybe-uninitialized
                            -Wno-error=free-nonheap-object -Wno-error=use-after-free -Wno-error=dangling-pointer)
@@ -68,24 +79,30 @@ function(esc_library name)
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC esc_options ${ARG_LINKS})
-  esc_shared_headers(${name})
+  esc_shared_headers(${name} esc_precompiled)
 endfunction()
 
-# esc_runs_once(NAME): in the release build little is optimised, because the code of the target's own files (a test, the reading
+# esc_runs_once(NAME): in the release build little is optimised, because the code of the target's own files (the reading
 # of a command line, a step of lowering, which sees a nest and never a matrix) takes longer to optimise than it ever runs.
 function(esc_runs_once name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
-# esc_test(NAME SOURCES ... [LINKS ...] [LABELS ...] [TOGETHER]): a GoogleTest program, each of its tests known to CTest.
+# esc_test(NAME SOURCES ... [LINKS ...] [LABELS ...] [TOGETHER] [COMPUTES]): a GoogleTest program, each of its tests known to CTest.
 # TOGETHER: its files are compiled as one, because most of their time goes into the headers of GoogleTest.
+# COMPUTES: its own files run for long, so that they are optimised a little.
 function(esc_test name)
-  cmake_parse_arguments(ARG "TOGETHER" "" "SOURCES;LINKS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "TOGETHER;COMPUTES" "" "SOURCES;LINKS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE esc_options ${ARG_LINKS} GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE ESC_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  esc_runs_once(${name})
-  esc_shared_headers(${name})
+  if(ARG_COMPUTES)
+    esc_runs_once(${name})
+    esc_shared_headers(${name} esc_precompiled)
+  else()
+    target_compile_options(${name} PRIVATE ${ESC_TEST_OPTIONS})
+    esc_shared_headers(${name} esc_precompiled_tests)
+  endif()
   if(ARG_TOGETHER)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
   endif()
