@@ -201,13 +201,9 @@ std::string listen_for_refusals(void (*refused)(int)) {
 }
 
 /// Before it gives memory of a thread's own back for the first time, the C library opens a file that says whether that is worth it. What the
-/// process frees stays its own instead, to be used again.
+/// process frees stays its own instead, to be used again. The sanitizers' allocator is another, which has no such setting.
 std::string keep_freed_memory() {
-#ifdef __GLIBC__
-  return mallopt(M_TRIM_THRESHOLD, -1) == 1 ? "" : "M_TRIM_THRESHOLD is refused";
-#else
-  return "";
-#endif
+  return is_sanitized || mallopt(M_TRIM_THRESHOLD, -1) == 1 ? "" : "M_TRIM_THRESHOLD is refused";
 }
 
 }  // namespace

@@ -21,9 +21,10 @@ std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const tr
 /// The constants of the packed matrix that these instructions use, as lines of C.
 std::vector<std::string> fragment_constants(const LoopNest& nest, const transformer::FragmentFormat& format);
 
-/// Whether windows of B come as boxes, for which the kernel has a tensor map as its last argument.
 /// Columns of a row of a window in shared memory: of boxes of float32 some more than a tile has.
 std::int64_t columns_of_window_row(const LoopNest& nest);
+
+/// Whether windows of B come as boxes, for which the kernel has a tensor map as its last argument.
 bool copies_boxes(const LoopNest& nest);
 
 /// Whether products are made of parts of their factors, or of factors that are rounded.
