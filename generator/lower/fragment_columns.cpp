@@ -44,11 +44,11 @@ Node each_four(Node node) { return unrolled_loop("t", "lane_products", Role::non
 
 /// The number of a warp in its panel.
 Expression number_of_warp(const LoopNest& nest) {
-  return nest.has_constant("window_warps") ? index("member") * index("turn_windows") + index("part") : index("part");
+  return shares_windows(nest) ? index("member") * index("turn_windows") + index("part") : index("part");
 }
 
 Block share_sums_of_warps(const LoopNest& nest) {
-  const bool has_digits = nest.has_constant("window_warps");
+  const bool has_digits = shares_windows(nest);
   const char* const worker = has_digits ? "worker" : "part";
   const Expression lane = index("row_set") * index("column_pairs") + index("pair");
   const Node place = define("place_of_lane", index("place") * index("lane_products") * 128 + lane * 4);

@@ -44,7 +44,7 @@ const char* story_of_digits(ScalarType element) {
 /// word.
 Node steps_loop(const LoopNest& nest) {
   const Node multiply = perform(multiply_step(nest.element()), with_place({of_unit("Slots"), of_unit("Values"), index("step")}));
-  if (!nest.has_constant("window_warps")) {
+  if (!shares_windows(nest)) {
     return unrolled_loop("step", "unit_steps", Role::none, {multiply});
   }
   Loop pairs = mapped_loop(Mapping::unrolled, "pair_of_steps", Affine::of("unit_steps"), Role::none,
@@ -58,7 +58,7 @@ Node steps_loop(const LoopNest& nest) {
 /// The extras of a warp, of those that share its window a part each.
 Block extras_of_warp(const LoopNest& nest) {
   Block result{perform("find_extras", {of_unit("ExtraEnds"), index("row_set"), 0, index("part"), index("place")}, {"first_extra", "behind_extras"})};
-  if (nest.has_constant("window_warps")) {
+  if (shares_windows(nest)) {
     const auto part_at = [](const Expression& member) {
       return index("first_extra") + quotient((index("behind_extras") - index("first_extra")) * member, index("window_warps"));
     };
@@ -70,7 +70,7 @@ Block extras_of_warp(const LoopNest& nest) {
 /// The loop over the rounds of a block that a warp takes.
 Node rounds_loop(const LoopNest& nest) {
   const Expression turned = index("its") + index("rotation");
-  const bool shares = nest.has_constant("window_warps");
+  const bool shares = shares_windows(nest);
   Block multiply{
       define("turned", turned, ScalarType::u32),
       define("round",
@@ -126,7 +126,7 @@ LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive) {
                    .warps = panel_warps(nest),
                    .block_panels = nest.constant("block_panels"),
                    .columns = nest.constant("tile_columns")};
-  if (nest.has_constant("window_warps")) {
+  if (shares_windows(nest)) {
     result.constants.push_back({"steps_of_pair", 2, ""});
     result.constants.push_back({"steps_at_once", index("steps_of_pair") * index("window_warps"), "of the warps that share a window"});
   }

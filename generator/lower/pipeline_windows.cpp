@@ -14,6 +14,7 @@
 #include "generator/ir/window_patches.h"
 #include "generator/lower/refusals.h"
 #include "generator/lower/staged_copies.h"
+#include "generator/lower/stream_windows.h"
 #include "generator/lower/thread_nest.h"
 #include "generator/schedule/stream_schedule.h"
 
@@ -103,7 +104,7 @@ Copies transposed_windows() {
 
 /// What a warp does for its unit or window is done by one of those that share it.
 Block once_for_window(const LoopNest& nest, const Block& block) {
-  if (!nest.has_constant("window_warps")) {
+  if (!shares_windows(nest)) {
     return block;
   }
   constexpr std::array names{"stage_unit", "load_window", "transpose_window"};
@@ -193,7 +194,7 @@ LoopNest pipeline_windows(const LoopNest& nest, const PipelineWindows& directive
   turns.body = std::move(turn);
   parts.body[at] = Node{std::move(turns)};
   const Expression lane = index("row_set") * index("column_pairs") + index("pair");
-  const Expression own_warp = nest.has_constant("window_warps") ? index("member") * index("block_copies") + index("copy") : index("copy");
+  const Expression own_warp = shares_windows(nest) ? index("member") * index("block_copies") + index("copy") : index("copy");
   Block first{define("copy", index("part") * index("block_panels") + index("place")), define("lane", lane),
               define("own_thread", own_warp * 32 + index("lane")),
               Node{Note{"The operands of the first turns. Those of A are there whatever the kernel in front does."}}};

@@ -82,4 +82,6 @@ LoopNest stream_windows(const LoopNest& nest, const StreamWindows& directive) {
 
 std::int64_t panel_warps(const LoopNest& nest) { return nest.constant("threads_per_block") / (32 * nest.constant("block_panels")); }
 
+bool shares_windows(const LoopNest& nest) { return nest.has_constant("window_warps"); }
+
 }  // namespace esc

@@ -22,4 +22,7 @@ LoopNest stream_windows(const LoopNest& nest, const StreamWindows& directive);
 /// Warps of a panel of a nest that is streamed so, whether they share windows or not.
 std::int64_t panel_warps(const LoopNest& nest);
 
+/// Whether several warps of a panel share a window in such a nest; then it has the constant window_warps, their number.
+bool shares_windows(const LoopNest& nest);
+
 }  // namespace esc

@@ -9,11 +9,10 @@
 #include <utility>
 
 #include "generator/schedule/element_types.h"
+#include "generator/schedule/quotient_up.h"
 
 namespace esc {
 namespace {
-
-std::int64_t quotient_up(std::int64_t value, std::int64_t divisor) { return (value + divisor - 1) / divisor; }
 
 /// Of B in rows.
 constexpr StreamSchedule of_rows[] = {

@@ -8,11 +8,10 @@
 
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/measured_streams.h"
+#include "generator/schedule/quotient_up.h"
 
 namespace esc {
 namespace {
-
-std::int64_t quotient_up(std::int64_t value, std::int64_t divisor) { return (value + divisor - 1) / divisor; }
 
 /// About what a unit of 16 rows of a random pattern takes: 8 steps from 70 % zeros on, with an extra now and then; more of both where there are fewer zeros.
 std::int64_t unit_bytes(bool is_half, double density) {
