@@ -73,13 +73,20 @@ function(esc_shared_headers name from)
   endif()
 endfunction()
 
-# esc_library(NAME SOURCES ... [LINKS ...]): a static library whose headers are included by their path from the project's root.
+# Most of a small file's time goes into headers of others, those of Clang, fmt and JSON, which files that are compiled as one read once.
+# Tools that want a command for each file (clang-tidy), and who looks for an include that a file lacks, leave this off.
+option(ESC_COMPILE_TOGETHER "Compile several files of a library as one" ON)
+
+# esc_library(NAME SOURCES ... [ALONE ...] [LINKS ...]): a static library whose headers are included by their path from the project's root.
+# ALONE: sources whose own constants have the names that others of the library have, too, so that they are not compiled together.
 function(esc_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;ALONE;LINKS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC esc_options ${ARG_LINKS})
   esc_shared_headers(${name} esc_precompiled)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${ESC_COMPILE_TOGETHER} UNITY_BUILD_BATCH_SIZE 8)
+  set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 # esc_runs_once(NAME): in the release build little is optimised, because the code of the target's own files (the reading

@@ -77,7 +77,7 @@ Channel::Reception Channel::receive(Message& message, const std::optional<Deadli
   return Reception::message;
 }
 
-Line make_line() {
+ChannelPair make_channels() {
   std::array<int, 2> ends = {-1, -1};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw UserError("this machine", fmt::format("does not let a pair of sockets be made: {}", std::strerror(errno)),

@@ -9,7 +9,7 @@
 
 namespace esc {
 
-/// One end of a line between two processes.
+/// One end of what two processes speak over.
 class Channel {
  public:
   /// Takes the descriptor, and closes it in the end.
@@ -33,12 +33,12 @@ class Channel {
   int descriptor_;
 };
 
-/// A line with its two ends.
-struct Line {
+/// Two ends that hear each other.
+struct ChannelPair {
   Channel ours;
   Channel theirs;
 };
 /// Throws UserError with status missing_tool where the machine has no more descriptors.
-Line make_line();
+ChannelPair make_channels();
 
 }  // namespace esc

@@ -111,7 +111,7 @@ UserError user_error_of(const Message& message) {
 }  // namespace
 
 ConfinedProcess::ConfinedProcess(const Allowance& allowance, const ConfinedWork& work)
-    : allowance_(allowance), deadline_(std::chrono::steady_clock::now() + allowance.time), line_(make_line()) {
+    : allowance_(allowance), deadline_(std::chrono::steady_clock::now() + allowance.time), channels_(make_channels()) {
   const pid_t parent = getpid();
   process_ = fork();
   if (process_ < 0) {
@@ -119,9 +119,9 @@ ConfinedProcess::ConfinedProcess(const Allowance& allowance, const ConfinedWork&
                     "end other processes, or raise the limit of their number", ExitStatus::missing_tool);
   }
   if (process_ == 0) {
-    live(allowance, work, line_.theirs, parent);
+    live(allowance, work, channels_.theirs, parent);
   }
-  const Channel closed = std::move(line_.theirs);
+  const Channel closed = std::move(channels_.theirs);
   try {
     watch_.emplace(process_, allowance.memory);
   } catch (const std::system_error& problem) {
@@ -153,14 +153,14 @@ int ConfinedProcess::reap() {
 }
 
 void ConfinedProcess::ask(const Message& request) {
-  if (!line_.ours.send(request)) {
+  if (!channels_.ours.send(request)) {
     fail(describe_end());
   }
 }
 
 Message ConfinedProcess::answer() {
   Message message;
-  switch (line_.ours.receive(message, deadline_)) {
+  switch (channels_.ours.receive(message, deadline_)) {
     case Channel::Reception::message:
       break;
     case Channel::Reception::late:

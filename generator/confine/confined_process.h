@@ -56,7 +56,7 @@ class ConfinedProcess {
 
   Allowance allowance_;
   Deadline deadline_;
-  Line line_;
+  ChannelPair channels_;
   pid_t process_ = -1;
   std::optional<MemoryWatch> watch_;
 };

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "generator/emulate/active_machine.h"
+#include "generator/emulate/function_address.h"
 #include "generator/emulate/kernel_operands.h"
 #include "generator/emulate/tensor_map.h"
 
@@ -129,11 +130,6 @@ void copy_tensor(std::uint32_t target_address, std::uint64_t map_address, std::u
 void grid_constant(std::uint64_t address) {
   require_kernel("__grid_constant__");
   active_machine().runner().add_grid_constant(address);
-}
-
-template <class Function>
-std::uint64_t address_of(Function* function) {
-  return reinterpret_cast<std::uint64_t>(function);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "generator/emulate/cuda_calls.h"
+#include "generator/emulate/function_address.h"
 
 namespace esc {
 namespace {
@@ -355,11 +356,6 @@ const char* error_string(int error) {
     default:
       return "unrecognized error code";
   }
-}
-
-template <class Function>
-std::uint64_t address_of(Function* function) {
-  return reinterpret_cast<std::uint64_t>(function);
 }
 
 }  // namespace

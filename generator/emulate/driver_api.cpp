@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "generator/emulate/cuda_calls.h"
+#include "generator/emulate/function_address.h"
 #include "generator/emulate/tensor_map.h"
 
 namespace esc {
@@ -141,11 +142,6 @@ int find_driver_function(const char* symbol, std::uint32_t version, int* result)
     *result = !known ? kNotFound : version < kFirstVersion ? kVersionTooLow : kFound;
     return kRuntimeSuccess;
   });
-}
-
-template <class Function>
-std::uint64_t address_of(Function* function) {
-  return reinterpret_cast<std::uint64_t>(function);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "generator/emulate/bulk_copy_hooks.h"
 #include "generator/emulate/cuda_api.h"
 #include "generator/emulate/driver_api.h"
+#include "generator/emulate/function_address.h"
 #include "generator/emulate/instrument.h"
 #include "generator/emulate/kernel_operands.h"
 #include "generator/emulate/matrix_hooks.h"
@@ -182,12 +183,7 @@ T compare_swap(T* address, T expected, T value) {
 
 using Table = std::unordered_map<std::string, std::uint64_t>;
 
-template <class Function>
-std::uint64_t address_of(Function* function) {
-  return reinterpret_cast<std::uint64_t>(function);
-}
-
-Table make_table() {
+Table make_hooks() {
   Table table = {
       {"__esc_read1", address_of(&read_hook<1>)},
       {"__esc_read2", address_of(&read_hook<2>)},
@@ -234,7 +230,7 @@ Table make_table() {
 }  // namespace
 
 std::uint64_t resolve_hook(const std::string& name) {
-  static const Table kTable = make_table();
+  static const Table kTable = make_hooks();
   const auto found = kTable.find(name);
   return found == kTable.end() ? 0 : found->second;
 }

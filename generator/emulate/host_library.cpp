@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "generator/emulate/active_machine.h"
+#include "generator/emulate/function_address.h"
 
 namespace esc {
 namespace {
@@ -118,14 +119,9 @@ int checked_snprintf(char* to, std::size_t bytes, const char* format, ...) {
   return written;
 }
 
-template <class Function>
-std::uint64_t address_of(Function* function) {
-  return reinterpret_cast<std::uint64_t>(function);
-}
-
 using Table = std::unordered_map<std::string, std::uint64_t>;
 
-Table make_table() {
+Table make_library() {
   return {
       {"memcpy", address_of(static_cast<void* (*)(void*, const void*, std::size_t)>(&std::memcpy))},
       {"memmove", address_of(static_cast<void* (*)(void*, const void*, std::size_t)>(&std::memmove))},
@@ -188,7 +184,7 @@ void add_mathematics(Table& table) {
 
 std::uint64_t resolve_host_library(const std::string& name) {
   static const Table kTable = [] {
-    Table table = make_table();
+    Table table = make_library();
     add_mathematics(table);
     return table;
   }();

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "generator/emulate/active_machine.h"
+#include "generator/emulate/function_address.h"
 #include "generator/emulate/kernel_operands.h"
 #include "generator/emulate/matrix_fragments.h"
 
@@ -94,11 +95,6 @@ void multiply(float* sums, const std::uint32_t* a, const std::uint32_t* b, std::
     machine.stop();
   }
   multiply_matrices(product, lanes);
-}
-
-template <class Function>
-std::uint64_t address_of(Function* function) {
-  return reinterpret_cast<std::uint64_t>(function);
 }
 
 }  // namespace

@@ -90,12 +90,6 @@ void require_distinct_arrays(const WrittenProduct& written) {
   }
 }
 
-const ArrayDeclaration& declaration(const LoopNest& nest, const WrittenElement& element) {
-  const ArrayDeclaration* found = nest.find_array(element.array());
-  ESC_CHECK(found != nullptr, "the array is declared: " + element.array());
-  return *found;
-}
-
 void require_same_type(const LoopNest& nest, const WrittenProduct& written) {
   const ScalarType expected = declaration(nest, written.output).type;
   for (const WrittenElement& factor : written.factors) {

@@ -18,9 +18,9 @@ struct Index {
   const char* size;
 };
 
-constexpr Index rows{Role::row, "i", "M"};
-constexpr Index reductions{Role::reduction, "k", "K"};
-constexpr Index columns{Role::column, "j", "N"};
+constexpr Index row_index{Role::row, "i", "M"};
+constexpr Index reduction_index{Role::reduction, "k", "K"};
+constexpr Index column_index{Role::column, "j", "N"};
 /// The first of several digits of a column.
 constexpr const char* items = "items";
 
@@ -104,8 +104,8 @@ std::string own_name(const std::string& name) { return name + "_"; }
 
 Flattened::Flattened(const LoopNest& nest) : nest_(nest) {
   const ProductDigits digits = digits_of(nest);
-  for (const auto& [index, own] : {std::pair(rows, &digits.rows), std::pair(reductions, &digits.reductions),
-                                   std::pair(columns, &digits.columns)}) {
+  for (const auto& [index, own] : {std::pair(row_index, &digits.rows), std::pair(reduction_index, &digits.reductions),
+                                   std::pair(column_index, &digits.columns)}) {
     for (const Digit& digit : *own) {
       Digit canonical{index.name, Affine::of(index.size)};
       if (own->size() > 1) {
@@ -152,13 +152,13 @@ std::optional<Layout> Flattened::layout_of(const Access& access, Role role) cons
     layout.dimensions.push_back({extent, index, range.least < 0 || range.most >= extent.constant()});
   }
   leave_out_ones(layout);
-  layout = with_few_digits(std::move(layout), role == Role::row ? rows : reductions);
+  layout = with_few_digits(std::move(layout), role == Role::row ? row_index : reduction_index);
   return is_row_major(layout) ? std::nullopt : std::optional(layout);
 }
 
 Access Flattened::flat(const Access& access) const {
   Access result{access.array, {}};
-  for (const Index& index : {rows, columns}) {
+  for (const Index& index : {row_index, column_index}) {
     if (std::ranges::any_of(access.subscripts, [&](const Subscript& subscript) {
           return subscript.affine.mentions(flat_.at(index.role).front().iterator);
         })) {

@@ -16,13 +16,6 @@ const Affine& extent_of(const std::string& iterator, const WrittenProduct& writt
   return (*std::ranges::find(written.loops, iterator, [](const Loop* loop) { return loop->iterator; }))->upper;
 }
 
-const ArrayDeclaration& declaration(const LoopNest& nest, const WrittenElement& element) {
-  const ArrayDeclaration* array = nest.find_array(element.array());
-  ESC_CHECK(array != nullptr && array->extents.size() == element.access.subscripts.size(),
-            "the array is declared with its dimensions: " + element.array());
-  return *array;
-}
-
 /// What is asked of dimension `at` of a matrix or of an array, in its words.
 std::string dimension_name(std::size_t at, std::size_t rank) {
   return rank == 2 ? (at == 0 ? "rows" : "columns") : fmt::format("elements in dimension {}", at + 1);

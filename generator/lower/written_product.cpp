@@ -159,6 +159,13 @@ void require_dense_subscripts(const RolesOfProduct& roles, const WrittenProduct&
 
 }  // namespace
 
+const ArrayDeclaration& declaration(const LoopNest& nest, const WrittenElement& element) {
+  const ArrayDeclaration* array = nest.find_array(element.array());
+  ESC_CHECK(array != nullptr && array->extents.size() == element.access.subscripts.size(),
+            "the array is declared with its dimensions: " + element.array());
+  return *array;
+}
+
 bool WrittenElement::is_indexed_by(const std::string& iterator) const {
   return std::ranges::any_of(access.subscripts, [&](const Subscript& subscript) { return subscript.affine.mentions(iterator); });
 }

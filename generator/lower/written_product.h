@@ -33,6 +33,9 @@ struct WrittenProduct {
   std::vector<WrittenBound> bounds;
 };
 
+/// The array of the element, as the nest declares it.
+const ArrayDeclaration& declaration(const LoopNest& nest, const WrittenElement& element);
+
 /// Reads the update that adds to this element of the output. Throws NestError where an element has one iterator in two subscripts, or the
 /// output another subscript than the iterator of one loop alone; Defect where there are other than two factors and guards of those forms.
 WrittenProduct read_product(const NestedStatement& update, const Access& output, const NestPart& output_part);

@@ -18,10 +18,9 @@
 namespace esc {
 namespace {
 
-constexpr const char* save_again = "save the matrix again with scipy.sparse.save_npz";
 constexpr std::string_view array_ending = ".npy";
 
-using Arrays = std::map<std::string, Tensor>;
+using Arrays = std::map<std::string, StoredTensor>;
 
 /// SciPy's word for the format is a text of bytes, for which safetensors has no type.
 const TensorType* text_type(const std::string& type) {
@@ -29,7 +28,7 @@ const TensorType* text_type(const std::string& type) {
   return type == "|S3" ? &text : nullptr;
 }
 
-Tensor read_array(const std::shared_ptr<const StoredBytes>& file, const ZipMember& member) {
+StoredTensor read_array(const std::shared_ptr<const StoredBytes>& file, const ZipMember& member) {
   const std::string name = member.name.substr(0, member.name.size() - array_ending.size());
   const std::string place = file->name() + ":" + name;
   ZipMemberSource source(file, member, place, 0);
@@ -55,16 +54,16 @@ Tensor read_array(const std::shared_ptr<const StoredBytes>& file, const ZipMembe
           .skipped = array.data_begin};
 }
 
-const Tensor& part(const Arrays& arrays, const std::string& name) {
+const StoredTensor& part(const Arrays& arrays, const std::string& name) {
   const auto found = arrays.find(name);
   if (found == arrays.end()) {
-    const Tensor& format = arrays.at("format");
-    throw UserError(format.file->name(), fmt::format("lacks the array {} of a sparse matrix of SciPy", in_quotes(name)), save_again);
+    const StoredTensor& format = arrays.at("format");
+    throw UserError(format.file->name(), fmt::format("lacks the array {} of a sparse matrix of SciPy", in_quotes(name)), save_matrix_again);
   }
   return found->second;
 }
 
-WeightForm form_of(const Tensor& format) {
+WeightForm form_of(const StoredTensor& format) {
   static const std::map<std::string, WeightForm> forms{
       {"csr", WeightForm::csr}, {"csc", WeightForm::csc}, {"bsr", WeightForm::bsr}, {"coo", WeightForm::coo}, {"dia", WeightForm::dia}};
   std::string word(3, '\0');
@@ -74,14 +73,14 @@ WeightForm form_of(const Tensor& format) {
   if (const auto found = forms.find(word); found != forms.end()) {
     return found->second;
   }
-  refuse_element(format, 0, fmt::format("the format {} is none of csr, csc, bsr, coo and dia", in_quotes(word)), save_again);
+  refuse_element(format, 0, fmt::format("the format {} is none of csr, csc, bsr, coo and dia", in_quotes(word)), save_matrix_again);
 }
 
-std::vector<std::int64_t> shape_of(const Tensor& shape) {
+std::vector<std::int64_t> shape_of(const StoredTensor& shape) {
   std::array<std::int64_t, 2> extents{};
   if (shape.elements() != 2 || (shape.type != tensor_type("I64") && shape.type != tensor_type("I32"))) {
     refuse_element(shape, 0, fmt::format("is {} of {}, where the shape of a matrix is two whole numbers", shape_text(shape.shape), shape.type->name),
-                   save_again);
+                   save_matrix_again);
   }
   const auto source = open_tensor(shape);
   for (std::size_t index = 0; index < extents.size(); ++index) {
@@ -121,14 +120,14 @@ std::vector<Weight> read_npz(const std::shared_ptr<const StoredBytes>& file) {
     if (!member.name.ends_with(array_ending) || member.name.size() == array_ending.size()) {
       throw UserError(file->name(), fmt::format("has the member {}, which is no array", in_quotes(member.name)), "write it with numpy.savez or scipy.sparse.save_npz");
     }
-    Tensor array = read_array(file, member);
+    StoredTensor array = read_array(file, member);
     const std::string name = array.name;
     arrays.emplace(name, std::move(array));
   }
   if (arrays.contains("format") && arrays.contains("shape") && arrays.contains("data")) {
     return {scipy_weight(arrays)};
   }
-  std::vector<Tensor> tensors;
+  std::vector<StoredTensor> tensors;
   for (auto& [name, array] : arrays) {
     tensors.push_back(std::move(array));
   }

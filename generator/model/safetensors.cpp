@@ -133,7 +133,7 @@ const TensorType& type_of(const Header& header, const std::string& name, const j
   return *known;
 }
 
-Tensor read_entry(const Header& header, const std::shared_ptr<const StoredBytes>& file, const std::string& name, const json& entry) {
+StoredTensor read_entry(const Header& header, const std::shared_ptr<const StoredBytes>& file, const std::string& name, const json& entry) {
   if (const std::string problem = name_problem(name); !problem.empty()) {
     header.refuse(name, "as the name of a tensor " + problem, "give the tensor another name");
   }
@@ -163,9 +163,9 @@ Tensor read_entry(const Header& header, const std::shared_ptr<const StoredBytes>
 }
 
 /// Every byte behind the header belongs to one tensor.
-void check_places(const Header& header, const StoredBytes& file, const std::vector<Tensor>& tensors) {
+void check_places(const Header& header, const StoredBytes& file, const std::vector<StoredTensor>& tensors) {
   std::uint64_t reached = header.end();
-  for (const Tensor& tensor : tensors) {
+  for (const StoredTensor& tensor : tensors) {
     if (tensor.begin != reached) {
       header.refuse(tensor.name, fmt::format("begins at byte {} of the file, and what lies in front of it ends at {}", tensor.begin, reached));
     }
@@ -178,9 +178,9 @@ void check_places(const Header& header, const StoredBytes& file, const std::vect
 
 }  // namespace
 
-std::vector<Tensor> read_safetensors(const std::shared_ptr<const StoredBytes>& file) {
+std::vector<StoredTensor> read_safetensors(const std::shared_ptr<const StoredBytes>& file) {
   const Header header(*file);
-  std::vector<Tensor> tensors;
+  std::vector<StoredTensor> tensors;
   for (const auto& [name, entry] : header.entries().items()) {
     if (name == "__metadata__") {
       check_metadata(header, entry);
@@ -188,7 +188,7 @@ std::vector<Tensor> read_safetensors(const std::shared_ptr<const StoredBytes>& f
       tensors.push_back(read_entry(header, file, name, entry));
     }
   }
-  std::ranges::sort(tensors, [](const Tensor& a, const Tensor& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
+  std::ranges::sort(tensors, [](const StoredTensor& a, const StoredTensor& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
   check_places(header, *file, tensors);
   return tensors;
 }

@@ -17,6 +17,6 @@ namespace esc {
 /// in the order in which they lie there. Throws UserError with the byte and the tensor's name for a header that says anything else: one that is
 /// longer than the file, a name twice or one that leads elsewhere (tensor_name.h), an unknown type, a shape of another size than the bytes, bytes that
 /// overlap, that no tensor has or that the file does not have.
-std::vector<Tensor> read_safetensors(const std::shared_ptr<const StoredBytes>& file);
+std::vector<StoredTensor> read_safetensors(const std::shared_ptr<const StoredBytes>& file);
 
 }  // namespace esc

@@ -19,9 +19,7 @@
 namespace esc {
 namespace {
 
-constexpr const char* save_again = "save the matrix again with scipy.sparse.save_npz";
-
-std::vector<std::byte> bytes_of(const Tensor& tensor) {
+std::vector<std::byte> bytes_of(const StoredTensor& tensor) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.elements() * tensor.type->bytes()));
   const auto source = open_tensor(tensor);
   if (source->read(bytes) < bytes.size()) {
@@ -41,9 +39,9 @@ void convert(std::span<const std::byte> bytes, std::vector<Result>& numbers) {
 }
 
 /// Whole numbers of one dimension.
-std::vector<std::int64_t> integers(const Tensor& tensor) {
+std::vector<std::int64_t> integers(const StoredTensor& tensor) {
   if (tensor.shape.size() != 1 || (tensor.type != tensor_type("I32") && tensor.type != tensor_type("I64"))) {
-    refuse_element(tensor, 0, fmt::format("is {} of {}, where a row of I32 or I64 is expected", shape_text(tensor.shape), tensor.type->name), save_again);
+    refuse_element(tensor, 0, fmt::format("is {} of {}, where a row of I32 or I64 is expected", shape_text(tensor.shape), tensor.type->name), save_matrix_again);
   }
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(tensor.elements()));
   const std::vector<std::byte> bytes = bytes_of(tensor);
@@ -59,14 +57,14 @@ std::vector<std::int64_t> integers(const Tensor& tensor) {
 /// stand for nothing.
 class Values {
  public:
-  Values(const Tensor& tensor, std::size_t dimensions, const ReadOptions& options) : tensor_(tensor), options_(options) {
+  Values(const StoredTensor& tensor, std::size_t dimensions, const ReadOptions& options) : tensor_(tensor), options_(options) {
     if (!tensor.type->element) {
       refuse_element(tensor, 0, fmt::format("the values are of type {}, not F64, F32 or F16", tensor.type->name), "convert the matrix: a.astype('float32')");
     }
     if (tensor.shape.size() != dimensions || tensor.is_fortran_order) {
       refuse_element(tensor, 0, fmt::format("the values are {}{}, where {} dimensions in C order are expected", shape_text(tensor.shape),
                                             tensor.is_fortran_order ? " in Fortran order" : "", dimensions),
-                     save_again);
+                     save_matrix_again);
     }
     if (tensor.elements() > static_cast<std::uint64_t>(most_nonzeros)) {
       refuse_element(tensor, 0, "there are more than 2^31 - 1 values", "cut the matrix into parts");
@@ -100,7 +98,7 @@ class Values {
   }
 
  private:
-  const Tensor& tensor_;
+  const StoredTensor& tensor_;
   ReadOptions options_;
   std::vector<double> numbers_;
 };
@@ -144,15 +142,15 @@ class Entries {
   }
 
  private:
-  static void check_count(const Tensor& tensor, const std::vector<std::int64_t>& numbers, std::uint64_t expected) {
+  static void check_count(const StoredTensor& tensor, const std::vector<std::int64_t>& numbers, std::uint64_t expected) {
     if (numbers.size() != expected) {
-      refuse_element(tensor, 0, fmt::format("there are {} of them for {} values", numbers.size(), expected), save_again);
+      refuse_element(tensor, 0, fmt::format("there are {} of them for {} values", numbers.size(), expected), save_matrix_again);
     }
   }
-  static void check_range(const Tensor& tensor, const std::vector<std::int64_t>& numbers, std::int64_t bound) {
+  static void check_range(const StoredTensor& tensor, const std::vector<std::int64_t>& numbers, std::int64_t bound) {
     const auto found = std::ranges::find_if(numbers, [&](std::int64_t number) { return number < 0 || number >= bound; });
     if (found != numbers.end()) {
-      refuse_element(tensor, static_cast<std::uint64_t>(found - numbers.begin()), fmt::format("the index {} is outside 0 to {}", *found, bound - 1), save_again);
+      refuse_element(tensor, static_cast<std::uint64_t>(found - numbers.begin()), fmt::format("the index {} is outside 0 to {}", *found, bound - 1), save_matrix_again);
     }
   }
 
@@ -162,24 +160,24 @@ class Entries {
 
   /// Of csr, csc and bsr: `first_` are the indices, `second_` says where each line of them begins.
   void check_compressed() const {
-    const Tensor& starts = weight_.parts[2];
+    const StoredTensor& starts = weight_.parts[2];
     if (block_rows() < 1 || block_columns() < 1 || weight_.rows() % block_rows() != 0 || weight_.columns() % block_columns() != 0) {
-      refuse_element(weight_.parts[0], 0, fmt::format("blocks of {} x {} do not make up {}", block_rows(), block_columns(), shape_text(weight_.shape)), save_again);
+      refuse_element(weight_.parts[0], 0, fmt::format("blocks of {} x {} do not make up {}", block_rows(), block_columns(), shape_text(weight_.shape)), save_matrix_again);
     }
     const bool by_columns = weight_.form == WeightForm::csc;
     const std::int64_t lines = by_columns ? weight_.columns() : weight_.rows() / block_rows();
     if (second_.size() != static_cast<std::uint64_t>(lines) + 1) {
-      refuse_element(starts, 0, fmt::format("there are {} of them, where {} lines have one more than lines", second_.size(), lines), save_again);
+      refuse_element(starts, 0, fmt::format("there are {} of them, where {} lines have one more than lines", second_.size(), lines), save_matrix_again);
     }
     std::int64_t previous = 0;
     for (std::size_t line = 0; line < second_.size(); ++line) {
       if ((line == 0 && second_[line] != 0) || second_[line] < previous) {
-        refuse_element(starts, line, fmt::format("{} follows {}, where offsets start at 0 and never decrease", second_[line], previous), save_again);
+        refuse_element(starts, line, fmt::format("{} follows {}, where offsets start at 0 and never decrease", second_[line], previous), save_matrix_again);
       }
       previous = second_[line];
     }
     if (static_cast<std::uint64_t>(previous) != first_.size()) {
-      refuse_element(starts, second_.size() - 1, fmt::format("the last offset is {}, and there are {} indices", previous, first_.size()), save_again);
+      refuse_element(starts, second_.size() - 1, fmt::format("the last offset is {}, and there are {} indices", previous, first_.size()), save_matrix_again);
     }
     check_range(weight_.parts[1], first_, by_columns ? weight_.rows() : weight_.columns() / block_columns());
   }

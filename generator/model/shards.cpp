@@ -47,7 +47,7 @@ std::map<std::string, std::set<std::string>> read_index(const std::string& index
   return tensors_of;
 }
 
-std::vector<Tensor> read_shard(const std::filesystem::path& index, const std::string& shard, const std::set<std::string>& names) {
+std::vector<StoredTensor> read_shard(const std::filesystem::path& index, const std::string& shard, const std::set<std::string>& names) {
   const std::filesystem::path path = index.parent_path() / shard;
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
@@ -55,9 +55,9 @@ std::vector<Tensor> read_shard(const std::filesystem::path& index, const std::st
                                                in_quotes(*names.begin())),
                     "fetch all files of the model");
   }
-  std::vector<Tensor> tensors = read_safetensors(std::make_shared<const FileBytes>(path));
+  std::vector<StoredTensor> tensors = read_safetensors(std::make_shared<const FileBytes>(path));
   std::set<std::string> found;
-  for (const Tensor& tensor : tensors) {
+  for (const StoredTensor& tensor : tensors) {
     found.insert(tensor.name);
     if (!names.contains(tensor.name)) {
       throw UserError(path.string(), fmt::format("has {}, which {} does not say", in_quotes(tensor.name), index.filename().string()),
@@ -75,10 +75,10 @@ std::vector<Tensor> read_shard(const std::filesystem::path& index, const std::st
 
 }  // namespace
 
-std::vector<Tensor> read_shards(const std::filesystem::path& index) {
-  std::vector<Tensor> tensors;
+std::vector<StoredTensor> read_shards(const std::filesystem::path& index) {
+  std::vector<StoredTensor> tensors;
   for (const auto& [shard, names] : read_index(index.string())) {
-    const std::vector<Tensor> more = read_shard(index, shard, names);
+    const std::vector<StoredTensor> more = read_shard(index, shard, names);
     tensors.insert(tensors.end(), more.begin(), more.end());
   }
   return tensors;

@@ -54,16 +54,16 @@ const TensorType* numpy_tensor_type(std::string_view name) {
   return found == known_types.end() ? nullptr : &found->type;
 }
 
-std::uint64_t Tensor::elements() const { return element_count(shape).value(); }
+std::uint64_t StoredTensor::elements() const { return element_count(shape).value(); }
 
-std::unique_ptr<ByteSource> open_tensor(const Tensor& tensor) {
+std::unique_ptr<ByteSource> open_tensor(const StoredTensor& tensor) {
   if (tensor.member) {
     return std::make_unique<ZipMemberSource>(tensor.file, *tensor.member, tensor.place(), tensor.skipped);
   }
   return std::make_unique<RangeSource>(tensor.place(), tensor.file, tensor.begin, tensor.end);
 }
 
-void refuse_element(const Tensor& tensor, std::uint64_t index, const std::string& rule, const std::string& remedy) {
+void refuse_element(const StoredTensor& tensor, std::uint64_t index, const std::string& rule, const std::string& remedy) {
   const std::uint64_t byte = (tensor.member ? tensor.skipped : tensor.begin) + index * tensor.type->bytes();
   throw UserError(fmt::format("{}, byte {}", tensor.place(), byte), rule, remedy);
 }

@@ -29,7 +29,7 @@ const TensorType* tensor_type(std::string_view name);
 const TensorType* numpy_tensor_type(std::string_view name);
 
 /// A tensor as a file has it.
-struct Tensor {
+struct StoredTensor {
   std::string name;
   const TensorType* type = nullptr;
   std::vector<std::int64_t> shape;
@@ -46,10 +46,14 @@ struct Tensor {
 };
 
 /// The bytes of the tensor, behind those that are to be skipped.
-std::unique_ptr<ByteSource> open_tensor(const Tensor& tensor);
+std::unique_ptr<ByteSource> open_tensor(const StoredTensor& tensor);
+
+// Remedies for tensors that are not as they should be.
+inline constexpr const char* save_model_again = "save the model again";
+inline constexpr const char* save_matrix_again = "save the matrix again with scipy.sparse.save_npz";
 
 /// Refuses the tensor at one of its elements, or at a byte of its member, as `index` counts.
-[[noreturn]] void refuse_element(const Tensor& tensor, std::uint64_t index, const std::string& rule, const std::string& remedy);
+[[noreturn]] void refuse_element(const StoredTensor& tensor, std::uint64_t index, const std::string& rule, const std::string& remedy);
 
 /// "4096 x 11008".
 std::string shape_text(const std::vector<std::int64_t>& shape);

@@ -18,17 +18,15 @@
 namespace esc {
 namespace {
 
-constexpr const char* save_again = "save the model again";
-
-[[noreturn]] void refuse(const Tensor& tensor, const std::string& rule, const char* remedy = save_again) {
+[[noreturn]] void refuse(const StoredTensor& tensor, const std::string& rule, const char* remedy = save_model_again) {
   refuse_element(tensor, 0, rule, remedy);
 }
 
 /// Tensors by name, each of which one weight takes.
 class Pool {
  public:
-  explicit Pool(std::vector<Tensor> tensors) {
-    for (Tensor& tensor : tensors) {
+  explicit Pool(std::vector<StoredTensor> tensors) {
+    for (StoredTensor& tensor : tensors) {
       const std::string name = tensor.name;
       names_.push_back(name);
       const auto [known, is_new] = tensors_.emplace(name, std::move(tensor));
@@ -38,15 +36,15 @@ class Pool {
     }
   }
   const std::vector<std::string>& names() const { return names_; }
-  const Tensor* find(const std::string& name) const {
+  const StoredTensor* find(const std::string& name) const {
     const auto found = tensors_.find(name);
     return found == tensors_.end() ? nullptr : &found->second;
   }
-  Tensor take(const std::string& name) { return std::move(tensors_.extract(name).mapped()); }
+  StoredTensor take(const std::string& name) { return std::move(tensors_.extract(name).mapped()); }
 
  private:
   std::vector<std::string> names_;
-  std::map<std::string, Tensor> tensors_;
+  std::map<std::string, StoredTensor> tensors_;
 };
 
 /// The name without its ending; none where it has another one.
@@ -54,7 +52,7 @@ std::optional<std::string> stem_of(const std::string& name, std::string_view end
   return name.size() > ending.size() && name.ends_with(ending) ? std::optional(name.substr(0, name.size() - ending.size())) : std::nullopt;
 }
 
-Weight masked_weight(const std::string& name, Tensor values, Tensor mask) {
+Weight masked_weight(const std::string& name, StoredTensor values, StoredTensor mask) {
   if (mask.shape != values.shape) {
     refuse(mask, fmt::format("is a mask of {} for {} elements", shape_text(mask.shape), shape_text(values.shape)));
   }
@@ -68,7 +66,7 @@ Weight masked_weight(const std::string& name, Tensor values, Tensor mask) {
 }
 
 /// The two numbers of a shape tensor.
-std::vector<std::int64_t> read_shape(const Tensor& tensor) {
+std::vector<std::int64_t> read_shape(const StoredTensor& tensor) {
   if (tensor.type != tensor_type("I64") || tensor.elements() != 2) {
     refuse(tensor, fmt::format("is no shape of two I64, but {} of {}", shape_text(tensor.shape), tensor.type->name));
   }
@@ -76,14 +74,14 @@ std::vector<std::int64_t> read_shape(const Tensor& tensor) {
   open_tensor(tensor)->read(std::as_writable_bytes(std::span(shape)));
   for (std::size_t index = 0; index < shape.size(); ++index) {
     if (shape[index] < 1 || shape[index] > largest_dimension) {
-      refuse_element(tensor, index, fmt::format("is a shape with an extent of {}, outside 1 to 2^31 - 1", shape[index]), save_again);
+      refuse_element(tensor, index, fmt::format("is a shape with an extent of {}, outside 1 to 2^31 - 1", shape[index]), save_model_again);
     }
   }
   return {shape.begin(), shape.end()};
 }
 
 Weight bitmask_weight(const std::string& prefix, Pool& pool) {
-  const Tensor* offsets = pool.find(prefix + ".row_offsets");
+  const StoredTensor* offsets = pool.find(prefix + ".row_offsets");
   Weight weight{.name = prefix.ends_with(".weight") ? prefix : prefix + ".weight",
                 .form = offsets != nullptr ? WeightForm::bitmask : WeightForm::two_four};
   for (const char* part : {".shape", ".compressed", ".bitmask", ".row_offsets"}) {
@@ -94,8 +92,8 @@ Weight bitmask_weight(const std::string& prefix, Pool& pool) {
              fmt::format("is a part of a sparse-bitmask weight, which lacks {}{}", prefix, part));
     }
   }
-  const Tensor& compressed = weight.parts[1];
-  const Tensor& bitmask = weight.parts[2];
+  const StoredTensor& compressed = weight.parts[1];
+  const StoredTensor& bitmask = weight.parts[2];
   weight.type = compressed.type;
   weight.shape = read_shape(weight.parts[0]);
   const std::int64_t mask_bytes = (weight.columns() + 7) / 8;
@@ -104,7 +102,7 @@ Weight bitmask_weight(const std::string& prefix, Pool& pool) {
                                 shape_text(weight.shape), weight.rows(), mask_bytes));
   }
   if (weight.form == WeightForm::bitmask) {
-    const Tensor& starts = weight.parts[3];
+    const StoredTensor& starts = weight.parts[3];
     if (starts.type != tensor_type("I64") || starts.shape != std::vector{weight.rows()}) {
       refuse(starts, fmt::format("is {} of {}, where {} rows have as many offsets of I64", shape_text(starts.shape), starts.type->name, weight.rows()));
     }
@@ -128,7 +126,7 @@ std::optional<Weight> take_weight(Pool& pool, const std::string& name) {
     return std::nullopt;
   }
   if (const auto stem = stem_of(name, "_orig"); stem && pool.find(*stem + "_mask") != nullptr) {
-    Tensor values = pool.take(name);
+    StoredTensor values = pool.take(name);
     return masked_weight(*stem, std::move(values), pool.take(*stem + "_mask"));
   }
   if (const auto stem = stem_of(name, "_mask"); stem && pool.find(*stem + "_orig") != nullptr) {
@@ -139,7 +137,7 @@ std::optional<Weight> take_weight(Pool& pool, const std::string& name) {
       return bitmask_weight(*prefix, pool);
     }
   }
-  Tensor tensor = pool.take(name);
+  StoredTensor tensor = pool.take(name);
   return Weight{.name = name, .form = WeightForm::plain, .type = tensor.type, .shape = tensor.shape, .parts = {std::move(tensor)}};
 }
 
@@ -155,7 +153,7 @@ std::int64_t Weight::columns() const {
 
 std::uint64_t Weight::stored_bytes() const {
   std::uint64_t bytes = 0;
-  for (const Tensor& part : parts) {
+  for (const StoredTensor& part : parts) {
     bytes += part.member ? part.member->size : part.end - part.begin;
   }
   return bytes;
@@ -190,7 +188,7 @@ std::string why_no_matrix(const Weight& weight) {
   return {};
 }
 
-std::vector<Weight> assemble_weights(std::vector<Tensor> tensors) {
+std::vector<Weight> assemble_weights(std::vector<StoredTensor> tensors) {
   Pool pool(std::move(tensors));
   std::vector<Weight> weights;
   std::set<std::string> names;

@@ -28,7 +28,7 @@ struct Weight {
   WeightForm form = WeightForm::plain;
   const TensorType* type = nullptr;
   std::vector<std::int64_t> shape = {};
-  std::vector<Tensor> parts = {};  ///< what it is made of, in the order of the forms' words
+  std::vector<StoredTensor> parts = {};  ///< what it is made of, in the order of the forms' words
 
   /// What messages call it: "model.safetensors:encoder.weight".
   std::string place() const { return parts.front().file->name() + ":" + name; }
@@ -50,6 +50,6 @@ std::string why_no_matrix(const Weight& weight);
 
 /// The weights that some tensors are, in the order of their names, numbers as numbers. Throws UserError, with the tensor's name and the byte, for parts that do
 /// not fit together and for two weights of one name.
-std::vector<Weight> assemble_weights(std::vector<Tensor> tensors);
+std::vector<Weight> assemble_weights(std::vector<StoredTensor> tensors);
 
 }  // namespace esc

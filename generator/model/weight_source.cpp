@@ -13,8 +13,6 @@
 namespace esc {
 namespace {
 
-constexpr const char* save_again = "save the model again";
-
 void read_whole(ByteSource& source, std::span<std::byte> buffer) {
   if (source.read(buffer) < buffer.size()) {
     refuse_change(source);
@@ -58,7 +56,7 @@ class MaskedSource final : public ByteSource {
       return false;
     }
     if (bits != one()) {
-      refuse_element(weight_.parts[1], read_, "is a mask with an element that is neither 0 nor 1", save_again);
+      refuse_element(weight_.parts[1], read_, "is a mask with an element that is neither 0 nor 1", save_model_again);
     }
     return true;
   }
@@ -133,7 +131,7 @@ class BitmaskSource final : public ByteSource {
     const std::uint64_t row = read_ / columns();
     read_whole(*bits_, row_bits_);
     if (const std::size_t last = columns() % 8; last != 0 && std::to_integer<unsigned>(row_bits_.back()) >> last != 0) {
-      refuse_element(weight_.parts[2], (row + 1) * row_bits_.size() - 1, fmt::format("has bits behind the last column of row {}", row), save_again);
+      refuse_element(weight_.parts[2], (row + 1) * row_bits_.size() - 1, fmt::format("has bits behind the last column of row {}", row), save_model_again);
     }
     std::uint64_t count = 0;
     for (const std::byte bits : row_bits_) {
@@ -142,7 +140,7 @@ class BitmaskSource final : public ByteSource {
     check_begin(row, count);
     if (count > weight_.parts[1].elements() - taken_) {
       refuse_element(weight_.parts[2], row * row_bits_.size(),
-                     fmt::format("has {} bits up to row {}, and there are {} values", taken_ + count, row, weight_.parts[1].elements()), save_again);
+                     fmt::format("has {} bits up to row {}, and there are {} values", taken_ + count, row, weight_.parts[1].elements()), save_model_again);
     }
     row_values_.resize(static_cast<std::size_t>(count * weight_.type->bytes()));
     read_whole(*values_, row_values_);
@@ -155,7 +153,7 @@ class BitmaskSource final : public ByteSource {
     if (!offsets_) {
       if (count != columns() / 2) {
         refuse_element(weight_.parts[2], row * row_bits_.size(), fmt::format("has {} bits in row {}, where two of four are {}", count, row, columns() / 2),
-                       save_again);
+                       save_model_again);
       }
       return;
     }
@@ -163,13 +161,13 @@ class BitmaskSource final : public ByteSource {
     read_whole(*offsets_, std::as_writable_bytes(std::span(&offset, 1)));
     if (offset < 0 || static_cast<std::uint64_t>(offset) != taken_) {
       refuse_element(weight_.parts[3], row, fmt::format("says that row {} begins at value {}, and {} bits stand in front of it", row, offset, taken_),
-                     save_again);
+                     save_model_again);
     }
   }
 
   void check_end() const {
     if (taken_ != weight_.parts[1].elements()) {
-      refuse_element(weight_.parts[1], taken_, fmt::format("has {} values, and the bitmask {} bits", weight_.parts[1].elements(), taken_), save_again);
+      refuse_element(weight_.parts[1], taken_, fmt::format("has {} values, and the bitmask {} bits", weight_.parts[1].elements(), taken_), save_model_again);
     }
   }
 
@@ -211,7 +209,7 @@ std::unique_ptr<ByteSource> open_weight(const Weight& weight) {
 }
 
 DenseArray dense_array(const Weight& weight) {
-  const Tensor& values = weight.parts.front();
+  const StoredTensor& values = weight.parts.front();
   const bool is_expanded = weight.form == WeightForm::bitmask || weight.form == WeightForm::two_four;
   return {.element = weight.type->element.value(),
           .is_fortran_order = !is_expanded && values.is_fortran_order,

@@ -236,7 +236,7 @@ TEST(NpyRefusals, NameTheByte) {
 }
 
 TEST(FileRefusals, NameThePath) {
-  const TemporaryFolder folder;
+  const TestFolder folder;
   const auto path = [&](const std::string& name) { return (folder.path() / name).string(); };
   std::filesystem::create_directory(path("folder.npy"));
   ASSERT_EQ(mkfifo(path("pipe.mtx").c_str(), 0600), 0);
@@ -270,7 +270,7 @@ TEST(FileRefusals, NameTheMissingPermission) {
   if (geteuid() == 0) {
     GTEST_SKIP() << "root may read every file";
   }
-  const TemporaryFolder folder;
+  const TestFolder folder;
   const std::filesystem::path path = folder.file("a.smtx", "1, 1, 0\n0 0\n");
   std::filesystem::permissions(path, std::filesystem::perms::none);
   expect_refusals({{path.string(), path.string(), "cannot be read: Permission denied"}},

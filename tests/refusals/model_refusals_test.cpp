@@ -366,7 +366,7 @@ class ModelFiles : public testing::Test {
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
 
  private:
-  TemporaryFolder folder_;
+  TestFolder folder_;
 };
 
 TEST_F(ModelFiles, OfPicklesAreRefusedWithTheCommandThatConverts) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -18,6 +16,7 @@
 #include "generator/matrix/npy_reader.h"
 #include "generator/matrix/smtx_reader.h"
 #include "generator/matrix/sparse_matrix.h"
+#include "generator/support/temporary_folder.h"
 
 namespace esc {
 
@@ -81,28 +80,13 @@ inline SparseMatrix matrix_of(std::int64_t rows, std::int64_t columns, std::span
 }
 
 /// A folder of its own that is removed at the end of a test.
-class TemporaryFolder {
+class TestFolder final : public TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "esc-matrix-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-
-  const std::filesystem::path& path() const { return path_; }
   std::filesystem::path file(const std::string& name, std::string_view content) const {
-    const std::filesystem::path path = path_ / name;
+    const std::filesystem::path path = this->path() / name;
     std::ofstream(path, std::ios::binary) << content;
     return path;
   }
-
- private:
-  std::filesystem::path path_;
 };
 
 }  // namespace esc

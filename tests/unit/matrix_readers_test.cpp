@@ -179,7 +179,7 @@ TEST(Readers, TakeValuesThatAreNotFiniteWhenAllowed) {
 }
 
 TEST(ReadMatrix, ChoosesByTheEndingInAnyCase) {
-  const TemporaryFolder folder;
+  const TestFolder folder;
   const SparseMatrix expected = smtx_of("1, 2, 1\n0 1\n1\n");
   EXPECT_EQ(read_matrix(folder.file("a.smtx", "1, 2, 1\n0 1\n1\n")), expected);
   EXPECT_EQ(read_matrix(folder.file("b.MTX", "%%MatrixMarket matrix coordinate pattern general\n1 2 1\n1 2\n")),
@@ -190,7 +190,7 @@ TEST(ReadMatrix, ChoosesByTheEndingInAnyCase) {
 }
 
 TEST(ReadWeightShape, HasTheExtentsOfFourDimensions) {
-  const TemporaryFolder folder;
+  const TestFolder folder;
   const std::string data = raw_bytes<float>({1, 2, 3, 4, 5, 6});
   EXPECT_EQ(read_weight_shape(folder.file("a.npy", npy_bytes(npy_dictionary("<f4", false, "(1, 3, 2, 1)"), data))),
             (std::vector<std::int64_t>{1, 3, 2, 1}));
@@ -201,7 +201,7 @@ TEST(ReadWeightShape, HasTheExtentsOfFourDimensions) {
 }
 
 TEST(FileSource, ReadsTwice) {
-  const TemporaryFolder folder;
+  const TestFolder folder;
   FileSource source(folder.file("a", "abcdef"));
   EXPECT_EQ(source.size(), 6U);
   std::string text(4, ' ');

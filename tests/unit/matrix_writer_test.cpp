@@ -27,7 +27,7 @@ std::size_t files_in(const std::filesystem::path& folder) {
 }
 
 TEST(WriteMatrix, WritesTheTextsOfTheFormats) {
-  const TemporaryFolder folder;
+  const TestFolder folder;
   const SparseMatrix matrix = matrix_of(3, 4, {0, 0.1F, 0, -2, 0, 0, 0, 0, 3, 0, 0, 0});
   write_matrix(matrix, folder.path() / "a.smtx");
   EXPECT_EQ(read_file(folder.path() / "a.smtx"), "3, 4, 3\n0 2 2 3\n1 3 0\n");
@@ -43,7 +43,7 @@ TEST(WriteMatrix, WritesTheTextsOfTheFormats) {
 }
 
 RC_GTEST_PROP(WriteMatrix, ReadsBackExactly, ()) {
-  const TemporaryFolder folder;
+  const TestFolder folder;
   const int rows = *rc::gen::inRange(1, 9);
   const int columns = *rc::gen::inRange(1, 9);
   const auto bits = *rc::gen::container<std::vector<std::uint32_t>>(static_cast<std::size_t>(rows * columns),
@@ -65,7 +65,7 @@ RC_GTEST_PROP(WriteMatrix, ReadsBackExactly, ()) {
 }
 
 TEST(WriteMatrix, WritesRowsLongerThanItsBuffers) {
-  const TemporaryFolder folder;
+  const TestFolder folder;
   const SparseMatrix matrix = sample_matrix({.rows = 3, .columns = 600000, .sparsity = 0.5});
   for (const char* name : {"a.smtx", "a.mtx", "a.npy"}) {
     write_matrix(matrix, folder.path() / name);
@@ -74,7 +74,7 @@ TEST(WriteMatrix, WritesRowsLongerThanItsBuffers) {
 }
 
 TEST(WriteMatrix, ReplacesAFileAndLeavesNothingElse) {
-  const TemporaryFolder folder;
+  const TestFolder folder;
   const std::filesystem::path path = folder.file("a.mtx", "old");
   write_matrix(matrix_of(1, 1, {1}), path);
   EXPECT_THAT(read_file(path), HasSubstr("1 1 1\n"));
@@ -82,7 +82,7 @@ TEST(WriteMatrix, ReplacesAFileAndLeavesNothingElse) {
 }
 
 TEST(WriteMatrix, RefusesWhereItCannotWrite) {
-  const TemporaryFolder folder;
+  const TestFolder folder;
   std::filesystem::create_directory(folder.path() / "d.npy");
   const struct {
     const char* name;
@@ -105,7 +105,7 @@ TEST(WriteMatrix, RefusesWhereItCannotWrite) {
 }
 
 TEST(WriteMatrix, LeavesNothingOfAFileThatIsNotComplete) {
-  const TemporaryFolder folder;
+  const TestFolder folder;
   {
     OutputFile file(folder.path() / "a.npy");
     file.write("half");

@@ -225,7 +225,7 @@ TEST(Models, ReadNothingThatIsNotAskedFor) {
 }
 
 TEST(Models, NoticeAFileThatIsCutMeanwhile) {
-  const TemporaryFolder folder;
+  const TestFolder folder;
   const std::filesystem::path path =
       folder.file("a.safetensors", SafetensorsText().add("a", "F32", "[64, 64]", std::string(64 * 64 * 4, '\1')).bytes());
   const Model model = open_model(path);
