@@ -8,6 +8,7 @@
 
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/measured_streams.h"
+#include "generator/schedule/one_wave_streams.h"
 #include "generator/schedule/quotient_up.h"
 
 namespace esc {
@@ -205,15 +206,18 @@ std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const Ke
     return {};
   }
   const CutLayer layer(shape);
-  if (!pays(shape, layer)) {
+  const bool in_one_wave = pays_in_one_wave(shape);
+  if (!in_one_wave && !pays(shape, layer)) {
     return {};
   }
-  std::vector<StreamSchedule> schedules = is_half_type(shape.dtype) ? schedules_of_16_bits(layer, target) : measured_streams(shape, target);
+  std::vector<StreamSchedule> schedules = is_half_type(shape.dtype) ? schedules_of_16_bits(layer, target)
+                                          : in_one_wave             ? one_wave_streams(shape, target)
+                                                                    : measured_streams(shape, target);
   constexpr std::size_t most = 4;
   schedules.resize(std::min(schedules.size(), most));
   schedules.push_back(smallest(shape, target));
   const std::string source = "by rule: layers of this size and share of zeros are streamed; " +
-                             (shape.dtype == "f32" ? "measured on one NVIDIA H200" : "not measured for " + shape.dtype);
+                             (shape.dtype == "f32" || in_one_wave ? "measured on one NVIDIA H200" : "not measured for " + shape.dtype);
   std::vector<ScheduleChoice> choices;
   for (const StreamSchedule& schedule : schedules) {
     if (choices.empty() || choices.back().schedule != Schedule(schedule)) {

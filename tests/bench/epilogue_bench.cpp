@@ -7,6 +7,8 @@
 #include <tbb/parallel_for.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -39,36 +41,38 @@ std::string number(const std::vector<double>& values) {
   return mean ? fmt::format("{:.2f}", *mean) : "-";
 }
 
+/// The ways of ours that all are compared with.
+constexpr std::array<std::size_t, 4> compared{0, 1, 4, 5};
+
 /// Geometric means for one number of columns, each over the layers on which both are right, as a line of Markdown for
 /// each way.
 std::string table(std::int64_t bcol, const std::vector<std::pair<std::int64_t, Outcome>>& outcomes) {
   std::string text;
   for (std::size_t at = 0; at <= ways().size(); ++at) {
     std::vector<double> times;
-    std::vector<double> over_plain;
-    std::vector<double> over_chain;
-    std::size_t slower = 0;
+    std::array<std::vector<double>, compared.size()> over;
     for (const auto& [columns, outcome] : outcomes) {
       const auto time_of = [&outcome](const std::string& way) -> std::optional<double> {
         const auto found = outcome.microseconds.find(way);
         return found == outcome.microseconds.end() ? std::nullopt : std::optional(found->second);
       };
       const std::optional<double> time = at == ways().size() ? best_of_others(outcome) : time_of(ways()[at]);
-      const std::optional<double> plain = time_of(ways()[0]);
-      const std::optional<double> chain = time_of(ways()[1]);
-      if (columns != bcol || !time || !plain) {
+      if (columns != bcol || !time) {
         continue;
       }
       times.push_back(*time);
-      over_plain.push_back(*time / *plain);
-      slower += *time > *plain;
-      if (chain) {
-        over_chain.push_back(*time / *chain);
+      for (std::size_t other = 0; other < compared.size(); ++other) {
+        if (const std::optional<double> ours = time_of(ways()[compared[other]])) {
+          over[other].push_back(*time / *ours);
+        }
       }
     }
-    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", bcol,
-                        at == ways().size() ? "best of the others" : ways()[at], times.size(), number(times),
-                        number(over_plain), number(over_chain), at < ways_of_ours ? "" : std::to_string(slower));
+    text += fmt::format("| {} | {} | {} | {} |", bcol, at == ways().size() ? "best of the others" : ways()[at], times.size(), number(times));
+    for (const std::vector<double>& ratios : over) {
+      const auto slower = std::ranges::count_if(ratios, [](double ratio) { return ratio > 1; });
+      text += at < ways_of_ours ? fmt::format(" {} |", number(ratios)) : fmt::format(" {} ({}) |", number(ratios), slower);
+    }
+    text += "\n";
   }
   return text;
 }
@@ -108,10 +112,9 @@ ExitStatus run(int argc, char** argv) {
   tuning::BuildPool pool({.program = tuning::program_beside_this("esctune-worker"), .arguments = {"build"}},
                          tuning::preparing_threads());
   const gpu::DeviceFacts facts = gpu::open_device();
-  const LoopNest nest = layer_nest();
   std::vector<Candidate> candidates(files.size() * bcols.size());
   tbb::parallel_for(std::size_t{0}, candidates.size(), [&](std::size_t at) {
-    candidates[at] = prepare(files[at / bcols.size()], bcols[at % bcols.size()], nest, facts.architecture, pool);
+    candidates[at] = prepare(files[at / bcols.size()], bcols[at % bcols.size()], facts.architecture, pool);
   });
 
   const EpilogueLab lab(facts.architecture);
@@ -132,7 +135,7 @@ ExitStatus run(int argc, char** argv) {
       }
       continue;
     }
-    const Outcome outcome = measure(candidate, nest, lab);
+    const Outcome outcome = measure(candidate, lab);
     outcomes.emplace_back(candidate.bcol, outcome);
     if (outcome.wrong > 0) {
       status = ExitStatus::check_failed;
@@ -146,8 +149,8 @@ ExitStatus run(int argc, char** argv) {
           << std::endl;
   }
   fmt::print(
-      "| bCol | way | layers | us | over ours, plain | over ours, chain | layers on which ours, plain, is faster |\n| "
-      "--- | --- | --- | --- | --- | --- | --- |\n");
+      "| bCol | way | layers | us | over ours, plain (layers on which ours is faster) | chain | over ours in nk, plain | chain |\n| "
+      "--- | --- | --- | --- | --- | --- | --- | --- |\n");
   for (const std::int64_t bcol : bcols) {
     fmt::print("{}", table(bcol, outcomes));
   }

@@ -42,35 +42,36 @@ std::vector<Element> transposed(std::span<const Element> elements, std::int64_t 
 /// One layer with everything that the ways to compute it read, on the device.
 class LayerBench {
  public:
-  LayerBench(const Candidate& candidate, const LoopNest& nest, const EpilogueLab& lab)
+  LayerBench(const Candidate& candidate, const EpilogueLab& lab)
       : candidate_(candidate),
         matrix_(read_matrix(candidate.matrix)),
         lab_(lab),
         bench_(matrix_, candidate.bcol, lab.stream, 0),
-        reference_(nest, matrix_, given_b(), product(), ProductForm::whole) {
+        reference_(nest_, matrix_, given_b(), product(), ProductForm::whole) {
     reference_.compute_all();
     const TypedElements b(ScalarType::f32, reference_.b());
     const std::span<const float> elements(b.elements<float>(), b.size());
     b_nk_ = gpu::Copies(std::span<const float>(transposed(elements, matrix_.columns, candidate.bcol)), 1);
-    const TypedElements bias(ScalarType::f32, draw_operands(nest, matrix_.rows, candidate.bcol).front().elements);
+    const TypedElements bias(ScalarType::f32, draw_operands(nest_, matrix_.rows, candidate.bcol).front().elements);
     bias_ = gpu::Copies(std::span<const float>(bias.elements<float>(), bias.size()), 1);
     const TypedElements dense = dense_elements(matrix_);
     dense_ = gpu::Copies(std::span<const float>(dense.elements<float>(), dense.size()), 1);
-    for (const Kernel* kernel : {&candidate.layer, &candidate.product}) {
+    for (const Kernel* kernel : {&candidate.layer, &candidate.product, &candidate.nk_layer}) {
       packed_.emplace_back(std::span<const std::byte>(kernel->packed.get(), kernel->packed_bytes), 1);
     }
   }
 
   Outcome measure() {
-    keep_ours(ways()[0], ways()[1], candidate_.layer, packed_[0], true);
-    keep_ours(ways()[2], ways()[3], candidate_.product, packed_[1], false);
-    try_all(ways()[4],
+    keep_ours(ways()[0], ways()[1], {candidate_.schedule, candidate_.layer, packed_[0]});
+    keep_ours(ways()[2], ways()[3], {candidate_.schedule, candidate_.product, packed_[1], Activations::kn, false});
+    keep_ours(ways()[4], ways()[5], {candidate_.nk_schedule, candidate_.nk_layer, packed_[2], Activations::nk});
+    try_all(ways()[6],
             fused_cublas_peer(lab_.cublas, dense_layer(b_nk_.at<const float>(0)), Activations::nk, bench_.tolerance()),
             Activations::nk, false);
-    try_all(ways()[5], fused_cublas_peer(lab_.cublas, dense_layer(static_cast<const float*>(bench_.b(0))), Activations::kn, bench_.tolerance()),
+    try_all(ways()[7], fused_cublas_peer(lab_.cublas, dense_layer(static_cast<const float*>(bench_.b(0))), Activations::kn, bench_.tolerance()),
             Activations::kn, false);
-    try_all(ways()[6], gpu::cublas_peers(lab_.cublas, bench_).front(), Activations::kn, true);
-    try_all(ways()[7], gpu::cusparse_peer(lab_.cusparse, bench_), Activations::kn, true);
+    try_all(ways()[8], gpu::cublas_peers(lab_.cublas, bench_).front(), Activations::kn, true);
+    try_all(ways()[9], gpu::cusparse_peer(lab_.cusparse, bench_), Activations::kn, true);
     time_in_turns();
     return outcome_;
   }
@@ -98,29 +99,38 @@ class LayerBench {
             .n = candidate_.bcol};
   }
 
+  /// A kernel of ours, with the epilogue or without.
+  struct Ours {
+    const std::string& schedule;
+    const Kernel& kernel;
+    const gpu::Copies& packed;
+    Activations activations = Activations::kn;
+    bool finishes = true;
+  };
+
   /// The kernel after one that has ended, and in a chain where it can be in one.
-  void keep_ours(const std::string& plain, const std::string& chain, const Kernel& kernel, const gpu::Copies& packed,
-                 bool finishes) {
+  void keep_ours(const std::string& plain, const std::string& chain, const Ours& ours) {
     const auto launch =
-        std::make_shared<const gpu::LayerLaunch>(std::make_shared<const gpu::LoadedKernels>(kernel.cubin), kernel.plan);
+        std::make_shared<const gpu::LayerLaunch>(std::make_shared<const gpu::LoadedKernels>(ours.kernel.cubin), ours.kernel.plan);
+    gpu::Operands operands{.packed = ours.packed.at<const void>(0), .b = bench_.b(0), .c = bench_.c(0), .rows = matrix_.rows, .n = bench_.columns()};
+    if (ours.activations == Activations::nk) {
+      operands.b = b_nk_.at<const float>(0);
+      operands.rows = candidate_.bcol;
+      operands.ldb = matrix_.columns;
+      operands.ldc = matrix_.rows;
+    }
+    if (ours.finishes) {
+      operands.epilogue = {static_cast<const void*>(bias())};
+    }
     const auto launching = [&](gpu::Edge edge) -> gpu::Launch {
-      return
-          [this, launch, edge, finishes, place = packed.at<const void>(0)](cudaStream_t stream, std::size_t /*copy*/) {
-            (*launch)({.packed = place,
-                       .b = bench_.b(0),
-                       .c = bench_.c(0),
-                       .rows = matrix_.rows,
-                       .n = bench_.columns(),
-                       .epilogue = finishes ? std::vector<CArgument>{static_cast<const void*>(bias())} : std::vector<CArgument>{}},
-                      edge, stream);
-          };
+      return [launch, edge, operands](cudaStream_t stream, std::size_t /*copy*/) { (*launch)(operands, edge, stream); };
     };
     for (const auto& [way, edge] : {std::pair{plain, gpu::Edge::plain}, std::pair{chain, gpu::Edge::programmatic}}) {
-      if (edge == gpu::Edge::programmatic && !kernel.plan.programmatic) {
+      if (edge == gpu::Edge::programmatic && !ours.kernel.plan.programmatic) {
         continue;
       }
-      if (finishes) {
-        keep(way, candidate_.schedule, launching(edge));
+      if (ours.finishes) {
+        keep(way, ours.schedule, launching(edge), ours.activations);
       } else if (const gpu::Judgement judgement = bench_.judge(bench_.result_of(launching(edge)), bench_.tolerance());
                  judgement.right()) {
         chosen_.emplace_back(way, launching(edge));
@@ -213,6 +223,7 @@ class LayerBench {
   }
 
   const Candidate& candidate_;
+  LoopNest nest_ = layer_nest(Activations::kn);
   SparseMatrix matrix_;
   const EpilogueLab& lab_;
   gpu::ProductBench bench_;
@@ -228,15 +239,16 @@ class LayerBench {
 }  // namespace
 
 const std::vector<std::string>& ways() {
-  static const std::vector<std::string> names{"ours, plain",          "ours, chain",      "product alone, plain",
-                                              "product alone, chain", "cublas-fused-nk",  "cublas-fused-kn",
-                                              "cublas-kn + launch",   "cusparse + launch"};
+  static const std::vector<std::string> names{"ours, plain",          "ours, chain",       "product alone, plain",
+                                              "product alone, chain", "ours in nk, plain", "ours in nk, chain",
+                                              "cublas-fused-nk",      "cublas-fused-kn",   "cublas-kn + launch",
+                                              "cusparse + launch"};
   return names;
 }
 
-Outcome measure(const Candidate& candidate, const LoopNest& nest, const EpilogueLab& lab) {
+Outcome measure(const Candidate& candidate, const EpilogueLab& lab) {
   gpu::wake(lab.stream);
-  return LayerBench(candidate, nest, lab).measure();
+  return LayerBench(candidate, lab).measure();
 }
 
 }  // namespace esc::bench

@@ -3,15 +3,13 @@
 
 #include <cstdint>
 
+#include "tests/bench/activations.h"
 #include "tuner/gpu/cublas_peer.h"
 #include "tuner/gpu/launch.h"
 #include "tuner/gpu/peer.h"
 #include "tuner/gpu/product_bench.h"
 
 namespace esc::bench {
-
-/// How B and C lie: rows of n columns, or a row of K, and of M, elements for each column, as activations do in PyTorch.
-enum class Activations { kn, nk };
 
 /// What cuBLASLt reads for C = relu(A x B + bias), on the device. A is dense and row-major.
 struct DenseLayer {

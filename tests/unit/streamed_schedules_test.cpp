@@ -128,6 +128,19 @@ INSTANTIATE_TEST_SUITE_P(
         RuleCase{"h200", layer(4096, 4096, 0.9, 128, "f32"), ""},
         RuleCase{"h200", layer(33288, 512, 0.6, 128, "f32"), ""},
         RuleCase{"h200", in_layout("nk", layer(8192, 8192, 0.7, 32, "f32")), ""},
+        // One product in place of three pays in small layers too, a block for each multiprocessor: from 64 columns on with few zeros, with more of them from 256 on.
+        RuleCase{"h200", layer(2048, 512, 0.7, 64, "tf32"), "stream:columns=16,panels=2,warps=2,stages=2,rows=32"},
+        RuleCase{"h200", layer(2048, 512, 0.7, 128, "tf32"), "stream:columns=32,panels=2,warps=2,stages=2,rows=32"},
+        RuleCase{"h200", layer(2048, 512, 0.8, 256, "tf32"), "stream:columns=32,panels=4,warps=1,stages=3,rows=32"},
+        RuleCase{"h200", layer(512, 2048, 0.7, 64, "tf32"), "stream:columns=16,panels=1,warps=4,stages=2,rows=32"},
+        RuleCase{"h200", layer(512, 2048, 0.7, 256, "tf32"), "stream:columns=16,panels=2,warps=3,stages=2,rows=32"},
+        RuleCase{"h200", layer(512, 2048, 0.5, 256, "tf32"), "stream:columns=16,panels=2,warps=2,stages=2,rows=32"},
+        RuleCase{"h200", layer(2048, 512, 0.5, 256, "tf32"), "stream:columns=32,panels=4,warps=1,stages=2,rows=32"},
+        RuleCase{"h200", layer(512, 512, 0.5, 256, "tf32"), "stream:columns=32,panels=2,warps=2,stages=2"},
+        RuleCase{"h200", layer(512, 512, 0.5, 128, "tf32"), ""}, RuleCase{"h200", layer(2048, 512, 0.7, 32, "tf32"), ""},
+        RuleCase{"h200", layer(2048, 512, 0.5, 64, "tf32"), ""}, RuleCase{"h200", layer(2048, 512, 0.8, 128, "tf32"), ""},
+        RuleCase{"h200", layer(256, 4096, 0.5, 256, "tf32"), ""},
+        RuleCase{"h200", in_layout("nk", layer(2048, 512, 0.7, 128, "tf32")), ""},
         // Images: filters of three by three, with 64 channels of 56 x 56 pixels, 256 of 14 x 14, and 512 of 7 x 7.
         RuleCase{"h200", of_taps(64, 576, 0.8, 3136), "stream:columns=32,panels=4,warps=2,stages=2"},
         RuleCase{"h200", of_taps(64, 576, 0.8, 25088), "stream:columns=64,panels=2,warps=4,stages=3,share=4,rows=32"},
@@ -183,10 +196,10 @@ TEST(StreamedSchedules, AreLegalAndFitOnEveryTarget) {
   }
   EXPECT_GT(found["f16"], 5000);
   EXPECT_GT(found["f32"], 1000);
-  EXPECT_EQ(found["tf32"], found["f32"]);
+  EXPECT_GT(found["tf32"], found["f32"]);
 }
 
-/// They are taken where float32's are, which is said not to have been measured.
+/// Large ones are taken where float32's are, which is said not to have been measured.
 TEST(StreamedSchedules, OfTf32FollowFloat32) {
   const KernelTarget h200 = target_of("h200");
   const std::vector<ScheduleChoice> choices = streamed_schedules(layer(4096, 4096, 0.7, 128, "tf32"), h200);
