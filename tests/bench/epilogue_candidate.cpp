@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/bench/epilogue_candidate.h"
 
-#include <span>
 #include <vector>
 
 #include "generator/emit/device_text.h"
 #include "generator/emit/generate.h"
 #include "generator/emit/layout_class.h"
 #include "generator/ir/linear_nk_nest.h"
+#include "generator/matrix/fingerprint.h"
 #include "generator/matrix/matrix_reader.h"
 #include "generator/matrix/statistics.h"
 #include "generator/schedule/scheduler.h"
@@ -27,15 +27,16 @@ GeneratedLayer generate_with(const ScheduleChoice& choice, const SparseMatrix& m
 GeneratedLayer generate(const SparseMatrix& matrix, const LoopNest& nest, std::int64_t bcol, int architecture) {
   const std::int64_t longest = row_statistics(matrix).longest;
   const std::string layout = layout_class(nest);
-  const ScheduleDatabase* const database = &shipped_database();
-  std::vector<ScheduleChoice> ranking = ranked_schedules({.bcol = bcol,
-                                                          .rows = matrix.rows,
-                                                          .columns = matrix.columns,
-                                                          .nonzeros = matrix.nonzeros(),
-                                                          .longest_row = longest,
-                                                          .layout = layout,
-                                                          .contiguous = layout == "kn"},
-                                                         std::span(&database, 1));
+  const LayerShape shape{.bcol = bcol,
+                         .rows = matrix.rows,
+                         .columns = matrix.columns,
+                         .nonzeros = matrix.nonzeros(),
+                         .longest_row = longest,
+                         .pattern = fingerprint(matrix).pattern,
+                         .layout = layout,
+                         .contiguous = layout == "kn"};
+  std::vector<ScheduleChoice> ranking =
+      ranked_schedules(shape, databases_for(shape, shipped_database().head().key, {&shipped_databases()}));
   std::erase_if(ranking,
                 [](const ScheduleChoice& choice) { return std::holds_alternative<AtomicSchedule>(choice.schedule); });
   for (const ScheduleChoice& choice : ranking) {
