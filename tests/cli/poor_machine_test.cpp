@@ -79,7 +79,12 @@ TEST_F(PoorMachine, FilesThatCannotBeRead) {
 }
 
 TEST_F(PoorMachine, NoThreads) {
-  for (const std::string left : {"0", "1"}) {
+#ifdef __SANITIZE_ADDRESS__
+  const std::vector<std::string> too_few{"0"};  // forks when it is alone, so that one thread at a time is enough
+#else
+  const std::vector<std::string> too_few{"0", "1"};
+#endif
+  for (const std::string& left : too_few) {
     fs::remove_all(path("out"));
     const ProcessResult alone =
         shell("LD_PRELOAD=" ESC_NO_THREADS " THREADS_LEFT=" + left + " exec $ESCGEN generate a.mtx --bcol 40 -o out");

@@ -38,6 +38,7 @@ const std::vector<std::string> kOrder = {
     // What is said about a run, and the numbers that stand for places.
     "generator/emulate/registers",
     "generator/emulate/fault",
+    "generator/emulate/function_address",
     "generator/emulate/open_files",
     "generator/emulate/options",
     "generator/emulate/site_table",
