@@ -31,11 +31,12 @@ class Arrays {
   std::vector<std::unique_ptr<RegisteredBuffer>> arrays_;
 };
 
-/// Trips around loops that one call may make: many for each element of the matrix, and those of checksums and tables.
+/// Trips around loops that one call may make: thousands for each element of the matrix, as the search for slots looks at every column of a window for each
+/// of its changes, and those of checksums and tables.
 EmulationOptions options_for(const SparseMatrix& matrix) {
   EmulationOptions options;
   options.host_steps =
-      (std::int64_t{1} << 28) + 1024 * (matrix.nonzeros() + matrix.rows) + 64 * matrix.rows * matrix.columns;
+      (std::int64_t{1} << 28) + 1024 * (matrix.nonzeros() + matrix.rows) + 4096 * matrix.rows * matrix.columns;
   return options;
 }
 

@@ -2,11 +2,16 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
+#include "generator/emit/sources.h"
 #include "generator/ir/linear_nk_nest.h"
+#include "generator/matrix/sample.h"
 #include "generator/support/error.h"
+#include "generator/verify/emulated_transformer.h"
+#include "generator/verify/transformer_check.h"
 #include "tests/support/emulated_layer.h"
 #include "tests/support/random_case.h"
 #include "transformer/packed.h"
@@ -131,6 +136,18 @@ RC_GTEST_PROP(EmittedStreamTransformer, WritesTheBytesOfThePackedMatrix, ()) {
   const std::string problem = transformer_problem(fitting_layer(matrix, 32, schedule), matrix);
   RC_LOG() << print(schedule) << ": " << problem << "\n";
   RC_ASSERT(problem.empty());
+}
+
+/// Where rows have half of a window's columns, places for them are searched for long: no limit that ends endless loops may end that.
+TEST(EmittedStreamTransformer, SearchesForAsLongAsItTakes) {
+  const SparseMatrix matrix = sample_matrix({.rows = 256, .columns = 2048, .sparsity = 0.6, .seed = 3});
+  const GeneratedLayer generated = fitting_layer(matrix, 16, {.columns = 16, .panels = 1, .warps = 1, .stages = 2});
+  const std::string& name = generated.layer.name;
+  EmulatedTransformer transformer(transformer_source(generated.layer), name, matrix);
+  std::vector<std::byte> packed(generated.bytes().size());
+  const TypedElements dense = dense_elements(matrix);
+  EXPECT_EQ(transformer.functions().transform(dense.data(), matrix.columns, packed.data()), 0) << transformer.device().describe_faults();
+  EXPECT_TRUE(std::ranges::equal(packed, generated.bytes()));
 }
 
 }  // namespace
