@@ -22,6 +22,9 @@ struct LayerShape {
   bool contiguous = true;        ///< whether columns of a row of B stand one behind the other
   std::string dtype = "f32";     ///< of the elements: databases know those of each type apart
 
+  double elements() const { return static_cast<double>(rows) * static_cast<double>(columns); }
+  /// The share of non-zeros.
+  double density() const { return static_cast<double>(nonzeros) / elements(); }
   /// The columns for which its schedule is to be legal.
   ProductColumns product() const { return {bcol, contiguous}; }
 };

@@ -79,7 +79,7 @@ class MeasuredLayer {
         times_(shape.layout != "kn"      ? times_of_images
                : shape.dtype == "tf32" ? times_of_rounded_rows
                                        : times_of_rows),
-        density_(static_cast<double>(shape.nonzeros) / (static_cast<double>(shape.rows) * static_cast<double>(shape.columns))) {}
+        density_(shape.density()) {}
 
   /// Infinite where shared memory has no room for it or it has more columns than there are.
   double microseconds(const StreamSchedule& schedule) const {
@@ -134,7 +134,7 @@ std::vector<StreamSchedule> measured_streams(const LayerShape& shape, const Kern
   std::vector<std::pair<double, StreamSchedule>> timed;
   const auto add = [&](std::span<const StreamSchedule> schedules) {
     for (StreamSchedule schedule : schedules) {
-      schedule.copies = target.oldest_architecture >= StreamSchedule::bulk_architecture ? StreamSchedule::Copies::bulk : StreamSchedule::Copies::lanes;
+      schedule.copies = StreamSchedule::measured_copies(target.oldest_architecture);
       if (const double time = layer.microseconds(schedule); std::isfinite(time)) {
         timed.emplace_back(time, schedule);
       }

@@ -16,9 +16,6 @@ constexpr std::int64_t few_windows = 4;
 constexpr double small_units = 1.0 / 3;
 constexpr double middle_units = 0.45;
 
-double elements(const LayerShape& shape) { return static_cast<double>(shape.rows) * static_cast<double>(shape.columns); }
-double density_of(const LayerShape& shape) { return static_cast<double>(shape.nonzeros) / elements(shape); }
-
 int panels_for(const LayerShape& shape, const KernelTarget& target, const StreamSchedule& schedule) {
   const std::int64_t blocks = quotient_up(shape.rows, schedule.rows) * quotient_up(shape.bcol, schedule.columns);
   return static_cast<int>(std::min<std::int64_t>(quotient_up(blocks, target.multiprocessors), full_block_warps));
@@ -30,11 +27,11 @@ bool pays_in_one_wave(const LayerShape& shape) {
   constexpr std::int64_t least_rows = 512;
   constexpr double smallest = 512.0 * 512;
   constexpr double largest = 2048.0 * 2048;
-  const double size = elements(shape);
+  const double size = shape.elements();
   if (shape.dtype != "tf32" || shape.layout != "kn" || shape.rows < least_rows || size < smallest || size >= largest) {
     return false;
   }
-  const double density = density_of(shape);
+  const double density = shape.density();
   if (size < small_layer) {
     return shape.bcol >= 256 && density >= 0.3;
   }
@@ -44,7 +41,7 @@ bool pays_in_one_wave(const LayerShape& shape) {
 }
 
 std::vector<StreamSchedule> one_wave_streams(const LayerShape& shape, const KernelTarget& target) {
-  const bool small = elements(shape) < small_layer;
+  const bool small = shape.elements() < small_layer;
   StreamSchedule schedule{.columns = small ? 32 : 16, .stages = 2, .rows = small ? 16 : 32};
   if (panels_for(shape, target, schedule) > 2) {
     schedule.columns = 32;
@@ -52,14 +49,13 @@ std::vector<StreamSchedule> one_wave_streams(const LayerShape& shape, const Kern
   schedule.panels = panels_for(shape, target, schedule);
   const std::int64_t windows = quotient_up(shape.columns, StreamSchedule::window_columns(sizeof(float)));
   schedule.warps = std::max(1, full_block_warps / schedule.panels);
-  if (schedule.panels == 2 && windows > few_windows && density_of(shape) <= small_units) {
+  if (schedule.panels == 2 && windows > few_windows && shape.density() <= small_units) {
     schedule.warps = 3;
   }
-  if (schedule.warps == 1 && density_of(shape) <= middle_units) {
+  if (schedule.warps == 1 && shape.density() <= middle_units) {
     schedule.stages = 3;
   }
-  const bool bulk = target.oldest_architecture >= StreamSchedule::bulk_architecture;
-  schedule.copies = bulk ? StreamSchedule::Copies::bulk : StreamSchedule::Copies::lanes;
+  schedule.copies = StreamSchedule::measured_copies(target.oldest_architecture);
   StreamSchedule leaner = schedule;
   leaner.stages = 2;
   leaner.warps = std::max(1, schedule.warps - 1);

@@ -37,6 +37,11 @@ struct StreamSchedule {
   static constexpr int least_architecture = 80;  ///< the first one with mma.sp
   static constexpr int bulk_architecture = 90;   ///< the first one whose engine copies in bulk
 
+  /// Who copies the fastest in float32, for this architecture and newer ones.
+  static constexpr Copies measured_copies(int oldest_architecture) {
+    return oldest_architecture >= bulk_architecture ? Copies::bulk : Copies::lanes;
+  }
+
   int row_strips() const { return rows / strip_rows; }
   int turn_windows() const { return warps / share; }  ///< that a block has in a turn
   int threads() const { return 32 * panels * warps; }

@@ -38,7 +38,7 @@ struct CutLayer {
         window_columns(StreamSchedule::window_columns(bytes_of_type(shape.dtype))),
         windows(quotient_up(shape.columns, window_columns)),
         nonzeros(static_cast<double>(shape.nonzeros)),
-        unit_bytes(esc::unit_bytes(is_half_type(shape.dtype), nonzeros / (static_cast<double>(shape.rows) * static_cast<double>(shape.columns)))) {}
+        unit_bytes(esc::unit_bytes(is_half_type(shape.dtype), shape.density())) {}
 
   double elements() const {
     return static_cast<double>(panels) * static_cast<double>(windows) * StreamSchedule::strip_rows * window_columns;
@@ -194,8 +194,7 @@ std::vector<StreamSchedule> schedules_of_16_bits(const CutLayer& layer, const Ke
 
 /// What fits on every target; bulk copies were measured for float32.
 StreamSchedule smallest(const LayerShape& shape, const KernelTarget& target) {
-  const bool bulk = !is_half_type(shape.dtype) && target.oldest_architecture >= StreamSchedule::bulk_architecture;
-  return {.columns = 8, .panels = 1, .warps = 1, .stages = 2, .copies = bulk ? StreamSchedule::Copies::bulk : StreamSchedule::Copies::lanes};
+  return {.columns = 8, .panels = 1, .warps = 1, .stages = 2, .copies = is_half_type(shape.dtype) ? StreamSchedule::Copies::lanes : StreamSchedule::measured_copies(target.oldest_architecture)};
 }
 
 }  // namespace
