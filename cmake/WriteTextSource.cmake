@@ -11,8 +11,10 @@ foreach(name path IN ZIP_LISTS NAMES FILES)
   if(NOT delimiter EQUAL -1)
     message(FATAL_ERROR "${path} contains the delimiter of the raw string that would hold it")
   endif()
-  string(APPEND source "\nextern const std::string_view ${name};\n"
-                       "constinit const std::string_view ${name} = R\"esc_text(${text})esc_text\";\n")
+  # Its length by sizeof: compilers count the characters of a long literal within a limit.
+  string(APPEND source "\nconstexpr char characters_of_${name}[] = R\"esc_text(${text})esc_text\";\n"
+                       "extern const std::string_view ${name};\n"
+                       "constinit const std::string_view ${name}{characters_of_${name}, sizeof characters_of_${name} - 1};\n")
 endforeach()
 string(APPEND source "\n}  // namespace esc\n")
 file(WRITE "${OUTPUT}" "${source}")

@@ -118,10 +118,9 @@ __device__ __forceinline__ float element_of_B(const RowOfB& row, const ColumnOfB
 __device__ __forceinline__ long long place_in_C(unsigned int row, unsigned int column,
                                                 long long leading_dimension) {
   const long long i_at = static_cast<long long>(row);
-  const long long q_at = static_cast<long long>(column % 4);
-  const long long p_at = static_cast<long long>(column / 4 % 5);
+  const long long q_at = static_cast<long long>(column % 20);
   const long long n_at = static_cast<long long>(column / 20);
-  return i_at * 20 + n_at * leading_dimension + p_at * 4 + q_at;
+  return i_at * 20 + n_at * leading_dimension + q_at;
 }
 
 // Where the columns of B begin that a lane reads. Of those behind the end one that is there is read, and not stored.

@@ -10,12 +10,20 @@
 #include "generator/emit/layout_terms.h"
 #include "generator/emit/patch_text.h"
 #include "generator/ir/instruction.h"
+#include "generator/ir/joined_digits.h"
 #include "generator/ir/performed_instructions.h"
 
 namespace esc {
 namespace {
 
-std::string place_function(const ArrayDeclaration& array, const Environment& sizes) {
+/// The array as it is read: of columns that only count on one division makes the place.
+ArrayDeclaration with_joined_columns(ArrayDeclaration array) {
+  array.layout = join_columns(array.layout.value());
+  return array;
+}
+
+std::string place_function(const ArrayDeclaration& given, const Environment& sizes) {
+  const ArrayDeclaration array = with_joined_columns(given);
   const LayoutTerms text(array, sizes);
   return fmt::format(
       "// Where the element of a row and a column of {0} is.\n"
@@ -28,8 +36,9 @@ std::string place_function(const ArrayDeclaration& array, const Environment& siz
 
 /// Of B what depends on the column alone is an address that a lane has, and what depends on the row alone a distance from it, mostly of 32
 /// bits: adding them up is one instruction.
-std::string dense_functions(const ArrayDeclaration& array, const Environment& sizes, ScalarType element,
+std::string dense_functions(const ArrayDeclaration& given, const Environment& sizes, ScalarType element,
                             bool is_copied) {
+  const ArrayDeclaration array = with_joined_columns(given);
   const LayoutTerms text(array, sizes);
   const Layout& layout = text.layout();
   const bool padded = text.has_padding();

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <numeric>
 
+#include "generator/ir/joined_digits.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -74,9 +75,11 @@ bool is_over_items(const Layout& layout, const StoredDimension& dimension) {
 
 PlacedLayout::PlacedLayout() : PlacedLayout(row_major("row", 1, "column", Affine::of("N")), {}) {}
 
-PlacedLayout::PlacedLayout(const Layout& layout, const Environment& sizes)
-    : row_major_(esc::is_row_major(layout)), row_extents_(extents_of(layout.row, sizes)), column_extents_(extents_of(layout.column, sizes)) {
-  ESC_CHECK(!layout.row.empty() && !layout.column.empty() && !layout.dimensions.empty(), "a layout of a matrix");
+PlacedLayout::PlacedLayout(const Layout& given, const Environment& sizes) : row_major_(esc::is_row_major(given)) {
+  ESC_CHECK(!given.row.empty() && !given.column.empty() && !given.dimensions.empty(), "a layout of a matrix");
+  const Layout layout = join_columns(given);
+  row_extents_ = extents_of(layout.row, sizes);
+  column_extents_ = extents_of(layout.column, sizes);
   for (const StoredDimension& dimension : layout.dimensions) {
     dimensions_.push_back({is_over_items(layout, dimension) ? std::nullopt : std::optional(dimension.extent.evaluate(sizes)), dimension.index.constant(),
                            coefficients_of(dimension.index, layout.row), coefficients_of(dimension.index, layout.column),

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "generator/ir/joined_digits.h"
 #include "generator/lower/index_range.h"
 #include "generator/support/error.h"
 
@@ -42,49 +43,9 @@ void leave_out_ones(Layout& layout) {
   }
 }
 
-/// Makes one dimension of two where the first counts this digit of a row and the second the next one.
-void join_dimensions(Layout& layout, const Digit& digit, const Digit& next) {
-  const auto counts = [](const StoredDimension& dimension, const Digit& one) {
-    return dimension.index.is_name(one.name) && dimension.extent == one.extent;
-  };
-  for (auto inner = layout.dimensions.begin() + 1; inner != layout.dimensions.end(); ++inner) {
-    const auto outer = inner - 1;
-    if (counts(*outer, digit) && counts(*inner, next)) {
-      const std::int64_t step = next.extent.constant();
-      *outer = {digit.extent * step, Affine::of(digit.name, step) + Affine::of(next.name), false};
-      layout.dimensions.erase(inner);
-      return;
-    }
-  }
-}
-
-/// The layout with one digit for this digit of a row and the next one; nothing where one of them stands without the other.
-std::optional<Layout> joined(Layout layout, std::size_t at) {
-  const Digit digit = layout.row[at];
-  const Digit next = layout.row[at + 1];
-  join_dimensions(layout, digit, next);
-  const std::int64_t step = next.extent.constant();
-  for (StoredDimension& dimension : layout.dimensions) {
-    const std::int64_t coefficient = dimension.index.coefficient(digit.name);
-    if (coefficient != step * dimension.index.coefficient(next.name)) {
-      return std::nullopt;
-    }
-    dimension.index = dimension.index - Affine::of(digit.name, coefficient);
-  }
-  layout.row[at + 1].extent = digit.extent * step;
-  layout.row.erase(layout.row.begin() + static_cast<std::ptrdiff_t>(at));
-  return layout;
-}
-
 /// Makes one digit of those of a row that only count on, and their dimensions one. A sole digit gets the name of the matrix's rows.
 Layout with_few_digits(Layout layout, const Index& index) {
-  for (std::size_t at = 0; at + 1 < layout.row.size();) {
-    if (std::optional<Layout> fewer = joined(layout, at)) {
-      layout = std::move(*fewer);
-    } else {
-      ++at;
-    }
-  }
+  layout = join_rows(std::move(layout));
   if (layout.row.size() == 1) {
     Digit& only = layout.row.front();
     for (StoredDimension& dimension : layout.dimensions) {

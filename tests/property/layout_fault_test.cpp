@@ -120,8 +120,9 @@ TEST(LayoutFaults, InThePlacesOfC) {
   subject.expect_caught("i_at * 63", "i_at * 62");
   subject.expect_caught("n_at * leading_dimension", "n_at * 315");
   subject.expect_caught("n_at * leading_dimension", "leading_dimension");
-  subject.expect_caught("n_at * leading_dimension + p_at * 7", "n_at * leading_dimension + p_at * 8");
-  subject.expect_caught("n_at * leading_dimension + p_at * 7 + q_at", "n_at * leading_dimension + p_at * 7");
+  subject.expect_caught("n_at * leading_dimension + q_at", "n_at * leading_dimension + q_at * 2");
+  subject.expect_caught("n_at * leading_dimension + q_at", "n_at * leading_dimension");
+  subject.expect_caught("q_at = static_cast<long long>(column % 63)", "q_at = static_cast<long long>(column % 7)");
 }
 
 TEST(LayoutFaults, InThePlacesOfB) {

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
+#include "generator/ir/joined_digits.h"
 #include "generator/ir/layout.h"
 
 namespace esc {
@@ -113,6 +115,39 @@ TEST(Layout, PlacesImagesAndLeavesOutTheirPadding) {
   EXPECT_EQ(offset(0, 1, 0, 0, 0, 0), 0);
   EXPECT_EQ(offset(0, 0, 0, 0, 0, 0), std::nullopt) << "in front of the first line";
   EXPECT_EQ(offset(0, 2, 0, 1, 2, 0), std::nullopt) << "behind the last line";
+}
+
+/// X[b][c][p][q] of `lines` x `points` pixels, which filters of one pixel read.
+Layout points_of_images(int lines, int points) {
+  const Affine items = Affine::of("items");
+  return {{digit("k", Affine::of("K"))},
+          {digit("b", items), digit("p", lines), digit("q", points)},
+          {dimension(items, Affine::of("b")), dimension(Affine::of("K"), Affine::of("k")), dimension(lines, Affine::of("p")),
+           dimension(points, Affine::of("q"))}};
+}
+
+TEST(Layout, JoinsTheLinesOfAnImage) {
+  const Layout joined = join_columns(points_of_images(14, 14));
+  EXPECT_EQ(joined.column, (std::vector<Digit>{digit("b", Affine::of("items")), digit("q", 196)}));
+  ASSERT_EQ(joined.dimensions.size(), 3);
+  EXPECT_EQ(joined.dimensions.back(), dimension(196, Affine::of("q")));
+  EXPECT_TRUE(PlacedLayout(points_of_images(14, 14), {{"K", 3}}).moves_vectors(4)) << "a line has 14, an image 196";
+  EXPECT_FALSE(PlacedLayout(points_of_images(7, 7), {{"K", 3}}).moves_vectors(4));
+}
+
+TEST(Layout, JoinsNoColumnsThatDoNotGoOn) {
+  Layout steps = points_of_images(14, 14);
+  steps.dimensions[2].index = Affine::of("p", 2);
+  EXPECT_EQ(join_columns(steps), steps);
+  Layout wider = points_of_images(14, 14);
+  wider.dimensions[3].extent = 16;
+  EXPECT_EQ(join_columns(wider), wider) << "between the lines there is something else";
+  Layout between = points_of_images(14, 14);
+  std::swap(between.dimensions[2], between.dimensions[1]);
+  EXPECT_EQ(join_columns(between), between);
+  Layout outermost = points_of_images(14, 14);
+  outermost.dimensions.erase(outermost.dimensions.begin(), outermost.dimensions.begin() + 2);
+  EXPECT_EQ(join_columns(outermost), outermost) << "whose lines are a leading dimension apart";
 }
 
 }  // namespace
