@@ -228,13 +228,13 @@ ScheduleChoice choose_within(const Task& task, std::vector<ScheduleChoice> ranki
 /// Largest packed matrix that auto takes, over CSR, where a schedule behind it in rank packs smaller.
 constexpr double most_packed = 2.0;
 
-/// Whether it is a stream of a small layer.
+/// Whether it is a stream of so few bytes that nobody minds what is zero of them.
 bool fills_nothing(const Task& task, const ScheduleChoice& choice) {
   if (!std::holds_alternative<StreamSchedule>(choice.schedule)) {
     return false;
   }
   try {
-    return packed_ratio(task, choice) * static_cast<double>(csr_bytes(task.matrix)) <= static_cast<double>(small_stream_bytes);
+    return packed_ratio(task, choice) * static_cast<double>(csr_bytes(task.matrix)) <= unminded_bytes(shape_of(task));
   } catch (const UnsuitableSchedule&) {
     return false;  // said by whoever falls back from it
   }

@@ -111,7 +111,7 @@ double panel_bytes(const PanelSchedule& schedule, double density) {
 }
 
 /// Whether random rows of this density would take more than twice the bytes of CSR, nearly all of them for explicit
-/// zeros.
+/// zeros; a stream also more than nobody minds.
 bool wastes_memory(const Schedule& schedule, const LayerShape& shape) {
   constexpr double csr_bytes = 8;
   const double elements = static_cast<double>(shape.rows) * static_cast<double>(shape.columns);
@@ -122,7 +122,7 @@ bool wastes_memory(const Schedule& schedule, const LayerShape& shape) {
   if (const auto* panel = std::get_if<PanelSchedule>(&schedule)) {
     return elements * panel_bytes(*panel, static_cast<double>(shape.nonzeros) / elements) > most;
   }
-  return std::holds_alternative<StreamSchedule>(schedule) && streamed_bytes(shape) > std::max(static_cast<double>(small_stream_bytes), most);
+  return std::holds_alternative<StreamSchedule>(schedule) && streamed_bytes(shape) > std::max(unminded_bytes(shape), most);
 }
 
 /// The choice with panels of so few rows that they fill memory with no more zeros than may be.
@@ -226,6 +226,11 @@ class Ranking {
 };
 
 }  // namespace
+
+double unminded_bytes(const LayerShape& shape) {
+  constexpr double small_stream = 1 << 20;
+  return std::max(small_stream, static_cast<double>(shape.rows) * static_cast<double>(shape.bcol) * bytes_of_type(shape.dtype));
+}
 
 ScheduleChoice uneven_rows_schedule(long long bcol) {
   const RowsSchedule schedule = bcol < 32

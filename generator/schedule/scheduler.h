@@ -20,8 +20,8 @@ constexpr double close_class = 1;
 /// measured, and family panel adds up each of its rows in one block.
 constexpr double farthest_class = 4;
 
-/// A stream that packs a matrix into no more bytes may be mostly zeros: it fills nothing.
-constexpr std::int64_t small_stream_bytes = 1 << 20;
+/// Bytes that a stream of a layer may have though most of it is zeros: 1 MiB, or those of C, beside which they do not count.
+double unminded_bytes(const LayerShape& shape);
 
 /// The schedules that `--schedule auto` may stand for, each once, the best first. The first database is laid over the
 /// next ones: of each in turn, the schedule of the very layer, and by interpolation between the classes of the nearest

@@ -83,14 +83,15 @@ bool pays_in_float32(const CutLayer& layer) {
 /// apart for each column. Else lanes of both families move vectors, and the databases have both. Measured with 1, 8 and 32 images, 196 to 100,352 columns of C.
 bool pays_of_images(const CutLayer& layer) {
   constexpr long long least_columns = 196;
+  constexpr long long some_columns = 1568;
   constexpr long long many_columns = 6272;
   const double density = layer.nonzeros / layer.elements();
-  const bool many = layer.bcol >= many_columns;
   if (layer.bcol < least_columns) {
     return false;
   }
   if (has_taps(layer.layout)) {
-    return layer.windows >= 5 && density >= (many ? 0.08 : 0.17);
+    const double least_density = layer.bcol >= many_columns ? 0.06 : layer.bcol >= some_columns ? 0.075 : 0.17;
+    return layer.windows >= 5 && density >= least_density;
   }
   const bool steps = layer.layout.find("2n") != layer.layout.npos;
   return steps && layer.windows >= 2 && density >= 0.045;
