@@ -5,6 +5,7 @@
 
 #include "generator/emit/layer.h"
 #include "generator/ir/loop_nest.h"
+#include "generator/ir/placed_layout.h"
 
 namespace esc {
 

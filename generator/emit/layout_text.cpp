@@ -12,6 +12,7 @@
 #include "generator/ir/instruction.h"
 #include "generator/ir/joined_digits.h"
 #include "generator/ir/performed_instructions.h"
+#include "generator/ir/placed_layout.h"
 
 namespace esc {
 namespace {

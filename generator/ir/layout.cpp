@@ -2,46 +2,9 @@
 #include "generator/ir/layout.h"
 
 #include <algorithm>
-#include <functional>
-#include <iterator>
 #include <numeric>
 
-#include "generator/ir/joined_digits.h"
-#include "generator/support/error.h"
-
 namespace esc {
-namespace {
-
-/// Extents of all digits but the first, for which there is a 1.
-std::vector<std::int64_t> extents_of(const std::vector<Digit>& digits, const Environment& sizes) {
-  std::vector<std::int64_t> extents;
-  for (const Digit& digit : digits) {
-    extents.push_back(extents.empty() ? 1 : digit.extent.evaluate(sizes));
-  }
-  return extents;
-}
-
-std::int64_t product_of(const std::vector<std::int64_t>& extents) {
-  return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
-}
-
-/// What the digits of the number add up to, each times its coefficient.
-std::int64_t sum_of_digits(std::int64_t number, const std::vector<std::int64_t>& extents, const std::vector<std::int64_t>& coefficients) {
-  std::int64_t sum = 0;
-  for (std::size_t digit = extents.size(); digit-- > 1;) {
-    sum += number % extents[digit] * coefficients[digit];
-    number /= extents[digit];
-  }
-  return sum + number * coefficients.front();
-}
-
-std::vector<std::int64_t> coefficients_of(const Affine& index, const std::vector<Digit>& digits) {
-  std::vector<std::int64_t> coefficients;
-  std::ranges::transform(digits, std::back_inserter(coefficients), [&](const Digit& digit) { return index.coefficient(digit.name); });
-  return coefficients;
-}
-
-}  // namespace
 
 Layout row_major(const std::string& row, const Affine& rows, const std::string& column, const Affine& columns) {
   return {{{row, rows}}, {{column, columns}}, {{rows, Affine::of(row)}, {columns, Affine::of(column)}}};
@@ -66,70 +29,14 @@ bool has_contiguous_rows(const Layout& layout) {
          std::all_of(layout.dimensions.begin(), layout.dimensions.end() - 1, of_columns);
 }
 
-std::int64_t columns_of_item(const Layout& layout) { return product_of(extents_of(layout.column, {})); }
+std::int64_t columns_of_item(const Layout& layout) {
+  return std::accumulate(layout.column.begin() + 1, layout.column.end(), std::int64_t{1},
+                         [](std::int64_t columns, const Digit& digit) { return columns * digit.extent.evaluate({}); });
+}
 
 bool is_over_items(const Layout& layout, const StoredDimension& dimension) {
   const Digit& first = layout.column.front();
   return dimension.extent == first.extent && dimension.index.mentions(first.name);
-}
-
-PlacedLayout::PlacedLayout() : PlacedLayout(row_major("row", 1, "column", Affine::of("N")), {}) {}
-
-PlacedLayout::PlacedLayout(const Layout& given, const Environment& sizes) : row_major_(esc::is_row_major(given)) {
-  ESC_CHECK(!given.row.empty() && !given.column.empty() && !given.dimensions.empty(), "a layout of a matrix");
-  const Layout layout = join_columns(given);
-  row_extents_ = extents_of(layout.row, sizes);
-  column_extents_ = extents_of(layout.column, sizes);
-  for (const StoredDimension& dimension : layout.dimensions) {
-    dimensions_.push_back({is_over_items(layout, dimension) ? std::nullopt : std::optional(dimension.extent.evaluate(sizes)), dimension.index.constant(),
-                           coefficients_of(dimension.index, layout.row), coefficients_of(dimension.index, layout.column),
-                           dimension.padded});
-  }
-}
-
-std::int64_t PlacedLayout::columns_of_item() const { return product_of(column_extents_); }
-
-std::int64_t PlacedLayout::least_leading_dimension(std::int64_t items) const {
-  std::int64_t elements = 1;
-  for (auto dimension = dimensions_.begin() + 1; dimension != dimensions_.end(); ++dimension) {
-    elements *= dimension->extent.value_or(items);
-  }
-  return elements;
-}
-
-bool PlacedLayout::moves_vectors(std::int64_t width) const {
-  const Dimension& last = dimensions_.back();
-  const std::size_t digit = column_extents_.size() - 1;
-  std::int64_t stride = 1;
-  bool aligned = last.column[digit] == 1 && (digit == 0 || column_extents_[digit] % width == 0);
-  for (std::size_t at = dimensions_.size(); at-- > 0;) {
-    const Dimension& dimension = dimensions_[at];
-    aligned = aligned && !dimension.padded;
-    const auto begins_aligned = [&](std::int64_t step) { return at == 0 || step * stride % width == 0; };
-    aligned = aligned && begins_aligned(dimension.constant) && std::ranges::all_of(dimension.row, begins_aligned);
-    for (std::size_t one = 0; one < dimension.column.size(); ++one) {
-      aligned = aligned && ((at + 1 == dimensions_.size() && one == digit) ||
-                            (one == digit ? dimension.column[one] == 0 : begins_aligned(dimension.column[one])));
-    }
-    stride *= dimension.extent.value_or(width);
-  }
-  return aligned;
-}
-
-std::optional<std::int64_t> PlacedLayout::offset(std::int64_t row, std::int64_t column, std::int64_t leading_dimension) const {
-  std::int64_t stride = 1;
-  std::int64_t offset = 0;
-  for (std::size_t at = dimensions_.size(); at-- > 0;) {
-    const Dimension& dimension = dimensions_[at];
-    const std::int64_t index =
-        dimension.constant + sum_of_digits(row, row_extents_, dimension.row) + sum_of_digits(column, column_extents_, dimension.column);
-    if (dimension.padded && (index < 0 || index >= dimension.extent.value())) {
-      return std::nullopt;
-    }
-    offset += index * (at == 0 ? leading_dimension : stride);
-    stride *= dimension.extent.value_or(1);
-  }
-  return offset;
 }
 
 }  // namespace esc

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "generator/ir/evaluate.h"
+#include "generator/ir/placed_layout.h"
 #include "generator/ir/product_digits.h"
 #include "generator/ir/rewrite.h"
 #include "generator/lower/canonicalize.h"

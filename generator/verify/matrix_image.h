@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "generator/ir/layout.h"
+#include "generator/ir/placed_layout.h"
 
 namespace esc {
 

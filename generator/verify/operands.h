@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "generator/ir/layout.h"
+#include "generator/ir/placed_layout.h"
 #include "generator/ir/loop_nest.h"
 #include "generator/verify/c_call.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "generator/emulate/mapped_memory.h"
-#include "generator/ir/layout.h"
+#include "generator/ir/placed_layout.h"
 #include "generator/verify/kernel_calls.h"
 
 namespace esc {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "generator/ir/layout.h"
+#include "generator/ir/placed_layout.h"
 #include "generator/matrix/typed_elements.h"
 
 namespace esc {

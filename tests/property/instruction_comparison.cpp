@@ -21,6 +21,7 @@
 #include "generator/emulate/compile_program.h"
 #include "generator/emulate/device.h"
 #include "generator/ir/interpret.h"
+#include "generator/ir/placed_layout.h"
 #include "generator/matrix/typed_elements.h"
 #include "generator/patterns/csr_view.h"
 #include "tests/support/nest_memory.h"

@@ -12,6 +12,7 @@
 #include "generator/lower/assign_roles.h"
 #include "generator/lower/canonicalize.h"
 #include "generator/lower/split_dimensions.h"
+#include "generator/ir/placed_layout.h"
 #include "generator/ir/product_digits.h"
 #include "generator/matrix/block_diagonal.h"
 #include "generator/matrix/drawn_value.h"

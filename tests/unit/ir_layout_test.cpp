@@ -8,6 +8,7 @@
 
 #include "generator/ir/joined_digits.h"
 #include "generator/ir/layout.h"
+#include "generator/ir/placed_layout.h"
 
 namespace esc {
 namespace {
