@@ -25,6 +25,7 @@
 #include "generator/lower/pipeline_windows.h"
 #include "generator/lower/place_epilogue.h"
 #include "generator/lower/prefetch.h"
+#include "generator/lower/quarter_steps.h"
 #include "generator/lower/share_sums.h"
 #include "generator/lower/shuffle_sums.h"
 #include "generator/lower/split_columns.h"
@@ -73,6 +74,7 @@ struct Step {
   LoopNest operator()(const StreamWindows& directive) const { return stream_windows(nest, directive); }
   LoopNest operator()(const FragmentColumns& directive) const { return fragment_columns(nest, directive); }
   LoopNest operator()(const PackFragments& directive) const { return pack_fragments(nest, directive); }
+  LoopNest operator()(const QuarterSteps& directive) const { return quarter_steps(nest, directive); }
   LoopNest operator()(const PipelineWindows& directive) const { return pipeline_windows(nest, directive); }
   LoopNest operator()(const CopyInBulk& directive) const { return copy_in_bulk(nest, directive); }
 };

@@ -20,6 +20,8 @@ struct SampledUnit {
   WindowRows rows;
   std::int64_t panel = 0;
   std::uint64_t window = 0;
+  std::array<std::uint32_t, max_fragment_rows> of_row = {};  ///< how many non-zeros
+  std::vector<std::uint32_t> of_column = {};                 ///< of those that have any, ascending
 };
 
 /// The extras that units of the sample need, and what that says of those outside it.
@@ -63,6 +65,19 @@ std::uint64_t units_of(const FragmentShape& shape) {
   return static_cast<std::uint64_t>(shape.panels()) * windows_of(shape);
 }
 
+SampledUnit counted(SampledUnit unit) {
+  for (const std::uint32_t rows : unit.rows.of_column) {
+    if (rows != 0) {
+      unit.of_column.push_back(popcount(rows));
+    }
+    for (std::uint32_t row = 0; row < max_fragment_rows; ++row) {
+      unit.of_row[row] += rows >> row & 1;
+    }
+  }
+  std::ranges::sort(unit.of_column);
+  return unit;
+}
+
 /// Units at equal distances; all where there are no more than `most`. The distance is odd, so that the windows change.
 std::vector<SampledUnit> sample(const CsrView& matrix, const FragmentShape& shape, std::uint64_t most) {
   const std::uint64_t units = units_of(shape);
@@ -72,50 +87,64 @@ std::vector<SampledUnit> sample(const CsrView& matrix, const FragmentShape& shap
     const std::uint64_t unit = number * distance;
     const auto panel = static_cast<std::int64_t>(unit / windows_of(shape));
     const std::uint64_t window = unit % windows_of(shape);
-    sampled[number] = {read_rows(rows_of(matrix), shape, panel, window), panel, window};
+    sampled[number] = counted({read_rows(rows_of(matrix), shape, panel, window), panel, window});
   });
   return sampled;
 }
 
-/// The least that a unit has left over, whatever is done: what its rows or its columns have beyond the slots, of which a
-/// column takes one at least.
-std::uint32_t least_needed(const WindowRows& window, std::uint32_t slots) {
-  std::array<std::uint32_t, max_fragment_rows> of_row = {};
-  std::vector<std::uint32_t> of_column;
-  for (const std::uint32_t rows : window.of_column) {
-    if (rows != 0) {
-      of_column.push_back(popcount(rows));
-    }
-    for (std::uint32_t row = 0; row < max_fragment_rows; ++row) {
-      of_row[row] += rows >> row & 1;
-    }
-  }
+/// The least that a unit has left over, whatever is done: what its rows have beyond the values that there is room for, or
+/// its columns beyond the slots, of which a column takes one at least.
+std::uint32_t least_needed(const SampledUnit& unit, FragmentElement element, const UnitSteps& steps) {
+  const std::uint32_t slots = steps.all * element.step_slots();
+  const std::uint32_t room = slots / 2 - steps.quarter * step_groups;
   std::uint32_t beyond = 0;
-  for (const std::uint32_t count : of_row) {
-    beyond += count > slots / 2 ? count - slots / 2 : 0;
+  for (const std::uint32_t count : unit.of_row) {
+    beyond += count > room ? count - room : 0;
   }
   std::uint32_t homeless = 0;
-  std::ranges::sort(of_column);
-  for (std::size_t number = 0; number + slots < of_column.size(); ++number) {
-    homeless += of_column[number];
+  for (std::size_t number = 0; number + slots < unit.of_column.size(); ++number) {
+    homeless += unit.of_column[number];
   }
   return std::max(beyond, homeless);
 }
 
-/// A bound of the bytes of a window of a block with so many steps, below what any number of extras gives.
-double least_bytes(const std::vector<SampledUnit>& units, FragmentShape shape, std::uint32_t steps, double weight) {
-  const std::uint32_t slots = steps * element_of(shape).step_slots();
-  std::uint64_t sum = 0;
-  for (const SampledUnit& unit : units) {
-    sum += std::min(least_needed(unit.rows, slots), max_extras);
-  }
-  const auto extras = static_cast<std::uint32_t>(sum / units.size());
-  shape.steps = steps;
-  shape.extras = extras;
-  return unit_bytes(shape) + weight * static_cast<double>(extras) / row_sets;
+FragmentShape with_steps(FragmentShape shape, const UnitSteps& steps) {
+  shape.steps = steps.all;
+  shape.quarter_steps = steps.quarter;
+  return shape;
 }
 
-Needs needs_of(const std::vector<SampledUnit>& units, std::uint32_t steps, bool is_all, FragmentSearches& searches) {
+/// What a unit counts: its bytes, and as bytes what takes time besides.
+double counted_bytes(const FragmentShape& shape, const FragmentWeights& weights, double serial_extras) {
+  return unit_bytes(shape) + weights.step * shape.steps + weights.extra * serial_extras;
+}
+
+/// What a choice is among: how many of so many steps may be quarter steps, and what counts.
+struct Wishes {
+  bool quarter_steps;
+  FragmentWeights weights;
+
+  std::uint32_t most_quarter_steps(std::uint32_t steps) const { return quarter_steps ? steps : 0; }
+};
+
+/// A bound of what a unit counts with so many steps, however many of them are quarter steps, below what any number of
+/// extras gives.
+double least_bytes(const std::vector<SampledUnit>& units, const FragmentShape& of_matrix, std::uint32_t steps,
+                   const Wishes& wishes) {
+  double least = HUGE_VAL;
+  for (std::uint32_t quarter = 0; quarter <= wishes.most_quarter_steps(steps); ++quarter) {
+    FragmentShape shape = with_steps(of_matrix, {steps, quarter});
+    std::uint64_t sum = 0;
+    for (const SampledUnit& unit : units) {
+      sum += std::min(least_needed(unit, element_of(shape), shape.unit_steps()), max_extras);
+    }
+    shape.extras = static_cast<std::uint32_t>(sum / units.size());
+    least = std::min(least, counted_bytes(shape, wishes.weights, static_cast<double>(shape.extras) / row_sets));
+  }
+  return least;
+}
+
+Needs needs_of(const std::vector<SampledUnit>& units, const UnitSteps& steps, bool is_all, FragmentSearches& searches) {
   Needs needs{std::vector<std::uint32_t>(units.size()), std::vector<std::uint32_t>(units.size()), is_all};
   tbb::parallel_for(std::size_t{0}, units.size(), [&](std::size_t number) {
     const SampledUnit& unit = units[number];
@@ -132,10 +161,17 @@ Needs needs_of(const std::vector<SampledUnit>& units, std::uint32_t steps, bool 
   return needs;
 }
 
-/// The best number of extras beside so many steps, among those that nearly all units can do with: what is left of one
+/// How much longer a block takes where so large a share of windows takes a further round. Blocks run beside each other,
+/// so that the one with the most counts, which has about twice the square root of what they have on average more.
+double time_of_rounds(double further, std::uint64_t windows) {
+  return 1 + further + 2 * std::sqrt(further / static_cast<double>(windows));
+}
+
+/// The best number of extras beside such steps, among those that nearly all units can do with: what is left of one
 /// takes a further round of its whole block, and of much that does not fit several.
-Choice best_extras(const Needs& needs, FragmentShape shape, std::uint32_t steps, double weight) {
-  shape.steps = steps;
+Choice best_extras(const Needs& needs, const FragmentShape& of_matrix, const UnitSteps& steps,
+                   const FragmentWeights& weights) {
+  FragmentShape shape = with_steps(of_matrix, steps);
   Choice best{shape, HUGE_VAL};
   for (shape.extras = 0; shape.extras <= max_extras; ++shape.extras) {
     constexpr double most_above = 0.1;
@@ -144,7 +180,7 @@ Choice best_extras(const Needs& needs, FragmentShape shape, std::uint32_t steps,
       continue;
     }
     const double further = 1 - std::pow(1 - above, shape.block_panels);
-    const double bytes = (unit_bytes(shape) + weight * needs.serial(shape.extras)) * (1 + further);
+    const double bytes = counted_bytes(shape, weights, needs.serial(shape.extras)) * time_of_rounds(further, windows_of(shape));
     if (bytes < best.bytes) {
       best = {shape, bytes};
     }
@@ -152,41 +188,69 @@ Choice best_extras(const Needs& needs, FragmentShape shape, std::uint32_t steps,
   return best;
 }
 
+/// The best cut with each number of steps of both kinds that could be the best of all, by a sample.
+std::vector<Choice> promising_choices(const std::vector<SampledUnit>& units, const FragmentShape& shape,
+                                      const Wishes& wishes, FragmentSearches& searches) {
+  std::vector<std::pair<double, std::uint32_t>> candidates;
+  for (std::uint32_t steps = 1; steps <= max_fragment_steps; ++steps) {
+    candidates.emplace_back(least_bytes(units, shape, steps, wishes), steps);
+  }
+  std::ranges::sort(candidates);
+  std::vector<Choice> choices;
+  double best = HUGE_VAL;
+  for (const auto& [least, steps] : candidates) {
+    if (least >= best) {
+      break;
+    }
+    // Each further quarter step takes fewer bytes, until what fits nowhere takes more.
+    double before = HUGE_VAL;
+    for (std::uint32_t quarter = 0; quarter <= wishes.most_quarter_steps(steps); ++quarter) {
+      const Needs needs = needs_of(units, {steps, quarter}, units.size() == units_of(shape), searches);
+      const Choice choice = best_extras(needs, shape, {steps, quarter}, wishes.weights);
+      if (choice.bytes >= before) {
+        break;
+      }
+      choices.push_back(choice);
+      before = choice.bytes;
+      best = std::min(best, choice.bytes);
+    }
+  }
+  std::ranges::stable_sort(choices, {}, &Choice::bytes);
+  return choices;
+}
+
 }  // namespace
 
-FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, double weight,
+FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, const FragmentWeights& weights,
                              FragmentSearches& searches) {
   constexpr std::uint64_t few = 128;
   constexpr std::uint64_t many = 2048;  ///< where the search is short, and it is rare units that decide
   constexpr std::uint32_t short_search = 2;
   const FragmentShape shape = checked_shape(matrix, FragmentCut{.height = block.height, .block_panels = block.panels});
+  check_quarter_steps(shape.element, block.quarter_steps);
   const std::vector<SampledUnit> units = sample(matrix, shape, few);
-  std::vector<std::pair<double, std::uint32_t>> candidates;
-  for (std::uint32_t steps = 1; steps <= max_fragment_steps; ++steps) {
-    candidates.emplace_back(least_bytes(units, shape, steps, weight), steps);
-  }
-  std::ranges::sort(candidates);
+  std::vector<SampledUnit> more;
   Choice best{{}, HUGE_VAL};
-  for (const auto& [least, steps] : candidates) {
-    if (least >= best.bytes) {
+  for (Choice choice : promising_choices(units, shape, {block.quarter_steps, weights}, searches)) {
+    if (choice.bytes >= best.bytes) {
       break;
     }
-    Needs needs = needs_of(units, steps, units.size() == units_of(shape), searches);
+    const UnitSteps steps = choice.cut.unit_steps();
+    const Needs needs = needs_of(units, steps, units.size() == units_of(shape), searches);
     if (!needs.is_all && std::ranges::max(needs.extras) <= short_search) {
-      const std::vector<SampledUnit> more = sample(matrix, shape, many);
-      needs = needs_of(more, steps, more.size() == units_of(shape), searches);
+      more = more.empty() ? sample(matrix, shape, many) : std::move(more);
+      choice = best_extras(needs_of(more, steps, more.size() == units_of(shape), searches), shape, steps, weights);
     }
-    if (const Choice choice = best_extras(needs, shape, steps, weight);
-        choice.bytes < best.bytes) {
+    if (choice.bytes < best.bytes) {
       best = choice;
     }
   }
   return best.cut;
 }
 
-FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, double weight) {
+FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, const FragmentWeights& weights) {
   FragmentSearches searches(checked_shape(matrix, FragmentCut{.height = block.height}));
-  return choose_fragments(matrix, block, weight, searches);
+  return choose_fragments(matrix, block, weights, searches);
 }
 
 }  // namespace esc::transformer

@@ -17,7 +17,8 @@ namespace esc::transformer {
 // A panel is one strip of 16 rows, or two; rows g, g + 8 and so on of it are row set g. A window is 256 columns of A, or
 // 128 of 32 bits; the last one may have fewer. A unit belongs to a panel and a window. It has `steps` steps, each one
 // mma.sp for each strip, and each with eight groups of 4 slots, or of 2. A slot stands for a column of the window, in any
-// order, and a column may stand in several; of the slots of a group each row has non-zeros in half at most. What a panel
+// order, and a column may stand in several; of the slots of a group each row has non-zeros in half at most. In the last
+// `quarter_steps` steps, which there are of 16-bit values, it has one at most, a quarter, and one is stored. What a panel
 // has in a window and fits in no slot is an extra, of which there are `extras` at most.
 // Two groups are a set. Slots without a column have zeros, and name a column that no other of their set equals modulo
 // its slots, or column 0.
@@ -25,12 +26,14 @@ namespace esc::transformer {
 // Bytes of a unit, where a lane is one of 32:
 //   values    [step][strip][lane] 16 bytes, the registers a0 to a3 of the lane, 4 bytes each. Those of row i of the strip
 //             and group q = 0..7 are in lane (i % 8) * 4 + q % 4, register (q / 4) * 2 + i / 8, in the order of their
-//             slots
+//             slots. Of quarter steps 8 bytes, the one value of each of these registers
 //   metadata  [pair of steps, rounded up][strip][lane] uint32. Of the even step in lanes 4 * g (its groups 0 to 3) and
 //             4 * g + 1 (4 to 7), of the odd one in lanes 4 * g + 2 and 4 * g + 3; bits 0 to 15 for row g of the strip,
 //             16 to 31 for row g + 8; 4 bits a group. Of 16-bit values: the place in the group of the first one and, shifted by 2, of the
 //             second one, of which the first is the lower. A value alone in place 0 to 2 is the first, beside place 3;
-//             one in place 3 is the second, beside place 0; where there is none the places are 0 and 1. Of a 32-bit
+//             one in place 3 is the second, beside place 0; where there is none the places are 0 and 1. The one of a
+//             quarter step is the first in place 0, beside 2, and in place 1, beside 3, the second in place 2, beside
+//             1, and in place 3, beside 0: so it is the second where just one of the bits 0 and 2 is set. Of a 32-bit
 //             value: 4 in place 0, and where there is none; 14 in place 1
 //   columns   which column of the window each slot is, a byte. Of 16-bit values [four steps, rounded up][lane] 4 bytes:
 //             byte b is of slot `lane` of step 4 * s + b. Of 32-bit values [step][4] 4 bytes: byte b of number c is of
@@ -73,6 +76,7 @@ struct FragmentElement {
   constexpr uint32_t set_slots() const { return 2 * group_slots(); }  ///< whose rows of B are read at once
   constexpr uint32_t window_columns() const { return 128 * group_values(); }
   constexpr uint32_t extra_bytes() const { return 2 * bytes; }
+  constexpr bool has_quarter_steps() const { return bytes == 2; }
 };
 
 inline constexpr uint32_t max_window_columns = FragmentElement{2}.window_columns();
@@ -81,12 +85,23 @@ inline constexpr Rule single_or_half_elements = {static_cast<uint64_t>(ScalarTyp
                                                  static_cast<uint64_t>(ScalarType::bf16), 1, false,
                                                  static_cast<uint64_t>(ScalarType::f64)};
 
+/// The steps of a unit.
+struct UnitSteps {
+  uint32_t all = 8;
+  uint32_t quarter = 0;  ///< of them, the last ones
+
+  constexpr uint32_t half() const { return all - quarter; }
+};
+
 /// How a matrix is cut into fragments.
 struct FragmentCut {
   uint32_t height = strip_rows;  ///< rows of a panel
   uint32_t block_panels = 1;  ///< panels of a thread block
   uint32_t steps = 8;         ///< of a unit
+  uint32_t quarter_steps = 0;  ///< of them
   uint32_t extras = 0;        ///< of a unit, at most
+
+  constexpr UnitSteps unit_steps() const { return {steps, quarter_steps}; }
 
   static constexpr Rule elements = single_or_half_elements;
 
@@ -95,6 +110,7 @@ struct FragmentCut {
     visit("height", height, multiple_of(strip_rows, max_fragment_rows));
     visit("block_panels", block_panels, between(1, max_fragment_panels));
     visit("steps", steps, between(1, max_fragment_steps));
+    visit("quarter_steps", quarter_steps, between(0, steps));
     visit("extras", extras, between(0, max_extras));
   }
 };
@@ -128,7 +144,7 @@ struct FragmentCounts {
 
 /// Places in a unit, in bytes from its beginning.
 struct GroupPlace {
-  uint64_t values;    ///< 4 bytes
+  uint64_t values;    ///< 4 bytes, in a quarter step 2
   uint64_t metadata;  ///< a word
   uint32_t shift;     ///< of the four bits in the word
 };
@@ -136,7 +152,7 @@ struct GroupPlace {
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
 struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   static constexpr char magic[9] = "ESCFRAG\x1a";
-  static constexpr uint32_t version = 3;
+  static constexpr uint32_t version = 4;
 
   ScalarType window = ScalarType::u16;
   uint64_t windows_at = 0;
@@ -151,8 +167,12 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   constexpr bool regular() const { return counts.rounds == blocks() * windows(); }
 
   // Places in a unit.
+  constexpr bool is_quarter(uint32_t step) const { return step >= shape.unit_steps().half(); }
+  constexpr uint64_t quarter_steps_at() const { return uint64_t{shape.unit_steps().half()} * strips() * lanes * 16; }
   constexpr uint64_t values_at(uint32_t step, uint32_t strip, uint32_t lane) const {
-    return ((uint64_t{step} * strips() + strip) * lanes + lane) * 16;
+    const uint32_t half = shape.unit_steps().half();
+    return step < half ? ((uint64_t{step} * strips() + strip) * lanes + lane) * 16
+                       : quarter_steps_at() + ((uint64_t{step - half} * strips() + strip) * lanes + lane) * 8;
   }
   constexpr uint64_t metadata_at(uint32_t step_pair, uint32_t strip, uint32_t lane) const {
     return values_at(shape.steps, 0, 0) + ((uint64_t{step_pair} * strips() + strip) * lanes + lane) * 4;
@@ -176,7 +196,7 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   constexpr GroupPlace place_of(uint32_t step, uint32_t group, uint32_t row) const {
     const uint32_t row_set = row % row_sets, strip = row / strip_rows, upper = row % strip_rows / row_sets;
     const uint32_t quarter = group % 4, half = group / 4;
-    return {values_at(step, strip, row_set * 4 + quarter) + (half * 2 + upper) * 4,
+    return {values_at(step, strip, row_set * 4 + quarter) + (half * 2 + upper) * (is_quarter(step) ? 2 : 4),
             metadata_at(step / 2, strip, row_set * 4 + step % 2 * 2 + half), upper * 16 + quarter * 4};
   }
 
@@ -193,6 +213,9 @@ constexpr FragmentFormat describe(const FragmentShape& shape, const FragmentCoun
   FragmentFormat format;
   format.shape = shape;
   format.counts = counts;
+  if (!format.element().has_quarter_steps()) {
+    format.shape.quarter_steps = 0;
+  }
   format.window = format.windows() <= 65536 ? ScalarType::u16 : ScalarType::u32;
   format.windows_at = format.units_at = header_bytes;
   if (!format.regular()) {

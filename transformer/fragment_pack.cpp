@@ -34,7 +34,7 @@ void write_first_round(const Source& source, const FragmentFormat& format, Fragm
       continue;
     }
     read_window(source, shape, panel, at.window, elements);
-    const UnitSlots& slots = searches.find(elements.rows, shape.steps, panel, at.window);
+    const UnitSlots& slots = searches.find(elements.rows, shape.unit_steps(), panel, at.window);
     at.left[i] = slots.left;
     std::memset(unit, 0, static_cast<std::size_t>(format.unit_bytes()));
     write_values(format, slots, elements, unit);
@@ -117,6 +117,7 @@ Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut) {
 
 Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut, FragmentSearches& searches) {
   const FragmentShape shape = checked_shape(matrix, cut);
+  check_quarter_steps(shape.element, shape.quarter_steps != 0);
   return with_single_or_half_source(matrix, [&](const auto& source) { return pack_source(source, shape, searches); });
 }
 

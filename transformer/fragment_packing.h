@@ -88,9 +88,13 @@ struct GroupMetadata {
   uint32_t first_value;
 };
 
-constexpr GroupMetadata metadata_of(FragmentElement element, const uint32_t* found, uint32_t count) {
+constexpr GroupMetadata metadata_of(FragmentElement element, bool is_quarter, const uint32_t* found, uint32_t count) {
   if (element.group_values() == 1) {
     return {count == 1 && found[0] == 1 ? 14u : 4u, 0};
+  }
+  if (is_quarter) {
+    constexpr uint32_t of_place[] = {0 | 2 << 2, 1 | 3 << 2, 1 | 2 << 2, 0 | 3 << 2};
+    return {count == 0 ? 0 | 1 << 2 : of_place[found[0]], 0};
   }
   const bool lone_last = count == 1 && found[0] == 3;
   const uint32_t first = count == 0 || lone_last ? 0 : found[0];
@@ -112,7 +116,7 @@ inline void write_values(const FragmentFormat& format, const UnitSlots& slots, c
         found[count] = i;
         count += slots.rows[group * group_slots + i] >> row & 1;
       }
-      const GroupMetadata metadata = metadata_of(element, found, count);
+      const GroupMetadata metadata = metadata_of(element, format.is_quarter(group / step_groups), found, count);
       for (uint32_t number = 0; number < count; ++number) {
         const uint32_t column = slots.column[group * group_slots + found[number]];
         memcpy(unit + place.values + (metadata.first_value + number) * element.bytes, &elements.bits[column][row],
@@ -176,7 +180,7 @@ inline void write_extras(const FragmentFormat& format, const WindowElements& ele
 inline void write_unit(const FragmentFormat& format, const WindowElements& elements, int64_t panel, uint64_t window,
                        uint64_t number, WindowRows& left, unsigned char* unit) {
   UnitSlots slots;
-  search_slots(format.shape, left, format.shape.steps, seed_of(panel, window, number), slots);
+  search_slots(format.shape, left, format.shape.unit_steps(), seed_of(panel, window, number), slots);
   memset(unit, 0, static_cast<size_t>(format.unit_bytes()));
   write_values(format, slots, elements, unit);
   write_columns(format, slots, columns_in(format.shape, window), unit);

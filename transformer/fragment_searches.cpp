@@ -2,6 +2,7 @@
 #include "transformer/fragment_searches.h"
 
 #include <memory>
+#include <stdexcept>
 
 namespace esc::transformer {
 namespace {
@@ -10,27 +11,36 @@ namespace {
 /// The same with vectors of twice the length, which the search spends its time on. All of it is inlined, so that
 /// nothing that is compiled for other processors, too, is compiled for those that have AVX2 alone.
 [[gnu::target("avx2"), gnu::flatten]] void search_slots_by_avx2(const FragmentShape& shape, const WindowRows& rows,
-                                                                std::uint32_t steps, std::uint64_t seed,
+                                                                const UnitSteps& steps, std::uint64_t seed,
                                                                 UnitSlots& slots) {
   search_slots(shape, rows, steps, seed, slots);
 }
 
-void search(const FragmentShape& shape, const WindowRows& rows, std::uint32_t steps, std::uint64_t seed,
+void search(const FragmentShape& shape, const WindowRows& rows, const UnitSteps& steps, std::uint64_t seed,
             UnitSlots& slots) {
   static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
   (has_avx2 ? search_slots_by_avx2 : search_slots)(shape, rows, steps, seed, slots);
 }
 #else
-void search(const FragmentShape& shape, const WindowRows& rows, std::uint32_t steps, std::uint64_t seed,
+void search(const FragmentShape& shape, const WindowRows& rows, const UnitSteps& steps, std::uint64_t seed,
             UnitSlots& slots) {
   search_slots(shape, rows, steps, seed, slots);
 }
 #endif
 
+/// The place of so many steps, of which none or some or all are quarter steps, among all that there may be.
+constexpr std::uint32_t number_of(const UnitSteps& steps) { return (steps.all * (steps.all + 1) - 2) / 2 + steps.quarter; }
+constexpr std::uint32_t kinds_of_steps = number_of({max_fragment_steps, max_fragment_steps}) + 1;
+
+std::uint64_t searches_for(const FragmentShape& shape) {
+  const std::uint64_t kinds = element_of(shape).has_quarter_steps() ? kinds_of_steps : max_fragment_steps;
+  return static_cast<std::uint64_t>(shape.panels()) * windows_of(shape) * kinds;
+}
+
 }  // namespace
 
 FragmentSearches::FragmentSearches(const FragmentShape& shape)
-    : shape_(shape), windows_(windows_of(shape)), found_(static_cast<std::uint64_t>(shape.panels()) * windows_ * max_fragment_steps) {}
+    : shape_(shape), windows_(windows_of(shape)), found_(searches_for(shape)) {}
 
 FragmentSearches::~FragmentSearches() {
   for (const auto& found : found_) {
@@ -38,10 +48,12 @@ FragmentSearches::~FragmentSearches() {
   }
 }
 
-const UnitSlots& FragmentSearches::find(const WindowRows& rows, std::uint32_t steps, std::int64_t panel,
-                                        std::uint64_t window) {
+const UnitSlots& FragmentSearches::find(const WindowRows& rows, const UnitSteps& steps,
+                                        std::int64_t panel, std::uint64_t window) {
   const std::uint64_t unit = static_cast<std::uint64_t>(panel) * windows_ + window;
-  std::atomic<const UnitSlots*>& place = found_.at(unit * max_fragment_steps + steps - 1);
+  const bool has_quarters = element_of(shape_).has_quarter_steps();
+  std::atomic<const UnitSlots*>& place =
+      found_.at(has_quarters ? unit * kinds_of_steps + number_of(steps) : unit * max_fragment_steps + steps.all - 1);
   if (const UnitSlots* const found = place.load(std::memory_order_acquire)) {
     return *found;
   }
@@ -50,6 +62,12 @@ const UnitSlots& FragmentSearches::find(const WindowRows& rows, std::uint32_t st
   // Of two threads that search at once both find the same; the first one's stays.
   const UnitSlots* first = nullptr;
   return place.compare_exchange_strong(first, made.get(), std::memory_order_acq_rel) ? *made.release() : *first;
+}
+
+void check_quarter_steps(ScalarType element, bool has_quarter_steps) {
+  if (has_quarter_steps && size_of(element) != 2) {
+    throw std::invalid_argument("a matrix cannot be packed so: quarter steps are of elements of 16 bits");
+  }
 }
 
 }  // namespace esc::transformer

@@ -10,8 +10,8 @@
 namespace esc::transformer {
 
 /// The slots of the units that the panels of one matrix, of so many rows, have first in each window. They follow from
-/// the number of steps alone, so that whoever chooses a cut, packs by it, and packs by others, needs one search for each
-/// unit and number of steps. Safe to use from several threads.
+/// the steps alone, so that whoever chooses a cut, packs by it, and packs by others, needs one search for each
+/// unit and number of steps of both kinds. Safe to use from several threads.
 class FragmentSearches {
  public:
   /// For the matrix of this shape and panels of this height, however it is cut beside that.
@@ -22,13 +22,16 @@ class FragmentSearches {
   FragmentSearches& operator=(const FragmentSearches&) = delete;
 
   /// The slots of the panel in the window, where it has those rows.
-  const UnitSlots& find(const WindowRows& rows, std::uint32_t steps, std::int64_t panel, std::uint64_t window);
+  const UnitSlots& find(const WindowRows& rows, const UnitSteps& steps, std::int64_t panel, std::uint64_t window);
 
  private:
   FragmentShape shape_;
   std::uint64_t windows_;
   std::vector<std::atomic<const UnitSlots*>>
-      found_;  ///< of each unit by its number of steps; null where nobody has asked
+      found_;  ///< of each unit by its steps; null where nobody has asked
 };
+
+/// Throws std::invalid_argument where units shall have quarter steps and elements are not of 16 bits.
+void check_quarter_steps(ScalarType element, bool has_quarter_steps);
 
 }  // namespace esc::transformer

@@ -12,9 +12,9 @@ namespace esc::transformer {
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Slots. Of the slots of a group the sparse tensor core takes half as many non-zeros of each row, two of four or one of
-// two; further ones are left over. Which columns share a group is free, and a search makes few be left over: a column
-// that has too much around it changes places with the one for which the most is gained, also when nothing is, as the
-// next change may then gain.
+// two, and a quarter step stores one of four; further ones are left over. Which columns share a group is free, and a
+// search makes few be left over: a column that has too much around it changes places with the one for which the most is
+// gained, also when nothing is, as the next change may then gain.
 //
 // Two groups are a set: their rows of B are read at once, and quickest if the columns are distinct modulo the slots of
 // a set. The search begins with sets that are, and of changes that gain the same takes the one with fewer repetitions.
@@ -60,7 +60,8 @@ struct SearchNumbers<max_fragment_rows> {
 template <uint32_t element_bytes, uint32_t panel_rows>
 class SlotSearch {
  public:
-  SlotSearch(const WindowRows& window, uint32_t steps, uint64_t seed) : slots_(steps * step_slots), random_(seed | 1) {
+  SlotSearch(const WindowRows& window, const UnitSteps& steps, uint64_t seed)
+      : slots_(steps.all * step_slots), half_slots_((steps.all - steps.quarter) * step_slots), random_(seed | 1) {
     uint32_t columns = 0;
     for (const uint32_t rows : window.of_column) {
       columns += rows != 0 ? 1 : 0;
@@ -107,8 +108,7 @@ class SlotSearch {
   void take(UnitSlots& unit) const {
     memset(&unit, 0, sizeof unit);
     for (uint32_t place = 0; place < places_; ++place) {
-      const uint32_t group = place / group_slots * group_slots;
-      const uint32_t full = place < slots_ ? full_rows(rows_, group, place) : all_rows;
+      const uint32_t full = place < slots_ ? full_rows(rows_, place, place) : all_rows;
       if (place < slots_) {
         unit.column[place] = static_cast<uint16_t>(column_[place]);
         unit.rows[place] = rows_[place] & ~full;
@@ -198,8 +198,12 @@ class SlotSearch {
       for (uint32_t i = 0; i < group_slots; ++i) {
         left += popcount(rows[i]);
       }
-    } else if (group_slots == 2) {
-      left += popcount(rows[0] & rows[1]);
+    } else if (has_one_value(group)) {
+      uint32_t once = 0;
+      for (uint32_t i = 0; i < group_slots; ++i) {
+        left += popcount(once & rows[i]);
+        once |= rows[i];
+      }
     } else {
       const uint32_t both = rows[0] & rows[1], others = rows[2] & rows[3];
       left += popcount((both & (rows[2] | rows[3])) | (others & (rows[0] | rows[1])));  // at least three
@@ -208,13 +212,21 @@ class SlotSearch {
     total_ += static_cast<uint32_t>(sign) * left;
   }
 
-  /// Finds for each place of a group the rows that are full there: those in which the other three have two or more, or
-  /// the other one has one.
+  /// Whether a group has room for one value of each row, and not for two.
+  bool has_one_value(uint32_t place) const { return group_slots == 2 || place >= half_slots_; }
+
+  /// Finds for each place of a group the rows that are full there: those in which the other places have as many
+  /// non-zeros as there is room for.
   void weigh(uint32_t group) {
     const Word* const rows = rows_ + group;
-    if (group_slots == 2) {
-      fill(group, rows[1]);
-      fill(group + 1, rows[0]);
+    if (has_one_value(group)) {
+      for (uint32_t place = 0; place < group_slots; ++place) {
+        uint32_t others = 0;
+        for (uint32_t i = 0; i < group_slots; ++i) {
+          others |= i != place ? rows[i] : 0;
+        }
+        fill(group + place, others);
+      }
       return;
     }
     const uint32_t either = rows[0] | rows[1], both = rows[0] & rows[1];
@@ -331,7 +343,7 @@ class SlotSearch {
         uint32_t best = 0;
         uint32_t most = 0;
         for (uint32_t i = 0; i < count; ++i) {
-          const uint32_t fitting = popcount(left & ~full_rows(unit.rows, free_slots[i] / group_slots * group_slots));
+          const uint32_t fitting = popcount(left & ~full_rows(unit.rows, free_slots[i]));
           if (fitting > most) {
             most = fitting;
             best = i;
@@ -342,26 +354,26 @@ class SlotSearch {
         }
         const uint32_t slot = free_slots[best];
         unit.column[slot] = static_cast<uint16_t>(column);
-        unit.rows[slot] = left & ~full_rows(unit.rows, slot / group_slots * group_slots);
+        unit.rows[slot] = left & ~full_rows(unit.rows, slot);
         left &= ~unit.rows[slot];
         free_slots[best] = free_slots[--count];
       }
     }
   }
-  /// The rows of which a group has as many non-zeros as it can, those before `behind` counted.
+  /// The rows of which the group of a slot has as many non-zeros as it can, those before `behind` counted.
   template <typename Rows>
-  static uint32_t full_rows(const Rows* rows, uint32_t group, uint32_t behind) {
+  uint32_t full_rows(const Rows* rows, uint32_t of_group, uint32_t behind) const {
     uint32_t once = 0;
     uint32_t twice = 0;
-    for (uint32_t slot = group; slot < behind; ++slot) {
+    for (uint32_t slot = of_group / group_slots * group_slots; slot < behind; ++slot) {
       twice |= once & rows[slot];
       once |= rows[slot];
     }
-    return group_slots == 2 ? once : twice;
+    return has_one_value(of_group) ? once : twice;
   }
   template <typename Rows>
-  static uint32_t full_rows(const Rows* rows, uint32_t group) {
-    return full_rows(rows, group, group + group_slots);
+  uint32_t full_rows(const Rows* rows, uint32_t of_group) const {
+    return full_rows(rows, of_group, (of_group / group_slots + 1) * group_slots);
   }
 
   void exchange(uint32_t a, uint32_t b) {
@@ -381,6 +393,7 @@ class SlotSearch {
   }
 
   uint32_t slots_;
+  uint32_t half_slots_;  ///< of them, in front: those of half steps
   uint32_t places_;
   uint64_t random_;
   uint32_t total_ = 0;
@@ -394,7 +407,7 @@ class SlotSearch {
 };
 
 /// Finds what stands in the slots of a unit with the non-zeros of a window, where panels and elements are of a shape.
-inline void search_slots(const FragmentShape& shape, const WindowRows& window, uint32_t steps, uint64_t seed,
+inline void search_slots(const FragmentShape& shape, const WindowRows& window, const UnitSteps& steps, uint64_t seed,
                          UnitSlots& unit) {
   const auto take_from = [&](auto search) {
     search.run();

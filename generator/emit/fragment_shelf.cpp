@@ -9,15 +9,15 @@ constexpr std::uint64_t most_bytes = std::uint64_t{4} << 30;
 }  // namespace
 
 FragmentShelf::Packing FragmentShelf::get(const transformer::CsrView& matrix, const transformer::FragmentBlock& block,
-                                          double weight) {
+                                          const transformer::FragmentWeights& weights) {
   transformer::FragmentSearches& searches = searches_of(matrix, block.height);
   const transformer::FragmentCut cut =
-      cuts_.get({block, weight}, [&] { return transformer::choose_fragments(matrix, block, weight, searches); });
+      cuts_.get({block, weights}, [&] { return transformer::choose_fragments(matrix, block, weights, searches); });
   const auto pack = [&]() -> Packing {
     return std::make_shared<const transformer::Packed<transformer::FragmentFormat>>(
         transformer::pack(matrix, cut, searches));
   };
-  const Cut key{block, cut.steps, cut.extras};
+  const Cut key{block, cut.steps, cut.quarter_steps, cut.extras};
   if (is_full() && !packings_.has(key)) {
     return pack();
   }

@@ -20,15 +20,16 @@ class FragmentShelf {
  public:
   using Packing = std::shared_ptr<const transformer::Packed<transformer::FragmentFormat>>;
 
-  /// The matrix, always the same one, for blocks of such panels, where an extra counts `weight` bytes besides its own. It
-  /// is kept unless the shelf is full. Throws as choose_fragments and pack do.
-  Packing get(const transformer::CsrView& matrix, const transformer::FragmentBlock& block, double weight);
+  /// The matrix, always the same one, for blocks of such panels, where steps and extras count `weights` besides their
+  /// bytes. It is kept unless the shelf is full. Throws as choose_fragments and pack do.
+  Packing get(const transformer::CsrView& matrix, const transformer::FragmentBlock& block,
+              const transformer::FragmentWeights& weights);
 
  private:
   /// What a cut is chosen by.
   struct Wish {
     transformer::FragmentBlock block;
-    double weight;
+    transformer::FragmentWeights weights;
 
     auto operator<=>(const Wish&) const = default;
   };
@@ -36,6 +37,7 @@ class FragmentShelf {
   struct Cut {
     transformer::FragmentBlock block;
     std::uint32_t steps;
+    std::uint32_t quarter_steps;
     std::uint32_t extras;
 
     auto operator<=>(const Cut&) const = default;

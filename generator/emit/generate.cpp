@@ -178,10 +178,21 @@ Packing packing_of(transformer::Packed<Format> packed, const SparseMatrix& matri
   return packing_of(std::make_shared<const transformer::Packed<Format>>(std::move(packed)), matrix);
 }
 
-/// An extra takes the time of so many bytes for each column of C, where its row pair has the most: measured on one NVIDIA H200.
+/// What takes the time of so many bytes of fragments for each column of C: an extra, where its row pair has the most, and the products of a step.
 constexpr double extra_bytes = 40;
+constexpr double step_bytes = 7.6;
+/// And an extra where bytes are saved by quarter steps and columns are so few that a block waits for memory.
+constexpr std::int64_t few_columns = 16;
+constexpr double hidden_extra_bytes = 120;
 
-double weight_of_extras(const PackedForm& form) { return extra_bytes * static_cast<double>(form.columns); }
+/// Measured on one NVIDIA H200 and, with quarter steps, one H100. Without those all steps have the same bytes, which count for their products too.
+transformer::FragmentWeights weights_of(const LoopNest& nest) {
+  const auto columns = static_cast<double>(nest.packed.columns);
+  if (!nest.packed.quarter_steps) {
+    return {.extra = extra_bytes * columns};
+  }
+  return {.extra = nest.packed.columns <= few_columns ? hidden_extra_bytes : extra_bytes * columns, .step = step_bytes * columns};
+}
 
 /// Calls use(cut) with how the packed form of the nest, which is not one of fragments, cuts any matrix.
 template <typename Use>
@@ -211,7 +222,7 @@ FragmentShelf::Packing fragments_of(const LoopNest& nest, const SparseMatrix& ma
   const std::shared_ptr<FragmentShelf> shelf =
       options.fragments ? options.fragments : std::make_shared<FragmentShelf>();
   FragmentShelf::Packing packing =
-      shelf->get(csr_view(matrix), {narrow(nest.packed.block_panels), narrow(nest.packed.height)}, weight_of_extras(nest.packed));
+      shelf->get(csr_view(matrix), {narrow(nest.packed.block_panels), narrow(nest.packed.height), nest.packed.quarter_steps}, weights_of(nest));
   check_format(packing->format, nest, matrix, options);
   return packing;
 }

@@ -74,6 +74,7 @@ json packed_entry(const transformer::FragmentFormat& format) {
   return {{"version", transformer::FragmentFormat::version},
           {"block_panels", format.shape.block_panels},
           {"steps", format.shape.steps},
+          {"quarter_steps", format.shape.quarter_steps},
           {"extras", format.shape.extras},
           {"rounds", format.counts.rounds}};
 }

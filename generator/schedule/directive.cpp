@@ -172,6 +172,11 @@ void form(PackFragments& directive, Form& parts) {
   parts.word("fragments");
 }
 template <typename Form>
+void form(QuarterSteps& directive, Form& parts) {
+  parts.directive("quarter");
+  parts.name("ARRAY", directive.array);
+}
+template <typename Form>
 void form(PipelineWindows& directive, Form& parts) {
   parts.directive("pipeline");
   parts.name("LOOP", directive.loop);

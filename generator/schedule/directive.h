@@ -166,6 +166,11 @@ struct PackFragments {
   std::string array;
   bool operator==(const PackFragments&) const = default;
 };
+/// quarter(A): of the steps in which fragments are multiplied those whose columns allow it store one of four elements, in place of two.
+struct QuarterSteps {
+  std::string array;
+  bool operator==(const QuarterSteps&) const = default;
+};
 /// pipeline(k, 4): windows of the dense array and what the packed one has for them are copied to shared memory, `stages` of them at a time.
 struct PipelineWindows {
   std::string loop;
@@ -179,7 +184,7 @@ struct CopyInBulk {
 using Directive = std::variant<Unroll, Enumerate, MapGrid, MapLanes, Coarsen, Transform, Compact, MergePatterns, OwnPanels,
                                TileColumns, SplitColumns, AccumulateSums, ShuffleSums, ShareSums, PackRegions, Vectorize,
                                BatchColumns, Prefetch, StageRegions, Overlap, CutRows, PackTasks, AssignTasks, PlaceEpilogue,
-                               StreamWindows, FragmentColumns, PackFragments, PipelineWindows, CopyInBulk>;
+                               StreamWindows, FragmentColumns, PackFragments, QuarterSteps, PipelineWindows, CopyInBulk>;
 
 /// "unroll(i, 4)", "map(i, grid)", "own(i, panels=4, warp=2)", "merge()", ...
 std::string print(const Directive& directive);

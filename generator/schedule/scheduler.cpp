@@ -11,6 +11,7 @@
 #include "generator/schedule/class_interpolation.h"
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/fitted_schedule.h"
+#include "generator/schedule/quartered_streams.h"
 #include "generator/schedule/spread_schedules.h"
 #include "generator/schedule/streamed_schedules.h"
 #include "generator/support/error.h"
@@ -318,7 +319,7 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
   if (!can_stream(shape.dtype, shape.layout) || target.oldest_architecture < StreamSchedule::least_architecture) {
     ranking.leave_out_streamed();
   }
-  return std::move(ranking).choices();
+  return with_quarter_steps(std::move(ranking).choices(), shape);
 }
 
 std::vector<const ScheduleDatabase*> databases_for(const LayerShape& shape, const DeviceKey& device,

@@ -14,7 +14,7 @@ namespace esc {
 
 StreamSchedule parse_stream(std::string_view text, std::string_view settings) {
   const StreamSchedule preset;
-  const Settings given(text, "stream", settings, {"columns", "panels", "warps", "stages", "pdl", "share", "rows", "copies"});
+  const Settings given(text, "stream", settings, {"columns", "panels", "warps", "stages", "pdl", "share", "rows", "copies", "quarters"});
   return {.columns = given.number("columns", preset.columns),
           .panels = given.number("panels", preset.panels),
           .warps = given.number("warps", preset.warps),
@@ -22,15 +22,17 @@ StreamSchedule parse_stream(std::string_view text, std::string_view settings) {
           .pdl = given.word("pdl", preset.pdl ? "on" : "off", {"on", "off"}) == "on",
           .share = given.number("share", preset.share),
           .rows = given.number("rows", preset.rows),
-          .copies = given.word("copies", "lanes", {"lanes", "bulk"}) == "bulk" ? StreamSchedule::Copies::bulk : StreamSchedule::Copies::lanes};
+          .copies = given.word("copies", "lanes", {"lanes", "bulk"}) == "bulk" ? StreamSchedule::Copies::bulk : StreamSchedule::Copies::lanes,
+          .quarters = given.word("quarters", preset.quarters ? "on" : "off", {"on", "off"}) == "on"};
 }
 
 std::string print(const StreamSchedule& schedule) {
-  return fmt::format("stream:columns={},panels={},warps={},stages={},pdl={}{}{}{}", schedule.columns, schedule.panels, schedule.warps,
+  return fmt::format("stream:columns={},panels={},warps={},stages={},pdl={}{}{}{}{}", schedule.columns, schedule.panels, schedule.warps,
                      schedule.stages, schedule.pdl ? "on" : "off",
                      schedule.share == 1 ? "" : fmt::format(",share={}", schedule.share),
                      schedule.rows == StreamSchedule::strip_rows ? "" : fmt::format(",rows={}", schedule.rows),
-                     schedule.copies == StreamSchedule::Copies::bulk ? ",copies=bulk" : "");
+                     schedule.copies == StreamSchedule::Copies::bulk ? ",copies=bulk" : "",
+                     schedule.quarters ? ",quarters=on" : "");
 }
 
 void check_ranges(const StreamSchedule& schedule) {
@@ -86,7 +88,11 @@ std::int64_t shared_bytes(const StreamSchedule& schedule, std::int64_t unit_byte
 
 std::vector<Directive> expand(const StreamSchedule& schedule) {
   std::vector<Directive> directives{StreamWindows{"i", schedule.panels, schedule.warps, schedule.rows, schedule.share}, FragmentColumns{"j", schedule.columns},
-                                    PackFragments{"A"}, PipelineWindows{"k", schedule.stages}};
+                                    PackFragments{"A"}};
+  if (schedule.quarters) {
+    directives.emplace_back(QuarterSteps{"A"});
+  }
+  directives.emplace_back(PipelineWindows{"k", schedule.stages});
   if (schedule.copies == StreamSchedule::Copies::bulk) {
     directives.emplace_back(CopyInBulk{});
   }

@@ -25,6 +25,8 @@ struct StreamSchedule {
   /// Who copies to shared memory: the lanes of the warps, 16 bytes each, or from compute capability 9.0 on the engine for bulk copies.
   enum class Copies { lanes, bulk } copies = Copies::lanes;
 
+  bool quarters = false;  ///< whether steps of 16 bits may store one of four elements in place of two: fewer bytes to read, more to do with them
+
   static constexpr int strip_rows = 16;       ///< that mma.sp multiplies
   static constexpr int max_rows = 32;
   static constexpr int max_share = 8;
@@ -54,8 +56,8 @@ struct StreamSchedule {
 /// Reads the settings behind "stream:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
 StreamSchedule parse_stream(std::string_view text, std::string_view settings);
 
-/// "stream:columns=8,panels=4,warps=2,stages=4,pdl=on", with ",share=2" behind it where warps share windows, ",rows=32" where panels are higher than 16 rows, and
-/// ",copies=bulk" where lanes do not copy.
+/// "stream:columns=8,panels=4,warps=2,stages=4,pdl=on", with ",share=2" behind it where warps share windows, ",rows=32" where panels are higher than 16 rows,
+/// ",copies=bulk" where lanes do not copy, and ",quarters=on".
 std::string print(const StreamSchedule& schedule);
 
 /// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for these.

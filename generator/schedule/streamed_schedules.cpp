@@ -14,16 +14,14 @@
 namespace esc {
 namespace {
 
-/// About what a unit of 16 rows of a random pattern takes: 8 steps from 70 % zeros on, with an extra now and then; more of both where there are fewer zeros.
+/// About what a unit of 16 rows of a random pattern takes. In float32 8 steps from 70 % zeros on, with an extra now and then, more of both where there are
+/// fewer zeros; in 16 bits quarter steps in place of others, the more of them the more zeros there are.
 std::int64_t unit_bytes(bool is_half, double density) {
-  const double bytes = !is_half          ? 4944 + 11000 * std::max(0.0, density - 0.3)
-                       : density <= 0.3 ? 4864
-                       : density <= 0.4 ? 4864 + 2560 * (density - 0.3)
-                                        : 5120 + 11520 * (density - 0.4);
-  return static_cast<std::int64_t>(bytes);
+  return static_cast<std::int64_t>(is_half ? 2100 + 7700 * density : 4944 + 11000 * std::max(0.0, density - 0.3));
 }
 
-/// What streaming 16 bits costs, where a panel's weights cost 1, fitted to 8 to 32 columns of 2048 x 2048 and of 8192 x 8192.
+/// What streaming 16 bits costs, where so many bytes of weights cost 1, those of a unit without quarter steps; fitted to 8 to 32 columns of 2048 x 2048 and of 8192 x 8192.
+constexpr double whole_unit_bytes = 4864;
 constexpr double of_column = 1.0 / 80;         ///< of C, its products with a panel
 constexpr double of_copied_column = 1.0 / 25;  ///< the same for the copy of its rows of B, which the panels of a block share
 
@@ -148,11 +146,12 @@ std::int64_t blocks_of(const StreamSchedule& schedule, const CutLayer& layer) {
   return quotient_up(layer.panels, schedule.panels) * quotient_up(layer.bcol, schedule.columns);
 }
 
-/// The time of the multiprocessor with the most to do, where a panel's weights count 1.
+/// The time of the multiprocessor with the most to do.
 double expected_time(const StreamSchedule& schedule, const CutLayer& layer, const KernelTarget& target) {
   const auto busiest =
       static_cast<double>(schedule.panels * quotient_up(blocks_of(schedule, layer), target.multiprocessors));
-  return busiest * (1 + schedule.columns * of_column + schedule.columns * of_copied_column / schedule.panels);
+  const double of_weights = static_cast<double>(layer.unit_bytes) / whole_unit_bytes;
+  return busiest * (of_weights + schedule.columns * of_column + schedule.columns * of_copied_column / schedule.panels);
 }
 
 /// Blocks of several panels leave few multiprocessors without one, and have several turns on their way.

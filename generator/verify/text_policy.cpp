@@ -23,13 +23,13 @@ using Tokens = std::vector<SourceToken>;
 constexpr std::string_view taken_by_both = "# ifndef __CUDACC_RTC__";
 
 /// Words of CUDA that begin with underscores and that a text may use beside those that are generated.
-constexpr std::array<std::string_view, 57> words_of_cuda = {
+constexpr std::array<std::string_view, 58> words_of_cuda = {
     "__global__",     "__device__",       "__shared__",         "__constant__",        "__host__",
     "__restrict__",   "__launch_bounds__", "__forceinline__",   "__noinline__",        "__align__",
     "__syncthreads",  "__syncwarp",       "__threadfence",      "__threadfence_block", "__shfl_sync",
     "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync",    "__ballot_sync",       "__any_sync",
     "__all_sync",     "__activemask",     "__ldg",              "__ldcs",              "__ldcg",
-    "__stcs",         "__stcg",           "__popc",             "__popcll",            "__ffs",
+    "__stcs",         "__stcg",           "__popc",             "__popcll",            "__byte_perm",         "__ffs",
     "__ffsll",        "__clz",            "__clzll",            "__brev",              "__int_as_float",
     "__float_as_int", "__uint_as_float",  "__float_as_uint",    "__umulhi",            "__fmaf_rn",
     "__fadd_rn",      "__fmul_rn",        "__pipeline_commit",  "__pipeline_memcpy_async",

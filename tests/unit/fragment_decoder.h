@@ -42,7 +42,8 @@ class Decoder {
     wide_ = shape.element == ScalarType::f32;
     steps_ = shape.steps;
     strips_ = shape.height / 16;
-    metadata_at_ = steps_ * strips_ * 512;
+    half_steps_ = steps_ - shape.quarter_steps;
+    metadata_at_ = half_steps_ * strips_ * 512 + shape.quarter_steps * strips_ * 256;
     columns_at_ = metadata_at_ + (steps_ + 1) / 2 * strips_ * 128;
     ends_at_ = columns_at_ + (wide_ ? steps_ * 16 : (steps_ + 3) / 4 * 128);
     unit_bytes_ = (ends_at_ + (shape.extras == 0 ? 0 : 8 + (wide_ ? 8 : 4) * shape.extras) + 127) / 128 * 128;
@@ -124,6 +125,16 @@ class Decoder {
     }
   }
 
+  /// The only value that a register of a quarter step has, in a place that the four bits say.
+  void decode_only_value(std::int64_t row, std::uint32_t step, std::uint32_t first_k, std::uint64_t nibble, std::uint64_t bits) {
+    const std::map<std::uint64_t, std::uint32_t> place_of{{0b1000, 0}, {0b1101, 1}, {0b1001, 2}, {0b1100, 3}};
+    const auto place = place_of.find(nibble);
+    expect(place != place_of.end() ? bits != 0 : nibble == 4 && bits == 0, "places of the value of a quarter step");
+    if (place != place_of.end() && bits != 0) {
+      add(row, column_of(step, first_k + place->second), bits);
+    }
+  }
+
   /// Two values of a lane's register, for the four columns of K that the lane's place says.
   void decode_register(std::uint32_t step, std::uint32_t strip, std::uint32_t lane, std::uint32_t number) {
     const std::uint32_t group_id = lane / 4;
@@ -135,6 +146,11 @@ class Decoder {
     const std::uint64_t nibble = word >> (number % 2 * 16) >> (first_k % 16) & 15;
     const std::uint64_t places[] = {nibble & 3, nibble >> 2};
     expect(places[0] < places[1], "places that do not increase");
+    if (step >= half_steps_) {
+      decode_only_value(strip * 16 + row, step, first_k, nibble,
+                        bytes_.number(at_ + half_steps_ * strips_ * 512 + (((step - half_steps_) * strips_ + strip) * 32 + lane) * 8 + number * 2, 2));
+      return;
+    }
     const std::uint64_t pair = bytes_.number(at_ + ((step * strips_ + strip) * 32 + lane) * 16 + number * 4, 4);
     const std::uint64_t values[] = {pair & 0xffff, pair >> 16};
     const bool lone = (values[0] == 0) != (values[1] == 0);
@@ -207,6 +223,7 @@ class Decoder {
   Bytes bytes_;
   bool wide_ = false;  ///< elements of 32 bits
   std::uint64_t steps_ = 0;
+  std::uint64_t half_steps_ = 0;  ///< of them, in front
   std::uint64_t strips_ = 0;  ///< of 16 rows of a panel
   std::uint64_t metadata_at_ = 0;
   std::uint64_t columns_at_ = 0;

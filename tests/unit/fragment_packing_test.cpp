@@ -27,8 +27,7 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-/// The bytes that an extra of the fullest row set counts.
-constexpr double extra_weight = 64;
+constexpr FragmentWeights extra_weight{.extra = 64};
 
 double value_of_bits(std::uint32_t bits, ScalarType element) {
   if (element == ScalarType::f32) {
@@ -130,9 +129,16 @@ TEST(FragmentPacking, RandomMatricesOfEverySparsityAreDecoded) {
       EXPECT_EQ(problem_of(matrix, {.block_panels = 2, .steps = 8, .extras = 4}), "") << density;
       EXPECT_EQ(problem_of(matrix, {.block_panels = 3, .steps = 16, .extras = 0}), "") << density;
       EXPECT_EQ(problem_of(matrix, {.block_panels = 1, .steps = 3, .extras = 1}), "") << density;
+      if (element != ScalarType::f32) {
+        EXPECT_EQ(problem_of(matrix, {.block_panels = 2, .steps = 8, .quarter_steps = 3, .extras = 4}), "") << density;
+        EXPECT_EQ(problem_of(matrix, {.height = 32, .block_panels = 1, .steps = 5, .quarter_steps = 5}), "") << density;
+      }
       EXPECT_EQ(problem_of(matrix, {.height = 32, .block_panels = 1, .steps = 7, .extras = 9}), "") << density;
       EXPECT_EQ(problem_of(matrix, choose_fragments(matrix.view(), {2}, extra_weight)), "") << density;
       EXPECT_EQ(problem_of(matrix, choose_fragments(matrix.view(), {1, 32}, extra_weight)), "") << density;
+      if (element != ScalarType::f32) {
+        EXPECT_EQ(problem_of(matrix, choose_fragments(matrix.view(), {2, 16, true}, extra_weight)), "") << density;
+      }
     }
   }
 }
@@ -165,6 +171,10 @@ TEST(FragmentPacking, OddShapesAndUnevenRowsAreDecoded) {
     EXPECT_EQ(problem_of(matrix_where(90, 700, ScalarType::f16, empty_panels), cut), "");
     EXPECT_EQ(problem_of(matrix_where(40, 700, ScalarType::f32, full_window), cut), "");
     EXPECT_EQ(problem_of(matrix_where(90, 700, ScalarType::f32, empty_panels), cut), "");
+    const FragmentCut quarter{.block_panels = 4, .steps = steps, .quarter_steps = (steps + 1) / 2, .extras = 3};
+    EXPECT_EQ(problem_of(matrix_where(40, 700, ScalarType::f16, one_full_row), quarter), "");
+    EXPECT_EQ(problem_of(matrix_where(40, 700, ScalarType::bf16, full_window), quarter), "");
+    EXPECT_EQ(problem_of(matrix_where(90, 700, ScalarType::f16, empty_panels), quarter), "");
     const FragmentCut of_two_strips{.height = 32, .block_panels = 2, .steps = steps, .extras = 3};
     EXPECT_EQ(problem_of(matrix_where(90, 700, ScalarType::bf16, empty_panels), of_two_strips), "");
     EXPECT_EQ(problem_of(matrix_where(40, 700, ScalarType::f32, full_window), of_two_strips), "");
@@ -175,9 +185,11 @@ RC_GTEST_PROP(FragmentPacking, AnyCutOfAnyMatrixIsDecoded, ()) {
   const auto rows = *rc::gen::inRange<std::int64_t>(1, 50);
   const auto columns = *rc::gen::inRange<std::int64_t>(1, 600);
   const auto density = *rc::gen::element(0.0, 0.05, 0.2, 0.3, 1.0);
-  const FragmentCut cut{*rc::gen::element<std::uint32_t>(16, 32), *rc::gen::inRange<std::uint32_t>(1, 17),
-                        *rc::gen::inRange<std::uint32_t>(1, 17), *rc::gen::inRange<std::uint32_t>(0, 65)};
   const auto element = *rc::gen::element(ScalarType::f16, ScalarType::bf16, ScalarType::f32);
+  const auto steps = *rc::gen::inRange<std::uint32_t>(1, 17);
+  const auto quarter_steps = element == ScalarType::f32 ? 0 : *rc::gen::inRange<std::uint32_t>(0, steps + 1);
+  const FragmentCut cut{*rc::gen::element<std::uint32_t>(16, 32), *rc::gen::inRange<std::uint32_t>(1, 17), steps,
+                        quarter_steps, *rc::gen::inRange<std::uint32_t>(0, 65)};
   RC_ASSERT(problem_of(random_elements(rows, columns, density, *rc::gen::arbitrary<std::uint64_t>(), element), cut) ==
             "");
 }
@@ -187,6 +199,7 @@ RC_GTEST_PROP(FragmentPacking, AnyCutOfAnyMatrixIsDecoded, ()) {
 void expect_as_it_is(const CsrMatrix& matrix, std::uint32_t window_columns, std::uint32_t step_slots) {
   const FragmentCut cut = choose_fragments(matrix.view(), {4}, extra_weight);
   EXPECT_EQ(cut.steps, 8U);
+  EXPECT_EQ(cut.quarter_steps, 0U);
   EXPECT_EQ(cut.extras, 0U);
   const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
   ASSERT_TRUE(packed.format.regular());
@@ -239,7 +252,7 @@ TEST(FragmentPacking, GivesTheSameBytesForAnyNumberOfThreads) {
     const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
     EXPECT_TRUE(std::ranges::equal(pack(matrix.view(), cut).bytes.span(), packed.bytes.span()));
     const FragmentCut again = choose_fragments(matrix.view(), {3}, extra_weight);
-    EXPECT_EQ(std::pair(again.steps, again.extras), std::pair(choice.steps, choice.extras));
+    EXPECT_EQ(std::tuple(again.steps, again.quarter_steps, again.extras), std::tuple(choice.steps, choice.quarter_steps, choice.extras));
   }
 }
 
@@ -253,10 +266,10 @@ TEST(FragmentPacking, GivesTheSameBytesWithSearchesThatOthersHaveMade) {
                                  FragmentCut{.block_panels = 3, .steps = 9, .extras = 1}}) {
     EXPECT_TRUE(
         std::ranges::equal(pack(matrix.view(), cut, searches).bytes.span(), pack(matrix.view(), cut).bytes.span()));
-    for (const double weight : {64.0, 640.0}) {
+    for (const FragmentWeights& weight : {extra_weight, FragmentWeights{.extra = 640}, FragmentWeights{.extra = 64, .step = 500}}) {
       const FragmentCut choice = choose_fragments(matrix.view(), {cut.block_panels}, weight, searches);
       const FragmentCut alone = choose_fragments(matrix.view(), {cut.block_panels}, weight);
-      EXPECT_EQ(std::pair(choice.steps, choice.extras), std::pair(alone.steps, alone.extras));
+      EXPECT_EQ(std::tuple(choice.steps, choice.quarter_steps, choice.extras), std::tuple(alone.steps, alone.quarter_steps, alone.extras));
     }
   }
 }
@@ -265,10 +278,11 @@ TEST(FragmentSearches, AreMadeOnceForEachUnitAndNumberOfSteps) {
   FragmentSearches searches(FragmentShape{{}, 40, 700, ScalarType::f16});
   WindowRows rows = {};
   rows.of_column[7] = 3;
-  const UnitSlots& found = searches.find(rows, 9, 1, 2);
-  EXPECT_EQ(&searches.find(rows, 9, 1, 2), &found);
-  EXPECT_NE(&searches.find(rows, 10, 1, 2), &found);
-  EXPECT_NE(&searches.find(rows, 9, 2, 1), &found);
+  const UnitSlots& found = searches.find(rows, {9, 2}, 1, 2);
+  EXPECT_EQ(&searches.find(rows, {9, 2}, 1, 2), &found);
+  EXPECT_NE(&searches.find(rows, {9, 3}, 1, 2), &found);
+  EXPECT_NE(&searches.find(rows, {10, 2}, 1, 2), &found);
+  EXPECT_NE(&searches.find(rows, {9, 2}, 2, 1), &found);
 }
 
 TEST(FragmentPacking, OfAnotherMatrixStaysInsideItsBytes) {
@@ -305,7 +319,7 @@ Searched search_windows(const FragmentShape& shape, double density, int count) {
       }
     }
     UnitSlots slots;
-    search_slots(shape, window, 8, seed_of(number, 0, 0), slots);
+    search_slots(shape, window, shape.unit_steps(), seed_of(number, 0, 0), slots);
     nonzeros += count_nonzeros(window);
     left += count_nonzeros(slots.left);
     for (std::uint32_t set = 0; set < slots_of_unit; set += set_slots) {
@@ -380,9 +394,9 @@ TEST(ChooseFragments, TakesFewBytes) {
     const FragmentCut cut = choose_fragments(matrix.view(), {4}, extra_weight);
     const FragmentFormat format = plan(matrix.view(), cut);
     const double bytes = static_cast<double>(format.bytes) / (256 * 1024);
-    fmt::print("{} bits, {:.0f} % zeros: {} steps, {} extras, {} rounds of {} windows, {:.3f} bytes an element\n",
-               8 * size_of(wish.element), 100 * (1 - wish.density), cut.steps, cut.extras, format.counts.rounds,
-               format.blocks() * format.windows(), bytes);
+    fmt::print("{} bits, {:.0f} % zeros: {} steps, {} of them quarter steps, {} extras, {} rounds of {} windows, {:.3f} bytes an element\n",
+               8 * size_of(wish.element), 100 * (1 - wish.density), cut.steps, cut.quarter_steps, cut.extras,
+               format.counts.rounds, format.blocks() * format.windows(), bytes);
     EXPECT_LE(bytes, wish.bytes) << wish.density;
   }
 }
@@ -401,6 +415,8 @@ TEST(FragmentFormat, FollowsFromItsNumbers) {
   constexpr FragmentFormat higher = describe(of_two_strips, {5000, 8});
   static_assert(higher.blocks() == 2 && higher.regular());
   static_assert(higher.unit_bytes() == 9 * 1024 + 5 * 256 + 3 * 128 + 128, "the columns and the extras are of both strips");
+  constexpr FragmentShape of_quarters{{.height = 32, .block_panels = 2, .steps = 9, .quarter_steps = 4, .extras = 3}, 100, 1000, ScalarType::bf16};
+  static_assert(describe(of_quarters, {5000, 8}).unit_bytes() == higher.unit_bytes() - 4 * 512, "half of the values of four steps");
   EXPECT_EQ(describe(FragmentShape{{}, 1, 65536 * 256, ScalarType::f16}, {0, 65537}).window, ScalarType::u16);
   EXPECT_EQ(describe(FragmentShape{{}, 1, 65536 * 256 + 1, ScalarType::f16}, {0, 65538}).window, ScalarType::u32);
 }
@@ -408,14 +424,17 @@ TEST(FragmentFormat, FollowsFromItsNumbers) {
 TEST(FragmentCut, ThatCannotBeIsRefused) {
   CsrMatrix matrix = random_elements(4, 4, 1, 1);
   for (const FragmentCut& cut : {FragmentCut{.height = 24}, FragmentCut{.height = 48}, FragmentCut{.block_panels = 0}, FragmentCut{.block_panels = 17},
-                                 FragmentCut{.steps = 0}, FragmentCut{.steps = 17}, FragmentCut{.extras = 255}}) {
+                                 FragmentCut{.steps = 0}, FragmentCut{.steps = 17}, FragmentCut{.steps = 3, .quarter_steps = 4}, FragmentCut{.extras = 255}}) {
     EXPECT_THROW(pack(matrix.view(), cut), std::invalid_argument);
   }
+  EXPECT_THAT([] { pack(random_elements(4, 4, 1, 1, ScalarType::f32).view(), FragmentCut{.quarter_steps = 1}); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("quarter steps are of elements of 16 bits")));
   EXPECT_THROW(choose_fragments(matrix.view(), {0}, extra_weight), std::invalid_argument);
   matrix.element = ScalarType::f64;
   EXPECT_THAT([&] { pack(matrix.view(), FragmentCut{}); },
               ThrowsMessage<std::invalid_argument>(HasSubstr("element is 6; it can be 5 to 8, but not 6")));
   EXPECT_THROW(choose_fragments(matrix.view(), {1}, extra_weight), std::invalid_argument);
+  EXPECT_THROW(choose_fragments(random_elements(4, 4, 1, 1, ScalarType::f32).view(), {1, 16, true}, extra_weight), std::invalid_argument);
 }
 
 TEST(UnpackFragments, RefusesChangedBytes) {
@@ -425,6 +444,7 @@ TEST(UnpackFragments, RefusesChangedBytes) {
   };
   for (const auto& [cut, element] : {Case{{.block_panels = 2, .steps = 1, .extras = 2}, ScalarType::f16},
                                      Case{{.block_panels = 1, .steps = 5, .extras = 1}, ScalarType::f16},
+                                     Case{{.block_panels = 1, .steps = 4, .quarter_steps = 3, .extras = 1}, ScalarType::f16},
                                      Case{{.block_panels = 1, .steps = 3, .extras = 2}, ScalarType::f32},
                                      Case{{.height = 32, .block_panels = 1, .steps = 2, .extras = 3}, ScalarType::f32}}) {
     const CsrMatrix matrix = random_elements(20, 40, 0.4, 7, element);
@@ -464,10 +484,12 @@ TEST(UnpackFragments, SaysWhatIsWrong) {
     refused([&](ChangeableBytes& p) { p.put_number(position_of(format, name), value).seal_header(); }, words);
   };
   refused([](ChangeableBytes& p) { p.put(offsetof(Header, version), std::uint32_t{9}).seal_header(); },
-          "format version 9; this program reads version 3");
+          "format version 9; this program reads version 4");
   number_refused("element", 6, "the header field element is 6; it can be 5 to 8, but not 6");
   number_refused("steps", 17, "the header field steps is 17; it can be 1 to 16");
   number_refused("steps", 7, "the header field total_bytes does not agree");
+  number_refused("quarter_steps", 7, "the header field quarter_steps is 7; it can be 0 to 6");
+  number_refused("quarter_steps", 1, "the header field total_bytes does not agree");
   number_refused("rounds", 3, "the header field rounds is 3");
   number_refused("nonzeros", format.counts.nonzeros - 1, "there are more than the");
   refused([&](ChangeableBytes& p) { p.put(format.first_round_at(1), std::uint32_t{0xffffffff}).seal(); },

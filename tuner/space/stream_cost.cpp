@@ -15,6 +15,7 @@ namespace {
 constexpr double launch_and_store = 1.3;
 constexpr double of_block = 0.0002;          ///< of the grid
 constexpr double of_unit = 0.13;             ///< of a multiprocessor, where enough bytes are on their way
+constexpr double unit_bytes = 4864;          ///< that this is of, for 16 rows
 constexpr double of_unit_alone = 0.05;       ///< more where a block's panels are not there to share its waits
 constexpr double of_column = 0.13 / 80;      ///< of C, its products with a unit
 constexpr double of_split_column = 0.0045;    ///< the same where a product is three, and both factors are split in front of them
@@ -56,6 +57,8 @@ Cost stream_cost(const StreamSchedule& schedule, const WorkItem& item, const Ker
   const double blocks = static_cast<double>(std::max<std::int64_t>(1, kernel.blocks));
   const double busiest = std::ceil(blocks / std::max(1, item.device.multiprocessors));
   const double units = busiest * schedule.panels * windows;
+  const double all_units = std::ceil(static_cast<double>(item.layer.rows) / schedule.rows) * windows;
+  const double of_bytes = kernel.packed_bytes == 0 ? schedule.row_strips() : static_cast<double>(kernel.packed_bytes) / (all_units * unit_bytes);
   const double together = std::min<double>(busiest, resident);
   const double turns = std::ceil(windows / schedule.turn_windows());
   const double staged = static_cast<double>(kernel.shared_bytes) / schedule.stages;
@@ -66,7 +69,7 @@ Cost stream_cost(const StreamSchedule& schedule, const WorkItem& item, const Ker
   cost.launch = launch_and_store + of_block * blocks;
   const bool bulk = schedule.copies == StreamSchedule::Copies::bulk;
   const double copied = of_copied_column * (copies_boxes(schedule, item.nest.layout) ? of_boxes : 1);
-  cost.traffic = units * schedule.row_strips() * of_unit * (bulk ? of_bulk_unit : 1);
+  cost.traffic = units * of_bytes * of_unit * (bulk ? of_bulk_unit : 1);
   cost.waiting = cost.traffic * (slowdown - 1) + units / schedule.panels * of_unit_alone;
   cost.loads = units * schedule.columns * (column_cost(item.dtype, schedule.row_strips()) + copied / schedule.panels);
   cost.reduction = schedule.warps > 1 ? of_adding_warps : 0;

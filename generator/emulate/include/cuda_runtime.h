@@ -179,6 +179,15 @@ static inline void __stcg(T* address, T value) {
   *address = value;
 }
 
+/// The bytes of x, 0 to 3, and of y, 4 to 7, that the lower 3 bits of each of four digits name, the lowest first.
+static inline unsigned __byte_perm(unsigned x, unsigned y, unsigned order) {
+  const unsigned long long bytes = x | static_cast<unsigned long long>(y) << 32;
+  unsigned result = 0;
+  for (int i = 0; i < 4; ++i) {
+    result |= static_cast<unsigned>(bytes >> ((order >> (4 * i) & 7) * 8) & 255) << (8 * i);
+  }
+  return result;
+}
 static inline int __popc(unsigned v) { return __builtin_popcount(v); }
 static inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
 static inline int __ffs(int v) { return __builtin_ffs(v); }

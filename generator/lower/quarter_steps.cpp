@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/lower/quarter_steps.h"
+
+#include "generator/lower/refusals.h"
+
+namespace esc {
+
+LoopNest quarter_steps(const LoopNest& nest, const QuarterSteps& directive) {
+  refuse_if(nest.packed.kind != PackedForm::Kind::fragments || directive.array != "A", directive, "the sparse array is not stored in fragments",
+            "transform it first: transform(A, fragments)");
+  refuse_if(nest.packed.quarter_steps, directive, "its steps are quartered already", "quarter once");
+  refuse_if(!is_half(nest.element()), directive, "of elements of 32 bits the tensor core takes one of two, as they are",
+            "leave it out, or choose --dtype f16 or bf16");
+  LoopNest result = nest;
+  result.packed.quarter_steps = true;
+  result.story.emplace_back(
+      "Where the columns of a step leave each row one non-zero of four at most, that one is stored alone, and its place in the operand found from "
+      "what the tensor core is told anyway.");
+  return result;
+}
+
+}  // namespace esc
