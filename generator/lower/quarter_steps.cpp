@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/lower/quarter_steps.h"
 
+#include <fmt/format.h>
+
 #include "generator/lower/refusals.h"
 
 namespace esc {
 
 LoopNest quarter_steps(const LoopNest& nest, const QuarterSteps& directive) {
-  refuse_if(nest.packed.kind != PackedForm::Kind::fragments || directive.array != "A", directive, "the sparse array is not stored in fragments",
-            "transform it first: transform(A, fragments)");
+  refuse_if(directive.array != "A" || nest.packed.kind != PackedForm::Kind::fragments, directive,
+            fmt::format("'{}' is not stored in fragments", directive.array), "transform it first: transform(A, fragments)");
   refuse_if(nest.packed.quarter_steps, directive, "its steps are quartered already", "quarter once");
   refuse_if(!is_half(nest.element()), directive, "of elements of 32 bits the tensor core takes one of two, as they are",
             "leave it out, or choose --dtype f16 or bf16");

@@ -35,6 +35,14 @@ ScheduleChoice family_default(const LayerShape& shape, std::span<const ScheduleD
   return choice;
 }
 
+/// Whether a database is of measurements that had quarter steps among their schedules, so that there is no need for a rule.
+bool has_quarters(const ScheduleDatabase& database) {
+  return std::ranges::any_of(database.candidates(), [](const CandidateEntry& candidate) {
+    const auto* const stream = std::get_if<StreamSchedule>(&candidate.schedule);
+    return stream != nullptr && stream->quarters;
+  });
+}
+
 /// Whether a library was faster than the schedule where both were measured, in sentences.
 std::vector<std::string> library_notes(const std::string& where, const std::string& dtype, std::optional<double> over_exact,
                                        std::optional<double> over_tf32) {
@@ -266,6 +274,10 @@ ScheduleChoice published_schedule(long long bcol) {
 std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<const ScheduleDatabase* const> databases,
                                              const KernelTarget& target) {
   Ranking ranking;
+  const bool quarters_by_rule = std::ranges::none_of(databases, [](const ScheduleDatabase* database) { return has_quarters(*database); });
+  if (quarters_by_rule) {
+    ranking.add(quartered_streams(shape, target));
+  }
   // What is measured in the other types is measured with the family that streams, too.
   if (std::ranges::all_of(databases,
                           [](const ScheduleDatabase* database) { return database->head().dtype == "f32"; })) {
@@ -319,7 +331,7 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
   if (!can_stream(shape.dtype, shape.layout) || target.oldest_architecture < StreamSchedule::least_architecture) {
     ranking.leave_out_streamed();
   }
-  return with_quarter_steps(std::move(ranking).choices(), shape);
+  return quarters_by_rule ? with_quarter_steps(std::move(ranking).choices(), shape) : std::move(ranking).choices();
 }
 
 std::vector<const ScheduleDatabase*> databases_for(const LayerShape& shape, const DeviceKey& device,

@@ -9,16 +9,11 @@
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/measured_streams.h"
 #include "generator/schedule/one_wave_streams.h"
+#include "generator/schedule/quartered_streams.h"
 #include "generator/schedule/quotient_up.h"
 
 namespace esc {
 namespace {
-
-/// About what a unit of 16 rows of a random pattern takes. In float32 8 steps from 70 % zeros on, with an extra now and then, more of both where there are
-/// fewer zeros; in 16 bits quarter steps in place of others, the more of them the more zeros there are.
-std::int64_t unit_bytes(bool is_half, double density) {
-  return static_cast<std::int64_t>(is_half ? 2100 + 7700 * density : 4944 + 11000 * std::max(0.0, density - 0.3));
-}
 
 /// What streaming 16 bits costs, where so many bytes of weights cost 1, those of a unit without quarter steps; fitted to 8 to 32 columns of 2048 x 2048 and of 8192 x 8192.
 constexpr double whole_unit_bytes = 4864;
@@ -36,7 +31,7 @@ struct CutLayer {
         window_columns(StreamSchedule::window_columns(bytes_of_type(shape.dtype))),
         windows(quotient_up(shape.columns, window_columns)),
         nonzeros(static_cast<double>(shape.nonzeros)),
-        unit_bytes(esc::unit_bytes(is_half_type(shape.dtype), shape.density())) {}
+        unit_bytes(streamed_unit_bytes(shape.dtype, shape.density(), pays_in_quarters(shape))) {}
 
   double elements() const {
     return static_cast<double>(panels) * static_cast<double>(windows) * StreamSchedule::strip_rows * window_columns;
@@ -198,6 +193,17 @@ StreamSchedule smallest(const LayerShape& shape, const KernelTarget& target) {
 }
 
 }  // namespace
+
+std::int64_t streamed_unit_bytes(std::string_view dtype, double density, bool quarters) {
+  // Of a random pattern: 8 steps from 70 % zeros on, with an extra now and then, more of both where there are fewer zeros. The more zeros, the more of the steps
+  // are quarter steps.
+  const double bytes = !is_half_type(dtype) ? 4944 + 11000 * std::max(0.0, density - 0.3)
+                       : quarters           ? 2100 + 7700 * density
+                       : density <= 0.3     ? 4864
+                       : density <= 0.4     ? 4864 + 2560 * (density - 0.3)
+                                            : 5120 + 11520 * (density - 0.4);
+  return static_cast<std::int64_t>(bytes);
+}
 
 std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const KernelTarget& target) {
   if (!can_stream(shape.dtype, shape.layout) || target.oldest_architecture < StreamSchedule::least_architecture ||

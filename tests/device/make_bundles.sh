@@ -145,7 +145,7 @@ half_bundle() {
   [ "$bcol" -gt 8 ] || columns=8
   local streamed="stream:columns=$columns,panels=2,warps=2,stages=3,pdl=on${stream_shapes[$((index / 8 % 4))]}"
   case $((index / 2 % 4)) in
-    0) bundle "$matrix" "$bcol" "$streamed" "$name" --dtype $type --arch sm_90 --no-verify ;;
+    0) bundle "$matrix" "$bcol" "$streamed,quarters=on" "$name" --dtype $type --arch sm_90 --no-verify ;;
     1) bundle "$matrix" "$bcol" "$streamed,copies=bulk" "$name" --dtype $type --arch sm_90 --no-verify ;;
     2) first_legal panel "$matrix" "$bcol" "$name" $((index * 41)) 13 --dtype $type ;;
     3)

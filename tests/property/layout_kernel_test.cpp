@@ -126,7 +126,7 @@ RC_GTEST_PROP(LayoutKernel, OfFamilyRowsAgreesWithTheNest, ()) { check_rows(draw
 RC_GTEST_PROP(LayoutKernel, OfFamilyRowsAndSixteenBitsAgreesWithTheNest, ()) { check_rows(draw_case(half_numbers())); }
 
 void check_streams(const Case& drawn) {
-  StreamSchedule schedule = *tests::legal_stream_schedule(drawn.columns).as("schedule");
+  StreamSchedule schedule = *tests::legal_stream_schedule(drawn.columns, drawn.matrix.element).as("schedule");
   // So that there is room whatever the matrix.
   schedule.columns = std::min(schedule.columns, drawn.matrix.element == ScalarType::f32 ? 32 : 16);
   schedule.panels = std::min(schedule.panels, schedule.rows == StreamSchedule::strip_rows ? 4 : 2);

@@ -104,7 +104,7 @@ LoopNest drawn_product(ScalarType element) {
 
 /// The nest of a schedule for numbers of 16 bits rounds its sums, which the interpreter has in double; that of one for float32 stores them.
 void check_stages_of_stream(const SparseMatrix& matrix, std::int64_t bcol) {
-  const auto schedule = *legal_stream_schedule(bcol).as("schedule");
+  const auto schedule = *legal_stream_schedule(bcol, matrix.element).as("schedule");
   const LoopNest product = drawn_product(matrix.element);
   const auto steps = lower_by_steps(product, directives_of({schedule, "user"}, product.finishes_sums()));
   Memory memory = memory_for(steps.back().nest, matrix, bcol, 7);

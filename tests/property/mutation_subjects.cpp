@@ -73,8 +73,8 @@ SparseMatrix of_many_windows(SampleStructure structure, double sparsity, ScalarT
   }
   return matrix;
 }
-MutationSubject streamed(const std::string& name, SparseMatrix matrix, const std::string& copies = "") {
-  return {name, spmm_nest(matrix.element), std::move(matrix), 36, "stream:columns=16,panels=3,warps=2,stages=4,pdl=on" + copies};
+MutationSubject streamed(const std::string& name, SparseMatrix matrix, const std::string& settings = "") {
+  return {name, spmm_nest(matrix.element), std::move(matrix), 36, "stream:columns=16,panels=3,warps=2,stages=4,pdl=on" + settings};
 }
 
 /// A linear layer whose rows of X and Y are tokens.
@@ -139,6 +139,7 @@ std::vector<MutationSubject> mutation_subjects() {
       // Some units have extras; the second matrix has rounds beside those of its windows.
       streamed("streamed", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16)),
       streamed("bulk", of_many_windows(SampleStructure::blocks, 0.95, ScalarType::f16), ",copies=bulk"),
+      streamed("quartered", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::bf16), ",quarters=on"),
       streamed("split", of_many_windows(SampleStructure::blocks, 0.95, ScalarType::f32)),
       // Rows of one non-zero show what rounding makes of a product.
       streamed("rounded", with_cut_row(with_cut_row(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::tf32), 5, 1), 40, 1)),

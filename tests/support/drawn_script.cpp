@@ -137,8 +137,11 @@ std::vector<Directive> ScriptDraw::rows() {
 std::vector<Directive> ScriptDraw::stream() {
   const int panels = 1 + below(4);
   const int share = chance(30) ? 2 : 1;
-  std::vector<Directive> script{StreamWindows{"i", panels, share * (1 + below(4 / share)), chance(50) ? 32 : 16, share}, FragmentColumns{"j", 8 << below(3)}, PackFragments{"A"},
-                                PipelineWindows{"k", 2 + below(3)}};
+  std::vector<Directive> script{StreamWindows{"i", panels, share * (1 + below(4 / share)), chance(50) ? 32 : 16, share}, FragmentColumns{"j", 8 << below(3)}, PackFragments{"A"}};
+  if (chance(25)) {
+    script.emplace_back(QuarterSteps{"A"});
+  }
+  script.emplace_back(PipelineWindows{"k", 2 + below(3)});
   if (chance(50)) {
     script.emplace_back(CopyInBulk{});
   }

@@ -219,9 +219,9 @@ rc::Gen<RowsSchedule> legal_rows_schedule(std::int64_t bcol) {
   });
 }
 
-rc::Gen<StreamSchedule> legal_stream_schedule(std::int64_t bcol) {
+rc::Gen<StreamSchedule> legal_stream_schedule(std::int64_t bcol, ScalarType element) {
   return rc::gen::map(rc::gen::tuple(rc::gen::container<std::array<int, 4>>(rc::gen::inRange(0, 240)), rc::gen::arbitrary<bool>()),
-                      [bcol](const std::tuple<std::array<int, 4>, bool>& drawn) {
+                      [bcol, element](const std::tuple<std::array<int, 4>, bool>& drawn) {
                         const auto& [numbers, pdl] = drawn;
                         StreamSchedule schedule{.pdl = pdl};
                         const auto widest = std::min<std::uint64_t>(std::bit_ceil(static_cast<std::uint64_t>(bcol)), StreamSchedule::max_columns);
@@ -234,6 +234,7 @@ rc::Gen<StreamSchedule> legal_stream_schedule(std::int64_t bcol) {
                         schedule.share = schedule.warps % 2 == 0 && numbers[2] % 3 == 0 ? (schedule.warps % 4 == 0 && numbers[0] % 2 == 0 ? 4 : 2) : 1;
                         schedule.rows = numbers[3] / 32 % 2 == 0 ? StreamSchedule::strip_rows : StreamSchedule::max_rows;
                         schedule.copies = numbers[3] / 16 % 2 == 0 ? StreamSchedule::Copies::lanes : StreamSchedule::Copies::bulk;
+                        schedule.quarters = is_half(element) && numbers[0] / 16 % 2 == 0;
                         check_legal(schedule, bcol);
                         return schedule;
                       });

@@ -43,7 +43,7 @@ rc::Gen<PanelSchedule> legal_panel_schedule(std::int64_t bcol);
 rc::Gen<RowsSchedule> legal_rows_schedule(std::int64_t bcol);
 
 /// A schedule of family stream that is legal for bCol, whatever room its stages take.
-rc::Gen<StreamSchedule> legal_stream_schedule(std::int64_t bcol);
+rc::Gen<StreamSchedule> legal_stream_schedule(std::int64_t bcol, ScalarType element);
 
 /// A number of columns of B: 1 to `most`, often 1, a multiple of 32 or one beside it. At most 257.
 rc::Gen<std::int64_t> awkward_bcol(std::int64_t most);

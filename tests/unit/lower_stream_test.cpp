@@ -14,6 +14,7 @@
 #include "generator/lower/pack_fragments.h"
 #include "generator/lower/pipeline_windows.h"
 #include "generator/lower/place_epilogue.h"
+#include "generator/lower/quarter_steps.h"
 #include "generator/lower/stage_regions.h"
 #include "generator/lower/stream_windows.h"
 #include "generator/lower/tile_columns.h"
@@ -131,6 +132,14 @@ TEST(PipelineWindows, TakesColumnsOfBThroughRegisters) {
   EXPECT_THAT(text, HasSubstr("StagedB[window_stage][part], 0, 0, tile_columns, row_set, pair, sums, stage, window_stage, part, place);\n"));
   EXPECT_THAT(text, HasSubstr("StagedB[window_stages][turn_windows][window_columns][tile_columns]: shared memory of a block\n"));
   EXPECT_THAT(text, Not(HasSubstr("stage_windows")));
+}
+
+TEST(QuarterSteps, ChangesWhatIsPackedAndNoStatement) {
+  const LoopNest quartered = quarter_steps(packed, {"A"});
+  EXPECT_TRUE(quartered.packed.quarter_steps);
+  EXPECT_FALSE(packed.packed.quarter_steps);
+  EXPECT_EQ(quartered.body, packed.body);
+  EXPECT_EQ(quartered.story.size(), packed.story.size() + 1);
 }
 
 TEST(CopyInBulk, AsksForUnitsAndBoxesAndWaitsForThem) {
@@ -296,6 +305,15 @@ INSTANTIATE_TEST_SUITE_P(
                       pipeline_windows(pipelined, {"k", 3});
                     },
                     "pipeline once"},
+        StepRefusal{"quarter too early", [] { quarter_steps(fragmented, {"A"}); },
+                    "'A' is not stored in fragments; transform it first: transform(A, fragments)"},
+        StepRefusal{"quarter the dense array", [] { quarter_steps(packed, {"B"}); }, "'B' is not stored in fragments"},
+        StepRefusal{"quarter twice", [] { quarter_steps(quarter_steps(packed, {"A"}), {"A"}); }, "quarter once"},
+        StepRefusal{"quarter floats",
+                    [] {
+                      quarter_steps(pack_fragments(fragment_columns(stream_windows(canonicalize(spmm_nest(ScalarType::f32)), {"i", 2, 2}), {"j", 16}), {"A"}), {"A"});
+                    },
+                    "of elements of 32 bits the tensor core takes one of two, as they are; leave it out, or choose --dtype f16 or bf16"},
         StepRefusal{"bulk too early", [] { copy_in_bulk(packed, {}); },
                     "nothing is copied ahead of its use; copy it first: pipeline(k, 4)"},
         StepRefusal{"bulk twice", [] { copy_in_bulk(bulk, {}); },

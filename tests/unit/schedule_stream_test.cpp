@@ -13,6 +13,8 @@ TEST(StreamSchedule, LeavesOutKeysForTheirDefaults) {
   EXPECT_EQ(std::get<StreamSchedule>(parse_schedule("stream:warps=2")), StreamSchedule());
   EXPECT_EQ(print(parse_schedule("stream:copies=lanes")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on");
   EXPECT_EQ(print(parse_schedule("stream:copies=bulk,pdl=off")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=off,copies=bulk");
+  EXPECT_EQ(print(parse_schedule("stream:quarters=off")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on");
+  EXPECT_EQ(print(parse_schedule("stream:quarters=on,copies=bulk")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on,copies=bulk,quarters=on");
 }
 
 TEST(StreamSchedule, ReadsKeysInAnyOrder) {
@@ -28,7 +30,7 @@ TEST(StreamSchedule, RoundTrips) {
         const int stages = 2 + (panels + warps) % (StreamSchedule::max_stages - 1);
         const auto copies = (panels + stages) % 2 == 0 ? StreamSchedule::Copies::bulk : StreamSchedule::Copies::lanes;
         const StreamSchedule schedule{
-            .columns = columns, .panels = panels, .warps = warps, .stages = stages, .pdl = warps % 2 == 0, .share = warps % 2 == 0 ? 2 : 1, .rows = stages % 2 == 0 ? 16 : 32, .copies = copies};
+            .columns = columns, .panels = panels, .warps = warps, .stages = stages, .pdl = warps % 2 == 0, .share = warps % 2 == 0 ? 2 : 1, .rows = stages % 2 == 0 ? 16 : 32, .copies = copies, .quarters = stages % 3 == 0};
         EXPECT_EQ(parse_schedule(print(Schedule(schedule))), Schedule(schedule)) << print(schedule);
         EXPECT_NO_THROW(check_legal(schedule, 64)) << print(schedule);
         EXPECT_LE(schedule.threads(), 512);
@@ -46,6 +48,8 @@ TEST(StreamSchedule, ExpandsToDirectives) {
             "stream(i, panels=4, warps=2); fragment(j, 32); transform(A, fragments); pipeline(k, 4); copy(bulk); overlap()");
   EXPECT_EQ(print(expand(parse_schedule("stream:warps=4,share=4,rows=32,pdl=off"))),
             "stream(i, panels=4, warps=4, rows=32, share=4); fragment(j, 8); transform(A, fragments); pipeline(k, 4)");
+  EXPECT_EQ(print(expand(parse_schedule("stream:quarters=on"))),
+            "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, fragments); quarter(A); pipeline(k, 4); overlap()");
   EXPECT_EQ(print(expand(parse_schedule("stream:rows=32,pdl=off"))),
             "stream(i, panels=4, warps=2, rows=32); fragment(j, 8); transform(A, fragments); pipeline(k, 4)");
 }

@@ -130,7 +130,7 @@ tuning::Candidates CandidateChoice::operator()(const tuning::WorkItem& item) con
     const std::vector<Schedule> winners = tuning::near_winners(*database, item, families);
     always.insert(always.end(), winners.begin(), winners.end());
   }
-  return tuning::choose_candidates(tuning::search_space(item.product(), families), item, {.most = line_.most}, always,
+  return tuning::choose_candidates(tuning::search_space(item.product(), families, item.dtype), item, {.most = line_.most}, always,
                                    line_.exhaustive);
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "generator/schedule/element_types.h"
+#include "generator/schedule/streamed_schedules.h"
 
 namespace esc::tuning {
 namespace {
@@ -107,7 +108,9 @@ KernelFacts estimated_kernel(const AtomicSchedule& schedule, const WorkItem& ite
 
 /// A unit of 8 steps, which most matrices take.
 KernelFacts estimated_kernel(const StreamSchedule& schedule, const WorkItem& item) {
-  const int unit_bytes = 4608 * schedule.row_strips() + 256;
+  const double density = static_cast<double>(item.layer.nonzeros) / (static_cast<double>(item.layer.rows) * static_cast<double>(item.layer.columns));
+  const int unit_bytes = schedule.quarters ? schedule.row_strips() * static_cast<int>(streamed_unit_bytes(item.dtype, density, true))
+                                           : 4608 * schedule.row_strips() + 256;
   const std::int64_t panels = whole_up(static_cast<double>(item.layer.rows) / schedule.rows);
   const std::int64_t windows =
       whole_up(static_cast<double>(item.layer.columns) / StreamSchedule::window_columns(bytes_of_type(item.dtype)));

@@ -177,7 +177,7 @@ void add_atomic_family(LegalSchedules& found) {
   }
 }
 
-void add_stream_family(LegalSchedules& found) {
+void add_stream_family(bool is_half, LegalSchedules& found) {
   for (int columns = 8; columns <= StreamSchedule::max_columns; columns *= 2) {
     for (const int panels : StreamSpace::panels) {
       for (const int warps : StreamSpace::warps) {
@@ -187,7 +187,12 @@ void add_stream_family(LegalSchedules& found) {
         for (const int stages : StreamSpace::stages) {
           for (const int rows : StreamSpace::rows) {
             for (const auto copies : StreamSpace::copies) {
-              found.add(StreamSchedule{.columns = columns, .panels = panels, .warps = warps, .stages = stages, .rows = rows, .copies = copies});
+              StreamSchedule schedule{.columns = columns, .panels = panels, .warps = warps, .stages = stages, .rows = rows, .copies = copies};
+              found.add(schedule);
+              if (is_half) {
+                schedule.quarters = true;
+                found.add(schedule);
+              }
             }
           }
         }
@@ -214,7 +219,7 @@ std::set<std::string> families_for(const std::set<std::string>& families, const 
   return usable;
 }
 
-std::vector<Schedule> search_space(const ProductColumns& columns, const std::set<std::string>& families) {
+std::vector<Schedule> search_space(const ProductColumns& columns, const std::set<std::string>& families, const std::string& dtype) {
   if (columns.count < 1) {
     throw UserError(fmt::format("--bcol {}", columns.count), "is less than 1", "B has at least one column");
   }
@@ -235,7 +240,7 @@ std::vector<Schedule> search_space(const ProductColumns& columns, const std::set
     add_atomic_family(found);
   }
   if (families.contains("stream")) {
-    add_stream_family(found);
+    add_stream_family(is_half_type(dtype), found);
   }
   return found.take();
 }

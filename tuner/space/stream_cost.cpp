@@ -24,6 +24,7 @@ constexpr double of_rounded_column =
 constexpr double of_element_of_b = 0.5;         ///< of that, which panels of 32 rows have once for both halves
 constexpr double of_copied_column = 0.13 / 25;  ///< the same for the copy of its rows of B, which the panels of a block share
 constexpr double of_adding_warps = 0.1;
+constexpr double of_quarters = 0.4;  ///< of a turn that waits for nothing else, as the first two: finding the places of values that are stored alone
 
 // What is left of the time of a unit, and of the copies of rows of B, where they come by bulk copies: those of 16 columns and more.
 constexpr double of_bulk_unit = 0.97;
@@ -72,6 +73,7 @@ Cost stream_cost(const StreamSchedule& schedule, const WorkItem& item, const Ker
   cost.traffic = units * of_bytes * of_unit * (bulk ? of_bulk_unit : 1);
   cost.waiting = cost.traffic * (slowdown - 1) + units / schedule.panels * of_unit_alone;
   cost.loads = units * schedule.columns * (column_cost(item.dtype, schedule.row_strips()) + copied / schedule.panels);
+  cost.waiting += schedule.quarters ? of_quarters * std::min(turns, 2.0) : 0;
   cost.reduction = schedule.warps > 1 ? of_adding_warps : 0;
   cost.microseconds = cost.launch + cost.traffic + cost.waiting + cost.loads + cost.reduction;
   return cost;
