@@ -322,7 +322,8 @@ const char* first_difference(const Header& header, Format format) {
 // A panel is one strip of 16 rows, or two; rows g, g + 8 and so on of it are row set g. A window is 256 columns of A, or
 // 128 of 32 bits; the last one may have fewer. A unit belongs to a panel and a window. It has `steps` steps, each one
 // mma.sp for each strip, and each with eight groups of 4 slots, or of 2. A slot stands for a column of the window, in any
-// order, and a column may stand in several; of the slots of a group each row has non-zeros in half at most. What a panel
+// order, and a column may stand in several; of the slots of a group each row has non-zeros in half at most. In the last
+// `quarter_steps` steps, which there are of 16-bit values, it has one at most, a quarter, and one is stored. What a panel
 // has in a window and fits in no slot is an extra, of which there are `extras` at most.
 // Two groups are a set. Slots without a column have zeros, and name a column that no other of their set equals modulo
 // its slots, or column 0.
@@ -330,12 +331,14 @@ const char* first_difference(const Header& header, Format format) {
 // Bytes of a unit, where a lane is one of 32:
 //   values    [step][strip][lane] 16 bytes, the registers a0 to a3 of the lane, 4 bytes each. Those of row i of the strip
 //             and group q = 0..7 are in lane (i % 8) * 4 + q % 4, register (q / 4) * 2 + i / 8, in the order of their
-//             slots
+//             slots. Of quarter steps 8 bytes, the one value of each of these registers
 //   metadata  [pair of steps, rounded up][strip][lane] uint32. Of the even step in lanes 4 * g (its groups 0 to 3) and
 //             4 * g + 1 (4 to 7), of the odd one in lanes 4 * g + 2 and 4 * g + 3; bits 0 to 15 for row g of the strip,
 //             16 to 31 for row g + 8; 4 bits a group. Of 16-bit values: the place in the group of the first one and, shifted by 2, of the
 //             second one, of which the first is the lower. A value alone in place 0 to 2 is the first, beside place 3;
-//             one in place 3 is the second, beside place 0; where there is none the places are 0 and 1. Of a 32-bit
+//             one in place 3 is the second, beside place 0; where there is none the places are 0 and 1. The one of a
+//             quarter step is the first in place 0, beside 2, and in place 1, beside 3, the second in place 2, beside
+//             1, and in place 3, beside 0: so it is the second where just one of the bits 0 and 2 is set. Of a 32-bit
 //             value: 4 in place 0, and where there is none; 14 in place 1
 //   columns   which column of the window each slot is, a byte. Of 16-bit values [four steps, rounded up][lane] 4 bytes:
 //             byte b is of slot `lane` of step 4 * s + b. Of 32-bit values [step][4] 4 bytes: byte b of number c is of
@@ -381,6 +384,7 @@ struct FragmentElement {
   }  ///< whose rows of B are read at once
   constexpr uint32_t window_columns() const { return 128 * group_values(); }
   constexpr uint32_t extra_bytes() const { return 2 * bytes; }
+  constexpr bool has_quarter_steps() const { return bytes == 2; }
 };
 
 inline constexpr uint32_t max_window_columns = FragmentElement{2}.window_columns();
@@ -389,12 +393,23 @@ inline constexpr Rule single_or_half_elements = {static_cast<uint64_t>(ScalarTyp
                                                  static_cast<uint64_t>(ScalarType::bf16), 1, false,
                                                  static_cast<uint64_t>(ScalarType::f64)};
 
+/// The steps of a unit.
+struct UnitSteps {
+  uint32_t all = 8;
+  uint32_t quarter = 0;  ///< of them, the last ones
+
+  constexpr uint32_t half() const { return all - quarter; }
+};
+
 /// How a matrix is cut into fragments.
 struct FragmentCut {
   uint32_t height = strip_rows;  ///< rows of a panel
   uint32_t block_panels = 1;     ///< panels of a thread block
   uint32_t steps = 8;            ///< of a unit
+  uint32_t quarter_steps = 0;    ///< of them
   uint32_t extras = 0;           ///< of a unit, at most
+
+  constexpr UnitSteps unit_steps() const { return {steps, quarter_steps}; }
 
   static constexpr Rule elements = single_or_half_elements;
 
@@ -403,6 +418,7 @@ struct FragmentCut {
     visit("height", height, multiple_of(strip_rows, max_fragment_rows));
     visit("block_panels", block_panels, between(1, max_fragment_panels));
     visit("steps", steps, between(1, max_fragment_steps));
+    visit("quarter_steps", quarter_steps, between(0, steps));
     visit("extras", extras, between(0, max_extras));
   }
 };
@@ -437,7 +453,7 @@ struct FragmentCounts {
 
 /// Places in a unit, in bytes from its beginning.
 struct GroupPlace {
-  uint64_t values;    ///< 4 bytes
+  uint64_t values;    ///< 4 bytes, in a quarter step 2
   uint64_t metadata;  ///< a word
   uint32_t shift;     ///< of the four bits in the word
 };
@@ -445,7 +461,7 @@ struct GroupPlace {
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
 struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   static constexpr char magic[9] = "ESCFRAG\x1a";
-  static constexpr uint32_t version = 3;
+  static constexpr uint32_t version = 4;
 
   ScalarType window = ScalarType::u16;
   uint64_t windows_at = 0;
@@ -460,8 +476,15 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   constexpr bool regular() const { return counts.rounds == blocks() * windows(); }
 
   // Places in a unit.
+  constexpr bool is_quarter(uint32_t step) const { return step >= shape.unit_steps().half(); }
+  constexpr uint64_t quarter_steps_at() const {
+    return uint64_t{shape.unit_steps().half()} * strips() * lanes * 16;
+  }
   constexpr uint64_t values_at(uint32_t step, uint32_t strip, uint32_t lane) const {
-    return ((uint64_t{step} * strips() + strip) * lanes + lane) * 16;
+    const uint32_t half = shape.unit_steps().half();
+    return step < half ? ((uint64_t{step} * strips() + strip) * lanes + lane) * 16
+                       : quarter_steps_at() +
+                             ((uint64_t{step - half} * strips() + strip) * lanes + lane) * 8;
   }
   constexpr uint64_t metadata_at(uint32_t step_pair, uint32_t strip, uint32_t lane) const {
     return values_at(shape.steps, 0, 0) +
@@ -489,7 +512,8 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
     const uint32_t row_set = row % row_sets, strip = row / strip_rows,
                    upper = row % strip_rows / row_sets;
     const uint32_t quarter = group % 4, half = group / 4;
-    return {values_at(step, strip, row_set * 4 + quarter) + (half * 2 + upper) * 4,
+    return {values_at(step, strip, row_set * 4 + quarter) +
+                (half * 2 + upper) * (is_quarter(step) ? 2 : 4),
             metadata_at(step / 2, strip, row_set * 4 + step % 2 * 2 + half),
             upper * 16 + quarter * 4};
   }
@@ -511,6 +535,9 @@ constexpr FragmentFormat describe(const FragmentShape& shape, const FragmentCoun
   FragmentFormat format;
   format.shape = shape;
   format.counts = counts;
+  if (!format.element().has_quarter_steps()) {
+    format.shape.quarter_steps = 0;
+  }
   format.window = format.windows() <= 65536 ? ScalarType::u16 : ScalarType::u32;
   format.windows_at = format.units_at = header_bytes;
   if (!format.regular()) {
@@ -733,9 +760,9 @@ struct StoredRows {
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Slots. Of the slots of a group the sparse tensor core takes half as many non-zeros of each row, two of four or one of
-// two; further ones are left over. Which columns share a group is free, and a search makes few be left over: a column
-// that has too much around it changes places with the one for which the most is gained, also when nothing is, as the
-// next change may then gain.
+// two, and a quarter step stores one of four; further ones are left over. Which columns share a group is free, and a
+// search makes few be left over: a column that has too much around it changes places with the one for which the most is
+// gained, also when nothing is, as the next change may then gain.
 //
 // Two groups are a set: their rows of B are read at once, and quickest if the columns are distinct modulo the slots of
 // a set. The search begins with sets that are, and of changes that gain the same takes the one with fewer repetitions.
@@ -783,8 +810,10 @@ struct SearchNumbers<max_fragment_rows> {
 template <uint32_t element_bytes, uint32_t panel_rows>
 class SlotSearch {
  public:
-  SlotSearch(const WindowRows& window, uint32_t steps, uint64_t seed)
-      : slots_(steps * step_slots), random_(seed | 1) {
+  SlotSearch(const WindowRows& window, const UnitSteps& steps, uint64_t seed)
+      : slots_(steps.all * step_slots),
+        half_slots_((steps.all - steps.quarter) * step_slots),
+        random_(seed | 1) {
     uint32_t columns = 0;
     for (const uint32_t rows : window.of_column) {
       columns += rows != 0 ? 1 : 0;
@@ -833,8 +862,7 @@ class SlotSearch {
   void take(UnitSlots& unit) const {
     memset(&unit, 0, sizeof unit);
     for (uint32_t place = 0; place < places_; ++place) {
-      const uint32_t group = place / group_slots * group_slots;
-      const uint32_t full = place < slots_ ? full_rows(rows_, group, place) : all_rows;
+      const uint32_t full = place < slots_ ? full_rows(rows_, place, place) : all_rows;
       if (place < slots_) {
         unit.column[place] = static_cast<uint16_t>(column_[place]);
         unit.rows[place] = rows_[place] & ~full;
@@ -924,8 +952,12 @@ class SlotSearch {
       for (uint32_t i = 0; i < group_slots; ++i) {
         left += popcount(rows[i]);
       }
-    } else if (group_slots == 2) {
-      left += popcount(rows[0] & rows[1]);
+    } else if (has_one_value(group)) {
+      uint32_t once = 0;
+      for (uint32_t i = 0; i < group_slots; ++i) {
+        left += popcount(once & rows[i]);
+        once |= rows[i];
+      }
     } else {
       const uint32_t both = rows[0] & rows[1], others = rows[2] & rows[3];
       left += popcount((both & (rows[2] | rows[3])) |
@@ -935,13 +967,21 @@ class SlotSearch {
     total_ += static_cast<uint32_t>(sign) * left;
   }
 
-  /// Finds for each place of a group the rows that are full there: those in which the other three have two or more, or
-  /// the other one has one.
+  /// Whether a group has room for one value of each row, and not for two.
+  bool has_one_value(uint32_t place) const { return group_slots == 2 || place >= half_slots_; }
+
+  /// Finds for each place of a group the rows that are full there: those in which the other places have as many
+  /// non-zeros as there is room for.
   void weigh(uint32_t group) {
     const Word* const rows = rows_ + group;
-    if (group_slots == 2) {
-      fill(group, rows[1]);
-      fill(group + 1, rows[0]);
+    if (has_one_value(group)) {
+      for (uint32_t place = 0; place < group_slots; ++place) {
+        uint32_t others = 0;
+        for (uint32_t i = 0; i < group_slots; ++i) {
+          others |= i != place ? rows[i] : 0;
+        }
+        fill(group + place, others);
+      }
       return;
     }
     const uint32_t either = rows[0] | rows[1], both = rows[0] & rows[1];
@@ -1067,8 +1107,7 @@ class SlotSearch {
         uint32_t best = 0;
         uint32_t most = 0;
         for (uint32_t i = 0; i < count; ++i) {
-          const uint32_t fitting =
-              popcount(left & ~full_rows(unit.rows, free_slots[i] / group_slots * group_slots));
+          const uint32_t fitting = popcount(left & ~full_rows(unit.rows, free_slots[i]));
           if (fitting > most) {
             most = fitting;
             best = i;
@@ -1079,26 +1118,26 @@ class SlotSearch {
         }
         const uint32_t slot = free_slots[best];
         unit.column[slot] = static_cast<uint16_t>(column);
-        unit.rows[slot] = left & ~full_rows(unit.rows, slot / group_slots * group_slots);
+        unit.rows[slot] = left & ~full_rows(unit.rows, slot);
         left &= ~unit.rows[slot];
         free_slots[best] = free_slots[--count];
       }
     }
   }
-  /// The rows of which a group has as many non-zeros as it can, those before `behind` counted.
+  /// The rows of which the group of a slot has as many non-zeros as it can, those before `behind` counted.
   template <typename Rows>
-  static uint32_t full_rows(const Rows* rows, uint32_t group, uint32_t behind) {
+  uint32_t full_rows(const Rows* rows, uint32_t of_group, uint32_t behind) const {
     uint32_t once = 0;
     uint32_t twice = 0;
-    for (uint32_t slot = group; slot < behind; ++slot) {
+    for (uint32_t slot = of_group / group_slots * group_slots; slot < behind; ++slot) {
       twice |= once & rows[slot];
       once |= rows[slot];
     }
-    return group_slots == 2 ? once : twice;
+    return has_one_value(of_group) ? once : twice;
   }
   template <typename Rows>
-  static uint32_t full_rows(const Rows* rows, uint32_t group) {
-    return full_rows(rows, group, group + group_slots);
+  uint32_t full_rows(const Rows* rows, uint32_t of_group) const {
+    return full_rows(rows, of_group, (of_group / group_slots + 1) * group_slots);
   }
 
   void exchange(uint32_t a, uint32_t b) {
@@ -1118,6 +1157,7 @@ class SlotSearch {
   }
 
   uint32_t slots_;
+  uint32_t half_slots_;  ///< of them, in front: those of half steps
   uint32_t places_;
   uint64_t random_;
   uint32_t total_ = 0;
@@ -1131,8 +1171,8 @@ class SlotSearch {
 };
 
 /// Finds what stands in the slots of a unit with the non-zeros of a window, where panels and elements are of a shape.
-inline void search_slots(const FragmentShape& shape, const WindowRows& window, uint32_t steps,
-                         uint64_t seed, UnitSlots& unit) {
+inline void search_slots(const FragmentShape& shape, const WindowRows& window,
+                         const UnitSteps& steps, uint64_t seed, UnitSlots& unit) {
   const auto take_from = [&](auto search) {
     search.run();
     search.take(unit);
@@ -1227,10 +1267,14 @@ struct GroupMetadata {
   uint32_t first_value;
 };
 
-constexpr GroupMetadata metadata_of(FragmentElement element, const uint32_t* found,
+constexpr GroupMetadata metadata_of(FragmentElement element, bool is_quarter, const uint32_t* found,
                                     uint32_t count) {
   if (element.group_values() == 1) {
     return {count == 1 && found[0] == 1 ? 14u : 4u, 0};
+  }
+  if (is_quarter) {
+    constexpr uint32_t of_place[] = {0 | 2 << 2, 1 | 3 << 2, 1 | 2 << 2, 0 | 3 << 2};
+    return {count == 0 ? 0 | 1 << 2 : of_place[found[0]], 0};
   }
   const bool lone_last = count == 1 && found[0] == 3;
   const uint32_t first = count == 0 || lone_last ? 0 : found[0];
@@ -1252,7 +1296,8 @@ inline void write_values(const FragmentFormat& format, const UnitSlots& slots,
         found[count] = i;
         count += slots.rows[group * group_slots + i] >> row & 1;
       }
-      const GroupMetadata metadata = metadata_of(element, found, count);
+      const GroupMetadata metadata =
+          metadata_of(element, format.is_quarter(group / step_groups), found, count);
       for (uint32_t number = 0; number < count; ++number) {
         const uint32_t column = slots.column[group * group_slots + found[number]];
         memcpy(unit + place.values + (metadata.first_value + number) * element.bytes,
@@ -1320,7 +1365,8 @@ inline void write_extras(const FragmentFormat& format, const WindowElements& ele
 inline void write_unit(const FragmentFormat& format, const WindowElements& elements, int64_t panel,
                        uint64_t window, uint64_t number, WindowRows& left, unsigned char* unit) {
   UnitSlots slots;
-  search_slots(format.shape, left, format.shape.steps, seed_of(panel, window, number), slots);
+  search_slots(format.shape, left, format.shape.unit_steps(), seed_of(panel, window, number),
+               slots);
   memset(unit, 0, static_cast<size_t>(format.unit_bytes()));
   write_values(format, slots, elements, unit);
   write_columns(format, slots, columns_in(format.shape, window), unit);
@@ -1479,6 +1525,7 @@ constexpr uint64_t layer_numbers[] = {
     32,   // height
     1,    // block_panels
     2,    // steps
+    0,    // quarter_steps
     0,    // extras
     161,  // nonzeros
     2,    // rounds

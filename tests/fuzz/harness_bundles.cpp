@@ -174,18 +174,24 @@ bool judge_packed(std::string_view input) {
   return accepted || accepted_sealed;
 }
 
-/// The tiny matrix, packed with each type of elements that the cut allows. Its values are small whole numbers.
+/// The tiny matrix, packed. Its values are small whole numbers.
+template <typename Cut>
+void add_packed(std::vector<std::string>& seeds, const Cut& cut, transformer::ScalarType element) {
+  const SparseMatrix matrix = tiny_matrix(esc::ScalarType::f32);
+  transformer::CsrView view = csr_view(matrix);
+  view.element = element;
+  const auto packed = transformer::pack(view, cut);
+  const std::span<const std::byte> bytes = packed.bytes.span();
+  seeds.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+/// The same with each type of elements that the cut allows.
 template <typename Cut>
 void add_packed(std::vector<std::string>& seeds, const Cut& cut) {
   using transformer::ScalarType;
-  const SparseMatrix matrix = tiny_matrix(esc::ScalarType::f32);
   for (const ScalarType element : {ScalarType::f32, ScalarType::f64, ScalarType::f16, ScalarType::bf16}) {
     if (Cut::elements.allows(static_cast<std::uint64_t>(element))) {
-      transformer::CsrView view = csr_view(matrix);
-      view.element = element;
-      const auto packed = transformer::pack(view, cut);
-      const std::span<const std::byte> bytes = packed.bytes.span();
-      seeds.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      add_packed(seeds, cut, element);
     }
   }
 }
@@ -289,6 +295,7 @@ Harness packed_harness() {
   add_packed(harness.seeds, TaskCut{.longest = 64, .light = 8, .block_heavy = 1, .block_light = 2});
   add_packed(harness.seeds, FragmentCut{.block_panels = 2, .steps = 1, .extras = 2});
   add_packed(harness.seeds, FragmentCut{.block_panels = 1, .steps = 3, .extras = 0});
+  add_packed(harness.seeds, FragmentCut{.block_panels = 2, .steps = 3, .quarter_steps = 2, .extras = 1}, ScalarType::f16);
   return harness;
 }
 
