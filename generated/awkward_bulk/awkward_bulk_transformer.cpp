@@ -740,7 +740,7 @@ inline constexpr uint32_t max_places = max_fragment_steps * FragmentElement{2}.s
 inline constexpr uint32_t compared_places =
     64;  ///< at a time, which a compiler can make vectors of
 inline constexpr uint32_t most_changes = 12000;   ///< that the search tries for a unit
-inline constexpr uint32_t most_fruitless = 5000;  ///< of them, since the fewest were left over
+inline constexpr uint32_t most_fruitless = 1000;  ///< of them, since the fewest were left over
 inline constexpr uint32_t most_mendings =
     800;  ///< changes tried for the sake of distinct columns alone
 inline constexpr uint32_t most_fruitless_mendings = 200;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <variant>
 
 #include "generator/emulate/race_clock.h"
 #include "generator/support/error.h"
@@ -15,6 +16,7 @@
 #include "generator/verify/panel_sample.h"
 #include "generator/verify/transformer_check.h"
 #include "generator/verify/verify.h"
+#include "transformer/unpack.h"
 
 namespace esc {
 namespace {
@@ -110,13 +112,25 @@ Allowance allowance_for(const EmulationEffort& effort, std::uint64_t steps, std:
           .memory = effort.memory + 8 * static_cast<std::uint64_t>(bytes)};
 }
 
+/// Elements, zeros too, for which whoever packs the matrix searches for slots. Where everything finds one the search ends in about an eighth of the time.
+std::int64_t searched_elements(std::span<const std::byte> packed) {
+  const transformer::PackedFormat format = transformer::read_format(packed);
+  const auto* const fragments = std::get_if<transformer::FragmentFormat>(&format);
+  if (fragments == nullptr) {
+    return 0;
+  }
+  const std::int64_t elements = fragments->shape.rows * fragments->shape.columns;
+  return fragments->shape.extras != 0 ? elements : elements / 8;
+}
+
 /// The bundle's own transformer must write the packed file, and nothing that is not its own. Gives what it makes of other values.
 std::optional<OtherValues> check_confined_transformer(const BundleUnderTest& bundle, const SparseMatrix& matrix,
                                                       const EmulationEffort& effort, VerificationReport& report) {
   const std::int64_t dense = matrix.rows * matrix.columns;
   const std::int64_t packed_elements = matrix.nonzeros() + (dense <= effort.most_dense_elements ? dense : 0);
+  constexpr std::int64_t steps_of_search = 4;  ///< of all calls together, for an element
   const Allowance allowance =
-      allowance_for(effort, static_cast<std::uint64_t>(packed_elements),
+      allowance_for(effort, static_cast<std::uint64_t>(packed_elements + steps_of_search * searched_elements(bundle.packed)),
                     16 * packed_elements + static_cast<std::int64_t>(bundle.packed.size()));
   ConfinedTransformer transformer(bundle.transformer_text, bundle.name, matrix, bundle.packed.size(),
                                   effort.most_dense_elements, allowance);
@@ -319,13 +333,16 @@ TransformerVerification verify_transformer(const BundleUnderTest& bundle, const 
   TransformerVerification found{.report = begin_report(bundle, matrix), .other = std::nullopt};
   if (bundle.transformer_text.empty()) {
     found.report.skipped.push_back("there is no transformer: the generator packs");
-  } else if (matrix.nonzeros() <= effort.most_packed_nonzeros) {
+  } else if (matrix.nonzeros() > effort.most_packed_nonzeros) {
+    found.report.skipped.push_back(fmt::format("the transformer was not run: the matrix has more than {} non-zeros",
+                                               effort.most_packed_nonzeros));
+  } else if (searched_elements(bundle.packed) > effort.most_searched_elements) {
+    found.report.skipped.push_back(fmt::format("the transformer was not run: its search for slots goes through more than {} elements",
+                                               effort.most_searched_elements));
+  } else {
     progress.begin("running the data-transformer on the emulated host");
     judge(bundle.name + "_transformer.cpp", found.report.problems,
           [&] { found.other = check_confined_transformer(bundle, matrix, effort, found.report); });
-  } else {
-    found.report.skipped.push_back(fmt::format("the transformer was not run: the matrix has more than {} non-zeros",
-                                               effort.most_packed_nonzeros));
   }
   return found;
 }
