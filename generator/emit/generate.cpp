@@ -183,7 +183,7 @@ constexpr double extra_bytes = 40;
 constexpr double step_bytes = 7.6;
 /// And an extra where bytes are saved by quarter steps and columns are so few that a block waits for memory.
 constexpr std::int64_t few_columns = 16;
-constexpr double hidden_extra_bytes = 120;
+constexpr double hidden_extra_bytes = 100;
 
 /// Measured on one NVIDIA H200 and, with quarter steps, one H100. Without those all steps have the same bytes, which count for their products too.
 transformer::FragmentWeights weights_of(const LoopNest& nest) {
