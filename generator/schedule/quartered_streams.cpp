@@ -9,10 +9,18 @@
 namespace esc {
 namespace {
 
+std::int64_t blocks_of(const LayerShape& shape, int panels) {
+  return quotient_up(quotient_up(shape.rows, StreamSchedule::strip_rows), panels);
+}
+
 /// Panels of the multiprocessor that has most of them, where a block has so many.
 std::int64_t busiest_panels(const LayerShape& shape, const KernelTarget& target, int panels) {
-  const std::int64_t blocks = quotient_up(quotient_up(shape.rows, StreamSchedule::strip_rows), panels);
-  return panels * quotient_up(blocks, target.multiprocessors);
+  return panels * quotient_up(blocks_of(shape, panels), target.multiprocessors);
+}
+
+/// Whether such blocks leave few multiprocessors without one.
+bool fills(const LayerShape& shape, const KernelTarget& target, int panels) {
+  return 4 * blocks_of(shape, panels) >= 3 * target.multiprocessors;
 }
 
 /// Four panels share the rows of B of a block, or three where that leaves clearly less to the busiest multiprocessor.
@@ -38,6 +46,9 @@ std::vector<ScheduleChoice> quartered_streams(const LayerShape& shape, const Ker
   }
   StreamSchedule schedule{.columns = widest_stream(shape.bcol), .panels = panels_for(shape, target), .quarters = true};
   const bool is_narrow = schedule.columns < StreamSchedule::least_columns_of_boxes;
+  if (!fills(shape, target, schedule.panels)) {
+    return {};
+  }
   schedule.warps = is_narrow && schedule.panels == 4 ? 3 : 2;
   schedule.stages = is_narrow && schedule.panels == 3 ? 4 : schedule.columns == 32 && schedule.panels == 4 ? 2 : 3;
   schedule.copies = is_narrow ? StreamSchedule::Copies::lanes : StreamSchedule::Copies::bulk;

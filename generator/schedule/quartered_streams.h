@@ -14,7 +14,7 @@ namespace esc {
 bool pays_in_quarters(const LayerShape& shape);
 
 /// What was the fastest, with quarter steps, for such layers with 8 to 32 columns of B in rows, from 8192 x 8192 and 11,008 x 4096 to 28,672 x 8192 and at 70 to 90 % zeros; nothing for
-/// others and for GPUs without bulk copies.
+/// others, of few rows too, and for GPUs without bulk copies.
 std::vector<ScheduleChoice> quartered_streams(const LayerShape& shape, const KernelTarget& target);
 
 /// The choices with quarter steps in those that stream such a layer, each of which says so.

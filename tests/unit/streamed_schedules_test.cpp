@@ -296,6 +296,9 @@ TEST(StreamedSchedules, HaveQuarterStepsInWhateverStreamsALayerThatIsLargerThanA
   EXPECT_TRUE(has_quarters(tokens));
   EXPECT_THAT(tokens.source, testing::EndsWith("with quarter steps by rule, as the layer is larger than a cache"));
   EXPECT_TRUE(has_quarters(choose_schedule(layer(8192, 8192, 0.7, 64), h200)));
+  const ScheduleChoice few_rows = choose_schedule(layer(4096, 11008, 0.8, 8), h200);
+  EXPECT_TRUE(has_quarters(few_rows));
+  EXPECT_THAT(few_rows.source, testing::HasSubstr("database"));
 }
 
 /// A database whose measurements had them in it is asked in place of the rule.
