@@ -238,7 +238,9 @@ FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, 
     const UnitSteps steps = choice.cut.unit_steps();
     const Needs needs = needs_of(units, steps, units.size() == units_of(shape), searches);
     if (!needs.is_all && std::ranges::max(needs.extras) <= short_search) {
-      more = more.empty() ? sample(matrix, shape, many) : std::move(more);
+      if (more.empty()) {
+        more = sample(matrix, shape, many);
+      }
       choice = best_extras(needs_of(more, steps, more.size() == units_of(shape), searches), shape, steps, weights);
     }
     if (choice.bytes < best.bytes) {

@@ -42,7 +42,7 @@ struct EmulationEffort {
   bool whole_report = true;  ///< otherwise it ends with the first thing that is wrong
 };
 
-/// What `generate` spends: about a second.
+/// What `generate` spends: some seconds.
 inline constexpr EmulationEffort sample_effort{
     .most_products = 8'000'000, .most_packed_nonzeros = 8'000'000, .most_dense_elements = 1 << 20, .most_searched_elements = 1 << 21};
 /// What `verify` spends: up to some minutes for a large layer.

@@ -24,7 +24,9 @@
 namespace esc::tests {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 /// What is put into a text: declarations in front of its first function, and a statement at the beginning of that.
 struct Attack {
@@ -113,6 +115,20 @@ TEST(HonestText, MayCallThroughItsOwnPointers) {
   EXPECT_THAT(verdict_on_kernel({"", "static int twice(int n) { return 2 * n; }\nstatic int (*volatile way)(int) = &twice;",
                                  "if (way(2) != 4) return cudaErrorUnknown;", ""}),
               HasSubstr("passed by emulation"));
+}
+
+/// A transformer that searches for slots takes the emulator long, so that there is a limit, which is said.
+TEST(HonestText, OfATransformerIsRunForAsManyElementsAsTheEffortAllows) {
+  const SparseMatrix sparse = sample_matrix({.rows = 40, .columns = 300, .sparsity = 0.5, .seed = 3});
+  const GeneratedLayer streamed = layer_of(sparse, 8, StreamSchedule{.panels = 1, .warps = 1, .stages = 2});
+  const std::string transformer = format_source(transformer_source(streamed.layer), "layer_transformer.cpp");
+  const BundleUnderTest bundle{"layer", streamed.layer.input, dispatch_of(streamed.layer), kernel_text(streamed), transformer, streamed.bytes()};
+  EmulationEffort effort = sample_effort;
+  effort.most_searched_elements = 40 * 300;
+  EXPECT_THAT(print(verify_by_emulation(bundle, sparse, effort)), AllOf(HasSubstr("passed by emulation"), Not(HasSubstr("skipped"))));
+  effort.most_searched_elements = 40 * 300 / 8 - 1;
+  EXPECT_THAT(print(verify_by_emulation(bundle, sparse, effort)),
+              HasSubstr("the transformer was not run: its search for slots goes through more than 1499 elements"));
 }
 
 class HostileKernel : public testing::TestWithParam<Attack> {};

@@ -79,6 +79,13 @@ TEST(SearchSpace, IsLegalForEveryBcolAndWithoutRepetitions) {
   }
 }
 
+TEST(SearchSpace, HasQuarterStepsForSixteenBitsAlone) {
+  const std::string quartered = "stream:columns=8,panels=4,warps=3,stages=3,pdl=on,quarters=on";
+  EXPECT_TRUE(texts(search_space(8, {"stream"}, "f16")).contains(quartered));
+  EXPECT_FALSE(texts(search_space(8, {"stream"}, "f32")).contains(quartered));
+  EXPECT_EQ(search_space(8, {"stream"}, "bf16").size(), 2 * search_space(8, {"stream"}, "tf32").size());
+}
+
 TEST(SearchSpace, HasWhatMeasurementsFoundWorthATry) {
   for (const long long bcol : {32, 64, 128, 256}) {
     const std::set<std::string> space = texts(search_space(bcol, {"panel", "rows"}));
