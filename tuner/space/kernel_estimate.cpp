@@ -108,8 +108,7 @@ KernelFacts estimated_kernel(const AtomicSchedule& schedule, const WorkItem& ite
 
 /// A unit of 8 steps, which most matrices take.
 KernelFacts estimated_kernel(const StreamSchedule& schedule, const WorkItem& item) {
-  const double density = static_cast<double>(item.layer.nonzeros) / (static_cast<double>(item.layer.rows) * static_cast<double>(item.layer.columns));
-  const int unit_bytes = schedule.quarters ? schedule.row_strips() * static_cast<int>(streamed_unit_bytes(item.dtype, density, true))
+  const int unit_bytes = schedule.quarters ? schedule.row_strips() * static_cast<int>(streamed_unit_bytes(item.dtype, density(item.layer), true))
                                            : 4608 * schedule.row_strips() + 256;
   const std::int64_t panels = whole_up(static_cast<double>(item.layer.rows) / schedule.rows);
   const std::int64_t windows =
