@@ -53,6 +53,7 @@ struct Needs {
 struct Choice {
   FragmentCut cut;
   double bytes = 0;
+  bool is_close = false;  ///< whether rare units decide, which a small sample lacks
 };
 
 double unit_bytes(const FragmentShape& shape) {
@@ -172,6 +173,8 @@ double time_of_rounds(double further, std::uint64_t windows) {
 Choice best_extras(const Needs& needs, const FragmentShape& of_matrix, const UnitSteps& steps,
                    const FragmentWeights& weights) {
   FragmentShape shape = with_steps(of_matrix, steps);
+  constexpr std::uint32_t short_search = 2;  ///< where units need no more, one takes so little time that many may be searched
+  const bool is_close = !needs.is_all && std::ranges::max(needs.extras) <= short_search;
   Choice best{shape, HUGE_VAL};
   for (shape.extras = 0; shape.extras <= max_extras; ++shape.extras) {
     constexpr double most_above = 0.1;
@@ -182,7 +185,7 @@ Choice best_extras(const Needs& needs, const FragmentShape& of_matrix, const Uni
     const double further = 1 - std::pow(1 - above, shape.block_panels);
     const double bytes = counted_bytes(shape, weights, needs.serial(shape.extras)) * time_of_rounds(further, windows_of(shape));
     if (bytes < best.bytes) {
-      best = {shape, bytes};
+      best = {shape, bytes, is_close};
     }
   }
   return best;
@@ -224,8 +227,7 @@ std::vector<Choice> promising_choices(const std::vector<SampledUnit>& units, con
 FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, const FragmentWeights& weights,
                              FragmentSearches& searches) {
   constexpr std::uint64_t few = 128;
-  constexpr std::uint64_t many = 2048;  ///< where the search is short, and it is rare units that decide
-  constexpr std::uint32_t short_search = 2;
+  constexpr std::uint64_t many = 2048;
   const FragmentShape shape = checked_shape(matrix, FragmentCut{.height = block.height, .block_panels = block.panels});
   check_quarter_steps(shape.element, block.quarter_steps);
   const std::vector<SampledUnit> units = sample(matrix, shape, few);
@@ -235,12 +237,11 @@ FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, 
     if (choice.bytes >= best.bytes) {
       break;
     }
-    const UnitSteps steps = choice.cut.unit_steps();
-    const Needs needs = needs_of(units, steps, units.size() == units_of(shape), searches);
-    if (!needs.is_all && std::ranges::max(needs.extras) <= short_search) {
+    if (choice.is_close) {
       if (more.empty()) {
         more = sample(matrix, shape, many);
       }
+      const UnitSteps steps = choice.cut.unit_steps();
       choice = best_extras(needs_of(more, steps, more.size() == units_of(shape), searches), shape, steps, weights);
     }
     if (choice.bytes < best.bytes) {

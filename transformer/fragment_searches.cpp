@@ -65,7 +65,7 @@ const UnitSlots& FragmentSearches::find(const WindowRows& rows, const UnitSteps&
 }
 
 void check_quarter_steps(ScalarType element, bool has_quarter_steps) {
-  if (has_quarter_steps && size_of(element) != 2) {
+  if (has_quarter_steps && !FragmentElement{static_cast<std::uint32_t>(size_of(element))}.has_quarter_steps()) {
     throw std::invalid_argument("a matrix cannot be packed so: quarter steps are of elements of 16 bits");
   }
 }

@@ -526,7 +526,7 @@ constexpr FragmentFormat describe(const FragmentShape& shape, const FragmentCoun
   format.shape = shape;
   format.counts = counts;
   if (!format.element().has_quarter_steps()) {
-    format.shape.quarter_steps = 0;
+    format.shape.quarter_steps = 0;  // a header that says otherwise is none of these
   }
   format.window = format.windows() <= 65536 ? ScalarType::u16 : ScalarType::u32;
   format.windows_at = format.units_at = header_bytes;

@@ -470,6 +470,13 @@ TEST(UnpackFragments, RefusesChangedBytes) {
   }
 }
 
+TEST(UnpackFragments, RefusesQuarterStepsOfFloats) {
+  const Packed<FragmentFormat> packed = pack(random_elements(20, 40, 0.4, 7, ScalarType::f32).view(), FragmentCut{.steps = 3, .extras = 2});
+  ChangeableBytes changed(packed.bytes.span());
+  changed.put_number(position_of(packed.format, "quarter_steps"), 1).seal_header();
+  EXPECT_THAT([&] { unpack(changed.bytes()); }, ThrowsMessage<FormatError>(HasSubstr("the header field quarter_steps does not agree")));
+}
+
 TEST(UnpackFragments, SaysWhatIsWrong) {
   const CsrMatrix matrix = random_elements(40, 300, 0.5, 7);
   const Packed<FragmentFormat> packed = pack(matrix.view(), FragmentCut{.block_panels = 2, .steps = 6, .extras = 2});
