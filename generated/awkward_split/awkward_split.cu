@@ -422,34 +422,49 @@ __device__ __forceinline__ Extras find_extras(const unsigned char* unit, int row
   return {row_set == 0 ? 0 : ends[row_set - 1], ends[row_set]};
 }
 
-// The four lanes of a set of rows multiply each of its extras by their columns of B.
+// The four lanes of a set of rows multiply each of its extras by their columns of B: two at once, so that they wait for both together. Where the
+// number is odd, the last is taken once more, times zero.
 __device__ __forceinline__ void add_extras(int first_extra, int behind_extras,
                                            const unsigned char* unit, const unsigned char* window,
                                            int lane, float (&sums)[lane_sums]) {
+  constexpr int at_once = 2;
 #pragma unroll 1
-  for (int x = first_extra; x < behind_extras; ++x) {
-    const uint2 extra = reinterpret_cast<const uint2*>(unit + extras_at)[x];
-    const float value = __uint_as_float(extra.x);
-    const unsigned int place = extra.y;
-    const int row = place & 255;
-    float values[lane_rows];
+  for (int first = first_extra; first < behind_extras; first += at_once) {
+    int rows[at_once];
+    float values[at_once][lane_rows];
 #pragma unroll
-    for (int r = 0; r < lane_rows; ++r) {
-      values[r] = (place >> 8) == r ? value : 0;
+    for (int i = 0; i < at_once; ++i) {
+      const bool is_there = first + i < behind_extras;
+      const int x = is_there ? first + i : first;
+      const uint2 extra = reinterpret_cast<const uint2*>(unit + extras_at)[x];
+      const float value = __uint_as_float(extra.x);
+      const unsigned int place = extra.y;
+      rows[i] = place & 255;
+#pragma unroll
+      for (int r = 0; r < lane_rows; ++r) {
+        values[i][r] = is_there && (place >> 8) == r ? value : 0;
+      }
     }
 #pragma unroll
     for (int t = 0; t < column_eighths; ++t) {
-      const Vector<2> two = {{*reinterpret_cast<const float*>(
-                                  window + element_at(row, t * 8 + lane % column_pairs * 2)),
-                              *reinterpret_cast<const float*>(
-                                  window + element_at(row, t * 8 + lane % column_pairs * 2 + 1))}};
+      Vector<2> twos[at_once];
 #pragma unroll
-      for (int v = 0; v < 2; ++v) {
-        const float b = two.at[v];
+      for (int i = 0; i < at_once; ++i) {
+        twos[i] = {{*reinterpret_cast<const float*>(
+                        window + element_at(rows[i], t * 8 + lane % column_pairs * 2)),
+                    *reinterpret_cast<const float*>(
+                        window + element_at(rows[i], t * 8 + lane % column_pairs * 2 + 1))}};
+      }
 #pragma unroll
-        for (int r = 0; r < lane_rows; ++r) {
-          float* const sum = sums + (t * lane_rows + r) * 2 + v;
-          *sum = fmaf(values[r], b, *sum);
+      for (int i = 0; i < at_once; ++i) {
+#pragma unroll
+        for (int v = 0; v < 2; ++v) {
+          const float b = twos[i].at[v];
+#pragma unroll
+          for (int r = 0; r < lane_rows; ++r) {
+            float* const sum = sums + (t * lane_rows + r) * 2 + v;
+            *sum = fmaf(values[i][r], b, *sum);
+          }
         }
       }
     }

@@ -48,6 +48,10 @@ constexpr int other_warps = threads_per_block / (32 * block_panels) - 1;  // of 
 constexpr int block_sums = block_panels * lane_products * 128;  // of each warp of all panels
 constexpr int early_stages = stages - 1;
 constexpr int block_copies = turn_windows * block_panels;  // units of a turn
+constexpr int window_pieces =
+    (window_columns * tile_columns / vector_width + threads_per_block - 1) /
+    threads_per_block;  // 16 bytes of a row each, that a thread copies of a window
+constexpr int held_pieces = turn_windows * window_pieces;  // of a turn
 
 // The matrix, and where its packed form has what.
 constexpr unsigned int M = 37;   // rows of C
@@ -214,19 +218,49 @@ __device__ __forceinline__ void find_first_rows(unsigned int (&first_rows)[turn_
   }
 }
 
+// What a thread copies of a window: the same columns of every `rows_at_once`th row, a piece each.
+struct PiecesOfThread {
+  int first_row;
+  int column;
+};
+
+constexpr int rows_at_once = threads_per_block / (tile_columns / vector_width);
+__device__ __forceinline__ PiecesOfThread pieces_of(int thread) {
+  constexpr int row_vectors = tile_columns / vector_width;
+  return {thread / row_vectors, thread % row_vectors * vector_width};
+}
+__device__ __forceinline__ unsigned char* place_of(unsigned char* window,
+                                                   const PiecesOfThread& pieces, int row) {
+  return window + piece_at(row, pieces.column / 8) +
+         pieces.column % 8 * static_cast<int>(sizeof(__half));
+}
+
+// A row's elements of B that a piece has; behind the last column they are zero.
+__device__ __forceinline__ Vector<vector_width> load_piece(const __half* __restrict__ from,
+                                                           unsigned int columns) {
+  Vector<vector_width> elements;
+#pragma unroll
+  for (unsigned int v = 0; v < vector_width; ++v) {
+    elements.at[v] = v < columns ? from[v] : __ushort_as_half(0);
+  }
+  return elements;
+}
+
+// Whether what cannot go past the registers is held in them until the next turn. Where a thread has many pieces it stores them as soon as they are there.
+constexpr bool holds_pieces = held_pieces == turn_windows * window_pieces;
+
 // The threads of a block copy the rows of B for a turn to shared memory, each the same columns of some rows. With `vectors` they go past the
-// registers, 16 bytes at once.
+// registers, 16 bytes at once; without, element by element.
 template <bool vectors>
-__device__ __forceinline__ void stage_windows(unsigned char* memory, const unsigned char* packed,
+__device__ __forceinline__ void stage_windows(unsigned char* memory,
+                                              Vector<vector_width> (&held)[held_pieces],
+                                              const unsigned char* packed,
                                               const __half* __restrict__ B, long long ldb,
                                               unsigned int first_round, unsigned int rounds,
                                               unsigned int rotation, unsigned int turn, int stage,
                                               unsigned int tile, int thread, unsigned int N) {
-  constexpr int row_vectors = tile_columns / vector_width;
-  constexpr int rows_at_once = threads_per_block / row_vectors;
-  const int column = thread % row_vectors * vector_width;
-  const int piece = column / 8;
-  const unsigned int j = tile * tile_columns + column;
+  const PiecesOfThread pieces = pieces_of(thread);
+  const unsigned int j = tile * tile_columns + pieces.column;
   unsigned int first_rows[turn_windows];
   find_first_rows(first_rows, packed, first_round, rounds, rotation, turn);
 #pragma unroll
@@ -234,20 +268,48 @@ __device__ __forceinline__ void stage_windows(unsigned char* memory, const unsig
     if (turn * turn_windows + part < rounds) {
       const unsigned int k = first_rows[part];
       const __half* const from = B + k * ldb + j;
-      unsigned char* const to = window_copy(memory, stage, part) + column % 8 * sizeof(__half);
-#pragma unroll 4
-      for (int row = thread / row_vectors; row < window_columns; row += rows_at_once) {
-        if (vectors) {
+      unsigned char* const to = window_copy(memory, stage, part);
+#pragma unroll(!vectors && holds_pieces ? window_pieces : 4)
+      for (int piece = 0; piece < window_pieces; ++piece) {
+        const int row = pieces.first_row + piece * rows_at_once;
+        if (row < window_columns) {
           const bool inside = k + row < K && j < N;
-          __pipeline_memcpy_async(to + piece_at(row, piece), inside ? from + row * ldb : B, 16,
-                                  inside ? 0 : 16);
-        } else {
-          Vector<vector_width> elements;
-#pragma unroll
-          for (int v = 0; v < vector_width; ++v) {
-            elements.at[v] = k + row < K && j + v < N ? from[row * ldb + v] : __ushort_as_half(0);
+          if (vectors) {
+            __pipeline_memcpy_async(place_of(to, pieces, row), inside ? from + row * ldb : B, 16,
+                                    inside ? 0 : 16);
+          } else {
+            const Vector<vector_width> elements = load_piece(from + row * ldb, inside ? N - j : 0);
+            if (holds_pieces) {
+              held[part * window_pieces + piece] = elements;
+            } else {
+              *reinterpret_cast<Vector<vector_width>*>(place_of(to, pieces, row)) = elements;
+            }
           }
-          *reinterpret_cast<Vector<vector_width>*>(to + piece_at(row, piece)) = elements;
+        }
+      }
+    }
+  }
+}
+
+// Stores what stage_windows has asked for of a turn where it is held in registers, so that it had a turn to come.
+template <bool vectors>
+__device__ __forceinline__ void store_held(unsigned char* memory,
+                                           const Vector<vector_width> (&held)[held_pieces],
+                                           unsigned int rounds, unsigned int turn, int stage,
+                                           int thread) {
+  if constexpr (!vectors && holds_pieces) {
+    const PiecesOfThread pieces = pieces_of(thread);
+#pragma unroll
+    for (int part = 0; part < turn_windows; ++part) {
+      if (turn * turn_windows + part < rounds) {
+#pragma unroll
+        for (int piece = 0; piece < window_pieces; ++piece) {
+          const int row = pieces.first_row + piece * rows_at_once;
+          if (row < window_columns) {
+            *reinterpret_cast<Vector<vector_width>*>(
+                place_of(window_copy(memory, stage, part), pieces, row)) =
+                held[part * window_pieces + piece];
+          }
         }
       }
     }
@@ -315,32 +377,47 @@ __device__ __forceinline__ Extras find_extras(const unsigned char* unit, int row
   return {row_set == 0 ? 0 : ends[row_set - 1], ends[row_set]};
 }
 
-// The four lanes of a set of rows multiply each of its extras by their columns of B.
+// The four lanes of a set of rows multiply each of its extras by their columns of B: two at once, so that they wait for both together. Where the
+// number is odd, the last is taken once more, times zero.
 __device__ __forceinline__ void add_extras(int first_extra, int behind_extras,
                                            const unsigned char* unit, const unsigned char* window,
                                            int lane, float (&sums)[lane_sums]) {
+  constexpr int at_once = 2;
 #pragma unroll 1
-  for (int x = first_extra; x < behind_extras; ++x) {
-    const unsigned int extra = reinterpret_cast<const unsigned int*>(unit + extras_at)[x];
-    const float value = __half2float(__ushort_as_half(static_cast<unsigned short>(extra)));
-    const unsigned int place = extra >> 16;
-    const int row = place & 255;
-    float values[lane_rows];
+  for (int first = first_extra; first < behind_extras; first += at_once) {
+    int rows[at_once];
+    float values[at_once][lane_rows];
 #pragma unroll
-    for (int r = 0; r < lane_rows; ++r) {
-      values[r] = (place >> 8) == r ? value : 0;
+    for (int i = 0; i < at_once; ++i) {
+      const bool is_there = first + i < behind_extras;
+      const int x = is_there ? first + i : first;
+      const unsigned int extra = reinterpret_cast<const unsigned int*>(unit + extras_at)[x];
+      const float value = __half2float(__ushort_as_half(static_cast<unsigned short>(extra)));
+      const unsigned int place = extra >> 16;
+      rows[i] = place & 255;
+#pragma unroll
+      for (int r = 0; r < lane_rows; ++r) {
+        values[i][r] = is_there && (place >> 8) == r ? value : 0;
+      }
     }
 #pragma unroll
     for (int t = 0; t < column_eighths; ++t) {
-      const Vector<2> two =
-          reinterpret_cast<const Vector<2>*>(window + piece_at(row, t))[lane % column_pairs];
+      Vector<2> twos[at_once];
 #pragma unroll
-      for (int v = 0; v < 2; ++v) {
-        const float b = __half2float(two.at[v]);
+      for (int i = 0; i < at_once; ++i) {
+        twos[i] =
+            reinterpret_cast<const Vector<2>*>(window + piece_at(rows[i], t))[lane % column_pairs];
+      }
 #pragma unroll
-        for (int r = 0; r < lane_rows; ++r) {
-          float* const sum = sums + (t * lane_rows + r) * 2 + v;
-          *sum = fmaf(values[r], b, *sum);
+      for (int i = 0; i < at_once; ++i) {
+#pragma unroll
+        for (int v = 0; v < 2; ++v) {
+          const float b = __half2float(twos[i].at[v]);
+#pragma unroll
+          for (int r = 0; r < lane_rows; ++r) {
+            float* const sum = sums + (t * lane_rows + r) * 2 + v;
+            *sum = fmaf(values[i][r], b, *sum);
+          }
         }
       }
     }
@@ -386,23 +463,29 @@ __global__ void __launch_bounds__(threads_per_block, 1)
   for (int s = 0; s < early_stages; ++s) {
     stage_unit(shared_memory, packed, first_round, rounds, rotation, s, s, part, place);
   }
+  Vector<vector_width> held[held_pieces];
   wait_for_predecessor();
   allow_successor();
   for (int s = 0; s < early_stages; ++s) {
-    stage_windows<vectors>(shared_memory, packed, B, ldb, first_round, rounds, rotation, s, s, tile,
-                           own_thread, N);
+    if (0 < s) {
+      store_held<vectors>(shared_memory, held, rounds, s - 1, s - 1, own_thread);
+    }
+    stage_windows<vectors>(shared_memory, held, packed, B, ldb, first_round, rounds, rotation, s, s,
+                           tile, own_thread, N);
     __pipeline_commit();
   }
 #pragma unroll 1
   for (unsigned int turn = 0; turn < turns; ++turn) {
+    store_held<vectors>(shared_memory, held, rounds, stages + turn - 2,
+                        (stages + turn - 2) % stages, own_thread);
     __pipeline_wait_prior(stages - 2);
     __syncthreads();
     const unsigned int ahead = stages + turn - 1;
     const int stage_ahead = ahead % stages;
     stage_unit(shared_memory, packed, first_round, rounds, rotation, ahead, stage_ahead, part,
                place);
-    stage_windows<vectors>(shared_memory, packed, B, ldb, first_round, rounds, rotation, ahead,
-                           stage_ahead, tile, own_thread, N);
+    stage_windows<vectors>(shared_memory, held, packed, B, ldb, first_round, rounds, rotation,
+                           ahead, stage_ahead, tile, own_thread, N);
     __pipeline_commit();
     const int stage = turn % stages;
     const unsigned int its = turn * turn_windows + part;

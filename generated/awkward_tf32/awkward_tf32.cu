@@ -52,6 +52,10 @@ constexpr int block_sums = block_panels * lane_products * 128;  // of each warp 
 constexpr int steps_at_once = steps_of_pair * window_warps;     // of the warps that share a window
 constexpr int early_stages = stages - 1;
 constexpr int block_copies = turn_windows * block_panels;  // units of a turn
+constexpr int window_pieces =
+    (window_columns * tile_columns / vector_width + threads_per_block - 1) /
+    threads_per_block;  // 16 bytes of a row each, that a thread copies of a window
+constexpr int held_pieces = turn_windows * window_pieces;  // of a turn
 
 // The matrix, and where its packed form has what.
 constexpr unsigned int M = 37;  // rows of C
@@ -181,6 +185,120 @@ __device__ __forceinline__ int element_at(int row, int column) {
 }
 __device__ __forceinline__ int piece_at(int row, int piece) { return element_at(row, piece * 8); }
 
+// The first row of B of each window of a turn, 0 where there is none. Which windows they are is asked for all at once.
+__device__ __forceinline__ void find_first_rows(unsigned int (&first_rows)[turn_windows],
+                                                const unsigned char* packed,
+                                                unsigned int first_round, unsigned int rounds,
+                                                unsigned int rotation, unsigned int turn) {
+#pragma unroll
+  for (int part = 0; part < turn_windows; ++part) {
+    const unsigned int its = turn * turn_windows + part;
+    first_rows[part] =
+        its < rounds
+            ? window_at(packed, round_at(first_round, rounds, rotation, its), first_round) *
+                  window_columns
+            : 0;
+  }
+}
+
+// What a thread copies of a window: the same columns of every `rows_at_once`th row, a piece each.
+struct PiecesOfThread {
+  int first_row;
+  int column;
+};
+
+constexpr int rows_at_once = threads_per_block / (tile_columns / vector_width);
+__device__ __forceinline__ PiecesOfThread pieces_of(int thread) {
+  constexpr int row_vectors = tile_columns / vector_width;
+  return {thread / row_vectors, thread % row_vectors * vector_width};
+}
+__device__ __forceinline__ unsigned char* place_of(unsigned char* window,
+                                                   const PiecesOfThread& pieces, int row) {
+  return window + piece_at(row, pieces.column / 8) +
+         pieces.column % 8 * static_cast<int>(sizeof(float));
+}
+
+// A row's elements of B that a piece has; behind the last column they are zero.
+__device__ __forceinline__ Vector<vector_width> load_piece(const float* __restrict__ from,
+                                                           unsigned int columns) {
+  Vector<vector_width> elements;
+#pragma unroll
+  for (unsigned int v = 0; v < vector_width; ++v) {
+    elements.at[v] = v < columns ? from[v] : 0;
+  }
+  return elements;
+}
+
+// Whether what cannot go past the registers is held in them until the next turn. Where a thread has many pieces it stores them as soon as they are there.
+constexpr bool holds_pieces = held_pieces == turn_windows * window_pieces;
+
+// The threads of a block copy the rows of B for a turn to shared memory, each the same columns of some rows. With `vectors` they go past the
+// registers, 16 bytes at once; without, element by element.
+template <bool vectors>
+__device__ __forceinline__ void stage_windows(unsigned char* memory,
+                                              Vector<vector_width> (&held)[held_pieces],
+                                              const unsigned char* packed,
+                                              const float* __restrict__ B, long long ldb,
+                                              unsigned int first_round, unsigned int rounds,
+                                              unsigned int rotation, unsigned int turn, int stage,
+                                              unsigned int tile, int thread, unsigned int N) {
+  const PiecesOfThread pieces = pieces_of(thread);
+  const unsigned int j = tile * tile_columns + pieces.column;
+  unsigned int first_rows[turn_windows];
+  find_first_rows(first_rows, packed, first_round, rounds, rotation, turn);
+#pragma unroll
+  for (int part = 0; part < turn_windows; ++part) {
+    if (turn * turn_windows + part < rounds) {
+      const unsigned int k = first_rows[part];
+      const float* const from = B + k * ldb + j;
+      unsigned char* const to = window_copy(memory, stage, part);
+#pragma unroll(!vectors && holds_pieces ? window_pieces : 4)
+      for (int piece = 0; piece < window_pieces; ++piece) {
+        const int row = pieces.first_row + piece * rows_at_once;
+        if (row < window_columns) {
+          const bool inside = k + row < K && j < N;
+          if (vectors) {
+            __pipeline_memcpy_async(place_of(to, pieces, row), inside ? from + row * ldb : B, 16,
+                                    inside ? 0 : 16);
+          } else {
+            const Vector<vector_width> elements = load_piece(from + row * ldb, inside ? N - j : 0);
+            if (holds_pieces) {
+              held[part * window_pieces + piece] = elements;
+            } else {
+              *reinterpret_cast<Vector<vector_width>*>(place_of(to, pieces, row)) = elements;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// Stores what stage_windows has asked for of a turn where it is held in registers, so that it had a turn to come.
+template <bool vectors>
+__device__ __forceinline__ void store_held(unsigned char* memory,
+                                           const Vector<vector_width> (&held)[held_pieces],
+                                           unsigned int rounds, unsigned int turn, int stage,
+                                           int thread) {
+  if constexpr (!vectors && holds_pieces) {
+    const PiecesOfThread pieces = pieces_of(thread);
+#pragma unroll
+    for (int part = 0; part < turn_windows; ++part) {
+      if (turn * turn_windows + part < rounds) {
+#pragma unroll
+        for (int piece = 0; piece < window_pieces; ++piece) {
+          const int row = pieces.first_row + piece * rows_at_once;
+          if (row < window_columns) {
+            *reinterpret_cast<Vector<vector_width>*>(
+                place_of(window_copy(memory, stage, part), pieces, row)) =
+                held[part * window_pieces + piece];
+          }
+        }
+      }
+    }
+  }
+}
+
 // From compute capability 9.0 on an engine copies in bulk what one thread asks for. Each stage has a barrier for each of a panel's warps, which counts the
 // bytes that they wait for: the units of all panels, and their window where it comes so too.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -264,71 +382,16 @@ __device__ __forceinline__ void copy_unit(unsigned char* memory, const unsigned 
   }
 }
 
-// The first row of B of each window of a turn, 0 where there is none. Which windows they are is asked for all at once.
-__device__ __forceinline__ void find_first_rows(unsigned int (&first_rows)[turn_windows],
-                                                const unsigned char* packed,
-                                                unsigned int first_round, unsigned int rounds,
-                                                unsigned int rotation, unsigned int turn) {
-#pragma unroll
-  for (int part = 0; part < turn_windows; ++part) {
-    const unsigned int its = turn * turn_windows + part;
-    first_rows[part] =
-        its < rounds
-            ? window_at(packed, round_at(first_round, rounds, rotation, its), first_round) *
-                  window_columns
-            : 0;
-  }
-}
-
-// The threads of a block copy the rows of B for a turn to shared memory, each the same columns of some rows. With `vectors` they go past the
-// registers, 16 bytes at once.
-template <bool vectors>
-__device__ __forceinline__ void stage_windows(unsigned char* memory, const unsigned char* packed,
-                                              const float* __restrict__ B, long long ldb,
-                                              unsigned int first_round, unsigned int rounds,
-                                              unsigned int rotation, unsigned int turn, int stage,
-                                              unsigned int tile, int thread, unsigned int N) {
-  constexpr int row_vectors = tile_columns / vector_width;
-  constexpr int rows_at_once = threads_per_block / row_vectors;
-  const int column = thread % row_vectors * vector_width;
-  const int piece = column / 8;
-  const unsigned int j = tile * tile_columns + column;
-  unsigned int first_rows[turn_windows];
-  find_first_rows(first_rows, packed, first_round, rounds, rotation, turn);
-#pragma unroll
-  for (int part = 0; part < turn_windows; ++part) {
-    if (turn * turn_windows + part < rounds) {
-      const unsigned int k = first_rows[part];
-      const float* const from = B + k * ldb + j;
-      unsigned char* const to = window_copy(memory, stage, part) + column % 8 * sizeof(float);
-#pragma unroll 4
-      for (int row = thread / row_vectors; row < window_columns; row += rows_at_once) {
-        if (vectors) {
-          const bool inside = k + row < K && j < N;
-          __pipeline_memcpy_async(to + piece_at(row, piece), inside ? from + row * ldb : B, 16,
-                                  inside ? 0 : 16);
-        } else {
-          Vector<vector_width> elements;
-#pragma unroll
-          for (int v = 0; v < vector_width; ++v) {
-            elements.at[v] = k + row < K && j + v < N ? from[row * ldb + v] : 0;
-          }
-          *reinterpret_cast<Vector<vector_width>*>(to + piece_at(row, piece)) = elements;
-        }
-      }
-    }
-  }
-}
-
 // Asks for the windows of B for a turn, each a box, which the first warp of its part asks for: rows of B behind the last and columns behind N are zero in it, and
 // its 16-byte pieces stand where piece_at has them. Before compute capability 9.0, and without `vectors`, all threads copy them.
 template <bool vectors>
-__device__ __forceinline__ void copy_windows(unsigned char* memory, const unsigned char* packed,
-                                             const CUtensorMap* boxes, const float* __restrict__ B,
-                                             long long ldb, unsigned int first_round,
-                                             unsigned int rounds, unsigned int rotation,
-                                             unsigned int turn, int stage, unsigned int tile,
-                                             int thread, unsigned int N) {
+__device__ __forceinline__ void copy_windows(unsigned char* memory,
+                                             Vector<vector_width> (&held)[held_pieces],
+                                             const unsigned char* packed, const CUtensorMap* boxes,
+                                             const float* __restrict__ B, long long ldb,
+                                             unsigned int first_round, unsigned int rounds,
+                                             unsigned int rotation, unsigned int turn, int stage,
+                                             unsigned int tile, int thread, unsigned int N) {
   if constexpr (copies_in_bulk && vectors) {
     const int part = thread / (32 * block_panels);
     const unsigned int its = turn * turn_windows + part;
@@ -347,8 +410,8 @@ __device__ __forceinline__ void copy_windows(unsigned char* memory, const unsign
           : "memory");
     }
   } else {
-    stage_windows<vectors>(memory, packed, B, ldb, first_round, rounds, rotation, turn, stage, tile,
-                           thread, N);
+    stage_windows<vectors>(memory, held, packed, B, ldb, first_round, rounds, rotation, turn, stage,
+                           tile, thread, N);
   }
 }
 
@@ -469,32 +532,47 @@ __device__ __forceinline__ Extras find_extras(const unsigned char* unit, int row
   return {row_set == 0 ? 0 : ends[row_set - 1], ends[row_set]};
 }
 
-// The four lanes of a set of rows multiply each of its extras by their columns of B.
+// The four lanes of a set of rows multiply each of its extras by their columns of B: two at once, so that they wait for both together. Where the
+// number is odd, the last is taken once more, times zero.
 __device__ __forceinline__ void add_extras(int first_extra, int behind_extras,
                                            const unsigned char* unit, const unsigned char* window,
                                            int lane, float (&sums)[lane_sums]) {
+  constexpr int at_once = 2;
 #pragma unroll 1
-  for (int x = first_extra; x < behind_extras; ++x) {
-    const uint2 extra = reinterpret_cast<const uint2*>(unit + extras_at)[x];
-    const float value = __uint_as_float(extra.x);
-    const unsigned int place = extra.y;
-    const int row = place & 255;
-    float values[lane_rows];
+  for (int first = first_extra; first < behind_extras; first += at_once) {
+    int rows[at_once];
+    float values[at_once][lane_rows];
 #pragma unroll
-    for (int r = 0; r < lane_rows; ++r) {
-      values[r] = (place >> 8) == r ? value : 0;
+    for (int i = 0; i < at_once; ++i) {
+      const bool is_there = first + i < behind_extras;
+      const int x = is_there ? first + i : first;
+      const uint2 extra = reinterpret_cast<const uint2*>(unit + extras_at)[x];
+      const float value = __uint_as_float(extra.x);
+      const unsigned int place = extra.y;
+      rows[i] = place & 255;
+#pragma unroll
+      for (int r = 0; r < lane_rows; ++r) {
+        values[i][r] = is_there && (place >> 8) == r ? value : 0;
+      }
     }
 #pragma unroll
     for (int t = 0; t < column_eighths; ++t) {
-      const Vector<2> two =
-          reinterpret_cast<const Vector<2>*>(window + piece_at(row, t))[lane % column_pairs];
+      Vector<2> twos[at_once];
 #pragma unroll
-      for (int v = 0; v < 2; ++v) {
-        const float b = two.at[v];
+      for (int i = 0; i < at_once; ++i) {
+        twos[i] =
+            reinterpret_cast<const Vector<2>*>(window + piece_at(rows[i], t))[lane % column_pairs];
+      }
 #pragma unroll
-        for (int r = 0; r < lane_rows; ++r) {
-          float* const sum = sums + (t * lane_rows + r) * 2 + v;
-          *sum = fmaf(values[r], b, *sum);
+      for (int i = 0; i < at_once; ++i) {
+#pragma unroll
+        for (int v = 0; v < 2; ++v) {
+          const float b = twos[i].at[v];
+#pragma unroll
+          for (int r = 0; r < lane_rows; ++r) {
+            float* const sum = sums + (t * lane_rows + r) * 2 + v;
+            *sum = fmaf(values[i][r], b, *sum);
+          }
         }
       }
     }
@@ -546,15 +624,21 @@ __global__ void __launch_bounds__(threads_per_block, 1)
       copy_unit(shared_memory, packed, first_round, rounds, rotation, s, s, part, place);
     }
   }
+  Vector<vector_width> held[held_pieces];
   wait_for_predecessor();
   allow_successor();
   for (int s = 0; s < early_stages; ++s) {
-    copy_windows<vectors>(shared_memory, packed, &boxes_of_B, B, ldb, first_round, rounds, rotation,
-                          s, s, tile, own_thread, N);
+    if (0 < s) {
+      store_held<vectors>(shared_memory, held, rounds, s - 1, s - 1, own_thread);
+    }
+    copy_windows<vectors>(shared_memory, held, packed, &boxes_of_B, B, ldb, first_round, rounds,
+                          rotation, s, s, tile, own_thread, N);
     __pipeline_commit();
   }
 #pragma unroll 1
   for (unsigned int turn = 0; turn < turns; ++turn) {
+    store_held<vectors>(shared_memory, held, rounds, stages + turn - 2,
+                        (stages + turn - 2) % stages, own_thread);
     __pipeline_wait_prior(stages - 2);
     __syncthreads();
     const unsigned int ahead = stages + turn - 1;
@@ -563,8 +647,8 @@ __global__ void __launch_bounds__(threads_per_block, 1)
       copy_unit(shared_memory, packed, first_round, rounds, rotation, ahead, stage_ahead, part,
                 place);
     }
-    copy_windows<vectors>(shared_memory, packed, &boxes_of_B, B, ldb, first_round, rounds, rotation,
-                          ahead, stage_ahead, tile, own_thread, N);
+    copy_windows<vectors>(shared_memory, held, packed, &boxes_of_B, B, ldb, first_round, rounds,
+                          rotation, ahead, stage_ahead, tile, own_thread, N);
     __pipeline_commit();
     const int stage = turn % stages;
     const unsigned int its = turn * turn_windows + part;

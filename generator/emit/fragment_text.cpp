@@ -177,17 +177,17 @@ std::string read_extra_text(const LoopNest& nest) {
   switch (nest.element()) {
     case ScalarType::f16:
     case ScalarType::bf16:
-      return fmt::format(R"(    const unsigned int extra = reinterpret_cast<const unsigned int*>(unit + extras_at)[x];
-    const float value = {};
-    const unsigned int place = extra >> 16;
+      return fmt::format(R"(      const unsigned int extra = reinterpret_cast<const unsigned int*>(unit + extras_at)[x];
+      const float value = {};
+      const unsigned int place = extra >> 16;
 )",
                          widened(nest.element(), nest.element() == ScalarType::f16
                                                      ? "__ushort_as_half(static_cast<unsigned short>(extra))"
                                                      : "__ushort_as_bfloat16(static_cast<unsigned short>(extra))"));
     default:
-      return R"(    const uint2 extra = reinterpret_cast<const uint2*>(unit + extras_at)[x];
-    const float value = __uint_as_float(extra.x);
-    const unsigned int place = extra.y;
+      return R"(      const uint2 extra = reinterpret_cast<const uint2*>(unit + extras_at)[x];
+      const float value = __uint_as_float(extra.x);
+      const unsigned int place = extra.y;
 )";
   }
 }
@@ -196,10 +196,10 @@ const char* element_at_text(const LoopNest& nest) { return has_patches(nest) ? "
 
 std::string two_columns_text(const LoopNest& nest) {
   return performs(nest, "stage_columns") || has_patches(nest)
-             ? fmt::format("{{{{*reinterpret_cast<const float*>(window + {0}row, t * 8 + lane % column_pairs * 2)),\n"
-                           "                              *reinterpret_cast<const float*>(window + {0}row, t * 8 + lane % column_pairs * 2 + 1))}}}}",
+             ? fmt::format("{{{{*reinterpret_cast<const float*>(window + {0}rows[i], t * 8 + lane % column_pairs * 2)),\n"
+                           "                  *reinterpret_cast<const float*>(window + {0}rows[i], t * 8 + lane % column_pairs * 2 + 1))}}}}",
                            element_at_text(nest))
-             : "reinterpret_cast<const Vector<2>*>(window + piece_at(row, t))[lane % column_pairs]";
+             : "reinterpret_cast<const Vector<2>*>(window + piece_at(rows[i], t))[lane % column_pairs]";
 }
 
 std::string find_rounds_text(const LoopNest& nest, const FragmentFormat& format) {

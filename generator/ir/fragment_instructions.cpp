@@ -14,6 +14,7 @@ extern const std::string_view unit_text;
 extern const std::string_view stage_unit_text;
 extern const std::string_view window_rows_text;
 extern const std::string_view stage_windows_text;
+extern const std::string_view store_held_text;
 extern const std::string_view load_window_text;
 extern const std::string_view transpose_window_text;
 extern const std::string_view multiply_step_text;
@@ -173,7 +174,20 @@ Instruction stage_windows(const char* name_of, const char* function, std::string
           .texts = {vector_text, unit_text, window_rows_text, text}};
 }
 
-Instruction stage_windows() { return stage_windows("stage_windows", "stage_windows<vectors>", stage_windows_text); }
+/// What cannot go past the registers is `held` in them, and stored a turn later.
+Instruction stage_windows() {
+  Instruction result = stage_windows("stage_windows", "stage_windows<vectors>", stage_windows_text);
+  result.parameters.insert(result.parameters.begin(), array("held"));
+  result.call.insert(result.call.find("packed"), "{held}, ");
+  return result;
+}
+
+Instruction store_held() {
+  Instruction result = ordering("store_held", "store_held<vectors>(shared_memory, {held}, {rounds}, {turn}, {stage}, {thread});",
+                                {vector_text, unit_text, window_rows_text, stage_windows_text, store_held_text});
+  result.parameters = {array("held"), value("rounds"), value("turn"), value("stage"), value("thread")};
+  return result;
+}
 
 /// The same of 32 bits where elements of B lie as a layout says.
 Instruction stage_elements() { return stage_windows("stage_elements", "stage_elements<vectors>", stage_elements_text); }
@@ -200,7 +214,7 @@ Instruction copy_unit() {
 
 Instruction copy_windows() {
   return asked_for(stage_windows(), "copy_windows",
-                   "copy_windows<vectors>(shared_memory, packed, &boxes_of_B, {b}, ldb, {first}, {rounds}, {rotation}, {turn}, {stage}, {tile}, {thread}, {width});",
+                   "copy_windows<vectors>(shared_memory, {held}, packed, &boxes_of_B, {b}, ldb, {first}, {rounds}, {rotation}, {turn}, {stage}, {tile}, {thread}, {width});",
                    copy_windows_text);
 }
 
@@ -266,6 +280,7 @@ std::vector<Instruction> fragment_instructions() {
           window_at(),
           stage_unit(),
           stage_windows(),
+          store_held(),
           stage_columns(),
           stage_elements(),
           stage_patches(),

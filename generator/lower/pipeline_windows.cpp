@@ -26,6 +26,9 @@ const std::vector<std::string>& unit_arrays() {
   return names;
 }
 
+/// Whether this copy of windows takes some through registers: rows whose columns are no whole vectors.
+bool holds_rows(std::string_view copy) { return copy == "stage_windows"; }
+
 /// Asks for what a warp reads of A in a turn, and for what a thread copies of the rows of B for it.
 Node stage_unit(const Expression& turn, const Expression& stage) {
   std::vector<Expression> arguments;
@@ -40,8 +43,17 @@ Node stage_unit(const Expression& turn, const Expression& stage) {
 }
 
 Node stage_windows(const char* instruction, const Expression& turn, const Expression& stage) {
-  return perform(instruction, {element("B"), element("Windows"), element("StagedB"), index("first_round"), index("rounds"), index("rotation"),
-                                   turn, stage, index("tile"), index("own_thread"), index("K"), index("N")});
+  std::vector<Expression> arguments{element("B"), element("Windows"), element("StagedB"), index("first_round"), index("rounds"), index("rotation"),
+                                    turn, stage, index("tile"), index("own_thread"), index("K"), index("N")};
+  if (holds_rows(instruction)) {
+    arguments.insert(arguments.begin(), element("held"));
+  }
+  return perform(instruction, std::move(arguments));
+}
+
+/// Stores what a thread has asked for of the windows of a turn and had to hold in registers.
+Node store_held(const Expression& turn, const Expression& stage, Guard guard = {}) {
+  return Node{Statement{std::move(guard), Perform{"store_held", {element("held"), index("rounds"), turn, stage, index("own_thread")}, {}}}};
 }
 
 /// A warp's window of B into its registers and, in rows, from there to shared memory.
@@ -65,9 +77,10 @@ const char* copy_of_windows(const LoopNest& nest) {
                                         : "stage_elements";
 }
 
-/// Asks for both operands of the first turns, and for those of a later one behind the barrier of each.
+/// Asks for both operands of the first turns, and for those of a later one behind the barrier of each, in front of which it stores what was held since the last.
 struct Copies {
   Block first;
+  Block held;
   Block ahead;
   const char* window_stage;  ///< which copy of the windows a turn multiplies
 };
@@ -83,7 +96,17 @@ Block ahead_of(Block copies) {
 
 /// Where B lies in rows, or where its elements are read one by one, windows are copied as they are, as many turns ahead as units.
 Copies copied_windows(const char* instruction) {
-  return {{early_loop({stage_unit(index("s"), index("s"))}), early_loop({stage_windows(instruction, index("s"), index("s")), commit_copies()})},
+  Block early{stage_windows(instruction, index("s"), index("s")), commit_copies()};
+  Block first{early_loop({stage_unit(index("s"), index("s"))})};
+  Block held;
+  if (holds_rows(instruction)) {
+    const Expression last = index("turn") + index("stages") - 2;
+    early.insert(early.begin(), store_held(index("s") - 1, index("s") - 1, {less(0, index("s"))}));
+    first.push_back(Node{Declare{"held"}});
+    held = {store_held(last, remainder(last, index("stages")))};
+  }
+  first.push_back(early_loop(std::move(early)));
+  return {std::move(first), std::move(held),
           ahead_of({stage_unit(index("ahead"), index("stage_ahead")), stage_windows(instruction, index("ahead"), index("stage_ahead")), commit_copies()}),
           "stage"};
 }
@@ -95,6 +118,7 @@ Copies transposed_windows() {
   const Expression next = index("turn") + 1;
   Copies copies{{early_loop({stage_unit(index("s"), index("s")), commit_copies()}), Node{Declare{"fetched"}}, load_window(0),
                  transpose_window(0, 0), load_window(1)},
+                {},
                 ahead_of({stage_unit(index("ahead"), index("stage_ahead")), commit_copies()}),
                 "window_stage"};
   append(copies.ahead, {transpose_window(next, remainder(next, index("window_stages"))), load_window(index("turn") + 2),
@@ -163,6 +187,17 @@ Block from_shared_memory(const Block& block, const std::string& window_stage) {
   return result;
 }
 
+/// What a thread holds of the windows of a turn, where that is not too much for its registers.
+void declare_held_pieces(LoopNest& nest) {
+  constexpr std::int64_t most_pieces = 8;
+  const Expression pieces = quotient(index("window_columns") * index("tile_columns"), index("vector_width"));
+  nest.constants.push_back({"window_pieces", quotient(pieces + index("threads_per_block") - 1, index("threads_per_block")), "16 bytes of a row each, that a thread copies of a window"});
+  const bool holds = nest.constant("turn_windows") * nest.constant("window_pieces") <= most_pieces;
+  nest.constants.push_back({"held_pieces", holds ? index("turn_windows") * index("window_pieces") : Expression(1), holds ? "of a turn" : "more would be too many"});
+  const std::vector<Affine> extents{Affine::of("held_pieces"), Affine::of("vector_width")};
+  nest.arrays.push_back({"held", extents, ArrayRole::registers, nest.element(), "Vector<vector_width>"});
+}
+
 /// What a warp has in registers of its next window.
 void declare_fetched_window(LoopNest& nest) {
   nest.constants.push_back({"window_stages", 2, "windows of a warp: one is multiplied while the next is stored"});
@@ -188,7 +223,8 @@ LoopNest pipeline_windows(const LoopNest& nest, const PipelineWindows& directive
   const bool transposes = nest.array(ArrayRole::dense).layout && is_half(nest.element());
   const Copies copies = transposes ? transposed_windows() : copied_windows(copy_of_windows(nest));
   products.then = from_shared_memory(products.then, copies.window_stage);
-  Block turn{perform("wait_for_stage", {index("stages") - 2}), Node{Barrier{Scope::block}}};
+  Block turn = copies.held;
+  append(turn, {perform("wait_for_stage", {index("stages") - 2}), Node{Barrier{Scope::block}}});
   append(turn, once_for_window(nest, copies.ahead));
   append(turn, {define("stage", remainder(index("turn"), index("stages"))), turns.body.front(), Node{std::move(products)}});
   turns.body = std::move(turn);
@@ -216,6 +252,9 @@ LoopNest pipeline_windows(const LoopNest& nest, const PipelineWindows& directive
   result.arrays.insert(result.arrays.begin(), staged.begin(), staged.end());
   if (transposes) {
     declare_fetched_window(result);
+  }
+  if (!copies.held.empty()) {
+    declare_held_pieces(result);
   }
   result.story.emplace_back(
       transposes ? "The matrix is copied to shared memory past the registers, several turns ahead of its use; B goes through registers, where a warp "

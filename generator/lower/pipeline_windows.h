@@ -14,7 +14,8 @@ namespace esc {
 ///                                                   stage_unit(turn + 3); stage_windows(turn + 3); commit;
 ///                                                   multiply from shared memory ...;
 ///
-/// The barrier also says that everybody is done with the stage that is copied to. Where B is not row-major, as in PyTorch's layout, its windows cannot
+/// The barrier also says that everybody is done with the stage that is copied to. Where columns are no whole vectors, stage_windows leaves a thread's pieces of rows
+/// in registers, which store_held writes to shared memory in front of the next turn's barrier. Where B is not row-major, as in PyTorch's layout, its windows cannot
 /// be copied as they are: a warp loads its own into registers, stores it in rows in the next turn, and multiplies it in the one after:
 ///
 ///     transpose_window(turn + 1); load_window(turn + 2);
