@@ -4,56 +4,46 @@
 #include <variant>
 
 #include "generator/schedule/element_types.h"
-#include "generator/schedule/quotient_up.h"
+#include "generator/schedule/even_panels.h"
+#include "generator/schedule/streamed_size.h"
 
 namespace esc {
 namespace {
 
-std::int64_t blocks_of(const LayerShape& shape, int panels) {
-  return quotient_up(quotient_up(shape.rows, StreamSchedule::strip_rows), panels);
+/// Whether the blocks leave few multiprocessors without one.
+bool fills(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
+  return 4 * blocks_of(schedule, streamed_size(shape)) >= 3 * target.multiprocessors;
 }
 
-/// Panels of the multiprocessor that has most of them, where a block has so many.
-std::int64_t busiest_panels(const LayerShape& shape, const KernelTarget& target, int panels) {
-  return panels * quotient_up(blocks_of(shape, panels), target.multiprocessors);
-}
-
-/// Whether such blocks leave few multiprocessors without one.
-bool fills(const LayerShape& shape, const KernelTarget& target, int panels) {
-  return 4 * blocks_of(shape, panels) >= 3 * target.multiprocessors;
-}
-
-/// Four panels share the rows of B of a block, or three where that leaves clearly less to the busiest multiprocessor.
-int panels_for(const LayerShape& shape, const KernelTarget& target) {
-  constexpr double clearly = 0.9;
-  const auto of_four = static_cast<double>(busiest_panels(shape, target, 4));
-  return static_cast<double>(busiest_panels(shape, target, 3)) <= clearly * of_four ? 3 : 4;
+/// What was the fastest with so many panels: about twelve warps for few columns, and fewer where windows of B take more of the shared memory.
+StreamSchedule measured_with(int panels, int columns) {
+  constexpr int block_warps = 12;
+  const bool is_narrow = columns < StreamSchedule::least_columns_of_boxes;
+  StreamSchedule schedule{.columns = columns, .panels = panels, .stages = 2, .quarters = true};
+  schedule.warps = is_narrow ? (block_warps + panels / 2) / panels : panels == 2 ? 4 : 2;
+  if (panels == 4 && columns < 32) {
+    schedule.stages = 3;
+  }
+  schedule.copies = is_narrow ? StreamSchedule::Copies::lanes : StreamSchedule::Copies::bulk;
+  return schedule;
 }
 
 }  // namespace
 
-bool pays_in_quarters(const LayerShape& shape) {
-  constexpr double cached_elements = 32.0 * 1024 * 1024;  ///< of 2 bytes, in 50 to 60 MiB of L2
-  constexpr double densest = 0.38;                        ///< with more non-zeros all steps are half steps
-  return is_half_type(shape.dtype) && shape.elements() >= cached_elements && shape.density() <= densest;
-}
-
 std::vector<ScheduleChoice> quartered_streams(const LayerShape& shape, const KernelTarget& target) {
-  constexpr double sparsest = 1.0 / 11;  ///< beyond that kernels that skip zeros read fewer bytes
-  const bool measured = shape.layout == "kn" && shape.bcol > 4 && shape.bcol <= 32 && shape.density() >= sparsest && !follows_power_law(shape);
+  // Beyond that kernels that skip zeros read fewer bytes; with one column or two they are faster below.
+  const double sparsest = shape.bcol <= 2 ? 1.0 / 7 : 1.0 / 11;
+  const bool measured = shape.layout == "kn" && shape.bcol <= 32 && shape.density() >= sparsest && !follows_power_law(shape);
   if (!measured || !pays_in_quarters(shape) || target.oldest_architecture < StreamSchedule::bulk_architecture) {
     return {};
   }
-  StreamSchedule schedule{.columns = widest_stream(shape.bcol), .panels = panels_for(shape, target), .quarters = true};
-  const bool is_narrow = schedule.columns < StreamSchedule::least_columns_of_boxes;
-  if (!fills(shape, target, schedule.panels)) {
+  const int columns = widest_stream(shape.bcol);
+  const StreamSchedule schedule = measured_with(even_panels(streamed_size(shape), columns, target), columns);
+  if (!fills(schedule, shape, target)) {
     return {};
   }
-  schedule.warps = is_narrow && schedule.panels == 4 ? 3 : 2;
-  schedule.stages = is_narrow && schedule.panels == 3 ? 4 : schedule.columns == 32 && schedule.panels == 4 ? 2 : 3;
-  schedule.copies = is_narrow ? StreamSchedule::Copies::lanes : StreamSchedule::Copies::bulk;
   StreamSchedule leaner = schedule;
-  leaner.warps = 2;
+  leaner.warps = schedule.warps > 2 ? 2 : 1;
   leaner.stages = 2;
   const char* const source = "by rule: layers larger than a cache are streamed with quarter steps; measured on one NVIDIA H100";
   return {{schedule, source}, {leaner, source}};

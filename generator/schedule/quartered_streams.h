@@ -9,11 +9,7 @@
 
 namespace esc {
 
-/// Whether a layer of 16 bits that is streamed takes less time with quarter steps: where its elements do not stay in the cache, so that fewer bytes are less time, and
-/// has zeros enough for such steps. In the cache, finding the places of values takes longer than their bytes did. Measured on one NVIDIA H100 (docs/performance.md).
-bool pays_in_quarters(const LayerShape& shape);
-
-/// What was the fastest, with quarter steps, for such layers with 8 to 32 columns of B in rows, from 8192 x 8192 and 11,008 x 4096 to 28,672 x 8192 and at 70 to 90 % zeros; nothing for
+/// What was the fastest, with quarter steps, for such layers with 1 to 32 columns of B in rows, from 8192 x 8192 and 11,008 x 4096 to 28,672 x 8192 and at 70 to 90 % zeros; nothing for
 /// others, of few rows too, and for GPUs without bulk copies.
 std::vector<ScheduleChoice> quartered_streams(const LayerShape& shape, const KernelTarget& target);
 

@@ -10,6 +10,7 @@
 
 #include "generator/schedule/class_interpolation.h"
 #include "generator/schedule/element_types.h"
+#include "generator/schedule/even_panels.h"
 #include "generator/schedule/fitted_schedule.h"
 #include "generator/schedule/quartered_streams.h"
 #include "generator/schedule/spread_schedules.h"
@@ -178,6 +179,10 @@ class ClassAdvice {
     }
     return choices;
   }
+  /// The same with what the rows of the layer ask for.
+  std::vector<ScheduleChoice> choices_for(const KernelTarget& target) const {
+    return classes_ ? with_even_panels(choices(), *shape_, target, classes_->nearest->layers) : choices();
+  }
 
  private:
   ScheduleChoice choice_of(const CandidateEntry& candidate) const {
@@ -289,13 +294,13 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
       ranking.add(choice_of(*entry, shape, *database));
     }
     if (const ClassAdvice& advice = advices.emplace_back(shape, *database); advice.is_close()) {
-      ranking.add(advice.choices());
+      ranking.add(advice.choices_for(target));
     }
   }
   std::ranges::stable_sort(advices, {}, &ClassAdvice::distance_with_bcol);
   for (const ClassAdvice& advice : advices) {
     if (advice.distance() <= farthest_class) {
-      ranking.add(advice.choices());
+      ranking.add(advice.choices_for(target));
     }
   }
   for (const ScheduleDatabase* database : databases) {

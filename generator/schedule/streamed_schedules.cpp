@@ -9,16 +9,11 @@
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/measured_streams.h"
 #include "generator/schedule/one_wave_streams.h"
-#include "generator/schedule/quartered_streams.h"
 #include "generator/schedule/quotient_up.h"
+#include "generator/schedule/streamed_size.h"
 
 namespace esc {
 namespace {
-
-/// What streaming 16 bits costs, where so many bytes of weights cost 1, those of a unit without quarter steps; fitted to 8 to 32 columns of 2048 x 2048 and of 8192 x 8192.
-constexpr double whole_unit_bytes = 4864;
-constexpr double of_column = 1.0 / 80;         ///< of C, its products with a panel
-constexpr double of_copied_column = 1.0 / 25;  ///< the same for the copy of its rows of B, which the panels of a block share
 
 /// The layer as the family cuts it: panels of 16 rows, windows of 256 columns or, in float32, 128, with what fills the
 /// last of each up.
@@ -37,6 +32,7 @@ struct CutLayer {
     return static_cast<double>(panels) * static_cast<double>(windows) * StreamSchedule::strip_rows * window_columns;
   }
 
+  StreamedSize size() const { return {panels, bcol, unit_bytes}; }
   std::int64_t window_bytes(const StreamSchedule& schedule) const { return staged_window_bytes(schedule, dtype, layout); }
 
   std::string dtype;
@@ -137,21 +133,9 @@ int stages_for(StreamSchedule schedule, const CutLayer& layer, const KernelTarge
   return schedule.stages;
 }
 
-std::int64_t blocks_of(const StreamSchedule& schedule, const CutLayer& layer) {
-  return quotient_up(layer.panels, schedule.panels) * quotient_up(layer.bcol, schedule.columns);
-}
-
-/// The time of the multiprocessor with the most to do.
-double expected_time(const StreamSchedule& schedule, const CutLayer& layer, const KernelTarget& target) {
-  const auto busiest =
-      static_cast<double>(schedule.panels * quotient_up(blocks_of(schedule, layer), target.multiprocessors));
-  const double of_weights = static_cast<double>(layer.unit_bytes) / whole_unit_bytes;
-  return busiest * (of_weights + schedule.columns * of_column + schedule.columns * of_copied_column / schedule.panels);
-}
-
 /// Blocks of several panels leave few multiprocessors without one, and have several turns on their way.
 bool is_sensible(const StreamSchedule& schedule, const CutLayer& layer, const KernelTarget& target) {
-  const std::int64_t blocks = blocks_of(schedule, layer);
+  const std::int64_t blocks = blocks_of(schedule, layer.size());
   const std::int64_t turns = quotient_up(layer.windows, schedule.warps);
   return schedule.panels == 1 || (4 * blocks >= 3 * target.multiprocessors &&
                                   schedule.stages >= std::min<std::int64_t>(least_stages(schedule), 1 + turns));
@@ -165,7 +149,7 @@ StreamSchedule best_for(const CutLayer& layer, const KernelTarget& target) {
       StreamSchedule schedule{.columns = columns, .panels = panels};
       schedule.warps = warps_for(schedule, layer, target);
       schedule.stages = stages_for(schedule, layer, target);
-      const double time = expected_time(schedule, layer, target);
+      const double time = expected_time(schedule, layer.size(), target);
       if (time < least && is_sensible(schedule, layer, target) &&
           shared_bytes(schedule, layer) <= target.shared_bytes) {
         best = schedule;
@@ -193,17 +177,6 @@ StreamSchedule smallest(const LayerShape& shape, const KernelTarget& target) {
 }
 
 }  // namespace
-
-std::int64_t streamed_unit_bytes(std::string_view dtype, double density, bool quarters) {
-  // Of a random pattern: 8 steps from 70 % zeros on, with an extra now and then, more of both where there are fewer zeros. The more zeros, the more of the steps
-  // are quarter steps.
-  const double bytes = !is_half_type(dtype) ? 4944 + 11000 * std::max(0.0, density - 0.3)
-                       : quarters           ? 2100 + 7700 * density
-                       : density <= 0.3     ? 4864
-                       : density <= 0.4     ? 4864 + 2560 * (density - 0.3)
-                                            : 5120 + 11520 * (density - 0.4);
-  return static_cast<std::int64_t>(bytes);
-}
 
 std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const KernelTarget& target) {
   if (!can_stream(shape.dtype, shape.layout) || target.oldest_architecture < StreamSchedule::least_architecture ||

@@ -20,7 +20,4 @@ std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const Ke
 /// About what the packed matrix of a streamed layer takes, in bytes, where its non-zeros are spread at random.
 double streamed_bytes(const LayerShape& shape);
 
-/// About the bytes of a unit of 16 rows, where so large a share of the elements is not zero.
-std::int64_t streamed_unit_bytes(std::string_view dtype, double density, bool quarters);
-
 }  // namespace esc

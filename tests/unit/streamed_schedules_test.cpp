@@ -272,10 +272,15 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(QuarteredCase{layer(8192, 8192, 0.8, 8), "stream:columns=8,panels=4,warps=3,stages=3,pdl=on,quarters=on"},
                     QuarteredCase{layer(8192, 8192, 0.7, 16, "bf16"), "stream:columns=16,panels=4,warps=2,stages=3,pdl=on,copies=bulk,quarters=on"},
                     QuarteredCase{layer(8192, 8192, 0.9, 32), "stream:columns=32,panels=4,warps=2,stages=2,pdl=on,copies=bulk,quarters=on"},
-                    // Four panels for each of 172 blocks are eight for the busiest multiprocessor, three for each of 230 are six.
-                    QuarteredCase{layer(11008, 4096, 0.8, 8), "stream:columns=8,panels=3,warps=2,stages=4,pdl=on,quarters=on"},
-                    QuarteredCase{layer(11008, 4096, 0.8, 32), "stream:columns=32,panels=3,warps=2,stages=3,pdl=on,copies=bulk,quarters=on"},
-                    QuarteredCase{layer(28672, 8192, 0.9, 32), "stream:columns=32,panels=4,warps=2,stages=2,pdl=on,copies=bulk,quarters=on"}));
+                    // Six panels for each of 115 blocks are six for the busiest multiprocessor, four for each of 172 are eight.
+                    QuarteredCase{layer(11008, 4096, 0.8, 8), "stream:columns=8,panels=6,warps=2,stages=2,pdl=on,quarters=on"},
+                    QuarteredCase{layer(11008, 4096, 0.8, 32), "stream:columns=32,panels=6,warps=2,stages=2,pdl=on,copies=bulk,quarters=on"},
+                    QuarteredCase{layer(28672, 8192, 0.9, 32), "stream:columns=32,panels=7,warps=2,stages=2,pdl=on,copies=bulk,quarters=on"},
+                    QuarteredCase{layer(4096, 11008, 0.8, 8), "stream:columns=8,panels=2,warps=6,stages=2,pdl=on,quarters=on"},
+                    QuarteredCase{layer(4096, 11008, 0.8, 32), "stream:columns=32,panels=2,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"},
+                    QuarteredCase{layer(5120, 13824, 0.8, 8), "stream:columns=8,panels=3,warps=4,stages=2,pdl=on,quarters=on"},
+                    QuarteredCase{layer(8192, 8192, 0.8, 1), "stream:columns=8,panels=4,warps=3,stages=3,pdl=on,quarters=on"},
+                    QuarteredCase{layer(8192, 8192, 0.9, 4), "stream:columns=8,panels=4,warps=3,stages=3,pdl=on,quarters=on"}));
 
 bool has_quarters(const ScheduleChoice& choice) {
   const auto* const stream = std::get_if<StreamSchedule>(&choice.schedule);
@@ -289,6 +294,11 @@ TEST(StreamedSchedules, HaveNoQuarterStepsWhereTheyDoNotPay) {
   }
 }
 
+/// With one column kernels that skip zeros are faster from fewer zeros on.
+TEST(StreamedSchedules, AreNotTakenForOneColumnOfManyZeros) {
+  EXPECT_FALSE(std::holds_alternative<StreamSchedule>(choose_schedule(layer(8192, 8192, 0.9, 1), device_of_gpu("h200").key).schedule));
+}
+
 /// Layouts and numbers of columns for which quarter steps were not measured have them in what is known otherwise.
 TEST(StreamedSchedules, HaveQuarterStepsInWhateverStreamsALayerThatIsLargerThanACache) {
   const DeviceKey h200 = device_of_gpu("h200").key;
@@ -296,7 +306,7 @@ TEST(StreamedSchedules, HaveQuarterStepsInWhateverStreamsALayerThatIsLargerThanA
   EXPECT_TRUE(has_quarters(tokens));
   EXPECT_THAT(tokens.source, testing::EndsWith("with quarter steps by rule, as the layer is larger than a cache"));
   EXPECT_TRUE(has_quarters(choose_schedule(layer(8192, 8192, 0.7, 64), h200)));
-  const ScheduleChoice few_rows = choose_schedule(layer(4096, 11008, 0.8, 8), h200);
+  const ScheduleChoice few_rows = choose_schedule(layer(1024, 65536, 0.8, 8), h200);
   EXPECT_TRUE(has_quarters(few_rows));
   EXPECT_THAT(few_rows.source, testing::HasSubstr("database"));
 }

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "generator/schedule/element_types.h"
-#include "generator/schedule/streamed_schedules.h"
+#include "generator/schedule/streamed_size.h"
 
 namespace esc::tuning {
 namespace {

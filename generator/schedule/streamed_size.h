@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "generator/schedule/layer_class.h"
+#include "generator/schedule/stream_schedule.h"
+#include "generator/schedule/target.h"
+
+namespace esc {
+
+/// Whether a layer of 16 bits that is streamed takes less time with quarter steps: where its elements do not stay in the cache, so that fewer bytes are less time, and
+/// has zeros enough for such steps. In the cache, finding the places of values takes longer than their bytes did. Measured on one NVIDIA H100 (docs/performance.md).
+bool pays_in_quarters(const LayerShape& shape);
+
+/// About the bytes of a unit of 16 rows, where so large a share of the elements is not zero.
+std::int64_t streamed_unit_bytes(std::string_view dtype, double density, bool quarters);
+
+/// What of a streamed layer says how long it takes.
+struct StreamedSize {
+  std::int64_t panels;  ///< of 16 rows
+  long long bcol;
+  std::int64_t unit_bytes;  ///< of a panel's non-zeros in a window, about
+};
+
+StreamedSize streamed_size(const LayerShape& shape);
+
+/// Blocks of the grid, and panels of the multiprocessor that has most of them, those of each tile of columns by themselves: panels are dealt to the multiprocessors in whole
+/// blocks, and the one that has most of them ends last.
+std::int64_t blocks_of(const StreamSchedule& schedule, const StreamedSize& size);
+std::int64_t busiest_panels(const StreamSchedule& schedule, const StreamedSize& size, const KernelTarget& target);
+
+/// The time of that multiprocessor in 16 bits, where a panel whose windows have 4864 bytes each takes 1 to be read; fitted to 8 to 32 columns of 2048 x 2048 and of 8192 x 8192.
+double expected_time(const StreamSchedule& schedule, const StreamedSize& size, const KernelTarget& target);
+
+}  // namespace esc
