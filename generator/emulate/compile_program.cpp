@@ -39,8 +39,8 @@ HostProgram compile_cuda(const std::string& text, const std::string& file_name, 
   return HostProgram(cuda_source(text, file_name, options), resolve);
 }
 
-HostProgram compile_host(const std::string& text, const std::string& file_name, const ProgramOptions& options) {
-  return HostProgram(host_source(text, file_name, options), resolve);
+HostProgram compile_host(const std::string& text, const std::string& file_name, const ProgramOptions& options, Watched watched) {
+  return HostProgram(host_source(text, file_name, options), resolve, watched);
 }
 
 }  // namespace esc

@@ -26,6 +26,7 @@ HostSource host_source(const std::string& text, const std::string& file_name, co
 HostProgram compile_cuda(const std::string& text, const std::string& file_name, const ProgramOptions& options = {});
 
 /// Compiles C++17, a text of which `host_source` speaks.
-HostProgram compile_host(const std::string& text, const std::string& file_name, const ProgramOptions& options = {});
+HostProgram compile_host(const std::string& text, const std::string& file_name, const ProgramOptions& options = {},
+                         Watched watched = Watched::accesses);
 
 }  // namespace esc

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/Cloning.h>
 
 #include <algorithm>
 #include <array>
@@ -70,6 +71,11 @@ void check_sizes(const ModuleFacts& facts, const std::string& file_name) {
   }
 }
 
+/// Makes the module report what it does, where that is watched for. What cannot be run on the host is refused in either case.
+SiteTable prepare(llvm::Module& module, Watched watched) {
+  return instrument(watched == Watched::accesses ? module : *llvm::CloneModule(module));
+}
+
 /// Answers what the module leaves undefined.
 void add_functions(Symbols& symbols, const llvm::Module& module, const Resolver& resolve) {
   for (const std::string& name : undefined_symbols(module)) {
@@ -90,12 +96,12 @@ void add_functions(Symbols& symbols, const llvm::Module& module, const Resolver&
 
 }  // namespace
 
-HostProgram::HostProgram(const HostSource& source, const Resolver& resolve) : file_name_(source.file_name) {
+HostProgram::HostProgram(const HostSource& source, const Resolver& resolve, Watched watched) : file_name_(source.file_name) {
   auto context = std::make_unique<llvm::LLVMContext>();
   std::unique_ptr<llvm::Module> module = compile_for_host(source, *context);
   ModuleFacts facts = take_facts(*module);
   check_sizes(facts, file_name_);
-  sites_ = instrument(*module);
+  sites_ = prepare(*module, watched);
 
   std::uint64_t end = round_up(sizeof(Registers), kSharedAlignment);
   std::uint64_t dynamic_alignment = 1;
@@ -127,7 +133,8 @@ HostProgram::HostProgram(const HostSource& source, const Resolver& resolve) : fi
   }
   add_functions(symbols, *module, resolve);
   has_async_barriers_ = symbols.contains(hook_names::kInitialiseBarrier);
-  code_ = std::make_unique<JitCode>(std::move(module), std::move(context), symbols);
+  code_ = std::make_unique<JitCode>(std::move(module), std::move(context), symbols,
+                                    watched == Watched::accesses ? Optimisation::light : Optimisation::full);
 
   for (const GlobalFacts& variable : facts.globals) {
     if (const std::uint64_t address = code_->address(variable.symbol); address != 0) {

@@ -12,6 +12,7 @@
 #include "generator/emulate/module_facts.h"
 #include "generator/emulate/registers.h"
 #include "generator/emulate/site_table.h"
+#include "generator/emulate/watched.h"
 #include "generator/frontend/host_compiler/host_compiler.h"
 
 namespace esc {
@@ -33,14 +34,14 @@ struct ProgramVariable {
   GlobalKind kind = GlobalKind::host;
 };
 
-/// A text compiled for this process and instrumented, so that an EmulatedDevice can run and check it. Its functions
-/// must be called through `EmulatedDevice::call` only. One device runs a program at a time: the registers and the
+/// A text compiled for this process and instrumented, so that an EmulatedDevice can run and check it, or, where results alone are watched, left as it is. Its
+/// functions must be called through `EmulatedDevice::call` only. One device runs a program at a time: the registers and the
 /// shared memory of its kernels are part of it.
 class HostProgram {
  public:
   /// Compiles `source`; `resolve` answers what it leaves undefined with an address, or with 0. Throws UserError with
   /// file:line:column for a text that does not compile or uses a symbol that nobody defines.
-  HostProgram(const HostSource& source, const std::function<std::uint64_t(const std::string&)>& resolve);
+  HostProgram(const HostSource& source, const std::function<std::uint64_t(const std::string&)>& resolve, Watched watched = Watched::accesses);
 
   /// The address of an extern "C" function. Throws UserError when the text defines none of that name.
   void* symbol(const std::string& name) const;

@@ -48,8 +48,21 @@ struct CodeGeneratorErrors final : llvm::DiagnosticHandler {
   std::string& text;
 };
 
-void optimise(llvm::Module& module) {
-  run_passes(module, [](llvm::PassBuilder&) {
+/// What a text does by itself stays so: functions of a library are there for what it calls alone.
+void keep_from_library_calls(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    function.addFnAttr("no-builtins");
+  }
+}
+
+void optimise(llvm::Module& module, Optimisation optimisation) {
+  if (optimisation == Optimisation::full) {
+    keep_from_library_calls(module);
+  }
+  run_passes(module, [&](llvm::PassBuilder& builder) {
+    if (optimisation == Optimisation::full) {
+      return builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2);
+    }
     llvm::FunctionPassManager local;
     local.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
     local.addPass(llvm::EarlyCSEPass());
@@ -61,12 +74,12 @@ void optimise(llvm::Module& module) {
   });
 }
 
-llvm::orc::JITTargetMachineBuilder target_machine(const llvm::Module& module) {
+llvm::orc::JITTargetMachineBuilder target_machine(const llvm::Module& module, Optimisation optimisation) {
   llvm::orc::JITTargetMachineBuilder builder(module.getTargetTriple());
   builder.setCPU(module.getTargetTriple().getArch() == llvm::Triple::x86_64 ? "x86-64" : "generic");
   builder.setRelocationModel(llvm::Reloc::PIC_);
   builder.setCodeModel(llvm::CodeModel::Small);
-  builder.setCodeGenOptLevel(llvm::CodeGenOptLevel::None);
+  builder.setCodeGenOptLevel(optimisation == Optimisation::full ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None);
   return builder;
 }
 
@@ -98,17 +111,17 @@ void expect(llvm::Error error, const std::string& place) {
 }  // namespace
 
 JitCode::JitCode(std::unique_ptr<llvm::Module> module, std::unique_ptr<llvm::LLVMContext> context,
-                 const std::map<std::string, std::uint64_t>& symbols) {
+                 const std::map<std::string, std::uint64_t>& symbols, Optimisation optimisation) {
   initialise_target();
   const std::string place = module->getSourceFileName();
   std::string errors;
   context->setDiagnosticHandler(std::make_unique<CodeGeneratorErrors>(errors));
   llvm::StripDebugInfo(*module);
-  optimise(*module);
+  optimise(*module, optimisation);
 
   const std::string first = first_definition(*module);
   llvm::orc::LLJITBuilder builder;
-  builder.setJITTargetMachineBuilder(target_machine(*module));
+  builder.setJITTargetMachineBuilder(target_machine(*module, optimisation));
   builder.setLinkProcessSymbolsByDefault(false);
   builder.setPlatformSetUp(llvm::orc::setUpInactivePlatform);
   jit_ = expect(builder.create(), place);

@@ -69,17 +69,17 @@ ConfinedTransformer::Layout::Layout(const SparseMatrix& matrix, std::size_t byte
 
 ConfinedTransformer::ConfinedTransformer(const std::string& text, const std::string& name, const SparseMatrix& matrix,
                                          std::size_t packed_bytes, std::int64_t most_dense_elements,
-                                         const Allowance& allowance)
+                                         const Allowance& allowance, Watched watched)
     : matrix_(matrix),
       layout_(matrix, packed_bytes, most_dense_elements),
       memory_(layout_.parts.size()),
-      process_(allowance, [&](const Channel& channel) { serve(channel, text, name, matrix, memory_); }) {
+      process_(allowance, [&](const Channel& channel) { serve(channel, text, name, matrix, memory_, watched); }) {
   packed_bytes_ = expect(process_, ready, 1).numbers[0];
 }
 
 void ConfinedTransformer::serve(const Channel& channel, const std::string& text, const std::string& name,
-                                const SparseMatrix& matrix, const SharedMemory& memory) {
-  EmulatedTransformer transformer(text, name, matrix);
+                                const SparseMatrix& matrix, const SharedMemory& memory, Watched watched) {
+  EmulatedTransformer transformer(text, name, matrix, watched);
   const TransformerFunctions functions = transformer.functions();
   channel.send({ready, {functions.packed_bytes()}});
   for (Message request; channel.receive(request) == Channel::Reception::message;) {

@@ -6,6 +6,7 @@
 
 #include "generator/confine/confined_process.h"
 #include "generator/confine/shared_memory.h"
+#include "generator/emulate/watched.h"
 #include "generator/matrix/sparse_matrix.h"
 #include "generator/verify/bundle_interface.h"
 
@@ -19,7 +20,7 @@ class ConfinedTransformer {
   /// `packed_bytes`, from dense where it has no more than `most_dense_elements`. Throws UserError for a text that does
   /// not compile, ConfinedEnd as ConfinedProcess does.
   ConfinedTransformer(const std::string& text, const std::string& name, const SparseMatrix& matrix,
-                      std::size_t packed_bytes, std::int64_t most_dense_elements, const Allowance& allowance);
+                      std::size_t packed_bytes, std::int64_t most_dense_elements, const Allowance& allowance, Watched watched);
 
   /// Bytes that the text says it writes. Where they are not those that were expected, nothing may be packed.
   std::uint64_t packed_bytes() const { return packed_bytes_; }
@@ -50,7 +51,7 @@ class ConfinedTransformer {
   };
 
   static void serve(const Channel& channel, const std::string& text, const std::string& name,
-                    const SparseMatrix& matrix, const SharedMemory& memory);
+                    const SparseMatrix& matrix, const SharedMemory& memory, Watched watched);
   int transform(const void* a, std::int64_t lda, void* packed);
   int transform_csr(const std::int32_t* offsets, const std::int32_t* columns, const void* values, void* packed);
   /// Where the copy of an array is, whose address has the same alignment, as the process is told.

@@ -42,10 +42,10 @@ EmulationOptions options_for(const SparseMatrix& matrix) {
 
 }  // namespace
 
-EmulatedTransformer::EmulatedTransformer(const std::string& text, const std::string& name, const SparseMatrix& matrix)
+EmulatedTransformer::EmulatedTransformer(const std::string& text, const std::string& name, const SparseMatrix& matrix, Watched watched)
     : name_(name),
       matrix_(matrix),
-      program_(compile_host(text, name + "_transformer.cpp")),
+      program_(compile_host(text, name + "_transformer.cpp", {}, watched)),
       device_(options_for(matrix)) {
   packed_bytes_ = device_.call<std::size_t()>(program_, name_ + "_packed_bytes").value_or(0);
 }

@@ -11,12 +11,12 @@
 
 namespace esc {
 
-/// A transformer's text, run in this process with every access checked: the caller's arrays, as large as the matrix
+/// A transformer's text, run in this process. Where every access is watched, the caller's arrays, as large as the matrix
 /// makes them, are the only memory that it may touch.
 class EmulatedTransformer {
  public:
   /// Compiles the text of `name`_transformer.cpp. `matrix` must outlive it.
-  EmulatedTransformer(const std::string& text, const std::string& name, const SparseMatrix& matrix);
+  EmulatedTransformer(const std::string& text, const std::string& name, const SparseMatrix& matrix, Watched watched = Watched::accesses);
 
   /// Its C interface; a call that ends in a fault returns an error. They refer to this object.
   TransformerFunctions functions();

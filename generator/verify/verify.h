@@ -30,12 +30,14 @@ struct BundleUnderTest {
 
 /// How much an emulation runs. A run of more than `most_products` multiply-adds covers a sample of row panels that is
 /// spread over the whole matrix; the transformer runs for up to `most_packed_nonzeros`, from dense as well for up to
-/// `most_dense_elements`, and where it searches for slots for up to `most_searched_elements`. What is left out is said in the report.
+/// `most_dense_elements`, and where it searches for slots for up to `most_searched_elements`. Where it goes through more, up to `most_unwatched_elements`, its results are
+/// checked and its accesses are not. What is left out is said in the report.
 struct EmulationEffort {
   std::int64_t most_products = 0;
   std::int64_t most_packed_nonzeros = 0;
   std::int64_t most_dense_elements = 0;
   std::int64_t most_searched_elements = 0;
+  std::int64_t most_unwatched_elements = 0;
   /// What the process that runs a text may take beside what the products need.
   std::chrono::milliseconds patience{120'000};
   std::uint64_t memory = std::uint64_t{4} << 30;
@@ -44,10 +46,10 @@ struct EmulationEffort {
 
 /// What `generate` spends: some seconds.
 inline constexpr EmulationEffort sample_effort{
-    .most_products = 8'000'000, .most_packed_nonzeros = 8'000'000, .most_dense_elements = 1 << 20, .most_searched_elements = 1 << 21};
+    .most_products = 8'000'000, .most_packed_nonzeros = 8'000'000, .most_dense_elements = 1 << 20, .most_searched_elements = 1 << 21, .most_unwatched_elements = 1 << 24};
 /// What `verify` spends: up to some minutes for a large layer.
 inline constexpr EmulationEffort thorough_effort{
-    .most_products = 200'000'000, .most_packed_nonzeros = 1 << 30, .most_dense_elements = 64 << 20, .most_searched_elements = 1 << 26};
+    .most_products = 200'000'000, .most_packed_nonzeros = 1 << 30, .most_dense_elements = 64 << 20, .most_searched_elements = 1 << 26, .most_unwatched_elements = 1 << 28};
 
 /// Runs the very texts of the bundle on the host, each in a process without rights: the transformer must write the bytes of
 /// the packed file, and the kernel, on an emulated grid that checks every access, must agree with what the nest says in

@@ -217,6 +217,18 @@ TEST(HostText, ChecksOfHostAccessesCanBeOff) {
   EXPECT_THAT(checked.describe_faults(), HasSubstr("sum.cpp:1"));
 }
 
+/// Where results alone are watched, the text runs as a compiler would have it: as fast, and unjudged.
+TEST(HostText, AccessesNeedNotBeWatched) {
+  const char* const sum = "extern \"C\" int sum(const int* v, int n) { int s = 0; for (int i = 0; i < n; ++i) s += v[i]; return s; }\n";
+  const HostProgram program = compile_host(sum, "sum.cpp", {}, Watched::results);
+  const std::vector<int> values = {1, 2, 3};
+  EmulatedDevice device;
+  EXPECT_EQ((device.call<int(const int*, int)>(program, "sum", values.data(), 3)), 6) << "of memory that the device does not know";
+  EXPECT_THAT(device.faults(), IsEmpty()) << device.describe_faults();
+  EXPECT_THAT([] { compile_host("extern \"C\" int run() { asm volatile(\"\"); return 0; }\n", "run.cpp", {}, Watched::results); },
+              ::testing::ThrowsMessage<UserError>(HasSubstr("inline assembly cannot be run on the host")));
+}
+
 TEST(HostText, EndlessHostLoopsEnd) {
   const HostProgram program =
       compile_host("extern \"C\" int spin(int n) { while (n) {} return 0; }\n", "spin.cpp");

@@ -94,9 +94,15 @@ std::string verdict_on_kernel(const Attack& attack, EmulationEffort effort = sho
   return verdict_on(with_attack(kernel_text(layer()), "extern \"C\" cudaError_t layer_prepare(void) {", attack), "", effort);
 }
 
-std::string verdict_on_transformer(const Attack& attack) {
-  return verdict_on(kernel_text(layer()),
-                    with_attack(transformer_text(), "extern \"C\" size_t layer_packed_bytes(void) {", attack), short_effort());
+std::string verdict_on_transformer(const Attack& attack, const EmulationEffort& effort = short_effort()) {
+  return verdict_on(kernel_text(layer()), with_attack(transformer_text(), "extern \"C\" size_t layer_packed_bytes(void) {", attack), effort);
+}
+
+/// One that takes every transformer for too long to watch what it touches.
+EmulationEffort unwatched_effort() {
+  EmulationEffort effort = short_effort();
+  effort.most_packed_nonzeros = 0;
+  return effort;
 }
 
 void expect_verdict(const std::string& verdict, const std::string& words) {
@@ -117,7 +123,7 @@ TEST(HonestText, MayCallThroughItsOwnPointers) {
               HasSubstr("passed by emulation"));
 }
 
-/// A transformer that searches for slots takes the emulator long, so that there is a limit, which is said.
+/// A transformer that searches for slots takes the emulator long, so that there are limits, which are said: first its accesses are not watched, then it is not run.
 TEST(HonestText, OfATransformerIsRunForAsManyElementsAsTheEffortAllows) {
   const SparseMatrix sparse = sample_matrix({.rows = 40, .columns = 300, .sparsity = 0.5, .seed = 3});
   const GeneratedLayer streamed = layer_of(sparse, 8, StreamSchedule{.panels = 1, .warps = 1, .stages = 2});
@@ -127,8 +133,30 @@ TEST(HonestText, OfATransformerIsRunForAsManyElementsAsTheEffortAllows) {
   effort.most_searched_elements = 40 * 300;
   EXPECT_THAT(print(verify_by_emulation(bundle, sparse, effort)), AllOf(HasSubstr("passed by emulation"), Not(HasSubstr("skipped"))));
   effort.most_searched_elements = 40 * 300 / 8 - 1;
+  effort.most_unwatched_elements = 40 * 300;
+  EXPECT_THAT(print(verify_by_emulation(bundle, sparse, effort)),
+              AllOf(HasSubstr("passed by emulation"), HasSubstr("what the transformer packs was checked, its memory accesses were not: its search for slots goes "
+                                                                "through more than 1499 elements")));
+  effort.most_unwatched_elements = 40 * 300 / 8 - 1;
   EXPECT_THAT(print(verify_by_emulation(bundle, sparse, effort)),
               HasSubstr("the transformer was not run: its search for slots goes through more than 1499 elements"));
+}
+
+/// Where nobody watches what it touches, a transformer is judged by what it packs, and by how it ends.
+TEST(UnwatchedTransformer, IsFoundWrongWhereItDoesNotPackThisMatrix) {
+  EXPECT_THAT(verdict_on(kernel_text(layer()), transformer_text(), unwatched_effort()),
+              AllOf(HasSubstr("passed by emulation"), HasSubstr("its memory accesses were not: the matrix has more than 0 non-zeros")));
+  const GeneratedLayer other = layer_of(sample_matrix({.rows = 13, .columns = 17, .sparsity = 0.6, .seed = 4}), 8, AtomicSchedule());
+  const std::string of_another = format_source(transformer_source(other.layer), "layer_transformer.cpp");
+  expect_verdict(verdict_on(kernel_text(layer()), of_another, unwatched_effort()), "the transformer ");
+}
+
+TEST(UnwatchedTransformer, IsFoundWrongWhereItDoesNotReturn) {
+  expect_verdict(verdict_on_transformer({"", "", "*reinterpret_cast<volatile int*>(16) = 1;", ""}, unwatched_effort()),
+                 "layer_transformer.cpp touches memory that is not there");
+  EmulationEffort hasty = unwatched_effort();
+  hasty.patience = std::chrono::milliseconds(500);
+  expect_verdict(verdict_on_transformer({"", "", "for (volatile int i = 0; i == 0;) {}", ""}, hasty), "layer_transformer.cpp runs longer than 0.");
 }
 
 class HostileKernel : public testing::TestWithParam<Attack> {};
@@ -301,6 +329,14 @@ INSTANTIATE_TEST_SUITE_P(
         Attack{"Throws", "", "throw 1;", "cannot use 'throw' with exceptions disabled"},
         Attack{"Exits", "extern \"C\" void exit(int);", "exit(0);", "uses 'exit'"}),
     name_of_attack);
+
+/// It has no rights either, and what cannot be compiled for this machine is refused as ever.
+TEST(UnwatchedTransformer, ReachesNothing) {
+  const Attack by_address{"", "", call_by_address(address_of(&system), "\"true\""), ""};
+  expect_verdict(verdict_on_transformer(by_address, unwatched_effort()), "layer_transformer.cpp ");
+  expect_verdict(verdict_on_transformer({"", "", "fopen(\"/etc/hostname\", \"r\");", ""}, unwatched_effort()), "calls fopen, which a text under check may not");
+  expect_verdict(verdict_on_transformer({"", "asm(\".globl evil\\nevil: ret\");", "", ""}, unwatched_effort()), "layer_transformer.cpp");
+}
 
 TEST(HostileText, HasASecondsPatience) {
   EmulationEffort effort = short_effort();
