@@ -31,7 +31,7 @@ StreamSchedule measured_with(int panels, int columns) {
 }  // namespace
 
 std::vector<ScheduleChoice> quartered_streams(const LayerShape& shape, const KernelTarget& target) {
-  // Beyond that kernels that skip zeros read fewer bytes; with one column or two they are faster below.
+  // With fewer non-zeros kernels that skip zeros read fewer bytes, which pays the sooner the fewer columns share what is read.
   const double sparsest = shape.bcol <= 2 ? 1.0 / 7 : 1.0 / 11;
   const bool measured = shape.layout == "kn" && shape.bcol <= 32 && shape.density() >= sparsest && !follows_power_law(shape);
   if (!measured || !pays_in_quarters(shape) || target.oldest_architecture < StreamSchedule::bulk_architecture) {

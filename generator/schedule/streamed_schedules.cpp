@@ -21,28 +21,23 @@ struct CutLayer {
   explicit CutLayer(const LayerShape& shape)
       : dtype(shape.dtype),
         layout(shape.layout),
-        bcol(shape.bcol),
-        panels(quotient_up(shape.rows, StreamSchedule::strip_rows)),
+        size(streamed_size(shape)),
         window_columns(StreamSchedule::window_columns(bytes_of_type(shape.dtype))),
         windows(quotient_up(shape.columns, window_columns)),
-        nonzeros(static_cast<double>(shape.nonzeros)),
-        unit_bytes(streamed_unit_bytes(shape.dtype, shape.density(), pays_in_quarters(shape))) {}
+        nonzeros(static_cast<double>(shape.nonzeros)) {}
 
   double elements() const {
-    return static_cast<double>(panels) * static_cast<double>(windows) * StreamSchedule::strip_rows * window_columns;
+    return static_cast<double>(size.panels) * static_cast<double>(windows) * StreamSchedule::strip_rows * window_columns;
   }
 
-  StreamedSize size() const { return {panels, bcol, unit_bytes}; }
   std::int64_t window_bytes(const StreamSchedule& schedule) const { return staged_window_bytes(schedule, dtype, layout); }
 
   std::string dtype;
   std::string layout;
-  long long bcol;
-  std::int64_t panels;
+  StreamedSize size;
   int window_columns;
   std::int64_t windows;
   double nonzeros;
-  std::int64_t unit_bytes;
 };
 
 /// Whether it was measured to be faster than family panel, or to be expected so (docs/performance.md): at 70 % zeros from 512 x 512 on, at 90 %
@@ -61,10 +56,10 @@ bool pays_in_float32(const CutLayer& layer) {
   constexpr double middle = 2048.0 * 2048;
   constexpr double large = 4096.0 * 4096;
   constexpr int least_windows = 16;
-  if (layer.windows < least_windows || layer.elements() < middle || layer.bcol < (layer.elements() < large / 2 ? 64 : 32)) {
+  if (layer.windows < least_windows || layer.elements() < middle || layer.size.bcol < (layer.elements() < large / 2 ? 64 : 32)) {
     return false;
   }
-  const double least_density = layer.elements() >= large ? 0.14 : layer.bcol >= 128 ? 0.19 : 0.27;
+  const double least_density = layer.elements() >= large ? 0.14 : layer.size.bcol >= 128 ? 0.19 : 0.27;
   return layer.nonzeros >= least_density * layer.elements();
 }
 
@@ -75,11 +70,11 @@ bool pays_of_images(const CutLayer& layer) {
   constexpr long long some_columns = 1568;
   constexpr long long many_columns = 6272;
   const double density = layer.nonzeros / layer.elements();
-  if (layer.bcol < least_columns) {
+  if (layer.size.bcol < least_columns) {
     return false;
   }
   if (has_taps(layer.layout)) {
-    const double least_density = layer.bcol >= many_columns ? 0.06 : layer.bcol >= some_columns ? 0.075 : 0.17;
+    const double least_density = layer.size.bcol >= many_columns ? 0.06 : layer.size.bcol >= some_columns ? 0.075 : 0.17;
     return layer.windows >= 5 && density >= least_density;
   }
   const bool steps = layer.layout.find("2n") != layer.layout.npos;
@@ -97,12 +92,12 @@ bool pays(const LayerShape& shape, const CutLayer& layer) {
 }
 
 std::int64_t stage_bytes(const StreamSchedule& schedule, const CutLayer& layer) {
-  return schedule.turn_windows() * (schedule.panels * layer.unit_bytes + layer.window_bytes(schedule));
+  return schedule.turn_windows() * (schedule.panels * layer.size.unit_bytes + layer.window_bytes(schedule));
 }
 
 /// Of the stages, and of the sums that the warps of a panel add up in the end.
 std::uint64_t shared_bytes(const StreamSchedule& schedule, const CutLayer& layer) {
-  return static_cast<std::uint64_t>(shared_bytes(schedule, layer.unit_bytes, layer.window_bytes(schedule)));
+  return static_cast<std::uint64_t>(shared_bytes(schedule, layer.size.unit_bytes, layer.window_bytes(schedule)));
 }
 
 /// Stages that a schedule shall have at least: where a block has one panel, its warps keep enough on their way in two.
@@ -135,7 +130,7 @@ int stages_for(StreamSchedule schedule, const CutLayer& layer, const KernelTarge
 
 /// Blocks of several panels leave few multiprocessors without one, and have several turns on their way.
 bool is_sensible(const StreamSchedule& schedule, const CutLayer& layer, const KernelTarget& target) {
-  const std::int64_t blocks = blocks_of(schedule, layer.size());
+  const std::int64_t blocks = blocks_of(schedule, layer.size);
   const std::int64_t turns = quotient_up(layer.windows, schedule.warps);
   return schedule.panels == 1 || (4 * blocks >= 3 * target.multiprocessors &&
                                   schedule.stages >= std::min<std::int64_t>(least_stages(schedule), 1 + turns));
@@ -144,12 +139,12 @@ bool is_sensible(const StreamSchedule& schedule, const CutLayer& layer, const Ke
 StreamSchedule best_for(const CutLayer& layer, const KernelTarget& target) {
   StreamSchedule best;
   double least = std::numeric_limits<double>::infinity();
-  for (int columns = 8; columns <= widest_stream(layer.bcol); columns *= 2) {
+  for (int columns = 8; columns <= widest_stream(layer.size.bcol); columns *= 2) {
     for (int panels = 1; panels <= StreamSchedule::max_panels; ++panels) {
       StreamSchedule schedule{.columns = columns, .panels = panels};
       schedule.warps = warps_for(schedule, layer, target);
       schedule.stages = stages_for(schedule, layer, target);
-      const double time = expected_time(schedule, layer.size(), target);
+      const double time = expected_time(schedule, layer.size, target);
       if (time < least && is_sensible(schedule, layer, target) &&
           shared_bytes(schedule, layer) <= target.shared_bytes) {
         best = schedule;
@@ -207,7 +202,7 @@ std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const Ke
 
 double streamed_bytes(const LayerShape& shape) {
   const CutLayer layer(shape);
-  return static_cast<double>(layer.panels) * static_cast<double>(layer.windows) * static_cast<double>(layer.unit_bytes);
+  return static_cast<double>(layer.size.panels) * static_cast<double>(layer.windows) * static_cast<double>(layer.size.unit_bytes);
 }
 
 }  // namespace esc

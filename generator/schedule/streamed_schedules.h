@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "generator/schedule/layer_class.h"

@@ -36,6 +36,7 @@ const std::vector<std::string> kOrder = {
     "generator/frontend/host_compiler",
     "generator/frontend",
     // What is said about a run, and the numbers that stand for places.
+    "generator/emulate/watched",
     "generator/emulate/registers",
     "generator/emulate/fault",
     "generator/emulate/function_address",
