@@ -16,6 +16,10 @@
 #include "generator/schedule/stream_schedule.h"
 
 namespace esc {
+
+// Embedded by generator/ir/CMakeLists.txt from templates/instructions.
+extern const std::string_view read_quarter_text;
+
 namespace {
 
 using transformer::FragmentFormat;
@@ -148,28 +152,6 @@ constexpr const char* read_half_or_quarter = R"(    if (step >= half_steps) {
     }
 )";
 
-constexpr const char* read_quarter = R"(// The registers of rows g and g + 8 of the strip, each of which has two places for its one value: it is the second one where just one of the bits 0
-// and 2 of the metadata is set. Of the four digits that say which bytes a register is made of those from 4 on are zeros, and the two orders, 5410 and
-// 1054 for the lower value, 7632 and 3276 for the upper one, are as far from each other.
-__device__ __forceinline__ uint2 in_place(unsigned int values, unsigned int metadata, int lane) {
-  const unsigned int bits = metadata >> (lane % 4 * 4);
-  const unsigned int second = (bits ^ bits >> 2) & 0x00010001;
-  const unsigned int order = 0x76325410 - second * (0x5410 - 0x1054);
-  return make_uint2(__byte_perm(values, 0, order), __byte_perm(values, 0, order >> 16));
-}
-
-// What a lane has of 16 rows in a step that stores one value of each four columns, in place of two.
-__device__ __forceinline__ void read_quarter(const unsigned char* unit, int step, int strip, int lane, uint4& values, unsigned int& metadata) {
-  const uint2 ones = reinterpret_cast<const uint2*>(unit + quarter_steps_at)[((step - half_steps) * strips + strip) * 32 + lane];
-  const uint2 of_rows = reinterpret_cast<const uint2*>(unit + metadata_at)[(step / 2 * strips + strip) * 16 + lane / 4 * 2 + step % 2];
-  const uint2 lower = in_place(ones.x, of_rows.x, lane);
-  const uint2 upper = in_place(ones.y, of_rows.y, lane);
-  values = make_uint4(lower.x, lower.y, upper.x, upper.y);
-  metadata = lane % 2 == 0 ? of_rows.x : of_rows.y;
-}
-
-)";
-
 bool has_quarter_steps(const FragmentFormat& format) { return format.shape.quarter_steps != 0; }
 
 /// How an extra is read, and two elements of the row of B that it is for.
@@ -276,7 +258,7 @@ std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const Fr
           {"WHOLE_ROWS", whole_rows_text(nest)},
           {"COPY_ROWS", copy_rows_text(nest)},
           {"ELEMENT_AT", element_at_text(nest)},
-          {"READ_QUARTER", has_quarter_steps(format) ? read_quarter : ""},
+          {"READ_QUARTER", has_quarter_steps(format) ? std::string(read_quarter_text) + "\n" : ""},
           {"READ_STEP", has_quarter_steps(format) ? std::string(read_half_or_quarter) + read_half : read_half},
           {"READ_EXTRA", read_extra_text(nest)},
           {"TWO_COLUMNS", two_columns_text(nest)},
