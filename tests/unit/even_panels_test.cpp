@@ -61,6 +61,19 @@ TEST(EvenPanelsOfAChoice, StandInFrontOfWhatWasMeasuredOnOtherSizes) {
   EXPECT_EQ(choices.back().source, "database: mine");
 }
 
+/// What was measured of the other schedule is not said of it.
+TEST(EvenPanelsOfAChoice, HaveNoMeasuredRatios) {
+  std::vector<ScheduleChoice> measured = one_choice("stream:columns=8,panels=4,warps=2,stages=4");
+  measured.front().measured = MeasuredRatios{.over_exact = 1.5, .over_tf32 = {}, .exact_microseconds = 30, .where = "the class"};
+  measured.front().notes = {"a library was faster"};
+  const auto choices = with_even_panels(measured, half_layer(11008, 4096, 0.5, 8), of_h200(), class_of(half_layer(8192, 8192, 0.5, 8)));
+  ASSERT_EQ(choices.size(), 2U);
+  EXPECT_FALSE(choices.front().measured);
+  EXPECT_THAT(choices.front().notes, testing::IsEmpty());
+  EXPECT_TRUE(choices.back().measured);
+  EXPECT_THAT(choices.back().notes, testing::SizeIs(1));
+}
+
 /// With 50 % zeros the stages of two warps would need 241 KB.
 TEST(EvenPanelsOfAChoice, HaveAsManyWarpsAsSharedMemoryAllows) {
   const auto choices = with_even_panels(one_choice("stream:columns=32,panels=6,warps=2,stages=2,copies=bulk"), half_layer(14336, 4096, 0.5, 32), of_h200(), class_of(half_layer(11008, 4096, 0.5, 32)));
