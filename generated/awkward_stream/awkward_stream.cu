@@ -224,10 +224,10 @@ struct PiecesOfThread {
   int column;
 };
 
-constexpr int rows_at_once = threads_per_block / (tile_columns / vector_width);
+constexpr int pieces_of_row = tile_columns / vector_width;
+constexpr int rows_at_once = threads_per_block / pieces_of_row;
 __device__ __forceinline__ PiecesOfThread pieces_of(int thread) {
-  constexpr int row_vectors = tile_columns / vector_width;
-  return {thread / row_vectors, thread % row_vectors * vector_width};
+  return {thread / pieces_of_row, thread % pieces_of_row * vector_width};
 }
 __device__ __forceinline__ unsigned char* place_of(unsigned char* window,
                                                    const PiecesOfThread& pieces, int row) {

@@ -13,7 +13,7 @@ namespace esc {
 namespace {
 
 /// What was the fastest with so many panels on 4096 x 4096, 8192 x 8192 and 11,008 x 4096 with 50 and 70 % zeros, or within 11 % of that (the journal of float16).
-StreamSchedule measured_with(int panels, int columns) {
+StreamSchedule fastest_without_quarters(int panels, int columns) {
   StreamSchedule schedule{.columns = columns, .panels = panels, .warps = 2, .stages = 2, .copies = StreamSchedule::Copies::bulk};
   if (panels == 2 && columns == 8) {
     schedule.warps = 4;
@@ -79,7 +79,7 @@ std::vector<ScheduleChoice> with_even_panels(std::vector<ScheduleChoice> choices
     if (stream != nullptr && stream->rows == StreamSchedule::strip_rows &&
         (!is_of_these_sizes || unevenness(*stream, size, target) >= clearly * unevenness(*stream, of_class, target))) {
       ScheduleChoice even = choice;
-      even.schedule = that_fits(measured_with(even_panels(size, stream->columns, target), stream->columns), shape, size, target);
+      even.schedule = that_fits(fastest_without_quarters(even_panels(size, stream->columns, target), stream->columns), shape, size, target);
       even.source += "; with panels that are dealt evenly to the multiprocessors by rule";
       even.notes.clear();  // which are of the measured one, as its ratios are
       even.measured.reset();

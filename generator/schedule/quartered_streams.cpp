@@ -16,7 +16,7 @@ bool fills(const StreamSchedule& schedule, const LayerShape& shape, const Kernel
 }
 
 /// What was the fastest with so many panels: about twelve warps for few columns, and fewer where windows of B take more of the shared memory.
-StreamSchedule measured_with(int panels, int columns) {
+StreamSchedule fastest_with_quarters(int panels, int columns) {
   constexpr int block_warps = 12;
   const bool is_narrow = columns < StreamSchedule::least_columns_of_boxes;
   StreamSchedule schedule{.columns = columns, .panels = panels, .stages = 2, .quarters = true};
@@ -38,7 +38,7 @@ std::vector<ScheduleChoice> quartered_streams(const LayerShape& shape, const Ker
     return {};
   }
   const int columns = widest_stream(shape.bcol);
-  const StreamSchedule schedule = measured_with(even_panels(streamed_size(shape), columns, target), columns);
+  const StreamSchedule schedule = fastest_with_quarters(even_panels(streamed_size(shape), columns, target), columns);
   if (!fills(schedule, shape, target)) {
     return {};
   }
