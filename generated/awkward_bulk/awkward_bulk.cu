@@ -36,6 +36,7 @@ constexpr int tile_columns = 16;     // columns: columns of C that a block compu
 constexpr int vector_width = 8;      // consecutive elements of B that are copied at once
 constexpr int row_sets = 8;          // lane 4 g + c of a warp has rows g, g + 8, .. of a panel
 constexpr int column_pairs = 4;      // and columns 2 c and 2 c + 1 of every 8
+constexpr int steps_of_pair = 2;     // that are multiplied one behind the other
 constexpr int stages = 2;       // stages: turns whose operands are in shared memory or on their way
 constexpr int held_pieces = 1;  // more would be too many
 constexpr unsigned int tuned_columns = 16;  // bCol
@@ -390,6 +391,13 @@ __device__ __forceinline__ void wait_for_operands(const unsigned char* memory, u
   }
 }
 
+// Which of the columns of C, 8 at a time, a warp multiplies: all, or its part where all of the warps that share a window multiply a step.
+struct Eighths {
+  int first;
+  int behind;
+  __device__ __forceinline__ bool has(int t) const { return first <= t && t < behind; }
+};
+
 // The registers of rows g and g + 8 of the strip, each of which has two places for its one value: it is the second one where just one of the bits 0
 // and 2 of the metadata is set. Of the four digits that say which bytes a register is made of those from 4 on are zeros, and the two orders, 5410 and
 // 1054 for the lower value, 7632 and 3276 for the upper one, are as far from each other.
@@ -416,7 +424,8 @@ __device__ __forceinline__ void read_quarter(const unsigned char* unit, int step
 // Multiplies 32 columns of A, in the order of the unit, by the rows of B that they belong to. Each lane finds one of these rows; every 8 columns and
 // 16 rows of C are one product of the sparse tensor core, which takes two of four consecutive columns of each row of A and is told which.
 __device__ __forceinline__ void multiply_step(const unsigned char* unit,
-                                              const unsigned char* window, int step, int lane,
+                                              const unsigned char* window, int step,
+                                              const Eighths& eighths, int lane,
                                               float (&sums)[lane_sums]) {
   uint4 values[strips];
   unsigned int metadata[strips];
@@ -436,6 +445,9 @@ __device__ __forceinline__ void multiply_step(const unsigned char* unit,
   unsigned int rows[column_eighths][4];
 #pragma unroll
   for (int t = 0; t < column_eighths; ++t) {
+    if (!eighths.has(t)) {
+      continue;
+    }
     const unsigned int address =
         static_cast<unsigned int>(__cvta_generic_to_shared(window + piece_at(row, t)));
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -444,6 +456,9 @@ __device__ __forceinline__ void multiply_step(const unsigned char* unit,
   }
 #pragma unroll
   for (int product = 0; product < lane_products; ++product) {
+    if (!eighths.has(product / strips)) {
+      continue;
+    }
     const unsigned int* const b = rows[product / strips];
     const uint4 a = values[product % strips];
     float* const four = sums + 4 * product;
@@ -460,6 +475,19 @@ __device__ __forceinline__ void multiply_step(const unsigned char* unit,
           : "+f"(four[0]), "+f"(four[1]), "+f"(four[2]), "+f"(four[3])
           : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
             "r"(metadata[product % strips]));
+    }
+  }
+}
+
+// Multiplies two steps, or one where it is the last.
+__device__ __forceinline__ void multiply_steps(const unsigned char* unit,
+                                               const unsigned char* window, int first_step,
+                                               int behind_steps, const Eighths& eighths, int lane,
+                                               float (&sums)[lane_sums]) {
+#pragma unroll
+  for (int half = 0; half < steps_of_pair; ++half) {
+    if (first_step + half < behind_steps) {
+      multiply_step(unit, window, first_step + half, eighths, lane, sums);
     }
   }
 }
@@ -596,9 +624,10 @@ __global__ void __launch_bounds__(threads_per_block, 1)
       const auto [first_extra, behind_extras] =
           find_extras(unit_copy(shared_memory, stage, part * block_panels + place), row_set);
 #pragma unroll
-      for (int step = 0; step < unit_steps; ++step) {
-        multiply_step(unit_copy(shared_memory, stage, part * block_panels + place),
-                      window_copy(shared_memory, stage, part), step, thread % 32, sums);
+      for (int step = 0; step < unit_steps; step += steps_of_pair) {
+        multiply_steps(unit_copy(shared_memory, stage, part * block_panels + place),
+                       window_copy(shared_memory, stage, part), step, unit_steps,
+                       Eighths{0, column_eighths}, thread % 32, sums);
       }
       add_extras(first_extra, behind_extras,
                  unit_copy(shared_memory, stage, part * block_panels + place),

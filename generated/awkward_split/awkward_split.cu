@@ -32,6 +32,7 @@ constexpr int window_columns = 128;  // columns of A that are taken at once
 constexpr int tile_columns = 16;     // columns: columns of C that a block computes
 constexpr int row_sets = 8;          // lane 4 g + c of a warp has rows g, g + 8, .. of a panel
 constexpr int column_pairs = 4;      // and columns 2 c and 2 c + 1 of every 8
+constexpr int steps_of_pair = 2;     // that are multiplied one behind the other
 constexpr int stages = 2;  // stages: turns whose operands are in shared memory or on their way
 constexpr unsigned int tuned_columns = 12;  // bCol
 constexpr long long tuned_ldb = 29;
@@ -304,6 +305,13 @@ __device__ __forceinline__ void stage_columns(unsigned char* memory, const unsig
   }
 }
 
+// Which of the columns of C, 8 at a time, a warp multiplies: all, or its part where all of the warps that share a window multiply a step.
+struct Eighths {
+  int first;
+  int behind;
+  __device__ __forceinline__ bool has(int t) const { return first <= t && t < behind; }
+};
+
 // What a lane has of 16 columns of A in the order of the unit: its values of each 16 rows, which of two columns they are of, and its four rows of B,
 // a byte each.
 struct Step {
@@ -354,55 +362,83 @@ __device__ __forceinline__ void add_step(const unsigned int (&a)[4], const unsig
   }
 }
 
-// A number as two that the tensor core takes whole, of 11 bits each: the leading ones, rounded, for which it takes no notice of the lower 13, and
-// the rest.
+// A number as two for the tensor core: its leading 11 bits - it takes no notice of the 13 below - and the rest, of which it takes as many.
 struct Terms {
   unsigned int leading;
   unsigned int rest;
 };
 
-__device__ __forceinline__ Terms terms_of(float number) {
-  const unsigned int leading = __float_as_uint(number) + 0x1000;
+__device__ __forceinline__ Terms terms_of(unsigned int leading, float number) {
   return {leading, __float_as_uint(number - __uint_as_float(leading & 0xffffe000))};
 }
 
-// Multiplies 16 columns of A, in the order of the unit, by the rows of B that they belong to, of which each lane finds four. The product of both
-// rests is left out, it is too small to count. The others are added from zero and then in float32: a sum that stays in the tensor core loses bits
-// with each step.
-__device__ __forceinline__ void multiply_split_step(const unsigned char* unit,
-                                                    const unsigned char* window, int step, int lane,
-                                                    float (&sums)[lane_sums]) {
-  const Step own = step_at(unit, step, lane);
-  unsigned int leading_a[strips][4];
-  unsigned int rest_a[strips][4];
+// Rounded, the rest is as small as can be. Of A, which is split once for all columns of C.
+__device__ __forceinline__ Terms rounded_terms(float number) {
+  return terms_of(__float_as_uint(number) + 0x1000, number);
+}
+
+// Cut off, it takes an operation less. Of B, of which each element is split for the panel alone.
+__device__ __forceinline__ Terms cut_terms(float number) {
+  return terms_of(__float_as_uint(number), number);
+}
+
+// Multiplies the columns of A of two steps, or of one where it is the last, 16 each in the order of the unit, by the rows of B that they belong to, of
+// which each lane finds four in a step. The product of both rests is left out, it is too small to count. The others are added from zero and then in
+// float32: a sum that stays in the tensor core loses bits with each step.
+__device__ __forceinline__ void multiply_split_steps(const unsigned char* unit,
+                                                     const unsigned char* window, int first_step,
+                                                     int behind_steps, const Eighths& eighths,
+                                                     int lane, float (&sums)[lane_sums]) {
+  Step own[steps_of_pair];
+  unsigned int leading_a[steps_of_pair][strips][4];
+  unsigned int rest_a[steps_of_pair][strips][4];
 #pragma unroll
-  for (int s = 0; s < strips; ++s) {
+  for (int half = 0; half < steps_of_pair; ++half) {
+    if (first_step + half < behind_steps) {
+      own[half] = step_at(unit, first_step + half, lane);
 #pragma unroll
-    for (int r = 0; r < 4; ++r) {
-      const Terms terms = terms_of(own.values[s][r]);
-      leading_a[s][r] = terms.leading;
-      rest_a[s][r] = terms.rest;
+      for (int s = 0; s < strips; ++s) {
+#pragma unroll
+        for (int r = 0; r < 4; ++r) {
+          const Terms terms = rounded_terms(own[half].values[s][r]);
+          leading_a[half][s][r] = terms.leading;
+          rest_a[half][s][r] = terms.rest;
+        }
+      }
     }
   }
 #pragma unroll
   for (int t = 0; t < column_eighths; ++t) {
-    unsigned int leading_b[4];
-    unsigned int rest_b[4];
+    if (!eighths.has(t)) {
+      continue;
+    }
+    float products[strips][4] = {};
 #pragma unroll
-    for (int r = 0; r < 4; ++r) {
-      const Terms terms = terms_of(element_of_window(own, window, r, t, lane));
-      leading_b[r] = terms.leading;
-      rest_b[r] = terms.rest;
+    for (int half = 0; half < steps_of_pair; ++half) {
+      if (first_step + half >= behind_steps) {
+        continue;
+      }
+      unsigned int leading_b[4];
+      unsigned int rest_b[4];
+#pragma unroll
+      for (int r = 0; r < 4; ++r) {
+        const Terms terms = cut_terms(element_of_window(own[half], window, r, t, lane));
+        leading_b[r] = terms.leading;
+        rest_b[r] = terms.rest;
+      }
+#pragma unroll
+      for (int s = 0; s < strips; ++s) {
+        const unsigned int metadata = own[half].metadata[s];
+        add_step(rest_a[half][s], leading_b, metadata, first_step + half, products[s]);
+        add_step(leading_a[half][s], rest_b, metadata, first_step + half, products[s]);
+        add_step(leading_a[half][s], leading_b, metadata, first_step + half, products[s]);
+      }
     }
 #pragma unroll
     for (int s = 0; s < strips; ++s) {
-      float products[4] = {0, 0, 0, 0};
-      add_step(rest_a[s], leading_b, own.metadata[s], step, products);
-      add_step(leading_a[s], rest_b, own.metadata[s], step, products);
-      add_step(leading_a[s], leading_b, own.metadata[s], step, products);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        sums[4 * (t * strips + s) + i] += products[i];
+        sums[4 * (t * strips + s) + i] += products[s][i];
       }
     }
   }
@@ -534,9 +570,10 @@ __global__ void __launch_bounds__(threads_per_block, 1)
       const auto [first_extra, behind_extras] =
           find_extras(unit_copy(shared_memory, stage, part * block_panels + place), row_set);
 #pragma unroll
-      for (int step = 0; step < unit_steps; ++step) {
-        multiply_split_step(unit_copy(shared_memory, stage, part * block_panels + place),
-                            window_copy(shared_memory, stage, part), step, thread % 32, sums);
+      for (int step = 0; step < unit_steps; step += steps_of_pair) {
+        multiply_split_steps(unit_copy(shared_memory, stage, part * block_panels + place),
+                             window_copy(shared_memory, stage, part), step, unit_steps,
+                             Eighths{0, column_eighths}, thread % 32, sums);
       }
       add_extras(first_extra, behind_extras,
                  unit_copy(shared_memory, stage, part * block_panels + place),

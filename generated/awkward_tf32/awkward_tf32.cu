@@ -35,7 +35,7 @@ constexpr int tile_columns = 16;     // columns: columns of C that a block compu
 constexpr int vector_width = 4;      // consecutive elements of B that are copied at once
 constexpr int row_sets = 8;          // lane 4 g + c of a warp has rows g, g + 8, .. of a panel
 constexpr int column_pairs = 4;      // and columns 2 c and 2 c + 1 of every 8
-constexpr int steps_of_pair = 2;
+constexpr int steps_of_pair = 2;     // that are multiplied one behind the other
 constexpr int stages = 2;  // stages: turns whose operands are in shared memory or on their way
 constexpr unsigned int tuned_columns = 12;  // bCol
 
@@ -63,18 +63,18 @@ constexpr unsigned int K = 29;  // rows of B
 constexpr unsigned int blocks = 2;
 constexpr size_t units_at = 256;  // where the first unit begins
 constexpr int strips = 2;  // of 16 rows, which the tensor core multiplies at once, that a panel has
-constexpr int unit_steps = 2;   // 16 columns of a window each
+constexpr int unit_steps = 4;   // 16 columns of a window each
 constexpr int unit_extras = 0;  // of a unit at most, what fits in no step
 constexpr int metadata_at =
-    2048;  // in a unit, behind the values: which of two columns they belong to
-constexpr int columns_at = 2304;     // which column of the window a slot is
-constexpr int extra_ends_at = 2336;  // where the extras of each set of rows end
-constexpr int extras_at = 2344;
-constexpr int unit_bytes = 2432;
+    4096;  // in a unit, behind the values: which of two columns they belong to
+constexpr int columns_at = 4608;     // which column of the window a slot is
+constexpr int extra_ends_at = 4672;  // where the extras of each set of rows end
+constexpr int extras_at = 4680;
+constexpr int unit_bytes = 4736;
 constexpr int window_bytes = 12288;  // of B
-constexpr int stage_bytes = 2432;
-constexpr int barriers_at = 29440;  // in shared memory, behind the copies
-constexpr size_t staged_bytes = 29568;
+constexpr int stage_bytes = 4736;
+constexpr int barriers_at = 34048;  // in shared memory, behind the copies
+constexpr size_t staged_bytes = 34176;
 
 // Consecutive elements that are moved at once, by 16 bytes at most.
 template <int width, typename Element = float>
@@ -433,6 +433,13 @@ __device__ __forceinline__ void wait_for_operands(const unsigned char* memory, u
   }
 }
 
+// Which of the columns of C, 8 at a time, a warp multiplies: all, or its part where all of the warps that share a window multiply a step.
+struct Eighths {
+  int first;
+  int behind;
+  __device__ __forceinline__ bool has(int t) const { return first <= t && t < behind; }
+};
+
 // What a lane has of 16 columns of A in the order of the unit: its values of each 16 rows, which of two columns they are of, and its four rows of B,
 // a byte each.
 struct Step {
@@ -492,9 +499,10 @@ __device__ __forceinline__ unsigned int rounded(float number) {
 
 // Multiplies 16 columns of A, in the order of the unit, by the rows of B that they belong to, of which each lane finds four. A has been rounded when
 // it was packed.
-__device__ __forceinline__ void multiply_rounded_step(const unsigned char* unit,
-                                                      const unsigned char* window, int step,
-                                                      int lane, float (&sums)[lane_sums]) {
+__device__ __forceinline__ void multiply_step(const unsigned char* unit,
+                                              const unsigned char* window, int step,
+                                              const Eighths& eighths, int lane,
+                                              float (&sums)[lane_sums]) {
   const Step own = step_at(unit, step, lane);
   unsigned int a[strips][4];
 #pragma unroll
@@ -506,6 +514,9 @@ __device__ __forceinline__ void multiply_rounded_step(const unsigned char* unit,
   }
 #pragma unroll
   for (int t = 0; t < column_eighths; ++t) {
+    if (!eighths.has(t)) {
+      continue;
+    }
     unsigned int b[4];
 #pragma unroll
     for (int r = 0; r < 4; ++r) {
@@ -514,6 +525,19 @@ __device__ __forceinline__ void multiply_rounded_step(const unsigned char* unit,
 #pragma unroll
     for (int s = 0; s < strips; ++s) {
       add_step(a[s], b, own.metadata[s], step, sums + 4 * (t * strips + s));
+    }
+  }
+}
+
+// Multiplies two steps, or one where it is the last.
+__device__ __forceinline__ void multiply_steps(const unsigned char* unit,
+                                               const unsigned char* window, int first_step,
+                                               int behind_steps, const Eighths& eighths, int lane,
+                                               float (&sums)[lane_sums]) {
+#pragma unroll
+  for (int half = 0; half < steps_of_pair; ++half) {
+    if (first_step + half < behind_steps) {
+      multiply_step(unit, window, first_step + half, eighths, lane, sums);
     }
   }
 }
@@ -661,14 +685,21 @@ __global__ void __launch_bounds__(threads_per_block, 1)
       const int behind_own_extras =
           first_extra + (behind_extras - first_extra) * (member + 1) / window_warps;
 #pragma unroll
-      for (int pair_of_steps = 0; pair_of_steps < unit_steps; pair_of_steps += steps_at_once) {
+      for (int step = 0; step < unit_steps; step += steps_at_once) {
+        if (unit_steps < step + steps_at_once) {
 #pragma unroll
-        for (int half = 0; half < steps_of_pair; ++half) {
-          const int step = pair_of_steps + member * steps_of_pair + half;
-          if (step < unit_steps) {
-            multiply_rounded_step(unit_copy(shared_memory, stage, part * block_panels + place),
-                                  window_copy(shared_memory, stage, part), step, thread % 32, sums);
+          for (int step_left = step; step_left < unit_steps; step_left += steps_of_pair) {
+            multiply_steps(unit_copy(shared_memory, stage, part * block_panels + place),
+                           window_copy(shared_memory, stage, part), step_left, unit_steps,
+                           Eighths{column_eighths * member / window_warps,
+                                   column_eighths * (member + 1) / window_warps},
+                           thread % 32, sums);
           }
+        } else {
+          multiply_steps(unit_copy(shared_memory, stage, part * block_panels + place),
+                         window_copy(shared_memory, stage, part), step + member * steps_of_pair,
+                         step + member * steps_of_pair + steps_of_pair, Eighths{0, column_eighths},
+                         thread % 32, sums);
         }
       }
       add_extras(own_first_extra, behind_own_extras,
@@ -713,7 +744,7 @@ namespace {
 
 constexpr unsigned int blocks_of_grid = 2;
 constexpr unsigned int threads_of_block = 64;
-constexpr size_t shared_bytes = 31616;
+constexpr size_t shared_bytes = 36224;
 
 // Asking for a kernel's attributes loads it, so that the first launch does not have to.
 template <typename Kernel>

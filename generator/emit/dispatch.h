@@ -10,7 +10,7 @@
 namespace esc {
 
 /// How a kernel makes a product of two elements: rounded once; of parts of them that have fewer bits
-/// (multiply_split_step); or of factors that are rounded to TF32, added up by tensor cores (multiply_rounded_step).
+/// (multiply_split_steps); or of factors that are rounded to TF32, added up by tensor cores (multiply_rounded_steps).
 enum class ProductForm { whole, split, rounded };
 
 /// By what a launcher decides which variant of its kernel a call gets, and how it cuts the call into launches.

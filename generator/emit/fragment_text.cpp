@@ -221,8 +221,8 @@ std::uint32_t most_extras(FragmentFormat format) {
 
 }  // namespace
 
-bool splits_products(const LoopNest& nest) { return performs(nest, "multiply_split_step"); }
-bool rounds_factors(const LoopNest& nest) { return performs(nest, "multiply_rounded_step"); }
+bool splits_products(const LoopNest& nest) { return performs(nest, "multiply_split_steps"); }
+bool rounds_factors(const LoopNest& nest) { return performs(nest, "multiply_rounded_steps"); }
 std::int64_t columns_of_window_row(const LoopNest& nest) {
   const std::int64_t columns = nest.constant("tile_columns");
   return copies_boxes(nest) && !is_half(nest.element()) ? columns + StreamSchedule::padding_of_boxes : columns;

@@ -16,9 +16,11 @@
 #include "generator/emit/region_text.h"
 #include "generator/emit/sources.h"
 #include "generator/lower/canonicalize.h"
+#include "generator/lower/stream_windows.h"
 #include "generator/patterns/census.h"
 #include "generator/patterns/csr_view.h"
 #include "generator/pipeline.h"
+#include "generator/schedule/stream_schedule.h"
 #include "generator/schedule/target.h"
 #include "generator/support/error.h"
 #include "generator/support/limits.h"
@@ -184,12 +186,20 @@ constexpr double step_bytes = 7.6;
 /// And an extra where bytes are saved by quarter steps and columns are so few that a block waits for memory.
 constexpr std::int64_t few_columns = 16;
 constexpr double hidden_extra_bytes = 100;
+/// And one for each 16 rows of a panel where a step takes the time of three products and of splitting B, and warps that share a window a part of the extras each.
+constexpr double split_extra_bytes = 10;
 
-/// Measured on one NVIDIA H200 and, with quarter steps, one H100. Without those all steps have the same bytes, which count for their products too.
+/// Measured on one NVIDIA H200 and, with quarter steps and for split products, one H100. Without quarter steps all steps have the same bytes, which count for their products too.
 transformer::FragmentWeights weights_of(const LoopNest& nest) {
   const auto columns = static_cast<double>(nest.packed.columns);
+  const std::int64_t share = shares_windows(nest) ? nest.constant("window_warps") : 1;
+  const auto steps_at_once = static_cast<std::uint32_t>(share * nest.constant("steps_of_pair"));
+  if (splits_products(nest)) {
+    const auto strips = static_cast<double>(nest.packed.height / StreamSchedule::strip_rows);
+    return {.extra = split_extra_bytes * columns * strips / static_cast<double>(share), .steps_at_once = steps_at_once};
+  }
   if (!nest.packed.quarter_steps) {
-    return {.extra = extra_bytes * columns};
+    return {.extra = extra_bytes * columns, .steps_at_once = share > 1 ? steps_at_once : 1};
   }
   return {.extra = nest.packed.columns <= few_columns ? hidden_extra_bytes : extra_bytes * columns, .step = step_bytes * columns};
 }

@@ -17,9 +17,11 @@ extern const std::string_view stage_windows_text;
 extern const std::string_view store_held_text;
 extern const std::string_view load_window_text;
 extern const std::string_view transpose_window_text;
+extern const std::string_view eighths_text;
 extern const std::string_view multiply_step_text;
+extern const std::string_view multiply_steps_text;
 extern const std::string_view float_step_text;
-extern const std::string_view multiply_split_step_text;
+extern const std::string_view multiply_split_steps_text;
 extern const std::string_view multiply_rounded_step_text;
 extern const std::string_view stage_columns_text;
 extern const std::string_view stage_elements_text;
@@ -74,16 +76,20 @@ Node add_product(const Expression& of_row) {
                Node{Branch{less(name("j"), name("columns")), {add(at("sums", {name("sum")}), product({of_row, at("b", {name("k"), name("j")})}))}, {}}}});
 }
 
-/// The products of a step; which instructions of the tensor core make them is a matter of the text.
-Instruction multiply_step(const char* name_of, std::vector<std::string_view> texts) {
-  const Block each{define("slot", index("step") * index("step_slots") + index("s")), define("k", Expression(at("slots", {name("slot")})) + index("origin")),
-                   loop("e", name("row_vectors"),
-                        {define("row", remainder(index("e"), index("lane_rows")) * index("row_sets") + index("row_set")),
-                         add_product(at("values", {name("slot"), name("row")}))})};
+/// The products of two steps, or of one where it is the last, with some of the columns of C; which instructions of the tensor core make them is a matter
+/// of the text.
+Instruction multiply_steps(const char* name_of, const char* function, std::vector<std::string_view> texts) {
+  const Node eighth = Node{Loop{"t", name("first_eighth"), name("behind_eighths"), 1, Role::none, Mapping::sequential,
+                                {loop("r", name("lane_rows"),
+                                      {define("e", index("t") * index("lane_rows") + index("r")), define("row", index("r") * index("row_sets") + index("row_set")),
+                                       add_product(at("values", {name("slot"), name("row")}))})}}};
+  const Block each{define("slot", index("step") * index("step_slots") + index("s")), define("k", Expression(at("slots", {name("slot")})) + index("origin")), eighth};
   return {.name = name_of,
-          .parameters = with_place({array("slots"), array("values"), value("step")}),
-          .meaning = {loop("s", name("step_slots"), each)},
-          .call = std::string(name_of) + "(" + unit_of_warp + ", " + window_of_warp + ", {step}, thread % 32, {sums});",
+          .parameters = with_place({array("slots"), array("values"), value("first_step"), value("behind_steps"), value("first_eighth"), value("behind_eighths")}),
+          .meaning = {loop("half", name("steps_of_pair"),
+                           {define("step", index("first_step") + index("half")),
+                            Node{Branch{less(name("step"), name("behind_steps")), {loop("s", name("step_slots"), each)}, {}}}})},
+          .call = std::string(function) + "(" + unit_of_warp + ", " + window_of_warp + ", {first_step}, {behind_steps}, Eighths{{first_eighth}, {behind_eighths}}, thread % 32, {sums});",
           .texts = std::move(texts)};
 }
 
@@ -290,9 +296,10 @@ std::vector<Instruction> fragment_instructions() {
           wait_for_operands(),
           load_window(),
           transpose_window(),
-          multiply_step("multiply_step", {unit_text, multiply_step_text}),
-          multiply_step("multiply_split_step", {unit_text, float_step_text, multiply_split_step_text}),
-          multiply_step("multiply_rounded_step", {unit_text, float_step_text, multiply_rounded_step_text}),
+          multiply_steps("multiply_steps", "multiply_steps", {unit_text, eighths_text, multiply_step_text, multiply_steps_text}),
+          multiply_steps("multiply_split_steps", "multiply_split_steps", {unit_text, eighths_text, float_step_text, multiply_split_steps_text}),
+          multiply_steps("multiply_rounded_steps", "multiply_steps",
+                         {unit_text, eighths_text, float_step_text, multiply_rounded_step_text, multiply_steps_text}),
           find_extras(),
           add_extras(),
           std::move(wait),

@@ -24,12 +24,12 @@ std::vector<Expression> with_place(std::vector<Expression> packed) {
 
 Access of_unit(const std::string& array) { return element(array, {Affine::of("round"), Affine::of("place")}); }
 
-/// The products of a step: of 16 bits, which the tensor core takes as they are, of float32 as terms, or of float32 that
-/// may be rounded.
-const char* multiply_step(ScalarType element) {
-  return is_half(element)              ? "multiply_step"
-         : element == ScalarType::tf32 ? "multiply_rounded_step"
-                                       : "multiply_split_step";
+/// The products of a pair of steps: of 16 bits, which the tensor core takes as they are, of float32 as terms, or of float32
+/// that may be rounded.
+const char* multiply_steps(ScalarType element) {
+  return is_half(element)              ? "multiply_steps"
+         : element == ScalarType::tf32 ? "multiply_rounded_steps"
+                                       : "multiply_split_steps";
 }
 
 /// What the tensor core cannot take of the elements as they are.
@@ -40,19 +40,32 @@ const char* story_of_digits(ScalarType element) {
                                        "and three products of the parts are added in float32.";
 }
 
-/// The products of the steps of a unit that a warp has; of those that share its window each has every other pair, as two steps have their metadata in one
-/// word.
+/// An unrolled loop over the steps of a unit from one on, some at once.
+Node each_steps(const char* iterator, const Affine& first, const char* at_once, Block body) {
+  Loop result = mapped_loop(Mapping::unrolled, iterator, Affine::of("unit_steps"), Role::none, std::move(body));
+  result.lower = first;
+  result.step = Affine::of(at_once);
+  return Node{std::move(result)};
+}
+
+/// The products of the steps of a unit that a warp has, two at a time, as these have their metadata in one word. Warps that share a window have a pair each.
+/// Where there are not as many left, all of them multiply these, each by its part of the columns of C, and each reads what is of A.
 Node steps_loop(const LoopNest& nest) {
-  const Node multiply = perform(multiply_step(nest.element()), with_place({of_unit("Slots"), of_unit("Values"), index("step")}));
+  const auto multiply = [&](const Expression& step, const Expression& behind, const Expression& first_eighth, const Expression& behind_eighths) {
+    return perform(multiply_steps(nest.element()), with_place({of_unit("Slots"), of_unit("Values"), step, behind, first_eighth, behind_eighths}));
+  };
+  const Expression all_steps = index("unit_steps");
   if (!shares_windows(nest)) {
-    return unrolled_loop("step", "unit_steps", Role::none, {multiply});
+    return each_steps("step", 0, "steps_of_pair", {multiply(index("step"), all_steps, 0, index("column_eighths"))});
   }
-  Loop pairs = mapped_loop(Mapping::unrolled, "pair_of_steps", Affine::of("unit_steps"), Role::none,
-                           {unrolled_loop("half", "steps_of_pair", Role::none,
-                                          {define("step", index("pair_of_steps") + index("member") * index("steps_of_pair") + index("half")),
-                                           Node{Branch{less(index("step"), index("unit_steps")), {multiply}, {}}}})});
-  pairs.step = Affine::of("steps_at_once");
-  return Node{std::move(pairs)};
+  const auto part_at = [](const Expression& member) { return quotient(index("column_eighths") * member, index("window_warps")); };
+  const Node left = each_steps("step_left", Affine::of("step"), "steps_of_pair",
+                               {multiply(index("step_left"), all_steps, part_at(index("member")), part_at(index("member") + 1))});
+  const Expression own = index("step") + index("member") * index("steps_of_pair");
+  return each_steps("step", 0, "steps_at_once",
+                    {Node{Branch{less(all_steps, index("step") + index("steps_at_once")),
+                                 {left},
+                                 {multiply(own, own + index("steps_of_pair"), 0, index("column_eighths"))}}}});
 }
 
 /// The extras of a warp, of those that share its window a part each.
@@ -126,8 +139,8 @@ LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive) {
                    .warps = panel_warps(nest),
                    .block_panels = nest.constant("block_panels"),
                    .columns = nest.constant("tile_columns")};
+  result.constants.push_back({"steps_of_pair", 2, "that are multiplied one behind the other"});
   if (shares_windows(nest)) {
-    result.constants.push_back({"steps_of_pair", 2, ""});
     result.constants.push_back({"steps_at_once", index("steps_of_pair") * index("window_warps"), "of the warps that share a window"});
   }
   const bool has_16_bits = is_half(nest.element());

@@ -7,14 +7,14 @@
 namespace esc {
 
 /// Takes the columns of a window in the order in which they are packed as operands of the sparse tensor core, 32 of 16 bits at a time, or 16 of
-/// float32, which it multiplies as terms (multiply_split_step):
+/// float32, which it multiplies as terms (multiply_split_steps):
 ///
 ///   for (window = part; window < windows; window += 2)    for (turn < turns)
 ///     for (slot < 256)                                      its = turn * 2 + part;
 ///       for (e) for (v) sums[..] += A[row][k] * B[k][j]; ->  if (its < rounds)
 ///                                                              round = ...; window = Windows[round];
 ///                                                              first_extra, behind_extras = find_extras(...);
-///                                                              for (step < unit_steps) multiply_step(...);
+///                                                              for (step < unit_steps; step += 2) multiply_steps(...);
 ///                                                              add_extras(...);
 ///
 /// A block has a round for each window, and more of one where what a panel has there does not fit; its rounds begin at different windows from block to

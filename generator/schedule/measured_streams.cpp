@@ -16,6 +16,16 @@ namespace {
 
 /// Of B in rows.
 constexpr StreamSchedule of_rows[] = {
+    {.columns = 64, .panels = 2, .warps = 4, .stages = 3, .share = 4, .rows = 32}, {.columns = 64, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32},
+    {.columns = 64, .panels = 3, .warps = 4, .stages = 2, .share = 4, .rows = 32}, {.columns = 64, .panels = 1, .warps = 4, .stages = 2, .share = 2, .rows = 32},
+    {.columns = 64, .panels = 2, .warps = 2, .stages = 3, .share = 2, .rows = 32}, {.columns = 64, .panels = 4, .warps = 2, .stages = 3, .share = 2},
+    {.columns = 64, .panels = 2, .warps = 4, .stages = 3, .share = 4},             {.columns = 32, .panels = 1, .warps = 8, .stages = 2, .share = 4, .rows = 32},
+    {.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 2, .rows = 32}, {.columns = 32, .panels = 3, .warps = 4, .stages = 4, .share = 4, .rows = 32},
+    {.columns = 32, .panels = 2, .warps = 4, .stages = 3, .share = 2},             {.columns = 32, .panels = 3, .warps = 4, .stages = 3, .share = 2},
+    {.columns = 32, .panels = 4, .warps = 2, .stages = 2},                         {.columns = 16, .panels = 4, .warps = 2, .stages = 2}};
+
+/// The same where factors are rounded to TF32.
+constexpr StreamSchedule of_rounded_rows[] = {
     {.columns = 64, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32}, {.columns = 64, .panels = 2, .warps = 4, .stages = 3, .share = 4, .rows = 32},
     {.columns = 64, .panels = 3, .warps = 4, .stages = 2, .share = 4, .rows = 32}, {.columns = 64, .panels = 1, .warps = 4, .stages = 2, .share = 2, .rows = 32},
     {.columns = 64, .panels = 4, .warps = 4, .stages = 3, .share = 4},             {.columns = 64, .panels = 4, .warps = 2, .stages = 3, .share = 2},
@@ -38,7 +48,7 @@ constexpr StreamSchedule of_taps[] = {
     {.columns = 64, .panels = 4, .warps = 2, .stages = 3, .share = 2, .rows = 32}, {.columns = 64, .panels = 2, .warps = 4, .stages = 3, .share = 4, .rows = 32},
     {.columns = 32, .panels = 4, .warps = 4, .stages = 3, .share = 4, .rows = 32}, {.columns = 64, .panels = 2, .warps = 4, .stages = 2, .share = 2, .rows = 32}};
 
-/// Microseconds of one NVIDIA H200, fitted to what schedules were measured to take (docs/performance.md): of a launch; of a warp with one window, where it is alone,
+/// Microseconds of one NVIDIA H200, or of float32's rows one H100, fitted to what schedules were measured to take (docs/performance.md): of a launch; of a warp with one window, where it is alone,
 /// for each column of C and strip of 16 rows, for each column whatever the strips, for each strip, and for each column of C that lanes copy; of a turn of a block. Warps
 /// hide each other's latency: so many of them do half as much as would be done if nothing had to be waited for.
 struct StreamTimes {
@@ -49,9 +59,13 @@ struct StreamTimes {
   double copied_column;
   double turn;
   double half_rate_warps;
+  double steps_of_32_rows = 34;    ///< more of them for each non-zero beyond a fifth of the elements, in panels of 32 rows
+  double steps_of_four_warps = 34;  ///< the same where four warps share a window, for which a few steps take as long as more
+  bool divides_pairs = false;       ///< fitted since warps that share a window divide the steps that are left, where one of them had a pair more
 };
 
-constexpr StreamTimes times_of_rows{.launch = 3.0, .product = 0.0045, .element_of_b = 0.0048, .values_of_a = 0.057, .copied_column = 0.0083, .turn = 0.42, .half_rate_warps = 1.58};
+constexpr StreamTimes times_of_rows{.launch = 2.0, .product = 0.0040, .element_of_b = 0.0035, .values_of_a = 0.086, .copied_column = 0.0083, .turn = 0.43, .half_rate_warps = 1.59,
+                                    .steps_of_32_rows = 16.5, .steps_of_four_warps = 29, .divides_pairs = true};
 /// One product in place of three, and nothing to split.
 constexpr StreamTimes times_of_rounded_rows{
     .launch = 5.0, .product = 0.0020, .element_of_b = 0.0044, .values_of_a = 0.061, .copied_column = 0.0081, .turn = 0.48, .half_rate_warps = 2.12};
@@ -60,8 +74,13 @@ constexpr StreamTimes times_of_images{.launch = 1.3, .product = 0.0019, .element
 constexpr double of_full_windows = 8;  ///< steps
 
 /// Steps of a unit of a random pattern with so many non-zeros, which an extra now and then stands beside.
-double steps_of(double density, int rows) {
-  return of_full_windows + (rows == StreamSchedule::strip_rows ? 20 * std::max(0.0, density - 0.3) : 34 * std::max(0.0, density - 0.2));
+double steps_of(double density, const StreamSchedule& schedule, const StreamTimes& times) {
+  constexpr double of_16_rows = 20;
+  constexpr int four_warps = 4;
+  if (schedule.rows == StreamSchedule::strip_rows) {
+    return of_full_windows + of_16_rows * std::max(0.0, density - 0.3);
+  }
+  return of_full_windows + (schedule.share >= four_warps ? times.steps_of_four_warps : times.steps_of_32_rows) * std::max(0.0, density - 0.2);
 }
 
 std::int64_t unit_bytes(double steps, const StreamSchedule& schedule) {
@@ -83,7 +102,7 @@ class MeasuredLayer {
 
   /// Infinite where shared memory has no room for it or it has more columns than there are.
   double microseconds(const StreamSchedule& schedule) const {
-    const double steps = steps_of(density_, schedule.rows);
+    const double steps = steps_of(density_, schedule, times_);
     const std::int64_t window_bytes = staged_window_bytes(schedule, shape_.dtype, shape_.layout);
     const std::int64_t bytes = shared_bytes(schedule, unit_bytes(steps, schedule), window_bytes);
     if (std::cmp_greater(bytes, target_.shared_bytes) || schedule.columns > widest_stream(shape_.bcol)) {
@@ -101,10 +120,10 @@ class MeasuredLayer {
   }
 
  private:
-  /// Of a warp for its part of a window: a pair of steps is not divided.
+  /// Of a warp for its part of a window.
   double warp_work(const StreamSchedule& schedule, double steps) const {
     const std::int64_t pairs = quotient_up(std::lround(steps), 2);
-    const double part = static_cast<double>(quotient_up(pairs, schedule.share)) / static_cast<double>(pairs);
+    const double part = times_.divides_pairs ? 1.0 / schedule.share : static_cast<double>(quotient_up(pairs, schedule.share)) / static_cast<double>(pairs);
     const double column = schedule.row_strips() * times_.product + times_.element_of_b;
     return steps / of_full_windows * part * (schedule.columns * column + schedule.row_strips() * times_.values_of_a);
   }
@@ -141,7 +160,7 @@ std::vector<StreamSchedule> measured_streams(const LayerShape& shape, const Kern
     }
   };
   if (shape.layout == "kn") {
-    add(of_rows);
+    shape.dtype == "tf32" ? add(of_rounded_rows) : add(of_rows);
   } else {
     add(of_images);
     has_taps(shape.layout) ? add(of_taps) : add(of_points);

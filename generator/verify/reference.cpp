@@ -202,7 +202,7 @@ Comparison Reference::compare(const TypedElements& c, const std::vector<bool>& c
 }
 
 double rounding_bound(ScalarType element, std::int64_t products, ProductForm form) {
-  constexpr double of_split_product = 7 * 0x1p-23;
+  constexpr double of_split_product = 14 * 0x1p-23;
   constexpr double of_tensor_sum = 4;  // roundings for each of its products
   const double of_factors = products == 0                  ? 0
                             : form == ProductForm::split   ? of_split_product

@@ -77,9 +77,9 @@ class Reference {
 /// How far a sum of `products` products in this type may be from the same sum in double, over the sum of their
 /// magnitudes. A product goes through at most as many roundings as there are products, in whatever order they are
 /// added, each of at most half a unit in the last place: (1 + u)^products - 1. The reference rounds as well. Products
-/// that vanish in the type add its smallest number each. A product of split float32 has up to 7 units of 2^-23 more:
-/// one for the bits of each factor that the tensor core cuts off, two for the product of both rests, and three that it
-/// cuts off of the sums. Where factors are rounded to TF32 those of A have been: half a unit of 2^-10 is B's. Sums stay
+/// that vanish in the type add its smallest number each. A product of split float32 has up to 14 units of 2^-23 more:
+/// one for the bits that the tensor core cuts off of a rest of A, which was rounded, three of one of B, which was cut off,
+/// four for the product of both rests, and six that are cut off of the sums of two steps. Where factors are rounded to TF32 those of A have been: half a unit of 2^-10 is B's. Sums stay
 /// in the tensor core, which cuts off of m products and the old sum all but the largest, and of the new sum, up to a
 /// unit of 2^-23 each: m + 1, and so four roundings for a product.
 double rounding_bound(ScalarType element, std::int64_t products, ProductForm form = ProductForm::whole);

@@ -75,7 +75,10 @@ TEST(StreamWindows, MaySharePanelsOf32RowsAndWindows) {
   EXPECT_THAT(print(shared), HasSubstr("for (slot = member; slot < window_columns; slot += window_warps) {\n"));
   const std::string text = print(pipeline_windows(pack_fragments(fragment_columns(shared, {"j", 16}), {"A"}), {"k", 3}));
   EXPECT_THAT(text, HasSubstr("if (0 < member * turn_windows + part) {\n")) << "whose sums these are";
-  EXPECT_THAT(text, HasSubstr("int step = pair_of_steps + member * steps_of_pair + half;\n"));
+  EXPECT_THAT(text, HasSubstr("step + member * steps_of_pair, step + member * steps_of_pair + steps_of_pair, 0, column_eighths, "))
+      << "a pair of steps for each that shares it";
+  EXPECT_THAT(text, HasSubstr("step_left, unit_steps, column_eighths * member / window_warps, column_eighths * (member + 1) / window_warps, "))
+      << "or a part of the columns";
   EXPECT_THAT(text, HasSubstr("if (member < 1) stage_unit(")) << "once for all that share it";
 }
 
@@ -105,7 +108,7 @@ TEST(PackFragments, MultipliesUnitsOfRounds) {
   EXPECT_THAT(text, HasSubstr("first_round, rounds = find_rounds(FirstRounds, block);\n"));
   EXPECT_THAT(text, HasSubstr("unsigned int rotation = block * rounds / blocks;\n"));
   EXPECT_THAT(text, HasSubstr("window = window_at(Windows, round, first_round);\n"));
-  EXPECT_THAT(text, HasSubstr("multiply_step(Slots[round][place], Values[round][place], step, B, window * window_columns, "
+  EXPECT_THAT(text, HasSubstr("multiply_steps(Slots[round][place], Values[round][place], step, unit_steps, 0, column_eighths, B, window * window_columns, "
                               "tile * tile_columns, N, row_set, pair, sums, 0, 0, part, place);\n"));
   EXPECT_THAT(text, HasSubstr("add_extras(first_extra, behind_extras, ExtraSlots[round][place], ExtraRows[round][place], ExtraValues[round][place], B, "));
   EXPECT_THAT(text, Not(HasSubstr("A[i]")));
@@ -119,7 +122,7 @@ TEST(PipelineWindows, CopiesBothOperandsAheadOfTheirUse) {
   EXPECT_THAT(text, HasSubstr("wait_for_stage(stages - 2);\n"));
   EXPECT_THAT(text, HasSubstr("unsigned int ahead = stages + turn - 1;\n"));
   EXPECT_THAT(text, HasSubstr("stage_windows(held, B, Windows, StagedB, first_round, rounds, rotation, ahead, stage_ahead, tile, own_thread, K, N);\n"));
-  EXPECT_THAT(text, HasSubstr("multiply_step(StagedSlots[stage][copy], StagedValues[stage][copy], step, StagedB[stage][part], 0, 0, "
+  EXPECT_THAT(text, HasSubstr("multiply_steps(StagedSlots[stage][copy], StagedValues[stage][copy], step, unit_steps, 0, column_eighths, StagedB[stage][part], 0, 0, "
                               "tile_columns, row_set, pair, sums, stage, stage, part, place);\n"));
   EXPECT_THAT(text, Not(HasSubstr("window_at")));
 }
