@@ -9,12 +9,11 @@
 
 namespace esc {
 
-/// Whether a layer of tf32 with B in rows that is too small to fill the device with streams several times over was measured to be faster streamed than
-/// with a kernel that skips zeros: the more columns of C, the more zeros its empty slots may hold.
+/// Whether a layer of float32 or tf32 with B in rows that is too small to fill the device with streams several times over was measured to be faster streamed
+/// than with a kernel that skips zeros: the more columns of C, the more zeros its empty slots may hold.
 bool pays_in_one_wave(const LayerShape& shape);
 
-/// The schedule for it, and one that asks for less shared memory: as many panels of a block as give each multiprocessor about one block, of 32 rows
-/// but in the smallest layers.
+/// The schedule for it, and one that asks for less shared memory: blocks so large that each multiprocessor has about one, or two.
 std::vector<StreamSchedule> one_wave_streams(const LayerShape& shape, const KernelTarget& target);
 
 }  // namespace esc

@@ -194,7 +194,9 @@ std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const Ke
   schedules.resize(std::min(schedules.size(), most));
   schedules.push_back(smallest(shape, target));
   const std::string source = "by rule: layers of this size and share of zeros are streamed; " +
-                             (shape.dtype == "f32" || in_one_wave ? "measured on one NVIDIA H200" : "not measured for " + shape.dtype);
+                             (shape.dtype == "f32" && shape.layout == "kn"  ? "measured on one NVIDIA H100"
+                              : shape.dtype == "f32" || in_one_wave ? "measured on one NVIDIA H200"
+                                                                    : "not measured for " + shape.dtype);
   std::vector<ScheduleChoice> choices;
   for (const StreamSchedule& schedule : schedules) {
     if (choices.empty() || choices.back().schedule != Schedule(schedule)) {
