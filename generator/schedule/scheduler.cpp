@@ -213,6 +213,10 @@ class ClassAdvice {
   std::optional<double> library_microseconds_;
 };
 
+bool is_shipped(const ScheduleDatabase& database) {
+  return std::ranges::any_of(shipped_databases(), [&](const ScheduleDatabase& shipped) { return &shipped == &database; });
+}
+
 /// Choices in the order in which they are added, each schedule once.
 class Ranking {
  public:
@@ -279,6 +283,11 @@ ScheduleChoice published_schedule(long long bcol) {
 std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<const ScheduleDatabase* const> databases,
                                              const KernelTarget& target) {
   Ranking ranking;
+  for (const ScheduleDatabase* database : databases) {
+    if (const LayerEntry* entry = is_shipped(*database) ? nullptr : database->layer(shape)) {
+      ranking.add(choice_of(*entry, shape, *database));
+    }
+  }
   const bool quarters_by_rule = std::ranges::none_of(databases, [](const ScheduleDatabase* database) { return has_quarters(*database); });
   if (quarters_by_rule) {
     ranking.add(quartered_streams(shape, target));

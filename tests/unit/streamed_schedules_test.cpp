@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 
 #include "generator/schedule/element_types.h"
@@ -231,6 +232,18 @@ TEST(StreamedSchedules, FitEachOfTheArchitecturesThatAKernelIsBuiltFor) {
   EXPECT_EQ(kernel_target({}, {}).multiprocessors, 132);
   EXPECT_EQ(print(streamed_schedules(layer(8192, 8192, 0.7, 8), both).front().schedule), "stream:columns=8,panels=4,warps=2,stages=3,pdl=on");
   EXPECT_THAT(streamed_schedules(layer(8192, 8192, 0.7, 8), kernel_target(device_of_gpu("h200").key, {75, 90})), IsEmpty());
+}
+
+/// What somebody has measured of the very layer counts more than what holds for layers like it; what this program has of it was measured with other families alone.
+TEST(StreamedSchedules, StandBehindALayerOfYourDatabase) {
+  LayerShape shape = layer(4096, 4096, 0.7, 128, "f32");
+  shape.pattern = std::string(64, 'a');
+  const Schedule measured = parse_schedule("panel:columns=32,warps=4");
+  const ScheduleDatabase yours(shipped_database().head(), {.layers = {{.bcol = 128, .pattern = shape.pattern, .schedule = measured}}});
+  const std::array<const ScheduleDatabase*, 2> both{&yours, &shipped_database()};
+  EXPECT_EQ(ranked_schedules(shape, both).front().schedule, measured);
+  shape.pattern = std::string(64, 'b');
+  EXPECT_THAT(ranked_schedules(shape, both).front().source, StartsWith("by rule"));
 }
 
 TEST(StreamedSchedules, StandInFrontOfThoseMeasuredInFloat32) {
