@@ -63,18 +63,18 @@ constexpr unsigned int K = 29;  // rows of B
 constexpr unsigned int blocks = 2;
 constexpr size_t units_at = 256;  // where the first unit begins
 constexpr int strips = 2;  // of 16 rows, which the tensor core multiplies at once, that a panel has
-constexpr int unit_steps = 4;   // 16 columns of a window each
+constexpr int unit_steps = 2;   // 16 columns of a window each
 constexpr int unit_extras = 0;  // of a unit at most, what fits in no step
 constexpr int metadata_at =
-    4096;  // in a unit, behind the values: which of two columns they belong to
-constexpr int columns_at = 4608;     // which column of the window a slot is
-constexpr int extra_ends_at = 4672;  // where the extras of each set of rows end
-constexpr int extras_at = 4680;
-constexpr int unit_bytes = 4736;
+    2048;  // in a unit, behind the values: which of two columns they belong to
+constexpr int columns_at = 2304;     // which column of the window a slot is
+constexpr int extra_ends_at = 2336;  // where the extras of each set of rows end
+constexpr int extras_at = 2344;
+constexpr int unit_bytes = 2432;
 constexpr int window_bytes = 12288;  // of B
-constexpr int stage_bytes = 4736;
-constexpr int barriers_at = 34048;  // in shared memory, behind the copies
-constexpr size_t staged_bytes = 34176;
+constexpr int stage_bytes = 2432;
+constexpr int barriers_at = 29440;  // in shared memory, behind the copies
+constexpr size_t staged_bytes = 29568;
 
 // Consecutive elements that are moved at once, by 16 bytes at most.
 template <int width, typename Element = float>
@@ -744,7 +744,7 @@ namespace {
 
 constexpr unsigned int blocks_of_grid = 2;
 constexpr unsigned int threads_of_block = 64;
-constexpr size_t shared_bytes = 36224;
+constexpr size_t shared_bytes = 31616;
 
 // Asking for a kernel's attributes loads it, so that the first launch does not have to.
 template <typename Kernel>

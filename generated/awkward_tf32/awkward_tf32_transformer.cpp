@@ -1524,14 +1524,14 @@ constexpr uint64_t layer_numbers[] = {
     5,    // element
     32,   // height
     1,    // block_panels
-    4,    // steps
+    2,    // steps
     0,    // quarter_steps
     0,    // extras
     161,  // nonzeros
     2,    // rounds
 };
 constexpr FragmentFormat layer_format = format_of<FragmentFormat>(layer_numbers);
-static_assert(layer_format.bytes == 9728, "the kernel reads a packed matrix of another size");
+static_assert(layer_format.bytes == 5120, "the kernel reads a packed matrix of another size");
 
 // Hash and non-zeros of each group of panels.
 constexpr PatternDigest layer_pattern[] = {

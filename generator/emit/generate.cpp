@@ -192,14 +192,14 @@ constexpr double split_extra_bytes = 10;
 /// Measured on one NVIDIA H200 and, with quarter steps and for split products, one H100. Without quarter steps all steps have the same bytes, which count for their products too.
 transformer::FragmentWeights weights_of(const LoopNest& nest) {
   const auto columns = static_cast<double>(nest.packed.columns);
-  const std::int64_t share = shares_windows(nest) ? nest.constant("window_warps") : 1;
-  const auto steps_at_once = static_cast<std::uint32_t>(share * nest.constant("steps_of_pair"));
   if (splits_products(nest)) {
+    const std::int64_t share = shares_windows(nest) ? nest.constant("window_warps") : 1;
     const auto strips = static_cast<double>(nest.packed.height / StreamSchedule::strip_rows);
-    return {.extra = split_extra_bytes * columns * strips / static_cast<double>(share), .steps_at_once = steps_at_once};
+    return {.extra = split_extra_bytes * columns * strips / static_cast<double>(share),
+            .steps_at_once = static_cast<std::uint32_t>(share * nest.constant("steps_of_pair"))};
   }
   if (!nest.packed.quarter_steps) {
-    return {.extra = extra_bytes * columns, .steps_at_once = share > 1 ? steps_at_once : 1};
+    return {.extra = extra_bytes * columns};
   }
   return {.extra = nest.packed.columns <= few_columns ? hidden_extra_bytes : extra_bytes * columns, .step = step_bytes * columns};
 }

@@ -79,7 +79,8 @@ class Reference {
 /// added, each of at most half a unit in the last place: (1 + u)^products - 1. The reference rounds as well. Products
 /// that vanish in the type add its smallest number each. A product of split float32 has up to 14 units of 2^-23 more:
 /// one for the bits that the tensor core cuts off of a rest of A, which was rounded, three of one of B, which was cut off,
-/// four for the product of both rests, and six that are cut off of the sums of two steps. Where factors are rounded to TF32 those of A have been: half a unit of 2^-10 is B's. Sums stay
+/// four for the product of both rests, and six that are cut off of the sums of two steps. Where factors are rounded to
+/// TF32 those of A have been: half a unit of 2^-10 is B's. Sums stay
 /// in the tensor core, which cuts off of m products and the old sum all but the largest, and of the new sum, up to a
 /// unit of 2^-23 each: m + 1, and so four roundings for a product.
 double rounding_bound(ScalarType element, std::int64_t products, ProductForm form = ProductForm::whole);
