@@ -115,13 +115,12 @@ FragmentShape with_steps(FragmentShape shape, const UnitSteps& steps) {
   return shape;
 }
 
-/// Steps that are left where warps take so many at once take about twice as long: by so many more they count.
-double steps_in_vain(std::uint32_t steps, std::uint32_t at_once) { return steps % at_once; }
-
-/// What a unit counts: its bytes, and as bytes what takes time besides.
+/// What a unit counts: its bytes, and as bytes what takes time besides. Steps that are left where warps take so many at once take about twice as long, and so
+/// count twice.
 double counted_bytes(const FragmentShape& shape, const FragmentWeights& weights, double serial_extras) {
   const double of_step = static_cast<double>(unit_bytes(shape)) / shape.steps;
-  return unit_bytes(shape) + of_step * steps_in_vain(shape.steps, weights.steps_at_once) + weights.step * shape.steps + weights.extra * serial_extras;
+  const std::uint32_t left = shape.steps % weights.steps_at_once;
+  return unit_bytes(shape) + of_step * left + weights.step * shape.steps + weights.extra * serial_extras;
 }
 
 /// What a choice is among: how many of so many steps may be quarter steps, and what counts.

@@ -20,6 +20,8 @@ constexpr std::int64_t least_rows = 512;
 constexpr double smallest = 512.0 * 512;
 constexpr double largest = 2048.0 * 2048;
 
+std::int64_t windows_of(const LayerShape& shape) { return quotient_up(shape.columns, StreamSchedule::window_columns(sizeof(float))); }
+
 /// Blocks of so many rows and columns that C has.
 std::int64_t blocks_of_output(const LayerShape& shape, std::int64_t rows, std::int64_t columns) {
   return quotient_up(shape.rows, rows) * quotient_up(shape.bcol, columns);
@@ -28,11 +30,11 @@ std::int64_t blocks_of_output(const LayerShape& shape, std::int64_t rows, std::i
 /// About as many as the GPU has multiprocessors on which that was measured.
 constexpr std::int64_t one_wave = 128;
 
-/// Three products for each, of blocks of 32 rows and columns or more. In the smallest layers their latency counts, and so they are few.
+/// Three products for each. In the smallest layers their latency counts, and so they are few.
 bool pays_split(const LayerShape& shape) {
   constexpr double half_small = small_layer / 2;
   constexpr double least_density = 0.18;
-  if (blocks_of_output(shape, 32, 32) < one_wave) {
+  if (!fills_one_wave(shape)) {
     return false;
   }
   const double size = shape.elements();
@@ -61,11 +63,10 @@ bool pays_rounded(const LayerShape& shape) {
 /// Where panels of 32 rows are enough for two in a block, each element of B that it copies is multiplied by 64 rows; else a block has 32 rows, or 16 columns.
 StreamSchedule split_schedule(const LayerShape& shape) {
   constexpr std::int64_t some_windows = 8;
-  const std::int64_t windows = quotient_up(shape.columns, StreamSchedule::window_columns(sizeof(float)));
   if (blocks_of_output(shape, 64, 32) >= one_wave) {
     return {.columns = 32, .panels = 2, .warps = 2, .stages = 2, .share = 2, .rows = 32};
   }
-  if (windows <= some_windows) {
+  if (windows_of(shape) <= some_windows) {
     return {.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4};
   }
   return shape.density() <= small_units ? StreamSchedule{.columns = 32, .panels = 1, .warps = 8, .stages = 2, .share = 4, .rows = 32}
@@ -73,7 +74,7 @@ StreamSchedule split_schedule(const LayerShape& shape) {
 }
 
 int panels_for(const LayerShape& shape, const KernelTarget& target, const StreamSchedule& schedule) {
-  const std::int64_t blocks = quotient_up(shape.rows, schedule.rows) * quotient_up(shape.bcol, schedule.columns);
+  const std::int64_t blocks = blocks_of_output(shape, schedule.rows, schedule.columns);
   return static_cast<int>(std::min<std::int64_t>(quotient_up(blocks, target.multiprocessors), full_block_warps));
 }
 
@@ -84,9 +85,8 @@ StreamSchedule rounded_schedule(const LayerShape& shape, const KernelTarget& tar
     schedule.columns = 32;
   }
   schedule.panels = panels_for(shape, target, schedule);
-  const std::int64_t windows = quotient_up(shape.columns, StreamSchedule::window_columns(sizeof(float)));
   schedule.warps = std::max(1, full_block_warps / schedule.panels);
-  if (schedule.panels == 2 && windows > few_windows && shape.density() <= small_units) {
+  if (schedule.panels == 2 && windows_of(shape) > few_windows && shape.density() <= small_units) {
     schedule.warps = 3;
   }
   if (schedule.warps == 1 && shape.density() <= middle_units) {
@@ -96,6 +96,8 @@ StreamSchedule rounded_schedule(const LayerShape& shape, const KernelTarget& tar
 }
 
 }  // namespace
+
+bool fills_one_wave(const LayerShape& shape) { return blocks_of_output(shape, 32, 32) >= one_wave; }
 
 bool pays_in_one_wave(const LayerShape& shape) {
   if (shape.layout != "kn" || shape.rows < least_rows || shape.elements() < smallest || shape.elements() >= largest) {

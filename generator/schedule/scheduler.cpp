@@ -283,9 +283,14 @@ ScheduleChoice published_schedule(long long bcol) {
 std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<const ScheduleDatabase* const> databases,
                                              const KernelTarget& target) {
   Ranking ranking;
+  const auto add_layer_of = [&](const ScheduleDatabase& database) {
+    if (const LayerEntry* entry = database.layer(shape)) {
+      ranking.add(choice_of(*entry, shape, database));
+    }
+  };
   for (const ScheduleDatabase* database : databases) {
-    if (const LayerEntry* entry = is_shipped(*database) ? nullptr : database->layer(shape)) {
-      ranking.add(choice_of(*entry, shape, *database));
+    if (!is_shipped(*database)) {
+      add_layer_of(*database);
     }
   }
   const bool quarters_by_rule = std::ranges::none_of(databases, [](const ScheduleDatabase* database) { return has_quarters(*database); });
@@ -299,9 +304,7 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
   }
   std::vector<ClassAdvice> advices;
   for (const ScheduleDatabase* database : databases) {
-    if (const LayerEntry* entry = database->layer(shape)) {
-      ranking.add(choice_of(*entry, shape, *database));
-    }
+    add_layer_of(*database);
     if (const ClassAdvice& advice = advices.emplace_back(shape, *database); advice.is_close()) {
       ranking.add(advice.choices_for(target));
     }

@@ -49,18 +49,15 @@ bool pays_in_16_bits(const CutLayer& layer) {
   return layer.elements() >= smallest && layer.nonzeros >= least_density * layer.elements();
 }
 
-/// The same for float32, measured with 32, 64 and 128 columns of C at 50 to 90 % zeros, from 1024 x 4096 to 11,008 x 4096: where there are blocks of 32 rows and 32
-/// columns for about all multiprocessors. Below 4096 x 4096 it takes more non-zeros for the three products to pay. Fewer columns, and layers of few windows, were not
-/// measured, nor was where TF32 begins to pay, which does at least there.
+/// The same for float32, of layers that fill the device, measured with 32, 64 and 128 columns of C at 50 to 90 % zeros, from 1024 x 4096 to 11,008 x 4096. Below
+/// 4096 x 4096 it takes more non-zeros for the three products to pay. Fewer columns, and layers of few windows, were not measured, nor was where TF32 begins to pay,
+/// which does at least there.
 bool pays_in_float32(const CutLayer& layer) {
   constexpr double middle = 2048.0 * 2048;
   constexpr double large = 4096.0 * 4096;
   constexpr int least_windows = 16;
-  constexpr int least_columns = 32;
-  constexpr std::int64_t least_blocks = 128;
-  const std::int64_t bcol = layer.size.bcol;
-  const std::int64_t blocks = quotient_up(layer.size.panels, 2) * quotient_up(bcol, least_columns);
-  if (layer.windows < least_windows || layer.elements() < middle || bcol < least_columns || blocks < least_blocks) {
+  constexpr long long least_columns = 32;
+  if (layer.windows < least_windows || layer.elements() < middle || layer.size.bcol < least_columns) {
     return false;
   }
   const double least_density = layer.elements() >= large ? 0.14 : 0.16;
@@ -92,7 +89,7 @@ bool pays(const LayerShape& shape, const CutLayer& layer) {
   if (is_half_type(shape.dtype)) {
     return pays_in_16_bits(layer);
   }
-  return is_of_images(shape) ? pays_of_images(layer) : shape.layout == "kn" && pays_in_float32(layer);
+  return is_of_images(shape) ? pays_of_images(layer) : shape.layout == "kn" && fills_one_wave(shape) && pays_in_float32(layer);
 }
 
 std::int64_t stage_bytes(const StreamSchedule& schedule, const CutLayer& layer) {
