@@ -8,6 +8,7 @@
 #include "generator/lower/assign_tasks.h"
 #include "generator/lower/batch_columns.h"
 #include "generator/lower/canonicalize.h"
+#include "generator/lower/cluster_turns.h"
 #include "generator/lower/coarsen.h"
 #include "generator/lower/compact.h"
 #include "generator/lower/copy_in_bulk.h"
@@ -77,6 +78,7 @@ struct Step {
   LoopNest operator()(const QuarterSteps& directive) const { return quarter_steps(nest, directive); }
   LoopNest operator()(const PipelineWindows& directive) const { return pipeline_windows(nest, directive); }
   LoopNest operator()(const CopyInBulk& directive) const { return copy_in_bulk(nest, directive); }
+  LoopNest operator()(const ClusterTurns& directive) const { return cluster_turns(nest, directive); }
 };
 
 LoopNest run(const LoopNest& nest, const std::vector<Directive>& directives, const Patterns& patterns,

@@ -55,7 +55,8 @@ Dispatch dispatch_of(const LoopNest& lowered, const Environment& sizes, std::int
                     .products = splits_products(lowered)  ? ProductForm::split
                                 : rounds_factors(lowered) ? ProductForm::rounded
                                                           : ProductForm::whole,
-                    .copies_in_bulk = copies_in_bulk(lowered)};
+                    .copies_in_bulk = copies_in_bulk(lowered),
+                    .has_clusters = has_clusters(lowered)};
   if (lowered.vectors) {
     dispatch.has_vectors = true;
     const Environment constants = constants_of(lowered);

@@ -31,6 +31,7 @@ struct Dispatch {
   bool zeroes_c = false;           ///< all of C is set to zero in front of the kernel
   ProductForm products = ProductForm::whole;
   bool copies_in_bulk = false;     ///< before first_bulk_major the kernel has another text
+  bool has_clusters = false;       ///< before first_bulk_major the kernel does not run
   std::int64_t turn_columns = 0;   ///< that a block takes at a time, where its threads take turns over all columns; else 0
 
   /// Columns of C for each of the n items of a call.
@@ -40,7 +41,7 @@ struct Dispatch {
 /// The most tiles of one launch: the largest y of a grid.
 inline constexpr std::int64_t most_tiles = 65535;
 
-/// The first major compute capability that has bulk copies.
+/// The first major compute capability that has bulk copies and clusters.
 inline constexpr int first_bulk_major = 9;
 
 /// Whether the variant for which a kernel is tuned, for `bcol` items without gaps, moves vectors.

@@ -292,7 +292,7 @@ std::vector<std::string> fragment_constants(const LoopNest& nest, const Fragment
   if (copies_in_bulk(nest)) {
     constants.push_back(c_constant("int", "barriers_at", copied_bytes(nest, bytes), "in shared memory, behind the copies"));
   }
-  if (nest.find_array("partial_sums") != nullptr) {
+  if (nest.find_array("partial_sums") != nullptr || nest.find_array("cluster_sums") != nullptr) {
     constants.push_back(c_constant("size_t", "staged_bytes", staged_window_bytes(nest, fragment_sizes(format))));
   }
   if (nest.packed.is_told && !format.regular()) {

@@ -127,6 +127,10 @@ void check_format(const transformer::FragmentFormat& format, const LoopNest& nes
       throw UnsuitableSchedule(text_of(options.choice), fmt::format("sm_{} has no sparse tensor cores", architecture),
                                fmt::format("choose a schedule of family panel, or build for sm_{} and newer", StreamSchedule::least_architecture));
     }
+    if (has_clusters(nest) && architecture < StreamSchedule::cluster_architecture) {
+      throw UnsuitableSchedule(text_of(options.choice), fmt::format("sm_{} has no clusters of blocks", architecture),
+                               fmt::format("choose cluster=1, or build for sm_{} and newer", StreamSchedule::cluster_architecture));
+    }
   }
   if (format.counts.rounds >> 31 != 0 || format.unit_bytes() * nest.constant("block_copies") >> 31 != 0) {
     throw UnsuitableSchedule(options.source_file, fmt::format("has {} windows for all blocks, more than the kernel counts", format.counts.rounds),

@@ -34,7 +34,7 @@ unsigned int count(const Block& block, const Environment& sizes, bool (*wanted)(
   return static_cast<unsigned int>(wanted(loop->mapping) ? loop->upper.evaluate(sizes) : 1) * count(loop->body, sizes, wanted);
 }
 
-bool is_grid_x(Mapping mapping) { return mapping == Mapping::grid; }
+bool is_grid_x(Mapping mapping) { return mapping == Mapping::grid || mapping == Mapping::cluster; }
 bool is_grid_y(Mapping mapping) { return mapping == Mapping::grid_y; }
 
 std::vector<unsigned int> arguments(const LoopNest& nest, const Environment& sizes) {
@@ -51,7 +51,7 @@ std::uint64_t shared_bytes(const LoopNest& nest, const Environment& layer_sizes)
   const Environment constants = constants_of(nest);
   std::uint64_t bytes = 0;
   for (const ArrayDeclaration& array : nest.arrays) {
-    if (array.role != ArrayRole::shared || !array.record.empty()) {
+    if ((array.role != ArrayRole::shared && array.role != ArrayRole::cluster) || !array.record.empty()) {
       continue;
     }
     auto elements = static_cast<std::uint64_t>(bytes_of(array.type));

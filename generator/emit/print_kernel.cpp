@@ -68,7 +68,8 @@ class KernelPrinter {
     if (reads_b(nest_)) {
       text += nest_.vectors ? "template <bool tuned, bool vectors>\n" : "template <bool tuned>\n";
     }
-    text += fmt::format("__global__ void __launch_bounds__({}{}) {}({}) {{\n", threads(), blocks_at_once(), name_, parameters);
+    text += fmt::format("__global__ void {}__launch_bounds__({}{}) {}({}) {{\n", has_clusters(nest_) ? "__cluster_dims__(cluster_blocks, 1, 1) " : "",
+                        threads(), blocks_at_once(), name_, parameters);
     if (reads_b(nest_)) {
       text +=
           "const unsigned int N = tuned ? tuned_columns : given_columns;\n" +
@@ -111,8 +112,9 @@ class KernelPrinter {
   std::string shared_memory() const {
     std::string text;
     bool staged = false;
+    const ArrayDeclaration* in_front = nullptr;
     for (const ArrayDeclaration& array : nest_.arrays) {
-      if (array.role != ArrayRole::shared) {
+      if (array.role != ArrayRole::shared && array.role != ArrayRole::cluster) {
         continue;
       }
       if (text.empty()) {
@@ -120,11 +122,22 @@ class KernelPrinter {
       }
       staged = staged || !array.record.empty();
       if (array.record.empty()) {
-        text += fmt::format("{0}* const {1} = reinterpret_cast<{0}*>(shared_memory{2});\n", c_name(array.type), array.name,
-                            staged ? " + staged_bytes" : "");
+        text += fmt::format("{0}* const {1} = {2};\n", c_name(array.type), array.name,
+                            in_front != nullptr ? behind(*in_front)
+                                                : fmt::format("reinterpret_cast<{}*>(shared_memory{})", c_name(array.type), staged ? " + staged_bytes" : ""));
+        in_front = &array;
       }
     }
     return text;
+  }
+
+  /// Where the array ends, of sums as the next one is.
+  static std::string behind(const ArrayDeclaration& array) {
+    std::string elements;
+    for (const Affine& extent : array.extents) {
+      elements += (elements.empty() ? "" : " * ") + esc::print(extent);
+    }
+    return fmt::format("{} + {}", array.name, elements);
   }
 
   /// The loops that are mapped to the GPU, outermost first.
@@ -162,7 +175,11 @@ class KernelPrinter {
     switch (mapped[at]->mapping) {
       case Mapping::grid:
         return fmt::format("const unsigned int {} = blockIdx.x{};\n", iterator,
-                           nest_.packed.kind == PackedForm::Kind::regions ? " * block_stride % blocks" : "");
+                           nest_.packed.kind == PackedForm::Kind::regions ? " * block_stride % blocks"
+                           : has_clusters(nest_)                          ? " / cluster_blocks"
+                                                                          : "");
+      case Mapping::cluster:
+        return fmt::format("const unsigned int {} = blockIdx.x % cluster_blocks;\n", iterator);
       case Mapping::grid_y:
         return fmt::format("const unsigned int {} = blockIdx.y;\n", iterator);
       case Mapping::warps:
@@ -228,6 +245,8 @@ class KernelPrinter {
 std::string tuned_leading_dimension(const ArrayDeclaration& array) {
   return !array.layout ? "tuned_columns" : array.role == ArrayRole::dense ? "tuned_ldb" : "tuned_ldc";
 }
+
+bool has_clusters(const LoopNest& nest) { return nest.has_constant("cluster_blocks"); }
 
 bool reads_b(const LoopNest& nest) {
   return std::ranges::any_of(nest.arrays, [](const auto& array) { return array.role == ArrayRole::dense; });

@@ -24,6 +24,9 @@ std::vector<std::string> kernel_sizes(const LoopNest& nest);
 /// The constant that is the leading dimension of B or C where the kernel is tuned.
 std::string tuned_leading_dimension(const ArrayDeclaration& array);
 
+/// Whether blocks of the nest's kernel share work in clusters.
+bool has_clusters(const LoopNest& nest);
+
 /// Whether the nest reads B: one that only prepares C for another does not.
 bool reads_b(const LoopNest& nest);
 

@@ -153,7 +153,7 @@ std::string StatementPrinter::print(const Node& node) {
     return fmt::format("if ({}) {{\n{}}}{}\n", expressions_.print(branch->condition), print(branch->then), otherwise);
   }
   if (const auto* barrier = std::get_if<Barrier>(&node.content)) {
-    return barrier->scope == Scope::block ? "__syncthreads();\n" : "__syncwarp();\n";
+    return barrier->scope == Scope::cluster ? "meet_cluster();\n" : barrier->scope == Scope::block ? "__syncthreads();\n" : "__syncwarp();\n";
   }
   if (const auto* note = std::get_if<Note>(&node.content)) {
     return "\n// " + note->text + "\n";

@@ -223,13 +223,14 @@ void AccessJudge::check_occupants(const Region& region, std::uint64_t address, s
   if (occupied == nullptr) {
     return;
   }
-  const bool is_barrier = occupied->occupant == Occupant::barrier;
-  report(is_barrier ? FaultKind::bad_barrier : FaultKind::race, AccessNote::site(note), region.name, [&] {
-    const std::string what = fmt::format("{} of {} bytes at offset {} of {}, where an asynchronous", verb(use), size,
-                                         address - region.base, region.name);
-    return is_barrier ? fmt::format("{} barrier of thread {} lies", what, describe(occupied->thread))
-                      : fmt::format("{} copy of thread {} is under way, which has not been waited for", what,
-                                    describe(occupied->thread));
+  const Occupant occupant = occupied->occupant;
+  report(occupant == Occupant::barrier ? FaultKind::bad_barrier : FaultKind::race, AccessNote::site(note), region.name, [&] {
+    const std::string what = fmt::format("{} of {} bytes at offset {} of {}, where", verb(use), size, address - region.base, region.name);
+    const std::string thread = describe(occupied->thread);
+    return occupant == Occupant::barrier ? fmt::format("{} an asynchronous barrier of thread {} lies", what, thread)
+           : occupant == Occupant::cluster_store
+               ? fmt::format("{} thread {} of another block of the cluster stores, which has not been waited for", what, thread)
+               : fmt::format("{} an asynchronous copy of thread {} is under way, which has not been waited for", what, thread);
   });
   stop();
 }
@@ -310,6 +311,15 @@ void AccessJudge::land(std::uint64_t shared, std::span<const std::byte> bytes, s
   const Region* region = memory_.find(shared, bytes.size());
   for (std::uint64_t at = 0; at < bytes.size(); at += 4) {
     clock_.land(region->word(shared + at), barrier, phase);
+  }
+}
+
+void AccessJudge::receive_store(std::uint64_t shared, std::span<const std::byte> bytes) {
+  occupied_.erase(shared);
+  std::memcpy(reinterpret_cast<void*>(shared), bytes.data(), bytes.size());
+  const Region* region = memory_.find(shared, bytes.size());
+  for (std::uint64_t at = 0; at < bytes.size(); at += 4) {
+    clock_.settle(region->word(shared + at));
   }
 }
 

@@ -26,9 +26,9 @@ namespace esc {
 /// How memory is used by one access.
 enum class Use { read, write, atomic };
 
-/// What keeps a stretch of shared memory from being used: a copy of a thread's own or a bulk copy under way to it, or an
-/// asynchronous barrier that lies there.
-enum class Occupant { copy, bulk_copy, barrier };
+/// What keeps a stretch of shared memory from being used: a copy of a thread's own, a bulk copy or a store by another block of the cluster under way to it,
+/// or an asynchronous barrier that lies there.
+enum class Occupant { copy, bulk_copy, cluster_store, barrier };
 
 /// Judges every access of the running code before it happens, collects faults, and stops code that may not go on. Knows
 /// what runs (a program, perhaps a launch of it, on some stack), not who lets it run.
@@ -69,6 +69,9 @@ class AccessJudge {
   void occupy(std::uint64_t shared, std::uint64_t bytes, std::uint64_t note, Occupant occupant);
   /// A bulk copy to `shared` has arrived, which `phase` of an asynchronous barrier waits for.
   void land(std::uint64_t shared, std::span<const std::byte> bytes, std::uint32_t barrier, std::uint32_t phase);
+  /// A thread of another block of the cluster stores bytes of shared memory at some time until `receive_store` has them.
+  void expect_store(std::uint64_t shared, std::uint64_t bytes, const Dim3& thread) { occupied_[shared] = {shared + bytes, Occupant::cluster_store, thread}; }
+  void receive_store(std::uint64_t shared, std::span<const std::byte> bytes);
   /// Judges a read of global memory by the engine of the bulk copies, in the name of the running thread.
   void check_bulk_source(std::uint64_t global, std::uint64_t bytes, std::uint64_t note);
   /// A block begins, whose memory nothing occupies.

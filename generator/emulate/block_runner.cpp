@@ -39,6 +39,9 @@ void BlockRunner::begin_block(std::uint64_t linear_block) {
   registers.block_index = launch_->grid.at(linear_block);
   judge_.forget_occupants();
   async_barriers_.begin_block();
+  const std::uint32_t cluster_blocks = launch_->kernel->facts.cluster_blocks;
+  cluster_.begin_block(static_cast<std::uint32_t>(linear_block % cluster_blocks), cluster_blocks);
+  meets_cluster_ = false;
   live_ = static_cast<std::uint32_t>(thread_indices_.size());
   at_barrier_ = 0;
   ready_.clear();
@@ -85,6 +88,7 @@ bool BlockRunner::run(std::uint64_t linear_block) {
     release_fibres();
   } else {
     async_barriers_.end_block();
+    cluster_.end_block();
   }
   return whole;
 }

@@ -10,6 +10,7 @@
 #include "generator/emulate/access_judge.h"
 #include "generator/emulate/async_barriers.h"
 #include "generator/emulate/async_copies.h"
+#include "generator/emulate/block_cluster.h"
 #include "generator/emulate/fibre.h"
 #include "generator/emulate/launch.h"
 #include "generator/emulate/warp.h"
@@ -24,15 +25,18 @@ enum class BarrierReduction : std::int32_t { count, all, any };
 /// warp operations.
 class BlockRunner {
  public:
-  explicit BlockRunner(AccessJudge& judge) : judge_(judge), async_barriers_(judge) {}
+  explicit BlockRunner(AccessJudge& judge) : judge_(judge), async_barriers_(judge), cluster_(judge) {}
 
   void begin_launch(const Launch& launch);
-  /// Runs one block. False when it was abandoned after a fault, with every thread where it stood.
+  /// Runs one block, of those of a cluster the last one first. False when it was abandoned after a fault, with every thread where it stood.
   bool run(std::uint64_t linear_block);
 
   // For the hooks, on the stack of the running thread:
 
   int barrier(int predicate, BarrierReduction reduction);
+  /// The same for all blocks of the cluster.
+  void cluster_barrier();
+  BlockCluster& cluster() { return cluster_; }
   std::uint64_t warp_operation(WarpOperationKind kind, std::uint32_t mask, std::uint64_t value, std::int32_t argument,
                                std::uint32_t width);
   /// The whole warp brings the operands of an instruction together. True for the lane that came last: it does the work
@@ -90,6 +94,7 @@ class BlockRunner {
 
   AccessJudge& judge_;
   AsyncBarriers async_barriers_;
+  BlockCluster cluster_;
   std::optional<FibrePool> fibres_;
   Context scheduler_;
   const Launch* launch_ = nullptr;
@@ -107,6 +112,7 @@ class BlockRunner {
   std::uint32_t at_barrier_ = 0;
   BarrierReduction reduction_ = BarrierReduction::count;
   int barrier_result_ = 0;
+  bool meets_cluster_ = false;  ///< whether the barrier that threads wait at is one of the cluster
 };
 
 }  // namespace esc

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "generator/emulate/block_runner.h"
 
@@ -23,6 +24,11 @@ int BlockRunner::barrier(int predicate, BarrierReduction reduction) {
   }
   complete_barrier();
   return barrier_result_;
+}
+
+void BlockRunner::cluster_barrier() {
+  meets_cluster_ = true;
+  barrier(1, BarrierReduction::all);
 }
 
 /// Lets all go on; the running thread, where it was the last to arrive, without a switch.
@@ -70,6 +76,9 @@ void BlockRunner::complete_barrier() {
     judge_.report(FaultKind::limit, judge_.site(), "",
                   [] { return "more barriers in one launch than can be told apart"; });
     judge_.stop_launch();
+  }
+  if (std::exchange(meets_cluster_, false)) {
+    cluster_.pass_barrier();
   }
 }
 

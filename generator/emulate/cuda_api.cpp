@@ -139,6 +139,15 @@ int check_launch(const Machine& machine, const LaunchConfig* config, const Progr
   if (config->dynamic_shared > dynamic_limit(machine, *kernel)) {
     return kInvalidValue;
   }
+  constexpr int kFirstClusterMajor = 9;
+  if (kernel->facts.cluster_blocks > 1) {
+    if (machine.options().properties.compute_major < kFirstClusterMajor) {
+      return kNotSupported;
+    }
+    if (config->grid.x % kernel->facts.cluster_blocks != 0) {
+      return kInvalidConfiguration;
+    }
+  }
   return check_attributes(machine, *config);
 }
 

@@ -9,6 +9,7 @@
 
 #include "generator/emulate/active_machine.h"
 #include "generator/emulate/bulk_copy_hooks.h"
+#include "generator/emulate/cluster_hooks.h"
 #include "generator/emulate/cuda_api.h"
 #include "generator/emulate/driver_api.h"
 #include "generator/emulate/function_address.h"
@@ -221,7 +222,7 @@ Table make_hooks() {
       {"__esc_compare_swap_u32", address_of(&compare_swap<std::uint32_t>)},
       {"__esc_compare_swap_u64", address_of(&compare_swap<std::uint64_t>)},
   };
-  for (const auto& functions : {cuda_api_functions(), driver_api_functions(), matrix_functions(), bulk_copy_functions()}) {
+  for (const auto& functions : {cuda_api_functions(), driver_api_functions(), matrix_functions(), bulk_copy_functions(), cluster_functions()}) {
     table.insert(functions.begin(), functions.end());
   }
   return table;

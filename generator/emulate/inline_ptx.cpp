@@ -101,6 +101,12 @@ void add_async_copies(InstructionTable& table) {
   add("cp.async.bulk.tensor.2d." + bulk + " [%0], [%1, {%2, %3}], [%4];", {"r", "l", "r", "r", "r"}, "__esc_tensor_copy");
 }
 
+void add_clusters(InstructionTable& table) {
+  table["barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;"] = {{}, {}, "__esc_meet_cluster", true};
+  table["mapa.shared::cluster.u32 %0, %1, %2;"] = {{"=r"}, {"r", "r"}, "__esc_map_to_block"};
+  table["st.shared::cluster.v4.b32 [%0], {%1, %2, %3, %4};"] = {{}, std::vector<std::string>(5, "r"), "__esc_store_in_cluster", true};
+}
+
 const InstructionTable& instructions() {
   static const InstructionTable kTable = [] {
     InstructionTable table;
@@ -108,6 +114,7 @@ const InstructionTable& instructions() {
     add_transposition(table);
     add_products(table);
     add_async_copies(table);
+    add_clusters(table);
     return table;
   }();
   return kTable;

@@ -3,6 +3,7 @@
 
 #include <numeric>
 #include <random>
+#include <set>
 #include <utility>
 
 namespace esc {
@@ -69,6 +70,30 @@ std::optional<std::vector<std::uint64_t>> Machine::choose_blocks(const Launch& l
   return blocks;
 }
 
+/// The same of a kernel with clusters, which run with all of their blocks, the last one first.
+std::optional<std::vector<std::uint64_t>> Machine::choose_whole_clusters(const Launch& launch) {
+  std::optional<std::vector<std::uint64_t>> blocks = choose_blocks(launch);
+  const std::uint64_t cluster_blocks = launch.kernel->facts.cluster_blocks;
+  if (cluster_blocks == 1) {
+    return blocks;
+  }
+  if (!blocks) {
+    blocks.emplace(launch.grid.volume());
+    std::iota(blocks->begin(), blocks->end(), std::uint64_t{0});
+  }
+  std::set<std::uint64_t> begun;
+  std::vector<std::uint64_t> whole;
+  for (const std::uint64_t block : *blocks) {
+    if (begun.insert(block / cluster_blocks).second) {
+      const std::uint64_t first = block / cluster_blocks * cluster_blocks;
+      for (std::uint64_t rank = cluster_blocks; rank-- > 0;) {
+        whole.push_back(first + rank);
+      }
+    }
+  }
+  return whole;
+}
+
 bool Machine::run_launch(const Launch& launch) {
   if (exhausted()) {
     return false;
@@ -77,15 +102,25 @@ bool Machine::run_launch(const Launch& launch) {
   if (options().before_launch) {
     options().before_launch(info_of(launch));
   }
-  const std::optional<std::vector<std::uint64_t>> blocks = choose_blocks(launch);
+  const std::optional<std::vector<std::uint64_t>> blocks = choose_whole_clusters(launch);
   begin_launch(launch);
   registers().grid_extent = launch.grid;
   registers().block_extent = launch.block;
   runner_.begin_launch(launch);
   bool whole = true;
+  const std::uint64_t cluster_blocks = launch.kernel->facts.cluster_blocks;
+  std::optional<std::uint64_t> abandoned_cluster;
   const std::uint64_t count = blocks ? blocks->size() : launch.grid.volume();
   for (std::uint64_t index = 0; index < count; ++index) {
-    whole = runner_.run(blocks ? (*blocks)[index] : index) && whole;
+    const std::uint64_t block = blocks ? (*blocks)[index] : index;
+    // What the rest of its cluster would find says nothing where a block was abandoned.
+    if (abandoned_cluster == block / cluster_blocks) {
+      continue;
+    }
+    if (!runner_.run(block)) {
+      whole = false;
+      abandoned_cluster = cluster_blocks > 1 ? std::optional(block / cluster_blocks) : std::nullopt;
+    }
     if (launch_stopped() || exhausted()) {
       whole = false;
       break;

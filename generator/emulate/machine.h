@@ -41,6 +41,7 @@ class Machine : public AccessJudge {
  private:
   LaunchInfo info_of(const Launch& launch);
   std::optional<std::vector<std::uint64_t>> choose_blocks(const Launch& launch);
+  std::optional<std::vector<std::uint64_t>> choose_whole_clusters(const Launch& launch);
 
   BlockRunner runner_;
   MappedMemory host_stack_;

@@ -21,10 +21,10 @@ namespace {
 
 constexpr const char* kAnnotations = "llvm.global.annotations";
 
-/// One annotation: its word, and its first argument or 0.
+/// One annotation: its word, and its arguments that are numbers.
 struct Annotation {
   std::string word;
-  std::uint64_t argument = 0;
+  std::vector<std::uint64_t> arguments = {};
 };
 
 using Annotations = std::map<const llvm::GlobalObject*, std::vector<Annotation>>;
@@ -43,8 +43,11 @@ Annotations read_annotations(const llvm::Module& module) {
     annotation.word = llvm::cast<llvm::ConstantDataSequential>(word->getInitializer())->getAsCString().str();
     const auto* arguments = llvm::dyn_cast<llvm::GlobalVariable>(fields->getOperand(4)->stripPointerCasts());
     if (arguments != nullptr) {
-      if (const auto* first = llvm::dyn_cast<llvm::ConstantInt>(arguments->getInitializer()->getAggregateElement(0u))) {
-        annotation.argument = first->getZExtValue();
+      const llvm::Constant* values = arguments->getInitializer();
+      for (unsigned at = 0; values->getAggregateElement(at) != nullptr; ++at) {
+        if (const auto* number = llvm::dyn_cast<llvm::ConstantInt>(values->getAggregateElement(at))) {
+          annotation.arguments.push_back(number->getZExtValue());
+        }
       }
     }
     found[object].push_back(std::move(annotation));
@@ -139,6 +142,21 @@ void drop_annotations(llvm::Module& module) {
   }
 }
 
+/// Blocks of a kernel's clusters. Throws UserError for clusters that lie otherwise than along x, or that not every GPU has room for.
+std::uint32_t take_cluster(const Annotation* dimensions, const std::string& kernel) {
+  constexpr std::uint64_t most_blocks = 8;
+  if (dimensions == nullptr) {
+    return 1;
+  }
+  const std::vector<std::uint64_t>& sizes = dimensions->arguments;
+  const bool along_x = !sizes.empty() && std::all_of(sizes.begin() + 1, sizes.end(), [](std::uint64_t size) { return size == 1; });
+  if (!along_x || sizes.front() < 1 || sizes.front() > most_blocks) {
+    throw UserError("kernel '" + kernel + "'", "has clusters that cannot be run on the host",
+                    "give it __cluster_dims__(blocks, 1, 1) with 1 to " + std::to_string(most_blocks) + " blocks");
+  }
+  return static_cast<std::uint32_t>(sizes.front());
+}
+
 }  // namespace
 
 ModuleFacts take_facts(llvm::Module& module) {
@@ -173,10 +191,12 @@ ModuleFacts take_facts(llvm::Module& module) {
       continue;
     }
     const Annotation* bounds = find(annotations, function, "esc_launch_bounds");
-    const auto max_threads = bounds == nullptr ? std::nullopt : std::optional(static_cast<std::uint32_t>(bounds->argument));
+    const auto max_threads =
+        bounds == nullptr || bounds->arguments.empty() ? std::nullopt : std::optional(static_cast<std::uint32_t>(bounds->arguments.front()));
+    const std::string name = plain_name(function.getName());
+    const std::uint32_t cluster_blocks = take_cluster(find(annotations, function, "esc_cluster_dims"), name);
     expose(function);
-    facts.kernels.push_back(
-        {function.getName().str(), plain_name(function.getName()), max_threads, shared_bytes[&function]});
+    facts.kernels.push_back({function.getName().str(), name, max_threads, shared_bytes[&function], cluster_blocks});
   }
   drop_annotations(module);
   return facts;

@@ -116,6 +116,11 @@ void RaceClock::land(WordShadow& word, std::uint32_t barrier, std::uint32_t phas
           kWholeWord, 0, 0};
 }
 
+void RaceClock::settle(WordShadow& word) const {
+  constexpr std::uint32_t kWholeWord = 15;
+  word = {std::uint64_t{interval_ - 1} << kIntervalShift | std::uint64_t{kWholeWord} << kBytesShift, kWholeWord, 0, 0};
+}
+
 std::uint64_t RaceClock::block_of(std::uint64_t entry) const {
   const auto after = std::upper_bound(blocks_.begin(), blocks_.end(), interval(entry),
                                       [](std::uint32_t wanted, const auto& block) { return wanted < block.first; });

@@ -75,6 +75,8 @@ class RaceClock {
   void acquire(const Knowledge& from);
   /// Copies have written the whole word, whose earlier accesses are behind that, and completed `phase` of `barrier`.
   void land(WordShadow& word, std::uint32_t barrier, std::uint32_t phase);
+  /// The whole word was written in front of the barrier of the block that has just begun an interval, by nobody of the block.
+  void settle(WordShadow& word) const;
   ThreadClocks& threads() { return threads_; }
   std::uint32_t running_thread() const { return thread_; }
   /// The number of the running interval.

@@ -231,9 +231,9 @@ Instruction make_barriers() {
 }
 
 Instruction wait_for_operands() {
-  Instruction result = ordering("wait_for_operands", "wait_for_operands(shared_memory, {turn}, {stage}, {part});",
+  Instruction result = ordering("wait_for_operands", "wait_for_operands(shared_memory, {own_turn}, {stage}, {part});",
                                 {unit_text, bulk_text, wait_for_operands_text});
-  result.parameters = {value("turn"), value("stage"), value("part")};
+  result.parameters = {value("own_turn"), value("stage"), value("part")};
   return result;
 }
 

@@ -22,6 +22,8 @@ extern const std::string_view place_columns_text;
 extern const std::string_view add_placed_columns_text;
 extern const std::string_view deliver_placed_text;
 extern const std::string_view shared_vector_text;
+extern const std::string_view meet_cluster_text;
+extern const std::string_view leave_vector_text;
 extern const std::string_view add_groups_text;
 extern const std::string_view quad_text;
 extern const std::string_view load_quad_text;
@@ -318,6 +320,7 @@ std::vector<Instruction> make_all() {
           deliver(),
           moves_vector("store_vector", store(to_v(), from_v()), "store_vector<{width}>({to}, {from});", shared),
           moves_vector("load_vector", store(to_v(), from_v()), "load_vector<{width}>({to}, {from});", shared),
+          moves_vector("leave_vector", store(to_v(), from_v()), "leave_vector<{width}>({to}, {from});", {meet_cluster_text, leave_vector_text}),
           moves_vector("add_vector", add(to_v(), from_v()), "add_vector<{width}>({to}, {from});", shared),
           add_groups(),
           panel_at(),

@@ -26,7 +26,7 @@ ArrayView looked_at(NestState& state, ArrayView given, const Instruction::Parame
 }
 
 /// Whether each thread has one, of registers.
-bool is_own(const ArrayView& view) { return view.written != nullptr && !view.is_shared; }
+bool is_own(const ArrayView& view) { return view.written != nullptr && !view.is_shared(); }
 
 }  // namespace
 

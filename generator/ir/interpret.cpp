@@ -76,14 +76,28 @@ class Interpreter {
     const std::int64_t step = state_.evaluate(loop.step);
     ESC_CHECK(step > 0, "loop " + loop.iterator + " goes on");
     const std::int64_t outer_iteration = state_.thread().iteration;
-    for (std::int64_t value = lower; value < upper; value += step) {
-      if (is_grid(loop.mapping)) {
-        state_.thread().iteration = ++iterations_;
-        state_.begin_block();
+    if (loop.mapping == Mapping::cluster) {
+      ESC_CHECK(lower == 0 && step == 1, "all blocks of the cluster run");
+      state_.begin_cluster();
+      for (std::int64_t rank = upper; rank-- > 0;) {
+        execute_block(loop, rank);
       }
-      execute_with(loop.iterator, value, loop.body);
+    } else {
+      for (std::int64_t value = lower; value < upper; value += step) {
+        if (is_grid(loop.mapping)) {
+          execute_block(loop, value);
+        } else {
+          execute_with(loop.iterator, value, loop.body);
+        }
+      }
     }
     state_.thread().iteration = outer_iteration;
+  }
+
+  void execute_block(const Loop& loop, std::int64_t block) {
+    state_.thread().iteration = ++iterations_;
+    state_.begin_block();
+    execute_with(loop.iterator, block, loop.body);
   }
 
   /// One iteration of a loop: what its body defines ends with it.
@@ -348,12 +362,8 @@ class Interpreter {
   }
 
   void wait(const Threads& threads, const Barrier& barrier) {
-    if (barrier.scope == Scope::block) {
-      ESC_CHECK(threads.size() == all_threads_, "all threads of the block reach the barrier");
-      state_.pass_barrier(Scope::block);
-      return;
-    }
-    state_.pass_barrier(Scope::warp);
+    ESC_CHECK(barrier.scope == Scope::warp || threads.size() == all_threads_, "all threads of the block reach the barrier");
+    state_.pass_barrier(barrier.scope);
   }
 
   std::vector<Threads> warps_of(const Threads& threads) const {

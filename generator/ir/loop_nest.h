@@ -60,11 +60,12 @@ struct Statement {
 /// What a loop runs over in the product; a group is of the rows and of the reduction at once, as the groups of a convolution are.
 enum class Role { row, reduction, column, group, none };
 /// Who runs a loop's iterations: one thread, one after the other, or written out; the blocks of the grid, in either
-/// dimension; the warps of a block and the lanes of a warp, or a digit of their number where several loops share them,
+/// dimension; the blocks of a cluster, which run at the same time and can write into each other's shared memory, innermost of those over blocks;
+/// the warps of a block and the lanes of a warp, or a digit of their number where several loops share them,
 /// the innermost the lowest; the threads of a block.
-enum class Mapping { sequential, unrolled, grid, grid_y, warps, lanes, warp_digit, lane_digit, threads };
+enum class Mapping { sequential, unrolled, grid, grid_y, cluster, warps, lanes, warp_digit, lane_digit, threads };
 
-constexpr bool is_grid(Mapping mapping) { return mapping == Mapping::grid || mapping == Mapping::grid_y; }
+constexpr bool is_grid(Mapping mapping) { return mapping == Mapping::grid || mapping == Mapping::grid_y || mapping == Mapping::cluster; }
 /// Whether the loop is over threads of a block.
 constexpr bool is_thread(Mapping mapping) { return mapping >= Mapping::warps; }
 constexpr bool is_mapped(Mapping mapping) { return is_grid(mapping) || is_thread(mapping); }
@@ -122,8 +123,8 @@ struct Branch {
   bool operator==(const Branch& other) const;
 };
 
-/// Whose threads something concerns: one thread, the lanes of its warp, or all warps of its block.
-enum class Scope { thread, warp, block };
+/// Whose threads something concerns: one thread, the lanes of its warp, all warps of its block, or all blocks of its cluster.
+enum class Scope { thread, warp, block, cluster };
 
 /// The threads of the scope wait for each other.
 struct Barrier {
@@ -150,9 +151,9 @@ struct Node {
 };
 
 /// What an array is in the product, that an epilogue reads it (operand, which a caller hands over, or table, which the nest itself has), that it
-/// belongs to the packed form of the sparse one, or that every block (shared) or every thread (registers) has one of its own, which begins
-/// uninitialised; unknown until lower/assign_roles has found it. An operand without extents is a number that the caller gives.
-enum class ArrayRole { sparse, dense, output, operand, table, packed_index, packed_value, registers, shared, unknown };
+/// belongs to the packed form of the sparse one, or that every cluster (cluster, in the shared memory of its first block), every block (shared) or every thread (registers) has one of its own, which
+/// begins uninitialised; unknown until lower/assign_roles has found it. An operand without extents is a number that the caller gives.
+enum class ArrayRole { sparse, dense, output, operand, table, packed_index, packed_value, registers, shared, cluster, unknown };
 
 /// An array with the extent of each dimension.
 struct ArrayDeclaration {

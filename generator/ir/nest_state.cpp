@@ -28,29 +28,47 @@ NestState::NestState(const LoopNest& nest, Memory memory) : memory_(std::move(me
   for (const ArrayDeclaration& array : nest.arrays) {
     if (array.role == ArrayRole::sparse) {
       sparse_ = array.name;
-    } else if (array.role == ArrayRole::shared) {
-      shared_.emplace(array.name, std::make_unique<OwnedArray>(extents_of(array), true));
+    } else if (array.role == ArrayRole::shared || array.role == ArrayRole::cluster) {
+      const Owner owner = array.role == ArrayRole::shared ? Owner::block : Owner::cluster;
+      shared_.emplace(array.name, std::make_unique<OwnedArray>(extents_of(array), owner));
     }
   }
   for (auto& [name, tensor] : memory_.arrays) {
-    global_[name] = {tensor.extents, tensor.elements.data(), nullptr, false};
+    global_[name] = {tensor.extents, tensor.elements.data(), nullptr};
   }
   for (const ArrayDeclaration& array : nest.arrays) {
     if (!array.values.empty()) {
       tables_.push_back(array.values);
-      global_[array.name] = {extents_of(array), tables_.back().data(), nullptr, false};
+      global_[array.name] = {extents_of(array), tables_.back().data(), nullptr};
     }
   }
 }
 
-void NestState::begin_block() {
+void NestState::reset_arrays_of(Owner owner) {
   for (auto& [name, array] : shared_) {
-    array->reset(false);
+    if (array->view().owner == owner) {
+      array->reset(false);
+    }
   }
-  ++phase_;
 }
 
-void NestState::pass_barrier(Scope scope) { ++(scope == Scope::block ? phase_ : warp_phase_); }
+void NestState::begin_cluster() {
+  reset_arrays_of(Owner::cluster);
+  first_cluster_phase_ = ++latest_cluster_phase_;
+}
+
+void NestState::begin_block() {
+  reset_arrays_of(Owner::block);
+  ++phase_;
+  cluster_phase_ = first_cluster_phase_;
+}
+
+void NestState::pass_barrier(Scope scope) {
+  if (scope == Scope::cluster) {
+    latest_cluster_phase_ = std::max(latest_cluster_phase_, ++cluster_phase_);
+  }
+  ++(scope == Scope::warp ? warp_phase_ : phase_);
+}
 
 std::vector<std::int64_t> NestState::extents_of(const ArrayDeclaration& array) {
   std::vector<std::int64_t> extents;
@@ -201,8 +219,20 @@ std::int64_t NestState::position_of(const ArrayView& view, const Access& access)
 }
 
 Moment NestState::now(const ArrayView& view) const {
-  return view.is_shared ? Moment{thread_->iteration, phase_, thread_->number / warp_size_, warp_phase_}
-                        : Moment{thread_->iteration, 0, 0, 0};
+  switch (view.owner) {
+    case Owner::block:
+      return {thread_->iteration, phase_, thread_->number / warp_size_, warp_phase_};
+    case Owner::cluster:
+      return {thread_->iteration, cluster_phase_, 0, 0};
+    case Owner::memory_or_thread:
+      break;
+  }
+  return {thread_->iteration, 0, 0, 0};
+}
+
+void NestState::check_begun(const ArrayView& view, const Access& access) const {
+  ESC_CHECK(view.owner != Owner::cluster || cluster_phase_ > first_cluster_phase_,
+            print(access) + " is touched before a barrier of the cluster: its first block may not have begun");
 }
 
 double NestState::read(const Access& access) {
@@ -210,7 +240,8 @@ double NestState::read(const Access& access) {
   ESC_CHECK(view.extents.size() == access.subscripts.size(), "rank of " + print(access));
   const std::int64_t at = position_of(view, access);
   ESC_CHECK(view.written == nullptr || view.written[at] != 0, print(access) + " is read before it is written");
-  if (view.is_shared) {
+  if (view.is_shared()) {
+    check_begun(view, access);
     races_.read(view.elements + at, now(view), access);
   }
   return view.elements[at];
@@ -224,7 +255,8 @@ double& NestState::write(const Access& access, bool atomic) {
     ESC_CHECK(!atomic || view.written[at] != 0, print(access) + " is added to before it is written");
     view.written[at] = 1;
   }
-  if (view.is_shared || view.written == nullptr) {
+  if (view.is_shared() || view.written == nullptr) {
+    check_begun(view, access);
     races_.write(view.elements + at, now(view), atomic, access);
   }
   return view.elements[at];

@@ -36,9 +36,12 @@ class NestState {
 
   // The order of what happens, for races.
 
+  /// The blocks that follow are those of a cluster, of whose own arrays nothing is written. The first of them comes last, so that it finds what the
+  /// others have left there; whether barriers of the cluster stand between is checked.
+  void begin_cluster();
   /// Nothing of a block's own arrays is written, and nothing of before stands beside what follows.
   void begin_block();
-  /// What follows stands behind a barrier of the block or of a warp.
+  /// What follows stands behind a barrier of the cluster, of the block or of a warp.
   void pass_barrier(Scope scope);
   std::int64_t warp_size() const { return warp_size_; }
   void set_warp_size(std::int64_t threads) { warp_size_ = threads; }
@@ -75,13 +78,16 @@ class NestState {
   double with_values(const std::vector<Expression>& expressions, const Use& use);
   std::int64_t index_of(const Subscript& subscript);
   std::int64_t position_of(const ArrayView& view, const Access& access);
+  void reset_arrays_of(Owner owner);
   Moment now(const ArrayView& view) const;
+  /// Throws where a cluster's own array is touched before all of its blocks are known to have begun.
+  void check_begun(const ArrayView& view, const Access& access) const;
 
   Memory memory_;
   std::unordered_map<std::string, double> sizes_;
   std::map<std::string, ArrayView, std::less<>> global_;
   std::deque<std::vector<double>> tables_;  ///< the constants of the nest's own
-  std::map<std::string, std::unique_ptr<OwnedArray>, std::less<>> shared_;
+  std::map<std::string, std::unique_ptr<OwnedArray>, std::less<>> shared_;  ///< of the block or of its cluster
   std::map<std::tuple<std::int64_t, Pattern, Membership>, std::vector<std::int64_t>> columns_;
   RaceCheck races_;
   std::string sparse_;
@@ -89,6 +95,9 @@ class NestState {
   ThreadState* thread_ = nullptr;
   std::int64_t phase_ = 0;
   std::int64_t warp_phase_ = 0;
+  std::int64_t cluster_phase_ = 0;           ///< of the block
+  std::int64_t first_cluster_phase_ = 0;     ///< of all blocks of the cluster
+  std::int64_t latest_cluster_phase_ = 0;
   std::int64_t warp_size_ = 1;
 };
 

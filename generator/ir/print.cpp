@@ -69,6 +69,8 @@ std::string loop_head(const Loop& loop) {
       return fmt::format("grid {}  // {} = blockIdx.x", range, loop.iterator);
     case Mapping::grid_y:
       return fmt::format("grid {}  // {} = blockIdx.y", range, loop.iterator);
+    case Mapping::cluster:
+      return fmt::format("cluster {}  // {} = a digit of blockIdx.x, the lowest", range, loop.iterator);
     case Mapping::warps:
       return fmt::format("warps {}  // {} = threadIdx.x / 32", range, loop.iterator);
     case Mapping::lanes:
@@ -141,6 +143,20 @@ void print_branch(const Branch& branch, int level, std::string& text) {
   print_line("}", level, text);
 }
 
+const char* scope_name(Scope scope) {
+  switch (scope) {
+    case Scope::cluster:
+      return "cluster";
+    case Scope::block:
+      return "block";
+    case Scope::warp:
+      return "warp";
+    case Scope::thread:
+      break;
+  }
+  return "thread";
+}
+
 void print_nodes(const Block& block, int level, std::string& text) {
   for (const Node& node : block) {
     std::visit(Overloaded{[&](const Statement& statement) { print_line(print(statement), level, text); },
@@ -152,8 +168,7 @@ void print_nodes(const Block& block, int level, std::string& text) {
                           [&](const Switch& choice) { print_switch(choice, level, text); },
                           [&](const Branch& branch) { print_branch(branch, level, text); },
                           [&](const Barrier& barrier) {
-                            print_line(barrier.scope == Scope::block ? "barrier;  // of the block" : "barrier;  // of the warp",
-                                       level, text);
+                            print_line(fmt::format("barrier;  // of the {}", scope_name(barrier.scope)), level, text);
                           },
                           [&](const Note& note) { print_line("// " + note.text, level, text); },
                           [&](const Declare& declare) {
@@ -195,17 +210,20 @@ std::string print_access_function(const Access& access) {
   return fmt::format("{} -> [{}]", access.array, dimensions);
 }
 
-/// "// shared_sums[8][2][32]: shared memory of a block" for an array that every block or thread has of its own, else nothing.
+/// "// shared_sums[8][2][32]: shared memory of a block" for an array that every cluster, block or thread has of its own, else nothing.
 std::string print_local(const ArrayDeclaration& array) {
-  if (array.role != ArrayRole::registers && array.role != ArrayRole::shared) {
+  const std::string owner = array.role == ArrayRole::registers ? "registers of a thread"
+                            : array.role == ArrayRole::shared  ? "shared memory of a block"
+                            : array.role == ArrayRole::cluster ? "shared memory of a cluster's first block"
+                                                               : "";
+  if (owner.empty()) {
     return "";
   }
   std::string extents;
   for (const Affine& extent : array.extents) {
     extents += fmt::format("[{}]", esc::print(extent));
   }
-  return fmt::format("// {}{}: {}\n", array.name, extents,
-                     array.role == ArrayRole::shared ? "shared memory of a block" : "registers of a thread");
+  return fmt::format("// {}{}: {}\n", array.name, extents, owner);
 }
 
 /// "// thread = threadIdx.x" where the body reads that name, which no loop gives it, else nothing.

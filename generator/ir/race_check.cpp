@@ -7,9 +7,9 @@
 namespace esc {
 namespace {
 
-/// Whether no barrier stands between the two.
+/// Whether no barrier stands between the two. Of blocks that are interpreted one after the other, the later one may be in an earlier phase.
 bool is_unordered(const Moment& earlier, const Moment& now) {
-  return earlier.phase == now.phase && !(earlier.warp == now.warp && earlier.warp_phase != now.warp_phase);
+  return earlier.phase >= now.phase && !(earlier.warp == now.warp && earlier.warp_phase != now.warp_phase);
 }
 
 /// Whether another iteration was there, and nothing orders the two.

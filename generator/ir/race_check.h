@@ -8,7 +8,7 @@
 
 namespace esc {
 
-/// When an element is touched: in which parallel iteration, between which barriers of its block, and in which warp between
+/// When an element is touched: in which parallel iteration, between which barriers of its block or cluster, and in which warp between
 /// which of its own. Memory that no barrier orders has one phase.
 struct Moment {
   std::int64_t iteration = 0;

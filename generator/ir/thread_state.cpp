@@ -13,13 +13,13 @@ std::int64_t ArrayView::size() const {
   return elements_of_all;
 }
 
-OwnedArray::OwnedArray(std::vector<std::int64_t> extents, bool is_shared) : view_{std::move(extents)} {
+OwnedArray::OwnedArray(std::vector<std::int64_t> extents, Owner owner) : view_{std::move(extents)} {
   const auto size = static_cast<std::size_t>(view_.size());
   elements_.resize(size);
   written_.resize(size);
   view_.elements = elements_.data();
   view_.written = written_.data();
-  view_.is_shared = is_shared;
+  view_.owner = owner;
 }
 
 void OwnedArray::reset(bool zero) {

@@ -12,12 +12,16 @@
 
 namespace esc {
 
+/// Whose an array is: the memory's, or a thread's own; of a block or of a cluster, where reads take part in races too.
+enum class Owner { memory_or_thread, block, cluster };
+
 /// An array as the interpreter sees it: elements that somebody owns, or a part of them.
 struct ArrayView {
   std::vector<std::int64_t> extents;
   double* elements = nullptr;
   char* written = nullptr;  ///< one for each element; null where every element has a value
-  bool is_shared = false;   ///< of a block: reads take part in races too
+  Owner owner = Owner::memory_or_thread;
+  bool is_shared() const { return owner != Owner::memory_or_thread; }
 
   std::int64_t size() const;
 };
@@ -25,7 +29,7 @@ struct ArrayView {
 /// An array with its elements, none of them written. Its view stays where it is.
 class OwnedArray {
  public:
-  explicit OwnedArray(std::vector<std::int64_t> extents, bool is_shared = false);
+  explicit OwnedArray(std::vector<std::int64_t> extents, Owner owner = Owner::memory_or_thread);
   OwnedArray(const OwnedArray&) = delete;
   OwnedArray& operator=(const OwnedArray&) = delete;
 

@@ -6,6 +6,7 @@
 
 #include "generator/ir/build.h"
 #include "generator/ir/rewrite.h"
+#include "generator/lower/lane_sums.h"
 #include "generator/lower/refusals.h"
 #include "generator/lower/stream_windows.h"
 #include "generator/lower/thread_nest.h"
@@ -33,33 +34,13 @@ Block own_updates(const Loop& column) {
                  }});
 }
 
-/// Four sums of a lane, a part of a strip, stand beside those of the other lanes.
-Affine place_of_partial() { return Affine::of("place_of_lane") + Affine::of("t", 128); }
-
-Access partial_sums(const Affine& part) { return element("partial_sums", {part, place_of_partial()}); }
-
-Access four_sums() { return element("sums", {Affine::of("t", 4)}); }
-
-Node each_four(Node node) { return unrolled_loop("t", "lane_products", Role::none, {std::move(node)}); }
-
-/// The number of a warp in its panel.
-Expression number_of_warp(const LoopNest& nest) {
-  return shares_windows(nest) ? index("member") * index("turn_windows") + index("part") : index("part");
-}
-
 Block share_sums_of_warps(const LoopNest& nest) {
   const bool has_digits = shares_windows(nest);
   const char* const worker = has_digits ? "worker" : "part";
-  const Expression lane = index("row_set") * index("column_pairs") + index("pair");
-  const Node place = define("place_of_lane", index("place") * index("lane_products") * 128 + lane * 4);
-  const Node leave = each_four(perform("store_vector", {partial_sums(Affine::of(worker) - 1), four_sums(), 4}));
+  const Node leave = each_four(perform("store_vector", {left_sums("partial_sums", Affine::of(worker) - 1), four_sums(), 4}));
   Block leaving = has_digits ? Block{define(worker, number_of_warp(nest))} : Block{};
   leaving.push_back(leave);
-  return {place, Node{Branch{less(0, number_of_warp(nest)), std::move(leaving), {}}}, Node{Barrier{Scope::block}}};
-}
-
-Node add_sums_of_warps() {
-  return unrolled_loop("other", "other_warps", Role::none, {each_four(perform("add_vector", {four_sums(), partial_sums(Affine::of("other")), 4}))});
+  return {define_place_of_lane(), Node{Branch{less(0, number_of_warp(nest)), std::move(leaving), {}}}, Node{Barrier{Scope::block}}};
 }
 
 Node store_sums() {
@@ -92,7 +73,7 @@ LoopNest fragment_columns(const LoopNest& nest, const FragmentColumns& directive
   }
   Block rest;
   if (shared) {
-    rest.push_back(add_sums_of_warps());
+    rest.push_back(add_left_sums("partial_sums", "other_warps"));
   }
   rest.push_back(store_sums());
   append(parts.body, shared ? Block{Node{Branch{less(number_of_warp(nest), 1), rest, {}}}} : rest);

@@ -187,6 +187,12 @@ void form(CopyInBulk&, Form& parts) {
   parts.directive("copy");
   parts.word("bulk");
 }
+template <typename Form>
+void form(ClusterTurns& directive, Form& parts) {
+  parts.directive("cluster");
+  parts.name("LOOP", directive.loop);
+  parts.number(directive.blocks);
+}
 
 /// Writes a directive.
 class Printed {

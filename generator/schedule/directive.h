@@ -181,10 +181,17 @@ struct PipelineWindows {
 struct CopyInBulk {
   bool operator==(const CopyInBulk&) const = default;
 };
+/// cluster(k, 4): the turns of a block are dealt to `blocks` blocks of a cluster, the first of which adds up their sums, from compute capability 9.0 on.
+struct ClusterTurns {
+  std::string loop;
+  int blocks = 2;
+  bool operator==(const ClusterTurns&) const = default;
+};
 using Directive = std::variant<Unroll, Enumerate, MapGrid, MapLanes, Coarsen, Transform, Compact, MergePatterns, OwnPanels,
                                TileColumns, SplitColumns, AccumulateSums, ShuffleSums, ShareSums, PackRegions, Vectorize,
                                BatchColumns, Prefetch, StageRegions, Overlap, CutRows, PackTasks, AssignTasks, PlaceEpilogue,
-                               StreamWindows, FragmentColumns, PackFragments, QuarterSteps, PipelineWindows, CopyInBulk>;
+                               StreamWindows, FragmentColumns, PackFragments, QuarterSteps, PipelineWindows, CopyInBulk,
+                               ClusterTurns>;
 
 /// "unroll(i, 4)", "map(i, grid)", "own(i, panels=4, warp=2)", "merge()", ...
 std::string print(const Directive& directive);

@@ -14,7 +14,7 @@ namespace esc {
 
 StreamSchedule parse_stream(std::string_view text, std::string_view settings) {
   const StreamSchedule preset;
-  const Settings given(text, "stream", settings, {"columns", "panels", "warps", "stages", "pdl", "share", "rows", "copies", "quarters"});
+  const Settings given(text, "stream", settings, {"columns", "panels", "warps", "stages", "pdl", "share", "rows", "copies", "cluster", "quarters"});
   return {.columns = given.number("columns", preset.columns),
           .panels = given.number("panels", preset.panels),
           .warps = given.number("warps", preset.warps),
@@ -23,15 +23,17 @@ StreamSchedule parse_stream(std::string_view text, std::string_view settings) {
           .share = given.number("share", preset.share),
           .rows = given.number("rows", preset.rows),
           .copies = given.word("copies", "lanes", {"lanes", "bulk"}) == "bulk" ? StreamSchedule::Copies::bulk : StreamSchedule::Copies::lanes,
+          .cluster = given.number("cluster", preset.cluster),
           .quarters = given.word("quarters", preset.quarters ? "on" : "off", {"on", "off"}) == "on"};
 }
 
 std::string print(const StreamSchedule& schedule) {
-  return fmt::format("stream:columns={},panels={},warps={},stages={},pdl={}{}{}{}{}", schedule.columns, schedule.panels, schedule.warps,
+  return fmt::format("stream:columns={},panels={},warps={},stages={},pdl={}{}{}{}{}{}", schedule.columns, schedule.panels, schedule.warps,
                      schedule.stages, schedule.pdl ? "on" : "off",
                      schedule.share == 1 ? "" : fmt::format(",share={}", schedule.share),
                      schedule.rows == StreamSchedule::strip_rows ? "" : fmt::format(",rows={}", schedule.rows),
                      schedule.copies == StreamSchedule::Copies::bulk ? ",copies=bulk" : "",
+                     schedule.cluster == 1 ? "" : fmt::format(",cluster={}", schedule.cluster),
                      schedule.quarters ? ",quarters=on" : "");
 }
 
@@ -46,6 +48,7 @@ void check_ranges(const StreamSchedule& schedule) {
     throw ScheduleError(text, fmt::format("warps={} cannot be dealt to windows with share={} each", schedule.warps, schedule.share),
                         fmt::format("the nearest legal value is share={}", std::gcd(schedule.warps, schedule.share)));
   }
+  check_power_of_two(text, "cluster", schedule.cluster, 1, StreamSchedule::max_cluster);
   check_range(text, "rows", schedule.rows, StreamSchedule::strip_rows, StreamSchedule::max_rows, StreamSchedule::strip_rows);
 }
 
@@ -83,7 +86,8 @@ std::int64_t staged_window_bytes(const StreamSchedule& schedule, std::string_vie
 std::int64_t shared_bytes(const StreamSchedule& schedule, std::int64_t unit_bytes, std::int64_t window_bytes) {
   constexpr std::int64_t sum = 4;
   const std::int64_t stage = schedule.turn_windows() * (schedule.panels * unit_bytes + window_bytes);
-  return schedule.stages * stage + sum * (schedule.warps - 1) * schedule.panels * schedule.rows * schedule.columns;
+  const int others = schedule.warps - 1 + schedule.cluster - 1;
+  return schedule.stages * stage + sum * others * schedule.panels * schedule.rows * schedule.columns;
 }
 
 std::vector<Directive> expand(const StreamSchedule& schedule) {
@@ -95,6 +99,9 @@ std::vector<Directive> expand(const StreamSchedule& schedule) {
   directives.emplace_back(PipelineWindows{"k", schedule.stages});
   if (schedule.copies == StreamSchedule::Copies::bulk) {
     directives.emplace_back(CopyInBulk{});
+  }
+  if (schedule.cluster > 1) {
+    directives.emplace_back(ClusterTurns{"k", schedule.cluster});
   }
   if (schedule.pdl) {
     directives.emplace_back(Overlap{});

@@ -25,6 +25,9 @@ struct StreamSchedule {
   /// Who copies to shared memory: the lanes of the warps, 16 bytes each, or from compute capability 9.0 on the engine for bulk copies.
   enum class Copies { lanes, bulk } copies = Copies::lanes;
 
+  /// Blocks of a cluster that share the windows of their panels, a power of two, from compute capability 9.0 on; for matrices whose rows are too few for
+  /// all multiprocessors.
+  int cluster = 1;
   bool quarters = false;  ///< whether steps of 16 bits may store one of four elements in place of two: fewer bytes to read, more to do with them
 
   static constexpr int strip_rows = 16;       ///< that mma.sp multiplies
@@ -36,8 +39,10 @@ struct StreamSchedule {
   static constexpr int max_columns = 64;
   static constexpr int max_panels = 16;  ///< of a block, times the warps of each
   static constexpr int max_stages = 8;
+  static constexpr int max_cluster = 8;  ///< what every GPU with clusters has room for
   static constexpr int least_architecture = 80;  ///< the first one with mma.sp
   static constexpr int bulk_architecture = 90;   ///< the first one whose engine copies in bulk
+  static constexpr int cluster_architecture = 90;  ///< the first one with clusters of blocks
 
   /// Who copies the fastest in float32, for this architecture and newer ones.
   static constexpr Copies measured_copies(int oldest_architecture) {
@@ -57,7 +62,7 @@ struct StreamSchedule {
 StreamSchedule parse_stream(std::string_view text, std::string_view settings);
 
 /// "stream:columns=8,panels=4,warps=2,stages=4,pdl=on", with ",share=2" behind it where warps share windows, ",rows=32" where panels are higher than 16 rows,
-/// ",copies=bulk" where lanes do not copy, and ",quarters=on".
+/// ",copies=bulk" where lanes do not copy, ",cluster=4" where blocks share windows, and ",quarters=on".
 std::string print(const StreamSchedule& schedule);
 
 /// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for these.
@@ -81,7 +86,7 @@ bool copies_boxes(const StreamSchedule& schedule, std::string_view layout);
 /// 7 to 56 rows.
 std::int64_t staged_window_bytes(const StreamSchedule& schedule, std::string_view dtype, std::string_view layout);
 
-/// Bytes of a block in shared memory: units and windows of all stages, and the sums that the warps of a panel leave for each other.
+/// Bytes of a block in shared memory: units and windows of all stages, and the sums that the warps of a panel and the blocks of a cluster leave for each other.
 std::int64_t shared_bytes(const StreamSchedule& schedule, std::int64_t unit_bytes, std::int64_t window_bytes);
 
 /// The directives in the order of the pipeline; loops i, j, k and array A of the canonical nest.

@@ -182,6 +182,9 @@ class Calls {
     call.reason = "on the default stream";
     call.default_stream = true;
     calls_.push_back(std::exchange(call, usual));
+    if (dispatch_.has_clusters) {
+      return;
+    }
     call.compute_major = 8;
     call.product = product_without_gaps(dispatch_, even_);
     if (dispatch_.programmatic || dispatch_.copies_in_bulk) {

@@ -13,7 +13,7 @@ const ProgramOptions earlier_devices{.headers = {}, .defines = {"__CUDA_ARCH__=8
 
 KernelPrograms::KernelPrograms(const std::string& text, const std::string& file_name, const Dispatch& dispatch)
     : usual_(compile_cuda(text, file_name)),
-      earlier_(dispatch.copies_in_bulk ? new HostProgram(compile_cuda(text, file_name, earlier_devices)) : nullptr) {}
+      earlier_(dispatch.copies_in_bulk && !dispatch.has_clusters ? new HostProgram(compile_cuda(text, file_name, earlier_devices)) : nullptr) {}
 
 const HostProgram& KernelPrograms::for_call(const KernelCall& call) const {
   return earlier_ != nullptr && call.compute_major < first_bulk_major ? *earlier_ : usual_;

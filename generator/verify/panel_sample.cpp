@@ -115,10 +115,12 @@ std::vector<bool> PanelSample::rows_of_one_task() const {
 }
 
 std::vector<std::uint64_t> PanelSample::blocks(std::uint64_t grid_x, std::uint64_t grid_y) const {
+  // The blocks of a cluster, which stand beside each other, work on the same units.
+  const std::uint64_t cluster_blocks = grid_x / blocks_.size();
   std::vector<std::uint64_t> chosen;
   for (std::uint64_t y = 0; y < grid_y; ++y) {
     for (std::uint64_t x = 0; x < grid_x; ++x) {
-      if (blocks_.at(x)) {
+      if (blocks_.at(x / cluster_blocks)) {
         chosen.push_back(y * grid_x + x);
       }
     }

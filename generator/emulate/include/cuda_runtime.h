@@ -21,6 +21,7 @@
 #define __grid_constant__ __attribute__((annotate("esc_grid_constant")))
 #define __host__
 #define __launch_bounds__(...) __attribute__((annotate("esc_launch_bounds", __VA_ARGS__)))
+#define __cluster_dims__(...) __attribute__((annotate("esc_cluster_dims", __VA_ARGS__)))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __align__(bytes) __attribute__((aligned(bytes)))

@@ -35,6 +35,9 @@ ESC_RUNTIME void __esc_barrier_wait(unsigned barrier, unsigned parity);
 ESC_RUNTIME void __esc_fence_copies();
 ESC_RUNTIME void __esc_copy_bulk(unsigned target, unsigned long long source, unsigned bytes, unsigned barrier);
 ESC_RUNTIME void __esc_copy_tensor(unsigned target, unsigned long long map, unsigned x, unsigned y, unsigned barrier);
+ESC_RUNTIME void __esc_cluster_meet();
+ESC_RUNTIME unsigned __esc_cluster_map(unsigned address, unsigned rank);
+ESC_RUNTIME void __esc_cluster_store(unsigned mapped, unsigned first, unsigned second, unsigned third, unsigned fourth);
 }
 
 static inline size_t __cvta_generic_to_shared(const void* pointer) { return __esc_shared_address(pointer); }
@@ -99,4 +102,13 @@ static inline void __esc_bulk_copy(__esc_operand target, __esc_wide_operand sour
 static inline void __esc_tensor_copy(__esc_operand target, __esc_wide_operand map, __esc_operand x, __esc_operand y,
                                      __esc_operand barrier) {
   __esc_copy_tensor(target.bits, map.bits, x.bits, y.bits, barrier.bits);
+}
+
+static inline void __esc_meet_cluster() { __esc_cluster_meet(); }
+static inline void __esc_map_to_block(unsigned& mapped, __esc_operand address, __esc_operand rank) {
+  mapped = __esc_cluster_map(address.bits, rank.bits);
+}
+static inline void __esc_store_in_cluster(__esc_operand mapped, __esc_operand first, __esc_operand second,
+                                          __esc_operand third, __esc_operand fourth) {
+  __esc_cluster_store(mapped.bits, first.bits, second.bits, third.bits, fourth.bits);
 }

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/lower/cluster_turns.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "generator/ir/build.h"
+#include "generator/ir/instruction.h"
+#include "generator/ir/rewrite.h"
+#include "generator/lower/lane_sums.h"
+#include "generator/lower/refusals.h"
+#include "generator/lower/thread_nest.h"
+#include "generator/schedule/stream_schedule.h"
+
+namespace esc {
+namespace {
+
+/// The turn of all blocks of the cluster together that is a block's own turn.
+Expression turn_of_cluster(const Expression& own) { return own * index("cluster_blocks") + index("rank"); }
+
+/// Whoever asks which windows a turn has is told the turn of the cluster.
+Block with_turns_of_cluster(const Block& block) {
+  return rewrite(block, {.statement = [](const Statement& statement) -> Block {
+                   Statement changed = statement;
+                   if (auto* defined = std::get_if<Define>(&changed.action)) {
+                     if (defined->name == "its") {
+                       defined->value = turn_of_cluster(index("turn")) * index("turn_windows") + index("part");
+                     } else if (defined->name == "turns") {
+                       const Expression windows = index("turn_windows") * index("cluster_blocks");
+                       defined->value = quotient(index("rounds") + windows - 1, windows);
+                     }
+                   } else if (auto* performed = std::get_if<Perform>(&changed.action)) {
+                     const std::vector<Instruction::Parameter>& parameters = instruction(performed->instruction).parameters;
+                     for (std::size_t at = 0; at < parameters.size(); ++at) {
+                       if (parameters[at].name == "turn") {
+                         performed->arguments[at] = turn_of_cluster(performed->arguments[at]);
+                       }
+                     }
+                   }
+                   return {Node{std::move(changed)}};
+                 }});
+}
+
+bool defines(const Block& block, const std::string& name) {
+  return std::ranges::any_of(block, [&](const Node& node) {
+    const auto* defined = action<Define>(node);
+    return defined != nullptr && defined->name == name;
+  });
+}
+
+/// What the first warp of each panel does in the end: adds the sums of others, where there are any, and stores.
+Block finish_of(const Node& last) {
+  const auto* branch = std::get_if<Branch>(&last.content);
+  return branch == nullptr ? Block{last} : branch->then;
+}
+
+}  // namespace
+
+LoopNest cluster_turns(const LoopNest& nest, const ClusterTurns& directive) {
+  refuse_if(nest.find_array("StagedB") == nullptr, directive, "nothing is copied ahead of its use", "copy it first: pipeline(k, 4)");
+  refuse_if(nest.find_array("cluster_sums") != nullptr, directive, "the turns are dealt to a cluster already", "deal them once");
+  refuse_if(nest.overlaps, directive, "the kernel waits for the one in front already", "deal the turns in front of overlap()");
+  check_between(directive, "blocks", directive.blocks, StreamSchedule::max_cluster);
+  check_power_of_two(directive, "blocks", directive.blocks);
+  refuse_if(directive.blocks < 2, directive, "a cluster of one block shares nothing", nearest(2));
+  ThreadNest parts = take_apart(nest, directive);
+  parts.body = with_turns_of_cluster(parts.body);
+  Block finish = finish_of(parts.body.back());
+  const Node store = finish.back();
+  finish.back() = Node{Branch{less(0, index("rank")),
+                              {each_four(perform("leave_vector", {left_sums("cluster_sums", Affine::of("rank") - 1), four_sums(), 4}))},
+                              {}}};
+  const bool is_placed = defines(parts.body, "place_of_lane");
+  parts.body.pop_back();
+  append(parts.body, is_placed ? Block{} : Block{define_place_of_lane()});
+  append(parts.body, {Node{Branch{less(number_of_warp(nest), 1), std::move(finish), {}}}, Node{Barrier{Scope::cluster}},
+                      Node{Branch{all_of({less(number_of_warp(nest), 1), less(index("rank"), 1)}),
+                                  {add_left_sums("cluster_sums", "other_blocks"), store},
+                                  {}}}});
+  insert(parts.body, find_place(parts.body, Role::reduction),
+         {Node{Note{"From here on all blocks of the cluster have begun, so that their shared memory may be written."}}, Node{Barrier{Scope::cluster}}});
+  parts.grid.push_back(mapped_loop(Mapping::cluster, "rank", Affine::of("cluster_blocks"), Role::reduction));
+
+  LoopNest result = put_together(nest, parts);
+  result.constants.push_back({"cluster_blocks", directive.blocks, "cluster: blocks that share the windows of their panels"});
+  result.constants.push_back({"other_blocks", index("cluster_blocks") - 1, "of a cluster"});
+  if (!nest.has_constant("block_sums")) {
+    result.constants.push_back({"block_sums", index("block_panels") * index("lane_products") * 128, "of each warp of all panels"});
+  }
+  result.arrays.push_back({"cluster_sums", {Affine::of("other_blocks"), Affine::of("block_sums")}, ArrayRole::cluster, nest.sum()});
+  result.story.emplace_back(
+      "The blocks of a cluster share the windows of their panels. In the end they leave their sums in the shared memory of the first one, which adds them up.");
+  return result;
+}
+
+}  // namespace esc
