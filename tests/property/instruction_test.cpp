@@ -58,6 +58,7 @@ std::vector<Mistake> mistakes() {
           {"add_columns", "atomicAdd(to + v, sums[v])", "atomicAdd(to + v, sums[0])"},
           {"deliver", "if (shared)", "if (!shared)"},
           {"store_vector", "stored.at[v] = from[v]", "stored.at[v] = from[0]"},
+          {"leave_vector", "__float_as_uint(from[3])", "__float_as_uint(from[2])"},
           {"load_vector", "to[v] = loaded.at[v]", "to[v] = loaded.at[0]"},
           {"add_vector", "to[v] += loaded.at[v]", "to[v] = loaded.at[v]"},
           {"add_groups", "first += upper ? count : 0", "first += upper ? 0 : count"},

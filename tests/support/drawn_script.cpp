@@ -145,6 +145,9 @@ std::vector<Directive> ScriptDraw::stream() {
   if (chance(50)) {
     script.emplace_back(CopyInBulk{});
   }
+  if (chance(30)) {
+    script.emplace_back(ClusterTurns{"k", 2 << below(3)});
+  }
   script.emplace_back(PlaceEpilogue{});
   if (chance(50)) {
     script.emplace_back(Overlap{});

@@ -158,6 +158,49 @@ TEST(InterpretThreads, FindsABarrierThatNotAllReach) {
   EXPECT_THAT(defect_of([&] { run(blocks({lanes({some})})); }), HasSubstr("all threads of the block reach the barrier"));
 }
 
+// Blocks of a cluster, each with one S[2], and with an L[2] of the first of them.
+
+LoopNest clusters(Block body) {
+  LoopNest nest = blocks({loop("rank", 2, Mapping::cluster, {lanes(std::move(body))})});
+  nest.arrays.push_back({"L", {2}, ArrayRole::cluster});
+  return nest;
+}
+
+const Affine rank = Affine::of("rank");
+Node leave(const Expression& value) { return Node{Statement{{less(0, rank)}, Store{at("L", lane), value}}}; }
+Node take(const Access& from) { return Node{Statement{{less(rank, 1)}, Store{of_thread, from}}}; }
+
+TEST(InterpretClusters, FindsBehindABarrierWhatAnotherBlockLeft) {
+  EXPECT_EQ(run(clusters({barrier(Scope::cluster), leave(index("block") + lane + 3), barrier(Scope::cluster), take(at("L", other))})),
+            (std::vector<double>{4, 3, 5, 4}));
+}
+
+TEST(InterpretClusters, FindsABlockThatMayNotHaveBegun) {
+  EXPECT_THAT(defect_of([] { run(clusters({leave(1.0), barrier(Scope::cluster), take(at("L", lane))})); }),
+              HasSubstr("L[lane] is touched before a barrier of the cluster"));
+}
+
+TEST(InterpretClusters, FindsAReadWithoutABarrierOfTheCluster) {
+  EXPECT_THAT(defect_of([] { run(clusters({barrier(Scope::cluster), leave(1.0), barrier(Scope::block), take(at("L", lane))})); }),
+              HasSubstr("race: two parallel iterations write and read L[lane]"));
+}
+
+TEST(InterpretClusters, FindsAReadOfTheFirstBlockInFrontOfTheBarrierThatOrdersIt) {
+  const Node late{Statement{{less(0, rank)}, Store{at("L", lane), 2.0}}};
+  EXPECT_THAT(defect_of([&] { run(clusters({barrier(Scope::cluster), take(at("L", lane)), barrier(Scope::cluster), late, barrier(Scope::cluster)})); }),
+              HasSubstr("race: two parallel iterations write and read L[lane]"));
+}
+
+TEST(InterpretClusters, FindsWhatOnlyTheClusterBeforeLeft) {
+  const Node of_first{Statement{{less(0, rank), less(index("block"), 1)}, Store{at("L", lane), 1.0}}};
+  EXPECT_THAT(defect_of([&] { run(clusters({barrier(Scope::cluster), of_first, barrier(Scope::cluster), take(at("L", lane))})); }),
+              HasSubstr("L[lane] is read before it is written"));
+}
+
+TEST(InterpretClusters, GivesEachBlockSharedMemoryOfItsOwn) {
+  EXPECT_EQ(run(clusters({store(at("S", lane), rank + 7), barrier(Scope::cluster), take(at("S", other))})), (std::vector<double>{7, 7, 7, 7}));
+}
+
 TEST(InterpretThreads, GivesEachThreadRegistersOfItsOwn) {
   LoopNest nest = blocks({lanes({Node{Declare{"R", true}}, add(at("R", 0), lane + 1, false), store(of_thread, at("R", 0))})});
   nest.arrays.push_back({"R", {1}, ArrayRole::registers});

@@ -6,10 +6,12 @@
 #include "generator/ir/linear_nk_nest.h"
 #include "generator/ir/print.h"
 #include "generator/lower/canonicalize.h"
+#include "generator/lower/cluster_turns.h"
 #include "generator/lower/copy_in_bulk.h"
 #include "generator/lower/enumerate.h"
 #include "generator/lower/fragment_columns.h"
 #include "generator/lower/merge_patterns.h"
+#include "generator/lower/overlap.h"
 #include "generator/lower/own_panels.h"
 #include "generator/lower/pack_fragments.h"
 #include "generator/lower/pipeline_windows.h"
@@ -37,6 +39,7 @@ const LoopNest fragmented = fragment_columns(streamed, {"j", 16});
 const LoopNest packed = pack_fragments(fragmented, {"A"});
 const LoopNest pipelined = pipeline_windows(packed, {"k", 3});
 const LoopNest bulk = copy_in_bulk(pipelined, {});
+const LoopNest clustered = cluster_turns(bulk, {"k", 4});
 const LoopNest of_tokens = pack_fragments(fragment_columns(stream_windows(canonicalize(linear_nk_nest(ScalarType::f16)), {"i", 2, 2}), {"j", 16}), {"A"});
 const LoopNest finished = place_epilogue(pipelined, {});
 
@@ -166,6 +169,27 @@ TEST(CopyInBulk, AsksForUnitsAndBoxesAndWaitsForThem) {
   EXPECT_THAT(text, HasSubstr("if (its < rounds) {\n                wait_for_operands(turn, stage, part);\n"));
   EXPECT_THAT(text, Not(HasSubstr("stage_unit")));
   EXPECT_THAT(text, Not(HasSubstr("stage_windows")));
+}
+
+TEST(ClusterTurns, DealsTurnsAndLeavesSumsToTheFirstBlock) {
+  const std::string text = print(clustered);
+  EXPECT_THAT(text, HasSubstr("cluster (rank = 0; rank < cluster_blocks; rank++)  // rank = a digit of blockIdx.x, the lowest\n"));
+  EXPECT_THAT(text, HasSubstr("// cluster_sums[other_blocks][block_sums]: shared memory of a cluster's first block\n"));
+  EXPECT_THAT(text, HasSubstr("unsigned int turns = (rounds + turn_windows * cluster_blocks - 1) / (turn_windows * cluster_blocks);"));
+  EXPECT_THAT(text, HasSubstr("unsigned int its = (turn * cluster_blocks + rank) * turn_windows + part;"));
+  EXPECT_THAT(text, HasSubstr("rotation, s * cluster_blocks + rank, s, part, place, lane);"));
+  EXPECT_THAT(text, HasSubstr("wait_for_operands(turn, stage, part);"));
+  EXPECT_THAT(text, HasSubstr("leave_vector(cluster_sums[rank - 1][place_of_lane + 128*t], sums[4*t], 4);"));
+  EXPECT_THAT(text, HasSubstr("add_vector(sums[4*t], cluster_sums[other][place_of_lane + 128*t], 4);"));
+  const auto first = text.find("barrier;  // of the cluster");
+  EXPECT_LT(first, text.find("for (turn = 0;"));
+  EXPECT_GT(text.find("barrier;  // of the cluster", first + 1), text.find("leave_vector"));
+}
+
+TEST(ClusterTurns, OfPanelsOfOneWarpFindsTheLaneItsPlace) {
+  const LoopNest single = pipeline_windows(pack_fragments(fragment_columns(stream_windows(canonical, {"i", 2, 1}), {"j", 8}), {"A"}), {"k", 3});
+  EXPECT_THAT(print(single), Not(HasSubstr("place_of_lane")));
+  EXPECT_THAT(print(cluster_turns(single, {"k", 2})), HasSubstr("int place_of_lane = place * lane_products * 128 +"));
 }
 
 TEST(CopyInBulk, LeavesWindowsOfShortRowsAndColumnsToTheLanes) {
@@ -334,6 +358,16 @@ INSTANTIATE_TEST_SUITE_P(
                     "nothing is copied ahead of its use; copy it first: pipeline(k, 4)"},
         StepRefusal{"bulk twice", [] { copy_in_bulk(bulk, {}); },
                     "the copies are bulk copies already; ask for them once"},
+        StepRefusal{"cluster too early", [] { cluster_turns(packed, {"k", 2}); },
+                    "nothing is copied ahead of its use; copy it first: pipeline(k, 4)"},
+        StepRefusal{"cluster twice", [] { cluster_turns(clustered, {"k", 2}); },
+                    "the turns are dealt to a cluster already; deal them once"},
+        StepRefusal{"cluster behind the overlap", [] { cluster_turns(overlap(bulk, {}), {"k", 2}); },
+                    "the kernel waits for the one in front already; deal the turns in front of overlap()"},
+        StepRefusal{"cluster of one", [] { cluster_turns(bulk, {"k", 1}); },
+                    "a cluster of one block shares nothing; the nearest legal value is 2"},
+        StepRefusal{"cluster of three", [] { cluster_turns(bulk, {"k", 3}); }, "the nearest legal value is 2"},
+        StepRefusal{"cluster of sixteen", [] { cluster_turns(bulk, {"k", 16}); }, "the nearest legal value is 8"},
         StepRefusal{"one stage",
                     [] {
                       pipeline_windows(packed, {"k", 1});

@@ -15,6 +15,8 @@ TEST(StreamSchedule, LeavesOutKeysForTheirDefaults) {
   EXPECT_EQ(print(parse_schedule("stream:copies=bulk,pdl=off")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=off,copies=bulk");
   EXPECT_EQ(print(parse_schedule("stream:quarters=off")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on");
   EXPECT_EQ(print(parse_schedule("stream:quarters=on,copies=bulk")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on,copies=bulk,quarters=on");
+  EXPECT_EQ(print(parse_schedule("stream:quarters=on,cluster=4")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on,cluster=4,quarters=on");
+  EXPECT_EQ(print(parse_schedule("stream:cluster=1")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on");
 }
 
 TEST(StreamSchedule, ReadsKeysInAnyOrder) {
@@ -30,7 +32,7 @@ TEST(StreamSchedule, RoundTrips) {
         const int stages = 2 + (panels + warps) % (StreamSchedule::max_stages - 1);
         const auto copies = (panels + stages) % 2 == 0 ? StreamSchedule::Copies::bulk : StreamSchedule::Copies::lanes;
         const StreamSchedule schedule{
-            .columns = columns, .panels = panels, .warps = warps, .stages = stages, .pdl = warps % 2 == 0, .share = warps % 2 == 0 ? 2 : 1, .rows = stages % 2 == 0 ? 16 : 32, .copies = copies, .quarters = stages % 3 == 0};
+            .columns = columns, .panels = panels, .warps = warps, .stages = stages, .pdl = warps % 2 == 0, .share = warps % 2 == 0 ? 2 : 1, .rows = stages % 2 == 0 ? 16 : 32, .copies = copies, .cluster = 1 << panels % 4, .quarters = stages % 3 == 0};
         EXPECT_EQ(parse_schedule(print(Schedule(schedule))), Schedule(schedule)) << print(schedule);
         EXPECT_NO_THROW(check_legal(schedule, 64)) << print(schedule);
         EXPECT_LE(schedule.threads(), 512);
@@ -50,8 +52,15 @@ TEST(StreamSchedule, ExpandsToDirectives) {
             "stream(i, panels=4, warps=4, rows=32, share=4); fragment(j, 8); transform(A, fragments); pipeline(k, 4)");
   EXPECT_EQ(print(expand(parse_schedule("stream:quarters=on"))),
             "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, fragments); quarter(A); pipeline(k, 4); overlap()");
+  EXPECT_EQ(print(expand(parse_schedule("stream:copies=bulk,cluster=2"))),
+            "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, fragments); pipeline(k, 4); copy(bulk); cluster(k, 2); overlap()");
   EXPECT_EQ(print(expand(parse_schedule("stream:rows=32,pdl=off"))),
             "stream(i, panels=4, warps=2, rows=32); fragment(j, 8); transform(A, fragments); pipeline(k, 4)");
+}
+
+TEST(StreamSchedule, HasRoomForTheSumsOfWarpsAndBlocks) {
+  const StreamSchedule schedule{.columns = 16, .panels = 2, .warps = 3, .stages = 2, .cluster = 4};
+  EXPECT_EQ(shared_bytes(schedule, 1000, 100), 2 * 3 * (2 * 1000 + 100) + 4 * (2 + 3) * 2 * 16 * 16);
 }
 
 TEST(StreamSchedule, SaysWhatAllFamiliesHave) {
@@ -77,6 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
         ScheduleRefusal{"stream:stages=3,stages=3", 64, "key 'stages' is given twice"},
         ScheduleRefusal{"stream:copies=engine", 64, "copies=engine is neither lanes nor bulk"},
         ScheduleRefusal{"stream:pdl=yes", 64, "pdl=yes is neither on nor off"},
+        ScheduleRefusal{"stream:cluster=3", 64, "cluster=3 is not a power of two from 1 to 8"},
         ScheduleRefusal{"stream:share=3,warps=3", 64, "share=3 is not a power of two from 1 to 8"},
         ScheduleRefusal{"stream:panels=1,warps=6,share=4", 64, "warps=6 cannot be dealt to windows with share=4 each; the nearest legal value is share=2"},
         ScheduleRefusal{"stream:rows=8", 64, "the nearest legal value is rows=16"},

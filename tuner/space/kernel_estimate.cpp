@@ -116,7 +116,7 @@ KernelFacts estimated_kernel(const StreamSchedule& schedule, const WorkItem& ite
   return {.registers = 64 + schedule.columns * schedule.row_strips(),
           .shared_bytes = static_cast<int>(shared_bytes(schedule, unit_bytes, staged_window_bytes(schedule, item.dtype, item.nest.layout))),
           .threads = schedule.threads(),
-          .blocks = whole_up(static_cast<double>(panels) / schedule.panels) * whole_up(static_cast<double>(item.product().count) / schedule.columns),
+          .blocks = schedule.cluster * whole_up(static_cast<double>(panels) / schedule.panels) * whole_up(static_cast<double>(item.product().count) / schedule.columns),
           .packed_bytes = panels * windows * unit_bytes};
 }
 

@@ -58,6 +58,7 @@ struct StreamSpace {
   static constexpr int stages[] = {2, 3, 4, 5};
   static constexpr int rows[] = {16, 32};
   static constexpr StreamSchedule::Copies copies[] = {StreamSchedule::Copies::lanes, StreamSchedule::Copies::bulk};
+  static constexpr int clusters[] = {1, 2, 4};
 };
 
 /// Takes up what is legal for a product's columns.
@@ -187,11 +188,14 @@ void add_stream_family(bool is_half, LegalSchedules& found) {
         for (const int stages : StreamSpace::stages) {
           for (const int rows : StreamSpace::rows) {
             for (const auto copies : StreamSpace::copies) {
-              StreamSchedule schedule{.columns = columns, .panels = panels, .warps = warps, .stages = stages, .rows = rows, .copies = copies};
-              found.add(schedule);
-              if (is_half) {
-                schedule.quarters = true;
+              for (const int cluster : StreamSpace::clusters) {
+                StreamSchedule schedule{
+                    .columns = columns, .panels = panels, .warps = warps, .stages = stages, .rows = rows, .copies = copies, .cluster = cluster};
                 found.add(schedule);
+                if (is_half) {
+                  schedule.quarters = true;
+                  found.add(schedule);
+                }
               }
             }
           }

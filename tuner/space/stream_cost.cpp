@@ -24,6 +24,7 @@ constexpr double of_rounded_column =
 constexpr double of_element_of_b = 0.5;         ///< of that, which panels of 32 rows have once for both halves
 constexpr double of_copied_column = 0.13 / 25;  ///< the same for the copy of its rows of B, which the panels of a block share
 constexpr double of_adding_warps = 0.1;
+constexpr double of_cluster = 0.5;  ///< to begin together, and to wait for each other's sums
 constexpr double of_quarters = 0.4;  ///< of a turn that waits for nothing else, as the first two: finding the places of values that are stored alone
 
 // What is left of the time of a unit, and of the copies of rows of B, where they come by bulk copies: those of 16 columns and more.
@@ -49,16 +50,17 @@ double missing(double there, double wanted) { return std::max(0.0, 1 - there / w
 Cost stream_cost(const StreamSchedule& schedule, const WorkItem& item, const KernelFacts& kernel) {
   Cost cost;
   const int resident = resident_blocks(kernel, sm_limits(item.device.capability));
-  if (resident == 0) {
+  if (resident == 0 || (schedule.cluster > 1 && item.device.capability < StreamSchedule::cluster_architecture)) {
     cost.microseconds = std::numeric_limits<double>::infinity();
     return cost;
   }
-  const double windows =
+  const double all_windows =
       std::ceil(static_cast<double>(item.layer.columns) / StreamSchedule::window_columns(bytes_of_type(item.dtype)));
+  const double windows = std::ceil(all_windows / schedule.cluster);
   const double blocks = static_cast<double>(std::max<std::int64_t>(1, kernel.blocks));
   const double busiest = std::ceil(blocks / std::max(1, item.device.multiprocessors));
   const double units = busiest * schedule.panels * windows;
-  const double all_units = std::ceil(static_cast<double>(item.layer.rows) / schedule.rows) * windows;
+  const double all_units = std::ceil(static_cast<double>(item.layer.rows) / schedule.rows) * all_windows;
   const double of_bytes = kernel.packed_bytes == 0 ? schedule.row_strips() : static_cast<double>(kernel.packed_bytes) / (all_units * unit_bytes);
   const double together = std::min<double>(busiest, resident);
   const double turns = std::ceil(windows / schedule.turn_windows());
@@ -74,7 +76,7 @@ Cost stream_cost(const StreamSchedule& schedule, const WorkItem& item, const Ker
   cost.waiting = cost.traffic * (slowdown - 1) + units / schedule.panels * of_unit_alone;
   cost.loads = units * schedule.columns * (column_cost(item.dtype, schedule.row_strips()) + copied / schedule.panels);
   cost.waiting += schedule.quarters ? of_quarters * std::min(turns, 2.0) : 0;
-  cost.reduction = schedule.warps > 1 ? of_adding_warps : 0;
+  cost.reduction = (schedule.warps > 1 ? of_adding_warps : 0) + (schedule.cluster > 1 ? of_cluster : 0);
   cost.microseconds = cost.launch + cost.traffic + cost.waiting + cost.loads + cost.reduction;
   return cost;
 }
