@@ -237,6 +237,12 @@ class Ranking {
   void leave_out_streamed() {
     std::erase_if(choices_, [](const ScheduleChoice& one) { return std::holds_alternative<StreamSchedule>(one.schedule); });
   }
+  void leave_out_clusters() {
+    std::erase_if(choices_, [](const ScheduleChoice& one) {
+      const auto* streamed = std::get_if<StreamSchedule>(&one.schedule);
+      return streamed != nullptr && streamed->cluster > 1;
+    });
+  }
   std::vector<ScheduleChoice> choices() && { return std::move(choices_); }
 
  private:
@@ -347,6 +353,9 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
   }
   if (!can_stream(shape.dtype, shape.layout) || target.oldest_architecture < StreamSchedule::least_architecture) {
     ranking.leave_out_streamed();
+  }
+  if (target.oldest_architecture < StreamSchedule::cluster_architecture) {
+    ranking.leave_out_clusters();
   }
   return quarters_by_rule ? with_quarter_steps(std::move(ranking).choices(), shape) : std::move(ranking).choices();
 }

@@ -63,7 +63,7 @@ const transformer::FragmentFormat& format_of(const GeneratedLayer& generated) {
 /// and does nothing that the emulator forbids.
 GeneratedLayer check_kernel(const SparseMatrix& matrix, std::int64_t bcol) {
   const auto schedule = *legal_stream_schedule(bcol, matrix.element).as("schedule");
-  const int major = *rc::gen::element(8, 9, 9).as("major compute capability");
+  const int major = schedule.cluster > 1 ? 9 : *rc::gen::element(8, 9, 9).as("major compute capability");
   const auto order = *rc::gen::arbitrary<std::uint64_t>().as("order of blocks and threads");
   const auto products = *rc::gen::container<std::vector<ProductCase>>(3, half_product_case(bcol)).as("products");
   const GeneratedLayer layer = fitting_layer(matrix, bcol, schedule);
@@ -71,6 +71,7 @@ GeneratedLayer check_kernel(const SparseMatrix& matrix, std::int64_t bcol) {
   RC_CLASSIFY(format_of(layer).shape.extras > 0, "extras");
   RC_CLASSIFY(format_of(layer).shape.quarter_steps > 0, "quarter steps");
   RC_CLASSIFY(schedule.copies == StreamSchedule::Copies::bulk, "bulk copies");
+  RC_CLASSIFY(schedule.cluster > 1, "clusters");
   const EmulatedKernel kernel(layer);
   for (const ProductCase& product : products) {
     const JudgedProduct judged = kernel.multiply(matrix, KernelCall{.product = product, .compute_major = major}, order);

@@ -18,11 +18,18 @@ namespace {
 constexpr const char* layer_name = "layer";
 constexpr std::int64_t most_dense_elements = 1 << 20;
 
+/// The oldest one that has what the schedule needs.
+int architecture_for(const ScheduleChoice& choice) {
+  const std::vector<Directive> directives = directives_of(choice, true);
+  const bool has_clusters = std::ranges::any_of(directives, [](const Directive& one) { return std::holds_alternative<ClusterTurns>(one); });
+  return has_clusters ? StreamSchedule::cluster_architecture : StreamSchedule::least_architecture;
+}
+
 GenerateOptions options_of(std::int64_t bcol, ScheduleChoice choice) {
   return {.name = layer_name,
           .source_file = "layer.mtx",
           .bcol = bcol,
-          .architectures = {80},
+          .architectures = {architecture_for(choice)},
           .choice = std::move(choice)};
 }
 
