@@ -115,8 +115,8 @@ double_bundle() {
   esac
 }
 
-# How warps and rows of a stream's panels go together, in turn.
-stream_shapes=("" ",share=2" ",rows=32" ",share=2,rows=32")
+# How warps and rows of a stream's panels, and blocks of a cluster, go together, in turn.
+stream_shapes=("" ",share=2,cluster=2" ",rows=32" ",share=2,rows=32,cluster=4")
 
 # The bundle in f32 or tf32 of the sparse tensor cores: rows of B as they are and behind bulk copies of units, columns of B, and images: patches where nine divides the columns.
 float_bundle() {
