@@ -85,10 +85,17 @@ class Run {
         pool_(pool),
         folder_(common_folder(options.matrices)),
         results_(std::move(completed)),
-        pairs_(missing_pairs(options.pairs(), results_)) {}
+        pairs_(missing_pairs(options.pairs(), results_)),
+        columns_{.peers = lab.peer_names(), .cold = options.cold} {
+    for (const PairResult& pair : results_) {
+      for (const auto& [name, peer] : pair.peers) {
+        columns_.peers.insert(name);
+      }
+    }
+  }
 
   ExitStatus operator()() {
-    fmt::print("{}", pair_table_head(options_.cold));
+    fmt::print("{}", pair_table_head(columns_));
     for (const PairResult& pair : results_) {
       show(pair);
     }
@@ -98,7 +105,7 @@ class Run {
       fmt::print(stderr, "esc-bench: the device has ceased to work: {}\n", error.what());
       status_ = ExitStatus::check_failed;
     }
-    fmt::print("\n{}", summary_table(summarise(results_), options_.cold));
+    fmt::print("\n{}", summary_table(summarise(results_), columns_));
     return status_;
   }
 
@@ -150,7 +157,7 @@ class Run {
     }
     fmt::print("{}",
                pair_table_row(pair, pair.matrix.starts_with(folder_) ? pair.matrix.substr(folder_.size()) : pair.matrix,
-                              options_.cold));
+                              columns_));
     std::fflush(stdout);
   }
 
@@ -162,6 +169,7 @@ class Run {
   std::string folder_;
   std::vector<PairResult> results_;
   std::vector<PairPlan> pairs_;  ///< that are left to measure
+  TableColumns columns_;
   ExitStatus status_ = ExitStatus::done;
   Clock::time_point begin_ = Clock::now();
 };

@@ -41,6 +41,11 @@ Lab::Lab(const gpu::DeviceFacts& device, const Options& options, Journal& journa
   }
 }
 
+std::set<std::string> Lab::peer_names() const {
+  const std::vector<std::string> names = choice.peers ? libraries.names(choice.element) : std::vector<std::string>();
+  return {names.begin(), names.end()};
+}
+
 std::shared_ptr<const gpu::LoadedKernels> Lab::kernels(const std::shared_ptr<const tuning::Cubin>& cubin) {
   Loaded& loaded = loaded_[cubin.get()];
   if (loaded.kernels == nullptr) {
@@ -70,17 +75,15 @@ void PairMeasurement::measure_peers() {
     const gpu::PeerResult measured =
         gpu::measure_peer(peer, bench_, lab_.timer, {.attempt = quick, .best = thorough, .cold = lab_.choice.cold});
     write_peer(measured);
-    std::optional<BestTime>& place = peer.name == "cublas-tf32" ? result_.tf32
-                                     : peer.name == "cusparse"  ? result_.cusparse
-                                                                : result_.fp32;
     if (measured.best) {
-      place = BestTime{.name = measured.best->algorithm,
-                       .microseconds = measured.best->timing.microseconds,
-                       .spread = measured.best->timing.spread,
-                       .error = measured.best->error};
+      BestTime best{.name = measured.best->algorithm,
+                    .microseconds = measured.best->timing.microseconds,
+                    .spread = measured.best->timing.spread,
+                    .error = measured.best->error};
       if (measured.best_cold) {
-        place->cold = measured.best_cold->microseconds;
+        best.cold = measured.best_cold->microseconds;
       }
+      result_.peers[peer.name] = {peer.exact, best};
     } else if (!lab_.choice.quiet) {
       fmt::print(stderr, "esc-bench: {}, bCol {}: {} has no right result: {}\n", plan_.matrix, plan_.bcol, peer.name,
                  measured.attempts.front().problem);

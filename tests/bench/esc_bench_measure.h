@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "tests/bench/esc_bench_journal.h"
@@ -32,6 +33,9 @@ struct Lab {
   gpu::GraphTimer timer;
   gpu::PeerLibraries libraries;
   std::optional<gpu::FloorKernel> floor;
+
+  /// The names of the peers that the run measures.
+  std::set<std::string> peer_names() const;
 
   /// The kernels on the device, loaded when they are first asked for.
   std::shared_ptr<const gpu::LoadedKernels> kernels(const std::shared_ptr<const tuning::Cubin>& cubin);

@@ -87,9 +87,8 @@ std::optional<Options> parse_options(int argc, char** argv) {
       ->capture_default_str();
   program
       .add_option("--dtype", words.dtype,
-                  "Element type: f32, tf32, f16 or bf16; in 16 bits the columns of cuBLASLt FP32 are of the product in "
-                  "that type with sums in float32, and there "
-                  "are no TF32 and no floor, of which tf32 has none either")
+                  "Element type: f32, tf32, f16 or bf16; in 16 bits cuBLASLt has one product, in that type with sums "
+                  "in float32, and there are no TF32 and no floor, of which tf32 has none either")
       ->check(CLI::IsMember({"f32", "tf32", "f16", "bf16"}))
       ->capture_default_str();
   program.add_flag("--cold", options.cold, "Time the best ones with nothing in the L2 cache, too");

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cmath>
 #include <set>
 
 #include "generator/support/means.h"
@@ -19,10 +18,6 @@ std::optional<double> warm(const std::optional<BestTime>& time) {
 }
 
 std::optional<double> cold(const std::optional<BestTime>& time) { return time ? time->cold : std::nullopt; }
-
-std::optional<double> least(std::optional<double> a, std::optional<double> b) {
-  return a && b ? std::min(*a, *b) : a ? a : b;
-}
 
 /// The geometric mean of `number` over the pairs that have it.
 template <typename Number>
@@ -64,9 +59,8 @@ std::optional<double> share(const std::vector<PairResult>& pairs, const Ours& ou
 OurSummary summary_of(const std::vector<PairResult>& pairs, Time which) {
   const auto ours = [&](const PairResult& pair) { return warm(pair.*which); };
   const auto ours_cold = [&](const PairResult& pair) { return cold(pair.*which); };
-  const auto tf32 = [](const PairResult& pair) { return warm(pair.tf32); };
-  const auto tf32_cold = [](const PairResult& pair) { return cold(pair.tf32); };
-  const auto exact_cold = [](const PairResult& pair) { return least(cold(pair.fp32), cold(pair.cusparse)); };
+  const auto tf32 = [](const PairResult& pair) { return time_of(pair, tf32_peer); };
+  const auto tf32_cold = [](const PairResult& pair) { return cold_time_of(pair, tf32_peer); };
   const auto floor = [&](const PairResult& pair) { return pair.*which ? (pair.*which)->floor : std::nullopt; };
   OurSummary summary;
   summary.measured =
@@ -81,9 +75,21 @@ OurSummary summary_of(const std::vector<PairResult>& pairs, Time which) {
   summary.fastest_all = share(pairs, ours, best_of_all);
   summary.over_floor = mean_ratio(pairs, ours, floor);
   summary.cold = mean(pairs, ours_cold);
-  summary.cold_over_exact = mean_ratio(pairs, exact_cold, ours_cold);
+  summary.cold_over_exact = mean_ratio(pairs, best_exact_cold, ours_cold);
   summary.cold_over_tf32 = mean_ratio(pairs, tf32_cold, ours_cold);
   return summary;
+}
+
+std::map<std::string, double> peer_means(const std::vector<PairResult>& pairs) {
+  std::map<std::string, double> means;
+  for (const PairResult& pair : pairs) {
+    for (const auto& [name, peer] : pair.peers) {
+      if (!means.contains(name)) {
+        means[name] = *mean(pairs, [&](const PairResult& other) { return time_of(other, name); });
+      }
+    }
+  }
+  return means;
 }
 
 GroupSummary group(std::int64_t bcol, std::optional<int> sparsity, const std::vector<PairResult>& pairs) {
@@ -92,9 +98,7 @@ GroupSummary group(std::int64_t bcol, std::optional<int> sparsity, const std::ve
           .pairs = pairs.size(),
           .plain = summary_of(pairs, &PairResult::plain),
           .programmatic = summary_of(pairs, &PairResult::programmatic),
-          .fp32 = mean(pairs, [](const PairResult& pair) { return warm(pair.fp32); }),
-          .tf32 = mean(pairs, [](const PairResult& pair) { return warm(pair.tf32); }),
-          .cusparse = mean(pairs, [](const PairResult& pair) { return warm(pair.cusparse); })};
+          .peers = peer_means(pairs)};
 }
 
 }  // namespace

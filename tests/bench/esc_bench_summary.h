@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tests/bench/esc_bench_result.h"
@@ -35,9 +37,7 @@ struct GroupSummary {
   std::size_t pairs = 0;
   OurSummary plain = {};
   OurSummary programmatic = {};
-  std::optional<double> fp32 = {};  ///< geometric means of the peers' times
-  std::optional<double> tf32 = {};
-  std::optional<double> cusparse = {};
+  std::map<std::string, double> peers = {};  ///< geometric means of the peers' times, by their names
 };
 
 /// One group for each bCol and class that occurs and one for each bCol, ascending, the class-less one last.

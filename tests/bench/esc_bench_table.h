@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -9,13 +10,19 @@
 
 namespace esc::bench {
 
-/// The head of the table of pairs, and one line of it, as Markdown. `name` is the matrix as it is shown; `cold` adds
-/// the columns of cold times. What is absent is "-".
-std::string pair_table_head(bool cold);
-std::string pair_table_row(const PairResult& pair, const std::string& name, bool cold);
+/// Which columns the tables have.
+struct TableColumns {
+  std::set<std::string> peers;  ///< those with a column, by their names
+  bool cold = false;            ///< whether there are cold times
+};
+
+/// The head of the table of pairs, and one line of it, as Markdown. `name` is the matrix as it is shown. What is absent
+/// is "-".
+std::string pair_table_head(const TableColumns& columns);
+std::string pair_table_row(const PairResult& pair, const std::string& name, const TableColumns& columns);
 
 /// The summary as Markdown: one line per group and kind of launch that was measured.
-std::string summary_table(const std::vector<GroupSummary>& groups, bool cold);
+std::string summary_table(const std::vector<GroupSummary>& groups, const TableColumns& columns);
 
 /// The folder, with its slash, in which all files are and below which they differ; empty when there is none.
 std::string common_folder(const std::vector<std::string>& files);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 namespace esc::bench {
@@ -18,6 +19,23 @@ std::optional<double> time_of(const std::optional<BestTime>& best) {
   return best ? std::optional(best->microseconds) : std::nullopt;
 }
 
+/// A library's, where the table of pairs names cuBLASLt's peers by their types alone.
+std::string name_of(const std::string& peer) {
+  const std::string title = title_of(peer);
+  return title != peer && peer.starts_with("cublas-") ? "cuBLASLt " + title : title;
+}
+
+/// Those that are right for one of the pairs at least.
+std::set<std::string> peers_of(const std::vector<const PairResult*>& pairs) {
+  std::set<std::string> names;
+  for (const PairResult* pair : pairs) {
+    for (const auto& [name, peer] : pair->peers) {
+      names.insert(name);
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 LineChart sparsity_sweep(const std::map<PairKey, MeasuredPair>& pairs, std::int64_t bcol) {
@@ -29,14 +47,19 @@ LineChart sparsity_sweep(const std::map<PairKey, MeasuredPair>& pairs, std::int6
   }
   std::ranges::sort(chosen, {}, [](const PairResult* pair) { return zeros_of(*pair); });
   LineChart chart{.title = fmt::format("Time over the share of zeros, bCol {}", bcol), .unit = "us", .places = {}, .series = {}};
-  chart.series = {{"ours", {}}, {"ours, programmatic", {}}, {"cuBLASLt FP32", {}}, {"cuBLASLt TF32", {}}, {"cuSPARSE", {}}};
+  chart.series = {{"ours", {}}, {"ours, programmatic", {}}};
+  const std::set<std::string> peers = peers_of(chosen);
+  for (const std::string& peer : peers) {
+    chart.series.push_back({name_of(peer), {}});
+  }
   for (const PairResult* pair : chosen) {
     chart.places.push_back(fmt::format("{:.0f} %", zeros_of(*pair)));
     chart.series[0].values.push_back(time_of(pair->plain));
     chart.series[1].values.push_back(time_of(pair->programmatic));
-    chart.series[2].values.push_back(time_of(pair->fp32));
-    chart.series[3].values.push_back(time_of(pair->tf32));
-    chart.series[4].values.push_back(time_of(pair->cusparse));
+    std::size_t series = 2;
+    for (const std::string& peer : peers) {
+      chart.series[series++].values.push_back(time_of(*pair, peer));
+    }
   }
   return chart;
 }

@@ -46,7 +46,7 @@ TEST(Ablation, TakesMatricesThatHaveAllSteps) {
   }
   whole.result.plain = BestTime{.name = wide, .microseconds = 0.5};
   whole.result.programmatic = BestTime{.name = wide, .microseconds = 0.25};
-  whole.result.fp32 = BestTime{.name = "a", .microseconds = 1.0};
+  whole.result.peers["cublas-fp32"] = {true, {.name = "a", .microseconds = 1.0}};
   const Ablation result = ablation(pairs({whole, pair("without", 1.0, 1.0)}));
   ASSERT_EQ(result.by_bcol.size(), 1U);
   EXPECT_EQ(result.by_bcol.at(32).matrices, 1);
@@ -59,12 +59,15 @@ TEST(Ablation, TakesMatricesThatHaveAllSteps) {
 TEST(Sweep, OrdersByTheShareOfZeros) {
   MeasuredPair dense = pair("dense", 1, 1);
   dense.result.nonzeros = 512 * 256;
-  dense.result.cusparse = BestTime{.name = "ALG1", .microseconds = 7.5};
+  dense.result.peers["cusparse"] = {true, {.name = "ALG1", .microseconds = 7.5}};
   MeasuredPair sparse = pair("a sparse", 1, 1);
   sparse.result.plain = BestTime{.name = wide, .microseconds = 1.25};
+  sparse.result.peers["cublas-fp32"] = {true, {.name = "heuristic 0", .microseconds = 2}};
+  sparse.result.peers["sputnik"] = {true, {.name = "swizzled", .microseconds = 3}};
   const LineChart chart = sparsity_sweep(pairs({dense, sparse}), 32);
   EXPECT_EQ(chart.places, (std::vector<std::string>{"50 %", "90 %"}));
-  EXPECT_THAT(print(chart), HasSubstr("| 50 % | - | - | - | - | 7.50 |\n| 90 % | 1.25 |"));
+  EXPECT_THAT(print(chart), HasSubstr("| ours, programmatic, us | cuBLASLt FP32, us | cuSPARSE, us | sputnik, us |"));
+  EXPECT_THAT(print(chart), HasSubstr("| 50 % | - | - | - | 7.50 | - |\n| 90 % | 1.25 | - | 2.00 | - | 3.00 |"));
   EXPECT_TRUE(sparsity_sweep(pairs({dense}), 64).places.empty());
 }
 

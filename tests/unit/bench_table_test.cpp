@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "generator/schedule/schedule_list.h"
 #include "generator/support/error.h"
@@ -43,10 +45,20 @@ PairResult example() {
       .failed = 0,
       .plain = BestTime{.name = "panel:a", .microseconds = 2, .spread = 0.01, .error = 1e-7, .cold = 5.0, .floor = 1.6},
       .programmatic = BestTime{.name = "panel:b", .microseconds = 1, .spread = 0.02, .error = 2e-7},
-      .fp32 = BestTime{.name = "heuristic 3", .microseconds = 4},
-      .tf32 = BestTime{.name = "heuristic 0", .microseconds = 3},
-      .cusparse = BestTime{.name = "SpMM ALG2", .microseconds = 6}};
+      .peers = {{"cublas-fp32", {true, {.name = "heuristic 3", .microseconds = 4}}},
+                {"cublas-tf32", {false, {.name = "heuristic 0", .microseconds = 3}}},
+                {"cusparse", {true, {.name = "SpMM ALG2", .microseconds = 6}}}}};
 }
+
+/// The same beside two more libraries, an exact one of 3.5 us, 7 with nothing in L2, and one of 2.5 us.
+PairResult example_of_five() {
+  PairResult pair = example();
+  pair.peers["sputnik"] = {true, {.name = "swizzled", .microseconds = 3.5, .error = 1e-7, .cold = 7.0}};
+  pair.peers["rounding"] = {false, {.name = "default", .microseconds = 2.5}};
+  return pair;
+}
+
+const std::set<std::string> three_peers{"cublas-fp32", "cublas-tf32", "cusparse"};
 
 TEST(Space, LeavesCommentsEmptyLinesAndRepetitionsOut) {
   const std::string text = "# head\n\n  panel:ufi=2,warps=4 # why\r\n4-7-1-32\npanel:warps=4,ufi=2\n4-7-1-32";
@@ -78,6 +90,40 @@ TEST(Result, SurvivesTheJournal) {
   EXPECT_EQ(*back, bare);
 }
 
+TEST(Result, KeepsPeersOfAnyName) {
+  const std::string line = pair_line(example_of_five());
+  EXPECT_EQ(parse_pair(line), example_of_five());
+  EXPECT_THAT(line, HasSubstr(R"("peers":{"rounding":{)"));
+  EXPECT_THAT(line, HasSubstr(R"("cublas-tf32":{)"));
+  PairResult half{.matrix = "a", .rows = 1, .columns = 1, .nonzeros = 1, .bcol = 1};
+  half.peers["cublas-f16"] = {true, {.name = "heuristic 0", .microseconds = 2}};
+  EXPECT_EQ(parse_pair(pair_line(half)), half);
+}
+
+TEST(Result, ReadsLinesFromBeforeThereWereFurtherPeers) {
+  const std::string line =
+      R"({"bcol":32,"columns":10,"cublas-fp32":{"cold_us":5.5,"error":1e-07,"floor_us":null,"name":"heuristic 3","spread":0.01,"us":4.0},)"
+      R"("cublas-tf32":null,"cusparse":{"cold_us":null,"error":2e-07,"floor_us":null,"name":"SpMM ALG2","spread":0.02,"us":6.0},)"
+      R"("failed":0,"illegal":1,"matrix":"folder/one.smtx","nonzeros":200,"plain":null,"programmatic":null,"record":"pair",)"
+      R"("right":3,"rows":100,"wrong":0})";
+  PairResult expected = example();
+  expected.plain.reset();
+  expected.programmatic.reset();
+  expected.peers = {
+      {"cublas-fp32", {true, {.name = "heuristic 3", .microseconds = 4, .spread = 0.01, .error = 1e-7, .cold = 5.5}}},
+      {"cusparse", {true, {.name = "SpMM ALG2", .microseconds = 6, .spread = 0.02, .error = 2e-7}}}};
+  EXPECT_EQ(parse_pair(line), expected);
+  EXPECT_EQ(pair_line(expected), line) << "a run without further peers is written as it always was";
+}
+
+TEST(Result, RefusesAFurtherPeerThatLacksAField) {
+  for (const char* peers : {R"({"sputnik":null})", R"({"sputnik":{"exact":true}})"}) {
+    std::string line = pair_line(example());
+    line.insert(line.find(R"("plain")"), fmt::format(R"("peers":{},)", peers));
+    EXPECT_THROW(parse_pair(line), nlohmann::json::exception) << line;
+  }
+}
+
 TEST(Result, KnowsOtherRecordsApart) {
   EXPECT_EQ(parse_pair(device), std::nullopt);
   EXPECT_EQ(parse_pair("{\"record\":\"pai"), std::nullopt);
@@ -87,11 +133,21 @@ TEST(Result, ComparesWithTheFastestPeer) {
   PairResult pair = example();
   EXPECT_EQ(best_exact(pair), 4);
   EXPECT_EQ(best_of_all(pair), 3);
-  pair.fp32.reset();
+  pair.peers.erase("cublas-fp32");
   EXPECT_EQ(best_exact(pair), 6);
-  pair.cusparse.reset();
+  pair.peers.erase("cusparse");
   EXPECT_EQ(best_exact(pair), std::nullopt);
   EXPECT_EQ(best_of_all(pair), 3);
+}
+
+TEST(Result, CountsEveryExactPeer) {
+  EXPECT_EQ(best_exact(example_of_five()), 3.5);
+  EXPECT_EQ(best_exact_cold(example_of_five()), 7);
+  EXPECT_EQ(best_exact_cold(example()), std::nullopt);
+  EXPECT_EQ(best_of_all(example_of_five()), 2.5);
+  EXPECT_EQ(time_of(example_of_five(), "sputnik"), 3.5);
+  EXPECT_EQ(time_of(example_of_five(), "none"), std::nullopt);
+  EXPECT_EQ(cold_time_of(example_of_five(), "sputnik"), 7);
 }
 
 TEST(Summary, TakesGeometricMeans) {
@@ -143,19 +199,29 @@ TEST(Summary, ComparesOursWithThePeers) {
   EXPECT_DOUBLE_EQ(*all.plain.over_floor, 1.25);
   EXPECT_DOUBLE_EQ(*all.plain.cold, 5.0);
   EXPECT_EQ(all.plain.cold_over_exact, std::nullopt);
-  EXPECT_DOUBLE_EQ(*all.fp32, 4.0);
+  EXPECT_DOUBLE_EQ(all.peers.at("cublas-fp32"), 4.0);
   // A pair without a time of ours is lost, not left out.
   EXPECT_EQ(all.programmatic.measured, 1U);
   EXPECT_DOUBLE_EQ(*all.programmatic.microseconds, 1.0);
   EXPECT_DOUBLE_EQ(*all.programmatic.fastest_exact, 0.5);
 }
 
+TEST(Summary, ComparesOursWithFurtherPeers) {
+  PairResult without = example();
+  without.programmatic->microseconds = 3;
+  const GroupSummary all = summarise({example_of_five(), without}).back();
+  EXPECT_DOUBLE_EQ(*all.plain.over_exact, std::sqrt(3.5 / 2.0 * 4 / 2.0));
+  EXPECT_DOUBLE_EQ(*all.plain.over_tf32, 1.5);
+  EXPECT_DOUBLE_EQ(*all.plain.cold_over_exact, 7 / 5.0);
+  EXPECT_DOUBLE_EQ(*all.programmatic.fastest_all, 0.5) << "3 us are not less than those of TF32";
+  EXPECT_DOUBLE_EQ(all.peers.at("sputnik"), 3.5) << "of the pairs that have it";
+  EXPECT_THAT(all.peers, SizeIs(5));
+}
+
 TEST(Summary, SaysNothingOfWhatWasNotMeasured) {
   PairResult alone = example();
   alone.programmatic.reset();
-  alone.fp32.reset();
-  alone.tf32.reset();
-  alone.cusparse.reset();
+  alone.peers.clear();
   const GroupSummary all = summarise({alone}).back();
   EXPECT_EQ(all.plain.fastest_exact, std::nullopt);
   EXPECT_EQ(all.plain.over_tf32, std::nullopt);
@@ -166,16 +232,30 @@ TEST(Summary, SaysNothingOfWhatWasNotMeasured) {
 TEST(Table, HasOneCellPerColumn) {
   const auto cells = [](const std::string& line) { return std::ranges::count(line.substr(0, line.find('\n')), '|'); };
   for (const bool cold : {false, true}) {
-    EXPECT_EQ(cells(pair_table_head(cold)), cells(pair_table_row(example(), "one", cold)));
-    const std::string summary = summary_table(summarise({example()}), cold);
+    const TableColumns columns{three_peers, cold};
+    EXPECT_EQ(cells(pair_table_head(columns)), cells(pair_table_row(example(), "one", columns)));
+    const std::string summary = summary_table(summarise({example()}), columns);
     const std::string last = summary.substr(summary.rfind('\n', summary.size() - 2) + 1);
     EXPECT_EQ(cells(summary), cells(last));
     EXPECT_THAT(last, HasSubstr("| all | pdl | 1 of 1 | 1.00 | 4.00 | 3.00 | 6.00 | 4.00 | 3.00 | 100 | 100 | - "));
   }
-  EXPECT_EQ(pair_table_row(example(), "one", false),
+  EXPECT_EQ(pair_table_row(example(), "one", {three_peers, false}),
             "| one | 100x10 | 80.0 | 32 | 2.00 | 1.00 | 4.00 | 3.00 | 6.00 | 2.00 | 1.50 | 1.25 | 4.00 | 3.00 | - | "
             "2.0e-07 | "
             "3, 0, 0, 1 | panel:a | panel:b |\n");
+}
+
+TEST(Table, HasAColumnForEachPeer) {
+  const TableColumns columns{{"cublas-fp32", "cublas-tf32", "cusparse", "dgsparse", "rounding", "sputnik"}, true};
+  EXPECT_THAT(pair_table_head(columns),
+              HasSubstr("| FP32 us | TF32 us | cuSPARSE us | dgsparse us | rounding us | sputnik us |"));
+  EXPECT_THAT(pair_table_head(columns), HasSubstr("| cold cuSPARSE | cold dgsparse | cold rounding | cold sputnik |"));
+  const std::string row = pair_table_row(example_of_five(), "one", columns);
+  EXPECT_THAT(row, HasSubstr("| 4.00 | 3.00 | 6.00 | - | 2.50 | 3.50 | 1.75 |"));
+  EXPECT_THAT(row, HasSubstr("| 5.00 | - | - | - | - | - | - | 7.00 |"));
+  const std::string summary = summary_table(summarise({example_of_five()}), columns);
+  EXPECT_THAT(summary, HasSubstr("| cuSPARSE us | dgsparse us | rounding us | sputnik us | over exact |"));
+  EXPECT_THAT(summary, HasSubstr("| all | plain | 1 of 1 | 2.00 | 4.00 | 3.00 | 6.00 | - | 2.50 | 3.50 | 1.75 |"));
 }
 
 TEST(Table, LeavesTheCommonFolderOut) {

@@ -144,7 +144,12 @@ class CublasProduct : public PeerProduct {
 
 Peer peer_of(const std::string& name, cublasComputeType_t compute, double tolerance, const CublasHandle& handle,
              const ProductBench& bench, const std::shared_ptr<DenseMatrix>& dense) {
-  Peer peer{.name = name, .tolerance = tolerance, .a_bytes = dense->bytes(), .algorithms = {}, .problem = {}};
+  Peer peer{.name = name,
+            .exact = compute == CUBLAS_COMPUTE_32F,
+            .tolerance = tolerance,
+            .a_bytes = dense->bytes(),
+            .algorithms = {},
+            .problem = {}};
   try {
     const auto description = std::make_shared<const Description>(bench, compute);
     std::array<cublasLtMatmulHeuristicResult_t, most_algorithms> found = {};
@@ -181,22 +186,26 @@ CublasHandle::~CublasHandle() { static_cast<void>(cublasLtDestroy(handle_)); }
 
 std::string CublasHandle::version() const { return std::to_string(cublasLtGetVersion()); }
 
+std::vector<std::string> cublas_names(ScalarType element) {
+  return is_half(element) ? std::vector{fmt::format("cublas-{}", name_of(element))}
+                          : std::vector<std::string>{fp32_name, tf32_name};
+}
+
 std::vector<Peer> cublas_peers(const CublasHandle& handle, const ProductBench& bench) {
-  const bool half = is_half(bench.element());
-  const std::string exact_name = half ? fmt::format("cublas-{}", name_of(bench.element())) : fp32_name;
+  const std::vector<std::string> names = cublas_names(bench.element());
   const double dense_bytes =
       bytes_of(bench.element()) * static_cast<double>(bench.matrix().rows) * static_cast<double>(bench.matrix().columns);
   if (dense_bytes > most_dense_bytes) {
     const std::string problem = fmt::format("A as a dense matrix would take {:.1f} GB", dense_bytes / 1e9);
-    std::vector<Peer> peers{{.name = exact_name, .tolerance = 0, .a_bytes = 0, .algorithms = {}, .problem = problem}};
-    if (!half) {
-      peers.push_back({.name = tf32_name, .tolerance = 0, .a_bytes = 0, .algorithms = {}, .problem = problem});
+    std::vector<Peer> peers;
+    for (const std::string& name : names) {
+      peers.push_back({.name = name, .algorithms = {}, .problem = problem});
     }
     return peers;
   }
   const auto dense = std::make_shared<DenseMatrix>(bench.matrix());
-  std::vector<Peer> peers{peer_of(exact_name, CUBLAS_COMPUTE_32F, bench.tolerance(), handle, bench, dense)};
-  if (!half) {
+  std::vector<Peer> peers{peer_of(names.front(), CUBLAS_COMPUTE_32F, bench.tolerance(), handle, bench, dense)};
+  if (names.back() == tf32_name) {
     peers.push_back(peer_of(tf32_name, CUBLAS_COMPUTE_32F_FAST_TF32, tf32_tolerance, handle, bench, dense));
   }
   return peers;

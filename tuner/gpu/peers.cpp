@@ -40,6 +40,12 @@ PeerLibraries::~PeerLibraries() = default;
 std::string PeerLibraries::cublas_version() const { return handles_->cublas.version(); }
 std::string PeerLibraries::cusparse_version() const { return handles_->cusparse.version(); }
 
+std::vector<std::string> PeerLibraries::names(ScalarType element) const {
+  std::vector<std::string> names = cublas_names(element);
+  names.emplace_back("cusparse");
+  return names;
+}
+
 std::vector<Peer> PeerLibraries::peers_for(const ProductBench& bench) const {
   if (!bench.is_plain()) {
     return {};

@@ -39,6 +39,9 @@ class PeerLibraries {
   std::string cublas_version() const;
   std::string cusparse_version() const;
 
+  /// The names of the peers that products of such elements have.
+  std::vector<std::string> names(ScalarType element) const;
+
   /// cuBLASLt, exact and with TF32, and cuSPARSE for the bench's product; none where that is more than A x B. They live no longer than the bench and this
   /// object.
   std::vector<Peer> peers_for(const ProductBench& bench) const;
