@@ -8,10 +8,10 @@
 
 namespace esc {
 
-SharedLibrary::SharedLibrary(const std::filesystem::path& file)
+SharedLibrary::SharedLibrary(const std::filesystem::path& file, const std::string& remedy)
     : file_(file), handle_(dlopen(std::filesystem::absolute(file).c_str(), RTLD_NOW | RTLD_LOCAL)) {
   if (handle_ == nullptr) {
-    throw UserError(file.string(), fmt::format("cannot be loaded: {}", dlerror()));
+    throw UserError(file.string(), fmt::format("cannot be loaded: {}", dlerror()), remedy);
   }
 }
 

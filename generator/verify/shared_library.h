@@ -9,8 +9,8 @@ namespace esc {
 /// A shared library, loaded for as long as this object lives.
 class SharedLibrary {
  public:
-  /// Throws UserError when the file is not a shared library.
-  explicit SharedLibrary(const std::filesystem::path& file);
+  /// Throws UserError, with the remedy, when the file is not a shared library.
+  explicit SharedLibrary(const std::filesystem::path& file, const std::string& remedy = {});
   SharedLibrary(const SharedLibrary&) = delete;
   SharedLibrary& operator=(const SharedLibrary&) = delete;
   ~SharedLibrary();

@@ -35,29 +35,35 @@ std::string digest(const std::vector<Schedule>& schedules) {
 }
 
 /// The first line of a journal: what the numbers behind it depend on.
-std::string device_line(const gpu::DeviceFacts& facts, const gpu::PeerLibraries& libraries, const Options& options) {
-  const nlohmann::json line{{"record", "device"},
-                            {"device", facts.name},
-                            {"architecture", facts.architecture},
-                            {"multiprocessors", facts.multiprocessors},
-                            {"l2_bytes", facts.l2_bytes},
-                            {"clock_mhz", facts.clock_megahertz},
-                            {"driver", facts.driver_version},
-                            {"runtime", facts.runtime_version},
-                            {"nvrtc", gpu::rtc_version()},
-                            {"cublas", libraries.cublas_version()},
-                            {"cusparse", libraries.cusparse_version()},
-                            {"esc", tool_version},
-                            {"schedules", options.schedules.empty() ? "default"
-                                                                    : fmt::format("{}, {}", options.schedules.size(),
-                                                                                  digest(options.schedules))},
-                            {"pdl", options.edges == EdgesTimed::both    ? "both"
-                                    : options.edges == EdgesTimed::plain ? "off"
-                                                                         : "on"},
-                            {"dtype", name_of(options.element)},
-                            {"cold", options.cold},
-                            {"peers", options.peers},
-                            {"floor", options.floor}};
+std::string device_line(const Lab& lab) {
+  const gpu::DeviceFacts& facts = lab.facts;
+  const gpu::PeerLibraries& libraries = lab.libraries;
+  const Options& options = lab.choice;
+  nlohmann::json line{{"record", "device"},
+                      {"device", facts.name},
+                      {"architecture", facts.architecture},
+                      {"multiprocessors", facts.multiprocessors},
+                      {"l2_bytes", facts.l2_bytes},
+                      {"clock_mhz", facts.clock_megahertz},
+                      {"driver", facts.driver_version},
+                      {"runtime", facts.runtime_version},
+                      {"nvrtc", gpu::rtc_version()},
+                      {"cublas", libraries.cublas_version()},
+                      {"cusparse", libraries.cusparse_version()},
+                      {"esc", tool_version},
+                      {"schedules", options.schedules.empty()
+                                        ? "default"
+                                        : fmt::format("{}, {}", options.schedules.size(), digest(options.schedules))},
+                      {"pdl", options.edges == EdgesTimed::both    ? "both"
+                              : options.edges == EdgesTimed::plain ? "off"
+                                                                   : "on"},
+                      {"dtype", name_of(options.element)},
+                      {"cold", options.cold},
+                      {"peers", options.peers},
+                      {"floor", options.floor}};
+  for (const std::shared_ptr<const PeerPlugin>& plugin : lab.plugins) {
+    line["further_peers"].push_back(plugin->name());
+  }
   return line.dump();
 }
 
@@ -179,12 +185,13 @@ ExitStatus run(int argc, char** argv) {
   if (!options) {
     return ExitStatus::done;
   }
+  const Plugins plugins = load_peer_plugins(options->plugins);
   tuning::BuildPool pool({.program = tuning::program_beside_this("esctune-worker"), .arguments = {"build"}},
                          tuning::preparing_threads());
   const gpu::DeviceFacts facts = gpu::open_device();
   Journal journal;
-  Lab lab(facts, *options, journal);
-  const std::string first_line = device_line(facts, lab.libraries, *options);
+  Lab lab(facts, *options, plugins, journal);
+  const std::string first_line = device_line(lab);
   if (!options->json.empty()) {
     journal = options->resume ? Journal::resume(options->json, first_line) : Journal::create(options->json, first_line);
   }

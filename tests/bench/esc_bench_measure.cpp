@@ -7,6 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "generator/ir/linear_nk_nest.h"
+#include "tests/bench/plugin_peer.h"
+
 namespace esc::bench {
 namespace {
 
@@ -34,15 +37,18 @@ struct PairMeasurement::Row {
   std::optional<gpu::Timing> programmatic = {};
 };
 
-Lab::Lab(const gpu::DeviceFacts& device, const Options& options, Journal& journal_of_run)
-    : facts(device), choice(options), journal(journal_of_run), timer(stream) {
+Lab::Lab(const gpu::DeviceFacts& device, const Options& options, Plugins further, Journal& journal_of_run)
+    : facts(device), choice(options), plugins(std::move(further)), journal(journal_of_run), timer(stream) {
   if (choice.floor) {
     floor.emplace(facts.architecture);
   }
 }
 
 std::set<std::string> Lab::peer_names() const {
-  const std::vector<std::string> names = choice.peers ? libraries.names(choice.element) : std::vector<std::string>();
+  std::vector<std::string> names = choice.peers ? libraries.names(choice.element) : std::vector<std::string>();
+  for (const std::shared_ptr<const PeerPlugin>& plugin : plugins) {
+    names.push_back(plugin->name());
+  }
   return {names.begin(), names.end()};
 }
 
@@ -58,7 +64,7 @@ PairMeasurement::PairMeasurement(Lab& lab, const PairPlan& plan, std::shared_ptr
     : lab_(lab),
       plan_(plan),
       matrix_(std::move(matrix)),
-      bench_(*matrix_, plan.bcol, lab.stream, lab.choice.cold ? 2 * lab.facts.l2_bytes : 0, spmm_nest(matrix_->element)),
+      bench_(*matrix_, plan.bcol, lab.stream, lab.cold_bytes(), spmm_nest(matrix_->element)),
       result_{.matrix = plan.matrix,
               .rows = matrix_->rows,
               .columns = matrix_->columns,
@@ -68,26 +74,37 @@ PairMeasurement::PairMeasurement(Lab& lab, const PairPlan& plan, std::shared_ptr
 }
 
 void PairMeasurement::measure_peers() {
-  if (!lab_.choice.peers) {
-    return;
-  }
-  for (const gpu::Peer& peer : lab_.libraries.peers_for(bench_)) {
-    const gpu::PeerResult measured =
-        gpu::measure_peer(peer, bench_, lab_.timer, {.attempt = quick, .best = thorough, .cold = lab_.choice.cold});
-    write_peer(measured);
-    if (measured.best) {
-      BestTime best{.name = measured.best->algorithm,
-                    .microseconds = measured.best->timing.microseconds,
-                    .spread = measured.best->timing.spread,
-                    .error = measured.best->error};
-      if (measured.best_cold) {
-        best.cold = measured.best_cold->microseconds;
-      }
-      result_.peers[peer.name] = {peer.exact, best};
-    } else if (!lab_.choice.quiet) {
-      fmt::print(stderr, "esc-bench: {}, bCol {}: {} has no right result: {}\n", plan_.matrix, plan_.bcol, peer.name,
-                 measured.attempts.front().problem);
+  if (lab_.choice.peers) {
+    for (const gpu::Peer& peer : lab_.libraries.peers_for(bench_)) {
+      measure_peer(peer, bench_);
     }
+  }
+  std::optional<gpu::ProductBench> transposed;
+  for (const std::shared_ptr<const PeerPlugin>& plugin : lab_.plugins) {
+    if (wants_transposed(*plugin) && !transposed) {
+      transposed.emplace(*matrix_, plan_.bcol, lab_.stream, lab_.cold_bytes(), linear_nk_nest(matrix_->element));
+    }
+    const gpu::ProductBench& bench = wants_transposed(*plugin) ? *transposed : bench_;
+    measure_peer(plugin_peer(plugin, bench), bench);
+  }
+}
+
+void PairMeasurement::measure_peer(const gpu::Peer& peer, const gpu::ProductBench& bench) {
+  const gpu::PeerResult measured =
+      gpu::measure_peer(peer, bench, lab_.timer, {.attempt = quick, .best = thorough, .cold = lab_.choice.cold});
+  write_peer(measured);
+  if (measured.best) {
+    BestTime best{.name = measured.best->algorithm,
+                  .microseconds = measured.best->timing.microseconds,
+                  .spread = measured.best->timing.spread,
+                  .error = measured.best->error};
+    if (measured.best_cold) {
+      best.cold = measured.best_cold->microseconds;
+    }
+    result_.peers[peer.name] = {peer.exact, best};
+  } else if (!lab_.choice.quiet) {
+    fmt::print(stderr, "esc-bench: {}, bCol {}: {} has no right result: {}\n", plan_.matrix, plan_.bcol, peer.name,
+               measured.attempts.front().problem);
   }
 }
 

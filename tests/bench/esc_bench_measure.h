@@ -12,6 +12,7 @@
 #include "tests/bench/esc_bench_options.h"
 #include "tests/bench/esc_bench_producer.h"
 #include "tests/bench/esc_bench_result.h"
+#include "tests/bench/peer_plugin.h"
 #include "tuner/gpu/device.h"
 #include "tuner/gpu/floor.h"
 #include "tuner/gpu/graph_timer.h"
@@ -21,13 +22,16 @@
 
 namespace esc::bench {
 
+using Plugins = std::vector<std::shared_ptr<const PeerPlugin>>;
+
 /// What all measurements of a run share: the device, what is loaded on it, and where results go.
 struct Lab {
   /// `journal` must outlive it.
-  Lab(const gpu::DeviceFacts& device, const Options& options, Journal& journal_of_run);
+  Lab(const gpu::DeviceFacts& device, const Options& options, Plugins further, Journal& journal_of_run);
 
   gpu::DeviceFacts facts;
   Options choice;
+  Plugins plugins;
   Journal& journal;
   gpu::Stream stream;
   gpu::GraphTimer timer;
@@ -36,6 +40,8 @@ struct Lab {
 
   /// The names of the peers that the run measures.
   std::set<std::string> peer_names() const;
+  /// How many bytes a measurement with nothing in L2 goes over; none where the run has no such.
+  std::uint64_t cold_bytes() const { return choice.cold ? 2 * facts.l2_bytes : 0; }
 
   /// The kernels on the device, loaded when they are first asked for.
   std::shared_ptr<const gpu::LoadedKernels> kernels(const std::shared_ptr<const tuning::Cubin>& cubin);
@@ -70,6 +76,7 @@ class PairMeasurement {
     double error = 0;
   };
 
+  void measure_peer(const gpu::Peer& peer, const gpu::ProductBench& bench);
   void run(const Candidate& candidate, Row& row);
   gpu::Operands operands(const gpu::Copies& packed, std::size_t copy) const;
   gpu::Launch launching(const gpu::LayerLaunch& launch, const gpu::Copies& packed, gpu::Edge edge) const;

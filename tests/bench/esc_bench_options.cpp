@@ -61,8 +61,10 @@ std::vector<Schedule> Options::schedules_for(const LayerShape& shape) const {
 }
 
 std::optional<Options> parse_options(int argc, char** argv) {
-  CLI::App program("Times generated kernels, cuBLASLt and cuSPARSE on the GPU of this machine, each after a check.",
-                   "esc-bench");
+  CLI::App program(
+      "Times generated kernels, cuBLASLt, cuSPARSE and libraries of your own on the GPU of this machine, each after a "
+      "check.",
+      "esc-bench");
   program.footer(
       "Exit status: 0 done, 1 a kernel of ours was wrong or failed, 2 bad usage or input, 3 no GPU, 70 a defect.\n"
       "Example:\n  esc-bench --matrices layers.txt --bcol 32,64 --space schedules.txt --json times.jsonl");
@@ -92,7 +94,12 @@ std::optional<Options> parse_options(int argc, char** argv) {
       ->check(CLI::IsMember({"f32", "tf32", "f16", "bf16"}))
       ->capture_default_str();
   program.add_flag("--cold", options.cold, "Time the best ones with nothing in the L2 cache, too");
-  program.add_flag("--no-peers", words.no_peers, "Leave cuBLASLt and cuSPARSE out");
+  program.add_flag("--no-peers", words.no_peers, "Leave cuBLASLt and cuSPARSE out, but not what --peer names");
+  program
+      .add_option("--peer", options.plugins,
+                  "A shared library with kernels that are measured, too, by the interface of "
+                  "tests/bench/peer_plugin_interface.h; may be given several times")
+      ->allow_extra_args(false);
   program.add_flag("--no-floor", words.no_floor, "Leave out the kernel that only moves the bytes");
   program.add_option("--limit-seconds", options.limit_seconds, "Stop, with what is complete, after so many seconds")
       ->check([](const std::string& text) {

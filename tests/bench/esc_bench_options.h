@@ -33,7 +33,8 @@ struct Options {
   ScalarType element = ScalarType::f32;
   EdgesTimed edges = EdgesTimed::both;
   bool cold = false;
-  bool peers = true;
+  bool peers = true;                 ///< whether NVIDIA's libraries are measured
+  std::vector<std::string> plugins;  ///< files of further libraries that are
   bool floor = true;
   std::optional<double> limit_seconds;
   std::string json;  ///< empty: none

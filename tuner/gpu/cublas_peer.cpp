@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "generator/verify/transformer_check.h"
+#include "tuner/gpu/dense_limit.h"
 #include "tuner/gpu/library_type.h"
 
 namespace esc::gpu {
@@ -15,7 +16,6 @@ namespace {
 
 constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
 constexpr int most_algorithms = 16;
-constexpr double most_dense_bytes = 4e9;
 constexpr const char* fp32_name = "cublas-fp32";
 constexpr const char* tf32_name = "cublas-tf32";
 
@@ -193,10 +193,7 @@ std::vector<std::string> cublas_names(ScalarType element) {
 
 std::vector<Peer> cublas_peers(const CublasHandle& handle, const ProductBench& bench) {
   const std::vector<std::string> names = cublas_names(bench.element());
-  const double dense_bytes =
-      bytes_of(bench.element()) * static_cast<double>(bench.matrix().rows) * static_cast<double>(bench.matrix().columns);
-  if (dense_bytes > most_dense_bytes) {
-    const std::string problem = fmt::format("A as a dense matrix would take {:.1f} GB", dense_bytes / 1e9);
+  if (const std::string problem = dense_problem(bench.matrix()); !problem.empty()) {
     std::vector<Peer> peers;
     for (const std::string& name : names) {
       peers.push_back({.name = name, .algorithms = {}, .problem = problem});
