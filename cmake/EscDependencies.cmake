@@ -30,6 +30,10 @@ target_link_libraries(esc_llvm INTERFACE clang-cpp LLVM)
 # Only programs that measure on a GPU need it: without it they are left out.
 set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL TRUE)
 find_package(CUDAToolkit QUIET)
+# They compare with cuSPARSELt, too, which is no part of the toolkit.
+set(ESC_CUSPARSELT_ROOT "" CACHE PATH "Where cuSPARSELt is installed (empty: where the toolkit or the system has its header)")
+find_path(ESC_CUSPARSELT_INCLUDE_DIR cusparseLt.h HINTS ${ESC_CUSPARSELT_ROOT} ${CUDAToolkit_INCLUDE_DIRS} PATH_SUFFIXES include)
+mark_as_advanced(ESC_CUSPARSELT_INCLUDE_DIR)
 
 if(ESC_BUILD_TESTS OR NOT DEFINED ESC_BUILD_TESTS)
   find_package(GTest 1.12 REQUIRED)

@@ -61,6 +61,10 @@ std::string device_line(const Lab& lab) {
                       {"cold", options.cold},
                       {"peers", options.peers},
                       {"floor", options.floor}};
+  // Said only where they are measured: a journal of a run without them can be gone on with.
+  if (options.peers && libraries.cusparselt_absence().empty()) {
+    line["cusparselt"] = libraries.cusparselt_version();
+  }
   for (const std::shared_ptr<const PeerPlugin>& plugin : lab.plugins) {
     line["further_peers"].push_back(plugin->name());
   }
@@ -197,6 +201,9 @@ ExitStatus run(int argc, char** argv) {
   }
   if (!options->quiet) {
     fmt::print(stderr, "esc-bench: {}\n", first_line);
+    if (options->peers && !lab.libraries.cusparselt_absence().empty()) {
+      fmt::print(stderr, "esc-bench: cuSPARSELt is not among the peers: {}\n", lab.libraries.cusparselt_absence());
+    }
   }
   const ExitStatus status = Run(*options, lab, pool, journal.completed())();
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {

@@ -62,8 +62,8 @@ std::vector<Schedule> Options::schedules_for(const LayerShape& shape) const {
 
 std::optional<Options> parse_options(int argc, char** argv) {
   CLI::App program(
-      "Times generated kernels, cuBLASLt, cuSPARSE and libraries of your own on the GPU of this machine, each after a "
-      "check.",
+      "Times generated kernels, cuBLASLt, cuSPARSE, cuSPARSELt where it is installed and libraries of your own on the "
+      "GPU of this machine, each after a check.",
       "esc-bench");
   program.footer(
       "Exit status: 0 done, 1 a kernel of ours was wrong or failed, 2 bad usage or input, 3 no GPU, 70 a defect.\n"
@@ -94,7 +94,8 @@ std::optional<Options> parse_options(int argc, char** argv) {
       ->check(CLI::IsMember({"f32", "tf32", "f16", "bf16"}))
       ->capture_default_str();
   program.add_flag("--cold", options.cold, "Time the best ones with nothing in the L2 cache, too");
-  program.add_flag("--no-peers", words.no_peers, "Leave cuBLASLt and cuSPARSE out, but not what --peer names");
+  program.add_flag("--no-peers", words.no_peers,
+                   "Leave cuBLASLt, cuSPARSE and cuSPARSELt out, but not what --peer names");
   program
       .add_option("--peer", options.plugins,
                   "A shared library with kernels that are measured, too, by the interface of "

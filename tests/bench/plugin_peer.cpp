@@ -64,7 +64,8 @@ gpu::Peer plugin_peer(const std::shared_ptr<const PeerPlugin>& plugin, const gpu
   ESC_CHECK(bench.is_plain() && bench.is_transposed() == wants_transposed(*plugin), "B and C lie as the library wants");
   const esc_peer& kernels = plugin->kernels();
   const SparseMatrix& matrix = bench.matrix();
-  gpu::Peer peer{.name = plugin->name(), .algorithms = {}, .problem = plugin_problem(kernels, matrix)};
+  gpu::Peer peer{
+      .name = plugin->name(), .library = plugin->name(), .algorithms = {}, .problem = plugin_problem(kernels, matrix)};
   if (!peer.problem.empty()) {
     return peer;
   }

@@ -102,7 +102,7 @@ void add_tuning_options(CLI::App& command, TuningLine& line) {
   command.add_flag("--exhaustive", line.exhaustive,
                    "Leave no candidate out by a model, and say what that would have lost");
   command.add_flag("--cold", line.cold, "Measure with an L2 cache that holds nothing of the operands");
-  command.add_flag("--no-peers", line.no_peers, "Do not measure cuBLASLt and cuSPARSE");
+  command.add_flag("--no-peers", line.no_peers, "Do not measure cuBLASLt, cuSPARSE and cuSPARSELt");
   auto* cache = command.add_option("--cache", line.cache, "Folder for compiled kernels (default ~/.cache/esc)");
   command.add_flag("--no-cache", line.no_cache, "Keep no compiled kernels")->excludes(cache);
   command.add_option("--timeout", line.patience_seconds, "Seconds after which a candidate counts as hanging")

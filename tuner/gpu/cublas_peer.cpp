@@ -142,9 +142,12 @@ class CublasProduct : public PeerProduct {
   std::shared_ptr<const Copies> a_;
 };
 
+std::string library_of(const CublasHandle& handle) { return "cuBLASLt " + handle.version(); }
+
 Peer peer_of(const std::string& name, cublasComputeType_t compute, double tolerance, const CublasHandle& handle,
              const ProductBench& bench, const std::shared_ptr<DenseMatrix>& dense) {
   Peer peer{.name = name,
+            .library = library_of(handle),
             .exact = compute == CUBLAS_COMPUTE_32F,
             .tolerance = tolerance,
             .a_bytes = dense->bytes(),
@@ -196,7 +199,7 @@ std::vector<Peer> cublas_peers(const CublasHandle& handle, const ProductBench& b
   if (const std::string problem = dense_problem(bench.matrix()); !problem.empty()) {
     std::vector<Peer> peers;
     for (const std::string& name : names) {
-      peers.push_back({.name = name, .algorithms = {}, .problem = problem});
+      peers.push_back({.name = name, .library = library_of(handle), .algorithms = {}, .problem = problem});
     }
     return peers;
   }

@@ -193,6 +193,7 @@ std::string CusparseHandle::version() const {
 Peer cusparse_peer(const CusparseHandle& handle, const ProductBench& bench) {
   const SparseMatrix& matrix = bench.matrix();
   Peer peer{.name = "cusparse",
+            .library = "cuSPARSE " + handle.version(),
             .exact = true,
             .tolerance = bench.tolerance(),
             .a_bytes = 4 * (matrix.offsets.size() + matrix.column_of.size()) +

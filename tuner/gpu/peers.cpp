@@ -3,6 +3,7 @@
 
 #include "tuner/gpu/cublas_peer.h"
 #include "tuner/gpu/cusparse_peer.h"
+#include "tuner/gpu/cusparselt_peer.h"
 #include "tuner/gpu/device.h"
 
 namespace esc::gpu {
@@ -32,6 +33,7 @@ PeerAttempt attempt(const PeerAlgorithm& algorithm, double tolerance, const Prod
 struct PeerLibraries::Handles {
   CublasHandle cublas;
   CusparseHandle cusparse;
+  CusparseLt cusparselt;
 };
 
 PeerLibraries::PeerLibraries() : handles_(std::make_unique<Handles>()) {}
@@ -40,9 +42,17 @@ PeerLibraries::~PeerLibraries() = default;
 std::string PeerLibraries::cublas_version() const { return handles_->cublas.version(); }
 std::string PeerLibraries::cusparse_version() const { return handles_->cusparse.version(); }
 
+std::string PeerLibraries::cusparselt_version() const {
+  return cusparselt_absence().empty() ? handles_->cusparselt.version() : "";
+}
+std::string PeerLibraries::cusparselt_absence() const { return handles_->cusparselt.absence(); }
+
 std::vector<std::string> PeerLibraries::names(ScalarType element) const {
   std::vector<std::string> names = cublas_names(element);
   names.emplace_back("cusparse");
+  if (cusparselt_absence().empty()) {
+    names.emplace_back(cusparselt_name);
+  }
   return names;
 }
 
@@ -52,6 +62,9 @@ std::vector<Peer> PeerLibraries::peers_for(const ProductBench& bench) const {
   }
   std::vector<Peer> peers = cublas_peers(handles_->cublas, bench);
   peers.push_back(cusparse_peer(handles_->cusparse, bench));
+  if (cusparselt_absence().empty()) {
+    peers.push_back(cusparselt_peer(handles_->cusparselt, bench));
+  }
   return peers;
 }
 

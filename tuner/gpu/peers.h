@@ -38,12 +38,15 @@ class PeerLibraries {
   /// Versions of cuBLASLt and cuSPARSE, as they count them.
   std::string cublas_version() const;
   std::string cusparse_version() const;
+  /// That of cuSPARSELt; empty where it is absent, and then why.
+  std::string cusparselt_version() const;
+  std::string cusparselt_absence() const;
 
   /// The names of the peers that products of such elements have.
   std::vector<std::string> names(ScalarType element) const;
 
-  /// cuBLASLt, exact and with TF32, and cuSPARSE for the bench's product; none where that is more than A x B. They live no longer than the bench and this
-  /// object.
+  /// cuBLASLt, exact and with TF32, cuSPARSE and, where it is, cuSPARSELt for the bench's product; none where that is
+  /// more than A x B. They live no longer than the bench and this object.
   std::vector<Peer> peers_for(const ProductBench& bench) const;
 
  private:

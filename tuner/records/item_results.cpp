@@ -150,7 +150,13 @@ const CandidateResult* ItemResults::less_exact_dense_peer() const {
   return item.dtype == "f32" ? peer("cublas-tf32") : nullptr;
 }
 
-const CandidateResult* ItemResults::best_exact_peer() const { return faster(exact_dense_peer(), peer("cusparse")); }
+const CandidateResult* ItemResults::exact_structured_peer() const {
+  return item.dtype == "f32" ? nullptr : peer("cusparselt");
+}
+
+const CandidateResult* ItemResults::best_exact_peer() const {
+  return faster(faster(exact_dense_peer(), peer("cusparse")), exact_structured_peer());
+}
 
 std::map<ItemKey, ItemResults> group_by_item(const std::vector<Record>& records) {
   const auto order_of_environment = [](const Environment& environment) {

@@ -51,7 +51,9 @@ struct ItemResults {
   const CandidateResult* exact_dense_peer() const;
   /// That of fewer digits than the item's elements: cublas-tf32 beside those of f32.
   const CandidateResult* less_exact_dense_peer() const;
-  /// The faster one of that and cusparse.
+  /// cuSPARSELt, of matrices whose rows have its structure; of f32 it rounds factors to TF32 and is none.
+  const CandidateResult* exact_structured_peer() const;
+  /// The fastest one of those that are exact and cusparse.
   const CandidateResult* best_exact_peer() const;
 };
 

@@ -122,7 +122,8 @@ struct CandidateRecord {
   WorkItem item;
   Stage stage = Stage::search;
   Edge edge = Edge::plain;
-  std::string candidate;  ///< the schedule's canonical text, or a peer: "cublas-fp32", "cublas-tf32", "cublas-f16", "cublas-bf16", "cusparse"
+  std::string candidate;  ///< the schedule's canonical text, or a peer: "cublas-fp32", "cublas-tf32", "cublas-f16",
+                          ///< "cublas-bf16", "cusparse", "cusparselt"
   std::string algorithm;  ///< of a peer: which of its algorithms was the fastest; else empty
   std::string builder;    ///< "nvrtc 13.0", "nvcc 13.0"; the library and its version for a peer
   std::string digest;     ///< SHA-256 of the kernel's text; empty for a peer

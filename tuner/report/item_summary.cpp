@@ -29,6 +29,10 @@ std::optional<double> measured(const CandidateResult* result) {
              : std::nullopt;
 }
 
+std::optional<double> lesser(std::optional<double> a, std::optional<double> b) {
+  return a && b ? std::min(*a, *b) : a ? a : b;
+}
+
 const CandidateResult* find(const std::map<std::string, CandidateResult>& results, const std::string& candidate) {
   const auto found = results.find(candidate);
   return found == results.end() ? nullptr : &found->second;
@@ -59,6 +63,7 @@ ItemSummary summarise(const ItemResults& results, const std::string& name) {
   summary.fp32 = measured(results.exact_dense_peer());
   summary.tf32 = measured(results.less_exact_dense_peer());
   summary.cusparse = measured(results.peer("cusparse"));
+  summary.cusparselt = measured(results.exact_structured_peer());
   return summary;
 }
 
@@ -81,7 +86,7 @@ std::string print(Rival rival) {
 std::optional<double> time_of(const ItemSummary& item, Rival rival) {
   switch (rival) {
     case Rival::best_exact:
-      return item.fp32 && item.cusparse ? std::min(item.fp32, item.cusparse) : item.fp32 ? item.fp32 : item.cusparse;
+      return lesser(lesser(item.fp32, item.cusparse), item.cusparselt);
     case Rival::cublas_fp32:
       return item.fp32;
     case Rival::cublas_tf32:
@@ -103,7 +108,7 @@ std::string best_exact_name(const ItemSummary& item) {
     return "-";
   }
   if (item.fp32 != time) {
-    return print(Rival::cusparse);
+    return item.cusparse == time ? print(Rival::cusparse) : "cuSPARSELt";
   }
   const std::string& dtype = item.item.dtype;
   return dtype == "f32" ? print(Rival::cublas_fp32) : dtype == "tf32" ? print(Rival::cublas_tf32) : "cuBLAS " + dtype;

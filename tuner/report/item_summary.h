@@ -13,7 +13,7 @@ namespace esc::tuning {
 
 /// What ours is compared with.
 enum class Rival {
-  best_exact,  ///< the faster one of cuBLASLt FP32 and cuSPARSE
+  best_exact,  ///< the fastest one of cuBLASLt FP32, cuSPARSE and, where it is exact, cuSPARSELt
   cublas_fp32,
   cublas_tf32,  ///< faster than float32 allows, and less exact
   cusparse,
@@ -35,6 +35,7 @@ struct ItemSummary {
   std::optional<double> fp32;  ///< cuBLASLt with sums in float32, of the item's elements
   std::optional<double> tf32;
   std::optional<double> cusparse;
+  std::optional<double> cusparselt;  ///< where it is exact
   std::optional<Verdict> verdict;  ///< absent where the item was not decided
 };
 
@@ -42,8 +43,8 @@ struct ItemSummary {
 std::optional<double> time_of(const ItemSummary& item, Rival rival);
 /// The rival's time over ours, by plain edges; absent without both.
 std::optional<double> speed_up(const ItemSummary& item, Rival rival);
-/// "cuBLAS FP32", "cuBLAS TF32", "cuBLAS f16", "cuBLAS bf16" or "cuSPARSE", whichever is faster; "-" where neither was
-/// measured.
+/// "cuBLAS FP32", "cuBLAS TF32", "cuBLAS f16", "cuBLAS bf16", "cuSPARSE" or "cuSPARSELt", whichever is the fastest; "-"
+/// where none was measured.
 std::string best_exact_name(const ItemSummary& item);
 
 /// A line for each item, ordered by device, element type, cache, columns of B and name. The winner is the one of the

@@ -152,16 +152,14 @@ std::vector<Measurement> GpuDevice::measure_peers() {
   for (const gpu::Peer& peer : libraries_->peers_for(*bench_)) {
     const gpu::PeerResult result =
         gpu::measure_peer(peer, *bench_, timer_, {.attempt = quick_peer, .best = thorough_peer, .cold = cold});
-    Measurement measurement{.candidate = peer.name,
-                            .builder = peer.name == "cusparse" ? "cuSPARSE " + libraries_->cusparse_version()
-                                                               : "cuBLASLt " + libraries_->cublas_version()};
+    Measurement measurement{.candidate = peer.name, .builder = peer.library};
     if (result.best && (!cold || result.best_cold)) {
       measurement.algorithm = result.best->algorithm;
       measurement.error = result.best->error;
       measurement.samples = rounded(cold ? result.best_cold->samples : result.best->timing.samples);
       measurement.clock_megahertz = clock_.megahertz();
     } else {
-      measurement.outcome = Outcome::launch_failed;
+      measurement.outcome = peer.algorithms.empty() ? Outcome::skipped_by_limit : Outcome::launch_failed;
       measurement.detail = result.attempts.back().problem;
     }
     measurements.push_back(std::move(measurement));

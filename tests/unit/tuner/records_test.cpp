@@ -355,6 +355,15 @@ TEST(ItemResults, TakesTheTf32PeerForAnExactOneOfElementsOfTf32) {
   EXPECT_EQ(of().less_exact_dense_peer(), nullptr);
 }
 
+TEST(ItemResults, TakesCusparseLtForAnExactOneWhereItRoundsNoFactor) {
+  WorkItem item = some_item();
+  for (const std::string dtype : {"f32", "tf32", "f16", "bf16"}) {
+    item.dtype = dtype;
+    const ItemResults results = results_of({measured(item, "cusparselt", {1.0}), measured(item, "cusparse", {2.0})});
+    EXPECT_EQ(results.best_exact_peer()->candidate, dtype == "f32" ? "cusparse" : "cusparselt") << dtype;
+  }
+}
+
 TEST(ItemResults, TakesTheFirstByNameOfEqualOnes) {
   const WorkItem item = some_item();
   EXPECT_EQ(

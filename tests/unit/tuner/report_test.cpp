@@ -59,6 +59,18 @@ TEST(ItemSummary, TakesTheFinalTimeOfTheDecidedWinner) {
   EXPECT_DOUBLE_EQ(speed_up(items[1], Rival::cublas_tf32).value(), 0.5);
 }
 
+TEST(ItemSummary, CountsCusparseLtWhereItIsExact) {
+  WorkItem item = item_of_layer("a.smtx");
+  const auto summary = [&] {
+    return summaries_of({timed(item, narrow_panel, 2), timed(item, "cusparselt", 3), timed(item, "cusparse", 4)})
+        .front();
+  };
+  EXPECT_EQ(best_exact_name(summary()), "cuSPARSE");
+  item.dtype = "f16";
+  EXPECT_EQ(best_exact_name(summary()), "cuSPARSELt");
+  EXPECT_DOUBLE_EQ(speed_up(summary(), Rival::best_exact).value(), 1.5);
+}
+
 TEST(ItemSummary, SaysWhereThereIsNothing) {
   EXPECT_THAT(summarise({}), IsEmpty());
   const WorkItem item = item_of_layer("a.smtx");
