@@ -303,6 +303,7 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
   if (quarters_by_rule) {
     ranking.add(quartered_streams(shape, target));
   }
+  ranking.add(streams_of_few_columns(shape, target));
   // What is measured in the other types is measured with the family that streams, too.
   if (std::ranges::all_of(databases,
                           [](const ScheduleDatabase* database) { return database->head().dtype == "f32"; })) {

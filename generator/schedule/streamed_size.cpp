@@ -8,10 +8,14 @@
 
 namespace esc {
 
-bool pays_in_quarters(const LayerShape& shape) {
+bool exceeds_cache(const LayerShape& shape) {
   constexpr double cached_elements = 32.0 * 1024 * 1024;  ///< of 2 bytes, in 50 to 60 MiB of L2
-  constexpr double densest = 0.38;                        ///< with more non-zeros all steps are half steps
-  return is_half_type(shape.dtype) && shape.elements() >= cached_elements && shape.density() <= densest;
+  return is_half_type(shape.dtype) && shape.elements() >= cached_elements;
+}
+
+bool pays_in_quarters(const LayerShape& shape) {
+  constexpr double densest = 0.38;  ///< with more non-zeros all steps are half steps
+  return exceeds_cache(shape) && shape.density() <= densest;
 }
 
 std::int64_t streamed_unit_bytes(std::string_view dtype, double density, bool quarters) {
