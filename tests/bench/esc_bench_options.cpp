@@ -56,8 +56,20 @@ std::vector<PairPlan> Options::pairs() const {
   return result;
 }
 
-std::vector<Schedule> Options::schedules_for(const LayerShape& shape) const {
-  return schedules.empty() ? std::vector{choose_schedule(shape, shipped_database().head().key).schedule} : schedules;
+std::vector<std::vector<Schedule>> Options::candidates_for(const LayerShape& shape) const {
+  std::vector<std::vector<Schedule>> candidates;
+  for (const Schedule& schedule : schedules) {
+    candidates.push_back({schedule});
+  }
+  if (candidates.empty()) {
+    const DeviceKey& device = shipped_database().head().key;
+    std::vector<Schedule>& ranking = candidates.emplace_back();
+    for (const ScheduleChoice& choice :
+         ranked_schedules(shape, databases_for(shape, device, {&shipped_databases()}), kernel_target(device, {}))) {
+      ranking.push_back(choice.schedule);
+    }
+  }
+  return candidates;
 }
 
 std::optional<Options> parse_options(int argc, char** argv) {

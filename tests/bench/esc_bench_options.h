@@ -43,7 +43,9 @@ struct Options {
 
   /// The pairs, matrix by matrix.
   std::vector<PairPlan> pairs() const;
-  std::vector<Schedule> schedules_for(const LayerShape& shape) const;
+  /// What is to be measured for a layer. Each has several schedules, of which the first one counts that is legal for the
+  /// matrix: one that the user names, or what escgen takes by itself, in its order.
+  std::vector<std::vector<Schedule>> candidates_for(const LayerShape& shape) const;
 };
 
 /// Reads the command line. Gives nothing when it asked for help, which is printed. Throws UserError for what is wrong

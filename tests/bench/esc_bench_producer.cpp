@@ -31,7 +31,7 @@ std::optional<gpu::BlockTile> tile_of(const Schedule& schedule) {
 /// What one of the preparing threads does at once.
 struct Producer::Job {
   Item item;
-  Schedule schedule;
+  std::vector<Schedule> schedules;  ///< the first one that is legal for the matrix is prepared
 };
 
 /// The jobs of a run in order. Reads each matrix when its first job is asked for.
@@ -53,19 +53,19 @@ class Producer::Jobs {
                 .candidate = {},
                 .last = true};
     if (skipped_.empty()) {
-      const std::vector<Schedule> schedules =
-          options_.schedules_for({.bcol = plan.bcol,
-                                  .rows = matrix_->rows,
-                                  .columns = matrix_->columns,
-                                  .nonzeros = matrix_->nonzeros(),
-                                  .longest_row = longest_row_,
-                                  .dtype = name_of(matrix_->element)});
-      job.schedule = schedules[schedule_];
-      job.item.last = ++schedule_ == schedules.size();
+      const std::vector<std::vector<Schedule>> candidates =
+          options_.candidates_for({.bcol = plan.bcol,
+                                   .rows = matrix_->rows,
+                                   .columns = matrix_->columns,
+                                   .nonzeros = matrix_->nonzeros(),
+                                   .longest_row = longest_row_,
+                                   .dtype = name_of(matrix_->element)});
+      job.schedules = candidates[candidate_];
+      job.item.last = ++candidate_ == candidates.size();
     }
     if (job.item.last) {
       ++pair_;
-      schedule_ = 0;
+      candidate_ = 0;
     }
     return job;
   }
@@ -95,7 +95,7 @@ class Producer::Jobs {
   const Options& options_;
   const std::vector<PairPlan>& pairs_;
   std::size_t pair_ = 0;
-  std::size_t schedule_ = 0;
+  std::size_t candidate_ = 0;
   std::string file_;
   std::shared_ptr<const SparseMatrix> matrix_;
   std::int64_t longest_row_ = 0;
@@ -145,9 +145,19 @@ Item Producer::prepare(const Job& job) {
   if (!item.skipped.empty()) {
     return item;
   }
+  for (const Schedule& schedule : job.schedules) {
+    item.candidate = prepare(item, schedule);
+    if (item.candidate->illegal.empty()) {
+      break;
+    }
+  }
+  return item;
+}
+
+std::shared_ptr<const Candidate> Producer::prepare(const Item& item, const Schedule& schedule) {
   const PairPlan& pair = pairs_[item.pair];
   auto candidate = std::make_shared<Candidate>();
-  candidate->schedule = print(job.schedule);
+  candidate->schedule = print(schedule);
   try {
     const GeneratedLayer generated =
         generate_layer(*item.matrix, spmm_nest(item.matrix->element),
@@ -155,19 +165,18 @@ Item Producer::prepare(const Job& job) {
                         .source_file = std::filesystem::path(pair.matrix).filename().string(),
                         .bcol = pair.bcol,
                         .architectures = {architecture_},
-                        .choice = {job.schedule, "user"}});
+                        .choice = {schedule, "user"}});
     candidate->packed = generated.packed;
     candidate->packed_bytes = generated.bytes().size();
     candidate->plan = launch_plan(generated.layer);
-    candidate->tile = tile_of(job.schedule);
+    candidate->tile = tile_of(schedule);
     candidate->cubin = cubins_.get({device_text(generated.layer), kernels_of(candidate->plan), architecture_});
   } catch (const UserError& error) {
     candidate->illegal = error.what();
   } catch (const tuning::BuildError& error) {
     candidate->problem = error.what();
   }
-  item.candidate = std::move(candidate);
-  return item;
+  return candidate;
 }
 
 void Producer::run() {

@@ -60,6 +60,7 @@ class Producer {
   class Jobs;
   void run();
   Item prepare(const Job& job);
+  std::shared_ptr<const Candidate> prepare(const Item& item, const Schedule& schedule);
   void push(Item item);
 
   const Options& options_;
