@@ -3,11 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <bit>
 #include <iterator>
 #include <utility>
-
-#include "generator/emulate/kernel_operands.h"
 
 namespace esc {
 namespace {
@@ -70,7 +67,6 @@ std::uint32_t BlockCluster::map(std::uint32_t address, std::uint32_t rank) const
   if (rank >= blocks_) {
     refuse(FaultKind::bad_operand, [&] { return fmt::format("mapa to block {} of a cluster of {}", rank, blocks_); });
   }
-  shared_pointer(address, "mapa");
   if (address > kAddressMask) {
     refuse(FaultKind::limit, [] { return std::string("more shared memory than the emulator maps to other blocks"); });
   }
@@ -82,7 +78,7 @@ void BlockCluster::store(std::uint32_t mapped, std::vector<std::byte> bytes) {
   if (target == 0 || target > blocks_) {
     refuse(FaultKind::bad_operand, [] { return fmt::format("{} to an address that mapa has not given", kStore); });
   }
-  const std::uint64_t address = shared_pointer(mapped & kAddressMask, kStore);
+  const std::uint64_t address = judge_.program().shared_window() + (mapped & kAddressMask);
   const std::uint64_t size = bytes.size();
   const Region* region = judge_.find_region(address, size);
   if (region == nullptr || !region->lasts_a_block) {

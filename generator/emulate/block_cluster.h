@@ -26,7 +26,7 @@ class BlockCluster {
   /// All threads of the block have met at the barrier of the cluster, behind which a new interval has begun.
   void pass_barrier();
 
-  /// The address in shared memory of another block, of what is at this one in the running block's, as only `store` understands it.
+  /// The address in shared memory of another block, of what is at this one, which is in shared memory, in the running block's; only `store` understands it.
   std::uint32_t map(std::uint32_t address, std::uint32_t rank) const;
   /// The running thread stores bytes at such an address.
   void store(std::uint32_t mapped, std::vector<std::byte> bytes);

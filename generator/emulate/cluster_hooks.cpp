@@ -19,6 +19,7 @@ void meet() {
 
 std::uint32_t map(std::uint32_t address, std::uint32_t rank) {
   require_kernel("mapa");
+  shared_pointer(address, "mapa");
   return active_machine().runner().cluster().map(address, rank);
 }
 

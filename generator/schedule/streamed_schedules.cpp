@@ -180,32 +180,36 @@ std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const Ke
       follows_power_law(shape)) {
     return {};
   }
+  const CutLayer layer(shape);
+  const bool in_one_wave = pays_in_one_wave(shape);
+  const std::vector<StreamSchedule> clustered = clustered_streams(shape, target);
+  const bool unclustered = in_one_wave || pays(shape, layer);
+  if (clustered.empty() && !unclustered) {
+    return {};
+  }
   std::vector<ScheduleChoice> choices;
   const auto add = [&](const StreamSchedule& schedule, const std::string& how) {
     if (std::ranges::find(choices, Schedule(schedule), &ScheduleChoice::schedule) == choices.end()) {
       choices.push_back({schedule, "by rule: layers of this size and share of zeros are streamed; " + how});
     }
   };
-  for (const StreamSchedule& schedule : clustered_streams(shape, target)) {
+  for (const StreamSchedule& schedule : clustered) {
     add(schedule, "measured on one NVIDIA H200");
   }
-  const CutLayer layer(shape);
-  const bool in_one_wave = pays_in_one_wave(shape);
-  if (in_one_wave || pays(shape, layer)) {
+  const std::string how = shape.dtype == "f32" && shape.layout == "kn" ? "measured on one NVIDIA H100"
+                          : shape.dtype == "f32" || in_one_wave        ? "measured on one NVIDIA H200"
+                                                                       : "not measured for " + shape.dtype;
+  if (unclustered) {
     std::vector<StreamSchedule> schedules = is_half_type(shape.dtype) ? schedules_of_16_bits(layer, target)
                                             : in_one_wave             ? one_wave_streams(shape, target)
                                                                       : measured_streams(shape, target);
     constexpr std::size_t most = 4;
     schedules.resize(std::min(schedules.size(), most));
     for (const StreamSchedule& schedule : schedules) {
-      add(schedule, shape.dtype == "f32" && shape.layout == "kn" ? "measured on one NVIDIA H100"
-                    : shape.dtype == "f32" || in_one_wave        ? "measured on one NVIDIA H200"
-                                                                 : "not measured for " + shape.dtype);
+      add(schedule, how);
     }
   }
-  if (!choices.empty()) {
-    choices.push_back({smallest(shape, target), choices.back().source});
-  }
+  add(smallest(shape, target), how);
   return choices;
 }
 

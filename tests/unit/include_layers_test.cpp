@@ -66,6 +66,7 @@ const std::vector<std::string> kOrder = {
     // What judges accesses, lets the threads of a block run, and plays the whole device.
     "generator/emulate/access_judge",
     "generator/emulate/async_barriers",
+    "generator/emulate/block_cluster",
     "generator/emulate/block_runner",
     "generator/emulate/block_sync",
     "generator/emulate/machine",
@@ -78,6 +79,7 @@ const std::vector<std::string> kOrder = {
     "generator/emulate/driver_api",
     "generator/emulate/matrix_hooks",
     "generator/emulate/bulk_copy_hooks",
+    "generator/emulate/cluster_hooks",
     "generator/emulate/hooks",
     // What the rest of the house uses.
     "generator/emulate/compile_program",

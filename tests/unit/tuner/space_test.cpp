@@ -86,6 +86,14 @@ TEST(SearchSpace, HasQuarterStepsForSixteenBitsAlone) {
   EXPECT_EQ(search_space(8, {"stream"}, "bf16").size(), 2 * search_space(8, {"stream"}, "tf32").size());
 }
 
+TEST(SearchSpace, HasClustersOfStreamsAlone) {
+  for (const char* const dtype : {"f16", "f32", "tf32"}) {
+    const std::set<std::string> space = texts(search_space(8, {"stream"}, dtype));
+    EXPECT_TRUE(space.contains("stream:columns=8,panels=1,warps=8,stages=3,pdl=on,cluster=2")) << dtype;
+    EXPECT_TRUE(space.contains("stream:columns=8,panels=2,warps=4,stages=2,pdl=on,rows=32,copies=bulk,cluster=4")) << dtype;
+  }
+}
+
 TEST(SearchSpace, HasWhatMeasurementsFoundWorthATry) {
   for (const long long bcol : {32, 64, 128, 256}) {
     const std::set<std::string> space = texts(search_space(bcol, {"panel", "rows"}));
@@ -179,6 +187,21 @@ TEST(CostModel, KnowsThatStreamedWeightsNeedBytesOnTheirWay) {
   EXPECT_LT(cost("panels=4,warps=2,stages=4"), cost("panels=1,warps=8,stages=2")) << "whose blocks copy B for themselves";
   EXPECT_LT(cost("panels=4,warps=2,stages=4"), cost("panels=16,warps=1,stages=2")) << "which fills a quarter of the device";
   EXPECT_TRUE(std::isinf(cost("panels=8,warps=2,stages=8"))) << "more shared memory than there is";
+}
+
+TEST(CostModel, KnowsWhatClustersGainWhereRowsAreFew) {
+  WorkItem item = layer_512(8);
+  item.dtype = "f16";
+  item.layer.rows = 1024;
+  item.layer.columns = 8192;
+  item.layer.nonzeros = 1024 * 8192 * 3 / 10;
+  const auto cost = [&](const std::string& rest) { return predicted_cost(parse_schedule("stream:columns=8,panels=1,warps=8,stages=3" + rest), item).microseconds; };
+  EXPECT_NEAR(cost(",cluster=2") / 4.57, 1, 0.25) << "measured";
+  EXPECT_LT(cost(",cluster=2"), 0.8 * cost(""));
+  item.layer.rows = 8192;
+  EXPECT_GT(cost(",cluster=2"), cost("")) << "where the rows fill the device";
+  item.device.capability = 80;
+  EXPECT_TRUE(std::isinf(cost(",cluster=2"))) << "which has no clusters";
 }
 
 TEST(CostModel, KnowsThatOneProductTakesLessThanThree) {
