@@ -140,7 +140,9 @@ std::vector<MutationSubject> mutation_subjects() {
       streamed("streamed", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16)),
       streamed("bulk", of_many_windows(SampleStructure::blocks, 0.95, ScalarType::f16), ",copies=bulk"),
       streamed("quartered", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::bf16), ",quarters=on"),
-      streamed("clustered", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16), ",cluster=2"),
+      // As few stages as there can be, so that half of the windows are turns beyond the first ones.
+      {"clustered", spmm_nest(ScalarType::f16), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16), 36,
+       "stream:columns=16,panels=3,warps=2,stages=2,pdl=on,cluster=2"},
       streamed("split", of_many_windows(SampleStructure::blocks, 0.95, ScalarType::f32)),
       // Rows of one non-zero show what rounding makes of a product.
       streamed("rounded", with_cut_row(with_cut_row(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::tf32), 5, 1), 40, 1)),
