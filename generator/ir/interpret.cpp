@@ -76,28 +76,19 @@ class Interpreter {
     const std::int64_t step = state_.evaluate(loop.step);
     ESC_CHECK(step > 0, "loop " + loop.iterator + " goes on");
     const std::int64_t outer_iteration = state_.thread().iteration;
-    if (loop.mapping == Mapping::cluster) {
+    const bool is_cluster = loop.mapping == Mapping::cluster;
+    if (is_cluster) {
       ESC_CHECK(lower == 0 && step == 1, "all blocks of the cluster run");
       state_.begin_cluster();
-      for (std::int64_t rank = upper; rank-- > 0;) {
-        execute_block(loop, rank);
+    }
+    for (std::int64_t value = lower; value < upper; value += step) {
+      if (is_grid(loop.mapping)) {
+        state_.thread().iteration = ++iterations_;
+        state_.begin_block();
       }
-    } else {
-      for (std::int64_t value = lower; value < upper; value += step) {
-        if (is_grid(loop.mapping)) {
-          execute_block(loop, value);
-        } else {
-          execute_with(loop.iterator, value, loop.body);
-        }
-      }
+      execute_with(loop.iterator, is_cluster ? upper - 1 - value : value, loop.body);  // the first block last
     }
     state_.thread().iteration = outer_iteration;
-  }
-
-  void execute_block(const Loop& loop, std::int64_t block) {
-    state_.thread().iteration = ++iterations_;
-    state_.begin_block();
-    execute_with(loop.iterator, block, loop.body);
   }
 
   /// One iteration of a loop: what its body defines ends with it.

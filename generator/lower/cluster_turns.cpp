@@ -84,10 +84,7 @@ LoopNest cluster_turns(const LoopNest& nest, const ClusterTurns& directive) {
   LoopNest result = put_together(nest, parts);
   result.constants.push_back({"cluster_blocks", directive.blocks, "cluster: blocks that share the windows of their panels"});
   result.constants.push_back({"other_blocks", index("cluster_blocks") - 1, "of a cluster"});
-  if (!nest.has_constant("block_sums")) {
-    result.constants.push_back({"block_sums", index("block_panels") * index("lane_products") * 128, "of each warp of all panels"});
-  }
-  result.arrays.push_back({"cluster_sums", {Affine::of("other_blocks"), Affine::of("block_sums")}, ArrayRole::cluster, nest.sum()});
+  declare_left_sums(result, "cluster_sums", "other_blocks", ArrayRole::cluster);
   result.story.emplace_back(
       "The blocks of a cluster share the windows of their panels. In the end they leave their sums in the shared memory of the first one, which adds them up.");
   return result;

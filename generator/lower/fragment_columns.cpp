@@ -95,8 +95,7 @@ LoopNest fragment_columns(const LoopNest& nest, const FragmentColumns& directive
   result.arrays.push_back({"sums", {Affine::of("lane_sums")}, ArrayRole::registers, nest.sum()});
   if (shared) {
     result.constants.push_back({"other_warps", quotient(index("threads_per_block"), 32 * index("block_panels")) - 1, "of a panel"});
-    result.constants.push_back({"block_sums", index("block_panels") * index("lane_products") * 128, "of each warp of all panels"});
-    result.arrays.push_back({"partial_sums", {Affine::of("other_warps"), Affine::of("block_sums")}, ArrayRole::shared, nest.sum()});
+    declare_left_sums(result, "partial_sums", "other_warps", ArrayRole::shared);
     result.story.emplace_back("In the end their sums are added in shared memory.");
   }
   result.zeroed = Zeroed::nothing;

@@ -26,6 +26,13 @@ Node add_left_sums(const std::string& array, const std::string& others) {
   return unrolled_loop("other", others, Role::none, {each_four(perform("add_vector", {four_sums(), left_sums(array, Affine::of("other")), 4}))});
 }
 
+void declare_left_sums(LoopNest& nest, const std::string& array, const std::string& others, ArrayRole role) {
+  if (!nest.has_constant("block_sums")) {
+    nest.constants.push_back({"block_sums", index("block_panels") * index("lane_products") * 128, "of each warp of all panels"});
+  }
+  nest.arrays.push_back({array, {Affine::of(others), Affine::of("block_sums")}, role, nest.sum()});
+}
+
 Expression number_of_warp(const LoopNest& nest) {
   return shares_windows(nest) ? index("member") * index("turn_windows") + index("part") : index("part");
 }

@@ -22,6 +22,9 @@ Access left_sums(const std::string& array, const Affine& who);
 /// Adds to the lane's sums what `others` have left there, in the order of their numbers.
 Node add_left_sums(const std::string& array, const std::string& others);
 
+/// Declares that array, of so many who leave sums there, with the constant block_sums where the nest has none yet.
+void declare_left_sums(LoopNest& nest, const std::string& array, const std::string& others, ArrayRole role);
+
 /// The number of a warp in its panel, the first of which adds.
 Expression number_of_warp(const LoopNest& nest);
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "generator/schedule/quotient_up.h"
+#include "generator/schedule/streamed_size.h"
 
 namespace esc {
 namespace {
@@ -17,7 +17,7 @@ constexpr std::array shapes{StreamSchedule{.columns = 32, .panels = 2, .warps = 
                             StreamSchedule{.columns = 16, .panels = 1, .warps = 8, .share = 2}};
 
 std::int64_t blocks_of(const StreamSchedule& schedule, const LayerShape& shape) {
-  return quotient_up(shape.rows, std::int64_t{StreamSchedule::max_rows} * schedule.panels) * quotient_up(shape.bcol, schedule.columns) * blocks_of_cluster;
+  return blocks_of_cluster * blocks_of_output(shape, std::int64_t{StreamSchedule::max_rows} * schedule.panels, schedule.columns);
 }
 
 /// Whether each multiprocessor has one block at most, and most of them have one.

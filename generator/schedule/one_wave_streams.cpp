@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "generator/schedule/quotient_up.h"
+#include "generator/schedule/streamed_size.h"
 
 namespace esc {
 namespace {
@@ -21,11 +22,6 @@ constexpr double smallest = 512.0 * 512;
 constexpr double largest = 2048.0 * 2048;
 
 std::int64_t windows_of(const LayerShape& shape) { return quotient_up(shape.columns, StreamSchedule::window_columns(sizeof(float))); }
-
-/// Blocks of so many rows and columns that C has.
-std::int64_t blocks_of_output(const LayerShape& shape, std::int64_t rows, std::int64_t columns) {
-  return quotient_up(shape.rows, rows) * quotient_up(shape.bcol, columns);
-}
 
 /// About as many as the GPU has multiprocessors on which that was measured.
 constexpr std::int64_t one_wave = 128;

@@ -50,4 +50,8 @@ double expected_time(const StreamSchedule& schedule, const StreamedSize& size, c
          (of_weights + schedule.columns * of_column + schedule.columns * of_copied_column / schedule.panels);
 }
 
+std::int64_t blocks_of_output(const LayerShape& shape, std::int64_t rows, std::int64_t columns) {
+  return quotient_up(shape.rows, rows) * quotient_up(shape.bcol, columns);
+}
+
 }  // namespace esc

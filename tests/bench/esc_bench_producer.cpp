@@ -53,15 +53,16 @@ class Producer::Jobs {
                 .candidate = {},
                 .last = true};
     if (skipped_.empty()) {
-      const std::vector<std::vector<Schedule>> candidates =
-          options_.candidates_for({.bcol = plan.bcol,
-                                   .rows = matrix_->rows,
-                                   .columns = matrix_->columns,
-                                   .nonzeros = matrix_->nonzeros(),
-                                   .longest_row = longest_row_,
-                                   .dtype = name_of(matrix_->element)});
-      job.schedules = candidates[candidate_];
-      job.item.last = ++candidate_ == candidates.size();
+      if (candidate_ == 0) {
+        candidates_ = options_.candidates_for({.bcol = plan.bcol,
+                                               .rows = matrix_->rows,
+                                               .columns = matrix_->columns,
+                                               .nonzeros = matrix_->nonzeros(),
+                                               .longest_row = longest_row_,
+                                               .dtype = name_of(matrix_->element)});
+      }
+      job.schedules = candidates_[candidate_];
+      job.item.last = ++candidate_ == candidates_.size();
     }
     if (job.item.last) {
       ++pair_;
@@ -95,6 +96,7 @@ class Producer::Jobs {
   const Options& options_;
   const std::vector<PairPlan>& pairs_;
   std::size_t pair_ = 0;
+  std::vector<std::vector<Schedule>> candidates_;  ///< of the pair
   std::size_t candidate_ = 0;
   std::string file_;
   std::shared_ptr<const SparseMatrix> matrix_;
