@@ -107,7 +107,7 @@ void AccessJudge::begin_launch(const Launch& launch) {
     }
     clock_.reset();
   }
-  clock_.begin_launch(program_->has_async_barriers() ? static_cast<std::uint32_t>(launch.block.volume()) : 0);
+  clock_.begin_launch(program_->orders_single_threads() ? static_cast<std::uint32_t>(launch.block.volume()) : 0);
   dynamic_shared_->bytes = launch.dynamic_shared;
   launch_ = &launch;
   launch_stopped_ = false;

@@ -39,6 +39,7 @@ void BlockRunner::begin_block(std::uint64_t linear_block) {
   registers.block_index = launch_->grid.at(linear_block);
   judge_.forget_occupants();
   async_barriers_.begin_block();
+  named_barriers_.begin_block(static_cast<std::uint32_t>(thread_indices_.size()));
   const std::uint32_t cluster_blocks = launch_->kernel->facts.cluster_blocks;
   cluster_.begin_block(static_cast<std::uint32_t>(linear_block % cluster_blocks), cluster_blocks);
   meets_cluster_ = false;

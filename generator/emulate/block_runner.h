@@ -13,6 +13,7 @@
 #include "generator/emulate/block_cluster.h"
 #include "generator/emulate/fibre.h"
 #include "generator/emulate/launch.h"
+#include "generator/emulate/named_barriers.h"
 #include "generator/emulate/warp.h"
 
 namespace esc {
@@ -25,7 +26,8 @@ enum class BarrierReduction : std::int32_t { count, all, any };
 /// warp operations.
 class BlockRunner {
  public:
-  explicit BlockRunner(AccessJudge& judge) : judge_(judge), async_barriers_(judge), cluster_(judge) {}
+  explicit BlockRunner(AccessJudge& judge)
+      : judge_(judge), async_barriers_(judge), named_barriers_(judge), cluster_(judge) {}
 
   void begin_launch(const Launch& launch);
   /// Runs one block, of those of a cluster the last one first. False when it was abandoned after a fault, with every thread where it stood.
@@ -36,6 +38,8 @@ class BlockRunner {
   int barrier(int predicate, BarrierReduction reduction);
   /// The same for all blocks of the cluster.
   void cluster_barrier();
+  /// The running thread, with its whole warp, waits until as many threads as requested are at this barrier.
+  void named_barrier(NamedBarriers::Request request);
   BlockCluster& cluster() { return cluster_; }
   std::uint64_t warp_operation(WarpOperationKind kind, std::uint32_t mask, std::uint64_t value, std::int32_t argument,
                                std::uint32_t width);
@@ -59,7 +63,16 @@ class BlockRunner {
   bool is_grid_constant(std::uint64_t address) const;
 
  private:
-  enum class State : std::uint8_t { unstarted, ready, running, at_barrier, in_warp_operation, at_async_barrier, done };
+  enum class State : std::uint8_t {
+    unstarted,
+    ready,
+    running,
+    at_barrier,
+    in_warp_operation,
+    at_async_barrier,
+    at_named_barrier,
+    done
+  };
 
   static constexpr std::uint32_t kNobody = ~0u;
 
@@ -88,12 +101,18 @@ class BlockRunner {
   void complete_warp_operation(std::uint32_t warp, std::size_t index);
   void shuffle(Warp& warp, const WarpOperation& operation);
   void make_ready(std::uint32_t thread);
+  void wake_met();
   void report_deadlock();
+  // Each reports one fault where it finds what keeps threads waiting:
+  bool report_absent_warps();
+  bool report_endless_phase();
+  bool report_absent_lanes(bool (*concerns)(WarpOperationKind));
   void release_fibres();
   std::string describe_wait(std::uint32_t thread) const;
 
   AccessJudge& judge_;
   AsyncBarriers async_barriers_;
+  NamedBarriers named_barriers_;
   BlockCluster cluster_;
   std::optional<FibrePool> fibres_;
   Context scheduler_;

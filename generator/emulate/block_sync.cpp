@@ -82,6 +82,32 @@ void BlockRunner::complete_barrier() {
   }
 }
 
+void BlockRunner::named_barrier(NamedBarriers::Request request) {
+  ++judge_.counters().barriers;
+  named_barriers_.check(request);
+  threads_[current_].site = judge_.site();
+  const std::uint32_t warp = current_ / 32;
+  if (gather(WarpOperationKind::named_barrier, request.packed())) {
+    named_barriers_.arrive(warp, gathered());
+    wake_met();
+  }
+  if (named_barriers_.holding(warp) != 0) {
+    wait(State::at_named_barrier);
+  }
+}
+
+/// Those of them that have not begun to wait find that they need not.
+void BlockRunner::wake_met() {
+  for (std::uint32_t warps = named_barriers_.take_met(); warps != 0; warps &= warps - 1) {
+    const std::uint32_t first = 32 * static_cast<std::uint32_t>(std::countr_zero(warps));
+    for (std::uint32_t thread = first; thread < first + 32; ++thread) {
+      if (threads_[thread].state == State::at_named_barrier) {
+        make_ready(thread);
+      }
+    }
+  }
+}
+
 void BlockRunner::wait_for_phase(std::uint64_t barrier, std::uint32_t parity) {
   Thread& thread = threads_[current_];
   thread.site = judge_.site();
@@ -226,23 +252,65 @@ std::string BlockRunner::describe_wait(std::uint32_t thread) const {
                        async_barriers_.describe_wait(threads_[thread].async_barrier, threads_[thread].parity),
                        judge_.describe_site(threads_[thread].site));
   }
+  if (threads_[thread].state == State::at_named_barrier) {
+    return fmt::format("{} waits at {}, at {}", who, named_barriers_.describe_wait(thread / 32),
+                       judge_.describe_site(threads_[thread].site));
+  }
   return fmt::format("{} has returned", who);
 }
 
-/// Nobody can run and somebody is left: threads wait for a phase that nothing completes, or lanes in a warp operation
-/// for lanes that wait elsewhere.
+/// Nobody can run and somebody is left: lanes wait in a warp operation for lanes that wait elsewhere, warps at a named
+/// barrier for others, or threads for a phase that nothing completes. What a named barrier lacks is said first: who
+/// else waits may wait for those who are held there.
 void BlockRunner::report_deadlock() {
+  const auto is_named = [](WarpOperationKind kind) { return kind == WarpOperationKind::named_barrier; };
+  const auto is_any = [](WarpOperationKind) { return true; };
+  if (!report_absent_lanes(is_named) && !report_absent_warps() && !report_endless_phase()) {
+    report_absent_lanes(is_any);
+  }
+}
+
+bool BlockRunner::report_absent_warps() {
+  const auto count = static_cast<std::uint32_t>(thread_indices_.size());
+  std::uint32_t first = 0;
+  while (first < count && threads_[first].state != State::at_named_barrier) {
+    ++first;
+  }
+  if (first == count) {
+    return false;
+  }
+  std::uint32_t other = 0;
+  while (other < count && (threads_[other].state == State::done ||
+                           named_barriers_.holding(other / 32) == named_barriers_.holding(first / 32))) {
+    ++other;
+  }
+  judge_.registers().thread_index = thread_indices_[first];
+  judge_.report(FaultKind::deadlock, threads_[first].site, "", [&] {
+    return fmt::format("{}, and nobody else comes: {}", describe_wait(first),
+                       other == count ? "the others have returned" : describe_wait(other));
+  });
+  return true;
+}
+
+bool BlockRunner::report_endless_phase() {
   for (std::uint32_t thread = 0; thread < thread_indices_.size(); ++thread) {
     if (threads_[thread].state == State::at_async_barrier) {
       judge_.registers().thread_index = thread_indices_[thread];
       judge_.report(FaultKind::deadlock, threads_[thread].site, "", [&] {
         return fmt::format("{}; all threads of the block wait, and no copy under way completes it", describe_wait(thread));
       });
-      return;
+      return true;
     }
   }
+  return false;
+}
+
+bool BlockRunner::report_absent_lanes(bool (*concerns)(WarpOperationKind)) {
   for (std::uint32_t index = 0; index < warps_.size(); ++index) {
     for (const WarpOperation& operation : warps_[index].pending) {
+      if (!concerns(operation.kind)) {
+        continue;
+      }
       const std::uint32_t absent = operation.mask & ~operation.arrived & ~warps_[index].gone;
       const std::uint32_t first = index * 32 + static_cast<std::uint32_t>(std::countr_zero(operation.arrived));
       const std::uint32_t other = index * 32 + static_cast<std::uint32_t>(std::countr_zero(absent));
@@ -251,9 +319,10 @@ void BlockRunner::report_deadlock() {
         return fmt::format("deadlock: {}, for lanes {:#010x} that do not come: {}", describe_wait(first), absent,
                            describe_wait(other));
       });
-      return;
+      return true;
     }
   }
+  return false;
 }
 
 }  // namespace esc

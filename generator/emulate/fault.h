@@ -17,7 +17,8 @@ enum class FaultKind {
   forbidden_space,    ///< host code touches device memory, or device code host memory
   uninitialised,      ///< a read of bytes that nothing has written
   race,               ///< two accesses that nothing orders, at least one of them a write
-  divergent_barrier,  ///< threads of a block wait at different barriers, or one has left without reaching it
+  divergent_barrier,  ///< threads of a block wait at different barriers, or one has left without reaching it; threads wait
+                      ///< at one for different counts
   missing_lanes,      ///< a warp operation whose named lanes do not all take part
   step_limit,         ///< a thread runs longer than allowed
   before_wait,        ///< a kernel touches what the kernel in front may still write or read, and has not waited for it

@@ -83,6 +83,11 @@ int barrier(int predicate, std::int32_t reduction) {
   return active_machine().runner().barrier(predicate, static_cast<BarrierReduction>(reduction));
 }
 
+void named_barrier(std::uint32_t number, std::uint32_t threads) {
+  require_kernel("bar.sync");
+  active_machine().runner().named_barrier({number, threads});
+}
+
 void sync_warp(std::uint32_t mask) {
   require_kernel("__syncwarp");
   active_machine().runner().warp_operation(WarpOperationKind::sync, mask, 0, 0, 32);
@@ -203,6 +208,7 @@ Table make_hooks() {
       {hook_names::kOutOfFuel, address_of(&out_of_fuel_hook)},
       {hook_names::kStackOverflow, address_of(&stack_overflow_hook)},
       {"__esc_barrier", address_of(&barrier)},
+      {hook_names::kNamedBarrier, address_of(&named_barrier)},
       {"__esc_sync_warp", address_of(&sync_warp)},
       {"__esc_shuffle", address_of(&shuffle)},
       {"__esc_vote", address_of(&vote)},

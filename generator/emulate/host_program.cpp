@@ -132,7 +132,8 @@ HostProgram::HostProgram(const HostSource& source, const Resolver& resolve, Watc
     }
   }
   add_functions(symbols, *module, resolve);
-  has_async_barriers_ = symbols.contains(hook_names::kInitialiseBarrier);
+  orders_single_threads_ =
+      symbols.contains(hook_names::kInitialiseBarrier) || symbols.contains(hook_names::kNamedBarrier);
   code_ = std::make_unique<JitCode>(std::move(module), std::move(context), symbols,
                                     watched == Watched::accesses ? Optimisation::light : Optimisation::full);
 

@@ -64,8 +64,8 @@ class HostProgram {
   bool is_shared(std::uint64_t pointer) const {
     return pointer >= first_shared_ && pointer <= dynamic_shared_ + kMaxSharedBytes;
   }
-  /// Whether threads of its kernels may order themselves by asynchronous barriers.
-  bool has_async_barriers() const { return has_async_barriers_; }
+  /// Whether threads of its kernels may order themselves by asynchronous or named barriers, one by one.
+  bool orders_single_threads() const { return orders_single_threads_; }
   Registers& registers() const { return *reinterpret_cast<Registers*>(memory_.data()); }
   const SiteTable& sites() const { return sites_; }
 
@@ -75,7 +75,7 @@ class HostProgram {
   MappedMemory memory_;  ///< registers, then static shared variables, then dynamic shared memory
   std::uint64_t first_shared_ = 0;
   std::uint64_t dynamic_shared_ = 0;
-  bool has_async_barriers_ = false;
+  bool orders_single_threads_ = false;
   std::vector<ProgramVariable> shared_;
   std::vector<ProgramVariable> variables_;
   std::vector<ProgramKernel> kernels_;

@@ -107,6 +107,10 @@ void add_clusters(InstructionTable& table) {
   table["st.shared::cluster.v4.b32 [%0], {%1, %2, %3, %4};"] = {{}, std::vector<std::string>(5, "r"), "__esc_store_in_cluster", true};
 }
 
+void add_named_barrier(InstructionTable& table) {
+  table["bar.sync %0, %1;"] = {{}, {"r", "r"}, "__esc_bar_sync", true};
+}
+
 const InstructionTable& instructions() {
   static const InstructionTable kTable = [] {
     InstructionTable table;
@@ -115,6 +119,7 @@ const InstructionTable& instructions() {
     add_products(table);
     add_async_copies(table);
     add_clusters(table);
+    add_named_barrier(table);
     return table;
   }();
   return kTable;

@@ -16,6 +16,13 @@ bool is_crowd(std::uint64_t entry, std::uint32_t lanes) { return (entry & kMany)
 
 std::uint32_t crowd_number(std::uint64_t entry) { return static_cast<std::uint32_t>(entry >> kTimeShift & kCrowdMask); }
 
+/// Adds those of `mask`, counted from `first`.
+void add_threads(std::vector<std::uint32_t>& threads, std::uint32_t first, std::uint32_t mask) {
+  for (; mask != 0; mask &= mask - 1) {
+    threads.push_back(first + static_cast<std::uint32_t>(std::countr_zero(mask)));
+  }
+}
+
 std::uint64_t with_thread(std::uint64_t entry, std::uint64_t thread) {
   return (entry & ~(std::uint64_t{1023} << kThreadShift)) | thread << kThreadShift;
 }
@@ -66,9 +73,9 @@ void RaceClock::set_me() {
 
 bool RaceClock::meet(std::uint32_t warp_index, std::uint32_t mask) {
   if (threads_.follows()) {
-    threads_.meet(32 * warp_index, mask);
-    set_me();
-    return threads_.time(32 * warp_index + static_cast<std::uint32_t>(std::countr_zero(mask))) < kMaxTime;
+    std::vector<std::uint32_t> threads;
+    add_threads(threads, 32 * warp_index, mask);
+    return meet_followed(threads);
   }
   WarpClock& warp = warps_[warp_index];
   if (warp.interval != interval_) {
@@ -97,6 +104,20 @@ bool RaceClock::meet(std::uint32_t warp_index, std::uint32_t mask) {
   }
   set_me();
   return room;
+}
+
+bool RaceClock::meet_warps(std::uint32_t warps) {
+  std::vector<std::uint32_t> threads;
+  for (; warps != 0; warps &= warps - 1) {
+    add_threads(threads, 32 * static_cast<std::uint32_t>(std::countr_zero(warps)), ~0u);
+  }
+  return meet_followed(threads);
+}
+
+bool RaceClock::meet_followed(std::span<const std::uint32_t> threads) {
+  threads_.meet(threads);
+  set_me();
+  return threads_.time(threads.front()) < kMaxTime;
 }
 
 bool RaceClock::release(Knowledge& into) {

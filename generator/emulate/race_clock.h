@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -58,7 +59,7 @@ struct Conflict {
 /// theirs. What is forgotten by this can hide a race: sub-word accesses of different threads to different bytes
 /// displace each other, and of plain and atomic writes between two barriers only the plain one is kept.
 ///
-/// Where asynchronous barriers order threads of different warps inside an interval, each thread is followed
+/// Where asynchronous or named barriers order threads of different warps inside an interval, each thread is followed
 /// (`ThreadClocks`), and those that stand behind an entry together are kept with their times, as a crowd.
 class RaceClock {
  public:
@@ -70,6 +71,8 @@ class RaceClock {
   void enter_thread(std::uint32_t thread);
   /// The lanes of `mask` in `warp` have met. False when the warp's time is used up.
   bool meet(std::uint32_t warp, std::uint32_t mask);
+  /// All threads of these warps, as bits, have met; they are followed one by one. False when their time is used up.
+  bool meet_warps(std::uint32_t warps);
   /// The running thread releases what is behind it. False when its time is used up.
   bool release(Knowledge& into);
   void acquire(const Knowledge& from);
@@ -104,6 +107,7 @@ class RaceClock {
   };
 
   std::uint32_t warp_time(const WarpClock& warp) const { return warp.interval == interval_ ? warp.time : 0; }
+  bool meet_followed(std::span<const std::uint32_t> threads);
   void set_me();
   std::uint32_t lanes_not_behind(std::uint32_t lanes, std::uint32_t time) const;
   std::uint64_t find_rival(std::uint64_t entry, std::uint32_t lanes, std::uint32_t bytes) const;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/emulate/thread_clocks.h"
 
-#include <bit>
-
 namespace esc {
 namespace {
 
@@ -56,21 +54,20 @@ Knowledge& ThreadClocks::updated(Knowledge& knowledge) {
   return knowledge;
 }
 
-void ThreadClocks::meet(std::uint32_t first, std::uint32_t mask) {
+void ThreadClocks::meet(std::span<const std::uint32_t> threads) {
   Knowledge joint;
   updated(joint);
   std::uint32_t latest = 0;
-  for (std::uint32_t lanes = mask; lanes != 0; lanes &= lanes - 1) {
-    const std::uint32_t thread = first + static_cast<std::uint32_t>(std::countr_zero(lanes));
+  for (const std::uint32_t thread : threads) {
     release(thread, joint);
     latest = std::max(latest, time(thread));
   }
   // One time for all, so that what they do next together can be kept together.
-  for (std::uint32_t lanes = mask; lanes != 0; lanes &= lanes - 1) {
-    joint.times[first + static_cast<std::uint32_t>(std::countr_zero(lanes))] = latest;
+  for (const std::uint32_t thread : threads) {
+    joint.times[thread] = latest;
   }
-  for (std::uint32_t lanes = mask; lanes != 0; lanes &= lanes - 1) {
-    known_[first + static_cast<std::uint32_t>(std::countr_zero(lanes))] = joint;
+  for (const std::uint32_t thread : threads) {
+    known_[thread] = joint;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace esc {
@@ -49,8 +50,8 @@ class ThreadClocks {
     return updated(known_[thread]).of(barrier);
   }
 
-  /// The threads of `mask`, counted from `first`, have met.
-  void meet(std::uint32_t first, std::uint32_t mask);
+  /// These have met.
+  void meet(std::span<const std::uint32_t> threads);
   /// Adds to `into` what is behind `thread` now, its own accesses among it.
   void release(std::uint32_t thread, Knowledge& into);
   void acquire(std::uint32_t thread, const Knowledge& from);

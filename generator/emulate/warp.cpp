@@ -23,12 +23,15 @@ const char* to_string(WarpOperationKind kind) {
       return "movmatrix";
     case WarpOperationKind::multiply_matrices:
       return "mma";
+    case WarpOperationKind::named_barrier:
+      return "bar.sync";
   }
   return "a warp operation";
 }
 
 bool needs_whole_warp(WarpOperationKind kind) {
-  return kind == WarpOperationKind::load_matrices || kind == WarpOperationKind::transpose_matrix || kind == WarpOperationKind::multiply_matrices;
+  return kind == WarpOperationKind::load_matrices || kind == WarpOperationKind::transpose_matrix ||
+         kind == WarpOperationKind::multiply_matrices || kind == WarpOperationKind::named_barrier;
 }
 
 std::uint32_t shuffle_source(WarpOperationKind kind, std::uint32_t lane, std::int32_t argument, std::uint32_t width) {
@@ -49,6 +52,7 @@ std::uint32_t shuffle_source(WarpOperationKind kind, std::uint32_t lane, std::in
     case WarpOperationKind::load_matrices:
     case WarpOperationKind::transpose_matrix:
     case WarpOperationKind::multiply_matrices:
+    case WarpOperationKind::named_barrier:
       break;
   }
   return lane;

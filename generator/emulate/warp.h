@@ -17,7 +17,8 @@ enum class WarpOperationKind : std::uint8_t {
   shuffle_xor,
   load_matrices,
   transpose_matrix,
-  multiply_matrices
+  multiply_matrices,
+  named_barrier
 };
 
 /// Whether all lanes must take part: none may have returned, and the block may not end within the warp.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a GPU makes of async_instructions.cuh what the emulator takes for true: where tensor copies put the elements
 // of a box with each swizzle, zeros outside of the matrix and the bytes that a phase counts, what a wait for a parity
-// passes, and which maps the driver refuses.
+// passes, that teams of warps meet without each other at named barriers, and which maps the driver refuses.
 //
 //     nvcc -std=c++17 -arch=sm_90 -O2 -I . tests/device/async_copies.cu -o async-copies && ./async-copies
 //
@@ -244,6 +244,64 @@ void check_barriers(const Driver& driver) {
   }
 }
 
+// Named barriers.
+
+constexpr int kTeams = 3;
+constexpr int kTeamThreads = 64;
+constexpr int kRounds = 100;
+
+/// In each round a thread adds what another one of its team had in the round before. The last team begins when the
+/// others have ended, which so cannot have waited for it.
+__global__ void go_round(unsigned* sums) {
+  __shared__ unsigned values[kTeams][2][kTeamThreads];
+  __shared__ volatile int ended;
+  const int team = threadIdx.x / kTeamThreads;
+  const int i = threadIdx.x % kTeamThreads;
+  if (threadIdx.x == 0) {
+    ended = 0;
+  }
+  __syncthreads();
+  const long long begin = clock64();
+  while (team == kTeams - 1 && ended < (kTeams - 1) * kTeamThreads && clock64() - begin < kPatience) {
+  }
+  __syncwarp();
+  unsigned sum = threadIdx.x;
+  for (int round = 0; round < kRounds / (team + 1); ++round) {
+    values[team][round % 2][i] = sum;
+    meet_team(team + 1, kTeamThreads);
+    sum = 3 * sum + values[team][round % 2][(i + 33) % kTeamThreads];
+  }
+  if (team != kTeams - 1) {
+    atomicAdd(const_cast<int*>(&ended), 1);
+  }
+  sums[threadIdx.x] = clock64() - begin < kPatience ? sum : 0;
+}
+
+void check_teams() {
+  std::vector<unsigned> wanted(kTeams * kTeamThreads);
+  for (int team = 0; team < kTeams; ++team) {
+    unsigned* const sums = &wanted[team * kTeamThreads];
+    for (int i = 0; i < kTeamThreads; ++i) {
+      sums[i] = team * kTeamThreads + i;
+    }
+    for (int round = 0; round < kRounds / (team + 1); ++round) {
+      const std::vector<unsigned> values(sums, sums + kTeamThreads);
+      for (int i = 0; i < kTeamThreads; ++i) {
+        sums[i] = 3 * values[i] + values[(i + 33) % kTeamThreads];
+      }
+    }
+  }
+  unsigned* sums = nullptr;
+  std::vector<unsigned> found(wanted.size());
+  if (!succeeded(cudaMalloc(&sums, 4 * found.size()))) {
+    all_right = false;
+    return;
+  }
+  go_round<<<1, kTeams * kTeamThreads>>>(sums);
+  expect(succeeded(cudaMemcpy(found.data(), sums, 4 * found.size(), cudaMemcpyDeviceToHost)) && found == wanted,
+         "teams of two warps meet at named barriers while another team waits for them");
+}
+
 // Maps.
 
 void check_map(const Driver& driver, const char* what, bool accepted, std::size_t shift, cuuint64_t columns,
@@ -308,6 +366,7 @@ int main() {
   driver.encode = reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(entry);
   check_boxes(driver);
   check_barriers(driver);
+  check_teams();
   check_maps(driver);
   std::printf("%s\n", all_right ? "all as expected" : "some are wrong");
   return all_right ? 0 : 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every asynchronous barrier and bulk copy that the emulator knows as inline PTX. Run on the emulated grid by
-// bulk_ring_test and tensor_copy_test, and on a GPU by async_copies.cu.
+// Every asynchronous barrier, bulk copy and named barrier that the emulator knows as inline PTX. Run on the emulated grid
+// by bulk_ring_test, tensor_copy_test and named_barrier_test, and on a GPU by async_copies.cu.
 #pragma once
 #include <cudaTypedefs.h>
 #include <cuda_runtime.h>
@@ -47,4 +47,8 @@ __device__ inline void copy_box(void* to, const CUtensorMap& map, int x, int y, 
                :
                : "r"(shared_address(to)), "l"(&map), "r"(x), "r"(y), "r"(shared_address(barrier))
                : "memory");
+}
+/// Those of a team wait for each other at barrier 1 to 15; `threads`: how many they are.
+__device__ inline void meet_team(unsigned barrier, unsigned threads) {
+  asm volatile("bar.sync %0, %1;" : : "r"(barrier), "r"(threads) : "memory");
 }

@@ -321,6 +321,7 @@ TEST(InlinePtxText, InstructionsWithoutResultsMayBeWrittenInSeveralWays) {
         "asm volatile(\"mbarrier.init.shared::cta.b64 [%0], %1;\" : : \"r\"(d), \"r\"(1) : \"memory\");",
         "asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");",
         "asm volatile(\"fence.mbarrier_init.release.cluster;\" : : : \"memory\");",
+        "asm volatile(\"bar.sync %0, %1;\" : : \"r\"(d + 1), \"r\"(64) : \"memory\");",
         "asm volatile(\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\"\n"
         "  :: \"r\"(d), \"l\"(p), \"r\"(16), \"r\"(d) : \"memory\");",
         "asm volatile(\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\"\n"
@@ -377,6 +378,9 @@ TEST(InlinePtxText, UnknownOnesAreRefusedWithTheirLine) {
   expect_refusal("asm volatile(\"fence.proxy.async.shared::cta;\" : : \"memory\");", "of another form");
   expect_refusal("asm volatile(\"mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\" :: \"r\"(d), \"r\"(0) : \"memory\");",
                  "mbarrier.try_wait");
+  expect_refusal("asm volatile(\"bar.sync %0, %1;\" :: \"r\"(1), \"r\"(64));", "without the clobber \"memory\"");
+  expect_refusal("asm volatile(\"bar.sync %0;\" :: \"r\"(1) : \"memory\");", "bar.sync %0;");
+  expect_refusal("asm volatile(\"bar.arrive %0, %1;\" :: \"r\"(1), \"r\"(64) : \"memory\");", "bar.arrive");
   expect_refusal("#define RUN asm volatile(\"nop;\")", "\"asm\" in a directive");
   expect_refusal("if (false) { asm volatile(\"syscall\"); }", "\"syscall\"");
   expect_refusal("as\\\nm volatile(\"syscall\");", "\"syscall\"");

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t kThreads = 64;
 constexpr std::uint32_t kWords = 3;
 
-enum class Action { read, write, atomic, meet, barrier, next_block, release, acquire };
+enum class Action { read, write, atomic, meet, meet_warps, barrier, next_block, release, acquire };
 
 struct Step {
   Action action = Action::read;
@@ -109,6 +109,7 @@ rc::Gen<std::vector<Step>> any_steps(std::vector<Action> accesses, bool followed
   std::vector<Action> actions = {Action::meet, Action::meet, Action::meet, Action::barrier};
   if (followed) {
     actions.insert(actions.end(), {Action::release, Action::release, Action::release, Action::acquire, Action::acquire, Action::acquire});
+    actions.push_back(Action::meet_warps);
   }
   for (const Action access : accesses) {
     actions.insert(actions.end(), {access, access, access});
@@ -145,6 +146,9 @@ Verdict compare(const std::vector<Step>& steps, bool followed = false) {
       }
       reference.meet(threads);
       RC_ASSERT(clock->meet(warp, step.mask));
+    } else if (step.action == Action::meet_warps) {
+      reference.barrier();
+      RC_ASSERT(clock->meet_warps(3));
     } else if (step.action == Action::barrier) {
       reference.barrier();
       RC_ASSERT(clock->begin_interval());
@@ -260,6 +264,17 @@ TEST(RaceClock, TimeOfAWarpIsLimited) {
     ASSERT_TRUE(clock->meet(0, ~0u));
   }
   EXPECT_FALSE(clock->meet(0, ~0u));
+}
+
+TEST(RaceClock, TimeOfWarpsThatMeetIsLimited) {
+  const auto clock = std::make_unique<RaceClock>();
+  clock->begin_launch(kThreads);
+  clock->begin_block(0);
+  clock->enter_thread(0);
+  for (std::uint32_t step = 1; step < shadow_entry::kMaxTime; ++step) {
+    ASSERT_TRUE(clock->meet_warps(3));
+  }
+  EXPECT_FALSE(clock->meet_warps(3));
 }
 
 TEST(ShuffleSource, FollowsTheHardware) {

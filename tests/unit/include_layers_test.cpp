@@ -66,6 +66,7 @@ const std::vector<std::string> kOrder = {
     // What judges accesses, lets the threads of a block run, and plays the whole device.
     "generator/emulate/access_judge",
     "generator/emulate/async_barriers",
+    "generator/emulate/named_barriers",
     "generator/emulate/block_cluster",
     "generator/emulate/block_runner",
     "generator/emulate/block_sync",

@@ -35,6 +35,7 @@ ESC_RUNTIME void __esc_barrier_wait(unsigned barrier, unsigned parity);
 ESC_RUNTIME void __esc_fence_copies();
 ESC_RUNTIME void __esc_copy_bulk(unsigned target, unsigned long long source, unsigned bytes, unsigned barrier);
 ESC_RUNTIME void __esc_copy_tensor(unsigned target, unsigned long long map, unsigned x, unsigned y, unsigned barrier);
+ESC_RUNTIME void __esc_named_barrier(unsigned number, unsigned threads);
 ESC_RUNTIME void __esc_cluster_meet();
 ESC_RUNTIME unsigned __esc_cluster_map(unsigned address, unsigned rank);
 ESC_RUNTIME void __esc_cluster_store(unsigned mapped, unsigned first, unsigned second, unsigned third, unsigned fourth);
@@ -102,6 +103,10 @@ static inline void __esc_bulk_copy(__esc_operand target, __esc_wide_operand sour
 static inline void __esc_tensor_copy(__esc_operand target, __esc_wide_operand map, __esc_operand x, __esc_operand y,
                                      __esc_operand barrier) {
   __esc_copy_tensor(target.bits, map.bits, x.bits, y.bits, barrier.bits);
+}
+
+static inline void __esc_bar_sync(__esc_operand number, __esc_operand threads) {
+  __esc_named_barrier(number.bits, threads.bits);
 }
 
 static inline void __esc_meet_cluster() { __esc_cluster_meet(); }

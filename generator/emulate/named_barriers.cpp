@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/emulate/named_barriers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace esc {
+namespace {
+
+constexpr std::uint32_t kLanes = 32;
+
+std::string text_of(NamedBarriers::Request request) {
+  return fmt::format("barrier {} for {} threads", request.number, request.count);
+}
+
+}  // namespace
+
+std::uint32_t NamedBarriers::Barrier::arrived() const {
+  return kLanes * static_cast<std::uint32_t>(std::popcount(warps));
+}
+
+template <class Describe>
+void NamedBarriers::refuse(FaultKind kind, const Describe& describe) {
+  judge_.report(kind, judge_.site(), "", describe);
+  judge_.stop();
+}
+
+void NamedBarriers::begin_block(std::uint32_t threads) {
+  threads_ = threads;
+  barriers_.fill({});
+  holding_.fill(0);
+  met_ = 0;
+}
+
+void NamedBarriers::check(Request request) {
+  if (request.number == 0 || request.number >= barriers_.size()) {
+    refuse(FaultKind::bad_operand, [&] {
+      return fmt::format("waits at {}; there are barriers 1 to {}, and 0 is that of __syncthreads", text_of(request),
+                         barriers_.size() - 1);
+    });
+  }
+  if (request.count == 0 || request.count % kLanes != 0 || request.count > threads_) {
+    refuse(FaultKind::bad_operand, [&] {
+      return fmt::format("waits at {}, which is no multiple of {} from {} to the {} of the block", text_of(request),
+                         kLanes, kLanes, threads_);
+    });
+  }
+}
+
+void NamedBarriers::arrive(std::uint32_t warp, const std::array<std::uint64_t, 32>& requests) {
+  const auto other = std::ranges::find_if(requests, [&](std::uint64_t lane) { return lane != requests.front(); });
+  if (other != requests.end()) {
+    refuse(FaultKind::divergent_barrier, [&] {
+      return fmt::format("lane 0 of the warp waits at {}, but lane {} at {}", text_of(Request::of(requests.front())),
+                         other - requests.begin(), text_of(Request::of(*other)));
+    });
+  }
+  const Request request = Request::of(requests.front());
+  Barrier& barrier = barriers_[request.number];
+  if (!is_behind_round_before(barrier, warp)) {
+    refuse(FaultKind::race, [&] {
+      return fmt::format(
+          "arrives at barrier {}, where others have met whom nothing orders it with: it could have been "
+          "one of them",
+          request.number);
+    });
+  }
+  if (barrier.warps == 0) {
+    barrier.count = request.count;
+    barrier.site = judge_.site();
+  }
+  if (barrier.count != request.count) {
+    refuse(FaultKind::divergent_barrier, [&] {
+      return fmt::format("waits at {}, but others wait there for {}, at {}", text_of(request), barrier.count,
+                         judge_.describe_site(barrier.site));
+    });
+  }
+  barrier.warps |= 1u << warp;
+  holding_[warp] = request.number;
+  if (barrier.arrived() == barrier.count) {
+    complete(barrier);
+  }
+}
+
+/// Else it is chance which of the two rounds `warp` arrives in. What one lane knows is enough: they come together.
+bool NamedBarriers::is_behind_round_before(const Barrier& barrier, std::uint32_t warp) {
+  RaceClock& clock = judge_.clock();
+  if (barrier.interval != clock.now()) {
+    return true;
+  }
+  for (std::uint32_t thread = kLanes * warp; thread < kLanes * (warp + 1); ++thread) {
+    if (clock.threads().is_behind(thread, barrier.thread, barrier.time - 1)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void NamedBarriers::complete(Barrier& barrier) {
+  RaceClock& clock = judge_.clock();
+  if (!clock.meet_warps(barrier.warps)) {
+    refuse(FaultKind::limit, [] {
+      return std::string("more rounds of named barriers between two barriers of the block than can be told apart");
+    });
+  }
+  barrier.interval = clock.now();
+  barrier.thread = kLanes * static_cast<std::uint32_t>(std::countr_zero(barrier.warps));
+  barrier.time = clock.threads().time(barrier.thread);
+  for (std::uint32_t warps = barrier.warps; warps != 0; warps &= warps - 1) {
+    holding_[static_cast<std::size_t>(std::countr_zero(warps))] = 0;
+  }
+  met_ |= barrier.warps;
+  barrier.warps = 0;
+}
+
+std::string NamedBarriers::describe_wait(std::uint32_t warp) const {
+  const Barrier& barrier = barriers_[holding_[warp]];
+  return fmt::format("barrier {}, where {} of {} threads have arrived", holding_[warp], barrier.arrived(),
+                     barrier.count);
+}
+
+}  // namespace esc
