@@ -165,10 +165,16 @@ Needs needs_of(const std::vector<SampledUnit>& units, const UnitSteps& steps, bo
   return needs;
 }
 
-/// How much longer a block takes where so large a share of windows takes a further round. Blocks run beside each other,
-/// so that the one with the most counts, which has about twice the square root of what they have on average more.
-double time_of_rounds(double further, std::uint64_t windows) {
-  return 1 + further + 2 * std::sqrt(further / static_cast<double>(windows));
+/// How much longer the blocks take where so large a share of windows takes a further round. They run beside each other,
+/// so that the one with the most counts, which has about twice the square root of what they have on average more; a
+/// turn is as long with one round as with all of them.
+double time_of_rounds(double further, const FragmentShape& shape, std::uint32_t rounds_at_once) {
+  const auto windows = static_cast<double>(windows_of(shape));
+  const double of_block = further * windows;
+  const double of_fullest = std::max(1.0, of_block + 2 * std::sqrt(of_block));
+  const double probability_of_any = 1 - std::exp(-of_block * static_cast<double>(blocks_of(shape)));
+  const auto turns = [&](double rounds) { return std::ceil(rounds / rounds_at_once); };
+  return 1 + probability_of_any * (turns(windows + of_fullest) / turns(windows) - 1);
 }
 
 /// The best number of extras beside such steps, among those that nearly all units can do with: what is left of one
@@ -186,7 +192,7 @@ Choice best_extras(const Needs& needs, const FragmentShape& of_matrix, const Uni
       continue;
     }
     const double further = 1 - std::pow(1 - above, shape.block_panels);
-    const double bytes = counted_bytes(shape, weights, needs.serial(shape.extras)) * time_of_rounds(further, windows_of(shape));
+    const double bytes = counted_bytes(shape, weights, needs.serial(shape.extras)) * time_of_rounds(further, shape, weights.rounds_at_once);
     if (bytes < best.bytes) {
       best = {shape, bytes, is_close};
     }

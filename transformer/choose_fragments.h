@@ -23,6 +23,7 @@ struct FragmentWeights {
   double extra = 0;  ///< one of those that are added one after the other: of the row set that has most
   double step = 0;   ///< of either kind
   std::uint32_t steps_at_once = 1;  ///< that the warps of a panel take at once: those that are left take longer
+  std::uint32_t rounds_at_once = 1;  ///< that a block takes in a turn: those that are left take a whole one
 
   auto operator<=>(const FragmentWeights&) const = default;
 };

@@ -40,6 +40,8 @@ constexpr long long tuned_ldc = 37;
 
 // What follows from it.
 constexpr int threads_per_block = 32 * block_panels * turn_windows;
+constexpr int team_threads =
+    threads_per_block / turn_windows;  // of the warps that multiply the same windows
 constexpr int column_eighths = tile_columns / 8;
 constexpr int lane_rows = panel_height / row_sets;
 constexpr int row_vectors = lane_rows * column_eighths;  // pairs of consecutive sums of a lane
@@ -100,6 +102,11 @@ __device__ __forceinline__ long long place_in_C(unsigned int row, unsigned int c
   const long long i_at = static_cast<long long>(row);
   const long long j_at = static_cast<long long>(column);
   return i_at + j_at * leading_dimension;
+}
+
+// The threads of a team, the warps of the block that multiply the same windows, wait for each other, and no other team for them. Barrier 0 is the block's.
+__device__ __forceinline__ void meet_team(int part) {
+  asm volatile("bar.sync %0, %1;" : : "r"(part + 1), "r"(team_threads) : "memory");
 }
 
 // Consecutive elements that are moved at once, by 16 bytes at most.
@@ -245,20 +252,12 @@ __device__ __forceinline__ void stage_unit(unsigned char* memory, const unsigned
   }
 }
 
-// The first row of B of each window of a turn, 0 where there is none. Which windows they are is asked for all at once.
-__device__ __forceinline__ void find_first_rows(unsigned int (&first_rows)[turn_windows],
-                                                const unsigned char* packed,
-                                                unsigned int first_round, unsigned int rounds,
-                                                unsigned int rotation, unsigned int turn) {
-#pragma unroll
-  for (int part = 0; part < turn_windows; ++part) {
-    const unsigned int its = turn * turn_windows + part;
-    first_rows[part] =
-        its < rounds
-            ? window_at(packed, round_at(first_round, rounds, rotation, its), first_round) *
-                  window_columns
-            : 0;
-  }
+// The first row of B of the window that a block takes as number `its`.
+__device__ __forceinline__ unsigned int first_row_of(const unsigned char* packed,
+                                                     unsigned int first_round, unsigned int rounds,
+                                                     unsigned int rotation, unsigned int its) {
+  return window_at(packed, round_at(first_round, rounds, rotation, its), first_round) *
+         window_columns;
 }
 
 // Copies 4 rows of a column of B to shared memory, as far as they are there; the others are zero.
@@ -281,26 +280,24 @@ __device__ __forceinline__ void stage_rows(unsigned char* to, const float* __res
   *reinterpret_cast<Vector<4>*>(to) = elements;
 }
 
-// The threads of a block copy the rows of B for a turn to shared memory, column by column.
+// The threads of a team copy the rows of B for its window of a turn to shared memory, column by column.
 __device__ __forceinline__ void stage_columns(unsigned char* memory, const unsigned char* packed,
                                               const float* __restrict__ B, long long ldb,
                                               unsigned int first_round, unsigned int rounds,
                                               unsigned int rotation, unsigned int turn, int stage,
-                                              unsigned int tile, int thread, unsigned int N) {
+                                              int part, unsigned int tile, int thread,
+                                              unsigned int N) {
   constexpr int column_fours = window_columns / 4;
-  unsigned int first_rows[turn_windows];
-  find_first_rows(first_rows, packed, first_round, rounds, rotation, turn);
-#pragma unroll
-  for (int part = 0; part < turn_windows; ++part) {
-    if (turn * turn_windows + part < rounds) {
-      unsigned char* const to = window_copy(memory, stage, part);
+  const unsigned int its = turn * turn_windows + part;
+  if (its < rounds) {
+    const unsigned int first_row = first_row_of(packed, first_round, rounds, rotation, its);
+    unsigned char* const to = window_copy(memory, stage, part);
 #pragma unroll 4
-      for (int four = thread; four < column_fours * tile_columns; four += threads_per_block) {
-        const int row = four % column_fours * 4;
-        const int column = four / column_fours;
-        stage_rows(to + element_at(row, column), B, ldb, first_rows[part] + row,
-                   tile * tile_columns + column, N);
-      }
+    for (int four = thread; four < column_fours * tile_columns; four += team_threads) {
+      const int row = four % column_fours * 4;
+      const int column = four / column_fours;
+      stage_rows(to + element_at(row, column), B, ldb, first_row + row,
+                 tile * tile_columns + column, N);
     }
   }
 }
@@ -540,7 +537,7 @@ __global__ void __launch_bounds__(threads_per_block, 1)
   const unsigned int rotation = block * rounds / blocks;
   const int copy = part * block_panels + place;
   const int lane = row_set * column_pairs + pair;
-  const int own_thread = 32 * copy + lane;
+  const int team_thread = copy % block_panels * 32 + lane;
 
   // The operands of the first turns. Those of A are there whatever the kernel in front does.
   for (int s = 0; s < early_stages; ++s) {
@@ -549,20 +546,20 @@ __global__ void __launch_bounds__(threads_per_block, 1)
   wait_for_predecessor();
   allow_successor();
   for (int s = 0; s < early_stages; ++s) {
-    stage_columns(shared_memory, packed, B, ldb, first_round, rounds, rotation, s, s, tile,
-                  own_thread, N);
+    stage_columns(shared_memory, packed, B, ldb, first_round, rounds, rotation, s, s, part, tile,
+                  team_thread, N);
     __pipeline_commit();
   }
 #pragma unroll 1
   for (unsigned int turn = 0; turn < turns; ++turn) {
     __pipeline_wait_prior(stages - 2);
-    __syncthreads();
+    meet_team(part);
     const unsigned int ahead = stages + turn - 1;
     const int stage_ahead = ahead % stages;
     stage_unit(shared_memory, packed, first_round, rounds, rotation, ahead, stage_ahead, part,
                place);
     stage_columns(shared_memory, packed, B, ldb, first_round, rounds, rotation, ahead, stage_ahead,
-                  tile, own_thread, N);
+                  part, tile, team_thread, N);
     __pipeline_commit();
     const int stage = turn % stages;
     const unsigned int its = turn * turn_windows + part;

@@ -39,6 +39,8 @@ constexpr unsigned int tuned_columns = 12;  // bCol
 
 // What follows from it.
 constexpr int threads_per_block = 32 * block_panels * turn_windows;
+constexpr int team_threads =
+    threads_per_block / turn_windows;  // of the warps that multiply the same windows
 constexpr int column_eighths = tile_columns / 8;
 constexpr int lane_rows = panel_height / row_sets;
 constexpr int row_vectors = lane_rows * column_eighths;  // pairs of consecutive sums of a lane
@@ -50,9 +52,9 @@ constexpr int block_sums = block_panels * lane_products * 128;  // of each warp 
 constexpr int early_stages = stages - 1;
 constexpr int block_copies = turn_windows * block_panels;  // units of a turn
 constexpr int window_pieces =
-    (window_columns * tile_columns / vector_width + threads_per_block - 1) /
-    threads_per_block;  // 16 bytes of a row each, that a thread copies of a window
-constexpr int held_pieces = turn_windows * window_pieces;  // of a turn
+    (window_columns * tile_columns / vector_width + team_threads - 1) /
+    team_threads;  // 16 bytes of a row each, that a thread copies of a window
+constexpr int held_pieces = window_pieces;  // of a turn
 
 // The matrix, and where its packed form has what.
 constexpr unsigned int M = 37;   // rows of C
@@ -71,6 +73,11 @@ constexpr int unit_bytes = 4864;
 constexpr int window_bytes = 8192;  // of B
 constexpr int stage_bytes = 35840;
 constexpr size_t staged_bytes = 107520;
+
+// The threads of a team, the warps of the block that multiply the same windows, wait for each other, and no other team for them. Barrier 0 is the block's.
+__device__ __forceinline__ void meet_team(int part) {
+  asm volatile("bar.sync %0, %1;" : : "r"(part + 1), "r"(team_threads) : "memory");
+}
 
 // Consecutive elements that are moved at once, by 16 bytes at most.
 template <int width, typename Element = __half>
@@ -203,20 +210,12 @@ __device__ __forceinline__ void stage_unit(unsigned char* memory, const unsigned
   }
 }
 
-// The first row of B of each window of a turn, 0 where there is none. Which windows they are is asked for all at once.
-__device__ __forceinline__ void find_first_rows(unsigned int (&first_rows)[turn_windows],
-                                                const unsigned char* packed,
-                                                unsigned int first_round, unsigned int rounds,
-                                                unsigned int rotation, unsigned int turn) {
-#pragma unroll
-  for (int part = 0; part < turn_windows; ++part) {
-    const unsigned int its = turn * turn_windows + part;
-    first_rows[part] =
-        its < rounds
-            ? window_at(packed, round_at(first_round, rounds, rotation, its), first_round) *
-                  window_columns
-            : 0;
-  }
+// The first row of B of the window that a block takes as number `its`.
+__device__ __forceinline__ unsigned int first_row_of(const unsigned char* packed,
+                                                     unsigned int first_round, unsigned int rounds,
+                                                     unsigned int rotation, unsigned int its) {
+  return window_at(packed, round_at(first_round, rounds, rotation, its), first_round) *
+         window_columns;
 }
 
 // What a thread copies of a window: the same columns of every `rows_at_once`th row, a piece each.
@@ -226,7 +225,7 @@ struct PiecesOfThread {
 };
 
 constexpr int pieces_of_row = tile_columns / vector_width;
-constexpr int rows_at_once = threads_per_block / pieces_of_row;
+constexpr int rows_at_once = team_threads / pieces_of_row;
 __device__ __forceinline__ PiecesOfThread pieces_of(int thread) {
   return {thread / pieces_of_row, thread % pieces_of_row * vector_width};
 }
@@ -248,43 +247,37 @@ __device__ __forceinline__ Vector<vector_width> load_piece(const __half* __restr
 }
 
 // Whether what cannot go past the registers is held in them until the next turn. Where a thread has many pieces it stores them as soon as they are there.
-constexpr bool holds_pieces = held_pieces == turn_windows * window_pieces;
+constexpr bool holds_pieces = held_pieces == window_pieces;
 
-// The threads of a block copy the rows of B for a turn to shared memory, each the same columns of some rows. With `vectors` they go past the
-// registers, 16 bytes at once; without, element by element.
+// The threads of a team copy the rows of B for its window of a turn to shared memory, each the same columns of some rows. With `vectors` they go past
+// the registers, 16 bytes at once; without, element by element.
 template <bool vectors>
-__device__ __forceinline__ void stage_windows(unsigned char* memory,
-                                              Vector<vector_width> (&held)[held_pieces],
-                                              const unsigned char* packed,
-                                              const __half* __restrict__ B, long long ldb,
-                                              unsigned int first_round, unsigned int rounds,
-                                              unsigned int rotation, unsigned int turn, int stage,
-                                              unsigned int tile, int thread, unsigned int N) {
-  const PiecesOfThread pieces = pieces_of(thread);
-  const unsigned int j = tile * tile_columns + pieces.column;
-  unsigned int first_rows[turn_windows];
-  find_first_rows(first_rows, packed, first_round, rounds, rotation, turn);
-#pragma unroll
-  for (int part = 0; part < turn_windows; ++part) {
-    if (turn * turn_windows + part < rounds) {
-      const unsigned int k = first_rows[part];
-      const __half* const from = B + k * ldb + j;
-      unsigned char* const to = window_copy(memory, stage, part);
+__device__ __forceinline__ void stage_windows(
+    unsigned char* memory, Vector<vector_width> (&held)[held_pieces], const unsigned char* packed,
+    const __half* __restrict__ B, long long ldb, unsigned int first_round, unsigned int rounds,
+    unsigned int rotation, unsigned int turn, int stage, int part, unsigned int tile, int thread,
+    unsigned int N) {
+  const unsigned int its = turn * turn_windows + part;
+  if (its < rounds) {
+    const PiecesOfThread pieces = pieces_of(thread);
+    const unsigned int j = tile * tile_columns + pieces.column;
+    const unsigned int k = first_row_of(packed, first_round, rounds, rotation, its);
+    const __half* const from = B + k * ldb + j;
+    unsigned char* const to = window_copy(memory, stage, part);
 #pragma unroll(!vectors && holds_pieces ? window_pieces : 4)
-      for (int piece = 0; piece < window_pieces; ++piece) {
-        const int row = pieces.first_row + piece * rows_at_once;
-        if (row < window_columns) {
-          const bool inside = k + row < K && j < N;
-          if (vectors) {
-            __pipeline_memcpy_async(place_of(to, pieces, row), inside ? from + row * ldb : B, 16,
-                                    inside ? 0 : 16);
+    for (int piece = 0; piece < window_pieces; ++piece) {
+      const int row = pieces.first_row + piece * rows_at_once;
+      if (row < window_columns) {
+        const bool inside = k + row < K && j < N;
+        if (vectors) {
+          __pipeline_memcpy_async(place_of(to, pieces, row), inside ? from + row * ldb : B, 16,
+                                  inside ? 0 : 16);
+        } else {
+          const Vector<vector_width> elements = load_piece(from + row * ldb, inside ? N - j : 0);
+          if (holds_pieces) {
+            held[piece] = elements;
           } else {
-            const Vector<vector_width> elements = load_piece(from + row * ldb, inside ? N - j : 0);
-            if (holds_pieces) {
-              held[part * window_pieces + piece] = elements;
-            } else {
-              *reinterpret_cast<Vector<vector_width>*>(place_of(to, pieces, row)) = elements;
-            }
+            *reinterpret_cast<Vector<vector_width>*>(place_of(to, pieces, row)) = elements;
           }
         }
       }
@@ -297,20 +290,16 @@ template <bool vectors>
 __device__ __forceinline__ void store_held(unsigned char* memory,
                                            const Vector<vector_width> (&held)[held_pieces],
                                            unsigned int rounds, unsigned int turn, int stage,
-                                           int thread) {
+                                           int part, int thread) {
   if constexpr (!vectors && holds_pieces) {
-    const PiecesOfThread pieces = pieces_of(thread);
+    if (turn * turn_windows + part < rounds) {
+      const PiecesOfThread pieces = pieces_of(thread);
 #pragma unroll
-    for (int part = 0; part < turn_windows; ++part) {
-      if (turn * turn_windows + part < rounds) {
-#pragma unroll
-        for (int piece = 0; piece < window_pieces; ++piece) {
-          const int row = pieces.first_row + piece * rows_at_once;
-          if (row < window_columns) {
-            *reinterpret_cast<Vector<vector_width>*>(
-                place_of(window_copy(memory, stage, part), pieces, row)) =
-                held[part * window_pieces + piece];
-          }
+      for (int piece = 0; piece < window_pieces; ++piece) {
+        const int row = pieces.first_row + piece * rows_at_once;
+        if (row < window_columns) {
+          *reinterpret_cast<Vector<vector_width>*>(
+              place_of(window_copy(memory, stage, part), pieces, row)) = held[piece];
         }
       }
     }
@@ -340,7 +329,7 @@ __device__ __forceinline__ void multiply_step(const unsigned char* unit,
   }
   const unsigned int columns =
       reinterpret_cast<const unsigned int*>(unit + columns_at)[step / 4 * 32 + lane];
-  const int row = columns >> (step % 4 * 8) & 255;
+  const int row = __byte_perm(columns, 0, 0x4440 + step % 4);
   unsigned int rows[column_eighths][4];
 #pragma unroll
   for (int t = 0; t < column_eighths; ++t) {
@@ -485,7 +474,7 @@ __global__ void __launch_bounds__(threads_per_block, 1)
   const unsigned int rotation = block * rounds / blocks;
   const int copy = part * block_panels + place;
   const int lane = row_set * column_pairs + pair;
-  const int own_thread = 32 * copy + lane;
+  const int team_thread = copy % block_panels * 32 + lane;
 
   // The operands of the first turns. Those of A are there whatever the kernel in front does.
   for (int s = 0; s < early_stages; ++s) {
@@ -496,24 +485,24 @@ __global__ void __launch_bounds__(threads_per_block, 1)
   allow_successor();
   for (int s = 0; s < early_stages; ++s) {
     if (0 < s) {
-      store_held<vectors>(shared_memory, held, rounds, s - 1, s - 1, own_thread);
+      store_held<vectors>(shared_memory, held, rounds, s - 1, s - 1, part, team_thread);
     }
     stage_windows<vectors>(shared_memory, held, packed, B, ldb, first_round, rounds, rotation, s, s,
-                           tile, own_thread, N);
+                           part, tile, team_thread, N);
     __pipeline_commit();
   }
 #pragma unroll 1
   for (unsigned int turn = 0; turn < turns; ++turn) {
     store_held<vectors>(shared_memory, held, rounds, stages + turn - 2,
-                        (stages + turn - 2) % stages, own_thread);
+                        (stages + turn - 2) % stages, part, team_thread);
     __pipeline_wait_prior(stages - 2);
-    __syncthreads();
+    meet_team(part);
     const unsigned int ahead = stages + turn - 1;
     const int stage_ahead = ahead % stages;
     stage_unit(shared_memory, packed, first_round, rounds, rotation, ahead, stage_ahead, part,
                place);
     stage_windows<vectors>(shared_memory, held, packed, B, ldb, first_round, rounds, rotation,
-                           ahead, stage_ahead, tile, own_thread, N);
+                           ahead, stage_ahead, part, tile, team_thread, N);
     __pipeline_commit();
     const int stage = turn % stages;
     const unsigned int its = turn * turn_windows + part;

@@ -41,6 +41,8 @@ constexpr unsigned int tuned_columns = 12;  // bCol
 
 // What follows from it.
 constexpr int threads_per_block = 32 * block_panels * (turn_windows * window_warps);
+constexpr int team_threads =
+    threads_per_block / turn_windows;  // of the warps that multiply the same windows
 constexpr int column_eighths = tile_columns / 8;
 constexpr int lane_rows = panel_height / row_sets;
 constexpr int row_vectors = lane_rows * column_eighths;  // pairs of consecutive sums of a lane
@@ -51,11 +53,10 @@ constexpr int other_warps = threads_per_block / (32 * block_panels) - 1;  // of 
 constexpr int block_sums = block_panels * lane_products * 128;  // of each warp of all panels
 constexpr int steps_at_once = steps_of_pair * window_warps;     // of the warps that share a window
 constexpr int early_stages = stages - 1;
-constexpr int block_copies = turn_windows * block_panels;  // units of a turn
 constexpr int window_pieces =
-    (window_columns * tile_columns / vector_width + threads_per_block - 1) /
-    threads_per_block;  // 16 bytes of a row each, that a thread copies of a window
-constexpr int held_pieces = turn_windows * window_pieces;  // of a turn
+    (window_columns * tile_columns / vector_width + team_threads - 1) /
+    team_threads;  // 16 bytes of a row each, that a thread copies of a window
+constexpr int held_pieces = window_pieces;  // of a turn
 
 // The matrix, and where its packed form has what.
 constexpr unsigned int M = 37;  // rows of C
@@ -185,20 +186,12 @@ __device__ __forceinline__ int element_at(int row, int column) {
 }
 __device__ __forceinline__ int piece_at(int row, int piece) { return element_at(row, piece * 8); }
 
-// The first row of B of each window of a turn, 0 where there is none. Which windows they are is asked for all at once.
-__device__ __forceinline__ void find_first_rows(unsigned int (&first_rows)[turn_windows],
-                                                const unsigned char* packed,
-                                                unsigned int first_round, unsigned int rounds,
-                                                unsigned int rotation, unsigned int turn) {
-#pragma unroll
-  for (int part = 0; part < turn_windows; ++part) {
-    const unsigned int its = turn * turn_windows + part;
-    first_rows[part] =
-        its < rounds
-            ? window_at(packed, round_at(first_round, rounds, rotation, its), first_round) *
-                  window_columns
-            : 0;
-  }
+// The first row of B of the window that a block takes as number `its`.
+__device__ __forceinline__ unsigned int first_row_of(const unsigned char* packed,
+                                                     unsigned int first_round, unsigned int rounds,
+                                                     unsigned int rotation, unsigned int its) {
+  return window_at(packed, round_at(first_round, rounds, rotation, its), first_round) *
+         window_columns;
 }
 
 // What a thread copies of a window: the same columns of every `rows_at_once`th row, a piece each.
@@ -208,7 +201,7 @@ struct PiecesOfThread {
 };
 
 constexpr int pieces_of_row = tile_columns / vector_width;
-constexpr int rows_at_once = threads_per_block / pieces_of_row;
+constexpr int rows_at_once = team_threads / pieces_of_row;
 __device__ __forceinline__ PiecesOfThread pieces_of(int thread) {
   return {thread / pieces_of_row, thread % pieces_of_row * vector_width};
 }
@@ -230,43 +223,37 @@ __device__ __forceinline__ Vector<vector_width> load_piece(const float* __restri
 }
 
 // Whether what cannot go past the registers is held in them until the next turn. Where a thread has many pieces it stores them as soon as they are there.
-constexpr bool holds_pieces = held_pieces == turn_windows * window_pieces;
+constexpr bool holds_pieces = held_pieces == window_pieces;
 
-// The threads of a block copy the rows of B for a turn to shared memory, each the same columns of some rows. With `vectors` they go past the
-// registers, 16 bytes at once; without, element by element.
+// The threads of a team copy the rows of B for its window of a turn to shared memory, each the same columns of some rows. With `vectors` they go past
+// the registers, 16 bytes at once; without, element by element.
 template <bool vectors>
-__device__ __forceinline__ void stage_windows(unsigned char* memory,
-                                              Vector<vector_width> (&held)[held_pieces],
-                                              const unsigned char* packed,
-                                              const float* __restrict__ B, long long ldb,
-                                              unsigned int first_round, unsigned int rounds,
-                                              unsigned int rotation, unsigned int turn, int stage,
-                                              unsigned int tile, int thread, unsigned int N) {
-  const PiecesOfThread pieces = pieces_of(thread);
-  const unsigned int j = tile * tile_columns + pieces.column;
-  unsigned int first_rows[turn_windows];
-  find_first_rows(first_rows, packed, first_round, rounds, rotation, turn);
-#pragma unroll
-  for (int part = 0; part < turn_windows; ++part) {
-    if (turn * turn_windows + part < rounds) {
-      const unsigned int k = first_rows[part];
-      const float* const from = B + k * ldb + j;
-      unsigned char* const to = window_copy(memory, stage, part);
+__device__ __forceinline__ void stage_windows(
+    unsigned char* memory, Vector<vector_width> (&held)[held_pieces], const unsigned char* packed,
+    const float* __restrict__ B, long long ldb, unsigned int first_round, unsigned int rounds,
+    unsigned int rotation, unsigned int turn, int stage, int part, unsigned int tile, int thread,
+    unsigned int N) {
+  const unsigned int its = turn * turn_windows + part;
+  if (its < rounds) {
+    const PiecesOfThread pieces = pieces_of(thread);
+    const unsigned int j = tile * tile_columns + pieces.column;
+    const unsigned int k = first_row_of(packed, first_round, rounds, rotation, its);
+    const float* const from = B + k * ldb + j;
+    unsigned char* const to = window_copy(memory, stage, part);
 #pragma unroll(!vectors && holds_pieces ? window_pieces : 4)
-      for (int piece = 0; piece < window_pieces; ++piece) {
-        const int row = pieces.first_row + piece * rows_at_once;
-        if (row < window_columns) {
-          const bool inside = k + row < K && j < N;
-          if (vectors) {
-            __pipeline_memcpy_async(place_of(to, pieces, row), inside ? from + row * ldb : B, 16,
-                                    inside ? 0 : 16);
+    for (int piece = 0; piece < window_pieces; ++piece) {
+      const int row = pieces.first_row + piece * rows_at_once;
+      if (row < window_columns) {
+        const bool inside = k + row < K && j < N;
+        if (vectors) {
+          __pipeline_memcpy_async(place_of(to, pieces, row), inside ? from + row * ldb : B, 16,
+                                  inside ? 0 : 16);
+        } else {
+          const Vector<vector_width> elements = load_piece(from + row * ldb, inside ? N - j : 0);
+          if (holds_pieces) {
+            held[piece] = elements;
           } else {
-            const Vector<vector_width> elements = load_piece(from + row * ldb, inside ? N - j : 0);
-            if (holds_pieces) {
-              held[part * window_pieces + piece] = elements;
-            } else {
-              *reinterpret_cast<Vector<vector_width>*>(place_of(to, pieces, row)) = elements;
-            }
+            *reinterpret_cast<Vector<vector_width>*>(place_of(to, pieces, row)) = elements;
           }
         }
       }
@@ -279,20 +266,16 @@ template <bool vectors>
 __device__ __forceinline__ void store_held(unsigned char* memory,
                                            const Vector<vector_width> (&held)[held_pieces],
                                            unsigned int rounds, unsigned int turn, int stage,
-                                           int thread) {
+                                           int part, int thread) {
   if constexpr (!vectors && holds_pieces) {
-    const PiecesOfThread pieces = pieces_of(thread);
+    if (turn * turn_windows + part < rounds) {
+      const PiecesOfThread pieces = pieces_of(thread);
 #pragma unroll
-    for (int part = 0; part < turn_windows; ++part) {
-      if (turn * turn_windows + part < rounds) {
-#pragma unroll
-        for (int piece = 0; piece < window_pieces; ++piece) {
-          const int row = pieces.first_row + piece * rows_at_once;
-          if (row < window_columns) {
-            *reinterpret_cast<Vector<vector_width>*>(
-                place_of(window_copy(memory, stage, part), pieces, row)) =
-                held[part * window_pieces + piece];
-          }
+      for (int piece = 0; piece < window_pieces; ++piece) {
+        const int row = pieces.first_row + piece * rows_at_once;
+        if (row < window_columns) {
+          *reinterpret_cast<Vector<vector_width>*>(
+              place_of(window_copy(memory, stage, part), pieces, row)) = held[piece];
         }
       }
     }
@@ -382,23 +365,18 @@ __device__ __forceinline__ void copy_unit(unsigned char* memory, const unsigned 
   }
 }
 
-// Asks for the windows of B for a turn, each a box, which the first warp of its part asks for: rows of B behind the last and columns behind N are zero in it, and
-// its 16-byte pieces stand where piece_at has them. Before compute capability 9.0, and without `vectors`, all threads copy them.
+// Asks for a team's window of B for a turn, a box, which its first thread asks for: rows of B behind the last and columns behind N are zero in it, and its 16-byte
+// pieces stand where piece_at has them. Before compute capability 9.0, and without `vectors`, all threads of the team copy it.
 template <bool vectors>
-__device__ __forceinline__ void copy_windows(unsigned char* memory,
-                                             Vector<vector_width> (&held)[held_pieces],
-                                             const unsigned char* packed, const CUtensorMap* boxes,
-                                             const float* __restrict__ B, long long ldb,
-                                             unsigned int first_round, unsigned int rounds,
-                                             unsigned int rotation, unsigned int turn, int stage,
-                                             unsigned int tile, int thread, unsigned int N) {
+__device__ __forceinline__ void copy_windows(
+    unsigned char* memory, Vector<vector_width> (&held)[held_pieces], const unsigned char* packed,
+    const CUtensorMap* boxes, const float* __restrict__ B, long long ldb, unsigned int first_round,
+    unsigned int rounds, unsigned int rotation, unsigned int turn, int stage, int part,
+    unsigned int tile, int thread, unsigned int N) {
   if constexpr (copies_in_bulk && vectors) {
-    const int part = thread / (32 * block_panels);
     const unsigned int its = turn * turn_windows + part;
-    if (part < turn_windows && its < rounds && thread % (32 * block_panels) == 0) {
-      const unsigned int row =
-          window_at(packed, round_at(first_round, rounds, rotation, its), first_round) *
-          window_columns;
+    if (its < rounds && thread == 0) {
+      const unsigned int row = first_row_of(packed, first_round, rounds, rotation, its);
       const unsigned int to = shared_address(window_copy(memory, stage, part));
       const unsigned int barrier = barrier_of(memory, stage, part);
       expect_bytes(barrier, window_bytes);
@@ -411,7 +389,7 @@ __device__ __forceinline__ void copy_windows(unsigned char* memory,
     }
   } else {
     stage_windows<vectors>(memory, held, packed, B, ldb, first_round, rounds, rotation, turn, stage,
-                           tile, thread, N);
+                           part, tile, thread, N);
   }
 }
 
@@ -638,8 +616,8 @@ __global__ void __launch_bounds__(threads_per_block, 1)
   const unsigned int rotation = block * rounds / blocks;
   const int copy = part * block_panels + place;
   const int lane = row_set * column_pairs + pair;
-  const int own_thread = (member * block_copies + copy) * 32 + lane;
-  make_barriers<vectors>(shared_memory, own_thread);
+  const int team_thread = (member * block_panels + copy % block_panels) * 32 + lane;
+  make_barriers<vectors>(shared_memory, thread);
   __syncthreads();
 
   // The operands of the first turns. Those of A are there whatever the kernel in front does.
@@ -653,16 +631,16 @@ __global__ void __launch_bounds__(threads_per_block, 1)
   allow_successor();
   for (int s = 0; s < early_stages; ++s) {
     if (0 < s) {
-      store_held<vectors>(shared_memory, held, rounds, s - 1, s - 1, own_thread);
+      store_held<vectors>(shared_memory, held, rounds, s - 1, s - 1, part, team_thread);
     }
     copy_windows<vectors>(shared_memory, held, packed, &boxes_of_B, B, ldb, first_round, rounds,
-                          rotation, s, s, tile, own_thread, N);
+                          rotation, s, s, part, tile, team_thread, N);
     __pipeline_commit();
   }
 #pragma unroll 1
   for (unsigned int turn = 0; turn < turns; ++turn) {
     store_held<vectors>(shared_memory, held, rounds, stages + turn - 2,
-                        (stages + turn - 2) % stages, own_thread);
+                        (stages + turn - 2) % stages, part, team_thread);
     __pipeline_wait_prior(stages - 2);
     __syncthreads();
     const unsigned int ahead = stages + turn - 1;
@@ -672,7 +650,7 @@ __global__ void __launch_bounds__(threads_per_block, 1)
                 place);
     }
     copy_windows<vectors>(shared_memory, held, packed, &boxes_of_B, B, ldb, first_round, rounds,
-                          rotation, ahead, stage_ahead, tile, own_thread, N);
+                          rotation, ahead, stage_ahead, part, tile, team_thread, N);
     __pipeline_commit();
     const int stage = turn % stages;
     const unsigned int its = turn * turn_windows + part;

@@ -24,6 +24,9 @@
 #include "generator/support/identifier.h"
 
 namespace esc {
+
+extern const std::string_view meet_team_text;  ///< embedded from templates/instructions
+
 namespace {
 
 /// How lists are read: where each section of the packed matrix starts.
@@ -111,7 +114,7 @@ std::string fill_some(std::string_view part, std::map<std::string, std::string> 
   return fill(part, values);
 }
 
-/// The texts of the instructions that the nest performs, those that others need in front.
+/// The texts of the barriers and instructions that the nest has, those that others need in front.
 std::vector<std::string_view> performed_texts(const LoopNest& nest) {
   std::set<std::string> placed;
   rewrite(nest.body, {.statement = [&](const Statement& statement) -> Block {
@@ -121,6 +124,9 @@ std::vector<std::string_view> performed_texts(const LoopNest& nest) {
             return {};
           }});
   std::vector<std::string_view> texts;
+  if (!nest.team.empty()) {
+    texts.push_back(meet_team_text);
+  }
   for (const std::string& name : performed_instructions(nest)) {
     const Instruction& performed = instruction(name);
     std::ranges::copy(placed.contains(name) ? performed.placed_texts : performed.texts, std::back_inserter(texts));

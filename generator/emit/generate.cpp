@@ -196,16 +196,18 @@ constexpr double split_extra_bytes = 10;
 /// Measured on one NVIDIA H200 and, with quarter steps and for split products, one H100. Without quarter steps all steps have the same bytes, which count for their products too.
 transformer::FragmentWeights weights_of(const LoopNest& nest) {
   const auto columns = static_cast<double>(nest.packed.columns);
+  const auto rounds_at_once = static_cast<std::uint32_t>(nest.constant("turn_windows") * (nest.has_constant("cluster_blocks") ? nest.constant("cluster_blocks") : 1));
   if (splits_products(nest)) {
     const std::int64_t share = shares_windows(nest) ? nest.constant("window_warps") : 1;
     const auto strips = static_cast<double>(nest.packed.height / StreamSchedule::strip_rows);
     return {.extra = split_extra_bytes * columns * strips / static_cast<double>(share),
-            .steps_at_once = static_cast<std::uint32_t>(share * nest.constant("steps_of_pair"))};
+            .steps_at_once = static_cast<std::uint32_t>(share * nest.constant("steps_of_pair")),
+            .rounds_at_once = rounds_at_once};
   }
   if (!nest.packed.quarter_steps) {
-    return {.extra = extra_bytes * columns};
+    return {.extra = extra_bytes * columns, .rounds_at_once = rounds_at_once};
   }
-  return {.extra = nest.packed.columns <= few_columns ? hidden_extra_bytes : extra_bytes * columns, .step = step_bytes * columns};
+  return {.extra = nest.packed.columns <= few_columns ? hidden_extra_bytes : extra_bytes * columns, .step = step_bytes * columns, .rounds_at_once = rounds_at_once};
 }
 
 /// Calls use(cut) with how the packed form of the nest, which is not one of fragments, cuts any matrix.

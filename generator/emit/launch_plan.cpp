@@ -51,7 +51,7 @@ std::uint64_t shared_bytes(const LoopNest& nest, const Environment& layer_sizes)
   const Environment constants = constants_of(nest);
   std::uint64_t bytes = 0;
   for (const ArrayDeclaration& array : nest.arrays) {
-    if ((array.role != ArrayRole::shared && array.role != ArrayRole::cluster) || !array.record.empty()) {
+    if (!is_in_shared_memory(array.role) || !array.record.empty()) {
       continue;
     }
     auto elements = static_cast<std::uint64_t>(bytes_of(array.type));

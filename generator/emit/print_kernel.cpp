@@ -114,7 +114,7 @@ class KernelPrinter {
     bool staged = false;
     const ArrayDeclaration* in_front = nullptr;
     for (const ArrayDeclaration& array : nest_.arrays) {
-      if (array.role != ArrayRole::shared && array.role != ArrayRole::cluster) {
+      if (!is_in_shared_memory(array.role)) {
         continue;
       }
       if (text.empty()) {

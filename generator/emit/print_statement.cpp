@@ -141,6 +141,21 @@ std::string StatementPrinter::print(const Declare& declare) const {
   return text + (declare.zero ? " = {};\n" : ";\n");
 }
 
+std::string StatementPrinter::print(const Barrier& barrier) const {
+  switch (barrier.scope) {
+    case Scope::cluster:
+      return "meet_cluster();\n";
+    case Scope::block:
+      return "__syncthreads();\n";
+    case Scope::team:
+      return fmt::format("meet_team({});\n", nest_.team);
+    case Scope::warp:
+    case Scope::thread:
+      break;
+  }
+  return "__syncwarp();\n";
+}
+
 std::string StatementPrinter::print(const Node& node) {
   if (const auto* statement = std::get_if<Statement>(&node.content)) {
     return print(*statement);
@@ -153,7 +168,7 @@ std::string StatementPrinter::print(const Node& node) {
     return fmt::format("if ({}) {{\n{}}}{}\n", expressions_.print(branch->condition), print(branch->then), otherwise);
   }
   if (const auto* barrier = std::get_if<Barrier>(&node.content)) {
-    return barrier->scope == Scope::cluster ? "meet_cluster();\n" : barrier->scope == Scope::block ? "__syncthreads();\n" : "__syncwarp();\n";
+    return print(*barrier);
   }
   if (const auto* note = std::get_if<Note>(&node.content)) {
     return "\n// " + note->text + "\n";

@@ -26,6 +26,7 @@ class StatementPrinter {
   std::string print(const Update& update) const;
   std::string print(const Loop& loop);
   std::string print(const Declare& declare) const;
+  std::string print(const Barrier& barrier) const;
   std::string guard_text(const Guard& guard) const;
   /// The type of a loop's iterator: unsigned where its bounds are.
   const char* type_of(const Loop& loop) const;

@@ -101,6 +101,8 @@ void add_async_copies(InstructionTable& table) {
   add("cp.async.bulk.tensor.2d." + bulk + " [%0], [%1, {%2, %3}], [%4];", {"r", "l", "r", "r", "r"}, "__esc_tensor_copy");
 }
 
+void add_byte_permutation(InstructionTable& table) { table["prmt.b32 %0, %1, 0, %2;"] = {{"=r"}, {"r", "r"}, "__esc_permute_bytes"}; }
+
 void add_clusters(InstructionTable& table) {
   table["barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;"] = {{}, {}, "__esc_meet_cluster", true};
   table["mapa.shared::cluster.u32 %0, %1, %2;"] = {{"=r"}, {"r", "r"}, "__esc_map_to_block"};
@@ -120,6 +122,7 @@ const InstructionTable& instructions() {
     add_async_copies(table);
     add_clusters(table);
     add_named_barrier(table);
+    add_byte_permutation(table);
     return table;
   }();
   return kTable;
@@ -273,8 +276,8 @@ class Translator {
     if (at_ == template_begin || known == instructions().end()) {
       refuse(quoted);
     }
-    // What reads memory must stay where it is; a product is a function of its operands.
-    if (!is_volatile && !instruction.starts_with("mma")) {
+    // What reads memory must stay where it is; products and permutations are functions of their operands.
+    if (!is_volatile && !instruction.starts_with("mma") && !instruction.starts_with("prmt")) {
       refuse_form(quoted);
     }
     copy_to(tokens_[first].offset);

@@ -159,24 +159,21 @@ Expression element_inside_b() {
   return choose(less(index("k"), index("height")), choose(less(index("j"), index("width")), at("b", {name("k"), name("j")}), 0.0), 0.0);
 }
 
-/// The threads of a block copy the rows of B for the rounds of a turn.
+/// The threads of a team copy the rows of B for its round of a turn.
 Instruction stage_windows(const char* name_of, const char* function, std::string_view text) {
   const Block row{define("k", index("window") * index("window_columns") + index("r")),
                   loop("c", name("tile_columns"),
                        {define("j", index("tile") * index("tile_columns") + index("c")),
                         store(at("staged_b", {name("stage"), name("part"), name("r"), name("c")}),
                               element_inside_b())})};
-  const Node rows{Loop{"r", Affine::of("thread"), Affine::of("window_columns"), Affine::of("threads_per_block"), Role::none, Mapping::sequential, row}};
+  const Node rows{Loop{"r", Affine::of("thread"), Affine::of("window_columns"), Affine::of("team_threads"), Role::none, Mapping::sequential, row}};
   return {.name = name_of,
           .parameters = {array("b"), array("windows"), array("staged_b"), value("first"), value("rounds"), value("rotation"), value("turn"),
-                         value("stage"), value("tile"), value("thread"), value("height"), value("width")},
-          .meaning = {loop("part", name("turn_windows"),
-                           {define("its", index("turn") * index("turn_windows") + index("part")),
-                            Node{Branch{less(name("its"), name("rounds")),
-                                        {define_round(), define("window", at("windows", {name("round")})), rows},
-                                        {}}}})},
+                         value("stage"), value("part"), value("tile"), value("thread"), value("height"), value("width")},
+          .meaning = {define("its", index("turn") * index("turn_windows") + index("part")),
+                      Node{Branch{less(name("its"), name("rounds")), {define_round(), define("window", at("windows", {name("round")})), rows}, {}}}},
           .call = std::string(function) +
-                  "(shared_memory, packed, {b}, ldb, {first}, {rounds}, {rotation}, {turn}, {stage}, {tile}, {thread}, {width});",
+                  "(shared_memory, packed, {b}, ldb, {first}, {rounds}, {rotation}, {turn}, {stage}, {part}, {tile}, {thread}, {width});",
           .texts = {vector_text, unit_text, window_rows_text, text}};
 }
 
@@ -189,9 +186,9 @@ Instruction stage_windows() {
 }
 
 Instruction store_held() {
-  Instruction result = ordering("store_held", "store_held<vectors>(shared_memory, {held}, {rounds}, {turn}, {stage}, {thread});",
+  Instruction result = ordering("store_held", "store_held<vectors>(shared_memory, {held}, {rounds}, {turn}, {stage}, {part}, {thread});",
                                 {vector_text, unit_text, window_rows_text, stage_windows_text, store_held_text});
-  result.parameters = {array("held"), value("rounds"), value("turn"), value("stage"), value("thread")};
+  result.parameters = {array("held"), value("rounds"), value("turn"), value("stage"), value("part"), value("thread")};
   return result;
 }
 
@@ -220,7 +217,7 @@ Instruction copy_unit() {
 
 Instruction copy_windows() {
   return asked_for(stage_windows(), "copy_windows",
-                   "copy_windows<vectors>(shared_memory, {held}, packed, &boxes_of_B, {b}, ldb, {first}, {rounds}, {rotation}, {turn}, {stage}, {tile}, {thread}, {width});",
+                   "copy_windows<vectors>(shared_memory, {held}, packed, &boxes_of_B, {b}, ldb, {first}, {rounds}, {rotation}, {turn}, {stage}, {part}, {tile}, {thread}, {width});",
                    copy_windows_text);
 }
 
@@ -263,7 +260,7 @@ Instruction load_window() {
                          value("tile"), value("copy"), value("lane"), value("height"), value("width")},
           .meaning = if_there({define_round(), define("window", at("windows", {name("round")})), each_tile(each)}),
           .call = "load_window({fetched}, packed, {b}, ldb, {first}, {rounds}, {rotation}, {turn}, {tile}, {copy}, {lane}, {width});",
-          .texts = {unit_text, load_window_text}};
+          .texts = {unit_text, window_rows_text, load_window_text}};
 }
 
 /// Stores what was loaded so, in rows.

@@ -261,7 +261,9 @@ class Interpreter {
       state.iteration = ++iterations_;
       std::int64_t rest = number;
       for (std::size_t at = loops.size(); at > 0; --at) {
-        state.define(loops[at - 1]->iterator, static_cast<double>(rest % extents[at - 1]));
+        const std::int64_t index = rest % extents[at - 1];
+        state.define(loops[at - 1]->iterator, static_cast<double>(index));
+        state.team = loops[at - 1]->iterator == nest_.team ? index : state.team;
         rest /= extents[at - 1];
       }
       threads.push_back(&state);
@@ -354,6 +356,7 @@ class Interpreter {
 
   void wait(const Threads& threads, const Barrier& barrier) {
     ESC_CHECK(barrier.scope == Scope::warp || threads.size() == all_threads_, "all threads of the block reach the barrier");
+    ESC_CHECK(barrier.scope != Scope::team || !nest_.team.empty(), "a barrier of teams in a nest that has some");
     state_.pass_barrier(barrier.scope);
   }
 

@@ -123,8 +123,9 @@ struct Branch {
   bool operator==(const Branch& other) const;
 };
 
-/// Whose threads something concerns: one thread, the lanes of its warp, all warps of its block, or all blocks of its cluster.
-enum class Scope { thread, warp, block, cluster };
+/// Whose threads something concerns: one thread, the lanes of its warp, the warps of its team, all warps of its block, or all blocks of its cluster. A team
+/// are the threads of a block that agree in the index which the nest names.
+enum class Scope { thread, warp, team, block, cluster };
 
 /// The threads of the scope wait for each other.
 struct Barrier {
@@ -154,6 +155,9 @@ struct Node {
 /// belongs to the packed form of the sparse one, or that every cluster (cluster, in the shared memory of its first block), every block (shared) or every thread (registers) has one of its own, which
 /// begins uninitialised; unknown until lower/assign_roles has found it. An operand without extents is a number that the caller gives.
 enum class ArrayRole { sparse, dense, output, operand, table, packed_index, packed_value, registers, shared, cluster, unknown };
+
+/// Whether such an array lies in the shared memory of a block, its own or the first one's of its cluster.
+constexpr bool is_in_shared_memory(ArrayRole role) { return role == ArrayRole::shared || role == ArrayRole::cluster; }
 
 /// An array with the extent of each dimension.
 struct ArrayDeclaration {
@@ -234,6 +238,7 @@ struct LoopNest {
   bool vectors = false;         ///< has a variant that moves several columns of a lane at once
   bool whole_rows = false;      ///< no row of the sparse array may be cut into tasks
   bool overlaps = false;        ///< may begin before the kernel in front has ended
+  std::string team = {};        ///< the index of the threads' loops in which those of a team agree; empty without teams
   std::vector<std::string> story;  ///< how it works, a sentence or two from each pass
   /// The same product as its author wrote it, where that goes over the stored elements of the sparse array (lower/dense_subscripts); none or one.
   std::vector<LoopNest> written = {};

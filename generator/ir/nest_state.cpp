@@ -28,7 +28,7 @@ NestState::NestState(const LoopNest& nest, Memory memory) : memory_(std::move(me
   for (const ArrayDeclaration& array : nest.arrays) {
     if (array.role == ArrayRole::sparse) {
       sparse_ = array.name;
-    } else if (array.role == ArrayRole::shared || array.role == ArrayRole::cluster) {
+    } else if (is_in_shared_memory(array.role)) {
       const Owner owner = array.role == ArrayRole::shared ? Owner::block : Owner::cluster;
       shared_.emplace(array.name, std::make_unique<OwnedArray>(extents_of(array), owner));
     }
@@ -67,7 +67,7 @@ void NestState::pass_barrier(Scope scope) {
   if (scope == Scope::cluster) {
     latest_cluster_phase_ = std::max(latest_cluster_phase_, ++cluster_phase_);
   }
-  ++(scope == Scope::warp ? warp_phase_ : phase_);
+  ++(scope == Scope::warp ? warp_phase_ : scope == Scope::team ? team_phase_ : phase_);
 }
 
 std::vector<std::int64_t> NestState::extents_of(const ArrayDeclaration& array) {
@@ -221,13 +221,13 @@ std::int64_t NestState::position_of(const ArrayView& view, const Access& access)
 Moment NestState::now(const ArrayView& view) const {
   switch (view.owner) {
     case Owner::block:
-      return {thread_->iteration, phase_, thread_->number / warp_size_, warp_phase_};
+      return {thread_->iteration, phase_, {thread_->team, team_phase_}, {thread_->number / warp_size_, warp_phase_}};
     case Owner::cluster:
-      return {thread_->iteration, cluster_phase_, 0, 0};
+      return {thread_->iteration, cluster_phase_};
     case Owner::memory_or_thread:
       break;
   }
-  return {thread_->iteration, 0, 0, 0};
+  return {thread_->iteration};
 }
 
 void NestState::check_begun(const ArrayView& view, const Access& access) const {

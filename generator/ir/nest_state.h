@@ -41,7 +41,7 @@ class NestState {
   void begin_cluster();
   /// Nothing of a block's own arrays is written, and nothing of before stands beside what follows.
   void begin_block();
-  /// What follows stands behind a barrier of the cluster, of the block or of a warp.
+  /// What follows stands behind a barrier of the cluster, of the block, or of each team or warp.
   void pass_barrier(Scope scope);
   std::int64_t warp_size() const { return warp_size_; }
   void set_warp_size(std::int64_t threads) { warp_size_ = threads; }
@@ -94,6 +94,7 @@ class NestState {
   ThreadState root_;
   ThreadState* thread_ = nullptr;
   std::int64_t phase_ = 0;
+  std::int64_t team_phase_ = 0;
   std::int64_t warp_phase_ = 0;
   std::int64_t cluster_phase_ = 0;           ///< of the block
   std::int64_t first_cluster_phase_ = 0;     ///< of all blocks of the cluster

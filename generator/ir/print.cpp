@@ -149,6 +149,8 @@ const char* scope_name(Scope scope) {
       return "cluster";
     case Scope::block:
       return "block";
+    case Scope::team:
+      return "team";
     case Scope::warp:
       return "warp";
     case Scope::thread:

@@ -8,13 +8,20 @@
 
 namespace esc {
 
-/// When an element is touched: in which parallel iteration, between which barriers of its block or cluster, and in which warp between
-/// which of its own. Memory that no barrier orders has one phase.
+/// Threads that wait for each other alone, and between which of their barriers something happens.
+struct Group {
+  std::int64_t number = 0;
+  std::int64_t phase = 0;
+  bool operator==(const Group&) const = default;
+};
+
+/// When an element is touched: in which parallel iteration, between which barriers of its block or cluster, and in which team and warp between
+/// which of their own. Memory that no barrier orders has one phase.
 struct Moment {
   std::int64_t iteration = 0;
   std::int64_t phase = 0;
-  std::int64_t warp = 0;
-  std::int64_t warp_phase = 0;
+  Group team = {};
+  Group warp = {};
   bool operator==(const Moment&) const = default;
 };
 
@@ -29,8 +36,8 @@ class RaceCheck {
  private:
   /// Phases and iterations count from 0; before any of them nothing was touched.
   struct History {
-    Moment writer{-1, -1, -1, -1};
-    Moment reader{-1, -1, -1, -1};
+    Moment writer{-1, -1, {-1, -1}, {-1, -1}};
+    Moment reader{-1, -1, {-1, -1}, {-1, -1}};
     bool atomic = false;           ///< every write of the last writer
     bool several_readers = false;  ///< in the phase of the last reader
   };

@@ -49,6 +49,7 @@ class OwnedArray {
 class ThreadState {
  public:
   std::int64_t number = 0;     ///< of the thread in its block
+  std::int64_t team = 0;       ///< its team's index, where the block has teams
   std::int64_t iteration = 0;  ///< of all that ran in parallel, for races
   std::map<std::string, std::shared_ptr<OwnedArray>, std::less<>> registers;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/lower/cluster_turns.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "generator/ir/build.h"
@@ -41,13 +40,6 @@ Block with_turns_of_cluster(const Block& block) {
                  }});
 }
 
-bool defines(const Block& block, const std::string& name) {
-  return std::ranges::any_of(block, [&](const Node& node) {
-    const auto* defined = action<Define>(node);
-    return defined != nullptr && defined->name == name;
-  });
-}
-
 /// What the first warp of each panel does in the end: adds the sums of others, where there are any, and stores.
 Block finish_of(const Node& last) {
   const auto* branch = std::get_if<Branch>(&last.content);
@@ -70,7 +62,7 @@ LoopNest cluster_turns(const LoopNest& nest, const ClusterTurns& directive) {
   finish.back() = Node{Branch{less(0, index("rank")),
                               {each_four(perform("leave_vector", {left_sums("cluster_sums", Affine::of("rank") - 1), four_sums(), 4}))},
                               {}}};
-  const bool is_placed = defines(parts.body, "place_of_lane");
+  const bool is_placed = find_definition(parts.body, "place_of_lane") != parts.body.size();
   parts.body.pop_back();
   append(parts.body, is_placed ? Block{} : Block{define_place_of_lane()});
   append(parts.body, {Node{Branch{less(number_of_warp(nest), 1), std::move(finish), {}}}, Node{Barrier{Scope::cluster}},

@@ -39,14 +39,6 @@ bool has_boxes(const LoopNest& nest) {
   return performs(nest, "stage_windows") && !nest.array(ArrayRole::output).layout && nest.constant("tile_columns") >= StreamSchedule::least_columns_of_boxes;
 }
 
-std::size_t behind_definition(const Block& block, const std::string& name) {
-  const auto found = std::ranges::find_if(block, [&](const Node& node) {
-    const auto* defined = action<Define>(node);
-    return defined != nullptr && defined->name == name;
-  });
-  return static_cast<std::size_t>(found - block.begin()) + 1;
-}
-
 }  // namespace
 
 LoopNest copy_in_bulk(const LoopNest& nest, const CopyInBulk& directive) {
@@ -59,7 +51,7 @@ LoopNest copy_in_bulk(const LoopNest& nest, const CopyInBulk& directive) {
   auto& turns = std::get<Loop>(parts.body[find_place(parts.body, Role::reduction)].content);
   auto& products = std::get<Branch>(turns.body.back().content);
   insert(products.then, 0, {perform("wait_for_operands", {index("turn"), index("stage"), index("part")})});
-  insert(parts.body, behind_definition(parts.body, "own_thread"), {perform("make_barriers", {index("own_thread")}), Node{Barrier{Scope::block}}});
+  insert(parts.body, find_definition(parts.body, "team_thread") + 1, {perform("make_barriers", {index("thread")}), Node{Barrier{Scope::block}}});
   LoopNest result = put_together(nest, parts);
   result.story.emplace_back(boxes ? "From compute capability 9.0 on these are bulk copies, which one thread asks for: units, and windows of B as boxes."
                                            : "From compute capability 9.0 on the matrix comes by bulk copies, a unit each, which one thread asks for.");

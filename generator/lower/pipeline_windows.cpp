@@ -44,7 +44,7 @@ Node stage_unit(const Expression& turn, const Expression& stage) {
 
 Node stage_windows(const char* instruction, const Expression& turn, const Expression& stage) {
   std::vector<Expression> arguments{element("B"), element("Windows"), element("StagedB"), index("first_round"), index("rounds"), index("rotation"),
-                                    turn, stage, index("tile"), index("own_thread"), index("K"), index("N")};
+                                    turn, stage, index("part"), index("tile"), index("team_thread"), index("K"), index("N")};
   if (holds_rows(instruction)) {
     arguments.insert(arguments.begin(), element("held"));
   }
@@ -53,7 +53,7 @@ Node stage_windows(const char* instruction, const Expression& turn, const Expres
 
 /// Stores what a thread has asked for of the windows of a turn and had to hold in registers.
 Node store_held(const Expression& turn, const Expression& stage, Guard guard = {}) {
-  return Node{Statement{std::move(guard), Perform{"store_held", {element("held"), index("rounds"), turn, stage, index("own_thread")}, {}}}};
+  return Node{Statement{std::move(guard), Perform{"store_held", {element("held"), index("rounds"), turn, stage, index("part"), index("team_thread")}, {}}}};
 }
 
 /// A warp's window of B into its registers and, in rows, from there to shared memory.
@@ -187,13 +187,20 @@ Block from_shared_memory(const Block& block, const std::string& window_stage) {
   return result;
 }
 
-/// What a thread holds of the windows of a turn, where that is not too much for its registers.
+/// Whether a turn has windows for several teams, and no more of them than there are barriers beside that of the block.
+bool waits_in_teams(const LoopNest& nest) {
+  constexpr std::int64_t most_teams = 15;
+  const std::int64_t teams = nest.constant("turn_windows");
+  return teams > 1 && teams <= most_teams;
+}
+
+/// What a thread holds of its team's window of a turn, where that is not too much for its registers.
 void declare_held_pieces(LoopNest& nest) {
   constexpr std::int64_t most_pieces = 8;
   const Expression pieces = quotient(index("window_columns") * index("tile_columns"), index("vector_width"));
-  nest.constants.push_back({"window_pieces", quotient(pieces + index("threads_per_block") - 1, index("threads_per_block")), "16 bytes of a row each, that a thread copies of a window"});
-  const bool holds = nest.constant("turn_windows") * nest.constant("window_pieces") <= most_pieces;
-  nest.constants.push_back({"held_pieces", holds ? index("turn_windows") * index("window_pieces") : Expression(1), holds ? "of a turn" : "more would be too many"});
+  nest.constants.push_back({"window_pieces", quotient(pieces + index("team_threads") - 1, index("team_threads")), "16 bytes of a row each, that a thread copies of a window"});
+  const bool holds = nest.constant("window_pieces") <= most_pieces;
+  nest.constants.push_back({"held_pieces", holds ? index("window_pieces") : Expression(1), holds ? "of a turn" : "more would be too many"});
   const std::vector<Affine> extents{Affine::of("held_pieces"), Affine::of("vector_width")};
   nest.arrays.push_back({"held", extents, ArrayRole::registers, nest.element(), "Vector<vector_width>"});
 }
@@ -224,20 +231,25 @@ LoopNest pipeline_windows(const LoopNest& nest, const PipelineWindows& directive
   const Copies copies = transposes ? transposed_windows() : copied_windows(copy_of_windows(nest));
   products.then = from_shared_memory(products.then, copies.window_stage);
   Block turn = copies.held;
-  append(turn, {perform("wait_for_stage", {index("stages") - 2}), Node{Barrier{Scope::block}}});
+  const bool has_teams = waits_in_teams(nest);
+  append(turn, {perform("wait_for_stage", {index("stages") - 2}), Node{Barrier{has_teams ? Scope::team : Scope::block}}});
   append(turn, once_for_window(nest, copies.ahead));
   append(turn, {define("stage", remainder(index("turn"), index("stages"))), turns.body.front(), Node{std::move(products)}});
   turns.body = std::move(turn);
   parts.body[at] = Node{std::move(turns)};
   const Expression lane = index("row_set") * index("column_pairs") + index("pair");
-  const Expression own_warp = shares_windows(nest) ? index("member") * index("block_copies") + index("copy") : index("copy");
+  const Expression of_window = remainder(index("copy"), index("block_panels"));
+  const Expression warp_of_team = shares_windows(nest) ? index("member") * index("block_panels") + of_window : of_window;
   Block first{define("copy", index("part") * index("block_panels") + index("place")), define("lane", lane),
-              define("own_thread", own_warp * 32 + index("lane")),
+              define("team_thread", warp_of_team * 32 + index("lane")),
               Node{Note{"The operands of the first turns. Those of A are there whatever the kernel in front does."}}};
   append(first, once_for_window(nest, copies.first));
   insert(parts.body, at, first);
 
   LoopNest result = put_together(nest, parts);
+  if (has_teams) {
+    result.team = "part";
+  }
   result.constants.push_back({"stages", directive.stages, "stages: turns whose operands are in shared memory or on their way"});
   result.constants.push_back({"early_stages", index("stages") - 1, ""});
   result.constants.push_back({"block_copies", index("turn_windows") * index("block_panels"), "units of a turn"});

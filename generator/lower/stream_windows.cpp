@@ -70,6 +70,7 @@ LoopNest stream_windows(const LoopNest& nest, const StreamWindows& directive) {
   result.constants.push_back({"window_columns", window_columns, "columns of A that are taken at once"});
   const Expression warps = directive.share > 1 ? index("turn_windows") * index("window_warps") : index("turn_windows");
   result.constants.push_back({"threads_per_block", 32 * index("block_panels") * warps, ""});
+  result.constants.push_back({"team_threads", quotient(index("threads_per_block"), index("turn_windows")), "of the warps that multiply the same windows"});
   result.derived_sizes.push_back({"blocks", row.upper, std::int64_t{directive.rows} * directive.panels});
   result.derived_sizes.push_back({"windows", reduction->upper, window_columns});
   result.zeroed = Zeroed::output;

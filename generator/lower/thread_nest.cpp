@@ -90,13 +90,14 @@ std::size_t find_place(const Block& body, Role role) {
   });
 }
 
-std::size_t find_opening(const Block& body) {
-  const std::size_t looked_up = find_node(body, [](const Node& node) {
+std::size_t find_definition(const Block& body, const std::string& name) {
+  return find_node(body, [&](const Node& node) {
     const auto* defined = action<Define>(node);
-    return defined != nullptr && defined->name == "first_output";
+    return defined != nullptr && defined->name == name;
   });
-  return std::min(looked_up, find_place(body, Role::reduction));
 }
+
+std::size_t find_opening(const Block& body) { return std::min(find_definition(body, "first_output"), find_place(body, Role::reduction)); }
 
 std::size_t find_use(const LoopNest& nest, const Block& body, const std::vector<ArrayRole>& roles) {
   return find_node(body, [&](const Node& node) {

@@ -38,6 +38,8 @@ LoopNest put_together(const LoopNest& nest, const ThreadNest& parts);
 
 /// The place in a body of its sequential loop of this role; the body's size when there is none.
 std::size_t find_place(const Block& body, Role role);
+/// The place of the definition of this name; the body's size when there is none.
+std::size_t find_definition(const Block& body, const std::string& name);
 /// Where what prepares the reduction loop goes: in front of what is only looked up for the end, which stands in front
 /// of it.
 std::size_t find_opening(const Block& body);

@@ -47,6 +47,9 @@ __device__ inline void load_x4_transposed(unsigned* d, unsigned address) {
 __device__ inline void transpose(unsigned* d, const unsigned* a) {
   asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(d[0]) : "r"(a[0]));
 }
+__device__ inline void permute(unsigned* d, const unsigned* a) {
+  asm volatile("prmt.b32 %0, %1, 0, %2;" : "=r"(d[0]) : "r"(a[0]), "r"(a[1]));
+}
 __device__ inline void multiply_float16(float* c, const unsigned* a, const unsigned* b, unsigned metadata) {
   asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
                "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -216,7 +219,10 @@ __global__ void play(int instruction, const unsigned* all_operands, unsigned* re
     case 21:
       transpose(d, operands);
       break;
+    case 22:
+      permute(d, operands);
+      break;
   }
   for (int word = 0; word < 4; ++word)
-    results[kResultWords * threadIdx.x + word] = instruction < 6 || instruction == 21 ? d[word] : __float_as_uint(c[word]);
+    results[kResultWords * threadIdx.x + word] = instruction < 6 || instruction >= 21 ? d[word] : __float_as_uint(c[word]);
 }

@@ -73,7 +73,7 @@ InstructionExample finds_rounds(const FragmentCase& one) {
   nest.constants = {{"panel_height", rows_of_panel, ""}, {"block_panels", panels, ""},     {"turn_windows", 1, ""},
                     {"window_columns", StreamSchedule::window_columns(bytes_of(one.matrix.element)), ""}, {"tile_columns", 8, ""}, {"column_eighths", 1, ""},
                     {"vector_width", 16 / bytes_of(one.matrix.element), ""},
-                    {"stages", 2, ""},         {"block_copies", panels, ""},     {"threads_per_block", warp_lanes, ""}};
+                    {"stages", 2, ""},         {"block_copies", panels, ""},     {"threads_per_block", warp_lanes, ""}, {"team_threads", warp_lanes, ""}};
   nest.derived_sizes = {{"blocks", Affine::of("M"), rows_of_panel * panels}};
   nest.arrays = {{"FirstRounds", {Affine::of("blocks") + 1}, ArrayRole::packed_index, ScalarType::u32},
                  {"Windows", {Affine::of("all_rounds")}, ArrayRole::packed_index, ScalarType::u32},

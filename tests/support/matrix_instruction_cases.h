@@ -20,7 +20,8 @@ namespace esc::testing {
 
 inline constexpr int kLoadInstructions = 6;
 inline constexpr int kTransposition = 21;  ///< behind loads and products
-inline constexpr int kMatrixInstructions = 22;
+inline constexpr int kPermutation = 22;
+inline constexpr int kMatrixInstructions = 23;
 inline constexpr std::size_t kMatrixOperandWords = 13;
 inline constexpr std::size_t kMatrixResultWords = 4;
 
@@ -61,6 +62,9 @@ inline std::string describe_matrix_instruction(int instruction) {
   }
   if (instruction == kTransposition) {
     return "movmatrix trans";
+  }
+  if (instruction == kPermutation) {
+    return "prmt";
   }
   const ProductUnderTest product(instruction);
   const char* const types[] = {"f16", "bf16", "tf32"};
@@ -151,6 +155,23 @@ inline MatrixInstructionCase draw_transposition(std::mt19937& random) {
     for (int column = 0; column < 8; ++column) {
       const std::uint32_t word = drawn.operands[static_cast<std::size_t>(4 * row + column / 2) * kMatrixOperandWords];
       drawn.results[static_cast<std::size_t>(4 * column + row / 2) * kMatrixResultWords] |= (word >> 16 * (column % 2) & 0xffffu) << 16 * (row % 2);
+    }
+  }
+  return drawn;
+}
+
+/// Bytes of one operand, zeros and signs in the order that the digits of another one say.
+inline MatrixInstructionCase draw_permutation(std::mt19937& random) {
+  MatrixInstructionCase drawn;
+  for (std::size_t lane = 0; lane < 32; ++lane) {
+    std::uint32_t* const operands = drawn.operands.data() + lane * kMatrixOperandWords;
+    operands[0] = static_cast<std::uint32_t>(random());
+    operands[1] = static_cast<std::uint32_t>(random());
+    const std::array<std::uint32_t, 8> bytes{operands[0] & 0xff, operands[0] >> 8 & 0xff, operands[0] >> 16 & 0xff, operands[0] >> 24};
+    for (std::size_t place = 0; place < 4; ++place) {
+      const std::uint32_t digit = operands[1] >> 4 * place & 0xf;
+      const std::uint32_t byte = bytes[digit % 8];
+      drawn.results[lane * kMatrixResultWords] |= (digit < 8 ? byte : byte < 128 ? 0u : 0xffu) << 8 * place;
     }
   }
   return drawn;
@@ -254,6 +275,7 @@ inline MatrixInstructionCase draw_matrix_case(int instruction, MatrixValues valu
   std::mt19937 random(seed);
   return instruction < kLoadInstructions ? draw_load(instruction, random)
          : instruction == kTransposition ? draw_transposition(random)
+         : instruction == kPermutation   ? draw_permutation(random)
                                          : draw_product(instruction, values, random);
 }
 

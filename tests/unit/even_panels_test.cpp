@@ -124,8 +124,10 @@ TEST(EvenPanelsOfAChoice, AreWhatAutoTakes) {
 TEST(StreamsOfFewColumns, AreForLayersLargerThanACacheWithoutQuarterSteps) {
   const auto schedules = [](const LayerShape& shape) { return schedules_of(streams_of_few_columns(shape, of_h200())); };
   EXPECT_THAT(schedules(half_layer(11008, 4096, 0.5, 1)), testing::ElementsAre("stream:columns=8,panels=6,warps=2,stages=2,pdl=on,copies=bulk"));
-  EXPECT_THAT(schedules(half_layer(8192, 8192, 0.6, 4)), testing::ElementsAre("stream:columns=8,panels=4,warps=2,stages=2,pdl=on,copies=bulk"));
-  EXPECT_THAT(schedules(half_layer(11008, 4096, 0.5, 8)), testing::IsEmpty());
+  EXPECT_THAT(schedules(half_layer(8192, 8192, 0.6, 4)), testing::ElementsAre("stream:columns=8,panels=4,warps=3,stages=2,pdl=on,copies=bulk"));
+  EXPECT_THAT(schedules(half_layer(8192, 8192, 0.5, 8)), testing::ElementsAre("stream:columns=8,panels=4,warps=3,stages=2,pdl=on,copies=bulk"));
+  EXPECT_THAT(schedules(half_layer(11008, 4096, 0.5, 8)), testing::IsEmpty()) << "six panels of 115 multiprocessors, none of 17";
+  EXPECT_THAT(schedules(half_layer(8192, 8192, 0.5, 9)), testing::IsEmpty());
   EXPECT_THAT(schedules(half_layer(11008, 4096, 0.7, 1)), testing::IsEmpty());
   EXPECT_THAT(schedules(half_layer(11008, 4096, 0.4, 1)), testing::IsEmpty());
   EXPECT_THAT(schedules(half_layer(4096, 4096, 0.5, 1)), testing::IsEmpty());

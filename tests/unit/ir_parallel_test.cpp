@@ -153,6 +153,30 @@ TEST(InterpretThreads, TakesABarrierOfTheWarpForAnOrderWithinIt) {
   EXPECT_THAT(defect_of([&] { run(blocks({warps})); }), HasSubstr("race: two parallel iterations write and read S["));
 }
 
+/// Two teams of two lanes, of one warp in all, where each lane leaves something and reads what stands at a place.
+LoopNest teams(Scope scope, const Affine& place) {
+  const Affine own = Affine::of("team", 2) + lane;
+  const Block body{store(at("T", own), 1.0 + Expression(own)), barrier(scope), store(at("C", own), at("T", place))};
+  LoopNest nest = blocks({loop("team", 2, Mapping::warp_digit, {lanes(body)})});
+  std::get<Loop>(nest.body.front().content).upper = 1;
+  nest.arrays.push_back({"T", {4}, ArrayRole::shared});
+  nest.team = "team";
+  return nest;
+}
+
+TEST(InterpretThreads, TakesABarrierOfTheTeamForAnOrderWithinIt) {
+  EXPECT_EQ(run(teams(Scope::team, Affine::of("team", 2) + other)), (std::vector<double>{2, 1, 4, 3}));
+  EXPECT_THAT(defect_of([&] { run(teams(Scope::team, Affine(3) - Affine::of("team", 2) - lane)); }),
+              HasSubstr("race: two parallel iterations write and read T["));
+  EXPECT_EQ(run(teams(Scope::block, Affine(3) - Affine::of("team", 2) - lane)), (std::vector<double>{4, 3, 2, 1}));
+}
+
+TEST(InterpretThreads, FindsABarrierOfTeamsWhereThereAreNone) {
+  LoopNest nest = teams(Scope::team, Affine::of("team", 2) + lane);
+  nest.team.clear();
+  EXPECT_THAT(defect_of([&] { run(nest); }), HasSubstr("a barrier of teams in a nest that has some"));
+}
+
 TEST(InterpretThreads, FindsABarrierThatNotAllReach) {
   const Node some{Branch{less(lane, 1), {barrier(Scope::block)}, {}}};
   EXPECT_THAT(defect_of([&] { run(blocks({lanes({some})})); }), HasSubstr("all threads of the block reach the barrier"));

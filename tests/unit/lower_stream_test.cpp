@@ -122,9 +122,9 @@ TEST(PackFragments, MultipliesUnitsOfRounds) {
 
 TEST(PipelineWindows, CopiesBothOperandsAheadOfTheirUse) {
   const std::string text = print(pipelined);
-  EXPECT_THAT(text, HasSubstr("wait_for_stage(stages - 2);\n"));
+  EXPECT_THAT(text, HasSubstr("wait_for_stage(stages - 2);\n              barrier;  // of the team\n"));
   EXPECT_THAT(text, HasSubstr("unsigned int ahead = stages + turn - 1;\n"));
-  EXPECT_THAT(text, HasSubstr("stage_windows(held, B, Windows, StagedB, first_round, rounds, rotation, ahead, stage_ahead, tile, own_thread, K, N);\n"));
+  EXPECT_THAT(text, HasSubstr("stage_windows(held, B, Windows, StagedB, first_round, rounds, rotation, ahead, stage_ahead, part, tile, team_thread, K, N);\n"));
   EXPECT_THAT(text, HasSubstr("multiply_steps(StagedSlots[stage][copy], StagedValues[stage][copy], step, unit_steps, 0, column_eighths, StagedB[stage][part], 0, 0, "
                               "tile_columns, row_set, pair, sums, stage, stage, part, place);\n"));
   EXPECT_THAT(text, Not(HasSubstr("window_at")));
@@ -134,10 +134,10 @@ TEST(PipelineWindows, CopiesBothOperandsAheadOfTheirUse) {
 TEST(PipelineWindows, StoresWhatItHoldsInFrontOfTheBarrierOfTheNextTurn) {
   const std::string text = print(pipelined);
   EXPECT_THAT(text, HasSubstr("registers held;\n"));
-  EXPECT_THAT(text, HasSubstr("if (0 < s) store_held(held, rounds, s - 1, s - 1, own_thread);\n"));
-  EXPECT_THAT(text, HasSubstr("store_held(held, rounds, stages + turn - 2, (stages + turn - 2) % stages, own_thread);\n"
+  EXPECT_THAT(text, HasSubstr("if (0 < s) store_held(held, rounds, s - 1, s - 1, part, team_thread);\n"));
+  EXPECT_THAT(text, HasSubstr("store_held(held, rounds, stages + turn - 2, (stages + turn - 2) % stages, part, team_thread);\n"
                               "              wait_for_stage(stages - 2);\n"));
-  EXPECT_THAT(text, HasSubstr("held_pieces = turn_windows * window_pieces\n"));
+  EXPECT_THAT(text, HasSubstr("held_pieces = window_pieces\n"));
   const std::string of_one_warp =
       print(pipeline_windows(pack_fragments(fragment_columns(stream_windows(canonical, {"i", 1, 1}), {"j", 32}), {"A"}), {"k", 3}));
   EXPECT_THAT(of_one_warp, HasSubstr("held_pieces = 1\n")) << "of 32 pieces of 256 rows that a thread would have";
@@ -163,9 +163,9 @@ TEST(QuarterSteps, ChangesWhatIsPackedAndNoStatement) {
 
 TEST(CopyInBulk, AsksForUnitsAndBoxesAndWaitsForThem) {
   const std::string text = print(bulk);
-  EXPECT_THAT(text, HasSubstr("int own_thread = 32*copy + lane;\n            make_barriers(own_thread);\n            barrier;  // of the block\n"));
+  EXPECT_THAT(text, HasSubstr("int team_thread = copy % block_panels * 32 + lane;\n            make_barriers(thread);\n            barrier;  // of the block\n"));
   EXPECT_THAT(text, HasSubstr("copy_unit(Slots, Values, ExtraEnds,"));
-  EXPECT_THAT(text, HasSubstr("copy_windows(held, B, Windows, StagedB, first_round, rounds, rotation, ahead, stage_ahead, tile, own_thread, K, N);\n"));
+  EXPECT_THAT(text, HasSubstr("copy_windows(held, B, Windows, StagedB, first_round, rounds, rotation, ahead, stage_ahead, part, tile, team_thread, K, N);\n"));
   EXPECT_THAT(text, HasSubstr("if (its < rounds) {\n                wait_for_operands(turn, stage, part);\n"));
   EXPECT_THAT(text, Not(HasSubstr("stage_unit")));
   EXPECT_THAT(text, Not(HasSubstr("stage_windows")));

@@ -296,23 +296,23 @@ class Quartered : public testing::TestWithParam<QuarteredCase> {};
 TEST_P(Quartered, LayersLargerThanACacheHaveQuarterSteps) {
   const ScheduleChoice choice = choose_schedule(GetParam().shape, device_of_gpu("h200").key);
   EXPECT_EQ(print(choice.schedule), GetParam().schedule);
-  EXPECT_THAT(choice.source, testing::HasSubstr("measured on one NVIDIA H100"));
+  EXPECT_THAT(choice.source, testing::HasSubstr("measured on one NVIDIA H200"));
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Streamed, Quartered,
-    testing::Values(QuarteredCase{layer(8192, 8192, 0.8, 8), "stream:columns=8,panels=4,warps=3,stages=3,pdl=on,quarters=on"},
-                    QuarteredCase{layer(8192, 8192, 0.7, 16, "bf16"), "stream:columns=16,panels=4,warps=2,stages=3,pdl=on,copies=bulk,quarters=on"},
+    testing::Values(QuarteredCase{layer(8192, 8192, 0.8, 8), "stream:columns=8,panels=4,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"},
+                    QuarteredCase{layer(8192, 8192, 0.7, 16, "bf16"), "stream:columns=16,panels=4,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"},
                     QuarteredCase{layer(8192, 8192, 0.9, 32), "stream:columns=32,panels=4,warps=2,stages=2,pdl=on,copies=bulk,quarters=on"},
                     // Six panels for each of 115 blocks are six for the busiest multiprocessor, four for each of 172 are eight.
-                    QuarteredCase{layer(11008, 4096, 0.8, 8), "stream:columns=8,panels=6,warps=2,stages=2,pdl=on,quarters=on"},
+                    QuarteredCase{layer(11008, 4096, 0.8, 8), "stream:columns=8,panels=6,warps=2,stages=2,pdl=on,copies=bulk,quarters=on"},
                     QuarteredCase{layer(11008, 4096, 0.8, 32), "stream:columns=32,panels=6,warps=2,stages=2,pdl=on,copies=bulk,quarters=on"},
                     QuarteredCase{layer(28672, 8192, 0.9, 32), "stream:columns=32,panels=7,warps=2,stages=2,pdl=on,copies=bulk,quarters=on"},
-                    QuarteredCase{layer(4096, 11008, 0.8, 8), "stream:columns=8,panels=2,warps=6,stages=2,pdl=on,quarters=on"},
+                    QuarteredCase{layer(4096, 11008, 0.8, 8), "stream:columns=8,panels=2,warps=8,stages=2,pdl=on,copies=bulk,quarters=on"},
                     QuarteredCase{layer(4096, 11008, 0.8, 32), "stream:columns=32,panels=2,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"},
-                    QuarteredCase{layer(5120, 13824, 0.8, 8), "stream:columns=8,panels=3,warps=4,stages=2,pdl=on,quarters=on"},
-                    QuarteredCase{layer(8192, 8192, 0.8, 1), "stream:columns=8,panels=4,warps=3,stages=3,pdl=on,quarters=on"},
-                    QuarteredCase{layer(8192, 8192, 0.9, 4), "stream:columns=8,panels=4,warps=3,stages=3,pdl=on,quarters=on"}));
+                    QuarteredCase{layer(5120, 13824, 0.8, 8), "stream:columns=8,panels=3,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"},
+                    QuarteredCase{layer(8192, 8192, 0.8, 1), "stream:columns=8,panels=4,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"},
+                    QuarteredCase{layer(8192, 8192, 0.9, 4), "stream:columns=8,panels=4,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"}));
 
 bool has_quarters(const ScheduleChoice& choice) {
   const auto* const stream = std::get_if<StreamSchedule>(&choice.schedule);

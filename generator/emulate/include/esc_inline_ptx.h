@@ -109,6 +109,17 @@ static inline void __esc_bar_sync(__esc_operand number, __esc_operand threads) {
   __esc_named_barrier(number.bits, threads.bits);
 }
 
+/* Each digit of the order chooses a byte, of which four are zero; with its highest bit set, the byte's sign for all bits. */
+static inline void __esc_permute_bytes(unsigned& permuted, __esc_operand bytes, __esc_operand order) {
+  permuted = 0;
+  for (unsigned place = 0; place < 4; ++place) {
+    const unsigned digit = order.bits >> 4 * place & 15;
+    const unsigned byte = (digit & 7) < 4 ? bytes.bits >> 8 * (digit & 7) & 255 : 0;
+    const unsigned sign = (byte & 128) != 0 ? 255 : 0;
+    permuted |= ((digit & 8) != 0 ? sign : byte) << 8 * place;
+  }
+}
+
 static inline void __esc_meet_cluster() { __esc_cluster_meet(); }
 static inline void __esc_map_to_block(unsigned& mapped, __esc_operand address, __esc_operand rank) {
   mapped = __esc_cluster_map(address.bits, rank.bits);
