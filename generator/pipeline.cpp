@@ -78,6 +78,7 @@ struct Step {
   LoopNest operator()(const QuarterSteps& directive) const { return quarter_steps(nest, directive); }
   LoopNest operator()(const PipelineWindows& directive) const { return pipeline_windows(nest, directive); }
   LoopNest operator()(const CopyInBulk& directive) const { return copy_in_bulk(nest, directive); }
+  LoopNest operator()(const CopyUnits& directive) const { return copy_units_in_bulk(nest, directive); }
   LoopNest operator()(const ClusterTurns& directive) const { return cluster_turns(nest, directive); }
 };
 

@@ -93,8 +93,8 @@ constexpr GroupMetadata metadata_of(FragmentElement element, bool is_quarter, co
     return {count == 1 && found[0] == 1 ? 14u : 4u, 0};
   }
   if (is_quarter) {
-    constexpr uint32_t of_place[] = {0 | 2 << 2, 1 | 3 << 2, 1 | 2 << 2, 0 | 3 << 2};
-    return {count == 0 ? 0 | 1 << 2 : of_place[found[0]], 0};
+    const uint32_t place = count == 0 ? 0 : found[0];
+    return {place / 2 | place % 2 << 2, 0};
   }
   const bool lone_last = count == 1 && found[0] == 3;
   const uint32_t first = count == 0 || lone_last ? 0 : found[0];

@@ -171,8 +171,8 @@ class FragmentReader : public SectionReader<FragmentFormat> {
     const std::uint32_t metadata = load<std::uint32_t>(unit + place.metadata) >> place.shift;
     const FragmentElement element = format().element();
     if (format().is_quarter(step)) {
-      const bool is_stored = number == ((metadata ^ metadata >> 2) & 1);
-      return {group * element.group_slots() + (metadata >> 2 * number & 3), is_stored ? load_value(unit + place.values) : 0};
+      const bool is_stored = number == (metadata >> 2 & 1);
+      return {group * element.group_slots() + (metadata & 1) * 2 + number, is_stored ? load_value(unit + place.values) : 0};
     }
     const std::uint32_t slot = element.group_values() == 1 ? metadata >> 3 & 1 : metadata >> 2 * number & 3;
     return {group * element.group_slots() + slot, load_value(unit + place.values + std::uint64_t{element.bytes} * number)};

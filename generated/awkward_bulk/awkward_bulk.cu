@@ -11,11 +11,10 @@
 // panel take windows in turn. The columns of a window are stored in an order of the panel's own, in which of four
 // consecutive ones no row has more than two non-zeros: so they are operands of the sparse tensor core, which takes
 // 32 columns of A with half of their places, as they are. What does not fit is stored beside them and multiplied by
-// itself. Where the columns of a step leave each row one non-zero of four at most, that one is stored alone, and
-// its place in the operand found from what the tensor core is told anyway. Both operands are copied to shared
-// memory past the registers, several turns ahead of their use. From compute capability 9.0 on these are bulk
-// copies, which one thread asks for: units, and windows of B as boxes. Sums are of 32 bits and are rounded once,
-// where they are complete and stored.
+// itself. Where the columns of a step leave each row one non-zero of four at most, that one is stored alone, with
+// two bits that say which of the four it is. Both operands are copied to shared memory past the registers, several
+// turns ahead of their use. From compute capability 9.0 on these are bulk copies, which one thread asks for: units,
+// and windows of B as boxes. Sums are of 32 bits and are rounded once, where they are complete and stored.
 
 #ifndef __CUDACC_RTC__
 #include <cuda_runtime.h>
@@ -66,16 +65,17 @@ constexpr int unit_steps = 6;    // 32 columns of a window each
 constexpr int unit_extras = 41;  // of a unit at most, what fits in no step
 constexpr int metadata_at =
     1536;  // in a unit, behind the values: which of four columns they belong to
-constexpr int columns_at = 1920;     // which column of the window a slot is
-constexpr int extra_ends_at = 2176;  // where the extras of each set of rows end
-constexpr int extras_at = 2184;
-constexpr int unit_bytes = 2432;
+constexpr int columns_at = 1728;     // which column of the window a slot is
+constexpr int extra_ends_at = 1984;  // where the extras of each set of rows end
+constexpr int extras_at = 1992;
+constexpr int unit_bytes = 2176;
 constexpr int window_bytes = 8192;  // of B
-constexpr int stage_bytes = 2432;
+constexpr int stage_bytes = 2176;
 constexpr int half_steps =
     0;  // steps that store two values of each four columns; the others store one
-constexpr int quarter_steps_at = 0;  // in a unit: the values of those
-constexpr int barriers_at = 21248;   // in shared memory, behind the copies
+constexpr int quarter_steps_at = 0;        // in a unit: the values of those
+constexpr int quarter_metadata_at = 1536;  // and two bits for each, which say of which column it is
+constexpr int barriers_at = 20736;         // in shared memory, behind the copies
 
 // Consecutive elements that are moved at once, by 16 bytes at most.
 template <int width, typename Element = __nv_bfloat16>
@@ -377,33 +377,35 @@ struct Eighths {
   __device__ __forceinline__ bool has(int t) const { return first <= t && t < behind; }
 };
 
-// The registers of rows g and g + 8 of the strip, each of which has two places for its one value: it is the second one where just one of the bits 0
-// and 2 of the metadata is set. Of the four digits that say which bytes a register is made of those from 4 on are zeros, and the two orders, 5410 and
-// 1054 for the lower value, 7632 and 3276 for the upper one, are as far from each other. No digit asks for a sign, which __byte_perm would make sure of first.
+// The bytes of `values`, and zeros, in an order of four digits. No digit asks for a sign, which __byte_perm would make sure of first.
 __device__ __forceinline__ unsigned int permute_bytes(unsigned int values, unsigned int order) {
   unsigned int permuted;
   asm("prmt.b32 %0, %1, 0, %2;" : "=r"(permuted) : "r"(values), "r"(order));
   return permuted;
 }
 
-__device__ __forceinline__ uint2 in_place(unsigned int values, unsigned int metadata, int lane) {
-  const unsigned int bits = metadata >> (lane % 4 * 4);
-  const unsigned int second = (bits ^ bits >> 2) & 0x00010001;
+// The registers of rows g and g + 8 of the strip, each of which has two places for its one value: it is the second one where bit 0, or 16, of `second` is set. Of
+// the four digits that say which bytes a register is made of those from 4 on are zeros, and the two orders, 5410 and 1054 for the lower value, 7632 and 3276 for
+// the upper one, are as far from each other.
+__device__ __forceinline__ uint2 in_place(unsigned int values, unsigned int second) {
   const unsigned int order = 0x76325410 - second * (0x5410 - 0x1054);
   return make_uint2(permute_bytes(values, order), permute_bytes(values, order >> 16));
 }
 
-// What a lane has of 16 rows in a step that stores one value of each four columns, in place of two.
+// What a lane has of 16 rows in a step that stores one value of each four columns, in place of two. The four lanes of rows g and g + 8 have a word that says of
+// which column each is, in digits for each four columns: bits 0 and 1 of the first and the last 16 columns, whether it is one of the last two of four, bits 2 and
+// 3, whether it is the second one of two. The tensor core is told 4 for the first two of four columns, and 14 for the last two.
 __device__ __forceinline__ void read_quarter(const unsigned char* unit, int step, int strip,
                                              int lane, uint4& values, unsigned int& metadata) {
-  const uint2 ones = reinterpret_cast<const uint2*>(
-      unit + quarter_steps_at)[((step - half_steps) * strips + strip) * 32 + lane];
-  const uint2 of_rows = reinterpret_cast<const uint2*>(
-      unit + metadata_at)[(step / 2 * strips + strip) * 16 + lane / 4 * 2 + step % 2];
-  const uint2 lower = in_place(ones.x, of_rows.x, lane);
-  const uint2 upper = in_place(ones.y, of_rows.y, lane);
+  const int quarter = (step - half_steps) * strips + strip;
+  const uint2 ones = reinterpret_cast<const uint2*>(unit + quarter_steps_at)[quarter * 32 + lane];
+  const unsigned int places =
+      reinterpret_cast<const unsigned int*>(unit + quarter_metadata_at)[quarter * 8 + lane / 4];
+  const unsigned int second = places >> (lane % 4 * 4 + 2);
+  const uint2 lower = in_place(ones.x, second & 0x00010001);
+  const uint2 upper = in_place(ones.y, second >> 1 & 0x00010001);
   values = make_uint4(lower.x, lower.y, upper.x, upper.y);
-  metadata = lane % 2 == 0 ? of_rows.x : of_rows.y;
+  metadata = 0x44444444 + (places >> lane % 2 & 0x11111111) * 10;
 }
 
 // Multiplies 32 columns of A, in the order of the unit, by the rows of B that they belong to. Each lane finds one of these rows; every 8 columns and
@@ -637,7 +639,7 @@ namespace {
 
 constexpr unsigned int blocks_of_grid = 3;
 constexpr unsigned int threads_of_block = 32;
-constexpr size_t shared_bytes = 21376;
+constexpr size_t shared_bytes = 20864;
 
 // Asking for a kernel's attributes loads it, so that the first launch does not have to.
 template <typename Kernel>

@@ -445,13 +445,13 @@ struct FragmentCounts {
 struct GroupPlace {
   uint64_t values;    ///< 4 bytes, in a quarter step 2
   uint64_t metadata;  ///< a word
-  uint32_t shift;     ///< of the four bits in the word
+  uint32_t shift;  ///< of the four bits in the word, of which a quarter step has bits 0 and 2 alone
 };
 
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
 struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   static constexpr char magic[9] = "ESCFRAG\x1a";
-  static constexpr uint32_t version = 4;
+  static constexpr uint32_t version = 5;
 
   ScalarType window = ScalarType::u16;
   uint64_t windows_at = 0;
@@ -480,7 +480,14 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
     return values_at(shape.steps, 0, 0) +
            ((uint64_t{step_pair} * strips() + strip) * lanes + lane) * 4;
   }
-  constexpr uint64_t columns_at() const { return metadata_at((shape.steps + 1) / 2, 0, 0); }
+  /// Of quarter steps, in which two bits say where the one value of a group is: whether in the last two columns, and whether in the second one of two. Rows g and
+  /// g + 8 of a strip have a word.
+  constexpr uint64_t quarter_metadata_at(uint32_t quarter_step, uint32_t strip,
+                                         uint32_t row_set) const {
+    return metadata_at((shape.unit_steps().half() + 1) / 2, 0, 0) +
+           ((uint64_t{quarter_step} * strips() + strip) * row_sets + row_set) * 4;
+  }
+  constexpr uint64_t columns_at() const { return quarter_metadata_at(shape.quarter_steps, 0, 0); }
   constexpr uint64_t column_at(uint32_t step, uint32_t slot) const {
     return columns_at() + (element().bytes == 2 ? (uint64_t{step / 4} * lanes + slot) * 4 + step % 4
                                                 : (uint64_t{step} * 4 + slot % 4) * 4 + slot / 4);
@@ -497,15 +504,19 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
     return round_up(shape.extras == 0 ? extras_end_at(0) : extra_at(shape.extras), unit_alignment);
   }
 
-  /// Where the values of a row in a slot group are, and its four bits of metadata.
+  /// Where the values of a row in a slot group are, and its bits of metadata.
   constexpr GroupPlace place_of(uint32_t step, uint32_t group, uint32_t row) const {
     const uint32_t row_set = row % row_sets, strip = row / strip_rows,
                    upper = row % strip_rows / row_sets;
     const uint32_t quarter = group % 4, half = group / 4;
-    return {values_at(step, strip, row_set * 4 + quarter) +
-                (half * 2 + upper) * (is_quarter(step) ? 2 : 4),
-            metadata_at(step / 2, strip, row_set * 4 + step % 2 * 2 + half),
-            upper * 16 + quarter * 4};
+    const uint64_t values = values_at(step, strip, row_set * 4 + quarter);
+    const uint32_t shift = upper * 16 + quarter * 4;
+    if (is_quarter(step)) {
+      return {values + (half * 2 + upper) * 2,
+              quarter_metadata_at(step - shape.unit_steps().half(), strip, row_set), shift + half};
+    }
+    return {values + (half * 2 + upper) * 4,
+            metadata_at(step / 2, strip, row_set * 4 + step % 2 * 2 + half), shift};
   }
 
   // Places in the packed matrix; the first two only where it is not regular.
@@ -1237,8 +1248,8 @@ constexpr GroupMetadata metadata_of(FragmentElement element, bool is_quarter, co
     return {count == 1 && found[0] == 1 ? 14u : 4u, 0};
   }
   if (is_quarter) {
-    constexpr uint32_t of_place[] = {0 | 2 << 2, 1 | 3 << 2, 1 | 2 << 2, 0 | 3 << 2};
-    return {count == 0 ? 0 | 1 << 2 : of_place[found[0]], 0};
+    const uint32_t place = count == 0 ? 0 : found[0];
+    return {place / 2 | place % 2 << 2, 0};
   }
   const bool lone_last = count == 1 && found[0] == 3;
   const uint32_t first = count == 0 || lone_last ? 0 : found[0];

@@ -285,6 +285,7 @@ std::vector<std::string> fragment_constants(const LoopNest& nest, const Fragment
   if (has_quarter_steps(format)) {
     constants.push_back(c_constant("int", "half_steps", format.shape.unit_steps().half(), "steps that store two values of each four columns; the others store one"));
     constants.push_back(c_constant("int", "quarter_steps_at", format.quarter_steps_at(), "in a unit: the values of those"));
+    constants.push_back(c_constant("int", "quarter_metadata_at", format.quarter_metadata_at(0, 0, 0), "and two bits for each, which say of which column it is"));
   }
   if (has_patches(nest)) {
     std::ranges::move(patch_constants(nest, window_patches(nest).value()), std::back_inserter(constants));

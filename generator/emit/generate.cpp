@@ -184,9 +184,10 @@ Packing packing_of(transformer::Packed<Format> packed, const SparseMatrix& matri
   return packing_of(std::make_shared<const transformer::Packed<Format>>(std::move(packed)), matrix);
 }
 
-/// What takes the time of so many bytes of fragments for each column of C: an extra, where its row pair has the most, and the products of a step.
+/// What takes the time of so many bytes of fragments for each column of C: an extra, where its row pair has the most, and the products of a step; and of a step the rest.
 constexpr double extra_bytes = 40;
 constexpr double step_bytes = 7.6;
+constexpr double read_step_bytes = 50;
 /// And an extra where bytes are saved by quarter steps and columns are so few that a block waits for memory.
 constexpr std::int64_t few_columns = 16;
 constexpr double hidden_extra_bytes = 100;
@@ -207,7 +208,7 @@ transformer::FragmentWeights weights_of(const LoopNest& nest) {
   if (!nest.packed.quarter_steps) {
     return {.extra = extra_bytes * columns, .rounds_at_once = rounds_at_once};
   }
-  return {.extra = nest.packed.columns <= few_columns ? hidden_extra_bytes : extra_bytes * columns, .step = step_bytes * columns, .rounds_at_once = rounds_at_once};
+  return {.extra = nest.packed.columns <= few_columns ? hidden_extra_bytes : extra_bytes * columns, .step = read_step_bytes + step_bytes * columns, .rounds_at_once = rounds_at_once};
 }
 
 /// Calls use(cut) with how the packed form of the nest, which is not one of fragments, cuts any matrix.

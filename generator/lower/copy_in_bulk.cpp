@@ -39,14 +39,11 @@ bool has_boxes(const LoopNest& nest) {
   return performs(nest, "stage_windows") && !nest.array(ArrayRole::output).layout && nest.constant("tile_columns") >= StreamSchedule::least_columns_of_boxes;
 }
 
-}  // namespace
-
-LoopNest copy_in_bulk(const LoopNest& nest, const CopyInBulk& directive) {
+LoopNest with_bulk_copies(const LoopNest& nest, const Directive& directive, bool boxes) {
   refuse_if(nest.find_array("StagedB") == nullptr, directive, "nothing is copied ahead of its use", "copy it first: pipeline(k, 4)");
   ThreadNest parts = take_apart(nest, directive);
   refuse_if(std::ranges::any_of(parts.body, [](const Node& node) { return is_performed(node, "make_barriers"); }), directive,
             "the copies are bulk copies already", "ask for them once");
-  const bool boxes = has_boxes(nest);
   parts.body = with_bulk_copies(parts.body, boxes);
   auto& turns = std::get<Loop>(parts.body[find_place(parts.body, Role::reduction)].content);
   auto& products = std::get<Branch>(turns.body.back().content);
@@ -57,5 +54,11 @@ LoopNest copy_in_bulk(const LoopNest& nest, const CopyInBulk& directive) {
                                            : "From compute capability 9.0 on the matrix comes by bulk copies, a unit each, which one thread asks for.");
   return result;
 }
+
+}  // namespace
+
+LoopNest copy_in_bulk(const LoopNest& nest, const CopyInBulk& directive) { return with_bulk_copies(nest, directive, has_boxes(nest)); }
+
+LoopNest copy_units_in_bulk(const LoopNest& nest, const CopyUnits& directive) { return with_bulk_copies(nest, directive, false); }
 
 }  // namespace esc

@@ -24,4 +24,7 @@ namespace esc {
 /// Behind pipeline(), whose loop and copies it changes. Throws ScheduleError where nothing is copied ahead.
 LoopNest copy_in_bulk(const LoopNest& nest, const CopyInBulk& directive);
 
+/// The same for units alone: the engine takes a time for each row of a window, however short it is, in which the lanes of a team copy several.
+LoopNest copy_units_in_bulk(const LoopNest& nest, const CopyUnits& directive);
+
 }  // namespace esc

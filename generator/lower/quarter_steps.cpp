@@ -16,8 +16,8 @@ LoopNest quarter_steps(const LoopNest& nest, const QuarterSteps& directive) {
   LoopNest result = nest;
   result.packed.quarter_steps = true;
   result.story.emplace_back(
-      "Where the columns of a step leave each row one non-zero of four at most, that one is stored alone, and its place in the operand found from "
-      "what the tensor core is told anyway.");
+      "Where the columns of a step leave each row one non-zero of four at most, that one is stored alone, with two bits that "
+      "say which of the four it is.");
   return result;
 }
 

@@ -188,6 +188,11 @@ void form(CopyInBulk&, Form& parts) {
   parts.word("bulk");
 }
 template <typename Form>
+void form(CopyUnits&, Form& parts) {
+  parts.directive("copy");
+  parts.word("units");
+}
+template <typename Form>
 void form(ClusterTurns& directive, Form& parts) {
   parts.directive("cluster");
   parts.name("LOOP", directive.loop);

@@ -181,6 +181,10 @@ struct PipelineWindows {
 struct CopyInBulk {
   bool operator==(const CopyInBulk&) const = default;
 };
+/// copy(units): of it the units alone; lanes go on copying windows.
+struct CopyUnits {
+  bool operator==(const CopyUnits&) const = default;
+};
 /// cluster(k, 4): the turns of a block are dealt to `blocks` blocks of a cluster, the first of which adds up their sums, from compute capability 9.0 on.
 struct ClusterTurns {
   std::string loop;
@@ -191,7 +195,7 @@ using Directive = std::variant<Unroll, Enumerate, MapGrid, MapLanes, Coarsen, Tr
                                TileColumns, SplitColumns, AccumulateSums, ShuffleSums, ShareSums, PackRegions, Vectorize,
                                BatchColumns, Prefetch, StageRegions, Overlap, CutRows, PackTasks, AssignTasks, PlaceEpilogue,
                                StreamWindows, FragmentColumns, PackFragments, QuarterSteps, PipelineWindows, CopyInBulk,
-                               ClusterTurns>;
+                               CopyUnits, ClusterTurns>;
 
 /// "unroll(i, 4)", "map(i, grid)", "own(i, panels=4, warp=2)", "merge()", ...
 std::string print(const Directive& directive);

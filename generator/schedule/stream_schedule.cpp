@@ -11,6 +11,13 @@
 #include "generator/schedule/settings.h"
 
 namespace esc {
+namespace {
+
+StreamSchedule::Copies copies_of(std::string_view word) {
+  return word == "bulk" ? StreamSchedule::Copies::bulk : word == "units" ? StreamSchedule::Copies::units : StreamSchedule::Copies::lanes;
+}
+
+}  // namespace
 
 StreamSchedule parse_stream(std::string_view text, std::string_view settings) {
   const StreamSchedule preset;
@@ -22,7 +29,7 @@ StreamSchedule parse_stream(std::string_view text, std::string_view settings) {
           .pdl = given.word("pdl", preset.pdl ? "on" : "off", {"on", "off"}) == "on",
           .share = given.number("share", preset.share),
           .rows = given.number("rows", preset.rows),
-          .copies = given.word("copies", "lanes", {"lanes", "bulk"}) == "bulk" ? StreamSchedule::Copies::bulk : StreamSchedule::Copies::lanes,
+          .copies = copies_of(given.word("copies", "lanes", {"lanes", "units", "bulk"})),
           .cluster = given.number("cluster", preset.cluster),
           .quarters = given.word("quarters", preset.quarters ? "on" : "off", {"on", "off"}) == "on"};
 }
@@ -32,7 +39,9 @@ std::string print(const StreamSchedule& schedule) {
                      schedule.stages, schedule.pdl ? "on" : "off",
                      schedule.share == 1 ? "" : fmt::format(",share={}", schedule.share),
                      schedule.rows == StreamSchedule::strip_rows ? "" : fmt::format(",rows={}", schedule.rows),
-                     schedule.copies == StreamSchedule::Copies::bulk ? ",copies=bulk" : "",
+                     schedule.copies == StreamSchedule::Copies::bulk    ? ",copies=bulk"
+                     : schedule.copies == StreamSchedule::Copies::units ? ",copies=units"
+                                                                        : "",
                      schedule.cluster == 1 ? "" : fmt::format(",cluster={}", schedule.cluster),
                      schedule.quarters ? ",quarters=on" : "");
 }
@@ -99,6 +108,8 @@ std::vector<Directive> expand(const StreamSchedule& schedule) {
   directives.emplace_back(PipelineWindows{"k", schedule.stages});
   if (schedule.copies == StreamSchedule::Copies::bulk) {
     directives.emplace_back(CopyInBulk{});
+  } else if (schedule.copies == StreamSchedule::Copies::units) {
+    directives.emplace_back(CopyUnits{});
   }
   if (schedule.cluster > 1) {
     directives.emplace_back(ClusterTurns{"k", schedule.cluster});

@@ -22,8 +22,9 @@ struct StreamSchedule {
   bool pdl = true;  ///< programmatic dependent launch: the packed matrix is read before the kernel in front has ended
   int share = 1;    ///< warps of a panel that have a window together
   int rows = 16;    ///< of a panel, 16 or 32: what mma.sp multiplies at once, or twice that, for which a warp finds elements of B once
-  /// Who copies to shared memory: the lanes of the warps, 16 bytes each, or from compute capability 9.0 on the engine for bulk copies.
-  enum class Copies { lanes, bulk } copies = Copies::lanes;
+  /// Who copies to shared memory: the lanes of the warps, 16 bytes each, or from compute capability 9.0 on the engine for bulk copies, the units of A alone or windows
+  /// of B too.
+  enum class Copies { lanes, units, bulk } copies = Copies::lanes;
 
   /// Blocks of a cluster that share the windows of their panels, a power of two, from compute capability 9.0 on; for matrices whose rows are too few for
   /// all multiprocessors.

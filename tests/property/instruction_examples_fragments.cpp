@@ -110,6 +110,10 @@ InstructionExample multiplies_units(const FragmentCase& one) {
 std::vector<InstructionExample> fragment_examples() {
   using enum ScalarType;
   const std::vector<FragmentCase> cases{
+      {.name = "f16_shared_windows",
+       .matrix = small_matrix(90, 600, 0.5, f16, 38),
+       .schedule = {.columns = 16, .panels = 2, .warps = 4, .stages = 2, .pdl = true, .share = 2, .copies = StreamSchedule::Copies::bulk},
+       .vectors = true},
       {.name = "f16_two_strips",
        .matrix = small_matrix(90, 600, 0.25, f16, 33),
        .schedule = {.columns = 16, .panels = 2, .warps = 2, .stages = 2, .pdl = false, .rows = 32},
@@ -187,10 +191,6 @@ std::vector<InstructionExample> fragment_examples() {
        .matrix = small_matrix(65, 150, 0.45, tf32, 37),
        .schedule = {.columns = 16, .panels = 3, .warps = 1, .stages = 2, .pdl = false, .rows = 32},
        .vectors = true},
-      {.name = "f16_shared_windows",
-       .matrix = small_matrix(90, 600, 0.5, f16, 38),
-       .schedule = {.columns = 16, .panels = 2, .warps = 4, .stages = 2, .pdl = true, .share = 2, .copies = StreamSchedule::Copies::bulk},
-       .vectors = true},
       {.name = "bf16_shared_windows_transposed",
        .matrix = small_matrix(50, 530, 0.4, bf16, 39),
        .schedule = {.columns = 16, .panels = 1, .warps = 4, .stages = 3, .pdl = false, .share = 4},
@@ -208,7 +208,7 @@ std::vector<InstructionExample> fragment_examples() {
        .schedule = {.columns = 16, .panels = 1, .warps = 4, .stages = 2, .pdl = true, .share = 4, .rows = 32},
        .vectors = true},
       {.name = "f16_quarters",
-       .matrix = small_matrix(37, 600, 0.12, f16, 41),
+       .matrix = small_matrix(37, 600, 0.28, f16, 41),
        .schedule = {.columns = 16, .panels = 2, .warps = 2, .stages = 2, .pdl = false, .quarters = true},
        .vectors = true},
       {.name = "bf16_quarters_two_strips_extras",

@@ -143,7 +143,7 @@ std::vector<Directive> ScriptDraw::stream() {
   }
   script.emplace_back(PipelineWindows{"k", 2 + below(3)});
   if (chance(50)) {
-    script.emplace_back(CopyInBulk{});
+    script.push_back(chance(70) ? Directive(CopyInBulk{}) : Directive(CopyUnits{}));
   }
   if (chance(30)) {
     script.emplace_back(ClusterTurns{"k", 2 << below(3)});
@@ -168,7 +168,7 @@ Directive ScriptDraw::any_directive() {
 Directive ScriptDraw::with_another_parameter(const Directive& directive) {
   std::string text = esc::print(directive);
   const auto places = parameters(text);
-  const bool has_fixed_words = std::holds_alternative<CopyInBulk>(directive);
+  const bool has_fixed_words = std::holds_alternative<CopyInBulk>(directive) || std::holds_alternative<CopyUnits>(directive);
   if (places.empty() || has_fixed_words) {
     return directive;
   }

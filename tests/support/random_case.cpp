@@ -233,7 +233,7 @@ rc::Gen<StreamSchedule> legal_stream_schedule(std::int64_t bcol, ScalarType elem
                         schedule.stages = 2 + numbers[3] % (StreamSchedule::max_stages - 1);
                         schedule.share = schedule.warps % 2 == 0 && numbers[2] % 3 == 0 ? (schedule.warps % 4 == 0 && numbers[0] % 2 == 0 ? 4 : 2) : 1;
                         schedule.rows = numbers[3] / 32 % 2 == 0 ? StreamSchedule::strip_rows : StreamSchedule::max_rows;
-                        schedule.copies = numbers[3] / 16 % 2 == 0 ? StreamSchedule::Copies::lanes : StreamSchedule::Copies::bulk;
+                        schedule.copies = numbers[3] / 16 % 2 == 0 ? StreamSchedule::Copies::lanes : numbers[2] % 4 == 1 ? StreamSchedule::Copies::units : StreamSchedule::Copies::bulk;
                         schedule.cluster = numbers[1] / 6 % 3 == 0 ? 2 << numbers[0] / 48 % 3 : 1;
                         schedule.quarters = is_half(element) && numbers[0] / 16 % 2 == 0;
                         check_legal(schedule, bcol);

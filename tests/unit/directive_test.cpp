@@ -51,6 +51,7 @@ const std::vector<Written>& one_of_each() {
       {QuarterSteps{"A"}, "quarter(A)"},
       {PipelineWindows{"k", 3}, "pipeline(k, 3)"},
       {CopyInBulk{}, "copy(bulk)"},
+      {CopyUnits{}, "copy(units)"},
       {ClusterTurns{"k", 4}, "cluster(k, 4)"},
   };
   return all;

@@ -44,7 +44,8 @@ class Decoder {
     strips_ = shape.height / 16;
     half_steps_ = steps_ - shape.quarter_steps;
     metadata_at_ = half_steps_ * strips_ * 512 + shape.quarter_steps * strips_ * 256;
-    columns_at_ = metadata_at_ + (steps_ + 1) / 2 * strips_ * 128;
+    quarter_metadata_at_ = metadata_at_ + (half_steps_ + 1) / 2 * strips_ * 128;
+    columns_at_ = quarter_metadata_at_ + shape.quarter_steps * strips_ * 32;
     ends_at_ = columns_at_ + (wide_ ? steps_ * 16 : (steps_ + 3) / 4 * 128);
     unit_bytes_ = (ends_at_ + (shape.extras == 0 ? 0 : 8 + (wide_ ? 8 : 4) * shape.extras) + 127) / 128 * 128;
   }
@@ -125,18 +126,25 @@ class Decoder {
     }
   }
 
-  /// The only value that a register of a quarter step has, in a place that the four bits say.
-  void decode_only_value(std::int64_t row, std::uint32_t step, std::uint32_t first_k, std::uint64_t nibble, std::uint64_t bits) {
-    const std::map<std::uint64_t, std::uint32_t> place_of{{0b1000, 0}, {0b1101, 1}, {0b1001, 2}, {0b1100, 3}};
-    const auto place = place_of.find(nibble);
-    expect(place != place_of.end() ? bits != 0 : nibble == 4 && bits == 0, "places of the value of a quarter step");
-    if (place != place_of.end() && bits != 0) {
-      add(row, column_of(step, first_k + place->second), bits);
+  /// The only value that a register of a quarter step has, of the column that two bits say: bits 0 and 2 of a digit for the first 16 columns, 1 and 3 for the others.
+  void decode_only_value(std::uint32_t strip, std::uint32_t step, std::uint32_t lane, std::uint32_t number) {
+    const std::uint64_t quarter = (step - half_steps_) * strips_ + strip;
+    const std::uint64_t bits = bytes_.number(at_ + half_steps_ * strips_ * 512 + (quarter * 32 + lane) * 8 + number * 2, 2);
+    const std::uint64_t word = bytes_.number(at_ + quarter_metadata_at_ + (quarter * 8 + lane / 4) * 4, 4);
+    const std::uint64_t digit = word >> (number % 2 * 16 + lane % 4 * 4) >> number / 2 & 5;
+    expect(bits != 0 || digit == 0, "places of the value of a quarter step");
+    if (bits != 0) {
+      const auto place = static_cast<std::uint32_t>((digit & 1) * 2 + digit / 4);
+      add(strip * 16 + lane / 4 + number % 2 * 8, column_of(step, lane % 4 * 4 + number / 2 * 16 + place), bits);
     }
   }
 
   /// Two values of a lane's register, for the four columns of K that the lane's place says.
   void decode_register(std::uint32_t step, std::uint32_t strip, std::uint32_t lane, std::uint32_t number) {
+    if (step >= half_steps_) {
+      decode_only_value(strip, step, lane, number);
+      return;
+    }
     const std::uint32_t group_id = lane / 4;
     const std::uint32_t thread = lane % 4;
     const std::uint32_t row = number % 2 == 0 ? group_id : group_id + 8;
@@ -146,11 +154,6 @@ class Decoder {
     const std::uint64_t nibble = word >> (number % 2 * 16) >> (first_k % 16) & 15;
     const std::uint64_t places[] = {nibble & 3, nibble >> 2};
     expect(places[0] < places[1], "places that do not increase");
-    if (step >= half_steps_) {
-      decode_only_value(strip * 16 + row, step, first_k, nibble,
-                        bytes_.number(at_ + half_steps_ * strips_ * 512 + (((step - half_steps_) * strips_ + strip) * 32 + lane) * 8 + number * 2, 2));
-      return;
-    }
     const std::uint64_t pair = bytes_.number(at_ + ((step * strips_ + strip) * 32 + lane) * 16 + number * 4, 4);
     const std::uint64_t values[] = {pair & 0xffff, pair >> 16};
     const bool lone = (values[0] == 0) != (values[1] == 0);
@@ -184,8 +187,8 @@ class Decoder {
       }
     }
     for (std::uint32_t strip = 0; strip < strips_; ++strip) {
-      for (std::uint32_t lane = 0; lane < 32 && steps_ % 2 == 1; ++lane) {
-        expect(lane % 4 < 2 || bytes_.number(metadata_of(steps_ / 2, strip, lane), 4) == 0, "metadata behind the last step");
+      for (std::uint32_t lane = 0; lane < 32 && half_steps_ % 2 == 1; ++lane) {
+        expect(lane % 4 < 2 || bytes_.number(metadata_of(half_steps_ / 2, strip, lane), 4) == 0, "metadata behind the last step of two values");
       }
     }
     decode_extras();
@@ -226,6 +229,7 @@ class Decoder {
   std::uint64_t half_steps_ = 0;  ///< of them, in front
   std::uint64_t strips_ = 0;  ///< of 16 rows of a panel
   std::uint64_t metadata_at_ = 0;
+  std::uint64_t quarter_metadata_at_ = 0;
   std::uint64_t columns_at_ = 0;
   std::uint64_t ends_at_ = 0;
   std::uint64_t unit_bytes_ = 0;

@@ -416,7 +416,7 @@ TEST(FragmentFormat, FollowsFromItsNumbers) {
   static_assert(higher.blocks() == 2 && higher.regular());
   static_assert(higher.unit_bytes() == 9 * 1024 + 5 * 256 + 3 * 128 + 128, "the columns and the extras are of both strips");
   constexpr FragmentShape of_quarters{{.height = 32, .block_panels = 2, .steps = 9, .quarter_steps = 4, .extras = 3}, 100, 1000, ScalarType::bf16};
-  static_assert(describe(of_quarters, {5000, 8}).unit_bytes() == higher.unit_bytes() - 4 * 512, "half of the values of four steps");
+  static_assert(describe(of_quarters, {5000, 8}).unit_bytes() == higher.unit_bytes() - 4 * (512 + 64), "half of the values and of the metadata of four steps");
   EXPECT_EQ(describe(FragmentShape{{}, 1, 65536 * 256, ScalarType::f16}, {0, 65537}).window, ScalarType::u16);
   EXPECT_EQ(describe(FragmentShape{{}, 1, 65536 * 256 + 1, ScalarType::f16}, {0, 65538}).window, ScalarType::u32);
 }
@@ -491,7 +491,7 @@ TEST(UnpackFragments, SaysWhatIsWrong) {
     refused([&](ChangeableBytes& p) { p.put_number(position_of(format, name), value).seal_header(); }, words);
   };
   refused([](ChangeableBytes& p) { p.put(offsetof(Header, version), std::uint32_t{9}).seal_header(); },
-          "format version 9; this program reads version 4");
+          "format version 9; this program reads version 5");
   number_refused("element", 6, "the header field element is 6; it can be 5 to 8, but not 6");
   number_refused("steps", 17, "the header field steps is 17; it can be 1 to 16");
   number_refused("steps", 7, "the header field total_bytes does not agree");

@@ -171,6 +171,15 @@ TEST(CopyInBulk, AsksForUnitsAndBoxesAndWaitsForThem) {
   EXPECT_THAT(text, Not(HasSubstr("stage_windows")));
 }
 
+TEST(CopyUnits, LeavesAllWindowsToTheLanes) {
+  const std::string text = print(copy_units_in_bulk(pipelined, {}));
+  EXPECT_THAT(text, HasSubstr("make_barriers(thread);\n"));
+  EXPECT_THAT(text, HasSubstr("copy_unit(Slots, Values, ExtraEnds,"));
+  EXPECT_THAT(text, HasSubstr("stage_windows(held, B, Windows, StagedB, first_round, rounds, rotation, ahead, stage_ahead, part, tile, team_thread, K, N);\n"));
+  EXPECT_THAT(text, HasSubstr("wait_for_operands(turn, stage, part);\n"));
+  EXPECT_THAT(text, Not(HasSubstr("copy_windows")));
+}
+
 TEST(ClusterTurns, DealsTurnsAndLeavesSumsToTheFirstBlock) {
   const std::string text = print(clustered);
   EXPECT_THAT(text, HasSubstr("cluster (rank = 0; rank < cluster_blocks; rank++)  // rank = a digit of blockIdx.x, the lowest\n"));

@@ -46,6 +46,9 @@ TEST(StreamSchedule, ExpandsToDirectives) {
             "stream(i, panels=2, warps=3); fragment(j, 16); transform(A, fragments); pipeline(k, 5); overlap()");
   EXPECT_EQ(print(expand(parse_schedule("stream:pdl=off"))),
             "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, fragments); pipeline(k, 4)");
+  EXPECT_EQ(print(expand(parse_schedule("stream:columns=32,copies=units"))),
+            "stream(i, panels=4, warps=2); fragment(j, 32); transform(A, fragments); pipeline(k, 4); copy(units); overlap()");
+  EXPECT_EQ(print(parse_schedule("stream:columns=32,copies=units")), "stream:columns=32,panels=4,warps=2,stages=4,pdl=on,copies=units");
   EXPECT_EQ(print(expand(parse_schedule("stream:columns=32,copies=bulk"))),
             "stream(i, panels=4, warps=2); fragment(j, 32); transform(A, fragments); pipeline(k, 4); copy(bulk); overlap()");
   EXPECT_EQ(print(expand(parse_schedule("stream:warps=4,share=4,rows=32,pdl=off"))),
@@ -84,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(
         ScheduleRefusal{"stream:ufi=2", 64, "family stream has no key 'ufi'; its keys are columns, panels, warps, stages, pdl, share, rows, copies"},
         ScheduleRefusal{"streams:warps=2", 64, "there is no family 'streams'; did you mean stream? the families are: atomic, panel, rows, stream"},
         ScheduleRefusal{"stream:stages=3,stages=3", 64, "key 'stages' is given twice"},
-        ScheduleRefusal{"stream:copies=engine", 64, "copies=engine is neither lanes nor bulk"},
+        ScheduleRefusal{"stream:copies=engine", 64, "copies=engine is neither lanes nor units nor bulk"},
         ScheduleRefusal{"stream:pdl=yes", 64, "pdl=yes is neither on nor off"},
         ScheduleRefusal{"stream:cluster=3", 64, "cluster=3 is not a power of two from 1 to 8"},
         ScheduleRefusal{"stream:share=3,warps=3", 64, "share=3 is not a power of two from 1 to 8"},

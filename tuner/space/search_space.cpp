@@ -57,7 +57,7 @@ struct StreamSpace {
   static constexpr int most_warps = 16;
   static constexpr int stages[] = {2, 3, 4, 5};
   static constexpr int rows[] = {16, 32};
-  static constexpr StreamSchedule::Copies copies[] = {StreamSchedule::Copies::lanes, StreamSchedule::Copies::bulk};
+  static constexpr StreamSchedule::Copies copies[] = {StreamSchedule::Copies::lanes, StreamSchedule::Copies::units, StreamSchedule::Copies::bulk};
   static constexpr int clusters[] = {1, 2, 4};
 };
 
@@ -188,6 +188,10 @@ void add_stream_family(bool is_half, LegalSchedules& found) {
         for (const int stages : StreamSpace::stages) {
           for (const int rows : StreamSpace::rows) {
             for (const auto copies : StreamSpace::copies) {
+              // In 32 bits boxes are the faster ones by far, and of narrow windows there are none.
+              if (copies == StreamSchedule::Copies::units && (!is_half || columns < StreamSchedule::least_columns_of_boxes)) {
+                continue;
+              }
               for (const int cluster : StreamSpace::clusters) {
                 StreamSchedule schedule{
                     .columns = columns, .panels = panels, .warps = warps, .stages = stages, .rows = rows, .copies = copies, .cluster = cluster};

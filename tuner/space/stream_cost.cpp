@@ -70,7 +70,7 @@ Cost stream_cost(const StreamSchedule& schedule, const WorkItem& item, const Ker
                           of_missing_warps * missing(together * schedule.panels * std::min<double>(schedule.warps, windows * schedule.share), enough_warps);
 
   cost.launch = launch_and_store + of_block * blocks;
-  const bool bulk = schedule.copies == StreamSchedule::Copies::bulk;
+  const bool bulk = schedule.copies != StreamSchedule::Copies::lanes;
   const double copied = of_copied_column * (copies_boxes(schedule, item.nest.layout) ? of_boxes : 1);
   cost.traffic = units * of_bytes * of_unit * (bulk ? of_bulk_unit : 1);
   cost.waiting = cost.traffic * (slowdown - 1) + units / schedule.panels * of_unit_alone;

@@ -86,6 +86,15 @@ TEST(SearchSpace, HasQuarterStepsForSixteenBitsAlone) {
   EXPECT_EQ(search_space(8, {"stream"}, "bf16").size(), 2 * search_space(8, {"stream"}, "tf32").size());
 }
 
+TEST(SearchSpace, HasBulkCopiesOfUnitsAloneWhereWindowsMayBeBoxesOf16Bits) {
+  const std::string wide = "stream:columns=16,panels=4,warps=2,stages=2,pdl=on,copies=units";
+  const std::string narrow = "stream:columns=8,panels=4,warps=2,stages=2,pdl=on,copies=units";
+  const std::set<std::string> halves = texts(search_space(16, {"stream"}, "f16"));
+  EXPECT_TRUE(halves.contains(wide));
+  EXPECT_FALSE(halves.contains(narrow));
+  EXPECT_FALSE(texts(search_space(16, {"stream"}, "f32")).contains(wide));
+}
+
 TEST(SearchSpace, HasClustersOfStreamsAlone) {
   for (const char* const dtype : {"f16", "f32", "tf32"}) {
     const std::set<std::string> space = texts(search_space(8, {"stream"}, dtype));
