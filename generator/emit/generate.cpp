@@ -10,13 +10,14 @@
 
 #include "generator/emit/dispatch.h"
 #include "generator/emit/fragment_text.h"
+#include "generator/emit/fragment_weights.h"
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/layout_text.h"
 #include "generator/emit/matching_sizes.h"
+#include "generator/emit/print_kernel.h"
 #include "generator/emit/region_text.h"
 #include "generator/emit/sources.h"
 #include "generator/lower/canonicalize.h"
-#include "generator/lower/stream_windows.h"
 #include "generator/patterns/census.h"
 #include "generator/patterns/csr_view.h"
 #include "generator/pipeline.h"
@@ -184,33 +185,6 @@ Packing packing_of(transformer::Packed<Format> packed, const SparseMatrix& matri
   return packing_of(std::make_shared<const transformer::Packed<Format>>(std::move(packed)), matrix);
 }
 
-/// What takes the time of so many bytes of fragments for each column of C: an extra, where its row pair has the most, and the products of a step; and of a step the rest.
-constexpr double extra_bytes = 40;
-constexpr double step_bytes = 7.6;
-constexpr double read_step_bytes = 50;
-/// And an extra where bytes are saved by quarter steps and columns are so few that a block waits for memory.
-constexpr std::int64_t few_columns = 16;
-constexpr double hidden_extra_bytes = 100;
-/// And one for each 16 rows of a panel where a step takes the time of three products and of splitting B, and warps that share a window a part of the extras each.
-constexpr double split_extra_bytes = 10;
-
-/// Measured on one NVIDIA H200 and, with quarter steps and for split products, one H100. Without quarter steps all steps have the same bytes, which count for their products too.
-transformer::FragmentWeights weights_of(const LoopNest& nest) {
-  const auto columns = static_cast<double>(nest.packed.columns);
-  const auto rounds_at_once = static_cast<std::uint32_t>(nest.constant("turn_windows") * (nest.has_constant("cluster_blocks") ? nest.constant("cluster_blocks") : 1));
-  if (splits_products(nest)) {
-    const std::int64_t share = shares_windows(nest) ? nest.constant("window_warps") : 1;
-    const auto strips = static_cast<double>(nest.packed.height / StreamSchedule::strip_rows);
-    return {.extra = split_extra_bytes * columns * strips / static_cast<double>(share),
-            .steps_at_once = static_cast<std::uint32_t>(share * nest.constant("steps_of_pair")),
-            .rounds_at_once = rounds_at_once};
-  }
-  if (!nest.packed.quarter_steps) {
-    return {.extra = extra_bytes * columns, .rounds_at_once = rounds_at_once};
-  }
-  return {.extra = nest.packed.columns <= few_columns ? hidden_extra_bytes : extra_bytes * columns, .step = read_step_bytes + step_bytes * columns, .rounds_at_once = rounds_at_once};
-}
-
 /// Calls use(cut) with how the packed form of the nest, which is not one of fragments, cuts any matrix.
 template <typename Use>
 auto with_cut(const PackedForm& form, const GenerateOptions& options, const Use& use) {
@@ -239,7 +213,7 @@ FragmentShelf::Packing fragments_of(const LoopNest& nest, const SparseMatrix& ma
   const std::shared_ptr<FragmentShelf> shelf =
       options.fragments ? options.fragments : std::make_shared<FragmentShelf>();
   FragmentShelf::Packing packing =
-      shelf->get(csr_view(matrix), {narrow(nest.packed.block_panels), narrow(nest.packed.height), nest.packed.quarter_steps}, weights_of(nest));
+      shelf->get(csr_view(matrix), {narrow(nest.packed.block_panels), narrow(nest.packed.height), nest.packed.quarter_steps}, fragment_weights(nest));
   check_format(packing->format, nest, matrix, options);
   return packing;
 }

@@ -14,39 +14,13 @@
 #include "generator/ir/instruction_arguments.h"
 #include "generator/ir/nest_state.h"
 #include "generator/ir/print.h"
+#include "generator/ir/rewrite.h"
+#include "generator/ir/thread_sync.h"
 #include "generator/ir/thread_state.h"
 #include "generator/support/error.h"
 
 namespace esc {
 namespace {
-
-const Perform* performed(const Node& node) {
-  const auto* statement = std::get_if<Statement>(&node.content);
-  return statement == nullptr ? nullptr : std::get_if<Perform>(&statement->action);
-}
-
-bool holds_sync(const Block& block);
-
-/// Whether threads wait for each other, or act together, in the node.
-bool holds_sync(const Node& node) {
-  if (std::holds_alternative<Barrier>(node.content)) {
-    return true;
-  }
-  if (const Perform* perform = performed(node)) {
-    return instruction(perform->instruction).scope != Scope::thread;
-  }
-  if (const auto* loop = std::get_if<Loop>(&node.content)) {
-    return holds_sync(loop->body);
-  }
-  if (const auto* branch = std::get_if<Branch>(&node.content)) {
-    return holds_sync(branch->then) || holds_sync(branch->otherwise);
-  }
-  return false;
-}
-
-bool holds_sync(const Block& block) {
-  return std::ranges::any_of(block, [](const Node& node) { return holds_sync(node); });
-}
 
 class Interpreter {
  public:
@@ -293,7 +267,7 @@ class Interpreter {
       }
       return;
     }
-    if (const Perform* perform = performed(node)) {
+    if (const auto* perform = action<Perform>(node)) {
       const Instruction& called = instruction(perform->instruction);
       for (const Threads& lanes : warps_of(threads)) {
         perform_together(lanes, called, *perform);

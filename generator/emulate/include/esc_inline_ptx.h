@@ -109,14 +109,14 @@ static inline void __esc_bar_sync(__esc_operand number, __esc_operand threads) {
   __esc_named_barrier(number.bits, threads.bits);
 }
 
-/* Each digit of the order chooses a byte, of which four are zero; with its highest bit set, the byte's sign for all bits. */
+/* A digit whose highest bit is set asks for the sign of the byte in all bits. */
 static inline void __esc_permute_bytes(unsigned& permuted, __esc_operand bytes, __esc_operand order) {
-  permuted = 0;
+  permuted = __byte_perm(bytes.bits, 0, order.bits);
   for (unsigned place = 0; place < 4; ++place) {
-    const unsigned digit = order.bits >> 4 * place & 15;
-    const unsigned byte = (digit & 7) < 4 ? bytes.bits >> 8 * (digit & 7) & 255 : 0;
-    const unsigned sign = (byte & 128) != 0 ? 255 : 0;
-    permuted |= ((digit & 8) != 0 ? sign : byte) << 8 * place;
+    if ((order.bits >> 4 * place & 8) != 0) {
+      const unsigned byte = 255u << 8 * place;
+      permuted = (permuted >> 8 * place & 128) != 0 ? permuted | byte : permuted & ~byte;
+    }
   }
 }
 
