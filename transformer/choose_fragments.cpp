@@ -238,7 +238,10 @@ FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, 
   constexpr std::uint64_t few = 128;
   constexpr std::uint64_t many = 2048;
   const FragmentShape shape = checked_shape(matrix, FragmentCut{.height = block.height, .block_panels = block.panels});
-  check_quarter_steps(shape.element, block.quarter_steps);
+  check_steps(shape.element, block.quarter_steps, block.dense_steps);
+  if (block.dense_steps) {
+    return {.height = block.height, .block_panels = block.panels, .steps = max_fragment_steps, .dense = 1};
+  }
   const std::vector<SampledUnit> units = sample(matrix, shape, few);
   std::vector<SampledUnit> more;
   Choice best{{}, HUGE_VAL};

@@ -14,6 +14,7 @@ struct FragmentBlock {
   std::uint32_t panels = 1;
   std::uint32_t height = strip_rows;  ///< rows of a panel
   bool quarter_steps = false;         ///< whether units may have quarter steps
+  bool dense_steps = false;           ///< whether they have dense steps alone
 
   auto operator<=>(const FragmentBlock&) const = default;
 };

@@ -46,13 +46,17 @@ void write_first_round(const Source& source, const FragmentFormat& format, Fragm
   at.rounds = 1;
 }
 
-/// Packs a window of a block, whose first round begins at `units`.
+/// Packs a window of a block, whose first round begins at `units`. Dense steps ask for no search.
 template <typename Source>
 PackedWindow pack_window(const Source& source, const FragmentFormat& format, FragmentSearches& searches,
                          std::uint64_t number, unsigned char* units) {
   BlockWindow at{number / format.windows(), number % format.windows()};
   PackedWindow packed;
-  write_first_round(source, format, searches, at, units);
+  if (format.is_dense()) {
+    write_round(source, format, at, units);
+  } else {
+    write_first_round(source, format, searches, at, units);
+  }
   while (!at.complete) {
     packed.further.emplace_back(static_cast<std::size_t>(format.shape.block_panels * format.unit_bytes()));
     write_round(source, format, at, packed.further.back().data());
@@ -117,7 +121,7 @@ Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut) {
 
 Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut, FragmentSearches& searches) {
   const FragmentShape shape = checked_shape(matrix, cut);
-  check_quarter_steps(shape.element, shape.quarter_steps != 0);
+  check_steps(shape.element, shape.quarter_steps != 0, shape.dense != 0);
   return with_single_or_half_source(matrix, [&](const auto& source) { return pack_source(source, shape, searches); });
 }
 

@@ -175,13 +175,29 @@ inline void write_extras(const FragmentFormat& format, const WindowElements& ele
   }
 }
 
+/// Writes the values of a unit whose bytes are zero where its steps are dense.
+inline void write_dense_values(const FragmentFormat& format, const WindowElements& elements, unsigned char* unit) {
+  for (uint32_t column = 0; column < format.element().window_columns(); ++column) {
+    for (uint32_t rows = elements.rows.of_column[column]; rows != 0; rows &= rows - 1) {
+      const uint32_t row = static_cast<uint32_t>(lowest_set(rows));
+      const GroupPlace place = format.place_of(column / format.step_slots(), column % format.step_slots(), row);
+      memcpy(unit + place.values, &elements.bits[column][row], format.element().bytes);
+    }
+  }
+}
+
 /// Writes a unit, the one of this number that the panel has in the window; `left` holds the rows of the window that the
 /// units before it have left, then those that this one leaves.
 inline void write_unit(const FragmentFormat& format, const WindowElements& elements, int64_t panel, uint64_t window,
                        uint64_t number, WindowRows& left, unsigned char* unit) {
+  memset(unit, 0, static_cast<size_t>(format.unit_bytes()));
+  if (format.is_dense()) {
+    write_dense_values(format, elements, unit);
+    memset(&left, 0, sizeof left);
+    return;
+  }
   UnitSlots slots;
   search_slots(format.shape, left, format.shape.unit_steps(), seed_of(panel, window, number), slots);
-  memset(unit, 0, static_cast<size_t>(format.unit_bytes()));
   write_values(format, slots, elements, unit);
   write_columns(format, slots, columns_in(format.shape, window), unit);
   write_extras(format, elements, slots.left, unit);

@@ -163,11 +163,14 @@ class FragmentReader : public SectionReader<FragmentFormat> {
     return format().regular() ? round % format().windows() : load_number(format().window, format().window_at(round));
   }
   std::uint32_t column(std::uint64_t unit, std::uint32_t step, std::uint32_t slot) const {
-    return load<std::uint8_t>(unit + format().column_at(step, slot));
+    return format().is_dense() ? step * format().step_slots() + slot : load<std::uint8_t>(unit + format().column_at(step, slot));
   }
   /// The value of this number, below those of a group; zero where there is none.
   SlotValue value(std::uint64_t unit, std::uint32_t step, std::uint32_t group, std::uint32_t row, std::uint32_t number) const {
     const GroupPlace place = format().place_of(step, group, row);
+    if (format().is_dense()) {
+      return {group, load_value(unit + place.values)};
+    }
     const std::uint32_t metadata = load<std::uint32_t>(unit + place.metadata) >> place.shift;
     const FragmentElement element = format().element();
     if (format().is_quarter(step)) {

@@ -35,7 +35,7 @@ constexpr int tile_columns = 16;     // columns: columns of C that a block compu
 constexpr int vector_width = 8;      // consecutive elements of B that are copied at once
 constexpr int row_sets = 8;          // lane 4 g + c of a warp has rows g, g + 8, .. of a panel
 constexpr int column_pairs = 4;      // and columns 2 c and 2 c + 1 of every 8
-constexpr int steps_of_pair = 2;     // that are multiplied one behind the other
+constexpr int chained_steps = 2;     // that are multiplied one behind the other
 constexpr int stages = 2;       // stages: turns whose operands are in shared memory or on their way
 constexpr int held_pieces = 1;  // more would be too many
 constexpr unsigned int tuned_columns = 16;  // bCol
@@ -466,15 +466,15 @@ __device__ __forceinline__ void multiply_step(const unsigned char* unit,
   }
 }
 
-// Multiplies two steps, or one where it is the last.
+// Multiplies some steps, or those that are left.
 __device__ __forceinline__ void multiply_steps(const unsigned char* unit,
                                                const unsigned char* window, int first_step,
                                                int behind_steps, const Eighths& eighths, int lane,
                                                float (&sums)[lane_sums]) {
 #pragma unroll
-  for (int half = 0; half < steps_of_pair; ++half) {
-    if (first_step + half < behind_steps) {
-      multiply_step(unit, window, first_step + half, eighths, lane, sums);
+  for (int link = 0; link < chained_steps; ++link) {
+    if (first_step + link < behind_steps) {
+      multiply_step(unit, window, first_step + link, eighths, lane, sums);
     }
   }
 }
@@ -611,7 +611,7 @@ __global__ void __launch_bounds__(threads_per_block, 1)
       const auto [first_extra, behind_extras] =
           find_extras(unit_copy(shared_memory, stage, part * block_panels + place), row_set);
 #pragma unroll
-      for (int step = 0; step < unit_steps; step += steps_of_pair) {
+      for (int step = 0; step < unit_steps; step += chained_steps) {
         multiply_steps(unit_copy(shared_memory, stage, part * block_panels + place),
                        window_copy(shared_memory, stage, part), step, unit_steps,
                        Eighths{0, column_eighths}, thread % 32, sums);

@@ -32,7 +32,7 @@ constexpr int window_columns = 128;  // columns of A that are taken at once
 constexpr int tile_columns = 16;     // columns: columns of C that a block computes
 constexpr int row_sets = 8;          // lane 4 g + c of a warp has rows g, g + 8, .. of a panel
 constexpr int column_pairs = 4;      // and columns 2 c and 2 c + 1 of every 8
-constexpr int steps_of_pair = 2;     // that are multiplied one behind the other
+constexpr int chained_steps = 2;     // that are multiplied one behind the other
 constexpr int stages = 2;  // stages: turns whose operands are in shared memory or on their way
 constexpr unsigned int tuned_columns = 12;  // bCol
 constexpr long long tuned_ldb = 29;
@@ -309,8 +309,19 @@ struct Eighths {
   __device__ __forceinline__ bool has(int t) const { return first <= t && t < behind; }
 };
 
+// What a lane has of 16 rows in a step: four values.
+__device__ __forceinline__ void load_values(const unsigned char* unit, int step, int strip,
+                                            int lane, float (&to)[4]) {
+  const float4 values = reinterpret_cast<const float4*>(unit)[(step * strips + strip) * 32 + lane];
+  to[0] = values.x;
+  to[1] = values.y;
+  to[2] = values.z;
+  to[3] = values.w;
+}
+
 // What a lane has of 16 columns of A in the order of the unit: its values of each 16 rows, which of two columns they are of, and its four rows of B,
 // a byte each.
+constexpr int step_rows = 4;
 struct Step {
   float values[strips][4];
   unsigned int metadata[strips];
@@ -321,11 +332,7 @@ __device__ __forceinline__ Step step_at(const unsigned char* unit, int step, int
   Step own;
 #pragma unroll
   for (int s = 0; s < strips; ++s) {
-    const float4 values = reinterpret_cast<const float4*>(unit)[(step * strips + s) * 32 + lane];
-    own.values[s][0] = values.x;
-    own.values[s][1] = values.y;
-    own.values[s][2] = values.z;
-    own.values[s][3] = values.w;
+    load_values(unit, step, s, lane, own.values[s]);
     own.metadata[s] = reinterpret_cast<const unsigned int*>(
         unit + metadata_at)[(step / 2 * strips + s) * 32 + lane];
   }
@@ -342,8 +349,10 @@ __device__ __forceinline__ float element_of_window(const Step& step, const unsig
 
 // One product of the sparse tensor core, which takes one of two consecutive columns of each row of A and is told which. Even steps have that in the
 // first two of four lanes, odd ones in the other two.
-__device__ __forceinline__ void add_step(const unsigned int (&a)[4], const unsigned int (&b)[4],
-                                         unsigned int metadata, int step, float* sums) {
+__device__ __forceinline__ void add_step(const unsigned int (&a)[4],
+                                         const unsigned int (&b)[step_rows], const Step& own,
+                                         int strip, int step, float* sums) {
+  const unsigned int metadata = own.metadata[strip];
   if (step % 2 == 0) {
     asm("mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 {%0, %1, %2, "
         "%3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x0;"
@@ -379,27 +388,26 @@ __device__ __forceinline__ Terms cut_terms(float number) {
   return terms_of(__float_as_uint(number), number);
 }
 
-// Multiplies the columns of A of two steps, or of one where it is the last, 16 each in the order of the unit, by the rows of B that they belong to, of
-// which each lane finds four in a step. The product of both rests is left out, it is too small to count. The others are added from zero and then in
+// Multiplies the columns of A of some steps, or of those that are left, by the rows of B that they belong to, of which each lane finds some in a step. The product of both rests is left out, it is too small to count. The others are added from zero and then in
 // float32: a sum that stays in the tensor core loses bits with each step.
 __device__ __forceinline__ void multiply_split_steps(const unsigned char* unit,
                                                      const unsigned char* window, int first_step,
                                                      int behind_steps, const Eighths& eighths,
                                                      int lane, float (&sums)[lane_sums]) {
-  Step own[steps_of_pair];
-  unsigned int leading_a[steps_of_pair][strips][4];
-  unsigned int rest_a[steps_of_pair][strips][4];
+  Step own[chained_steps];
+  unsigned int leading_a[chained_steps][strips][4];
+  unsigned int rest_a[chained_steps][strips][4];
 #pragma unroll
-  for (int half = 0; half < steps_of_pair; ++half) {
-    if (first_step + half < behind_steps) {
-      own[half] = step_at(unit, first_step + half, lane);
+  for (int link = 0; link < chained_steps; ++link) {
+    if (first_step + link < behind_steps) {
+      own[link] = step_at(unit, first_step + link, lane);
 #pragma unroll
       for (int s = 0; s < strips; ++s) {
 #pragma unroll
         for (int r = 0; r < 4; ++r) {
-          const Terms terms = rounded_terms(own[half].values[s][r]);
-          leading_a[half][s][r] = terms.leading;
-          rest_a[half][s][r] = terms.rest;
+          const Terms terms = rounded_terms(own[link].values[s][r]);
+          leading_a[link][s][r] = terms.leading;
+          rest_a[link][s][r] = terms.rest;
         }
       }
     }
@@ -411,24 +419,23 @@ __device__ __forceinline__ void multiply_split_steps(const unsigned char* unit,
     }
     float products[strips][4] = {};
 #pragma unroll
-    for (int half = 0; half < steps_of_pair; ++half) {
-      if (first_step + half >= behind_steps) {
+    for (int link = 0; link < chained_steps; ++link) {
+      if (first_step + link >= behind_steps) {
         continue;
       }
-      unsigned int leading_b[4];
-      unsigned int rest_b[4];
+      unsigned int leading_b[step_rows];
+      unsigned int rest_b[step_rows];
 #pragma unroll
-      for (int r = 0; r < 4; ++r) {
-        const Terms terms = cut_terms(element_of_window(own[half], window, r, t, lane));
+      for (int r = 0; r < step_rows; ++r) {
+        const Terms terms = cut_terms(element_of_window(own[link], window, r, t, lane));
         leading_b[r] = terms.leading;
         rest_b[r] = terms.rest;
       }
 #pragma unroll
       for (int s = 0; s < strips; ++s) {
-        const unsigned int metadata = own[half].metadata[s];
-        add_step(rest_a[half][s], leading_b, metadata, first_step + half, products[s]);
-        add_step(leading_a[half][s], rest_b, metadata, first_step + half, products[s]);
-        add_step(leading_a[half][s], leading_b, metadata, first_step + half, products[s]);
+        add_step(rest_a[link][s], leading_b, own[link], s, first_step + link, products[s]);
+        add_step(leading_a[link][s], rest_b, own[link], s, first_step + link, products[s]);
+        add_step(leading_a[link][s], leading_b, own[link], s, first_step + link, products[s]);
       }
     }
 #pragma unroll
@@ -567,7 +574,7 @@ __global__ void __launch_bounds__(threads_per_block, 1)
       const auto [first_extra, behind_extras] =
           find_extras(unit_copy(shared_memory, stage, part * block_panels + place), row_set);
 #pragma unroll
-      for (int step = 0; step < unit_steps; step += steps_of_pair) {
+      for (int step = 0; step < unit_steps; step += chained_steps) {
         multiply_split_steps(unit_copy(shared_memory, stage, part * block_panels + place),
                              window_copy(shared_memory, stage, part), step, unit_steps,
                              Eighths{0, column_eighths}, thread % 32, sums);

@@ -315,6 +315,8 @@ const char* first_difference(const Header& header, Format format) {
 // order, and a column may stand in several; of the slots of a group each row has non-zeros in half at most. In the last
 // `quarter_steps` steps, which there are of 16-bit values, it has one at most, a quarter, and one is stored. What a panel
 // has in a window and fits in no slot is an extra, of which there are `extras` at most.
+// Where `dense` is 1, which may be of 32-bit values, a step is one mma.m16n8k8 for each strip: a group is one column, the
+// next one of the window, of which all elements are stored, zeros too. Such units have 16 steps, and beside values nothing.
 // Two groups are a set. Slots without a column have zeros, and name a column that no other of their set equals modulo
 // its slots, or column 0.
 //
@@ -357,7 +359,7 @@ inline constexpr uint32_t row_sets = 8;
 inline constexpr uint32_t step_groups = 8;
 inline constexpr uint32_t lanes = 32;
 inline constexpr uint32_t max_fragment_steps =
-    16;  ///< which take a full window, half of each group's slots a column
+    16;  ///< which take a full window, half of each group's slots a column, or dense steps
 inline constexpr uint32_t max_extras = 254;  ///< of a unit, counted in a byte
 inline constexpr uint32_t max_fragment_panels = 16;
 inline constexpr uint32_t unit_alignment = 128;  ///< a line of the cache
@@ -375,6 +377,7 @@ struct FragmentElement {
   constexpr uint32_t window_columns() const { return 128 * group_values(); }
   constexpr uint32_t extra_bytes() const { return 2 * bytes; }
   constexpr bool has_quarter_steps() const { return bytes == 2; }
+  constexpr bool has_dense_steps() const { return bytes == 4; }
 };
 
 inline constexpr uint32_t max_window_columns = FragmentElement{2}.window_columns();
@@ -398,6 +401,8 @@ struct FragmentCut {
   uint32_t steps = 8;            ///< of a unit
   uint32_t quarter_steps = 0;    ///< of them
   uint32_t extras = 0;           ///< of a unit, at most
+  uint32_t dense =
+      0;  ///< 1 where steps have every element of consecutive columns, and there are no others
 
   constexpr UnitSteps unit_steps() const { return {steps, quarter_steps}; }
 
@@ -410,6 +415,7 @@ struct FragmentCut {
     visit("steps", steps, between(1, max_fragment_steps));
     visit("quarter_steps", quarter_steps, between(0, steps));
     visit("extras", extras, between(0, max_extras));
+    visit("dense", dense, between(0, 1));
   }
 };
 
@@ -451,7 +457,7 @@ struct GroupPlace {
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
 struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   static constexpr char magic[9] = "ESCFRAG\x1a";
-  static constexpr uint32_t version = 5;
+  static constexpr uint32_t version = 6;
 
   ScalarType window = ScalarType::u16;
   uint64_t windows_at = 0;
@@ -460,6 +466,11 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
 
   constexpr FragmentElement element() const { return element_of(shape); }
   constexpr uint32_t strips() const { return shape.height / strip_rows; }
+  constexpr bool is_dense() const { return shape.dense != 0; }
+  constexpr uint32_t group_slots() const {
+    return is_dense() ? element().group_values() : element().group_slots();
+  }
+  constexpr uint32_t step_slots() const { return step_groups * group_slots(); }
   constexpr uint64_t blocks() const { return blocks_of(shape); }
   constexpr uint64_t windows() const { return windows_of(shape); }
   /// Whether every block has every window once.
@@ -484,7 +495,7 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   /// g + 8 of a strip have a word.
   constexpr uint64_t quarter_metadata_at(uint32_t quarter_step, uint32_t strip,
                                          uint32_t row_set) const {
-    return metadata_at((shape.unit_steps().half() + 1) / 2, 0, 0) +
+    return metadata_at(is_dense() ? 0 : (shape.unit_steps().half() + 1) / 2, 0, 0) +
            ((uint64_t{quarter_step} * strips() + strip) * row_sets + row_set) * 4;
   }
   constexpr uint64_t columns_at() const { return quarter_metadata_at(shape.quarter_steps, 0, 0); }
@@ -493,9 +504,10 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
                                                 : (uint64_t{step} * 4 + slot % 4) * 4 + slot / 4);
   }
   constexpr uint64_t extras_end_at(uint32_t row_set) const {
-    return (element().bytes == 2 ? column_at((shape.steps + 3) / 4 * 4, 0)
-                                 : column_at(shape.steps, 0)) +
-           row_set;
+    const uint64_t behind_columns = is_dense()             ? columns_at()
+                                    : element().bytes == 2 ? column_at((shape.steps + 3) / 4 * 4, 0)
+                                                           : column_at(shape.steps, 0);
+    return behind_columns + row_set;
   }
   constexpr uint64_t extra_at(uint32_t extra) const {
     return extras_end_at(row_sets) + uint64_t{extra} * element().extra_bytes();
@@ -504,7 +516,7 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
     return round_up(shape.extras == 0 ? extras_end_at(0) : extra_at(shape.extras), unit_alignment);
   }
 
-  /// Where the values of a row in a slot group are, and its bits of metadata.
+  /// Where the values of a row in a slot group are, and its bits of metadata, of which dense steps have none.
   constexpr GroupPlace place_of(uint32_t step, uint32_t group, uint32_t row) const {
     const uint32_t row_set = row % row_sets, strip = row / strip_rows,
                    upper = row % strip_rows / row_sets;
@@ -538,6 +550,13 @@ constexpr FragmentFormat describe(const FragmentShape& shape, const FragmentCoun
   format.counts = counts;
   if (!format.element().has_quarter_steps()) {
     format.shape.quarter_steps = 0;  // a header that says otherwise is none of these
+  }
+  if (!format.element().has_dense_steps()) {
+    format.shape.dense = 0;
+  }
+  if (format.is_dense()) {
+    format.shape.steps = format.element().window_columns() / format.step_slots();
+    format.shape.extras = 0;
   }
   format.window = format.windows() <= 65536 ? ScalarType::u16 : ScalarType::u32;
   format.windows_at = format.units_at = header_bytes;
@@ -1335,14 +1354,32 @@ inline void write_extras(const FragmentFormat& format, const WindowElements& ele
   }
 }
 
+/// Writes the values of a unit whose bytes are zero where its steps are dense.
+inline void write_dense_values(const FragmentFormat& format, const WindowElements& elements,
+                               unsigned char* unit) {
+  for (uint32_t column = 0; column < format.element().window_columns(); ++column) {
+    for (uint32_t rows = elements.rows.of_column[column]; rows != 0; rows &= rows - 1) {
+      const uint32_t row = static_cast<uint32_t>(lowest_set(rows));
+      const GroupPlace place =
+          format.place_of(column / format.step_slots(), column % format.step_slots(), row);
+      memcpy(unit + place.values, &elements.bits[column][row], format.element().bytes);
+    }
+  }
+}
+
 /// Writes a unit, the one of this number that the panel has in the window; `left` holds the rows of the window that the
 /// units before it have left, then those that this one leaves.
 inline void write_unit(const FragmentFormat& format, const WindowElements& elements, int64_t panel,
                        uint64_t window, uint64_t number, WindowRows& left, unsigned char* unit) {
+  memset(unit, 0, static_cast<size_t>(format.unit_bytes()));
+  if (format.is_dense()) {
+    write_dense_values(format, elements, unit);
+    memset(&left, 0, sizeof left);
+    return;
+  }
   UnitSlots slots;
   search_slots(format.shape, left, format.shape.unit_steps(), seed_of(panel, window, number),
                slots);
-  memset(unit, 0, static_cast<size_t>(format.unit_bytes()));
   write_values(format, slots, elements, unit);
   write_columns(format, slots, columns_in(format.shape, window), unit);
   write_extras(format, elements, slots.left, unit);
@@ -1502,6 +1539,7 @@ constexpr uint64_t layer_numbers[] = {
     8,     // steps
     0,     // quarter_steps
     0,     // extras
+    0,     // dense
     1665,  // nonzeros
     4,     // rounds
 };

@@ -35,7 +35,7 @@ constexpr int tile_columns = 16;     // columns: columns of C that a block compu
 constexpr int vector_width = 4;      // consecutive elements of B that are copied at once
 constexpr int row_sets = 8;          // lane 4 g + c of a warp has rows g, g + 8, .. of a panel
 constexpr int column_pairs = 4;      // and columns 2 c and 2 c + 1 of every 8
-constexpr int steps_of_pair = 2;     // that are multiplied one behind the other
+constexpr int chained_steps = 2;     // that are multiplied one behind the other
 constexpr int stages = 2;  // stages: turns whose operands are in shared memory or on their way
 constexpr unsigned int tuned_columns = 12;  // bCol
 
@@ -51,7 +51,7 @@ constexpr int lane_products =
     lane_sums / 4;  // of the tensor core, which leaves four sums with a lane
 constexpr int other_warps = threads_per_block / (32 * block_panels) - 1;  // of a panel
 constexpr int block_sums = block_panels * lane_products * 128;  // of each warp of all panels
-constexpr int steps_at_once = steps_of_pair * window_warps;     // of the warps that share a window
+constexpr int steps_at_once = chained_steps * window_warps;     // of the warps that share a window
 constexpr int early_stages = stages - 1;
 constexpr int window_pieces =
     (window_columns * tile_columns / vector_width + team_threads - 1) /
@@ -418,8 +418,19 @@ struct Eighths {
   __device__ __forceinline__ bool has(int t) const { return first <= t && t < behind; }
 };
 
+// What a lane has of 16 rows in a step: four values.
+__device__ __forceinline__ void load_values(const unsigned char* unit, int step, int strip,
+                                            int lane, float (&to)[4]) {
+  const float4 values = reinterpret_cast<const float4*>(unit)[(step * strips + strip) * 32 + lane];
+  to[0] = values.x;
+  to[1] = values.y;
+  to[2] = values.z;
+  to[3] = values.w;
+}
+
 // What a lane has of 16 columns of A in the order of the unit: its values of each 16 rows, which of two columns they are of, and its four rows of B,
 // a byte each.
+constexpr int step_rows = 4;
 struct Step {
   float values[strips][4];
   unsigned int metadata[strips];
@@ -430,11 +441,7 @@ __device__ __forceinline__ Step step_at(const unsigned char* unit, int step, int
   Step own;
 #pragma unroll
   for (int s = 0; s < strips; ++s) {
-    const float4 values = reinterpret_cast<const float4*>(unit)[(step * strips + s) * 32 + lane];
-    own.values[s][0] = values.x;
-    own.values[s][1] = values.y;
-    own.values[s][2] = values.z;
-    own.values[s][3] = values.w;
+    load_values(unit, step, s, lane, own.values[s]);
     own.metadata[s] = reinterpret_cast<const unsigned int*>(
         unit + metadata_at)[(step / 2 * strips + s) * 32 + lane];
   }
@@ -451,8 +458,10 @@ __device__ __forceinline__ float element_of_window(const Step& step, const unsig
 
 // One product of the sparse tensor core, which takes one of two consecutive columns of each row of A and is told which. Even steps have that in the
 // first two of four lanes, odd ones in the other two.
-__device__ __forceinline__ void add_step(const unsigned int (&a)[4], const unsigned int (&b)[4],
-                                         unsigned int metadata, int step, float* sums) {
+__device__ __forceinline__ void add_step(const unsigned int (&a)[4],
+                                         const unsigned int (&b)[step_rows], const Step& own,
+                                         int strip, int step, float* sums) {
+  const unsigned int metadata = own.metadata[strip];
   if (step % 2 == 0) {
     asm("mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 {%0, %1, %2, "
         "%3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x0;"
@@ -475,8 +484,7 @@ __device__ __forceinline__ unsigned int rounded(float number) {
   return __float_as_uint(fmaf(power, 0x1p-11f, number));
 }
 
-// Multiplies 16 columns of A, in the order of the unit, by the rows of B that they belong to, of which each lane finds four. A has been rounded when
-// it was packed.
+// Multiplies the columns of A of a step by the rows of B that they belong to, of which each lane finds some. A has been rounded when it was packed.
 __device__ __forceinline__ void multiply_step(const unsigned char* unit,
                                               const unsigned char* window, int step,
                                               const Eighths& eighths, int lane,
@@ -495,27 +503,27 @@ __device__ __forceinline__ void multiply_step(const unsigned char* unit,
     if (!eighths.has(t)) {
       continue;
     }
-    unsigned int b[4];
+    unsigned int b[step_rows];
 #pragma unroll
-    for (int r = 0; r < 4; ++r) {
+    for (int r = 0; r < step_rows; ++r) {
       b[r] = rounded(element_of_window(own, window, r, t, lane));
     }
 #pragma unroll
     for (int s = 0; s < strips; ++s) {
-      add_step(a[s], b, own.metadata[s], step, sums + 4 * (t * strips + s));
+      add_step(a[s], b, own, s, step, sums + 4 * (t * strips + s));
     }
   }
 }
 
-// Multiplies two steps, or one where it is the last.
+// Multiplies some steps, or those that are left.
 __device__ __forceinline__ void multiply_steps(const unsigned char* unit,
                                                const unsigned char* window, int first_step,
                                                int behind_steps, const Eighths& eighths, int lane,
                                                float (&sums)[lane_sums]) {
 #pragma unroll
-  for (int half = 0; half < steps_of_pair; ++half) {
-    if (first_step + half < behind_steps) {
-      multiply_step(unit, window, first_step + half, eighths, lane, sums);
+  for (int link = 0; link < chained_steps; ++link) {
+    if (first_step + link < behind_steps) {
+      multiply_step(unit, window, first_step + link, eighths, lane, sums);
     }
   }
 }
@@ -666,7 +674,7 @@ __global__ void __launch_bounds__(threads_per_block, 1)
       for (int step = 0; step < unit_steps; step += steps_at_once) {
         if (unit_steps < step + steps_at_once) {
 #pragma unroll
-          for (int step_left = step; step_left < unit_steps; step_left += steps_of_pair) {
+          for (int step_left = step; step_left < unit_steps; step_left += chained_steps) {
             multiply_steps(unit_copy(shared_memory, stage, part * block_panels + place),
                            window_copy(shared_memory, stage, part), step_left, unit_steps,
                            Eighths{column_eighths * member / window_warps,
@@ -675,8 +683,8 @@ __global__ void __launch_bounds__(threads_per_block, 1)
           }
         } else {
           multiply_steps(unit_copy(shared_memory, stage, part * block_panels + place),
-                         window_copy(shared_memory, stage, part), step + member * steps_of_pair,
-                         step + member * steps_of_pair + steps_of_pair, Eighths{0, column_eighths},
+                         window_copy(shared_memory, stage, part), step + member * chained_steps,
+                         step + member * chained_steps + chained_steps, Eighths{0, column_eighths},
                          thread % 32, sums);
         }
       }

@@ -219,10 +219,19 @@ std::uint32_t most_extras(FragmentFormat format) {
   return format.shape.extras;
 }
 
+/// What a unit has beside the values of its steps.
+std::vector<std::string> places_behind_values(const LoopNest& nest, const FragmentFormat& format) {
+  return {c_constant("int", "unit_extras", nest.packed.is_told ? most_extras(format) : format.shape.extras, "of a unit at most, what fits in no step"),
+          c_constant("int", "metadata_at", format.metadata_at(0, 0, 0), fmt::format("in a unit, behind the values: which of {} columns they belong to", format.element().bytes == 2 ? "four" : "two")),
+          c_constant("int", "columns_at", format.columns_at(), "which column of the window a slot is"),
+          c_constant("int", "extra_ends_at", format.extras_end_at(0), "where the extras of each set of rows end"),
+          c_constant("int", "extras_at", format.extra_at(0))};
+}
+
 }  // namespace
 
-bool splits_products(const LoopNest& nest) { return performs(nest, "multiply_split_steps"); }
-bool rounds_factors(const LoopNest& nest) { return performs(nest, "multiply_rounded_steps"); }
+bool splits_products(const LoopNest& nest) { return performs(nest, "multiply_split_steps") || performs(nest, "multiply_split_dense_steps"); }
+bool rounds_factors(const LoopNest& nest) { return performs(nest, "multiply_rounded_steps") || performs(nest, "multiply_rounded_dense_steps"); }
 std::int64_t columns_of_window_row(const LoopNest& nest) {
   const std::int64_t columns = nest.constant("tile_columns");
   return copies_boxes(nest) && !is_half(nest.element()) ? columns + StreamSchedule::padding_of_boxes : columns;
@@ -233,7 +242,7 @@ bool copies_in_bulk(const LoopNest& nest) { return performs(nest, "copy_unit"); 
 Environment fragment_sizes(const FragmentFormat& format) {
   return {{"unit_steps", format.shape.steps},
           {"unit_extras", format.shape.extras},
-          {"unit_slots", std::int64_t{format.shape.steps} * format.element().step_slots()},
+          {"unit_slots", std::int64_t{format.shape.steps} * format.step_slots()},
           {"unit_bytes", static_cast<std::int64_t>(format.unit_bytes())},
           {"all_rounds", static_cast<std::int64_t>(format.counts.rounds)}};
 }
@@ -273,15 +282,13 @@ std::vector<std::string> fragment_constants(const LoopNest& nest, const Fragment
           c_constant("unsigned int", "blocks", format.blocks()),
           c_constant("size_t", "units_at", format.units_at, "where the first unit begins"),
           c_constant("int", "strips", format.strips(), "of 16 rows, which the tensor core multiplies at once, that a panel has"),
-          c_constant("int", "unit_steps", format.shape.steps, fmt::format("{} columns of a window each", format.element().step_slots())),
-          c_constant("int", "unit_extras", nest.packed.is_told ? most_extras(format) : format.shape.extras, "of a unit at most, what fits in no step"),
-          c_constant("int", "metadata_at", format.metadata_at(0, 0, 0), fmt::format("in a unit, behind the values: which of {} columns they belong to", format.element().bytes == 2 ? "four" : "two")),
-          c_constant("int", "columns_at", format.columns_at(), "which column of the window a slot is"),
-          c_constant("int", "extra_ends_at", format.extras_end_at(0), "where the extras of each set of rows end"),
-          c_constant("int", "extras_at", format.extra_at(0)),
-          c_constant("int", "unit_bytes", bytes),
-          c_constant("int", "window_bytes", window_bytes(nest), "of B"),
-          c_constant("int", "stage_bytes", stage_bytes(nest, bytes))};
+          c_constant("int", "unit_steps", format.shape.steps, fmt::format("{} columns of a window each", format.step_slots()))};
+  if (!format.is_dense()) {
+    std::ranges::move(places_behind_values(nest, format), std::back_inserter(constants));
+  }
+  constants.push_back(c_constant("int", "unit_bytes", bytes));
+  constants.push_back(c_constant("int", "window_bytes", window_bytes(nest), "of B"));
+  constants.push_back(c_constant("int", "stage_bytes", stage_bytes(nest, bytes)));
   if (has_quarter_steps(format)) {
     constants.push_back(c_constant("int", "half_steps", format.shape.unit_steps().half(), "steps that store two values of each four columns; the others store one"));
     constants.push_back(c_constant("int", "quarter_steps_at", format.quarter_steps_at(), "in a unit: the values of those"));

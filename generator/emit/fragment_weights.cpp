@@ -33,7 +33,7 @@ transformer::FragmentWeights fragment_weights(const LoopNest& nest) {
     const std::int64_t share = shares_windows(nest) ? nest.constant("window_warps") : 1;
     const auto strips = static_cast<double>(nest.packed.height / StreamSchedule::strip_rows);
     weights.extra = split_extra_bytes * columns * strips / static_cast<double>(share);
-    weights.steps_at_once = static_cast<std::uint32_t>(share * nest.constant("steps_of_pair"));
+    weights.steps_at_once = static_cast<std::uint32_t>(share * nest.constant("chained_steps"));
   } else if (nest.packed.quarter_steps) {
     weights.extra = nest.packed.columns <= few_columns ? hidden_extra_bytes : weights.extra;
     weights.step = read_step_bytes + step_bytes * columns;

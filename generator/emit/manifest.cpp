@@ -75,6 +75,7 @@ json packed_entry(const transformer::FragmentFormat& format) {
           {"block_panels", format.shape.block_panels},
           {"steps", format.shape.steps},
           {"quarter_steps", format.shape.quarter_steps},
+          {"dense", format.is_dense()},
           {"extras", format.shape.extras},
           {"rounds", format.counts.rounds}};
 }

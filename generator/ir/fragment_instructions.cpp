@@ -21,6 +21,8 @@ extern const std::string_view eighths_text;
 extern const std::string_view multiply_step_text;
 extern const std::string_view multiply_steps_text;
 extern const std::string_view float_step_text;
+extern const std::string_view float_values_text;
+extern const std::string_view dense_float_step_text;
 extern const std::string_view multiply_split_steps_text;
 extern const std::string_view multiply_rounded_step_text;
 extern const std::string_view stage_columns_text;
@@ -76,7 +78,7 @@ Node add_product(const Expression& of_row) {
                Node{Branch{less(name("j"), name("columns")), {add(at("sums", {name("sum")}), product({of_row, at("b", {name("k"), name("j")})}))}, {}}}});
 }
 
-/// The products of two steps, or of one where it is the last, with some of the columns of C; which instructions of the tensor core make them is a matter
+/// The products of some steps in a chain, or of those that are left, with some of the columns of C; which instructions of the tensor core make them is a matter
 /// of the text.
 Instruction multiply_steps(const char* name_of, const char* function, std::vector<std::string_view> texts) {
   const Node eighth = Node{Loop{"t", name("first_eighth"), name("behind_eighths"), 1, Role::none, Mapping::sequential,
@@ -86,8 +88,8 @@ Instruction multiply_steps(const char* name_of, const char* function, std::vecto
   const Block each{define("slot", index("step") * index("step_slots") + index("s")), define("k", Expression(at("slots", {name("slot")})) + index("origin")), eighth};
   return {.name = name_of,
           .parameters = with_place({array("slots"), array("values"), value("first_step"), value("behind_steps"), value("first_eighth"), value("behind_eighths")}),
-          .meaning = {loop("half", name("steps_of_pair"),
-                           {define("step", index("first_step") + index("half")),
+          .meaning = {loop("link", name("chained_steps"),
+                           {define("step", index("first_step") + index("link")),
                             Node{Branch{less(name("step"), name("behind_steps")), {loop("s", name("step_slots"), each)}, {}}}})},
           .call = std::string(function) + "(" + unit_of_warp + ", " + window_of_warp + ", {first_step}, {behind_steps}, Eighths{{first_eighth}, {behind_eighths}}, thread % 32, {sums});",
           .texts = std::move(texts)};
@@ -294,9 +296,14 @@ std::vector<Instruction> fragment_instructions() {
           load_window(),
           transpose_window(),
           multiply_steps("multiply_steps", "multiply_steps", {unit_text, eighths_text, multiply_step_text, multiply_steps_text}),
-          multiply_steps("multiply_split_steps", "multiply_split_steps", {unit_text, eighths_text, float_step_text, multiply_split_steps_text}),
+          multiply_steps("multiply_split_steps", "multiply_split_steps",
+                         {unit_text, eighths_text, float_values_text, float_step_text, multiply_split_steps_text}),
           multiply_steps("multiply_rounded_steps", "multiply_steps",
-                         {unit_text, eighths_text, float_step_text, multiply_rounded_step_text, multiply_steps_text}),
+                         {unit_text, eighths_text, float_values_text, float_step_text, multiply_rounded_step_text, multiply_steps_text}),
+          multiply_steps("multiply_split_dense_steps", "multiply_split_steps",
+                         {unit_text, eighths_text, float_values_text, dense_float_step_text, multiply_split_steps_text}),
+          multiply_steps("multiply_rounded_dense_steps", "multiply_steps",
+                         {unit_text, eighths_text, float_values_text, dense_float_step_text, multiply_rounded_step_text, multiply_steps_text}),
           find_extras(),
           add_extras(),
           std::move(wait),

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -24,12 +25,14 @@ std::vector<Expression> with_place(std::vector<Expression> packed) {
 
 Access of_unit(const std::string& array) { return element(array, {Affine::of("round"), Affine::of("place")}); }
 
-/// The products of a pair of steps: of 16 bits, which the tensor core takes as they are, of float32 as terms, or of float32
-/// that may be rounded.
-const char* multiply_steps(ScalarType element) {
-  return is_half(element)              ? "multiply_steps"
-         : element == ScalarType::tf32 ? "multiply_rounded_steps"
-                                       : "multiply_split_steps";
+/// The products of steps: of 16 bits, which the tensor core takes as they are, of float32 as terms, or of float32 that may be
+/// rounded.
+const char* multiply_steps(ScalarType element, bool dense) {
+  if (is_half(element)) {
+    return "multiply_steps";
+  }
+  return element == ScalarType::tf32 ? (dense ? "multiply_rounded_dense_steps" : "multiply_rounded_steps")
+                                     : (dense ? "multiply_split_dense_steps" : "multiply_split_steps");
 }
 
 /// What the tensor core cannot take of the elements as they are.
@@ -48,24 +51,24 @@ Node each_steps(const char* iterator, const Affine& first, const char* at_once, 
   return Node{std::move(result)};
 }
 
-/// The products of the steps of a unit that a warp has, two at a time, as these have their metadata in one word. Warps that share a window have a pair each.
+/// The products of the steps of a unit that a warp has, some in a chain: two have their metadata in one word. Warps that share a window have a chain each.
 /// Where there are not as many left, all of them multiply these, each by its part of the columns of C, and each reads what is of A.
-Node steps_loop(const LoopNest& nest) {
+Node steps_loop(const LoopNest& nest, bool dense) {
   const auto multiply = [&](const Expression& step, const Expression& behind, const Expression& first_eighth, const Expression& behind_eighths) {
-    return perform(multiply_steps(nest.element()), with_place({of_unit("Slots"), of_unit("Values"), step, behind, first_eighth, behind_eighths}));
+    return perform(multiply_steps(nest.element(), dense), with_place({of_unit("Slots"), of_unit("Values"), step, behind, first_eighth, behind_eighths}));
   };
   const Expression all_steps = index("unit_steps");
   if (!shares_windows(nest)) {
-    return each_steps("step", 0, "steps_of_pair", {multiply(index("step"), all_steps, 0, index("column_eighths"))});
+    return each_steps("step", 0, "chained_steps", {multiply(index("step"), all_steps, 0, index("column_eighths"))});
   }
   const auto part_at = [](const Expression& member) { return quotient(index("column_eighths") * member, index("window_warps")); };
-  const Node left = each_steps("step_left", Affine::of("step"), "steps_of_pair",
+  const Node left = each_steps("step_left", Affine::of("step"), "chained_steps",
                                {multiply(index("step_left"), all_steps, part_at(index("member")), part_at(index("member") + 1))});
-  const Expression own = index("step") + index("member") * index("steps_of_pair");
+  const Expression own = index("step") + index("member") * index("chained_steps");
   return each_steps("step", 0, "steps_at_once",
                     {Node{Branch{less(all_steps, index("step") + index("steps_at_once")),
                                  {left},
-                                 {multiply(own, own + index("steps_of_pair"), 0, index("column_eighths"))}}}});
+                                 {multiply(own, own + index("chained_steps"), 0, index("column_eighths"))}}}});
 }
 
 /// The extras of a warp, of those that share its window a part each.
@@ -80,10 +83,22 @@ Block extras_of_warp(const LoopNest& nest) {
   return result;
 }
 
-/// The loop over the rounds of a block that a warp takes.
-Node rounds_loop(const LoopNest& nest) {
-  const Expression turned = index("its") + index("rotation");
+/// What a warp multiplies of a unit. Dense steps leave no extras.
+Block products_of_warp(const LoopNest& nest, bool dense) {
+  if (dense) {
+    return {steps_loop(nest, dense)};
+  }
   const bool shares = shares_windows(nest);
+  Block result = extras_of_warp(nest);
+  append(result, {steps_loop(nest, dense), perform("add_extras", with_place({index(shares ? "own_first_extra" : "first_extra"),
+                                                                             index(shares ? "behind_own_extras" : "behind_extras"), of_unit("ExtraSlots"),
+                                                                             of_unit("ExtraRows"), of_unit("ExtraValues")}))});
+  return result;
+}
+
+/// The loop over the rounds of a block that a warp takes.
+Node rounds_loop(const LoopNest& nest, bool dense) {
+  const Expression turned = index("its") + index("rotation");
   Block multiply{
       define("turned", turned, ScalarType::u32),
       define("round",
@@ -91,19 +106,30 @@ Node rounds_loop(const LoopNest& nest) {
                  choose(less(index("turned"), index("rounds")), index("turned"), index("turned") - index("rounds")),
              ScalarType::u32),
       perform("window_at", {element("Windows"), index("round"), index("first_round")}, {"window"})};
-  append(multiply, extras_of_warp(nest));
-  append(multiply, {steps_loop(nest),
-                    perform("add_extras", with_place({index(shares ? "own_first_extra" : "first_extra"),
-                                                      index(shares ? "behind_own_extras" : "behind_extras"), of_unit("ExtraSlots"),
-                                                      of_unit("ExtraRows"), of_unit("ExtraValues")}))});
+  append(multiply, products_of_warp(nest, dense));
   return sequential_loop("turn", 0, Affine::of("turns"), 1, Role::reduction,
                          {define("its", index("turn") * index("turn_windows") + index("part"), ScalarType::u32),
                           Node{Branch{less(index("its"), index("rounds")), multiply, {}}}});
 }
 
-}  // namespace
+/// How the columns of a window are stored.
+std::string story_of_order(bool has_16_bits, int step_slots) {
+  return fmt::format("The columns of a window are stored in an order of the panel's own, in which of {} consecutive ones "
+                     "no row has more than {}: so they are "
+                     "operands of the sparse tensor core, which takes {} columns of A with half of their places, as they "
+                     "are. What does not fit is stored "
+                     "beside them and multiplied by itself.",
+                     has_16_bits ? "four" : "two", has_16_bits ? "two non-zeros" : "one non-zero", step_slots);
+}
+std::string story_of_dense_steps(int step_slots) {
+  return fmt::format("All elements of a window are stored, zeros too, as operands of the tensor core, which takes {} columns of A at "
+                     "once: so many are not zero that leaving out zeros would save it less than finding rows of B costs.",
+                     step_slots);
+}
 
-LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive) {
+/// Both forms of the pass.
+template <typename Directive>
+LoopNest pack(const LoopNest& nest, const Directive& directive, bool dense) {
   check_sparse(nest, directive, directive.array);
   ThreadNest parts = take_apart(nest, directive);
   const std::size_t at = find_place(parts.body, Role::reduction);
@@ -112,7 +138,7 @@ LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive) {
   refuse_if(nest.element() == ScalarType::f64, directive,
             "the tensor cores that this is for multiply numbers of 16 bits and terms of float32",
             "choose --dtype f32, tf32, f16 or bf16, or a schedule of family panel");
-  parts.body[at] = rounds_loop(nest);
+  parts.body[at] = rounds_loop(nest, dense);
   insert(parts.body, at,
          {perform("find_rounds", {element("FirstRounds"), index("block")}, {"first_round", "rounds"}),
           define("turns", quotient(index("rounds") + index("turn_windows") - 1, index("turn_windows")), ScalarType::u32),
@@ -138,26 +164,31 @@ LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive) {
                    .height = nest.constant("panel_height"),
                    .warps = panel_warps(nest),
                    .block_panels = nest.constant("block_panels"),
-                   .columns = nest.constant("tile_columns")};
-  result.constants.push_back({"steps_of_pair", 2, "that are multiplied one behind the other"});
+                   .columns = nest.constant("tile_columns"),
+                   .dense_steps = dense};
+  result.constants.push_back({"chained_steps", dense ? 4 : 2, "that are multiplied one behind the other"});
   if (shares_windows(nest)) {
-    result.constants.push_back({"steps_at_once", index("steps_of_pair") * index("window_warps"), "of the warps that share a window"});
+    result.constants.push_back({"steps_at_once", index("chained_steps") * index("window_warps"), "of the warps that share a window"});
   }
   const bool has_16_bits = is_half(nest.element());
-  const int step_slots = has_16_bits ? 32 : 16;
+  const int step_slots = dense ? 8 : has_16_bits ? 32 : 16;
   result.constants.push_back({"step_slots", step_slots, "columns of A that the tensor core takes at once"});
   result.explicit_zeros = true;
-  result.story.push_back(
-      fmt::format("The columns of a window are stored in an order of the panel's own, in which of {} consecutive ones "
-                  "no row has more than {}: so they are "
-                  "operands of the sparse tensor core, which takes {} columns of A with half of their places, as they "
-                  "are. What does not fit is stored "
-                  "beside them and multiplied by itself.",
-                  has_16_bits ? "four" : "two", has_16_bits ? "two non-zeros" : "one non-zero", step_slots));
+  result.story.push_back(dense ? story_of_dense_steps(step_slots) : story_of_order(has_16_bits, step_slots));
   if (!has_16_bits) {
     result.story.emplace_back(story_of_digits(nest.element()));
   }
   return result;
+}
+
+}  // namespace
+
+LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive) { return pack(nest, directive, false); }
+
+LoopNest pack_dense(const LoopNest& nest, const PackDense& directive) {
+  refuse_if(is_half(nest.element()), directive, "of 16 bits steps of the sparse tensor core have fewer bytes, whatever the matrix is",
+            "store them so: transform(A, fragments); or choose --dtype f32 or tf32");
+  return pack(nest, directive, true);
 }
 
 }  // namespace esc

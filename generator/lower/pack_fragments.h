@@ -22,4 +22,8 @@ namespace esc {
 /// tensor core does not multiply.
 LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive);
 
+/// The same for the dense tensor core: all elements of a window are packed, of each column in its place, 8 columns a step, so that there are no extras and a block
+/// has one round for each window. Throws ScheduleError where elements are not of 32 bits, too: of 16 bits steps of the sparse tensor core have fewer bytes.
+LoopNest pack_dense(const LoopNest& nest, const PackDense& directive);
+
 }  // namespace esc

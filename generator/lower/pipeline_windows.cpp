@@ -144,7 +144,7 @@ Block once_for_window(const LoopNest& nest, const Block& block) {
 
 /// Whether it reads what is staged.
 bool multiplies(const Perform& perform) {
-  constexpr std::array names{"multiply_steps", "multiply_split_steps", "multiply_rounded_steps", "find_extras",
+  constexpr std::array names{"multiply_steps", "multiply_split_steps", "multiply_rounded_steps", "multiply_split_dense_steps", "multiply_rounded_dense_steps", "find_extras",
                              "add_extras"};
   return std::ranges::find(names, perform.instruction) != names.end();
 }

@@ -10,15 +10,18 @@
 namespace esc {
 namespace {
 
-constexpr int blocks_of_cluster = 2;
-
-/// Shapes of blocks with 32 rows in a panel, those that multiply each element of B most often first.
-constexpr std::array shapes{StreamSchedule{.columns = 32, .panels = 2, .warps = 4, .share = 2}, StreamSchedule{.columns = 32, .panels = 1, .warps = 4, .share = 2},
-                            StreamSchedule{.columns = 16, .panels = 1, .warps = 8, .share = 2}};
-
-std::int64_t blocks_of(const StreamSchedule& schedule, const LayerShape& shape) {
-  return blocks_of_cluster * blocks_of_output(shape, std::int64_t{StreamSchedule::max_rows} * schedule.panels, schedule.columns);
+constexpr StreamSchedule clustered(StreamSchedule schedule) {
+  schedule.stages = 2;
+  schedule.share = 2;
+  schedule.rows = StreamSchedule::max_rows;
+  schedule.copies = StreamSchedule::Copies::bulk;
+  schedule.cluster = 2;
+  return schedule;
 }
+
+/// Those that multiply each element of B most often first.
+constexpr std::array shapes{clustered({.columns = 32, .panels = 2, .warps = 4}), clustered({.columns = 32, .panels = 1, .warps = 4}),
+                            clustered({.columns = 16, .panels = 1, .warps = 8})};
 
 /// Whether each multiprocessor has one block at most, and most of them have one.
 bool fills(std::int64_t blocks, int multiprocessors) { return blocks <= multiprocessors && 3 * blocks >= 2 * std::int64_t{multiprocessors}; }
@@ -49,11 +52,7 @@ std::vector<StreamSchedule> clustered_streams(const LayerShape& shape, const Ker
   if (found == shapes.end() || !pays(*found, shape)) {
     return {};
   }
-  StreamSchedule schedule = *found;
-  schedule.stages = 2;
-  schedule.rows = StreamSchedule::max_rows;
-  schedule.copies = StreamSchedule::Copies::bulk;
-  schedule.cluster = blocks_of_cluster;
+  const StreamSchedule& schedule = *found;
   StreamSchedule leaner = schedule;
   leaner.warps = schedule.share;
   return {schedule, leaner};

@@ -172,6 +172,12 @@ void form(PackFragments& directive, Form& parts) {
   parts.word("fragments");
 }
 template <typename Form>
+void form(PackDense& directive, Form& parts) {
+  parts.directive("transform");
+  parts.name("ARRAY", directive.array);
+  parts.word("dense");
+}
+template <typename Form>
 void form(QuarterSteps& directive, Form& parts) {
   parts.directive("quarter");
   parts.name("ARRAY", directive.array);

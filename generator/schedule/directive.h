@@ -166,6 +166,11 @@ struct PackFragments {
   std::string array;
   bool operator==(const PackFragments&) const = default;
 };
+/// transform(A, dense): the same for the dense tensor core, with every element of every column in the matrix's order.
+struct PackDense {
+  std::string array;
+  bool operator==(const PackDense&) const = default;
+};
 /// quarter(A): of the steps in which fragments are multiplied those whose columns allow it store one of four elements, in place of two.
 struct QuarterSteps {
   std::string array;
@@ -194,7 +199,7 @@ struct ClusterTurns {
 using Directive = std::variant<Unroll, Enumerate, MapGrid, MapLanes, Coarsen, Transform, Compact, MergePatterns, OwnPanels,
                                TileColumns, SplitColumns, AccumulateSums, ShuffleSums, ShareSums, PackRegions, Vectorize,
                                BatchColumns, Prefetch, StageRegions, Overlap, CutRows, PackTasks, AssignTasks, PlaceEpilogue,
-                               StreamWindows, FragmentColumns, PackFragments, QuarterSteps, PipelineWindows, CopyInBulk,
+                               StreamWindows, FragmentColumns, PackFragments, PackDense, QuarterSteps, PipelineWindows, CopyInBulk,
                                CopyUnits, ClusterTurns>;
 
 /// "unroll(i, 4)", "map(i, grid)", "own(i, panels=4, warp=2)", "merge()", ...

@@ -12,24 +12,27 @@
 namespace esc {
 namespace {
 
-/// Whether the blocks leave few multiprocessors without one.
-bool fills(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
-  return 4 * blocks_of(schedule, streamed_size(shape)) >= 3 * target.multiprocessors;
+/// Whether lanes copy windows of B faster than the engine does. That takes about three cycles for a row of a box, be it 16 columns or 32, and has nothing to share with further
+/// blocks: where there are many rows, that takes longer than all else.
+bool is_faster_by_lanes(int columns, const LayerShape& shape) {
+  constexpr std::int64_t many_rows = 384;  // for each column
+  return shape.columns >= many_rows * columns;
 }
 
 /// What was the fastest with so many panels, or within 9 % of that: as many warps as a block has room for, in a number that the windows of a layer are dealt to evenly.
-StreamSchedule fastest_with_quarters(int panels, int columns) {
+StreamSchedule fastest_with_quarters(int panels, int columns, const LayerShape& shape) {
   constexpr unsigned int most_warps = 16;       // of a block
   constexpr unsigned int most_of_wide_ones = 12;  // where the stages of windows take much of the shared memory
   constexpr unsigned int most_of_panel = 4;     // and what they share is worth more than further turns at once
   const auto at_most = (columns < 32 ? most_warps : most_of_wide_ones) / static_cast<unsigned int>(panels);
   const bool is_narrow = columns < StreamSchedule::least_columns_of_boxes;
-  const unsigned int warps = std::bit_floor(is_narrow ? at_most : std::min(at_most, most_of_panel));
+  const bool has_boxes = !is_narrow && !is_faster_by_lanes(columns, shape);
+  const unsigned int warps = std::bit_floor(!has_boxes ? at_most : std::min(at_most, most_of_panel));
   return {.columns = columns,
           .panels = panels,
           .warps = std::max(2, static_cast<int>(warps)),
           .stages = 2,
-          .copies = StreamSchedule::Copies::bulk,
+          .copies = has_boxes || is_narrow ? StreamSchedule::Copies::bulk : StreamSchedule::Copies::units,
           .quarters = true};
 }
 
@@ -43,8 +46,8 @@ std::vector<ScheduleChoice> quartered_streams(const LayerShape& shape, const Ker
     return {};
   }
   const int columns = widest_stream(shape.bcol);
-  const StreamSchedule schedule = fastest_with_quarters(even_panels(streamed_size(shape), columns, target), columns);
-  if (!fills(schedule, shape, target)) {
+  const StreamSchedule schedule = fastest_with_quarters(even_panels(streamed_size(shape), columns, target), columns, shape);
+  if (!reaches_most(blocks_of(schedule, shape), target)) {
     return {};
   }
   StreamSchedule leaner = schedule;

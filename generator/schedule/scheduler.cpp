@@ -132,7 +132,8 @@ bool wastes_memory(const Schedule& schedule, const LayerShape& shape) {
   if (const auto* panel = std::get_if<PanelSchedule>(&schedule)) {
     return elements * panel_bytes(*panel, static_cast<double>(shape.nonzeros) / elements) > most;
   }
-  return std::holds_alternative<StreamSchedule>(schedule) && streamed_bytes(shape) > std::max(unminded_bytes(shape), most);
+  const auto* const stream = std::get_if<StreamSchedule>(&schedule);
+  return stream != nullptr && streamed_bytes(shape, stream->dense) > std::max(unminded_bytes(shape), most);
 }
 
 /// The choice with panels of so few rows that they fill memory with no more zeros than may be.

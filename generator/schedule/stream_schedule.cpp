@@ -21,7 +21,7 @@ StreamSchedule::Copies copies_of(std::string_view word) {
 
 StreamSchedule parse_stream(std::string_view text, std::string_view settings) {
   const StreamSchedule preset;
-  const Settings given(text, "stream", settings, {"columns", "panels", "warps", "stages", "pdl", "share", "rows", "copies", "cluster", "quarters"});
+  const Settings given(text, "stream", settings, {"columns", "panels", "warps", "stages", "pdl", "share", "rows", "copies", "cluster", "quarters", "dense"});
   return {.columns = given.number("columns", preset.columns),
           .panels = given.number("panels", preset.panels),
           .warps = given.number("warps", preset.warps),
@@ -31,11 +31,12 @@ StreamSchedule parse_stream(std::string_view text, std::string_view settings) {
           .rows = given.number("rows", preset.rows),
           .copies = copies_of(given.word("copies", "lanes", {"lanes", "units", "bulk"})),
           .cluster = given.number("cluster", preset.cluster),
-          .quarters = given.word("quarters", preset.quarters ? "on" : "off", {"on", "off"}) == "on"};
+          .quarters = given.word("quarters", preset.quarters ? "on" : "off", {"on", "off"}) == "on",
+          .dense = given.word("dense", preset.dense ? "on" : "off", {"on", "off"}) == "on"};
 }
 
 std::string print(const StreamSchedule& schedule) {
-  return fmt::format("stream:columns={},panels={},warps={},stages={},pdl={}{}{}{}{}{}", schedule.columns, schedule.panels, schedule.warps,
+  return fmt::format("stream:columns={},panels={},warps={},stages={},pdl={}{}{}{}{}{}{}", schedule.columns, schedule.panels, schedule.warps,
                      schedule.stages, schedule.pdl ? "on" : "off",
                      schedule.share == 1 ? "" : fmt::format(",share={}", schedule.share),
                      schedule.rows == StreamSchedule::strip_rows ? "" : fmt::format(",rows={}", schedule.rows),
@@ -43,7 +44,7 @@ std::string print(const StreamSchedule& schedule) {
                      : schedule.copies == StreamSchedule::Copies::units ? ",copies=units"
                                                                         : "",
                      schedule.cluster == 1 ? "" : fmt::format(",cluster={}", schedule.cluster),
-                     schedule.quarters ? ",quarters=on" : "");
+                     schedule.quarters ? ",quarters=on" : "", schedule.dense ? ",dense=on" : "");
 }
 
 void check_ranges(const StreamSchedule& schedule) {
@@ -100,8 +101,8 @@ std::int64_t shared_bytes(const StreamSchedule& schedule, std::int64_t unit_byte
 }
 
 std::vector<Directive> expand(const StreamSchedule& schedule) {
-  std::vector<Directive> directives{StreamWindows{"i", schedule.panels, schedule.warps, schedule.rows, schedule.share}, FragmentColumns{"j", schedule.columns},
-                                    PackFragments{"A"}};
+  std::vector<Directive> directives{StreamWindows{"i", schedule.panels, schedule.warps, schedule.rows, schedule.share}, FragmentColumns{"j", schedule.columns}};
+  directives.push_back(schedule.dense ? Directive{PackDense{"A"}} : Directive{PackFragments{"A"}});
   if (schedule.quarters) {
     directives.emplace_back(QuarterSteps{"A"});
   }

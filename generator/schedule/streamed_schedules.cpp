@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "generator/schedule/clustered_streams.h"
+#include "generator/schedule/dense_streams.h"
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/measured_streams.h"
 #include "generator/schedule/one_wave_streams.h"
@@ -134,7 +135,7 @@ int stages_for(StreamSchedule schedule, const CutLayer& layer, const KernelTarge
 bool is_sensible(const StreamSchedule& schedule, const CutLayer& layer, const KernelTarget& target) {
   const std::int64_t blocks = blocks_of(schedule, layer.size);
   const std::int64_t turns = quotient_up(layer.windows, schedule.warps);
-  return schedule.panels == 1 || (4 * blocks >= 3 * target.multiprocessors &&
+  return schedule.panels == 1 || (reaches_most(blocks, target) &&
                                   schedule.stages >= std::min<std::int64_t>(least_stages(schedule), 1 + turns));
 }
 
@@ -182,9 +183,10 @@ std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const Ke
   }
   const CutLayer layer(shape);
   const bool in_one_wave = pays_in_one_wave(shape);
+  const std::vector<StreamSchedule> dense = dense_streams(shape, target);
   const std::vector<StreamSchedule> clustered = clustered_streams(shape, target);
   const bool unclustered = in_one_wave || pays(shape, layer);
-  if (clustered.empty() && !unclustered) {
+  if (dense.empty() && clustered.empty() && !unclustered) {
     return {};
   }
   std::vector<ScheduleChoice> choices;
@@ -193,6 +195,9 @@ std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const Ke
       choices.push_back({schedule, "by rule: layers of this size and share of zeros are streamed; " + how});
     }
   };
+  for (const StreamSchedule& schedule : dense) {
+    add(schedule, "measured on one NVIDIA H100");
+  }
   for (const StreamSchedule& schedule : clustered) {
     add(schedule, "measured on one NVIDIA H200");
   }
@@ -213,8 +218,11 @@ std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const Ke
   return choices;
 }
 
-double streamed_bytes(const LayerShape& shape) {
+double streamed_bytes(const LayerShape& shape, bool dense) {
   const CutLayer layer(shape);
+  if (dense) {
+    return layer.elements() * bytes_of_type(shape.dtype);
+  }
   return static_cast<double>(layer.size.panels) * static_cast<double>(layer.windows) * static_cast<double>(layer.size.unit_bytes);
 }
 

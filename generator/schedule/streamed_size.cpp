@@ -54,4 +54,10 @@ std::int64_t blocks_of_output(const LayerShape& shape, std::int64_t rows, std::i
   return quotient_up(shape.rows, rows) * quotient_up(shape.bcol, columns);
 }
 
+std::int64_t blocks_of(const StreamSchedule& schedule, const LayerShape& shape) {
+  return schedule.cluster * blocks_of_output(shape, std::int64_t{schedule.rows} * schedule.panels, schedule.columns);
+}
+
+bool reaches_most(std::int64_t blocks, const KernelTarget& target) { return 4 * blocks >= 3 * std::int64_t{target.multiprocessors}; }
+
 }  // namespace esc

@@ -37,7 +37,11 @@ std::int64_t busiest_panels(const StreamSchedule& schedule, const StreamedSize& 
 /// The time of that multiprocessor in 16 bits, where a panel whose windows have 4864 bytes each takes 1 to be read; fitted to 8 to 32 columns of 2048 x 2048 and of 8192 x 8192.
 double expected_time(const StreamSchedule& schedule, const StreamedSize& size, const KernelTarget& target);
 
-/// Blocks of so many rows and columns that C has.
+/// Blocks of so many rows and columns that C has, and those of a schedule, whatever their panels' height, with all of each cluster.
 std::int64_t blocks_of_output(const LayerShape& shape, std::int64_t rows, std::int64_t columns);
+std::int64_t blocks_of(const StreamSchedule& schedule, const LayerShape& shape);
+
+/// Whether so many blocks leave few multiprocessors without one.
+bool reaches_most(std::int64_t blocks, const KernelTarget& target);
 
 }  // namespace esc

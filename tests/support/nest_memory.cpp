@@ -92,11 +92,11 @@ Memory region_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, cons
 Memory fragment_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const PackedForm& form, std::uint64_t seed) {
   Memory memory = product_memory(matrix, columns_of_b, seed);
   const transformer::CsrView view = csr_view(matrix);
-  const auto packed = transformer::pack(view, transformer::choose_fragments(view, {static_cast<std::uint32_t>(form.block_panels), static_cast<std::uint32_t>(form.height), form.quarter_steps}, {.extra = 64}));
+  const auto packed = transformer::pack(view, transformer::choose_fragments(view, {static_cast<std::uint32_t>(form.block_panels), static_cast<std::uint32_t>(form.height), form.quarter_steps, form.dense_steps}, {.extra = 64}));
   const transformer::FragmentFormat& format = packed.format;
   const transformer::FragmentReader reader(packed.bytes.span(), format);
   const std::int64_t rounds = static_cast<std::int64_t>(format.counts.rounds);
-  const std::int64_t slots = std::int64_t{format.shape.steps} * format.element().step_slots();
+  const std::int64_t slots = std::int64_t{format.shape.steps} * format.step_slots();
   const std::int64_t extras = format.shape.extras;
   memory.arrays["FirstRounds"] = vector_of(format.blocks() + 1, [&](std::uint64_t block) { return reader.first_round(block); });
   memory.arrays["Windows"] = vector_of(format.counts.rounds, [&](std::uint64_t round) { return reader.window(round); });
@@ -112,14 +112,14 @@ Memory fragment_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, co
     for (std::uint32_t panel = 0; panel < format.shape.block_panels; ++panel) {
       const std::uint64_t unit = format.unit_at(round, panel);
       for (std::uint32_t step = 0; step < format.shape.steps; ++step) {
-        for (std::uint32_t slot = 0; slot < format.element().step_slots(); ++slot) {
+        for (std::uint32_t slot = 0; slot < format.step_slots(); ++slot) {
           columns.elements.push_back(reader.column(unit, step, slot));
         }
         for (std::uint32_t group = 0; group < transformer::step_groups; ++group) {
           for (std::uint32_t row = 0; row < format.shape.height; ++row) {
             for (std::uint32_t number = 0; number < format.element().group_values(); ++number) {
               const transformer::SlotValue found = reader.value(unit, step, group, row, number);
-              const std::size_t slot = step * format.element().step_slots() + found.slot;
+              const std::size_t slot = step * format.step_slots() + found.slot;
               values.elements[first_value + slot * format.shape.height + row] = found.value;
             }
           }

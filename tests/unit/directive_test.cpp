@@ -48,6 +48,7 @@ const std::vector<Written>& one_of_each() {
       {StreamWindows{"i", 8, 1}, "stream(i, panels=8, warps=1)"},
       {FragmentColumns{"j", 16}, "fragment(j, 16)"},
       {PackFragments{"A"}, "transform(A, fragments)"},
+      {PackDense{"A"}, "transform(A, dense)"},
       {QuarterSteps{"A"}, "quarter(A)"},
       {PipelineWindows{"k", 3}, "pipeline(k, 3)"},
       {CopyInBulk{}, "copy(bulk)"},

@@ -33,13 +33,14 @@ class Bytes {
 
 using Places = std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t>;
 
-/// Units as a kernel reads them: lane by lane and register by register, as PTX defines mma.sp.m16n8k32, and m16n8k16 for
-/// elements of 32 bits.
+/// Units as a kernel reads them: lane by lane and register by register, as PTX defines mma.sp.m16n8k32, and for elements of 32 bits m16n8k16, or
+/// mma.m16n8k8 where steps are dense.
 class Decoder {
  public:
   Decoder(const Packed<FragmentFormat>& packed) : format_(packed.format), bytes_(packed.bytes.span()) {
     const FragmentShape& shape = format_.shape;
     wide_ = shape.element == ScalarType::f32;
+    dense_ = shape.dense != 0;
     steps_ = shape.steps;
     strips_ = shape.height / 16;
     half_steps_ = steps_ - shape.quarter_steps;
@@ -47,7 +48,7 @@ class Decoder {
     quarter_metadata_at_ = metadata_at_ + (half_steps_ + 1) / 2 * strips_ * 128;
     columns_at_ = quarter_metadata_at_ + shape.quarter_steps * strips_ * 32;
     ends_at_ = columns_at_ + (wide_ ? steps_ * 16 : (steps_ + 3) / 4 * 128);
-    unit_bytes_ = (ends_at_ + (shape.extras == 0 ? 0 : 8 + (wide_ ? 8 : 4) * shape.extras) + 127) / 128 * 128;
+    unit_bytes_ = dense_ ? 16 * strips_ * 512 : (ends_at_ + (shape.extras == 0 ? 0 : 8 + (wide_ ? 8 : 4) * shape.extras) + 127) / 128 * 128;
   }
 
   /// Everything that is stored, as bits. Records a problem where the bytes are not as the definition says.
@@ -168,7 +169,27 @@ class Decoder {
     }
   }
 
+  /// All elements of 8 columns, of which a lane has two, in two rows of a strip.
+  void decode_dense_unit() {
+    for (std::uint32_t step = 0; step < 16; ++step) {
+      for (std::uint32_t strip = 0; strip < strips_; ++strip) {
+        for (std::uint32_t place = 0; place < 32 * 4; ++place) {
+          const std::uint32_t lane = place / 4;
+          const std::uint32_t number = place % 4;
+          const std::uint64_t bits = bytes_.number(at_ + ((step * strips_ + strip) * 32 + lane) * 16 + number * 4, 4);
+          if (bits != 0) {
+            add(strip * 16 + lane / 4 + number % 2 * 8, step * 8 + lane % 4 + number / 2 * 4, bits);
+          }
+        }
+      }
+    }
+  }
+
   void decode_unit() {
+    if (dense_) {
+      decode_dense_unit();
+      return;
+    }
     for (std::uint32_t step = 0; step < steps_; ++step) {
       for (std::uint32_t slot = 0; slot < (wide_ ? 16 : 32); ++slot) {
         expect(first_column_ + column_of(step, slot) < format_.shape.columns, "a column outside the matrix");
@@ -225,6 +246,7 @@ class Decoder {
   FragmentFormat format_;
   Bytes bytes_;
   bool wide_ = false;  ///< elements of 32 bits
+  bool dense_ = false;  ///< in dense steps
   std::uint64_t steps_ = 0;
   std::uint64_t half_steps_ = 0;  ///< of them, in front
   std::uint64_t strips_ = 0;  ///< of 16 rows of a panel

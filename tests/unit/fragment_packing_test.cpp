@@ -211,6 +211,18 @@ void expect_as_it_is(const CsrMatrix& matrix, std::uint32_t window_columns, std:
   }
 }
 
+TEST(FragmentPacking, DenseStepsHoldEveryElementInItsPlace) {
+  std::uint64_t seed = 90;
+  for (const double density : {0.0, 0.02, 0.4, 1.0}) {
+    for (const std::int64_t columns : {1, 7, 128, 300}) {
+      const CsrMatrix matrix = random_elements(45, columns, density, ++seed, ScalarType::f32);
+      EXPECT_EQ(problem_of(matrix, {.block_panels = 2, .dense = 1}), "") << density << ", " << columns;
+      EXPECT_EQ(problem_of(matrix, {.height = 32, .block_panels = 3, .dense = 1}), "") << density << ", " << columns;
+    }
+  }
+  EXPECT_EQ(problem_of(random_elements(1, 70001, 0.1, 3, ScalarType::f32), {.dense = 1}), "");
+}
+
 TEST(FragmentPacking, ATwoOfFourMatrixStaysAsItIs) {
   std::mt19937_64 random(3);
   std::uint64_t pattern = 0;
@@ -416,6 +428,9 @@ TEST(FragmentFormat, FollowsFromItsNumbers) {
   static_assert(higher.blocks() == 2 && higher.regular());
   static_assert(higher.unit_bytes() == 9 * 1024 + 5 * 256 + 3 * 128 + 128, "the columns and the extras are of both strips");
   constexpr FragmentShape of_quarters{{.height = 32, .block_panels = 2, .steps = 9, .quarter_steps = 4, .extras = 3}, 100, 1000, ScalarType::bf16};
+  constexpr FragmentShape of_dense_steps{{.height = 32, .block_panels = 2, .steps = 9, .extras = 3, .dense = 1}, 100, 1000, ScalarType::f32};
+  static_assert(describe(of_dense_steps, {5000, 16}).unit_bytes() == std::uint64_t{32} * 128 * sizeof(float), "all elements, and nothing else");
+  static_assert(describe(of_dense_steps, {5000, 16}).shape.steps == 16 && describe(of_dense_steps, {5000, 16}).shape.extras == 0);
   static_assert(describe(of_quarters, {5000, 8}).unit_bytes() == higher.unit_bytes() - 4 * (512 + 64), "half of the values and of the metadata of four steps");
   EXPECT_EQ(describe(FragmentShape{{}, 1, 65536 * 256, ScalarType::f16}, {0, 65537}).window, ScalarType::u16);
   EXPECT_EQ(describe(FragmentShape{{}, 1, 65536 * 256 + 1, ScalarType::f16}, {0, 65538}).window, ScalarType::u32);
@@ -424,11 +439,13 @@ TEST(FragmentFormat, FollowsFromItsNumbers) {
 TEST(FragmentCut, ThatCannotBeIsRefused) {
   CsrMatrix matrix = random_elements(4, 4, 1, 1);
   for (const FragmentCut& cut : {FragmentCut{.height = 24}, FragmentCut{.height = 48}, FragmentCut{.block_panels = 0}, FragmentCut{.block_panels = 17},
-                                 FragmentCut{.steps = 0}, FragmentCut{.steps = 17}, FragmentCut{.steps = 3, .quarter_steps = 4}, FragmentCut{.extras = 255}}) {
+                                 FragmentCut{.steps = 0}, FragmentCut{.steps = 17}, FragmentCut{.steps = 3, .quarter_steps = 4}, FragmentCut{.extras = 255}, FragmentCut{.dense = 2}}) {
     EXPECT_THROW(pack(matrix.view(), cut), std::invalid_argument);
   }
   EXPECT_THAT([] { pack(random_elements(4, 4, 1, 1, ScalarType::f32).view(), FragmentCut{.quarter_steps = 1}); },
               ThrowsMessage<std::invalid_argument>(HasSubstr("quarter steps are of elements of 16 bits")));
+  EXPECT_THAT([&] { pack(matrix.view(), FragmentCut{.dense = 1}); }, ThrowsMessage<std::invalid_argument>(HasSubstr("dense steps are of elements of 32 bits")));
+  EXPECT_THROW(choose_fragments(matrix.view(), {1, 16, false, true}, extra_weight), std::invalid_argument);
   EXPECT_THROW(choose_fragments(matrix.view(), {0}, extra_weight), std::invalid_argument);
   matrix.element = ScalarType::f64;
   EXPECT_THAT([&] { pack(matrix.view(), FragmentCut{}); },
@@ -446,7 +463,8 @@ TEST(UnpackFragments, RefusesChangedBytes) {
                                      Case{{.block_panels = 1, .steps = 5, .extras = 1}, ScalarType::f16},
                                      Case{{.block_panels = 1, .steps = 4, .quarter_steps = 3, .extras = 1}, ScalarType::f16},
                                      Case{{.block_panels = 1, .steps = 3, .extras = 2}, ScalarType::f32},
-                                     Case{{.height = 32, .block_panels = 1, .steps = 2, .extras = 3}, ScalarType::f32}}) {
+                                     Case{{.height = 32, .block_panels = 1, .steps = 2, .extras = 3}, ScalarType::f32},
+                                     Case{{.block_panels = 2, .dense = 1}, ScalarType::f32}}) {
     const CsrMatrix matrix = random_elements(20, 40, 0.4, 7, element);
     const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
     const ChangeableBytes intact(packed.bytes.span());
@@ -477,6 +495,13 @@ TEST(UnpackFragments, RefusesQuarterStepsOfFloats) {
   EXPECT_THAT([&] { unpack(changed.bytes()); }, ThrowsMessage<FormatError>(HasSubstr("the header field quarter_steps does not agree")));
 }
 
+TEST(UnpackFragments, RefusesDenseStepsOfHalves) {
+  const Packed<FragmentFormat> packed = pack(random_elements(20, 40, 0.4, 7).view(), FragmentCut{.steps = 3, .extras = 2});
+  ChangeableBytes changed(packed.bytes.span());
+  changed.put_number(position_of(packed.format, "dense"), 1).seal_header();
+  EXPECT_THAT([&] { unpack(changed.bytes()); }, ThrowsMessage<FormatError>(HasSubstr("the header field dense does not agree")));
+}
+
 TEST(UnpackFragments, SaysWhatIsWrong) {
   const CsrMatrix matrix = random_elements(40, 300, 0.5, 7);
   const Packed<FragmentFormat> packed = pack(matrix.view(), FragmentCut{.block_panels = 2, .steps = 6, .extras = 2});
@@ -491,7 +516,7 @@ TEST(UnpackFragments, SaysWhatIsWrong) {
     refused([&](ChangeableBytes& p) { p.put_number(position_of(format, name), value).seal_header(); }, words);
   };
   refused([](ChangeableBytes& p) { p.put(offsetof(Header, version), std::uint32_t{9}).seal_header(); },
-          "format version 9; this program reads version 5");
+          "format version 9; this program reads version 6");
   number_refused("element", 6, "the header field element is 6; it can be 5 to 8, but not 6");
   number_refused("steps", 17, "the header field steps is 17; it can be 1 to 16");
   number_refused("steps", 7, "the header field total_bytes does not agree");

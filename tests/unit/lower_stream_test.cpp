@@ -78,7 +78,7 @@ TEST(StreamWindows, MaySharePanelsOf32RowsAndWindows) {
   EXPECT_THAT(print(shared), HasSubstr("for (slot = member; slot < window_columns; slot += window_warps) {\n"));
   const std::string text = print(pipeline_windows(pack_fragments(fragment_columns(shared, {"j", 16}), {"A"}), {"k", 3}));
   EXPECT_THAT(text, HasSubstr("if (0 < member * turn_windows + part) {\n")) << "whose sums these are";
-  EXPECT_THAT(text, HasSubstr("step + member * steps_of_pair, step + member * steps_of_pair + steps_of_pair, 0, column_eighths, "))
+  EXPECT_THAT(text, HasSubstr("step + member * chained_steps, step + member * chained_steps + chained_steps, 0, column_eighths, "))
       << "a pair of steps for each that shares it";
   EXPECT_THAT(text, HasSubstr("step_left, unit_steps, column_eighths * member / window_warps, column_eighths * (member + 1) / window_warps, "))
       << "or a part of the columns";
@@ -118,6 +118,22 @@ TEST(PackFragments, MultipliesUnitsOfRounds) {
   EXPECT_EQ(packed.packed.kind, PackedForm::Kind::fragments);
   EXPECT_EQ(packed.packed.height, 16);
   EXPECT_EQ(packed.packed.block_panels, 2);
+}
+
+TEST(PackDense, MultipliesConsecutiveColumnsAndNothingBesideThem) {
+  const LoopNest of_floats = fragment_columns(stream_windows(canonicalize(spmm_nest(ScalarType::f32)), {"i", 2, 2}), {"j", 16});
+  const LoopNest dense = pack_dense(of_floats, {"A"});
+  const std::string text = print(dense);
+  EXPECT_THAT(text, HasSubstr("multiply_split_dense_steps(Slots[round][place], Values[round][place], step, unit_steps, 0, column_eighths, B, window * window_columns, "
+                              "tile * tile_columns, N, row_set, pair, sums, 0, 0, part, place);\n"));
+  EXPECT_THAT(text, Not(HasSubstr("extras(")));
+  EXPECT_EQ(dense.constant("step_slots"), 8);
+  EXPECT_EQ(dense.constant("chained_steps") * dense.constant("step_slots"), 32) << "as many columns as two steps of the sparse tensor core";
+  EXPECT_TRUE(dense.packed.dense_steps);
+  EXPECT_FALSE(pack_fragments(of_floats, {"A"}).packed.dense_steps);
+  const LoopNest rounded = fragment_columns(stream_windows(canonicalize(spmm_nest(ScalarType::tf32)), {"i", 2, 2}), {"j", 16});
+  EXPECT_THAT(print(pack_dense(rounded, {"A"})), HasSubstr("multiply_rounded_dense_steps("));
+  EXPECT_THAT([] { pack_dense(fragmented, {"A"}); }, ThrowsMessage<ScheduleError>(HasSubstr("transform(A, dense): of 16 bits")));
 }
 
 TEST(PipelineWindows, CopiesBothOperandsAheadOfTheirUse) {

@@ -16,6 +16,8 @@ TEST(StreamSchedule, LeavesOutKeysForTheirDefaults) {
   EXPECT_EQ(print(parse_schedule("stream:quarters=off")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on");
   EXPECT_EQ(print(parse_schedule("stream:quarters=on,copies=bulk")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on,copies=bulk,quarters=on");
   EXPECT_EQ(print(parse_schedule("stream:quarters=on,cluster=4")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on,cluster=4,quarters=on");
+  EXPECT_EQ(print(parse_schedule("stream:dense=off")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on");
+  EXPECT_EQ(print(parse_schedule("stream:dense=on,rows=32")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on,rows=32,dense=on");
   EXPECT_EQ(print(parse_schedule("stream:cluster=1")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on");
 }
 
@@ -32,7 +34,7 @@ TEST(StreamSchedule, RoundTrips) {
         const int stages = 2 + (panels + warps) % (StreamSchedule::max_stages - 1);
         const auto copies = (panels + stages) % 2 == 0 ? StreamSchedule::Copies::bulk : StreamSchedule::Copies::lanes;
         const StreamSchedule schedule{
-            .columns = columns, .panels = panels, .warps = warps, .stages = stages, .pdl = warps % 2 == 0, .share = warps % 2 == 0 ? 2 : 1, .rows = stages % 2 == 0 ? 16 : 32, .copies = copies, .cluster = 1 << panels % 4, .quarters = stages % 3 == 0};
+            .columns = columns, .panels = panels, .warps = warps, .stages = stages, .pdl = warps % 2 == 0, .share = warps % 2 == 0 ? 2 : 1, .rows = stages % 2 == 0 ? 16 : 32, .copies = copies, .cluster = 1 << panels % 4, .quarters = stages % 3 == 0, .dense = stages % 3 == 1};
         EXPECT_EQ(parse_schedule(print(Schedule(schedule))), Schedule(schedule)) << print(schedule);
         EXPECT_NO_THROW(check_legal(schedule, 64)) << print(schedule);
         EXPECT_LE(schedule.threads(), 512);
@@ -55,6 +57,8 @@ TEST(StreamSchedule, ExpandsToDirectives) {
             "stream(i, panels=4, warps=4, rows=32, share=4); fragment(j, 8); transform(A, fragments); pipeline(k, 4)");
   EXPECT_EQ(print(expand(parse_schedule("stream:quarters=on"))),
             "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, fragments); quarter(A); pipeline(k, 4); overlap()");
+  EXPECT_EQ(print(expand(parse_schedule("stream:dense=on"))),
+            "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, dense); pipeline(k, 4); overlap()");
   EXPECT_EQ(print(expand(parse_schedule("stream:copies=bulk,cluster=2"))),
             "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, fragments); pipeline(k, 4); copy(bulk); cluster(k, 2); overlap()");
   EXPECT_EQ(print(expand(parse_schedule("stream:rows=32,pdl=off"))),

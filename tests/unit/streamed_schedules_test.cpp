@@ -78,9 +78,10 @@ TEST_P(Rule, GivesThisLayerItsSchedule) {
   ASSERT_FALSE(choices.empty());
   EXPECT_EQ(print(choices.front().schedule), with_measured_copies(GetParam().schedule, GetParam().shape, target));
   const LayerShape& shape = GetParam().shape;
-  const bool has_clusters = std::get<StreamSchedule>(choices.front().schedule).cluster > 1;
+  const auto& chosen = std::get<StreamSchedule>(choices.front().schedule);
+  const bool is_of_h200 = chosen.cluster > 1 && !chosen.dense;
   const char* const measured = shape.dtype == "f16"                                             ? "not measured for f16"
-                               : shape.dtype == "f32" && shape.layout == "kn" && !has_clusters ? "measured on one NVIDIA H100"
+                               : shape.dtype == "f32" && shape.layout == "kn" && !is_of_h200 ? "measured on one NVIDIA H100"
                                                                                                 : "measured on one NVIDIA H200";
   EXPECT_EQ(choices.front().source, fmt::format("by rule: layers of this size and share of zeros are streamed; {}", measured));
   EXPECT_FALSE(choices.front().database);
@@ -118,8 +119,16 @@ INSTANTIATE_TEST_SUITE_P(
         RuleCase{"h200", layer(4096, 4096, 0.8, 64, "f32"), "stream:columns=32,panels=2,warps=4,stages=2,share=2,rows=32"},
         RuleCase{"h200", layer(4096, 4096, 0.8, 128, "f32"), "stream:columns=64,panels=2,warps=4,stages=3,share=4,rows=32"},
         RuleCase{"h200", layer(4096, 4096, 0.7, 32, "f32"), "stream:columns=32,panels=2,warps=4,stages=2,share=2,rows=32,cluster=2"},
-        RuleCase{"h200", layer(4096, 4096, 0.7, 64, "f32"), "stream:columns=32,panels=2,warps=4,stages=2,share=2,rows=32"},
-        RuleCase{"h200", layer(4096, 4096, 0.7, 128, "f32"), "stream:columns=64,panels=4,warps=2,stages=3,share=2"},
+        RuleCase{"h200", layer(4096, 4096, 0.7, 64, "f32"), "stream:columns=64,panels=2,warps=4,stages=2,share=4,rows=32,cluster=2,dense=on"},
+        RuleCase{"h200", layer(4096, 4096, 0.7, 128, "f32"), "stream:columns=64,panels=2,warps=4,stages=2,share=4,rows=32,dense=on"},
+        RuleCase{"h200", layer(4096, 4096, 0.6, 32, "f32"), "stream:columns=32,panels=1,warps=4,stages=4,share=4,rows=32,dense=on"},
+        RuleCase{"h200", layer(2048, 4096, 0.6, 64, "f32"), "stream:columns=64,panels=1,warps=4,stages=3,share=4,rows=32,cluster=2,dense=on"},
+        RuleCase{"h200", layer(1024, 4096, 0.6, 128, "f32"), "stream:columns=64,panels=1,warps=4,stages=3,share=4,rows=32,cluster=2,dense=on"},
+        RuleCase{"h200", layer(1024, 4096, 0.6, 64, "f32"), "stream:columns=32,panels=1,warps=4,stages=2,share=2,rows=32,cluster=2"},
+        RuleCase{"h200", layer(11008, 4096, 0.5, 32, "f32"), "stream:columns=32,panels=3,warps=4,stages=2,share=4,rows=32,dense=on"},
+        RuleCase{"h200", layer(11008, 4096, 0.6, 64, "f32"), "stream:columns=64,panels=6,warps=2,stages=2,share=2,dense=on"},
+        RuleCase{"h200", layer(11008, 4096, 0.6, 128, "f32"), "stream:columns=64,panels=2,warps=4,stages=2,share=4,rows=32,dense=on"},
+        RuleCase{"h200", layer(4096, 4096, 0.75, 128, "f32"), "stream:columns=64,panels=2,warps=4,stages=3,share=4,rows=32"},
         RuleCase{"h200", layer(11008, 4096, 0.8, 128, "f32"), "stream:columns=64,panels=3,warps=4,stages=2,share=4,rows=32"},
         RuleCase{"h200", layer(2048, 2048, 0.7, 128, "f32"), "stream:columns=32,panels=2,warps=4,stages=2,share=2,rows=32"},
         RuleCase{"h200", layer(2048, 2048, 0.8, 128, "f32"), "stream:columns=32,panels=2,warps=4,stages=2,share=2,rows=32"},
@@ -302,12 +311,16 @@ TEST_P(Quartered, LayersLargerThanACacheHaveQuarterSteps) {
 INSTANTIATE_TEST_SUITE_P(
     Streamed, Quartered,
     testing::Values(QuarteredCase{layer(8192, 8192, 0.8, 8), "stream:columns=8,panels=4,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"},
-                    QuarteredCase{layer(8192, 8192, 0.7, 16, "bf16"), "stream:columns=16,panels=4,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"},
+                    QuarteredCase{layer(8192, 8192, 0.7, 16, "bf16"), "stream:columns=16,panels=4,warps=4,stages=2,pdl=on,copies=units,quarters=on"},
                     QuarteredCase{layer(8192, 8192, 0.9, 32), "stream:columns=32,panels=4,warps=2,stages=2,pdl=on,copies=bulk,quarters=on"},
                     // Six panels for each of 115 blocks are six for the busiest multiprocessor, four for each of 172 are eight.
                     QuarteredCase{layer(11008, 4096, 0.8, 8), "stream:columns=8,panels=6,warps=2,stages=2,pdl=on,copies=bulk,quarters=on"},
                     QuarteredCase{layer(11008, 4096, 0.8, 32), "stream:columns=32,panels=6,warps=2,stages=2,pdl=on,copies=bulk,quarters=on"},
                     QuarteredCase{layer(28672, 8192, 0.9, 32), "stream:columns=32,panels=7,warps=2,stages=2,pdl=on,copies=bulk,quarters=on"},
+                    QuarteredCase{layer(8192, 8192, 0.8, 16), "stream:columns=16,panels=4,warps=4,stages=2,pdl=on,copies=units,quarters=on"},
+                    QuarteredCase{layer(11008, 4096, 0.8, 16), "stream:columns=16,panels=6,warps=2,stages=2,pdl=on,copies=bulk,quarters=on"},
+                    QuarteredCase{layer(4096, 14336, 0.8, 16), "stream:columns=16,panels=2,warps=8,stages=2,pdl=on,copies=units,quarters=on"},
+                    QuarteredCase{layer(4096, 14336, 0.8, 32), "stream:columns=32,panels=2,warps=4,stages=2,pdl=on,copies=units,quarters=on"},
                     QuarteredCase{layer(4096, 11008, 0.8, 8), "stream:columns=8,panels=2,warps=8,stages=2,pdl=on,copies=bulk,quarters=on"},
                     QuarteredCase{layer(4096, 11008, 0.8, 32), "stream:columns=32,panels=2,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"},
                     QuarteredCase{layer(5120, 13824, 0.8, 8), "stream:columns=8,panels=3,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"},

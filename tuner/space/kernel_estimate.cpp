@@ -106,10 +106,21 @@ KernelFacts estimated_kernel(const AtomicSchedule& schedule, const WorkItem& ite
               whole_up(16 * counts.lists + column_bytes(item.layer) * counts.columns) + 4 * item.layer.nonzeros};
 }
 
-/// A unit of 8 steps, which most matrices take.
+/// Of a panel. Of 16 bits most matrices take 8 steps, of 32 more the more non-zeros there are.
+int estimated_unit_bytes(const StreamSchedule& schedule, const WorkItem& item) {
+  constexpr int of_8_steps = 4608;
+  constexpr int of_columns = 256;
+  constexpr int of_dense_steps = 8192;
+  if (schedule.dense) {
+    return of_dense_steps * schedule.row_strips();
+  }
+  return is_half_type(item.dtype) && !schedule.quarters
+             ? of_8_steps * schedule.row_strips() + of_columns
+             : schedule.row_strips() * static_cast<int>(streamed_unit_bytes(item.dtype, density(item.layer), schedule.quarters));
+}
+
 KernelFacts estimated_kernel(const StreamSchedule& schedule, const WorkItem& item) {
-  const int unit_bytes = schedule.quarters ? schedule.row_strips() * static_cast<int>(streamed_unit_bytes(item.dtype, density(item.layer), true))
-                                           : 4608 * schedule.row_strips() + 256;
+  const int unit_bytes = estimated_unit_bytes(schedule, item);
   const std::int64_t panels = whole_up(static_cast<double>(item.layer.rows) / schedule.rows);
   const std::int64_t windows =
       whole_up(static_cast<double>(item.layer.columns) / StreamSchedule::window_columns(bytes_of_type(item.dtype)));

@@ -196,10 +196,8 @@ void add_stream_family(bool is_half, LegalSchedules& found) {
                 StreamSchedule schedule{
                     .columns = columns, .panels = panels, .warps = warps, .stages = stages, .rows = rows, .copies = copies, .cluster = cluster};
                 found.add(schedule);
-                if (is_half) {
-                  schedule.quarters = true;
-                  found.add(schedule);
-                }
+                (is_half ? schedule.quarters : schedule.dense) = true;
+                found.add(schedule);
               }
             }
           }

@@ -83,7 +83,14 @@ TEST(SearchSpace, HasQuarterStepsForSixteenBitsAlone) {
   const std::string quartered = "stream:columns=8,panels=4,warps=3,stages=3,pdl=on,quarters=on";
   EXPECT_TRUE(texts(search_space(8, {"stream"}, "f16")).contains(quartered));
   EXPECT_FALSE(texts(search_space(8, {"stream"}, "f32")).contains(quartered));
-  EXPECT_EQ(search_space(8, {"stream"}, "bf16").size(), 2 * search_space(8, {"stream"}, "tf32").size());
+  EXPECT_EQ(search_space(8, {"stream"}, "bf16").size(), search_space(8, {"stream"}, "tf32").size());
+}
+
+TEST(SearchSpace, HasDenseStepsForThirtyTwoBitsAlone) {
+  const std::string dense = "stream:columns=8,panels=4,warps=3,stages=3,pdl=on,dense=on";
+  EXPECT_TRUE(texts(search_space(8, {"stream"}, "f32")).contains(dense));
+  EXPECT_TRUE(texts(search_space(8, {"stream"}, "tf32")).contains(dense));
+  EXPECT_FALSE(texts(search_space(8, {"stream"}, "f16")).contains(dense));
 }
 
 TEST(SearchSpace, HasBulkCopiesOfUnitsAloneWhereWindowsMayBeBoxesOf16Bits) {
