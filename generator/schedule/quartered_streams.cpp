@@ -12,11 +12,11 @@
 namespace esc {
 namespace {
 
-/// Whether lanes copy windows of B faster than the engine does. That takes about three cycles for a row of a box, be it 16 columns or 32, and has nothing to share with further
-/// blocks: where there are many rows, that takes longer than all else.
-bool is_faster_by_lanes(int columns, const LayerShape& shape) {
+/// Whether lanes copy windows of B faster than the engine does, which takes about three cycles for a row of a box, be it 16 columns or 32: where there are many rows, that takes longer
+/// than all else. It was so where few panels share a window and 16 columns have 16 warps to copy them, and was not with three panels or seven, and with 32 columns with four.
+bool is_faster_by_lanes(int panels, int columns, const LayerShape& shape) {
   constexpr std::int64_t many_rows = 384;  // for each column
-  return shape.columns >= many_rows * columns;
+  return (panels == 2 || (panels == 4 && columns == 16)) && shape.columns >= many_rows * columns;
 }
 
 /// What was the fastest with so many panels, or within 9 % of that: as many warps as a block has room for, in a number that the windows of a layer are dealt to evenly.
@@ -26,7 +26,7 @@ StreamSchedule fastest_with_quarters(int panels, int columns, const LayerShape& 
   constexpr unsigned int most_of_panel = 4;     // and what they share is worth more than further turns at once
   const auto at_most = (columns < 32 ? most_warps : most_of_wide_ones) / static_cast<unsigned int>(panels);
   const bool is_narrow = columns < StreamSchedule::least_columns_of_boxes;
-  const bool has_boxes = !is_narrow && !is_faster_by_lanes(columns, shape);
+  const bool has_boxes = !is_narrow && !is_faster_by_lanes(panels, columns, shape);
   const unsigned int warps = std::bit_floor(!has_boxes ? at_most : std::min(at_most, most_of_panel));
   return {.columns = columns,
           .panels = panels,

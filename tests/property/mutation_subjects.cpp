@@ -144,7 +144,8 @@ std::vector<MutationSubject> mutation_subjects() {
       {"clustered", spmm_nest(ScalarType::f16), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16), 36,
        "stream:columns=16,panels=3,warps=2,stages=2,pdl=on,cluster=2"},
       streamed("split", of_many_windows(SampleStructure::blocks, 0.95, ScalarType::f32)),
-      streamed("dense", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32), ",dense=on"),
+      {"dense", spmm_nest(ScalarType::f32), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32), 36,
+       "stream:columns=16,panels=3,warps=2,stages=3,pdl=on,dense=on"},
       // Rows of one non-zero show what rounding makes of a product.
       streamed("rounded", with_cut_row(with_cut_row(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::tf32), 5, 1), 40, 1)),
       {"split_tokens", nest_of(linear_nk_template), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32),

@@ -113,7 +113,10 @@ Memory fragment_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, co
       const std::uint64_t unit = format.unit_at(round, panel);
       for (std::uint32_t step = 0; step < format.shape.steps; ++step) {
         for (std::uint32_t slot = 0; slot < format.step_slots(); ++slot) {
-          columns.elements.push_back(reader.column(unit, step, slot));
+          // Dense steps have columns behind the matrix's last, with zeros.
+          const std::uint64_t column = reader.column(unit, step, slot);
+          const bool is_there = std::cmp_less(reader.window(round) * format.element().window_columns() + column, matrix.columns);
+          columns.elements.push_back(is_there ? static_cast<double>(column) : 0);
         }
         for (std::uint32_t group = 0; group < transformer::step_groups; ++group) {
           for (std::uint32_t row = 0; row < format.shape.height; ++row) {
