@@ -118,11 +118,12 @@ double_bundle() {
 # How warps and rows of a stream's panels, and blocks of a cluster, go together, in turn.
 stream_shapes=("" ",share=2,cluster=2" ",rows=32" ",share=2,rows=32,cluster=4")
 
-# The bundle in f32 or tf32 of the sparse tensor cores: rows of B as they are and behind bulk copies of units, columns of B, and images: patches where nine divides the columns.
+# The bundle in f32 or tf32 of the sparse tensor cores, or with dense steps: rows of B as they are and behind bulk copies of units, columns of B, and images: patches where nine divides the columns.
 float_bundle() {
   local matrix=$1 bcol=$2 name=$3 type=$4 columns=32
   [ "$bcol" -gt 16 ] || columns=8
   local streamed="stream:columns=$columns,panels=2,warps=2,stages=2,pdl=on${stream_shapes[$((index / 4 % 4))]}" options
+  [ $((index / 16 % 2)) = 0 ] || streamed+=,dense=on
   case $((index % 4)) in
     0) bundle "$matrix" "$bcol" "$streamed" "$name" --dtype $type --arch sm_90 --no-verify ;;
     1) bundle "$matrix" "$bcol" "$streamed,copies=bulk" "$name" --dtype $type --arch sm_90 --no-verify ;;
