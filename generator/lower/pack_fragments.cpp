@@ -123,7 +123,7 @@ std::string story_of_order(bool has_16_bits, int step_slots) {
 }
 std::string story_of_dense_steps(int step_slots) {
   return fmt::format("All elements of a window are stored, zeros too, as operands of the tensor core, which takes {} columns of A at "
-                     "once: so many are not zero that leaving out zeros would save it less than finding rows of B costs.",
+                     "once: where many are not zero, that is less to do than to find the rows of B for steps that leave zeros out.",
                      step_slots);
 }
 
