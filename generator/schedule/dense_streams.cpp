@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <iterator>
 #include <limits>
 #include <span>
 #include <utility>
@@ -61,8 +60,8 @@ bool pays(const LayerShape& shape) {
 }
 
 bool fits(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
-  constexpr std::int64_t unit_bytes_of_strip = 8192;
-  const std::int64_t bytes = shared_bytes(schedule, unit_bytes_of_strip * schedule.row_strips(), staged_window_bytes(schedule, shape.dtype, shape.layout));
+  const std::int64_t unit_bytes = std::int64_t{StreamSchedule::window_bytes} * schedule.rows;
+  const std::int64_t bytes = shared_bytes(schedule, unit_bytes, staged_window_bytes(schedule, shape.dtype, shape.layout));
   return std::cmp_less_equal(bytes, target.shared_bytes);
 }
 
@@ -88,10 +87,7 @@ std::vector<StreamSchedule> dense_streams(const LayerShape& shape, const KernelT
   };
   constexpr long long few_columns = 32;
   std::ranges::for_each(shape.bcol > few_columns ? std::span<const MeasuredStream>(of_many_columns) : of_few_columns, add);
-  std::ranges::stable_sort(timed, {}, &std::pair<double, StreamSchedule>::first);
-  std::vector<StreamSchedule> schedules;
-  std::ranges::transform(timed, std::back_inserter(schedules), &std::pair<double, StreamSchedule>::second);
-  return schedules;
+  return fastest_first(std::move(timed));
 }
 
 }  // namespace esc

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <span>
 #include <utility>
 
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/quotient_up.h"
+#include "generator/schedule/streamed_size.h"
 
 namespace esc {
 namespace {
@@ -165,10 +165,7 @@ std::vector<StreamSchedule> measured_streams(const LayerShape& shape, const Kern
     add(of_images);
     has_taps(shape.layout) ? add(of_taps) : add(of_points);
   }
-  std::ranges::stable_sort(timed, {}, &std::pair<double, StreamSchedule>::first);
-  std::vector<StreamSchedule> schedules;
-  std::ranges::transform(timed, std::back_inserter(schedules), &std::pair<double, StreamSchedule>::second);
-  return schedules;
+  return fastest_first(std::move(timed));
 }
 
 }  // namespace esc

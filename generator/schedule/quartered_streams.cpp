@@ -26,13 +26,13 @@ StreamSchedule fastest_with_quarters(int panels, int columns, const LayerShape& 
   constexpr unsigned int most_of_panel = 4;     // and what they share is worth more than further turns at once
   const auto at_most = (columns < 32 ? most_warps : most_of_wide_ones) / static_cast<unsigned int>(panels);
   const bool is_narrow = columns < StreamSchedule::least_columns_of_boxes;
-  const bool has_boxes = !is_narrow && !is_faster_by_lanes(panels, columns, shape);
-  const unsigned int warps = std::bit_floor(!has_boxes ? at_most : std::min(at_most, most_of_panel));
+  const bool by_lanes = !is_narrow && is_faster_by_lanes(panels, columns, shape);
+  const unsigned int warps = std::bit_floor(is_narrow || by_lanes ? at_most : std::min(at_most, most_of_panel));
   return {.columns = columns,
           .panels = panels,
           .warps = std::max(2, static_cast<int>(warps)),
           .stages = 2,
-          .copies = has_boxes || is_narrow ? StreamSchedule::Copies::bulk : StreamSchedule::Copies::units,
+          .copies = by_lanes ? StreamSchedule::Copies::units : StreamSchedule::Copies::bulk,
           .quarters = true};
 }
 

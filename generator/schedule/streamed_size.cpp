@@ -2,6 +2,7 @@
 #include "generator/schedule/streamed_size.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/quotient_up.h"
@@ -56,6 +57,13 @@ std::int64_t blocks_of_output(const LayerShape& shape, std::int64_t rows, std::i
 
 std::int64_t blocks_of(const StreamSchedule& schedule, const LayerShape& shape) {
   return schedule.cluster * blocks_of_output(shape, std::int64_t{schedule.rows} * schedule.panels, schedule.columns);
+}
+
+std::vector<StreamSchedule> fastest_first(std::vector<std::pair<double, StreamSchedule>> timed) {
+  std::ranges::stable_sort(timed, {}, &std::pair<double, StreamSchedule>::first);
+  std::vector<StreamSchedule> schedules;
+  std::ranges::transform(timed, std::back_inserter(schedules), &std::pair<double, StreamSchedule>::second);
+  return schedules;
 }
 
 bool reaches_most(std::int64_t blocks, const KernelTarget& target) { return 4 * blocks >= 3 * std::int64_t{target.multiprocessors}; }

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "generator/schedule/layer_class.h"
 #include "generator/schedule/stream_schedule.h"
@@ -40,6 +42,9 @@ double expected_time(const StreamSchedule& schedule, const StreamedSize& size, c
 /// Blocks of so many rows and columns that C has, and those of a schedule, whatever their panels' height, with all of each cluster.
 std::int64_t blocks_of_output(const LayerShape& shape, std::int64_t rows, std::int64_t columns);
 std::int64_t blocks_of(const StreamSchedule& schedule, const LayerShape& shape);
+
+/// The schedules without their times, what takes the least first, of equals the earlier one.
+std::vector<StreamSchedule> fastest_first(std::vector<std::pair<double, StreamSchedule>> timed);
 
 /// Whether so many blocks leave few multiprocessors without one.
 bool reaches_most(std::int64_t blocks, const KernelTarget& target);

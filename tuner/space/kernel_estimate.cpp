@@ -110,9 +110,8 @@ KernelFacts estimated_kernel(const AtomicSchedule& schedule, const WorkItem& ite
 int estimated_unit_bytes(const StreamSchedule& schedule, const WorkItem& item) {
   constexpr int of_8_steps = 4608;
   constexpr int of_columns = 256;
-  constexpr int of_dense_steps = 8192;
   if (schedule.dense) {
-    return of_dense_steps * schedule.row_strips();
+    return StreamSchedule::window_bytes * schedule.rows;
   }
   return is_half_type(item.dtype) && !schedule.quarters
              ? of_8_steps * schedule.row_strips() + of_columns
