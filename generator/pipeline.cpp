@@ -76,6 +76,7 @@ struct Step {
   LoopNest operator()(const FragmentColumns& directive) const { return fragment_columns(nest, directive); }
   LoopNest operator()(const PackFragments& directive) const { return pack_fragments(nest, directive); }
   LoopNest operator()(const PackDense& directive) const { return pack_dense(nest, directive); }
+  LoopNest operator()(const PackListed& directive) const { return pack_listed(nest, directive); }
   LoopNest operator()(const QuarterSteps& directive) const { return quarter_steps(nest, directive); }
   LoopNest operator()(const PipelineWindows& directive) const { return pipeline_windows(nest, directive); }
   LoopNest operator()(const CopyInBulk& directive) const { return copy_in_bulk(nest, directive); }

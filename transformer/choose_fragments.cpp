@@ -231,6 +231,57 @@ std::vector<Choice> promising_choices(const std::vector<SampledUnit>& units, con
   return choices;
 }
 
+/// Of each window of each block the non-zeros of the panel that has most.
+std::vector<std::uint32_t> fullest_units(const CsrView& matrix, const FragmentShape& shape) {
+  std::vector<std::uint32_t> fullest(static_cast<std::size_t>(blocks_of(shape) * windows_of(shape)));
+  tbb::parallel_for(std::size_t{0}, fullest.size(), [&](std::size_t number) {
+    const std::uint64_t block = number / windows_of(shape), window = number % windows_of(shape);
+    for (std::uint32_t place = 0; place < shape.block_panels; ++place) {
+      const auto panel = static_cast<std::int64_t>(block * shape.block_panels + place);
+      if (panel < shape.panels()) {
+        const auto count = static_cast<std::uint32_t>(count_nonzeros(read_rows(rows_of(matrix), shape, panel, window)));
+        fullest[number] = std::max(fullest[number], count);
+      }
+    }
+  });
+  return fullest;
+}
+
+/// The turns of the block that has most of them, where a unit has so many places and a panel that has more takes further rounds.
+std::uint64_t most_turns(const std::vector<std::uint32_t>& fullest, std::uint64_t windows, std::uint32_t places, std::uint32_t rounds_at_once) {
+  std::uint64_t most = 0;
+  for (std::size_t block = 0; block < fullest.size(); block += windows) {
+    std::uint64_t rounds = 0;
+    for (std::size_t window = 0; window < windows; ++window) {
+      rounds += std::max(1u, (fullest[block + window] + places - 1) / places);
+    }
+    most = std::max(most, (rounds + rounds_at_once - 1) / rounds_at_once);
+  }
+  return most;
+}
+
+/// The places of a unit with which the block that takes longest counts least.
+std::uint32_t choose_listed(const CsrView& matrix, const FragmentShape& shape, const FragmentWeights& weights) {
+  const std::vector<std::uint32_t> fullest = fullest_units(matrix, shape);
+  std::uint32_t best = 1;
+  double least = HUGE_VAL;
+  FragmentFormat format;
+  format.shape = shape;
+  for (format.shape.listed = 1; format.shape.listed <= max_listed; ++format.shape.listed) {
+    const std::uint32_t places = format.shape.listed;
+    if (places < max_listed && format.listed_at(places + 1) <= format.unit_bytes()) {
+      continue;  // the same bytes have more
+    }
+    const auto turns = static_cast<double>(most_turns(fullest, windows_of(shape), places, weights.rounds_at_once));
+    const double counted = turns * (static_cast<double>(format.unit_bytes()) * shape.block_panels + weights.round);
+    if (counted < least) {
+      least = counted;
+      best = places;
+    }
+  }
+  return best;
+}
+
 }  // namespace
 
 FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, const FragmentWeights& weights,
@@ -238,9 +289,12 @@ FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, 
   constexpr std::uint64_t few = 128;
   constexpr std::uint64_t many = 2048;
   const FragmentShape shape = checked_shape(matrix, FragmentCut{.height = block.height, .block_panels = block.panels});
-  check_steps(shape.element, block.quarter_steps, block.dense_steps);
+  check_steps(shape.element, block.quarter_steps, block.dense_steps && !block.listed_values);
   if (block.dense_steps) {
-    return {.height = block.height, .block_panels = block.panels, .steps = max_fragment_steps, .dense = 1};
+    FragmentCut cut{.height = block.height, .block_panels = block.panels, .steps = max_fragment_steps, .dense = 1};
+    const FragmentShape dense{cut, shape.rows, shape.columns, shape.element};
+    cut.listed = block.listed_values ? choose_listed(matrix, dense, weights) : 0;
+    return cut;
   }
   const std::vector<SampledUnit> units = sample(matrix, shape, few);
   std::vector<SampledUnit> more;

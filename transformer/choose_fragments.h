@@ -15,6 +15,7 @@ struct FragmentBlock {
   std::uint32_t height = strip_rows;  ///< rows of a panel
   bool quarter_steps = false;         ///< whether units may have quarter steps
   bool dense_steps = false;           ///< whether they have dense steps alone
+  bool listed_values = false;         ///< of which zeros are left out
 
   auto operator<=>(const FragmentBlock&) const = default;
 };
@@ -25,13 +26,15 @@ struct FragmentWeights {
   double step = 0;   ///< of either kind
   std::uint32_t steps_at_once = 1;  ///< that the warps of a panel take at once: those that are left take longer
   std::uint32_t rounds_at_once = 1;  ///< that a block takes in a turn: those that are left take a whole one
+  double round = 0;  ///< of listed values: a round of a block
 
   auto operator<=>(const FragmentWeights&) const = default;
 };
 
 /// The cut for such thread blocks with which the matrix takes about the least time: the steps of both kinds and the
 /// extras that a deterministic sample of its units asks for. What does not fit in other units takes further rounds,
-/// whose number is estimated. Searches that the matrix has seen already are not made again. Runs on all threads that
+/// whose number is estimated. Listed values take no search: their places are those with which the block that has the most
+/// turns reads the fewest bytes. Searches that the matrix has seen already are not made again. Runs on all threads that
 /// oneTBB gives; the choice is the same for any number of them. Throws std::invalid_argument for a view that breaks its
 /// rules and for a block or elements that the format does not allow.
 FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, const FragmentWeights& weights,

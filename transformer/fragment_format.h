@@ -20,8 +20,10 @@ namespace esc::transformer {
 // order, and a column may stand in several; of the slots of a group each row has non-zeros in half at most. In the last
 // `quarter_steps` steps, which there are of 16-bit values, it has one at most, a quarter, and one is stored. What a panel
 // has in a window and fits in no slot is an extra, of which there are `extras` at most.
-// Where `dense` is 1, which may be of 32-bit values, a step is one mma.m16n8k8 for each strip: a group is one column, the
-// next one of the window, of which all elements are stored, zeros too. Such units have 16 steps, and beside values nothing.
+// Where `dense` is 1, a step is one mma.m16n8k16, or mma.m16n8k8 of 32 bits, for each strip: a group is two columns, or
+// one, the next ones of the window. Such units have 16 steps, and beside values nothing. Of 32 bits all elements of the
+// columns may be stored, zeros too; where `listed` is not 0, those that are zero are left out, and a unit has `listed`
+// places for the others. What has no place is left for a further round.
 // Two groups are a set. Slots without a column have zeros, and name a column that no other of their set equals modulo
 // its slots, or column 0.
 //
@@ -44,6 +46,12 @@ namespace esc::transformer {
 //   extras    [extra] the value, and behind it in as many bytes its column in the window and, shifted by 8, r where it
 //             is of row g + 8 * r. Those of a row set stand together, their columns ascend; what is not used is 0
 //
+// Bytes of a unit with listed values, where a list is of 32 columns and a strip:
+//   bits      [list of columns][strip][lane] uint16: which of the lane's 16 elements are stored, in the order of steps,
+//             registers and columns
+//   begins    [list of columns][strip][8] uint16: of every four lanes the number of the first value
+//   values    in the order of lists, lanes and bits; what is not used is 0
+//
 // A thread block owns block_panels panels, the last one may own fewer. A round of it is a window with a unit for each
 // of its panels. It has each window once, ascending; where the slots and the extras of a unit do not take all, another
 // round of that window with the rest comes right behind. Places without a panel, and panels without a rest, have units
@@ -65,6 +73,8 @@ inline constexpr uint32_t step_groups = 8;
 inline constexpr uint32_t lanes = 32;
 inline constexpr uint32_t max_fragment_steps = 16;  ///< which take a full window, half of each group's slots a column, or dense steps
 inline constexpr uint32_t max_extras = 254;         ///< of a unit, counted in a byte
+inline constexpr uint32_t list_columns = 32;        ///< of which a lane's elements are listed
+inline constexpr uint32_t four_lanes = 4;           ///< whose bits stand beside each other, and which have a row set
 inline constexpr uint32_t max_fragment_panels = 16;
 inline constexpr uint32_t unit_alignment = 128;  ///< a line of the cache
 
@@ -79,10 +89,11 @@ struct FragmentElement {
   constexpr uint32_t window_columns() const { return 128 * group_values(); }
   constexpr uint32_t extra_bytes() const { return 2 * bytes; }
   constexpr bool has_quarter_steps() const { return bytes == 2; }
-  constexpr bool has_dense_steps() const { return bytes == 4; }
+  constexpr bool has_whole_dense_steps() const { return bytes == 4; }
 };
 
 inline constexpr uint32_t max_window_columns = FragmentElement{2}.window_columns();
+inline constexpr uint32_t max_listed = max_fragment_rows * max_window_columns;
 
 inline constexpr Rule single_or_half_elements = {static_cast<uint64_t>(ScalarType::f32),
                                                  static_cast<uint64_t>(ScalarType::bf16), 1, false,
@@ -103,7 +114,8 @@ struct FragmentCut {
   uint32_t steps = 8;         ///< of a unit
   uint32_t quarter_steps = 0;  ///< of them
   uint32_t extras = 0;        ///< of a unit, at most
-  uint32_t dense = 0;         ///< 1 where steps have every element of consecutive columns, and there are no others
+  uint32_t dense = 0;         ///< 1 where steps have consecutive columns, and there are no others
+  uint32_t listed = 0;        ///< of dense steps: values of a unit, at most; 0 where every element is stored
 
   constexpr UnitSteps unit_steps() const { return {steps, quarter_steps}; }
 
@@ -117,6 +129,7 @@ struct FragmentCut {
     visit("quarter_steps", quarter_steps, between(0, steps));
     visit("extras", extras, between(0, max_extras));
     visit("dense", dense, between(0, 1));
+    visit("listed", listed, between(0, max_listed));
   }
 };
 
@@ -154,10 +167,18 @@ struct GroupPlace {
   uint32_t shift;     ///< of the four bits in the word, of which a quarter step has bits 0 and 2 alone
 };
 
+/// Places of listed values in a unit, in bytes from its beginning.
+struct ListPlace {
+  uint64_t bits;   ///< two bytes, of the lane; those of the lanes in front, of the same four, stand in front of them
+  uint64_t begin;  ///< two bytes, of the four lanes
+  uint32_t lane;   ///< of the four
+  uint32_t bit;    ///< of the element
+};
+
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
 struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   static constexpr char magic[9] = "ESCFRAG\x1a";
-  static constexpr uint32_t version = 6;
+  static constexpr uint32_t version = 7;
 
   ScalarType window = ScalarType::u16;
   uint64_t windows_at = 0;
@@ -167,6 +188,7 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   constexpr FragmentElement element() const { return element_of(shape); }
   constexpr uint32_t strips() const { return shape.height / strip_rows; }
   constexpr bool is_dense() const { return shape.dense != 0; }
+  constexpr bool is_listed() const { return shape.listed != 0; }
   constexpr uint32_t group_slots() const { return is_dense() ? element().group_values() : element().group_slots(); }
   constexpr uint32_t step_slots() const { return step_groups * group_slots(); }
   constexpr uint64_t blocks() const { return blocks_of(shape); }
@@ -205,7 +227,24 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
     return extras_end_at(row_sets) + uint64_t{extra} * element().extra_bytes();
   }
   constexpr uint64_t unit_bytes() const {
-    return round_up(shape.extras == 0 ? extras_end_at(0) : extra_at(shape.extras), unit_alignment);
+    return round_up(is_listed()           ? listed_at(shape.listed)
+                    : shape.extras == 0 ? extras_end_at(0)
+                                        : extra_at(shape.extras),
+                    unit_alignment);
+  }
+
+  // The same of a unit with listed values.
+  constexpr uint32_t list_steps() const { return list_columns / step_slots(); }
+  constexpr uint64_t lists() const { return uint64_t{shape.steps} / list_steps() * strips(); }
+  constexpr uint64_t bits_at(uint64_t list, uint32_t lane) const { return (list * lanes + lane) * 2; }
+  constexpr uint64_t begin_at(uint64_t list, uint32_t row_set) const { return bits_at(lists(), 0) + (list * row_sets + row_set) * 2; }
+  constexpr uint64_t listed_at(uint64_t value) const { return begin_at(lists(), 0) + value * element().bytes; }
+  constexpr ListPlace list_place_of(uint32_t step, uint32_t group, uint32_t row, uint32_t number) const {
+    const uint64_t list = uint64_t{step} / list_steps() * strips() + row / strip_rows;
+    const uint32_t row_set = row % row_sets, upper = row % strip_rows / row_sets;
+    const uint32_t registers = step % list_steps() * 4 + group / 4 * 2 + upper;
+    const uint32_t lane = group % four_lanes;
+    return {bits_at(list, row_set * four_lanes + lane), begin_at(list, row_set), lane, registers * group_slots() + number};
   }
 
   /// Where the values of a row in a slot group are, and its bits of metadata, of which dense steps have none.
@@ -236,12 +275,15 @@ constexpr FragmentFormat describe(const FragmentShape& shape, const FragmentCoun
   if (!format.element().has_quarter_steps()) {
     format.shape.quarter_steps = 0;  // a header that says otherwise is none of these
   }
-  if (!format.element().has_dense_steps()) {
+  if (!format.element().has_whole_dense_steps() && !format.is_listed()) {
     format.shape.dense = 0;
   }
   if (format.is_dense()) {
     format.shape.steps = format.element().window_columns() / format.step_slots();
+    format.shape.quarter_steps = 0;
     format.shape.extras = 0;
+  } else {
+    format.shape.listed = 0;
   }
   format.window = format.windows() <= 65536 ? ScalarType::u16 : ScalarType::u32;
   format.windows_at = format.units_at = header_bytes;

@@ -186,11 +186,43 @@ inline void write_dense_values(const FragmentFormat& format, const WindowElement
   }
 }
 
+/// Writes the values of `left` that a unit lists, whose bytes are zero, and keeps there what it has no place for.
+inline void write_listed_values(const FragmentFormat& format, const WindowElements& elements, WindowRows& left, unsigned char* unit) {
+  const uint32_t bytes = format.element().bytes, lane_values = list_columns * strip_rows / lanes;
+  uint32_t used = 0;
+  for (uint32_t list = 0; list < format.lists(); ++list) {
+    const uint32_t first_step = list / format.strips() * format.list_steps(), strip = list % format.strips();
+    for (uint32_t lane = 0; lane < lanes; ++lane) {
+      uint32_t bits = 0;
+      if (lane % four_lanes == 0) {
+        memcpy(unit + format.begin_at(list, lane / four_lanes), &used, 2);  // the lower bytes come first
+      }
+      for (uint32_t bit = 0; bit < lane_values; ++bit) {
+        const uint32_t registers = bit / format.group_slots();
+        const uint32_t group = registers % 4 / 2 * 4 + lane % four_lanes;
+        const uint32_t column = (first_step + registers / 4) * format.step_slots() + group * format.group_slots() + bit % format.group_slots();
+        const uint32_t row = strip * strip_rows + registers % 2 * row_sets + lane / four_lanes;
+        if ((left.of_column[column] >> row & 1) != 0 && used < format.shape.listed) {
+          memcpy(unit + format.listed_at(used), &elements.bits[column][row], bytes);
+          left.of_column[column] &= ~(1u << row);
+          bits |= 1u << bit;
+          ++used;
+        }
+      }
+      memcpy(unit + format.bits_at(list, lane), &bits, 2);
+    }
+  }
+}
+
 /// Writes a unit, the one of this number that the panel has in the window; `left` holds the rows of the window that the
 /// units before it have left, then those that this one leaves.
 inline void write_unit(const FragmentFormat& format, const WindowElements& elements, int64_t panel, uint64_t window,
                        uint64_t number, WindowRows& left, unsigned char* unit) {
   memset(unit, 0, static_cast<size_t>(format.unit_bytes()));
+  if (format.is_listed()) {
+    write_listed_values(format, elements, left, unit);
+    return;
+  }
   if (format.is_dense()) {
     write_dense_values(format, elements, unit);
     memset(&left, 0, sizeof left);

@@ -9,6 +9,7 @@
 #include "transformer/format_error.h"
 #include "transformer/half_floats.h"
 #include "transformer/packed.h"
+#include "transformer/panel_sources.h"
 
 namespace esc::transformer {
 
@@ -167,6 +168,9 @@ class FragmentReader : public SectionReader<FragmentFormat> {
   }
   /// The value of this number, below those of a group; zero where there is none.
   SlotValue value(std::uint64_t unit, std::uint32_t step, std::uint32_t group, std::uint32_t row, std::uint32_t number) const {
+    if (format().is_listed()) {
+      return {group * format().group_slots() + number, listed_value(unit, format().list_place_of(step, group, row, number))};
+    }
     const GroupPlace place = format().place_of(step, group, row);
     if (format().is_dense()) {
       return {group, load_value(unit + place.values)};
@@ -190,6 +194,17 @@ class FragmentReader : public SectionReader<FragmentFormat> {
     const std::uint64_t at = unit + format().extra_at(number);
     const std::uint32_t place = load<std::uint16_t>(at + format().element().bytes);
     return {row_set + (place >> 8) % (format().shape.height / row_sets) * row_sets, place & 0xff, load_value(at)};
+  }
+
+ private:
+  /// The value of an element; zero where its bit says that it is not listed, or no unit has so many.
+  double listed_value(std::uint64_t unit, const ListPlace& place) const {
+    const std::uint32_t bits = load<std::uint16_t>(unit + place.bits);
+    std::uint32_t number = load<std::uint16_t>(unit + place.begin) + popcount(bits & ((1u << place.bit) - 1));
+    for (std::uint32_t in_front = 1; in_front <= place.lane; ++in_front) {
+      number += popcount(std::uint32_t{load<std::uint16_t>(unit + place.bits - 2 * in_front)});
+    }
+    return (bits >> place.bit & 1) == 0 || number >= format().shape.listed ? 0 : load_value(unit + format().listed_at(number));
   }
 };
 

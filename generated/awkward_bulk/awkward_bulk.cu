@@ -411,9 +411,10 @@ __device__ __forceinline__ void read_quarter(const unsigned char* unit, int step
 // Multiplies 32 columns of A, in the order of the unit, by the rows of B that they belong to. Each lane finds one of these rows; every 8 columns and
 // 16 rows of C are one product of the sparse tensor core, which takes two of four consecutive columns of each row of A and is told which.
 __device__ __forceinline__ void multiply_step(const unsigned char* unit,
-                                              const unsigned char* window, int step,
+                                              const unsigned char* window, int first_step, int link,
                                               const Eighths& eighths, int lane,
                                               float (&sums)[lane_sums]) {
+  const int step = first_step + link;
   uint4 values[strips];
   unsigned int metadata[strips];
 #pragma unroll
@@ -474,7 +475,7 @@ __device__ __forceinline__ void multiply_steps(const unsigned char* unit,
 #pragma unroll
   for (int link = 0; link < chained_steps; ++link) {
     if (first_step + link < behind_steps) {
-      multiply_step(unit, window, first_step + link, eighths, lane, sums);
+      multiply_step(unit, window, first_step, link, eighths, lane, sums);
     }
   }
 }

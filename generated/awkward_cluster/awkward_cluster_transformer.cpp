@@ -315,8 +315,10 @@ const char* first_difference(const Header& header, Format format) {
 // order, and a column may stand in several; of the slots of a group each row has non-zeros in half at most. In the last
 // `quarter_steps` steps, which there are of 16-bit values, it has one at most, a quarter, and one is stored. What a panel
 // has in a window and fits in no slot is an extra, of which there are `extras` at most.
-// Where `dense` is 1, which may be of 32-bit values, a step is one mma.m16n8k8 for each strip: a group is one column, the
-// next one of the window, of which all elements are stored, zeros too. Such units have 16 steps, and beside values nothing.
+// Where `dense` is 1, a step is one mma.m16n8k16, or mma.m16n8k8 of 32 bits, for each strip: a group is two columns, or
+// one, the next ones of the window. Such units have 16 steps, and beside values nothing. Of 32 bits all elements of the
+// columns may be stored, zeros too; where `listed` is not 0, those that are zero are left out, and a unit has `listed`
+// places for the others. What has no place is left for a further round.
 // Two groups are a set. Slots without a column have zeros, and name a column that no other of their set equals modulo
 // its slots, or column 0.
 //
@@ -339,6 +341,12 @@ const char* first_difference(const Header& header, Format format) {
 //   extras    [extra] the value, and behind it in as many bytes its column in the window and, shifted by 8, r where it
 //             is of row g + 8 * r. Those of a row set stand together, their columns ascend; what is not used is 0
 //
+// Bytes of a unit with listed values, where a list is of 32 columns and a strip:
+//   bits      [list of columns][strip][lane] uint16: which of the lane's 16 elements are stored, in the order of steps,
+//             registers and columns
+//   begins    [list of columns][strip][8] uint16: of every four lanes the number of the first value
+//   values    in the order of lists, lanes and bits; what is not used is 0
+//
 // A thread block owns block_panels panels, the last one may own fewer. A round of it is a window with a unit for each
 // of its panels. It has each window once, ascending; where the slots and the extras of a unit do not take all, another
 // round of that window with the rest comes right behind. Places without a panel, and panels without a rest, have units
@@ -360,7 +368,10 @@ inline constexpr uint32_t step_groups = 8;
 inline constexpr uint32_t lanes = 32;
 inline constexpr uint32_t max_fragment_steps =
     16;  ///< which take a full window, half of each group's slots a column, or dense steps
-inline constexpr uint32_t max_extras = 254;  ///< of a unit, counted in a byte
+inline constexpr uint32_t max_extras = 254;   ///< of a unit, counted in a byte
+inline constexpr uint32_t list_columns = 32;  ///< of which a lane's elements are listed
+inline constexpr uint32_t four_lanes =
+    4;  ///< whose bits stand beside each other, and which have a row set
 inline constexpr uint32_t max_fragment_panels = 16;
 inline constexpr uint32_t unit_alignment = 128;  ///< a line of the cache
 
@@ -377,10 +388,11 @@ struct FragmentElement {
   constexpr uint32_t window_columns() const { return 128 * group_values(); }
   constexpr uint32_t extra_bytes() const { return 2 * bytes; }
   constexpr bool has_quarter_steps() const { return bytes == 2; }
-  constexpr bool has_dense_steps() const { return bytes == 4; }
+  constexpr bool has_whole_dense_steps() const { return bytes == 4; }
 };
 
 inline constexpr uint32_t max_window_columns = FragmentElement{2}.window_columns();
+inline constexpr uint32_t max_listed = max_fragment_rows * max_window_columns;
 
 inline constexpr Rule single_or_half_elements = {static_cast<uint64_t>(ScalarType::f32),
                                                  static_cast<uint64_t>(ScalarType::bf16), 1, false,
@@ -401,8 +413,9 @@ struct FragmentCut {
   uint32_t steps = 8;            ///< of a unit
   uint32_t quarter_steps = 0;    ///< of them
   uint32_t extras = 0;           ///< of a unit, at most
-  uint32_t dense =
-      0;  ///< 1 where steps have every element of consecutive columns, and there are no others
+  uint32_t dense = 0;  ///< 1 where steps have consecutive columns, and there are no others
+  uint32_t listed =
+      0;  ///< of dense steps: values of a unit, at most; 0 where every element is stored
 
   constexpr UnitSteps unit_steps() const { return {steps, quarter_steps}; }
 
@@ -416,6 +429,7 @@ struct FragmentCut {
     visit("quarter_steps", quarter_steps, between(0, steps));
     visit("extras", extras, between(0, max_extras));
     visit("dense", dense, between(0, 1));
+    visit("listed", listed, between(0, max_listed));
   }
 };
 
@@ -454,10 +468,19 @@ struct GroupPlace {
   uint32_t shift;  ///< of the four bits in the word, of which a quarter step has bits 0 and 2 alone
 };
 
+/// Places of listed values in a unit, in bytes from its beginning.
+struct ListPlace {
+  uint64_t
+      bits;  ///< two bytes, of the lane; those of the lanes in front, of the same four, stand in front of them
+  uint64_t begin;  ///< two bytes, of the four lanes
+  uint32_t lane;   ///< of the four
+  uint32_t bit;    ///< of the element
+};
+
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
 struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   static constexpr char magic[9] = "ESCFRAG\x1a";
-  static constexpr uint32_t version = 6;
+  static constexpr uint32_t version = 7;
 
   ScalarType window = ScalarType::u16;
   uint64_t windows_at = 0;
@@ -467,6 +490,7 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   constexpr FragmentElement element() const { return element_of(shape); }
   constexpr uint32_t strips() const { return shape.height / strip_rows; }
   constexpr bool is_dense() const { return shape.dense != 0; }
+  constexpr bool is_listed() const { return shape.listed != 0; }
   constexpr uint32_t group_slots() const {
     return is_dense() ? element().group_values() : element().group_slots();
   }
@@ -513,7 +537,32 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
     return extras_end_at(row_sets) + uint64_t{extra} * element().extra_bytes();
   }
   constexpr uint64_t unit_bytes() const {
-    return round_up(shape.extras == 0 ? extras_end_at(0) : extra_at(shape.extras), unit_alignment);
+    return round_up(is_listed()         ? listed_at(shape.listed)
+                    : shape.extras == 0 ? extras_end_at(0)
+                                        : extra_at(shape.extras),
+                    unit_alignment);
+  }
+
+  // The same of a unit with listed values.
+  constexpr uint32_t list_steps() const { return list_columns / step_slots(); }
+  constexpr uint64_t lists() const { return uint64_t{shape.steps} / list_steps() * strips(); }
+  constexpr uint64_t bits_at(uint64_t list, uint32_t lane) const {
+    return (list * lanes + lane) * 2;
+  }
+  constexpr uint64_t begin_at(uint64_t list, uint32_t row_set) const {
+    return bits_at(lists(), 0) + (list * row_sets + row_set) * 2;
+  }
+  constexpr uint64_t listed_at(uint64_t value) const {
+    return begin_at(lists(), 0) + value * element().bytes;
+  }
+  constexpr ListPlace list_place_of(uint32_t step, uint32_t group, uint32_t row,
+                                    uint32_t number) const {
+    const uint64_t list = uint64_t{step} / list_steps() * strips() + row / strip_rows;
+    const uint32_t row_set = row % row_sets, upper = row % strip_rows / row_sets;
+    const uint32_t registers = step % list_steps() * 4 + group / 4 * 2 + upper;
+    const uint32_t lane = group % four_lanes;
+    return {bits_at(list, row_set * four_lanes + lane), begin_at(list, row_set), lane,
+            registers * group_slots() + number};
   }
 
   /// Where the values of a row in a slot group are, and its bits of metadata, of which dense steps have none.
@@ -551,12 +600,15 @@ constexpr FragmentFormat describe(const FragmentShape& shape, const FragmentCoun
   if (!format.element().has_quarter_steps()) {
     format.shape.quarter_steps = 0;  // a header that says otherwise is none of these
   }
-  if (!format.element().has_dense_steps()) {
+  if (!format.element().has_whole_dense_steps() && !format.is_listed()) {
     format.shape.dense = 0;
   }
   if (format.is_dense()) {
     format.shape.steps = format.element().window_columns() / format.step_slots();
+    format.shape.quarter_steps = 0;
     format.shape.extras = 0;
+  } else {
+    format.shape.listed = 0;
   }
   format.window = format.windows() <= 65536 ? ScalarType::u16 : ScalarType::u32;
   format.windows_at = format.units_at = header_bytes;
@@ -1367,11 +1419,47 @@ inline void write_dense_values(const FragmentFormat& format, const WindowElement
   }
 }
 
+/// Writes the values of `left` that a unit lists, whose bytes are zero, and keeps there what it has no place for.
+inline void write_listed_values(const FragmentFormat& format, const WindowElements& elements,
+                                WindowRows& left, unsigned char* unit) {
+  const uint32_t bytes = format.element().bytes, lane_values = list_columns * strip_rows / lanes;
+  uint32_t used = 0;
+  for (uint32_t list = 0; list < format.lists(); ++list) {
+    const uint32_t first_step = list / format.strips() * format.list_steps(),
+                   strip = list % format.strips();
+    for (uint32_t lane = 0; lane < lanes; ++lane) {
+      uint32_t bits = 0;
+      if (lane % four_lanes == 0) {
+        memcpy(unit + format.begin_at(list, lane / four_lanes), &used,
+               2);  // the lower bytes come first
+      }
+      for (uint32_t bit = 0; bit < lane_values; ++bit) {
+        const uint32_t registers = bit / format.group_slots();
+        const uint32_t group = registers % 4 / 2 * 4 + lane % four_lanes;
+        const uint32_t column = (first_step + registers / 4) * format.step_slots() +
+                                group * format.group_slots() + bit % format.group_slots();
+        const uint32_t row = strip * strip_rows + registers % 2 * row_sets + lane / four_lanes;
+        if ((left.of_column[column] >> row & 1) != 0 && used < format.shape.listed) {
+          memcpy(unit + format.listed_at(used), &elements.bits[column][row], bytes);
+          left.of_column[column] &= ~(1u << row);
+          bits |= 1u << bit;
+          ++used;
+        }
+      }
+      memcpy(unit + format.bits_at(list, lane), &bits, 2);
+    }
+  }
+}
+
 /// Writes a unit, the one of this number that the panel has in the window; `left` holds the rows of the window that the
 /// units before it have left, then those that this one leaves.
 inline void write_unit(const FragmentFormat& format, const WindowElements& elements, int64_t panel,
                        uint64_t window, uint64_t number, WindowRows& left, unsigned char* unit) {
   memset(unit, 0, static_cast<size_t>(format.unit_bytes()));
+  if (format.is_listed()) {
+    write_listed_values(format, elements, left, unit);
+    return;
+  }
   if (format.is_dense()) {
     write_dense_values(format, elements, unit);
     memset(&left, 0, sizeof left);
@@ -1540,6 +1628,7 @@ constexpr uint64_t layer_numbers[] = {
     0,     // quarter_steps
     0,     // extras
     0,     // dense
+    0,     // listed
     1665,  // nonzeros
     4,     // rounds
 };

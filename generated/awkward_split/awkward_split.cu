@@ -310,9 +310,10 @@ struct Eighths {
 };
 
 // What a lane has of 16 rows in a step: four values.
-__device__ __forceinline__ void load_values(const unsigned char* unit, int step, int strip,
-                                            int lane, float (&to)[4]) {
-  const float4 values = reinterpret_cast<const float4*>(unit)[(step * strips + strip) * 32 + lane];
+__device__ __forceinline__ void load_values(const unsigned char* unit, int first_step, int link,
+                                            int strip, int lane, float (&to)[4]) {
+  const float4 values =
+      reinterpret_cast<const float4*>(unit)[((first_step + link) * strips + strip) * 32 + lane];
   to[0] = values.x;
   to[1] = values.y;
   to[2] = values.z;
@@ -328,11 +329,13 @@ struct Step {
   unsigned int rows;
 };
 
-__device__ __forceinline__ Step step_at(const unsigned char* unit, int step, int lane) {
+__device__ __forceinline__ Step step_at(const unsigned char* unit, int first_step, int link,
+                                        int lane) {
+  const int step = first_step + link;
   Step own;
 #pragma unroll
   for (int s = 0; s < strips; ++s) {
-    load_values(unit, step, s, lane, own.values[s]);
+    load_values(unit, first_step, link, s, lane, own.values[s]);
     own.metadata[s] = reinterpret_cast<const unsigned int*>(
         unit + metadata_at)[(step / 2 * strips + s) * 32 + lane];
   }
@@ -400,7 +403,7 @@ __device__ __forceinline__ void multiply_split_steps(const unsigned char* unit,
 #pragma unroll
   for (int link = 0; link < chained_steps; ++link) {
     if (first_step + link < behind_steps) {
-      own[link] = step_at(unit, first_step + link, lane);
+      own[link] = step_at(unit, first_step, link, lane);
 #pragma unroll
       for (int s = 0; s < strips; ++s) {
 #pragma unroll

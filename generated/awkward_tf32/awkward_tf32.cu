@@ -419,9 +419,10 @@ struct Eighths {
 };
 
 // What a lane has of 16 rows in a step: four values.
-__device__ __forceinline__ void load_values(const unsigned char* unit, int step, int strip,
-                                            int lane, float (&to)[4]) {
-  const float4 values = reinterpret_cast<const float4*>(unit)[(step * strips + strip) * 32 + lane];
+__device__ __forceinline__ void load_values(const unsigned char* unit, int first_step, int link,
+                                            int strip, int lane, float (&to)[4]) {
+  const float4 values =
+      reinterpret_cast<const float4*>(unit)[((first_step + link) * strips + strip) * 32 + lane];
   to[0] = values.x;
   to[1] = values.y;
   to[2] = values.z;
@@ -437,11 +438,13 @@ struct Step {
   unsigned int rows;
 };
 
-__device__ __forceinline__ Step step_at(const unsigned char* unit, int step, int lane) {
+__device__ __forceinline__ Step step_at(const unsigned char* unit, int first_step, int link,
+                                        int lane) {
+  const int step = first_step + link;
   Step own;
 #pragma unroll
   for (int s = 0; s < strips; ++s) {
-    load_values(unit, step, s, lane, own.values[s]);
+    load_values(unit, first_step, link, s, lane, own.values[s]);
     own.metadata[s] = reinterpret_cast<const unsigned int*>(
         unit + metadata_at)[(step / 2 * strips + s) * 32 + lane];
   }
@@ -486,10 +489,10 @@ __device__ __forceinline__ unsigned int rounded(float number) {
 
 // Multiplies the columns of A of a step by the rows of B that they belong to, of which each lane finds some. A has been rounded when it was packed.
 __device__ __forceinline__ void multiply_step(const unsigned char* unit,
-                                              const unsigned char* window, int step,
+                                              const unsigned char* window, int first_step, int link,
                                               const Eighths& eighths, int lane,
                                               float (&sums)[lane_sums]) {
-  const Step own = step_at(unit, step, lane);
+  const Step own = step_at(unit, first_step, link, lane);
   unsigned int a[strips][4];
 #pragma unroll
   for (int s = 0; s < strips; ++s) {
@@ -510,7 +513,7 @@ __device__ __forceinline__ void multiply_step(const unsigned char* unit,
     }
 #pragma unroll
     for (int s = 0; s < strips; ++s) {
-      add_step(a[s], b, own, s, step, sums + 4 * (t * strips + s));
+      add_step(a[s], b, own, s, first_step + link, sums + 4 * (t * strips + s));
     }
   }
 }
@@ -523,7 +526,7 @@ __device__ __forceinline__ void multiply_steps(const unsigned char* unit,
 #pragma unroll
   for (int link = 0; link < chained_steps; ++link) {
     if (first_step + link < behind_steps) {
-      multiply_step(unit, window, first_step + link, eighths, lane, sums);
+      multiply_step(unit, window, first_step, link, eighths, lane, sums);
     }
   }
 }

@@ -17,7 +17,7 @@ FragmentShelf::Packing FragmentShelf::get(const transformer::CsrView& matrix, co
     return std::make_shared<const transformer::Packed<transformer::FragmentFormat>>(
         transformer::pack(matrix, cut, searches));
   };
-  const Cut key{block, cut.steps, cut.quarter_steps, cut.extras};
+  const Cut key{block, cut.steps, cut.quarter_steps, cut.extras, cut.listed};
   if (is_full() && !packings_.has(key)) {
     return pack();
   }

@@ -39,6 +39,7 @@ class FragmentShelf {
     std::uint32_t steps;
     std::uint32_t quarter_steps;
     std::uint32_t extras;
+    std::uint32_t listed;
 
     auto operator<=>(const Cut&) const = default;
   };

@@ -19,6 +19,10 @@ namespace esc {
 
 // Embedded by generator/ir/CMakeLists.txt from templates/instructions.
 extern const std::string_view read_quarter_text;
+extern const std::string_view float_values_text;
+extern const std::string_view listed_text;
+extern const std::string_view listed_float_values_text;
+extern const std::string_view listed_half_values_text;
 
 namespace {
 
@@ -154,6 +158,14 @@ constexpr const char* read_half_or_quarter = R"(    if (step >= half_steps) {
 
 bool has_quarter_steps(const FragmentFormat& format) { return format.shape.quarter_steps != 0; }
 
+/// How a lane finds what it has of 16 rows in a step.
+std::string load_values_text_of(const FragmentFormat& format) {
+  if (!format.is_listed()) {
+    return std::string(float_values_text);
+  }
+  return std::string(listed_text) + "\n" + std::string(format.element().bytes == 2 ? listed_half_values_text : listed_float_values_text);
+}
+
 /// How an extra is read, and two elements of the row of B that it is for.
 std::string read_extra_text(const LoopNest& nest) {
   switch (nest.element()) {
@@ -267,6 +279,7 @@ std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const Fr
           {"WHOLE_ROWS", whole_rows_text(nest)},
           {"COPY_ROWS", copy_rows_text(nest)},
           {"ELEMENT_AT", element_at_text(nest)},
+          {"LOAD_VALUES", load_values_text_of(format)},
           {"READ_QUARTER", has_quarter_steps(format) ? std::string(read_quarter_text) + "\n" : ""},
           {"READ_STEP", has_quarter_steps(format) ? std::string(read_half_or_quarter) + read_half : read_half},
           {"READ_EXTRA", read_extra_text(nest)},
@@ -283,7 +296,10 @@ std::vector<std::string> fragment_constants(const LoopNest& nest, const Fragment
           c_constant("size_t", "units_at", format.units_at, "where the first unit begins"),
           c_constant("int", "strips", format.strips(), "of 16 rows, which the tensor core multiplies at once, that a panel has"),
           c_constant("int", "unit_steps", format.shape.steps, fmt::format("{} columns of a window each", format.step_slots()))};
-  if (!format.is_dense()) {
+  if (format.is_listed()) {
+    constants.push_back(c_constant("int", "begins_at", format.begin_at(0, 0), "in a unit, behind the bits: where the values of four lanes begin"));
+    constants.push_back(c_constant("int", "listed_at", format.listed_at(0), "and the values"));
+  } else if (!format.is_dense()) {
     std::ranges::move(places_behind_values(nest, format), std::back_inserter(constants));
   }
   constants.push_back(c_constant("int", "unit_bytes", bytes));

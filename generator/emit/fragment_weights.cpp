@@ -29,7 +29,9 @@ transformer::FragmentWeights fragment_weights(const LoopNest& nest) {
   const auto columns = static_cast<double>(nest.packed.columns);
   const std::int64_t rounds = nest.constant("turn_windows") * (has_clusters(nest) ? nest.constant("cluster_blocks") : 1);
   transformer::FragmentWeights weights{.extra = extra_bytes * columns, .rounds_at_once = static_cast<std::uint32_t>(rounds)};
-  if (splits_products(nest)) {
+  if (nest.packed.listed_values) {
+    weights.round = static_cast<double>(nest.constant("window_columns") * bytes_of(nest.element())) * columns;
+  } else if (splits_products(nest)) {
     const std::int64_t share = shares_windows(nest) ? nest.constant("window_warps") : 1;
     const auto strips = static_cast<double>(nest.packed.height / StreamSchedule::strip_rows);
     weights.extra = split_extra_bytes * columns * strips / static_cast<double>(share);

@@ -213,7 +213,8 @@ FragmentShelf::Packing fragments_of(const LoopNest& nest, const SparseMatrix& ma
   const std::shared_ptr<FragmentShelf> shelf =
       options.fragments ? options.fragments : std::make_shared<FragmentShelf>();
   FragmentShelf::Packing packing =
-      shelf->get(csr_view(matrix), {narrow(nest.packed.block_panels), narrow(nest.packed.height), nest.packed.quarter_steps, nest.packed.dense_steps}, fragment_weights(nest));
+      shelf->get(csr_view(matrix), {narrow(nest.packed.block_panels), narrow(nest.packed.height), nest.packed.quarter_steps, nest.packed.dense_steps, nest.packed.listed_values},
+                 fragment_weights(nest));
   check_format(packing->format, nest, matrix, options);
   return packing;
 }

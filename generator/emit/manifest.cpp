@@ -76,6 +76,7 @@ json packed_entry(const transformer::FragmentFormat& format) {
           {"steps", format.shape.steps},
           {"quarter_steps", format.shape.quarter_steps},
           {"dense", format.is_dense()},
+          {"listed", format.shape.listed},
           {"extras", format.shape.extras},
           {"rounds", format.counts.rounds}};
 }

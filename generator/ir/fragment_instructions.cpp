@@ -21,7 +21,8 @@ extern const std::string_view eighths_text;
 extern const std::string_view multiply_step_text;
 extern const std::string_view multiply_steps_text;
 extern const std::string_view float_step_text;
-extern const std::string_view float_values_text;
+extern const std::string_view load_values_text;
+extern const std::string_view multiply_dense_steps_text;
 extern const std::string_view dense_float_step_text;
 extern const std::string_view multiply_split_steps_text;
 extern const std::string_view multiply_rounded_step_text;
@@ -92,6 +93,7 @@ Instruction multiply_steps(const char* name_of, const char* function, std::vecto
                            {define("step", index("first_step") + index("link")),
                             Node{Branch{less(name("step"), name("behind_steps")), {loop("s", name("step_slots"), each)}, {}}}})},
           .call = std::string(function) + "(" + unit_of_warp + ", " + window_of_warp + ", {first_step}, {behind_steps}, Eighths{{first_eighth}, {behind_eighths}}, thread % 32, {sums});",
+          .reads_unit = true,
           .texts = std::move(texts)};
 }
 
@@ -104,6 +106,7 @@ Instruction find_extras() {
                       define("behind", at("ends", {name("row_set")}))},
           .call = std::string("find_extras(") + unit_of_warp + ", {row_set})",
           .record = "Extras",
+          .reads_unit = true,
           .texts = {unit_text, find_extras_text}};
 }
 
@@ -115,6 +118,7 @@ Instruction add_extras() {
           .parameters = with_place({value("first_extra"), value("behind_extras"), array("slots"), array("rows"), array("values")}),
           .meaning = {Node{Loop{"x", name("first_extra"), name("behind_extras"), 1, Role::none, Mapping::sequential, each}}},
           .call = std::string("add_extras({first_extra}, {behind_extras}, ") + unit_of_warp + ", " + window_of_warp + ", thread % 32, {sums});",
+          .reads_unit = true,
           .texts = {vector_text, unit_text, add_extras_text}};
 }
 
@@ -296,14 +300,15 @@ std::vector<Instruction> fragment_instructions() {
           load_window(),
           transpose_window(),
           multiply_steps("multiply_steps", "multiply_steps", {unit_text, eighths_text, multiply_step_text, multiply_steps_text}),
+          multiply_steps("multiply_dense_steps", "multiply_dense_steps", {unit_text, eighths_text, load_values_text, multiply_dense_steps_text}),
           multiply_steps("multiply_split_steps", "multiply_split_steps",
-                         {unit_text, eighths_text, float_values_text, float_step_text, multiply_split_steps_text}),
+                         {unit_text, eighths_text, load_values_text, float_step_text, multiply_split_steps_text}),
           multiply_steps("multiply_rounded_steps", "multiply_steps",
-                         {unit_text, eighths_text, float_values_text, float_step_text, multiply_rounded_step_text, multiply_steps_text}),
+                         {unit_text, eighths_text, load_values_text, float_step_text, multiply_rounded_step_text, multiply_steps_text}),
           multiply_steps("multiply_split_dense_steps", "multiply_split_steps",
-                         {unit_text, eighths_text, float_values_text, dense_float_step_text, multiply_split_steps_text}),
+                         {unit_text, eighths_text, load_values_text, dense_float_step_text, multiply_split_steps_text}),
           multiply_steps("multiply_rounded_dense_steps", "multiply_steps",
-                         {unit_text, eighths_text, float_values_text, dense_float_step_text, multiply_rounded_step_text, multiply_steps_text}),
+                         {unit_text, eighths_text, load_values_text, dense_float_step_text, multiply_rounded_step_text, multiply_steps_text}),
           find_extras(),
           add_extras(),
           std::move(wait),

@@ -34,6 +34,7 @@ struct Instruction {
   std::string call;
   std::string record = {};  ///< the structure that several results come in
   bool moves = false;       ///< the nest goes on from the result: it is no constant
+  bool reads_unit = false;  ///< of fragments: what is staged, where anything is
   std::vector<std::string_view> texts = {};  ///< the device functions that the call needs, in this order
   /// The same where the first argument is an element of a matrix with a layout of its own, `{name}` being then its array, row, column and
   /// leading dimension, or holds columns of one. Empty where it makes no difference.

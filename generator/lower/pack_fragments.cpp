@@ -29,7 +29,7 @@ Access of_unit(const std::string& array) { return element(array, {Affine::of("ro
 /// rounded.
 const char* multiply_steps(ScalarType element, bool dense) {
   if (is_half(element)) {
-    return "multiply_steps";
+    return dense ? "multiply_dense_steps" : "multiply_steps";
   }
   return element == ScalarType::tf32 ? (dense ? "multiply_rounded_dense_steps" : "multiply_rounded_steps")
                                      : (dense ? "multiply_split_dense_steps" : "multiply_split_steps");
@@ -126,10 +126,31 @@ std::string story_of_dense_steps(int step_slots) {
                      "once: where many are not zero, that is less to do than to find the rows of B for steps that leave zeros out.",
                      step_slots);
 }
+std::string story_of_listed_values(int step_slots) {
+  return fmt::format("The tensor core takes {} columns of A at once, as they stand, of which a lane has 16 elements in 16 rows and 32 columns. Those that are not "
+                     "zero are stored one behind the other, and a bit for each element says which they are.",
+                     step_slots);
+}
 
-/// Both forms of the pass.
+/// What steps are of.
+enum class Steps { sparse, dense, listed };
+
+std::string story_of(Steps steps, ScalarType element, int step_slots) {
+  switch (steps) {
+    case Steps::sparse:
+      return story_of_order(is_half(element), step_slots);
+    case Steps::dense:
+      return story_of_dense_steps(step_slots);
+    case Steps::listed:
+      break;
+  }
+  return story_of_listed_values(step_slots);
+}
+
+/// All forms of the pass.
 template <typename Directive>
-LoopNest pack(const LoopNest& nest, const Directive& directive, bool dense) {
+LoopNest pack(const LoopNest& nest, const Directive& directive, Steps steps) {
+  const bool dense = steps != Steps::sparse;
   check_sparse(nest, directive, directive.array);
   ThreadNest parts = take_apart(nest, directive);
   const std::size_t at = find_place(parts.body, Role::reduction);
@@ -165,16 +186,18 @@ LoopNest pack(const LoopNest& nest, const Directive& directive, bool dense) {
                    .warps = panel_warps(nest),
                    .block_panels = nest.constant("block_panels"),
                    .columns = nest.constant("tile_columns"),
-                   .dense_steps = dense};
-  result.constants.push_back({"chained_steps", dense ? 4 : 2, "that are multiplied one behind the other"});
+                   .dense_steps = dense,
+                   .listed_values = steps == Steps::listed};
+  const bool has_16_bits = is_half(nest.element());
+  const int step_slots = (has_16_bits ? 32 : 16) / (dense ? 2 : 1);
+  constexpr int chained_columns = 32;
+  result.constants.push_back({"chained_steps", dense ? chained_columns / step_slots : 2, "that are multiplied one behind the other"});
   if (shares_windows(nest)) {
     result.constants.push_back({"steps_at_once", index("chained_steps") * index("window_warps"), "of the warps that share a window"});
   }
-  const bool has_16_bits = is_half(nest.element());
-  const int step_slots = dense ? 8 : has_16_bits ? 32 : 16;
   result.constants.push_back({"step_slots", step_slots, "columns of A that the tensor core takes at once"});
   result.explicit_zeros = true;
-  result.story.push_back(dense ? story_of_dense_steps(step_slots) : story_of_order(has_16_bits, step_slots));
+  result.story.push_back(story_of(steps, nest.element(), step_slots));
   if (!has_16_bits) {
     result.story.emplace_back(story_of_digits(nest.element()));
   }
@@ -183,12 +206,14 @@ LoopNest pack(const LoopNest& nest, const Directive& directive, bool dense) {
 
 }  // namespace
 
-LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive) { return pack(nest, directive, false); }
+LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive) { return pack(nest, directive, Steps::sparse); }
 
 LoopNest pack_dense(const LoopNest& nest, const PackDense& directive) {
   refuse_if(is_half(nest.element()), directive, "of 16 bits steps of the sparse tensor core have fewer bytes, whatever the matrix is",
-            "store them so: transform(A, fragments); or choose --dtype f32 or tf32");
-  return pack(nest, directive, true);
+            "store them so: transform(A, fragments), or list those that are not zero: transform(A, listed); or choose --dtype f32 or tf32");
+  return pack(nest, directive, Steps::dense);
 }
+
+LoopNest pack_listed(const LoopNest& nest, const PackListed& directive) { return pack(nest, directive, Steps::listed); }
 
 }  // namespace esc

@@ -26,4 +26,8 @@ LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive);
 /// has one round for each window. Throws ScheduleError where elements are not of 32 bits, too: of 16 bits steps of the sparse tensor core have fewer bytes.
 LoopNest pack_dense(const LoopNest& nest, const PackDense& directive);
 
+/// The same, 16 columns a step of 16 bits, where of all elements each lane has a list of those that are not zero; a block has more than one round for a window where
+/// what a panel has there does not fit in its lists.
+LoopNest pack_listed(const LoopNest& nest, const PackListed& directive);
+
 }  // namespace esc

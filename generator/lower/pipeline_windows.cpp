@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "generator/ir/build.h"
+#include "generator/ir/instruction.h"
 #include "generator/ir/rewrite.h"
 #include "generator/ir/window_patches.h"
 #include "generator/lower/refusals.h"
@@ -142,18 +143,11 @@ Block once_for_window(const LoopNest& nest, const Block& block) {
                  }});
 }
 
-/// Whether it reads what is staged.
-bool multiplies(const Perform& perform) {
-  constexpr std::array names{"multiply_steps", "multiply_split_steps", "multiply_rounded_steps", "multiply_split_dense_steps", "multiply_rounded_dense_steps", "find_extras",
-                             "add_extras"};
-  return std::ranges::find(names, perform.instruction) != names.end();
-}
-
 /// The products of a turn with operands in shared memory.
 Block from_shared_memory(const Block& block, const std::string& window_stage) {
   Block result = rewrite(block, {.statement = [&](const Statement& statement) -> Block {
                            const auto* perform = std::get_if<Perform>(&statement.action);
-                           if (perform == nullptr || !multiplies(*perform)) {
+                           if (perform == nullptr || !instruction(perform->instruction).reads_unit) {
                              return {Node{statement}};
                            }
                            Perform copy = *perform;

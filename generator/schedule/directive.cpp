@@ -178,6 +178,12 @@ void form(PackDense& directive, Form& parts) {
   parts.word("dense");
 }
 template <typename Form>
+void form(PackListed& directive, Form& parts) {
+  parts.directive("transform");
+  parts.name("ARRAY", directive.array);
+  parts.word("listed");
+}
+template <typename Form>
 void form(QuarterSteps& directive, Form& parts) {
   parts.directive("quarter");
   parts.name("ARRAY", directive.array);

@@ -171,6 +171,11 @@ struct PackDense {
   std::string array;
   bool operator==(const PackDense&) const = default;
 };
+/// transform(A, listed): the same, of which each lane has a list of the elements that are not zero.
+struct PackListed {
+  std::string array;
+  bool operator==(const PackListed&) const = default;
+};
 /// quarter(A): of the steps in which fragments are multiplied those whose columns allow it store one of four elements, in place of two.
 struct QuarterSteps {
   std::string array;
@@ -199,7 +204,7 @@ struct ClusterTurns {
 using Directive = std::variant<Unroll, Enumerate, MapGrid, MapLanes, Coarsen, Transform, Compact, MergePatterns, OwnPanels,
                                TileColumns, SplitColumns, AccumulateSums, ShuffleSums, ShareSums, PackRegions, Vectorize,
                                BatchColumns, Prefetch, StageRegions, Overlap, CutRows, PackTasks, AssignTasks, PlaceEpilogue,
-                               StreamWindows, FragmentColumns, PackFragments, PackDense, QuarterSteps, PipelineWindows, CopyInBulk,
+                               StreamWindows, FragmentColumns, PackFragments, PackDense, PackListed, QuarterSteps, PipelineWindows, CopyInBulk,
                                CopyUnits, ClusterTurns>;
 
 /// "unroll(i, 4)", "map(i, grid)", "own(i, panels=4, warp=2)", "merge()", ...

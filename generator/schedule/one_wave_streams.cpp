@@ -18,7 +18,7 @@ constexpr double small_units = 1.0 / 3;
 constexpr double middle_units = 0.45;
 
 constexpr std::int64_t least_rows = 512;
-constexpr double smallest = 512.0 * 512;
+constexpr double least_elements = 512.0 * 512;
 constexpr double largest = 2048.0 * 2048;
 
 std::int64_t windows_of(const LayerShape& shape) { return quotient_up(shape.columns, StreamSchedule::window_columns(sizeof(float))); }
@@ -96,7 +96,7 @@ StreamSchedule rounded_schedule(const LayerShape& shape, const KernelTarget& tar
 bool fills_one_wave(const LayerShape& shape) { return blocks_of_output(shape, 32, 32) >= one_wave; }
 
 bool pays_in_one_wave(const LayerShape& shape) {
-  if (shape.layout != "kn" || shape.rows < least_rows || shape.elements() < smallest || shape.elements() >= largest) {
+  if (shape.layout != "kn" || shape.rows < least_rows || shape.elements() < least_elements || shape.elements() >= largest) {
     return false;
   }
   return shape.dtype == "tf32" ? pays_rounded(shape) : shape.dtype == "f32" && pays_split(shape);

@@ -12,6 +12,7 @@
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/even_panels.h"
 #include "generator/schedule/fitted_schedule.h"
+#include "generator/schedule/listed_streams.h"
 #include "generator/schedule/quartered_streams.h"
 #include "generator/schedule/spread_schedules.h"
 #include "generator/schedule/streamed_schedules.h"
@@ -36,12 +37,19 @@ ScheduleChoice family_default(const LayerShape& shape, std::span<const ScheduleD
   return choice;
 }
 
-/// Whether a database is of measurements that had quarter steps among their schedules, so that there is no need for a rule.
-bool has_quarters(const ScheduleDatabase& database) {
-  return std::ranges::any_of(database.candidates(), [](const CandidateEntry& candidate) {
+/// Whether a database is of measurements that had such streams among their schedules, so that there is no need for a rule.
+template <typename Predicate>
+bool has_streams(const ScheduleDatabase* database, Predicate is_such) {
+  return std::ranges::any_of(database->candidates(), [&](const CandidateEntry& candidate) {
     const auto* const stream = std::get_if<StreamSchedule>(&candidate.schedule);
-    return stream != nullptr && stream->quarters;
+    return stream != nullptr && is_such(*stream);
   });
+}
+bool has_quarters(const ScheduleDatabase* database) {
+  return has_streams(database, [](const StreamSchedule& stream) { return stream.quarters; });
+}
+bool has_listed_values(const ScheduleDatabase* database) {
+  return has_streams(database, [](const StreamSchedule& stream) { return stream.dense == StreamSchedule::Dense::listed; });
 }
 
 /// Whether a library was faster than the schedule where both were measured, in sentences.
@@ -300,7 +308,10 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
       add_layer_of(*database);
     }
   }
-  const bool quarters_by_rule = std::ranges::none_of(databases, [](const ScheduleDatabase* database) { return has_quarters(*database); });
+  if (std::ranges::none_of(databases, has_listed_values)) {
+    ranking.add(listed_streams(shape, target));
+  }
+  const bool quarters_by_rule = std::ranges::none_of(databases, has_quarters);
   if (quarters_by_rule) {
     ranking.add(quartered_streams(shape, target));
   }

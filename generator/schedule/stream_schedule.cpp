@@ -17,6 +17,21 @@ StreamSchedule::Copies copies_of(std::string_view word) {
   return word == "bulk" ? StreamSchedule::Copies::bulk : word == "units" ? StreamSchedule::Copies::units : StreamSchedule::Copies::lanes;
 }
 
+StreamSchedule::Dense dense_of(std::string_view word) {
+  return word == "listed" ? StreamSchedule::Dense::listed : word == "on" ? StreamSchedule::Dense::on : StreamSchedule::Dense::off;
+}
+
+Directive transformed(StreamSchedule::Dense dense) {
+  switch (dense) {
+    case StreamSchedule::Dense::on:
+      return PackDense{"A"};
+    case StreamSchedule::Dense::listed:
+      return PackListed{"A"};
+    default:
+      return PackFragments{"A"};
+  }
+}
+
 }  // namespace
 
 StreamSchedule parse_stream(std::string_view text, std::string_view settings) {
@@ -32,7 +47,7 @@ StreamSchedule parse_stream(std::string_view text, std::string_view settings) {
           .copies = copies_of(given.word("copies", "lanes", {"lanes", "units", "bulk"})),
           .cluster = given.number("cluster", preset.cluster),
           .quarters = given.word("quarters", preset.quarters ? "on" : "off", {"on", "off"}) == "on",
-          .dense = given.word("dense", preset.dense ? "on" : "off", {"on", "off"}) == "on"};
+          .dense = dense_of(given.word("dense", "off", {"off", "on", "listed"}))};
 }
 
 std::string print(const StreamSchedule& schedule) {
@@ -44,7 +59,9 @@ std::string print(const StreamSchedule& schedule) {
                      : schedule.copies == StreamSchedule::Copies::units ? ",copies=units"
                                                                         : "",
                      schedule.cluster == 1 ? "" : fmt::format(",cluster={}", schedule.cluster),
-                     schedule.quarters ? ",quarters=on" : "", schedule.dense ? ",dense=on" : "");
+                     schedule.quarters ? ",quarters=on" : "", schedule.dense == StreamSchedule::Dense::listed ? ",dense=listed"
+                     : schedule.dense == StreamSchedule::Dense::on   ? ",dense=on"
+                                                                     : "");
 }
 
 void check_ranges(const StreamSchedule& schedule) {
@@ -102,7 +119,7 @@ std::int64_t shared_bytes(const StreamSchedule& schedule, std::int64_t unit_byte
 
 std::vector<Directive> expand(const StreamSchedule& schedule) {
   std::vector<Directive> directives{StreamWindows{"i", schedule.panels, schedule.warps, schedule.rows, schedule.share}, FragmentColumns{"j", schedule.columns}};
-  directives.push_back(schedule.dense ? Directive{PackDense{"A"}} : Directive{PackFragments{"A"}});
+  directives.push_back(transformed(schedule.dense));
   if (schedule.quarters) {
     directives.emplace_back(QuarterSteps{"A"});
   }

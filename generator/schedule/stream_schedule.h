@@ -30,7 +30,9 @@ struct StreamSchedule {
   /// all multiprocessors.
   int cluster = 1;
   bool quarters = false;  ///< whether steps of 16 bits may store one of four elements in place of two: fewer bytes to read, more to do with them
-  bool dense = false;     ///< whether steps of 32 bits store all elements, for the dense tensor core: with many non-zeros, the least to do
+  /// Whether steps are of the dense tensor core, which take columns in their order: of 32 bits with all elements stored, the least to do where many are not zero, or with
+  /// those alone that are not zero, the fewest bytes.
+  enum class Dense { off, on, listed } dense = Dense::off;
 
   static constexpr int strip_rows = 16;       ///< that mma.sp multiplies
   static constexpr int max_rows = 32;
@@ -64,7 +66,7 @@ struct StreamSchedule {
 StreamSchedule parse_stream(std::string_view text, std::string_view settings);
 
 /// "stream:columns=8,panels=4,warps=2,stages=4,pdl=on", with ",share=2" behind it where warps share windows, ",rows=32" where panels are higher than 16 rows,
-/// ",copies=bulk" where lanes do not copy, ",cluster=4" where blocks share windows, ",quarters=on" and ",dense=on".
+/// ",copies=bulk" where lanes do not copy, ",cluster=4" where blocks share windows, ",quarters=on" and ",dense=on" or ",dense=listed".
 std::string print(const StreamSchedule& schedule);
 
 /// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for these.

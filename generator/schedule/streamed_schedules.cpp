@@ -218,12 +218,14 @@ std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const Ke
   return choices;
 }
 
-double streamed_bytes(const LayerShape& shape, bool dense) {
+double streamed_bytes(const LayerShape& shape, StreamSchedule::Dense dense) {
   const CutLayer layer(shape);
-  if (dense) {
+  if (dense == StreamSchedule::Dense::on) {
     return layer.elements() * bytes_of_type(shape.dtype);
   }
-  return static_cast<double>(layer.size.panels) * static_cast<double>(layer.windows) * static_cast<double>(layer.size.unit_bytes);
+  const std::int64_t unit_bytes = dense == StreamSchedule::Dense::listed ? listed_unit_bytes(shape.dtype, shape.density(), StreamSchedule::strip_rows)
+                                                                         : layer.size.unit_bytes;
+  return static_cast<double>(layer.size.panels) * static_cast<double>(layer.windows) * static_cast<double>(unit_bytes);
 }
 
 }  // namespace esc

@@ -15,7 +15,7 @@ namespace esc {
 /// kernels that skip zeros were measured to be faster: few non-zeros, a small matrix, rows of very different lengths.
 std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const KernelTarget& target);
 
-/// About what the packed matrix of a streamed layer takes, in bytes, where its non-zeros are spread at random, or with dense steps.
-double streamed_bytes(const LayerShape& shape, bool dense);
+/// About what the packed matrix of a streamed layer takes, in bytes, where its non-zeros are spread at random; with dense steps of every kind too.
+double streamed_bytes(const LayerShape& shape, StreamSchedule::Dense dense);
 
 }  // namespace esc

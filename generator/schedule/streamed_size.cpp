@@ -2,6 +2,7 @@
 #include "generator/schedule/streamed_size.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "generator/schedule/element_types.h"
@@ -28,6 +29,14 @@ std::int64_t streamed_unit_bytes(std::string_view dtype, double density, bool qu
                        : density <= 0.4     ? 4864 + 2560 * (density - 0.3)
                                             : 5120 + 11520 * (density - 0.4);
   return static_cast<std::int64_t>(bytes);
+}
+
+std::int64_t listed_unit_bytes(std::string_view dtype, double density, int rows) {
+  constexpr double bits_and_begins = 80.0 / 512;  // of an element, in bytes
+  constexpr double deviations = 4;  // of random patterns the unit that has the most non-zeros, as which all are as long
+  const double elements = static_cast<double>(StreamSchedule::window_bytes) / bytes_of_type(dtype) * rows;
+  const double fullest = elements * density + deviations * std::sqrt(elements * density * (1 - density));
+  return static_cast<std::int64_t>(elements * bits_and_begins + std::min(fullest, elements) * bytes_of_type(dtype));
 }
 
 StreamedSize streamed_size(const LayerShape& shape) {

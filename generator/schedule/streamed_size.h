@@ -22,6 +22,9 @@ bool pays_in_quarters(const LayerShape& shape);
 /// About the bytes of a unit of 16 rows, where so large a share of the elements is not zero.
 std::int64_t streamed_unit_bytes(std::string_view dtype, double density, bool quarters);
 
+/// The same of a unit of so many rows with listed values.
+std::int64_t listed_unit_bytes(std::string_view dtype, double density, int rows);
+
 /// What of a streamed layer says how long it takes.
 struct StreamedSize {
   std::int64_t panels;  ///< of 16 rows

@@ -5,7 +5,7 @@
 #   tests/device/make_bundles.sh ESCGEN OUTPUT [MATRIX...]
 #
 # OUTPUT gets for each matrix and bCol one bundle with the default schedule, one of each family with schedules that walk
-# through the legal space, one in float64, one in f32, one in tf32 and one in 16 bits of the sparse tensor cores or of another family, one of another loop nest - PyTorch's layout, epilogues, both, a convolution -, and one of a script
+# through the legal space, one in float64, one in f32, one in tf32 and one in 16 bits of the tensor cores or of another family, one of another loop nest - PyTorch's layout, epilogues, both, a convolution -, and one of a script
 # of directives that no family has; list.txt names them as run_bundles.sh expects, NAME.nest.json is the loop nest where it is another one,
 # matrices by their path; predecessor.cu is the kernel in front of each product. Without a MATRIX it is some awkward ones, which OUTPUT/matrices then has, each with a part
 # of the bCols. The bundles of scripts are verified by emulation as they are made: nothing else has seen these.
@@ -118,12 +118,15 @@ double_bundle() {
 # How warps and rows of a stream's panels, and blocks of a cluster, go together, in turn.
 stream_shapes=("" ",share=2,cluster=2" ",rows=32" ",share=2,rows=32,cluster=4")
 
+# What is stored of steps of 32 and of 16 bits, in turn, so that every shape meets several.
+float_steps=("" ",dense=on" "" ",dense=listed")
+half_steps=(",quarters=on" ",dense=listed" "")
+
 # The bundle in f32 or tf32 of the sparse tensor cores, or with dense steps: rows of B as they are and behind bulk copies of units, columns of B, and images: patches where nine divides the columns.
 float_bundle() {
   local matrix=$1 bcol=$2 name=$3 type=$4 columns=32
   [ "$bcol" -gt 16 ] || columns=8
-  local streamed="stream:columns=$columns,panels=2,warps=2,stages=2,pdl=on${stream_shapes[$((index / 4 % 4))]}" options
-  [ $((index / 16 % 2)) = 0 ] || streamed+=,dense=on
+  local streamed="stream:columns=$columns,panels=2,warps=2,stages=2,pdl=on${stream_shapes[$((index / 4 % 4))]}${float_steps[$(((index / 4 + index / 16) % 4))]}" options
   case $((index % 4)) in
     0) bundle "$matrix" "$bcol" "$streamed" "$name" --dtype $type --arch sm_90 --no-verify ;;
     1) bundle "$matrix" "$bcol" "$streamed,copies=bulk" "$name" --dtype $type --arch sm_90 --no-verify ;;
@@ -139,15 +142,15 @@ float_bundle() {
   esac
 }
 
-# The bundle in 16 bits, of the sparse tensor cores, of another family, and of PyTorch's layout in turn.
+# The bundle in 16 bits, of the tensor cores, of another family, and of PyTorch's layout in turn.
 half_bundle() {
   local matrix=$1 bcol=$2 name=$3 type=f16 columns=16 nest=(--layout nk --epilogue bias+relu)
   [ $((index % 2)) = 0 ] || type=bf16
   [ "$bcol" -gt 8 ] || columns=8
   local streamed="stream:columns=$columns,panels=2,warps=2,stages=3,pdl=on${stream_shapes[$((index / 8 % 4))]}"
   case $((index / 2 % 4)) in
-    0) bundle "$matrix" "$bcol" "$streamed,quarters=on" "$name" --dtype $type --arch sm_90 --no-verify ;;
-    1) bundle "$matrix" "$bcol" "$streamed,copies=bulk" "$name" --dtype $type --arch sm_90 --no-verify ;;
+    0) bundle "$matrix" "$bcol" "$streamed${half_steps[$((index / 16 % 2))]}" "$name" --dtype $type --arch sm_90 --no-verify ;;
+    1) bundle "$matrix" "$bcol" "$streamed,copies=bulk${half_steps[$((1 + index / 8 % 2))]}" "$name" --dtype $type --arch sm_90 --no-verify ;;
     2) first_legal panel "$matrix" "$bcol" "$name" $((index * 41)) 13 --dtype $type ;;
     3)
       bundle "$matrix" "$bcol" auto "$name" --dtype $type --no-verify "${nest[@]}"

@@ -296,6 +296,7 @@ Harness packed_harness() {
   add_packed(harness.seeds, FragmentCut{.block_panels = 2, .steps = 1, .extras = 2});
   add_packed(harness.seeds, FragmentCut{.block_panels = 1, .steps = 3, .extras = 0});
   add_packed(harness.seeds, FragmentCut{.block_panels = 2, .steps = 3, .quarter_steps = 2, .extras = 1}, transformer::ScalarType::f16);
+  add_packed(harness.seeds, FragmentCut{.block_panels = 2, .dense = 1, .listed = 9});
   return harness;
 }
 

@@ -79,7 +79,7 @@ Packing<transformer::TaskFormat> pack_tasks(const InstructionExample& example) {
 
 Packing<transformer::FragmentFormat> pack_fragments(const InstructionExample& example) {
   const transformer::CsrView matrix = csr_view(example.matrix);
-  auto packed = transformer::pack(matrix, transformer::choose_fragments(matrix, {static_cast<std::uint32_t>(example.nest.packed.block_panels), static_cast<std::uint32_t>(example.nest.packed.height), example.nest.packed.quarter_steps, example.nest.packed.dense_steps}, {.extra = 64}));
+  auto packed = transformer::pack(matrix, transformer::choose_fragments(matrix, {static_cast<std::uint32_t>(example.nest.packed.block_panels), static_cast<std::uint32_t>(example.nest.packed.height), example.nest.packed.quarter_steps, example.nest.packed.dense_steps, example.nest.packed.listed_values}, {.extra = 64}));
   Environment sizes = fragment_sizes(packed.format);
   sizes["M"] = example.matrix.rows;
   sizes["K"] = example.matrix.columns;

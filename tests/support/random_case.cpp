@@ -235,7 +235,9 @@ rc::Gen<StreamSchedule> legal_stream_schedule(std::int64_t bcol, ScalarType elem
                         schedule.rows = numbers[3] / 32 % 2 == 0 ? StreamSchedule::strip_rows : StreamSchedule::max_rows;
                         schedule.copies = numbers[3] / 16 % 2 == 0 ? StreamSchedule::Copies::lanes : numbers[2] % 4 == 1 ? StreamSchedule::Copies::units : StreamSchedule::Copies::bulk;
                         schedule.cluster = numbers[1] / 6 % 3 == 0 ? 2 << numbers[0] / 48 % 3 : 1;
-                        (is_half(element) ? schedule.quarters : schedule.dense) = numbers[0] / 16 % (is_half(element) ? 2 : 4) == 0;
+                        const auto form = numbers[0] / 16 % 8;
+                        schedule.quarters = is_half(element) && form % 2 == 0;
+                        schedule.dense = form == 1 || form == 3 ? StreamSchedule::Dense::listed : !is_half(element) && form % 4 == 0 ? StreamSchedule::Dense::on : StreamSchedule::Dense::off;
                         check_legal(schedule, bcol);
                         return schedule;
                       });

@@ -49,6 +49,7 @@ const std::vector<Written>& one_of_each() {
       {FragmentColumns{"j", 16}, "fragment(j, 16)"},
       {PackFragments{"A"}, "transform(A, fragments)"},
       {PackDense{"A"}, "transform(A, dense)"},
+      {PackListed{"A"}, "transform(A, listed)"},
       {QuarterSteps{"A"}, "quarter(A)"},
       {PipelineWindows{"k", 3}, "pipeline(k, 3)"},
       {CopyInBulk{}, "copy(bulk)"},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Packed fragments decoded by the definition of mma.sp alone, with no word of the packer's.
+// Packed fragments decoded by the definition of mma.sp and mma alone, with no word of the packer's.
 
 #include <cstdint>
 #include <map>
@@ -34,13 +34,14 @@ class Bytes {
 using Places = std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t>;
 
 /// Units as a kernel reads them: lane by lane and register by register, as PTX defines mma.sp.m16n8k32, and for elements of 32 bits m16n8k16, or
-/// mma.m16n8k8 where steps are dense.
+/// mma.m16n8k16 and m16n8k8 where steps are dense.
 class Decoder {
  public:
   Decoder(const Packed<FragmentFormat>& packed) : format_(packed.format), bytes_(packed.bytes.span()) {
     const FragmentShape& shape = format_.shape;
     wide_ = shape.element == ScalarType::f32;
     dense_ = shape.dense != 0;
+    lists_ = (wide_ ? 4 : 8) * shape.height / 16;
     steps_ = shape.steps;
     strips_ = shape.height / 16;
     half_steps_ = steps_ - shape.quarter_steps;
@@ -48,7 +49,9 @@ class Decoder {
     quarter_metadata_at_ = metadata_at_ + (half_steps_ + 1) / 2 * strips_ * 128;
     columns_at_ = quarter_metadata_at_ + shape.quarter_steps * strips_ * 32;
     ends_at_ = columns_at_ + (wide_ ? steps_ * 16 : (steps_ + 3) / 4 * 128);
-    unit_bytes_ = dense_ ? 16 * strips_ * 512 : (ends_at_ + (shape.extras == 0 ? 0 : 8 + (wide_ ? 8 : 4) * shape.extras) + 127) / 128 * 128;
+    unit_bytes_ = shape.listed != 0 ? (lists_ * 80 + shape.listed * (wide_ ? 4 : 2) + 127) / 128 * 128
+                  : dense_          ? 16 * strips_ * 512
+                                    : (ends_at_ + (shape.extras == 0 ? 0 : 8 + (wide_ ? 8 : 4) * shape.extras) + 127) / 128 * 128;
   }
 
   /// Everything that is stored, as bits. Records a problem where the bytes are not as the definition says.
@@ -185,7 +188,52 @@ class Decoder {
     }
   }
 
+  /// A register of a lane of mma.m16n8k8.
+  void add_listed_float(std::uint32_t step, std::uint32_t strip, std::uint32_t lane, std::uint32_t number, std::uint64_t bits) {
+    const std::uint32_t group_id = lane / 4;
+    const std::uint32_t row = number == 0 || number == 2 ? group_id : group_id + 8;
+    add(strip * 16 + row, step * 8 + lane % 4 + (number < 2 ? 0 : 4), bits);
+  }
+
+  /// The same of a0 to a7 of mma.m16n8k16, two in a register.
+  void add_listed_half(std::uint32_t step, std::uint32_t strip, std::uint32_t lane, std::uint32_t i, std::uint64_t bits) {
+    const std::uint32_t group_id = lane / 4;
+    const std::uint32_t row = i < 2 || (i >= 4 && i < 6) ? group_id : group_id + 8;
+    add(strip * 16 + row, step * 16 + lane % 4 * 2 + (i & 1) + (i < 4 ? 0 : 8), bits);
+  }
+
+  /// What of 32 columns and a strip each lane lists, of four steps of 8 columns or two of 16.
+  void decode_listed_unit() {
+    const int width = wide_ ? 4 : 2;
+    const std::uint64_t values_at = at_ + lists_ * 80;
+    std::uint64_t next = 0;
+    const auto read_next = [&] { return bytes_.number(values_at + next++ * static_cast<std::uint64_t>(width), width); };
+    for (std::uint32_t list = 0; list < lists_; ++list) {
+      const auto strip = static_cast<std::uint32_t>(list % strips_);
+      const auto part = static_cast<std::uint32_t>(list / strips_);
+      for (std::uint32_t lane = 0; lane < 32; ++lane) {
+        expect(bytes_.number(at_ + lists_ * 64 + list * 16 + lane / 4 * 2, 2) == next || lane % 4 != 0, "where the values of four lanes begin");
+        const std::uint64_t listed = bytes_.number(at_ + list * 64 + lane * 2, 2);
+        for (std::uint32_t bit = 0; bit < 16; ++bit) {
+          if ((listed >> bit & 1) != 0) {
+            expect(next < format_.shape.listed, "more values than a unit lists");
+            const std::uint64_t bits = next < format_.shape.listed ? read_next() : 0;
+            expect(bits != 0, "a zero that is listed");
+            wide_ ? add_listed_float(part * 4 + bit / 4, strip, lane, bit % 4, bits) : add_listed_half(part * 2 + bit / 8, strip, lane, bit % 8, bits);
+          }
+        }
+      }
+    }
+    while (lists_ * 80 + next * static_cast<std::uint64_t>(width) < unit_bytes_) {
+      expect(read_next() == 0, "values behind the last one");
+    }
+  }
+
   void decode_unit() {
+    if (format_.shape.listed != 0) {
+      decode_listed_unit();
+      return;
+    }
     if (dense_) {
       decode_dense_unit();
       return;
@@ -247,6 +295,7 @@ class Decoder {
   Bytes bytes_;
   bool wide_ = false;  ///< elements of 32 bits
   bool dense_ = false;  ///< in dense steps
+  std::uint64_t lists_ = 0;  ///< of 32 columns and a strip, where values are listed
   std::uint64_t steps_ = 0;
   std::uint64_t half_steps_ = 0;  ///< of them, in front
   std::uint64_t strips_ = 0;  ///< of 16 rows of a panel

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packing into fragments: every unit decoded by the definition of mma.sp, for both forms of the matrix, any number of
+// Packing into fragments: every unit decoded by the definition of mma.sp and mma, for both forms of the matrix, any number of
 // threads and the serial text that generated transformers embed; what the search for slots achieves, the choice of
 // steps and extras, and the unpacker's refusals.
 
@@ -223,6 +223,46 @@ TEST(FragmentPacking, DenseStepsHoldEveryElementInItsPlace) {
   EXPECT_EQ(problem_of(random_elements(1, 70001, 0.1, 3, ScalarType::f32), {.dense = 1}), "");
 }
 
+constexpr std::array packed_elements{ScalarType::f16, ScalarType::bf16, ScalarType::f32};
+
+TEST(FragmentPacking, ListedValuesAreDecoded) {
+  std::uint64_t seed = 120;
+  const auto one_full_row = [](std::int64_t row, std::int64_t) { return row == 21; };
+  for (const ScalarType element : packed_elements) {
+    for (const std::uint32_t height : {16U, 32U}) {
+      for (const double density : {0.0, 0.02, 0.4, 1.0}) {
+        for (const std::int64_t columns : {1, 7, 130, 256, 300}) {
+          const CsrMatrix matrix = random_elements(45, columns, density, ++seed, element);
+          EXPECT_EQ(problem_of(matrix, {.height = height, .block_panels = 2, .dense = 1, .listed = max_listed}), "") << density << ", " << columns;
+          EXPECT_EQ(problem_of(matrix, {.height = height, .block_panels = 3, .dense = 1, .listed = 301}), "") << density << ", " << columns;
+        }
+      }
+      EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, ++seed, element), {.height = height, .dense = 1, .listed = 1}), "") << "a round for each non-zero";
+      EXPECT_EQ(problem_of(matrix_where(40, 700, element, one_full_row), {.height = height, .block_panels = 4, .dense = 1, .listed = 50}), "");
+      EXPECT_EQ(problem_of(random_elements(3, 70001, 0.001, 3, element), {.height = height, .dense = 1, .listed = 16}), "");
+    }
+  }
+}
+
+TEST(FragmentPacking, WhatUnitsDoNotListTakesFurtherRounds) {
+  const CsrMatrix matrix = matrix_where(64, 600, ScalarType::bf16, [](std::int64_t row, std::int64_t column) { return (row + column) % 4 == 0; });
+  const auto format_of = [&](std::uint32_t listed) { return plan(matrix.view(), FragmentCut{.block_panels = 2, .dense = 1, .listed = listed}); };
+  EXPECT_TRUE(format_of(1024).regular()) << "a quarter of 16 rows and 256 columns";
+  EXPECT_EQ(format_of(1023).counts.rounds, 2U * (2 + 2 + 1)) << "the last window has 88 columns";
+  EXPECT_EQ(format_of(352).counts.rounds, 2U * (3 + 3 + 1));
+  EXPECT_EQ(format_of(351).counts.rounds, 2U * (3 + 3 + 2));
+}
+
+RC_GTEST_PROP(FragmentPacking, AnyListsOfAnyMatrixAreDecoded, ()) {
+  const auto rows = *rc::gen::inRange<std::int64_t>(1, 50);
+  const auto columns = *rc::gen::inRange<std::int64_t>(1, 600);
+  const auto density = *rc::gen::element(0.0, 0.05, 0.3, 1.0);
+  const auto element = *rc::gen::elementOf(packed_elements);
+  const FragmentCut cut{.height = *rc::gen::element<std::uint32_t>(16, 32), .block_panels = *rc::gen::inRange<std::uint32_t>(1, 17), .dense = 1,
+                        .listed = *rc::gen::inRange<std::uint32_t>(64, 1500)};
+  RC_ASSERT(problem_of(random_elements(rows, columns, density, *rc::gen::arbitrary<std::uint64_t>(), element), cut) == "");
+}
+
 TEST(FragmentPacking, ATwoOfFourMatrixStaysAsItIs) {
   std::mt19937_64 random(3);
   std::uint64_t pattern = 0;
@@ -413,6 +453,56 @@ TEST(ChooseFragments, TakesFewBytes) {
   }
 }
 
+constexpr FragmentBlock listed_panels(std::uint32_t panels) { return {.panels = panels, .dense_steps = true, .listed_values = true}; }
+
+TEST(ChooseFragments, ListsWhatEveryUnitHas) {
+  const auto has_quarter = [](std::int64_t row, std::int64_t column) { return (row + column) % 4 == 0; };
+  for (const ScalarType element : packed_elements) {
+    const CsrMatrix matrix = matrix_where(64, 1024, element, has_quarter);
+    const FragmentCut cut = choose_fragments(matrix.view(), listed_panels(2), {});
+    EXPECT_EQ(cut.dense, 1U);
+    EXPECT_EQ(cut.listed, element == ScalarType::f32 ? 528U : 1024U) << "and fills the last line";
+    EXPECT_TRUE(plan(matrix.view(), cut).regular());
+  }
+  EXPECT_TRUE(plan(random_elements(20, 300, 0, 1).view(), choose_fragments(random_elements(20, 300, 0, 1).view(), listed_panels(2), {})).regular());
+  const CsrMatrix full = random_elements(32, 256, 1, 1);
+  EXPECT_EQ(choose_fragments(full.view(), {.height = 32, .dense_steps = true, .listed_values = true}, {}).listed, max_listed);
+}
+
+TEST(ChooseFragments, ListsAsManyValuesAsCountLeast) {
+  const CsrMatrix matrix = random_elements(64, 512, 0.3, 4);
+  for (const FragmentWeights& weights : {FragmentWeights{}, FragmentWeights{.round = 500}, FragmentWeights{.rounds_at_once = 2}}) {
+    const FragmentCut cut = choose_fragments(matrix.view(), listed_panels(2), weights);
+    const auto counted = [&](std::uint32_t listed) {
+      FragmentCut other = cut;
+      other.listed = listed;
+      const Packed<FragmentFormat> packed = pack(matrix.view(), other);
+      const FragmentReader reader(packed.bytes.span(), packed.format);
+      std::uint64_t most_turns = 0;
+      for (std::uint64_t block = 0; block < packed.format.blocks(); ++block) {
+        const std::uint64_t rounds = reader.first_round(block + 1) - reader.first_round(block);
+        most_turns = std::max(most_turns, (rounds + weights.rounds_at_once - 1) / weights.rounds_at_once);
+      }
+      return static_cast<double>(most_turns) * (static_cast<double>(packed.format.unit_bytes()) * 2 + weights.round);
+    };
+    for (std::uint32_t listed = 150; listed < 2000; listed += 50) {
+      EXPECT_LE(counted(cut.listed), counted(listed)) << listed;
+    }
+    const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
+    EXPECT_EQ(choose_fragments(matrix.view(), listed_panels(2), weights).listed, cut.listed);
+  }
+}
+
+TEST(ChooseFragments, TakesFurtherRoundsRatherThanLongListsForAll) {
+  std::mt19937_64 random(5);
+  std::bernoulli_distribution few(0.05);
+  const CsrMatrix matrix = matrix_where(160, 4096, ScalarType::f16, [&](std::int64_t row, std::int64_t column) { return (row / 16 == 7 && column < 256) || few(random); });
+  const FragmentFormat format = plan(matrix.view(), choose_fragments(matrix.view(), listed_panels(1), {}));
+  EXPECT_GT(format.counts.rounds, 160U);
+  EXPECT_LT(format.bytes, 300000U) << "with lists that hold the dense panel it is 1.4 MB";
+  EXPECT_TRUE(plan(matrix.view(), choose_fragments(matrix.view(), listed_panels(1), {.round = 1e6})).regular()) << "where a round takes long";
+}
+
 TEST(FragmentFormat, FollowsFromItsNumbers) {
   constexpr FragmentShape shape{{.block_panels = 2, .steps = 9, .extras = 3}, 100, 1000, ScalarType::bf16};
   constexpr FragmentFormat regular = describe(shape, {5000, 16});
@@ -431,6 +521,14 @@ TEST(FragmentFormat, FollowsFromItsNumbers) {
   constexpr FragmentShape of_dense_steps{{.height = 32, .block_panels = 2, .steps = 9, .extras = 3, .dense = 1}, 100, 1000, ScalarType::f32};
   static_assert(describe(of_dense_steps, {5000, 16}).unit_bytes() == std::uint64_t{32} * 128 * sizeof(float), "all elements, and nothing else");
   static_assert(describe(of_dense_steps, {5000, 16}).shape.steps == 16 && describe(of_dense_steps, {5000, 16}).shape.extras == 0);
+  constexpr FragmentShape of_lists{{.height = 32, .block_panels = 2, .steps = 9, .quarter_steps = 4, .extras = 3, .dense = 1, .listed = 100}, 100, 1000, ScalarType::bf16};
+  constexpr FragmentFormat listed = describe(of_lists, {5000, 8});
+  static_assert(listed.is_dense() && listed.is_listed() && listed.shape.steps == 16 && listed.shape.quarter_steps == 0 && listed.shape.extras == 0);
+  static_assert(listed.unit_bytes() == 1536, "16 times 64 bytes of bits and 16 of begins, and 100 values");
+  constexpr FragmentShape of_lists_of_floats{{.height = 32, .block_panels = 2, .dense = 1, .listed = 100}, 100, 1000, ScalarType::f32};
+  static_assert(describe(of_lists_of_floats, {5000, 16}).unit_bytes() == 1152, "half as many lists, of values that are twice as wide");
+  constexpr FragmentShape of_sparse_steps{{.block_panels = 2, .steps = 9, .extras = 3, .listed = 100}, 100, 1000, ScalarType::bf16};
+  static_assert(describe(of_sparse_steps, {5000, 16}) == regular, "only dense steps have lists");
   static_assert(describe(of_quarters, {5000, 8}).unit_bytes() == higher.unit_bytes() - 4 * (512 + 64), "half of the values and of the metadata of four steps");
   EXPECT_EQ(describe(FragmentShape{{}, 1, 65536 * 256, ScalarType::f16}, {0, 65537}).window, ScalarType::u16);
   EXPECT_EQ(describe(FragmentShape{{}, 1, 65536 * 256 + 1, ScalarType::f16}, {0, 65538}).window, ScalarType::u32);
@@ -439,13 +537,15 @@ TEST(FragmentFormat, FollowsFromItsNumbers) {
 TEST(FragmentCut, ThatCannotBeIsRefused) {
   CsrMatrix matrix = random_elements(4, 4, 1, 1);
   for (const FragmentCut& cut : {FragmentCut{.height = 24}, FragmentCut{.height = 48}, FragmentCut{.block_panels = 0}, FragmentCut{.block_panels = 17},
-                                 FragmentCut{.steps = 0}, FragmentCut{.steps = 17}, FragmentCut{.steps = 3, .quarter_steps = 4}, FragmentCut{.extras = 255}, FragmentCut{.dense = 2}}) {
+                                 FragmentCut{.steps = 0}, FragmentCut{.steps = 17}, FragmentCut{.steps = 3, .quarter_steps = 4}, FragmentCut{.extras = 255}, FragmentCut{.dense = 2},
+                                 FragmentCut{.dense = 1, .listed = 8193}}) {
     EXPECT_THROW(pack(matrix.view(), cut), std::invalid_argument);
   }
   EXPECT_THAT([] { pack(random_elements(4, 4, 1, 1, ScalarType::f32).view(), FragmentCut{.quarter_steps = 1}); },
               ThrowsMessage<std::invalid_argument>(HasSubstr("quarter steps are of elements of 16 bits")));
-  EXPECT_THAT([&] { pack(matrix.view(), FragmentCut{.dense = 1}); }, ThrowsMessage<std::invalid_argument>(HasSubstr("dense steps are of elements of 32 bits")));
+  EXPECT_THAT([&] { pack(matrix.view(), FragmentCut{.dense = 1}); }, ThrowsMessage<std::invalid_argument>(HasSubstr("dense steps that store every element are of elements of 32 bits")));
   EXPECT_THROW(choose_fragments(matrix.view(), {1, 16, false, true}, extra_weight), std::invalid_argument);
+  EXPECT_NO_THROW(choose_fragments(matrix.view(), listed_panels(1), extra_weight));
   EXPECT_THROW(choose_fragments(matrix.view(), {0}, extra_weight), std::invalid_argument);
   matrix.element = ScalarType::f64;
   EXPECT_THAT([&] { pack(matrix.view(), FragmentCut{}); },
@@ -464,7 +564,9 @@ TEST(UnpackFragments, RefusesChangedBytes) {
                                      Case{{.block_panels = 1, .steps = 4, .quarter_steps = 3, .extras = 1}, ScalarType::f16},
                                      Case{{.block_panels = 1, .steps = 3, .extras = 2}, ScalarType::f32},
                                      Case{{.height = 32, .block_panels = 1, .steps = 2, .extras = 3}, ScalarType::f32},
-                                     Case{{.block_panels = 2, .dense = 1}, ScalarType::f32}}) {
+                                     Case{{.block_panels = 2, .dense = 1}, ScalarType::f32},
+                                     Case{{.block_panels = 2, .dense = 1, .listed = 100}, ScalarType::bf16},
+                                     Case{{.height = 32, .dense = 1, .listed = 300}, ScalarType::f32}}) {
     const CsrMatrix matrix = random_elements(20, 40, 0.4, 7, element);
     const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
     const ChangeableBytes intact(packed.bytes.span());
@@ -502,6 +604,31 @@ TEST(UnpackFragments, RefusesDenseStepsOfHalves) {
   EXPECT_THAT([&] { unpack(changed.bytes()); }, ThrowsMessage<FormatError>(HasSubstr("the header field dense does not agree")));
 }
 
+TEST(UnpackFragments, RefusesListsWithoutDenseSteps) {
+  const Packed<FragmentFormat> packed = pack(random_elements(20, 40, 0.4, 7).view(), FragmentCut{.steps = 3, .extras = 2});
+  ChangeableBytes changed(packed.bytes.span());
+  changed.put_number(position_of(packed.format, "listed"), 200).seal_header();
+  EXPECT_THAT([&] { unpack(changed.bytes()); }, ThrowsMessage<FormatError>(HasSubstr("the header field listed does not agree")));
+}
+
+/// Whatever bits and begins are, values are read of the unit's list alone.
+TEST(UnpackFragments, RefusesListsThatBeginElsewhere) {
+  for (const ScalarType element : {ScalarType::f16, ScalarType::f32}) {
+    const Packed<FragmentFormat> packed = pack(random_elements(16, 40, 0.4, 7, element).view(), FragmentCut{.dense = 1, .listed = 300});
+    const std::uint64_t lists = element == ScalarType::f32 ? 4 : 8;
+    const std::uint64_t begins_at = packed.format.units_at + lists * 64;
+    for (std::uint64_t at = packed.format.units_at; at < begins_at + lists * 16; at += 2) {
+      for (const std::uint16_t number : {0, 0xffff, at < begins_at ? 0 : 299}) {
+        ChangeableBytes changed(packed.bytes.span());
+        if (std::uint16_t intact = 0; std::memcpy(&intact, &changed.bytes()[at], 2), intact != number) {
+          changed.put(at, number).seal();
+          EXPECT_THROW(unpack(changed.bytes()), FormatError) << "byte " << at << " is " << number;
+        }
+      }
+    }
+  }
+}
+
 TEST(UnpackFragments, SaysWhatIsWrong) {
   const CsrMatrix matrix = random_elements(40, 300, 0.5, 7);
   const Packed<FragmentFormat> packed = pack(matrix.view(), FragmentCut{.block_panels = 2, .steps = 6, .extras = 2});
@@ -516,7 +643,7 @@ TEST(UnpackFragments, SaysWhatIsWrong) {
     refused([&](ChangeableBytes& p) { p.put_number(position_of(format, name), value).seal_header(); }, words);
   };
   refused([](ChangeableBytes& p) { p.put(offsetof(Header, version), std::uint32_t{9}).seal_header(); },
-          "format version 9; this program reads version 6");
+          "format version 9; this program reads version 7");
   number_refused("element", 6, "the header field element is 6; it can be 5 to 8, but not 6");
   number_refused("steps", 17, "the header field steps is 17; it can be 1 to 16");
   number_refused("steps", 7, "the header field total_bytes does not agree");

@@ -136,6 +136,25 @@ TEST(PackDense, MultipliesConsecutiveColumnsAndNothingBesideThem) {
   EXPECT_THAT([] { pack_dense(fragmented, {"A"}); }, ThrowsMessage<ScheduleError>(HasSubstr("transform(A, dense): of 16 bits")));
 }
 
+TEST(PackListed, MultipliesConsecutiveColumnsOfEveryType) {
+  const auto fragments_of = [](ScalarType element) { return fragment_columns(stream_windows(canonicalize(spmm_nest(element)), {"i", 2, 2}), {"j", 16}); };
+  const LoopNest listed = pack_listed(fragmented, {"A"});
+  const std::string text = print(listed);
+  EXPECT_THAT(text, HasSubstr("multiply_dense_steps(Slots[round][place], Values[round][place], step, unit_steps, 0, column_eighths, B, window * window_columns, "
+                              "tile * tile_columns, N, row_set, pair, sums, 0, 0, part, place);\n"));
+  EXPECT_THAT(text, Not(HasSubstr("extras(")));
+  EXPECT_EQ(listed.constant("step_slots"), 16);
+  EXPECT_EQ(listed.constant("chained_steps"), 2);
+  EXPECT_TRUE(listed.packed.dense_steps && listed.packed.listed_values);
+  EXPECT_THAT(print(pipeline_windows(listed, {"k", 3})), HasSubstr("multiply_dense_steps(StagedSlots[stage][copy], "));
+  const LoopNest of_floats = pack_listed(fragments_of(ScalarType::f32), {"A"});
+  EXPECT_THAT(print(of_floats), HasSubstr("multiply_split_dense_steps("));
+  EXPECT_EQ(of_floats.constant("step_slots"), 8);
+  EXPECT_EQ(of_floats.constant("chained_steps"), 4);
+  EXPECT_FALSE(pack_dense(fragments_of(ScalarType::f32), {"A"}).packed.listed_values);
+  EXPECT_THAT(print(pack_listed(fragments_of(ScalarType::tf32), {"A"})), HasSubstr("multiply_rounded_dense_steps("));
+}
+
 TEST(PipelineWindows, CopiesBothOperandsAheadOfTheirUse) {
   const std::string text = print(pipelined);
   EXPECT_THAT(text, HasSubstr("wait_for_stage(stages - 2);\n              barrier;  // of the team\n"));
@@ -372,6 +391,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "pipeline once"},
         StepRefusal{"quarter too early", [] { quarter_steps(fragmented, {"A"}); },
                     "'A' is not stored in fragments; transform it first: transform(A, fragments)"},
+        StepRefusal{"quarter listed values", [] { quarter_steps(pack_listed(fragmented, {"A"}), {"A"}); },
+                    "quarter(A): its steps have the columns as they stand, none of which is left out"},
         StepRefusal{"quarter the dense array", [] { quarter_steps(packed, {"B"}); }, "'B' is not stored in fragments"},
         StepRefusal{"quarter twice", [] { quarter_steps(quarter_steps(packed, {"A"}), {"A"}); }, "quarter once"},
         StepRefusal{"quarter floats",

@@ -18,6 +18,7 @@ TEST(StreamSchedule, LeavesOutKeysForTheirDefaults) {
   EXPECT_EQ(print(parse_schedule("stream:quarters=on,cluster=4")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on,cluster=4,quarters=on");
   EXPECT_EQ(print(parse_schedule("stream:dense=off")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on");
   EXPECT_EQ(print(parse_schedule("stream:dense=on,rows=32")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on,rows=32,dense=on");
+  EXPECT_EQ(print(parse_schedule("stream:dense=listed,cluster=2")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on,cluster=2,dense=listed");
   EXPECT_EQ(print(parse_schedule("stream:cluster=1")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on");
 }
 
@@ -34,7 +35,7 @@ TEST(StreamSchedule, RoundTrips) {
         const int stages = 2 + (panels + warps) % (StreamSchedule::max_stages - 1);
         const auto copies = (panels + stages) % 2 == 0 ? StreamSchedule::Copies::bulk : StreamSchedule::Copies::lanes;
         const StreamSchedule schedule{
-            .columns = columns, .panels = panels, .warps = warps, .stages = stages, .pdl = warps % 2 == 0, .share = warps % 2 == 0 ? 2 : 1, .rows = stages % 2 == 0 ? 16 : 32, .copies = copies, .cluster = 1 << panels % 4, .quarters = stages % 3 == 0, .dense = stages % 3 == 1};
+            .columns = columns, .panels = panels, .warps = warps, .stages = stages, .pdl = warps % 2 == 0, .share = warps % 2 == 0 ? 2 : 1, .rows = stages % 2 == 0 ? 16 : 32, .copies = copies, .cluster = 1 << panels % 4, .quarters = stages % 3 == 0, .dense = static_cast<StreamSchedule::Dense>((stages + columns / 8) % 3)};
         EXPECT_EQ(parse_schedule(print(Schedule(schedule))), Schedule(schedule)) << print(schedule);
         EXPECT_NO_THROW(check_legal(schedule, 64)) << print(schedule);
         EXPECT_LE(schedule.threads(), 512);
@@ -59,6 +60,8 @@ TEST(StreamSchedule, ExpandsToDirectives) {
             "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, fragments); quarter(A); pipeline(k, 4); overlap()");
   EXPECT_EQ(print(expand(parse_schedule("stream:dense=on"))),
             "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, dense); pipeline(k, 4); overlap()");
+  EXPECT_EQ(print(expand(parse_schedule("stream:dense=listed,copies=bulk"))),
+            "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, listed); pipeline(k, 4); copy(bulk); overlap()");
   EXPECT_EQ(print(expand(parse_schedule("stream:copies=bulk,cluster=2"))),
             "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, fragments); pipeline(k, 4); copy(bulk); cluster(k, 2); overlap()");
   EXPECT_EQ(print(expand(parse_schedule("stream:rows=32,pdl=off"))),
@@ -92,6 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
         ScheduleRefusal{"streams:warps=2", 64, "there is no family 'streams'; did you mean stream? the families are: atomic, panel, rows, stream"},
         ScheduleRefusal{"stream:stages=3,stages=3", 64, "key 'stages' is given twice"},
         ScheduleRefusal{"stream:copies=engine", 64, "copies=engine is neither lanes nor units nor bulk"},
+        ScheduleRefusal{"stream:dense=lists", 64, "dense=lists is neither off nor on nor listed"},
         ScheduleRefusal{"stream:pdl=yes", 64, "pdl=yes is neither on nor off"},
         ScheduleRefusal{"stream:cluster=3", 64, "cluster=3 is not a power of two from 1 to 8"},
         ScheduleRefusal{"stream:share=3,warps=3", 64, "share=3 is not a power of two from 1 to 8"},

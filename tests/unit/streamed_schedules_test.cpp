@@ -9,6 +9,7 @@
 #include <map>
 
 #include "generator/schedule/element_types.h"
+#include "generator/schedule/listed_streams.h"
 #include "generator/schedule/scheduler.h"
 
 namespace esc {
@@ -79,9 +80,10 @@ TEST_P(Rule, GivesThisLayerItsSchedule) {
   EXPECT_EQ(print(choices.front().schedule), with_measured_copies(GetParam().schedule, GetParam().shape, target));
   const LayerShape& shape = GetParam().shape;
   const auto& chosen = std::get<StreamSchedule>(choices.front().schedule);
-  const bool is_of_h200 = chosen.cluster > 1 && !chosen.dense;
+  const bool is_dense = chosen.dense != StreamSchedule::Dense::off;
+  const bool is_of_h200 = chosen.cluster > 1 && !is_dense;
   const char* const measured = shape.dtype == "f16"                                             ? "not measured for f16"
-                               : (shape.dtype == "f32" && shape.layout == "kn" && !is_of_h200) || chosen.dense ? "measured on one NVIDIA H100"
+                               : (shape.dtype == "f32" && shape.layout == "kn" && !is_of_h200) || is_dense ? "measured on one NVIDIA H100"
                                                                                                 : "measured on one NVIDIA H200";
   EXPECT_EQ(choices.front().source, fmt::format("by rule: layers of this size and share of zeros are streamed; {}", measured));
   EXPECT_FALSE(choices.front().database);
@@ -121,16 +123,21 @@ INSTANTIATE_TEST_SUITE_P(
         RuleCase{"h200", layer(4096, 4096, 0.7, 32, "f32"), "stream:columns=32,panels=2,warps=4,stages=2,share=2,rows=32,cluster=2"},
         RuleCase{"h200", layer(4096, 4096, 0.7, 64, "f32"), "stream:columns=64,panels=2,warps=4,stages=2,share=4,rows=32,cluster=2,dense=on"},
         RuleCase{"h200", layer(4096, 4096, 0.7, 128, "f32"), "stream:columns=64,panels=2,warps=4,stages=2,share=4,rows=32,dense=on"},
-        RuleCase{"h200", layer(4096, 4096, 0.6, 32, "f32"), "stream:columns=32,panels=1,warps=4,stages=4,share=4,rows=32,dense=on"},
+        RuleCase{"h200", layer(4096, 4096, 0.6, 32, "f32"), "stream:columns=32,panels=1,warps=8,stages=2,share=4,rows=32,dense=listed"},
         RuleCase{"h200", layer(2048, 4096, 0.6, 64, "f32"), "stream:columns=32,panels=2,warps=4,stages=3,share=4,rows=32,cluster=2,dense=on"},
         RuleCase{"h200", layer(1024, 4096, 0.6, 128, "f32"), "stream:columns=32,panels=2,warps=4,stages=3,share=4,rows=32,cluster=2,dense=on"},
         RuleCase{"h200", layer(1024, 4096, 0.6, 64, "f32"), "stream:columns=32,panels=1,warps=8,stages=2,share=4,rows=32,cluster=2,dense=on"},
         RuleCase{"h200", layer(1024, 4096, 0.6, 32, "f32"), "stream:columns=16,panels=1,warps=4,stages=4,share=4,rows=32,cluster=2,dense=on"},
         RuleCase{"h200", layer(2048, 2048, 0.6, 128, "f32"), "stream:columns=64,panels=2,warps=4,stages=2,share=4,rows=32,cluster=2,dense=on"},
-        RuleCase{"h200", layer(11008, 4096, 0.6, 128, "tf32"), "stream:columns=64,panels=6,warps=2,stages=2,share=2,dense=on"},
-        RuleCase{"h200", layer(4096, 4096, 0.6, 64, "tf32"), "stream:columns=64,panels=2,warps=4,stages=2,share=4,rows=32,cluster=2,dense=on"},
+        // In TF32 values are listed, of layers that are multiplied at once with few of them too.
+        RuleCase{"h200", layer(11008, 4096, 0.6, 128, "tf32"), "stream:columns=64,panels=2,warps=4,stages=3,share=4,rows=32,dense=listed"},
+        RuleCase{"h200", layer(11008, 4096, 0.6, 32, "tf32"), "stream:columns=32,panels=2,warps=8,stages=2,share=4,rows=32,cluster=2,dense=listed"},
+        RuleCase{"h200", layer(4096, 4096, 0.6, 64, "tf32"), "stream:columns=64,panels=2,warps=4,stages=2,share=4,rows=32,cluster=2,dense=listed"},
+        RuleCase{"h200", layer(4096, 4096, 0.9, 32, "tf32"), "stream:columns=32,panels=2,warps=8,stages=2,share=4,rows=32,cluster=2,dense=listed"},
+        RuleCase{"h200", layer(2048, 4096, 0.7, 128, "tf32"), "stream:columns=64,panels=2,warps=4,stages=2,share=4,rows=32,cluster=2,dense=listed"},
+        RuleCase{"h200", layer(2048, 4096, 0.6, 64, "tf32"), "stream:columns=64,panels=1,warps=4,stages=3,share=4,rows=32,cluster=2,dense=listed"},
         RuleCase{"h200", layer(1024, 2048, 0.6, 128, "f32"), "stream:columns=32,panels=2,warps=4,stages=2,share=2,rows=32,cluster=2"},
-        RuleCase{"h200", layer(11008, 4096, 0.5, 32, "f32"), "stream:columns=32,panels=3,warps=4,stages=2,share=4,rows=32,dense=on"},
+        RuleCase{"h200", layer(11008, 4096, 0.5, 32, "f32"), "stream:columns=32,panels=3,warps=4,stages=2,share=4,rows=32,dense=listed"},
         RuleCase{"h200", layer(11008, 4096, 0.6, 64, "f32"), "stream:columns=64,panels=6,warps=2,stages=2,share=2,dense=on"},
         RuleCase{"h200", layer(11008, 4096, 0.6, 128, "f32"), "stream:columns=64,panels=2,warps=4,stages=2,share=4,rows=32,dense=on"},
         RuleCase{"h200", layer(4096, 4096, 0.75, 128, "f32"), "stream:columns=64,panels=2,warps=4,stages=3,share=4,rows=32"},
@@ -235,7 +242,7 @@ TEST(StreamedSchedules, AreLegalAndFitOnEveryTarget) {
 /// Large ones are taken where float32's are, which is said not to have been measured, but for those of many non-zeros.
 TEST(StreamedSchedules, OfTf32FollowFloat32) {
   const KernelTarget h200 = target_of("h200");
-  const std::vector<ScheduleChoice> choices = streamed_schedules(layer(4096, 4096, 0.8, 128, "tf32"), h200);
+  const std::vector<ScheduleChoice> choices = streamed_schedules(layer(11008, 4096, 0.8, 128, "tf32"), h200);
   ASSERT_FALSE(choices.empty());
   EXPECT_EQ(choices.front().source,
             "by rule: layers of this size and share of zeros are streamed; not measured for tf32");
@@ -345,6 +352,21 @@ TEST(StreamedSchedules, HaveNoQuarterStepsWhereTheyDoNotPay) {
   for (const LayerShape& shape : {layer(8192, 8192, 0.6, 8), layer(4096, 4096, 0.8, 8), layer(2048, 2048, 0.9, 8), layer(8192, 8192, 0.8, 32, "f32")}) {
     EXPECT_TRUE(std::ranges::none_of(ranked_schedules(shape, databases_for(shape, h200, {&shipped_databases()})), has_quarters)) << shape.rows << " x " << shape.columns;
   }
+}
+
+/// In 16 bits values are listed where half of them are not zero, columns are few, and each multiprocessor has one block.
+TEST(StreamedSchedules, ListTheValuesOfHalfFullLayersThatFillTheDeviceOnce) {
+  const KernelTarget h200 = target_of("h200");
+  const std::vector<ScheduleChoice> narrow = listed_streams(layer(8192, 8192, 0.5, 1), h200);
+  ASSERT_EQ(narrow.size(), 2);
+  EXPECT_EQ(print(narrow.front().schedule), "stream:columns=8,panels=2,warps=4,stages=2,pdl=on,rows=32,copies=bulk,dense=listed");
+  EXPECT_EQ(print(listed_streams(layer(8192, 8192, 0.5, 16, "bf16"), h200).front().schedule), "stream:columns=16,panels=4,warps=3,stages=2,pdl=on,copies=units,dense=listed");
+  EXPECT_EQ(choose_schedule(layer(8192, 8192, 0.5, 8), device_of_gpu("h200").key).schedule, narrow.front().schedule);
+  for (const LayerShape& shape : {layer(8192, 8192, 0.6, 8), layer(8192, 8192, 0.5, 32), layer(11008, 4096, 0.5, 8), layer(4096, 14336, 0.5, 8), layer(4096, 4096, 0.5, 8),
+                                  layer(8192, 8192, 0.5, 8, "f32"), in_layout("nk", layer(8192, 8192, 0.5, 8))}) {
+    EXPECT_THAT(listed_streams(shape, h200), IsEmpty()) << shape.rows << " x " << shape.columns;
+  }
+  EXPECT_THAT(listed_streams(layer(8192, 8192, 0.5, 8), target_of("a100")), IsEmpty());
 }
 
 /// With one column kernels that skip zeros are faster from fewer zeros on.

@@ -196,7 +196,11 @@ void add_stream_family(bool is_half, LegalSchedules& found) {
                 StreamSchedule schedule{
                     .columns = columns, .panels = panels, .warps = warps, .stages = stages, .rows = rows, .copies = copies, .cluster = cluster};
                 found.add(schedule);
-                (is_half ? schedule.quarters : schedule.dense) = true;
+                StreamSchedule listed = schedule;
+                listed.dense = StreamSchedule::Dense::listed;
+                found.add(listed);
+                schedule.quarters = is_half;
+                schedule.dense = is_half ? StreamSchedule::Dense::off : StreamSchedule::Dense::on;
                 found.add(schedule);
               }
             }

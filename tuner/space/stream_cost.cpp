@@ -46,7 +46,7 @@ double column_cost(const std::string& dtype, int strips) {
 /// How much longer the products of float32 take than those of 8 steps of the sparse tensor core: with dense steps always as long, else the longer the more steps a unit has.
 double slowness_of_steps(const StreamSchedule& schedule, double of_bytes) {
   constexpr double of_dense_steps = 1.15;
-  return schedule.dense ? of_dense_steps : std::max(1.0, of_bytes);
+  return schedule.dense != StreamSchedule::Dense::off ? of_dense_steps : std::max(1.0, of_bytes);
 }
 
 double missing(double there, double wanted) { return std::max(0.0, 1 - there / wanted); }

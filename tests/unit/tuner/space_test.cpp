@@ -93,6 +93,14 @@ TEST(SearchSpace, HasDenseStepsForThirtyTwoBitsAlone) {
   EXPECT_FALSE(texts(search_space(8, {"stream"}, "f16")).contains(dense));
 }
 
+TEST(SearchSpace, HasListedValuesOfEveryTypeAndNeverWithQuarterSteps) {
+  const std::string listed = "stream:columns=8,panels=4,warps=3,stages=3,pdl=on,dense=listed";
+  for (const char* const dtype : {"f32", "tf32", "f16", "bf16"}) {
+    EXPECT_TRUE(texts(search_space(8, {"stream"}, dtype)).contains(listed)) << dtype;
+  }
+  EXPECT_FALSE(texts(search_space(8, {"stream"}, "f16")).contains("stream:columns=8,panels=4,warps=3,stages=3,pdl=on,quarters=on,dense=listed"));
+}
+
 TEST(SearchSpace, HasBulkCopiesOfUnitsAloneWhereWindowsMayBeBoxesOf16Bits) {
   const std::string wide = "stream:columns=16,panels=4,warps=2,stages=2,pdl=on,copies=units";
   const std::string narrow = "stream:columns=8,panels=4,warps=2,stages=2,pdl=on,copies=units";

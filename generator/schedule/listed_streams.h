@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "generator/schedule/layer_class.h"
+#include "generator/schedule/schedule_choice.h"
+#include "generator/schedule/target.h"
+
+namespace esc {
+
+/// What was the fastest, with listed values, for layers of 16 bits that are larger than a cache, have about half of their elements not zero and fill the GPU with one block for each
+/// multiprocessor, with 1 to 16 columns of B in rows; nothing for others, and for GPUs without bulk copies.
+std::vector<ScheduleChoice> listed_streams(const LayerShape& shape, const KernelTarget& target);
+
+}  // namespace esc
