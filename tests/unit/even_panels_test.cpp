@@ -134,8 +134,8 @@ TEST(StreamsOfFewColumns, AreForLayersLargerThanACacheWithoutQuarterSteps) {
 }
 
 TEST(StreamsOfFewColumns, AreWhatAutoTakes) {
-  const ScheduleChoice choice = choose_schedule(half_layer(11008, 4096, 0.5, 1), device_of_gpu("h200").key);
-  EXPECT_EQ(print(choice.schedule), "stream:columns=8,panels=6,warps=2,stages=2,pdl=on,copies=bulk");
+  const ScheduleChoice choice = choose_schedule(half_layer(8192, 8192, 0.6, 1), device_of_gpu("h200").key);
+  EXPECT_EQ(print(choice.schedule), "stream:columns=8,panels=4,warps=3,stages=2,pdl=on,copies=bulk");
   EXPECT_THAT(choice.source, testing::HasSubstr("streamed for few columns as for eight"));
 }
 
