@@ -237,7 +237,7 @@ rc::Gen<StreamSchedule> legal_stream_schedule(std::int64_t bcol, ScalarType elem
                         schedule.cluster = numbers[1] / 6 % 3 == 0 ? 2 << numbers[0] / 48 % 3 : 1;
                         const auto form = numbers[0] / 16 % 8;
                         schedule.quarters = is_half(element) && form % 2 == 0;
-                        schedule.dense = form == 1 || form == 3 ? StreamSchedule::Dense::listed : !is_half(element) && form % 4 == 0 ? StreamSchedule::Dense::on : StreamSchedule::Dense::off;
+                        schedule.dense = form == 1 ? StreamSchedule::Dense::listed : !is_half(element) && form % 4 == 0 ? StreamSchedule::Dense::on : StreamSchedule::Dense::off;
                         check_legal(schedule, bcol);
                         return schedule;
                       });
