@@ -8,6 +8,7 @@
 #include "generator/matrix/sample.h"
 #include "generator/matrix/statistics.h"
 #include "generator/schedule/streamed_schedules.h"
+#include "generator/schedule/streamed_size.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -94,6 +95,21 @@ TEST(StreamedRule, EndsInWhatAllPatternsAllow) {
       const std::vector<ScheduleChoice> choices = streamed_schedules(shape_of(matrix, 64), kernel_target(device, {}));
       ASSERT_FALSE(choices.empty());
       EXPECT_TRUE(is_generated(matrix, choices.back(), 64, device.capability)) << gpu;
+    }
+  }
+}
+
+/// Whether a schedule fits is asked before the matrix is packed.
+TEST(StreamedRule, KnowsHowLongListedUnitsOfRandomPatternsAre) {
+  for (const auto& [type, dtype] : {std::pair(ScalarType::f16, "f16"), std::pair(ScalarType::f32, "f32")}) {
+    for (const double zeros : {0.5, 0.8}) {
+      const SparseMatrix matrix = sample(512, 2048, zeros, SampleStructure::uniform, type);
+      for (const int rows : {16, 32}) {
+        const ScheduleChoice choice{StreamSchedule{.columns = 8, .panels = 2, .warps = 2, .stages = 2, .rows = rows, .dense = StreamSchedule::Dense::listed}, "user"};
+        const GeneratedLayer layer = generate_layer(matrix, spmm_nest(type), {.name = "layer", .source_file = "layer.npy", .bcol = 8, .architectures = {80}, .choice = choice});
+        const auto bytes = static_cast<double>(std::get<transformer::FragmentFormat>(layer.layer.format).unit_bytes());
+        EXPECT_NEAR(static_cast<double>(listed_unit_bytes(dtype, 1 - zeros, rows)) / bytes, 1, 0.05) << dtype << ", " << rows << " rows, zeros " << zeros;
+      }
     }
   }
 }
