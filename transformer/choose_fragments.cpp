@@ -263,6 +263,7 @@ std::uint64_t most_turns(const std::vector<std::uint32_t>& fullest, std::uint64_
 /// The places of a unit with which the block that takes longest counts least.
 std::uint32_t choose_listed(const CsrView& matrix, const FragmentShape& shape, const FragmentWeights& weights) {
   const std::vector<std::uint32_t> fullest = fullest_units(matrix, shape);
+  const std::uint32_t most = std::ranges::max(fullest);
   std::uint32_t best = 1;
   double least = HUGE_VAL;
   FragmentFormat format;
@@ -277,6 +278,9 @@ std::uint32_t choose_listed(const CsrView& matrix, const FragmentShape& shape, c
     if (counted < least) {
       least = counted;
       best = places;
+    }
+    if (places >= most) {
+      break;
     }
   }
   return best;

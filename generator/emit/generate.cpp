@@ -212,9 +212,7 @@ auto with_cut(const PackedForm& form, const GenerateOptions& options, const Use&
 FragmentShelf::Packing fragments_of(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
   const std::shared_ptr<FragmentShelf> shelf =
       options.fragments ? options.fragments : std::make_shared<FragmentShelf>();
-  FragmentShelf::Packing packing =
-      shelf->get(csr_view(matrix), {narrow(nest.packed.block_panels), narrow(nest.packed.height), nest.packed.quarter_steps, nest.packed.dense_steps, nest.packed.listed_values},
-                 fragment_weights(nest));
+  FragmentShelf::Packing packing = shelf->get(csr_view(matrix), fragment_block(nest.packed), fragment_weights(nest));
   check_format(packing->format, nest, matrix, options);
   return packing;
 }

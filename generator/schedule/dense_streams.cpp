@@ -96,8 +96,7 @@ bool pays(const LayerShape& shape) {
 }
 
 bool fits(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
-  const std::int64_t unit_bytes = schedule.dense == StreamSchedule::Dense::listed ? listed_unit_bytes(shape.dtype, shape.density(), schedule.rows)
-                                                                                  : std::int64_t{StreamSchedule::window_bytes} * schedule.rows;
+  const std::int64_t unit_bytes = dense_unit_bytes(schedule.dense, shape.dtype, shape.density(), schedule.rows);
   const std::int64_t bytes = shared_bytes(schedule, unit_bytes, staged_window_bytes(schedule, shape.dtype, shape.layout));
   return std::cmp_less_equal(bytes, target.shared_bytes);
 }

@@ -220,11 +220,8 @@ std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const Ke
 
 double streamed_bytes(const LayerShape& shape, StreamSchedule::Dense dense) {
   const CutLayer layer(shape);
-  if (dense == StreamSchedule::Dense::on) {
-    return layer.elements() * bytes_of_type(shape.dtype);
-  }
-  const std::int64_t unit_bytes = dense == StreamSchedule::Dense::listed ? listed_unit_bytes(shape.dtype, shape.density(), StreamSchedule::strip_rows)
-                                                                         : layer.size.unit_bytes;
+  const std::int64_t unit_bytes =
+      dense == StreamSchedule::Dense::off ? layer.size.unit_bytes : dense_unit_bytes(dense, shape.dtype, shape.density(), StreamSchedule::strip_rows);
   return static_cast<double>(layer.size.panels) * static_cast<double>(layer.windows) * static_cast<double>(unit_bytes);
 }
 

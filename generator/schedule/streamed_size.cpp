@@ -39,6 +39,10 @@ std::int64_t listed_unit_bytes(std::string_view dtype, double density, int rows)
   return static_cast<std::int64_t>(elements * bits_and_begins + std::min(fullest, elements) * bytes_of_type(dtype));
 }
 
+std::int64_t dense_unit_bytes(StreamSchedule::Dense dense, std::string_view dtype, double density, int rows) {
+  return dense == StreamSchedule::Dense::listed ? listed_unit_bytes(dtype, density, rows) : std::int64_t{StreamSchedule::window_bytes} * rows;
+}
+
 StreamedSize streamed_size(const LayerShape& shape) {
   return {quotient_up(shape.rows, StreamSchedule::strip_rows), shape.bcol, streamed_unit_bytes(shape.dtype, shape.density(), pays_in_quarters(shape))};
 }

@@ -13,6 +13,7 @@
 
 #include "generator/emit/device_text.h"
 #include "generator/emit/fragment_text.h"
+#include "generator/emit/fragment_weights.h"
 #include "generator/emit/half_text.h"
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/layout_text.h"
@@ -79,7 +80,7 @@ Packing<transformer::TaskFormat> pack_tasks(const InstructionExample& example) {
 
 Packing<transformer::FragmentFormat> pack_fragments(const InstructionExample& example) {
   const transformer::CsrView matrix = csr_view(example.matrix);
-  auto packed = transformer::pack(matrix, transformer::choose_fragments(matrix, {static_cast<std::uint32_t>(example.nest.packed.block_panels), static_cast<std::uint32_t>(example.nest.packed.height), example.nest.packed.quarter_steps, example.nest.packed.dense_steps, example.nest.packed.listed_values}, {.extra = 64}));
+  auto packed = transformer::pack(matrix, transformer::choose_fragments(matrix, fragment_block(example.nest.packed), {.extra = 64}));
   Environment sizes = fragment_sizes(packed.format);
   sizes["M"] = example.matrix.rows;
   sizes["K"] = example.matrix.columns;

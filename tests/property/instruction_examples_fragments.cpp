@@ -14,6 +14,7 @@
 #include "generator/pipeline.h"
 #include "generator/schedule/schedule_choice.h"
 #include "tests/property/instruction_example.h"
+#include "tests/support/full_panel.h"
 
 namespace esc::tests {
 namespace {
@@ -34,27 +35,7 @@ constexpr std::int64_t rows_of_panel = StreamSchedule::strip_rows;
 
 /// A matrix of few non-zeros, one panel of which has all columns of its first window but every `free_column`th.
 SparseMatrix with_full_panel(std::int64_t panels, std::int64_t columns, std::int64_t free_column, ScalarType element, std::uint32_t seed) {
-  const SparseMatrix sparse = small_matrix(panels * rows_of_panel - 5, columns, 0.02, element, seed);
-  SparseMatrix matrix{sparse.rows, columns, {0}, {}, {}, element};
-  for (std::int64_t row = 0; row < sparse.rows; ++row) {
-    const auto begin = static_cast<std::size_t>(sparse.offsets[static_cast<std::size_t>(row)]);
-    const auto end = static_cast<std::size_t>(sparse.offsets[static_cast<std::size_t>(row) + 1]);
-    if (row / rows_of_panel == 1) {
-      for (std::int32_t column = 0; column < StreamSchedule::window_columns(bytes_of(element)); ++column) {
-        if (column % free_column != 0) {
-          matrix.column_of.push_back(column);
-          matrix.values.push_back(static_cast<double>((row + column) % 3 + 1));
-        }
-      }
-    } else {
-      matrix.column_of.insert(matrix.column_of.end(), sparse.column_of.begin() + static_cast<std::ptrdiff_t>(begin),
-                              sparse.column_of.begin() + static_cast<std::ptrdiff_t>(end));
-      matrix.values.insert(matrix.values.end(), sparse.values.begin() + static_cast<std::ptrdiff_t>(begin),
-                           sparse.values.begin() + static_cast<std::ptrdiff_t>(end));
-    }
-    matrix.offsets.push_back(matrix.nonzeros());
-  }
-  return matrix;
+  return tests::with_full_panel(small_matrix(panels * rows_of_panel - 5, columns, 0.02, element, seed), [=](std::int64_t column) { return column % free_column != 0; });
 }
 
 SparseMatrix times(std::int64_t factor, SparseMatrix matrix) {

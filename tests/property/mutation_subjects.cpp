@@ -10,7 +10,7 @@
 #include "generator/frontend/parse_loop_nest.h"
 #include "generator/matrix/round_values.h"
 #include "generator/matrix/sample.h"
-#include "generator/schedule/stream_schedule.h"
+#include "tests/support/full_panel.h"
 
 namespace esc::tests {
 namespace {
@@ -74,24 +74,7 @@ SparseMatrix of_many_windows(SampleStructure structure, double sparsity, ScalarT
   }
   return matrix;
 }
-/// The matrix with all columns of the first window in the second panel.
-SparseMatrix with_full_panel(const SparseMatrix& matrix) {
-  constexpr std::int64_t height = StreamSchedule::strip_rows;
-  SparseMatrix result{matrix.rows, matrix.columns, {0}, {}, {}, matrix.element};
-  const std::int64_t window = StreamSchedule::window_columns(bytes_of(matrix.element));
-  for (std::int64_t row = 0; row < matrix.rows; ++row) {
-    for (std::int64_t column = 0; column < window && row / height == 1; ++column) {
-      result.column_of.push_back(static_cast<std::int32_t>(column));
-      result.values.push_back(static_cast<double>((row + column) % 3 + 1));
-    }
-    for (std::int64_t at = matrix.offsets[static_cast<std::size_t>(row)]; at < matrix.offsets[static_cast<std::size_t>(row) + 1] && row / height != 1; ++at) {
-      result.column_of.push_back(matrix.column_of[static_cast<std::size_t>(at)]);
-      result.values.push_back(matrix.values[static_cast<std::size_t>(at)]);
-    }
-    result.offsets.push_back(result.nonzeros());
-  }
-  return result;
-}
+
 MutationSubject streamed(const std::string& name, SparseMatrix matrix, const std::string& settings = "") {
   return {name, spmm_nest(matrix.element), std::move(matrix), 36, "stream:columns=16,panels=3,warps=2,stages=4,pdl=on" + settings};
 }
@@ -166,7 +149,7 @@ std::vector<MutationSubject> mutation_subjects() {
       {"dense", spmm_nest(ScalarType::f32), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32), 36,
        "stream:columns=16,panels=3,warps=2,stages=3,pdl=on,dense=on"},
       // One panel has all of a window, which takes it further rounds.
-      {"listed", spmm_nest(ScalarType::f16), with_full_panel(of_many_windows(SampleStructure::uniform, 0.98, ScalarType::f16)), 36,
+      {"listed", spmm_nest(ScalarType::f16), with_full_panel(of_many_windows(SampleStructure::uniform, 0.98, ScalarType::f16), [](std::int64_t) { return true; }), 36,
        "stream:columns=8,panels=1,warps=2,stages=3,pdl=on,dense=listed"},
       // Rows of one non-zero show what rounding makes of a product.
       streamed("rounded", with_cut_row(with_cut_row(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::tf32), 5, 1), 40, 1)),

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "generator/emit/fragment_weights.h"
 #include "generator/matrix/drawn_value.h"
 #include "generator/patterns/csr_view.h"
 #include "tests/support/reference_tasks.h"
@@ -92,7 +93,7 @@ Memory region_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, cons
 Memory fragment_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const PackedForm& form, std::uint64_t seed) {
   Memory memory = product_memory(matrix, columns_of_b, seed);
   const transformer::CsrView view = csr_view(matrix);
-  const auto packed = transformer::pack(view, transformer::choose_fragments(view, {static_cast<std::uint32_t>(form.block_panels), static_cast<std::uint32_t>(form.height), form.quarter_steps, form.dense_steps, form.listed_values}, {.extra = 64}));
+  const auto packed = transformer::pack(view, transformer::choose_fragments(view, fragment_block(form), {.extra = 64}));
   const transformer::FragmentFormat& format = packed.format;
   const transformer::FragmentReader reader(packed.bytes.span(), format);
   const std::int64_t rounds = static_cast<std::int64_t>(format.counts.rounds);

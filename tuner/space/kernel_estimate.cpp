@@ -110,11 +110,8 @@ KernelFacts estimated_kernel(const AtomicSchedule& schedule, const WorkItem& ite
 int estimated_unit_bytes(const StreamSchedule& schedule, const WorkItem& item) {
   constexpr int of_8_steps = 4608;
   constexpr int of_columns = 256;
-  if (schedule.dense == StreamSchedule::Dense::on) {
-    return StreamSchedule::window_bytes * schedule.rows;
-  }
-  if (schedule.dense == StreamSchedule::Dense::listed) {
-    return static_cast<int>(listed_unit_bytes(item.dtype, density(item.layer), schedule.rows));
+  if (schedule.dense != StreamSchedule::Dense::off) {
+    return static_cast<int>(dense_unit_bytes(schedule.dense, item.dtype, density(item.layer), schedule.rows));
   }
   return is_half_type(item.dtype) && !schedule.quarters
              ? of_8_steps * schedule.row_strips() + of_columns

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "generator/matrix/sparse_matrix.h"
+
+namespace esc::tests {
+
+/// The matrix with a second panel, of 16 rows, that has all columns of its first window for which `has_column` holds, and no others.
+SparseMatrix with_full_panel(const SparseMatrix& sparse, const std::function<bool(std::int64_t)>& has_column);
+
+}  // namespace esc::tests
