@@ -260,22 +260,24 @@ std::uint64_t most_turns(const std::vector<std::uint32_t>& fullest, std::uint64_
   return most;
 }
 
-/// The places of a unit with which the block that takes longest counts least.
-std::uint32_t choose_listed(const CsrView& matrix, const FragmentShape& shape, const FragmentWeights& weights) {
+/// The places of a unit with which the block that takes longest counts least. The shape has some.
+std::uint32_t choose_listed(const CsrView& matrix, FragmentShape shape, const FragmentWeights& weights) {
   const std::vector<std::uint32_t> fullest = fullest_units(matrix, shape);
   const std::uint32_t most = std::ranges::max(fullest);
   std::uint32_t best = 1;
   double least = HUGE_VAL;
-  FragmentFormat format;
-  format.shape = shape;
-  for (format.shape.listed = 1; format.shape.listed <= max_listed; ++format.shape.listed) {
-    const std::uint32_t places = format.shape.listed;
-    if (places < max_listed && format.listed_at(places + 1) <= format.unit_bytes()) {
+  const auto bytes_with = [&](std::uint32_t places) {
+    shape.listed = places;
+    return unit_bytes(shape);
+  };
+  for (std::uint32_t places = 1; places <= max_listed; ++places) {
+    const double bytes = bytes_with(places);
+    if (places < max_listed && bytes_with(places + 1) == bytes) {
       continue;  // the same bytes have more
     }
     const auto turns = static_cast<double>(most_turns(fullest, windows_of(shape), places, weights.rounds_at_once));
-    const double counted = turns * (static_cast<double>(format.unit_bytes()) * shape.block_panels + weights.round);
-    if (counted < least) {
+    const double counted = turns * (bytes * shape.block_panels + weights.round);
+    if (counted <= least) {  // of equals that with fewer rounds
       least = counted;
       best = places;
     }
@@ -293,11 +295,17 @@ FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, 
   constexpr std::uint64_t few = 128;
   constexpr std::uint64_t many = 2048;
   const FragmentShape shape = checked_shape(matrix, FragmentCut{.height = block.height, .block_panels = block.panels});
-  check_steps(shape.element, block.quarter_steps, block.dense_steps && !block.listed_values);
+  check_steps(shape.element, block.quarter_steps, block.dense_steps && !block.listed_values, block.placed_values);
   if (block.dense_steps) {
     FragmentCut cut{.height = block.height, .block_panels = block.panels, .steps = max_fragment_steps, .dense = 1};
-    const FragmentShape dense{cut, shape.rows, shape.columns, shape.element};
-    cut.listed = block.listed_values ? choose_listed(matrix, dense, weights) : 0;
+    if (block.listed_values) {
+      cut.listed = 1;
+      if (block.placed_values) {
+        cut.placed = 1;
+        cut.steps = placed_steps;
+      }
+      cut.listed = choose_listed(matrix, {cut, shape.rows, shape.columns, shape.element}, weights);
+    }
     return cut;
   }
   const std::vector<SampledUnit> units = sample(matrix, shape, few);

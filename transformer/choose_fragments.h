@@ -16,6 +16,7 @@ struct FragmentBlock {
   bool quarter_steps = false;         ///< whether units may have quarter steps
   bool dense_steps = false;           ///< whether they have dense steps alone
   bool listed_values = false;         ///< of which zeros are left out
+  bool placed_values = false;         ///< each of which has a byte that says where it is
 
   auto operator<=>(const FragmentBlock&) const = default;
 };

@@ -14,16 +14,18 @@ namespace esc::transformer {
 // two non-zeros of every four, of 32 bits mma.sp.m16n8k16 with one of every two: eight groups, and 4 bytes of each row
 // in a group.
 //
-// A panel is one strip of 16 rows, or two; rows g, g + 8 and so on of it are row set g. A window is 256 columns of A, or
-// 128 of 32 bits; the last one may have fewer. A unit belongs to a panel and a window. It has `steps` steps, each one
-// mma.sp for each strip, and each with eight groups of 4 slots, or of 2. A slot stands for a column of the window, in any
-// order, and a column may stand in several; of the slots of a group each row has non-zeros in half at most. In the last
-// `quarter_steps` steps, which there are of 16-bit values, it has one at most, a quarter, and one is stored. What a panel
-// has in a window and fits in no slot is an extra, of which there are `extras` at most.
+// A panel is one strip of 16 rows, or two; rows g, g + 8 and so on of it are row set g. A window is 256 columns of A,
+// or 128 of 32 bits, or 32 where values are placed; the last one may have fewer. A unit belongs to a panel and a
+// window. It has `steps` steps, each one mma.sp for each strip, and each with eight groups of 4 slots, or of 2. A slot
+// stands for a column of the window, in any order, and a column may stand in several; of the slots of a group each row
+// has non-zeros in half at most. In the last `quarter_steps` steps, which there are of 16-bit values, it has one at
+// most, a quarter, and one is stored. What a panel has in a window and fits in no slot is an extra, of which there are
+// `extras` at most.
 // Where `dense` is 1, a step is one mma.m16n8k16, or mma.m16n8k8 of 32 bits, for each strip: a group is two columns, or
 // one, the next ones of the window. Such units have 16 steps, and beside values nothing. Of 32 bits all elements of the
 // columns may be stored, zeros too; where `listed` is not 0, those that are zero are left out, and a unit has `listed`
-// places for the others. What has no place is left for a further round.
+// places for the others. What has no place is left for a further round. Where `placed` is 1, as it may be of 32 bits, a
+// unit has 4 steps, and a byte of each value says where it stands, in place of a bit of each element.
 // Two groups are a set. Slots without a column have zeros, and name a column that no other of their set equals modulo
 // its slots, or column 0.
 //
@@ -52,6 +54,16 @@ namespace esc::transformer {
 //   begins    [list of columns][strip][8] uint16: of every four lanes the number of the first value
 //   values    in the order of lists, lanes and bits; what is not used is 0
 //
+// Bytes of a unit with placed values, where a region is of 16 columns and a strip. An element in row r and column c of it
+// has the place (r / 8 * 4 + c / 4) * 32 + r % 8 * 4 + c % 4, and that modulo 32 is its bank. The unit takes values in the
+// order of regions and places:
+//   begins    [pair of steps][strip] uint16: the number of the first value of the region, and behind the last one how
+//             many there are; zeros up to the next multiple of 16
+//   values    in the order of regions; of each the first one, by place, of every bank that has any, in the order of banks,
+//             then the second ones, and so on: most of 32 that stand beside each other are of different banks. What is
+//             not used is 0
+//   places    [value] a byte, which place it has; what is not used is 0
+//
 // A thread block owns block_panels panels, the last one may own fewer. A round of it is a window with a unit for each
 // of its panels. It has each window once, ascending; where the slots and the extras of a unit do not take all, another
 // round of that window with the rest comes right behind. Places without a panel, and panels without a rest, have units
@@ -75,6 +87,10 @@ inline constexpr uint32_t max_fragment_steps = 16;  ///< which take a full windo
 inline constexpr uint32_t max_extras = 254;         ///< of a unit, counted in a byte
 inline constexpr uint32_t list_columns = 32;        ///< of which a lane's elements are listed
 inline constexpr uint32_t four_lanes = 4;           ///< whose bits stand beside each other, and which have a row set
+inline constexpr uint32_t placed_steps = 4;         ///< of a unit with placed values
+inline constexpr uint32_t region_columns = 16;      ///< in which a byte says where a value stands
+inline constexpr uint32_t region_places = strip_rows * region_columns;
+inline constexpr uint32_t banks = 32;  ///< of shared memory, where values are put in their places
 inline constexpr uint32_t max_fragment_panels = 16;
 inline constexpr uint32_t unit_alignment = 128;  ///< a line of the cache
 
@@ -90,6 +106,7 @@ struct FragmentElement {
   constexpr uint32_t extra_bytes() const { return 2 * bytes; }
   constexpr bool has_quarter_steps() const { return bytes == 2; }
   constexpr bool has_whole_dense_steps() const { return bytes == 4; }
+  constexpr bool has_placed_values() const { return bytes == 4; }
 };
 
 inline constexpr uint32_t max_window_columns = FragmentElement{2}.window_columns();
@@ -116,6 +133,7 @@ struct FragmentCut {
   uint32_t extras = 0;        ///< of a unit, at most
   uint32_t dense = 0;         ///< 1 where steps have consecutive columns, and there are no others
   uint32_t listed = 0;        ///< of dense steps: values of a unit, at most; 0 where every element is stored
+  uint32_t placed = 0;        ///< 1 where each of the listed values has a byte that says where it is, in place of bits
 
   constexpr UnitSteps unit_steps() const { return {steps, quarter_steps}; }
 
@@ -130,6 +148,7 @@ struct FragmentCut {
     visit("extras", extras, between(0, max_extras));
     visit("dense", dense, between(0, 1));
     visit("listed", listed, between(0, max_listed));
+    visit("placed", placed, between(0, 1));
   }
 };
 
@@ -138,8 +157,16 @@ using FragmentShape = Shape<FragmentCut>;
 constexpr FragmentElement element_of(const FragmentShape& shape) {
   return {static_cast<uint32_t>(size_of(shape.element))};
 }
+/// Whether values are placed, also where the shape says so of steps that have none.
+constexpr bool has_placed_values(const FragmentShape& shape) {
+  return shape.placed != 0 && shape.dense != 0 && shape.listed != 0 && element_of(shape).has_placed_values();
+}
+constexpr uint32_t window_columns_of(const FragmentShape& shape) {
+  const FragmentElement element = element_of(shape);
+  return has_placed_values(shape) ? placed_steps * step_groups * element.group_values() : element.window_columns();
+}
 constexpr uint64_t windows_of(const FragmentShape& shape) {
-  const uint32_t columns = element_of(shape).window_columns();
+  const uint32_t columns = window_columns_of(shape);
   return (static_cast<uint64_t>(shape.columns) + columns - 1) / columns;
 }
 constexpr uint64_t blocks_of(const FragmentShape& shape) {
@@ -175,10 +202,27 @@ struct ListPlace {
   uint32_t bit;    ///< of the element
 };
 
+/// Which element of a region, or of what a panel has in a window.
+struct RowColumn {
+  uint32_t row;
+  uint32_t column;
+};
+
+/// The place of an element in its region, and the other way round.
+constexpr uint32_t place_of_element(const RowColumn& element) {
+  const uint32_t upper = element.row / row_sets, four = element.column / four_lanes;
+  return (upper * (region_columns / four_lanes) + four) * banks + element.row % row_sets * four_lanes + element.column % four_lanes;
+}
+constexpr RowColumn element_of_place(uint32_t place) {
+  const uint32_t bank = place % banks, of_bank = place / banks;
+  const uint32_t upper = of_bank / (region_columns / four_lanes), four = of_bank % (region_columns / four_lanes);
+  return {upper * row_sets + bank / four_lanes, four * four_lanes + bank % four_lanes};
+}
+
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
 struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   static constexpr char magic[9] = "ESCFRAG\x1a";
-  static constexpr uint32_t version = 7;
+  static constexpr uint32_t version = 8;
 
   ScalarType window = ScalarType::u16;
   uint64_t windows_at = 0;
@@ -188,7 +232,9 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   constexpr FragmentElement element() const { return element_of(shape); }
   constexpr uint32_t strips() const { return shape.height / strip_rows; }
   constexpr bool is_dense() const { return shape.dense != 0; }
-  constexpr bool is_listed() const { return shape.listed != 0; }
+  constexpr bool is_listed() const { return shape.listed != 0; }  ///< with bits or with places
+  constexpr bool is_placed() const { return has_placed_values(shape); }
+  constexpr uint32_t window_columns() const { return window_columns_of(shape); }
   constexpr uint32_t group_slots() const { return is_dense() ? element().group_values() : element().group_slots(); }
   constexpr uint32_t step_slots() const { return step_groups * group_slots(); }
   constexpr uint64_t blocks() const { return blocks_of(shape); }
@@ -227,18 +273,22 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
     return extras_end_at(row_sets) + uint64_t{extra} * element().extra_bytes();
   }
   constexpr uint64_t unit_bytes() const {
-    return round_up(is_listed()           ? listed_at(shape.listed)
+    return round_up(is_placed()         ? place_at(shape.listed)
+                    : is_listed()       ? listed_at(shape.listed)
                     : shape.extras == 0 ? extras_end_at(0)
                                         : extra_at(shape.extras),
                     unit_alignment);
   }
 
-  // The same of a unit with listed values.
+  // The same of a unit with listed values, of which those that are placed have regions in place of lists.
   constexpr uint32_t list_steps() const { return list_columns / step_slots(); }
   constexpr uint64_t lists() const { return uint64_t{shape.steps} / list_steps() * strips(); }
   constexpr uint64_t bits_at(uint64_t list, uint32_t lane) const { return (list * lanes + lane) * 2; }
   constexpr uint64_t begin_at(uint64_t list, uint32_t row_set) const { return bits_at(lists(), 0) + (list * row_sets + row_set) * 2; }
-  constexpr uint64_t listed_at(uint64_t value) const { return begin_at(lists(), 0) + value * element().bytes; }
+  constexpr uint64_t listed_at(uint64_t value) const {
+    const uint64_t behind_begins = is_placed() ? round_up(region_begin_at(regions() + 1), 16) : begin_at(lists(), 0);
+    return behind_begins + value * element().bytes;
+  }
   constexpr ListPlace list_place_of(uint32_t step, uint32_t group, uint32_t row, uint32_t number) const {
     const uint64_t list = uint64_t{step} / list_steps() * strips() + row / strip_rows;
     const uint32_t row_set = row % row_sets, upper = row % strip_rows / row_sets;
@@ -246,6 +296,16 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
     const uint32_t lane = group % four_lanes;
     return {bits_at(list, row_set * four_lanes + lane), begin_at(list, row_set), lane, registers * group_slots() + number};
   }
+  constexpr uint32_t regions() const { return window_columns() / region_columns * strips(); }
+  constexpr uint32_t region_of(const RowColumn& element) const {
+    return element.column / region_columns * strips() + element.row / strip_rows;
+  }
+  constexpr RowColumn element_at(uint32_t region, uint32_t place) const {
+    const RowColumn inside = element_of_place(place);
+    return {region % strips() * strip_rows + inside.row, region / strips() * region_columns + inside.column};
+  }
+  constexpr uint64_t region_begin_at(uint32_t region) const { return uint64_t{region} * 2; }
+  constexpr uint64_t place_at(uint64_t value) const { return listed_at(shape.listed) + value; }
 
   /// Where the values of a row in a slot group are, and its bits of metadata, of which dense steps have none.
   constexpr GroupPlace place_of(uint32_t step, uint32_t group, uint32_t row) const {
@@ -278,8 +338,9 @@ constexpr FragmentFormat describe(const FragmentShape& shape, const FragmentCoun
   if (!format.element().has_whole_dense_steps() && !format.is_listed()) {
     format.shape.dense = 0;
   }
+  format.shape.placed = format.is_placed() ? 1 : 0;
   if (format.is_dense()) {
-    format.shape.steps = format.element().window_columns() / format.step_slots();
+    format.shape.steps = format.window_columns() / format.step_slots();
     format.shape.quarter_steps = 0;
     format.shape.extras = 0;
   } else {

@@ -121,7 +121,7 @@ Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut) {
 
 Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut, FragmentSearches& searches) {
   const FragmentShape shape = checked_shape(matrix, cut);
-  check_steps(shape.element, shape.quarter_steps != 0, shape.dense != 0 && shape.listed == 0);
+  check_steps(shape.element, shape.quarter_steps != 0, shape.dense != 0 && shape.listed == 0, shape.placed != 0);
   return with_single_or_half_source(matrix, [&](const auto& source) { return pack_source(source, shape, searches); });
 }
 

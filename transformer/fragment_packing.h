@@ -26,7 +26,7 @@ struct WindowElements {
 template <typename Source, typename Visit>
 WindowRows visit_window(const Source& source, const FragmentShape& shape, int64_t panel, uint64_t window,
                         const Visit& visit) {
-  const uint32_t width = element_of(shape).window_columns();
+  const uint32_t width = window_columns_of(shape);
   const int64_t first = static_cast<int64_t>(window) * width;
   const int64_t behind = first + width < shape.columns ? first + width : shape.columns;
   WindowRows rows = {};
@@ -63,7 +63,7 @@ void read_window(const Source& source, const FragmentShape& shape, int64_t panel
 
 /// Columns of a window.
 constexpr uint64_t columns_in(const FragmentShape& shape, uint64_t window) {
-  const uint64_t width = element_of(shape).window_columns();
+  const uint64_t width = window_columns_of(shape);
   const uint64_t behind = static_cast<uint64_t>(shape.columns) - window * width;
   return behind < width ? behind : width;
 }
@@ -160,7 +160,7 @@ inline void write_extras(const FragmentFormat& format, const WindowElements& ele
   const FragmentElement element = format.element();
   uint32_t used = 0;
   for (uint32_t row_set = 0; row_set < row_sets && format.shape.extras != 0; ++row_set) {
-    for (uint32_t column = 0; column < element.window_columns(); ++column) {
+    for (uint32_t column = 0; column < format.window_columns(); ++column) {
       for (uint32_t row = row_set; row < format.shape.height && used < format.shape.extras; row += row_sets) {
         if (left.of_column[column] >> row & 1) {
           const uint32_t place = column | row / row_sets << 8;
@@ -177,7 +177,7 @@ inline void write_extras(const FragmentFormat& format, const WindowElements& ele
 
 /// Writes the values of a unit whose bytes are zero where its steps are dense.
 inline void write_dense_values(const FragmentFormat& format, const WindowElements& elements, unsigned char* unit) {
-  for (uint32_t column = 0; column < format.element().window_columns(); ++column) {
+  for (uint32_t column = 0; column < format.window_columns(); ++column) {
     for (uint32_t rows = elements.rows.of_column[column]; rows != 0; rows &= rows - 1) {
       const uint32_t row = static_cast<uint32_t>(lowest_set(rows));
       const GroupPlace place = format.place_of(column / format.step_slots(), column % format.step_slots(), row);
@@ -186,32 +186,77 @@ inline void write_dense_values(const FragmentFormat& format, const WindowElement
   }
 }
 
-/// Writes the values of `left` that a unit lists, whose bytes are zero, and keeps there what it has no place for.
-inline void write_listed_values(const FragmentFormat& format, const WindowElements& elements, WindowRows& left, unsigned char* unit) {
-  const uint32_t bytes = format.element().bytes, lane_values = list_columns * strip_rows / lanes;
+/// The values that a unit whose bytes are zero lists, one behind the other. They are taken from `left`, which keeps what
+/// the unit has no place for.
+struct ValueList {
+  const FragmentFormat& format;
+  const WindowElements& elements;
+  WindowRows& left;
+  unsigned char* unit;
   uint32_t used = 0;
+
+  uint32_t room() const { return format.shape.listed - used; }
+  bool is_left(const RowColumn& at) const { return (left.of_column[at.column] >> at.row & 1) != 0; }
+  void add(const RowColumn& at) {
+    memcpy(unit + format.listed_at(used), &elements.bits[at.column][at.row], format.element().bytes);
+    left.of_column[at.column] &= ~(1u << at.row);
+    ++used;
+  }
+  /// Writes the number of the next one.
+  void write_begin(uint64_t at) const { memcpy(unit + at, &used, 2); }  // the lower bytes come first
+};
+
+/// Writes the lists of a unit: values, and bits that say which elements they are.
+inline void write_lists(ValueList values) {
+  const FragmentFormat& format = values.format;
+  const uint32_t lane_values = list_columns * strip_rows / lanes;
   for (uint32_t list = 0; list < format.lists(); ++list) {
     const uint32_t first_step = list / format.strips() * format.list_steps(), strip = list % format.strips();
     for (uint32_t lane = 0; lane < lanes; ++lane) {
       uint32_t bits = 0;
       if (lane % four_lanes == 0) {
-        memcpy(unit + format.begin_at(list, lane / four_lanes), &used, 2);  // the lower bytes come first
+        values.write_begin(format.begin_at(list, lane / four_lanes));
       }
       for (uint32_t bit = 0; bit < lane_values; ++bit) {
         const uint32_t registers = bit / format.group_slots();
         const uint32_t group = registers % 4 / 2 * 4 + lane % four_lanes;
         const uint32_t column = (first_step + registers / 4) * format.step_slots() + group * format.group_slots() + bit % format.group_slots();
         const uint32_t row = strip * strip_rows + registers % 2 * row_sets + lane / four_lanes;
-        if ((left.of_column[column] >> row & 1) != 0 && used < format.shape.listed) {
-          memcpy(unit + format.listed_at(used), &elements.bits[column][row], bytes);
-          left.of_column[column] &= ~(1u << row);
+        if (values.is_left({row, column}) && values.room() != 0) {
+          values.add({row, column});
           bits |= 1u << bit;
-          ++used;
         }
       }
-      memcpy(unit + format.bits_at(list, lane), &bits, 2);
+      memcpy(values.unit + format.bits_at(list, lane), &bits, 2);
     }
   }
+}
+
+/// Writes the regions of a unit: values, and bytes that say which elements they are.
+inline void write_regions(ValueList values) {
+  const FragmentFormat& format = values.format;
+  for (uint32_t region = 0; region < format.regions(); ++region) {
+    values.write_begin(format.region_begin_at(region));
+    uint32_t taken[banks] = {};  // of each bank its places, a bit each
+    uint32_t count = 0;
+    for (uint32_t place = 0; place < region_places && count < values.room(); ++place) {
+      if (values.is_left(format.element_at(region, place))) {
+        taken[place % banks] |= 1u << place / banks;
+        ++count;
+      }
+    }
+    for (const uint32_t behind = values.used + count; values.used < behind;) {
+      for (uint32_t bank = 0; bank < banks; ++bank) {
+        if (taken[bank] != 0) {
+          const uint32_t place = static_cast<uint32_t>(lowest_set(taken[bank])) * banks + bank;
+          taken[bank] &= taken[bank] - 1;
+          values.unit[format.place_at(values.used)] = static_cast<unsigned char>(place);
+          values.add(format.element_at(region, place));
+        }
+      }
+    }
+  }
+  values.write_begin(format.region_begin_at(format.regions()));
 }
 
 /// Writes a unit, the one of this number that the panel has in the window; `left` holds the rows of the window that the
@@ -220,7 +265,8 @@ inline void write_unit(const FragmentFormat& format, const WindowElements& eleme
                        uint64_t number, WindowRows& left, unsigned char* unit) {
   memset(unit, 0, static_cast<size_t>(format.unit_bytes()));
   if (format.is_listed()) {
-    write_listed_values(format, elements, left, unit);
+    const ValueList values{format, elements, left, unit};
+    format.is_placed() ? write_regions(values) : write_lists(values);
     return;
   }
   if (format.is_dense()) {

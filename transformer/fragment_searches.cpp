@@ -64,13 +64,16 @@ const UnitSlots& FragmentSearches::find(const WindowRows& rows, const UnitSteps&
   return place.compare_exchange_strong(first, made.get(), std::memory_order_acq_rel) ? *made.release() : *first;
 }
 
-void check_steps(ScalarType element, bool has_quarter_steps, bool has_whole_dense_steps) {
+void check_steps(ScalarType element, bool has_quarter_steps, bool has_whole_dense_steps, bool has_placed_values) {
   const FragmentElement taken{static_cast<std::uint32_t>(size_of(element))};
   if (has_quarter_steps && !taken.has_quarter_steps()) {
     throw std::invalid_argument("a matrix cannot be packed so: quarter steps are of elements of 16 bits");
   }
   if (has_whole_dense_steps && !taken.has_whole_dense_steps()) {
     throw std::invalid_argument("a matrix cannot be packed so: dense steps that store every element are of elements of 32 bits");
+  }
+  if (has_placed_values && !taken.has_placed_values()) {
+    throw std::invalid_argument("a matrix cannot be packed so: placed values are of elements of 32 bits");
   }
 }
 

@@ -31,7 +31,8 @@ class FragmentSearches {
       found_;  ///< of each unit by its steps; null where nobody has asked
 };
 
-/// Throws std::invalid_argument where units shall have quarter steps and elements are not of 16 bits, or dense ones with all elements and these are not of 32.
-void check_steps(ScalarType element, bool has_quarter_steps, bool has_whole_dense_steps);
+/// Throws std::invalid_argument where units shall have quarter steps and elements are not of 16 bits, or dense ones with all elements or placed values and these are not
+/// of 32.
+void check_steps(ScalarType element, bool has_quarter_steps, bool has_whole_dense_steps, bool has_placed_values);
 
 }  // namespace esc::transformer

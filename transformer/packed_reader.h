@@ -168,6 +168,9 @@ class FragmentReader : public SectionReader<FragmentFormat> {
   }
   /// The value of this number, below those of a group; zero where there is none.
   SlotValue value(std::uint64_t unit, std::uint32_t step, std::uint32_t group, std::uint32_t row, std::uint32_t number) const {
+    if (format().is_placed()) {
+      return {group, placed_value(unit, {row, step * format().step_slots() + group})};
+    }
     if (format().is_listed()) {
       return {group * format().group_slots() + number, listed_value(unit, format().list_place_of(step, group, row, number))};
     }
@@ -197,6 +200,18 @@ class FragmentReader : public SectionReader<FragmentFormat> {
   }
 
  private:
+  /// The value of an element of a window; zero where no byte of its region names it.
+  double placed_value(std::uint64_t unit, const RowColumn& element) const {
+    const std::uint64_t begin = unit + format().region_begin_at(format().region_of(element));
+    const std::uint32_t place = place_of_element({element.row % strip_rows, element.column % region_columns});
+    const std::uint32_t behind = std::min<std::uint32_t>(load<std::uint16_t>(begin + 2), format().shape.listed);
+    for (std::uint32_t number = load<std::uint16_t>(begin); number < behind; ++number) {
+      if (load<std::uint8_t>(unit + format().place_at(number)) == place) {
+        return load_value(unit + format().listed_at(number));
+      }
+    }
+    return 0;
+  }
   /// The value of an element; zero where its bit says that it is not listed, or no unit has so many.
   double listed_value(std::uint64_t unit, const ListPlace& place) const {
     const std::uint32_t bits = load<std::uint16_t>(unit + place.bits);

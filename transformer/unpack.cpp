@@ -162,7 +162,7 @@ void take_unit(const FragmentReader& fragments, std::uint64_t unit, std::int64_t
   const FragmentElement element = element_of(shape);
   const auto add = [&](std::uint32_t row, std::uint32_t column, double value) {
     if (value != 0) {
-      nonzeros.add(first_row + row, static_cast<std::int64_t>(window * element.window_columns() + column), value);
+      nonzeros.add(first_row + row, static_cast<std::int64_t>(window * window_columns_of(shape) + column), value);
     }
   };
   for (std::uint32_t step = 0; step < shape.steps; ++step) {

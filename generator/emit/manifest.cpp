@@ -77,6 +77,7 @@ json packed_entry(const transformer::FragmentFormat& format) {
           {"quarter_steps", format.shape.quarter_steps},
           {"dense", format.is_dense()},
           {"listed", format.shape.listed},
+          {"placed", format.is_placed()},
           {"extras", format.shape.extras},
           {"rounds", format.counts.rounds}};
 }

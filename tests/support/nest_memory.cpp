@@ -116,7 +116,7 @@ Memory fragment_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, co
         for (std::uint32_t slot = 0; slot < format.step_slots(); ++slot) {
           // Dense steps have columns behind the matrix's last, with zeros.
           const std::uint64_t column = reader.column(unit, step, slot);
-          const bool is_there = std::cmp_less(reader.window(round) * format.element().window_columns() + column, matrix.columns);
+          const bool is_there = std::cmp_less(reader.window(round) * format.window_columns() + column, matrix.columns);
           columns.elements.push_back(is_there ? static_cast<double>(column) : 0);
         }
         for (std::uint32_t group = 0; group < transformer::step_groups; ++group) {

@@ -3,11 +3,13 @@
 
 // Packed fragments decoded by the definition of mma.sp and mma alone, with no word of the packer's.
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "transformer/fragment_format.h"
 #include "transformer/packed.h"
@@ -41,6 +43,7 @@ class Decoder {
     const FragmentShape& shape = format_.shape;
     wide_ = shape.element == ScalarType::f32;
     dense_ = shape.dense != 0;
+    placed_ = shape.placed != 0;
     lists_ = (wide_ ? 4 : 8) * shape.height / 16;
     steps_ = shape.steps;
     strips_ = shape.height / 16;
@@ -49,7 +52,8 @@ class Decoder {
     quarter_metadata_at_ = metadata_at_ + (half_steps_ + 1) / 2 * strips_ * 128;
     columns_at_ = quarter_metadata_at_ + shape.quarter_steps * strips_ * 32;
     ends_at_ = columns_at_ + (wide_ ? steps_ * 16 : (steps_ + 3) / 4 * 128);
-    unit_bytes_ = shape.listed != 0 ? (lists_ * 80 + shape.listed * (wide_ ? 4 : 2) + 127) / 128 * 128
+    unit_bytes_ = placed_           ? (16 + shape.listed * 5 + 127) / 128 * 128
+                  : shape.listed != 0 ? (lists_ * 80 + shape.listed * (wide_ ? 4 : 2) + 127) / 128 * 128
                   : dense_          ? 16 * strips_ * 512
                                     : (ends_at_ + (shape.extras == 0 ? 0 : 8 + (wide_ ? 8 : 4) * shape.extras) + 127) / 128 * 128;
   }
@@ -57,7 +61,7 @@ class Decoder {
   /// Everything that is stored, as bits. Records a problem where the bytes are not as the definition says.
   Places decode() {
     const FragmentShape& shape = format_.shape;
-    const std::int64_t width = wide_ ? 128 : 256;
+    const std::int64_t width = placed_ ? 32 : wide_ ? 128 : 256;
     const std::uint64_t windows = static_cast<std::uint64_t>((shape.columns + width - 1) / width);
     const std::uint64_t panels = (static_cast<std::uint64_t>(shape.rows) + 16 * strips_ - 1) / (16 * strips_);
     const std::uint64_t blocks = (panels + shape.block_panels - 1) / shape.block_panels;
@@ -229,7 +233,50 @@ class Decoder {
     }
   }
 
+  /// The values of a region of 16 rows and 16 columns: first the first one of each of 32 banks, then the second ones, and so on.
+  void decode_region(std::uint64_t region, std::uint64_t first, std::uint64_t behind) {
+    std::vector<std::vector<std::uint64_t>> of_bank(32);  // places
+    std::pair<std::size_t, std::uint64_t> last;
+    for (std::uint64_t number = first; number < behind; ++number) {
+      const std::uint64_t bits = bytes_.number(at_ + 16 + number * 4, 4);
+      const std::uint64_t place = bytes_.number(at_ + 16 + std::uint64_t{format_.shape.listed} * 4 + number, 1);
+      std::vector<std::uint64_t>& places = of_bank[place % 32];
+      expect(bits != 0, "a zero that is placed");
+      expect(places.empty() || places.back() < place, "places of a bank that do not increase");
+      places.push_back(place);
+      const std::pair order(places.size(), place % 32);
+      expect(last < order, "the order of the values of a region");
+      last = order;
+      const std::uint64_t row = place / 128 * 8 + place % 32 / 4;
+      const std::uint64_t column = place / 32 % 4 * 4 + place % 4;
+      add(static_cast<std::int64_t>(region % strips_ * 16 + row), static_cast<std::int64_t>(region / strips_ * 16 + column), bits);
+    }
+  }
+
+  void decode_placed_unit() {
+    const std::uint64_t regions = 2 * strips_;
+    const std::uint64_t listed = format_.shape.listed;
+    const auto begin = [&](std::uint64_t region) { return bytes_.number(at_ + region * 2, 2); };
+    expect(begin(0) == 0 && begin(regions) <= listed, "where the values of a unit begin and end");
+    for (std::uint64_t region = 0; region < regions; ++region) {
+      expect(begin(region) <= begin(region + 1), "where the values of a region begin");
+      decode_region(region, begin(region), std::min(begin(region + 1), listed));
+    }
+    const auto expect_nothing = [&](std::uint64_t from, std::uint64_t to) {
+      for (std::uint64_t at = from; at < to; ++at) {
+        expect(bytes_.number(at_ + at, 1) == 0, "what is not used");
+      }
+    };
+    expect_nothing(2 * (regions + 1), 16);
+    expect_nothing(16 + 4 * begin(regions), 16 + 4 * listed);
+    expect_nothing(16 + 4 * listed + begin(regions), unit_bytes_);
+  }
+
   void decode_unit() {
+    if (placed_) {
+      decode_placed_unit();
+      return;
+    }
     if (format_.shape.listed != 0) {
       decode_listed_unit();
       return;
@@ -295,6 +342,7 @@ class Decoder {
   Bytes bytes_;
   bool wide_ = false;  ///< elements of 32 bits
   bool dense_ = false;  ///< in dense steps
+  bool placed_ = false;  ///< with a byte that says where each is
   std::uint64_t lists_ = 0;  ///< of 32 columns and a strip, where values are listed
   std::uint64_t steps_ = 0;
   std::uint64_t half_steps_ = 0;  ///< of them, in front
