@@ -7,6 +7,7 @@
 #include <cstring>
 #include <exception>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "generator/support/error.h"
@@ -166,7 +167,7 @@ void AccessJudge::report(FaultKind kind, std::uint32_t site, const std::string& 
 }
 
 Region* AccessJudge::locate(std::uint64_t address, std::uint64_t size, std::uint64_t note, Use use) {
-  if (size <= stack_bytes_ && address - stack_bottom_ <= stack_bytes_ - size) {
+  if (is_on_stack(address, size)) {
     return nullptr;
   }
   if (Region* region = memory_.find(address, size)) {
@@ -337,6 +338,25 @@ void AccessJudge::check_bulk_source(std::uint64_t global, std::uint64_t bytes, s
     stop();
   }
   check<Use::read>(global, bytes, note);
+}
+
+void AccessJudge::check_proxy_read(std::uint64_t shared, std::uint64_t bytes, std::uint64_t note) {
+  check<Use::read>(shared, bytes, note);
+  const Region* region = memory_.find(shared, bytes);
+  for (std::uint64_t at = shared; at < shared + bytes; at += 4) {
+    const std::optional<std::uint32_t> writer = clock_.find_unfenced(region->word(at));
+    if (!writer) {
+      continue;
+    }
+    report(FaultKind::race, AccessNote::site(note), region->name, [&] {
+      return fmt::format("read of {} bytes at offset {} of {} by the asynchronous proxy; thread {} wrote there, and no fence.proxy.async of that thread stands between",
+                         bytes, shared - region->base, region->name, describe(launch_->block.at(*writer)));
+    });
+    if (exhausted()) {
+      stop();
+    }
+    return;
+  }
 }
 
 void AccessJudge::end_copy(const AsyncCopy& copy) {

@@ -74,6 +74,10 @@ class AccessJudge {
   void receive_store(std::uint64_t shared, std::span<const std::byte> bytes);
   /// Judges a read of global memory by the engine of the bulk copies, in the name of the running thread.
   void check_bulk_source(std::uint64_t global, std::uint64_t bytes, std::uint64_t note);
+  /// Judges a read of shared memory by the asynchronous proxy in the name of the running thread, one of those that are followed.
+  void check_proxy_read(std::uint64_t shared, std::uint64_t bytes, std::uint64_t note);
+  /// Whether the bytes are of variables of the running thread.
+  bool is_on_stack(std::uint64_t address, std::uint64_t bytes) const { return bytes <= stack_bytes_ && address - stack_bottom_ <= stack_bytes_ - bytes; }
   /// A block begins, whose memory nothing occupies.
   void forget_occupants() { occupied_.clear(); }
   /// The region that holds all of the bytes, or null.

@@ -34,8 +34,17 @@ void initialise(std::uint32_t barrier, std::uint32_t count) {
 }
 
 void fence() {
-  require_kernel("fence.proxy.async");
+  require_kernel("a fence of asynchronous barriers");
   active_machine().runner().async_barriers().fence();
+}
+
+/// A fence of barriers, too; and what the thread has written is told apart from what it writes next, where threads are followed.
+void fence_proxy() {
+  fence();
+  RaceClock& clock = active_machine().clock();
+  if (clock.threads().follows() && !clock.fence_proxy()) {
+    refuse(FaultKind::limit, [] { return std::string("more fences between two barriers than can be told apart"); });
+  }
 }
 
 void arrive(std::uint32_t barrier) {
@@ -141,6 +150,7 @@ std::vector<std::pair<std::string, std::uint64_t>> bulk_copy_functions() {
           {"__esc_barrier_arrive_expecting", address_of(&arrive_expecting)},
           {"__esc_barrier_wait", address_of(&wait)},
           {"__esc_fence_copies", address_of(&fence)},
+          {"__esc_fence_proxy", address_of(&fence_proxy)},
           {"__esc_copy_bulk", address_of(&copy)},
           {"__esc_copy_tensor", address_of(&copy_tensor)}};
 }

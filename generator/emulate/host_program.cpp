@@ -133,7 +133,7 @@ HostProgram::HostProgram(const HostSource& source, const Resolver& resolve, Watc
   }
   add_functions(symbols, *module, resolve);
   orders_single_threads_ =
-      symbols.contains(hook_names::kInitialiseBarrier) || symbols.contains(hook_names::kNamedBarrier);
+      symbols.contains(hook_names::kInitialiseBarrier) || symbols.contains(hook_names::kNamedBarrier) || symbols.contains(hook_names::kIssueProduct);
   code_ = std::make_unique<JitCode>(std::move(module), std::move(context), symbols,
                                     watched == Watched::accesses ? Optimisation::light : Optimisation::full);
 

@@ -64,7 +64,7 @@ class HostProgram {
   bool is_shared(std::uint64_t pointer) const {
     return pointer >= first_shared_ && pointer <= dynamic_shared_ + kMaxSharedBytes;
   }
-  /// Whether threads of its kernels may order themselves by asynchronous or named barriers, one by one.
+  /// Whether threads of its kernels may order themselves by asynchronous or named barriers, or fence what others read, one by one.
   bool orders_single_threads() const { return orders_single_threads_; }
   Registers& registers() const { return *reinterpret_cast<Registers*>(memory_.data()); }
   const SiteTable& sites() const { return sites_; }

@@ -85,6 +85,16 @@ void add_products(InstructionTable& table) {
   }
 }
 
+void add_warpgroup_products(InstructionTable& table) {
+  table["wgmma.fence.sync.aligned;"] = {{}, {}, "__esc_wgmma_fence", true};
+  table["wgmma.commit_group.sync.aligned;"] = {{}, {}, "__esc_wgmma_commit", true};
+  table["wgmma.wait_group.sync.aligned 0;"] = {{}, {}, "__esc_wgmma_wait", true};
+  const std::string text =
+      fmt::format("{{ .reg .pred adds; setp.ne.b32 adds, %37, 0; wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 {}, {}, %36, adds, 1, 1; }}",
+                  operand_list(0, 32), operand_list(32, 4));
+  table[text] = {std::vector<std::string>(32, "+f"), {"r", "r", "r", "r", "l", "r"}, "__esc_wgmma"};
+}
+
 void add_async_copies(InstructionTable& table) {
   const auto add = [&](const std::string& text, std::vector<std::string> inputs, const std::string& call) {
     table[text] = {{}, std::move(inputs), call, true};
@@ -92,7 +102,7 @@ void add_async_copies(InstructionTable& table) {
   const std::string bulk = "shared::cluster.global.mbarrier::complete_tx::bytes";
   add("mbarrier.init.shared::cta.b64 [%0], %1;", {"r", "r"}, "__esc_mbarrier_init");
   add("fence.mbarrier_init.release.cluster;", {}, "__esc_async_fence");
-  add("fence.proxy.async.shared::cta;", {}, "__esc_async_fence");
+  add("fence.proxy.async.shared::cta;", {}, "__esc_proxy_fence");
   add("mbarrier.arrive.shared::cta.b64 _, [%0];", {"r"}, "__esc_mbarrier_arrive");
   add("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;", {"r", "r"}, "__esc_mbarrier_expect");
   add("{ .reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1; @!done bra again; }", {"r", "r"},
@@ -119,6 +129,7 @@ const InstructionTable& instructions() {
     add_loads(table);
     add_transposition(table);
     add_products(table);
+    add_warpgroup_products(table);
     add_async_copies(table);
     add_clusters(table);
     add_named_barrier(table);

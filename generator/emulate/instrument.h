@@ -38,6 +38,7 @@ inline constexpr const char* kStackOverflow = "__esc_stack_overflow";  ///< (sit
 inline constexpr const char* kGridConstant = "__esc_grid_constant";    ///< (address) of a parameter of a kernel
 inline constexpr const char* kInitialiseBarrier = "__esc_barrier_init";  ///< called by texts with asynchronous barriers
 inline constexpr const char* kNamedBarrier = "__esc_named_barrier";      ///< called by texts with named barriers
+inline constexpr const char* kIssueProduct = "__esc_issue_product";      ///< called by texts with products of warpgroups
 inline constexpr const char* kSite = "__esc_site";
 inline constexpr const char* kFuel = "__esc_fuel";
 inline constexpr const char* kStackLimit = "__esc_stack_limit";

@@ -23,6 +23,9 @@ void add_threads(std::vector<std::uint32_t>& threads, std::uint32_t first, std::
   }
 }
 
+/// Orders what one thread does.
+std::uint64_t moment(std::uint32_t interval, std::uint32_t time) { return std::uint64_t{interval} << 32 | time; }
+
 std::uint64_t with_thread(std::uint64_t entry, std::uint64_t thread) {
   return (entry & ~(std::uint64_t{1023} << kThreadShift)) | thread << kThreadShift;
 }
@@ -32,6 +35,7 @@ std::uint64_t with_thread(std::uint64_t entry, std::uint64_t thread) {
 void RaceClock::begin_launch(std::uint32_t followed_threads) {
   first_of_launch_ = interval_ + 1;
   threads_.begin_launch(followed_threads);
+  fences_.assign(followed_threads, {});
   thread_ = 0;
   blocks_.clear();
 }
@@ -42,6 +46,9 @@ bool RaceClock::begin_block(std::uint64_t linear_block) {
   }
   first_of_block_ = interval_;
   threads_.begin_block();
+  for (std::vector<std::uint64_t>& fences : fences_) {
+    fences.clear();
+  }
   blocks_.emplace_back(interval_, linear_block);
   return true;
 }
@@ -127,6 +134,42 @@ bool RaceClock::release(Knowledge& into) {
 }
 
 void RaceClock::acquire(const Knowledge& from) { threads_.acquire(thread_, from); }
+
+bool RaceClock::fence_proxy() {
+  threads_.advance(thread_);
+  set_me();
+  fences_[thread_].push_back(moment(interval_, threads_.time(thread_)));
+  return threads_.time(thread_) < kMaxTime;
+}
+
+/// Of the fences behind an access the first one is the first that others know of.
+bool RaceClock::is_fenced(std::uint32_t thread, std::uint32_t when, std::uint32_t time) const {
+  const auto fence = std::ranges::upper_bound(fences_[thread], moment(when, time));
+  return fence != fences_[thread].end() &&
+         (*fence >> 32 < interval_ || threads_.is_behind(thread_, thread, static_cast<std::uint32_t>(*fence) - 1));
+}
+
+std::optional<std::uint32_t> RaceClock::find_unfenced(const WordShadow& word) const {
+  const std::uint64_t entry = word.write;
+  const std::uint32_t when = interval(entry);
+  const auto lacks_fence = [&](std::uint32_t member, std::uint32_t at) { return member < threads_.threads() && !is_fenced(member, when, at); };
+  if (when < first_of_block_) {
+    return std::nullopt;
+  }
+  if ((entry & kMany) == 0) {
+    return lacks_fence(thread(entry), time(entry)) ? std::optional(thread(entry)) : std::nullopt;
+  }
+  if (word.write_lanes == 0) {
+    return thread_;
+  }
+  for (std::uint32_t lanes = word.write_lanes; lanes != 0; lanes &= lanes - 1) {
+    const std::uint32_t other = thread(entry) / 32 * 32 + static_cast<std::uint32_t>(std::countr_zero(lanes));
+    if (lacks_fence(other, time(entry))) {
+      return other;
+    }
+  }
+  return std::nullopt;
+}
 
 void RaceClock::land(WordShadow& word, std::uint32_t barrier, std::uint32_t phase) {
   constexpr std::uint32_t kWholeWord = 15;

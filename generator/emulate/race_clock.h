@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -76,6 +77,11 @@ class RaceClock {
   /// The running thread releases what is behind it. False when its time is used up.
   bool release(Knowledge& into);
   void acquire(const Knowledge& from);
+  /// What the running thread, which is followed, has written is there for the asynchronous proxy, too. False when its time is used up.
+  bool fence_proxy();
+  /// The thread whose write of the word is not: no fence of its own stands between that and what is behind the running thread. Several who have written it together
+  /// in an earlier interval are not known any more, and count as such.
+  std::optional<std::uint32_t> find_unfenced(const WordShadow& word) const;
   /// Copies have written the whole word, whose earlier accesses are behind that, and completed `phase` of `barrier`.
   void land(WordShadow& word, std::uint32_t barrier, std::uint32_t phase);
   /// The whole word was written in front of the barrier of the block that has just begun an interval, by nobody of the block.
@@ -115,6 +121,7 @@ class RaceClock {
   void merge(std::uint64_t& entry, std::uint32_t& lanes, std::uint64_t fresh);
   void merge_followed(std::uint64_t& entry, std::uint32_t& lanes, std::uint64_t fresh);
   std::uint32_t crowd_of(std::uint64_t entry, std::uint32_t lanes);
+  bool is_fenced(std::uint32_t thread, std::uint32_t when, std::uint32_t time) const;
   void dissolve(std::uint64_t entry, std::uint32_t lanes);
   /// `entry`, naming a thread of it that the running thread is not ordered with; 0 where there is none.
   std::uint64_t rival(std::uint64_t entry, std::uint32_t lanes, std::uint32_t bytes, std::uint32_t floor) const {
@@ -140,6 +147,7 @@ class RaceClock {
   std::uint64_t me_ = 0;  ///< an entry of the running thread without bytes
   std::array<WarpClock, 32> warps_;
   ThreadClocks threads_;
+  std::vector<std::vector<std::uint64_t>> fences_;  ///< of each thread in this block: interval and time behind each fence, ascending
   /// By number; of each thread the time of its access + 1, or 0. All of the running interval.
   std::vector<std::vector<std::uint32_t>> crowds_;
   std::vector<std::uint32_t> free_crowds_;

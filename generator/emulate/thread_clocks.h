@@ -50,6 +50,8 @@ class ThreadClocks {
     return updated(known_[thread]).of(barrier);
   }
 
+  /// What `thread` does from now on is told apart from what it did before.
+  void advance(std::uint32_t thread) { ++updated(known_[thread]).times[thread]; }
   /// These have met.
   void meet(std::span<const std::uint32_t> threads);
   /// Adds to `into` what is behind `thread` now, its own accesses among it.

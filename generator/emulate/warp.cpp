@@ -25,13 +25,30 @@ const char* to_string(WarpOperationKind kind) {
       return "mma";
     case WarpOperationKind::named_barrier:
       return "bar.sync";
+    case WarpOperationKind::fence_products:
+      return "wgmma.fence";
+    case WarpOperationKind::issue_product:
+      return "wgmma.mma_async";
+    case WarpOperationKind::commit_products:
+      return "wgmma.commit_group";
+    case WarpOperationKind::wait_for_products:
+      return "wgmma.wait_group";
   }
   return "a warp operation";
 }
 
 bool needs_whole_warp(WarpOperationKind kind) {
-  return kind == WarpOperationKind::load_matrices || kind == WarpOperationKind::transpose_matrix ||
-         kind == WarpOperationKind::multiply_matrices || kind == WarpOperationKind::named_barrier;
+  switch (kind) {
+    case WarpOperationKind::sync:
+    case WarpOperationKind::vote:
+    case WarpOperationKind::shuffle_index:
+    case WarpOperationKind::shuffle_up:
+    case WarpOperationKind::shuffle_down:
+    case WarpOperationKind::shuffle_xor:
+      return false;
+    default:
+      return true;
+  }
 }
 
 std::uint32_t shuffle_source(WarpOperationKind kind, std::uint32_t lane, std::int32_t argument, std::uint32_t width) {
@@ -47,12 +64,7 @@ std::uint32_t shuffle_source(WarpOperationKind kind, std::uint32_t lane, std::in
       return lane + operand > last ? lane : lane + operand;
     case WarpOperationKind::shuffle_xor:
       return (lane ^ operand) > last ? lane : lane ^ operand;
-    case WarpOperationKind::sync:
-    case WarpOperationKind::vote:
-    case WarpOperationKind::load_matrices:
-    case WarpOperationKind::transpose_matrix:
-    case WarpOperationKind::multiply_matrices:
-    case WarpOperationKind::named_barrier:
+    default:
       break;
   }
   return lane;

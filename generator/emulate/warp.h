@@ -18,7 +18,11 @@ enum class WarpOperationKind : std::uint8_t {
   load_matrices,
   transpose_matrix,
   multiply_matrices,
-  named_barrier
+  named_barrier,
+  fence_products,
+  issue_product,
+  commit_products,
+  wait_for_products
 };
 
 /// Whether all lanes must take part: none may have returned, and the block may not end within the warp.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -287,6 +288,17 @@ std::vector<KernelCall> kernel_calls(const Dispatch& dispatch, std::int64_t rows
   calls.spread_rows(rows, columns);
   calls.change_circumstances();
   return std::move(calls).take();
+}
+
+void add_calls_without_features(std::vector<KernelCall>& calls) {
+  // The second is that where nothing is aligned.
+  for (const std::size_t number : {0, 1}) {
+    KernelCall call = calls.at(number);
+    call.share = part;
+    call.has_features = false;
+    call.reason = fmt::format("compiled for 9.0 and devices behind{}", number == 0 ? "" : ", nothing is aligned");
+    calls.push_back(std::move(call));
+  }
 }
 
 }  // namespace esc

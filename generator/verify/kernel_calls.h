@@ -31,6 +31,7 @@ struct KernelCall {
   std::int64_t item_columns = 1;          ///< columns of C for each of the product's n items
   bool default_stream = false;            ///< else a stream of the caller's own
   int compute_major = 9;                  ///< of the device: before 9 there are no programmatic launches
+  bool has_features = true;               ///< where compute_major is 9: the text is compiled for that architecture alone, with all that it has
 
   /// The columns that are compared, one range or more.
   std::vector<ColumnRange> compared() const;
@@ -60,5 +61,8 @@ ProductCase product_without_gaps(const Dispatch& dispatch, std::int64_t items);
 /// `most_items` items, as many stand in for those: then no call is tuned.
 std::vector<KernelCall> kernel_calls(const Dispatch& dispatch, std::int64_t rows, std::int64_t columns,
                                      std::int64_t most_items = std::numeric_limits<std::int64_t>::max());
+
+/// Adds, of a text that asks for the features of an architecture, the first call and one where nothing is aligned without these.
+void add_calls_without_features(std::vector<KernelCall>& calls);
 
 }  // namespace esc

@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/verify/kernel_programs.h"
 
-#include "generator/emulate/compile_program.h"
-
 namespace esc {
 namespace {
 
 /// What device code is compiled with for the devices before compute capability 9.0.
 const ProgramOptions earlier_devices{.headers = {}, .defines = {"__CUDA_ARCH__=800"}};
 
+constexpr const char* features_of_hopper = "__CUDA_ARCH_FEAT_SM90_ALL";
+
 }  // namespace
 
+bool asks_for_features(const std::string& text) { return text.find(features_of_hopper) != text.npos; }
+
+ProgramOptions with_features() { return {.headers = {}, .defines = {std::string(features_of_hopper) + "=1"}}; }
+
 KernelPrograms::KernelPrograms(const std::string& text, const std::string& file_name, const Dispatch& dispatch)
-    : usual_(compile_cuda(text, file_name)),
+    : usual_(compile_cuda(text, file_name, asks_for_features(text) ? with_features() : ProgramOptions())),
+      without_features_(asks_for_features(text) ? new HostProgram(compile_cuda(text, file_name)) : nullptr),
       earlier_(dispatch.copies_in_bulk && !dispatch.has_clusters ? new HostProgram(compile_cuda(text, file_name, earlier_devices)) : nullptr) {}
 
 const HostProgram& KernelPrograms::for_call(const KernelCall& call) const {
-  return earlier_ != nullptr && call.compute_major < first_bulk_major ? *earlier_ : usual_;
+  if (earlier_ != nullptr && call.compute_major < first_bulk_major) {
+    return *earlier_;
+  }
+  return without_features_ != nullptr && !call.has_features ? *without_features_ : usual_;
 }
 
 }  // namespace esc

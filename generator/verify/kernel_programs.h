@@ -5,22 +5,32 @@
 #include <string>
 
 #include "generator/emit/dispatch.h"
+#include "generator/emulate/compile_program.h"
 #include "generator/emulate/host_program.h"
 #include "generator/verify/kernel_calls.h"
 
 namespace esc {
 
-/// A kernel's text as code for the devices that its calls are made on: from compute capability 9.0 on and, where the kernel does otherwise there, before.
+/// Whether a text asks if it is compiled for the very architecture 9.0 (sm_90a), so that it may do otherwise there.
+bool asks_for_features(const std::string& text);
+
+/// What such a text is compiled with for that.
+ProgramOptions with_features();
+
+/// A kernel's text as code for the devices that its calls are made on: from compute capability 9.0 on and, where the kernel does otherwise there, before;
+/// and for 9.0 with and without what that architecture alone has.
 class KernelPrograms {
  public:
   /// Throws UserError for a text that does not compile.
   KernelPrograms(const std::string& text, const std::string& file_name, const Dispatch& dispatch);
 
   const HostProgram& usual() const { return usual_; }
+  bool differ_without_features() const { return without_features_ != nullptr; }
   const HostProgram& for_call(const KernelCall& call) const;
 
  private:
   HostProgram usual_;
+  std::unique_ptr<const HostProgram> without_features_;
   std::unique_ptr<const HostProgram> earlier_;
 };
 

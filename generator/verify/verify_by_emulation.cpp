@@ -13,6 +13,7 @@
 #include "generator/verify/confined_kernel.h"
 #include "generator/verify/confined_transformer.h"
 #include "generator/verify/kernel_calls.h"
+#include "generator/verify/kernel_programs.h"
 #include "generator/verify/panel_sample.h"
 #include "generator/verify/transformer_check.h"
 #include "generator/verify/verify.h"
@@ -306,7 +307,11 @@ class Judgement {
 /// Judges the kernel by calls for as many items as can be checked, and by one with other values where there are such.
 void check_confined_kernel(const BundleUnderTest& bundle, const SparseMatrix& matrix, const std::optional<OtherValues>& other,
                            const EmulationEffort& effort, VerificationReport& report, StageProgress& progress) {
-  const std::vector<KernelCall> calls = by_width(kernel_calls(bundle.dispatch, matrix.rows, matrix.columns, checked_items(bundle, matrix)));
+  std::vector<KernelCall> calls = kernel_calls(bundle.dispatch, matrix.rows, matrix.columns, checked_items(bundle, matrix));
+  if (asks_for_features(bundle.kernel_text)) {
+    add_calls_without_features(calls);
+  }
+  calls = by_width(std::move(calls));
   Plan plan(bundle, effort);
   for (const KernelCall& call : calls) {
     plan.add(call, matrix, bundle.packed);

@@ -322,6 +322,8 @@ TEST(InlinePtxText, InstructionsWithoutResultsMayBeWrittenInSeveralWays) {
         "asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");",
         "asm volatile(\"fence.mbarrier_init.release.cluster;\" : : : \"memory\");",
         "asm volatile(\"bar.sync %0, %1;\" : : \"r\"(d + 1), \"r\"(64) : \"memory\");",
+        "asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");",
+        "asm volatile(\"wgmma.wait_group.sync.aligned 0;\\n\" : : : \"memory\");",
         "asm volatile(\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\"\n"
         "  :: \"r\"(d), \"l\"(p), \"r\"(16), \"r\"(d) : \"memory\");",
         "asm volatile(\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\"\n"
@@ -380,6 +382,8 @@ TEST(InlinePtxText, UnknownOnesAreRefusedWithTheirLine) {
                  "mbarrier.try_wait");
   expect_refusal("asm volatile(\"bar.sync %0, %1;\" :: \"r\"(1), \"r\"(64));", "without the clobber \"memory\"");
   expect_refusal("asm volatile(\"bar.sync %0;\" :: \"r\"(1) : \"memory\");", "bar.sync %0;");
+  expect_refusal("asm volatile(\"wgmma.commit_group.sync.aligned;\" : : );", "without the clobber \"memory\"");
+  expect_refusal("asm volatile(\"wgmma.wait_group.sync.aligned 1;\" ::: \"memory\");", "wgmma.wait_group.sync.aligned 1;");
   expect_refusal("asm volatile(\"bar.arrive %0, %1;\" :: \"r\"(1), \"r\"(64) : \"memory\");", "bar.arrive");
   expect_refusal("#define RUN asm volatile(\"nop;\")", "\"asm\" in a directive");
   expect_refusal("if (false) { asm volatile(\"syscall\"); }", "\"syscall\"");

@@ -38,6 +38,7 @@
 #include "generator/schedule/schedule_choice.h"
 #include "generator/support/error.h"
 #include "generator/support/temporary_folder.h"
+#include "generator/verify/kernel_programs.h"
 #include "generator/verify/verify.h"
 #include "tests/property/equivalent_mutants.h"
 #include "tests/property/mutation_subjects.h"
@@ -122,6 +123,9 @@ bool has_same_code(const MutationTrial& trial, const RightBundle& right) {
       return tests::optimised_code(host_source(text, "subject.cpp"));
     }
     std::string code = tests::optimised_code(cuda_source(text, "subject.cu"));
+    if (asks_for_features(text)) {
+      code += tests::optimised_code(cuda_source(text, "subject.cu", with_features()));
+    }
     if (right.texts.dispatch.copies_in_bulk) {  // it does otherwise on earlier devices
       code += tests::optimised_code(cuda_source(text, "subject.cu", {.headers = {}, .defines = {"__CUDA_ARCH__=800"}}));
     }

@@ -98,6 +98,9 @@ EmulatedProduct EmulatedKernel::product(const SparseMatrix& matrix, const Kernel
 
 std::vector<KernelCall> EmulatedKernel::calls(const SparseMatrix& matrix) const {
   std::vector<KernelCall> calls = kernel_calls(dispatch_, matrix.rows, matrix.columns);
+  if (programs_.differ_without_features()) {
+    add_calls_without_features(calls);
+  }
   std::erase_if(calls, [](const KernelCall& call) { return !call.columns.empty(); });
   return calls;
 }

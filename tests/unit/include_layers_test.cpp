@@ -55,6 +55,7 @@ const std::vector<std::string> kOrder = {
     "generator/emulate/jit",
     "generator/emulate/standin_headers",
     "generator/emulate/matrix_fragments",
+    "generator/emulate/matrix_descriptor",
     "generator/emulate/tensor_map",
     "generator/emulate/inline_ptx",
     "generator/emulate/host_program",
@@ -68,6 +69,7 @@ const std::vector<std::string> kOrder = {
     "generator/emulate/async_barriers",
     "generator/emulate/named_barriers",
     "generator/emulate/block_cluster",
+    "generator/emulate/warpgroup_products",
     "generator/emulate/block_runner",
     "generator/emulate/block_sync",
     "generator/emulate/machine",
@@ -81,6 +83,7 @@ const std::vector<std::string> kOrder = {
     "generator/emulate/matrix_hooks",
     "generator/emulate/bulk_copy_hooks",
     "generator/emulate/cluster_hooks",
+    "generator/emulate/warpgroup_hooks",
     "generator/emulate/hooks",
     // What the rest of the house uses.
     "generator/emulate/compile_program",

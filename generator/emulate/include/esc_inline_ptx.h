@@ -33,8 +33,13 @@ ESC_RUNTIME void __esc_barrier_arrive(unsigned barrier);
 ESC_RUNTIME void __esc_barrier_arrive_expecting(unsigned barrier, unsigned bytes);
 ESC_RUNTIME void __esc_barrier_wait(unsigned barrier, unsigned parity);
 ESC_RUNTIME void __esc_fence_copies();
+ESC_RUNTIME void __esc_fence_proxy();
 ESC_RUNTIME void __esc_copy_bulk(unsigned target, unsigned long long source, unsigned bytes, unsigned barrier);
 ESC_RUNTIME void __esc_copy_tensor(unsigned target, unsigned long long map, unsigned x, unsigned y, unsigned barrier);
+ESC_RUNTIME void __esc_fence_products();
+ESC_RUNTIME void __esc_issue_product(float* const* registers, const float* values, const unsigned* a, unsigned long long descriptor, unsigned adds);
+ESC_RUNTIME void __esc_commit_products();
+ESC_RUNTIME void __esc_wait_for_products();
 ESC_RUNTIME void __esc_named_barrier(unsigned number, unsigned threads);
 ESC_RUNTIME void __esc_cluster_meet();
 ESC_RUNTIME unsigned __esc_cluster_map(unsigned address, unsigned rank);
@@ -85,6 +90,26 @@ static inline void __esc_mma(float& c0, float& c1, float& c2, float& c3, __esc_o
   c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3];
 }
 
+static inline void __esc_wgmma_fence() { __esc_fence_products(); }
+static inline void __esc_wgmma_commit() { __esc_commit_products(); }
+static inline void __esc_wgmma_wait() { __esc_wait_for_products(); }
+/* D is written behind this call; it is read here, so that it is known to be there. */
+static inline void __esc_wgmma(
+    float& d0, float& d1, float& d2, float& d3, float& d4, float& d5, float& d6, float& d7,
+    float& d8, float& d9, float& d10, float& d11, float& d12, float& d13, float& d14, float& d15,
+    float& d16, float& d17, float& d18, float& d19, float& d20, float& d21, float& d22, float& d23,
+    float& d24, float& d25, float& d26, float& d27, float& d28, float& d29, float& d30, float& d31,
+    __esc_operand a0, __esc_operand a1, __esc_operand a2, __esc_operand a3, __esc_wide_operand b, __esc_operand adds) {
+  float* const registers[32] = {&d0, &d1, &d2, &d3, &d4, &d5, &d6, &d7,
+                              &d8, &d9, &d10, &d11, &d12, &d13, &d14, &d15,
+                              &d16, &d17, &d18, &d19, &d20, &d21, &d22, &d23,
+                              &d24, &d25, &d26, &d27, &d28, &d29, &d30, &d31};
+  const float values[32] = {d0, d1, d2, d3, d4, d5, d6, d7, d8, d9, d10, d11, d12, d13, d14, d15,
+                            d16, d17, d18, d19, d20, d21, d22, d23, d24, d25, d26, d27, d28, d29, d30, d31};
+  const unsigned a[4] = {a0.bits, a1.bits, a2.bits, a3.bits};
+  __esc_issue_product(registers, values, a, b.bits, adds.bits);
+}
+
 static inline void __esc_mbarrier_init(__esc_operand barrier, __esc_operand count) {
   __esc_barrier_init(barrier.bits, count.bits);
 }
@@ -96,6 +121,7 @@ static inline void __esc_mbarrier_wait(__esc_operand barrier, __esc_operand pari
   __esc_barrier_wait(barrier.bits, parity.bits);
 }
 static inline void __esc_async_fence() { __esc_fence_copies(); }
+static inline void __esc_proxy_fence() { __esc_fence_proxy(); }
 static inline void __esc_bulk_copy(__esc_operand target, __esc_wide_operand source, __esc_operand bytes,
                                    __esc_operand barrier) {
   __esc_copy_bulk(target.bits, source.bits, bytes.bits, barrier.bits);

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/emulate/warpgroup_hooks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "generator/emulate/active_machine.h"
+#include "generator/emulate/function_address.h"
+#include "generator/emulate/kernel_operands.h"
+
+namespace esc {
+namespace {
+
+constexpr const char* kProduct = "wgmma.mma_async";
+
+template <class Describe>
+[[noreturn]] void refuse(const Describe& describe) {
+  active_machine().report(FaultKind::bad_operand, active_machine().site(), "", describe);
+  active_machine().stop();
+}
+
+/// Judges the running lane's share of the reads of B: of its 128 pieces of 16 bytes every 32nd.
+void check_reads(const MatrixDescriptor& matrix) {
+  constexpr std::uint64_t kBytes = MatrixDescriptor::row_bytes;
+  Machine& machine = active_machine();
+  const auto lane = machine.runner().current_lane();
+  const std::uint64_t note = AccessNote::pack(kBytes, static_cast<unsigned>(std::countr_zero(kBytes)), machine.site());
+  for (std::uint32_t row = lane; row < 2 * WarpgroupProducts::columns; row += kLanes) {
+    machine.check_proxy_read(shared_pointer(matrix.row(row / 2, row % 2), kProduct), kBytes, note);
+  }
+}
+
+void fence() {
+  require_kernel("wgmma.fence");
+  BlockRunner& runner = active_machine().runner();
+  if (runner.gather(WarpOperationKind::fence_products, 0)) {
+    runner.products().fence(runner.current_warp());
+  }
+}
+
+void commit() {
+  require_kernel("wgmma.commit_group");
+  BlockRunner& runner = active_machine().runner();
+  if (runner.gather(WarpOperationKind::commit_products, 0)) {
+    runner.products().commit(runner.current_warp());
+  }
+}
+
+/// Registers are variables of the thread: what lies elsewhere would be stored there long before the product is.
+void check_registers(const WarpgroupOperands& operands) {
+  const bool are_local = std::ranges::all_of(operands.registers, [](const float* place) {
+    return active_machine().is_on_stack(reinterpret_cast<std::uint64_t>(place), sizeof(float));
+  });
+  if (!are_local) {
+    refuse([] { return fmt::format("{} with a D that is not of variables of the thread's own", kProduct); });
+  }
+}
+
+void issue(float* const* registers, const float* values, const std::uint32_t* a, std::uint64_t descriptor,
+           std::uint32_t adds) {
+  require_kernel(kProduct);
+  BlockRunner& runner = active_machine().runner();
+  WarpgroupOperands mine{.descriptor = descriptor, .adds = adds != 0};
+  std::copy_n(registers, mine.registers.size(), mine.registers.begin());
+  std::copy_n(values, mine.values.size(), mine.values.begin());
+  std::copy_n(a, mine.a.size(), mine.a.begin());
+  check_registers(mine);
+  const std::optional<MatrixDescriptor> matrix = MatrixDescriptor::of(descriptor);
+  if (!matrix) {
+    refuse([&] {
+      return fmt::format(
+          "{} with the descriptor {:#x}, which asks for a swizzle or a base offset, or has bits that mean nothing",
+          kProduct, descriptor);
+    });
+  }
+  // B may be read from now on, and is at last where the warp waits: what others write to it must be ordered with both.
+  check_reads(*matrix);
+  if (!runner.gather(WarpOperationKind::issue_product, reinterpret_cast<std::uint64_t>(&mine))) {
+    return;
+  }
+  std::array<WarpgroupOperands*, kLanes> lanes{};
+  std::ranges::transform(runner.gathered(), lanes.begin(),
+                         [](std::uint64_t value) { return reinterpret_cast<WarpgroupOperands*>(value); });
+  runner.products().issue(runner.current_warp(), lanes);
+}
+
+void wait() {
+  require_kernel("wgmma.wait_group");
+  BlockRunner& runner = active_machine().runner();
+  for (std::size_t product = 0; product < runner.products().committed(runner.current_warp()); ++product) {
+    check_reads(runner.products().matrix(runner.current_warp(), product));
+  }
+  if (runner.gather(WarpOperationKind::wait_for_products, 0)) {
+    runner.products().wait(runner.current_warp());
+  }
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::uint64_t>> warpgroup_functions() {
+  return {{hook_names::kIssueProduct, address_of(&issue)},
+          {"__esc_fence_products", address_of(&fence)},
+          {"__esc_commit_products", address_of(&commit)},
+          {"__esc_wait_for_products", address_of(&wait)}};
+}
+
+}  // namespace esc

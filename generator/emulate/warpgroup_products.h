@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "generator/emulate/access_judge.h"
+#include "generator/emulate/matrix_descriptor.h"
+#include "generator/emulate/matrix_fragments.h"
+#include "generator/emulate/warp.h"
+
+namespace esc {
+
+/// What one lane brings to a product of a warpgroup (`wgmma.mma_async`), of 64 rows, 64 columns and 8 elements of each.
+struct WarpgroupOperands {
+  static constexpr std::size_t sums = 32;
+
+  std::array<float*, sums> registers{};  ///< of D
+  std::array<float, sums> values{};      ///< what these hold
+  std::array<std::uint32_t, 4> a{};
+  std::uint64_t descriptor = 0;
+  bool adds = false;  ///< to what D holds, else to zero
+};
+
+/// The products that the warps of a block have under way, in groups of four warps. As late as can be is when D is
+/// written: where a warp waits. Until then its registers hold a signalling NaN, so that who reads them early gets that,
+/// and B must stay as it is. Each warp has its own rows and is followed by itself; that four do the same is judged by
+/// what they do in turn. What has no meaning is a fault that stops the running thread.
+class WarpgroupProducts {
+ public:
+  static constexpr std::uint32_t columns = 64;  ///< of D and of B
+  static constexpr std::uint32_t warps = 4;     ///< of a group
+
+  explicit WarpgroupProducts(AccessJudge& judge) : judge_(judge) {}
+
+  void begin_block(std::uint32_t threads);
+  /// Reports products under way, and groups whose warps did not do the same.
+  void end_block();
+
+  // Each of a whole warp, whose last lane runs:
+
+  void fence(std::uint32_t warp);
+  void issue(std::uint32_t warp, const std::array<WarpgroupOperands*, kLanes>& lanes);
+  void commit(std::uint32_t warp);
+  /// Completes what is committed, in the order of issue. All that this reads has been judged.
+  void wait(std::uint32_t warp);
+
+  /// How many products of a warp wait to be completed, and where each of them finds B.
+  std::size_t committed(std::uint32_t warp) const { return warps_[warp].committed; }
+  const MatrixDescriptor& matrix(std::uint32_t warp, std::size_t product) const {
+    return warps_[warp].products[product].b;
+  }
+
+ private:
+  /// The registers of D in all lanes, which several products in turn may add to.
+  struct Sums {
+    std::array<std::array<float*, WarpgroupOperands::sums>, kLanes> registers{};
+    std::array<std::array<float, WarpgroupOperands::sums>, kLanes> values{};
+  };
+
+  /// B by columns.
+  using Matrix = std::array<std::array<std::uint32_t, 8>, columns>;
+
+  struct Product {
+    std::array<std::array<std::uint32_t, 4>, kLanes> a{};
+    MatrixDescriptor b;
+    Matrix first_b{};  ///< as it was when the product was issued
+    bool adds = false;
+    std::shared_ptr<Sums> sums;
+    Dim3 thread;
+    std::uint32_t site = 0;
+  };
+
+  /// What a warp does that the others of its group must do, too.
+  struct Step {
+    WarpOperationKind kind = WarpOperationKind::sync;
+    std::uint32_t site = 0;
+    std::uint64_t descriptor = 0;
+    bool adds = false;
+  };
+
+  struct WarpState {
+    bool fenced = false;  ///< since it began or waited
+    std::size_t steps = 0;
+    std::vector<Product> products;
+    std::size_t committed = 0;  ///< of these, the first ones
+  };
+
+  template <class Describe>
+  [[noreturn]] void refuse(FaultKind kind, const Describe& describe);
+  void take_step(std::uint32_t warp, Step step);
+  void check_alike(const std::array<WarpgroupOperands*, kLanes>& lanes);
+  void check_apart(const WarpState& warp, const std::array<WarpgroupOperands*, kLanes>& lanes);
+  Matrix read(const MatrixDescriptor& descriptor) const;
+  void check_unchanged(const WarpState& warp);
+
+  AccessJudge& judge_;
+  std::uint32_t threads_ = 0;
+  std::vector<WarpState> warps_;
+  std::vector<std::vector<Step>> steps_;  ///< by group
+};
+
+}  // namespace esc

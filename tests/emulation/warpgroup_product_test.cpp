@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of warpgroups on the emulated grid: what they compute, and that each way of being too early, or of not doing
+// the same, is found.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/emulation/async_fixture.h"
+#include "tests/support/warpgroup_product_cases.h"
+
+namespace esc::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string with_warpgroup_instructions(const std::string& text) {
+  std::ifstream file(ESC_SOURCE_DIR "/tests/device/warpgroup_instructions.cuh");
+  std::ostringstream whole;
+  whole << "#define __CUDA_ARCH_FEAT_SM90_ALL 1\n" << file.rdbuf() << "\n" << text;
+  return with_async_instructions(whole.str());
+}
+
+// What they compute.
+
+TEST(WarpgroupProducts, AreSumsOverStepsOfMatricesThatLieDifferently) {
+  const std::string text = with_warpgroup_instructions(
+      "extern \"C\" cudaError_t run(const float* x, float* y, int n) { return launch(multiply_chain, 1, n, 0, x, y, "
+      "4); }\n");
+  Emulation emulation(text, 3 * kChainSteps * kStepElements, 2 * kSumElements);
+  for (const std::optional<std::uint64_t> order : kOrders) {
+    EmulationOptions options;
+    options.shuffle_seed = order;
+    emulation.device.set_options(options);
+    for (const int groups : {1, 2}) {
+      const std::vector<float> x = draw_chain(groups, false, static_cast<std::uint32_t>(order.value_or(0)));
+      std::ranges::copy(x, emulation.x);
+      ASSERT_EQ(emulation.run(128 * groups), 0);
+      ASSERT_THAT(messages_of(emulation.device.faults()), IsEmpty());
+      for (int at = 0; at < groups * kSumElements; ++at) {
+        ASSERT_EQ(emulation.y[at], chained_sum(x, groups, at).sum) << groups << " warpgroups, element " << at;
+      }
+    }
+  }
+}
+
+// Mistakes.
+
+/// What a kernel does with `d`, `a` (ones) and `b`, the descriptor of `tile`.
+struct Trial {
+  std::string statements;
+  FaultKind kind = FaultKind::race;
+  std::string words = {};
+  int threads = 128;
+};
+
+/// One text for all of them, which takes the place of as many that would have to be compiled; `n` says which to run.
+std::string text_of(const std::vector<Trial>& trials) {
+  std::string text = R"(
+#include <cuda_pipeline.h>
+#define FILL for (int at = threadIdx.x; at < 512; at += blockDim.x) tile[at] = 1
+#define READY FILL; fence_stores(); __syncthreads(); fence_products()
+#define MULTIPLY multiply_async(d, a, b, 0)
+#define FINISH commit_products(); wait_for_products()
+__device__ void fence_elsewhere() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ __noinline__ void multiply_into_own(const unsigned* a, unsigned long long b) {
+  float d[32];
+  multiply_async(d, a, b, 0);
+}
+__device__ __noinline__ float beside(const float* x) {
+  float other[256];
+  for (int at = 0; at < 256; ++at) other[at] = x[at];
+  return other[threadIdx.x];
+}
+__global__ void k(const float* x, float* y, int n) {
+  __shared__ alignas(128) float tile[512];
+  __shared__ alignas(128) float slot[512];
+  __shared__ Barrier full;
+  const int warp = threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  const unsigned one = __float_as_uint(1.f);
+  const unsigned a[4] = {one, one, one, one};
+  const unsigned long long b = matrix_at(tile, 128, 256);
+  float d[32];
+  float e[32];
+  switch (n) {
+)";
+  for (std::size_t number = 0; number < trials.size(); ++number) {
+    text += "  case " + std::to_string(number) + ": {\n" + trials[number].statements + "\n  } break;\n";
+  }
+  text += "  }\n}\nextern \"C\" cudaError_t run(const float* x, float* y, int n) {\n  const int threads[] = {";
+  for (const Trial& trial : trials) {
+    text += std::to_string(trial.threads) + ", ";
+  }
+  return with_warpgroup_instructions(text + "};\n  return launch(k, 1, threads[n], 0, x, y, n);\n}\n");
+}
+
+/// The first fault of each must be what it is said to be.
+void expect_faults(const std::vector<Trial>& trials) {
+  Emulation emulation(text_of(trials), kStepElements, 256);
+  for (std::size_t number = 0; number < trials.size(); ++number) {
+    emulation.device.forget_faults();
+    emulation.run(static_cast<int>(number));
+    const std::vector<EmulationFault>& faults = emulation.device.faults();
+    ASSERT_FALSE(faults.empty()) << trials[number].statements;
+    EXPECT_EQ(faults.front().kind, trials[number].kind) << faults.front().message;
+    EXPECT_THAT(faults.front().message, HasSubstr(trials[number].words)) << trials[number].statements;
+  }
+}
+
+const std::string kEnd = " FINISH; y[threadIdx.x] = d[0];";
+
+TEST(WarpgroupProducts, NoFaultWhereAllIsRight) {
+  const std::string copied = R"(
+    if (threadIdx.x == 0) { initialise(&full, 1); fence_initialisation(); }
+    __syncthreads();
+    if (threadIdx.x == 0) { arrive_expecting(&full, 2048); copy_bulk(slot, x, 2048, &full); }
+    wait_for(&full, 0);
+    fence_products(); multiply_async(d, a, matrix_at(slot, 128, 256), 0);)";
+  const std::vector<Trial> right = {
+      {"READY; MULTIPLY;" + kEnd},
+      {"READY; MULTIPLY;" + kEnd, {}, "", 256},
+      {"READY; MULTIPLY; multiply_async(d, a, b, 1); multiply_async(e, a, b, 0);" + kEnd + " y[threadIdx.x] -= e[31];"},
+      // A slot whose next stores another fence makes seen, while the first are read.
+      {"READY; for (int at = threadIdx.x; at < 512; at += 128) slot[at] = 1; fence_stores(); MULTIPLY; FINISH; "
+       "__syncthreads(); fence_products();"
+       "multiply_async(d, a, matrix_at(slot, 128, 256), 0);" +
+       kEnd},
+      // What is committed later is completed later.
+      {"READY; MULTIPLY; commit_products(); multiply_async(e, a, b, 0); wait_for_products(); const float sum = d[0];" +
+       kEnd + " y[threadIdx.x] = sum + e[0] - d[0];"},
+      // Bulk copies need no fence: the proxy has written what it reads.
+      {copied + " FINISH; y[threadIdx.x] = 8;"},
+      // One team of two, met by a barrier of its own.
+      {"if (threadIdx.x < 128) { for (int at = threadIdx.x; at < 512; at += 128) tile[at] = 1; fence_stores(); "
+       "meet_team(1, 128); fence_products(); MULTIPLY; FINISH; "
+       "y[threadIdx.x] = d[0]; }",
+       {},
+       "",
+       256}};
+  Emulation emulation(text_of(right), kStepElements, 256);
+  for (std::size_t number = 0; number < right.size(); ++number) {
+    emulation.y[7] = 0;
+    emulation.run(static_cast<int>(number));
+    ASSERT_THAT(messages_of(emulation.device.faults()), IsEmpty()) << right[number].statements;
+    EXPECT_EQ(emulation.y[7], 8.f) << right[number].statements;
+  }
+}
+
+TEST(WarpgroupProducts, WhoReadsEarlyGetsNaN) {
+  Emulation emulation(text_of({{"READY; MULTIPLY; commit_products(); y[threadIdx.x] = d[0] + 1; wait_for_products();"},
+                               {"READY; MULTIPLY; FINISH; fence_products(); multiply_async(d, a, b, 1); "
+                                "wait_for_products(); y[threadIdx.x] = d[0]; FINISH;"},
+                               {"READY; MULTIPLY; commit_products(); multiply_async(d, a, b, 1); "
+                                "wait_for_products(); y[threadIdx.x] = d[0]; FINISH;"},
+                               {"READY; MULTIPLY; FINISH; fence_products(); multiply_async(d, a, b, 1); "
+                                "wait_for_products(); y[threadIdx.x] = d[31];"}}),
+                      kStepElements, 256);
+  for (const int trial : {0, 1, 2}) {
+    emulation.run(trial);
+    EXPECT_THAT(messages_of(emulation.device.faults()), IsEmpty());
+    EXPECT_TRUE(std::isnan(emulation.y[77])) << trial;
+  }
+  const EmulationFault fault = emulation.only_fault(3);
+  EXPECT_TRUE(std::isnan(emulation.y[77]));
+  EXPECT_THAT(fault.message, HasSubstr("the block ends while 1 products of the warp are under way"));
+}
+
+TEST(WarpgroupProductFaults, StoresThatNoFenceMakesSeen) {
+  const std::string words = "by the asynchronous proxy; thread";
+  const std::string multiplied = " fence_products(); MULTIPLY;" + kEnd;
+  expect_faults(
+      {{"FILL; __syncthreads();" + multiplied, FaultKind::race, words},
+       {"fence_stores(); FILL; __syncthreads();" + multiplied, FaultKind::race, words},
+       {"FILL; if (threadIdx.x == 0) fence_stores(); __syncthreads();" + multiplied, FaultKind::race, words},
+       {"FILL; if (threadIdx.x != 77) fence_stores(); __syncthreads();" + multiplied, FaultKind::race,
+        "thread (77,0,0) wrote there"},
+       {"FILL; __syncthreads(); fence_stores();" + multiplied, FaultKind::race, words},
+       {"FILL; __syncthreads(); if (warp == 2) fence_stores(); __syncwarp();" + multiplied, FaultKind::race, words},
+       {"FILL; fence_stores(); if (threadIdx.x == 9) tile[9] = 2; __syncthreads();" + multiplied, FaultKind::race,
+        "thread (9,0,0) wrote there"},
+       {"FILL; fence_initialisation(); __syncthreads();" + multiplied, FaultKind::race, words},
+       {"READY; MULTIPLY; FINISH; __syncthreads(); FILL; __syncthreads();" + multiplied, FaultKind::race, words},
+       {"FILL; meet_team(1, 128); fence_stores();" + multiplied, FaultKind::race, words},
+       // The last thread comes first behind the barrier; nothing orders its fence with the others.
+       {"FILL; fence_stores(); if (threadIdx.x == 255) tile[255] = 1; __syncthreads(); if (warp > 3) fence_stores(); "
+        "else { fence_products(); "
+        "MULTIPLY; FINISH; }",
+        FaultKind::race, "thread (255,0,0) wrote there", 256},
+       {"__pipeline_memcpy_async(tile + 4 * threadIdx.x, x + 4 * threadIdx.x, 16); __pipeline_commit(); "
+        "__pipeline_wait_prior(0); __syncthreads();" +
+            multiplied,
+        FaultKind::race, words}});
+}
+
+TEST(WarpgroupProductFaults, Races) {
+  expect_faults(
+      {{"READY; MULTIPLY; commit_products(); if (warp == 1) tile[lane] = 2; wait_for_products();", FaultKind::race,
+        "shared memory 'tile'"},
+       {"READY; MULTIPLY; commit_products(); __syncthreads(); if (warp == 1) tile[lane] = 2; fence_stores(); "
+        "__syncthreads(); wait_for_products();",
+        FaultKind::race, "since which the shared memory that it reads has been written"},
+       {"READY; MULTIPLY; commit_products(); __syncthreads(); if (warp == 0) tile[lane] = 2; fence_stores(); "
+        "wait_for_products();",
+        FaultKind::race, "shared memory"},
+       {"READY; MULTIPLY; FINISH; if (threadIdx.x == 70) tile[3] = 2;", FaultKind::race,
+        "write of 4 bytes at offset 12 of shared memory 'tile'"},
+       {"READY; FILL; fence_stores(); fence_products(); MULTIPLY;" + kEnd, FaultKind::race, "of shared memory 'tile'"},
+       // In order with the wait, and not with the issue; then the other way round, and late, without another value.
+       {"READY; if (threadIdx.x == 5) { tile[5] = 2; fence_stores(); } MULTIPLY; commit_products(); __syncthreads(); "
+        "wait_for_products();",
+        FaultKind::race, "of shared memory 'tile'"},
+       {"READY; MULTIPLY; commit_products(); __syncthreads(); if (threadIdx.x == 96) tile[0] = 1; wait_for_products();",
+        FaultKind::race, "write of 4 bytes at offset 0 of shared memory 'tile'"}});
+}
+
+TEST(WarpgroupProductFaults, Order) {
+  expect_faults(
+      {{"FILL; fence_stores(); __syncthreads(); MULTIPLY;" + kEnd, FaultKind::race,
+        "no wgmma.fence of the warp stands between"},
+       {"READY; MULTIPLY; FINISH; MULTIPLY;" + kEnd, FaultKind::race, "no wgmma.fence of the warp stands between"},
+       {"READY; MULTIPLY;", FaultKind::race, "the block ends while 1 products of the warp are under way"},
+       {"READY; MULTIPLY; commit_products();", FaultKind::race,
+        "the block ends while 1 products of the warp are under way"},
+       {"READY; MULTIPLY; wait_for_products();", FaultKind::race,
+        "the block ends while 1 products of the warp are under way"}});
+}
+
+TEST(WarpgroupProductFaults, RegistersOfD) {
+  expect_faults({{"READY; MULTIPLY; commit_products(); if (threadIdx.x == 40) d[3] = 1; wait_for_products();",
+                  FaultKind::race, "lane 8 has written a register of D since"},
+                 {"READY; multiply_into_own(a, b); commit_products(); y[threadIdx.x] = beside(x); wait_for_products();",
+                  FaultKind::race, "or left the function"},
+                 {"READY; multiply_async((float*)x, a, b, 0); FINISH;", FaultKind::bad_operand,
+                  "with a D that is not of variables of the thread's own"},
+                 {"float f[40]; READY; multiply_async(f, a, b, 0); multiply_async(f + 8, a, b, 0); FINISH;",
+                  FaultKind::bad_operand, "in the D of another product under way"},
+                 {"float f[40]; READY; multiply_async(f + (n > 0 ? 9 : 0), a, b, 0); FINISH;", FaultKind::stopped,
+                  "indexes a local array outside its bounds"}});
+}
+
+TEST(WarpgroupProductFaults, LanesThatDiffer) {
+  expect_faults(
+      {{"READY; multiply_async(d, a, lane == 3 ? b - (1 << 16) : b, 0);" + kEnd, FaultKind::bad_operand, "in lane 3"},
+       {"READY; multiply_async(d, a, b, lane == 5);" + kEnd, FaultKind::bad_operand, "in lane 5"},
+       {"READY; if (lane != 7) MULTIPLY;", FaultKind::missing_lanes,
+        "wgmma.mma_async with mask 0xffffffff names lanes 0x00000080, which have returned"},
+       {"if (lane < 9) fence_products(); else fence_elsewhere();", FaultKind::missing_lanes,
+        "is in wgmma.fence with mask 0xffffffff, but lanes"},
+       {"READY; MULTIPLY; commit_products(); if (lane > 0) wait_for_products();", FaultKind::missing_lanes,
+        "wgmma.wait_group with mask"},
+       {"FILL; fence_stores(); __syncthreads(); if (lane > 0) fence_products();", FaultKind::missing_lanes,
+        "wgmma.fence with mask"}});
+}
+
+TEST(WarpgroupProductFaults, WarpsThatDiffer) {
+  expect_faults(
+      {{"READY; multiply_async(d, a, warp == 2 ? b - (1 << 16) : b, 0);" + kEnd, FaultKind::bad_operand,
+        "by warp 2 with the descriptor"},
+       {"READY; multiply_async(d, a, b, warp == 3);" + kEnd, FaultKind::bad_operand, "by warp 3 with the descriptor"},
+       {"READY; MULTIPLY; if (warp != 1) multiply_async(d, a, b, 1);" + kEnd, FaultKind::missing_lanes,
+        "where another warp of its group has come to"},
+       {"if (warp == 1) fence_products(); else fence_elsewhere();", FaultKind::missing_lanes,
+        "where another warp of its group has come to wgmma.fence at"},
+       {"READY; if (warp != 1) { MULTIPLY; FINISH; }", FaultKind::missing_lanes,
+        "of which warp 1 has done 1 steps and another one 4"},
+       {"READY; MULTIPLY;" + kEnd, FaultKind::missing_lanes, "by warp 0 of a block of 96 threads", 96},
+       {"READY; MULTIPLY;" + kEnd, FaultKind::missing_lanes,
+        "by warp 4 of a block of 160 threads, which end within the four warps from 4 on", 160}});
+}
+
+TEST(WarpgroupProductFaults, Descriptors) {
+  const auto product = [](const std::string& descriptor) {
+    return "READY; multiply_async(d, a, " + descriptor + ", 0);" + kEnd;
+  };
+  expect_faults({{product("b | 1ull << 62"), FaultKind::bad_operand, "asks for a swizzle or a base offset"},
+                 {product("b | 1ull << 49"), FaultKind::bad_operand, "asks for a swizzle or a base offset"},
+                 {product("b | 1ull << 14"), FaultKind::bad_operand, "bits that mean nothing"},
+                 {product("b + 1"), FaultKind::out_of_bounds, "past the end of shared memory 'tile'"},
+                 {product("matrix_at(tile, 0x3fff0, 0x3fff0)"), FaultKind::out_of_bounds, ""},
+                 {product("matrix_at(slot, 128, 256)"), FaultKind::uninitialised, "shared memory 'slot'"}});
+}
+
+}  // namespace
+}  // namespace esc::testing
