@@ -21,6 +21,7 @@
 #include "generator/lower/overlap.h"
 #include "generator/lower/own_panels.h"
 #include "generator/lower/pack_fragments.h"
+#include "generator/lower/pack_placed.h"
 #include "generator/lower/pack_regions.h"
 #include "generator/lower/pack_tasks.h"
 #include "generator/lower/pipeline_windows.h"
@@ -77,6 +78,7 @@ struct Step {
   LoopNest operator()(const PackFragments& directive) const { return pack_fragments(nest, directive); }
   LoopNest operator()(const PackDense& directive) const { return pack_dense(nest, directive); }
   LoopNest operator()(const PackListed& directive) const { return pack_listed(nest, directive); }
+  LoopNest operator()(const PackPlaced& directive) const { return pack_placed(nest, directive); }
   LoopNest operator()(const QuarterSteps& directive) const { return quarter_steps(nest, directive); }
   LoopNest operator()(const PipelineWindows& directive) const { return pipeline_windows(nest, directive); }
   LoopNest operator()(const CopyInBulk& directive) const { return copy_in_bulk(nest, directive); }

@@ -56,6 +56,11 @@ std::int64_t barrier_bytes(const LoopNest& nest) {
   constexpr std::int64_t barrier = 8;
   return copies_in_bulk(nest) ? (nest.constant("stages") * nest.constant("turn_windows") * barrier + line - 1) / line * line : 0;
 }
+/// What the warps of a team place of A, numbers that are split in two parts, and where it stands, behind all that is copied.
+std::int64_t placed_bytes(const LoopNest& nest) {
+  return (splits_products(nest) ? 2 : 1) * nest.constant("window_columns") * nest.constant("block_rows") * bytes_of(nest.element());
+}
+std::int64_t placed_at(const LoopNest& nest, std::int64_t unit_bytes) { return copied_bytes(nest, unit_bytes) + barrier_bytes(nest); }
 
 /// Where B has the rows of a column one behind the other, 8 of them are loaded at once. That is decided for a lane's whole window, so that its loads
 /// are on their way together.
@@ -196,6 +201,13 @@ std::string two_columns_text(const LoopNest& nest) {
              : "reinterpret_cast<const Vector<2>*>(window + piece_at(rows[i], t))[lane % column_pairs]";
 }
 
+/// How a lane of placed products reads two columns of a row.
+std::string two_of_window_text(const LoopNest& nest) {
+  return performs(nest, "stage_columns") || has_patches(nest)
+             ? fmt::format("{{{{*reinterpret_cast<const float*>(window + {0}row, column)), *reinterpret_cast<const float*>(window + {0}row, column + 1))}}}}", element_at_text(nest))
+             : "*reinterpret_cast<const Vector<2>*>(window + piece_at(row, column / 8) + column % 8 * 4)";
+}
+
 std::string find_rounds_text(const LoopNest& nest, const FragmentFormat& format) {
   const std::string type = packed_matrix_holes(nest).at("PACKED");
   if (format.regular()) {
@@ -242,8 +254,13 @@ std::vector<std::string> places_behind_values(const LoopNest& nest, const Fragme
 
 }  // namespace
 
-bool splits_products(const LoopNest& nest) { return performs(nest, "multiply_split_steps") || performs(nest, "multiply_split_dense_steps"); }
-bool rounds_factors(const LoopNest& nest) { return performs(nest, "multiply_rounded_steps") || performs(nest, "multiply_rounded_dense_steps"); }
+bool splits_products(const LoopNest& nest) {
+  return performs(nest, "multiply_split_steps") || performs(nest, "multiply_split_dense_steps") || performs(nest, "multiply_split_placed");
+}
+bool rounds_factors(const LoopNest& nest) {
+  return performs(nest, "multiply_rounded_steps") || performs(nest, "multiply_rounded_dense_steps") || performs(nest, "multiply_rounded_placed");
+}
+bool places_values(const LoopNest& nest) { return nest.find_array("PlacedA") != nullptr; }
 std::int64_t columns_of_window_row(const LoopNest& nest) {
   const std::int64_t columns = nest.constant("tile_columns");
   return copies_boxes(nest) && !is_half(nest.element()) ? columns + StreamSchedule::padding_of_boxes : columns;
@@ -284,6 +301,7 @@ std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const Fr
           {"READ_STEP", has_quarter_steps(format) ? std::string(read_half_or_quarter) + read_half : read_half},
           {"READ_EXTRA", read_extra_text(nest)},
           {"TWO_COLUMNS", two_columns_text(nest)},
+          {"TWO_OF_WINDOW", two_of_window_text(nest)},
           {"BITS_OF_ELEMENT", f16 ? "__half_as_ushort" : "__bfloat16_as_ushort"},
           {"MMA_TYPES", f16 ? "f16.f16" : "bf16.bf16"}};
 }
@@ -296,7 +314,10 @@ std::vector<std::string> fragment_constants(const LoopNest& nest, const Fragment
           c_constant("size_t", "units_at", format.units_at, "where the first unit begins"),
           c_constant("int", "strips", format.strips(), "of 16 rows, which the tensor core multiplies at once, that a panel has"),
           c_constant("int", "unit_steps", format.shape.steps, fmt::format("{} columns of a window each", format.step_slots()))};
-  if (format.is_listed()) {
+  if (format.is_placed()) {
+    constants.push_back(c_constant("int", "listed_at", format.listed_at(0), "in a unit, behind where each region's values begin: the values"));
+    constants.push_back(c_constant("int", "places_at", format.place_at(0), "and their places"));
+  } else if (format.is_listed()) {
     constants.push_back(c_constant("int", "begins_at", format.begin_at(0, 0), "in a unit, behind the bits: where the values of four lanes begin"));
     constants.push_back(c_constant("int", "listed_at", format.listed_at(0), "and the values"));
   } else if (!format.is_dense()) {
@@ -316,7 +337,10 @@ std::vector<std::string> fragment_constants(const LoopNest& nest, const Fragment
   if (copies_in_bulk(nest)) {
     constants.push_back(c_constant("int", "barriers_at", copied_bytes(nest, bytes), "in shared memory, behind the copies"));
   }
-  if (nest.find_array("partial_sums") != nullptr || nest.find_array("cluster_sums") != nullptr) {
+  if (places_values(nest)) {
+    constants.push_back(c_constant("int", "placed_at", placed_at(nest, bytes), "in shared memory, behind what is copied"));
+    constants.push_back(c_constant("int", "placed_bytes", placed_bytes(nest), "of a team"));
+  } else if (nest.find_array("partial_sums") != nullptr || nest.find_array("cluster_sums") != nullptr) {
     constants.push_back(c_constant("size_t", "staged_bytes", staged_window_bytes(nest, fragment_sizes(format))));
   }
   if (nest.packed.is_told && !format.regular()) {
@@ -328,7 +352,8 @@ std::vector<std::string> fragment_constants(const LoopNest& nest, const Fragment
 bool stages_windows(const LoopNest& nest) { return nest.find_array("StagedB") != nullptr; }
 
 std::uint64_t staged_window_bytes(const LoopNest& nest, const Environment& sizes) {
-  return static_cast<std::uint64_t>(copied_bytes(nest, sizes.at("unit_bytes")) + barrier_bytes(nest));
+  const std::int64_t placed = places_values(nest) ? nest.constant("turn_windows") * placed_bytes(nest) : 0;
+  return static_cast<std::uint64_t>(placed_at(nest, sizes.at("unit_bytes")) + placed);
 }
 
 }  // namespace esc

@@ -31,6 +31,9 @@ bool copies_boxes(const LoopNest& nest);
 bool splits_products(const LoopNest& nest);
 bool rounds_factors(const LoopNest& nest);
 
+/// Whether warps place what they multiply in shared memory; then sums take the places of operands there, once all have been read.
+bool places_values(const LoopNest& nest);
+
 /// Whether the kernel's text is another one before compute capability 9.0 beyond how launches overlap.
 bool copies_in_bulk(const LoopNest& nest);
 

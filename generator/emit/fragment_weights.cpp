@@ -29,7 +29,8 @@ transformer::FragmentBlock fragment_block(const PackedForm& form) {
           .height = static_cast<std::uint32_t>(form.height),
           .quarter_steps = form.quarter_steps,
           .dense_steps = form.dense_steps,
-          .listed_values = form.listed_values};
+          .listed_values = form.listed_values,
+          .placed_values = form.placed_values};
 }
 
 /// Measured on one NVIDIA H200 and, with quarter steps and for split products, one H100. Without quarter steps all steps have the same bytes, which count for their products too.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/emit/launch_plan.h"
 
+#include <algorithm>
+
 #include "generator/emit/device_text.h"
 #include "generator/emit/dispatch.h"
 #include "generator/emit/fragment_text.h"
@@ -64,7 +66,8 @@ std::uint64_t shared_bytes(const LoopNest& nest, const Environment& layer_sizes)
     bytes += staged_bytes(nest, layer_sizes);
   }
   if (stages_windows(nest)) {
-    bytes += staged_window_bytes(nest, layer_sizes);
+    const std::uint64_t staged = staged_window_bytes(nest, layer_sizes);
+    bytes = places_values(nest) ? std::max(bytes, staged) : bytes + staged;
   }
   return bytes;
 }

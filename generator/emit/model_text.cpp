@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "generator/emit/built_architectures.h"
 #include "generator/emit/half_text.h"
 #include "generator/emit/model_bundle.h"
 #include "generator/emit/operand_text.h"
@@ -201,11 +202,13 @@ std::string model_source(const ModelBundle& model) {
 std::string model_cmake_source(const ModelBundle& model) {
   std::map<std::string, std::string> holes = common_holes(model, "# ");
   std::vector<std::string> files;
+  bool own_features = false;
   for (const auto& [name, kernel] : model.kernels) {
     files.push_back(name + ".cu");
+    own_features = own_features || asks_for_own_features(kernel.text);
   }
   holes.merge(std::map<std::string, std::string>{{"KERNELS", fmt::format("{}", fmt::join(files, "\n  "))},
-                                                 {"ARCHITECTURES", fmt::format("{}", fmt::join(model.architectures, ";"))}});
+                                                 {"ARCHITECTURES", built_architectures(model.architectures, own_features)}});
   return fill(model_cmake_template, holes);
 }
 

@@ -124,7 +124,7 @@ class KernelPrinter {
       if (array.record.empty()) {
         text += fmt::format("{0}* const {1} = {2};\n", c_name(array.type), array.name,
                             in_front != nullptr ? behind(*in_front)
-                                                : fmt::format("reinterpret_cast<{}*>(shared_memory{})", c_name(array.type), staged ? " + staged_bytes" : ""));
+                                                : fmt::format("reinterpret_cast<{}*>(shared_memory{})", c_name(array.type), staged && !places_values(nest_) ? " + staged_bytes" : ""));
         in_front = &array;
       }
     }

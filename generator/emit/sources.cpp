@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "generator/emit/built_architectures.h"
 #include "generator/emit/device_text.h"
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/half_text.h"
@@ -256,7 +257,7 @@ std::string cmake_source(const Layer& layer) {
   return fill(bundle_cmake_template,
               {{"PROVENANCE", provenance(layer, "# ")},
                {"NAME", layer.name},
-               {"ARCHITECTURES", fmt::format("{}", fmt::join(layer.architectures, ";"))}});
+               {"ARCHITECTURES", built_architectures(layer.architectures, places_values(layer.lowered))}});
 }
 
 }  // namespace esc

@@ -30,9 +30,6 @@ void BlockCluster::begin_block(std::uint32_t rank, std::uint32_t blocks) {
     left_.assign(blocks, {});
     passed_by_others_.reset();
   }
-  for (const auto& [address, left] : left_[rank]) {
-    judge_.expect_store(address, left.bytes.size(), left.thread);
-  }
 }
 
 void BlockCluster::end_block() {
@@ -58,6 +55,9 @@ void BlockCluster::pass_barrier() {
       judge_.receive_store(at->first, at->second.bytes);
       at = here.erase(at);
     } else {
+      if (at->second.barriers == passed_) {
+        judge_.expect_store(at->first, at->second.bytes.size(), at->second.thread);
+      }
       ++at;
     }
   }

@@ -13,7 +13,7 @@ namespace esc {
 
 /// The blocks of a cluster and what they leave in each other's shared memory. They run one after the other, the last one first, and never wait for each
 /// other: so a block may leave something only for one in front of it, which finds it behind the barrier of the cluster that the store was in front of, as
-/// late as can be. All must pass the barrier as often. What depends on another order is a fault that stops the running thread.
+/// late as can be, and which it may not touch from the barrier on that the store was behind. All must pass the barrier as often. What depends on another order is a fault that stops the running thread.
 class BlockCluster {
  public:
   explicit BlockCluster(AccessJudge& judge) : judge_(judge) {}

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -89,6 +90,7 @@ void add_warpgroup_products(InstructionTable& table) {
   table["wgmma.fence.sync.aligned;"] = {{}, {}, "__esc_wgmma_fence", true};
   table["wgmma.commit_group.sync.aligned;"] = {{}, {}, "__esc_wgmma_commit", true};
   table["wgmma.wait_group.sync.aligned 0;"] = {{}, {}, "__esc_wgmma_wait", true};
+  table[""] = {{"+f"}, {}, "__esc_keep", true};  // no instruction: what is made of the register stays behind it
   const std::string text =
       fmt::format("{{ .reg .pred adds; setp.ne.b32 adds, %37, 0; wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 {}, {}, %36, adds, 1, 1; }}",
                   operand_list(0, 32), operand_list(32, 4));
@@ -139,18 +141,18 @@ const InstructionTable& instructions() {
   return kTable;
 }
 
-/// What a string literal stands for; blanks, tabs and line ends all become one blank. Empty for what has other escapes.
-std::string content_of(const std::string& literal) {
+/// What a string literal stands for; blanks, tabs and line ends all become one blank. None for what has other escapes.
+std::optional<std::string> content_of(const std::string& literal) {
   std::string content;
   if (literal.size() < 2 || literal.front() != '"') {
-    return {};
+    return std::nullopt;
   }
   for (std::size_t at = 1; at + 1 < literal.size(); ++at) {
     char c = literal[at];
     if (c == '\\') {
       c = literal[++at];
       if (c != 'n' && c != 't') {
-        return {};
+        return std::nullopt;
       }
       c = ' ';
     }
@@ -278,7 +280,11 @@ class Translator {
     std::string instruction;
     const std::size_t template_begin = at_;
     while (is_literal(at_)) {
-      instruction += content_of(tokens_[at_].text);
+      const std::optional<std::string> content = content_of(tokens_[at_].text);
+      if (!content) {
+        refuse(fmt::format("{} with escapes", tokens_[at_].text));
+      }
+      instruction += *content;
       ++at_;
     }
     instruction.erase(instruction.find_last_not_of(' ') + 1);
@@ -301,7 +307,7 @@ class Translator {
     const std::vector<std::string> outputs = translate_operands(quoted, " ", no_outputs);
     expect(":", quoted);
     const std::vector<std::string> inputs =
-        translate_operands(quoted, no_outputs ? " " : ",", known->second.inputs.empty());
+        translate_operands(quoted, no_outputs || known->second.inputs.empty() ? " " : ",", known->second.inputs.empty());
     const bool has_memory = skip_clobber(quoted);
     if (known->second.needs_memory && !has_memory) {
       refuse(quoted + " without the clobber \"memory\"");
@@ -331,7 +337,7 @@ class Translator {
       if (!is_literal(at_)) {
         refuse_form(quoted);
       }
-      constraints.push_back(content_of(tokens_[at_].text));
+      constraints.push_back(content_of(tokens_[at_].text).value_or(""));
       copy_to(tokens_[at_].offset);
       replace(end_of(at_), blanked(std::string_view(text_).substr(tokens_[at_].offset, tokens_[at_].length)));
       ++at_;

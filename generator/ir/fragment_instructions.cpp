@@ -24,7 +24,9 @@ extern const std::string_view float_step_text;
 extern const std::string_view load_values_text;
 extern const std::string_view multiply_dense_steps_text;
 extern const std::string_view dense_float_step_text;
+extern const std::string_view terms_text;
 extern const std::string_view multiply_split_steps_text;
+extern const std::string_view rounded_text;
 extern const std::string_view multiply_rounded_step_text;
 extern const std::string_view stage_columns_text;
 extern const std::string_view stage_elements_text;
@@ -302,13 +304,13 @@ std::vector<Instruction> fragment_instructions() {
           multiply_steps("multiply_steps", "multiply_steps", {unit_text, eighths_text, multiply_step_text, multiply_steps_text}),
           multiply_steps("multiply_dense_steps", "multiply_dense_steps", {unit_text, eighths_text, load_values_text, multiply_dense_steps_text}),
           multiply_steps("multiply_split_steps", "multiply_split_steps",
-                         {unit_text, eighths_text, load_values_text, float_step_text, multiply_split_steps_text}),
+                         {unit_text, eighths_text, load_values_text, float_step_text, terms_text, multiply_split_steps_text}),
           multiply_steps("multiply_rounded_steps", "multiply_steps",
-                         {unit_text, eighths_text, load_values_text, float_step_text, multiply_rounded_step_text, multiply_steps_text}),
+                         {unit_text, eighths_text, load_values_text, float_step_text, rounded_text, multiply_rounded_step_text, multiply_steps_text}),
           multiply_steps("multiply_split_dense_steps", "multiply_split_steps",
-                         {unit_text, eighths_text, load_values_text, dense_float_step_text, multiply_split_steps_text}),
+                         {unit_text, eighths_text, load_values_text, dense_float_step_text, terms_text, multiply_split_steps_text}),
           multiply_steps("multiply_rounded_dense_steps", "multiply_steps",
-                         {unit_text, eighths_text, load_values_text, dense_float_step_text, multiply_rounded_step_text, multiply_steps_text}),
+                         {unit_text, eighths_text, load_values_text, dense_float_step_text, rounded_text, multiply_rounded_step_text, multiply_steps_text}),
           find_extras(),
           add_extras(),
           std::move(wait),

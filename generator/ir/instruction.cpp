@@ -6,6 +6,7 @@
 
 #include "generator/ir/fragment_instructions.h"
 #include "generator/ir/instruction_parts.h"
+#include "generator/ir/placed_instructions.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -338,6 +339,7 @@ std::vector<Instruction> make_all() {
           ordering("allow_successor", "allow_successor();", {dependency_text}),
           ordering("wait_for_predecessor", "wait_for_predecessor();", {dependency_text})};
   std::ranges::move(fragment_instructions(), std::back_inserter(all));
+  std::ranges::move(placed_instructions(), std::back_inserter(all));
   return all;
 }
 

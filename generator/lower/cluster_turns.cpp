@@ -63,14 +63,23 @@ LoopNest cluster_turns(const LoopNest& nest, const ClusterTurns& directive) {
                               {each_four(perform("leave_vector", {left_sums("cluster_sums", Affine::of("rank") - 1), four_sums(), 4}))},
                               {}}};
   const bool is_placed = find_definition(parts.body, "place_of_lane") != parts.body.size();
+  const bool own_columns = has_own_columns(nest);
   parts.body.pop_back();
-  append(parts.body, is_placed ? Block{} : Block{define_place_of_lane()});
+  if (own_columns && is_placed) {
+    parts.body.pop_back();  // the barrier of the block, which that of the cluster is, too
+  }
+  append(parts.body, is_placed ? Block{} : Block{define_place_of_lane(nest)});
+  if (own_columns) {
+    append(parts.body, {Node{Note{"From here on the operands of all blocks of the cluster have been read, so that sums may take their places."}}, Node{Barrier{Scope::cluster}}});
+  }
   append(parts.body, {Node{Branch{less(number_of_warp(nest), 1), std::move(finish), {}}}, Node{Barrier{Scope::cluster}},
                       Node{Branch{all_of({less(number_of_warp(nest), 1), less(index("rank"), 1)}),
                                   {add_left_sums("cluster_sums", "other_blocks"), store},
                                   {}}}});
-  insert(parts.body, find_place(parts.body, Role::reduction),
-         {Node{Note{"From here on all blocks of the cluster have begun, so that their shared memory may be written."}}, Node{Barrier{Scope::cluster}}});
+  if (!own_columns) {
+    insert(parts.body, find_place(parts.body, Role::reduction),
+           {Node{Note{"From here on all blocks of the cluster have begun, so that their shared memory may be written."}}, Node{Barrier{Scope::cluster}}});
+  }
   parts.grid.push_back(mapped_loop(Mapping::cluster, "rank", Affine::of("cluster_blocks"), Role::reduction));
 
   LoopNest result = put_together(nest, parts);

@@ -46,8 +46,8 @@ LoopNest with_bulk_copies(const LoopNest& nest, const Directive& directive, bool
             "the copies are bulk copies already", "ask for them once");
   parts.body = with_bulk_copies(parts.body, boxes);
   auto& turns = std::get<Loop>(parts.body[find_place(parts.body, Role::reduction)].content);
-  auto& products = std::get<Branch>(turns.body.back().content);
-  insert(products.then, 0, {perform("wait_for_operands", {index("turn"), index("stage"), index("part")})});
+  const auto products = std::ranges::find_if(turns.body, [](const Node& node) { return std::holds_alternative<Branch>(node.content); });
+  insert(std::get<Branch>(products->content).then, 0, {perform("wait_for_operands", {index("turn"), index("stage"), index("part")})});
   insert(parts.body, find_definition(parts.body, "team_thread") + 1, {perform("make_barriers", {index("thread")}), Node{Barrier{Scope::block}}});
   LoopNest result = put_together(nest, parts);
   result.story.emplace_back(boxes ? "From compute capability 9.0 on these are bulk copies, which one thread asks for: units, and windows of B as boxes."

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/lower/fragment_columns.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -16,38 +18,98 @@ namespace esc {
 namespace {
 
 /// The row and the first of the two columns of C whose sums are number 2 * e and 2 * e + 1 of a lane.
-Node row_of_sums() {
-  return define("i", index("panel") * index("panel_height") + remainder(index("e"), index("lane_rows")) * index("row_sets") + index("row_set"), ScalarType::u32);
-}
-Node column_of_sums() {
-  return define("j", index("tile") * index("tile_columns") + quotient(index("e"), index("lane_rows")) * 8 + index("pair") * 2, ScalarType::u32);
+Block place_of_sums(bool own_columns) {
+  const Expression row = own_columns ? index("block") * index("block_rows") + quotient(index("e"), 2) * 8 + index("row_pair") * 2 + remainder(index("e"), 2)
+                                     : index("panel") * index("panel_height") + remainder(index("e"), index("lane_rows")) * index("row_sets") + index("row_set");
+  const Expression column = index("tile") * index("tile_columns") + (own_columns ? index("team_warp") * index("warp_columns") + index("column_pair") * 2
+                                                                                 : quotient(index("e"), index("lane_rows")) * 8 + index("pair") * 2);
+  return {define("i", row, ScalarType::u32), define("j", column, ScalarType::u32)};
 }
 
 /// The updates of a slot, each for a lane's own elements of C.
-Block own_updates(const Loop& column) {
+Block own_updates(const Loop& column, bool own_columns) {
   return rewrite(column.body, {.statement = [&](const Statement& statement) -> Block {
                    Statement copy = substitute(statement, column.iterator, Affine::of(column.iterator) + Affine::of("v"));
                    auto& update = std::get<Update>(copy.action);
                    copy.guard.insert(copy.guard.begin(), less(Affine::of("j") + Affine::of("v"), column.upper));
                    update = {element("sums", {Affine::of("e", 2) + Affine::of("v")}), update.value, false};
-                   return {row_of_sums(), column_of_sums(), Node{mapped_loop(Mapping::unrolled, "v", 2, Role::column, {Node{std::move(copy)}})}};
+                   Block result = place_of_sums(own_columns);
+                   result.push_back(Node{mapped_loop(Mapping::unrolled, "v", 2, Role::column, {Node{std::move(copy)}})});
+                   return result;
                  }});
 }
 
+/// The loop over windows, in which a lane adds to its own sums. Warps with columns of their own have all slots of a window.
+Node windows_loop(const Node& windows, const Loop& column, bool own_columns) {
+  const Node own = unrolled_loop("e", "row_vectors", Role::none, own_updates(column, own_columns));
+  Node result = replace_loop({windows}, "u", own).front();
+  if (own_columns) {
+    auto& slots = std::get<Loop>(std::get<Loop>(result.content).body.front().content);
+    slots.lower = 0;
+    slots.step = 1;
+  }
+  return result;
+}
+
 Block share_sums_of_warps(const LoopNest& nest) {
-  const bool has_digits = shares_windows(nest);
+  const bool own_columns = has_own_columns(nest);
+  const bool has_digits = shares_windows(nest) && !own_columns;
   const char* const worker = has_digits ? "worker" : "part";
   const Node leave = each_four(perform("store_vector", {left_sums("partial_sums", Affine::of(worker) - 1), four_sums(), 4}));
   Block leaving = has_digits ? Block{define(worker, number_of_warp(nest))} : Block{};
   leaving.push_back(leave);
-  return {define_place_of_lane(), Node{Branch{less(0, number_of_warp(nest)), std::move(leaving), {}}}, Node{Barrier{Scope::block}}};
+  Block result;
+  if (own_columns) {
+    // Sums take the places of operands, so that these must have been read.
+    result.push_back(Node{Barrier{Scope::block}});
+  }
+  append(result, {define_place_of_lane(nest), Node{Branch{less(0, number_of_warp(nest)), std::move(leaving), {}}}, Node{Barrier{Scope::block}}});
+  return result;
 }
 
-Node store_sums() {
+Node store_sums(bool own_columns) {
   const Perform store{"store_columns",
                       {element("C", {Affine::of("i"), Affine::of("j")}), element("sums", {Affine::of("e", 2)}), 2,
                        choose(less(index("j"), index("N")), index("N") - index("j"), 0)}};
-  return unrolled_loop("e", "row_vectors", Role::none, {row_of_sums(), column_of_sums(), Node{Statement{{less(index("i"), index("M"))}, store}}});
+  Block body = place_of_sums(own_columns);
+  body.push_back(Node{Statement{{less(index("i"), index("M"))}, store}});
+  return unrolled_loop("e", "row_vectors", Role::none, std::move(body));
+}
+
+/// Which rows and columns lanes have, in the rows of their warp's panel.
+void give_rows_of_panel(LoopNest& nest) {
+  nest.constants.push_back({"row_sets", 8, "lane 4 g + c of a warp has rows g, g + 8, .. of a panel"});
+  nest.constants.push_back({"column_pairs", 4, "and columns 2 c and 2 c + 1 of every 8"});
+  nest.constants.push_back({"column_eighths", quotient(index("tile_columns"), 8), ""});
+  nest.constants.push_back({"lane_rows", quotient(index("panel_height"), index("row_sets")), ""});
+  nest.constants.push_back({"row_vectors", index("lane_rows") * index("column_eighths"), "pairs of consecutive sums of a lane"});
+}
+
+/// And in columns of their warp's own.
+void give_columns_of_warp(LoopNest& nest, int columns) {
+  nest.constants.push_back({"warp_columns", columns, "of C, that a warp has in all rows of the block"});
+  nest.constants.push_back({"team_warps", quotient(index("team_threads"), 32), "that multiply the same windows"});
+  nest.constants.push_back({"block_rows", index("block_panels") * index("panel_height"), ""});
+  nest.constants.push_back({"row_sets", 8, "of a panel: rows that differ modulo 8"});
+  nest.constants.push_back({"column_eighths", quotient(index("tile_columns"), 8), ""});
+  nest.constants.push_back({"row_pairs", 4, "lane 4 g + c of a warp has rows 2 c and 2 c + 1 of every 8"});
+  nest.constants.push_back({"warp_pairs", quotient(index("warp_columns"), 2), "and columns 2 g and 2 g + 1 of the warp's"});
+  nest.constants.push_back({"row_vectors", quotient(index("block_rows"), index("row_pairs")), "pairs of consecutive sums of a lane"});
+}
+
+void check_columns(const LoopNest& nest, const FragmentColumns& directive) {
+  if (directive.warp == 0) {
+    check_between(directive, "columns", directive.columns, StreamSchedule::max_columns);
+    check_power_of_two(directive, "columns", directive.columns);
+    refuse_if(directive.columns < 8, directive, "the tensor core multiplies 8 columns at least", nearest(8));
+    return;
+  }
+  const std::int64_t warps = nest.constant("team_threads") / 32;
+  refuse_if(directive.warp != StreamSchedule::warp_columns, directive, "the tensor core gives a warp 16 of the columns that four warps multiply at once", nearest(StreamSchedule::warp_columns));
+  refuse_if(warps % StreamSchedule::product_warps != 0, directive, fmt::format("{} warps multiply the same windows, and the tensor core takes what four of them have at once", warps),
+            "choose panels and share so that their product is 4 or 8");
+  refuse_if(directive.columns != StreamSchedule::warp_columns * warps, directive, fmt::format("{} warps with {} columns each multiply the same windows", warps, directive.warp),
+            nearest(static_cast<int>(StreamSchedule::warp_columns * warps)));
 }
 
 }  // namespace
@@ -60,44 +122,48 @@ LoopNest fragment_columns(const LoopNest& nest, const FragmentColumns& directive
   refuse_if(parts.thread("part") == nullptr || at == parts.body.size() || column == nullptr || rows == nullptr ||
                 column->iterator != directive.loop || nest.find_array("sums") != nullptr,
             directive, "the nest has no windows whose panels are multiplied", "stream the rows first: stream(i, panels=4, warps=2)");
-  check_between(directive, "columns", directive.columns, StreamSchedule::max_columns);
-  check_power_of_two(directive, "columns", directive.columns);
-  refuse_if(directive.columns < 8, directive, "the tensor core multiplies 8 columns at least", nearest(8));
+  check_columns(nest, directive);
 
-  const Node own = unrolled_loop("e", "row_vectors", Role::none, own_updates(*column));
-  parts.body[at] = Node{std::get<Loop>(replace_loop({parts.body[at]}, "u", own).front().content)};
-  insert(parts.body, at, {Node{Declare{"sums", true}}});
-  const bool shared = panel_warps(nest) > 1;
-  if (shared) {
-    append(parts.body, share_sums_of_warps(nest));
-  }
-  Block rest;
-  if (shared) {
-    rest.push_back(add_left_sums("partial_sums", "other_warps"));
-  }
-  rest.push_back(store_sums());
-  append(parts.body, shared ? Block{Node{Branch{less(number_of_warp(nest), 1), rest, {}}}} : rest);
-  parts.grid.push_back(mapped_loop(Mapping::grid_y, "tile", Affine::of("tiles"), Role::column));
-  parts.add_lanes("pair", "column_pairs", Role::column);
-  parts.add_lanes("row_set", "row_sets", Role::row);
-
-  LoopNest result = put_together(nest, parts);
+  const bool own_columns = directive.warp != 0;
+  LoopNest result = nest;
   result.constants.push_back({"tile_columns", directive.columns, "columns: columns of C that a block computes"});
   result.constants.push_back({"vector_width", 16 / bytes_of(nest.element()), "consecutive elements of B that are copied at once"});
-  result.constants.push_back({"row_sets", 8, "lane 4 g + c of a warp has rows g, g + 8, .. of a panel"});
-  result.constants.push_back({"column_pairs", 4, "and columns 2 c and 2 c + 1 of every 8"});
-  result.constants.push_back({"column_eighths", quotient(index("tile_columns"), 8), ""});
-  result.constants.push_back({"lane_rows", quotient(index("panel_height"), index("row_sets")), ""});
-  result.constants.push_back({"row_vectors", index("lane_rows") * index("column_eighths"), "pairs of consecutive sums of a lane"});
+  if (own_columns) {
+    give_columns_of_warp(result, directive.warp);
+  } else {
+    give_rows_of_panel(result);
+  }
   result.constants.push_back({"lane_sums", 2 * index("row_vectors"), ""});
   result.constants.push_back({"lane_products", quotient(index("lane_sums"), 4), "of the tensor core, which leaves four sums with a lane"});
   result.derived_sizes.push_back({"tiles", column->upper, directive.columns});
   result.arrays.push_back({"sums", {Affine::of("lane_sums")}, ArrayRole::registers, nest.sum()});
-  if (shared) {
-    result.constants.push_back({"other_warps", quotient(index("threads_per_block"), 32 * index("block_panels")) - 1, "of a panel"});
+
+  parts.body[at] = windows_loop(parts.body[at], *column, own_columns);
+  insert(parts.body, at, {Node{Declare{"sums", true}}});
+  if (own_columns) {
+    const Expression number = shares_windows(nest) ? index("member") * index("block_panels") + index("place") : index("place");
+    parts.body[find_definition(parts.body, "panel")] = define("team_warp", number);
+  }
+  if (adding_warps(result) > 1) {
+    append(parts.body, share_sums_of_warps(result));
+    append(parts.body, {Node{Branch{less(number_of_warp(result), 1), {add_left_sums("partial_sums", "other_warps"), store_sums(own_columns)}, {}}}});
+    const Expression all = own_columns ? index("turn_windows") : quotient(index("threads_per_block"), 32 * index("block_panels"));
+    result.constants.push_back({"other_warps", all - 1, own_columns ? "with the same columns" : "of a panel"});
     declare_left_sums(result, "partial_sums", "other_warps", ArrayRole::shared);
     result.story.emplace_back("In the end their sums are added in shared memory.");
+  } else {
+    parts.body.push_back(store_sums(own_columns));
   }
+  parts.grid.push_back(mapped_loop(Mapping::grid_y, "tile", Affine::of("tiles"), Role::column));
+  if (own_columns) {
+    parts.threads.push_back(mapped_loop(Mapping::lane_digit, "column_pair", Affine::of("warp_pairs"), Role::column));
+    parts.threads.push_back(mapped_loop(Mapping::lane_digit, "row_pair", Affine::of("row_pairs"), Role::row));
+  } else {
+    parts.add_lanes("pair", "column_pairs", Role::column);
+    parts.add_lanes("row_set", "row_sets", Role::row);
+  }
+
+  result = put_together(result, parts);
   result.zeroed = Zeroed::nothing;
   result.vectors = true;
   return result;

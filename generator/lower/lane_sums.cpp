@@ -8,9 +8,14 @@
 
 namespace esc {
 
-Node define_place_of_lane() {
-  const Expression lane = index("row_set") * index("column_pairs") + index("pair");
-  return define("place_of_lane", index("place") * index("lane_products") * 128 + lane * 4);
+bool has_own_columns(const LoopNest& nest) { return nest.has_constant("warp_columns"); }
+
+Expression lane_of_warp(const LoopNest& nest) {
+  return has_own_columns(nest) ? index("column_pair") * index("row_pairs") + index("row_pair") : index("row_set") * index("column_pairs") + index("pair");
+}
+
+Node define_place_of_lane(const LoopNest& nest) {
+  return define("place_of_lane", index(has_own_columns(nest) ? "team_warp" : "place") * index("lane_products") * 128 + lane_of_warp(nest) * 4);
 }
 
 Node each_four(Node node) { return unrolled_loop("t", "lane_products", Role::none, {std::move(node)}); }
@@ -28,13 +33,16 @@ Node add_left_sums(const std::string& array, const std::string& others) {
 
 void declare_left_sums(LoopNest& nest, const std::string& array, const std::string& others, ArrayRole role) {
   if (!nest.has_constant("block_sums")) {
-    nest.constants.push_back({"block_sums", index("block_panels") * index("lane_products") * 128, "of each warp of all panels"});
+    const bool own = has_own_columns(nest);
+    nest.constants.push_back({"block_sums", index(own ? "team_warps" : "block_panels") * index("lane_products") * 128, own ? "of a team" : "of each warp of all panels"});
   }
   nest.arrays.push_back({array, {Affine::of(others), Affine::of("block_sums")}, role, nest.sum()});
 }
 
 Expression number_of_warp(const LoopNest& nest) {
-  return shares_windows(nest) ? index("member") * index("turn_windows") + index("part") : index("part");
+  return shares_windows(nest) && !has_own_columns(nest) ? index("member") * index("turn_windows") + index("part") : index("part");
 }
+
+std::int64_t adding_warps(const LoopNest& nest) { return has_own_columns(nest) ? nest.constant("turn_windows") : panel_warps(nest); }
 
 }  // namespace esc

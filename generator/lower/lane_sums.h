@@ -9,8 +9,15 @@ namespace esc {
 
 // The sums that the tensor core leaves with a lane, four of each 16 rows and 8 columns, where they are handed over for others to add.
 
-/// The lane's first four sums, of those of all panels of a block that one warp of each leaves: defines place_of_lane.
-Node define_place_of_lane();
+/// Whether the warps that multiply the same windows have columns of C each, in the rows of all panels, in place of the rows of a panel. Then the nest has the constant
+/// warp_columns, their number, and defines team_warp, the number of a warp among them.
+bool has_own_columns(const LoopNest& nest);
+
+/// The number of a lane in its warp.
+Expression lane_of_warp(const LoopNest& nest);
+
+/// The lane's first four sums, of those of all rows of a block that warps leave for one of them: defines place_of_lane.
+Node define_place_of_lane(const LoopNest& nest);
 
 /// What is done for each four of the lane's sums, by their number t.
 Node each_four(Node node);
@@ -25,7 +32,8 @@ Node add_left_sums(const std::string& array, const std::string& others);
 /// Declares that array, of so many who leave sums there, with the constant block_sums where the nest has none yet.
 void declare_left_sums(LoopNest& nest, const std::string& array, const std::string& others, ArrayRole role);
 
-/// The number of a warp in its panel, the first of which adds.
+/// The number of a warp among those that have sums of the same elements, the first of which adds, and how many these are.
 Expression number_of_warp(const LoopNest& nest);
+std::int64_t adding_warps(const LoopNest& nest);
 
 }  // namespace esc

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "generator/ir/build.h"
-#include "generator/ir/rewrite.h"
+#include "generator/lower/fragment_rounds.h"
+#include "generator/lower/lane_sums.h"
 #include "generator/lower/refusals.h"
 #include "generator/lower/stream_windows.h"
-#include "generator/lower/thread_nest.h"
 
 namespace esc {
 namespace {
@@ -23,8 +23,6 @@ std::vector<Expression> with_place(std::vector<Expression> packed) {
   return packed;
 }
 
-Access of_unit(const std::string& array) { return element(array, {Affine::of("round"), Affine::of("place")}); }
-
 /// The products of steps: of 16 bits, which the tensor core takes as they are, of float32 as terms, or of float32 that may be
 /// rounded.
 const char* multiply_steps(ScalarType element, bool dense) {
@@ -33,14 +31,6 @@ const char* multiply_steps(ScalarType element, bool dense) {
   }
   return element == ScalarType::tf32 ? (dense ? "multiply_rounded_dense_steps" : "multiply_rounded_steps")
                                      : (dense ? "multiply_split_dense_steps" : "multiply_split_steps");
-}
-
-/// What the tensor core cannot take of the elements as they are.
-const char* story_of_digits(ScalarType element) {
-  return element == ScalarType::tf32 ? "The tensor core takes 11 bits of a float32, to which A is rounded when it is "
-                                       "packed and B where it is multiplied; the sums are float32's."
-                                     : "The tensor core takes 11 bits of a float32: so each number is split in two, "
-                                       "and three products of the parts are added in float32.";
 }
 
 /// An unrolled loop over the steps of a unit from one on, some at once.
@@ -98,18 +88,9 @@ Block products_of_warp(const LoopNest& nest, bool dense) {
 
 /// The loop over the rounds of a block that a warp takes.
 Node rounds_loop(const LoopNest& nest, bool dense) {
-  const Expression turned = index("its") + index("rotation");
-  Block multiply{
-      define("turned", turned, ScalarType::u32),
-      define("round",
-             index("first_round") +
-                 choose(less(index("turned"), index("rounds")), index("turned"), index("turned") - index("rounds")),
-             ScalarType::u32),
-      perform("window_at", {element("Windows"), index("round"), index("first_round")}, {"window"})};
+  Block multiply = round_of_turn();
   append(multiply, products_of_warp(nest, dense));
-  return sequential_loop("turn", 0, Affine::of("turns"), 1, Role::reduction,
-                         {define("its", index("turn") * index("turn_windows") + index("part"), ScalarType::u32),
-                          Node{Branch{less(index("its"), index("rounds")), multiply, {}}}});
+  return turns_loop({if_there(std::move(multiply))});
 }
 
 /// How the columns of a window are stored.
@@ -152,42 +133,10 @@ template <typename Directive>
 LoopNest pack(const LoopNest& nest, const Directive& directive, Steps steps) {
   const bool dense = steps != Steps::sparse;
   check_sparse(nest, directive, directive.array);
-  ThreadNest parts = take_apart(nest, directive);
-  const std::size_t at = find_place(parts.body, Role::reduction);
-  refuse_if(parts.thread("row_set") == nullptr || at == parts.body.size(), directive, "the lanes have no sums of a tensor core",
-            "stream the rows and give the lanes their columns first: stream(i, panels=4, warps=2); fragment(j, 8)");
-  refuse_if(nest.element() == ScalarType::f64, directive,
-            "the tensor cores that this is for multiply numbers of 16 bits and terms of float32",
-            "choose --dtype f32, tf32, f16 or bf16, or a schedule of family panel");
-  parts.body[at] = rounds_loop(nest, dense);
-  insert(parts.body, at,
-         {perform("find_rounds", {element("FirstRounds"), index("block")}, {"first_round", "rounds"}),
-          define("turns", quotient(index("rounds") + index("turn_windows") - 1, index("turn_windows")), ScalarType::u32),
-          Node{Note{"Blocks begin at different windows, so that they do not all ask for the same rows of B."}},
-          define("rotation", quotient(index("block") * index("rounds"), index("blocks")), ScalarType::u32)});
-
-  LoopNest result = put_together(nest, parts);
-  std::erase_if(result.derived_sizes, [](const DerivedSize& size) { return size.name == "windows"; });
-  const auto units = [](const char* name, std::vector<Affine> extents, ArrayRole role, ScalarType type) {
-    extents.insert(extents.begin(), {Affine::of("all_rounds"), Affine::of("block_panels")});
-    return ArrayDeclaration{name, std::move(extents), role, type};
-  };
-  const Affine extras = Affine::of("unit_extras");
-  replace_sparse(result, {{"FirstRounds", {Affine::of("blocks") + 1}, ArrayRole::packed_index, ScalarType::u32},
-                          {"Windows", {Affine::of("all_rounds")}, ArrayRole::packed_index, ScalarType::u32},
-                          units("Slots", {Affine::of("unit_slots")}, ArrayRole::packed_index, ScalarType::u8),
-                          units("Values", {Affine::of("unit_slots"), Affine::of("panel_height")}, ArrayRole::packed_value, nest.element()),
-                          units("ExtraEnds", {Affine::of("row_sets")}, ArrayRole::packed_index, ScalarType::u8),
-                          units("ExtraSlots", {extras}, ArrayRole::packed_index, ScalarType::u8),
-                          units("ExtraRows", {extras}, ArrayRole::packed_index, ScalarType::u8),
-                          units("ExtraValues", {extras}, ArrayRole::packed_value, nest.element())});
-  result.packed = {.kind = PackedForm::Kind::fragments,
-                   .height = nest.constant("panel_height"),
-                   .warps = panel_warps(nest),
-                   .block_panels = nest.constant("block_panels"),
-                   .columns = nest.constant("tile_columns"),
-                   .dense_steps = dense,
-                   .listed_values = steps == Steps::listed};
+  refuse_if(has_own_columns(nest), directive, "the warps have columns of their own, in which they multiply what is placed in shared memory", "place it there: transform(A, placed)");
+  LoopNest result = store_in_fragments(nest, directive, rounds_loop(nest, dense));
+  result.packed.dense_steps = dense;
+  result.packed.listed_values = steps == Steps::listed;
   const bool has_16_bits = is_half(nest.element());
   const int step_slots = (has_16_bits ? 32 : 16) / (dense ? 2 : 1);
   constexpr int chained_columns = 32;
@@ -196,7 +145,6 @@ LoopNest pack(const LoopNest& nest, const Directive& directive, Steps steps) {
     result.constants.push_back({"steps_at_once", index("chained_steps") * index("window_warps"), "of the warps that share a window"});
   }
   result.constants.push_back({"step_slots", step_slots, "columns of A that the tensor core takes at once"});
-  result.explicit_zeros = true;
   result.story.push_back(story_of(steps, nest.element(), step_slots));
   if (!has_16_bits) {
     result.story.emplace_back(story_of_digits(nest.element()));

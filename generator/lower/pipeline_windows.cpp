@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "generator/ir/instruction.h"
 #include "generator/ir/rewrite.h"
 #include "generator/ir/window_patches.h"
+#include "generator/lower/lane_sums.h"
 #include "generator/lower/refusals.h"
 #include "generator/lower/staged_copies.h"
 #include "generator/lower/stream_windows.h"
@@ -159,15 +161,13 @@ Block from_shared_memory(const Block& block, const std::string& window_stage) {
                                argument = element(staged_name(part->array), {Affine::of("stage"), Affine::of("copy")});
                              }
                            }
-                           if (copy.instruction == "find_extras") {
-                             copy.arguments[2] = index("stage");
-                           } else {
-                             const std::size_t origin = copy.arguments.size() - 10;  // behind what is packed and B
-                             copy.arguments[origin] = 0;
-                             copy.arguments[origin + 1] = 0;
-                             copy.arguments[origin + 2] = index("tile_columns");
-                             copy.arguments[origin + 6] = index("stage");
-                             copy.arguments[origin + 7] = index(window_stage);
+                           const std::map<std::string, Expression> of_copies{{"origin", 0}, {"first_column", 0}, {"columns", index("tile_columns")},
+                                                                             {"stage", index("stage")}, {"window_stage", index(window_stage)}};
+                           const std::vector<Instruction::Parameter>& parameters = instruction(copy.instruction).parameters;
+                           for (std::size_t at = 0; at < parameters.size(); ++at) {
+                             if (const auto changed = of_copies.find(parameters[at].name); changed != of_copies.end()) {
+                               copy.arguments[at] = changed->second;
+                             }
                            }
                            return {Node{Statement{statement.guard, std::move(copy)}}};
                          }});
@@ -178,6 +178,22 @@ Block from_shared_memory(const Block& block, const std::string& window_stage) {
     return (defined != nullptr && (defined->name == "turned" || defined->name == "round")) ||
            (perform != nullptr && perform->instruction == "window_at");
   });
+  return result;
+}
+
+/// What a turn does with them. Where threads wait for each other in it, they do so in teams, and in its end no more: the next turn begins with that.
+Block products_of_turn(const Loop& turns, const std::string& window_stage, Scope meeting) {
+  Block result = turns.body;
+  if (std::holds_alternative<Barrier>(result.back().content)) {
+    result.pop_back();
+  }
+  for (Node& node : result) {
+    if (auto* branch = std::get_if<Branch>(&node.content)) {
+      branch->then = from_shared_memory(branch->then, window_stage);
+    } else if (auto* barrier = std::get_if<Barrier>(&node.content)) {
+      barrier->scope = meeting;
+    }
+  }
   return result;
 }
 
@@ -220,21 +236,20 @@ LoopNest pipeline_windows(const LoopNest& nest, const PipelineWindows& directive
   ThreadNest parts = take_apart(nest, directive);
   const std::size_t at = find_place(parts.body, Role::reduction);
   auto turns = std::get<Loop>(parts.body[at].content);
-  auto products = std::get<Branch>(turns.body.back().content);
   const bool transposes = nest.array(ArrayRole::dense).layout && is_half(nest.element());
   const Copies copies = transposes ? transposed_windows() : copied_windows(copy_of_windows(nest));
-  products.then = from_shared_memory(products.then, copies.window_stage);
   Block turn = copies.held;
   const bool has_teams = waits_in_teams(nest);
-  append(turn, {perform("wait_for_stage", {index("stages") - 2}), Node{Barrier{has_teams ? Scope::team : Scope::block}}});
+  const Scope meeting = has_teams ? Scope::team : Scope::block;
+  append(turn, {perform("wait_for_stage", {index("stages") - 2}), Node{Barrier{meeting}}});
   append(turn, once_for_window(nest, copies.ahead));
-  append(turn, {define("stage", remainder(index("turn"), index("stages"))), turns.body.front(), Node{std::move(products)}});
+  turn.push_back(define("stage", remainder(index("turn"), index("stages"))));
+  append(turn, products_of_turn(turns, copies.window_stage, meeting));
   turns.body = std::move(turn);
   parts.body[at] = Node{std::move(turns)};
-  const Expression lane = index("row_set") * index("column_pairs") + index("pair");
   const Expression of_window = remainder(index("copy"), index("block_panels"));
   const Expression warp_of_team = shares_windows(nest) ? index("member") * index("block_panels") + of_window : of_window;
-  Block first{define("copy", index("part") * index("block_panels") + index("place")), define("lane", lane),
+  Block first{define("copy", index("part") * index("block_panels") + index("place")), define("lane", lane_of_warp(nest)),
               define("team_thread", warp_of_team * 32 + index("lane")),
               Node{Note{"The operands of the first turns. Those of A are there whatever the kernel in front does."}}};
   append(first, once_for_window(nest, copies.first));

@@ -50,13 +50,16 @@ LoopNest stream_windows(const LoopNest& nest, const StreamWindows& directive) {
             fmt::format("rows={} is no panel of the tensor core", directive.rows),
             fmt::format("it multiplies {} rows at once: write rows={} or {}", StreamSchedule::strip_rows, StreamSchedule::strip_rows, StreamSchedule::max_rows));
 
+  refuse_if(directive.window != 0 && directive.window != StreamSchedule::placed_columns, directive, fmt::format("window={} is none that values are stored for", directive.window),
+            fmt::format("leave it out, or write window={} in front of transform(A, placed)", StreamSchedule::placed_columns));
+
   ThreadNest parts{{mapped_loop(Mapping::grid, "block", Affine::of("blocks"), Role::row)}, {}, {}};
   parts.add_warps("place", "block_panels", Role::row);
-  parts.add_warps("part", "turn_windows", Role::reduction);
   if (directive.share > 1) {
     parts.add_warps("member", "window_warps", Role::reduction);
   }
-  const std::int64_t window_columns = StreamSchedule::window_columns(bytes_of(nest.element()));
+  parts.add_warps("part", "turn_windows", Role::reduction);
+  const std::int64_t window_columns = directive.window != 0 ? directive.window : StreamSchedule::window_columns(bytes_of(nest.element()));
   parts.body = {define("panel", index("block") * index("block_panels") + index("place"), ScalarType::u32),
                 window_loop(*product, directive.warps > 1, directive.share, column->upper)};
 

@@ -97,7 +97,7 @@ bool pays(const LayerShape& shape) {
 
 bool fits(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
   const std::int64_t unit_bytes = dense_unit_bytes(schedule.dense, shape.dtype, shape.density(), schedule.rows);
-  const std::int64_t bytes = shared_bytes(schedule, unit_bytes, staged_window_bytes(schedule, shape.dtype, shape.layout));
+  const std::int64_t bytes = shared_bytes(schedule, shape.dtype, unit_bytes, staged_window_bytes(schedule, shape.dtype, shape.layout));
   return std::cmp_less_equal(bytes, target.shared_bytes);
 }
 

@@ -158,12 +158,14 @@ void form(StreamWindows& directive, Form& parts) {
   parts.keyed("warps", directive.warps);
   parts.keyed_unless_usual("rows", directive.rows, StreamWindows::usual_rows);
   parts.keyed_unless_usual("share", directive.share, 1);
+  parts.keyed_unless_usual("window", directive.window, 0);
 }
 template <typename Form>
 void form(FragmentColumns& directive, Form& parts) {
   parts.directive("fragment");
   parts.name("LOOP", directive.loop);
   parts.number(directive.columns);
+  parts.keyed_unless_usual("warp", directive.warp, 0);
 }
 template <typename Form>
 void form(PackFragments& directive, Form& parts) {
@@ -182,6 +184,12 @@ void form(PackListed& directive, Form& parts) {
   parts.directive("transform");
   parts.name("ARRAY", directive.array);
   parts.word("listed");
+}
+template <typename Form>
+void form(PackPlaced& directive, Form& parts) {
+  parts.directive("transform");
+  parts.name("ARRAY", directive.array);
+  parts.word("placed");
 }
 template <typename Form>
 void form(QuarterSteps& directive, Form& parts) {

@@ -143,7 +143,7 @@ struct PlaceEpilogue {
   bool operator==(const PlaceEpilogue&) const = default;
 };
 /// stream(i, panels=4, warps=2): a block owns `panels` panels of 16 rows, or of as many as rows=32 says, and goes through all columns of the sparse array, a window
-/// of 256 of them after the other; `warps` warps of each panel take windows in turn, or, as share=2 says, two of them each.
+/// of 256 of them after the other, or as window=32 says; `warps` warps of each panel take windows in turn, or, as share=2 says, two of them each.
 struct StreamWindows {
   static constexpr int usual_rows = 16;
 
@@ -152,12 +152,15 @@ struct StreamWindows {
   int warps = 2;
   int rows = usual_rows;
   int share = 1;
+  int window = 0;  ///< columns; 0 where they are as many as the type of the elements has
   bool operator==(const StreamWindows&) const = default;
 };
-/// fragment(j, 32): a block computes so many columns of C; a lane has the sums that the tensor core gives it.
+/// fragment(j, 32): a block computes so many columns of C; a lane has the sums that the tensor core gives it. fragment(j, 128, warp=16): each of the warps that multiply the
+/// same windows has so many of the columns, in the rows of all panels.
 struct FragmentColumns {
   std::string loop;
   int columns = 8;
+  int warp = 0;  ///< 0 where each warp has all columns, in the rows of its panel
   bool operator==(const FragmentColumns&) const = default;
 };
 /// transform(A, fragments): the panels of the sparse array are stored as the operands of the sparse tensor core, with the columns of a window in
@@ -175,6 +178,11 @@ struct PackDense {
 struct PackListed {
   std::string array;
   bool operator==(const PackListed&) const = default;
+};
+/// transform(A, placed): the same, of which each one that is not zero has its place beside it; warps put them where the tensor core reads them.
+struct PackPlaced {
+  std::string array;
+  bool operator==(const PackPlaced&) const = default;
 };
 /// quarter(A): of the steps in which fragments are multiplied those whose columns allow it store one of four elements, in place of two.
 struct QuarterSteps {
@@ -204,7 +212,7 @@ struct ClusterTurns {
 using Directive = std::variant<Unroll, Enumerate, MapGrid, MapLanes, Coarsen, Transform, Compact, MergePatterns, OwnPanels,
                                TileColumns, SplitColumns, AccumulateSums, ShuffleSums, ShareSums, PackRegions, Vectorize,
                                BatchColumns, Prefetch, StageRegions, Overlap, CutRows, PackTasks, AssignTasks, PlaceEpilogue,
-                               StreamWindows, FragmentColumns, PackFragments, PackDense, PackListed, QuarterSteps, PipelineWindows, CopyInBulk,
+                               StreamWindows, FragmentColumns, PackFragments, PackDense, PackListed, PackPlaced, QuarterSteps, PipelineWindows, CopyInBulk,
                                CopyUnits, ClusterTurns>;
 
 /// "unroll(i, 4)", "map(i, grid)", "own(i, panels=4, warp=2)", "merge()", ...

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/settings.h"
@@ -17,9 +18,19 @@ StreamSchedule::Copies copies_of(std::string_view word) {
   return word == "bulk" ? StreamSchedule::Copies::bulk : word == "units" ? StreamSchedule::Copies::units : StreamSchedule::Copies::lanes;
 }
 
+constexpr std::pair<StreamSchedule::Dense, std::string_view> dense_words[] = {
+    {StreamSchedule::Dense::off, "off"}, {StreamSchedule::Dense::on, "on"}, {StreamSchedule::Dense::listed, "listed"}, {StreamSchedule::Dense::placed, "placed"}};
+
 StreamSchedule::Dense dense_of(std::string_view word) {
-  return word == "listed" ? StreamSchedule::Dense::listed : word == "on" ? StreamSchedule::Dense::on : StreamSchedule::Dense::off;
+  for (const auto& [value, name] : dense_words) {
+    if (word == name) {
+      return value;
+    }
+  }
+  return StreamSchedule::Dense::off;
 }
+
+std::string_view word_of(StreamSchedule::Dense dense) { return std::ranges::find(dense_words, dense, &std::pair<StreamSchedule::Dense, std::string_view>::first)->second; }
 
 Directive transformed(StreamSchedule::Dense dense) {
   switch (dense) {
@@ -27,6 +38,8 @@ Directive transformed(StreamSchedule::Dense dense) {
       return PackDense{"A"};
     case StreamSchedule::Dense::listed:
       return PackListed{"A"};
+    case StreamSchedule::Dense::placed:
+      return PackPlaced{"A"};
     default:
       return PackFragments{"A"};
   }
@@ -47,7 +60,7 @@ StreamSchedule parse_stream(std::string_view text, std::string_view settings) {
           .copies = copies_of(given.word("copies", "lanes", {"lanes", "units", "bulk"})),
           .cluster = given.number("cluster", preset.cluster),
           .quarters = given.word("quarters", preset.quarters ? "on" : "off", {"on", "off"}) == "on",
-          .dense = dense_of(given.word("dense", "off", {"off", "on", "listed"}))};
+          .dense = dense_of(given.word("dense", "off", {"off", "on", "listed", "placed"}))};
 }
 
 std::string print(const StreamSchedule& schedule) {
@@ -59,14 +72,38 @@ std::string print(const StreamSchedule& schedule) {
                      : schedule.copies == StreamSchedule::Copies::units ? ",copies=units"
                                                                         : "",
                      schedule.cluster == 1 ? "" : fmt::format(",cluster={}", schedule.cluster),
-                     schedule.quarters ? ",quarters=on" : "", schedule.dense == StreamSchedule::Dense::listed ? ",dense=listed"
-                     : schedule.dense == StreamSchedule::Dense::on   ? ",dense=on"
-                                                                     : "");
+                     schedule.quarters ? ",quarters=on" : "",
+                     schedule.dense == StreamSchedule::Dense::off ? "" : fmt::format(",dense={}", word_of(schedule.dense)));
 }
+
+namespace {
+
+/// What values that are placed ask for.
+void check_placed(const StreamSchedule& schedule, const std::string& text) {
+  const int warps = schedule.team_warps();
+  if (warps % StreamSchedule::product_warps != 0 || warps * StreamSchedule::warp_columns > StreamSchedule::max_placed_columns) {
+    throw ScheduleError(text, fmt::format("panels={} with share={} are {} warps that multiply the same windows, and placed values are multiplied for 4 or 8", schedule.panels, schedule.share, warps),
+                        "choose panels and share so that their product is 4 or 8");
+  }
+  if (schedule.block_rows() != StreamSchedule::product_rows && schedule.block_rows() != 2 * StreamSchedule::product_rows) {
+    throw ScheduleError(text, fmt::format("panels={} with rows={} are {} rows of a block, and placed values are multiplied in 64 or 128", schedule.panels, schedule.rows, schedule.block_rows()),
+                        "choose panels and rows so that their product is 64 or 128");
+  }
+  if (schedule.columns != warps * StreamSchedule::warp_columns) {
+    throw ScheduleError(text, fmt::format("{} warps have {} columns each", warps, StreamSchedule::warp_columns),
+                        fmt::format("the nearest legal value is columns={}", warps * StreamSchedule::warp_columns));
+  }
+}
+
+}  // namespace
 
 void check_ranges(const StreamSchedule& schedule) {
   const std::string text = print(schedule);
-  check_power_of_two(text, "columns", schedule.columns, 8, StreamSchedule::max_columns);
+  if (schedule.is_placed()) {
+    check_power_of_two(text, "columns", schedule.columns, 8, StreamSchedule::max_placed_columns);
+  } else {
+    check_power_of_two(text, "columns", schedule.columns, 8, StreamSchedule::max_columns);
+  }
   check_range(text, "panels", schedule.panels, 1, StreamSchedule::max_panels, 1);
   check_range(text, "warps", schedule.warps, 1, StreamSchedule::max_panels / schedule.panels, 1);
   check_range(text, "stages", schedule.stages, 2, StreamSchedule::max_stages, 1);
@@ -77,11 +114,14 @@ void check_ranges(const StreamSchedule& schedule) {
   }
   check_power_of_two(text, "cluster", schedule.cluster, 1, StreamSchedule::max_cluster);
   check_range(text, "rows", schedule.rows, StreamSchedule::strip_rows, StreamSchedule::max_rows, StreamSchedule::strip_rows);
+  if (schedule.is_placed()) {
+    check_placed(schedule, text);
+  }
 }
 
 void check_legal(const StreamSchedule& schedule, const ProductColumns& columns) {
   check_ranges(schedule);
-  const int most = widest_stream(columns.count);
+  const int most = schedule.is_placed() ? widest_placed_stream(columns.count) : widest_stream(columns.count);
   if (schedule.columns > most) {
     throw ScheduleError(print(schedule), fmt::format("columns={} is more than bCol={} asks for", schedule.columns, columns.count),
                         fmt::format("the nearest legal value is columns={}", most));
@@ -98,27 +138,40 @@ int widest_stream(long long columns) {
   return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::clamp<long long>(columns, 8, StreamSchedule::max_columns))));
 }
 
+int widest_placed_stream(long long columns) {
+  constexpr long long least = StreamSchedule::product_warps * StreamSchedule::warp_columns;
+  return columns > least ? StreamSchedule::max_placed_columns : least;
+}
+
 bool copies_boxes(const StreamSchedule& schedule, std::string_view layout) {
   return schedule.copies == StreamSchedule::Copies::bulk && schedule.columns >= StreamSchedule::least_columns_of_boxes && layout == "kn";
 }
 
 std::int64_t staged_window_bytes(const StreamSchedule& schedule, std::string_view dtype, std::string_view layout) {
   const int padding = copies_boxes(schedule, layout) && !is_half_type(dtype) ? StreamSchedule::padding_of_boxes : 0;
-  const std::int64_t whole = std::int64_t{StreamSchedule::window_bytes} * (schedule.columns + padding);
+  const int bytes = bytes_of_type(dtype);
+  const std::int64_t whole = std::int64_t{schedule.columns_of_window(bytes)} * bytes * (schedule.columns + padding);
   constexpr std::int64_t channels = 16;
   const std::int64_t positions = schedule.columns * 3 / 2 + 64;
   return is_half_type(dtype) || !has_taps(layout) ? whole : std::min(whole, channels * positions * bytes_of_type(dtype));
 }
 
-std::int64_t shared_bytes(const StreamSchedule& schedule, std::int64_t unit_bytes, std::int64_t window_bytes) {
+std::int64_t shared_bytes(const StreamSchedule& schedule, std::string_view dtype, std::int64_t unit_bytes, std::int64_t window_bytes) {
   constexpr std::int64_t sum = 4;
-  const std::int64_t stage = schedule.turn_windows() * (schedule.panels * unit_bytes + window_bytes);
-  const int others = schedule.warps - 1 + schedule.cluster - 1;
-  return schedule.stages * stage + sum * others * schedule.panels * schedule.rows * schedule.columns;
+  const std::int64_t staged = schedule.stages * schedule.turn_windows() * (schedule.panels * unit_bytes + window_bytes);
+  const std::int64_t sums_of_warps = sum * schedule.block_rows() * schedule.columns;
+  if (schedule.is_placed()) {
+    const std::int64_t terms = dtype == "tf32" ? 1 : 2;
+    const std::int64_t placed = schedule.turn_windows() * terms * sum * StreamSchedule::placed_columns * schedule.block_rows();
+    return std::max(staged + placed, (schedule.turn_windows() - 1 + schedule.cluster - 1) * sums_of_warps);
+  }
+  return staged + (schedule.warps - 1 + schedule.cluster - 1) * sums_of_warps;
 }
 
 std::vector<Directive> expand(const StreamSchedule& schedule) {
-  std::vector<Directive> directives{StreamWindows{"i", schedule.panels, schedule.warps, schedule.rows, schedule.share}, FragmentColumns{"j", schedule.columns}};
+  std::vector<Directive> directives{
+      StreamWindows{"i", schedule.panels, schedule.warps, schedule.rows, schedule.share, schedule.is_placed() ? StreamSchedule::placed_columns : 0},
+      FragmentColumns{"j", schedule.columns, schedule.is_placed() ? StreamSchedule::warp_columns : 0}};
   directives.push_back(transformed(schedule.dense));
   if (schedule.quarters) {
     directives.emplace_back(QuarterSteps{"A"});

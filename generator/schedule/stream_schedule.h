@@ -31,8 +31,9 @@ struct StreamSchedule {
   int cluster = 1;
   bool quarters = false;  ///< whether steps of 16 bits may store one of four elements in place of two: fewer bytes to read, more to do with them
   /// Whether steps are of the dense tensor core, which take columns in their order: of 32 bits with all elements stored, the least to do where many are not zero, or with
-  /// those alone that are not zero, the fewest bytes.
-  enum class Dense { off, on, listed } dense = Dense::off;
+  /// those alone that are not zero, the fewest bytes. Placed in shared memory, in windows of 32 columns of 32 bits, the tensor core multiplies them for four warps at once: for many
+  /// columns of C, of which each warp then has 16.
+  enum class Dense { off, on, listed, placed } dense = Dense::off;
 
   static constexpr int strip_rows = 16;       ///< that mma.sp multiplies
   static constexpr int max_rows = 32;
@@ -40,7 +41,12 @@ struct StreamSchedule {
   static constexpr int least_columns_of_boxes = 16;  ///< with fewer a row of a window is shorter than the lines that the engine reads
   static constexpr int padding_of_boxes = 8;         ///< columns of float32 behind those of a row, so that four rows lie in different banks
   static constexpr int window_bytes = 512;    ///< of a row of a window: columns that 8 bits tell apart
+  static constexpr int placed_columns = 32;   ///< of a window whose values are placed
+  static constexpr int product_warps = 4;     ///< that the tensor core multiplies for at once
+  static constexpr int product_rows = 64;     ///< of A that it multiplies for them, and a block has of them, or twice as many
+  static constexpr int warp_columns = 16;     ///< of C that each of them has
   static constexpr int max_columns = 64;
+  static constexpr int max_placed_columns = 128;
   static constexpr int max_panels = 16;  ///< of a block, times the warps of each
   static constexpr int max_stages = 8;
   static constexpr int max_cluster = 8;  ///< what every GPU with clusters has room for
@@ -54,10 +60,14 @@ struct StreamSchedule {
   }
 
   int row_strips() const { return rows / strip_rows; }
+  bool is_placed() const { return dense == Dense::placed; }
+  int block_rows() const { return panels * rows; }
+  int team_warps() const { return panels * share; }  ///< that multiply the same windows
   int turn_windows() const { return warps / share; }  ///< that a block has in a turn
   int threads() const { return 32 * panels * warps; }
   /// Columns of a window of elements of so many bytes.
   static constexpr int window_columns(int element_bytes) { return window_bytes / element_bytes; }
+  int columns_of_window(int element_bytes) const { return is_placed() ? placed_columns : window_columns(element_bytes); }
 
   bool operator==(const StreamSchedule&) const = default;
 };
@@ -66,7 +76,7 @@ struct StreamSchedule {
 StreamSchedule parse_stream(std::string_view text, std::string_view settings);
 
 /// "stream:columns=8,panels=4,warps=2,stages=4,pdl=on", with ",share=2" behind it where warps share windows, ",rows=32" where panels are higher than 16 rows,
-/// ",copies=bulk" where lanes do not copy, ",cluster=4" where blocks share windows, ",quarters=on" and ",dense=on" or ",dense=listed".
+/// ",copies=bulk" where lanes do not copy, ",cluster=4" where blocks share windows, ",quarters=on" and ",dense=on", ",dense=listed" or ",dense=placed".
 std::string print(const StreamSchedule& schedule);
 
 /// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for these.
@@ -83,6 +93,9 @@ bool has_taps(std::string_view layout);
 /// Most columns of C that a block computes where there are so many: a power of two, 8 at least.
 int widest_stream(long long columns);
 
+/// The same where values are placed: 64 or 128.
+int widest_placed_stream(long long columns);
+
 /// Whether windows of B come as boxes by tensor copies, where B lies as this layout says and a call allows vectors.
 bool copies_boxes(const StreamSchedule& schedule, std::string_view layout);
 
@@ -90,8 +103,9 @@ bool copies_boxes(const StreamSchedule& schedule, std::string_view layout);
 /// 7 to 56 rows.
 std::int64_t staged_window_bytes(const StreamSchedule& schedule, std::string_view dtype, std::string_view layout);
 
-/// Bytes of a block in shared memory: units and windows of all stages, and the sums that the warps of a panel and the blocks of a cluster leave for each other.
-std::int64_t shared_bytes(const StreamSchedule& schedule, std::int64_t unit_bytes, std::int64_t window_bytes);
+/// Bytes of a block in shared memory: units and windows of all stages, values that are placed, and the sums that the warps of a panel and the blocks of a cluster leave for each
+/// other, which take the places of the others where values are placed.
+std::int64_t shared_bytes(const StreamSchedule& schedule, std::string_view dtype, std::int64_t unit_bytes, std::int64_t window_bytes);
 
 /// The directives in the order of the pipeline; loops i, j, k and array A of the canonical nest.
 std::vector<Directive> expand(const StreamSchedule& schedule);

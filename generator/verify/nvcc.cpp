@@ -13,6 +13,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "generator/support/architecture.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
 #include "generator/support/process.h"
@@ -141,7 +142,7 @@ std::vector<KernelResources> kernel_resources(const std::string& kernel_text, co
   write_file_whole(source, kernel_text);
   std::string report;
   for (const int architecture : architectures) {
-    report += run_nvcc({"-std=c++17", fmt::format("-arch=sm_{}", architecture), "-cubin", "-Xptxas", "-v", "-Werror",
+    report += run_nvcc({"-std=c++17", "-arch=sm_" + compiled_architecture(architecture), "-cubin", "-Xptxas", "-v", "-Werror",
                         "all-warnings", "-o", (workshop.path() / "kernel.cubin").string(), source.string()},
                        name + ".cu");
   }

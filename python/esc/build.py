@@ -56,7 +56,9 @@ def build(folder, architectures=None, jobs=None, with_operator=True):
     facts = read_bundle(folder)
     nvcc = find_nvcc()
     flags = torch_flags() if with_operator else None
-    targets = [f"-gencode=arch=compute_{name.removeprefix('sm_')},code={name}" for name in architectures or facts.architectures]
+    # With the features that a compute capability alone has, where kernels use such.
+    compiled = ["sm_90a" if name == "sm_90" else name for name in architectures or facts.architectures]
+    targets = [f"-gencode=arch=compute_{name.removeprefix('sm_')},code={name}" for name in compiled]
     facts.build_folder.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".esc-", dir=facts.build_folder) as scratch:
         scratch = pathlib.Path(scratch)

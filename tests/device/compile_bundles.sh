@@ -4,7 +4,7 @@
 #
 #   tests/device/compile_bundles.sh OUTPUT [ARCHITECTURE]
 #
-# For the GPU of this machine, or for an ARCHITECTURE as in sm_90, which needs no GPU here. Bundles that have their library
+# For the GPU of this machine, or for an ARCHITECTURE as in sm_90a, which needs no GPU here. Bundles that have their library
 # keep it. A warning is an error.
 set -euo pipefail
 

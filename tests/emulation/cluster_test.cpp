@@ -93,6 +93,13 @@ TEST(BlockCluster, FindsAWriteWhereAnotherBlockStores) {
   EXPECT_THAT(fault.message, HasSubstr("of another block of the cluster stores, which has not been waited for"));
 }
 
+TEST(BlockCluster, StoresWhereTheOtherBlockHasEndedWithTheMemoryAtTheBarrier) {
+  Emulation emulation(cluster_text({.begun = "sums[0][4 * thread] = x[rank]; sums[0][4 * thread] += 1; meet();"}));
+  EXPECT_EQ(emulation.run(), 0);
+  EXPECT_THAT(emulation.device.faults(), IsEmpty()) << emulation.device.describe_faults();
+  EXPECT_EQ(emulation.result(64), std::vector<float>(64, 1 + 2 + 3));
+}
+
 TEST(BlockCluster, FindsAStoreBehindTheLastBarrier) {
   Cluster late;
   late.last = "if (rank == 1) leave(&sums[2][4 * thread], 0, 1, 2, 3, 4);";

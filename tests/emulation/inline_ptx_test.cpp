@@ -357,8 +357,9 @@ TEST(InlinePtxText, UnknownOnesAreRefusedWithTheirLine) {
   expect_refusal("asm volatile(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%1}, [%0];\" : \"=r\"(d) : \"r\"(d));",
                  "{%1}, [%0];");
   expect_refusal("asm volatile(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];\\x20\" : \"=r\"(d) : \"r\"(d));",
-                 "");
-  expect_refusal("asm volatile(R\"(ldmatrix)\" : \"=r\"(d) : \"r\"(d));", "\"\"");
+                 "with escapes");
+  expect_refusal("asm volatile(R\"(ldmatrix)\" : \"=r\"(d) : \"r\"(d));", "with escapes");
+  expect_refusal("asm volatile(\"\" : \"=r\"(d) : : \"memory\");", "with the constraints =r : , where it has +f : ");
   expect_refusal("asm(" + known + " : \"=r\"(d) : \"r\"(d));", "of another form than asm volatile");
   expect_refusal("asm goto volatile(" + known + " : \"=r\"(d) : \"r\"(d));", "of another form");
   expect_refusal("asm volatile(" + known + ");", "of another form");

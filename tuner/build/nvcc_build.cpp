@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "generator/support/architecture.h"
 #include "generator/support/file.h"
 #include "generator/support/process.h"
 #include "generator/support/temporary_folder.h"
@@ -33,7 +34,7 @@ std::string with_instances(const KernelText& text) {
 }
 
 std::vector<std::string> options_for(int architecture) {
-  return {"-std=c++17", "-O3", "-cubin", fmt::format("-arch=sm_{}", architecture)};
+  return {"-std=c++17", "-O3", "-cubin", "-arch=sm_" + compiled_architecture(architecture)};
 }
 
 /// In a group of its own: what ends this program's measuring at a terminal must not look as if a text did not compile.

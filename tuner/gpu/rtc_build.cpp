@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "generator/support/architecture.h"
 #include "tuner/gpu/texts.h"
 
 namespace esc::gpu {
@@ -55,7 +56,7 @@ std::string behind_prelude(const std::string& text) {
 }
 
 std::vector<std::string> options_for(int architecture) {
-  return {fmt::format("--gpu-architecture=sm_{}", architecture), "--std=c++17", "--disable-warnings"};
+  return {"--gpu-architecture=sm_" + compiled_architecture(architecture), "--std=c++17", "--disable-warnings"};
 }
 
 }  // namespace

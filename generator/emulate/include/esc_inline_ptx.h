@@ -93,6 +93,7 @@ static inline void __esc_mma(float& c0, float& c1, float& c2, float& c3, __esc_o
 static inline void __esc_wgmma_fence() { __esc_fence_products(); }
 static inline void __esc_wgmma_commit() { __esc_commit_products(); }
 static inline void __esc_wgmma_wait() { __esc_wait_for_products(); }
+static inline void __esc_keep(float&) {}
 /* D is written behind this call; it is read here, so that it is known to be there. */
 static inline void __esc_wgmma(
     float& d0, float& d1, float& d2, float& d3, float& d4, float& d5, float& d6, float& d7,
