@@ -70,7 +70,7 @@ TEST(StreamSchedule, ExpandsToDirectives) {
 
 TEST(StreamSchedule, HasRoomForTheSumsOfWarpsAndBlocks) {
   const StreamSchedule schedule{.columns = 16, .panels = 2, .warps = 3, .stages = 2, .cluster = 4};
-  EXPECT_EQ(shared_bytes(schedule, 1000, 100), 2 * 3 * (2 * 1000 + 100) + 4 * (2 + 3) * 2 * 16 * 16);
+  EXPECT_EQ(shared_bytes(schedule, "f32", 1000, 100), 2 * 3 * (2 * 1000 + 100) + 4 * (2 + 3) * 2 * 16 * 16);
 }
 
 TEST(StreamSchedule, SaysWhatAllFamiliesHave) {
