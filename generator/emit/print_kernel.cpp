@@ -162,6 +162,9 @@ class KernelPrinter {
     if (mentions(nest_.body, "warp") && digits) {
       text += "const int warp = thread / 32;\n";
     }
+    if (has_shuffled_warps()) {
+      text += "const unsigned int shuffled_warp = __shfl_sync(0xffffffffu, thread / 32, 0);  // by which the compiler knows that all lanes have the same\n";
+    }
     for (std::size_t at = 0; at < mapped.size(); ++at) {
       if (mentions(nest_.body, mapped[at]->iterator)) {
         text += thread_text(mapped, at);
@@ -197,8 +200,11 @@ class KernelPrinter {
     return "";
   }
 
-  /// A digit of the number of the warp or of the lane: what the loops inside of it leave.
-  static std::string digit_text(const std::vector<const Loop*>& mapped, std::size_t at) {
+  /// Whether digits of a warp's number are computed by the registers that all lanes share: where four warps multiply at once, their addresses are such.
+  bool has_shuffled_warps() const { return places_values(nest_); }
+
+  /// A digit of the number of the warp or of the lane: what the loops inside of it leave. Of a shuffled number the compiler does not know how large it is.
+  std::string digit_text(const std::vector<const Loop*>& mapped, std::size_t at) const {
     const bool warps = mapped[at]->mapping == Mapping::warp_digit;
     std::string inner;
     int inside = 0;
@@ -209,11 +215,12 @@ class KernelPrinter {
       }
     }
     const bool outermost = at == 0 || mapped[at - 1]->mapping != mapped[at]->mapping;
-    std::string text = warps ? "thread / 32" : outermost ? "thread % 32" : "thread";
+    const bool shuffled = warps && has_shuffled_warps();
+    std::string text = shuffled ? "shuffled_warp" : warps ? "thread / 32" : outermost ? "thread % 32" : "thread";
     if (inside > 0) {
       text += inside == 1 ? " / " + inner : fmt::format(" / ({})", inner);
     }
-    return outermost ? text : fmt::format("{} % {}", text, esc::print(mapped[at]->upper));
+    return outermost && !shuffled ? text : fmt::format("{} % {}", text, esc::print(mapped[at]->upper));
   }
 
   /// What each thread does; loops that are mapped have become names.

@@ -55,10 +55,16 @@ LoopNest stream_windows(const LoopNest& nest, const StreamWindows& directive) {
 
   ThreadNest parts{{mapped_loop(Mapping::grid, "block", Affine::of("blocks"), Role::row)}, {}, {}};
   parts.add_warps("place", "block_panels", Role::row);
+  const bool beside_each_other = directive.window != 0;  // warps that multiply the same windows, of which the tensor core takes four that are
+  if (!beside_each_other) {
+    parts.add_warps("part", "turn_windows", Role::reduction);
+  }
   if (directive.share > 1) {
     parts.add_warps("member", "window_warps", Role::reduction);
   }
-  parts.add_warps("part", "turn_windows", Role::reduction);
+  if (beside_each_other) {
+    parts.add_warps("part", "turn_windows", Role::reduction);
+  }
   const std::int64_t window_columns = directive.window != 0 ? directive.window : StreamSchedule::window_columns(bytes_of(nest.element()));
   parts.body = {define("panel", index("block") * index("block_panels") + index("place"), ScalarType::u32),
                 window_loop(*product, directive.warps > 1, directive.share, column->upper)};
