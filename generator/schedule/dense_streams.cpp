@@ -13,7 +13,7 @@ namespace esc {
 namespace {
 
 /// A schedule, and how long it took for as many products of a multiprocessor as the first one of its table: 2048 x 2048 to 11,008 x 4096 at 50 to 80 % zeros, with
-/// listed values to 90 %, on one NVIDIA H100.
+/// listed and placed values to 90 %, on one NVIDIA H100, placed ones at 60 %.
 struct MeasuredStream {
   StreamSchedule schedule;
   double slowness;
@@ -26,9 +26,14 @@ constexpr StreamSchedule stream(StreamSchedule schedule, StreamSchedule::Dense d
 }
 constexpr StreamSchedule dense(const StreamSchedule& schedule) { return stream(schedule, StreamSchedule::Dense::on); }
 constexpr StreamSchedule listed(const StreamSchedule& schedule) { return stream(schedule, StreamSchedule::Dense::listed); }
+constexpr StreamSchedule placed(const StreamSchedule& schedule) { return stream(schedule, StreamSchedule::Dense::placed); }
 
 /// Of float32, where C has more than 32 columns, and where it has 32, for which memory binds.
 constexpr MeasuredStream of_many_columns[] = {
+    {placed({.columns = 128, .panels = 2, .warps = 8, .stages = 3, .share = 4, .rows = 32, .cluster = 2}), 0.74},
+    {placed({.columns = 128, .panels = 2, .warps = 8, .stages = 3, .share = 4, .rows = 32}), 0.69},
+    {placed({.columns = 64, .panels = 2, .warps = 8, .stages = 2, .share = 2, .rows = 32, .cluster = 2}), 1.02},
+    {placed({.columns = 64, .panels = 2, .warps = 8, .stages = 2, .share = 2, .rows = 32}), 0.9},
     {dense({.columns = 64, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32}), 1.0},
     {dense({.columns = 64, .panels = 6, .warps = 2, .stages = 2, .share = 2}), 1.07},
     {dense({.columns = 64, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .cluster = 2}), 1.1},
@@ -48,6 +53,14 @@ constexpr MeasuredStream of_few_columns[] = {
 
 /// Of TF32, whose one product leaves the time to find listed values.
 constexpr MeasuredStream of_many_rounded_columns[] = {
+    {placed({.columns = 128, .panels = 4, .warps = 4, .stages = 3, .share = 2, .rows = 32, .cluster = 2}), 0.57},
+    {placed({.columns = 128, .panels = 4, .warps = 4, .stages = 3, .share = 2, .rows = 32}), 0.54},
+    {placed({.columns = 128, .panels = 2, .warps = 8, .stages = 4, .share = 4, .rows = 32, .cluster = 2}), 0.8},
+    {placed({.columns = 128, .panels = 2, .warps = 8, .stages = 4, .share = 4, .rows = 32}), 0.67},
+    {placed({.columns = 64, .panels = 4, .warps = 4, .stages = 2, .share = 1, .rows = 32, .cluster = 2}), 0.76},
+    {placed({.columns = 64, .panels = 4, .warps = 4, .stages = 2, .share = 1, .rows = 32}), 0.76},
+    {placed({.columns = 64, .panels = 2, .warps = 8, .stages = 3, .share = 2, .rows = 32, .cluster = 2}), 1.07},
+    {placed({.columns = 64, .panels = 2, .warps = 8, .stages = 3, .share = 2, .rows = 32}), 0.87},
     {listed({.columns = 64, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .cluster = 2}), 1.0},
     {listed({.columns = 64, .panels = 2, .warps = 4, .stages = 3, .share = 4, .rows = 32}), 0.82},
     {listed({.columns = 64, .panels = 3, .warps = 4, .stages = 2, .share = 4}), 1.08},
@@ -88,11 +101,36 @@ bool pays_rounded(const LayerShape& shape) {
   return shape.elements() >= smallest && shape.density() >= least_density;
 }
 
-/// Whether dense steps were faster for layers of this shape and share of zeros.
-bool pays(const LayerShape& shape) {
+/// Of both, with values that are placed, which take less time the more zeros there are.
+bool pays_placed(const LayerShape& shape) {
+  constexpr double least_density = 0.09;
+  return shape.bcol > few_columns && shape.elements() >= fills_device && shape.density() >= least_density;
+}
+
+/// Whether dense steps of this kind were faster for layers of this shape and share of zeros.
+bool pays(const LayerShape& shape, StreamSchedule::Dense dense) {
+  if (dense == StreamSchedule::Dense::placed) {
+    return pays_placed(shape);
+  }
+  return shape.dtype == "f32" ? pays_with_three_products(shape) : pays_rounded(shape);
+}
+
+/// Whether layers were measured that are like this one.
+bool is_measured(const LayerShape& shape) {
   constexpr std::int64_t least_windows = 16;
-  return shape.layout == "kn" && shape.bcol >= few_columns && shape.columns >= least_windows * StreamSchedule::window_columns(sizeof(float)) && !follows_power_law(shape) &&
-         ((shape.dtype == "f32" && pays_with_three_products(shape)) || (shape.dtype == "tf32" && pays_rounded(shape)));
+  return (shape.dtype == "f32" || shape.dtype == "tf32") && shape.layout == "kn" && shape.bcol >= few_columns &&
+         shape.columns >= least_windows * StreamSchedule::window_columns(sizeof(float)) && !follows_power_law(shape);
+}
+
+/// Whether enough multiprocessors have a block. Placed values are worth it with fewer, as one block of them with 128 rows takes so much less time.
+bool reaches_enough(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
+  const std::int64_t blocks = blocks_of(schedule, shape);
+  return schedule.is_placed() ? 8 * blocks >= 5 * std::int64_t{target.multiprocessors} : reaches_most(blocks, target);
+}
+
+/// Whether its instructions are those of all devices that it is built for, and its columns those of the product.
+bool suits(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
+  return !schedule.is_placed() || (target.newest_architecture == StreamSchedule::placed_architecture && schedule.columns <= widest_placed_stream(shape.bcol));
 }
 
 bool fits(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
@@ -105,18 +143,19 @@ bool fits(const StreamSchedule& schedule, const LayerShape& shape, const KernelT
 double expected_time(const MeasuredStream& one, const LayerShape& shape, const KernelTarget& target) {
   const StreamSchedule& schedule = one.schedule;
   const auto of_busiest = static_cast<double>(quotient_up(blocks_of(schedule, shape), target.multiprocessors));
-  return of_busiest * schedule.panels * schedule.rows * schedule.columns / schedule.cluster * one.slowness;
+  const double of_values = schedule.is_placed() ? 1 + 0.4 * (shape.density() - 0.4) : 1;
+  return of_busiest * schedule.panels * schedule.rows * schedule.columns / schedule.cluster * one.slowness * of_values;
 }
 
 }  // namespace
 
 std::vector<StreamSchedule> dense_streams(const LayerShape& shape, const KernelTarget& target) {
-  if (!pays(shape) || target.oldest_architecture < StreamSchedule::cluster_architecture) {
+  if (!is_measured(shape) || target.oldest_architecture < StreamSchedule::cluster_architecture) {
     return {};
   }
   std::vector<std::pair<double, StreamSchedule>> timed;
   const auto add = [&](const MeasuredStream& one) {
-    if (reaches_most(blocks_of(one.schedule, shape), target) && fits(one.schedule, shape, target)) {
+    if (pays(shape, one.schedule.dense) && suits(one.schedule, shape, target) && reaches_enough(one.schedule, shape, target) && fits(one.schedule, shape, target)) {
       timed.emplace_back(expected_time(one, shape, target), one.schedule);
     }
   };

@@ -42,6 +42,7 @@ struct StreamSchedule {
   static constexpr int padding_of_boxes = 8;         ///< columns of float32 behind those of a row, so that four rows lie in different banks
   static constexpr int window_bytes = 512;    ///< of a row of a window: columns that 8 bits tell apart
   static constexpr int placed_columns = 32;   ///< of a window whose values are placed
+  static constexpr int placed_architecture = 90;  ///< which alone has the instruction that multiplies for four warps; others go on warp by warp
   static constexpr int product_warps = 4;     ///< that the tensor core multiplies for at once
   static constexpr int product_rows = 64;     ///< of A that it multiplies for them, and a block has of them, or twice as many
   static constexpr int warp_columns = 16;     ///< of C that each of them has

@@ -31,16 +31,38 @@ std::int64_t streamed_unit_bytes(std::string_view dtype, double density, bool qu
   return static_cast<std::int64_t>(bytes);
 }
 
+namespace {
+
+/// Of so many elements with a random pattern the most non-zeros that a unit has, as which all units are as long.
+double fullest(double elements, double density) {
+  constexpr double deviations = 4;
+  return std::min(elements * density + deviations * std::sqrt(elements * density * (1 - density)), elements);
+}
+
+std::int64_t placed_unit_bytes(double density, int rows) {
+  constexpr double begins = 16;
+  constexpr double value_and_place = 5;
+  constexpr double line = 128;
+  return static_cast<std::int64_t>(std::ceil((begins + fullest(StreamSchedule::placed_columns * rows, density) * value_and_place) / line) * line);
+}
+
+}  // namespace
+
 std::int64_t listed_unit_bytes(std::string_view dtype, double density, int rows) {
   constexpr double bits_and_begins = 80.0 / 512;  // of an element, in bytes
-  constexpr double deviations = 4;  // of random patterns the unit that has the most non-zeros, as which all are as long
   const double elements = static_cast<double>(StreamSchedule::window_bytes) / bytes_of_type(dtype) * rows;
-  const double fullest = elements * density + deviations * std::sqrt(elements * density * (1 - density));
-  return static_cast<std::int64_t>(elements * bits_and_begins + std::min(fullest, elements) * bytes_of_type(dtype));
+  return static_cast<std::int64_t>(elements * bits_and_begins + fullest(elements, density) * bytes_of_type(dtype));
 }
 
 std::int64_t dense_unit_bytes(StreamSchedule::Dense dense, std::string_view dtype, double density, int rows) {
-  return dense == StreamSchedule::Dense::listed ? listed_unit_bytes(dtype, density, rows) : std::int64_t{StreamSchedule::window_bytes} * rows;
+  switch (dense) {
+    case StreamSchedule::Dense::listed:
+      return listed_unit_bytes(dtype, density, rows);
+    case StreamSchedule::Dense::placed:
+      return placed_unit_bytes(density, rows);
+    default:
+      return std::int64_t{StreamSchedule::window_bytes} * rows;
+  }
 }
 
 StreamedSize streamed_size(const LayerShape& shape) {

@@ -91,6 +91,7 @@ KernelTarget kernel_target(const DeviceKey& device, const std::vector<int>& arch
   }
   const auto narrow = [&](int architecture) {
     target.oldest_architecture = std::min(target.oldest_architecture, architecture);
+    target.newest_architecture = std::max(target.newest_architecture, architecture);
     target.shared_bytes = std::min(target.shared_bytes, shared_bytes_per_block(architecture));
   };
   if (device.capability > 0) {

@@ -37,6 +37,7 @@ TargetDevice device_of_architecture(int architecture);
 /// What a kernel may count on that is built for several architectures, and the multiprocessors that its grid shall fill.
 struct KernelTarget {
   int oldest_architecture = 90;
+  int newest_architecture = 90;
   int multiprocessors = 132;
   std::uint64_t shared_bytes = 227 * 1024;  ///< of a block, on each of the architectures
 };
