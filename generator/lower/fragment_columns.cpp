@@ -21,8 +21,9 @@ namespace {
 Block place_of_sums(bool own_columns) {
   const Expression row = own_columns ? index("block") * index("block_rows") + quotient(index("e"), 2) * 8 + index("row_pair") * 2 + remainder(index("e"), 2)
                                      : index("panel") * index("panel_height") + remainder(index("e"), index("lane_rows")) * index("row_sets") + index("row_set");
-  const Expression column = index("tile") * index("tile_columns") + (own_columns ? index("team_warp") * index("warp_columns") + index("column_pair") * 2
-                                                                                 : quotient(index("e"), index("lane_rows")) * 8 + index("pair") * 2);
+  const Expression tile = index("tile") * index("tile_columns");
+  const Expression column = own_columns ? tile + index("team_warp") * index("warp_columns") + index("column_pair") * 2
+                                        : tile + quotient(index("e"), index("lane_rows")) * 8 + index("pair") * 2;
   return {define("i", row, ScalarType::u32), define("j", column, ScalarType::u32)};
 }
 

@@ -50,6 +50,7 @@ const std::vector<Written>& one_of_each() {
       {PackFragments{"A"}, "transform(A, fragments)"},
       {PackDense{"A"}, "transform(A, dense)"},
       {PackListed{"A"}, "transform(A, listed)"},
+      {PackPlaced{"A"}, "transform(A, placed)"},
       {QuarterSteps{"A"}, "quarter(A)"},
       {PipelineWindows{"k", 3}, "pipeline(k, 3)"},
       {CopyInBulk{}, "copy(bulk)"},
@@ -78,10 +79,12 @@ TEST(Directive, TheExamplesAreOneOfEachKind) {
   EXPECT_EQ(one_of_each().size(), std::variant_size_v<Directive>);
 }
 
-TEST(Directive, OfStreamsHasRowsAndSharingWhereTheyAreNotTheUsualOnes) {
+TEST(Directive, OfStreamsHasNumbersWhereTheyAreNotTheUsualOnes) {
   for (const auto& [directive, text] : {Written{StreamWindows{"i", 8, 1, 32}, "stream(i, panels=8, warps=1, rows=32)"},
                                         Written{StreamWindows{"i", 8, 2, 16, 2}, "stream(i, panels=8, warps=2, share=2)"},
-                                        Written{StreamWindows{"i", 8, 2, 32, 2}, "stream(i, panels=8, warps=2, rows=32, share=2)"}}) {
+                                        Written{StreamWindows{"i", 8, 2, 32, 2}, "stream(i, panels=8, warps=2, rows=32, share=2)"},
+                                        Written{StreamWindows{"i", 4, 1, 16, 1, 32}, "stream(i, panels=4, warps=1, window=32)"},
+                                        Written{FragmentColumns{"j", 128, 16}, "fragment(j, 128, warp=16)"}}) {
     EXPECT_EQ(print(directive), text);
     EXPECT_EQ(parse_directive(text), directive);
   }
@@ -145,8 +148,8 @@ TEST(Script, WithADirectiveInAnotherFormIsToldTheForm) {
   }
   EXPECT_THAT(refusal("enumerate(i)"), HasSubstr("write enumerate()"));
   EXPECT_THAT(refusal("own(i, warp=2, panels=4)"), HasSubstr("write own(LOOP, panels=NUMBER, warp=NUMBER)"));
-  EXPECT_THAT(refusal("stream(i, 4, 2)"), HasSubstr("write stream(LOOP, panels=NUMBER, warps=NUMBER, [rows=NUMBER], [share=NUMBER])"));
-  EXPECT_THAT(refusal("fragment(j)"), HasSubstr("write fragment(LOOP, NUMBER)"));
+  EXPECT_THAT(refusal("stream(i, 4, 2)"), HasSubstr("write stream(LOOP, panels=NUMBER, warps=NUMBER, [rows=NUMBER], [share=NUMBER], [window=NUMBER])"));
+  EXPECT_THAT(refusal("fragment(j)"), HasSubstr("write fragment(LOOP, NUMBER, [warp=NUMBER])"));
   EXPECT_THAT(refusal("pipeline(4)"), HasSubstr("write pipeline(LOOP, NUMBER)"));
   EXPECT_THAT(refusal("own(i, 4, 2)"), HasSubstr("write own(LOOP, panels=NUMBER, warp=NUMBER)"));
 }
