@@ -107,7 +107,7 @@ void check_columns(const LoopNest& nest, const FragmentColumns& directive) {
   }
   const std::int64_t warps = nest.constant("team_threads") / 32;
   refuse_if(directive.warp != StreamSchedule::warp_columns, directive, "the tensor core gives a warp 16 of the columns that four warps multiply at once", nearest(StreamSchedule::warp_columns));
-  refuse_if(warps % StreamSchedule::product_warps != 0, directive, fmt::format("{} warps multiply the same windows, and the tensor core takes what four of them have at once", warps),
+  refuse_if(warps % StreamSchedule::product_warps != 0 || warps * StreamSchedule::warp_columns > StreamSchedule::max_placed_columns, directive, fmt::format("{} warps multiply the same windows, and the tensor core takes what four of them have at once", warps),
             "choose panels and share so that their product is 4 or 8");
   refuse_if(directive.columns != StreamSchedule::warp_columns * warps, directive, fmt::format("{} warps with {} columns each multiply the same windows", warps, directive.warp),
             nearest(static_cast<int>(StreamSchedule::warp_columns * warps)));

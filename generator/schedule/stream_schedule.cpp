@@ -124,7 +124,8 @@ void check_legal(const StreamSchedule& schedule, const ProductColumns& columns) 
   const int most = schedule.is_placed() ? widest_placed_stream(columns.count) : widest_stream(columns.count);
   if (schedule.columns > most) {
     throw ScheduleError(print(schedule), fmt::format("columns={} is more than bCol={} asks for", schedule.columns, columns.count),
-                        fmt::format("the nearest legal value is columns={}", most));
+                        schedule.is_placed() ? fmt::format("choose panels and share so that their product is {}, and columns={}", most / StreamSchedule::warp_columns, most)
+                                             : fmt::format("the nearest legal value is columns={}", most));
   }
 }
 

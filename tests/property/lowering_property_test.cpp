@@ -103,9 +103,7 @@ LoopNest drawn_product(ScalarType element) {
 }
 
 /// The nest of a schedule for numbers of 16 bits rounds its sums, which the interpreter has in double; that of one for float32 stores them.
-void check_stages_of_stream(const SparseMatrix& matrix, std::int64_t bcol) {
-  const auto schedule = *legal_stream_schedule(bcol, matrix.element).as("schedule");
-  const LoopNest product = drawn_product(matrix.element);
+void check_stages_of_stream(const SparseMatrix& matrix, std::int64_t bcol, const StreamSchedule& schedule, const LoopNest& product) {
   const auto steps = lower_by_steps(product, directives_of({schedule, "user"}, product.finishes_sums()));
   Memory memory = memory_for(steps.back().nest, matrix, bcol, 7);
   const Memory oracle = interpret(steps.front().nest, memory);
@@ -117,6 +115,11 @@ void check_stages_of_stream(const SparseMatrix& matrix, std::int64_t bcol) {
     RC_LOG() << step.name << ": largest difference " << difference << "\n";
     RC_ASSERT(difference < 1e-12);
   }
+}
+
+void check_stages_of_stream(const SparseMatrix& matrix, std::int64_t bcol) {
+  const auto schedule = *legal_stream_schedule(bcol, matrix.element).as("schedule");
+  check_stages_of_stream(matrix, bcol, schedule, drawn_product(matrix.element));
 }
 
 RC_GTEST_PROP(Lowering, EveryStageOfFamilyStreamComputesWhatTheInputComputes, ()) {

@@ -19,6 +19,7 @@ TEST(StreamSchedule, LeavesOutKeysForTheirDefaults) {
   EXPECT_EQ(print(parse_schedule("stream:dense=off")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on");
   EXPECT_EQ(print(parse_schedule("stream:dense=on,rows=32")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on,rows=32,dense=on");
   EXPECT_EQ(print(parse_schedule("stream:dense=listed,cluster=2")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on,cluster=2,dense=listed");
+  EXPECT_EQ(print(parse_schedule("stream:columns=64,rows=32,dense=placed")), "stream:columns=64,panels=4,warps=2,stages=4,pdl=on,rows=32,dense=placed");
   EXPECT_EQ(print(parse_schedule("stream:cluster=1")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on");
 }
 
@@ -44,6 +45,20 @@ TEST(StreamSchedule, RoundTrips) {
   }
 }
 
+TEST(StreamSchedule, OfPlacedValuesRoundTrips) {
+  for (const auto& [panels, rows] : {std::pair{2, 32}, std::pair{4, 16}, std::pair{4, 32}, std::pair{8, 16}}) {
+    for (const int share : {1, 2, 4}) {
+      for (int warps = share; panels * warps <= StreamSchedule::max_panels; warps += share) {
+        if (panels * share == 4 || panels * share == 8) {
+          const StreamSchedule schedule{.columns = 16 * panels * share, .panels = panels, .warps = warps, .share = share, .rows = rows, .dense = StreamSchedule::Dense::placed};
+          EXPECT_EQ(parse_schedule(print(Schedule(schedule))), Schedule(schedule)) << print(schedule);
+          EXPECT_NO_THROW(check_legal(schedule, 65)) << print(schedule);
+        }
+      }
+    }
+  }
+}
+
 TEST(StreamSchedule, ExpandsToDirectives) {
   EXPECT_EQ(print(expand(parse_schedule("stream:columns=16,panels=2,warps=3,stages=5"))),
             "stream(i, panels=2, warps=3); fragment(j, 16); transform(A, fragments); pipeline(k, 5); overlap()");
@@ -62,6 +77,8 @@ TEST(StreamSchedule, ExpandsToDirectives) {
             "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, dense); pipeline(k, 4); overlap()");
   EXPECT_EQ(print(expand(parse_schedule("stream:dense=listed,copies=bulk"))),
             "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, listed); pipeline(k, 4); copy(bulk); overlap()");
+  EXPECT_EQ(print(expand(parse_schedule("stream:columns=128,panels=2,warps=8,stages=3,share=4,rows=32,copies=bulk,cluster=2,dense=placed"))),
+            "stream(i, panels=2, warps=8, rows=32, share=4, window=32); fragment(j, 128, warp=16); transform(A, placed); pipeline(k, 3); copy(bulk); cluster(k, 2); overlap()");
   EXPECT_EQ(print(expand(parse_schedule("stream:copies=bulk,cluster=2"))),
             "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, fragments); pipeline(k, 4); copy(bulk); cluster(k, 2); overlap()");
   EXPECT_EQ(print(expand(parse_schedule("stream:rows=32,pdl=off"))),
@@ -71,6 +88,23 @@ TEST(StreamSchedule, ExpandsToDirectives) {
 TEST(StreamSchedule, HasRoomForTheSumsOfWarpsAndBlocks) {
   const StreamSchedule schedule{.columns = 16, .panels = 2, .warps = 3, .stages = 2, .cluster = 4};
   EXPECT_EQ(shared_bytes(schedule, "f32", 1000, 100), 2 * 3 * (2 * 1000 + 100) + 4 * (2 + 3) * 2 * 16 * 16);
+}
+
+/// Sums take the places of operands and of what is placed of these, each number of float32 as two.
+TEST(StreamSchedule, HasRoomForWhatIsPlacedOrForTheSums) {
+  StreamSchedule schedule{.columns = 64, .panels = 4, .warps = 3, .stages = 2, .cluster = 4, .dense = StreamSchedule::Dense::placed};
+  constexpr std::int64_t operands = 2 * 3 * (4 * 1000 + 100);
+  constexpr std::int64_t term = 3 * 4 * 32 * 64;
+  constexpr std::int64_t sums = 4 * 64 * 64;
+  EXPECT_EQ(shared_bytes(schedule, "f32", 1000, 100), (2 + 3) * sums);
+  schedule.cluster = 2;
+  EXPECT_EQ(shared_bytes(schedule, "f32", 1000, 100), operands + 2 * term);
+  EXPECT_EQ(shared_bytes(schedule, "tf32", 2000, 100), operands + 2 * 3 * 4 * 1000 + term);
+}
+
+TEST(StreamSchedule, MultipliesForFourWarpsWhateverColumnsAreAskedFor) {
+  EXPECT_NO_THROW(check_legal(StreamSchedule{.columns = 64, .dense = StreamSchedule::Dense::placed}, 1));
+  EXPECT_NO_THROW(check_legal(StreamSchedule{.columns = 128, .panels = 8, .dense = StreamSchedule::Dense::placed}, 65));
 }
 
 TEST(StreamSchedule, SaysWhatAllFamiliesHave) {
@@ -95,7 +129,16 @@ INSTANTIATE_TEST_SUITE_P(
         ScheduleRefusal{"streams:warps=2", 64, "there is no family 'streams'; did you mean stream? the families are: atomic, panel, rows, stream"},
         ScheduleRefusal{"stream:stages=3,stages=3", 64, "key 'stages' is given twice"},
         ScheduleRefusal{"stream:copies=engine", 64, "copies=engine is neither lanes nor units nor bulk"},
-        ScheduleRefusal{"stream:dense=lists", 64, "dense=lists is neither off nor on nor listed"},
+        ScheduleRefusal{"stream:dense=lists", 64, "dense=lists is neither off nor on nor listed nor placed"},
+        ScheduleRefusal{"stream:columns=64,panels=3,dense=placed", 64,
+                        "dense=placed: panels=3 with share=1 are 3 warps that multiply the same windows, and placed values are multiplied for 4 or 8; choose panels and share so that their product is 4 or 8"},
+        ScheduleRefusal{"stream:columns=128,panels=16,warps=1,dense=placed", 128, "are 16 warps that multiply the same windows"},
+        ScheduleRefusal{"stream:columns=64,panels=2,share=2,dense=placed", 64,
+                        "dense=placed: panels=2 with rows=16 are 32 rows of a block, and placed values are multiplied in 64 or 128; choose panels and rows so that their product is 64 or 128"},
+        ScheduleRefusal{"stream:columns=128,panels=8,warps=2,rows=32,dense=placed", 128, "panels=8 with rows=32 are 256 rows of a block"},
+        ScheduleRefusal{"stream:columns=32,dense=placed", 64, "dense=placed: 4 warps have 16 columns each; the nearest legal value is columns=64"},
+        ScheduleRefusal{"stream:columns=256,dense=placed", 512, "columns=256 is not a power of two from 8 to 128; the nearest legal value is columns=128"},
+        ScheduleRefusal{"stream:columns=128,panels=8,dense=placed", 64, "columns=128 is more than bCol=64 asks for; choose panels and share so that their product is 4, and columns=64"},
         ScheduleRefusal{"stream:pdl=yes", 64, "pdl=yes is neither on nor off"},
         ScheduleRefusal{"stream:cluster=3", 64, "cluster=3 is not a power of two from 1 to 8"},
         ScheduleRefusal{"stream:share=3,warps=3", 64, "share=3 is not a power of two from 1 to 8"},

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that are placed in shared memory, and warps with columns of C of their own, which multiply them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "generator/ir/build.h"
+#include "generator/ir/linear_nk_nest.h"
+#include "generator/ir/print.h"
+#include "generator/lower/canonicalize.h"
+#include "generator/lower/cluster_turns.h"
+#include "generator/lower/copy_in_bulk.h"
+#include "generator/lower/fragment_columns.h"
+#include "generator/lower/pack_fragments.h"
+#include "generator/lower/pack_placed.h"
+#include "generator/lower/pipeline_windows.h"
+#include "generator/lower/quarter_steps.h"
+#include "generator/lower/stream_windows.h"
+#include "generator/pipeline.h"
+#include "generator/schedule/schedule_choice.h"
+#include "tests/unit/refused_step.h"
+
+namespace esc {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+LoopNest streamed_in(ScalarType element, const StreamWindows& directive) { return stream_windows(canonicalize(spmm_nest(element)), directive); }
+
+/// Two teams of eight warps: two panels of 32 rows, four warps for each.
+const LoopNest streamed = streamed_in(ScalarType::f32, {"i", 2, 8, 32, 4, 32});
+const LoopNest fragmented = fragment_columns(streamed, {"j", 128, 16});
+const LoopNest packed = pack_placed(fragmented, {"A"});
+const LoopNest pipelined = pipeline_windows(packed, {"k", 3});
+const LoopNest clustered = cluster_turns(pipelined, {"k", 2});
+
+/// One team: four panels of 16 rows, a warp for each.
+const LoopNest of_one_team = fragment_columns(streamed_in(ScalarType::tf32, {"i", 4, 1, 16, 1, 32}), {"j", 64, 16});
+const LoopNest pipelined_for_one_team = pipeline_windows(pack_placed(of_one_team, {"A"}), {"k", 2});
+
+// Must apply: a nest, and what stands in the result.
+
+TEST(PlacedWindows, HaveTheColumnsThatPlacesAreFor) {
+  EXPECT_THAT(print(streamed), HasSubstr("// windows = ceil(K / 32)\n"));
+  EXPECT_EQ(streamed.constant("window_columns"), 32);
+}
+
+/// Four consecutive warps multiply at once, so they are of one team.
+TEST(PlacedWindows, AreMultipliedByConsecutiveWarps) {
+  EXPECT_THAT(print(streamed), HasSubstr("  warps (part = 0; part < turn_windows; part++)  // part = a digit of threadIdx.x / 32\n"
+                                         "    warps (member = 0; member < window_warps; member++)  // member = a digit of threadIdx.x / 32\n"
+                                         "      warps (place = 0; place < block_panels; place++) {  // place = a digit of threadIdx.x / 32\n"));
+}
+
+TEST(FragmentColumnsOfWarps, AreInTheRowsOfAllPanels) {
+  const std::string text = print(fragmented);
+  EXPECT_THAT(text, HasSubstr("int team_warp = member * block_panels + place;\n"));
+  EXPECT_THAT(text, HasSubstr("unsigned int i = block * block_rows + e / 2 * 8 + 2*row_pair + e % 2;\n"));
+  EXPECT_THAT(text, HasSubstr("unsigned int j = tile * tile_columns + team_warp * warp_columns + 2*column_pair;\n"));
+  EXPECT_THAT(text, HasSubstr("for (slot = 0; slot < window_columns; slot++) {\n")) << "all of a window, whoever shares it";
+  EXPECT_THAT(text, HasSubstr("if (j + v < N && i < M && k < K && A[i][k] != 0) sums[2*e + v] += A[i][k] * B[k][j + v];"));
+  EXPECT_THAT(text, Not(HasSubstr("panel = ")));
+  EXPECT_EQ(fragmented.constant("lane_sums"), 64 * 16 / 32) << "of 64 rows and 16 columns";
+  EXPECT_EQ(of_one_team.constant("lane_sums"), 64 * 16 / 32);
+}
+
+/// They take the places of operands, which every team must have read.
+TEST(FragmentColumnsOfWarps, LeaveTheirSumsBehindABarrierForTheFirstTeam) {
+  const std::string text = print(fragmented);
+  EXPECT_THAT(text, HasSubstr("              barrier;  // of the block\n"
+                              "              int place_of_lane = team_warp * lane_products * 128 + (column_pair * row_pairs + row_pair) * 4;\n"
+                              "              if (0 < part) {\n"));
+  EXPECT_THAT(text, HasSubstr("              barrier;  // of the block\n"
+                              "              if (part < 1) {\n"
+                              "                for (other = 0; other < other_warps; other++)  // unrolled\n"));
+  EXPECT_EQ(fragmented.constant("other_warps"), 1);
+  EXPECT_EQ(fragmented.constant("block_sums"), 64 * 128);
+}
+
+TEST(FragmentColumnsOfWarps, OfOneTeamAreStoredByEachWarp) {
+  const std::string text = print(of_one_team);
+  EXPECT_THAT(text, HasSubstr("int team_warp = place;\n"));
+  EXPECT_THAT(text, Not(HasSubstr("partial_sums")));
+  EXPECT_THAT(text, Not(HasSubstr("barrier")));
+}
+
+TEST(PackPlaced, PlacesMeetsAndMultiplies) {
+  const std::string text = print(packed);
+  const std::string of_round =
+      "                  unsigned int turned = its + rotation;\n"
+      "                  unsigned int round = first_round + (turned < rounds ? turned : turned - rounds);\n"
+      "                  window = window_at(Windows, round, first_round);\n";
+  EXPECT_THAT(text, HasSubstr("                if (its < rounds) {\n" + of_round +
+                              "                  place_split_values(Values[round][place], PlacedA[part], place, member, column_pair * row_pairs + row_pair, 0, part);\n"
+                              "                }\n"
+                              "                barrier;  // of the block\n"
+                              "                if (its < rounds) {\n" + of_round +
+                              "                  multiply_split_placed(PlacedA[part], B, window * window_columns, tile * tile_columns, N, team_warp, row_pair, column_pair, sums, 0, part);\n"
+                              "                }\n"
+                              "                barrier;  // of the block\n"));
+  EXPECT_THAT(text, HasSubstr("// PlacedA[turn_windows][window_columns][block_rows]: shared memory of a block\n"));
+  EXPECT_THAT(text, Not(HasSubstr("extras")));
+  EXPECT_EQ(packed.constant("placing_warps"), 4);
+  EXPECT_EQ(packed.constant("step_slots"), 8);
+}
+
+TEST(PackPlaced, AsksForPlacesBesideListedValuesOfDenseSteps) {
+  EXPECT_TRUE(packed.packed.dense_steps && packed.packed.listed_values && packed.packed.placed_values);
+  EXPECT_EQ(packed.packed.height, 32);
+  EXPECT_EQ(packed.packed.block_panels, 2);
+  EXPECT_EQ(packed.packed.columns, 128);
+  const LoopNest listed = pack_listed(fragment_columns(streamed_in(ScalarType::f32, {"i", 2, 2}), {"j", 16}), {"A"});
+  EXPECT_FALSE(listed.packed.placed_values);
+}
+
+TEST(PackPlaced, RoundsNumbersOfTensorFloats) {
+  const std::string text = print(pack_placed(of_one_team, {"A"}));
+  EXPECT_THAT(text, HasSubstr("place_rounded_values(Values[round][place], PlacedA[part], place, 0, "));
+  EXPECT_THAT(text, HasSubstr("multiply_rounded_placed(PlacedA[part], B, "));
+  EXPECT_THAT(text, Not(HasSubstr("split")));
+}
+
+TEST(PipelinedPlaces, AreMetAtInTeamsAndOnceForATurnBehindTheCopies) {
+  const std::string text = print(pipelined);
+  EXPECT_THAT(text, HasSubstr("                  place_split_values(StagedValues[stage][copy], PlacedA[part], place, member, column_pair * row_pairs + row_pair, stage, part);\n"
+                              "                }\n"
+                              "                barrier;  // of the team\n"
+                              "                if (its < rounds) {\n"
+                              "                  multiply_split_placed(PlacedA[part], StagedB[stage][part], 0, 0, tile_columns, team_warp, row_pair, column_pair, sums, stage, part);\n"
+                              "                }\n"
+                              "              }\n"
+                              "              barrier;  // of the block\n"));
+  EXPECT_THAT(text, HasSubstr("wait_for_stage(stages - 2);\n                barrier;  // of the team\n"));
+  EXPECT_THAT(text, HasSubstr("if (member < 1) stage_unit("));
+  EXPECT_THAT(text, Not(HasSubstr("window_at")));
+}
+
+TEST(PipelinedPlaces, OfOneTeamAreMetAtByTheBlock) {
+  const std::string text = print(pipelined_for_one_team);
+  EXPECT_THAT(text, HasSubstr("row_pair, stage, part);\n              }\n              barrier;  // of the block\n"));
+  EXPECT_THAT(text, Not(HasSubstr("of the team")));
+}
+
+TEST(PipelinedPlaces, HaveColumnsOfBCopiedWhereTheyLie) {
+  const LoopNest tokens = fragment_columns(stream_windows(canonicalize(linear_nk_nest(ScalarType::f32)), {"i", 4, 2, 16, 2, 32}), {"j", 128, 16});
+  const std::string text = print(pipeline_windows(pack_placed(tokens, {"A"}), {"k", 2}));
+  EXPECT_THAT(text, HasSubstr("stage_columns(B, Windows, StagedB, first_round, rounds, rotation, s, s, part, tile, team_thread, K, N);\n"));
+  EXPECT_THAT(text, HasSubstr("multiply_split_placed(PlacedA[part], StagedB[stage][part], 0, 0, tile_columns, "));
+}
+
+TEST(CopyInBulk, IsWaitedForInFrontOfThePlaces) {
+  EXPECT_THAT(print(copy_in_bulk(pipelined, {})), HasSubstr("                  wait_for_operands(turn, stage, part);\n                  place_split_values("));
+}
+
+/// The blocks have met when sums take the places of operands, in all of them, and not in front of the turns.
+TEST(ClusterOfPlacedValues, MeetsWhereSumsTakeThePlacesOfOperands) {
+  const std::string text = print(clustered);
+  const std::string barrier = "barrier;  // of the cluster\n";
+  const auto first = text.find(barrier);
+  const auto second = text.find(barrier, first + 1);
+  ASSERT_NE(second, text.npos);
+  EXPECT_EQ(text.find(barrier, second + 1), text.npos);
+  EXPECT_GT(first, text.find("store_vector(partial_sums[part - 1]"));
+  EXPECT_LT(first, text.find("add_vector(sums[4*t], partial_sums["));
+  EXPECT_LT(first, text.find("leave_vector(cluster_sums[rank - 1][place_of_lane + 128*t], sums[4*t], 4);"));
+  EXPECT_GT(second, text.find("leave_vector("));
+  EXPECT_LT(second, text.find("add_vector(sums[4*t], cluster_sums[other]"));
+  EXPECT_THAT(text, HasSubstr("unsigned int its = (turn * cluster_blocks + rank) * turn_windows + part;"));
+}
+
+TEST(ClusterOfPlacedValues, OfOneTeamFindsTheLaneItsPlace) {
+  EXPECT_THAT(print(pipelined_for_one_team), Not(HasSubstr("place_of_lane")));
+  const std::string text = print(cluster_turns(pipelined_for_one_team, {"k", 2}));
+  const auto place = text.find("int place_of_lane = team_warp * lane_products * 128 +");
+  ASSERT_NE(place, text.npos);
+  EXPECT_LT(place, text.find("barrier;  // of the cluster"));
+  EXPECT_LT(text.find("barrier;  // of the cluster"), text.find("leave_vector("));
+}
+
+TEST(PlaceEpilogue, FinishesTheSumsOfColumnsOfWarps) {
+  LoopNest nest = spmm_nest(ScalarType::f32);
+  nest.epilogue = Epilogue{{"i", "j"}, "sum", {}, Expression(Name{"sum"}) + Expression(element("bias", {Affine::of("i")}))};
+  nest.arrays.push_back({"bias", {Affine::of("M")}, ArrayRole::operand, ScalarType::f32});
+  const StreamSchedule schedule{.columns = 64, .dense = StreamSchedule::Dense::placed};
+  const LoopNest lowered = lower(nest, directives_of({schedule, "user"}, true));
+  EXPECT_THAT(print(lowered), HasSubstr("= sum_ + "));
+  EXPECT_FALSE(lowered.epilogue.has_value());
+}
+
+TEST(PlacedPipeline, NamesEveryStepInOrder) {
+  std::vector<std::string> names;
+  const StreamSchedule schedule{.columns = 64, .panels = 2, .share = 2, .rows = 32, .dense = StreamSchedule::Dense::placed};
+  for (const LoweredStep& step : lower_by_steps(spmm_nest(ScalarType::tf32), directives_of({schedule, "user"}, false))) {
+    names.push_back(step.name);
+  }
+  EXPECT_THAT(names, testing::ElementsAre("input", "canonicalize", "stream(i, panels=2, warps=2, rows=32, share=2, window=32)", "fragment(j, 64, warp=16)",
+                                          "transform(A, placed)", "pipeline(k, 4)", "overlap()"));
+}
+
+// Must refuse: a step, and words of the reason.
+
+INSTANTIATE_TEST_SUITE_P(
+    Placed, RefusedStep,
+    testing::Values(
+        StepRefusal{"windows of 16 columns", [] { streamed_in(ScalarType::f32, {"i", 4, 1, 16, 1, 16}); },
+                    "stream(i, panels=4, warps=1, window=16): window=16 is none that values are stored for; leave it out, or write window=32 in front of transform(A, placed)"},
+        StepRefusal{"8 columns of a warp", [] { fragment_columns(streamed, {"j", 64, 8}); },
+                    "fragment(j, 64, warp=8): the tensor core gives a warp 16 of the columns that four warps multiply at once; the nearest legal value is 16"},
+        StepRefusal{"columns for three warps", [] { fragment_columns(streamed_in(ScalarType::f32, {"i", 3, 1, 16, 1, 32}), {"j", 48, 16}); },
+                    "fragment(j, 48, warp=16): 3 warps multiply the same windows, and the tensor core takes what four of them have at once; "
+                    "choose panels and share so that their product is 4 or 8"},
+        StepRefusal{"columns for sixteen warps", [] { fragment_columns(streamed_in(ScalarType::f32, {"i", 4, 4, 16, 4, 32}), {"j", 256, 16}); },
+                    "16 warps multiply the same windows"},
+        StepRefusal{"columns for half of the warps", [] { fragment_columns(streamed, {"j", 64, 16}); },
+                    "fragment(j, 64, warp=16): 8 warps with 16 columns each multiply the same windows; the nearest legal value is 128"},
+        StepRefusal{"place too early", [] { pack_placed(streamed, {"A"}); },
+                    "transform(A, placed): the warps have no columns of their own; stream the rows and give the warps their columns first: "
+                    "stream(i, panels=2, warps=8, rows=32, share=4, window=32); fragment(j, 128, warp=16)"},
+        StepRefusal{"place for warps of panels", [] { pack_placed(fragment_columns(streamed, {"j", 64}), {"A"}); }, "the warps have no columns of their own"},
+        StepRefusal{"place the dense array", [] { pack_placed(fragmented, {"B"}); }, "'B' is not a sparse array of the nest"},
+        StepRefusal{"place twice", [] { pack_placed(packed, {"A"}); }, "'A' is not a sparse array of the nest"},
+        StepRefusal{"place halves", [] { pack_placed(fragment_columns(streamed_in(ScalarType::f16, {"i", 4, 1, 16, 1, 32}), {"j", 64, 16}), {"A"}); },
+                    "numbers of 16 bits are not placed for the tensor core; list them: transform(A, listed); or choose --dtype f32 or tf32"},
+        StepRefusal{"place doubles", [] { pack_placed(fragment_columns(streamed_in(ScalarType::f64, {"i", 4, 1, 16, 1, 32}), {"j", 64, 16}), {"A"}); },
+                    "the tensor cores that this is for multiply numbers of 16 bits and terms of float32"},
+        StepRefusal{"place in usual windows", [] { pack_placed(fragment_columns(streamed_in(ScalarType::f32, {"i", 4, 1}), {"j", 64, 16}), {"A"}); },
+                    "windows have 128 columns, and places are for 32; write window=32 in stream()"},
+        StepRefusal{"place in 32 rows", [] { pack_placed(fragment_columns(streamed_in(ScalarType::f32, {"i", 2, 2, 16, 2, 32}), {"j", 64, 16}), {"A"}); },
+                    "a block has 32 rows, and the tensor core multiplies 64 at once, for which a lane has the sums of twice as many; "
+                    "choose panels and rows so that their product is 64 or 128"},
+        StepRefusal{"place in 256 rows", [] { pack_placed(fragment_columns(streamed_in(ScalarType::f32, {"i", 8, 1, 32, 1, 32}), {"j", 128, 16}), {"A"}); },
+                    "a block has 256 rows"},
+        StepRefusal{"fragments of columns of warps", [] { pack_fragments(fragmented, {"A"}); },
+                    "transform(A, fragments): the warps have columns of their own, in which they multiply what is placed in shared memory; place it there: transform(A, placed)"},
+        StepRefusal{"dense steps of columns of warps", [] { pack_dense(fragmented, {"A"}); }, "transform(A, dense): the warps have columns of their own"},
+        StepRefusal{"listed values of columns of warps", [] { pack_listed(fragmented, {"A"}); }, "transform(A, listed): the warps have columns of their own"},
+        StepRefusal{"pipeline columns of warps", [] { pipeline_windows(fragmented, {"k", 3}); }, "the sparse array is not stored in fragments"},
+        StepRefusal{"quarter placed values", [] { quarter_steps(packed, {"A"}); }, "quarter(A): its steps have the columns as they stand, none of which is left out"}));
+
+}  // namespace
+}  // namespace esc
