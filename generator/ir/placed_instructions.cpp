@@ -42,17 +42,16 @@ Instruction place_values(const char* name_of, std::string_view store_text) {
           .texts = {vector_text, unit_text, placed_text, store_text == place_split_values_text ? terms_text : rounded_text, store_text, place_values_text}};
 }
 
-/// The products of a window, in the columns of a warp: for pair `e` of a lane's sums both of its columns, as far as they are there.
+/// The products of a window, in the columns of a warp: for pair `e` of a lane's sums both of its columns, as far as they are there. The last window ends with the rows of B.
 Instruction multiply_placed(const char* name_of, std::vector<std::string_view> texts) {
   const Node column = loop("v", 2,
                            {define("j", index("first_column") + index("warp") * index("warp_columns") + index("column_pair") * 2 + index("v")), define("sum", index("e") * 2 + index("v")),
                             Node{Branch{less(name("j"), name("columns")), {add(at("sums", {name("sum")}), product({at("placed", {name("slot"), name("row")}), at("b", {name("k"), name("j")})}))}, {}}}});
+  const Node rows = loop("e", name("row_vectors"), {define("row", quotient(index("e"), 2) * 8 + index("row_pair") * 2 + remainder(index("e"), 2)), column});
   return {.name = name_of,
-          .parameters = {array("placed"), array("b"), value("origin"), value("first_column"), value("columns"), value("warp"), value("row_pair"), value("column_pair"),
+          .parameters = {array("placed"), array("b"), value("origin"), value("height"), value("first_column"), value("columns"), value("warp"), value("row_pair"), value("column_pair"),
                          array("sums"), value("window_stage"), value("part")},
-          .meaning = {loop("slot", name("window_columns"),
-                           {define("k", index("slot") + index("origin")),
-                            loop("e", name("row_vectors"), {define("row", quotient(index("e"), 2) * 8 + index("row_pair") * 2 + remainder(index("e"), 2)), column})})},
+          .meaning = {loop("slot", name("window_columns"), {define("k", index("slot") + index("origin")), Node{Branch{less(name("k"), name("height")), {rows}, {}}}})},
           .call = std::string(name_of) + "(placed_for_team(shared_memory, {part}), window_copy(shared_memory, {window_stage}, {part}), {warp}, thread % 32, {sums});",
           .reads_unit = true,
           .texts = std::move(texts)};

@@ -29,7 +29,7 @@ Node place_values(const LoopNest& nest) {
 /// Multiplies what all warps have placed, in the warp's own columns.
 Node multiply_placed(const LoopNest& nest) {
   return perform(is_rounded(nest) ? "multiply_rounded_placed" : "multiply_split_placed",
-                 {placed_for_team(), element("B"), index("window") * index("window_columns"), index("tile") * index("tile_columns"), index("N"), index("team_warp"),
+                 {placed_for_team(), element("B"), index("window") * index("window_columns"), index("K"), index("tile") * index("tile_columns"), index("N"), index("team_warp"),
                   index("row_pair"), index("column_pair"), element("sums"), 0, index("part")});
 }
 

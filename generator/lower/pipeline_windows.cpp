@@ -161,7 +161,7 @@ Block from_shared_memory(const Block& block, const std::string& window_stage) {
                                argument = element(staged_name(part->array), {Affine::of("stage"), Affine::of("copy")});
                              }
                            }
-                           const std::map<std::string, Expression> of_copies{{"origin", 0}, {"first_column", 0}, {"columns", index("tile_columns")},
+                           const std::map<std::string, Expression> of_copies{{"origin", 0}, {"height", index("window_columns")}, {"first_column", 0}, {"columns", index("tile_columns")},
                                                                              {"stage", index("stage")}, {"window_stage", index(window_stage)}};
                            const std::vector<Instruction::Parameter>& parameters = instruction(copy.instruction).parameters;
                            for (std::size_t at = 0; at < parameters.size(); ++at) {

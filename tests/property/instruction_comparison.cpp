@@ -25,6 +25,7 @@
 #include "generator/ir/placed_layout.h"
 #include "generator/matrix/typed_elements.h"
 #include "generator/patterns/csr_view.h"
+#include "generator/verify/kernel_programs.h"
 #include "tests/support/nest_memory.h"
 #include "transformer/choose_fragments.h"
 #include "transformer/pack.h"
@@ -32,7 +33,6 @@
 namespace esc::tests {
 namespace {
 
-constexpr int rounds = 4;
 constexpr double gap = -12345;  ///< between the rows of C, where nothing may write
 
 /// Where vectors move columns, rows are whole vectors of them; images are whole everywhere.
@@ -171,7 +171,7 @@ class Comparison {
 
   template <typename Element>
   std::string run() {
-    for (int round = 0; round < rounds; ++round) {
+    for (int round = 0; round < example_.products; ++round) {
       const std::int64_t columns = round == 0 ? tuned_columns(example_) : draw_columns();
       if (std::string found = run_round<Element>(columns, round); !found.empty()) {
         return fmt::format("{}, round {}: {}", example_.name, round, found);
@@ -225,7 +225,6 @@ class Comparison {
     write(b, draw(example_.matrix.columns, columns, example_.factor_of_b), gap, b_memory);
     memory.arrays["B"] = as_in_memory(b, Tensor{{example_.matrix.columns, columns}, std::vector<double>(static_cast<std::size_t>(example_.matrix.columns * columns))}, b_memory);
     write(c, before, gap, c_memory);
-    const Tensor expected = interpret(example_.nest, std::move(memory)).arrays.at("C");
     const std::optional<int> status =
         device.call<int(const void*, const Element*, long long, Element*, long long, unsigned int)>(
             program_, "run", packed_.data(), b_memory, b.leading(), c_memory, c.leading(),
@@ -233,6 +232,7 @@ class Comparison {
     if (!device.faults().empty() || status != 0) {
       return "the text fails: " + device.describe_faults();
     }
+    const Tensor expected = interpret(example_.nest, std::move(memory)).arrays.at("C");
     return expected == before ? "the example does nothing" : first_difference(c, expected, c_memory);
   }
 
@@ -309,11 +309,15 @@ extern "C" int run(const unsigned char* packed, const {1}* b, long long ldb, {1}
 }
 
 std::string difference(const InstructionExample& example, const std::string& text) {
-  const HostProgram program = compile_cuda(text, "example.cu");
-  return with_packed(example, [&](const auto& packing) {
-    Comparison comparison(example, program, packing.packed.bytes.span());
-    return with_element(example.nest.element(), [&](auto zero) { return comparison.run<decltype(zero)>(); });
-  });
+  const auto difference_with = [&](const ProgramOptions& options) {
+    const HostProgram program = compile_cuda(text, "example.cu", options);
+    return with_packed(example, [&](const auto& packing) {
+      Comparison comparison(example, program, packing.packed.bytes.span());
+      return with_element(example.nest.element(), [&](auto zero) { return comparison.run<decltype(zero)>(); });
+    });
+  };
+  const std::string found = asks_for_features(text) ? difference_with(with_features()) : "";
+  return found.empty() ? difference_with({}) : found;
 }
 
 }  // namespace esc::tests

@@ -21,6 +21,7 @@ struct InstructionExample {
   bool vectors = false;             ///< which variant of the kernel is run
   std::int64_t least_columns = 16;  ///< of B and C
   std::int64_t factor_of_b = 1;     ///< of the drawn elements, so that some have more bits
+  int products = 4;                 ///< of drawn operands: the first one is what the kernel is tuned for
 };
 
 void PrintTo(const InstructionExample& example, std::ostream* stream);

@@ -72,12 +72,14 @@ InstructionExample finds_rounds(const FragmentCase& one) {
 }
 
 /// A convolution of padded images of 5 x 7 pixels of three by three, and the same of every second pixel by one of one; a channel for each nine columns, or for
-/// each.
-GivenSizes image_sizes(std::int64_t filters, std::int64_t channels, std::int64_t edge, std::int64_t stride) {
-  return {{{"C", channels}, {"F", filters}, {"R", edge}, {"S", edge}, {"H", 5}, {"W", 7}, {"stride", stride}, {"pad", 1}, {"dilation", 1}}, {}};
+/// each. And one of images of 2 x 3 pixels.
+GivenSizes image_sizes(std::int64_t filters, std::int64_t channels, std::int64_t edge, std::int64_t stride, std::int64_t height = 5, std::int64_t width = 7) {
+  return {{{"C", channels}, {"F", filters}, {"R", edge}, {"S", edge}, {"H", height}, {"W", width}, {"stride", stride}, {"pad", 1}, {"dilation", 1}}, {}};
 }
-LoopNest filter_nest(ScalarType element) { return in_type(parse_loop_nest(conv2d_template, "images.c", NestHeaders::of_system, image_sizes(37, 29, 3, 1)), element); }
-LoopNest pixel_nest(ScalarType element) { return in_type(parse_loop_nest(conv2d_template, "images.c", NestHeaders::of_system, image_sizes(37, 150, 1, 2)), element); }
+LoopNest convolution_nest(ScalarType element, const GivenSizes& sizes) { return in_type(parse_loop_nest(conv2d_template, "images.c", NestHeaders::of_system, sizes), element); }
+LoopNest filter_nest(ScalarType element) { return convolution_nest(element, image_sizes(37, 29, 3, 1)); }
+LoopNest pixel_nest(ScalarType element) { return convolution_nest(element, image_sizes(37, 150, 1, 2)); }
+LoopNest few_filters_nest(ScalarType element) { return convolution_nest(element, image_sizes(37, 3, 3, 1, 2, 3)); }
 
 /// A whole kernel: what is copied ahead is waited for, and multiplied, in turns.
 InstructionExample multiplies_units(const FragmentCase& one) {
@@ -228,6 +230,30 @@ std::vector<InstructionExample> fragment_examples() {
        .matrix = small_matrix(30, 140, 0.4, tf32, 71),
        .schedule = {.columns = 8, .panels = 1, .warps = 1, .stages = 2, .pdl = false, .rows = 32, .copies = StreamSchedule::Copies::bulk, .dense = listed},
        .vectors = true},
+      {.name = "f32_placed",
+       .matrix = times(odd_factor, small_matrix(37, 41, 0.4, f32, 72)),
+       .schedule = {.columns = 64, .panels = 4, .warps = 1, .stages = 2, .pdl = false, .dense = placed}},
+      {.name = "tf32_placed_for_two_teams",
+       .matrix = small_matrix(37, 41, 0.5, tf32, 73),
+       .schedule = {.columns = 64, .panels = 2, .warps = 4, .stages = 2, .pdl = true, .share = 2, .rows = 32, .copies = StreamSchedule::Copies::bulk, .dense = placed},
+       .vectors = true},
+      {.name = "f32_placed_in_128_rows_transposed",
+       .matrix = small_matrix(70, 19, 0.5, f32, 74),
+       .schedule = {.columns = 64, .panels = 4, .warps = 1, .stages = 2, .pdl = false, .rows = 32, .dense = placed},
+       .product = linear_nk_nest,
+       .factor_of_b = odd_factor},
+      {.name = "f32_placed_in_several_rounds",
+       .matrix = times(odd_factor, tests::with_full_panel(small_matrix(37, 41, 0.02, f32, 75), [](std::int64_t column) { return column < 3; })),
+       .schedule = {.columns = 128, .panels = 2, .warps = 4, .stages = 2, .pdl = false, .share = 4, .rows = 32, .dense = placed},
+       .vectors = true},
+      {.name = "tf32_placed_in_clusters_transposed",
+       .matrix = small_matrix(37, 41, 0.5, tf32, 76),
+       .schedule = {.columns = 64, .panels = 4, .warps = 2, .stages = 2, .pdl = false, .cluster = 2, .dense = placed},
+       .product = linear_nk_nest},
+      {.name = "f32_placed_filters",
+       .matrix = small_matrix(37, 27, 0.3, f32, 77),
+       .schedule = {.columns = 64, .panels = 4, .warps = 1, .stages = 2, .pdl = false, .dense = placed},
+       .product = few_filters_nest},
       {.name = "f16_clusters",
        .matrix = with_full_panel(7, 1500, 2, f16, 60),
        .schedule = {.columns = 16, .panels = 2, .warps = 2, .stages = 2, .pdl = true, .copies = StreamSchedule::Copies::bulk, .cluster = 2},
@@ -276,11 +302,14 @@ std::vector<InstructionExample> fragment_examples() {
        .product = linear_nk_nest}};
   std::vector<InstructionExample> examples;
   for (const FragmentCase& one : cases) {
-    if (one.product == spmm_nest) {
+    if (one.product == spmm_nest && !one.schedule.is_placed()) {
       examples.push_back(finds_rounds(one));
     }
     examples.push_back(multiplies_units(one));
     examples.back().factor_of_b = one.factor_of_b;
+    if (one.schedule.is_placed()) {
+      examples.back().products = 2;  // all rows of a block and all columns of a tile take a while to interpret
+    }
   }
   for (InstructionExample& example : examples) {
     const std::optional<Layout>& layout = example.nest.array(ArrayRole::output).layout;

@@ -95,7 +95,7 @@ TEST(PackPlaced, PlacesMeetsAndMultiplies) {
                               "                }\n"
                               "                barrier;  // of the block\n"
                               "                if (its < rounds) {\n" + of_round +
-                              "                  multiply_split_placed(PlacedA[part], B, window * window_columns, tile * tile_columns, N, team_warp, row_pair, column_pair, sums, 0, part);\n"
+                              "                  multiply_split_placed(PlacedA[part], B, window * window_columns, K, tile * tile_columns, N, team_warp, row_pair, column_pair, sums, 0, part);\n"
                               "                }\n"
                               "                barrier;  // of the block\n"));
   EXPECT_THAT(text, HasSubstr("// PlacedA[turn_windows][window_columns][block_rows]: shared memory of a block\n"));
@@ -126,7 +126,7 @@ TEST(PipelinedPlaces, AreMetAtInTeamsAndOnceForATurnBehindTheCopies) {
                               "                }\n"
                               "                barrier;  // of the team\n"
                               "                if (its < rounds) {\n"
-                              "                  multiply_split_placed(PlacedA[part], StagedB[stage][part], 0, 0, tile_columns, team_warp, row_pair, column_pair, sums, stage, part);\n"
+                              "                  multiply_split_placed(PlacedA[part], StagedB[stage][part], 0, window_columns, 0, tile_columns, team_warp, row_pair, column_pair, sums, stage, part);\n"
                               "                }\n"
                               "              }\n"
                               "              barrier;  // of the block\n"));
@@ -145,7 +145,7 @@ TEST(PipelinedPlaces, HaveColumnsOfBCopiedWhereTheyLie) {
   const LoopNest tokens = fragment_columns(stream_windows(canonicalize(linear_nk_nest(ScalarType::f32)), {"i", 4, 2, 16, 2, 32}), {"j", 128, 16});
   const std::string text = print(pipeline_windows(pack_placed(tokens, {"A"}), {"k", 2}));
   EXPECT_THAT(text, HasSubstr("stage_columns(B, Windows, StagedB, first_round, rounds, rotation, s, s, part, tile, team_thread, K, N);\n"));
-  EXPECT_THAT(text, HasSubstr("multiply_split_placed(PlacedA[part], StagedB[stage][part], 0, 0, tile_columns, "));
+  EXPECT_THAT(text, HasSubstr("multiply_split_placed(PlacedA[part], StagedB[stage][part], 0, window_columns, 0, tile_columns, "));
 }
 
 TEST(CopyInBulk, IsWaitedForInFrontOfThePlaces) {
