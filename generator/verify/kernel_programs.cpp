@@ -24,7 +24,8 @@ const HostProgram& KernelPrograms::for_call(const KernelCall& call) const {
   if (earlier_ != nullptr && call.compute_major < first_bulk_major) {
     return *earlier_;
   }
-  return without_features_ != nullptr && !call.has_features ? *without_features_ : usual_;
+  const bool has_features = call.has_features && call.compute_major >= first_bulk_major;
+  return without_features_ != nullptr && !has_features ? *without_features_ : usual_;
 }
 
 }  // namespace esc

@@ -33,6 +33,12 @@ TEST(KernelPrograms, AreThreeWhereFeaturesOfAnArchitectureAreAskedFor) {
   EXPECT_EQ(kind_of(programs, {.product = {}, .compute_major = 8}), 80);
 }
 
+TEST(KernelPrograms, HaveNoFeaturesOfALaterArchitecture) {
+  const KernelPrograms programs(text_with("defined(__CUDA_ARCH_FEAT_SM90_ALL)"), "a.cu", {});
+  EXPECT_EQ(kind_of(programs, {}), 91);
+  EXPECT_EQ(kind_of(programs, {.product = {}, .compute_major = 8}), 90) << "the same text, without them";
+}
+
 TEST(KernelPrograms, AreTwoWhereTheyAreNot) {
   const KernelPrograms programs(text_with("defined(__CUDA_ARCH_OTHER)"), "a.cu", {.copies_in_bulk = true});
   EXPECT_FALSE(programs.differ_without_features());

@@ -64,6 +64,7 @@ const transformer::FragmentFormat& format_of(const GeneratedLayer& generated) {
 GeneratedLayer check_kernel(const SparseMatrix& matrix, std::int64_t bcol) {
   const auto schedule = *legal_stream_schedule(bcol, matrix.element).as("schedule");
   const int major = schedule.cluster > 1 ? 9 : *rc::gen::element(8, 9, 9).as("major compute capability");
+  const bool has_features = !schedule.is_placed() || *rc::gen::arbitrary<bool>().as("compiled for the very architecture");
   const auto order = *rc::gen::arbitrary<std::uint64_t>().as("order of blocks and threads");
   const auto products = *rc::gen::container<std::vector<ProductCase>>(3, half_product_case(bcol)).as("products");
   const GeneratedLayer layer = fitting_layer(matrix, bcol, schedule);
@@ -72,11 +73,12 @@ GeneratedLayer check_kernel(const SparseMatrix& matrix, std::int64_t bcol) {
   RC_CLASSIFY(format_of(layer).shape.quarter_steps > 0, "quarter steps");
   RC_CLASSIFY(format_of(layer).is_dense(), "dense steps");
   RC_CLASSIFY(format_of(layer).is_listed(), "listed values");
+  RC_CLASSIFY(format_of(layer).is_placed(), "placed values");
   RC_CLASSIFY(schedule.copies == StreamSchedule::Copies::bulk, "bulk copies");
   RC_CLASSIFY(schedule.cluster > 1, "clusters");
   const EmulatedKernel kernel(layer);
   for (const ProductCase& product : products) {
-    const JudgedProduct judged = kernel.multiply(matrix, KernelCall{.product = product, .compute_major = major}, order);
+    const JudgedProduct judged = kernel.multiply(matrix, KernelCall{.product = product, .compute_major = major, .has_features = has_features}, order);
     RC_LOG() << print(schedule) << ", " << print(product) << ": " << tests::print(judged) << "\n";
     RC_ASSERT(judged.passed());
   }

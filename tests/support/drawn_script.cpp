@@ -11,6 +11,7 @@
 #include "generator/matrix/drawn_value.h"
 #include "generator/matrix/round_values.h"
 #include "generator/schedule/schedule.h"
+#include "tests/support/placed_schedule.h"
 
 namespace esc::tests {
 namespace {
@@ -63,7 +64,8 @@ DrawnScript ScriptDraw::next() {
   }
   drawn.matrix = matrix();
   const auto streams = [](const Directive& directive) { return std::holds_alternative<StreamWindows>(directive); };
-  if (std::ranges::any_of(drawn.directives, streams) && chance(90)) {
+  const auto places = [](const Directive& directive) { return std::holds_alternative<PackPlaced>(directive); };
+  if (std::ranges::any_of(drawn.directives, streams) && chance(std::ranges::any_of(drawn.directives, places) ? 10 : 90)) {
     round_values(drawn.matrix, chance(50) ? ScalarType::f16 : ScalarType::bf16);
   }
   drawn.bcol = chance(30) ? one_of<std::int64_t>({1, 2, 31, 32, 33, 64}) : 1 + below(70);
@@ -134,7 +136,16 @@ std::vector<Directive> ScriptDraw::rows() {
   return script;
 }
 
+std::vector<Directive> ScriptDraw::placed_stream() {
+  using enum StreamSchedule::Copies;
+  const StreamSchedule schedule{.stages = 2 + below(3), .pdl = chance(50), .copies = one_of<StreamSchedule::Copies>({lanes, units, bulk, bulk}), .cluster = chance(30) ? 2 << below(3) : 1};
+  return expand(with_placed_values(schedule, below(placed_schedules), chance(30)));
+}
+
 std::vector<Directive> ScriptDraw::stream() {
+  if (chance(10)) {
+    return placed_stream();
+  }
   const int panels = 1 + below(4);
   const int share = chance(30) ? 2 : 1;
   std::vector<Directive> script{StreamWindows{"i", panels, share * (1 + below(4 / share)), chance(50) ? 32 : 16, share}, FragmentColumns{"j", 8 << below(3)}};

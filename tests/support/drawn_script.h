@@ -42,6 +42,7 @@ class ScriptDraw {
   std::vector<Directive> atomic();
   std::vector<Directive> panel();
   std::vector<Directive> rows();
+  std::vector<Directive> placed_stream();
   std::vector<Directive> stream();
   std::vector<Directive> of_a_family();
 

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "generator/matrix/drawn_value.h"
+#include "tests/support/placed_schedule.h"
 #include "tests/support/run_size.h"
 
 namespace esc::tests {
@@ -238,6 +239,9 @@ rc::Gen<StreamSchedule> legal_stream_schedule(std::int64_t bcol, ScalarType elem
                         const auto form = numbers[0] / 16 % 8;
                         schedule.quarters = is_half(element) && form % 2 == 0;
                         schedule.dense = form == 1 ? StreamSchedule::Dense::listed : !is_half(element) && form % 4 == 0 ? StreamSchedule::Dense::on : StreamSchedule::Dense::off;
+                        if (numbers[0] % 5 == 2 && !is_half(element)) {
+                          schedule = with_placed_values(schedule, numbers[2], bcol > 64);
+                        }
                         check_legal(schedule, bcol);
                         return schedule;
                       });

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/placed_schedule.h"
+
+#include <array>
+
+namespace esc::tests {
+namespace {
+
+struct Block {
+  int panels;
+  int rows;
+  int share;
+};
+
+/// The first ones have four warps for a window, the others eight.
+constexpr int narrow_blocks = 3;
+constexpr std::array<Block, placed_schedules / 2> blocks{{{4, 16, 1}, {2, 32, 2}, {4, 32, 1}, {4, 16, 2}, {2, 32, 4}, {4, 32, 2}, {8, 16, 1}}};
+
+}  // namespace
+
+StreamSchedule with_placed_values(StreamSchedule schedule, int number, bool is_wide) {
+  const Block& block = blocks[static_cast<std::size_t>(number / 2 % (is_wide ? static_cast<int>(blocks.size()) : narrow_blocks))];
+  schedule.panels = block.panels;
+  schedule.rows = block.rows;
+  schedule.share = block.share;
+  schedule.warps = block.share * (1 + number % 2);
+  schedule.columns = StreamSchedule::warp_columns * schedule.team_warps();
+  schedule.dense = StreamSchedule::Dense::placed;
+  return schedule;
+}
+
+}  // namespace esc::tests
