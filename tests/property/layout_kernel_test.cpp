@@ -126,12 +126,16 @@ RC_GTEST_PROP(LayoutKernel, OfFamilyRowsAgreesWithTheNest, ()) { check_rows(draw
 RC_GTEST_PROP(LayoutKernel, OfFamilyRowsAndSixteenBitsAgreesWithTheNest, ()) { check_rows(draw_case(half_numbers())); }
 
 void check_streams(const Case& drawn) {
-  StreamSchedule schedule = *tests::legal_stream_schedule(drawn.columns, drawn.matrix.element).as("schedule");
+  StreamSchedule schedule = *tests::legal_stream_schedule(drawn.columns, drawn.matrix).as("schedule");
   // So that there is room whatever the matrix.
-  schedule.columns = std::min(schedule.columns, drawn.matrix.element == ScalarType::f32 ? 32 : 16);
-  schedule.panels = std::min(schedule.panels, schedule.rows == StreamSchedule::strip_rows ? 4 : 2);
-  schedule.warps = std::min(schedule.warps, 2);
-  schedule.share = std::min(schedule.share, schedule.warps);
+  if (schedule.is_placed()) {
+    schedule.warps = schedule.share;
+  } else {
+    schedule.columns = std::min(schedule.columns, drawn.matrix.element == ScalarType::f32 ? 32 : 16);
+    schedule.panels = std::min(schedule.panels, schedule.rows == StreamSchedule::strip_rows ? 4 : 2);
+    schedule.warps = std::min(schedule.warps, 2);
+    schedule.share = std::min(schedule.share, schedule.warps);
+  }
   schedule.stages = 2;
   check_all_calls(drawn, schedule);
 }

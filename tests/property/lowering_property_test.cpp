@@ -122,7 +122,7 @@ std::string wrong_stage_of_stream(const SparseMatrix& matrix, std::int64_t bcol,
 }
 
 void check_stages_of_stream(const SparseMatrix& matrix, std::int64_t bcol) {
-  const auto schedule = *legal_stream_schedule(bcol, matrix.element).as("schedule");
+  const auto schedule = *legal_stream_schedule(bcol, matrix).as("schedule");
   RC_ASSERT(wrong_stage_of_stream(matrix, bcol, schedule, drawn_product(matrix.element)) == "");
 }
 

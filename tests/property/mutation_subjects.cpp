@@ -151,6 +151,9 @@ std::vector<MutationSubject> mutation_subjects() {
       // One panel has all of a window, which takes it further rounds.
       {"listed", spmm_nest(ScalarType::f16), with_full_panel(of_many_windows(SampleStructure::uniform, 0.98, ScalarType::f16), [](std::int64_t) { return true; }), 36,
        "stream:columns=8,panels=1,warps=2,stages=3,pdl=on,dense=listed"},
+      // One panel has so much of a window that it takes further rounds.
+      {"placed", spmm_nest(ScalarType::f32), with_full_panel(sample_matrix({.rows = 77, .columns = 140, .sparsity = 0.9, .seed = 3}), [](std::int64_t column) { return column < 8; }), 36,
+       "stream:columns=64,panels=4,warps=2,stages=2,pdl=on,dense=placed"},
       // Rows of one non-zero show what rounding makes of a product.
       streamed("rounded", with_cut_row(with_cut_row(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::tf32), 5, 1), 40, 1)),
       {"split_tokens", nest_of(linear_nk_template), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32),

@@ -62,7 +62,7 @@ const transformer::FragmentFormat& format_of(const GeneratedLayer& generated) {
 /// The kernel emitted for each schedule agrees with the float64 product in whatever order its blocks and threads run,
 /// and does nothing that the emulator forbids.
 GeneratedLayer check_kernel(const SparseMatrix& matrix, std::int64_t bcol) {
-  const auto schedule = *legal_stream_schedule(bcol, matrix.element).as("schedule");
+  const auto schedule = *legal_stream_schedule(bcol, matrix).as("schedule");
   const int major = schedule.cluster > 1 ? 9 : *rc::gen::element(8, 9, 9).as("major compute capability");
   const bool has_features = !schedule.is_placed() || *rc::gen::arbitrary<bool>().as("compiled for the very architecture");
   const auto order = *rc::gen::arbitrary<std::uint64_t>().as("order of blocks and threads");
@@ -106,7 +106,7 @@ RC_GTEST_PROP(EmittedStreamKernel, OfSeveralRoundsOfAWindowAgreesWithTheReferenc
 
 /// The same of B and C that are transposed, with leading dimensions that begin columns anywhere, or all at multiples of 16 bytes.
 void check_transposed_kernel(const SparseMatrix& matrix, std::int64_t bcol) {
-  const auto schedule = *legal_stream_schedule(bcol, matrix.element).as("schedule");
+  const auto schedule = *legal_stream_schedule(bcol, matrix).as("schedule");
   const auto order = *rc::gen::arbitrary<std::uint64_t>().as("order of blocks and threads");
   const auto products = *rc::gen::container<std::vector<ProductCase>>(3, half_product_case(bcol)).as("products");
   const bool whole = *rc::gen::arbitrary<bool>().as("columns of B begin at multiples of 16 bytes");
@@ -140,7 +140,7 @@ RC_GTEST_PROP(EmittedStreamKernel, OfSeveralRoundsOfATransposedWindowAgreesWithT
 
 RC_GTEST_PROP(EmittedStreamTransformer, WritesTheBytesOfThePackedMatrix, ()) {
   const auto matrix = *rc::gen::oneOf(awkward_streamed_matrix(24), windowed_matrix(40), bursting_matrix()).as("matrix");
-  const auto schedule = *legal_stream_schedule(32, matrix.element).as("schedule");
+  const auto schedule = *legal_stream_schedule(32, matrix).as("schedule");
   const std::string problem = transformer_problem(fitting_layer(matrix, 32, schedule), matrix);
   RC_LOG() << print(schedule) << ": " << problem << "\n";
   RC_ASSERT(problem.empty());

@@ -220,9 +220,12 @@ rc::Gen<RowsSchedule> legal_rows_schedule(std::int64_t bcol) {
   });
 }
 
-rc::Gen<StreamSchedule> legal_stream_schedule(std::int64_t bcol, ScalarType element) {
+rc::Gen<StreamSchedule> legal_stream_schedule(std::int64_t bcol, const SparseMatrix& matrix) {
+  constexpr std::int64_t most_placed_columns = 2000;
+  const ScalarType element = matrix.element;
+  const bool may_be_placed = !is_half(element) && matrix.columns <= most_placed_columns;
   return rc::gen::map(rc::gen::tuple(rc::gen::container<std::array<int, 4>>(rc::gen::inRange(0, 240)), rc::gen::arbitrary<bool>()),
-                      [bcol, element](const std::tuple<std::array<int, 4>, bool>& drawn) {
+                      [bcol, element, may_be_placed](const std::tuple<std::array<int, 4>, bool>& drawn) {
                         const auto& [numbers, pdl] = drawn;
                         StreamSchedule schedule{.pdl = pdl};
                         const auto widest = std::min<std::uint64_t>(std::bit_ceil(static_cast<std::uint64_t>(bcol)), StreamSchedule::max_columns);
@@ -239,7 +242,7 @@ rc::Gen<StreamSchedule> legal_stream_schedule(std::int64_t bcol, ScalarType elem
                         const auto form = numbers[0] / 16 % 8;
                         schedule.quarters = is_half(element) && form % 2 == 0;
                         schedule.dense = form == 1 ? StreamSchedule::Dense::listed : !is_half(element) && form % 4 == 0 ? StreamSchedule::Dense::on : StreamSchedule::Dense::off;
-                        if (numbers[0] % 5 == 2 && !is_half(element)) {
+                        if (numbers[0] % 5 == 2 && may_be_placed) {
                           schedule = with_placed_values(schedule, numbers[2], bcol > 64);
                         }
                         check_legal(schedule, bcol);

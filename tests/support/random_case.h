@@ -42,8 +42,9 @@ rc::Gen<PanelSchedule> legal_panel_schedule(std::int64_t bcol);
 /// matrices. Shrinks towards small blocks and tasks.
 rc::Gen<RowsSchedule> legal_rows_schedule(std::int64_t bcol);
 
-/// A schedule of family stream that is legal for bCol, whatever room its stages take.
-rc::Gen<StreamSchedule> legal_stream_schedule(std::int64_t bcol, ScalarType element);
+/// A schedule of family stream that is legal for bCol and the matrix, whatever room its stages take. One of ten places values, unless there are too many windows of
+/// a few columns to go through.
+rc::Gen<StreamSchedule> legal_stream_schedule(std::int64_t bcol, const SparseMatrix& matrix);
 
 /// A number of columns of B: 1 to `most`, often 1, a multiple of 32 or one beside it. At most 257.
 rc::Gen<std::int64_t> awkward_bcol(std::int64_t most);
