@@ -24,7 +24,7 @@ bool has_contiguous_columns(const Layout& layout) { return layout.dimensions.bac
 
 bool has_contiguous_rows(const Layout& layout) {
   const std::string& row = layout.row.front().name;
-  const auto of_columns = [&](const StoredDimension& dimension) { return !dimension.index.mentions(row); };
+  const auto of_columns = [&](const StoredDimension& dimension) { return !dimension.index.mentions(row) && !dimension.padded; };
   return layout.row.size() == 1 && layout.dimensions.back().index.is_name(row) && !layout.dimensions.back().padded &&
          std::all_of(layout.dimensions.begin(), layout.dimensions.end() - 1, of_columns);
 }

@@ -52,7 +52,7 @@ bool is_column_major(const Layout& layout);
 /// Whether columns that follow each other stand one behind the other or, at least, in one row of the innermost dimension.
 bool has_contiguous_columns(const Layout& layout);
 
-/// Whether the rows of a column stand one behind the other: transposed, in each of a batch.
+/// Whether the rows of each column stand one behind the other: transposed, in each of a batch. Of a column in the padding none does.
 bool has_contiguous_rows(const Layout& layout);
 
 /// How many columns one step of the first digit of a column stands for.

@@ -63,6 +63,9 @@ TEST(Layout, KnowsWhetherTheRowsOfAColumnFollowEachOtherInMemory) {
   Layout padded = transposed;
   padded.dimensions[1].padded = true;
   EXPECT_FALSE(has_contiguous_rows(padded));
+  Layout padded_columns = transposed;
+  padded_columns.dimensions.front().padded = true;
+  EXPECT_FALSE(has_contiguous_rows(padded_columns));
 }
 
 TEST(Layout, PlacesAMatrixRowAfterRow) {
