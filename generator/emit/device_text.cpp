@@ -83,7 +83,7 @@ bool names(const std::string& text, const std::string& name) {
   return false;
 }
 
-/// The schedule's own constants, then those that follow from them; of all only what `rest` of the text names.
+/// The schedule's own constants, then those that follow from them; of all only what `rest` of the text names, or the launcher, which asks whether vectors can be moved.
 std::string constants_text(const Layer& layer, std::string rest) {
   std::vector<NamedConstant> constants = layer.lowered.constants;
   for (const LoopNest& before : layer.lowered.before) {
@@ -92,7 +92,7 @@ std::string constants_text(const Layer& layer, std::string rest) {
   std::string own;
   std::string following;
   for (auto constant = constants.rbegin(); constant != constants.rend(); ++constant) {
-    if (names(rest, constant->name)) {
+    if (names(rest, constant->name) || (constant->name == "vector_width" && moves_vectors(layer.lowered, layer.sizes))) {
       const std::string line = c_constant("int", constant->name, print(constant->value), constant->why);
       std::string& part = is_number(constant->value) ? own : following;
       part = line + part;
