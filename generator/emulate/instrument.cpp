@@ -59,14 +59,21 @@ void prepare_inlining(llvm::Module& module) {
   }
 }
 
-void run_before_instrumentation(llvm::Module& module) {
-  run_passes(module, [](llvm::PassBuilder&) {
+template <class Pass>
+void run_pass(llvm::Module& module, Pass pass) {
+  run_passes(module, [&](llvm::PassBuilder&) {
     llvm::ModulePassManager passes;
-    passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
-    passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::PromotePass()));
+    passes.addPass(std::move(pass));
     return passes;
   });
 }
+
+void promote_locals(llvm::Module& module) { run_pass(module, llvm::createModuleToFunctionPassAdaptor(llvm::PromotePass())); }
+
+void inline_functions(llvm::Module& module) { run_pass(module, llvm::AlwaysInlinerPass(/*InsertLifetime=*/false)); }
+
+/// Stands before a read that the inliner may do away with: (address, note).
+constexpr const char* kReadAsWritten = "__esc_read_as_written";
 
 class Instrumenter {
  public:
@@ -79,14 +86,43 @@ class Instrumenter {
         int64_(llvm::Type::getInt64Ty(context_)),
         unlikely_(llvm::MDBuilder(context_).createUnlikelyBranchWeights()) {}
 
-  SiteTable run() {
-    std::vector<llvm::Function*> functions;
-    for (llvm::Function& function : module_) {
-      if (!is_left_alone(function)) {
-        functions.push_back(&function);
+  /// What must be seen while the text is as it was written: what is refused wherever it stands, and divisions, which come out as anything
+  /// once their operands are known.
+  void run_before_inlining() {
+    for (llvm::Function* function : functions()) {
+      for (llvm::Instruction* instruction : instructions_of(*function)) {
+        refuse_or_guard(*instruction);
       }
     }
-    for (llvm::Function* function : functions) {
+  }
+
+  /// Notes each read of what is not known to be local. The inliner computes what it copies where operands are constants: of a constant table
+  /// it takes the element, and nothing where that is out of bounds.
+  void note_reads() {
+    for (llvm::Function* function : functions()) {
+      for (llvm::Instruction* instruction : instructions_of(*function)) {
+        if (auto* load = llvm::dyn_cast<llvm::LoadInst>(instruction)) {
+          note_read(*load);
+        }
+      }
+    }
+  }
+
+  /// Judges the reads that were noted and are no longer there; the others are judged as all accesses are.
+  void judge_vanished_reads() {
+    for (llvm::Function* function : functions()) {
+      for (llvm::Instruction* instruction : instructions_of(*function)) {
+        auto* note = llvm::dyn_cast<llvm::CallInst>(instruction);
+        if (note != nullptr && note->getCalledFunction() != nullptr && note->getCalledFunction()->getName() == kReadAsWritten) {
+          judge_if_vanished(*note);
+          note->eraseFromParent();
+        }
+      }
+    }
+  }
+
+  SiteTable run() {
+    for (llvm::Function* function : functions()) {
       instrument_function(*function);
     }
     return std::move(sites_);
@@ -95,16 +131,64 @@ class Instrumenter {
  private:
   enum class Direction { read, write, atomic };
 
-  void instrument_function(llvm::Function& function) {
+  std::vector<llvm::Function*> functions() {
+    std::vector<llvm::Function*> functions;
+    for (llvm::Function& function : module_) {
+      if (!is_left_alone(function)) {
+        functions.push_back(&function);
+      }
+    }
+    return functions;
+  }
+
+  static std::vector<llvm::Instruction*> instructions_of(llvm::Function& function) {
     std::vector<llvm::Instruction*> instructions;
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       instructions.push_back(&instruction);
     }
+    return instructions;
+  }
+
+  void instrument_function(llvm::Function& function) {
+    const std::vector<llvm::Instruction*> instructions = instructions_of(function);
     meter_loops(function);
     for (llvm::Instruction* instruction : instructions) {
       visit(*instruction);
     }
     check_stack(function);
+  }
+
+  void note_read(llvm::LoadInst& load) {
+    llvm::Value* pointer = load.getPointerOperand();
+    if (load.isAtomic()) {
+      load.setVolatile(true);  // so that it stays as it is
+    } else if (!load.isVolatile() && !llvm::isa<llvm::AllocaInst>(pointer)) {
+      llvm::IRBuilder<> builder(&load);
+      const std::uint64_t bytes = layout_.getTypeStoreSize(load.getType()).getFixedValue();
+      builder.CreateCall(hook(kReadAsWritten, {pointer_, int64_}),
+                         {pointer, builder.getInt64(AccessNote::pack(bytes, llvm::Log2(load.getAlign()), 0))});
+    }
+  }
+
+  void judge_if_vanished(llvm::CallInst& note) {
+    llvm::Value* pointer = note.getArgOperand(0);
+    const auto* load = llvm::dyn_cast_or_null<llvm::LoadInst>(note.getNextNode());
+    if (load == nullptr || load->getPointerOperand() != pointer) {
+      const std::uint64_t packed = llvm::cast<llvm::ConstantInt>(note.getArgOperand(1))->getZExtValue();
+      range(note, pointer, llvm::ConstantInt::get(int64_, AccessNote::bytes(packed)), llvm::Align(AccessNote::alignment(packed)), Direction::read);
+    }
+  }
+
+  void refuse_or_guard(llvm::Instruction& at) {
+    if (auto* call = llvm::dyn_cast<llvm::CallBase>(&at)) {
+      refuse_call(*call);
+    } else if (auto* division = llvm::dyn_cast<llvm::BinaryOperator>(&at)) {
+      guard_division(*division);
+    } else if (llvm::isa<llvm::IndirectBrInst>(at)) {
+      refuse(at, "a jump to a computed place");
+    } else if (auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&at)) {
+      refuse_variable(*variable);
+    }
   }
 
   void visit(llvm::Instruction& at) {
@@ -127,18 +211,12 @@ class Instrumenter {
       range(at, fill->getDest(), fill->getLength(), fill->getDestAlign().valueOrOne(), Direction::write);
     } else if (auto* call = llvm::dyn_cast<llvm::CallBase>(&at)) {
       visit_call(*call);
-    } else if (auto* division = llvm::dyn_cast<llvm::BinaryOperator>(&at)) {
-      visit_division(*division);
     } else if (llvm::isa<llvm::UnreachableInst>(at)) {
       visit_unreachable(at);
-    } else if (llvm::isa<llvm::IndirectBrInst>(at)) {
-      refuse(at, "a jump to a computed place");
-    } else if (auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&at)) {
-      visit_variable(*variable);
     }
   }
 
-  void visit_variable(const llvm::AllocaInst& variable) {
+  void refuse_variable(const llvm::AllocaInst& variable) {
     const std::optional<std::uint64_t> size = local_size(variable);
     if (!size) {
       refuse(variable, "a local array whose size is not a constant");
@@ -152,11 +230,18 @@ class Instrumenter {
     throw UserError(sites_.describe(site_of(at)), what + " cannot be run on the host", "write it in plain C++ or CUDA");
   }
 
-  void visit_call(llvm::CallBase& call) {
+  void refuse_call(const llvm::CallBase& call) {
     if (call.isInlineAsm()) {
       throw UserError(sites_.describe(site_of(call)), "inline assembly cannot be run on the host",
                       "write it with CUDA's intrinsics");
     }
+    const llvm::Function* callee = call.getCalledFunction();
+    if (callee != nullptr && leaves_the_language(*callee)) {
+      refuse(call, fmt::format("'{}'", callee->getName().str()));
+    }
+  }
+
+  void visit_call(llvm::CallBase& call) {
     const llvm::Function* callee = call.getCalledFunction();
     if (callee == nullptr) {
       check_target(call);
@@ -166,10 +251,10 @@ class Instrumenter {
       visit_annotation(call);
       return;
     }
-    if (leaves_the_language(*callee)) {
-      refuse(call, fmt::format("'{}'", callee->getName().str()));
-    }
-    if (callee->getIntrinsicID() == llvm::Intrinsic::trap || callee->getIntrinsicID() == llvm::Intrinsic::debugtrap) {
+    if (callee->getName() == hook_names::kStop) {
+      // Of a division that may have been inlined since.
+      call.setArgOperand(1, llvm::ConstantInt::get(int32_, site_of(call)));
+    } else if (callee->getIntrinsicID() == llvm::Intrinsic::trap || callee->getIntrinsicID() == llvm::Intrinsic::debugtrap) {
       stop(call, StopReason::trap);
     } else if (callee->isDeclaration() && !callee->isIntrinsic()) {
       llvm::IRBuilder<> builder(&call);
@@ -221,7 +306,7 @@ class Instrumenter {
     stop_if(builder.CreateNot(allowed), call, StopReason::call_target);
   }
 
-  void visit_division(llvm::BinaryOperator& division) {
+  void guard_division(llvm::BinaryOperator& division) {
     const unsigned code = division.getOpcode();
     const bool is_signed = code == llvm::Instruction::SDiv || code == llvm::Instruction::SRem;
     if (!is_signed && code != llvm::Instruction::UDiv && code != llvm::Instruction::URem) {
@@ -460,9 +545,16 @@ SiteTable instrument(llvm::Module& module) {
     throw UserError(module.getSourceFileName(), "inline assembly cannot be run on the host",
                     "write it with CUDA's intrinsics");
   }
+  Instrumenter instrumenter(module);
+  instrumenter.run_before_inlining();
   prepare_inlining(module);
-  run_before_instrumentation(module);
-  return Instrumenter(module).run();
+  // What is promoted before it is copied is copied by half.
+  promote_locals(module);
+  instrumenter.note_reads();
+  inline_functions(module);
+  instrumenter.judge_vanished_reads();
+  promote_locals(module);
+  return instrumenter.run();
 }
 
 }  // namespace esc

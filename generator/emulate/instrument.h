@@ -18,6 +18,7 @@ struct AccessNote {
   static constexpr std::uint64_t pack(std::uint64_t bytes, unsigned log2_alignment, std::uint32_t site) {
     return (bytes & 0xffff) | std::uint64_t{log2_alignment} << 16 | std::uint64_t{site} << 32;
   }
+  static constexpr std::uint64_t bytes(std::uint64_t note) { return note & 0xffff; }
   static constexpr std::uint32_t site(std::uint64_t note) { return static_cast<std::uint32_t>(note >> 32); }
   static constexpr std::uint64_t alignment(std::uint64_t note) { return std::uint64_t{1} << (note >> 16 & 63); }
 };

@@ -116,6 +116,60 @@ extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(look
   EXPECT_THAT(fault.message, HasSubstr("past the end of constant 'table' (16 bytes)"));
 }
 
+/// What a function does with numbers that its caller writes down is judged as if it were done.
+TEST(MemoryFaults, ConstantReadPastItsEndAtAPlaceThatIsWrittenDown) {
+  for (const char* values : {"{1, 2, 3, 4}", "{}"}) {
+    Emulation emulation(std::string("__constant__ const int table[4] = ") + values + R"(;
+__device__ int at(const int* begin, int place) { return begin[place]; }
+__device__ int look_up(const int* begin, int place) { return at(begin, place + 1); }
+__global__ void look(const float* x, float* y, int n) {
+  y[0] = (float)(n == 0 ? look_up(table, 2) : n == 1 ? look_up(table, 3) : look_up(table, n));
+}
+extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(look, 1, 1, 0, x, y, n); }
+)");
+    EXPECT_EQ(emulation.run(0), 0);
+    EXPECT_THAT(emulation.device.faults(), IsEmpty());
+    for (const int n : {1, 3}) {
+      emulation.device.forget_faults();
+      const EmulationFault fault = emulation.only_fault(n);
+      EXPECT_EQ(fault.kind, FaultKind::out_of_bounds);
+      EXPECT_EQ(fault.place, "kernel.cu:2:57");
+      EXPECT_THAT(fault.message, HasSubstr("past the end of constant 'table' (16 bytes)"));
+    }
+  }
+}
+
+TEST(MemoryFaults, LocalArrayReadPastItsEndAtAPlaceThatIsWrittenDown) {
+  Emulation emulation(R"(
+__device__ float at(const float* begin, int place) { return begin[place]; }
+__global__ void look(const float* x, float* y, int n) {
+  const float values[4] = {x[0], x[1], x[2], x[3]};
+  y[0] = n == 0 ? at(values, 3) : at(values, 4);
+}
+extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(look, 1, 1, 0, x, y, n); }
+)");
+  EXPECT_EQ(emulation.run(0), 0);
+  EXPECT_THAT(emulation.device.faults(), IsEmpty());
+  EXPECT_THAT(emulation.only_fault(1).message, HasSubstr("local"));
+}
+
+TEST(MemoryFaults, DivisionByAZeroThatIsWrittenDown) {
+  Emulation emulation(R"(
+__device__ int divide(int a, int b) { return a / b; }
+__device__ int share(int a) { return a % a; }
+__global__ void compute(const float* x, float* y, int n) { y[0] = (float)(n < 0 ? divide(1, 0) : share(n)); }
+extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(compute, 1, 1, 0, x, y, n); }
+)");
+  EXPECT_EQ(emulation.run(1), 0);
+  EXPECT_THAT(emulation.device.faults(), IsEmpty());
+  for (const auto& [n, place] : {std::pair(-1, "kernel.cu:2:48"), std::pair(0, "kernel.cu:3:40")}) {
+    emulation.device.forget_faults();
+    const EmulationFault fault = emulation.only_fault(n);
+    EXPECT_THAT(fault.message, HasSubstr("divides an integer by zero"));
+    EXPECT_EQ(fault.place, place);
+  }
+}
+
 TEST(MemoryFaults, HostConstantReadByAKernel) {
   Emulation emulation(R"(
 const int table[4] = {1, 2, 3, 4};

@@ -218,6 +218,7 @@ std::vector<std::string> compiler_arguments(const HostSource& source) {
                                         "-debug-info-kind=line-tables-only",
                                         "-relaxed-aliasing",
                                         "-disable-lifetime-markers",
+                                        "-discard-value-names",
                                         "-nostdsysteminc",
                                         "-nobuiltininc",
                                         // How numbers are computed, and what the checker needs to see.
