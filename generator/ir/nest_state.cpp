@@ -14,16 +14,16 @@
 
 namespace esc {
 
-NestState::NestState(const LoopNest& nest, Memory memory) : memory_(std::move(memory)) {
+NestState::NestState(const LoopNest& nest, Memory memory) : memory_(std::move(memory)), constants_(constants_of(nest)) {
   for (const auto& [name, value] : memory_.sizes) {
-    sizes_[name] = static_cast<double>(value);
+    sizes_.add(name, static_cast<double>(value));
   }
-  for (const auto& [name, value] : constants_of(nest)) {
-    sizes_[name] = static_cast<double>(value);
+  for (const auto& [name, value] : constants_) {
+    sizes_.add(name, static_cast<double>(value));
   }
   thread_ = &root_;
   for (const DerivedSize& size : nest.derived_sizes) {
-    sizes_[size.name] = static_cast<double>((evaluate(size.numerator) + size.divisor - 1) / size.divisor);
+    sizes_.add(size.name, static_cast<double>((evaluate(size.numerator) + size.divisor - 1) / size.divisor));
   }
   for (const ArrayDeclaration& array : nest.arrays) {
     if (array.role == ArrayRole::sparse) {
@@ -135,12 +135,13 @@ double NestState::with_values(const std::vector<Expression>& expressions, const 
 }
 
 double NestState::value_of(const std::string& name) {
-  if (const double* found = static_cast<const ThreadState*>(thread_)->find(name)) {
+  const SoughtName sought(name);
+  if (const double* found = static_cast<const ThreadState*>(thread_)->find(sought)) {
     return *found;
   }
-  const auto size = sizes_.find(name);
-  ESC_CHECK(size != sizes_.end(), "no value for " + name);
-  return size->second;
+  const double* size = sizes_.find(sought);
+  ESC_CHECK(size != nullptr, "no value for " + name);
+  return *size;
 }
 
 std::int64_t NestState::evaluate(const Affine& affine) {
@@ -153,8 +154,8 @@ std::int64_t NestState::evaluate(const Affine& affine) {
 
 const ArrayView& NestState::find_array(const std::string& name) {
   if (const ThreadState::Frame* frame = thread_->frame()) {
-    if (const auto found = frame->arrays.find(name); found != frame->arrays.end()) {
-      return found->second;
+    if (const ArrayView* found = frame->find(name)) {
+      return *found;
     }
   }
   if (const auto found = thread_->registers.find(name); found != thread_->registers.end()) {

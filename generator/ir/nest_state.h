@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -84,7 +83,8 @@ class NestState {
   void check_begun(const ArrayView& view, const Access& access) const;
 
   Memory memory_;
-  std::unordered_map<std::string, double> sizes_;
+  Environment constants_;  ///< of the nest
+  NamedValues sizes_;
   std::map<std::string, ArrayView, std::less<>> global_;
   std::deque<std::vector<double>> tables_;  ///< the constants of the nest's own
   std::map<std::string, std::unique_ptr<OwnedArray>, std::less<>> shared_;  ///< of the block or of its cluster

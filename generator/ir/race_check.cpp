@@ -22,8 +22,19 @@ bool is_other(const Moment& earlier, const Moment& now) {
 
 }  // namespace
 
+RaceCheck::History& RaceCheck::history_of(const double* element) {
+  const std::uintptr_t place = reinterpret_cast<std::uintptr_t>(element) / sizeof(double);
+  const std::uintptr_t number = place / std::tuple_size_v<Page>;
+  auto& [held, page] = latest_[number % latest_.size()];
+  if (page == nullptr || held != number) {
+    held = number;
+    page = &pages_[number];
+  }
+  return (*page)[place % std::tuple_size_v<Page>];
+}
+
 void RaceCheck::read(const double* element, const Moment& moment, const Access& access) {
-  History& history = histories_[element];
+  History& history = history_of(element);
   ESC_CHECK(!is_other(history.writer, moment), "race: two parallel iterations write and read " + print(access));
   history.several_readers = is_unordered(history.reader, moment) &&
                             (history.several_readers || history.reader.iteration != moment.iteration);
@@ -31,7 +42,7 @@ void RaceCheck::read(const double* element, const Moment& moment, const Access& 
 }
 
 void RaceCheck::write(const double* element, const Moment& moment, bool atomic, const Access& access) {
-  History& history = histories_[element];
+  History& history = history_of(element);
   ESC_CHECK(!is_other(history.writer, moment) || (history.atomic && atomic),
             "race: two parallel iterations write " + print(access));
   ESC_CHECK(!is_other(history.reader, moment) && !(history.several_readers && is_unordered(history.reader, moment)),

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 
 #include "generator/ir/loop_nest.h"
 
@@ -42,7 +44,14 @@ class RaceCheck {
     bool several_readers = false;  ///< in the phase of the last reader
   };
 
-  std::unordered_map<const double*, History> histories_;
+  /// Of elements that stand beside each other.
+  using Page = std::array<History, 64>;
+
+  History& history_of(const double* element);
+
+  std::unordered_map<std::uintptr_t, Page> pages_;
+  /// The latest pages, each at the place that its number gives: what is touched is mostly one of a few.
+  std::array<std::pair<std::uintptr_t, Page*>, 256> latest_{};
 };
 
 }  // namespace esc

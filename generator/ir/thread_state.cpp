@@ -27,24 +27,21 @@ void OwnedArray::reset(bool zero) {
   std::ranges::fill(written_, zero ? 1 : 0);
 }
 
-const double* ThreadState::find(std::string_view name) const {
-  const std::size_t first = frames_.empty() ? 0 : frames_.back().first;
-  for (std::size_t at = values_.size(); at > first; --at) {
-    const std::string_view held = values_[at - 1].first;
-    // Nearly all differ in this much, and this is where interpreting a nest spends its time.
-    if (held.size() == name.size() && held.front() == name.front() && held == name) {
-      return &values_[at - 1].second;
+const ArrayView* ThreadState::Frame::find(const std::string& name) const {
+  const SoughtName sought(name);
+  for (const auto& [digest, array] : by_digest) {
+    if (digest == sought.digest() && sought.is(array->first)) {
+      return &array->second;
     }
   }
   return nullptr;
 }
 
-double* ThreadState::find(std::string_view name) {
-  return const_cast<double*>(static_cast<const ThreadState*>(this)->find(name));
-}
-
 void ThreadState::enter(std::map<std::string, ArrayView, std::less<>> arrays) {
-  frames_.push_back({values_.size(), std::move(arrays)});
+  Frame& frame = frames_.emplace_back(values_.size(), std::move(arrays));
+  for (const auto& array : frame.arrays) {
+    frame.by_digest.emplace_back(SoughtName(array.first).digest(), &array);
+  }
 }
 
 void ThreadState::leave() {
