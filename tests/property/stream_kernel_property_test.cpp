@@ -66,7 +66,7 @@ GeneratedLayer check_kernel(const SparseMatrix& matrix, std::int64_t bcol) {
   const int major = schedule.cluster > 1 ? 9 : *rc::gen::element(8, 9, 9).as("major compute capability");
   const bool has_features = !schedule.is_placed() || *rc::gen::arbitrary<bool>().as("compiled for the very architecture");
   const auto order = *rc::gen::arbitrary<std::uint64_t>().as("order of blocks and threads");
-  const auto products = *rc::gen::container<std::vector<ProductCase>>(3, half_product_case(bcol)).as("products");
+  const auto products = *rc::gen::container<std::vector<ProductCase>>(2, half_product_case(bcol)).as("products");
   const GeneratedLayer layer = fitting_layer(matrix, bcol, schedule);
   RC_CLASSIFY(!format_of(layer).regular(), "irregular rounds");
   RC_CLASSIFY(format_of(layer).shape.extras > 0, "extras");
@@ -108,7 +108,7 @@ RC_GTEST_PROP(EmittedStreamKernel, OfSeveralRoundsOfAWindowAgreesWithTheReferenc
 void check_transposed_kernel(const SparseMatrix& matrix, std::int64_t bcol) {
   const auto schedule = *legal_stream_schedule(bcol, matrix).as("schedule");
   const auto order = *rc::gen::arbitrary<std::uint64_t>().as("order of blocks and threads");
-  const auto products = *rc::gen::container<std::vector<ProductCase>>(3, half_product_case(bcol)).as("products");
+  const auto products = *rc::gen::container<std::vector<ProductCase>>(2, half_product_case(bcol)).as("products");
   const bool whole = *rc::gen::arbitrary<bool>().as("columns of B begin at multiples of 16 bytes");
   const EmulatedKernel kernel(fitting_layer(matrix, bcol, schedule, Lies::transposed));
   for (const ProductCase& drawn : products) {
