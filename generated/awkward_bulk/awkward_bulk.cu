@@ -324,7 +324,7 @@ __device__ __forceinline__ void copy_unit(unsigned char* memory, const unsigned 
   }
 }
 
-// Asks for a team's window of B for a turn, a box, which its first thread asks for: rows of B behind the last and columns behind N are zero in it, and its 16-byte
+// Asks for a team's window of B for a turn, a box, which one thread asks for: rows of B behind the last and columns behind N are zero in it, and its 16-byte
 // pieces stand where piece_at has them. Before compute capability 9.0, and without `vectors`, all threads of the team copy it.
 template <bool vectors>
 __device__ __forceinline__ void copy_windows(

@@ -309,16 +309,18 @@ const char* first_difference(const Header& header, Format format) {
 // two non-zeros of every four, of 32 bits mma.sp.m16n8k16 with one of every two: eight groups, and 4 bytes of each row
 // in a group.
 //
-// A panel is one strip of 16 rows, or two; rows g, g + 8 and so on of it are row set g. A window is 256 columns of A, or
-// 128 of 32 bits; the last one may have fewer. A unit belongs to a panel and a window. It has `steps` steps, each one
-// mma.sp for each strip, and each with eight groups of 4 slots, or of 2. A slot stands for a column of the window, in any
-// order, and a column may stand in several; of the slots of a group each row has non-zeros in half at most. In the last
-// `quarter_steps` steps, which there are of 16-bit values, it has one at most, a quarter, and one is stored. What a panel
-// has in a window and fits in no slot is an extra, of which there are `extras` at most.
+// A panel is one strip of 16 rows, or two; rows g, g + 8 and so on of it are row set g. A window is 256 columns of A,
+// or 128 of 32 bits, or 32 where values are placed; the last one may have fewer. A unit belongs to a panel and a
+// window. It has `steps` steps, each one mma.sp for each strip, and each with eight groups of 4 slots, or of 2. A slot
+// stands for a column of the window, in any order, and a column may stand in several; of the slots of a group each row
+// has non-zeros in half at most. In the last `quarter_steps` steps, which there are of 16-bit values, it has one at
+// most, a quarter, and one is stored. What a panel has in a window and fits in no slot is an extra, of which there are
+// `extras` at most.
 // Where `dense` is 1, a step is one mma.m16n8k16, or mma.m16n8k8 of 32 bits, for each strip: a group is two columns, or
 // one, the next ones of the window. Such units have 16 steps, and beside values nothing. Of 32 bits all elements of the
 // columns may be stored, zeros too; where `listed` is not 0, those that are zero are left out, and a unit has `listed`
-// places for the others. What has no place is left for a further round.
+// places for the others. What has no place is left for a further round. Where `placed` is 1, as it may be of 32 bits, a
+// unit has 4 steps, and a byte of each value says where it stands, in place of a bit of each element.
 // Two groups are a set. Slots without a column have zeros, and name a column that no other of their set equals modulo
 // its slots, or column 0.
 //
@@ -347,6 +349,16 @@ const char* first_difference(const Header& header, Format format) {
 //   begins    [list of columns][strip][8] uint16: of every four lanes the number of the first value
 //   values    in the order of lists, lanes and bits; what is not used is 0
 //
+// Bytes of a unit with placed values, where a region is of 16 columns and a strip. An element in row r and column c of it
+// has the place (r / 8 * 4 + c / 4) * 32 + r % 8 * 4 + c % 4, and that modulo 32 is its bank. The unit takes values in the
+// order of regions and places:
+//   begins    [pair of steps][strip] uint16: the number of the first value of the region, and behind the last one how
+//             many there are; zeros up to the next multiple of 16
+//   values    in the order of regions; of each the first one, by place, of every bank that has any, in the order of banks,
+//             then the second ones, and so on: most of 32 that stand beside each other are of different banks. What is
+//             not used is 0
+//   places    [value] a byte, which place it has; what is not used is 0
+//
 // A thread block owns block_panels panels, the last one may own fewer. A round of it is a window with a unit for each
 // of its panels. It has each window once, ascending; where the slots and the extras of a unit do not take all, another
 // round of that window with the rest comes right behind. Places without a panel, and panels without a rest, have units
@@ -372,6 +384,10 @@ inline constexpr uint32_t max_extras = 254;   ///< of a unit, counted in a byte
 inline constexpr uint32_t list_columns = 32;  ///< of which a lane's elements are listed
 inline constexpr uint32_t four_lanes =
     4;  ///< whose bits stand beside each other, and which have a row set
+inline constexpr uint32_t placed_steps = 4;     ///< of a unit with placed values
+inline constexpr uint32_t region_columns = 16;  ///< in which a byte says where a value stands
+inline constexpr uint32_t region_places = strip_rows * region_columns;
+inline constexpr uint32_t banks = 32;  ///< of shared memory, where values are put in their places
 inline constexpr uint32_t max_fragment_panels = 16;
 inline constexpr uint32_t unit_alignment = 128;  ///< a line of the cache
 
@@ -389,6 +405,7 @@ struct FragmentElement {
   constexpr uint32_t extra_bytes() const { return 2 * bytes; }
   constexpr bool has_quarter_steps() const { return bytes == 2; }
   constexpr bool has_whole_dense_steps() const { return bytes == 4; }
+  constexpr bool has_placed_values() const { return bytes == 4; }
 };
 
 inline constexpr uint32_t max_window_columns = FragmentElement{2}.window_columns();
@@ -416,6 +433,8 @@ struct FragmentCut {
   uint32_t dense = 0;  ///< 1 where steps have consecutive columns, and there are no others
   uint32_t listed =
       0;  ///< of dense steps: values of a unit, at most; 0 where every element is stored
+  uint32_t placed =
+      0;  ///< 1 where each of the listed values has a byte that says where it is, in place of bits
 
   constexpr UnitSteps unit_steps() const { return {steps, quarter_steps}; }
 
@@ -430,6 +449,7 @@ struct FragmentCut {
     visit("extras", extras, between(0, max_extras));
     visit("dense", dense, between(0, 1));
     visit("listed", listed, between(0, max_listed));
+    visit("placed", placed, between(0, 1));
   }
 };
 
@@ -438,8 +458,18 @@ using FragmentShape = Shape<FragmentCut>;
 constexpr FragmentElement element_of(const FragmentShape& shape) {
   return {static_cast<uint32_t>(size_of(shape.element))};
 }
+/// Whether values are placed, also where the shape says so of steps that have none.
+constexpr bool has_placed_values(const FragmentShape& shape) {
+  return shape.placed != 0 && shape.dense != 0 && shape.listed != 0 &&
+         element_of(shape).has_placed_values();
+}
+constexpr uint32_t window_columns_of(const FragmentShape& shape) {
+  const FragmentElement element = element_of(shape);
+  return has_placed_values(shape) ? placed_steps * step_groups * element.group_values()
+                                  : element.window_columns();
+}
 constexpr uint64_t windows_of(const FragmentShape& shape) {
-  const uint32_t columns = element_of(shape).window_columns();
+  const uint32_t columns = window_columns_of(shape);
   return (static_cast<uint64_t>(shape.columns) + columns - 1) / columns;
 }
 constexpr uint64_t blocks_of(const FragmentShape& shape) {
@@ -477,10 +507,29 @@ struct ListPlace {
   uint32_t bit;    ///< of the element
 };
 
+/// Which element of a region, or of what a panel has in a window.
+struct RowColumn {
+  uint32_t row;
+  uint32_t column;
+};
+
+/// The place of an element in its region, and the other way round.
+constexpr uint32_t place_of_element(const RowColumn& element) {
+  const uint32_t upper = element.row / row_sets, four = element.column / four_lanes;
+  return (upper * (region_columns / four_lanes) + four) * banks +
+         element.row % row_sets * four_lanes + element.column % four_lanes;
+}
+constexpr RowColumn element_of_place(uint32_t place) {
+  const uint32_t bank = place % banks, of_bank = place / banks;
+  const uint32_t upper = of_bank / (region_columns / four_lanes),
+                 four = of_bank % (region_columns / four_lanes);
+  return {upper * row_sets + bank / four_lanes, four * four_lanes + bank % four_lanes};
+}
+
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
 struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   static constexpr char magic[9] = "ESCFRAG\x1a";
-  static constexpr uint32_t version = 7;
+  static constexpr uint32_t version = 8;
 
   ScalarType window = ScalarType::u16;
   uint64_t windows_at = 0;
@@ -490,7 +539,9 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   constexpr FragmentElement element() const { return element_of(shape); }
   constexpr uint32_t strips() const { return shape.height / strip_rows; }
   constexpr bool is_dense() const { return shape.dense != 0; }
-  constexpr bool is_listed() const { return shape.listed != 0; }
+  constexpr bool is_listed() const { return shape.listed != 0; }  ///< with bits or with places
+  constexpr bool is_placed() const { return has_placed_values(shape); }
+  constexpr uint32_t window_columns() const { return window_columns_of(shape); }
   constexpr uint32_t group_slots() const {
     return is_dense() ? element().group_values() : element().group_slots();
   }
@@ -537,13 +588,14 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
     return extras_end_at(row_sets) + uint64_t{extra} * element().extra_bytes();
   }
   constexpr uint64_t unit_bytes() const {
-    return round_up(is_listed()         ? listed_at(shape.listed)
+    return round_up(is_placed()         ? place_at(shape.listed)
+                    : is_listed()       ? listed_at(shape.listed)
                     : shape.extras == 0 ? extras_end_at(0)
                                         : extra_at(shape.extras),
                     unit_alignment);
   }
 
-  // The same of a unit with listed values.
+  // The same of a unit with listed values, of which those that are placed have regions in place of lists.
   constexpr uint32_t list_steps() const { return list_columns / step_slots(); }
   constexpr uint64_t lists() const { return uint64_t{shape.steps} / list_steps() * strips(); }
   constexpr uint64_t bits_at(uint64_t list, uint32_t lane) const {
@@ -553,7 +605,9 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
     return bits_at(lists(), 0) + (list * row_sets + row_set) * 2;
   }
   constexpr uint64_t listed_at(uint64_t value) const {
-    return begin_at(lists(), 0) + value * element().bytes;
+    const uint64_t behind_begins =
+        is_placed() ? round_up(region_begin_at(regions() + 1), 16) : begin_at(lists(), 0);
+    return behind_begins + value * element().bytes;
   }
   constexpr ListPlace list_place_of(uint32_t step, uint32_t group, uint32_t row,
                                     uint32_t number) const {
@@ -564,6 +618,17 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
     return {bits_at(list, row_set * four_lanes + lane), begin_at(list, row_set), lane,
             registers * group_slots() + number};
   }
+  constexpr uint32_t regions() const { return window_columns() / region_columns * strips(); }
+  constexpr uint32_t region_of(const RowColumn& element) const {
+    return element.column / region_columns * strips() + element.row / strip_rows;
+  }
+  constexpr RowColumn element_at(uint32_t region, uint32_t place) const {
+    const RowColumn inside = element_of_place(place);
+    return {region % strips() * strip_rows + inside.row,
+            region / strips() * region_columns + inside.column};
+  }
+  constexpr uint64_t region_begin_at(uint32_t region) const { return uint64_t{region} * 2; }
+  constexpr uint64_t place_at(uint64_t value) const { return listed_at(shape.listed) + value; }
 
   /// Where the values of a row in a slot group are, and its bits of metadata, of which dense steps have none.
   constexpr GroupPlace place_of(uint32_t step, uint32_t group, uint32_t row) const {
@@ -603,8 +668,9 @@ constexpr FragmentFormat describe(const FragmentShape& shape, const FragmentCoun
   if (!format.element().has_whole_dense_steps() && !format.is_listed()) {
     format.shape.dense = 0;
   }
+  format.shape.placed = format.is_placed() ? 1 : 0;
   if (format.is_dense()) {
-    format.shape.steps = format.element().window_columns() / format.step_slots();
+    format.shape.steps = format.window_columns() / format.step_slots();
     format.shape.quarter_steps = 0;
     format.shape.extras = 0;
   } else {
@@ -1249,7 +1315,7 @@ struct WindowElements {
 template <typename Source, typename Visit>
 WindowRows visit_window(const Source& source, const FragmentShape& shape, int64_t panel,
                         uint64_t window, const Visit& visit) {
-  const uint32_t width = element_of(shape).window_columns();
+  const uint32_t width = window_columns_of(shape);
   const int64_t first = static_cast<int64_t>(window) * width;
   const int64_t behind = first + width < shape.columns ? first + width : shape.columns;
   WindowRows rows = {};
@@ -1288,7 +1354,7 @@ void read_window(const Source& source, const FragmentShape& shape, int64_t panel
 
 /// Columns of a window.
 constexpr uint64_t columns_in(const FragmentShape& shape, uint64_t window) {
-  const uint64_t width = element_of(shape).window_columns();
+  const uint64_t width = window_columns_of(shape);
   const uint64_t behind = static_cast<uint64_t>(shape.columns) - window * width;
   return behind < width ? behind : width;
 }
@@ -1389,7 +1455,7 @@ inline void write_extras(const FragmentFormat& format, const WindowElements& ele
   const FragmentElement element = format.element();
   uint32_t used = 0;
   for (uint32_t row_set = 0; row_set < row_sets && format.shape.extras != 0; ++row_set) {
-    for (uint32_t column = 0; column < element.window_columns(); ++column) {
+    for (uint32_t column = 0; column < format.window_columns(); ++column) {
       for (uint32_t row = row_set; row < format.shape.height && used < format.shape.extras;
            row += row_sets) {
         if (left.of_column[column] >> row & 1) {
@@ -1409,7 +1475,7 @@ inline void write_extras(const FragmentFormat& format, const WindowElements& ele
 /// Writes the values of a unit whose bytes are zero where its steps are dense.
 inline void write_dense_values(const FragmentFormat& format, const WindowElements& elements,
                                unsigned char* unit) {
-  for (uint32_t column = 0; column < format.element().window_columns(); ++column) {
+  for (uint32_t column = 0; column < format.window_columns(); ++column) {
     for (uint32_t rows = elements.rows.of_column[column]; rows != 0; rows &= rows - 1) {
       const uint32_t row = static_cast<uint32_t>(lowest_set(rows));
       const GroupPlace place =
@@ -1419,19 +1485,40 @@ inline void write_dense_values(const FragmentFormat& format, const WindowElement
   }
 }
 
-/// Writes the values of `left` that a unit lists, whose bytes are zero, and keeps there what it has no place for.
-inline void write_listed_values(const FragmentFormat& format, const WindowElements& elements,
-                                WindowRows& left, unsigned char* unit) {
-  const uint32_t bytes = format.element().bytes, lane_values = list_columns * strip_rows / lanes;
+/// The values that a unit whose bytes are zero lists, one behind the other. They are taken from `left`, which keeps what
+/// the unit has no place for.
+struct ValueList {
+  const FragmentFormat& format;
+  const WindowElements& elements;
+  WindowRows& left;
+  unsigned char* unit;
   uint32_t used = 0;
+
+  uint32_t room() const { return format.shape.listed - used; }
+  bool is_left(const RowColumn& at) const { return (left.of_column[at.column] >> at.row & 1) != 0; }
+  void add(const RowColumn& at) {
+    memcpy(unit + format.listed_at(used), &elements.bits[at.column][at.row],
+           format.element().bytes);
+    left.of_column[at.column] &= ~(1u << at.row);
+    ++used;
+  }
+  /// Writes the number of the next one.
+  void write_begin(uint64_t at) const {
+    memcpy(unit + at, &used, 2);
+  }  // the lower bytes come first
+};
+
+/// Writes the lists of a unit: values, and bits that say which elements they are.
+inline void write_lists(ValueList values) {
+  const FragmentFormat& format = values.format;
+  const uint32_t lane_values = list_columns * strip_rows / lanes;
   for (uint32_t list = 0; list < format.lists(); ++list) {
     const uint32_t first_step = list / format.strips() * format.list_steps(),
                    strip = list % format.strips();
     for (uint32_t lane = 0; lane < lanes; ++lane) {
       uint32_t bits = 0;
       if (lane % four_lanes == 0) {
-        memcpy(unit + format.begin_at(list, lane / four_lanes), &used,
-               2);  // the lower bytes come first
+        values.write_begin(format.begin_at(list, lane / four_lanes));
       }
       for (uint32_t bit = 0; bit < lane_values; ++bit) {
         const uint32_t registers = bit / format.group_slots();
@@ -1439,16 +1526,41 @@ inline void write_listed_values(const FragmentFormat& format, const WindowElemen
         const uint32_t column = (first_step + registers / 4) * format.step_slots() +
                                 group * format.group_slots() + bit % format.group_slots();
         const uint32_t row = strip * strip_rows + registers % 2 * row_sets + lane / four_lanes;
-        if ((left.of_column[column] >> row & 1) != 0 && used < format.shape.listed) {
-          memcpy(unit + format.listed_at(used), &elements.bits[column][row], bytes);
-          left.of_column[column] &= ~(1u << row);
+        if (values.is_left({row, column}) && values.room() != 0) {
+          values.add({row, column});
           bits |= 1u << bit;
-          ++used;
         }
       }
-      memcpy(unit + format.bits_at(list, lane), &bits, 2);
+      memcpy(values.unit + format.bits_at(list, lane), &bits, 2);
     }
   }
+}
+
+/// Writes the regions of a unit: values, and bytes that say which elements they are.
+inline void write_regions(ValueList values) {
+  const FragmentFormat& format = values.format;
+  for (uint32_t region = 0; region < format.regions(); ++region) {
+    values.write_begin(format.region_begin_at(region));
+    uint32_t taken[banks] = {};  // of each bank its places, a bit each
+    uint32_t count = 0;
+    for (uint32_t place = 0; place < region_places && count < values.room(); ++place) {
+      if (values.is_left(format.element_at(region, place))) {
+        taken[place % banks] |= 1u << place / banks;
+        ++count;
+      }
+    }
+    for (const uint32_t behind = values.used + count; values.used < behind;) {
+      for (uint32_t bank = 0; bank < banks; ++bank) {
+        if (taken[bank] != 0) {
+          const uint32_t place = static_cast<uint32_t>(lowest_set(taken[bank])) * banks + bank;
+          taken[bank] &= taken[bank] - 1;
+          values.unit[format.place_at(values.used)] = static_cast<unsigned char>(place);
+          values.add(format.element_at(region, place));
+        }
+      }
+    }
+  }
+  values.write_begin(format.region_begin_at(format.regions()));
 }
 
 /// Writes a unit, the one of this number that the panel has in the window; `left` holds the rows of the window that the
@@ -1457,7 +1569,8 @@ inline void write_unit(const FragmentFormat& format, const WindowElements& eleme
                        uint64_t window, uint64_t number, WindowRows& left, unsigned char* unit) {
   memset(unit, 0, static_cast<size_t>(format.unit_bytes()));
   if (format.is_listed()) {
-    write_listed_values(format, elements, left, unit);
+    const ValueList values{format, elements, left, unit};
+    format.is_placed() ? write_regions(values) : write_lists(values);
     return;
   }
   if (format.is_dense()) {
@@ -1629,6 +1742,7 @@ constexpr uint64_t layer_numbers[] = {
     0,     // extras
     0,     // dense
     0,     // listed
+    0,     // placed
     1665,  // nonzeros
     4,     // rounds
 };
