@@ -147,7 +147,7 @@ std::string places_text(const LoopNest& nest) {
   }
   const int piece_bytes = 8 * bytes_of(nest.element());
   return fmt::format(fmt::runtime(row_places), 128 / piece_bytes, piece_bytes) +
-         (is_half(nest.element()) ? "" : element_of_row);
+         (is_half(nest.element()) || places_values(nest) ? "" : element_of_row);
 }
 
 /// How a lane reads what it has of 16 rows in a step of two values a group.

@@ -122,10 +122,18 @@ bool is_measured(const LayerShape& shape) {
          shape.columns >= least_windows * StreamSchedule::window_columns(sizeof(float)) && !follows_power_law(shape);
 }
 
-/// Whether enough multiprocessors have a block. Placed values are worth it with fewer, as one block of them with 128 rows takes so much less time.
+/// Whether enough multiprocessors have a block. Placed values are worth it with fewer, as one block of them with 128 rows takes so much less time; but of few non-zeros and 64 columns
+/// only where nearly all have one to the end, as the sparse tensor core has fewer steps.
 bool reaches_enough(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
   const std::int64_t blocks = blocks_of(schedule, shape);
-  return schedule.is_placed() ? 8 * blocks >= 5 * std::int64_t{target.multiprocessors} : reaches_most(blocks, target);
+  if (!schedule.is_placed()) {
+    return reaches_most(blocks, target);
+  }
+  constexpr double few_nonzeros = 0.25;
+  if (shape.bcol <= 2 * few_columns && shape.density() < few_nonzeros) {
+    return 10 * blocks >= 9 * quotient_up(blocks, target.multiprocessors) * target.multiprocessors;
+  }
+  return 8 * blocks >= 5 * std::int64_t{target.multiprocessors};
 }
 
 /// Whether its instructions are those of all devices that it is built for, and its columns those of the product.

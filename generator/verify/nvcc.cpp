@@ -50,9 +50,29 @@ std::string run_nvcc(std::vector<std::string> arguments, const std::string& subj
   return result.output;
 }
 
+/// What nvcc compiles for here. "native" leaves out the features that a compute capability alone has, which kernels may use where all GPUs have them.
+std::string architecture_of_this_machine() {
+  const std::string native = "native";
+  try {
+    const ProcessResult answer = run_process({"nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"}, {.errors_apart = true});
+    std::istringstream lines(answer.output);
+    std::string line;
+    std::string result = native;
+    while (answer.status == 0 && std::getline(lines, line)) {
+      if (line != "9.0") {
+        return native;
+      }
+      result = "sm_" + compiled_architecture(90);
+    }
+    return result;
+  } catch (const UserError&) {
+    return native;  // there is no such program, so that nvcc has to find the GPU
+  }
+}
+
 /// Compiles the texts for the GPU of this machine; the library.
 fs::path compile_library(const std::vector<fs::path>& sources, const fs::path& library, const std::string& subject) {
-  std::vector<std::string> arguments{"-std=c++17", "-O3", "-arch=native", "-Xcompiler", "-fPIC", "-shared", "-o", library.string()};
+  std::vector<std::string> arguments{"-std=c++17", "-O3", "-arch=" + architecture_of_this_machine(), "-Xcompiler", "-fPIC", "-shared", "-o", library.string()};
   arguments.insert(arguments.end(), sources.begin(), sources.end());
   run_nvcc(std::move(arguments), subject);
   return library;

@@ -165,7 +165,7 @@ std::vector<Mistake> mistakes() {
           {"place_split_values", "region / strips * block_panels * strips", "region / strips * strips"},
           {"place_split_values", "store_placed(to[own] + place[i] * 4, found[i])", "store_placed(to[own] + place[i], found[i])"},
           {"place_split_values", "begins[region + 1]", "begins[region] + 64"},
-          {"place_split_values", "begins[region] : 0", "begins[0] : 0"},
+          {"place_split_values", "first = begins[region] + lane", "first = begins[0] + lane"},
           {"place_split_values", "firsts[block + 1] - firsts[block]", "1"},  // of several rounds
           {"place_rounded_values", "member + own * placing_warps", "member"},
           {"place_rounded_values", "placed_at + part * placed_bytes", "placed_at"},

@@ -122,8 +122,8 @@ KernelFacts estimated_kernel(const StreamSchedule& schedule, const WorkItem& ite
   const int unit_bytes = estimated_unit_bytes(schedule, item);
   const std::int64_t panels = whole_up(static_cast<double>(item.layer.rows) / schedule.rows);
   const std::int64_t windows =
-      whole_up(static_cast<double>(item.layer.columns) / StreamSchedule::window_columns(bytes_of_type(item.dtype)));
-  return {.registers = 64 + schedule.columns * schedule.row_strips(),
+      whole_up(static_cast<double>(item.layer.columns) / schedule.columns_of_window(bytes_of_type(item.dtype)));
+  return {.registers = 64 + (schedule.is_placed() ? schedule.block_rows() / 2 : schedule.columns * schedule.row_strips()),
           .shared_bytes = static_cast<int>(shared_bytes(schedule, item.dtype, unit_bytes, staged_window_bytes(schedule, item.dtype, item.nest.layout))),
           .threads = schedule.threads(),
           .blocks = schedule.cluster * whole_up(static_cast<double>(panels) / schedule.panels) * whole_up(static_cast<double>(item.product().count) / schedule.columns),

@@ -211,6 +211,33 @@ void add_stream_family(bool is_half, LegalSchedules& found) {
   }
 }
 
+/// Of 32 bits with placed values: four or eight warps that multiply the same windows, whose panels are 64 or 128 rows, in teams up to a block's warps.
+void add_placed_streams(LegalSchedules& found) {
+  for (int columns = StreamSchedule::max_placed_columns / 2; columns <= StreamSchedule::max_placed_columns; columns *= 2) {
+    const int team_warps = columns / StreamSchedule::warp_columns;
+    for (int panels = 2; panels <= team_warps; panels *= 2) {
+      const int share = team_warps / panels;
+      for (int warps = 2 * share; panels * warps <= StreamSpace::most_warps; warps *= 2) {
+        for (const int rows : StreamSpace::rows) {
+          for (const int stages : StreamSpace::stages) {
+            for (const int cluster : StreamSpace::clusters) {
+              found.add(StreamSchedule{.columns = columns,
+                                       .panels = panels,
+                                       .warps = warps,
+                                       .stages = stages,
+                                       .share = share,
+                                       .rows = rows,
+                                       .copies = StreamSchedule::Copies::bulk,
+                                       .cluster = cluster,
+                                       .dense = StreamSchedule::Dense::placed});
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 
 const std::set<std::string>& all_families() {
@@ -251,6 +278,9 @@ std::vector<Schedule> search_space(const ProductColumns& columns, const std::set
   }
   if (families.contains("stream")) {
     add_stream_family(is_half_type(dtype), found);
+    if (!is_half_type(dtype)) {
+      add_placed_streams(found);
+    }
   }
   return found.take();
 }

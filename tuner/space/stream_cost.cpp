@@ -46,6 +46,10 @@ double column_cost(const std::string& dtype, int strips) {
 /// How much longer the products of float32 take than those of 8 steps of the sparse tensor core: with dense steps always as long, else the longer the more steps a unit has.
 double slowness_of_steps(const StreamSchedule& schedule, double of_bytes) {
   constexpr double of_dense_steps = 1.15;
+  constexpr double of_placed_values = 0.8;
+  if (schedule.is_placed()) {
+    return of_placed_values;
+  }
   return schedule.dense != StreamSchedule::Dense::off ? of_dense_steps : std::max(1.0, of_bytes);
 }
 
@@ -61,7 +65,8 @@ Cost stream_cost(const StreamSchedule& schedule, const WorkItem& item, const Ker
     return cost;
   }
   const double all_windows =
-      std::ceil(static_cast<double>(item.layer.columns) / StreamSchedule::window_columns(bytes_of_type(item.dtype)));
+      std::ceil(static_cast<double>(item.layer.columns) / schedule.columns_of_window(bytes_of_type(item.dtype)));
+  const double of_whole_window = static_cast<double>(schedule.columns_of_window(bytes_of_type(item.dtype))) / StreamSchedule::window_columns(bytes_of_type(item.dtype));
   const double windows = std::ceil(all_windows / schedule.cluster);
   const double blocks = static_cast<double>(std::max<std::int64_t>(1, kernel.blocks));
   const double busiest = std::ceil(blocks / std::max(1, item.device.multiprocessors));
@@ -81,7 +86,7 @@ Cost stream_cost(const StreamSchedule& schedule, const WorkItem& item, const Ker
   cost.traffic = units * of_bytes * of_unit * (bulk ? of_bulk_unit : 1);
   cost.waiting = cost.traffic * (slowdown - 1) + units / schedule.panels * of_unit_alone;
   const double products = column_cost(item.dtype, schedule.row_strips()) * (is_half_type(item.dtype) ? 1 : slowness_of_steps(schedule, of_bytes / schedule.row_strips()));
-  cost.loads = units * schedule.columns * (products + copied / schedule.panels);
+  cost.loads = units * of_whole_window * schedule.columns * (products + copied / schedule.panels);
   cost.waiting += schedule.quarters ? of_quarters * std::min(turns, 2.0) : 0;
   cost.reduction = (schedule.warps > 1 ? of_adding_warps : 0) + (schedule.cluster > 1 ? of_cluster : 0);
   cost.microseconds = cost.launch + cost.traffic + cost.waiting + cost.loads + cost.reduction;
