@@ -135,6 +135,8 @@ function(_esc_architectures result given)
       "${CMAKE_CUDA_ARCHITECTURES}" STREQUAL "$CACHE{CMAKE_CUDA_ARCHITECTURES}")))
     set(architectures 80 90)
   endif()
+  # Kernels may use features that compute capability 9.0 alone has; the intermediate form is for later ones.
+  list(TRANSFORM architectures REPLACE "^90$" "90a-real;90-virtual")
   set(${result} "${architectures}" PARENT_SCOPE)
 endfunction()
 

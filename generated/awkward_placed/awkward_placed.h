@@ -66,6 +66,8 @@ cudaError_t awkward_placed_prepare(void);
  *
  * B must be finite: the kernel multiplies by explicit zeros, so that an infinity or a NaN in a row of B may make
  * NaNs in rows of C that do not ask for it.
+ * Compile the kernel for sm_90a, as its CMakeLists.txt does: for sm_90, without the features that such devices alone
+ * have, it takes nearly twice the time.
  * The launch may overlap with the kernel in front of it in the stream (programmatic dependent launch, compute
  * capability 9.0 and later): that kernel may write all that is read here but packed, and read c. */
 cudaError_t awkward_placed_spmm(const void* packed, const float* b, int64_t ldb, float* c,

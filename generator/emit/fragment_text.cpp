@@ -146,8 +146,9 @@ std::string places_text(const LoopNest& nest) {
     return fmt::format(fmt::runtime(padded_row_places), columns_of_window_row(nest));
   }
   const int piece_bytes = 8 * bytes_of(nest.element());
+  const bool reads_elements = !is_half(nest.element()) && (!places_values(nest) || performs(nest, "stage_elements"));
   return fmt::format(fmt::runtime(row_places), 128 / piece_bytes, piece_bytes) +
-         (is_half(nest.element()) || places_values(nest) ? "" : element_of_row);
+         (reads_elements ? element_of_row : "");
 }
 
 /// How a lane reads what it has of 16 rows in a step of two values a group.

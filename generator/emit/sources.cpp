@@ -95,6 +95,10 @@ const char* const rounded_note =
     "\n * An element of B counts with 11 significant bits (TF32): it is rounded to the nearest number of that many\n"
     " * where it is multiplied. Sums are float32's.";
 
+const char* const own_features_note =
+    "\n * Compile the kernel for sm_90a, as its CMakeLists.txt does: for sm_90, without the features that such devices alone\n"
+    " * have, it takes nearly twice the time.";
+
 const char* const overlap_note =
     "\n * The launch may overlap with the kernel in front of it in the stream (programmatic dependent launch, compute\n"
     " * capability 9.0 and later): that kernel may write all that is read here but packed, and read c.";
@@ -160,6 +164,7 @@ std::string notes(const Layer& layer) {
   if (layer.input.epilogue) {
     text += epilogue_notes(canonicalize(layer.input));
   }
+  text += places_values(nest) ? own_features_note : "";
   return text + (nest.overlaps ? overlap_note : "");
 }
 

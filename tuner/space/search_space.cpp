@@ -278,7 +278,8 @@ std::vector<Schedule> search_space(const ProductColumns& columns, const std::set
   }
   if (families.contains("stream")) {
     add_stream_family(is_half_type(dtype), found);
-    if (!is_half_type(dtype)) {
+    constexpr long long few_columns = 32;
+    if (!is_half_type(dtype) && columns.count > few_columns) {
       add_placed_streams(found);
     }
   }
