@@ -73,8 +73,8 @@ constexpr int places_at = 720;  // and their places
 constexpr int unit_bytes = 896;
 constexpr int window_bytes = 17408;  // of B
 constexpr int stage_bytes = 3584;
-constexpr int barriers_at = 76800;   // in shared memory, behind the copies
-constexpr int placed_at = 76928;     // in shared memory, behind what is copied
+constexpr int barriers_at = 109568;  // in shared memory, behind all else
+constexpr int placed_at = 76800;     // in shared memory, behind what is copied
 constexpr int placed_bytes = 16384;  // of a team
 
 // The threads of a team, the warps of the block that multiply the same windows, wait for each other, and no other team for them. Barrier 0 is the block's.

@@ -11,6 +11,7 @@
 #include "generator/emit/half_text.h"
 #include "generator/emit/packed_matrix_holes.h"
 #include "generator/emit/patch_text.h"
+#include "generator/emit/shared_arrays.h"
 #include "generator/ir/performed_instructions.h"
 #include "generator/ir/window_patches.h"
 #include "generator/schedule/stream_schedule.h"
@@ -46,21 +47,31 @@ std::int64_t stage_bytes(const LoopNest& nest, std::int64_t unit_bytes) {
 std::int64_t windows_bytes(const LoopNest& nest) {
   return windows_have_stages(nest) ? nest.constant(transposes_windows(nest) ? "window_stages" : "stages") * nest.constant("turn_windows") * window_bytes(nest) : 0;
 }
-/// Of the copies of a block, behind which its barriers stand.
+/// Of the copies of a block.
 std::int64_t copied_bytes(const LoopNest& nest, std::int64_t unit_bytes) {
   return nest.constant("stages") * stage_bytes(nest, unit_bytes) + windows_bytes(nest);
 }
+std::int64_t up_to_line(std::int64_t bytes) {
+  constexpr std::int64_t line = 128;
+  return (bytes + line - 1) / line * line;
+}
 /// What stands behind them begins at a line.
 std::int64_t barrier_bytes(const LoopNest& nest) {
-  constexpr std::int64_t line = 128;
   constexpr std::int64_t barrier = 8;
-  return copies_in_bulk(nest) ? (nest.constant("stages") * nest.constant("turn_windows") * barrier + line - 1) / line * line : 0;
+  return copies_in_bulk(nest) ? up_to_line(nest.constant("stages") * nest.constant("turn_windows") * barrier) : 0;
 }
 /// What the warps of a team place of A, numbers that are split in two parts, and where it stands, behind all that is copied.
 std::int64_t placed_bytes(const LoopNest& nest) {
   return (splits_products(nest) ? 2 : 1) * nest.constant("window_columns") * nest.constant("block_rows") * bytes_of(nest.element());
 }
-std::int64_t placed_at(const LoopNest& nest, std::int64_t unit_bytes) { return copied_bytes(nest, unit_bytes) + barrier_bytes(nest); }
+std::int64_t placed_at(const LoopNest& nest, std::int64_t unit_bytes) { return up_to_line(copied_bytes(nest, unit_bytes)); }
+/// Sums take the places of what is copied and placed, but not of barriers: a device may write these even behind all waits for them.
+std::int64_t barriers_at(const LoopNest& nest, std::int64_t unit_bytes) {
+  if (!places_values(nest)) {
+    return copied_bytes(nest, unit_bytes);
+  }
+  return std::max(placed_at(nest, unit_bytes) + nest.constant("turn_windows") * placed_bytes(nest), declared_shared_bytes(nest));
+}
 
 /// Where B has the rows of a column one behind the other, 8 of them are loaded at once. That is decided for a lane's whole window, so that its loads
 /// are on their way together.
@@ -337,7 +348,7 @@ std::vector<std::string> fragment_constants(const LoopNest& nest, const Fragment
     std::ranges::move(patch_constants(nest, window_patches(nest).value()), std::back_inserter(constants));
   }
   if (copies_in_bulk(nest)) {
-    constants.push_back(c_constant("int", "barriers_at", copied_bytes(nest, bytes), "in shared memory, behind the copies"));
+    constants.push_back(c_constant("int", "barriers_at", barriers_at(nest, bytes), places_values(nest) ? "in shared memory, behind all else" : "in shared memory, behind the copies"));
   }
   if (places_values(nest)) {
     constants.push_back(c_constant("int", "placed_at", placed_at(nest, bytes), "in shared memory, behind what is copied"));
@@ -354,8 +365,7 @@ std::vector<std::string> fragment_constants(const LoopNest& nest, const Fragment
 bool stages_windows(const LoopNest& nest) { return nest.find_array("StagedB") != nullptr; }
 
 std::uint64_t staged_window_bytes(const LoopNest& nest, const Environment& sizes) {
-  const std::int64_t placed = places_values(nest) ? nest.constant("turn_windows") * placed_bytes(nest) : 0;
-  return static_cast<std::uint64_t>(placed_at(nest, sizes.at("unit_bytes")) + placed);
+  return static_cast<std::uint64_t>(barriers_at(nest, sizes.at("unit_bytes")) + barrier_bytes(nest));
 }
 
 }  // namespace esc

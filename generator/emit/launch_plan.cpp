@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/emit/launch_plan.h"
 
-#include <algorithm>
-
 #include "generator/emit/device_text.h"
 #include "generator/emit/dispatch.h"
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/layout_text.h"
 #include "generator/emit/print_kernel.h"
 #include "generator/emit/region_text.h"
+#include "generator/emit/shared_arrays.h"
 #include "generator/ir/evaluate.h"
 #include "generator/support/error.h"
 
@@ -50,24 +49,13 @@ std::vector<unsigned int> arguments(const LoopNest& nest, const Environment& siz
 }  // namespace
 
 std::uint64_t shared_bytes(const LoopNest& nest, const Environment& layer_sizes) {
-  const Environment constants = constants_of(nest);
-  std::uint64_t bytes = 0;
-  for (const ArrayDeclaration& array : nest.arrays) {
-    if (!is_in_shared_memory(array.role) || !array.record.empty()) {
-      continue;
-    }
-    auto elements = static_cast<std::uint64_t>(bytes_of(array.type));
-    for (const Affine& extent : array.extents) {
-      elements *= static_cast<std::uint64_t>(extent.evaluate(constants));
-    }
-    bytes += elements;
-  }
+  auto bytes = static_cast<std::uint64_t>(declared_shared_bytes(nest));
   if (stages_quads(nest)) {
     bytes += staged_bytes(nest, layer_sizes);
   }
   if (stages_windows(nest)) {
     const std::uint64_t staged = staged_window_bytes(nest, layer_sizes);
-    bytes = places_values(nest) ? std::max(bytes, staged) : bytes + staged;
+    bytes = places_values(nest) ? staged : bytes + staged;
   }
   return bytes;
 }

@@ -315,6 +315,11 @@ void AccessJudge::land(std::uint64_t shared, std::span<const std::byte> bytes, s
   }
 }
 
+void AccessJudge::expect_store(std::uint64_t shared, std::uint64_t bytes, std::uint32_t site, const Dim3& thread) {
+  check_occupants(*memory_.find(shared, bytes), shared, bytes, AccessNote::pack(bytes, static_cast<unsigned>(std::countr_zero(bytes)), site), Use::write);
+  occupied_[shared] = {shared + bytes, Occupant::cluster_store, thread};
+}
+
 void AccessJudge::receive_store(std::uint64_t shared, std::span<const std::byte> bytes) {
   occupied_.erase(shared);
   std::memcpy(reinterpret_cast<void*>(shared), bytes.data(), bytes.size());

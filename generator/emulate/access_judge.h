@@ -69,8 +69,9 @@ class AccessJudge {
   void occupy(std::uint64_t shared, std::uint64_t bytes, std::uint64_t note, Occupant occupant);
   /// A bulk copy to `shared` has arrived, which `phase` of an asynchronous barrier waits for.
   void land(std::uint64_t shared, std::span<const std::byte> bytes, std::uint32_t barrier, std::uint32_t phase);
-  /// A thread of another block of the cluster stores bytes of shared memory at some time until `receive_store` has them.
-  void expect_store(std::uint64_t shared, std::uint64_t bytes, const Dim3& thread) { occupied_[shared] = {shared + bytes, Occupant::cluster_store, thread}; }
+  /// A thread of another block of the cluster stores bytes of shared memory, at `site`, at some time until `receive_store` has them. A fault where an
+  /// occupant is: the device may write an asynchronous barrier even behind all waits for it.
+  void expect_store(std::uint64_t shared, std::uint64_t bytes, std::uint32_t site, const Dim3& thread);
   void receive_store(std::uint64_t shared, std::span<const std::byte> bytes);
   /// Judges a read of global memory by the engine of the bulk copies, in the name of the running thread.
   void check_bulk_source(std::uint64_t global, std::uint64_t bytes, std::uint64_t note);

@@ -56,7 +56,7 @@ void BlockCluster::pass_barrier() {
       at = here.erase(at);
     } else {
       if (at->second.barriers == passed_) {
-        judge_.expect_store(at->first, at->second.bytes.size(), at->second.thread);
+        judge_.expect_store(at->first, at->second.bytes.size(), at->second.site, at->second.thread);
       }
       ++at;
     }

@@ -120,7 +120,8 @@ stream_shapes=("" ",share=2,cluster=2" ",rows=32" ",share=2,rows=32,cluster=4")
 
 # What is stored of steps of 32 and of 16 bits, in turn, so that every shape meets several.
 float_steps=("" ",dense=on" "" ",dense=listed")
-placed_streams=("stream:columns=64,panels=2,warps=4,stages=2,share=2,rows=32,dense=placed" "stream:columns=64,panels=4,warps=4,stages=2,cluster=2,dense=placed")
+placed_streams=("stream:columns=64,panels=2,warps=4,stages=2,share=2,rows=32,dense=placed" "stream:columns=64,panels=4,warps=4,stages=2,cluster=2,dense=placed"
+  "stream:columns=64,panels=2,warps=2,stages=2,share=2,rows=32,cluster=4,dense=placed")
 half_steps=(",quarters=on" ",dense=listed" "")
 
 # The bundle in f32 or tf32 of the sparse tensor cores, or with dense steps: rows of B as they are and behind bulk copies of units, columns of B, and images: patches where nine divides the columns.
@@ -128,7 +129,7 @@ float_bundle() {
   local matrix=$1 bcol=$2 name=$3 type=$4 columns=32
   [ "$bcol" -gt 16 ] || columns=8
   local streamed="stream:columns=$columns,panels=2,warps=2,stages=2,pdl=on${stream_shapes[$((index / 4 % 4))]}${float_steps[$(((index / 4 + index / 16) % 4))]}" options
-  [ $((index / 8 % 2)) = 0 ] || [ "$bcol" -le 16 ] || streamed=${placed_streams[$((index / 4 % 2))]}
+  [ $((index / 8 % 2)) = 0 ] || [ "$bcol" -le 16 ] || streamed=${placed_streams[$((index / 4 % ${#placed_streams[@]}))]}
   case $((index % 4)) in
     0) bundle "$matrix" "$bcol" "$streamed" "$name" --dtype $type --arch sm_90 --no-verify ;;
     1) bundle "$matrix" "$bcol" "$streamed,copies=bulk" "$name" --dtype $type --arch sm_90 --no-verify ;;

@@ -93,6 +93,14 @@ TEST(BlockCluster, FindsAWriteWhereAnotherBlockStores) {
   EXPECT_THAT(fault.message, HasSubstr("of another block of the cluster stores, which has not been waited for"));
 }
 
+TEST(BlockCluster, FindsAStoreWhereABarrierOfTheOtherBlockLies) {
+  const std::string begun = R"(if (thread == 0) asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" : : "r"(static_cast<unsigned>(__cvta_generic_to_shared(&sums[2][8]))), "r"(1) : "memory"); meet();)";
+  const EmulationFault fault = Emulation(cluster_text({.begun = begun})).only_fault();
+  EXPECT_EQ(fault.kind, FaultKind::bad_barrier);
+  EXPECT_THAT(fault.message, HasSubstr("kernel.cu:6:3"));
+  EXPECT_THAT(fault.message, HasSubstr("write of 16 bytes at offset 1056 of shared memory 'sums', where an asynchronous barrier of thread (0,0,0) lies"));
+}
+
 TEST(BlockCluster, StoresWhereTheOtherBlockHasEndedWithTheMemoryAtTheBarrier) {
   Emulation emulation(cluster_text({.begun = "sums[0][4 * thread] = x[rank]; sums[0][4 * thread] += 1; meet();"}));
   EXPECT_EQ(emulation.run(), 0);

@@ -147,6 +147,16 @@ RC_GTEST_PROP(EmittedStreamTransformer, WritesTheBytesOfThePackedMatrix, ()) {
 }
 
 /// Where rows have half of a window's columns, places for them are searched for long: no limit that ends endless loops may end that.
+/// Of the sums that blocks of a cluster leave there are more than copies and placed values beneath them.
+TEST(EmittedStreamKernel, LeavesSumsOfClustersBesideItsBarriers) {
+  const SparseMatrix matrix = sample_matrix({.rows = 70, .columns = 300, .sparsity = 0.7, .seed = 5});
+  for (const int cluster : {4, 8}) {
+    const StreamSchedule schedule{.columns = 64, .panels = 2, .warps = 2, .stages = 2, .share = 2, .rows = 32, .copies = StreamSchedule::Copies::bulk, .cluster = cluster, .dense = StreamSchedule::Dense::placed};
+    const JudgedProduct judged = EmulatedKernel(layer_of(matrix, 64, schedule)).multiply(matrix, KernelCall{.product = {.n = 64, .ldb = 64, .ldc = 64}, .compute_major = 9, .has_features = true});
+    EXPECT_TRUE(judged.passed()) << print(schedule) << ": " << tests::print(judged);
+  }
+}
+
 TEST(EmittedStreamTransformer, SearchesForAsLongAsItTakes) {
   const SparseMatrix matrix = sample_matrix({.rows = 256, .columns = 2048, .sparsity = 0.6, .seed = 3});
   const GeneratedLayer generated = fitting_layer(matrix, 16, {.columns = 16, .panels = 1, .warps = 1, .stages = 2});

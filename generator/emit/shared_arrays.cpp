@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/emit/shared_arrays.h"
+
+#include "generator/ir/evaluate.h"
+
+namespace esc {
+
+std::int64_t declared_shared_bytes(const LoopNest& nest) {
+  const Environment constants = constants_of(nest);
+  std::int64_t bytes = 0;
+  for (const ArrayDeclaration& array : nest.arrays) {
+    if (!is_in_shared_memory(array.role) || !array.record.empty()) {
+      continue;
+    }
+    std::int64_t elements = 1;
+    for (const Affine& extent : array.extents) {
+      elements *= extent.evaluate(constants);
+    }
+    bytes += elements * bytes_of(array.type);
+  }
+  return bytes;
+}
+
+}  // namespace esc
