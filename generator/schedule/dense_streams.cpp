@@ -136,17 +136,6 @@ bool reaches_enough(const StreamSchedule& schedule, const LayerShape& shape, con
   return 8 * blocks >= 5 * std::int64_t{target.multiprocessors};
 }
 
-/// Whether its instructions are those of all devices that it is built for, and its columns those of the product.
-bool suits(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
-  return !schedule.is_placed() || (target.newest_architecture == StreamSchedule::placed_architecture && schedule.columns <= widest_placed_stream(shape.bcol));
-}
-
-bool fits(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
-  const std::int64_t unit_bytes = dense_unit_bytes(schedule.dense, shape.dtype, shape.density(), schedule.rows);
-  const std::int64_t bytes = shared_bytes(schedule, shape.dtype, unit_bytes, staged_window_bytes(schedule, shape.dtype, shape.layout));
-  return std::cmp_less_equal(bytes, target.shared_bytes);
-}
-
 /// In products of the multiprocessor that has most of them.
 double expected_time(const MeasuredStream& one, const LayerShape& shape, const KernelTarget& target) {
   const StreamSchedule& schedule = one.schedule;
@@ -163,7 +152,7 @@ std::vector<StreamSchedule> dense_streams(const LayerShape& shape, const KernelT
   }
   std::vector<std::pair<double, StreamSchedule>> timed;
   const auto add = [&](const MeasuredStream& one) {
-    if (pays(shape, one.schedule.dense) && suits(one.schedule, shape, target) && reaches_enough(one.schedule, shape, target) && fits(one.schedule, shape, target)) {
+    if (pays(shape, one.schedule.dense) && suits_dense_steps(one.schedule, shape, target) && reaches_enough(one.schedule, shape, target)) {
       timed.emplace_back(expected_time(one, shape, target), one.schedule);
     }
   };

@@ -12,6 +12,7 @@
 #include "generator/schedule/measured_streams.h"
 #include "generator/schedule/one_wave_streams.h"
 #include "generator/schedule/quotient_up.h"
+#include "generator/schedule/small_dense_streams.h"
 #include "generator/schedule/streamed_size.h"
 
 namespace esc {
@@ -183,7 +184,10 @@ std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const Ke
   }
   const CutLayer layer(shape);
   const bool in_one_wave = pays_in_one_wave(shape);
-  const std::vector<StreamSchedule> dense = dense_streams(shape, target);
+  std::vector<StreamSchedule> dense = dense_streams(shape, target);
+  if (dense.empty()) {
+    dense = small_dense_streams(shape, target);
+  }
   const std::vector<StreamSchedule> clustered = clustered_streams(shape, target);
   const bool unclustered = in_one_wave || pays(shape, layer);
   if (dense.empty() && clustered.empty() && !unclustered) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/quotient_up.h"
@@ -63,6 +64,13 @@ std::int64_t dense_unit_bytes(StreamSchedule::Dense dense, std::string_view dtyp
     default:
       return std::int64_t{StreamSchedule::window_bytes} * rows;
   }
+}
+
+bool suits_dense_steps(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
+  const std::int64_t unit_bytes = dense_unit_bytes(schedule.dense, shape.dtype, shape.density(), schedule.rows);
+  const std::int64_t bytes = shared_bytes(schedule, shape.dtype, unit_bytes, staged_window_bytes(schedule, shape.dtype, shape.layout));
+  const bool has_instructions = !schedule.is_placed() || (target.newest_architecture == StreamSchedule::placed_architecture && schedule.columns <= widest_placed_stream(shape.bcol));
+  return has_instructions && std::cmp_less_equal(bytes, target.shared_bytes);
 }
 
 StreamedSize streamed_size(const LayerShape& shape) {

@@ -26,6 +26,9 @@ std::int64_t streamed_unit_bytes(std::string_view dtype, double density, bool qu
 std::int64_t listed_unit_bytes(std::string_view dtype, double density, int rows);
 std::int64_t dense_unit_bytes(StreamSchedule::Dense dense, std::string_view dtype, double density, int rows);
 
+/// Whether a schedule with dense steps has room for its stages, columns that are those of the product and, where it places values, instructions that all devices have that it is built for.
+bool suits_dense_steps(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target);
+
 /// What of a streamed layer says how long it takes.
 struct StreamedSize {
   std::int64_t panels;  ///< of 16 rows

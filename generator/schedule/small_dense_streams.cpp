@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/schedule/small_dense_streams.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "generator/schedule/quotient_up.h"
+#include "generator/schedule/streamed_size.h"
+
+namespace esc {
+namespace {
+
+/// Microseconds of a launch of its own on one NVIDIA H100, fitted to layers of 128 x 512 to 4096 x 1024 with 50 to 90 % zeros and 64, 128 and 256 columns: what a launch and
+/// each window of a block take, of 128 columns of A here, and for each block of the busiest multiprocessor the block itself, each of its windows, and these by the share of non-zeros.
+struct Times {
+  double launch = 0;
+  double window = 0;
+  double block = 0;
+  double block_window = 0;
+  double block_values = 0;
+};
+
+struct TimedStream {
+  StreamSchedule schedule;
+  Times times;
+  std::int64_t most_blocks = std::numeric_limits<std::int64_t>::max();  ///< that are on the GPU at once
+};
+
+using Copies = StreamSchedule::Copies;
+using Dense = StreamSchedule::Dense;
+
+/// Clusters of four leave some multiprocessors of an H100 without a block.
+constexpr std::int64_t clusters_of_four = 120;
+
+constexpr TimedStream split_streams[] = {
+    {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .dense = Dense::on}, {1.168, 0.287, 0.035, 0.821, 0}},
+    {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .copies = Copies::bulk, .dense = Dense::on}, {1.788, 0.19, 0.442, 0.542, 0}},
+    {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::on}, {0.215, 0.04, 2.547, 1.064, 0}},
+    {{.columns = 32, .panels = 1, .warps = 4, .stages = 3, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::on}, {0.38, 0.022, 2.045, 0.691, 0}},
+    {{.columns = 16, .panels = 1, .warps = 4, .stages = 3, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::on}, {2.08, 0.051, 0.077, 0.464, 0}},
+    {{.columns = 16, .panels = 1, .warps = 4, .stages = 3, .share = 4, .rows = 32, .dense = Dense::listed}, {1.232, 0.376, 0.131, 0.384, 0.19}},
+    {{.columns = 32, .panels = 1, .warps = 8, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::on}, {0.838, 0, 3.202, 0.605, 0}},
+    {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::on}, {0.803, 0.003, 2.958, 1.089, 0}},
+    {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 4, .dense = Dense::on}, {3.393, 0, 0, 1.142, 0}, clusters_of_four},
+    {{.columns = 64, .panels = 4, .warps = 4, .stages = 2, .copies = Copies::bulk, .dense = Dense::placed}, {2.988, 0, 0, 1.519, 0.621}},
+    {{.columns = 64, .panels = 2, .warps = 8, .stages = 2, .share = 2, .rows = 32, .copies = Copies::bulk, .dense = Dense::placed}, {2.996, 0, 0, 1.498, 0.654}},
+    {{.columns = 128, .panels = 2, .warps = 8, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::placed}, {3.278, 0, 0, 2.351, 1.342}},
+    {{.columns = 128, .panels = 2, .warps = 8, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {5.295, 0, 0, 2.377, 1.368}}};
+
+/// Of TF32, whose one product leaves the time to find listed values.
+constexpr TimedStream rounded_streams[] = {
+    {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::listed}, {1.002, 0.257, 1.173, 0.399, 0.184}},
+    {{.columns = 32, .panels = 1, .warps = 8, .stages = 2, .share = 4, .rows = 32, .dense = Dense::listed}, {0.93, 0.104, 0.543, 0.59, 0.172}},
+    {{.columns = 32, .panels = 1, .warps = 8, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::listed}, {0.416, 0, 2.541, 0.443, 0}},
+    {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .dense = Dense::listed}, {1.041, 0.314, 0.377, 0.388, 0.131}},
+    {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .dense = Dense::on}, {1.347, 0.257, 0.335, 0.404, 0}},
+    {{.columns = 16, .panels = 1, .warps = 4, .stages = 3, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::on}, {1.58, 0, 0.554, 0.441, 0}},
+    {{.columns = 16, .panels = 1, .warps = 4, .stages = 3, .share = 4, .rows = 32, .dense = Dense::listed}, {0.759, 0.572, 0.227, 0.19, 0.186}},
+    {{.columns = 32, .panels = 1, .warps = 4, .stages = 3, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::on}, {0.842, 0, 2.636, 0.509, 0}},
+    {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::listed}, {2.077, 0.243, 1.421, 0.47, 0.141}},
+    {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 4, .dense = Dense::on}, {3.408, 0, 0, 0.548, 0}, clusters_of_four},
+    {{.columns = 64, .panels = 4, .warps = 4, .stages = 2, .copies = Copies::bulk, .dense = Dense::placed}, {2.474, 0, 0, 1.205, 0.135}},
+    {{.columns = 128, .panels = 2, .warps = 8, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::placed}, {2.778, 0, 0, 1.712, 1.184}},
+    {{.columns = 32, .panels = 1, .warps = 4, .stages = 3, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::listed}, {1.544, 0.217, 0.53, 0.337, 0.068}}};
+
+double expected_time(const TimedStream& one, const LayerShape& shape, const KernelTarget& target) {
+  const StreamSchedule& schedule = one.schedule;
+  const int window_columns = schedule.columns_of_window(sizeof(float));
+  const std::int64_t taken_at_once = std::int64_t{schedule.turn_windows()} * schedule.cluster;
+  const std::int64_t turns = quotient_up(quotient_up(shape.columns, window_columns), taken_at_once);
+  const double windows = static_cast<double>(turns * schedule.turn_windows() * window_columns) / StreamSchedule::window_columns(sizeof(float));
+  const auto busiest = static_cast<double>(quotient_up(blocks_of(schedule, shape), target.multiprocessors));
+  const Times& times = one.times;
+  return times.launch + times.window * windows + busiest * (times.block + windows * (times.block_window + times.block_values * shape.density()));
+}
+
+/// Of the best schedule of family panel, in the same unit. Where every third element is not zero all columns are read already.
+double expected_time_of_panel(const LayerShape& shape) {
+  constexpr double most_density = 0.3;
+  constexpr double launch = 1.96;
+  constexpr double of_product = 0.22e-6;
+  return launch + of_product * shape.elements() * std::min(shape.density(), most_density) * static_cast<double>(shape.bcol);
+}
+
+/// Between layers that were measured. Of TF32 with many columns and windows of A streams of the sparse tensor core were faster.
+bool is_like_measured(const LayerShape& shape) {
+  constexpr std::int64_t smallest_side = 256;
+  constexpr long long least_bcol = 64;
+  constexpr double most_elements = 2048.0 * 2048;
+  constexpr std::int64_t many_columns_of_A = 3072;
+  constexpr long long many_columns = 256;
+  const bool is_of_type = shape.dtype == "f32" || (shape.dtype == "tf32" && (shape.columns < many_columns_of_A || shape.bcol < many_columns));
+  return is_of_type && shape.layout == "kn" && std::min(shape.rows, shape.columns) >= smallest_side && shape.bcol >= least_bcol &&
+         shape.elements() <= most_elements && !follows_power_law(shape);
+}
+
+/// All elements of a window in their places are more than twice the bytes of CSR where few of them are not zero; and steps of the sparse tensor core are so few then that three
+/// products of each are as fast, unless the tensor core makes them for four warps.
+bool has_enough_nonzeros(const StreamSchedule& schedule, const LayerShape& shape) {
+  constexpr double least_density = 0.25;
+  const bool takes_few = schedule.is_placed() || (shape.dtype == "tf32" && schedule.dense == Dense::listed);
+  return takes_few || shape.density() >= least_density;
+}
+
+bool suits(const TimedStream& one, const LayerShape& shape, const KernelTarget& target) {
+  return has_enough_nonzeros(one.schedule, shape) && blocks_of(one.schedule, shape) <= one.most_blocks && suits_dense_steps(one.schedule, shape, target);
+}
+
+}  // namespace
+
+std::vector<StreamSchedule> small_dense_streams(const LayerShape& shape, const KernelTarget& target) {
+  if (!is_like_measured(shape) || target.oldest_architecture < StreamSchedule::cluster_architecture) {
+    return {};
+  }
+  constexpr double worthwhile = 0.97;
+  const double bound = worthwhile * expected_time_of_panel(shape);
+  std::vector<std::pair<double, StreamSchedule>> timed;
+  for (const TimedStream& one : shape.dtype == "tf32" ? std::span<const TimedStream>(rounded_streams) : split_streams) {
+    const double time = expected_time(one, shape, target);
+    if (time <= bound && suits(one, shape, target)) {
+      timed.emplace_back(time, one.schedule);
+    }
+  }
+  return fastest_first(std::move(timed));
+}
+
+}  // namespace esc
