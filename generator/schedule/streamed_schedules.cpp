@@ -170,6 +170,17 @@ std::vector<StreamSchedule> schedules_of_16_bits(const CutLayer& layer, const Ke
   return {best, shorter, narrower};
 }
 
+/// Those of large layers, or of small ones. Where the two meet, more than 128 columns were measured of small ones alone.
+std::vector<StreamSchedule> streams_with_dense_steps(const LayerShape& shape, const KernelTarget& target) {
+  constexpr long long many_columns = 128;
+  const bool small_first = shape.bcol > many_columns;
+  std::vector<StreamSchedule> first = small_first ? small_dense_streams(shape, target) : dense_streams(shape, target);
+  if (!first.empty()) {
+    return first;
+  }
+  return small_first ? dense_streams(shape, target) : small_dense_streams(shape, target);
+}
+
 /// What fits on every target; bulk copies were measured for float32.
 StreamSchedule smallest(const LayerShape& shape, const KernelTarget& target) {
   return {.columns = 8, .panels = 1, .warps = 1, .stages = 2, .copies = is_half_type(shape.dtype) ? StreamSchedule::Copies::lanes : StreamSchedule::measured_copies(target.oldest_architecture)};
@@ -184,10 +195,7 @@ std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const Ke
   }
   const CutLayer layer(shape);
   const bool in_one_wave = pays_in_one_wave(shape);
-  std::vector<StreamSchedule> dense = dense_streams(shape, target);
-  if (dense.empty()) {
-    dense = small_dense_streams(shape, target);
-  }
+  const std::vector<StreamSchedule> dense = streams_with_dense_steps(shape, target);
   const std::vector<StreamSchedule> clustered = clustered_streams(shape, target);
   const bool unclustered = in_one_wave || pays(shape, layer);
   if (dense.empty() && clustered.empty() && !unclustered) {

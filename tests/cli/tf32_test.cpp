@@ -189,10 +189,12 @@ TEST_F(Tf32, AutoTakesWhatFloat32HasUnlessItIsMeasured) {
     EXPECT_EQ(generated.status, 0) << generated.errors;
     return parse_json(generated.output);
   };
-  ASSERT_EQ(escgen({"sample", "--rows", "512", "--cols", "600", "--sparsity", "0.7", "-o", "small.mtx"}).status, 0);
-  const nlohmann::json small = chosen("small.mtx", {});
+  ASSERT_EQ(escgen({"sample", "--rows", "512", "--cols", "600", "--sparsity", "0.9", "-o", "sparse.mtx"}).status, 0);
+  const nlohmann::json small = chosen("sparse.mtx", {});
   EXPECT_EQ(small["family"], "panel");
   EXPECT_THAT(small["notes"].dump(), HasSubstr("no measurements in tf32: the schedule is the one for f32"));
+  ASSERT_EQ(escgen({"sample", "--rows", "512", "--cols", "600", "--sparsity", "0.7", "-o", "small.mtx"}).status, 0);
+  EXPECT_THAT(chosen("small.mtx", {})["schedule_source"].get<std::string>(), StartsWith("by rule"));
   write("mine.txt",
         "device sm90-132sm-60mib My GPU\ndtype tf32\nevidence measured\n"
         "candidate 128 0 stream:columns=8,panels=2,warps=2,stages=3\nclass 128 18 18 15 15 3 - - 0.0\n");

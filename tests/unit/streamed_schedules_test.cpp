@@ -181,6 +181,7 @@ INSTANTIATE_TEST_SUITE_P(
         RuleCase{"h200", layer(2048, 512, 0.9, 128, "tf32"), ""},
         RuleCase{"h200", layer(4096, 1024, 0.5, 256, "tf32"), "stream:columns=128,panels=2,warps=8,stages=2,share=4,rows=32,copies=bulk,dense=placed"},
         RuleCase{"h200", layer(4096, 1024, 0.7, 128, "f32"), "stream:columns=128,panels=2,warps=8,stages=2,share=4,rows=32,copies=bulk,cluster=2,dense=placed"},
+        RuleCase{"h200", layer(2048, 2048, 0.5, 256, "f32"), "stream:columns=128,panels=2,warps=8,stages=2,share=4,rows=32,copies=bulk,cluster=2,dense=placed"},
         // Many windows of A for many columns, and three products of few elements, are for the sparse tensor core.
         RuleCase{"h200", layer(512, 4608, 0.7, 256, "tf32"), "stream:columns=16,panels=2,warps=3,stages=2,rows=32"},
         RuleCase{"h200", layer(2048, 512, 0.8, 128, "f32"), "stream:columns=32,panels=2,warps=2,stages=2,share=2,rows=32"},
