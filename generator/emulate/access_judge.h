@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -91,6 +93,12 @@ class AccessJudge {
   /// Ends the running thread with its block, or the running host function. Stacks are dropped, not unwound: a function
   /// that may get here must own nothing at that moment.
   [[noreturn]] void stop();
+  /// Reports what the running thread does at the place of the latest call, of a subject that is text or a number, and stops it.
+  template <class Subject, class Describe>
+  [[noreturn]] void refuse(FaultKind kind, const Subject& subject, const Describe& describe) {
+    report(kind, site(), fmt::format("{}", subject), describe);
+    stop();
+  }
   /// Ends the launch as well.
   [[noreturn]] void stop_launch();
 

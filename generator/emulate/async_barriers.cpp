@@ -22,22 +22,16 @@ std::string AsyncBarriers::describe(std::uint64_t address) const {
              : fmt::format("the asynchronous barrier at offset {} of {}", address - region->base, region->name);
 }
 
-template <class Describe>
-void AsyncBarriers::refuse(FaultKind kind, std::uint64_t address, const Describe& describe_fault) {
-  judge_.report(kind, judge_.site(), std::to_string(address), describe_fault);
-  judge_.stop();
-}
-
 void AsyncBarriers::check_place(std::uint64_t address, const char* what) {
   const Region* region = judge_.find_region(address, kBarrierBytes);
   if (region == nullptr || !region->lasts_a_block) {
-    refuse(FaultKind::out_of_bounds, address, [&] {
+    judge_.refuse(FaultKind::out_of_bounds, address, [&] {
       return fmt::format("{} of an asynchronous barrier {}", what,
                          judge_.memory().describe_nearest(address, kBarrierBytes));
     });
   }
   if (address % kBarrierBytes != 0) {
-    refuse(FaultKind::misaligned, address, [&] {
+    judge_.refuse(FaultKind::misaligned, address, [&] {
       return fmt::format("{} of {}, whose address is not a multiple of {}", what, describe(address), kBarrierBytes);
     });
   }
@@ -46,7 +40,7 @@ void AsyncBarriers::check_place(std::uint64_t address, const char* what) {
 void AsyncBarriers::initialise(std::uint64_t address, std::uint32_t count) {
   check_place(address, "initialisation");
   if (count == 0 || count > kMost) {
-    refuse(FaultKind::bad_barrier, address, [&] {
+    judge_.refuse(FaultKind::bad_barrier, address, [&] {
       return fmt::format("initialises {} for {} arrivals; it takes 1 to {}", describe(address), count, kMost);
     });
   }
@@ -55,7 +49,7 @@ void AsyncBarriers::initialise(std::uint64_t address, std::uint32_t count) {
   RaceClock& clock = judge_.clock();
   const std::optional<std::uint32_t> number = clock.threads().add_barrier();
   if (!number) {
-    refuse(FaultKind::limit, 0, [] {
+    judge_.refuse(FaultKind::limit, "", [] {
       return fmt::format("a block with more than {} threads and asynchronous barriers", ThreadClocks::kMostMembers);
     });
   }
@@ -76,7 +70,7 @@ AsyncBarriers::Barrier& AsyncBarriers::find(std::uint64_t address, const char* w
   check_place(address, what);
   const auto found = barriers_.find(address);
   if (found == barriers_.end()) {
-    refuse(FaultKind::bad_barrier, address, [&] {
+    judge_.refuse(FaultKind::bad_barrier, address, [&] {
       return fmt::format("{} of {}, which nothing has initialised in this block", what, describe(address));
     });
   }
@@ -85,7 +79,7 @@ AsyncBarriers::Barrier& AsyncBarriers::find(std::uint64_t address, const char* w
   const bool is_behind = barrier.interval != clock.now() ||
                          clock.threads().is_behind(clock.running_thread(), barrier.initialiser, barrier.time);
   if (!is_behind) {
-    refuse(FaultKind::race, address, [&] {
+    judge_.refuse(FaultKind::race, address, [&] {
       return fmt::format("{} of {}, which another thread has initialised, and no barrier orders the two", what,
                          describe(address));
     });
@@ -99,7 +93,7 @@ void AsyncBarriers::arrive_expecting(std::uint64_t address, std::uint32_t bytes)
   Barrier& barrier = find(address, "arrival");
   barrier.expected += bytes;
   if (barrier.expected > kMost) {
-    refuse(FaultKind::bad_barrier, address, [&] {
+    judge_.refuse(FaultKind::bad_barrier, address, [&] {
       return fmt::format("expects {} bytes in one phase of {}, which counts to {}", barrier.expected, describe(address),
                          kMost);
     });
@@ -109,13 +103,13 @@ void AsyncBarriers::arrive_expecting(std::uint64_t address, std::uint32_t bytes)
 
 void AsyncBarriers::arrive_at(Barrier& barrier, std::uint64_t address) {
   if (barrier.pending == 0) {
-    refuse(FaultKind::bad_barrier, address, [&] {
+    judge_.refuse(FaultKind::bad_barrier, address, [&] {
       return fmt::format("arrives at {} once more than its {} times, before all bytes of the phase have",
                          describe(address), barrier.count);
     });
   }
   if (!judge_.clock().release(barrier.arrived)) {
-    refuse(FaultKind::limit, 0,
+    judge_.refuse(FaultKind::limit, "",
            [] { return std::string("more arrivals between two barriers than can be told apart"); });
   }
   --barrier.pending;
@@ -128,7 +122,7 @@ void AsyncBarriers::arrive_at(Barrier& barrier, std::uint64_t address) {
 /// Copies that nobody expects let a phase end before they have arrived.
 void AsyncBarriers::check_bytes(const Barrier& barrier, std::uint64_t address) {
   if (barrier.pending == 0 && barrier.under_way > barrier.expected) {
-    refuse(FaultKind::bad_barrier, address, [&] {
+    judge_.refuse(FaultKind::bad_barrier, address, [&] {
       return fmt::format("copies bring {} bytes to the phase of {}, whose arrivals together expect {}",
                          barrier.under_way, describe(address), barrier.expected);
     });
@@ -138,14 +132,14 @@ void AsyncBarriers::check_bytes(const Barrier& barrier, std::uint64_t address) {
 void AsyncBarriers::check_copy(std::uint64_t address, std::uint64_t bytes) {
   Barrier& barrier = find(address, "copy that completes a phase");
   if (!barrier.fenced) {
-    refuse(FaultKind::race, address, [&] {
+    judge_.refuse(FaultKind::race, address, [&] {
       return fmt::format(
           "a copy completes a phase of {}, and no fence stands between its initialisation and the copies",
           describe(address));
     });
   }
   if (barrier.under_way + bytes > kMost) {
-    refuse(FaultKind::bad_barrier, address, [&] {
+    judge_.refuse(FaultKind::bad_barrier, address, [&] {
       return fmt::format("copies bring {} bytes to one phase of {}, which counts to {}", barrier.under_way + bytes,
                          describe(address), kMost);
     });
@@ -177,7 +171,7 @@ void AsyncBarriers::complete(Barrier& barrier) {
   woken_.insert(woken_.end(), barrier.waiting.begin(), barrier.waiting.end());
   barrier.waiting.clear();
   if (barrier.phases >= shadow_entry::kMaxTime) {
-    refuse(FaultKind::limit, 0,
+    judge_.refuse(FaultKind::limit, "",
            [] { return std::string("more phases of an asynchronous barrier than can be told apart"); });
   }
 }
@@ -185,7 +179,7 @@ void AsyncBarriers::complete(Barrier& barrier) {
 bool AsyncBarriers::passes(std::uint64_t address, std::uint32_t parity) {
   Barrier& barrier = find(address, "wait");
   if (parity > 1) {
-    refuse(FaultKind::bad_operand, address,
+    judge_.refuse(FaultKind::bad_operand, address,
            [&] { return fmt::format("waits for the parity {} of {}; there are 0 and 1", parity, describe(address)); });
   }
   RaceClock& clock = judge_.clock();
@@ -193,7 +187,7 @@ bool AsyncBarriers::passes(std::uint64_t address, std::uint32_t parity) {
   // The phase that the thread can mean: the first that it does not know to be complete, or the one in front of that.
   const std::int64_t meant = known % 2 == parity ? known : known - 1;
   if (barrier.phases >= meant + 2) {
-    refuse(FaultKind::race, address, [&] {
+    judge_.refuse(FaultKind::race, address, [&] {
       return fmt::format(
           "waits for parity {} of {}, of which {} phases are complete; of {} the thread can know, so that the "
           "wait may be for a phase two behind or two ahead",

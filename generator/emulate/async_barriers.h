@@ -78,9 +78,6 @@ class AsyncBarriers {
   void check_bytes(const Barrier& barrier, std::uint64_t address);
   void complete(Barrier& barrier);
   std::string describe(std::uint64_t address) const;
-  template <class Describe>
-  [[noreturn]] void refuse(FaultKind kind, std::uint64_t address, const Describe& describe_fault);
-
   AccessJudge& judge_;
   std::map<std::uint64_t, Barrier> barriers_;
   std::vector<std::uint32_t> woken_;

@@ -16,12 +16,6 @@ constexpr std::uint32_t kAddressMask = (1u << kRankShift) - 1;
 
 }  // namespace
 
-template <class Describe>
-void BlockCluster::refuse(FaultKind kind, const Describe& describe) const {
-  judge_.report(kind, judge_.site(), kStore, describe);
-  judge_.stop();
-}
-
 void BlockCluster::begin_block(std::uint32_t rank, std::uint32_t blocks) {
   rank_ = rank;
   blocks_ = blocks;
@@ -65,10 +59,10 @@ void BlockCluster::pass_barrier() {
 
 std::uint32_t BlockCluster::map(std::uint32_t address, std::uint32_t rank) const {
   if (rank >= blocks_) {
-    refuse(FaultKind::bad_operand, [&] { return fmt::format("mapa to block {} of a cluster of {}", rank, blocks_); });
+    judge_.refuse(FaultKind::bad_operand, kStore, [&] { return fmt::format("mapa to block {} of a cluster of {}", rank, blocks_); });
   }
   if (address > kAddressMask) {
-    refuse(FaultKind::limit, [] { return std::string("more shared memory than the emulator maps to other blocks"); });
+    judge_.refuse(FaultKind::limit, kStore, [] { return std::string("more shared memory than the emulator maps to other blocks"); });
   }
   return address | (rank + 1) << kRankShift;
 }
@@ -76,26 +70,26 @@ std::uint32_t BlockCluster::map(std::uint32_t address, std::uint32_t rank) const
 void BlockCluster::store(std::uint32_t mapped, std::vector<std::byte> bytes) {
   const std::uint32_t target = mapped >> kRankShift;
   if (target == 0 || target > blocks_) {
-    refuse(FaultKind::bad_operand, [] { return fmt::format("{} to an address that mapa has not given", kStore); });
+    judge_.refuse(FaultKind::bad_operand, kStore, [] { return fmt::format("{} to an address that mapa has not given", kStore); });
   }
   const std::uint64_t address = judge_.program().shared_window() + (mapped & kAddressMask);
   const std::uint64_t size = bytes.size();
   const Region* region = judge_.find_region(address, size);
   if (region == nullptr || !region->lasts_a_block) {
-    refuse(FaultKind::out_of_bounds, [&] { return fmt::format("{} of {} bytes {}", kStore, size, judge_.memory().describe_nearest(address, size)); });
+    judge_.refuse(FaultKind::out_of_bounds, kStore, [&] { return fmt::format("{} of {} bytes {}", kStore, size, judge_.memory().describe_nearest(address, size)); });
   }
   if (address % size != 0) {
-    refuse(FaultKind::misaligned, [&] {
+    judge_.refuse(FaultKind::misaligned, kStore, [&] {
       return fmt::format("{} of {} bytes at offset {} of {}", kStore, size, address - region->base, region->name);
     });
   }
   if (target - 1 >= rank_) {
-    refuse(FaultKind::limit, [&] {
+    judge_.refuse(FaultKind::limit, kStore, [&] {
       return fmt::format("block {} of a cluster stores into block {}: followed are stores to blocks in front alone", rank_, target - 1);
     });
   }
   if (passed_ == 0) {
-    refuse(FaultKind::race, [&] {
+    judge_.refuse(FaultKind::race, kStore, [&] {
       return fmt::format("store into block {} of the cluster, which may not have begun: no barrier of the cluster stands in front", target - 1);
     });
   }
@@ -103,7 +97,7 @@ void BlockCluster::store(std::uint32_t mapped, std::vector<std::byte> bytes) {
   const auto behind = there.lower_bound(address + size);
   if (behind != there.begin() && std::prev(behind)->first + std::prev(behind)->second.bytes.size() > address) {
     const Left& other = std::prev(behind)->second;
-    refuse(FaultKind::race, [&] {
+    judge_.refuse(FaultKind::race, kStore, [&] {
       return fmt::format("store of {} bytes at offset {} of {} in block {} of the cluster, where thread ({},{},{}) of block ({},{},{}) stores as well", size,
                          address - region->base, region->name, target - 1, other.thread.x, other.thread.y, other.thread.z, other.block.x, other.block.y,
                          other.block.z);

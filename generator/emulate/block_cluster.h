@@ -41,9 +41,6 @@ class BlockCluster {
   };
   using LeftAt = std::map<std::uint64_t, Left>;  ///< by where it begins; these never overlap
 
-  template <class Describe>
-  [[noreturn]] void refuse(FaultKind kind, const Describe& describe) const;
-
   AccessJudge& judge_;
   std::uint32_t rank_ = 0;
   std::uint32_t blocks_ = 1;

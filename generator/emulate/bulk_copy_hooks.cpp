@@ -22,12 +22,6 @@ std::uint64_t note_of(std::uint64_t bytes, std::uint64_t alignment) {
   return AccessNote::pack(bytes, static_cast<unsigned>(std::countr_zero(alignment)), active_machine().site());
 }
 
-template <class Describe>
-[[noreturn]] void refuse(FaultKind kind, const Describe& describe) {
-  active_machine().report(kind, active_machine().site(), "", describe);
-  active_machine().stop();
-}
-
 void initialise(std::uint32_t barrier, std::uint32_t count) {
   require_kernel(kBarrier);
   active_machine().runner().async_barriers().initialise(shared_pointer(barrier, kBarrier), count);
@@ -43,7 +37,7 @@ void fence_proxy() {
   fence();
   RaceClock& clock = active_machine().clock();
   if (clock.threads().follows() && !clock.fence_proxy()) {
-    refuse(FaultKind::limit, [] { return std::string("more fences between two barriers than can be told apart"); });
+    active_machine().refuse(FaultKind::limit, "", [] { return std::string("more fences between two barriers than can be told apart"); });
   }
 }
 
@@ -78,7 +72,7 @@ void copy(std::uint32_t target_address, std::uint64_t source, std::uint32_t byte
   require_kernel(kBulkCopy);
   Machine& machine = active_machine();
   if (bytes == 0 || bytes % kPieceBytes != 0) {
-    refuse(FaultKind::bad_copy,
+    active_machine().refuse(FaultKind::bad_copy, "",
            [&] { return fmt::format("bulk copy of {} bytes, not a multiple of {}", bytes, kPieceBytes); });
   }
   AsyncBarriers& barriers = machine.runner().async_barriers();
@@ -94,7 +88,7 @@ void copy(std::uint32_t target_address, std::uint64_t source, std::uint32_t byte
 /// The map that the running thread has as a parameter at `address`.
 TensorMap tensor_map_at(std::uint64_t address) {
   if (!active_machine().runner().is_grid_constant(address)) {
-    refuse(FaultKind::bad_operand, [] {
+    active_machine().refuse(FaultKind::bad_operand, "", [] {
       return std::string("tensor copy with a map that is no const __grid_constant__ parameter of the kernel");
     });
   }
@@ -102,7 +96,7 @@ TensorMap tensor_map_at(std::uint64_t address) {
   std::memcpy(encoded.data(), reinterpret_cast<const void*>(address), sizeof(encoded));
   const std::optional<TensorMap> map = decode_tensor_map(encoded);
   if (!map) {
-    refuse(FaultKind::bad_operand,
+    active_machine().refuse(FaultKind::bad_operand, "",
            [] { return std::string("tensor copy with a map that cuTensorMapEncodeTiled has not made"); });
   }
   return *map;
@@ -119,7 +113,7 @@ void copy_tensor(std::uint32_t target_address, std::uint64_t map_address, std::u
   const auto column = static_cast<std::int32_t>(x);
   const auto line = static_cast<std::int32_t>(y);
   if (!map.may_begin_at(column)) {
-    refuse(FaultKind::misaligned, [&] {
+    active_machine().refuse(FaultKind::misaligned, "", [&] {
       return fmt::format("tensor copy from column {}, which is no multiple of {} elements of 16 bits", column,
                          kPieceBytes / map.element_bytes);
     });

@@ -21,12 +21,6 @@ std::uint32_t NamedBarriers::Barrier::arrived() const {
   return kLanes * static_cast<std::uint32_t>(std::popcount(warps));
 }
 
-template <class Describe>
-void NamedBarriers::refuse(FaultKind kind, const Describe& describe) {
-  judge_.report(kind, judge_.site(), "", describe);
-  judge_.stop();
-}
-
 void NamedBarriers::begin_block(std::uint32_t threads) {
   threads_ = threads;
   barriers_.fill({});
@@ -36,13 +30,13 @@ void NamedBarriers::begin_block(std::uint32_t threads) {
 
 void NamedBarriers::check(Request request) {
   if (request.number == 0 || request.number >= barriers_.size()) {
-    refuse(FaultKind::bad_operand, [&] {
+    judge_.refuse(FaultKind::bad_operand, "", [&] {
       return fmt::format("waits at {}; there are barriers 1 to {}, and 0 is that of __syncthreads", text_of(request),
                          barriers_.size() - 1);
     });
   }
   if (request.count == 0 || request.count % kLanes != 0 || request.count > threads_) {
-    refuse(FaultKind::bad_operand, [&] {
+    judge_.refuse(FaultKind::bad_operand, "", [&] {
       return fmt::format("waits at {}, which is no multiple of {} from {} to the {} of the block", text_of(request),
                          kLanes, kLanes, threads_);
     });
@@ -52,7 +46,7 @@ void NamedBarriers::check(Request request) {
 void NamedBarriers::arrive(std::uint32_t warp, const std::array<std::uint64_t, 32>& requests) {
   const auto other = std::ranges::find_if(requests, [&](std::uint64_t lane) { return lane != requests.front(); });
   if (other != requests.end()) {
-    refuse(FaultKind::divergent_barrier, [&] {
+    judge_.refuse(FaultKind::divergent_barrier, "", [&] {
       return fmt::format("lane 0 of the warp waits at {}, but lane {} at {}", text_of(Request::of(requests.front())),
                          other - requests.begin(), text_of(Request::of(*other)));
     });
@@ -60,7 +54,7 @@ void NamedBarriers::arrive(std::uint32_t warp, const std::array<std::uint64_t, 3
   const Request request = Request::of(requests.front());
   Barrier& barrier = barriers_[request.number];
   if (!is_behind_round_before(barrier, warp)) {
-    refuse(FaultKind::race, [&] {
+    judge_.refuse(FaultKind::race, "", [&] {
       return fmt::format(
           "arrives at barrier {}, where others have met whom nothing orders it with: it could have been "
           "one of them",
@@ -72,7 +66,7 @@ void NamedBarriers::arrive(std::uint32_t warp, const std::array<std::uint64_t, 3
     barrier.site = judge_.site();
   }
   if (barrier.count != request.count) {
-    refuse(FaultKind::divergent_barrier, [&] {
+    judge_.refuse(FaultKind::divergent_barrier, "", [&] {
       return fmt::format("waits at {}, but others wait there for {}, at {}", text_of(request), barrier.count,
                          judge_.describe_site(barrier.site));
     });
@@ -101,7 +95,7 @@ bool NamedBarriers::is_behind_round_before(const Barrier& barrier, std::uint32_t
 void NamedBarriers::complete(Barrier& barrier) {
   RaceClock& clock = judge_.clock();
   if (!clock.meet_warps(barrier.warps)) {
-    refuse(FaultKind::limit, [] {
+    judge_.refuse(FaultKind::limit, "", [] {
       return std::string("more rounds of named barriers between two barriers of the block than can be told apart");
     });
   }

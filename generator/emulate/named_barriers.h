@@ -60,9 +60,6 @@ class NamedBarriers {
 
   bool is_behind_round_before(const Barrier& barrier, std::uint32_t warp);
   void complete(Barrier& barrier);
-  template <class Describe>
-  [[noreturn]] void refuse(FaultKind kind, const Describe& describe);
-
   AccessJudge& judge_;
   std::uint32_t threads_ = 0;
   std::array<Barrier, 16> barriers_;  ///< by number; the first is that of __syncthreads, and not used

@@ -15,12 +15,6 @@ namespace {
 
 constexpr const char* kProduct = "wgmma.mma_async";
 
-template <class Describe>
-[[noreturn]] void refuse(const Describe& describe) {
-  active_machine().report(FaultKind::bad_operand, active_machine().site(), "", describe);
-  active_machine().stop();
-}
-
 /// Judges the running lane's share of the reads of B: of its 128 pieces of 16 bytes every 32nd.
 void check_reads(const MatrixDescriptor& matrix) {
   constexpr std::uint64_t kBytes = MatrixDescriptor::row_bytes;
@@ -54,7 +48,7 @@ void check_registers(const WarpgroupOperands& operands) {
     return active_machine().is_on_stack(reinterpret_cast<std::uint64_t>(place), sizeof(float));
   });
   if (!are_local) {
-    refuse([] { return fmt::format("{} with a D that is not of variables of the thread's own", kProduct); });
+    active_machine().refuse(FaultKind::bad_operand, "", [] { return fmt::format("{} with a D that is not of variables of the thread's own", kProduct); });
   }
 }
 
@@ -69,7 +63,7 @@ void issue(float* const* registers, const float* values, const std::uint32_t* a,
   check_registers(mine);
   const std::optional<MatrixDescriptor> matrix = MatrixDescriptor::of(descriptor);
   if (!matrix) {
-    refuse([&] {
+    active_machine().refuse(FaultKind::bad_operand, "", [&] {
       return fmt::format(
           "{} with the descriptor {:#x}, which asks for a swizzle or a base offset, or has bits that mean nothing",
           kProduct, descriptor);

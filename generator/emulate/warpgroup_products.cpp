@@ -51,12 +51,6 @@ void multiply(const Operands& a, const Columns& b, bool adds, Values& sums) {
 
 }  // namespace
 
-template <class Describe>
-void WarpgroupProducts::refuse(FaultKind kind, const Describe& describe) {
-  judge_.report(kind, judge_.site(), "", describe);
-  judge_.stop();
-}
-
 void WarpgroupProducts::begin_block(std::uint32_t threads) {
   threads_ = threads;
   warps_.assign((threads + kLanes - 1) / kLanes, {});
@@ -89,7 +83,7 @@ void WarpgroupProducts::take_step(std::uint32_t warp, Step step) {
   step.site = judge_.site();
   const std::uint32_t group = warp / warps;
   if ((group + 1) * warps * kLanes > threads_) {
-    refuse(FaultKind::missing_lanes, [&] {
+    judge_.refuse(FaultKind::missing_lanes, "", [&] {
       return fmt::format("{} by warp {} of a block of {} threads, which end within the four warps from {} on",
                          to_string(step.kind), warp, threads_, group * warps);
     });
@@ -102,13 +96,13 @@ void WarpgroupProducts::take_step(std::uint32_t warp, Step step) {
   }
   const Step& first = steps[number];
   if (first.kind != step.kind || first.site != step.site) {
-    refuse(FaultKind::missing_lanes, [&] {
+    judge_.refuse(FaultKind::missing_lanes, "", [&] {
       return fmt::format("{} by warp {}, where another warp of its group has come to {} at {}", to_string(step.kind),
                          warp, to_string(first.kind), judge_.describe_site(first.site));
     });
   }
   if (first.descriptor != step.descriptor || first.adds != step.adds) {
-    refuse(FaultKind::bad_operand, [&] {
+    judge_.refuse(FaultKind::bad_operand, "", [&] {
       return fmt::format(
           "{} by warp {} with the descriptor {:#x}, {} to D, where another warp of its group has {:#x}, {}",
           to_string(step.kind), warp, step.descriptor, step.adds ? "added" : "not added", first.descriptor,
@@ -132,7 +126,7 @@ void WarpgroupProducts::check_alike(const std::array<WarpgroupOperands*, kLanes>
   for (std::uint32_t lane = 1; lane < kLanes; ++lane) {
     const WarpgroupOperands& other = *lanes[lane];
     if (other.descriptor != first.descriptor || other.adds != first.adds) {
-      refuse(FaultKind::bad_operand, [&] {
+      judge_.refuse(FaultKind::bad_operand, "", [&] {
         return fmt::format("wgmma.mma_async with the descriptor {:#x}, {} to D, in lane 0, but {:#x}, {}, in lane {}",
                            first.descriptor, first.adds ? "added" : "not added", other.descriptor,
                            other.adds ? "added" : "not added", lane);
@@ -152,7 +146,7 @@ void WarpgroupProducts::check_apart(const WarpState& warp, const std::array<Warp
                                             [&](float* other) { return std::ranges::binary_search(mine, other); });
     }
     if (!apart) {
-      refuse(FaultKind::bad_operand, [&] {
+      judge_.refuse(FaultKind::bad_operand, "", [&] {
         return fmt::format(
             "wgmma.mma_async with a D of which lane {} has a register twice, or in the D of another product under way",
             lane);
@@ -167,7 +161,7 @@ void WarpgroupProducts::issue(std::uint32_t warp, const std::array<WarpgroupOper
   take_step(warp, {WarpOperationKind::issue_product, 0, first.descriptor, first.adds});
   WarpState& state = warps_[warp];
   if (!state.fenced) {
-    refuse(FaultKind::race, [] {
+    judge_.refuse(FaultKind::race, "", [] {
       return std::string(
           "wgmma.mma_async, and no wgmma.fence of the warp stands between it and the kernel's begin or the latest "
           "wgmma.wait_group");
@@ -214,7 +208,7 @@ void WarpgroupProducts::check_unchanged(const WarpState& warp) {
   for (std::size_t number = 0; number < warp.committed; ++number) {
     const Product& product = warp.products[number];
     if (read(product.b) != product.first_b) {
-      refuse(FaultKind::race, [&] {
+      judge_.refuse(FaultKind::race, "", [&] {
         return fmt::format(
             "wgmma.wait_group for the product at {}, since which the shared memory that it reads has been written",
             judge_.describe_site(product.site));
@@ -222,7 +216,7 @@ void WarpgroupProducts::check_unchanged(const WarpState& warp) {
     }
     for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
       if (!std::ranges::all_of(product.sums->registers[lane], is_poison)) {
-        refuse(FaultKind::race, [&] {
+        judge_.refuse(FaultKind::race, "", [&] {
           return fmt::format(
               "wgmma.wait_group for the product at {}: lane {} has written a register of D since, or left the function "
               "that D is a variable of",

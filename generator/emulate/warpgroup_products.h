@@ -89,8 +89,6 @@ class WarpgroupProducts {
     std::size_t committed = 0;  ///< of these, the first ones
   };
 
-  template <class Describe>
-  [[noreturn]] void refuse(FaultKind kind, const Describe& describe);
   void take_step(std::uint32_t warp, Step step);
   void check_alike(const std::array<WarpgroupOperands*, kLanes>& lanes);
   void check_apart(const WarpState& warp, const std::array<WarpgroupOperands*, kLanes>& lanes);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/verify/kernel_programs.h"
 
+#include "generator/emit/built_architectures.h"
+
 namespace esc {
 namespace {
 
@@ -11,13 +13,11 @@ constexpr const char* features_of_hopper = "__CUDA_ARCH_FEAT_SM90_ALL";
 
 }  // namespace
 
-bool asks_for_features(const std::string& text) { return text.find(features_of_hopper) != text.npos; }
-
 ProgramOptions with_features() { return {.headers = {}, .defines = {std::string(features_of_hopper) + "=1"}}; }
 
 KernelPrograms::KernelPrograms(const std::string& text, const std::string& file_name, const Dispatch& dispatch)
-    : usual_(compile_cuda(text, file_name, asks_for_features(text) ? with_features() : ProgramOptions())),
-      without_features_(asks_for_features(text) ? new HostProgram(compile_cuda(text, file_name)) : nullptr),
+    : usual_(compile_cuda(text, file_name, asks_for_own_features(text) ? with_features() : ProgramOptions())),
+      without_features_(asks_for_own_features(text) ? new HostProgram(compile_cuda(text, file_name)) : nullptr),
       earlier_(dispatch.copies_in_bulk && !dispatch.has_clusters ? new HostProgram(compile_cuda(text, file_name, earlier_devices)) : nullptr) {}
 
 const HostProgram& KernelPrograms::for_call(const KernelCall& call) const {

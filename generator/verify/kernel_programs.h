@@ -11,10 +11,7 @@
 
 namespace esc {
 
-/// Whether a text asks if it is compiled for the very architecture 9.0 (sm_90a), so that it may do otherwise there.
-bool asks_for_features(const std::string& text);
-
-/// What such a text is compiled with for that.
+/// What a text that asks for features of a compute capability's own is compiled with, so that it finds those of 9.0 (sm_90a).
 ProgramOptions with_features();
 
 /// A kernel's text as code for the devices that its calls are made on: from compute capability 9.0 on and, where the kernel does otherwise there, before;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "generator/emit/built_architectures.h"
 #include "generator/emulate/race_clock.h"
 #include "generator/support/error.h"
 #include "generator/support/limits.h"
@@ -308,7 +309,7 @@ class Judgement {
 void check_confined_kernel(const BundleUnderTest& bundle, const SparseMatrix& matrix, const std::optional<OtherValues>& other,
                            const EmulationEffort& effort, VerificationReport& report, StageProgress& progress) {
   std::vector<KernelCall> calls = kernel_calls(bundle.dispatch, matrix.rows, matrix.columns, checked_items(bundle, matrix));
-  if (asks_for_features(bundle.kernel_text)) {
+  if (asks_for_own_features(bundle.kernel_text)) {
     add_calls_without_features(calls);
   }
   calls = by_width(std::move(calls));

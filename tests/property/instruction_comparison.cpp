@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "generator/emit/built_architectures.h"
 #include "generator/emit/device_text.h"
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/fragment_weights.h"
@@ -316,7 +317,7 @@ std::string difference(const InstructionExample& example, const std::string& tex
       return with_element(example.nest.element(), [&](auto zero) { return comparison.run<decltype(zero)>(); });
     });
   };
-  const std::string found = asks_for_features(text) ? difference_with(with_features()) : "";
+  const std::string found = asks_for_own_features(text) ? difference_with(with_features()) : "";
   return found.empty() ? difference_with({}) : found;
 }
 

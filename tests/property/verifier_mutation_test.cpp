@@ -31,6 +31,7 @@
 #include <utility>
 #include <vector>
 
+#include "generator/emit/built_architectures.h"
 #include "generator/emit/generate.h"
 #include "generator/emulate/compile_program.h"
 #include "generator/frontend/format_source.h"
@@ -123,7 +124,7 @@ bool has_same_code(const MutationTrial& trial, const RightBundle& right) {
       return tests::optimised_code(host_source(text, "subject.cpp"));
     }
     std::string code = tests::optimised_code(cuda_source(text, "subject.cu"));
-    if (asks_for_features(text)) {
+    if (asks_for_own_features(text)) {
       code += tests::optimised_code(cuda_source(text, "subject.cu", with_features()));
     }
     if (right.texts.dispatch.copies_in_bulk) {  // it does otherwise on earlier devices
