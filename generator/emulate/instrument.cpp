@@ -7,15 +7,11 @@
 #include <llvm/Analysis/Utils/Local.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Operator.h>
-#include <llvm/Support/ModRef.h>
-#include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
-#include <llvm/Transforms/Utils/Mem2Reg.h>
 
 #include <algorithm>
 #include <array>
@@ -23,57 +19,18 @@
 #include <string>
 #include <vector>
 
-#include "generator/emulate/run_passes.h"
+#include "generator/emulate/inline_helpers.h"
+#include "generator/emulate/instrumented_code.h"
 #include "generator/frontend/host_compiler/host_compiler.h"
 #include "generator/support/error.h"
 
 namespace esc {
 namespace {
 
-/// A function is inlined while all its copies together stay below this many instructions.
-constexpr std::size_t kInlineBudget = 20000;
 /// What a variable of a function may have; no stack of a thread has as much.
 constexpr std::uint64_t kMostLocalBytes = std::uint64_t{8} << 20;
 /// What a frame needs besides its variables.
 constexpr std::uint64_t kFrameOverhead = 512;
-
-bool is_left_alone(const llvm::Function& function) {
-  return function.isDeclaration() || function.hasFnAttribute(llvm::Attribute::DisableSanitizerInstrumentation);
-}
-
-/// Lets the inliner take every helper, as a GPU's compiler does: what a helper writes through a reference to a local
-/// variable of its caller is then known to be local. Promises that memory may be read early are withdrawn, because an
-/// access that the text does not make must not be reported.
-void prepare_inlining(llvm::Module& module) {
-  for (llvm::Function& function : module) {
-    for (llvm::Argument& argument : function.args()) {
-      argument.removeAttr(llvm::Attribute::Dereferenceable);
-      argument.removeAttr(llvm::Attribute::DereferenceableOrNull);
-    }
-    if (is_left_alone(function) || function.hasFnAttribute(llvm::Attribute::NoInline)) {
-      continue;
-    }
-    if (function.getInstructionCount() * std::max<std::size_t>(function.getNumUses(), 1) <= kInlineBudget) {
-      function.addFnAttr(llvm::Attribute::AlwaysInline);
-    }
-  }
-}
-
-template <class Pass>
-void run_pass(llvm::Module& module, Pass pass) {
-  run_passes(module, [&](llvm::PassBuilder&) {
-    llvm::ModulePassManager passes;
-    passes.addPass(std::move(pass));
-    return passes;
-  });
-}
-
-void promote_locals(llvm::Module& module) { run_pass(module, llvm::createModuleToFunctionPassAdaptor(llvm::PromotePass())); }
-
-void inline_functions(llvm::Module& module) { run_pass(module, llvm::AlwaysInlinerPass(/*InsertLifetime=*/false)); }
-
-/// Stands before a read that the inliner may do away with: (address, note).
-constexpr const char* kReadAsWritten = "__esc_read_as_written";
 
 class Instrumenter {
  public:
@@ -89,28 +46,16 @@ class Instrumenter {
   /// What must be seen while the text is as it was written: what is refused wherever it stands, and divisions, which come out as anything
   /// once their operands are known.
   void run_before_inlining() {
-    for (llvm::Function* function : functions()) {
+    for (llvm::Function* function : instrumented_functions(module_)) {
       for (llvm::Instruction* instruction : instructions_of(*function)) {
         refuse_or_guard(*instruction);
       }
     }
   }
 
-  /// Notes each read of what is not known to be local. The inliner computes what it copies where operands are constants: of a constant table
-  /// it takes the element, and nothing where that is out of bounds.
-  void note_reads() {
-    for (llvm::Function* function : functions()) {
-      for (llvm::Instruction* instruction : instructions_of(*function)) {
-        if (auto* load = llvm::dyn_cast<llvm::LoadInst>(instruction)) {
-          note_read(*load);
-        }
-      }
-    }
-  }
-
   /// Judges the reads that were noted and are no longer there; the others are judged as all accesses are.
   void judge_vanished_reads() {
-    for (llvm::Function* function : functions()) {
+    for (llvm::Function* function : instrumented_functions(module_)) {
       for (llvm::Instruction* instruction : instructions_of(*function)) {
         auto* note = llvm::dyn_cast<llvm::CallInst>(instruction);
         if (note != nullptr && note->getCalledFunction() != nullptr && note->getCalledFunction()->getName() == kReadAsWritten) {
@@ -122,7 +67,7 @@ class Instrumenter {
   }
 
   SiteTable run() {
-    for (llvm::Function* function : functions()) {
+    for (llvm::Function* function : instrumented_functions(module_)) {
       instrument_function(*function);
     }
     return std::move(sites_);
@@ -131,24 +76,6 @@ class Instrumenter {
  private:
   enum class Direction { read, write, atomic };
 
-  std::vector<llvm::Function*> functions() {
-    std::vector<llvm::Function*> functions;
-    for (llvm::Function& function : module_) {
-      if (!is_left_alone(function)) {
-        functions.push_back(&function);
-      }
-    }
-    return functions;
-  }
-
-  static std::vector<llvm::Instruction*> instructions_of(llvm::Function& function) {
-    std::vector<llvm::Instruction*> instructions;
-    for (llvm::Instruction& instruction : llvm::instructions(function)) {
-      instructions.push_back(&instruction);
-    }
-    return instructions;
-  }
-
   void instrument_function(llvm::Function& function) {
     const std::vector<llvm::Instruction*> instructions = instructions_of(function);
     meter_loops(function);
@@ -156,18 +83,6 @@ class Instrumenter {
       visit(*instruction);
     }
     check_stack(function);
-  }
-
-  void note_read(llvm::LoadInst& load) {
-    llvm::Value* pointer = load.getPointerOperand();
-    if (load.isAtomic()) {
-      load.setVolatile(true);  // so that it stays as it is
-    } else if (!load.isVolatile() && !llvm::isa<llvm::AllocaInst>(pointer)) {
-      llvm::IRBuilder<> builder(&load);
-      const std::uint64_t bytes = layout_.getTypeStoreSize(load.getType()).getFixedValue();
-      builder.CreateCall(hook(kReadAsWritten, {pointer_, int64_}),
-                         {pointer, builder.getInt64(AccessNote::pack(bytes, llvm::Log2(load.getAlign()), 0))});
-    }
   }
 
   void judge_if_vanished(llvm::CallInst& note) {
@@ -485,22 +400,7 @@ class Instrumenter {
     call->setDoesNotReturn();
   }
 
-  /// A hook may end the thread, so nothing that follows it in the text may be done before it; it touches no memory that
-  /// the text can see, so values may stay in registers across it.
-  llvm::FunctionCallee hook(const std::string& name, std::initializer_list<llvm::Type*> parameters) {
-    const bool known = module_.getFunction(name) != nullptr;
-    llvm::FunctionCallee callee = module_.getOrInsertFunction(
-        name, llvm::FunctionType::get(llvm::Type::getVoidTy(context_), llvm::ArrayRef(parameters), false));
-    if (!known) {
-      auto* function = llvm::cast<llvm::Function>(callee.getCallee());
-      function->setDoesNotThrow();
-      function->setMemoryEffects(llvm::MemoryEffects::inaccessibleMemOnly());
-      if (function->arg_size() > 0 && function->getArg(0)->getType()->isPointerTy()) {
-        function->addParamAttr(0, llvm::Attribute::getWithCaptureInfo(context_, llvm::CaptureInfo::none()));
-      }
-    }
-    return callee;
-  }
+  llvm::FunctionCallee hook(const std::string& name, std::initializer_list<llvm::Type*> parameters) { return hook_of(module_, name, parameters); }
 
   /// The place in the user's text: inlined pieces of our own headers are left for where they were called.
   std::uint32_t site_of(const llvm::Instruction& at) {
@@ -547,11 +447,7 @@ SiteTable instrument(llvm::Module& module) {
   }
   Instrumenter instrumenter(module);
   instrumenter.run_before_inlining();
-  prepare_inlining(module);
-  // What is promoted before it is copied is copied by half.
-  promote_locals(module);
-  instrumenter.note_reads();
-  inline_functions(module);
+  inline_helpers(module);
   instrumenter.judge_vanished_reads();
   promote_locals(module);
   return instrumenter.run();

@@ -9,7 +9,7 @@
 namespace esc {
 namespace {
 
-constexpr std::uint32_t kLanes = 32;
+constexpr std::uint32_t kWarpThreads = 32;
 
 std::string text_of(NamedBarriers::Request request) {
   return fmt::format("barrier {} for {} threads", request.number, request.count);
@@ -18,7 +18,7 @@ std::string text_of(NamedBarriers::Request request) {
 }  // namespace
 
 std::uint32_t NamedBarriers::Barrier::arrived() const {
-  return kLanes * static_cast<std::uint32_t>(std::popcount(warps));
+  return kWarpThreads * static_cast<std::uint32_t>(std::popcount(warps));
 }
 
 void NamedBarriers::begin_block(std::uint32_t threads) {
@@ -35,10 +35,10 @@ void NamedBarriers::check(Request request) {
                          barriers_.size() - 1);
     });
   }
-  if (request.count == 0 || request.count % kLanes != 0 || request.count > threads_) {
+  if (request.count == 0 || request.count % kWarpThreads != 0 || request.count > threads_) {
     judge_.refuse(FaultKind::bad_operand, "", [&] {
       return fmt::format("waits at {}, which is no multiple of {} from {} to the {} of the block", text_of(request),
-                         kLanes, kLanes, threads_);
+                         kWarpThreads, kWarpThreads, threads_);
     });
   }
 }
@@ -84,7 +84,7 @@ bool NamedBarriers::is_behind_round_before(const Barrier& barrier, std::uint32_t
   if (barrier.interval != clock.now()) {
     return true;
   }
-  for (std::uint32_t thread = kLanes * warp; thread < kLanes * (warp + 1); ++thread) {
+  for (std::uint32_t thread = kWarpThreads * warp; thread < kWarpThreads * (warp + 1); ++thread) {
     if (clock.threads().is_behind(thread, barrier.thread, barrier.time - 1)) {
       return true;
     }
@@ -100,7 +100,7 @@ void NamedBarriers::complete(Barrier& barrier) {
     });
   }
   barrier.interval = clock.now();
-  barrier.thread = kLanes * static_cast<std::uint32_t>(std::countr_zero(barrier.warps));
+  barrier.thread = kWarpThreads * static_cast<std::uint32_t>(std::countr_zero(barrier.warps));
   barrier.time = clock.threads().time(barrier.thread);
   for (std::uint32_t warps = barrier.warps; warps != 0; warps &= warps - 1) {
     holding_[static_cast<std::size_t>(std::countr_zero(warps))] = 0;
