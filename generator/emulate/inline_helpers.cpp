@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "generator/emulate/instrument.h"
+#include "generator/emulate/access_note.h"
 #include "generator/emulate/instrumented_code.h"
 #include "generator/emulate/run_passes.h"
 

@@ -50,6 +50,9 @@ const std::vector<std::string> kOrder = {
     "generator/emulate/memory_map",
     // From a text to code in memory.
     "generator/emulate/run_passes",
+    "generator/emulate/access_note",
+    "generator/emulate/instrumented_code",
+    "generator/emulate/inline_helpers",
     "generator/emulate/instrument",
     "generator/emulate/module_facts",
     "generator/emulate/jit",
