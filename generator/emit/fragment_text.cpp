@@ -51,10 +51,7 @@ std::int64_t windows_bytes(const LoopNest& nest) {
 std::int64_t copied_bytes(const LoopNest& nest, std::int64_t unit_bytes) {
   return nest.constant("stages") * stage_bytes(nest, unit_bytes) + windows_bytes(nest);
 }
-std::int64_t up_to_line(std::int64_t bytes) {
-  constexpr std::int64_t line = 128;
-  return (bytes + line - 1) / line * line;
-}
+std::int64_t up_to_line(std::int64_t bytes) { return static_cast<std::int64_t>(transformer::round_up(static_cast<std::uint64_t>(bytes), 128)); }
 /// What stands behind them begins at a line.
 std::int64_t barrier_bytes(const LoopNest& nest) {
   constexpr std::int64_t barrier = 8;

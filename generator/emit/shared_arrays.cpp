@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/emit/shared_arrays.h"
 
-#include "generator/ir/evaluate.h"
-
 namespace esc {
 
 std::int64_t declared_shared_bytes(const LoopNest& nest) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "generator/schedule/clustered_streams.h"
 #include "generator/schedule/dense_streams.h"
@@ -173,12 +174,12 @@ std::vector<StreamSchedule> schedules_of_16_bits(const CutLayer& layer, const Ke
 /// Those of large layers, or of small ones. Where the two meet, more than 128 columns were measured of small ones alone.
 std::vector<StreamSchedule> streams_with_dense_steps(const LayerShape& shape, const KernelTarget& target) {
   constexpr long long many_columns = 128;
-  const bool small_first = shape.bcol > many_columns;
-  std::vector<StreamSchedule> first = small_first ? small_dense_streams(shape, target) : dense_streams(shape, target);
-  if (!first.empty()) {
-    return first;
+  std::vector<StreamSchedule> first = dense_streams(shape, target);
+  std::vector<StreamSchedule> second = small_dense_streams(shape, target);
+  if (shape.bcol > many_columns) {
+    std::swap(first, second);
   }
-  return small_first ? dense_streams(shape, target) : small_dense_streams(shape, target);
+  return first.empty() ? second : first;
 }
 
 /// What fits on every target; bulk copies were measured for float32.

@@ -146,7 +146,6 @@ RC_GTEST_PROP(EmittedStreamTransformer, WritesTheBytesOfThePackedMatrix, ()) {
   RC_ASSERT(problem.empty());
 }
 
-/// Where rows have half of a window's columns, places for them are searched for long: no limit that ends endless loops may end that.
 /// Of the sums that blocks of a cluster leave there are more than copies and placed values beneath them.
 TEST(EmittedStreamKernel, LeavesSumsOfClustersBesideItsBarriers) {
   const SparseMatrix matrix = sample_matrix({.rows = 70, .columns = 300, .sparsity = 0.7, .seed = 5});
@@ -157,6 +156,7 @@ TEST(EmittedStreamKernel, LeavesSumsOfClustersBesideItsBarriers) {
   }
 }
 
+/// Where rows have half of a window's columns, places for them are searched for long: no limit that ends endless loops may end that.
 TEST(EmittedStreamTransformer, SearchesForAsLongAsItTakes) {
   const SparseMatrix matrix = sample_matrix({.rows = 256, .columns = 2048, .sparsity = 0.6, .seed = 3});
   const GeneratedLayer generated = fitting_layer(matrix, 16, {.columns = 16, .panels = 1, .warps = 1, .stages = 2});
