@@ -203,7 +203,7 @@ class FragmentReader : public SectionReader<FragmentFormat> {
   /// The value of an element of a window; zero where no byte of its region names it.
   double placed_value(std::uint64_t unit, const RowColumn& element) const {
     const std::uint64_t begin = unit + format().region_begin_at(format().region_of(element));
-    const std::uint32_t place = place_of_element({element.row % strip_rows, element.column % region_columns});
+    const std::uint32_t place = place_of_element({element.row % region_rows, element.column % region_columns});
     const std::uint32_t behind = std::min<std::uint32_t>(load<std::uint16_t>(begin + 2), format().shape.listed);
     for (std::uint32_t number = load<std::uint16_t>(begin); number < behind; ++number) {
       if (load<std::uint8_t>(unit + format().place_at(number)) == place) {

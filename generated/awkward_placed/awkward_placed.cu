@@ -10,13 +10,13 @@
 // whole panels and goes through all windows, so that it stores C once and needs no sums of others; the warps of a
 // panel take windows in turn. In the end their sums are added in shared memory. Of 32 columns those elements that
 // are not zero are stored, each with a byte that says where it stands. The warps that multiply the same windows put
-// them into shared memory, where the tensor core reads 64 rows of A at once for four warps. These have 16 columns
-// of C each, for which they hold their elements of B in registers: what is multiplied is the transposed product.
-// The tensor core takes 11 bits of a float32: so each number is split in two, and three products of the parts are
-// added in float32. Both operands are copied to shared memory past the registers, several turns ahead of their use.
-// From compute capability 9.0 on these are bulk copies, which one thread asks for: units, and windows of B as
-// boxes. The blocks of a cluster share the windows of their panels. In the end they leave their sums in the shared
-// memory of the first one, which adds them up.
+// them into shared memory, where the tensor core reads rows of A at once for four warps. These have 16 columns of C
+// each, for which they hold their elements of B in registers: what is multiplied is the transposed product. The
+// tensor core takes 11 bits of a float32: so each number is split in two, and three products of the parts are added
+// in float32. Both operands are copied to shared memory past the registers, several turns ahead of their use. From
+// compute capability 9.0 on these are bulk copies, which one thread asks for: units, and windows of B as boxes. The
+// blocks of a cluster share the windows of their panels. In the end they leave their sums in the shared memory of
+// the first one, which adds them up.
 
 #ifndef __CUDACC_RTC__
 #include <cuda_runtime.h>
@@ -65,12 +65,14 @@ constexpr int other_blocks = cluster_blocks - 1;  // of a cluster
 constexpr unsigned int M = 37;   // rows of C
 constexpr unsigned int K = 300;  // rows of B
 constexpr unsigned int blocks = 1;
-constexpr size_t units_at = 256;  // where the first unit begins
-constexpr int strips = 2;  // of 16 rows, which the tensor core multiplies at once, that a panel has
-constexpr int unit_steps = 4;   // 8 columns of a window each
-constexpr int listed_at = 16;   // in a unit, behind where each region's values begin: the values
-constexpr int places_at = 720;  // and their places
-constexpr int unit_bytes = 896;
+constexpr size_t units_at = 256;     // where the first unit begins
+constexpr int unit_steps = 4;        // 8 columns of a window each
+constexpr int unit_row_regions = 4;  // of 8 rows and 16 columns, below each other in a unit
+constexpr int unit_values = 172;     // of a unit at most
+constexpr int listed_at = 32;      // in a unit, behind where each region's values begin: the values
+constexpr int places_at = 720;     // and their places
+constexpr int stored_bytes = 896;  // of a unit
+constexpr int unit_bytes = 896;    // of all of a panel
 constexpr int window_bytes = 17408;  // of B
 constexpr int stage_bytes = 3584;
 constexpr int barriers_at = 109568;  // in shared memory, behind all else
@@ -443,7 +445,7 @@ __device__ __forceinline__ void wait_for_operands(const unsigned char* memory, u
   }
 }
 
-// Where a team has the values of its window, in shared memory: for each 16 columns of A and 8 rows four tiles of 8 rows and 4 columns, as the tensor core reads them, and
+// Where a team has the values of its window, in shared memory: for each 16 columns of A and 8 rows, a region, four tiles of 8 rows and 4 columns, as the tensor core reads them, and
 // behind all of them, where numbers are split, the same of the rests.
 constexpr int tile_bytes = 8 * 4 * 4;
 constexpr int term_bytes = window_columns * block_rows * 4;
@@ -485,54 +487,70 @@ __device__ __forceinline__ void store_placed(unsigned char* to, float value) {
   *reinterpret_cast<unsigned int*>(to + term_bytes) = terms.rest;
 }
 
-// The warps of a panel put the values of its unit where the tensor core reads them, each those of some regions of 16 rows and 16 columns. Where there is no value, is zero.
-__device__ __forceinline__ void place_values(const unsigned char* unit, unsigned char* placed,
+// A value of a unit, and where it stands in its region, in bytes.
+__device__ __forceinline__ float listed_value(const unsigned char* unit, int value) {
+  return *reinterpret_cast<const float*>(unit + listed_at + value * 4);
+}
+__device__ __forceinline__ int place_in_region(const unsigned char* unit, int value) {
+  return unit[places_at + value] * 4;
+}
+
+// The warps of a panel put the values of its units where the tensor core reads them, each those of some regions of 8 rows and 16 columns. Where there is no value, is zero.
+__device__ __forceinline__ void place_values(const unsigned char* units, unsigned char* placed,
                                              int panel, int member, int lane) {
-  constexpr int regions = unit_steps / 2 * strips;
-  static_assert(regions % placing_warps == 0, "each warp has as many");
-  constexpr int own_regions = regions / placing_warps;
-  constexpr int region_bytes = 8 * tile_bytes;
-  constexpr int at_once = 2;
-  const unsigned short* const begins = reinterpret_cast<const unsigned short*>(unit);
-  const float* const values = reinterpret_cast<const float*>(unit + listed_at);
-  const unsigned char* const places = unit + places_at;
-  unsigned char* to[own_regions];
+  constexpr int row_regions = panel_height / 8;
+  constexpr int regions = unit_steps / 2 * row_regions;
+  constexpr int own_regions = (regions + placing_warps - 1) / placing_warps;
+  constexpr int region_bytes = 4 * tile_bytes;
+  constexpr int at_once = unit_values / (unit_steps / 2 * unit_row_regions) / 32 +
+                          1;  // most regions have no more values for a lane
+  int to[own_regions];        // where they stand, in bytes
+  int unit[own_regions];      // and where their unit does
+  int first[own_regions];
+  int end[own_regions];
+  float found[own_regions][at_once];
+  int place[own_regions][at_once];
 #pragma unroll
   for (int own = 0; own < own_regions; ++own) {
     const int region = member + own * placing_warps;
-    to[own] =
-        placed +
-        (region / strips * block_panels * strips + panel * strips + region % strips) * region_bytes;
+    const int column = region / row_regions;
+    const int row = region % row_regions;
+    const bool is_there = regions % placing_warps == 0 || region < regions;
+    to[own] = (column * (block_rows / 8) + panel * row_regions + row) * region_bytes;
+    unit[own] = row / unit_row_regions * stored_bytes;
+    const unsigned short* const begins =
+        reinterpret_cast<const unsigned short*>(units + unit[own]) + column * unit_row_regions +
+        row % unit_row_regions;
+    first[own] = is_there ? begins[0] + lane : 0;
+    end[own] = is_there ? begins[1] : 0;
 #pragma unroll
-    for (int at = 0; at < placed_bytes; at += term_bytes) {
+    for (int i = 0; i < at_once; ++i) {
+      const int value = first[own] + 32 * i;
+      if (value < end[own]) {
+        found[own][i] = listed_value(units + unit[own], value);
+        place[own][i] = place_in_region(units + unit[own], value);
+      }
+    }
+    if (is_there) {
 #pragma unroll
-      for (int part = 0; part < region_bytes; part += 32 * 16) {
-        *reinterpret_cast<uint4*>(to[own] + at + part + lane * 16) = make_uint4(0, 0, 0, 0);
+      for (int at = 0; at < placed_bytes; at += term_bytes) {
+        *reinterpret_cast<uint4*>(placed + to[own] + at + lane * 16) = make_uint4(0, 0, 0, 0);
       }
     }
   }
   __syncwarp();
 #pragma unroll
   for (int own = 0; own < own_regions; ++own) {
-    const int region = member + own * placing_warps;
-    const int end = begins[region + 1];
+#pragma unroll
+    for (int i = 0; i < at_once; ++i) {
+      if (first[own] + 32 * i < end[own]) {
+        store_placed(placed + to[own] + place[own][i], found[own][i]);
+      }
+    }
 #pragma unroll 1
-    for (int first = begins[region] + lane; first < end; first += 32 * at_once) {
-      float found[at_once];
-      int place[at_once];
-#pragma unroll
-      for (int i = 0; i < at_once; ++i) {
-        if (first + 32 * i < end) {
-          found[i] = values[first + 32 * i];
-          place[i] = places[first + 32 * i];
-        }
-      }
-#pragma unroll
-      for (int i = 0; i < at_once; ++i) {
-        if (first + 32 * i < end) {
-          store_placed(to[own] + place[i] * 4, found[i]);
-        }
-      }
+    for (int value = first[own] + 32 * at_once; value < end[own]; value += 32) {
+      store_placed(placed + to[own] + place_in_region(units + unit[own], value),
+                   listed_value(units + unit[own], value));
     }
   }
   if constexpr (four_warps_multiply) {
@@ -545,7 +563,7 @@ __device__ __forceinline__ Vector<2> two_columns(const unsigned char* window, in
   return *reinterpret_cast<const Vector<2>*>(window + piece_at(row, column / 8) + column % 8 * 4);
 }
 
-// A product of the tensor core is of 8 columns of A, in 64 rows, and of 16 columns of C for each warp. A lane has elements of B in four registers: two rows, 4 from each other, with two
+// A product of the tensor core is of 8 columns of A, in some rows, and of 16 columns of C for each warp. A lane has elements of B in four registers: two rows, 4 from each other, with two
 // columns each. Of every 8 rows it gets four sums: rows 2 c and 2 c + 1 of one column, then of the other.
 constexpr int product_rows = 64;
 constexpr int product_sums = product_rows / 2;

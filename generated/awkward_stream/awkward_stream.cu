@@ -61,8 +61,8 @@ constexpr unsigned int M = 37;   // rows of C
 constexpr unsigned int K = 300;  // rows of B
 constexpr unsigned int blocks = 2;
 constexpr size_t units_at = 256;  // where the first unit begins
+constexpr int unit_steps = 8;     // 32 columns of a window each
 constexpr int strips = 1;  // of 16 rows, which the tensor core multiplies at once, that a panel has
-constexpr int unit_steps = 8;   // 32 columns of a window each
 constexpr int unit_extras = 0;  // of a unit at most, what fits in no step
 constexpr int metadata_at =
     4096;  // in a unit, behind the values: which of four columns they belong to

@@ -349,10 +349,10 @@ const char* first_difference(const Header& header, Format format) {
 //   begins    [list of columns][strip][8] uint16: of every four lanes the number of the first value
 //   values    in the order of lists, lanes and bits; what is not used is 0
 //
-// Bytes of a unit with placed values, where a region is of 16 columns and a strip. An element in row r and column c of it
-// has the place (r / 8 * 4 + c / 4) * 32 + r % 8 * 4 + c % 4, and that modulo 32 is its bank. The unit takes values in the
-// order of regions and places:
-//   begins    [pair of steps][strip] uint16: the number of the first value of the region, and behind the last one how
+// Bytes of a unit with placed values, where a region is of 16 columns and 8 rows. An element in row r and column c of it
+// has the place c / 4 * 32 + r * 4 + c % 4, and that modulo 32 is its bank. The unit takes values in the order of regions
+// and places:
+//   begins    [pair of steps][8 rows] uint16: the number of the first value of the region, and behind the last one how
 //             many there are; zeros up to the next multiple of 16
 //   values    in the order of regions; of each the first one, by place, of every bank that has any, in the order of banks,
 //             then the second ones, and so on: most of 32 that stand beside each other are of different banks. What is
@@ -386,7 +386,8 @@ inline constexpr uint32_t four_lanes =
     4;  ///< whose bits stand beside each other, and which have a row set
 inline constexpr uint32_t placed_steps = 4;     ///< of a unit with placed values
 inline constexpr uint32_t region_columns = 16;  ///< in which a byte says where a value stands
-inline constexpr uint32_t region_places = strip_rows * region_columns;
+inline constexpr uint32_t region_rows = 8;
+inline constexpr uint32_t region_places = region_rows * region_columns;
 inline constexpr uint32_t banks = 32;  ///< of shared memory, where values are put in their places
 inline constexpr uint32_t max_fragment_panels = 16;
 inline constexpr uint32_t unit_alignment = 128;  ///< a line of the cache
@@ -515,21 +516,18 @@ struct RowColumn {
 
 /// The place of an element in its region, and the other way round.
 constexpr uint32_t place_of_element(const RowColumn& element) {
-  const uint32_t upper = element.row / row_sets, four = element.column / four_lanes;
-  return (upper * (region_columns / four_lanes) + four) * banks +
-         element.row % row_sets * four_lanes + element.column % four_lanes;
+  return element.column / four_lanes * banks + element.row * four_lanes +
+         element.column % four_lanes;
 }
 constexpr RowColumn element_of_place(uint32_t place) {
-  const uint32_t bank = place % banks, of_bank = place / banks;
-  const uint32_t upper = of_bank / (region_columns / four_lanes),
-                 four = of_bank % (region_columns / four_lanes);
-  return {upper * row_sets + bank / four_lanes, four * four_lanes + bank % four_lanes};
+  const uint32_t bank = place % banks;
+  return {bank / four_lanes, place / banks * four_lanes + bank % four_lanes};
 }
 
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
 struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   static constexpr char magic[9] = "ESCFRAG\x1a";
-  static constexpr uint32_t version = 8;
+  static constexpr uint32_t version = 9;
 
   ScalarType window = ScalarType::u16;
   uint64_t windows_at = 0;
@@ -618,14 +616,17 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
     return {bits_at(list, row_set * four_lanes + lane), begin_at(list, row_set), lane,
             registers * group_slots() + number};
   }
-  constexpr uint32_t regions() const { return window_columns() / region_columns * strips(); }
+  constexpr uint32_t row_regions() const {
+    return shape.height / region_rows;
+  }  ///< below each other
+  constexpr uint32_t regions() const { return window_columns() / region_columns * row_regions(); }
   constexpr uint32_t region_of(const RowColumn& element) const {
-    return element.column / region_columns * strips() + element.row / strip_rows;
+    return element.column / region_columns * row_regions() + element.row / region_rows;
   }
   constexpr RowColumn element_at(uint32_t region, uint32_t place) const {
     const RowColumn inside = element_of_place(place);
-    return {region % strips() * strip_rows + inside.row,
-            region / strips() * region_columns + inside.column};
+    return {region % row_regions() * region_rows + inside.row,
+            region / row_regions() * region_columns + inside.column};
   }
   constexpr uint64_t region_begin_at(uint32_t region) const { return uint64_t{region} * 2; }
   constexpr uint64_t place_at(uint64_t value) const { return listed_at(shape.listed) + value; }

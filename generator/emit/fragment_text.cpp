@@ -8,10 +8,12 @@
 #include <string_view>
 
 #include "generator/emit/c_constant.h"
+#include "generator/emit/fragment_block.h"
 #include "generator/emit/half_text.h"
 #include "generator/emit/packed_matrix_holes.h"
 #include "generator/emit/patch_text.h"
 #include "generator/emit/shared_arrays.h"
+#include "generator/emit/warpgroup_text.h"
 #include "generator/ir/performed_instructions.h"
 #include "generator/ir/window_patches.h"
 #include "generator/schedule/stream_schedule.h"
@@ -41,7 +43,7 @@ std::int64_t window_bytes(const LoopNest& nest) {
   return nest.constant("window_columns") * columns_of_window_row(nest) * bytes_of(nest.element());
 }
 std::int64_t stage_bytes(const LoopNest& nest, std::int64_t unit_bytes) {
-  return nest.constant("turn_windows") * (nest.constant("block_panels") * unit_bytes + (windows_have_stages(nest) ? 0 : window_bytes(nest)));
+  return nest.constant("turn_windows") * (nest.constant("block_panels") * panel_units(nest.packed) * unit_bytes + (windows_have_stages(nest) ? 0 : window_bytes(nest)));
 }
 /// Of windows that stand apart from the units.
 std::int64_t windows_bytes(const LoopNest& nest) {
@@ -217,6 +219,9 @@ std::string two_of_window_text(const LoopNest& nest) {
              : "*reinterpret_cast<const Vector<2>*>(window + piece_at(row, column / 8) + column % 8 * 4)";
 }
 
+/// Where values are placed, the rows of A of a product.
+std::int64_t rows_of_product(const LoopNest& nest) { return places_values(nest) ? product_rows(nest.constant("block_rows"), splits_products(nest)) : 0; }
+
 std::string find_rounds_text(const LoopNest& nest, const FragmentFormat& format) {
   const std::string type = packed_matrix_holes(nest).at("PACKED");
   if (format.regular()) {
@@ -259,6 +264,27 @@ std::vector<std::string> places_behind_values(const LoopNest& nest, const Fragme
           c_constant("int", "columns_at", format.columns_at(), "which column of the window a slot is"),
           c_constant("int", "extra_ends_at", format.extras_end_at(0), "where the extras of each set of rows end"),
           c_constant("int", "extras_at", format.extra_at(0))};
+}
+
+/// Where a unit has what, in steps.
+std::vector<std::string> places_in_unit(const LoopNest& nest, const FragmentFormat& format) {
+  std::vector<std::string> places{c_constant("int", "strips", format.strips(), "of 16 rows, which the tensor core multiplies at once, that a panel has")};
+  if (format.is_listed()) {
+    places.push_back(c_constant("int", "begins_at", format.begin_at(0, 0), "in a unit, behind the bits: where the values of four lanes begin"));
+    places.push_back(c_constant("int", "listed_at", format.listed_at(0), "and the values"));
+  } else if (!format.is_dense()) {
+    std::ranges::move(places_behind_values(nest, format), std::back_inserter(places));
+  }
+  return places;
+}
+
+/// The same of one with placed values, of which a panel of more than 32 rows has several.
+std::vector<std::string> places_of_placed_values(const FragmentFormat& format) {
+  return {c_constant("int", "unit_row_regions", format.row_regions(), "of 8 rows and 16 columns, below each other in a unit"),
+          c_constant("int", "unit_values", format.shape.listed, "of a unit at most"),
+          c_constant("int", "listed_at", format.listed_at(0), "in a unit, behind where each region's values begin: the values"),
+          c_constant("int", "places_at", format.place_at(0), "and their places"),
+          c_constant("int", "stored_bytes", format.unit_bytes(), "of a unit")};
 }
 
 }  // namespace
@@ -312,6 +338,8 @@ std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const Fr
           {"READ_EXTRA", read_extra_text(nest)},
           {"TWO_COLUMNS", two_columns_text(nest)},
           {"TWO_OF_WINDOW", two_of_window_text(nest)},
+          {"PRODUCT_ROWS", fmt::format("{}", rows_of_product(nest))},
+          {"WARPGROUP_PRODUCT", warpgroup_product_text(rows_of_product(nest))},
           {"BITS_OF_ELEMENT", f16 ? "__half_as_ushort" : "__bfloat16_as_ushort"},
           {"MMA_TYPES", f16 ? "f16.f16" : "bf16.bf16"}};
 }
@@ -322,18 +350,9 @@ std::vector<std::string> fragment_constants(const LoopNest& nest, const Fragment
           c_constant("unsigned int", "K", format.shape.columns, "rows of B"),
           c_constant("unsigned int", "blocks", format.blocks()),
           c_constant("size_t", "units_at", format.units_at, "where the first unit begins"),
-          c_constant("int", "strips", format.strips(), "of 16 rows, which the tensor core multiplies at once, that a panel has"),
           c_constant("int", "unit_steps", format.shape.steps, fmt::format("{} columns of a window each", format.step_slots()))};
-  if (format.is_placed()) {
-    constants.push_back(c_constant("int", "listed_at", format.listed_at(0), "in a unit, behind where each region's values begin: the values"));
-    constants.push_back(c_constant("int", "places_at", format.place_at(0), "and their places"));
-  } else if (format.is_listed()) {
-    constants.push_back(c_constant("int", "begins_at", format.begin_at(0, 0), "in a unit, behind the bits: where the values of four lanes begin"));
-    constants.push_back(c_constant("int", "listed_at", format.listed_at(0), "and the values"));
-  } else if (!format.is_dense()) {
-    std::ranges::move(places_behind_values(nest, format), std::back_inserter(constants));
-  }
-  constants.push_back(c_constant("int", "unit_bytes", bytes));
+  std::ranges::move(format.is_placed() ? places_of_placed_values(format) : places_in_unit(nest, format), std::back_inserter(constants));
+  constants.push_back(c_constant("int", "unit_bytes", panel_units(nest.packed) * bytes, format.is_placed() ? "of all of a panel" : ""));
   constants.push_back(c_constant("int", "window_bytes", window_bytes(nest), "of B"));
   constants.push_back(c_constant("int", "stage_bytes", stage_bytes(nest, bytes)));
   if (has_quarter_steps(format)) {

@@ -24,15 +24,6 @@ constexpr double split_extra_bytes = 10;
 
 }  // namespace
 
-transformer::FragmentBlock fragment_block(const PackedForm& form) {
-  return {.panels = static_cast<std::uint32_t>(form.block_panels),
-          .height = static_cast<std::uint32_t>(form.height),
-          .quarter_steps = form.quarter_steps,
-          .dense_steps = form.dense_steps,
-          .listed_values = form.listed_values,
-          .placed_values = form.placed_values};
-}
-
 /// Measured on one NVIDIA H200 and, with quarter steps and for split products, one H100. Without quarter steps all steps have the same bytes, which count for their products too.
 transformer::FragmentWeights fragment_weights(const LoopNest& nest) {
   const auto columns = static_cast<double>(nest.packed.columns);

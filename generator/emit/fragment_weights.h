@@ -6,9 +6,6 @@
 
 namespace esc {
 
-/// The panels of a block, and what their steps store, of a matrix that is packed in fragments.
-transformer::FragmentBlock fragment_block(const PackedForm& form);
-
 /// What the steps and extras of a unit count beside its bytes for the kernel of this nest, whose matrix is packed in fragments: it decides how the matrix is cut.
 transformer::FragmentWeights fragment_weights(const LoopNest& nest);
 

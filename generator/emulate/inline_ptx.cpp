@@ -91,10 +91,14 @@ void add_warpgroup_products(InstructionTable& table) {
   table["wgmma.commit_group.sync.aligned;"] = {{}, {}, "__esc_wgmma_commit", true};
   table["wgmma.wait_group.sync.aligned 0;"] = {{}, {}, "__esc_wgmma_wait", true};
   table[""] = {{"+f"}, {}, "__esc_keep", true};  // no instruction: what is made of the register stays behind it
-  const std::string text =
-      fmt::format("{{ .reg .pred adds; setp.ne.b32 adds, %37, 0; wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 {}, {}, %36, adds, 1, 1; }}",
-                  operand_list(0, 32), operand_list(32, 4));
-  table[text] = {std::vector<std::string>(32, "+f"), {"r", "r", "r", "r", "l", "r"}, "__esc_wgmma"};
+  constexpr int most_columns = 96;
+  for (int columns = 8; columns <= most_columns; columns += 8) {
+    const int sums = columns / 2;
+    const std::string text =
+        fmt::format("{{ .reg .pred adds; setp.ne.b32 adds, %{}, 0; wgmma.mma_async.sync.aligned.m64n{}k8.f32.tf32.tf32 {}, {}, %{}, adds, 1, 1; }}",
+                    sums + 5, columns, operand_list(0, sums), operand_list(sums, 4), sums + 4);
+    table[text] = {std::vector<std::string>(static_cast<std::size_t>(sums), "+f"), {"r", "r", "r", "r", "l", "r"}, fmt::format("__esc_wgmma<{}>", sums)};
+  }
 }
 
 void add_async_copies(InstructionTable& table) {

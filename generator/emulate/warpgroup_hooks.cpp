@@ -15,13 +15,13 @@ namespace {
 
 constexpr const char* kProduct = "wgmma.mma_async";
 
-/// Judges the running lane's share of the reads of B: of its 128 pieces of 16 bytes every 32nd.
-void check_reads(const MatrixDescriptor& matrix) {
+/// Judges the running lane's share of the reads of B: of its pieces of 16 bytes every 32nd.
+void check_reads(const MatrixDescriptor& matrix, std::uint32_t columns) {
   constexpr std::uint64_t kBytes = MatrixDescriptor::row_bytes;
   Machine& machine = active_machine();
   const auto lane = machine.runner().current_lane();
   const std::uint64_t note = AccessNote::pack(kBytes, static_cast<unsigned>(std::countr_zero(kBytes)), machine.site());
-  for (std::uint32_t row = lane; row < 2 * WarpgroupProducts::columns; row += kLanes) {
+  for (std::uint32_t row = lane; row < 2 * columns; row += kLanes) {
     machine.check_proxy_read(shared_pointer(matrix.row(row / 2, row % 2), kProduct), kBytes, note);
   }
 }
@@ -52,13 +52,14 @@ void check_registers(const WarpgroupOperands& operands) {
   }
 }
 
-void issue(float* const* registers, const float* values, const std::uint32_t* a, std::uint64_t descriptor,
-           std::uint32_t adds) {
+void issue(float* const* registers, const float* values, std::uint32_t sums, const std::uint32_t* a,
+           std::uint64_t descriptor, std::uint32_t adds) {
   require_kernel(kProduct);
   BlockRunner& runner = active_machine().runner();
-  WarpgroupOperands mine{.descriptor = descriptor, .adds = adds != 0};
-  std::copy_n(registers, mine.registers.size(), mine.registers.begin());
-  std::copy_n(values, mine.values.size(), mine.values.begin());
+  WarpgroupOperands mine{.registers = {registers, registers + sums},
+                         .values = {values, values + sums},
+                         .descriptor = descriptor,
+                         .adds = adds != 0};
   std::copy_n(a, mine.a.size(), mine.a.begin());
   check_registers(mine);
   const std::optional<MatrixDescriptor> matrix = MatrixDescriptor::of(descriptor);
@@ -70,7 +71,7 @@ void issue(float* const* registers, const float* values, const std::uint32_t* a,
     });
   }
   // B may be read from now on, and is at last where the warp waits: what others write to it must be ordered with both.
-  check_reads(*matrix);
+  check_reads(*matrix, mine.columns());
   if (!runner.gather(WarpOperationKind::issue_product, reinterpret_cast<std::uint64_t>(&mine))) {
     return;
   }
@@ -84,7 +85,8 @@ void wait() {
   require_kernel("wgmma.wait_group");
   BlockRunner& runner = active_machine().runner();
   for (std::size_t product = 0; product < runner.products().committed(runner.current_warp()); ++product) {
-    check_reads(runner.products().matrix(runner.current_warp(), product));
+    const WarpgroupProducts::Place place = runner.products().place(runner.current_warp(), product);
+    check_reads(place.matrix, place.columns);
   }
   if (runner.gather(WarpOperationKind::wait_for_products, 0)) {
     runner.products().wait(runner.current_warp());

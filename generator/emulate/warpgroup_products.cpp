@@ -24,7 +24,7 @@ void poison(float* place) { std::memcpy(place, &kPoison, sizeof(kPoison)); }
 
 /// The registers of D are those that all lanes name.
 bool names(const std::array<WarpgroupOperands*, kLanes>& lanes,
-           const std::array<std::array<float*, WarpgroupOperands::sums>, kLanes>& registers) {
+           const std::array<std::vector<float*>, kLanes>& registers) {
   return std::ranges::equal(
       lanes, registers, [](const WarpgroupOperands* lane, const auto& others) { return lane->registers == others; });
 }
@@ -33,7 +33,9 @@ bool names(const std::array<WarpgroupOperands*, kLanes>& lanes,
 template <class Operands, class Columns, class Values>
 void multiply(const Operands& a, const Columns& b, bool adds, Values& sums) {
   if (!adds) {
-    sums = {};
+    for (auto& of_lane : sums) {
+      std::ranges::fill(of_lane, 0.0F);
+    }
   }
   std::array<std::array<std::uint32_t, 2>, kLanes> registers{};
   std::array<ProductFragments, kLanes> fragments;
@@ -138,7 +140,7 @@ void WarpgroupProducts::check_alike(const std::array<WarpgroupOperands*, kLanes>
 /// No register of D may be another one of the same product, nor of one under way that has not the very same D.
 void WarpgroupProducts::check_apart(const WarpState& warp, const std::array<WarpgroupOperands*, kLanes>& lanes) {
   for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
-    std::array<float*, WarpgroupOperands::sums> mine = lanes[lane]->registers;
+    std::vector<float*> mine = lanes[lane]->registers;
     std::ranges::sort(mine);
     bool apart = std::ranges::adjacent_find(mine) == mine.end();
     for (const Product& product : warp.products) {
@@ -173,11 +175,12 @@ void WarpgroupProducts::issue(std::uint32_t warp, const std::array<WarpgroupOper
     check_apart(state, lanes);
   }
   Product product{.b = *MatrixDescriptor::of(first.descriptor),
+                  .first_b = {},
                   .adds = first.adds,
                   .sums = {},
                   .thread = judge_.registers().thread_index,
                   .site = judge_.site()};
-  product.first_b = read(product.b);
+  product.first_b = read(product.b, first.columns());
   product.sums = same == state.products.end() ? std::make_shared<Sums>() : same->sums;
   for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
     product.a[lane] = lanes[lane]->a;
@@ -190,9 +193,9 @@ void WarpgroupProducts::issue(std::uint32_t warp, const std::array<WarpgroupOper
   state.products.push_back(std::move(product));
 }
 
-WarpgroupProducts::Matrix WarpgroupProducts::read(const MatrixDescriptor& descriptor) const {
+WarpgroupProducts::Matrix WarpgroupProducts::read(const MatrixDescriptor& descriptor, std::uint32_t columns) const {
   const std::uint64_t window = judge_.program().shared_window();
-  Matrix matrix{};
+  Matrix matrix(columns);
   for (std::uint32_t column = 0; column < columns; ++column) {
     for (std::uint32_t half = 0; half < 2; ++half) {
       std::memcpy(matrix[column].data() + 4 * half,
@@ -207,7 +210,7 @@ WarpgroupProducts::Matrix WarpgroupProducts::read(const MatrixDescriptor& descri
 void WarpgroupProducts::check_unchanged(const WarpState& warp) {
   for (std::size_t number = 0; number < warp.committed; ++number) {
     const Product& product = warp.products[number];
-    if (read(product.b) != product.first_b) {
+    if (read(product.b, static_cast<std::uint32_t>(product.first_b.size())) != product.first_b) {
       judge_.refuse(FaultKind::race, "", [&] {
         return fmt::format(
             "wgmma.wait_group for the product at {}, since which the shared memory that it reads has been written",
@@ -237,7 +240,7 @@ void WarpgroupProducts::wait(std::uint32_t warp) {
     // D stays as it is where a product that is not committed adds to it.
     const std::shared_ptr<Sums> sums = std::move(state.products[number].sums);
     for (std::uint32_t lane = 0; lane < kLanes && sums.use_count() == 1; ++lane) {
-      for (std::size_t sum = 0; sum < WarpgroupOperands::sums; ++sum) {
+      for (std::size_t sum = 0; sum < sums->values[lane].size(); ++sum) {
         *sums->registers[lane][sum] = sums->values[lane][sum];
       }
     }

@@ -14,15 +14,16 @@
 
 namespace esc {
 
-/// What one lane brings to a product of a warpgroup (`wgmma.mma_async`), of 64 rows, 64 columns and 8 elements of each.
+/// What one lane brings to a product of a warpgroup (`wgmma.mma_async`), of 64 rows, two columns for each sum and 8
+/// elements of each.
 struct WarpgroupOperands {
-  static constexpr std::size_t sums = 32;
-
-  std::array<float*, sums> registers{};  ///< of D
-  std::array<float, sums> values{};      ///< what these hold
+  std::vector<float*> registers;  ///< of D
+  std::vector<float> values;      ///< what these hold
   std::array<std::uint32_t, 4> a{};
   std::uint64_t descriptor = 0;
   bool adds = false;  ///< to what D holds, else to zero
+
+  std::uint32_t columns() const { return static_cast<std::uint32_t>(2 * registers.size()); }
 };
 
 /// The products that the warps of a block have under way, in groups of four warps. As late as can be is when D is
@@ -31,8 +32,13 @@ struct WarpgroupOperands {
 /// what they do in turn. What has no meaning is a fault that stops the running thread.
 class WarpgroupProducts {
  public:
-  static constexpr std::uint32_t columns = 64;  ///< of D and of B
-  static constexpr std::uint32_t warps = 4;     ///< of a group
+  static constexpr std::uint32_t warps = 4;  ///< of a group
+
+  /// Where a product finds B, and how many columns that has.
+  struct Place {
+    MatrixDescriptor matrix;
+    std::uint32_t columns = 0;
+  };
 
   explicit WarpgroupProducts(AccessJudge& judge) : judge_(judge) {}
 
@@ -50,24 +56,25 @@ class WarpgroupProducts {
 
   /// How many products of a warp wait to be completed, and where each of them finds B.
   std::size_t committed(std::uint32_t warp) const { return warps_[warp].committed; }
-  const MatrixDescriptor& matrix(std::uint32_t warp, std::size_t product) const {
-    return warps_[warp].products[product].b;
+  Place place(std::uint32_t warp, std::size_t product) const {
+    const Product& found = warps_[warp].products[product];
+    return {found.b, static_cast<std::uint32_t>(found.first_b.size())};
   }
 
  private:
   /// The registers of D in all lanes, which several products in turn may add to.
   struct Sums {
-    std::array<std::array<float*, WarpgroupOperands::sums>, kLanes> registers{};
-    std::array<std::array<float, WarpgroupOperands::sums>, kLanes> values{};
+    std::array<std::vector<float*>, kLanes> registers;
+    std::array<std::vector<float>, kLanes> values;
   };
 
   /// B by columns.
-  using Matrix = std::array<std::array<std::uint32_t, 8>, columns>;
+  using Matrix = std::vector<std::array<std::uint32_t, 8>>;
 
   struct Product {
     std::array<std::array<std::uint32_t, 4>, kLanes> a{};
     MatrixDescriptor b;
-    Matrix first_b{};  ///< as it was when the product was issued
+    Matrix first_b;  ///< as it was when the product was issued
     bool adds = false;
     std::shared_ptr<Sums> sums;
     Dim3 thread;
@@ -92,7 +99,7 @@ class WarpgroupProducts {
   void take_step(std::uint32_t warp, Step step);
   void check_alike(const std::array<WarpgroupOperands*, kLanes>& lanes);
   void check_apart(const WarpState& warp, const std::array<WarpgroupOperands*, kLanes>& lanes);
-  Matrix read(const MatrixDescriptor& descriptor) const;
+  Matrix read(const MatrixDescriptor& descriptor, std::uint32_t columns) const;
   void check_unchanged(const WarpState& warp);
 
   AccessJudge& judge_;

@@ -25,16 +25,16 @@ namespace {
 
 using namespace instruction_parts;
 
-/// The elements of a panel's unit in 16 rows and 16 columns at a time, which the warps that have the panel take in turn, each lane some columns.
+/// What a panel has in a window, in 8 rows and 16 columns at a time, which the warps that have the panel take in turn, each lane some columns.
 Instruction place_values(const char* name_of, std::string_view store_text) {
-  const Block each{define("slot", quotient(index("region"), index("strips")) * 16 + index("s")),
-                   define("row", remainder(index("region"), index("strips")) * 16 + index("r")),
+  const Block each{define("slot", quotient(index("region"), index("row_regions")) * 16 + index("s")),
+                   define("row", remainder(index("region"), index("row_regions")) * 8 + index("r")),
                    store(at("placed", {name("slot"), name("panel_row") + name("row")}), at("values", {name("slot"), name("row")}))};
-  const Node rows{Loop{"r", Affine::of("first_row"), 16, 2, Role::none, Mapping::sequential, each}};
+  const Node rows{Loop{"r", Affine::of("first_row"), 8, 2, Role::none, Mapping::sequential, each}};
   const Node regions{Loop{"region", Affine::of("member"), Affine::of("regions"), Affine::of("placing_warps"), Role::none, Mapping::sequential, {rows}}};
   return {.name = name_of,
           .parameters = {array("values"), array("placed"), value("panel"), value("member"), value("lane"), value("stage"), value("part")},
-          .meaning = {define("strips", quotient(index("panel_height"), 16)), define("regions", index("strips") * quotient(index("window_columns"), 16)),
+          .meaning = {define("row_regions", quotient(index("panel_height"), 8)), define("regions", index("row_regions") * quotient(index("window_columns"), 16)),
                       define("panel_row", index("panel") * index("panel_height")), define("s", remainder(index("lane"), 16)),
                       define("first_row", quotient(index("lane"), 16)), regions},
           .call = "place_values(unit_copy(shared_memory, {stage}, {part} * block_panels + {panel}), placed_for_team(shared_memory, {part}), {panel}, {member}, thread % 32);",

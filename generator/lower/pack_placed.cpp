@@ -52,9 +52,8 @@ LoopNest pack_placed(const LoopNest& nest, const PackPlaced& directive) {
             fmt::format("windows have {} columns, and places are for {}", nest.constant("window_columns"), StreamSchedule::placed_columns),
             fmt::format("write window={} in stream()", StreamSchedule::placed_columns));
   const std::int64_t rows = nest.constant("block_rows");
-  refuse_if(rows != StreamSchedule::product_rows && rows != 2 * StreamSchedule::product_rows, directive,
-            fmt::format("a block has {} rows, and the tensor core multiplies {} at once, for which a lane has the sums of twice as many", rows, StreamSchedule::product_rows),
-            "choose panels and rows so that their product is 64 or 128");
+  refuse_if(rows > StreamSchedule::max_placed_rows, directive, fmt::format("a block has {} rows, and lanes have sums for {} at most", rows, StreamSchedule::max_placed_rows),
+            fmt::format("choose panels and rows so that their product is {} at most", StreamSchedule::max_placed_rows));
   LoopNest result = store_in_fragments(nest, directive, turns_of_warp(nest));
   result.packed.dense_steps = true;
   result.packed.listed_values = true;
@@ -66,9 +65,9 @@ LoopNest pack_placed(const LoopNest& nest, const PackPlaced& directive) {
   result.arrays.push_back({"PlacedA", {Affine::of("turn_windows"), Affine::of("window_columns"), Affine::of("block_rows")}, ArrayRole::shared, nest.element(), "placed"});
   result.story.push_back(
       fmt::format("Of {} columns those elements that are not zero are stored, each with a byte that says where it stands. The warps that multiply the same windows "
-                  "put them into shared memory, where the tensor core reads {} rows of A at once for four warps. These have {} columns of C each, for which they hold their elements of B "
+                  "put them into shared memory, where the tensor core reads rows of A at once for four warps. These have {} columns of C each, for which they hold their elements of B "
                   "in registers: what is multiplied is the transposed product.",
-                  StreamSchedule::placed_columns, StreamSchedule::product_rows, StreamSchedule::warp_columns));
+                  StreamSchedule::placed_columns, StreamSchedule::warp_columns));
   result.story.emplace_back(story_of_digits(nest.element()));
   return result;
 }

@@ -46,10 +46,10 @@ LoopNest stream_windows(const LoopNest& nest, const StreamWindows& directive) {
   refuse_if(directive.share < 1 || directive.share > StreamSchedule::max_share || directive.warps % directive.share != 0, directive,
             fmt::format("warps={} cannot be dealt to windows with share={} each", directive.warps, directive.share),
             fmt::format("write a divisor of the warps, {} at most", StreamSchedule::max_share));
-  refuse_if(directive.rows != StreamSchedule::strip_rows && directive.rows != StreamSchedule::max_rows, directive,
+  const int most_rows = directive.window == 0 ? StreamSchedule::max_rows : StreamSchedule::max_placed_rows;
+  refuse_if(directive.rows < StreamSchedule::strip_rows || directive.rows > most_rows || directive.rows % StreamSchedule::strip_rows != 0, directive,
             fmt::format("rows={} is no panel of the tensor core", directive.rows),
-            fmt::format("it multiplies {} rows at once: write rows={} or {}", StreamSchedule::strip_rows, StreamSchedule::strip_rows, StreamSchedule::max_rows));
-
+            fmt::format("it multiplies {} rows at once: write a multiple of {}, {} at most", StreamSchedule::strip_rows, StreamSchedule::strip_rows, most_rows));
   refuse_if(directive.window != 0 && directive.window != StreamSchedule::placed_columns, directive, fmt::format("window={} is none that values are stored for", directive.window),
             fmt::format("leave it out, or write window={} in front of transform(A, placed)", StreamSchedule::placed_columns));
 

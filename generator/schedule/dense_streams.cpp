@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -12,11 +13,15 @@
 namespace esc {
 namespace {
 
-/// A schedule, and how long it took for as many products of a multiprocessor as the first one of its table: 2048 x 2048 to 11,008 x 4096 at 50 to 80 % zeros, with
-/// listed and placed values to 90 %, on one NVIDIA H100, placed ones at 60 %.
+/// Clusters of four leave some multiprocessors of an H100 without a block.
+constexpr std::int64_t clusters_of_four = 120;
+
+/// A schedule, and how long it took for as many products of a multiprocessor as the first whole steps of its table: 2048 x 2048 to 11,008 x 4096 at 50 to 80 % zeros, with
+/// listed and placed values to 90 %, on one NVIDIA H100, placed ones at 60 %; blocks of 80 rows and more on one H200.
 struct MeasuredStream {
   StreamSchedule schedule;
   double slowness;
+  std::int64_t most_blocks = std::numeric_limits<std::int64_t>::max();  ///< that are on the GPU at once
 };
 
 constexpr StreamSchedule stream(StreamSchedule schedule, StreamSchedule::Dense dense) {
@@ -32,6 +37,12 @@ constexpr StreamSchedule placed(const StreamSchedule& schedule) { return stream(
 constexpr MeasuredStream of_many_columns[] = {
     {placed({.columns = 128, .panels = 2, .warps = 8, .stages = 3, .share = 4, .rows = 32, .cluster = 2}), 0.74},
     {placed({.columns = 128, .panels = 2, .warps = 8, .stages = 3, .share = 4, .rows = 32}), 0.69},
+    {placed({.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 80, .cluster = 2}), 0.74},
+    {placed({.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 80}), 0.69},
+    {placed({.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 96, .cluster = 2}), 0.69},
+    {placed({.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 96}), 0.64},
+    {placed({.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 96, .cluster = 2}), 0.9},
+    {placed({.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 96}), 0.84},
     {placed({.columns = 64, .panels = 2, .warps = 8, .stages = 2, .share = 2, .rows = 32, .cluster = 2}), 1.02},
     {placed({.columns = 64, .panels = 2, .warps = 8, .stages = 2, .share = 2, .rows = 32}), 0.9},
     {dense({.columns = 64, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32}), 1.0},
@@ -57,6 +68,14 @@ constexpr MeasuredStream of_many_rounded_columns[] = {
     {placed({.columns = 128, .panels = 4, .warps = 4, .stages = 3, .share = 2, .rows = 32}), 0.54},
     {placed({.columns = 128, .panels = 2, .warps = 8, .stages = 4, .share = 4, .rows = 32, .cluster = 2}), 0.8},
     {placed({.columns = 128, .panels = 2, .warps = 8, .stages = 4, .share = 4, .rows = 32}), 0.67},
+    {placed({.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 80, .cluster = 2}), 0.68},
+    {placed({.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 96, .cluster = 2}), 0.59},
+    {placed({.columns = 128, .panels = 1, .warps = 16, .stages = 4, .share = 8, .rows = 96}), 0.54},
+    {placed({.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 96}), 0.55},
+    {placed({.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 112}), 0.56},
+    {placed({.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 80, .cluster = 4}), 1.04, clusters_of_four},
+    {placed({.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 96, .cluster = 2}), 0.85},
+    {placed({.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 96}), 0.79},
     {placed({.columns = 64, .panels = 4, .warps = 4, .stages = 2, .share = 1, .rows = 32, .cluster = 2}), 0.76},
     {placed({.columns = 64, .panels = 4, .warps = 4, .stages = 2, .share = 1, .rows = 32}), 0.76},
     {placed({.columns = 64, .panels = 2, .warps = 8, .stages = 3, .share = 2, .rows = 32, .cluster = 2}), 1.07},
@@ -124,14 +143,18 @@ bool is_measured(const LayerShape& shape) {
 
 /// Whether enough multiprocessors have a block. Placed values are worth it with fewer, as one block of them with 128 rows takes so much less time; but of few non-zeros and 64 columns
 /// only where nearly all have one to the end, as the sparse tensor core has fewer steps.
-bool reaches_enough(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
+bool reaches_enough(const MeasuredStream& one, const LayerShape& shape, const KernelTarget& target) {
+  const StreamSchedule& schedule = one.schedule;
   const std::int64_t blocks = blocks_of(schedule, shape);
+  if (blocks > one.most_blocks) {
+    return false;
+  }
   if (!schedule.is_placed()) {
     return reaches_most(blocks, target);
   }
   constexpr double few_nonzeros = 0.25;
   if (shape.bcol <= 2 * few_columns && shape.density() < few_nonzeros) {
-    return 10 * blocks >= 9 * quotient_up(blocks, target.multiprocessors) * target.multiprocessors;
+    return 20 * blocks >= 17 * quotient_up(blocks, target.multiprocessors) * target.multiprocessors;
   }
   return 8 * blocks >= 5 * std::int64_t{target.multiprocessors};
 }
@@ -152,7 +175,7 @@ std::vector<StreamSchedule> dense_streams(const LayerShape& shape, const KernelT
   }
   std::vector<std::pair<double, StreamSchedule>> timed;
   const auto add = [&](const MeasuredStream& one) {
-    if (pays(shape, one.schedule.dense) && suits_dense_steps(one.schedule, shape, target) && reaches_enough(one.schedule, shape, target)) {
+    if (pays(shape, one.schedule.dense) && suits_dense_steps(one.schedule, shape, target) && reaches_enough(one, shape, target)) {
       timed.emplace_back(expected_time(one, shape, target), one.schedule);
     }
   };

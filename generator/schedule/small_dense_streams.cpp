@@ -13,7 +13,7 @@
 namespace esc {
 namespace {
 
-/// Microseconds of a launch of its own on one NVIDIA H100, fitted to layers of 128 x 512 to 4096 x 1024 with 50 to 90 % zeros and 64, 128 and 256 columns: what a launch and
+/// Microseconds of a launch of its own on one NVIDIA H100, with placed values on one H200, fitted to layers of 128 x 512 to 4096 x 1024 with 50 to 90 % zeros and 64, 128 and 256 columns: what a launch and
 /// each window of a block take, of 128 columns of A here, and for each block of the busiest multiprocessor the block itself, each of its windows, and these by the share of non-zeros.
 struct Times {
   double launch = 0;
@@ -45,10 +45,15 @@ constexpr TimedStream split_streams[] = {
     {{.columns = 32, .panels = 1, .warps = 8, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::on}, {0.838, 0, 3.202, 0.605, 0}},
     {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::on}, {0.803, 0.003, 2.958, 1.089, 0}},
     {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 4, .dense = Dense::on}, {3.393, 0, 0, 1.142, 0}, clusters_of_four},
-    {{.columns = 64, .panels = 4, .warps = 4, .stages = 2, .copies = Copies::bulk, .dense = Dense::placed}, {2.988, 0, 0, 1.519, 0.621}},
-    {{.columns = 64, .panels = 2, .warps = 8, .stages = 2, .share = 2, .rows = 32, .copies = Copies::bulk, .dense = Dense::placed}, {2.996, 0, 0, 1.498, 0.654}},
-    {{.columns = 128, .panels = 2, .warps = 8, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::placed}, {3.278, 0, 0, 2.351, 1.342}},
-    {{.columns = 128, .panels = 2, .warps = 8, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {5.295, 0, 0, 2.377, 1.368}}};
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 48, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.684, 0.044, 3.001, 1.179, 0.689}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.481, 0.08, 2.806, 0.984, 0.436}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::placed}, {0.684, 0.034, 1.686, 0.959, 0.526}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 64, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.464, 0.031, 3.525, 1.43, 0.826}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 64, .copies = Copies::bulk, .dense = Dense::placed}, {0.706, 0, 2.233, 1.428, 0.827}},
+    {{.columns = 64, .panels = 4, .warps = 4, .stages = 2, .copies = Copies::bulk, .dense = Dense::placed}, {0.886, 0, 2.364, 1.444, 0.783}},
+    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {1.002, 0, 3.825, 2.54, 0.44}},
+    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .dense = Dense::placed}, {3.112, 2.432, 0, 0, 0.569}},
+    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 96, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {2.088, 0, 3.94, 3.287, 1.365}}};
 
 /// Of TF32, whose one product leaves the time to find listed values.
 constexpr TimedStream rounded_streams[] = {
@@ -62,9 +67,16 @@ constexpr TimedStream rounded_streams[] = {
     {{.columns = 32, .panels = 1, .warps = 4, .stages = 3, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::on}, {0.842, 0, 2.636, 0.509, 0}},
     {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::listed}, {2.077, 0.243, 1.421, 0.47, 0.141}},
     {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 4, .dense = Dense::on}, {3.408, 0, 0, 0.548, 0}, clusters_of_four},
-    {{.columns = 64, .panels = 4, .warps = 4, .stages = 2, .copies = Copies::bulk, .dense = Dense::placed}, {2.474, 0, 0, 1.205, 0.135}},
-    {{.columns = 128, .panels = 2, .warps = 8, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::placed}, {2.778, 0, 0, 1.712, 1.184}},
-    {{.columns = 32, .panels = 1, .warps = 4, .stages = 3, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::listed}, {1.544, 0.217, 0.53, 0.337, 0.068}}};
+    {{.columns = 32, .panels = 1, .warps = 4, .stages = 3, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::listed}, {1.544, 0.217, 0.53, 0.337, 0.068}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 80, .copies = Copies::bulk, .cluster = 4, .dense = Dense::placed}, {4.813, 1.196, 0, 0, 0.575}, clusters_of_four},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 48, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.577, 0.09, 2.816, 0.836, 0.507}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 96, .copies = Copies::bulk, .dense = Dense::placed}, {0.808, 0, 2.324, 1.297, 0.911}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 64, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.26, 0.085, 3.369, 1.003, 0.579}},
+    {{.columns = 64, .panels = 4, .warps = 4, .stages = 2, .copies = Copies::bulk, .dense = Dense::placed}, {1.202, 0, 1.38, 1.233, 0.161}},
+    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .cluster = 4, .dense = Dense::placed}, {5.349, 1.763, 0, 0, 0.104}, clusters_of_four},
+    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.623, 0, 3.791, 1.773, 0}},
+    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .dense = Dense::placed}, {2.732, 1.763, 0, 0, 0.013}},
+    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 96, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {1.563, 0, 3.79, 1.881, 0.731}}};
 
 double expected_time(const TimedStream& one, const LayerShape& shape, const KernelTarget& target) {
   const StreamSchedule& schedule = one.schedule;
@@ -85,15 +97,12 @@ double expected_time_of_panel(const LayerShape& shape) {
   return launch + of_product * shape.elements() * std::min(shape.density(), most_density) * static_cast<double>(shape.bcol);
 }
 
-/// Between layers that were measured. Of TF32 with many columns and windows of A streams of the sparse tensor core were faster.
+/// Between layers that were measured.
 bool is_like_measured(const LayerShape& shape) {
   constexpr std::int64_t smallest_side = 256;
   constexpr long long least_bcol = 64;
   constexpr double most_elements = 2048.0 * 2048;
-  constexpr std::int64_t many_columns_of_A = 3072;
-  constexpr long long many_columns = 256;
-  const bool is_of_type = shape.dtype == "f32" || (shape.dtype == "tf32" && (shape.columns < many_columns_of_A || shape.bcol < many_columns));
-  return is_of_type && shape.layout == "kn" && std::min(shape.rows, shape.columns) >= smallest_side && shape.bcol >= least_bcol &&
+  return (shape.dtype == "f32" || shape.dtype == "tf32") && shape.layout == "kn" && std::min(shape.rows, shape.columns) >= smallest_side && shape.bcol >= least_bcol &&
          shape.elements() <= most_elements && !follows_power_law(shape);
 }
 
@@ -105,8 +114,15 @@ bool has_enough_nonzeros(const StreamSchedule& schedule, const LayerShape& shape
   return takes_few || shape.density() >= least_density;
 }
 
+/// Of TF32 with many columns and windows of A streams of the sparse tensor core were faster than dense steps, but for placed values.
+bool is_expected(const StreamSchedule& schedule, const LayerShape& shape) {
+  constexpr std::int64_t many_columns_of_A = 3072;
+  constexpr long long many_columns = 256;
+  return schedule.is_placed() || shape.dtype == "f32" || shape.columns < many_columns_of_A || shape.bcol < many_columns;
+}
+
 bool suits(const TimedStream& one, const LayerShape& shape, const KernelTarget& target) {
-  return has_enough_nonzeros(one.schedule, shape) && blocks_of(one.schedule, shape) <= one.most_blocks && suits_dense_steps(one.schedule, shape, target);
+  return is_expected(one.schedule, shape) && has_enough_nonzeros(one.schedule, shape) && blocks_of(one.schedule, shape) <= one.most_blocks && suits_dense_steps(one.schedule, shape, target);
 }
 
 }  // namespace

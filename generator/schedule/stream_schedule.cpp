@@ -85,9 +85,9 @@ void check_placed(const StreamSchedule& schedule, const std::string& text) {
     throw ScheduleError(text, fmt::format("panels={} with share={} are {} warps that multiply the same windows, and placed values are multiplied for 4 or 8", schedule.panels, schedule.share, warps),
                         "choose panels and share so that their product is 4 or 8");
   }
-  if (schedule.block_rows() != StreamSchedule::product_rows && schedule.block_rows() != 2 * StreamSchedule::product_rows) {
-    throw ScheduleError(text, fmt::format("panels={} with rows={} are {} rows of a block, and placed values are multiplied in 64 or 128", schedule.panels, schedule.rows, schedule.block_rows()),
-                        "choose panels and rows so that their product is 64 or 128");
+  if (schedule.block_rows() > StreamSchedule::max_placed_rows) {
+    throw ScheduleError(text, fmt::format("panels={} with rows={} are {} rows of a block, of which lanes have sums for {} at most", schedule.panels, schedule.rows, schedule.block_rows(), StreamSchedule::max_placed_rows),
+                        fmt::format("choose panels and rows so that their product is {} at most", StreamSchedule::max_placed_rows));
   }
   if (schedule.columns != warps * StreamSchedule::warp_columns) {
     throw ScheduleError(text, fmt::format("{} warps have {} columns each", warps, StreamSchedule::warp_columns),
@@ -113,7 +113,7 @@ void check_ranges(const StreamSchedule& schedule) {
                         fmt::format("the nearest legal value is share={}", std::gcd(schedule.warps, schedule.share)));
   }
   check_power_of_two(text, "cluster", schedule.cluster, 1, StreamSchedule::max_cluster);
-  check_range(text, "rows", schedule.rows, StreamSchedule::strip_rows, StreamSchedule::max_rows, StreamSchedule::strip_rows);
+  check_range(text, "rows", schedule.rows, StreamSchedule::strip_rows, schedule.is_placed() ? StreamSchedule::max_placed_rows : StreamSchedule::max_rows, StreamSchedule::strip_rows);
   if (schedule.is_placed()) {
     check_placed(schedule, text);
   }

@@ -21,7 +21,8 @@ struct StreamSchedule {
   int stages = 4;   ///< turns whose operands are in shared memory or on their way
   bool pdl = true;  ///< programmatic dependent launch: the packed matrix is read before the kernel in front has ended
   int share = 1;    ///< warps of a panel that have a window together
-  int rows = 16;    ///< of a panel, 16 or 32: what mma.sp multiplies at once, or twice that, for which a warp finds elements of B once
+  /// Of a panel, 16 or 32: what mma.sp multiplies at once, or twice that, for which a warp finds elements of B once. Any multiple of 16 where values are placed.
+  int rows = 16;
   /// Who copies to shared memory: the lanes of the warps, 16 bytes each, or from compute capability 9.0 on the engine for bulk copies, the units of A alone or windows
   /// of B too.
   enum class Copies { lanes, units, bulk } copies = Copies::lanes;
@@ -37,6 +38,7 @@ struct StreamSchedule {
 
   static constexpr int strip_rows = 16;       ///< that mma.sp multiplies
   static constexpr int max_rows = 32;
+  static constexpr int max_placed_rows = 192;  ///< of a panel, and of a block, whose values are placed: more sums than that a lane cannot have
   static constexpr int max_share = 8;
   static constexpr int least_columns_of_boxes = 16;  ///< with fewer a row of a window is shorter than the lines that the engine reads
   static constexpr int padding_of_boxes = 8;         ///< columns of float32 behind those of a row, so that four rows lie in different banks
@@ -44,7 +46,6 @@ struct StreamSchedule {
   static constexpr int placed_columns = 32;   ///< of a window whose values are placed
   static constexpr int placed_architecture = 90;  ///< which alone has the instruction that multiplies for four warps; others go on warp by warp
   static constexpr int product_warps = 4;     ///< that the tensor core multiplies for at once
-  static constexpr int product_rows = 64;     ///< of A that it multiplies for them, and a block has of them, or twice as many
   static constexpr int warp_columns = 16;     ///< of C that each of them has
   static constexpr int max_columns = 64;
   static constexpr int max_placed_columns = 128;

@@ -40,11 +40,14 @@ double fullest(double elements, double density) {
   return std::min(elements * density + deviations * std::sqrt(elements * density * (1 - density)), elements);
 }
 
+/// Of what a panel has in a window; one of more than 32 rows has several units.
 std::int64_t placed_unit_bytes(double density, int rows) {
-  constexpr double begins = 16;
+  constexpr double begins = 32;
   constexpr double value_and_place = 5;
   constexpr double line = 128;
-  return static_cast<std::int64_t>(std::ceil((begins + fullest(StreamSchedule::placed_columns * rows, density) * value_and_place) / line) * line);
+  const int unit_rows = rows % StreamSchedule::max_rows == 0 ? StreamSchedule::max_rows : StreamSchedule::strip_rows;
+  const double of_unit = begins + fullest(StreamSchedule::placed_columns * unit_rows, density) * value_and_place;
+  return static_cast<std::int64_t>(std::ceil(of_unit / line) * line) * (rows / unit_rows);
 }
 
 }  // namespace

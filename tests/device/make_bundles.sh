@@ -121,7 +121,8 @@ stream_shapes=("" ",share=2,cluster=2" ",rows=32" ",share=2,rows=32,cluster=4")
 # What is stored of steps of 32 and of 16 bits, in turn, so that every shape meets several.
 float_steps=("" ",dense=on" "" ",dense=listed")
 placed_streams=("stream:columns=64,panels=2,warps=4,stages=2,share=2,rows=32,dense=placed" "stream:columns=64,panels=4,warps=4,stages=2,cluster=2,dense=placed"
-  "stream:columns=64,panels=2,warps=2,stages=2,share=2,rows=32,cluster=4,dense=placed")
+  "stream:columns=64,panels=2,warps=2,stages=2,share=2,rows=32,cluster=4,dense=placed" "stream:columns=64,panels=1,warps=8,stages=2,share=4,rows=80,dense=placed"
+  "stream:columns=64,panels=1,warps=4,stages=2,share=4,rows=176,cluster=2,dense=placed" "stream:columns=64,panels=2,warps=4,stages=2,share=2,rows=48,dense=placed")
 half_steps=(",quarters=on" ",dense=listed" "")
 
 # The bundle in f32 or tf32 of the sparse tensor cores, or with dense steps: rows of B as they are and behind bulk copies of units, columns of B, and images: patches where nine divides the columns.

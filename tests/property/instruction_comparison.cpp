@@ -14,7 +14,7 @@
 #include "generator/emit/built_architectures.h"
 #include "generator/emit/device_text.h"
 #include "generator/emit/fragment_text.h"
-#include "generator/emit/fragment_weights.h"
+#include "generator/emit/fragment_block.h"
 #include "generator/emit/half_text.h"
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/layout_text.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "generator/emit/fragment_weights.h"
+#include "generator/emit/fragment_block.h"
 #include "generator/matrix/drawn_value.h"
 #include "generator/patterns/csr_view.h"
 #include "tests/support/reference_tasks.h"
@@ -108,28 +108,34 @@ Memory fragment_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, co
   Tensor extra_slots{{rounds, form.block_panels, extras}, {}};
   Tensor extra_rows = extra_slots;
   Tensor extra_values = extra_slots;
-  std::size_t first_value = 0;
+  const auto units = static_cast<std::uint32_t>(panel_units(form));
   for (std::uint64_t round = 0; round < format.counts.rounds; ++round) {
-    for (std::uint32_t panel = 0; panel < format.shape.block_panels; ++panel) {
-      const std::uint64_t unit = format.unit_at(round, panel);
+    for (std::uint32_t number_of_unit = 0; number_of_unit < format.shape.block_panels; ++number_of_unit) {
+      const std::uint64_t unit = format.unit_at(round, number_of_unit);
+      const std::size_t panel = static_cast<std::size_t>(round) * static_cast<std::size_t>(form.block_panels) + number_of_unit / units;
+      const std::uint32_t first_row = number_of_unit % units * format.shape.height;
       for (std::uint32_t step = 0; step < format.shape.steps; ++step) {
         for (std::uint32_t slot = 0; slot < format.step_slots(); ++slot) {
           // Dense steps have columns behind the matrix's last, with zeros.
           const std::uint64_t column = reader.column(unit, step, slot);
           const bool is_there = std::cmp_less(reader.window(round) * format.window_columns() + column, matrix.columns);
-          columns.elements.push_back(is_there ? static_cast<double>(column) : 0);
+          if (first_row == 0) {
+            columns.elements.push_back(is_there ? static_cast<double>(column) : 0);
+          }
         }
         for (std::uint32_t group = 0; group < transformer::step_groups; ++group) {
           for (std::uint32_t row = 0; row < format.shape.height; ++row) {
             for (std::uint32_t number = 0; number < format.element().group_values(); ++number) {
               const transformer::SlotValue found = reader.value(unit, step, group, row, number);
               const std::size_t slot = step * format.step_slots() + found.slot;
-              values.elements[first_value + slot * format.shape.height + row] = found.value;
+              values.elements[(panel * static_cast<std::size_t>(slots) + slot) * static_cast<std::size_t>(form.height) + first_row + row] = found.value;
             }
           }
         }
       }
-      first_value += static_cast<std::size_t>(slots * form.height);
+      if (first_row != 0) {
+        continue;  // units of a panel beside the first one have no extras
+      }
       std::uint32_t number = 0;
       for (std::uint32_t row_set = 0; row_set < transformer::row_sets; ++row_set) {
         const std::uint32_t end = reader.extras_end(unit, row_set);
@@ -141,7 +147,7 @@ Memory fragment_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, co
           extra_values.elements.push_back(extra.value);
         }
       }
-      const std::size_t all = (static_cast<std::size_t>(round) * format.shape.block_panels + panel + 1) * format.shape.extras;
+      const std::size_t all = (panel + 1) * format.shape.extras;
       for (Tensor* const tensor : {&extra_slots, &extra_rows, &extra_values}) {
         tensor->elements.resize(all);
       }

@@ -52,7 +52,7 @@ class Decoder {
     quarter_metadata_at_ = metadata_at_ + (half_steps_ + 1) / 2 * strips_ * 128;
     columns_at_ = quarter_metadata_at_ + shape.quarter_steps * strips_ * 32;
     ends_at_ = columns_at_ + (wide_ ? steps_ * 16 : (steps_ + 3) / 4 * 128);
-    unit_bytes_ = placed_           ? (16 + shape.listed * 5 + 127) / 128 * 128
+    unit_bytes_ = placed_           ? (values_at() + shape.listed * 5 + 127) / 128 * 128
                   : shape.listed != 0 ? (lists_ * 80 + shape.listed * (wide_ ? 4 : 2) + 127) / 128 * 128
                   : dense_          ? 16 * strips_ * 512
                                     : (ends_at_ + (shape.extras == 0 ? 0 : 8 + (wide_ ? 8 : 4) * shape.extras) + 127) / 128 * 128;
@@ -233,13 +233,13 @@ class Decoder {
     }
   }
 
-  /// The values of a region of 16 rows and 16 columns: first the first one of each of 32 banks, then the second ones, and so on.
+  /// The values of a region of 8 rows and 16 columns: first the first one of each of 32 banks, then the second ones, and so on.
   void decode_region(std::uint64_t region, std::uint64_t first, std::uint64_t behind) {
     std::vector<std::vector<std::uint64_t>> of_bank(32);  // places
     std::pair<std::size_t, std::uint64_t> last;
     for (std::uint64_t number = first; number < behind; ++number) {
-      const std::uint64_t bits = bytes_.number(at_ + 16 + number * 4, 4);
-      const std::uint64_t place = bytes_.number(at_ + 16 + std::uint64_t{format_.shape.listed} * 4 + number, 1);
+      const std::uint64_t bits = bytes_.number(at_ + values_at() + number * 4, 4);
+      const std::uint64_t place = bytes_.number(at_ + values_at() + std::uint64_t{format_.shape.listed} * 4 + number, 1);
       std::vector<std::uint64_t>& places = of_bank[place % 32];
       expect(bits != 0, "a zero that is placed");
       expect(places.empty() || places.back() < place, "places of a bank that do not increase");
@@ -247,14 +247,18 @@ class Decoder {
       const std::pair order(places.size(), place % 32);
       expect(last < order, "the order of the values of a region");
       last = order;
-      const std::uint64_t row = place / 128 * 8 + place % 32 / 4;
-      const std::uint64_t column = place / 32 % 4 * 4 + place % 4;
-      add(static_cast<std::int64_t>(region % strips_ * 16 + row), static_cast<std::int64_t>(region / strips_ * 16 + column), bits);
+      const std::uint64_t row = place % 32 / 4;
+      const std::uint64_t column = place / 32 * 4 + place % 4;
+      expect(place < 128, "a place of a region");
+      add(static_cast<std::int64_t>(region % (2 * strips_) * 8 + row), static_cast<std::int64_t>(region / (2 * strips_) * 16 + column), bits);
     }
   }
 
+  /// Behind two bytes for each region, and for what follows the last one: 4 of a strip.
+  std::uint64_t values_at() const { return (2 * (4 * strips_ + 1) + 15) / 16 * 16; }
+
   void decode_placed_unit() {
-    const std::uint64_t regions = 2 * strips_;
+    const std::uint64_t regions = 4 * strips_;
     const std::uint64_t listed = format_.shape.listed;
     const auto begin = [&](std::uint64_t region) { return bytes_.number(at_ + region * 2, 2); };
     expect(begin(0) == 0 && begin(regions) <= listed, "where the values of a unit begin and end");
@@ -267,9 +271,9 @@ class Decoder {
         expect(bytes_.number(at_ + at, 1) == 0, "what is not used");
       }
     };
-    expect_nothing(2 * (regions + 1), 16);
-    expect_nothing(16 + 4 * begin(regions), 16 + 4 * listed);
-    expect_nothing(16 + 4 * listed + begin(regions), unit_bytes_);
+    expect_nothing(2 * (regions + 1), values_at());
+    expect_nothing(values_at() + 4 * begin(regions), values_at() + 4 * listed);
+    expect_nothing(values_at() + 4 * listed + begin(regions), unit_bytes_);
   }
 
   void decode_unit() {

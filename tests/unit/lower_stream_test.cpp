@@ -311,7 +311,7 @@ INSTANTIATE_TEST_SUITE_P(
                     [] {
                       stream_windows(canonical, {"i", 2, 2, 24});
                     },
-                    "rows=24 is no panel of the tensor core; it multiplies 16 rows at once: write rows=16 or 32"},
+                    "rows=24 is no panel of the tensor core; it multiplies 16 rows at once: write a multiple of 16, 32 at most"},
         StepRefusal{"share without a divisor",
                     [] {
                       stream_windows(canonical, {"i", 2, 3, 16, 2});

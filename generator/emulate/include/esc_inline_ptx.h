@@ -37,7 +37,7 @@ ESC_RUNTIME void __esc_fence_proxy();
 ESC_RUNTIME void __esc_copy_bulk(unsigned target, unsigned long long source, unsigned bytes, unsigned barrier);
 ESC_RUNTIME void __esc_copy_tensor(unsigned target, unsigned long long map, unsigned x, unsigned y, unsigned barrier);
 ESC_RUNTIME void __esc_fence_products();
-ESC_RUNTIME void __esc_issue_product(float* const* registers, const float* values, const unsigned* a, unsigned long long descriptor, unsigned adds);
+ESC_RUNTIME void __esc_issue_product(float* const* registers, const float* values, unsigned sums, const unsigned* a, unsigned long long descriptor, unsigned adds);
 ESC_RUNTIME void __esc_commit_products();
 ESC_RUNTIME void __esc_wait_for_products();
 ESC_RUNTIME void __esc_named_barrier(unsigned number, unsigned threads);
@@ -94,21 +94,33 @@ static inline void __esc_wgmma_fence() { __esc_fence_products(); }
 static inline void __esc_wgmma_commit() { __esc_commit_products(); }
 static inline void __esc_wgmma_wait() { __esc_wait_for_products(); }
 static inline void __esc_keep(float&) {}
+/* The operands of a product of a warpgroup, one behind the other: the registers of D, of A, where B stands, and whether D
+ * is added to. */
+template <unsigned sums>
+struct __esc_warpgroup_product {
+  float* registers[sums];
+  float values[sums];
+  unsigned a[4];
+
+  void __esc_issue(__esc_operand a0, __esc_operand a1, __esc_operand a2, __esc_operand a3, __esc_wide_operand b,
+                   __esc_operand adds) {
+    a[0] = a0.bits, a[1] = a1.bits, a[2] = a2.bits, a[3] = a3.bits;
+    __esc_issue_product(registers, values, sums, a, b.bits, adds.bits);
+  }
+  template <class... Operands>
+  void __esc_issue(float& d, Operands&&... others) {
+    constexpr unsigned number = sums + 6 - 1 - sizeof...(others);
+    registers[number] = &d;
+    values[number] = d;
+    __esc_issue(static_cast<Operands&&>(others)...);
+  }
+};
 /* D is written behind this call; it is read here, so that it is known to be there. */
-static inline void __esc_wgmma(
-    float& d0, float& d1, float& d2, float& d3, float& d4, float& d5, float& d6, float& d7,
-    float& d8, float& d9, float& d10, float& d11, float& d12, float& d13, float& d14, float& d15,
-    float& d16, float& d17, float& d18, float& d19, float& d20, float& d21, float& d22, float& d23,
-    float& d24, float& d25, float& d26, float& d27, float& d28, float& d29, float& d30, float& d31,
-    __esc_operand a0, __esc_operand a1, __esc_operand a2, __esc_operand a3, __esc_wide_operand b, __esc_operand adds) {
-  float* const registers[32] = {&d0, &d1, &d2, &d3, &d4, &d5, &d6, &d7,
-                              &d8, &d9, &d10, &d11, &d12, &d13, &d14, &d15,
-                              &d16, &d17, &d18, &d19, &d20, &d21, &d22, &d23,
-                              &d24, &d25, &d26, &d27, &d28, &d29, &d30, &d31};
-  const float values[32] = {d0, d1, d2, d3, d4, d5, d6, d7, d8, d9, d10, d11, d12, d13, d14, d15,
-                            d16, d17, d18, d19, d20, d21, d22, d23, d24, d25, d26, d27, d28, d29, d30, d31};
-  const unsigned a[4] = {a0.bits, a1.bits, a2.bits, a3.bits};
-  __esc_issue_product(registers, values, a, b.bits, adds.bits);
+template <unsigned sums, class... Operands>
+static inline void __esc_wgmma(Operands&&... operands) {
+  static_assert(sizeof...(operands) == sums + 6, "the registers of D, four of A, where B is, and whether D is added to");
+  __esc_warpgroup_product<sums> product;
+  product.__esc_issue(static_cast<Operands&&>(operands)...);
 }
 
 static inline void __esc_mbarrier_init(__esc_operand barrier, __esc_operand count) {

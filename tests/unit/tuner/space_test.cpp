@@ -93,6 +93,13 @@ TEST(SearchSpace, HasDenseStepsForThirtyTwoBitsAlone) {
   EXPECT_FALSE(texts(search_space(8, {"stream"}, "f16")).contains(dense));
 }
 
+TEST(SearchSpace, HasPlacedValuesOfThirtyTwoBitsInTeams) {
+  const std::string placed = "stream:columns=128,panels=1,warps=16,stages=3,pdl=on,share=8,rows=96,copies=bulk,cluster=2,dense=placed";
+  EXPECT_TRUE(texts(search_space(128, {"stream"}, "f32")).contains(placed));
+  EXPECT_FALSE(texts(search_space(64, {"stream"}, "f32")).contains(placed)) << "more columns than there are";
+  EXPECT_FALSE(texts(search_space(128, {"stream"}, "f16")).contains(placed));
+}
+
 TEST(SearchSpace, HasListedValuesOfEveryTypeAndNeverWithQuarterSteps) {
   const std::string listed = "stream:columns=8,panels=4,warps=3,stages=3,pdl=on,dense=listed";
   for (const char* const dtype : {"f32", "tf32", "f16", "bf16"}) {

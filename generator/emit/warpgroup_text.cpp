@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/emit/warpgroup_text.h"
+
+#include <fmt/format.h>
+
+namespace esc {
+namespace {
+
+/// What `text(0)` to `text(count - 1)` are, with commas between them.
+template <typename Text>
+std::string listed(std::int64_t count, const Text& text) {
+  std::string result;
+  for (std::int64_t number = 0; number < count; ++number) {
+    result += (number == 0 ? "" : ", ") + text(number);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::int64_t product_rows(std::int64_t block_rows, bool splits) {
+  constexpr std::int64_t of_split = 64;
+  constexpr std::int64_t of_rounded = 96;
+  constexpr std::int64_t few = 32;
+  constexpr std::int64_t step = 8;  // that the instruction allows
+  const auto most_up_to = [&](std::int64_t most) {
+    std::int64_t found = most;
+    while (block_rows % found != 0) {
+      found -= step;
+    }
+    return found;
+  };
+  const std::int64_t found = most_up_to(splits ? of_split : of_rounded);
+  return found < few ? most_up_to(of_rounded) : found;
+}
+
+std::string warpgroup_product_text(std::int64_t rows) {
+  const std::int64_t sums = rows / 2;
+  const auto operand = [](std::int64_t number) { return fmt::format("%{}", number); };
+  return fmt::format(
+      "asm volatile(\n"
+      "      \"{{\\n\"\n"
+      "      \".reg .pred adds;\\n\"\n"
+      "      \"setp.ne.b32 adds, %{5}, 0;\\n\"\n"
+      "      \"wgmma.mma_async.sync.aligned.m64n{0}k8.f32.tf32.tf32 {{{1}}}, {{{2}}}, %{4}, adds, 1, 1;\\n\"\n"
+      "      \"}}\"\n"
+      "      : {3}\n"
+      "      : \"r\"(b[0]), \"r\"(b[1]), \"r\"(b[2]), \"r\"(b[3]), \"l\"(matrix), \"r\"(static_cast<int>(adds)));",
+      rows, listed(sums, operand), listed(4, [&](std::int64_t number) { return operand(sums + number); }),
+      listed(sums, [](std::int64_t number) { return fmt::format("\"+f\"(sums[{}])", number); }), sums + 4, sums + 5);
+}
+
+}  // namespace esc

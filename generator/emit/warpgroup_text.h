@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace esc {
+
+/// Rows of A that the tensor core multiplies at once where values are placed: the block's, or an even part of them. Of numbers that are split a lane has the sums of one
+/// such product beside those of the block, so that its registers want fewer.
+std::int64_t product_rows(std::int64_t block_rows, bool splits);
+
+/// The statement that multiplies so many rows of A by 16 columns of C for each of four warps (`wgmma`): 8 columns of A from where `matrix` says, elements of B in `b`, added
+/// to `sums` where `adds` is true.
+std::string warpgroup_product_text(std::int64_t rows);
+
+}  // namespace esc
