@@ -52,7 +52,7 @@ constexpr TimedStream split_streams[] = {
     {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 64, .copies = Copies::bulk, .dense = Dense::placed}, {0.706, 0, 2.233, 1.428, 0.827}},
     {{.columns = 64, .panels = 4, .warps = 4, .stages = 2, .copies = Copies::bulk, .dense = Dense::placed}, {0.886, 0, 2.364, 1.444, 0.783}},
     {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {1.002, 0, 3.825, 2.54, 0.44}},
-    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .dense = Dense::placed}, {3.112, 2.432, 0, 0, 0.569}},
+    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .dense = Dense::placed}, {1.5, 0, 1.612, 2.432, 0.569}},
     {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 96, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {2.088, 0, 3.94, 3.287, 1.365}}};
 
 /// Of TF32, whose one product leaves the time to find listed values.
@@ -65,17 +65,20 @@ constexpr TimedStream rounded_streams[] = {
     {{.columns = 16, .panels = 1, .warps = 4, .stages = 3, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::on}, {1.58, 0, 0.554, 0.441, 0}},
     {{.columns = 16, .panels = 1, .warps = 4, .stages = 3, .share = 4, .rows = 32, .dense = Dense::listed}, {0.759, 0.572, 0.227, 0.19, 0.186}},
     {{.columns = 32, .panels = 1, .warps = 4, .stages = 3, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::on}, {0.842, 0, 2.636, 0.509, 0}},
+    {{.columns = 32, .panels = 2, .warps = 2, .stages = 3, .share = 2, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::on}, {0, 0, 3.566, 0.684, 0.026}},
+    {{.columns = 64, .panels = 2, .warps = 2, .stages = 3, .share = 2, .rows = 32, .copies = Copies::bulk, .dense = Dense::on}, {1.5, 0, 1.661, 0.883, 0.043}},
+    {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 2, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::listed}, {1.195, 0, 2.966, 0.573, 0.196}},
     {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::listed}, {2.077, 0.243, 1.421, 0.47, 0.141}},
     {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 4, .dense = Dense::on}, {3.408, 0, 0, 0.548, 0}, clusters_of_four},
     {{.columns = 32, .panels = 1, .warps = 4, .stages = 3, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::listed}, {1.544, 0.217, 0.53, 0.337, 0.068}},
-    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 80, .copies = Copies::bulk, .cluster = 4, .dense = Dense::placed}, {4.813, 1.196, 0, 0, 0.575}, clusters_of_four},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 80, .copies = Copies::bulk, .cluster = 4, .dense = Dense::placed}, {1.5, 0, 3.313, 1.196, 0.575}, clusters_of_four},
     {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 48, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.577, 0.09, 2.816, 0.836, 0.507}},
     {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 96, .copies = Copies::bulk, .dense = Dense::placed}, {0.808, 0, 2.324, 1.297, 0.911}},
     {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 64, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.26, 0.085, 3.369, 1.003, 0.579}},
     {{.columns = 64, .panels = 4, .warps = 4, .stages = 2, .copies = Copies::bulk, .dense = Dense::placed}, {1.202, 0, 1.38, 1.233, 0.161}},
-    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .cluster = 4, .dense = Dense::placed}, {5.349, 1.763, 0, 0, 0.104}, clusters_of_four},
+    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .cluster = 4, .dense = Dense::placed}, {1.5, 0, 3.849, 1.763, 0.104}, clusters_of_four},
     {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.623, 0, 3.791, 1.773, 0}},
-    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .dense = Dense::placed}, {2.732, 1.763, 0, 0, 0.013}},
+    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .dense = Dense::placed}, {1.5, 0, 1.232, 1.763, 0.013}},
     {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 96, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {1.563, 0, 3.79, 1.881, 0.731}}};
 
 double expected_time(const TimedStream& one, const LayerShape& shape, const KernelTarget& target) {
@@ -107,11 +110,15 @@ bool is_like_measured(const LayerShape& shape) {
 }
 
 /// All elements of a window in their places are more than twice the bytes of CSR where few of them are not zero; and steps of the sparse tensor core are so few then that three
-/// products of each are as fast, unless the tensor core makes them for four warps.
+/// products of each are as fast, unless the tensor core makes them for four warps, of a layer with many windows.
 bool has_enough_nonzeros(const StreamSchedule& schedule, const LayerShape& shape) {
   constexpr double least_density = 0.25;
-  const bool takes_few = schedule.is_placed() || (shape.dtype == "tf32" && schedule.dense == Dense::listed);
-  return takes_few || shape.density() >= least_density;
+  constexpr double least_rounded_density = 0.15;
+  constexpr double some_elements = 1024.0 * 2048;
+  if (shape.dtype == "tf32") {
+    return schedule.dense != Dense::on || shape.density() >= least_rounded_density;
+  }
+  return shape.density() >= least_density || (schedule.is_placed() && shape.elements() >= some_elements);
 }
 
 /// Of TF32 with many columns and windows of A streams of the sparse tensor core were faster than dense steps, but for placed values.

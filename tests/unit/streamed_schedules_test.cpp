@@ -154,7 +154,7 @@ INSTANTIATE_TEST_SUITE_P(
         RuleCase{"h200", layer(512, 2048, 0.7, 256, "f32"), "stream:columns=32,panels=2,warps=4,stages=2,share=4,rows=32,copies=bulk,cluster=2,dense=on"},
         RuleCase{"h200", layer(512, 2048, 0.5, 256, "f32"), "stream:columns=32,panels=2,warps=4,stages=2,share=4,rows=32,copies=bulk,cluster=2,dense=on"},
         RuleCase{"h200", layer(512, 512, 0.6, 256, "f32"), "stream:columns=32,panels=2,warps=4,stages=2,share=4,copies=bulk,dense=on"},
-        RuleCase{"h200", layer(1024, 512, 0.8, 256, "f32"), "stream:columns=64,panels=1,warps=16,stages=2,share=4,rows=32,copies=bulk,dense=placed"},
+        RuleCase{"h200", layer(1024, 512, 0.8, 256, "f32"), "stream:columns=32,panels=2,warps=2,stages=2,share=2,rows=32"},
         RuleCase{"a100", layer(4096, 4096, 0.7, 32, "f32"), "stream:columns=32,panels=4,warps=2,stages=2"},
         // They do not pay where a layer is small, or sparse, or has few columns of C or few windows.
         RuleCase{"h200", layer(2048, 2048, 0.7, 32, "f32"), "stream:columns=32,panels=1,warps=4,stages=2,share=2,rows=32,cluster=2"},
@@ -168,11 +168,11 @@ INSTANTIATE_TEST_SUITE_P(
         // One product in place of three pays in small layers too: values are listed, where blocks would be few a cluster shares its windows.
         RuleCase{"h200", layer(2048, 512, 0.7, 64, "tf32"), "stream:columns=32,panels=2,warps=4,stages=2,share=4,dense=on,copies=lanes"},
         RuleCase{"h200", layer(2048, 512, 0.7, 128, "tf32"), "stream:columns=32,panels=2,warps=4,stages=2,share=4,rows=32,copies=bulk,dense=listed"},
-        RuleCase{"h200", layer(2048, 512, 0.8, 256, "tf32"), "stream:columns=64,panels=4,warps=4,stages=2,copies=bulk,dense=placed"},
+        RuleCase{"h200", layer(2048, 512, 0.8, 256, "tf32"), "stream:columns=64,panels=2,warps=2,stages=3,share=2,rows=32,copies=bulk,dense=on"},
         RuleCase{"h200", layer(512, 2048, 0.7, 64, "tf32"), "stream:columns=32,panels=2,warps=4,stages=2,share=4,rows=32,copies=bulk,cluster=4,dense=on"},
-        RuleCase{"h200", layer(512, 2048, 0.7, 256, "tf32"), "stream:columns=32,panels=2,warps=4,stages=2,share=4,rows=32,copies=bulk,cluster=2,dense=listed"},
-        RuleCase{"h200", layer(512, 2048, 0.5, 256, "tf32"), "stream:columns=32,panels=2,warps=4,stages=2,share=4,rows=32,copies=bulk,cluster=2,dense=listed"},
-        RuleCase{"h200", layer(2048, 512, 0.5, 256, "tf32"), "stream:columns=64,panels=4,warps=4,stages=2,copies=bulk,dense=placed"},
+        RuleCase{"h200", layer(512, 2048, 0.7, 256, "tf32"), "stream:columns=32,panels=2,warps=2,stages=3,share=2,rows=32,copies=bulk,cluster=2,dense=on"},
+        RuleCase{"h200", layer(512, 2048, 0.5, 256, "tf32"), "stream:columns=32,panels=2,warps=2,stages=3,share=2,rows=32,copies=bulk,cluster=2,dense=on"},
+        RuleCase{"h200", layer(2048, 512, 0.5, 256, "tf32"), "stream:columns=64,panels=2,warps=2,stages=3,share=2,rows=32,copies=bulk,dense=on"},
         RuleCase{"h200", layer(512, 512, 0.5, 256, "tf32"), "stream:columns=32,panels=2,warps=4,stages=2,share=4,dense=on,copies=lanes"},
         RuleCase{"h200", layer(512, 512, 0.5, 128, "tf32"), "stream:columns=16,panels=1,warps=4,stages=3,share=4,rows=32,copies=bulk,dense=on"},
         RuleCase{"h200", layer(512, 512, 0.5, 64, "tf32"), ""}, RuleCase{"h200", layer(2048, 512, 0.7, 32, "tf32"), ""},
@@ -185,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(
         // Many windows of A for many columns, and three products of few elements, are placed in blocks as high as leaves few multiprocessors without one.
         RuleCase{"h200", layer(256, 4096, 0.5, 256, "tf32"), "stream:columns=64,panels=1,warps=16,stages=2,share=4,rows=80,copies=bulk,cluster=4,dense=placed"},
         RuleCase{"h200", layer(512, 4608, 0.7, 256, "tf32"), "stream:columns=64,panels=1,warps=16,stages=2,share=4,rows=80,copies=bulk,cluster=4,dense=placed"},
-        RuleCase{"h200", layer(2048, 512, 0.8, 128, "f32"), "stream:columns=64,panels=1,warps=16,stages=2,share=4,rows=32,copies=bulk,dense=placed"},
+        RuleCase{"h200", layer(2048, 512, 0.8, 128, "f32"), "stream:columns=32,panels=2,warps=2,stages=2,share=2,rows=32"},
         // Without clusters they are streamed in one wave.
         RuleCase{"a100", layer(2048, 512, 0.7, 64, "tf32"), "stream:columns=32,panels=2,warps=2,stages=2,rows=32"},
         RuleCase{"a100", layer(512, 2048, 0.7, 256, "tf32"), "stream:columns=32,panels=2,warps=3,stages=2,rows=32"},
