@@ -70,6 +70,10 @@ Dispatch dispatch_of(const LoopNest& lowered, const Environment& sizes, std::int
   return dispatch;
 }
 
-Dispatch dispatch_of(const Layer& layer) { return dispatch_of(layer.lowered, layer.sizes, layer.bcol); }
+Dispatch dispatch_of(const Layer& layer) {
+  Dispatch dispatch = dispatch_of(layer.lowered, layer.sizes, layer.bcol);
+  dispatch.zeroes_c = dispatch.zeroes_c || !has_kernel(layer);
+  return dispatch;
+}
 
 }  // namespace esc

@@ -28,7 +28,7 @@ struct Dispatch {
   std::int64_t vector_width = 1;   ///< columns that it moves at once; 1 where none does
   std::int64_t tile_columns = 0;   ///< of a block, where the grid's y goes over tiles of columns; else 0
   bool programmatic = false;       ///< launches may begin before the kernel in front has ended
-  bool zeroes_c = false;           ///< all of C is set to zero in front of the kernel
+  bool zeroes_c = false;           ///< all of C is set to zero in front of the kernel, or in place of one
   ProductForm products = ProductForm::whole;
   bool copies_in_bulk = false;     ///< before first_bulk_major the kernel has another text
   bool has_clusters = false;       ///< before first_bulk_major the kernel does not run

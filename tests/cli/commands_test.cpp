@@ -287,6 +287,14 @@ TEST_F(Commands, AllZeroMatrixIsLegal) {
   EXPECT_EQ(escgen({"inspect", "z.mtx"}).status, 0);
 }
 
+/// All of C is touched by each call, of which more columns than a grid has would take gigabytes.
+TEST_F(Commands, AllZeroMatrixOfManyRowsIsVerified) {
+  write("zeros.mtx", "%%MatrixMarket matrix coordinate real general\n4096 70 0\n");
+  const ProcessResult generated = escgen({"generate", "zeros.mtx", "--bcol", "71", "-o", "out"});
+  EXPECT_EQ(generated.status, 0) << generated.errors;
+  EXPECT_THAT(generated.output, HasSubstr("verified   by emulation"));
+}
+
 TEST_F(Commands, ResultsThatCannotBeWrittenAreAnError) {
   write_matrix();
   const ProcessResult full = shell("$ESCGEN inspect a.mtx > /dev/full");
