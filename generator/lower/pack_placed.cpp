@@ -52,8 +52,10 @@ LoopNest pack_placed(const LoopNest& nest, const PackPlaced& directive) {
             fmt::format("windows have {} columns, and places are for {}", nest.constant("window_columns"), StreamSchedule::placed_columns),
             fmt::format("write window={} in stream()", StreamSchedule::placed_columns));
   const std::int64_t rows = nest.constant("block_rows");
-  refuse_if(rows > StreamSchedule::max_placed_rows, directive, fmt::format("a block has {} rows, and lanes have sums for {} at most", rows, StreamSchedule::max_placed_rows),
-            fmt::format("choose panels and rows so that their product is {} at most", StreamSchedule::max_placed_rows));
+  const auto threads = static_cast<int>(nest.constant("threads_per_block"));
+  const int most = StreamSchedule::most_placed_rows(threads);
+  refuse_if(rows > most, directive, fmt::format("a block has {} rows, and the lanes of {} warps have registers for the sums of {}", rows, threads / 32, most),
+            fmt::format("choose panels and rows so that their product is {} at most", most));
   LoopNest result = store_in_fragments(nest, directive, turns_of_warp(nest));
   result.packed.dense_steps = true;
   result.packed.listed_values = true;

@@ -17,7 +17,7 @@ namespace esc {
 ///                                                            barrier;
 ///
 /// Rounds are those of pack_fragments. Behind fragment(j, N, warp=16). Throws ScheduleError where warps have no columns of their own, where windows have not 32
-/// columns, where a block has more than 192 rows, and where elements are not of 32 bits.
+/// columns, where a block has more rows than lanes have registers for, and where elements are not of 32 bits.
 LoopNest pack_placed(const LoopNest& nest, const PackPlaced& directive);
 
 }  // namespace esc

@@ -85,9 +85,9 @@ void check_placed(const StreamSchedule& schedule, const std::string& text) {
     throw ScheduleError(text, fmt::format("panels={} with share={} are {} warps that multiply the same windows, and placed values are multiplied for 4 or 8", schedule.panels, schedule.share, warps),
                         "choose panels and share so that their product is 4 or 8");
   }
-  if (schedule.block_rows() > StreamSchedule::max_placed_rows) {
-    throw ScheduleError(text, fmt::format("panels={} with rows={} are {} rows of a block, of which lanes have sums for {} at most", schedule.panels, schedule.rows, schedule.block_rows(), StreamSchedule::max_placed_rows),
-                        fmt::format("choose panels and rows so that their product is {} at most", StreamSchedule::max_placed_rows));
+  if (const int most = StreamSchedule::most_placed_rows(schedule.threads()); schedule.block_rows() > most) {
+    throw ScheduleError(text, fmt::format("panels={} with rows={} are {} rows of a block, and the lanes of {} warps have registers for the sums of {}", schedule.panels, schedule.rows, schedule.block_rows(), schedule.threads() / 32, most),
+                        fmt::format("choose panels and rows so that their product is {} at most", most));
   }
   if (schedule.columns != warps * StreamSchedule::warp_columns) {
     throw ScheduleError(text, fmt::format("{} warps have {} columns each", warps, StreamSchedule::warp_columns),

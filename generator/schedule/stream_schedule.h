@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -38,7 +39,14 @@ struct StreamSchedule {
 
   static constexpr int strip_rows = 16;       ///< that mma.sp multiplies
   static constexpr int max_rows = 32;
-  static constexpr int max_placed_rows = 192;  ///< of a panel, and of a block, whose values are placed: more sums than that a lane cannot have
+  static constexpr int max_placed_rows = 192;  ///< of a panel whose values are placed
+
+  /// Rows of a block of so many threads whose values are placed. A lane has half as many sums, which leave it 3 of 8 of its registers: with fewer ptxas makes products of the tensor
+  /// core one after the other, and of such kernels some were wrong under compute-sanitizer.
+  static constexpr int most_placed_rows(int threads) {
+    constexpr int registers = 65536;  ///< of a multiprocessor
+    return std::min(max_placed_rows, registers / threads * 5 / 8 * 2 / strip_rows * strip_rows);
+  }
   static constexpr int max_share = 8;
   static constexpr int least_columns_of_boxes = 16;  ///< with fewer a row of a window is shorter than the lines that the engine reads
   static constexpr int padding_of_boxes = 8;         ///< columns of float32 behind those of a row, so that four rows lie in different banks

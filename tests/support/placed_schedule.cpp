@@ -14,7 +14,7 @@ struct Block {
 
 /// The first ones have four warps for a window, the others eight.
 constexpr int narrow_blocks = 5;
-constexpr std::array<Block, placed_schedules / 2> blocks{{{4, 16, 1}, {2, 32, 2}, {4, 32, 1}, {1, 80, 4}, {2, 48, 2}, {4, 16, 2}, {2, 32, 4}, {4, 32, 2}, {8, 16, 1}, {1, 96, 8}, {1, 176, 8}}};
+constexpr std::array<Block, placed_schedules / 2> blocks{{{4, 16, 1}, {2, 32, 2}, {4, 32, 1}, {1, 80, 4}, {2, 48, 2}, {4, 16, 2}, {2, 32, 4}, {4, 32, 2}, {8, 16, 1}, {1, 96, 8}, {1, 160, 8}}};
 
 }  // namespace
 

@@ -226,7 +226,7 @@ INSTANTIATE_TEST_SUITE_P(
         StepRefusal{"place in usual windows", [] { pack_placed(fragment_columns(streamed_in(ScalarType::f32, {"i", 4, 1}), {"j", 64, 16}), {"A"}); },
                     "windows have 128 columns, and places are for 32; write window=32 in stream()"},
         StepRefusal{"place in 256 rows", [] { pack_placed(fragment_columns(streamed_in(ScalarType::f32, {"i", 8, 1, 32, 1, 32}), {"j", 128, 16}), {"A"}); },
-                    "a block has 256 rows, and lanes have sums for 192 at most; choose panels and rows so that their product is 192 at most"},
+                    "a block has 256 rows, and the lanes of 8 warps have registers for the sums of 192; choose panels and rows so that their product is 192 at most"},
         StepRefusal{"panels of 24 rows", [] { streamed_in(ScalarType::f32, {"i", 4, 1, 24, 1, 32}); },
                     "rows=24 is no panel of the tensor core; it multiplies 16 rows at once: write a multiple of 16, 192 at most"},
         StepRefusal{"panels of 208 rows", [] { streamed_in(ScalarType::f32, {"i", 1, 4, 208, 4, 32}); }, "rows=208 is no panel of the tensor core"},
