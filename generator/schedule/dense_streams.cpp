@@ -66,7 +66,7 @@ constexpr MeasuredStream of_few_columns[] = {
 constexpr MeasuredStream of_many_rounded_columns[] = {
     {placed({.columns = 128, .panels = 4, .warps = 4, .stages = 3, .share = 2, .rows = 32, .cluster = 2}), 0.57},
     {placed({.columns = 128, .panels = 4, .warps = 4, .stages = 3, .share = 2, .rows = 32}), 0.54},
-    {placed({.columns = 128, .panels = 2, .warps = 8, .stages = 4, .share = 4, .rows = 32, .cluster = 2}), 0.8},
+    {placed({.columns = 128, .panels = 2, .warps = 8, .stages = 4, .share = 4, .rows = 32, .cluster = 2}), 0.74},
     {placed({.columns = 128, .panels = 2, .warps = 8, .stages = 4, .share = 4, .rows = 32}), 0.67},
     {placed({.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 80, .cluster = 2}), 0.68},
     {placed({.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 96, .cluster = 2}), 0.59},
