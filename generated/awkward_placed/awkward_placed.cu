@@ -596,6 +596,13 @@ __device__ __forceinline__ void end_products(float (&sums)[product_sums]) {
   }
 }
 
+// Behind the wait, too: until then the compiler may not use these registers for something else.
+__device__ __forceinline__ void keep_operand(unsigned int (&b)[4]) {
+  if constexpr (four_warps_multiply) {
+    asm volatile("// kept" : "+r"(b[0]), "+r"(b[1]), "+r"(b[2]), "+r"(b[3]) : : "memory");
+  }
+}
+
 // Adds a product to sums, or begins them.
 __device__ __forceinline__ void add_product(float (&sums)[product_sums], const unsigned int (&b)[4],
                                             const unsigned char* placed, bool adds, int lane) {
@@ -677,6 +684,11 @@ __device__ __forceinline__ void multiply_split_placed(const unsigned char* place
       add_product(products, leading[step], placed + placed_step_at(step, first), true, lane);
     }
     end_products(products);
+#pragma unroll
+    for (int step = 0; step < unit_steps; ++step) {
+      keep_operand(leading[step]);
+      keep_operand(rest[step]);
+    }
 #pragma unroll
     for (int e = 0; e < product_rows / 4; ++e) {
 #pragma unroll

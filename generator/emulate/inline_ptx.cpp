@@ -91,6 +91,7 @@ void add_warpgroup_products(InstructionTable& table) {
   table["wgmma.commit_group.sync.aligned;"] = {{}, {}, "__esc_wgmma_commit", true};
   table["wgmma.wait_group.sync.aligned 0;"] = {{}, {}, "__esc_wgmma_wait", true};
   table[""] = {{"+f"}, {}, "__esc_keep", true};  // no instruction: what is made of the register stays behind it
+  table["// kept"] = {std::vector<std::string>(4, "+r"), {}, "__esc_keep_operand", true};  // nor is one: registers of A
   constexpr int most_columns = 96;
   for (int columns = 8; columns <= most_columns; columns += 8) {
     const int sums = columns / 2;

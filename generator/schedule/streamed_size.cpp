@@ -45,7 +45,7 @@ std::int64_t placed_unit_bytes(double density, int rows) {
   constexpr double begins = 32;
   constexpr double value_and_place = 5;
   constexpr double line = 128;
-  const int unit_rows = rows % StreamSchedule::max_rows == 0 ? StreamSchedule::max_rows : StreamSchedule::strip_rows;
+  const int unit_rows = StreamSchedule::unit_rows(rows);
   const double of_unit = begins + fullest(StreamSchedule::placed_columns * unit_rows, density) * value_and_place;
   return static_cast<std::int64_t>(std::ceil(of_unit / line) * line) * (rows / unit_rows);
 }

@@ -94,6 +94,7 @@ static inline void __esc_wgmma_fence() { __esc_fence_products(); }
 static inline void __esc_wgmma_commit() { __esc_commit_products(); }
 static inline void __esc_wgmma_wait() { __esc_wait_for_products(); }
 static inline void __esc_keep(float&) {}
+static inline void __esc_keep_operand(unsigned&, unsigned&, unsigned&, unsigned&) {}
 /* The operands of a product of a warpgroup, one behind the other: the registers of D, of A, where B stands, and whether D
  * is added to. */
 template <unsigned sums>
