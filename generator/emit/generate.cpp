@@ -9,8 +9,8 @@
 #include <type_traits>
 
 #include "generator/emit/dispatch.h"
-#include "generator/emit/fragment_text.h"
 #include "generator/emit/fragment_block.h"
+#include "generator/emit/fragment_text.h"
 #include "generator/emit/fragment_weights.h"
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/layout_text.h"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <utility>
 
@@ -13,15 +12,11 @@
 namespace esc {
 namespace {
 
-/// Clusters of four leave some multiprocessors of an H100 without a block.
-constexpr std::int64_t clusters_of_four = 120;
-
 /// A schedule, and how long it took for as many products of a multiprocessor as the first whole steps of its table: 2048 x 2048 to 11,008 x 4096 at 50 to 80 % zeros, with
 /// listed and placed values to 90 %, on one NVIDIA H100, placed ones at 60 %; blocks of 80 rows and more on one H200.
 struct MeasuredStream {
   StreamSchedule schedule;
   double slowness;
-  std::int64_t most_blocks = std::numeric_limits<std::int64_t>::max();  ///< that are on the GPU at once
 };
 
 constexpr StreamSchedule stream(StreamSchedule schedule, StreamSchedule::Dense dense) {
@@ -73,7 +68,7 @@ constexpr MeasuredStream of_many_rounded_columns[] = {
     {placed({.columns = 128, .panels = 1, .warps = 16, .stages = 4, .share = 8, .rows = 96}), 0.54},
     {placed({.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 96}), 0.55},
     {placed({.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 112}), 0.56},
-    {placed({.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 80, .cluster = 4}), 1.04, clusters_of_four},
+    {placed({.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 80, .cluster = 4}), 1.04},
     {placed({.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 96, .cluster = 2}), 0.85},
     {placed({.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 96}), 0.79},
     {placed({.columns = 64, .panels = 4, .warps = 4, .stages = 2, .share = 1, .rows = 32, .cluster = 2}), 0.76},
@@ -143,12 +138,8 @@ bool is_measured(const LayerShape& shape) {
 
 /// Whether enough multiprocessors have a block. Placed values are worth it with fewer, as one block of them with 128 rows takes so much less time; but of few non-zeros and 64 columns
 /// only where nearly all have one to the end, as the sparse tensor core has fewer steps.
-bool reaches_enough(const MeasuredStream& one, const LayerShape& shape, const KernelTarget& target) {
-  const StreamSchedule& schedule = one.schedule;
+bool reaches_enough(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
   const std::int64_t blocks = blocks_of(schedule, shape);
-  if (blocks > one.most_blocks) {
-    return false;
-  }
   if (!schedule.is_placed()) {
     return reaches_most(blocks, target);
   }
@@ -175,7 +166,7 @@ std::vector<StreamSchedule> dense_streams(const LayerShape& shape, const KernelT
   }
   std::vector<std::pair<double, StreamSchedule>> timed;
   const auto add = [&](const MeasuredStream& one) {
-    if (pays(shape, one.schedule.dense) && suits_dense_steps(one.schedule, shape, target) && reaches_enough(one, shape, target)) {
+    if (pays(shape, one.schedule.dense) && suits_dense_steps(one.schedule, shape, target) && fits_clusters(one.schedule, shape) && reaches_enough(one.schedule, shape, target)) {
       timed.emplace_back(expected_time(one, shape, target), one.schedule);
     }
   };

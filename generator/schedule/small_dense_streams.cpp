@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <utility>
 
@@ -26,14 +25,10 @@ struct Times {
 struct TimedStream {
   StreamSchedule schedule;
   Times times;
-  std::int64_t most_blocks = std::numeric_limits<std::int64_t>::max();  ///< that are on the GPU at once
 };
 
 using Copies = StreamSchedule::Copies;
 using Dense = StreamSchedule::Dense;
-
-/// Clusters of four leave some multiprocessors of an H100 without a block.
-constexpr std::int64_t clusters_of_four = 120;
 
 constexpr TimedStream split_streams[] = {
     {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .dense = Dense::on}, {1.168, 0.287, 0.035, 0.821, 0}},
@@ -44,7 +39,7 @@ constexpr TimedStream split_streams[] = {
     {{.columns = 16, .panels = 1, .warps = 4, .stages = 3, .share = 4, .rows = 32, .dense = Dense::listed}, {1.232, 0.376, 0.131, 0.384, 0.19}},
     {{.columns = 32, .panels = 1, .warps = 8, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::on}, {0.838, 0, 3.202, 0.605, 0}},
     {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::on}, {0.803, 0.003, 2.958, 1.089, 0}},
-    {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 4, .dense = Dense::on}, {3.393, 0, 0, 1.142, 0}, clusters_of_four},
+    {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 4, .dense = Dense::on}, {3.393, 0, 0, 1.142, 0}},
     {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 48, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.684, 0.044, 3.001, 1.179, 0.689}},
     {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.481, 0.08, 2.806, 0.984, 0.436}},
     {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::placed}, {0.684, 0.034, 1.686, 0.959, 0.526}},
@@ -69,14 +64,14 @@ constexpr TimedStream rounded_streams[] = {
     {{.columns = 64, .panels = 2, .warps = 2, .stages = 3, .share = 2, .rows = 32, .copies = Copies::bulk, .dense = Dense::on}, {1.5, 0, 1.661, 0.883, 0.043}},
     {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 2, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::listed}, {1.195, 0, 2.966, 0.573, 0.196}},
     {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::listed}, {2.077, 0.243, 1.421, 0.47, 0.141}},
-    {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 4, .dense = Dense::on}, {3.408, 0, 0, 0.548, 0}, clusters_of_four},
+    {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 4, .dense = Dense::on}, {3.408, 0, 0, 0.548, 0}},
     {{.columns = 32, .panels = 1, .warps = 4, .stages = 3, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::listed}, {1.544, 0.217, 0.53, 0.337, 0.068}},
-    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 80, .copies = Copies::bulk, .cluster = 4, .dense = Dense::placed}, {1.5, 0, 3.313, 1.196, 0.575}, clusters_of_four},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 80, .copies = Copies::bulk, .cluster = 4, .dense = Dense::placed}, {1.5, 0, 3.313, 1.196, 0.575}},
     {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 48, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.577, 0.09, 2.816, 0.836, 0.507}},
     {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 96, .copies = Copies::bulk, .dense = Dense::placed}, {0.808, 0, 2.324, 1.297, 0.911}},
     {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 64, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.26, 0.085, 3.369, 1.003, 0.579}},
     {{.columns = 64, .panels = 4, .warps = 4, .stages = 2, .copies = Copies::bulk, .dense = Dense::placed}, {1.202, 0, 1.38, 1.233, 0.161}},
-    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .cluster = 4, .dense = Dense::placed}, {1.5, 0, 3.849, 1.763, 0.104}, clusters_of_four},
+    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .cluster = 4, .dense = Dense::placed}, {1.5, 0, 3.849, 1.763, 0.104}},
     {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.623, 0, 3.791, 1.773, 0}},
     {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .dense = Dense::placed}, {1.5, 0, 1.232, 1.763, 0.013}},
     {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 96, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {1.563, 0, 3.79, 1.881, 0.731}}};
@@ -129,7 +124,7 @@ bool is_expected(const StreamSchedule& schedule, const LayerShape& shape) {
 }
 
 bool suits(const TimedStream& one, const LayerShape& shape, const KernelTarget& target) {
-  return is_expected(one.schedule, shape) && has_enough_nonzeros(one.schedule, shape) && blocks_of(one.schedule, shape) <= one.most_blocks && suits_dense_steps(one.schedule, shape, target);
+  return is_expected(one.schedule, shape) && has_enough_nonzeros(one.schedule, shape) && fits_clusters(one.schedule, shape) && suits_dense_steps(one.schedule, shape, target);
 }
 
 }  // namespace

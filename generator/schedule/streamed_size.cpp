@@ -112,6 +112,12 @@ std::vector<StreamSchedule> fastest_first(std::vector<std::pair<double, StreamSc
   return schedules;
 }
 
+bool fits_clusters(const StreamSchedule& schedule, const LayerShape& shape) {
+  constexpr int measured_cluster = 4;
+  constexpr std::int64_t most_blocks = 120;
+  return schedule.cluster != measured_cluster || blocks_of(schedule, shape) <= most_blocks;
+}
+
 bool reaches_most(std::int64_t blocks, const KernelTarget& target) { return 4 * blocks >= 3 * std::int64_t{target.multiprocessors}; }
 
 }  // namespace esc

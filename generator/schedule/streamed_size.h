@@ -53,6 +53,9 @@ std::int64_t blocks_of(const StreamSchedule& schedule, const LayerShape& shape);
 /// The schedules without their times, what takes the least first, of equals the earlier one.
 std::vector<StreamSchedule> fastest_first(std::vector<std::pair<double, StreamSchedule>> timed);
 
+/// Whether all clusters of the layer are on the GPU at once, where they are of four blocks: those leave some multiprocessors of an H100 without a block, and in a second turn nearly all.
+bool fits_clusters(const StreamSchedule& schedule, const LayerShape& shape);
+
 /// Whether so many blocks leave few multiprocessors without one.
 bool reaches_most(std::int64_t blocks, const KernelTarget& target);
 
