@@ -231,17 +231,18 @@ std::vector<Choice> promising_choices(const std::vector<SampledUnit>& units, con
   return choices;
 }
 
-/// Of each window of each block the non-zeros of the panel that has most.
+/// Of each window of each block the values of the unit that has most. A share of a unit may have one beside its non-zeros.
 std::vector<std::uint32_t> fullest_units(const CsrView& matrix, const FragmentShape& shape) {
   std::vector<std::uint32_t> fullest(static_cast<std::size_t>(blocks_of(shape) * windows_of(shape)));
   tbb::parallel_for(std::size_t{0}, fullest.size(), [&](std::size_t number) {
     const std::uint64_t block = number / windows_of(shape), window = number % windows_of(shape);
-    for (std::uint32_t place = 0; place < shape.block_panels; ++place) {
-      const auto panel = static_cast<std::int64_t>(block * shape.block_panels + place);
-      if (panel < shape.panels()) {
-        const auto count = static_cast<std::uint32_t>(count_nonzeros(read_rows(rows_of(matrix), shape, panel, window)));
-        fullest[number] = std::max(fullest[number], count);
+    for (std::uint32_t first = 0; first < shape.block_panels; first += shape.joined) {
+      std::uint32_t count = has_placed_values(shape) ? shape.shares : 0;
+      for (std::uint32_t place = first; place < first + shape.joined; ++place) {
+        const auto panel = static_cast<std::int64_t>(block * shape.block_panels + place);
+        count += panel < shape.panels() ? static_cast<std::uint32_t>(count_nonzeros(read_rows(rows_of(matrix), shape, panel, window))) : 0;
       }
+      fullest[number] = std::max(fullest[number], count);
     }
   });
   return fullest;
@@ -264,19 +265,20 @@ std::uint64_t most_turns(const std::vector<std::uint32_t>& fullest, std::uint64_
 std::uint32_t choose_listed(const CsrView& matrix, FragmentShape shape, const FragmentWeights& weights) {
   const std::vector<std::uint32_t> fullest = fullest_units(matrix, shape);
   const std::uint32_t most = std::ranges::max(fullest);
-  std::uint32_t best = 1;
+  const std::uint32_t least_places = has_placed_values(shape) ? 2 : 1;  // which go in pairs
+  std::uint32_t best = least_places;
   double least = HUGE_VAL;
   const auto bytes_with = [&](std::uint32_t places) {
     shape.listed = places;
     return unit_bytes(shape);
   };
-  for (std::uint32_t places = 1; places <= max_listed; ++places) {
+  for (std::uint32_t places = least_places; places <= max_listed; ++places) {
     const double bytes = bytes_with(places);
     if (places < max_listed && bytes_with(places + 1) == bytes) {
       continue;  // the same bytes have more
     }
     const auto turns = static_cast<double>(most_turns(fullest, windows_of(shape), places, weights.rounds_at_once));
-    const double counted = turns * (bytes * shape.block_panels + weights.round);
+    const double counted = turns * (bytes * (shape.block_panels / shape.joined) + weights.round);
     if (counted <= least) {  // of equals that with fewer rounds
       least = counted;
       best = places;
@@ -303,6 +305,10 @@ FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, 
       if (block.placed_values) {
         cut.placed = 1;
         cut.steps = placed_steps;
+        cut.joined = block.joined;
+        cut.shares = block.shares;
+        cut.halves = block.halves ? 1 : 0;
+        cut.listed = 2;
       }
       cut.listed = choose_listed(matrix, {cut, shape.rows, shape.columns, shape.element}, weights);
     }

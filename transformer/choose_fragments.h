@@ -16,7 +16,10 @@ struct FragmentBlock {
   bool quarter_steps = false;         ///< whether units may have quarter steps
   bool dense_steps = false;           ///< whether they have dense steps alone
   bool listed_values = false;         ///< of which zeros are left out
-  bool placed_values = false;         ///< each of which has a byte that says where it is
+  bool placed_values = false;         ///< each of which has its place beside it
+  std::uint32_t joined = 1;           ///< of placed values: panels that have a unit together
+  std::uint32_t shares = 1;           ///< of placed values: warps that put the values of a unit in their places, a power of two
+  bool halves = false;                ///< of placed values: each is stored as two numbers of 16 bits
 
   auto operator<=>(const FragmentBlock&) const = default;
 };

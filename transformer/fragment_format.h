@@ -25,7 +25,8 @@ namespace esc::transformer {
 // one, the next ones of the window. Such units have 16 steps, and beside values nothing. Of 32 bits all elements of the
 // columns may be stored, zeros too; where `listed` is not 0, those that are zero are left out, and a unit has `listed`
 // places for the others. What has no place is left for a further round. Where `placed` is 1, as it may be of 32 bits, a
-// unit has 4 steps, and a byte of each value says where it stands, in place of a bit of each element.
+// unit has 4 steps, belongs to `joined` consecutive panels of its block, and 16 bits of each value say where it stands, in
+// place of a bit of each element.
 // Two groups are a set. Slots without a column have zeros, and name a column that no other of their set equals modulo
 // its slots, or column 0.
 //
@@ -54,15 +55,19 @@ namespace esc::transformer {
 //   begins    [list of columns][strip][8] uint16: of every four lanes the number of the first value
 //   values    in the order of lists, lanes and bits; what is not used is 0
 //
-// Bytes of a unit with placed values, where a region is of 16 columns and 8 rows. An element in row r and column c of it
-// has the place c / 4 * 32 + r * 4 + c % 4, and that modulo 32 is its bank. The unit takes values in the order of regions
-// and places:
-//   begins    [pair of steps][8 rows] uint16: the number of the first value of the region, and behind the last one how
-//             many there are; zeros up to the next multiple of 16
-//   values    in the order of regions; of each the first one, by place, of every bank that has any, in the order of banks,
-//             then the second ones, and so on: most of 32 that stand beside each other are of different banks. What is
-//             not used is 0
-//   places    [value] a byte, which place it has; what is not used is 0
+// Bytes of a unit with placed values, for as many groups of threads as it has `shares`. An element in row r and column c
+// of the unit has the place r / 8 * 256 + c / 4 * 32 + r % 8 * 4 + c % 4, which modulo 32 is its bank. Of all places a
+// share has as many as each other one, those that follow each other:
+//   begins    [share] uint16: the number of its first value, which is even, and behind the last one how many there are;
+//             zeros up to byte 20
+//   exponent  uint32: of values in halves that of the greatest one, as a float has it, and 14 at least; else 0
+//   zeros up to byte 32
+//   values    in the order of shares; of each 64 of a share those in even places, then those in odd ones, are as many as
+//             there are of different banks, from the fullest ones. Where a share has an odd number, another zero of it follows
+//             as a value. What is not used is 0
+//   places    [value] uint16: 4 bytes for each place in front of it; what is not used is 0
+// Where `halves` is 1 a value v is stored as two numbers of 16 bits, 2^(141 - exponent) v rounded to one, in the lower bytes,
+// and 2048 times what that leaves: together 22 bits of it at least, where it is not less than 2^-28 of the greatest one.
 //
 // A thread block owns block_panels panels, the last one may own fewer. A round of it is a window with a unit for each
 // of its panels. It has each window once, ascending; where the slots and the extras of a unit do not take all, another
@@ -71,7 +76,7 @@ namespace esc::transformer {
 //
 //   rounds    at header_bytes, uint32: the first round of each block, and behind the last one how many there are
 //   windows   [round], 16 or 32 bits wide, at the next multiple of 256: which window
-//   units     [round][panel of the block], at the next multiple of 256
+//   units     [round][panel of the block, or panels with one unit], at the next multiple of 256
 //
 // Where every block has every window once, rounds and windows are left out: round r of block b is b * windows + r. What
 // lies between the sections is zero.
@@ -88,10 +93,16 @@ inline constexpr uint32_t max_extras = 254;         ///< of a unit, counted in a
 inline constexpr uint32_t list_columns = 32;        ///< of which a lane's elements are listed
 inline constexpr uint32_t four_lanes = 4;           ///< whose bits stand beside each other, and which have a row set
 inline constexpr uint32_t placed_steps = 4;         ///< of a unit with placed values
-inline constexpr uint32_t region_columns = 16;      ///< in which a byte says where a value stands
-inline constexpr uint32_t region_rows = 8;
-inline constexpr uint32_t region_places = region_rows * region_columns;
+inline constexpr uint32_t placed_columns = 32;      ///< of its window
+inline constexpr uint32_t tile_rows = 8;            ///< which stand together, in 4 columns each, where values are put
+inline constexpr uint32_t tile_columns = 4;
 inline constexpr uint32_t banks = 32;  ///< of shared memory, where values are put in their places
+inline constexpr uint32_t max_joined_rows = 192;    ///< of a unit with placed values
+inline constexpr uint32_t max_unit_places = max_joined_rows * placed_columns;
+inline constexpr uint32_t max_shares = 8;           ///< of a unit
+inline constexpr uint32_t exponent_at = 20;         ///< in a unit with placed values, behind where up to 8 shares begin
+inline constexpr uint32_t placed_at = 32;           ///< the values
+inline constexpr uint32_t least_exponent = 14;      ///< so that what scales a value is a normal number
 inline constexpr uint32_t max_fragment_panels = 16;
 inline constexpr uint32_t unit_alignment = 128;  ///< a line of the cache
 
@@ -134,7 +145,10 @@ struct FragmentCut {
   uint32_t extras = 0;        ///< of a unit, at most
   uint32_t dense = 0;         ///< 1 where steps have consecutive columns, and there are no others
   uint32_t listed = 0;        ///< of dense steps: values of a unit, at most; 0 where every element is stored
-  uint32_t placed = 0;        ///< 1 where each of the listed values has a byte that says where it is, in place of bits
+  uint32_t placed = 0;        ///< 1 where each of the listed values has its place beside it, in place of bits
+  uint32_t joined = 1;        ///< of placed values: panels that have a unit together
+  uint32_t shares = 1;        ///< of placed values: groups of threads that put the values of a unit in their places
+  uint32_t halves = 0;        ///< of placed values: 1 where each is stored as two numbers of 16 bits
 
   constexpr UnitSteps unit_steps() const { return {steps, quarter_steps}; }
 
@@ -150,6 +164,9 @@ struct FragmentCut {
     visit("dense", dense, between(0, 1));
     visit("listed", listed, between(0, max_listed));
     visit("placed", placed, between(0, 1));
+    visit("joined", joined, between(1, block_panels));
+    visit("shares", shares, power_of_two(max_shares));
+    visit("halves", halves, between(0, 1));
   }
 };
 
@@ -160,11 +177,12 @@ constexpr FragmentElement element_of(const FragmentShape& shape) {
 }
 /// Whether values are placed, also where the shape says so of steps that have none.
 constexpr bool has_placed_values(const FragmentShape& shape) {
-  return shape.placed != 0 && shape.dense != 0 && shape.listed != 0 && element_of(shape).has_placed_values();
+  return shape.placed != 0 && shape.dense != 0 && shape.listed > 1 && element_of(shape).has_placed_values() &&
+         shape.block_panels % shape.joined == 0 && shape.joined * shape.height <= max_joined_rows;
 }
 constexpr uint32_t window_columns_of(const FragmentShape& shape) {
   const FragmentElement element = element_of(shape);
-  return has_placed_values(shape) ? placed_steps * step_groups * element.group_values() : element.window_columns();
+  return has_placed_values(shape) ? placed_columns : element.window_columns();
 }
 constexpr uint64_t windows_of(const FragmentShape& shape) {
   const uint32_t columns = window_columns_of(shape);
@@ -203,25 +221,27 @@ struct ListPlace {
   uint32_t bit;    ///< of the element
 };
 
-/// Which element of a region, or of what a panel has in a window.
+/// Which element of what a unit has in a window.
 struct RowColumn {
   uint32_t row;
   uint32_t column;
 };
 
-/// The place of an element in its region, and the other way round.
+/// The place of an element in its unit, and the other way round.
 constexpr uint32_t place_of_element(const RowColumn& element) {
-  return element.column / four_lanes * banks + element.row * four_lanes + element.column % four_lanes;
+  return element.row / tile_rows * (tile_rows * placed_columns) + element.column / tile_columns * banks +
+         element.row % tile_rows * tile_columns + element.column % tile_columns;
 }
 constexpr RowColumn element_of_place(uint32_t place) {
-  const uint32_t bank = place % banks;
-  return {bank / four_lanes, place / banks * four_lanes + bank % four_lanes};
+  const uint32_t bank = place % banks, tile = place / banks;
+  constexpr uint32_t tiles = placed_columns / tile_columns;
+  return {tile / tiles * tile_rows + bank / tile_columns, tile % tiles * tile_columns + bank % tile_columns};
 }
 
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
 struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   static constexpr char magic[9] = "ESCFRAG\x1a";
-  static constexpr uint32_t version = 9;
+  static constexpr uint32_t version = 10;
 
   ScalarType window = ScalarType::u16;
   uint64_t windows_at = 0;
@@ -272,21 +292,20 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
     return extras_end_at(row_sets) + uint64_t{extra} * element().extra_bytes();
   }
   constexpr uint64_t unit_bytes() const {
-    return round_up(is_placed()         ? place_at(shape.listed)
+    return round_up(is_placed()         ? place_at(placed_room())
                     : is_listed()       ? listed_at(shape.listed)
                     : shape.extras == 0 ? extras_end_at(0)
                                         : extra_at(shape.extras),
                     unit_alignment);
   }
 
-  // The same of a unit with listed values, of which those that are placed have regions in place of lists.
+  // The same of a unit with listed values.
   constexpr uint32_t list_steps() const { return list_columns / step_slots(); }
   constexpr uint64_t lists() const { return uint64_t{shape.steps} / list_steps() * strips(); }
   constexpr uint64_t bits_at(uint64_t list, uint32_t lane) const { return (list * lanes + lane) * 2; }
   constexpr uint64_t begin_at(uint64_t list, uint32_t row_set) const { return bits_at(lists(), 0) + (list * row_sets + row_set) * 2; }
   constexpr uint64_t listed_at(uint64_t value) const {
-    const uint64_t behind_begins = is_placed() ? round_up(region_begin_at(regions() + 1), 16) : begin_at(lists(), 0);
-    return behind_begins + value * element().bytes;
+    return (is_placed() ? uint64_t{placed_at} : begin_at(lists(), 0)) + value * element().bytes;
   }
   constexpr ListPlace list_place_of(uint32_t step, uint32_t group, uint32_t row, uint32_t number) const {
     const uint64_t list = uint64_t{step} / list_steps() * strips() + row / strip_rows;
@@ -295,17 +314,14 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
     const uint32_t lane = group % four_lanes;
     return {bits_at(list, row_set * four_lanes + lane), begin_at(list, row_set), lane, registers * group_slots() + number};
   }
-  constexpr uint32_t row_regions() const { return shape.height / region_rows; }  ///< below each other
-  constexpr uint32_t regions() const { return window_columns() / region_columns * row_regions(); }
-  constexpr uint32_t region_of(const RowColumn& element) const {
-    return element.column / region_columns * row_regions() + element.row / region_rows;
-  }
-  constexpr RowColumn element_at(uint32_t region, uint32_t place) const {
-    const RowColumn inside = element_of_place(place);
-    return {region % row_regions() * region_rows + inside.row, region / row_regions() * region_columns + inside.column};
-  }
-  constexpr uint64_t region_begin_at(uint32_t region) const { return uint64_t{region} * 2; }
-  constexpr uint64_t place_at(uint64_t value) const { return listed_at(shape.listed) + value; }
+
+  // The same of a unit with placed values.
+  constexpr uint32_t round_units() const { return shape.block_panels / shape.joined; }  ///< of a block
+  constexpr uint32_t unit_places() const { return shape.joined * shape.height * placed_columns; }
+  constexpr uint32_t share_places() const { return unit_places() / shape.shares; }
+  constexpr uint32_t placed_room() const { return shape.listed / 2 * 2; }  ///< for values, which go in pairs
+  constexpr uint64_t share_begin_at(uint32_t share) const { return uint64_t{share} * 2; }
+  constexpr uint64_t place_at(uint64_t value) const { return listed_at(placed_room()) + value * 2; }
 
   /// Where the values of a row in a slot group are, and its bits of metadata, of which dense steps have none.
   constexpr GroupPlace place_of(uint32_t step, uint32_t group, uint32_t row) const {
@@ -322,8 +338,8 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   // Places in the packed matrix; the first two only where it is not regular.
   constexpr uint64_t first_round_at(uint64_t block) const { return header_bytes + block * size_of(ScalarType::u32); }
   constexpr uint64_t window_at(uint64_t round) const { return windows_at + round * size_of(window); }
-  constexpr uint64_t unit_at(uint64_t round, uint32_t panel_of_block) const {
-    return units_at + (round * shape.block_panels + panel_of_block) * unit_bytes();
+  constexpr uint64_t unit_at(uint64_t round, uint32_t unit_of_round) const {
+    return units_at + (round * round_units() + unit_of_round) * unit_bytes();
   }
 };
 
@@ -339,6 +355,10 @@ constexpr FragmentFormat describe(const FragmentShape& shape, const FragmentCoun
     format.shape.dense = 0;
   }
   format.shape.placed = format.is_placed() ? 1 : 0;
+  if (!format.is_placed()) {
+    format.shape.joined = format.shape.shares = 1;
+    format.shape.halves = 0;
+  }
   if (format.is_dense()) {
     format.shape.steps = format.window_columns() / format.step_slots();
     format.shape.quarter_steps = 0;

@@ -58,7 +58,7 @@ PackedWindow pack_window(const Source& source, const FragmentFormat& format, Fra
     write_first_round(source, format, searches, at, units);
   }
   while (!at.complete) {
-    packed.further.emplace_back(static_cast<std::size_t>(format.shape.block_panels * format.unit_bytes()));
+    packed.further.emplace_back(static_cast<std::size_t>(format.round_units() * format.unit_bytes()));
     write_round(source, format, at, packed.further.back().data());
   }
   packed.nonzeros = at.nonzeros;
@@ -70,7 +70,7 @@ Packed<FragmentFormat> arrange(const FragmentFormat& format, const Packed<Fragme
                                const std::vector<PackedWindow>& windows) {
   Packed<FragmentFormat> packed(format);
   auto* const bytes = reinterpret_cast<unsigned char*>(packed.bytes.data());
-  const std::size_t round_bytes = static_cast<std::size_t>(format.shape.block_panels * format.unit_bytes());
+  const std::size_t round_bytes = static_cast<std::size_t>(format.round_units() * format.unit_bytes());
   std::uint64_t round = 0;
   const auto add = [&](std::uint64_t window, const void* units) {
     write_window(format, round, window, bytes);

@@ -5,6 +5,7 @@
 // generated transformers of kernels that read fragments.
 
 #include "transformer/fragment_slots.h"
+#include "transformer/placed_packing.h"
 
 namespace esc::transformer {
 // [packing text begins]
@@ -232,41 +233,13 @@ inline void write_lists(ValueList values) {
   }
 }
 
-/// Writes the regions of a unit: values, and bytes that say which elements they are.
-inline void write_regions(ValueList values) {
-  const FragmentFormat& format = values.format;
-  for (uint32_t region = 0; region < format.regions(); ++region) {
-    values.write_begin(format.region_begin_at(region));
-    uint32_t taken[banks] = {};  // of each bank its places, a bit each
-    uint32_t count = 0;
-    for (uint32_t place = 0; place < region_places && count < values.room(); ++place) {
-      if (values.is_left(format.element_at(region, place))) {
-        taken[place % banks] |= 1u << place / banks;
-        ++count;
-      }
-    }
-    for (const uint32_t behind = values.used + count; values.used < behind;) {
-      for (uint32_t bank = 0; bank < banks; ++bank) {
-        if (taken[bank] != 0) {
-          const uint32_t place = static_cast<uint32_t>(lowest_set(taken[bank])) * banks + bank;
-          taken[bank] &= taken[bank] - 1;
-          values.unit[format.place_at(values.used)] = static_cast<unsigned char>(place);
-          values.add(format.element_at(region, place));
-        }
-      }
-    }
-  }
-  values.write_begin(format.region_begin_at(format.regions()));
-}
-
 /// Writes a unit, the one of this number that the panel has in the window; `left` holds the rows of the window that the
 /// units before it have left, then those that this one leaves.
 inline void write_unit(const FragmentFormat& format, const WindowElements& elements, int64_t panel, uint64_t window,
                        uint64_t number, WindowRows& left, unsigned char* unit) {
   memset(unit, 0, static_cast<size_t>(format.unit_bytes()));
   if (format.is_listed()) {
-    const ValueList values{format, elements, left, unit};
-    format.is_placed() ? write_regions(values) : write_lists(values);
+    write_lists({format, elements, left, unit});
     return;
   }
   if (format.is_dense()) {
@@ -292,25 +265,67 @@ struct BlockWindow {
   WindowRows left[max_fragment_panels] = {};
 };
 
+/// Reads what a panel of the block has in the window, where the rounds before have left something of it.
+template <typename Source>
+void read_panel(const Source& source, const FragmentShape& shape, BlockWindow& at, uint32_t number, WindowElements& elements) {
+  const int64_t panel = static_cast<int64_t>(at.block * shape.block_panels + number);
+  WindowRows& left = at.left[number];
+  memset(&elements.rows, 0, sizeof elements.rows);
+  if (panel < shape.panels() && (at.rounds == 0 || count_nonzeros(left) != 0)) {
+    read_window(source, shape, panel, at.window, elements);
+  }
+  if (at.rounds == 0) {
+    left = elements.rows;
+    at.nonzeros += count_nonzeros(left);
+  }
+}
+
+/// Writes the unit that some panels of the block, from `first` on, have together.
+template <typename Source>
+void write_placed_unit(const Source& source, const FragmentFormat& format, BlockWindow& at, uint32_t first, unsigned char* unit) {
+  const FragmentShape& shape = format.shape;
+  PlacedElements placed;
+  const auto visit_left = [&](uint32_t number, const auto& visit) {
+    for (uint32_t column = 0; column < placed_columns; ++column) {
+      for (uint32_t rows = at.left[first + number].of_column[column]; rows != 0; rows &= rows - 1) {
+        const uint32_t row = static_cast<uint32_t>(lowest_set(rows));
+        visit(row, column, place_of_element({number * shape.height + row, column}));
+      }
+    }
+  };
+  for (uint32_t number = 0; number < shape.joined; ++number) {
+    WindowElements elements;
+    read_panel(source, shape, at, first + number, elements);
+    visit_left(number, [&](uint32_t row, uint32_t column, uint32_t place) { placed.add(place, elements.bits[column][row]); });
+  }
+  memset(unit, 0, static_cast<size_t>(format.unit_bytes()));
+  write_placed_values(format, placed, unit);
+  for (uint32_t number = 0; number < shape.joined; ++number) {
+    WindowRows& left = at.left[first + number];
+    visit_left(number, [&](uint32_t row, uint32_t column, uint32_t place) {
+      left.of_column[column] &= placed.is_there[place] ? ~0u : ~(1u << row);
+    });
+  }
+}
+
 /// Writes the next round, which begins at `units`.
 template <typename Source>
 void write_round(const Source& source, const FragmentFormat& format, BlockWindow& at, unsigned char* units) {
   const FragmentShape& shape = format.shape;
+  for (uint32_t unit = 0; unit < format.round_units(); ++unit) {
+    unsigned char* const bytes = units + unit * format.unit_bytes();
+    if (format.is_placed()) {
+      write_placed_unit(source, format, at, unit * shape.joined, bytes);
+      continue;
+    }
+    WindowElements elements;
+    read_panel(source, shape, at, unit, elements);
+    const int64_t panel = static_cast<int64_t>(at.block * shape.block_panels + unit);
+    write_unit(format, elements, panel, at.window, at.rounds, at.left[unit], bytes);
+  }
   at.complete = true;
   for (uint32_t i = 0; i < shape.block_panels; ++i) {
-    const int64_t panel = static_cast<int64_t>(at.block * shape.block_panels + i);
-    WindowRows& left = at.left[i];
-    WindowElements elements;
-    memset(&elements.rows, 0, sizeof elements.rows);
-    if (panel < shape.panels() && (at.rounds == 0 || count_nonzeros(left) != 0)) {
-      read_window(source, shape, panel, at.window, elements);
-    }
-    if (at.rounds == 0) {
-      left = elements.rows;
-      at.nonzeros += count_nonzeros(left);
-    }
-    write_unit(format, elements, panel, at.window, at.rounds, left, units + i * format.unit_bytes());
-    at.complete = at.complete && count_nonzeros(left) == 0;
+    at.complete = at.complete && count_nonzeros(at.left[i]) == 0;
   }
   ++at.rounds;
 }

@@ -10,6 +10,7 @@
 #include "transformer/half_floats.h"
 #include "transformer/packed.h"
 #include "transformer/panel_sources.h"
+#include "transformer/split_float.h"
 
 namespace esc::transformer {
 
@@ -168,9 +169,6 @@ class FragmentReader : public SectionReader<FragmentFormat> {
   }
   /// The value of this number, below those of a group; zero where there is none.
   SlotValue value(std::uint64_t unit, std::uint32_t step, std::uint32_t group, std::uint32_t row, std::uint32_t number) const {
-    if (format().is_placed()) {
-      return {group, placed_value(unit, {row, step * format().step_slots() + group})};
-    }
     if (format().is_listed()) {
       return {group * format().group_slots() + number, listed_value(unit, format().list_place_of(step, group, row, number))};
     }
@@ -199,18 +197,23 @@ class FragmentReader : public SectionReader<FragmentFormat> {
     return {row_set + (place >> 8) % (format().shape.height / row_sets) * row_sets, place & 0xff, load_value(at)};
   }
 
+  /// How many placed values a unit has, with the zeros among them; no more than there is room for.
+  std::uint32_t placed_values(std::uint64_t unit) const {
+    return std::min<std::uint32_t>(load<std::uint16_t>(unit + format().share_begin_at(format().shape.shares)), format().placed_room());
+  }
+  /// The one of this number; its row is of all panels of the unit.
+  ExtraValue placed_value(std::uint64_t unit, std::uint32_t number) const {
+    const std::uint32_t place = load<std::uint16_t>(unit + format().place_at(number)) / 4;
+    const RowColumn at = element_of_place(place % format().unit_places());
+    const std::uint64_t value = unit + format().listed_at(number);
+    return {at.row, at.column, format().shape.halves != 0 ? split_of(unit).value(load<std::uint32_t>(value)) : load_value(value)};
+  }
+
  private:
-  /// The value of an element of a window; zero where no byte of its region names it.
-  double placed_value(std::uint64_t unit, const RowColumn& element) const {
-    const std::uint64_t begin = unit + format().region_begin_at(format().region_of(element));
-    const std::uint32_t place = place_of_element({element.row % region_rows, element.column % region_columns});
-    const std::uint32_t behind = std::min<std::uint32_t>(load<std::uint16_t>(begin + 2), format().shape.listed);
-    for (std::uint32_t number = load<std::uint16_t>(begin); number < behind; ++number) {
-      if (load<std::uint8_t>(unit + format().place_at(number)) == place) {
-        return load_value(unit + format().listed_at(number));
-      }
-    }
-    return 0;
+  /// How the values of a unit are split, whatever its bytes say of that.
+  SplitFloats split_of(std::uint64_t unit) const {
+    constexpr std::uint32_t most = 254;
+    return {std::clamp(load<std::uint32_t>(unit + exponent_at), least_exponent, most)};
   }
   /// The value of an element; zero where its bit says that it is not listed, or no unit has so many.
   double listed_value(std::uint64_t unit, const ListPlace& place) const {

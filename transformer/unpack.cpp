@@ -182,16 +182,26 @@ void take_unit(const FragmentReader& fragments, std::uint64_t unit, std::int64_t
   }
 }
 
+/// The same of a unit with placed values.
+void take_placed(const FragmentReader& fragments, std::uint64_t unit, std::int64_t first_row, std::uint64_t window, NonZeros& nonzeros) {
+  for (std::uint32_t number = 0; number < fragments.placed_values(unit); ++number) {
+    const ExtraValue found = fragments.placed_value(unit, number);
+    if (found.value != 0) {
+      nonzeros.add(first_row + found.row, static_cast<std::int64_t>(window * placed_columns + found.column), found.value);
+    }
+  }
+}
+
 void take(const FragmentReader& fragments, NonZeros& nonzeros) {
   const FragmentFormat& format = fragments.format();
   const FragmentShape& shape = format.shape;
   std::uint64_t round = 0;
   for (std::uint64_t block = 0; block < format.blocks(); ++block) {
     for (const std::uint64_t end = fragments.first_round(block + 1); round < end; ++round) {
-      for (std::uint32_t number = 0; number < shape.block_panels; ++number) {
-        const auto panel = static_cast<std::int64_t>(block * shape.block_panels + number);
+      for (std::uint32_t number = 0; number < format.round_units(); ++number) {
+        const auto panel = static_cast<std::int64_t>(block * shape.block_panels + std::uint64_t{number} * shape.joined);
         if (panel < shape.panels()) {
-          take_unit(fragments, format.unit_at(round, number), shape.first_row(panel), fragments.window(round), nonzeros);
+          (format.is_placed() ? take_placed : take_unit)(fragments, format.unit_at(round, number), shape.first_row(panel), fragments.window(round), nonzeros);
         }
       }
     }

@@ -8,10 +8,8 @@
 
 namespace esc {
 
-/// Units that a panel of a block has in a window, one behind the other: a unit has 32 rows at most.
-std::int64_t panel_units(const PackedForm& form);
-
-/// The panels of a block, and what their steps store, of a matrix that is packed in fragments: a panel for each unit.
+/// The panels of a block, and what their steps store, of a matrix that is packed in fragments. Of placed values one of more than 32 rows is several, which have their
+/// units together.
 transformer::FragmentBlock fragment_block(const PackedForm& form);
 
 }  // namespace esc

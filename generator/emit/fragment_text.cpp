@@ -43,7 +43,7 @@ std::int64_t window_bytes(const LoopNest& nest) {
   return nest.constant("window_columns") * columns_of_window_row(nest) * bytes_of(nest.element());
 }
 std::int64_t stage_bytes(const LoopNest& nest, std::int64_t unit_bytes) {
-  return nest.constant("turn_windows") * (nest.constant("block_panels") * panel_units(nest.packed) * unit_bytes + (windows_have_stages(nest) ? 0 : window_bytes(nest)));
+  return nest.constant("turn_windows") * (nest.constant("block_panels") * unit_bytes + (windows_have_stages(nest) ? 0 : window_bytes(nest)));
 }
 /// Of windows that stand apart from the units.
 std::int64_t windows_bytes(const LoopNest& nest) {
@@ -59,9 +59,9 @@ std::int64_t barrier_bytes(const LoopNest& nest) {
   constexpr std::int64_t barrier = 8;
   return copies_in_bulk(nest) ? up_to_line(nest.constant("stages") * nest.constant("turn_windows") * barrier) : 0;
 }
-/// What the warps of a team place of A, numbers that are split in two parts, and where it stands, behind all that is copied.
+/// What the warps of a team place of A, and where it stands, behind all that is copied.
 std::int64_t placed_bytes(const LoopNest& nest) {
-  return (splits_products(nest) ? 2 : 1) * nest.constant("window_columns") * nest.constant("block_rows") * bytes_of(nest.element());
+  return nest.constant("window_columns") * nest.constant("block_rows") * bytes_of(nest.element());
 }
 std::int64_t placed_at(const LoopNest& nest, std::int64_t unit_bytes) { return up_to_line(copied_bytes(nest, unit_bytes)); }
 /// Sums take the places of what is copied and placed, but not of barriers: a device may write these even behind all waits for them.
@@ -278,13 +278,15 @@ std::vector<std::string> places_in_unit(const LoopNest& nest, const FragmentForm
   return places;
 }
 
-/// The same of one with placed values, of which a panel of more than 32 rows has several.
+/// The same of one with placed values.
 std::vector<std::string> places_of_placed_values(const FragmentFormat& format) {
-  return {c_constant("int", "unit_row_regions", format.row_regions(), "of 8 rows and 16 columns, below each other in a unit"),
-          c_constant("int", "unit_values", format.shape.listed, "of a unit at most"),
-          c_constant("int", "listed_at", format.listed_at(0), "in a unit, behind where each region's values begin: the values"),
-          c_constant("int", "places_at", format.place_at(0), "and their places"),
-          c_constant("int", "stored_bytes", format.unit_bytes(), "of a unit")};
+  std::vector<std::string> places{c_constant("int", "unit_values", format.placed_room(), "of a unit at most"),
+                                  c_constant("int", "listed_at", format.listed_at(0), "in a unit, behind where each share's values begin: the values"),
+                                  c_constant("int", "places_at", format.place_at(0), "and their places, in bytes")};
+  if (format.shape.halves != 0) {
+    places.push_back(c_constant("int", "exponent_at", transformer::exponent_at, "of the greatest value"));
+  }
+  return places;
 }
 
 }  // namespace
@@ -339,7 +341,8 @@ std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const Fr
           {"TWO_COLUMNS", two_columns_text(nest)},
           {"TWO_OF_WINDOW", two_of_window_text(nest)},
           {"PRODUCT_ROWS", fmt::format("{}", rows_of_product(nest))},
-          {"WARPGROUP_PRODUCT", warpgroup_product_text(rows_of_product(nest))},
+          {"WARPGROUP_PRODUCT", warpgroup_product_text(rows_of_product(nest), nest.packed.halves)},
+          {"PRODUCT_SHAPE", warp_product_shape(nest.packed.halves)},
           {"BITS_OF_ELEMENT", f16 ? "__half_as_ushort" : "__bfloat16_as_ushort"},
           {"MMA_TYPES", f16 ? "f16.f16" : "bf16.bf16"}};
 }
@@ -352,7 +355,7 @@ std::vector<std::string> fragment_constants(const LoopNest& nest, const Fragment
           c_constant("size_t", "units_at", format.units_at, "where the first unit begins"),
           c_constant("int", "unit_steps", format.shape.steps, fmt::format("{} columns of a window each", format.step_slots()))};
   std::ranges::move(format.is_placed() ? places_of_placed_values(format) : places_in_unit(nest, format), std::back_inserter(constants));
-  constants.push_back(c_constant("int", "unit_bytes", panel_units(nest.packed) * bytes, format.is_placed() ? "of all of a panel" : ""));
+  constants.push_back(c_constant("int", "unit_bytes", bytes));
   constants.push_back(c_constant("int", "window_bytes", window_bytes(nest), "of B"));
   constants.push_back(c_constant("int", "stage_bytes", stage_bytes(nest, bytes)));
   if (has_quarter_steps(format)) {

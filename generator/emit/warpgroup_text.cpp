@@ -34,7 +34,7 @@ std::int64_t product_rows(std::int64_t block_rows, bool splits) {
   return found < few ? most_up_to(of_rounded) : found;
 }
 
-std::string warpgroup_product_text(std::int64_t rows) {
+std::string warpgroup_product_text(std::int64_t rows, bool of_halves) {
   const std::int64_t sums = rows / 2;
   const auto operand = [](std::int64_t number) { return fmt::format("%{}", number); };
   return fmt::format(
@@ -42,12 +42,15 @@ std::string warpgroup_product_text(std::int64_t rows) {
       "      \"{{\\n\"\n"
       "      \".reg .pred adds;\\n\"\n"
       "      \"setp.ne.b32 adds, %{5}, 0;\\n\"\n"
-      "      \"wgmma.mma_async.sync.aligned.m64n{0}k8.f32.tf32.tf32 {{{1}}}, {{{2}}}, %{4}, adds, 1, 1;\\n\"\n"
+      "      \"wgmma.mma_async.sync.aligned.m64n{0}{6} {{{1}}}, {{{2}}}, %{4}, adds, 1, 1{7};\\n\"\n"
       "      \"}}\"\n"
       "      : {3}\n"
       "      : \"r\"(b[0]), \"r\"(b[1]), \"r\"(b[2]), \"r\"(b[3]), \"l\"(matrix), \"r\"(static_cast<int>(adds)));",
       rows, listed(sums, operand), listed(4, [&](std::int64_t number) { return operand(sums + number); }),
-      listed(sums, [](std::int64_t number) { return fmt::format("\"+f\"(sums[{}])", number); }), sums + 4, sums + 5);
+      listed(sums, [](std::int64_t number) { return fmt::format("\"+f\"(sums[{}])", number); }), sums + 4, sums + 5, of_halves ? "k16.f32.f16.f16" : "k8.f32.tf32.tf32",
+      of_halves ? ", 0" : "");
 }
+
+const char* warp_product_shape(bool of_halves) { return of_halves ? "m16n8k16.row.col.f32.f16.f16.f32" : "m16n8k8.row.col.f32.tf32.tf32.f32"; }
 
 }  // namespace esc

@@ -11,7 +11,10 @@ namespace esc {
 std::int64_t product_rows(std::int64_t block_rows, bool splits);
 
 /// The statement that multiplies so many rows of A by 16 columns of C for each of four warps (`wgmma`): 8 columns of A from where `matrix` says, elements of B in `b`, added
-/// to `sums` where `adds` is true.
-std::string warpgroup_product_text(std::int64_t rows);
+/// to `sums` where `adds` is true. Each of these elements is a number of TF32, or two of 16 bits.
+std::string warpgroup_product_text(std::int64_t rows, bool of_halves);
+
+/// What a warp by itself multiplies: the instruction (`mma.sync`) behind its name.
+const char* warp_product_shape(bool of_halves);
 
 }  // namespace esc

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdlib>
 #include <map>
@@ -86,19 +87,35 @@ void add_products(InstructionTable& table) {
   }
 }
 
+/// A form of wgmma. Behind its predicate stand the signs of A and B, and of 16-bit elements that B is not transposed.
+struct WarpgroupForm {
+  MatrixProduct::Element element;
+  const char* types;
+  int depth;
+  const char* immediates;
+};
+
 void add_warpgroup_products(InstructionTable& table) {
+  using Element = MatrixProduct::Element;
   table["wgmma.fence.sync.aligned;"] = {{}, {}, "__esc_wgmma_fence", true};
   table["wgmma.commit_group.sync.aligned;"] = {{}, {}, "__esc_wgmma_commit", true};
   table["wgmma.wait_group.sync.aligned 0;"] = {{}, {}, "__esc_wgmma_wait", true};
   table[""] = {{"+f"}, {}, "__esc_keep", true};  // no instruction: what is made of the register stays behind it
   table["// kept"] = {std::vector<std::string>(4, "+r"), {}, "__esc_keep_operand", true};  // nor is one: registers of A
   constexpr int most_columns = 96;
-  for (int columns = 8; columns <= most_columns; columns += 8) {
-    const int sums = columns / 2;
-    const std::string text =
-        fmt::format("{{ .reg .pred adds; setp.ne.b32 adds, %{}, 0; wgmma.mma_async.sync.aligned.m64n{}k8.f32.tf32.tf32 {}, {}, %{}, adds, 1, 1; }}",
-                    sums + 5, columns, operand_list(0, sums), operand_list(sums, 4), sums + 4);
-    table[text] = {std::vector<std::string>(static_cast<std::size_t>(sums), "+f"), {"r", "r", "r", "r", "l", "r"}, fmt::format("__esc_wgmma<{}>", sums)};
+  for (const WarpgroupForm& form : {WarpgroupForm{Element::tensor_float32, "tf32.tf32", 8, "1, 1"},
+                                    WarpgroupForm{Element::float16, "f16.f16", 16, "1, 1, 0"}}) {
+    for (int columns = 8; columns <= most_columns; columns += 8) {
+      const int sums = columns / 2;
+      const std::string text = fmt::format(
+          "{{ .reg .pred adds; setp.ne.b32 adds, %{}, 0; wgmma.mma_async.sync.aligned.m64n{}k{}.f32.{} {}, {}, %{}, "
+          "adds, {}; }}",
+          sums + 5, columns, form.depth, form.types, operand_list(0, sums), operand_list(sums, 4), sums + 4,
+          form.immediates);
+      table[text] = {std::vector<std::string>(static_cast<std::size_t>(sums), "+f"),
+                     {"r", "r", "r", "r", "l", "r"},
+                     fmt::format("__esc_wgmma<{}, {}>", MatrixProduct{form.element}.number(), sums)};
+    }
   }
 }
 
@@ -120,6 +137,10 @@ void add_async_copies(InstructionTable& table) {
 
 void add_byte_permutation(InstructionTable& table) { table["prmt.b32 %0, %1, 0, %2;"] = {{"=r"}, {"r", "r"}, "__esc_permute_bytes"}; }
 
+void add_conversion(InstructionTable& table) {
+  table["cvt.rn.f16x2.f32 %0, %1, %2;"] = {{"=r"}, {"f", "f"}, "__esc_convert_to_halves"};
+}
+
 void add_clusters(InstructionTable& table) {
   table["barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;"] = {{}, {}, "__esc_meet_cluster", true};
   table["mapa.shared::cluster.u32 %0, %1, %2;"] = {{"=r"}, {"r", "r"}, "__esc_map_to_block"};
@@ -128,6 +149,12 @@ void add_clusters(InstructionTable& table) {
 
 void add_named_barrier(InstructionTable& table) {
   table["bar.sync %0, %1;"] = {{}, {"r", "r"}, "__esc_bar_sync", true};
+}
+
+/// Whether it is a function of its operands alone, which may be moved. What reads memory must stay where it is.
+bool is_pure(std::string_view instruction) {
+  return std::ranges::any_of(std::array{"mma", "prmt", "cvt"},
+                             [&](const char* name) { return instruction.starts_with(name); });
 }
 
 const InstructionTable& instructions() {
@@ -141,6 +168,7 @@ const InstructionTable& instructions() {
     add_clusters(table);
     add_named_barrier(table);
     add_byte_permutation(table);
+    add_conversion(table);
     return table;
   }();
   return kTable;
@@ -298,8 +326,7 @@ class Translator {
     if (at_ == template_begin || known == instructions().end()) {
       refuse(quoted);
     }
-    // What reads memory must stay where it is; products and permutations are functions of their operands.
-    if (!is_volatile && !instruction.starts_with("mma") && !instruction.starts_with("prmt")) {
+    if (!is_volatile && !is_pure(instruction)) {
       refuse_form(quoted);
     }
     copy_to(tokens_[first].offset);

@@ -13,7 +13,7 @@ struct MatrixDescriptor {
   std::uint32_t leading = 0;  ///< from one piece to the next along k
   std::uint32_t stride = 0;   ///< from 8 columns to the next 8
 
-  /// The bytes of four elements of a column along k.
+  /// The bytes of four words of a column along k.
   static constexpr std::uint32_t row_bytes = 16;
 
   /// What the operand of the instruction says; nothing where it asks for a swizzle or a base offset, or has bits that
@@ -25,7 +25,7 @@ struct MatrixDescriptor {
     return (operand & ~kKnown) != 0 ? std::nullopt : std::optional(MatrixDescriptor{bytes(0), bytes(16), bytes(32)});
   }
 
-  /// The address of elements 4 `half` to 4 `half` + 3 of a column.
+  /// The address of words 4 `half` to 4 `half` + 3 of a column.
   constexpr std::uint32_t row(std::uint32_t column, std::uint32_t half) const {
     return start + half * leading + column / 8 * stride + column % 8 * row_bytes;
   }

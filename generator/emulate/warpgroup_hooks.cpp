@@ -53,11 +53,12 @@ void check_registers(const WarpgroupOperands& operands) {
 }
 
 void issue(float* const* registers, const float* values, std::uint32_t sums, const std::uint32_t* a,
-           std::uint64_t descriptor, std::uint32_t adds) {
+           std::uint64_t descriptor, std::uint32_t adds, std::uint32_t product) {
   require_kernel(kProduct);
   BlockRunner& runner = active_machine().runner();
   WarpgroupOperands mine{.registers = {registers, registers + sums},
                          .values = {values, values + sums},
+                         .element = MatrixProduct::of(product).element,
                          .descriptor = descriptor,
                          .adds = adds != 0};
   std::copy_n(a, mine.a.size(), mine.a.begin());

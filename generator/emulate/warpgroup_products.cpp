@@ -29,9 +29,9 @@ bool names(const std::array<WarpgroupOperands*, kLanes>& lanes,
       lanes, registers, [](const WarpgroupOperands* lane, const auto& others) { return lane->registers == others; });
 }
 
-/// Eight columns at a time it is the product of `mma`, with the same rows of A. `b` has columns.
+/// Eight columns at a time it is the product of `mma` of such elements, with the same rows of A. `b` has columns.
 template <class Operands, class Columns, class Values>
-void multiply(const Operands& a, const Columns& b, bool adds, Values& sums) {
+void multiply(MatrixProduct::Element element, const Operands& a, const Columns& b, bool adds, Values& sums) {
   if (!adds) {
     for (auto& of_lane : sums) {
       std::ranges::fill(of_lane, 0.0F);
@@ -47,7 +47,7 @@ void multiply(const Operands& a, const Columns& b, bool adds, Values& sums) {
       fragments[lane] = {sums[lane].data() + first / 2, a[lane].data(), registers[lane].data()};
       lanes[lane] = &fragments[lane];
     }
-    multiply_matrices({MatrixProduct::Element::tensor_float32}, lanes);
+    multiply_matrices({element}, lanes);
   }
 }
 
@@ -174,7 +174,8 @@ void WarpgroupProducts::issue(std::uint32_t warp, const std::array<WarpgroupOper
   if (same == state.products.end()) {
     check_apart(state, lanes);
   }
-  Product product{.b = *MatrixDescriptor::of(first.descriptor),
+  Product product{.element = first.element,
+                  .b = *MatrixDescriptor::of(first.descriptor),
                   .first_b = {},
                   .adds = first.adds,
                   .sums = {},
@@ -236,7 +237,7 @@ void WarpgroupProducts::wait(std::uint32_t warp) {
   check_unchanged(state);
   for (std::size_t number = 0; number < state.committed; ++number) {
     const Product& product = state.products[number];
-    multiply(product.a, product.first_b, product.adds, product.sums->values);
+    multiply(product.element, product.a, product.first_b, product.adds, product.sums->values);
     // D stays as it is where a product that is not committed adds to it.
     const std::shared_ptr<Sums> sums = std::move(state.products[number].sums);
     for (std::uint32_t lane = 0; lane < kLanes && sums.use_count() == 1; ++lane) {

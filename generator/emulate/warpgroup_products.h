@@ -15,10 +15,11 @@
 namespace esc {
 
 /// What one lane brings to a product of a warpgroup (`wgmma.mma_async`), of 64 rows, two columns for each sum and 8
-/// elements of each.
+/// words of each.
 struct WarpgroupOperands {
   std::vector<float*> registers;  ///< of D
   std::vector<float> values;      ///< what these hold
+  MatrixProduct::Element element = MatrixProduct::Element::tensor_float32;  ///< of A and B; the statement says it
   std::array<std::uint32_t, 4> a{};
   std::uint64_t descriptor = 0;
   bool adds = false;  ///< to what D holds, else to zero
@@ -72,6 +73,7 @@ class WarpgroupProducts {
   using Matrix = std::vector<std::array<std::uint32_t, 8>>;
 
   struct Product {
+    MatrixProduct::Element element = MatrixProduct::Element::tensor_float32;
     std::array<std::array<std::uint32_t, 4>, kLanes> a{};
     MatrixDescriptor b;
     Matrix first_b;  ///< as it was when the product was issued

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/ir/placed_instructions.h"
 
+#include <fmt/format.h>
+
 #include <string_view>
 #include <utility>
 
@@ -11,11 +13,9 @@ namespace esc {
 // Embedded by CMakeLists.txt from templates/instructions.
 extern const std::string_view vector_text;
 extern const std::string_view unit_text;
-extern const std::string_view terms_text;
+extern const std::string_view split_floats_text;
 extern const std::string_view rounded_text;
 extern const std::string_view placed_text;
-extern const std::string_view place_split_values_text;
-extern const std::string_view place_rounded_values_text;
 extern const std::string_view place_values_text;
 extern const std::string_view tile_products_text;
 extern const std::string_view multiply_split_placed_text;
@@ -26,33 +26,33 @@ namespace {
 using namespace instruction_parts;
 
 /// What a panel has in a window, in 8 rows and 16 columns at a time, which the warps that have the panel take in turn, each lane some columns.
-Instruction place_values(const char* name_of, std::string_view store_text) {
+Instruction place_values() {
   const Block each{define("slot", quotient(index("region"), index("row_regions")) * 16 + index("s")),
                    define("row", remainder(index("region"), index("row_regions")) * 8 + index("r")),
                    store(at("placed", {name("slot"), name("panel_row") + name("row")}), at("values", {name("slot"), name("row")}))};
   const Node rows{Loop{"r", Affine::of("first_row"), 8, 2, Role::none, Mapping::sequential, each}};
   const Node regions{Loop{"region", Affine::of("member"), Affine::of("regions"), Affine::of("placing_warps"), Role::none, Mapping::sequential, {rows}}};
-  return {.name = name_of,
+  return {.name = "place_values",
           .parameters = {array("values"), array("placed"), value("panel"), value("member"), value("lane"), value("stage"), value("part")},
           .meaning = {define("row_regions", quotient(index("panel_height"), 8)), define("regions", index("row_regions") * quotient(index("window_columns"), 16)),
                       define("panel_row", index("panel") * index("panel_height")), define("s", remainder(index("lane"), 16)),
                       define("first_row", quotient(index("lane"), 16)), regions},
           .call = "place_values(unit_copy(shared_memory, {stage}, {part} * block_panels + {panel}), placed_for_team(shared_memory, {part}), {panel}, {member}, thread % 32);",
           .reads_unit = true,
-          .texts = {vector_text, unit_text, placed_text, store_text == place_split_values_text ? terms_text : rounded_text, store_text, place_values_text}};
+          .texts = {vector_text, unit_text, placed_text, place_values_text}};
 }
 
 /// The products of a window, in the columns of a warp: for pair `e` of a lane's sums both of its columns, as far as they are there. The last window ends with the rows of B.
-Instruction multiply_placed(const char* name_of, std::vector<std::string_view> texts) {
+Instruction multiply_placed(const char* name_of, const char* units, std::vector<std::string_view> texts) {
   const Node column = loop("v", 2,
                            {define("j", index("first_column") + index("warp") * index("warp_columns") + index("column_pair") * 2 + index("v")), define("sum", index("e") * 2 + index("v")),
                             Node{Branch{less(name("j"), name("columns")), {add(at("sums", {name("sum")}), product({at("placed", {name("slot"), name("row")}), at("b", {name("k"), name("j")})}))}, {}}}});
   const Node rows = loop("e", name("row_vectors"), {define("row", quotient(index("e"), 2) * 8 + index("row_pair") * 2 + remainder(index("e"), 2)), column});
   return {.name = name_of,
           .parameters = {array("placed"), array("b"), value("origin"), value("height"), value("first_column"), value("columns"), value("warp"), value("row_pair"), value("column_pair"),
-                         array("sums"), value("window_stage"), value("part")},
+                         array("sums"), value("stage"), value("window_stage"), value("part")},
           .meaning = {loop("slot", name("window_columns"), {define("k", index("slot") + index("origin")), Node{Branch{less(name("k"), name("height")), {rows}, {}}}})},
-          .call = std::string(name_of) + "(placed_for_team(shared_memory, {part}), window_copy(shared_memory, {window_stage}, {part}), {warp}, thread % 32, {sums});",
+          .call = fmt::format("{}(placed_for_team(shared_memory, {{part}}), {}window_copy(shared_memory, {{window_stage}}, {{part}}), {{warp}}, thread % 32, {{sums}});", name_of, units),
           .reads_unit = true,
           .texts = std::move(texts)};
 }
@@ -60,9 +60,10 @@ Instruction multiply_placed(const char* name_of, std::vector<std::string_view> t
 }  // namespace
 
 std::vector<Instruction> placed_instructions() {
-  return {place_values("place_split_values", place_split_values_text), place_values("place_rounded_values", place_rounded_values_text),
-          multiply_placed("multiply_split_placed", {vector_text, unit_text, placed_text, terms_text, tile_products_text, multiply_split_placed_text}),
-          multiply_placed("multiply_rounded_placed", {vector_text, unit_text, placed_text, rounded_text, tile_products_text, multiply_rounded_placed_text})};
+  return {place_values(),
+          multiply_placed("multiply_split_placed", "unit_copy(shared_memory, {stage}, {part} * block_panels), ",
+                          {vector_text, unit_text, placed_text, split_floats_text, tile_products_text, multiply_split_placed_text}),
+          multiply_placed("multiply_rounded_placed", "", {vector_text, unit_text, placed_text, rounded_text, tile_products_text, multiply_rounded_placed_text})};
 }
 
 }  // namespace esc

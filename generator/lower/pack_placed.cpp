@@ -17,12 +17,17 @@ namespace {
 
 Access placed_for_team() { return element("PlacedA", {Affine::of("part")}); }
 
+constexpr const char* story_of_halves =
+    "The tensor core takes 11 bits of a number of 16 bits, at twice the rate of TF32's: so each float32 is two such numbers, scaled by a power of two. Those of A, with the same power for "
+    "a panel and a window, are stored so, beside each other; an element of B, with the same power for a column and a window, is multiplied by both of them, and then its rest is. What "
+    "that gives of a window is added in float32.";
+
 bool is_rounded(const LoopNest& nest) { return nest.element() == ScalarType::tf32; }
 
 /// Puts the warp's part of its panel's unit into shared memory.
 Node place_values(const LoopNest& nest) {
   const Expression member = shares_windows(nest) ? index("member") : Expression(0);
-  return perform(is_rounded(nest) ? "place_rounded_values" : "place_split_values",
+  return perform("place_values",
                  {of_unit("Values"), placed_for_team(), index("place"), member, lane_of_warp(nest), 0, index("part")});
 }
 
@@ -30,7 +35,7 @@ Node place_values(const LoopNest& nest) {
 Node multiply_placed(const LoopNest& nest) {
   return perform(is_rounded(nest) ? "multiply_rounded_placed" : "multiply_split_placed",
                  {placed_for_team(), element("B"), index("window") * index("window_columns"), index("K"), index("tile") * index("tile_columns"), index("N"), index("team_warp"),
-                  index("row_pair"), index("column_pair"), element("sums"), 0, index("part")});
+                  index("row_pair"), index("column_pair"), element("sums"), 0, 0, index("part")});
 }
 
 Node turns_of_warp(const LoopNest& nest) {
@@ -60,17 +65,19 @@ LoopNest pack_placed(const LoopNest& nest, const PackPlaced& directive) {
   result.packed.dense_steps = true;
   result.packed.listed_values = true;
   result.packed.placed_values = true;
+  result.packed.placing_warps = shares_windows(nest) ? nest.constant("window_warps") : 1;
+  result.packed.halves = !is_rounded(nest);
   constexpr int step_slots = 8;
   result.constants.push_back({"placing_warps", shares_windows(nest) ? index("window_warps") : Expression(1), "that place the values of a unit together"});
   result.constants.push_back({"step_slots", step_slots, "columns of A that the tensor core takes at once"});
   // Behind the copies in the memory of a block, once it has some.
   result.arrays.push_back({"PlacedA", {Affine::of("turn_windows"), Affine::of("window_columns"), Affine::of("block_rows")}, ArrayRole::shared, nest.element(), "placed"});
   result.story.push_back(
-      fmt::format("Of {} columns those elements that are not zero are stored, each with a byte that says where it stands. The warps that multiply the same windows "
+      fmt::format("Of {} columns those elements that are not zero are stored, each with 16 bits that say where it stands. The warps that multiply the same windows "
                   "put them into shared memory, where the tensor core reads rows of A at once for four warps. These have {} columns of C each, for which they hold their elements of B "
                   "in registers: what is multiplied is the transposed product.",
                   StreamSchedule::placed_columns, StreamSchedule::warp_columns));
-  result.story.emplace_back(story_of_digits(nest.element()));
+  result.story.emplace_back(is_rounded(nest) ? story_of_digits(nest.element()) : story_of_halves);
   return result;
 }
 

@@ -104,7 +104,7 @@ class MeasuredLayer {
   double microseconds(const StreamSchedule& schedule) const {
     const double steps = steps_of(density_, schedule, times_);
     const std::int64_t window_bytes = staged_window_bytes(schedule, shape_.dtype, shape_.layout);
-    const std::int64_t bytes = shared_bytes(schedule, shape_.dtype, unit_bytes(steps, schedule), window_bytes);
+    const std::int64_t bytes = shared_bytes(schedule, unit_bytes(steps, schedule), window_bytes);
     if (std::cmp_greater(bytes, target_.shared_bytes) || schedule.columns > widest_stream(shape_.bcol)) {
       return std::numeric_limits<double>::infinity();
     }

@@ -157,13 +157,13 @@ std::int64_t staged_window_bytes(const StreamSchedule& schedule, std::string_vie
   return is_half_type(dtype) || !has_taps(layout) ? whole : std::min(whole, channels * positions * bytes_of_type(dtype));
 }
 
-std::int64_t shared_bytes(const StreamSchedule& schedule, std::string_view dtype, std::int64_t unit_bytes, std::int64_t window_bytes) {
+std::int64_t shared_bytes(const StreamSchedule& schedule, std::int64_t unit_bytes, std::int64_t window_bytes) {
   constexpr std::int64_t sum = 4;
   const std::int64_t staged = schedule.stages * schedule.turn_windows() * (schedule.panels * unit_bytes + window_bytes);
   const std::int64_t sums_of_warps = sum * schedule.block_rows() * schedule.columns;
   if (schedule.is_placed()) {
-    const std::int64_t terms = dtype == "tf32" ? 1 : 2;
-    const std::int64_t placed = schedule.turn_windows() * terms * sum * StreamSchedule::placed_columns * schedule.block_rows();
+    constexpr std::int64_t value = 4;
+    const std::int64_t placed = schedule.turn_windows() * value * StreamSchedule::placed_columns * schedule.block_rows();
     return std::max(staged + placed, (schedule.turn_windows() - 1 + schedule.cluster - 1) * sums_of_warps);
   }
   return staged + (schedule.warps - 1 + schedule.cluster - 1) * sums_of_warps;

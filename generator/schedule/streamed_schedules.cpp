@@ -102,7 +102,7 @@ std::int64_t stage_bytes(const StreamSchedule& schedule, const CutLayer& layer) 
 
 /// Of the stages, and of the sums that the warps of a panel add up in the end.
 std::uint64_t shared_bytes(const StreamSchedule& schedule, const CutLayer& layer) {
-  return static_cast<std::uint64_t>(shared_bytes(schedule, layer.dtype, layer.size.unit_bytes, layer.window_bytes(schedule)));
+  return static_cast<std::uint64_t>(shared_bytes(schedule, layer.size.unit_bytes, layer.window_bytes(schedule)));
 }
 
 /// Stages that a schedule shall have at least: where a block has one panel, its warps keep enough on their way in two.

@@ -40,14 +40,14 @@ double fullest(double elements, double density) {
   return std::min(elements * density + deviations * std::sqrt(elements * density * (1 - density)), elements);
 }
 
-/// Of what a panel has in a window; one of more than 32 rows has several units.
+/// Of what a panel has in a window.
 std::int64_t placed_unit_bytes(double density, int rows) {
   constexpr double begins = 32;
-  constexpr double value_and_place = 5;
+  constexpr double value_and_place = 6;
   constexpr double line = 128;
-  const int unit_rows = StreamSchedule::unit_rows(rows);
-  const double of_unit = begins + fullest(StreamSchedule::placed_columns * unit_rows, density) * value_and_place;
-  return static_cast<std::int64_t>(std::ceil(of_unit / line) * line) * (rows / unit_rows);
+  constexpr double of_shares = 8;  // a further value each
+  const double of_unit = begins + (fullest(StreamSchedule::placed_columns * rows, density) + of_shares) * value_and_place;
+  return static_cast<std::int64_t>(std::ceil(of_unit / line) * line);
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ std::int64_t dense_unit_bytes(StreamSchedule::Dense dense, std::string_view dtyp
 
 bool suits_dense_steps(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
   const std::int64_t unit_bytes = dense_unit_bytes(schedule.dense, shape.dtype, shape.density(), schedule.rows);
-  const std::int64_t bytes = shared_bytes(schedule, shape.dtype, unit_bytes, staged_window_bytes(schedule, shape.dtype, shape.layout));
+  const std::int64_t bytes = shared_bytes(schedule, unit_bytes, staged_window_bytes(schedule, shape.dtype, shape.layout));
   const bool has_instructions = !schedule.is_placed() || (target.newest_architecture == StreamSchedule::placed_architecture && schedule.columns <= widest_placed_stream(shape.bcol));
   return has_instructions && std::cmp_less_equal(bytes, target.shared_bytes);
 }

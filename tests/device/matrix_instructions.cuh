@@ -50,6 +50,9 @@ __device__ inline void transpose(unsigned* d, const unsigned* a) {
 __device__ inline void permute(unsigned* d, const unsigned* a) {
   asm volatile("prmt.b32 %0, %1, 0, %2;" : "=r"(d[0]) : "r"(a[0]), "r"(a[1]));
 }
+__device__ inline void convert_to_halves(unsigned* d, const unsigned* a) {
+  asm volatile("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(d[0]) : "f"(__uint_as_float(a[0])), "f"(__uint_as_float(a[1])));
+}
 __device__ inline void multiply_float16(float* c, const unsigned* a, const unsigned* b, unsigned metadata) {
   asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
                "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -221,6 +224,9 @@ __global__ void play(int instruction, const unsigned* all_operands, unsigned* re
       break;
     case 22:
       permute(d, operands);
+      break;
+    case 23:
+      convert_to_halves(d, operands);
       break;
   }
   for (int word = 0; word < 4; ++word)

@@ -23,15 +23,30 @@ __device__ inline void multiply_async(float* d, const unsigned* a, unsigned long
                  "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds));
 }
+__device__ inline void multiply_halves_async(float* d, const unsigned* a, unsigned long long b, unsigned adds) {
+  asm volatile("{\n"
+               ".reg .pred adds;\n"
+               "setp.ne.b32 adds, %37, 0;\n"
+               "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
+               "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+               "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+               "{%32, %33, %34, %35}, %36, adds, 1, 1, 0;\n"
+               "}"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]),
+                 "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]),
+                 "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]),
+                 "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds));
+}
 __device__ inline void fence_stores() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
-/// Of 8 x 64 elements at `tile`: so many bytes from four of k to the next four, and from eight columns to the next.
+/// Of 8 x 64 words at `tile`, each of one number or of two halves along k: so many bytes from four of k to the next four, and from eight columns to the next.
 __device__ inline unsigned long long matrix_at(const float* tile, unsigned leading, unsigned stride) {
   const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(tile));
   return (unsigned long long)(address >> 4) | (unsigned long long)(leading >> 4) << 16 | (unsigned long long)(stride >> 4) << 32;
 }
 
-/// The same elements from rows of 64, by all threads of the block.
+/// The same words from rows of 64, by all threads of the block.
 __device__ inline void store_matrix(float* tile, unsigned leading, unsigned stride, const float* rows) {
   for (unsigned at = threadIdx.x; at < 512; at += blockDim.x) {
     const unsigned k = at / 64;
@@ -41,8 +56,9 @@ __device__ inline void store_matrix(float* tile, unsigned leading, unsigned stri
 }
 #endif
 
-/// Of each warpgroup g: D (y) = the sum over `steps` of A (64 x 8, in x by group and step) times B (8 x 64, behind them in x by step). Two
-/// steps at a time, whose matrices lie differently.
+/// Of each warpgroup g: D (y) = the sum over `steps` of A (64 x 8 words, in x by group and step) times B (8 x 64 words, behind them in x by step). Two
+/// steps at a time, whose matrices lie differently. The words are of two `halves` along k, or of numbers.
+template <bool halves>
 __global__ void multiply_chain(const float* x, float* y, int steps) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   __shared__ alignas(128) float even[512];
@@ -64,8 +80,13 @@ __global__ void multiply_chain(const float* x, float* y, int steps) {
       for (int i = 0; i < 4; ++i) a[which][i] = __float_as_uint(rows[(row + i % 2 * 8) * 8 + t + i / 2 * 4]);
     }
     fence_products();
-    multiply_async(d, a[0], matrix_at(even, 128, 256), step != 0);
-    multiply_async(d, a[1], matrix_at(odd, 1024, 128), 1);
+    if constexpr (halves) {
+      multiply_halves_async(d, a[0], matrix_at(even, 128, 256), step != 0);
+      multiply_halves_async(d, a[1], matrix_at(odd, 1024, 128), 1);
+    } else {
+      multiply_async(d, a[0], matrix_at(even, 128, 256), step != 0);
+      multiply_async(d, a[1], matrix_at(odd, 1024, 128), 1);
+    }
     commit_products();
     wait_for_products();
     __syncthreads();

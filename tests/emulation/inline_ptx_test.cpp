@@ -332,6 +332,57 @@ TEST(InlinePtxText, InstructionsWithoutResultsMayBeWrittenInSeveralWays) {
   }
 }
 
+TEST(InlinePtxText, WhatDependsOnItsOperandsAloneMayBeLeftOut) {
+  for (const char* statement : {"asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(d) : \"f\"(q[0]), \"f\"(1.f));",
+                                "asm(\"prmt.b32 %0, %1, 0, %2;\" : \"=r\"(d) : \"r\"(d), \"r\"(1));",
+                                "asm(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, "
+                                "%6, %7}, {%8, %9}, {%0, %1, %2, %3};\""
+                                " : \"+f\"(q[0]), \"+f\"(q[1]), \"+f\"(q[2]), \"+f\"(q[3]) : \"r\"(d), \"r\"(d), "
+                                "\"r\"(d), \"r\"(d), \"r\"(d), \"r\"(d));"}) {
+    EXPECT_EQ(refusal_with(statement), "accepted") << statement;
+  }
+}
+
+/// A product of a warpgroup; `form` is "k8.f32.tf32.tf32", `immediates` what follows the predicate.
+std::string warpgroup_product(int columns, const std::string& form, const std::string& immediates) {
+  const int sums = columns / 2;
+  const auto listed = [](int count, const std::string& before, int first, const std::string& behind) {
+    std::string list;
+    for (int number = first; number < first + count; ++number) {
+      list += (list.empty() ? "" : ", ") + before + std::to_string(number) + behind;
+    }
+    return list;
+  };
+  return "asm volatile(\"{\\n.reg .pred adds;\\nsetp.ne.b32 adds, %" + std::to_string(sums + 5) +
+         ", 0;\\n\"\n\"wgmma.mma_async.sync.aligned.m64n" + std::to_string(columns) + form + " {" +
+         listed(sums, "%", 0, "") + "}, {" + listed(4, "%", sums, "") + "}, %" + std::to_string(sums + 4) + ", adds, " +
+         immediates + ";\\n}\" : " + listed(sums, "\"+f\"(q[", 0, "])") +
+         " : \"r\"(d), \"r\"(d), \"r\"(d), \"r\"(d), \"l\"(wide), \"r\"(1));";
+}
+
+TEST(InlinePtxText, ProductsOfWarpgroupsHaveUpTo96Columns) {
+  constexpr const char* tf32 = "k8.f32.tf32.tf32";
+  constexpr const char* float16 = "k16.f32.f16.f16";
+  for (int columns = 8; columns <= 96; columns += 8) {
+    EXPECT_THAT(translate_inline_ptx(warpgroup_product(columns, tf32, "1, 1"), "a.cu"), StartsWith("__esc_wgmma<"))
+        << columns;
+    EXPECT_THAT(translate_inline_ptx(warpgroup_product(columns, float16, "1, 1, 0"), "a.cu"),
+                StartsWith("__esc_wgmma<"))
+        << columns;
+  }
+  EXPECT_EQ(refusal_with(warpgroup_product(8, float16, "1, 1, 0")), "accepted");
+  EXPECT_EQ(refusal_with(warpgroup_product(96, float16, "1, 1, 0")), "accepted");
+  for (const std::string& statement :
+       {warpgroup_product(104, float16, "1, 1, 0"), warpgroup_product(64, float16, "1, 1, 1"),
+        warpgroup_product(64, float16, "1, 1"), warpgroup_product(64, float16, "1, -1, 0"),
+        warpgroup_product(64, "k8.f32.f16.f16", "1, 1, 0"), warpgroup_product(64, "k16.f32.bf16.bf16", "1, 1, 0"),
+        warpgroup_product(64, tf32, "1, 1, 0")}) {
+    EXPECT_THAT(refusal_with(statement),
+                StartsWith("kernel.cu:3: inline PTX that the emulator does not know: \"{ .reg .pred adds;"))
+        << statement;
+  }
+}
+
 TEST(InlinePtxText, OperandsStayInTheirPlaces) {
   const std::string text =
       "  asm volatile(" + std::string(load_x1) + "\n    : \"=r\"(d)\n    : \"r\"(p[1]));\nint behind;\n";
@@ -386,6 +437,9 @@ TEST(InlinePtxText, UnknownOnesAreRefusedWithTheirLine) {
   expect_refusal("asm volatile(\"wgmma.commit_group.sync.aligned;\" : : );", "without the clobber \"memory\"");
   expect_refusal("asm volatile(\"wgmma.wait_group.sync.aligned 1;\" ::: \"memory\");", "wgmma.wait_group.sync.aligned 1;");
   expect_refusal("asm volatile(\"bar.arrive %0, %1;\" :: \"r\"(1), \"r\"(64) : \"memory\");", "bar.arrive");
+  expect_refusal("asm(\"cvt.rz.f16x2.f32 %0, %1, %2;\" : \"=r\"(d) : \"f\"(q[0]), \"f\"(q[1]));", "cvt.rz");
+  expect_refusal("asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(d) : \"r\"(d), \"r\"(d));",
+                 "with the constraints =r : r, r, where it has =r : f, f");
   expect_refusal("#define RUN asm volatile(\"nop;\")", "\"asm\" in a directive");
   expect_refusal("if (false) { asm volatile(\"syscall\"); }", "\"syscall\"");
   expect_refusal("as\\\nm volatile(\"syscall\");", "\"syscall\"");
@@ -406,6 +460,12 @@ TEST(InlinePtxText, OperandsMustHaveTheSizeOfTheirConstraint) {
         << address;
   }
   EXPECT_THAT(refusal_with("asm volatile(" + known + " : \"=r\"(d + 1) : \"r\"(d));"), HasSubstr("kernel.cu:3"));
+  for (const char* number : {"d", "1", "1.0", "wide"}) {
+    EXPECT_THAT(refusal_with("asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(d) : \"f\"(q[0]), \"f\"(" +
+                             std::string(number) + "));"),
+                HasSubstr("kernel.cu:3"))
+        << number;
+  }
 }
 
 TEST(InlinePtxText, WhatHidesFromTheTranslationReachesNoCompiler) {

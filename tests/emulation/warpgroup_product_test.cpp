@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -29,22 +30,52 @@ std::string with_warpgroup_instructions(const std::string& text) {
 
 // What they compute.
 
-TEST(WarpgroupProducts, AreSumsOverStepsOfMatricesThatLieDifferently) {
+/// Of which elements products are, and what a text has of them.
+struct Factors {
+  const char* name;
+  ChainFactors factors;
+  const char* multiply;  ///< the function
+  const char* ones;      ///< a word of them
+  float sum;             ///< of products of ones
+};
+
+void PrintTo(const Factors& factors, std::ostream* out) { *out << factors.name; }
+
+class OfFactors : public ::testing::TestWithParam<Factors> {};
+class WarpgroupProducts : public OfFactors {};
+class WarpgroupProductFaults : public OfFactors {};
+
+const auto kAllFactors =
+    ::testing::Values(Factors{"tf32", ChainFactors::tensor_float32, "multiply_async", "0x3f800000u", 8},
+                      Factors{"float16", ChainFactors::float16, "multiply_halves_async", "0x3c003c00u", 16});
+const auto kNameOfFactors = [](const auto& test) { return std::string(test.param.name); };
+INSTANTIATE_TEST_SUITE_P(All, WarpgroupProducts, kAllFactors, kNameOfFactors);
+INSTANTIATE_TEST_SUITE_P(All, WarpgroupProductFaults, kAllFactors, kNameOfFactors);
+
+TEST_P(WarpgroupProducts, AreSumsOverStepsOfMatricesThatLieDifferently) {
+  const ChainFactors factors = GetParam().factors;
+  const std::string halves = factors == ChainFactors::float16 ? "true" : "false";
   const std::string text = with_warpgroup_instructions(
-      "extern \"C\" cudaError_t run(const float* x, float* y, int n) { return launch(multiply_chain, 1, n, 0, x, y, "
-      "4); }\n");
-  Emulation emulation(text, 3 * kChainSteps * kStepElements, 2 * kSumElements);
+      "extern \"C\" cudaError_t run(const float* x, float* y, int n) { return launch(multiply_chain<" + halves +
+      ">, 1, n, 0, x, y, 4); }\n");
+  Emulation emulation(text, 3 * kChainSteps * kStepWords, 2 * kSumElements);
+  std::vector<ChainValues> kinds{ChainValues::integers, ChainValues::fractions};
+  if (factors == ChainFactors::float16) {
+    kinds.push_back(ChainValues::subnormals);
+  }
   for (const std::optional<std::uint64_t> order : kOrders) {
     EmulationOptions options;
     options.shuffle_seed = order;
     emulation.device.set_options(options);
     for (const int groups : {1, 2}) {
-      const std::vector<float> x = draw_chain(groups, false, static_cast<std::uint32_t>(order.value_or(0)));
-      std::ranges::copy(x, emulation.x);
+      const auto seed = static_cast<std::uint32_t>(order.value_or(0));
+      const std::vector<std::uint32_t> x =
+          draw_chain(groups, factors, kinds[(seed + static_cast<std::uint32_t>(groups)) % kinds.size()], seed);
+      std::memcpy(emulation.x, x.data(), x.size() * sizeof(float));
       ASSERT_EQ(emulation.run(128 * groups), 0);
       ASSERT_THAT(messages_of(emulation.device.faults()), IsEmpty());
       for (int at = 0; at < groups * kSumElements; ++at) {
-        ASSERT_EQ(emulation.y[at], chained_sum(x, groups, at).sum) << groups << " warpgroups, element " << at;
+        ASSERT_EQ(emulation.y[at], chained_sum(x, groups, factors, at).sum) << groups << " warpgroups, element " << at;
       }
     }
   }
@@ -52,7 +83,7 @@ TEST(WarpgroupProducts, AreSumsOverStepsOfMatricesThatLieDifferently) {
 
 // Mistakes.
 
-/// What a kernel does with `d`, `a` (ones) and `b`, the descriptor of `tile`.
+/// What a kernel does with `d`, `a` (ones; `multiply` is the function of them) and `b`, the descriptor of `tile`.
 struct Trial {
   std::string statements;
   FaultKind kind = FaultKind::race;
@@ -61,17 +92,17 @@ struct Trial {
 };
 
 /// One text for all of them, which takes the place of as many that would have to be compiled; `n` says which to run.
-std::string text_of(const std::vector<Trial>& trials) {
-  std::string text = R"(
+std::string text_of(const std::vector<Trial>& trials, const Factors& factors) {
+  std::string text = std::string("#define multiply ") + factors.multiply + "\n#define ONES " + factors.ones + R"(
 #include <cuda_pipeline.h>
-#define FILL for (int at = threadIdx.x; at < 512; at += blockDim.x) tile[at] = 1
+#define FILL for (int at = threadIdx.x; at < 512; at += blockDim.x) tile[at] = __uint_as_float(ONES)
 #define READY FILL; fence_stores(); __syncthreads(); fence_products()
-#define MULTIPLY multiply_async(d, a, b, 0)
+#define MULTIPLY multiply(d, a, b, 0)
 #define FINISH commit_products(); wait_for_products()
 __device__ void fence_elsewhere() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ __noinline__ void multiply_into_own(const unsigned* a, unsigned long long b) {
   float d[32];
-  multiply_async(d, a, b, 0);
+  multiply(d, a, b, 0);
 }
 __device__ __noinline__ float beside(const float* x) {
   float other[256];
@@ -84,8 +115,7 @@ __global__ void k(const float* x, float* y, int n) {
   __shared__ Barrier full;
   const int warp = threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
-  const unsigned one = __float_as_uint(1.f);
-  const unsigned a[4] = {one, one, one, one};
+  const unsigned a[4] = {ONES, ONES, ONES, ONES};
   const unsigned long long b = matrix_at(tile, 128, 256);
   float d[32];
   float e[32];
@@ -102,8 +132,8 @@ __global__ void k(const float* x, float* y, int n) {
 }
 
 /// The first fault of each must be what it is said to be.
-void expect_faults(const std::vector<Trial>& trials) {
-  Emulation emulation(text_of(trials), kStepElements, 256);
+void expect_faults(const Factors& factors, const std::vector<Trial>& trials) {
+  Emulation emulation(text_of(trials, factors), kStepWords, 256);
   for (std::size_t number = 0; number < trials.size(); ++number) {
     emulation.device.forget_faults();
     emulation.run(static_cast<int>(number));
@@ -116,52 +146,55 @@ void expect_faults(const std::vector<Trial>& trials) {
 
 const std::string kEnd = " FINISH; y[threadIdx.x] = d[0];";
 
-TEST(WarpgroupProducts, NoFaultWhereAllIsRight) {
+TEST_P(WarpgroupProducts, NoFaultWhereAllIsRight) {
   const std::string copied = R"(
     if (threadIdx.x == 0) { initialise(&full, 1); fence_initialisation(); }
     __syncthreads();
     if (threadIdx.x == 0) { arrive_expecting(&full, 2048); copy_bulk(slot, x, 2048, &full); }
     wait_for(&full, 0);
-    fence_products(); multiply_async(d, a, matrix_at(slot, 128, 256), 0);)";
+    fence_products(); multiply(d, a, matrix_at(slot, 128, 256), 0);)";
   const std::vector<Trial> right = {
       {"READY; MULTIPLY;" + kEnd},
       {"READY; MULTIPLY;" + kEnd, {}, "", 256},
-      {"READY; MULTIPLY; multiply_async(d, a, b, 1); multiply_async(e, a, b, 0);" + kEnd + " y[threadIdx.x] -= e[31];"},
+      {"READY; MULTIPLY; multiply(d, a, b, 1); multiply(e, a, b, 0);" + kEnd + " y[threadIdx.x] -= e[31];"},
       // A slot whose next stores another fence makes seen, while the first are read.
-      {"READY; for (int at = threadIdx.x; at < 512; at += 128) slot[at] = 1; fence_stores(); MULTIPLY; FINISH; "
+      {"READY; for (int at = threadIdx.x; at < 512; at += 128) slot[at] = __uint_as_float(ONES); fence_stores(); "
+       "MULTIPLY; FINISH; "
        "__syncthreads(); fence_products();"
-       "multiply_async(d, a, matrix_at(slot, 128, 256), 0);" +
+       "multiply(d, a, matrix_at(slot, 128, 256), 0);" +
        kEnd},
       // What is committed later is completed later.
-      {"READY; MULTIPLY; commit_products(); multiply_async(e, a, b, 0); wait_for_products(); const float sum = d[0];" +
-       kEnd + " y[threadIdx.x] = sum + e[0] - d[0];"},
+      {"READY; MULTIPLY; commit_products(); multiply(e, a, b, 0); wait_for_products(); const float sum = d[0];" + kEnd +
+       " y[threadIdx.x] = sum + e[0] - d[0];"},
       // Bulk copies need no fence: the proxy has written what it reads.
-      {copied + " FINISH; y[threadIdx.x] = 8;"},
+      {copied + " FINISH; y[threadIdx.x] = " + std::to_string(GetParam().sum) + ";"},
       // One team of two, met by a barrier of its own.
-      {"if (threadIdx.x < 128) { for (int at = threadIdx.x; at < 512; at += 128) tile[at] = 1; fence_stores(); "
+      {"if (threadIdx.x < 128) { for (int at = threadIdx.x; at < 512; at += 128) tile[at] = __uint_as_float(ONES); "
+       "fence_stores(); "
        "meet_team(1, 128); fence_products(); MULTIPLY; FINISH; "
        "y[threadIdx.x] = d[0]; }",
        {},
        "",
        256}};
-  Emulation emulation(text_of(right), kStepElements, 256);
+  Emulation emulation(text_of(right, GetParam()), kStepWords, 256);
   for (std::size_t number = 0; number < right.size(); ++number) {
     emulation.y[7] = 0;
     emulation.run(static_cast<int>(number));
     ASSERT_THAT(messages_of(emulation.device.faults()), IsEmpty()) << right[number].statements;
-    EXPECT_EQ(emulation.y[7], 8.f) << right[number].statements;
+    EXPECT_EQ(emulation.y[7], GetParam().sum) << right[number].statements;
   }
 }
 
-TEST(WarpgroupProducts, WhoReadsEarlyGetsNaN) {
+TEST_P(WarpgroupProducts, WhoReadsEarlyGetsNaN) {
   Emulation emulation(text_of({{"READY; MULTIPLY; commit_products(); y[threadIdx.x] = d[0] + 1; wait_for_products();"},
-                               {"READY; MULTIPLY; FINISH; fence_products(); multiply_async(d, a, b, 1); "
+                               {"READY; MULTIPLY; FINISH; fence_products(); multiply(d, a, b, 1); "
                                 "wait_for_products(); y[threadIdx.x] = d[0]; FINISH;"},
-                               {"READY; MULTIPLY; commit_products(); multiply_async(d, a, b, 1); "
+                               {"READY; MULTIPLY; commit_products(); multiply(d, a, b, 1); "
                                 "wait_for_products(); y[threadIdx.x] = d[0]; FINISH;"},
-                               {"READY; MULTIPLY; FINISH; fence_products(); multiply_async(d, a, b, 1); "
-                                "wait_for_products(); y[threadIdx.x] = d[31];"}}),
-                      kStepElements, 256);
+                               {"READY; MULTIPLY; FINISH; fence_products(); multiply(d, a, b, 1); "
+                                "wait_for_products(); y[threadIdx.x] = d[31];"}},
+                              GetParam()),
+                      kStepWords, 256);
   for (const int trial : {0, 1, 2}) {
     emulation.run(trial);
     EXPECT_THAT(messages_of(emulation.device.faults()), IsEmpty());
@@ -172,10 +205,11 @@ TEST(WarpgroupProducts, WhoReadsEarlyGetsNaN) {
   EXPECT_THAT(fault.message, HasSubstr("the block ends while 1 products of the warp are under way"));
 }
 
-TEST(WarpgroupProductFaults, StoresThatNoFenceMakesSeen) {
+TEST_P(WarpgroupProductFaults, StoresThatNoFenceMakesSeen) {
   const std::string words = "by the asynchronous proxy; thread";
   const std::string multiplied = " fence_products(); MULTIPLY;" + kEnd;
   expect_faults(
+      GetParam(),
       {{"FILL; __syncthreads();" + multiplied, FaultKind::race, words},
        {"fence_stores(); FILL; __syncthreads();" + multiplied, FaultKind::race, words},
        {"FILL; if (threadIdx.x == 0) fence_stores(); __syncthreads();" + multiplied, FaultKind::race, words},
@@ -199,8 +233,9 @@ TEST(WarpgroupProductFaults, StoresThatNoFenceMakesSeen) {
         FaultKind::race, words}});
 }
 
-TEST(WarpgroupProductFaults, Races) {
+TEST_P(WarpgroupProductFaults, Races) {
   expect_faults(
+      GetParam(),
       {{"READY; MULTIPLY; commit_products(); if (warp == 1) tile[lane] = 2; wait_for_products();", FaultKind::race,
         "shared memory 'tile'"},
        {"READY; MULTIPLY; commit_products(); __syncthreads(); if (warp == 1) tile[lane] = 2; fence_stores(); "
@@ -220,8 +255,9 @@ TEST(WarpgroupProductFaults, Races) {
         FaultKind::race, "write of 4 bytes at offset 0 of shared memory 'tile'"}});
 }
 
-TEST(WarpgroupProductFaults, Order) {
+TEST_P(WarpgroupProductFaults, Order) {
   expect_faults(
+      GetParam(),
       {{"FILL; fence_stores(); __syncthreads(); MULTIPLY;" + kEnd, FaultKind::race,
         "no wgmma.fence of the warp stands between"},
        {"READY; MULTIPLY; FINISH; MULTIPLY;" + kEnd, FaultKind::race, "no wgmma.fence of the warp stands between"},
@@ -232,39 +268,41 @@ TEST(WarpgroupProductFaults, Order) {
         "the block ends while 1 products of the warp are under way"}});
 }
 
-TEST(WarpgroupProductFaults, RegistersOfD) {
-  expect_faults({{"READY; MULTIPLY; commit_products(); if (threadIdx.x == 40) d[3] = 1; wait_for_products();",
+TEST_P(WarpgroupProductFaults, RegistersOfD) {
+  expect_faults(GetParam(),
+                {{"READY; MULTIPLY; commit_products(); if (threadIdx.x == 40) d[3] = 1; wait_for_products();",
                   FaultKind::race, "lane 8 has written a register of D since"},
                  {"READY; multiply_into_own(a, b); commit_products(); y[threadIdx.x] = beside(x); wait_for_products();",
                   FaultKind::race, "or left the function"},
-                 {"READY; multiply_async((float*)x, a, b, 0); FINISH;", FaultKind::bad_operand,
+                 {"READY; multiply((float*)x, a, b, 0); FINISH;", FaultKind::bad_operand,
                   "with a D that is not of variables of the thread's own"},
-                 {"float f[40]; READY; multiply_async(f, a, b, 0); multiply_async(f + 8, a, b, 0); FINISH;",
-                  FaultKind::bad_operand, "in the D of another product under way"},
-                 {"float f[40]; READY; multiply_async(f + (n > 0 ? 9 : 0), a, b, 0); FINISH;", FaultKind::stopped,
+                 {"float f[40]; READY; multiply(f, a, b, 0); multiply(f + 8, a, b, 0); FINISH;", FaultKind::bad_operand,
+                  "in the D of another product under way"},
+                 {"float f[40]; READY; multiply(f + (n > 0 ? 9 : 0), a, b, 0); FINISH;", FaultKind::stopped,
                   "indexes a local array outside its bounds"}});
 }
 
-TEST(WarpgroupProductFaults, LanesThatDiffer) {
-  expect_faults(
-      {{"READY; multiply_async(d, a, lane == 3 ? b - (1 << 16) : b, 0);" + kEnd, FaultKind::bad_operand, "in lane 3"},
-       {"READY; multiply_async(d, a, b, lane == 5);" + kEnd, FaultKind::bad_operand, "in lane 5"},
-       {"READY; if (lane != 7) MULTIPLY;", FaultKind::missing_lanes,
-        "wgmma.mma_async with mask 0xffffffff names lanes 0x00000080, which have returned"},
-       {"if (lane < 9) fence_products(); else fence_elsewhere();", FaultKind::missing_lanes,
-        "is in wgmma.fence with mask 0xffffffff, but lanes"},
-       {"READY; MULTIPLY; commit_products(); if (lane > 0) wait_for_products();", FaultKind::missing_lanes,
-        "wgmma.wait_group with mask"},
-       {"FILL; fence_stores(); __syncthreads(); if (lane > 0) fence_products();", FaultKind::missing_lanes,
-        "wgmma.fence with mask"}});
+TEST_P(WarpgroupProductFaults, LanesThatDiffer) {
+  expect_faults(GetParam(), {{"READY; multiply(d, a, lane == 3 ? b - (1 << 16) : b, 0);" + kEnd, FaultKind::bad_operand,
+                              "in lane 3"},
+                             {"READY; multiply(d, a, b, lane == 5);" + kEnd, FaultKind::bad_operand, "in lane 5"},
+                             {"READY; if (lane != 7) MULTIPLY;", FaultKind::missing_lanes,
+                              "wgmma.mma_async with mask 0xffffffff names lanes 0x00000080, which have returned"},
+                             {"if (lane < 9) fence_products(); else fence_elsewhere();", FaultKind::missing_lanes,
+                              "is in wgmma.fence with mask 0xffffffff, but lanes"},
+                             {"READY; MULTIPLY; commit_products(); if (lane > 0) wait_for_products();",
+                              FaultKind::missing_lanes, "wgmma.wait_group with mask"},
+                             {"FILL; fence_stores(); __syncthreads(); if (lane > 0) fence_products();",
+                              FaultKind::missing_lanes, "wgmma.fence with mask"}});
 }
 
-TEST(WarpgroupProductFaults, WarpsThatDiffer) {
+TEST_P(WarpgroupProductFaults, WarpsThatDiffer) {
   expect_faults(
-      {{"READY; multiply_async(d, a, warp == 2 ? b - (1 << 16) : b, 0);" + kEnd, FaultKind::bad_operand,
+      GetParam(),
+      {{"READY; multiply(d, a, warp == 2 ? b - (1 << 16) : b, 0);" + kEnd, FaultKind::bad_operand,
         "by warp 2 with the descriptor"},
-       {"READY; multiply_async(d, a, b, warp == 3);" + kEnd, FaultKind::bad_operand, "by warp 3 with the descriptor"},
-       {"READY; MULTIPLY; if (warp != 1) multiply_async(d, a, b, 1);" + kEnd, FaultKind::missing_lanes,
+       {"READY; multiply(d, a, b, warp == 3);" + kEnd, FaultKind::bad_operand, "by warp 3 with the descriptor"},
+       {"READY; MULTIPLY; if (warp != 1) multiply(d, a, b, 1);" + kEnd, FaultKind::missing_lanes,
         "where another warp of its group has come to"},
        {"if (warp == 1) fence_products(); else fence_elsewhere();", FaultKind::missing_lanes,
         "where another warp of its group has come to wgmma.fence at"},
@@ -275,16 +313,16 @@ TEST(WarpgroupProductFaults, WarpsThatDiffer) {
         "by warp 4 of a block of 160 threads, which end within the four warps from 4 on", 160}});
 }
 
-TEST(WarpgroupProductFaults, Descriptors) {
+TEST_P(WarpgroupProductFaults, Descriptors) {
   const auto product = [](const std::string& descriptor) {
-    return "READY; multiply_async(d, a, " + descriptor + ", 0);" + kEnd;
+    return "READY; multiply(d, a, " + descriptor + ", 0);" + kEnd;
   };
-  expect_faults({{product("b | 1ull << 62"), FaultKind::bad_operand, "asks for a swizzle or a base offset"},
-                 {product("b | 1ull << 49"), FaultKind::bad_operand, "asks for a swizzle or a base offset"},
-                 {product("b | 1ull << 14"), FaultKind::bad_operand, "bits that mean nothing"},
-                 {product("b + 1"), FaultKind::out_of_bounds, "past the end of shared memory 'tile'"},
-                 {product("matrix_at(tile, 0x3fff0, 0x3fff0)"), FaultKind::out_of_bounds, ""},
-                 {product("matrix_at(slot, 128, 256)"), FaultKind::uninitialised, "shared memory 'slot'"}});
+  expect_faults(GetParam(), {{product("b | 1ull << 62"), FaultKind::bad_operand, "asks for a swizzle or a base offset"},
+                             {product("b | 1ull << 49"), FaultKind::bad_operand, "asks for a swizzle or a base offset"},
+                             {product("b | 1ull << 14"), FaultKind::bad_operand, "bits that mean nothing"},
+                             {product("b + 1"), FaultKind::out_of_bounds, "past the end of shared memory 'tile'"},
+                             {product("matrix_at(tile, 0x3fff0, 0x3fff0)"), FaultKind::out_of_bounds, ""},
+                             {product("matrix_at(slot, 128, 256)"), FaultKind::uninitialised, "shared memory 'slot'"}});
 }
 
 }  // namespace

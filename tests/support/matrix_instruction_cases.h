@@ -21,7 +21,8 @@ namespace esc::testing {
 inline constexpr int kLoadInstructions = 6;
 inline constexpr int kTransposition = 21;  ///< behind loads and products
 inline constexpr int kPermutation = 22;
-inline constexpr int kMatrixInstructions = 23;
+inline constexpr int kConversion = 23;
+inline constexpr int kMatrixInstructions = 24;
 inline constexpr std::size_t kMatrixOperandWords = 13;
 inline constexpr std::size_t kMatrixResultWords = 4;
 
@@ -65,6 +66,9 @@ inline std::string describe_matrix_instruction(int instruction) {
   }
   if (instruction == kPermutation) {
     return "prmt";
+  }
+  if (instruction == kConversion) {
+    return "cvt f16x2";
   }
   const ProductUnderTest product(instruction);
   const char* const types[] = {"f16", "bf16", "tf32"};
@@ -177,6 +181,58 @@ inline MatrixInstructionCase draw_permutation(std::mt19937& random) {
   return drawn;
 }
 
+/// The pattern of the nearest number of float16, by the default rounding of double; a NaN is the one of the hardware.
+inline std::uint32_t rounded_to_float16(float value) {
+  if (std::isnan(value)) {
+    return 0x7fff;
+  }
+  if (std::isinf(value) || value == 0) {
+    return pattern_of(0, static_cast<double>(value));
+  }
+  constexpr double kLargest = 65504;
+  const int unit = std::max(std::ilogb(value), -14) - 10;
+  const double rounded = std::ldexp(std::nearbyint(std::ldexp(static_cast<double>(value), -unit)), unit);
+  return pattern_of(
+      0, std::abs(rounded) > kLargest ? std::copysign(std::numeric_limits<double>::infinity(), rounded) : rounded);
+}
+
+/// A number that float16 has, or one in its range: a middle between two neighbours, or next to such a one; or any
+/// pattern.
+inline float draw_unrounded(MatrixValues values, std::mt19937& random) {
+  if (values == MatrixValues::specials && random() % 2 != 0) {
+    std::uint32_t bits = static_cast<std::uint32_t>(random());
+    bits |= random() % 4 == 0 ? 0x7f800000u : 0u;
+    float value = 0;
+    std::memcpy(&value, &bits, sizeof(value));
+    return value;
+  }
+  if (values != MatrixValues::fractions) {
+    return static_cast<float>(draw_value(0, values, random));
+  }
+  constexpr int kLowest = -26;  // a quarter of the smallest number of float16
+  constexpr int kHighest = 16;  // where the infinite begin
+  const int exponent = kLowest + static_cast<int>(random() % (kHighest - kLowest + 1));
+  const int unit = std::max(exponent, -14) - 10;
+  const auto number = static_cast<float>(std::ldexp(1.0 + static_cast<double>(random() % 1024) / 1024, exponent));
+  const auto middle =
+      static_cast<float>((std::floor(std::ldexp(static_cast<double>(number), -unit)) + 0.5) * std::ldexp(1.0, unit));
+  const std::array<float, 4> choice{number, middle, std::nextafter(middle, 0.F), std::nextafter(middle, 2 * middle)};
+  return (random() % 2 != 0 ? 1.F : -1.F) * choice[random() % 4];
+}
+
+/// Of two numbers the first becomes the upper half of a word.
+inline MatrixInstructionCase draw_conversion(MatrixValues values, std::mt19937& random) {
+  MatrixInstructionCase drawn;
+  for (std::size_t lane = 0; lane < 32; ++lane) {
+    const float upper = draw_unrounded(values, random);
+    const float lower = draw_unrounded(values, random);
+    drawn.operands[lane * kMatrixOperandWords] = bits_of(upper);
+    drawn.operands[lane * kMatrixOperandWords + 1] = bits_of(lower);
+    drawn.results[lane * kMatrixResultWords] = rounded_to_float16(upper) << 16 | rounded_to_float16(lower);
+  }
+  return drawn;
+}
+
 /// Matrices, their product, and where their elements lie by the figures of the PTX ISA.
 inline MatrixInstructionCase draw_product(int instruction, MatrixValues values, std::mt19937& random) {
   const ProductUnderTest product(instruction);
@@ -276,6 +332,7 @@ inline MatrixInstructionCase draw_matrix_case(int instruction, MatrixValues valu
   return instruction < kLoadInstructions ? draw_load(instruction, random)
          : instruction == kTransposition ? draw_transposition(random)
          : instruction == kPermutation   ? draw_permutation(random)
+         : instruction == kConversion    ? draw_conversion(values, random)
                                          : draw_product(instruction, values, random);
 }
 

@@ -108,33 +108,34 @@ Memory fragment_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, co
   Tensor extra_slots{{rounds, form.block_panels, extras}, {}};
   Tensor extra_rows = extra_slots;
   Tensor extra_values = extra_slots;
-  const auto units = static_cast<std::uint32_t>(panel_units(form));
   for (std::uint64_t round = 0; round < format.counts.rounds; ++round) {
-    for (std::uint32_t number_of_unit = 0; number_of_unit < format.shape.block_panels; ++number_of_unit) {
+    for (std::uint32_t number_of_unit = 0; number_of_unit < format.round_units(); ++number_of_unit) {
       const std::uint64_t unit = format.unit_at(round, number_of_unit);
-      const std::size_t panel = static_cast<std::size_t>(round) * static_cast<std::size_t>(form.block_panels) + number_of_unit / units;
-      const std::uint32_t first_row = number_of_unit % units * format.shape.height;
+      const std::size_t panel = static_cast<std::size_t>(round) * static_cast<std::size_t>(form.block_panels) + number_of_unit;
+      const auto put = [&](std::size_t slot, std::uint32_t row, double value) {
+        values.elements[(panel * static_cast<std::size_t>(slots) + slot) * static_cast<std::size_t>(form.height) + row] = value;
+      };
       for (std::uint32_t step = 0; step < format.shape.steps; ++step) {
         for (std::uint32_t slot = 0; slot < format.step_slots(); ++slot) {
           // Dense steps have columns behind the matrix's last, with zeros.
           const std::uint64_t column = reader.column(unit, step, slot);
           const bool is_there = std::cmp_less(reader.window(round) * format.window_columns() + column, matrix.columns);
-          if (first_row == 0) {
-            columns.elements.push_back(is_there ? static_cast<double>(column) : 0);
-          }
+          columns.elements.push_back(is_there ? static_cast<double>(column) : 0);
         }
-        for (std::uint32_t group = 0; group < transformer::step_groups; ++group) {
+        for (std::uint32_t group = 0; group < transformer::step_groups && !format.is_placed(); ++group) {
           for (std::uint32_t row = 0; row < format.shape.height; ++row) {
             for (std::uint32_t number = 0; number < format.element().group_values(); ++number) {
               const transformer::SlotValue found = reader.value(unit, step, group, row, number);
-              const std::size_t slot = step * format.step_slots() + found.slot;
-              values.elements[(panel * static_cast<std::size_t>(slots) + slot) * static_cast<std::size_t>(form.height) + first_row + row] = found.value;
+              put(step * format.step_slots() + found.slot, row, found.value);
             }
           }
         }
       }
-      if (first_row != 0) {
-        continue;  // units of a panel beside the first one have no extras
+      for (std::uint32_t number = 0; format.is_placed() && number < reader.placed_values(unit); ++number) {
+        const transformer::ExtraValue found = reader.placed_value(unit, number);
+        if (found.value != 0) {
+          put(found.column, found.row, found.value);
+        }
       }
       std::uint32_t number = 0;
       for (std::uint32_t row_set = 0; row_set < transformer::row_sets; ++row_set) {

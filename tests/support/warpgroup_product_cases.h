@@ -8,22 +8,54 @@
 #include <random>
 #include <vector>
 
+#include "tests/support/matrix_instruction_cases.h"
+
 // Operands for the kernel of tests/device/warpgroup_instructions.cuh, and what must come of them by a plain computation
-// on matrices. Depends on nothing, so that nvcc compiles it, too.
+// on matrices. Depends on nothing else, so that nvcc compiles it, too.
 
 namespace esc::testing {
 
 inline constexpr int kChainSteps = 4;
-inline constexpr int kStepElements = 512;     ///< of A and of B
+inline constexpr int kStepWords = 512;        ///< of A and of B
 inline constexpr int kSumElements = 64 * 64;  ///< of D, for each warpgroup
 
-/// Small integers, whose sums are exact on every machine, or numbers in [-1, 1] with all bits of a float.
-inline std::vector<float> draw_chain(int groups, bool integers, std::uint32_t seed) {
+/// What the words of A and of B are: numbers, or two of float16, one behind the other along k.
+enum class ChainFactors { tensor_float32, float16 };
+
+/// Small integers, whose sums are exact on every machine; numbers within [-2, 2] with all bits of a float or of
+/// float16, there also subnormal ones; or, of float16, small integers times an A that is subnormal, whose sums are
+/// exact as well.
+enum class ChainValues { integers, fractions, subnormals };
+
+inline constexpr double kSmallestHalf = 0x1p-24;
+
+inline std::uint32_t draw_half(ChainValues values, bool of_a, std::mt19937& random) {
+  constexpr std::uint32_t kBelowTwo = 0xbfff;
+  const auto bits = static_cast<std::uint32_t>(random());
+  const double integer = static_cast<double>(bits % 9) - 4.0;
+  return values == ChainValues::fractions
+             ? bits >> 16 & kBelowTwo
+             : pattern_of(0, values == ChainValues::subnormals && of_a ? integer * kSmallestHalf : integer);
+}
+
+inline float draw_number(ChainValues values, std::mt19937& random) {
+  return values == ChainValues::integers
+             ? static_cast<float>(random() % 9) - 4.f
+             : static_cast<float>(random() % (1u << 24)) / static_cast<float>(1 << 23) - 1.f;
+}
+
+/// As words. All that is A's comes first.
+inline std::vector<std::uint32_t> draw_chain(int groups, ChainFactors factors, ChainValues values, std::uint32_t seed) {
   std::mt19937 random(seed);
-  std::vector<float> x(static_cast<std::size_t>((groups + 1) * kChainSteps * kStepElements));
-  for (float& value : x) {
-    value = integers ? static_cast<float>(random() % 9) - 4.f
-                     : static_cast<float>(random() % (1u << 24)) / static_cast<float>(1 << 23) - 1.f;
+  std::vector<std::uint32_t> x(static_cast<std::size_t>((groups + 1) * kChainSteps * kStepWords));
+  const auto words_of_a = static_cast<std::size_t>(groups * kChainSteps * kStepWords);
+  for (std::size_t at = 0; at < x.size(); ++at) {
+    if (factors == ChainFactors::float16) {
+      const std::uint32_t lower = draw_half(values, at < words_of_a, random);
+      x[at] = lower | draw_half(values, at < words_of_a, random) << 16;
+    } else {
+      x[at] = bits_of(draw_number(values, random));
+    }
   }
   return x;
 }
@@ -34,27 +66,36 @@ struct ChainedSum {
   double magnitude = 0;
 };
 
-/// The lower 13 bits of a factor do not count.
-inline double rounded_to_zero(float value) {
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, &value, sizeof(bits));
-  bits &= 0xffffe000u;
-  std::memcpy(&value, &bits, sizeof(bits));
-  return static_cast<double>(value);
+/// Of a word the number, without its lower 13 bits, which do not count; or one of two halves, the first one first. All
+/// are finite.
+inline double factor_of(ChainFactors factors, std::uint32_t word, int part) {
+  if (factors == ChainFactors::tensor_float32) {
+    const std::uint32_t bits = word & 0xffffe000u;
+    float value = 0;
+    std::memcpy(&value, &bits, sizeof(value));
+    return static_cast<double>(value);
+  }
+  const std::uint32_t half = word >> 16 * part & 0xffffu;
+  const int exponent = static_cast<int>(half >> 10 & 31);
+  const auto mantissa = static_cast<double>(half & 0x3ff);
+  const double magnitude = exponent == 0 ? mantissa * kSmallestHalf : std::ldexp(mantissa + 1024, exponent - 25);
+  return (half & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
 /// Element `at` of y. The products of a step are added to the sum of those before and rounded once.
-inline ChainedSum chained_sum(const std::vector<float>& x, int groups, int at) {
+inline ChainedSum chained_sum(const std::vector<std::uint32_t>& x, int groups, ChainFactors factors, int at) {
   const int group = at / kSumElements;
   const int row = at / 64 % 64;
   const int column = at % 64;
+  const int parts = factors == ChainFactors::float16 ? 2 : 1;
   ChainedSum chain;
   for (int step = 0; step < kChainSteps; ++step) {
-    const float* const a = x.data() + (group * kChainSteps + step) * kStepElements + 8 * row;
-    const float* const b = x.data() + (groups * kChainSteps + step) * kStepElements + column;
+    const std::uint32_t* const a = x.data() + (group * kChainSteps + step) * kStepWords + 8 * row;
+    const std::uint32_t* const b = x.data() + (groups * kChainSteps + step) * kStepWords + column;
     double exact = static_cast<double>(chain.sum);
-    for (int k = 0; k < 8; ++k) {
-      const double product = rounded_to_zero(a[k]) * rounded_to_zero(b[64 * k]);
+    for (int k = 0; k < 8 * parts; ++k) {
+      const double product =
+          factor_of(factors, a[k / parts], k % parts) * factor_of(factors, b[64 * (k / parts)], k % parts);
       exact += product;
       chain.magnitude += std::abs(product);
     }

@@ -87,19 +87,19 @@ TEST(StreamSchedule, ExpandsToDirectives) {
 
 TEST(StreamSchedule, HasRoomForTheSumsOfWarpsAndBlocks) {
   const StreamSchedule schedule{.columns = 16, .panels = 2, .warps = 3, .stages = 2, .cluster = 4};
-  EXPECT_EQ(shared_bytes(schedule, "f32", 1000, 100), 2 * 3 * (2 * 1000 + 100) + 4 * (2 + 3) * 2 * 16 * 16);
+  EXPECT_EQ(shared_bytes(schedule, 1000, 100), 2 * 3 * (2 * 1000 + 100) + 4 * (2 + 3) * 2 * 16 * 16);
 }
 
-/// Sums take the places of operands and of what is placed of these, each number of float32 as two.
+/// Sums take the places of operands and of what is placed of these.
 TEST(StreamSchedule, HasRoomForWhatIsPlacedOrForTheSums) {
   StreamSchedule schedule{.columns = 64, .panels = 4, .warps = 3, .stages = 2, .cluster = 4, .dense = StreamSchedule::Dense::placed};
   constexpr std::int64_t operands = 2 * 3 * (4 * 1000 + 100);
-  constexpr std::int64_t term = 3 * 4 * 32 * 64;
+  constexpr std::int64_t placed = 3 * 4 * 32 * 64;
   constexpr std::int64_t sums = 4 * 64 * 64;
-  EXPECT_EQ(shared_bytes(schedule, "f32", 1000, 100), (2 + 3) * sums);
+  EXPECT_EQ(shared_bytes(schedule, 1000, 100), (2 + 3) * sums);
   schedule.cluster = 2;
-  EXPECT_EQ(shared_bytes(schedule, "f32", 1000, 100), operands + 2 * term);
-  EXPECT_EQ(shared_bytes(schedule, "tf32", 2000, 100), operands + 2 * 3 * 4 * 1000 + term);
+  EXPECT_EQ(shared_bytes(schedule, 1000, 100), operands + placed);
+  EXPECT_EQ(shared_bytes(schedule, 2000, 100), operands + 2 * 3 * 4 * 1000 + placed);
 }
 
 TEST(StreamSchedule, MultipliesForFourWarpsWhateverColumnsAreAskedFor) {

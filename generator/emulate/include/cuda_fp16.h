@@ -38,30 +38,5 @@ static inline float __half2float(__half value) {
   return __builtin_bit_cast(float, sign | (leading + 103u) << 23 | (mantissa << (23u - leading) & 0x7fffffu));
 }
 
-/* To the nearest, ties to even; beyond the largest number to infinity; a NaN becomes 0x7fff. */
-static inline __half __float2half_rn(float value) {
-  const unsigned bits = __builtin_bit_cast(unsigned, value);
-  const unsigned sign = bits >> 16 & 0x8000u;
-  const unsigned magnitude = bits & 0x7fffffffu;
-  const unsigned exponent = magnitude >> 23;
-  if (magnitude > 0x7f800000u) {
-    return __ushort_as_half(0x7fff);
-  }
-  if (magnitude >= 0x477ff000u) { /* 65520 lies in the middle between the largest number and the next power of two */
-    return __ushort_as_half((unsigned short)(sign | 0x7c00u));
-  }
-  if (exponent >= 113u) {
-    const unsigned rounded = magnitude - (112u << 23) + 0xfffu + (magnitude >> 13 & 1u);
-    return __ushort_as_half((unsigned short)(sign | rounded >> 13));
-  }
-  if (exponent < 102u) { /* less than half of the smallest number, 2^-24 */
-    return __ushort_as_half((unsigned short)sign);
-  }
-  const unsigned shift = 126u - exponent;
-  const unsigned mantissa = (magnitude & 0x7fffffu) | 0x800000u;
-  const unsigned kept = mantissa >> shift;
-  const unsigned rest = mantissa & ((1u << shift) - 1u);
-  const unsigned middle = 1u << (shift - 1u);
-  const unsigned up = rest > middle || (rest == middle && (kept & 1u) != 0) ? 1u : 0u;
-  return __ushort_as_half((unsigned short)(sign | (kept + up)));
-}
+/* As esc_inline_ptx.h rounds. */
+static inline __half __float2half_rn(float value) { return __ushort_as_half((unsigned short)__esc_half_bits(value)); }

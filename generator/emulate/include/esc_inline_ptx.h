@@ -37,7 +37,7 @@ ESC_RUNTIME void __esc_fence_proxy();
 ESC_RUNTIME void __esc_copy_bulk(unsigned target, unsigned long long source, unsigned bytes, unsigned barrier);
 ESC_RUNTIME void __esc_copy_tensor(unsigned target, unsigned long long map, unsigned x, unsigned y, unsigned barrier);
 ESC_RUNTIME void __esc_fence_products();
-ESC_RUNTIME void __esc_issue_product(float* const* registers, const float* values, unsigned sums, const unsigned* a, unsigned long long descriptor, unsigned adds);
+ESC_RUNTIME void __esc_issue_product(float* const* registers, const float* values, unsigned sums, const unsigned* a, unsigned long long descriptor, unsigned adds, unsigned product);
 ESC_RUNTIME void __esc_commit_products();
 ESC_RUNTIME void __esc_wait_for_products();
 ESC_RUNTIME void __esc_named_barrier(unsigned number, unsigned threads);
@@ -45,6 +45,14 @@ ESC_RUNTIME void __esc_cluster_meet();
 ESC_RUNTIME unsigned __esc_cluster_map(unsigned address, unsigned rank);
 ESC_RUNTIME void __esc_cluster_store(unsigned mapped, unsigned first, unsigned second, unsigned third, unsigned fourth);
 }
+
+/* An operand with constraint "f". */
+struct __esc_float_operand {
+  float value;
+  __esc_float_operand(float value_) : value(value_) {}
+  template <class T>
+  __esc_float_operand(T) = delete;
+};
 
 static inline size_t __cvta_generic_to_shared(const void* pointer) { return __esc_shared_address(pointer); }
 
@@ -96,8 +104,8 @@ static inline void __esc_wgmma_wait() { __esc_wait_for_products(); }
 static inline void __esc_keep(float&) {}
 static inline void __esc_keep_operand(unsigned&, unsigned&, unsigned&, unsigned&) {}
 /* The operands of a product of a warpgroup, one behind the other: the registers of D, of A, where B stands, and whether D
- * is added to. */
-template <unsigned sums>
+ * is added to. `product` is the number of the product of a warp. */
+template <unsigned product, unsigned sums>
 struct __esc_warpgroup_product {
   float* registers[sums];
   float values[sums];
@@ -106,7 +114,7 @@ struct __esc_warpgroup_product {
   void __esc_issue(__esc_operand a0, __esc_operand a1, __esc_operand a2, __esc_operand a3, __esc_wide_operand b,
                    __esc_operand adds) {
     a[0] = a0.bits, a[1] = a1.bits, a[2] = a2.bits, a[3] = a3.bits;
-    __esc_issue_product(registers, values, sums, a, b.bits, adds.bits);
+    __esc_issue_product(registers, values, sums, a, b.bits, adds.bits, product);
   }
   template <class... Operands>
   void __esc_issue(float& d, Operands&&... others) {
@@ -117,11 +125,11 @@ struct __esc_warpgroup_product {
   }
 };
 /* D is written behind this call; it is read here, so that it is known to be there. */
-template <unsigned sums, class... Operands>
+template <unsigned product, unsigned sums, class... Operands>
 static inline void __esc_wgmma(Operands&&... operands) {
   static_assert(sizeof...(operands) == sums + 6, "the registers of D, four of A, where B is, and whether D is added to");
-  __esc_warpgroup_product<sums> product;
-  product.__esc_issue(static_cast<Operands&&>(operands)...);
+  __esc_warpgroup_product<product, sums> issued;
+  issued.__esc_issue(static_cast<Operands&&>(operands)...);
 }
 
 static inline void __esc_mbarrier_init(__esc_operand barrier, __esc_operand count) {
@@ -158,6 +166,37 @@ static inline void __esc_permute_bytes(unsigned& permuted, __esc_operand bytes, 
       permuted = (permuted >> 8 * place & 128) != 0 ? permuted | byte : permuted & ~byte;
     }
   }
+}
+
+/* The nearest number of half precision, ties to even; beyond the largest number to infinity; a NaN becomes 0x7fff. */
+static inline unsigned __esc_half_bits(float value) {
+  const unsigned bits = __builtin_bit_cast(unsigned, value);
+  const unsigned sign = bits >> 16 & 0x8000u;
+  const unsigned magnitude = bits & 0x7fffffffu;
+  const unsigned exponent = magnitude >> 23;
+  if (magnitude > 0x7f800000u) {
+    return 0x7fffu;
+  }
+  if (magnitude >= 0x477ff000u) { /* 65520 lies in the middle between the largest number and the next power of two */
+    return sign | 0x7c00u;
+  }
+  if (exponent >= 113u) {
+    const unsigned rounded = magnitude - (112u << 23) + 0xfffu + (magnitude >> 13 & 1u);
+    return sign | rounded >> 13;
+  }
+  if (exponent < 102u) { /* less than half of the smallest number, 2^-24 */
+    return sign;
+  }
+  const unsigned shift = 126u - exponent;
+  const unsigned mantissa = (magnitude & 0x7fffffu) | 0x800000u;
+  const unsigned kept = mantissa >> shift;
+  const unsigned rest = mantissa & ((1u << shift) - 1u);
+  const unsigned middle = 1u << (shift - 1u);
+  const unsigned up = rest > middle || (rest == middle && (kept & 1u) != 0) ? 1u : 0u;
+  return sign | (kept + up);
+}
+static inline void __esc_convert_to_halves(unsigned& halves, __esc_float_operand upper, __esc_float_operand lower) {
+  halves = __esc_half_bits(upper.value) << 16 | __esc_half_bits(lower.value);
 }
 
 static inline void __esc_meet_cluster() { __esc_cluster_meet(); }
