@@ -277,7 +277,8 @@ std::uint32_t choose_listed(const CsrView& matrix, FragmentShape shape, const Fr
     if (places < max_listed && bytes_with(places + 1) == bytes) {
       continue;  // the same bytes have more
     }
-    const auto turns = static_cast<double>(most_turns(fullest, windows_of(shape), places, weights.rounds_at_once));
+    const std::uint32_t room = has_placed_values(shape) ? places / 2 * 2 : places;
+    const auto turns = static_cast<double>(most_turns(fullest, windows_of(shape), room, weights.rounds_at_once));
     const double counted = turns * (bytes * (shape.block_panels / shape.joined) + weights.round);
     if (counted <= least) {  // of equals that with fewer rounds
       least = counted;

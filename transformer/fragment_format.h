@@ -60,7 +60,8 @@ namespace esc::transformer {
 // share has as many as each other one, those that follow each other:
 //   begins    [share] uint16: the number of its first value, which is even, and behind the last one how many there are;
 //             zeros up to byte 20
-//   exponent  uint32: of values in halves that of the greatest one, as a float has it, and 14 at least; else 0
+//   exponent  uint32: of values in halves that of the greatest one, as a float has it, and 14 at least; else 0. Values
+//             that are left for a further round count, too
 //   zeros up to byte 32
 //   values    in the order of shares; of each 64 of a share those in even places, then those in odd ones, are as many as
 //             there are of different banks, from the fullest ones. Where a share has an odd number, another zero of it follows

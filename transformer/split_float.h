@@ -12,7 +12,8 @@ namespace esc::transformer {
 // ---------------------------------------------------------------------------------------------------------------------
 // Halves, which the tensor core multiplies at twice the rate of TF32. A float32 of a unit is scaled by a power of two and
 // stored as the nearest half and 2048 times the rest, rounded to a half, too. Scaled so that the greatest one is 2^14 to
-// 2^15, numbers down to 2^-14 lose no more than 2^-24 of themselves, smaller ones no more than 2^-36.
+// 2^15, numbers down to 2^-13 lose no more than 2^-23 of themselves, smaller ones no more than 2^-36; one that would be
+// zero is 2^-35.
 // ---------------------------------------------------------------------------------------------------------------------
 
 /// A number of 16 bits: 5 of exponent and 10 of fraction.
@@ -77,7 +78,7 @@ struct SplitFloats {
       found = nearest(static_cast<float>(value(found)));
     }
     constexpr uint32_t least_rest = 1u << 16;
-    return (found & 0x7fff7fffu) == 0 && number != 0 ? (number < 0 ? 0x80000000u : 0u) | least_rest : found;
+    return (found & 0x7fff7fffu) == 0 && number != 0 ? (number < 0 ? 0x80008000u : 0u) | least_rest : found;
   }
 
  private:

@@ -4,8 +4,11 @@
 // Packed fragments decoded by the definition of mma.sp and mma alone, with no word of the packer's.
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -35,6 +38,21 @@ class Bytes {
 
 using Places = std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t>;
 
+/// What two numbers of 16 bits say of a value, and the power of two that it was scaled by.
+struct SplitValue {
+  double value = 0;
+  double scale = 1;
+};
+using SplitPlaces = std::map<std::pair<std::int64_t, std::int64_t>, SplitValue>;
+
+/// What 16 bits say, 5 of them an exponent, by the definition of IEEE 754.
+inline double half_of_bits(std::uint64_t bits) {
+  const auto exponent = static_cast<int>(bits >> 10 & 31);
+  const auto fraction = static_cast<int>(bits & 1023);
+  const double magnitude = exponent == 31 ? (fraction == 0 ? INFINITY : NAN) : exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+  return (bits >> 15 & 1) != 0 ? -magnitude : magnitude;
+}
+
 /// Units as a kernel reads them: lane by lane and register by register, as PTX defines mma.sp.m16n8k32, and for elements of 32 bits m16n8k16, or
 /// mma.m16n8k16 and m16n8k8 where steps are dense.
 class Decoder {
@@ -52,7 +70,8 @@ class Decoder {
     quarter_metadata_at_ = metadata_at_ + (half_steps_ + 1) / 2 * strips_ * 128;
     columns_at_ = quarter_metadata_at_ + shape.quarter_steps * strips_ * 32;
     ends_at_ = columns_at_ + (wide_ ? steps_ * 16 : (steps_ + 3) / 4 * 128);
-    unit_bytes_ = placed_           ? (values_at() + shape.listed * 5 + 127) / 128 * 128
+    room_ = shape.listed / 2 * 2;
+    unit_bytes_ = placed_           ? (32 + room_ * 6 + 127) / 128 * 128
                   : shape.listed != 0 ? (lists_ * 80 + shape.listed * (wide_ ? 4 : 2) + 127) / 128 * 128
                   : dense_          ? 16 * strips_ * 512
                                     : (ends_at_ + (shape.extras == 0 ? 0 : 8 + (wide_ ? 8 : 4) * shape.extras) + 127) / 128 * 128;
@@ -71,7 +90,9 @@ class Decoder {
     const std::uint64_t windows_at = (256 + (blocks + 1) * 4 + 255) / 256 * 256;
     const std::uint64_t units_at =
         regular ? 256 : (windows_at + rounds * static_cast<std::uint64_t>(window_width) + 255) / 256 * 256;
-    expect(format_.bytes == units_at + rounds * shape.block_panels * unit_bytes_, "number of bytes");
+    const std::uint64_t units = shape.block_panels / shape.joined;
+    expect(placed_ || (shape.joined == 1 && shape.shares == 1 && shape.halves == 0), "numbers of placed values");
+    expect(format_.bytes == units_at + rounds * units * unit_bytes_, "number of bytes");
     std::uint64_t next = 0;
     for (std::uint64_t block = 0; block < blocks; ++block) {
       const std::uint64_t first = regular ? block * windows : bytes_.number(256 + block * 4, 4);
@@ -83,10 +104,15 @@ class Decoder {
             regular ? round - first
                     : bytes_.number(windows_at + round * static_cast<std::uint64_t>(window_width), window_width);
         expect(window == expected || (round > first && window + 1 == expected), "window of a round");
+        if (window == expected) {
+          expect_exponents();
+          earlier_.assign(units, {});
+        }
         expected = window + 1;
-        for (std::uint64_t panel = 0; panel < shape.block_panels; ++panel) {
-          at_ = units_at + (round * shape.block_panels + panel) * unit_bytes_;
-          first_row_ = static_cast<std::int64_t>(block * shape.block_panels + panel) * 16 * static_cast<std::int64_t>(strips_);
+        for (std::uint64_t unit = 0; unit < units; ++unit) {
+          at_ = units_at + (round * units + unit) * unit_bytes_;
+          number_of_unit_ = unit;
+          first_row_ = static_cast<std::int64_t>((block * shape.block_panels + unit * shape.joined) * 16 * strips_);
           first_column_ = static_cast<std::int64_t>(window) * width;
           decode_unit();
         }
@@ -95,9 +121,12 @@ class Decoder {
       next = end;
     }
     expect(next == rounds, "number of rounds");
+    expect_exponents();
     return found_;
   }
 
+  /// Of values in two halves what they say; what has been decoded has all places, too.
+  const SplitPlaces& split() const { return split_; }
   const std::string& problem() const { return problem_; }
 
  private:
@@ -233,47 +262,111 @@ class Decoder {
     }
   }
 
-  /// The values of a region of 8 rows and 16 columns: first the first one of each of 32 banks, then the second ones, and so on.
-  void decode_region(std::uint64_t region, std::uint64_t first, std::uint64_t behind) {
-    std::vector<std::vector<std::uint64_t>> of_bank(32);  // places
-    std::pair<std::size_t, std::uint64_t> last;
-    for (std::uint64_t number = first; number < behind; ++number) {
-      const std::uint64_t bits = bytes_.number(at_ + values_at() + number * 4, 4);
-      const std::uint64_t place = bytes_.number(at_ + values_at() + std::uint64_t{format_.shape.listed} * 4 + number, 1);
-      std::vector<std::uint64_t>& places = of_bank[place % 32];
-      expect(bits != 0, "a zero that is placed");
-      expect(places.empty() || places.back() < place, "places of a bank that do not increase");
-      places.push_back(place);
-      const std::pair order(places.size(), place % 32);
-      expect(last < order, "the order of the values of a region");
-      last = order;
-      const std::uint64_t row = place % 32 / 4;
-      const std::uint64_t column = place / 32 * 4 + place % 4;
-      expect(place < 128, "a place of a region");
-      add(static_cast<std::int64_t>(region % (2 * strips_) * 8 + row), static_cast<std::int64_t>(region / (2 * strips_) * 16 + column), bits);
+  /// What a unit with placed values has in the rounds of a window.
+  struct EarlierRounds {
+    std::int64_t last_place = -1;
+    bool is_full = true;
+    std::vector<std::pair<int, int>> exponents = {};  ///< of each round the one that stands there, and that of its greatest value
+  };
+
+  /// The exponent of a round is that of the greatest value that the rounds in front of it have left, and 14 at least.
+  void expect_exponents() {
+    for (const EarlierRounds& unit : earlier_) {
+      int greatest = 14;
+      for (auto round = unit.exponents.rbegin(); round != unit.exponents.rend(); ++round) {
+        greatest = std::max(greatest, round->second);
+        expect(round->first == greatest, "the exponent of a unit");
+      }
     }
   }
 
-  /// Behind two bytes for each region, and for what follows the last one: 4 of a strip.
-  std::uint64_t values_at() const { return (2 * (4 * strips_ + 1) + 15) / 16 * 16; }
+  /// Of values that are stored at once each one is of a bank that has been taken least often, and of those of the one that has most left.
+  void expect_banks(std::uint64_t first, std::uint64_t behind, std::array<std::uint32_t, 32>& left) {
+    std::array<std::uint32_t, 32> used = {};
+    for (std::uint64_t number = first; number < behind; number += 2) {
+      const std::uint64_t bank = place_of(number) % 32;
+      for (std::uint32_t other = 0; other < 32; ++other) {
+        expect(left[other] == 0 || used[bank] < used[other] || (used[bank] == used[other] && left[bank] >= left[other]), "a bank that is not the next one");
+      }
+      ++used[bank];
+      --left[bank];
+    }
+  }
+
+  std::uint64_t place_of(std::uint64_t number) const { return bytes_.number(at_ + 32 + 4 * room_ + 2 * number, 2) / 4; }
+
+  /// A value of a unit. Of two halves the leading one has the lower bytes, and the other one is 2048 times too great. Returns what its exponent is as that of a float.
+  int add_placed(std::int64_t row, std::int64_t column, std::uint64_t bits, int exponent) {
+    add(row, column, bits);
+    if (format_.shape.halves == 0) {
+      return 0;
+    }
+    const double scale = std::ldexp(1.0, 141 - exponent);
+    const double value = (half_of_bits(bits & 0xffff) + half_of_bits(bits >> 16) / 2048) / scale;
+    expect(value != 0, "a zero that is placed");
+    split_[{first_row_ + row, first_column_ + column}] = {value, scale};
+    return std::isfinite(value) ? std::ilogb(value) + 127 : 0;
+  }
 
   void decode_placed_unit() {
-    const std::uint64_t regions = 4 * strips_;
-    const std::uint64_t listed = format_.shape.listed;
-    const auto begin = [&](std::uint64_t region) { return bytes_.number(at_ + region * 2, 2); };
-    expect(begin(0) == 0 && begin(regions) <= listed, "where the values of a unit begin and end");
-    for (std::uint64_t region = 0; region < regions; ++region) {
-      expect(begin(region) <= begin(region + 1), "where the values of a region begin");
-      decode_region(region, begin(region), std::min(begin(region + 1), listed));
+    const FragmentShape& shape = format_.shape;
+    const std::uint64_t places_of_share = std::uint64_t{shape.joined} * 16 * strips_ * 32 / shape.shares;
+    const auto begin = [&](std::uint64_t share) { return bytes_.number(at_ + share * 2, 2); };
+    const std::uint64_t used = begin(shape.shares);
+    const auto exponent = static_cast<int>(bytes_.number(at_ + 20, 4));
+    EarlierRounds& earlier = earlier_[number_of_unit_];
+    expect(begin(0) == 0 && used <= room_, "where the values of a unit begin and end");
+    if (!problem_.empty()) {
+      return;
+    }
+    std::set<std::uint64_t> taken;
+    int greatest = 0;
+    std::int64_t last_place = earlier.last_place;
+    for (std::uint64_t share = 0; share < shape.shares; ++share) {
+      const std::uint64_t first = begin(share), behind = begin(share + 1);
+      expect(first % 2 == 0 && behind % 2 == 0 && first <= behind && behind <= used, "where the values of a share begin");
+      std::array<std::uint32_t, 32> left = {};
+      std::uint64_t count = 0;
+      for (std::uint64_t number = first; number < behind && problem_.empty(); ++number) {
+        const std::uint64_t bits = bytes_.number(at_ + 32 + number * 4, 4);
+        const std::uint64_t place = place_of(number);
+        expect(bytes_.number(at_ + 32 + 4 * room_ + 2 * number, 2) % 4 == 0, "a place between two others");
+        expect(place / places_of_share == share, "a place of another share");
+        expect(taken.insert(place).second, "a place twice");
+        expect(bits != 0 || number + 1 == behind, "a zero in front of a value");
+        if (bits == 0) {
+          continue;
+        }
+        ++left[place % 32];
+        ++count;
+        expect(earlier.is_full && static_cast<std::int64_t>(place) > earlier.last_place, "a value that an earlier round has room for");
+        last_place = std::max(last_place, static_cast<std::int64_t>(place));
+        const auto row = static_cast<std::int64_t>(place / 256 * 8 + place % 32 / 4);
+        const auto column = static_cast<std::int64_t>(place / 32 % 8 * 4 + place % 4);
+        greatest = std::max(greatest, add_placed(row, column, bits, exponent));
+      }
+      for (std::uint64_t at = 0; at < count && problem_.empty(); at += 64) {
+        const std::uint64_t end = first + std::min(at + 64, count);
+        expect_banks(first + at, end, left);
+        expect_banks(first + at + 1, end, left);
+      }
+    }
+    earlier.last_place = last_place;
+    earlier.is_full = used == room_;
+    if (shape.halves != 0) {
+      earlier.exponents.emplace_back(exponent, greatest);
+    } else {
+      expect(exponent == 0, "an exponent of whole values");
     }
     const auto expect_nothing = [&](std::uint64_t from, std::uint64_t to) {
       for (std::uint64_t at = from; at < to; ++at) {
         expect(bytes_.number(at_ + at, 1) == 0, "what is not used");
       }
     };
-    expect_nothing(2 * (regions + 1), values_at());
-    expect_nothing(values_at() + 4 * begin(regions), values_at() + 4 * listed);
-    expect_nothing(values_at() + 4 * listed + begin(regions), unit_bytes_);
+    expect_nothing(2 * (std::uint64_t{shape.shares} + 1), 20);
+    expect_nothing(24, 32);
+    expect_nothing(32 + 4 * used, 32 + 4 * room_);
+    expect_nothing(32 + 4 * room_ + 2 * used, unit_bytes_);
   }
 
   void decode_unit() {
@@ -346,7 +439,8 @@ class Decoder {
   Bytes bytes_;
   bool wide_ = false;  ///< elements of 32 bits
   bool dense_ = false;  ///< in dense steps
-  bool placed_ = false;  ///< with a byte that says where each is
+  bool placed_ = false;  ///< with two bytes that say where each is
+  std::uint64_t room_ = 0;  ///< for placed values, which go in pairs
   std::uint64_t lists_ = 0;  ///< of 32 columns and a strip, where values are listed
   std::uint64_t steps_ = 0;
   std::uint64_t half_steps_ = 0;  ///< of them, in front
@@ -359,7 +453,10 @@ class Decoder {
   std::uint64_t at_ = 0;
   std::int64_t first_row_ = 0;
   std::int64_t first_column_ = 0;
+  std::uint64_t number_of_unit_ = 0;  ///< of a round
+  std::vector<EarlierRounds> earlier_;  ///< of the window, of each unit
   Places found_;
+  SplitPlaces split_;
   std::string problem_;
 };
 

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Placed values: units decoded by the definition, packed on any number of threads and by the serial text, how values
-// are ordered for the banks of shared memory, how many of them a unit is given, and what the unpacker refuses.
+// Placed values: units decoded by the definition, packed on any number of threads and by the serial text, whole and in two
+// halves, how values are ordered for the banks of shared memory, how many of them a unit is given, and what the unpacker
+// refuses.
 
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 #include <tbb/global_control.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
+#include <numeric>
 #include <set>
 
 #include "tests/unit/changed_fragments.h"
@@ -26,147 +30,287 @@ using testing::ThrowsMessage;
 
 constexpr ScalarType single = ScalarType::f32;
 
-constexpr FragmentCut placed_cut(std::uint32_t height, std::uint32_t panels, std::uint32_t listed) {
-  return {.height = height, .block_panels = panels, .dense = 1, .listed = listed, .placed = 1};
+/// Who has a unit, who puts its values in their places, and whether these are halves.
+struct Parts {
+  std::uint32_t joined = 1;
+  std::uint32_t shares = 1;
+  std::uint32_t halves = 0;
+};
+
+constexpr FragmentCut placed_cut(std::uint32_t height, std::uint32_t panels, std::uint32_t listed, const Parts& parts = {}) {
+  return {.height = height, .block_panels = panels, .dense = 1, .listed = listed, .placed = 1, .joined = parts.joined, .shares = parts.shares, .halves = parts.halves};
 }
 
-constexpr FragmentBlock placed_panels(std::uint32_t panels, std::uint32_t height = strip_rows) {
-  return {.panels = panels, .height = height, .dense_steps = true, .listed_values = true, .placed_values = true};
+constexpr FragmentBlock placed_panels(std::uint32_t panels, std::uint32_t height = strip_rows, const Parts& parts = {}) {
+  return {.panels = panels, .height = height, .dense_steps = true, .listed_values = true, .placed_values = true, .joined = parts.joined, .shares = parts.shares, .halves = parts.halves != 0};
+}
+
+/// Elements that are non-zero with this probability, each of a drawn value.
+template <typename Draw>
+CsrMatrix drawn_elements(std::int64_t rows, std::int64_t columns, double density, std::uint64_t seed, const Draw& draw) {
+  CsrMatrix matrix = random_elements(rows, columns, density, seed, single);
+  std::mt19937_64 random(seed + 1);
+  for (double& value : matrix.values) {
+    value = draw(random);
+  }
+  return matrix;
+}
+
+double drawn_normal(std::mt19937_64& random) {
+  const auto drawn = static_cast<float>(std::normal_distribution<double>(0, 0.02)(random));
+  return drawn == 0 ? 1 : drawn;
+}
+double drawn_of_many_powers(std::mt19937_64& random) {
+  const double fraction = static_cast<double>(random() % 0x1000000 + 0x1000000) * 0x1p-24;
+  return std::ldexp(random() % 2 == 0 ? fraction : -fraction, static_cast<int>(random() % 121) - 60);
+}
+double drawn_denormal(std::mt19937_64& random) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>((random() & 0x80000000U) | (1 + random() % 0x7fffff)));
+}
+double drawn_of_ends(std::mt19937_64& random) {
+  constexpr double greatest = std::numeric_limits<float>::max(), least = std::numeric_limits<float>::denorm_min();
+  constexpr std::array values{greatest, -greatest, least, -least, 0x1p-126, -0x1p127, -1.0, 0x1.fffffep0};
+  return values.at(random() % values.size());
 }
 
 TEST(PlacedValues, AreDecoded) {
   std::uint64_t seed = 220;
   for (const std::uint32_t height : {16U, 32U}) {
-    for (const double density : {0.0, 0.02, 0.4, 1.0}) {
-      for (const std::int64_t columns : {1, 7, 32, 70}) {
-        const CsrMatrix matrix = random_elements(45, columns, density, ++seed, single);
-        EXPECT_EQ(problem_of(matrix, placed_cut(height, 2, max_listed)), "") << density << ", " << columns;
-        EXPECT_EQ(problem_of(matrix, placed_cut(height, 3, 101)), "") << density << ", " << columns;
+    for (const std::uint32_t halves : {0U, 1U}) {
+      for (const double density : {0.0, 0.02, 0.4, 1.0}) {
+        for (const std::int64_t columns : {1, 7, 32, 70}) {
+          const CsrMatrix matrix = random_elements(45, columns, density, ++seed, single);
+          EXPECT_EQ(problem_of(matrix, placed_cut(height, 2, max_listed, {.shares = 8, .halves = halves})), "") << density << ", " << columns;
+          EXPECT_EQ(problem_of(matrix, placed_cut(height, 3, 101, {.shares = 2, .halves = halves})), "") << density << ", " << columns;
+          EXPECT_EQ(problem_of(matrix, placed_cut(height, 4, 301, {2, 4, halves})), "") << density << ", " << columns;
+          EXPECT_EQ(problem_of(matrix, placed_cut(height, 6, 1000, {6, 8, halves})), "") << density << ", " << columns;
+        }
       }
+      const auto one_full_row = [](std::int64_t row, std::int64_t) { return row == 21; };
+      const auto one_full_column = [](std::int64_t, std::int64_t column) { return column == 37; };
+      EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, ++seed, single), placed_cut(height, 1, 2, {.shares = 8, .halves = halves})), "") << "a round for two non-zeros at most";
+      EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, ++seed, single), placed_cut(height, 1, 3, {.halves = halves})), "") << "values go in pairs";
+      EXPECT_EQ(problem_of(matrix_where(40, 150, single, one_full_row), placed_cut(height, 4, 10, {2, 2, halves})), "");
+      EXPECT_EQ(problem_of(matrix_where(40, 150, single, one_full_column), placed_cut(height, 4, 10, {2, 8, halves})), "");
+      EXPECT_EQ(problem_of(matrix_where(1, 1, single, one_full_row), placed_cut(height, 16, 2, {4, 1, halves})), "");
     }
-    const auto one_full_row = [](std::int64_t row, std::int64_t) { return row == 21; };
-    const auto one_full_column = [](std::int64_t, std::int64_t column) { return column == 37; };
-    EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, ++seed, single), placed_cut(height, 1, 1)), "")
-        << "a round for each non-zero";
-    EXPECT_EQ(problem_of(matrix_where(40, 150, single, one_full_row), placed_cut(height, 4, 10)), "");
-    EXPECT_EQ(problem_of(matrix_where(40, 150, single, one_full_column), placed_cut(height, 4, 10)), "");
-    EXPECT_EQ(problem_of(matrix_where(1, 1, single, one_full_row), placed_cut(height, 16, 1)), "");
   }
+  EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, 1, single), placed_cut(16, 1, 1)), "") << "lists with bits";
   EXPECT_EQ(problem_of(random_elements(3, 70001, 0.002, 3, single), placed_cut(16, 1, 8)), "");
+  EXPECT_EQ(problem_of(random_elements(192, 64, 1, 4, single), placed_cut(32, 6, max_unit_places, {6, 8, 1})), "") << "every place of the greatest unit";
 }
 
 RC_GTEST_PROP(PlacedValues, OfAnyMatrixAreDecoded, ()) {
-  const auto rows = *rc::gen::inRange<std::int64_t>(1, 50);
-  const auto columns = *rc::gen::inRange<std::int64_t>(1, 150);
-  const auto density = *rc::gen::element(0.0, 0.05, 0.3, 1.0);
-  const FragmentCut cut = placed_cut(*rc::gen::element<std::uint32_t>(16, 32), *rc::gen::inRange<std::uint32_t>(1, 17),
-                                     *rc::gen::inRange<std::uint32_t>(20, 600));
-  RC_ASSERT(problem_of(random_elements(rows, columns, density, *rc::gen::arbitrary<std::uint64_t>(), single), cut) ==
-            "");
+  const auto rows = *rc::gen::inRange<std::int64_t>(1, 250);
+  const auto columns = *rc::gen::inRange<std::int64_t>(1, 100);
+  const auto density = *rc::gen::element(0.0, 0.05, 0.3, 0.7, 1.0);
+  const auto height = *rc::gen::element<std::uint32_t>(16, 32);
+  const auto joined = *rc::gen::inRange<std::uint32_t>(1, 7);
+  const auto units = *rc::gen::inRange<std::uint32_t>(1, max_fragment_panels / joined + 1);
+  const Parts parts{joined, *rc::gen::element<std::uint32_t>(1, 2, 4, 8), *rc::gen::inRange<std::uint32_t>(0, 2)};
+  const FragmentCut cut = placed_cut(height, joined * units, *rc::gen::inRange<std::uint32_t>(20, 2000), parts);
+  RC_ASSERT(pack(CsrMatrix{1, 1, {0, 0}, {}, {}, single}.view(), cut).format.is_placed());
+  const auto seed = *rc::gen::arbitrary<std::uint64_t>();
+  RC_ASSERT(problem_of(random_elements(rows, columns, density, seed, single), cut) == "");
+  RC_ASSERT(problem_of(drawn_elements(rows, columns, density, seed, drawn_normal), cut) == "");
+}
+
+/// What two halves hold of values is found again, with their number, whatever these values are.
+TEST(PlacedValues, OfHalvesAreDecodedWhateverTheyAre) {
+  std::uint64_t seed = 400;
+  for (const auto& draw : {drawn_normal, drawn_of_many_powers, drawn_denormal, drawn_of_ends}) {
+    for (const std::uint32_t listed : {200U, 3000U}) {
+      for (const Parts& parts : {Parts{1, 1, 1}, {2, 4, 1}, {6, 8, 1}}) {
+        for (int matrices = 0; matrices < 5; ++matrices) {
+          EXPECT_EQ(problem_of(drawn_elements(100, 70, 0.4, ++seed, draw), placed_cut(16, 6, listed, parts)), "") << seed;
+        }
+      }
+    }
+  }
+  const auto one_value = [](double value) { return drawn_elements(20, 40, 0.3, 5, [&](std::mt19937_64&) { return value; }); };
+  for (const double value : {-1.0, 0x1.ffcp5, -0x1.fffffep5, 0x1.0040002p3, 0x1p-149, -0x1p-126, 0x1.fffffep127}) {
+    EXPECT_EQ(problem_of(one_value(static_cast<float>(value)), placed_cut(16, 2, 200, {2, 2, 1})), "") << value;
+  }
+}
+
+/// Beside what is not finite the greatest of the others says how they are scaled.
+TEST(PlacedValues, OfHalvesMayBeInfinite) {
+  const auto draw = [](std::mt19937_64& random) { return random() % 20 == 0 ? (random() % 2 == 0 ? INFINITY : -INFINITY) : drawn_normal(random); };
+  EXPECT_EQ(problem_of(drawn_elements(40, 70, 0.5, 8, draw), placed_cut(16, 4, 300, {2, 4, 1})), "");
 }
 
 TEST(PlacedValues, ThatHaveNoRoomTakeFurtherRounds) {
   const CsrMatrix matrix =
       matrix_where(64, 80, single, [](std::int64_t row, std::int64_t column) { return (row + column) % 4 == 0; });
-  const auto format_of = [&](std::uint32_t listed) { return plan(matrix.view(), placed_cut(16, 2, listed)); };
-  EXPECT_TRUE(format_of(128).regular()) << "a quarter of 16 rows and 32 columns";
-  EXPECT_EQ(format_of(127).counts.rounds, 2U * (2 + 2 + 1)) << "the last window has 16 columns";
-  EXPECT_EQ(format_of(63).counts.rounds, 2U * (3 + 3 + 2));
-}
-
-/// What is left for a further round stands in later regions, and in later places of the region that is cut.
-TEST(PlacedValues, AreTakenInTheOrderOfRegionsAndPlaces) {
-  const Packed<FragmentFormat> packed = pack(random_elements(32, 32, 0.5, 4, single).view(), placed_cut(32, 1, 200));
-  const FragmentFormat& format = packed.format;
-  const FragmentReader reader(packed.bytes.span(), format);
-  std::int64_t last = -1;
-  for (std::uint64_t round = 0; round < format.counts.rounds; ++round) {
-    std::set<std::int64_t> places;
-    for (std::uint32_t place = 0; place < format.regions() * region_places; ++place) {
-      const RowColumn element = format.element_at(place / region_places, place % region_places);
-      if (reader.value(format.unit_at(round, 0), element.column / 8, element.column % 8, element.row, 0).value != 0) {
-        places.insert(place);
-      }
-    }
-    EXPECT_LT(last, *places.begin());
-    EXPECT_EQ(places.size(), round + 1 < format.counts.rounds ? 200U : format.counts.nonzeros % 200);
-    last = *places.rbegin();
+  const auto format_of = [&](std::uint32_t listed, const Parts& parts) { return plan(matrix.view(), placed_cut(16, 2, listed, parts)); };
+  for (const std::uint32_t shares : {1U, 2U, 4U, 8U}) {
+    const Parts parts{1, shares, 1};
+    EXPECT_TRUE(format_of(128, parts).regular()) << "a quarter of 16 rows and 32 columns";
+    EXPECT_EQ(format_of(127, parts).counts.rounds, 2U * (2 + 2 + 1)) << "the last window has 16 columns";
+    EXPECT_EQ(format_of(63, parts).counts.rounds, 2U * (3 + 3 + 2));
+    const Parts joined{2, shares, 0};
+    EXPECT_TRUE(format_of(256, joined).regular());
+    EXPECT_EQ(format_of(255, joined).counts.rounds, 2U * (2 + 2 + 1)) << "the panels of a unit have its room together";
+    EXPECT_EQ(format_of(254, joined).bytes, format_of(255, joined).bytes) << "values go in pairs";
   }
 }
 
-TEST(PlacedValues, HaveDifferentBanksBesideEachOther) {
-  const auto repeated_banks = [](double density) {
-    const Packed<FragmentFormat> packed =
-        pack(random_elements(32, 32, density, 6, single).view(), placed_cut(32, 1, 1024));
-    const auto place = [&](std::uint64_t number) {
-      return std::to_integer<std::uint32_t>(
-          packed.bytes.span()[packed.format.units_at + packed.format.place_at(number)]);
-    };
-    const auto begin = [&](std::uint32_t region) {
-      const auto at = packed.format.units_at + packed.format.region_begin_at(region);
-      return std::to_integer<std::uint64_t>(packed.bytes.span()[at]) + 256 * std::to_integer<std::uint64_t>(packed.bytes.span()[at + 1]);
-    };
-    std::uint64_t repeated = 0;
-    for (std::uint32_t region = 0; region < packed.format.regions(); ++region) {
-      for (std::uint64_t first = begin(region); first < begin(region + 1); first += 32) {
-        const std::uint64_t behind = std::min(first + 32, begin(region + 1));
-        std::set<std::uint32_t> different;
-        for (std::uint64_t number = first; number < behind; ++number) {
-          different.insert(place(number) % 32);
-        }
-        repeated += behind - first - different.size();
+TEST(PlacedValues, TakeRoomForAZeroWhereAShareHasAnOddNumber) {
+  const CsrMatrix matrix = matrix_where(16, 32, single, [](std::int64_t row, std::int64_t column) { return row % 8 == 0 && column % 8 == 0; });
+  const auto rounds_with = [&](std::uint32_t listed, std::uint32_t shares) { return plan(matrix.view(), placed_cut(16, 1, listed, {.shares = shares})).counts.rounds; };
+  EXPECT_EQ(rounds_with(8, 4), 1U) << "two in each of four shares";
+  EXPECT_EQ(rounds_with(16, 8), 1U);
+  EXPECT_EQ(rounds_with(15, 8), 2U);
+  EXPECT_EQ(rounds_with(2, 8), 8U);
+  EXPECT_EQ(problem_of(matrix, placed_cut(16, 1, 15, {.shares = 8})), "");
+}
+
+/// What is left for a further round stands in later shares, and in later places of the share that is cut.
+TEST(PlacedValues, AreTakenInTheOrderOfSharesAndPlaces) {
+  const Packed<FragmentFormat> packed = pack(random_elements(64, 32, 0.5, 4, single).view(), placed_cut(32, 2, 200, {2, 4, 0}));
+  const FragmentFormat& format = packed.format;
+  const FragmentReader reader(packed.bytes.span(), format);
+  ASSERT_GT(format.counts.rounds, 4U);
+  std::int64_t last = -1;
+  std::uint64_t nonzeros = 0;
+  for (std::uint64_t round = 0; round < format.counts.rounds; ++round) {
+    const std::uint64_t unit = format.unit_at(round, 0);
+    std::set<std::int64_t> places;
+    for (std::uint32_t number = 0; number < reader.placed_values(unit); ++number) {
+      const ExtraValue found = reader.placed_value(unit, number);
+      if (found.value != 0) {
+        places.insert(place_of_element({found.row, found.column}));
       }
     }
-    return static_cast<double>(repeated) / static_cast<double>(packed.format.counts.nonzeros);
-  };
-  EXPECT_EQ(repeated_banks(1), 0);
-  EXPECT_LT(repeated_banks(0.5), 0.19) << "about 0.23 where they stood in the order of places";
+    EXPECT_EQ(reader.placed_values(unit) == 200, round + 1 < format.counts.rounds);
+    EXPECT_LT(last, *places.begin());
+    last = *places.rbegin();
+    nonzeros += places.size();
+  }
+  EXPECT_EQ(nonzeros, format.counts.nonzeros);
+}
+
+/// How many values of a matrix of two panels are stored at once with another one of their bank, and how many at least, whoever orders them. A thread has two values
+/// that stand beside each other; the first ones of 32 threads are stored at once, then the second ones.
+struct RepeatedBanks {
+  std::uint64_t found = 0;
+  std::uint64_t least = 0;
+  std::uint64_t values = 0;
+};
+
+/// How many values may be stored in turns of such sizes, of which the greatest ones stand in front, without a bank twice in one: at most what some turns
+/// behind store together and of each bank as many as there are turns in front of these.
+std::uint64_t most_without_repetition(const std::array<std::uint64_t, 32>& of_bank, const std::vector<std::uint64_t>& turns) {
+  std::uint64_t most = ~std::uint64_t{0};
+  for (std::size_t in_front = 0; in_front <= turns.size(); ++in_front) {
+    std::uint64_t sum = std::accumulate(turns.begin() + static_cast<std::ptrdiff_t>(in_front), turns.end(), std::uint64_t{0});
+    for (const std::uint64_t count : of_bank) {
+      sum += std::min<std::uint64_t>(count, in_front);
+    }
+    most = std::min(most, sum);
+  }
+  return most;
+}
+
+RepeatedBanks repeated_banks(double density, std::uint32_t shares) {
+  const Packed<FragmentFormat> packed = pack(random_elements(64, 32, density, 6, single).view(), placed_cut(32, 2, 2048, {2, shares, 1}));
+  const Bytes bytes(packed.bytes.span());
+  const auto number_at = [&](std::uint64_t at, int width) { return bytes.number(packed.format.units_at + at, width); };
+  const auto begin = [&](std::uint32_t share) { return number_at(packed.format.share_begin_at(share), 2); };
+  RepeatedBanks repeated{.values = packed.format.counts.nonzeros};
+  for (std::uint32_t share = 0; share < shares; ++share) {
+    std::array<std::uint64_t, 32> of_bank = {};
+    std::vector<std::uint64_t> turns;
+    for (std::uint64_t chunk = begin(share); chunk < begin(share + 1); chunk += 64) {
+      for (std::uint64_t first = chunk; first < chunk + 2; ++first) {
+        std::set<std::uint64_t> different;
+        turns.push_back(0);
+        for (std::uint64_t number = first; number < std::min(chunk + 64, begin(share + 1)); number += 2) {
+          if (number_at(packed.format.listed_at(number), 4) != 0) {
+            const std::uint64_t bank = number_at(packed.format.place_at(number), 2) / 4 % 32;
+            different.insert(bank);
+            ++of_bank.at(bank);
+            ++turns.back();
+          }
+        }
+        repeated.found += turns.back() - different.size();
+      }
+    }
+    repeated.least += std::accumulate(turns.begin(), turns.end(), std::uint64_t{0}) - most_without_repetition(of_bank, turns);
+  }
+  return repeated;
+}
+
+TEST(PlacedValues, HaveDifferentBanksWhereTheyAreStoredAtOnce) {
+  for (const std::uint32_t shares : {1U, 2U, 4U, 8U}) {
+    EXPECT_EQ(repeated_banks(1, shares).found, 0U);
+    for (const double density : {0.1, 0.3, 0.5, 0.8}) {
+      const RepeatedBanks repeated = repeated_banks(density, shares);
+      EXPECT_LE(repeated.found, repeated.least + shares) << "of " << repeated.values << " in " << shares << " shares";
+    }
+  }
 }
 
 TEST(PlacedValues, HaveTheSameBytesForAnyNumberOfThreads) {
   const CsrMatrix matrix = random_elements(100, 500, 0.42, 4, single);
-  const FragmentCut cut = placed_cut(32, 3, 420);
-  const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
-  ASSERT_FALSE(packed.format.regular());
-  const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
-  EXPECT_TRUE(std::ranges::equal(pack(matrix.view(), cut).bytes.span(), packed.bytes.span()));
+  for (const FragmentCut& cut : {placed_cut(32, 3, 420), placed_cut(16, 6, 600, {3, 4, 1})}) {
+    const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
+    ASSERT_FALSE(packed.format.regular());
+    const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
+    EXPECT_TRUE(std::ranges::equal(pack(matrix.view(), cut).bytes.span(), packed.bytes.span()));
+  }
 }
 
 TEST(PlacedFormat, FollowsFromItsNumbers) {
   constexpr FragmentShape shape{
-      {.height = 32, .block_panels = 2, .steps = 9, .extras = 3, .dense = 1, .listed = 100, .placed = 1},
+      {.height = 32, .block_panels = 2, .steps = 9, .extras = 3, .dense = 1, .listed = 101, .placed = 1, .joined = 2, .shares = 4, .halves = 1},
       100,
       1000,
       single};
   constexpr FragmentFormat format = describe(shape, {5000, 64});
   static_assert(format.is_dense() && format.is_listed() && format.is_placed());
   static_assert(format.shape.steps == placed_steps && format.shape.extras == 0);
+  static_assert(format.shape.joined == 2 && format.shape.shares == 4 && format.shape.halves == 1);
   static_assert(format.window_columns() == 32 && format.windows() == 32 && format.blocks() == 2 && format.regular());
-  static_assert(format.regions() == 8 && format.region_begin_at(8) == 16);
+  static_assert(format.round_units() == 1 && format.unit_places() == 64 * 32 && format.share_places() == 16 * 32);
+  static_assert(format.placed_room() == 100 && format.share_begin_at(4) == 8, "values go in pairs");
   static_assert(format.listed_at(0) == 32 && format.place_at(0) == 32 + 400 && format.unit_bytes() == 640,
-                "32 bytes of begins and 5 for a value");
+                "32 bytes of begins and of the exponent, and 6 for a value");
+  static_assert(format.unit_at(1, 0) == 256 + 640 && format.bytes == 256 + 64 * 640, "of two panels together");
   static_assert(describe(FragmentShape{shape, 1, 65536 * 32, single}, {0, 65536}).window == ScalarType::u16);
   static_assert(describe(FragmentShape{shape, 1, 65536 * 32 + 1, single}, {0, 65537}).window == ScalarType::u32);
-  const auto without = [](FragmentShape other, std::uint32_t FragmentShape::*number) {
-    other.*number = 0;
+  const auto with = [&](std::uint32_t FragmentShape::*number, std::uint32_t value) {
+    FragmentShape other = shape;
+    other.*number = value;
     return describe(other, {5000, 16});
   };
-  EXPECT_EQ(without(shape, &FragmentShape::listed).shape.placed, 0U) << "all elements are in their places";
-  EXPECT_EQ(without(shape, &FragmentShape::listed).windows(), 8U);
-  EXPECT_EQ(without(shape, &FragmentShape::dense).shape.placed, 0U);
-  EXPECT_EQ(without(shape, &FragmentShape::dense).shape.steps, 9U);
-  constexpr FragmentShape of_halves{{.dense = 1, .listed = 100, .placed = 1}, 100, 1000, ScalarType::f16};
-  static_assert(!describe(of_halves, {5000, 28}).is_placed() && describe(of_halves, {5000, 28}).is_listed() &&
-                describe(of_halves, {5000, 28}).windows() == 4);
+  EXPECT_EQ(with(&FragmentShape::listed, 0).windows(), 8U) << "all elements are in their places";
+  EXPECT_EQ(with(&FragmentShape::dense, 0).shape.steps, 9U);
+  EXPECT_EQ(with(&FragmentShape::listed, 2).shape.placed, 1U);
+  FragmentShape of_halves = shape;
+  of_halves.element = ScalarType::f16;
+  FragmentShape too_high = shape;
+  too_high.block_panels = too_high.joined = 7;
+  for (const FragmentFormat& other : {with(&FragmentShape::listed, 0), with(&FragmentShape::dense, 0), with(&FragmentShape::placed, 0), with(&FragmentShape::listed, 1),
+                                      with(&FragmentShape::block_panels, 3), describe(of_halves, {5000, 8}), describe(too_high, {5000, 8})}) {
+    EXPECT_FALSE(other.is_placed());
+    EXPECT_EQ(std::tuple(other.shape.placed, other.shape.joined, other.shape.shares, other.shape.halves), std::tuple(0U, 1U, 1U, 0U));
+    EXPECT_EQ(other.round_units(), other.shape.block_panels);
+  }
+  EXPECT_TRUE(describe(of_halves, {5000, 8}).is_listed());
+  EXPECT_EQ(describe(of_halves, {5000, 8}).windows(), 4U);
+  EXPECT_EQ(with(&FragmentShape::listed, 1).windows(), 8U);
+  too_high.block_panels = too_high.joined = 6;
+  EXPECT_TRUE(describe(too_high, {5000, 32}).is_placed()) << "192 rows";
 }
 
 TEST(PlacedFormat, HasAPlaceForEachElement) {
-  for (std::uint32_t place = 0; place < region_places; ++place) {
+  for (std::uint32_t place = 0; place < max_unit_places; ++place) {
     EXPECT_EQ(place_of_element(element_of_place(place)), place);
   }
-  constexpr RowColumn last = element_of_place(127);
-  static_assert(last.row == 7 && last.column == 15);
-  static_assert(place_of_element({1, 6}) == 32 + 6);
+  static_assert(element_of_place(255).row == 7 && element_of_place(255).column == 31);
+  static_assert(element_of_place(256).row == 8 && element_of_place(256).column == 0);
+  static_assert(place_of_element({1, 6}) == 32 + 6 && place_of_element({191, 31}) == max_unit_places - 1);
 }
 
 TEST(ChoosePlaced, GivesRoomForWhatEveryUnitHas) {
@@ -174,28 +318,42 @@ TEST(ChoosePlaced, GivesRoomForWhatEveryUnitHas) {
       matrix_where(64, 256, single, [](std::int64_t row, std::int64_t column) { return (row + column) % 4 == 0; });
   const FragmentCut cut = choose_fragments(matrix.view(), placed_panels(2), {});
   EXPECT_EQ(cut.placed, 1U);
-  EXPECT_EQ(cut.listed, (768U - 16) / 5) << "128, and as many as fill the last line";
+  EXPECT_EQ(cut.listed, (896U - 32) / 6 + 1) << "128 and a zero, as many as fill the last line, and one of a pair";
   EXPECT_TRUE(plan(matrix.view(), cut).regular());
+  const FragmentCut joined = choose_fragments(matrix.view(), placed_panels(4, 16, {4, 8, 1}), {});
+  EXPECT_EQ(std::tuple(joined.placed, joined.joined, joined.shares, joined.halves), std::tuple(1U, 4U, 8U, 1U));
+  EXPECT_EQ(joined.listed, (25U * 128 - 32) / 6 / 2 * 2 + 1) << "512, and a zero for each share";
+  EXPECT_TRUE(plan(matrix.view(), joined).regular());
   const CsrMatrix full = random_elements(32, 64, 1, 1, single);
-  EXPECT_EQ(choose_fragments(full.view(), placed_panels(1, 32), {}).listed, (41U * 128 - 32) / 5);
+  EXPECT_EQ(choose_fragments(full.view(), placed_panels(1, 32), {}).listed, (49U * 128 - 32) / 6 + 1);
   const CsrMatrix empty = random_elements(20, 50, 0, 1, single);
   EXPECT_TRUE(plan(empty.view(), choose_fragments(empty.view(), placed_panels(2), {})).regular());
 }
 
+/// Also where every share has a zero besides.
+TEST(ChoosePlaced, GivesRoomForAZeroOfEachShare) {
+  const CsrMatrix matrix = matrix_where(16, 256, single, [](std::int64_t row, std::int64_t column) { return row % 8 == 0 && column % 8 == 0; });
+  const FragmentCut cut = choose_fragments(matrix.view(), placed_panels(1, 16, {1, 8, 0}), {.round = 1e6});
+  EXPECT_GE(cut.listed, 16U);
+  EXPECT_TRUE(plan(matrix.view(), cut).regular());
+}
+
 TEST(ChoosePlaced, GivesTheRoomWithWhichTheBusiestBlockCountsLeast) {
   const CsrMatrix matrix = random_elements(64, 160, 0.3, 4, single);
-  for (const FragmentWeights& weights :
-       {FragmentWeights{}, FragmentWeights{.round = 500}, FragmentWeights{.rounds_at_once = 2}}) {
-    const FragmentCut cut = choose_fragments(matrix.view(), placed_panels(2), weights);
-    const auto counted = [&](std::uint32_t listed) {
-      const Packed<FragmentFormat> packed = pack(matrix.view(), placed_cut(16, 2, listed));
-      const FragmentReader reader(packed.bytes.span(), packed.format);
-      const std::uint64_t rounds = std::max(reader.first_round(1), reader.first_round(2) - reader.first_round(1));
-      const double turns = std::ceil(static_cast<double>(rounds) / weights.rounds_at_once);
-      return turns * (static_cast<double>(packed.format.unit_bytes()) * 2 + weights.round);
-    };
-    for (std::uint32_t listed = 50; listed < 520; listed += 25) {
-      EXPECT_LE(counted(cut.listed), counted(listed)) << listed;
+  for (const Parts& parts : {Parts{}, Parts{2, 4, 1}}) {
+    for (const FragmentWeights& weights :
+         {FragmentWeights{}, FragmentWeights{.round = 500}, FragmentWeights{.rounds_at_once = 2}}) {
+      const FragmentCut cut = choose_fragments(matrix.view(), placed_panels(2, 16, parts), weights);
+      const auto counted = [&](std::uint32_t listed) {
+        const Packed<FragmentFormat> packed = pack(matrix.view(), placed_cut(16, 2, listed, parts));
+        const FragmentReader reader(packed.bytes.span(), packed.format);
+        const std::uint64_t rounds = std::max(reader.first_round(1), reader.first_round(2) - reader.first_round(1));
+        const double turns = std::ceil(static_cast<double>(rounds) / weights.rounds_at_once);
+        return turns * (static_cast<double>(packed.format.unit_bytes()) * packed.format.round_units() + weights.round);
+      };
+      for (std::uint32_t listed = 50; listed < 1040; listed += 25) {
+        EXPECT_LE(counted(cut.listed), counted(listed)) << listed << " in place of " << cut.listed;
+      }
     }
   }
 }
@@ -205,56 +363,105 @@ TEST(PlacedCut, ThatCannotBeIsRefused) {
   const auto refusal = ThrowsMessage<std::invalid_argument>(HasSubstr("placed values are of elements of 32 bits"));
   EXPECT_THAT([&] { pack(halves.view(), placed_cut(16, 1, 10)); }, refusal);
   EXPECT_THAT([&] { choose_fragments(halves.view(), placed_panels(1), {}); }, refusal);
-  EXPECT_THROW(pack(random_elements(4, 4, 1, 1, single).view(), FragmentCut{.dense = 1, .listed = 10, .placed = 2}),
-               std::invalid_argument);
+  const CsrMatrix matrix = random_elements(4, 4, 1, 1, single);
+  EXPECT_THROW(pack(matrix.view(), FragmentCut{.dense = 1, .listed = 10, .placed = 2}), std::invalid_argument);
+  for (const Parts& parts : {Parts{0, 1, 0}, {3, 1, 0}, {1, 0, 0}, {1, 3, 0}, {1, 16, 0}, {1, 1, 2}}) {
+    EXPECT_THROW(pack(matrix.view(), placed_cut(16, 2, 10, parts)), std::invalid_argument) << parts.joined << ", " << parts.shares << ", " << parts.halves;
+  }
 }
 
 TEST(UnpackPlaced, RefusesChangedBytes) {
-  for (const FragmentCut& cut : {placed_cut(16, 2, 70), placed_cut(32, 1, 300)}) {
+  for (const FragmentCut& cut : {placed_cut(16, 2, 70), placed_cut(32, 1, 300, {1, 8, 0}), placed_cut(16, 2, 90, {2, 4, 1}), placed_cut(16, 1, 300, {1, 2, 1})}) {
     expect_changed_bytes_refused(random_elements(20, 40, 0.4, 7, single), cut, 3);
+    expect_changed_bytes_refused(drawn_elements(20, 40, 0.4, 7, drawn_normal), cut, 7);
   }
 }
 
+/// Packed bytes of one unit and an empty one, of which others are tried.
+struct OtherBytes {
+  Packed<FragmentFormat> packed;
+  Bytes bytes{packed.bytes.span()};
+
+  const FragmentFormat& format() const { return packed.format; }
+  std::uint64_t number(std::uint64_t at, int width) const { return bytes.number(format().units_at + at, width); }
+  template <typename Number>
+  std::vector<std::byte> with(std::uint64_t at, Number value) const {
+    ChangeableBytes changed(packed.bytes.span());
+    changed.put(format().units_at + at, value).seal();
+    return changed.bytes();
+  }
+  template <typename Number>
+  void refused(std::uint64_t at, Number value) const {
+    if (number(at, sizeof value) != value) {
+      EXPECT_THROW(unpack(with(at, value)), FormatError) << "byte " << at << " is " << std::uint64_t{value};
+    }
+  }
+};
+
 /// Whatever begins and places are, values are read of the unit alone, and each once.
 TEST(UnpackPlaced, RefusesOtherBeginsAndPlaces) {
-  const Packed<FragmentFormat> packed = pack(random_elements(16, 30, 0.4, 7, single).view(), placed_cut(16, 1, 300));
-  const FragmentFormat& format = packed.format;
-  const Bytes bytes(packed.bytes.span());
-  const auto begin_of = [&](std::uint32_t region) {
-    return bytes.number(format.units_at + format.region_begin_at(region), 2);
-  };
-  const auto refused = [&](std::uint64_t at, auto value) {
-    ChangeableBytes changed(packed.bytes.span());
-    changed.put(format.units_at + at, value).seal();
-    EXPECT_THROW(unpack(changed.bytes()), FormatError) << "byte " << at << " is " << std::uint32_t{value};
-  };
-  for (std::uint32_t region = 0; region <= format.regions(); ++region) {
-    for (const std::uint16_t begin : {1, 299, 0xffff}) {
-      refused(format.region_begin_at(region), begin);
+  for (const Parts& parts : {Parts{1, 4, 0}, Parts{2, 8, 1}}) {
+    const OtherBytes other{pack(drawn_elements(25, 30, 0.4, 7, drawn_normal).view(), placed_cut(16, 2, 500, parts))};
+    const FragmentFormat& format = other.format();
+    ASSERT_TRUE(format.is_placed() && format.regular());
+    const auto begin_of = [&](std::uint32_t share) { return other.number(format.share_begin_at(share), 2); };
+    for (std::uint32_t share = 0; share <= parts.shares; ++share) {
+      for (const std::uint16_t begin : {0, 1, 2, 500, 0xffff}) {
+        other.refused(format.share_begin_at(share), begin);
+      }
+    }
+    for (std::uint64_t at = format.share_begin_at(parts.shares + 1); at < exponent_at; at += 2) {
+      other.refused(at, std::uint16_t{1});
+    }
+    const std::uint64_t end = begin_of(parts.shares);
+    for (std::uint64_t value = 1; value < end; ++value) {
+      const auto place = static_cast<std::uint16_t>(other.number(format.place_at(value), 2));
+      other.refused(format.place_at(value), static_cast<std::uint16_t>(other.number(format.place_at(value - 1), 2)));
+      other.refused(format.place_at(value), static_cast<std::uint16_t>(place + 1));
+      other.refused(format.place_at(value), static_cast<std::uint16_t>(place + 4 * format.unit_places()));
+      other.refused(format.place_at(value), std::uint16_t{0xffff});
+    }
+    other.refused(format.place_at(end), std::uint16_t{4});
+    other.refused(format.listed_at(end), std::uint32_t{1});
+  }
+}
+
+/// Values that are scaled otherwise are another matrix, packed by just these bytes, unless no float has such an exponent.
+TEST(UnpackPlaced, RefusesExponentsOfNoPackedMatrix) {
+  const CsrMatrix matrix = drawn_elements(16, 30, 0.4, 7, drawn_normal);
+  const OtherBytes whole{pack(matrix.view(), placed_cut(16, 2, 300))};
+  const OtherBytes split{pack(matrix.view(), placed_cut(16, 2, 300, {1, 4, 1}))};
+  const std::uint64_t of_empty = split.format().unit_bytes() + exponent_at;
+  EXPECT_EQ(split.number(of_empty, 4), least_exponent);
+  for (const std::uint32_t exponent : {0U, 1U, 13U, 14U, 15U, 120U, 121U, 254U, 255U, 256U, 0x80000000U, 0xffffffffU}) {
+    whole.refused(exponent_at, exponent);
+    split.refused(of_empty, exponent);
+    if (exponent < least_exponent || exponent > 254) {
+      split.refused(exponent_at, exponent);
     }
   }
-  refused(format.region_begin_at(format.regions() + 1), std::uint16_t{1});
-  for (std::uint32_t region = 0; region < format.regions(); ++region) {
-    for (std::uint64_t value = begin_of(region) + 1; value < begin_of(region + 1); ++value) {
-      refused(format.place_at(value),
-              static_cast<std::uint8_t>(bytes.number(format.units_at + format.place_at(value - 1), 1)));
-    }
+  const auto own = static_cast<std::uint32_t>(split.number(exponent_at, 4));
+  const CsrMatrix unpacked = unpack(split.packed.bytes.span());
+  const CsrMatrix twice = unpack(split.with(exponent_at, own + 1));
+  EXPECT_EQ(twice.column_of, unpacked.column_of);
+  for (std::size_t number = 0; number < unpacked.values.size(); ++number) {
+    EXPECT_EQ(twice.values[number], 2 * unpacked.values[number]);
   }
-  refused(format.place_at(begin_of(1)), std::uint8_t{0xff});
-  refused(format.place_at(begin_of(format.regions())), std::uint8_t{1});
 }
 
 TEST(UnpackPlaced, RefusesPlacesOfOtherSteps) {
   const auto refused = [](const CsrMatrix& matrix, const FragmentCut& cut) {
     const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
-    ChangeableBytes changed(packed.bytes.span());
-    changed.put_number(position_of(packed.format, "placed"), 1).seal_header();
-    EXPECT_THAT([&] { unpack(changed.bytes()); },
-                ThrowsMessage<FormatError>(HasSubstr("the header field placed does not agree")));
+    for (const auto& [name, number] : {std::pair<const char*, std::uint64_t>{"placed", 1}, {"joined", 2}, {"shares", 4}, {"halves", 1}}) {
+      ChangeableBytes changed(packed.bytes.span());
+      changed.put_number(position_of(packed.format, name), number).seal_header();
+      EXPECT_THAT([&] { unpack(changed.bytes()); },
+                  ThrowsMessage<FormatError>(HasSubstr(std::string("the header field ") + name + " does not agree")));
+    }
   };
-  refused(random_elements(20, 40, 0.4, 7, single), {.steps = 3, .extras = 200});
-  refused(random_elements(20, 40, 0.4, 7, single), {.dense = 1});
-  refused(random_elements(20, 40, 0.4, 7), {.dense = 1, .listed = 400});
+  refused(random_elements(20, 40, 0.4, 7, single), {.block_panels = 2, .steps = 3, .extras = 200});
+  refused(random_elements(20, 40, 0.4, 7, single), {.block_panels = 2, .dense = 1});
+  refused(random_elements(20, 40, 0.4, 7), {.block_panels = 2, .dense = 1, .listed = 400});
 }
 
 }  // namespace
