@@ -308,7 +308,6 @@ FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, 
         cut.steps = placed_steps;
         cut.joined = block.joined;
         cut.shares = block.shares;
-        cut.halves = block.halves ? 1 : 0;
         cut.listed = 2;
       }
       cut.listed = choose_listed(matrix, {cut, shape.rows, shape.columns, shape.element}, weights);

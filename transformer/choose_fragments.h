@@ -19,7 +19,6 @@ struct FragmentBlock {
   bool placed_values = false;         ///< each of which has its place beside it
   std::uint32_t joined = 1;           ///< of placed values: panels that have a unit together
   std::uint32_t shares = 1;           ///< of placed values: warps that put the values of a unit in their places, a power of two
-  bool halves = false;                ///< of placed values: each is stored as two numbers of 16 bits
 
   auto operator<=>(const FragmentBlock&) const = default;
 };

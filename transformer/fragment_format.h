@@ -60,15 +60,13 @@ namespace esc::transformer {
 // share has as many as each other one, those that follow each other:
 //   begins    [share] uint16: the number of its first value, which is even, and behind the last one how many there are;
 //             zeros up to byte 20
-//   exponent  uint32: of values in halves that of the greatest one, as a float has it, and 14 at least; else 0. Values
-//             that are left for a further round count, too
+//   exponent  uint32: that of the greatest finite value, as a float has it, and 14 at least. Values that are left for a
+//             further round count, too
 //   zeros up to byte 32
 //   values    in the order of shares; of each 64 of a share those in even places, then those in odd ones, are as many as
 //             there are of different banks, from the fullest ones. Where a share has an odd number, another zero of it follows
 //             as a value. What is not used is 0
 //   places    [value] uint16: 4 bytes for each place in front of it; what is not used is 0
-// Where `halves` is 1 a value v is stored as two numbers of 16 bits, 2^(141 - exponent) v rounded to one, in the lower bytes,
-// and 2048 times what that leaves: together 22 bits of it at least, where it is not less than 2^-28 of the greatest one.
 //
 // A thread block owns block_panels panels, the last one may own fewer. A round of it is a window with a unit for each
 // of its panels. It has each window once, ascending; where the slots and the extras of a unit do not take all, another
@@ -103,7 +101,7 @@ inline constexpr uint32_t max_unit_places = max_joined_rows * placed_columns;
 inline constexpr uint32_t max_shares = 8;           ///< of a unit
 inline constexpr uint32_t exponent_at = 20;         ///< in a unit with placed values, behind where up to 8 shares begin
 inline constexpr uint32_t placed_at = 32;           ///< the values
-inline constexpr uint32_t least_exponent = 14;      ///< so that what scales a value is a normal number
+inline constexpr uint32_t least_exponent = 14;      ///< so that a power of two that makes the greatest value 2^14 is a normal float
 inline constexpr uint32_t max_fragment_panels = 16;
 inline constexpr uint32_t unit_alignment = 128;  ///< a line of the cache
 
@@ -149,7 +147,6 @@ struct FragmentCut {
   uint32_t placed = 0;        ///< 1 where each of the listed values has its place beside it, in place of bits
   uint32_t joined = 1;        ///< of placed values: panels that have a unit together
   uint32_t shares = 1;        ///< of placed values: groups of threads that put the values of a unit in their places
-  uint32_t halves = 0;        ///< of placed values: 1 where each is stored as two numbers of 16 bits
 
   constexpr UnitSteps unit_steps() const { return {steps, quarter_steps}; }
 
@@ -167,7 +164,6 @@ struct FragmentCut {
     visit("placed", placed, between(0, 1));
     visit("joined", joined, between(1, block_panels));
     visit("shares", shares, power_of_two(max_shares));
-    visit("halves", halves, between(0, 1));
   }
 };
 
@@ -358,7 +354,6 @@ constexpr FragmentFormat describe(const FragmentShape& shape, const FragmentCoun
   format.shape.placed = format.is_placed() ? 1 : 0;
   if (!format.is_placed()) {
     format.shape.joined = format.shape.shares = 1;
-    format.shape.halves = 0;
   }
   if (format.is_dense()) {
     format.shape.steps = format.window_columns() / format.step_slots();

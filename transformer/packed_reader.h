@@ -10,7 +10,6 @@
 #include "transformer/half_floats.h"
 #include "transformer/packed.h"
 #include "transformer/panel_sources.h"
-#include "transformer/split_float.h"
 
 namespace esc::transformer {
 
@@ -205,16 +204,10 @@ class FragmentReader : public SectionReader<FragmentFormat> {
   ExtraValue placed_value(std::uint64_t unit, std::uint32_t number) const {
     const std::uint32_t place = load<std::uint16_t>(unit + format().place_at(number)) / 4;
     const RowColumn at = element_of_place(place % format().unit_places());
-    const std::uint64_t value = unit + format().listed_at(number);
-    return {at.row, at.column, format().shape.halves != 0 ? split_of(unit).value(load<std::uint32_t>(value)) : load_value(value)};
+    return {at.row, at.column, load_value(unit + format().listed_at(number))};
   }
 
  private:
-  /// How the values of a unit are split, whatever its bytes say of that.
-  SplitFloats split_of(std::uint64_t unit) const {
-    constexpr std::uint32_t most = 254;
-    return {std::clamp(load<std::uint32_t>(unit + exponent_at), least_exponent, most)};
-  }
   /// The value of an element; zero where its bit says that it is not listed, or no unit has so many.
   double listed_value(std::uint64_t unit, const ListPlace& place) const {
     const std::uint32_t bits = load<std::uint16_t>(unit + place.bits);

@@ -5,7 +5,6 @@
 // transformers of kernels that read fragments.
 
 #include "transformer/fragment_format.h"
-#include "transformer/split_float.h"
 
 namespace esc::transformer {
 // [packing text begins]
@@ -64,16 +63,11 @@ inline uint32_t greatest_exponent(const PlacedElements& elements, uint32_t place
 
 /// Writes the values of a unit whose bytes are zero, as far as there is room, and takes them out of its elements.
 inline void write_placed_values(const FragmentFormat& format, PlacedElements& elements, unsigned char* unit) {
-  const SplitFloats split{format.shape.halves != 0 ? greatest_exponent(elements, format.unit_places()) : 0};
-  memcpy(unit + exponent_at, &split.exponent, sizeof split.exponent);
+  const uint32_t exponent = greatest_exponent(elements, format.unit_places());
+  memcpy(unit + exponent_at, &exponent, sizeof exponent);
   uint32_t used = 0;
   const auto write = [&](uint32_t number, uint32_t place, uint32_t bits) {
     const uint32_t at = place * 4;
-    if (format.shape.halves != 0) {
-      float value;
-      memcpy(&value, &bits, sizeof value);
-      bits = split.bits(value);
-    }
     memcpy(unit + format.listed_at(number), &bits, sizeof bits);
     memcpy(unit + format.place_at(number), &at, 2);  // the lower bytes come first
   };

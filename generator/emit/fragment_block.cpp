@@ -20,8 +20,7 @@ transformer::FragmentBlock fragment_block(const PackedForm& form) {
           .listed_values = form.listed_values,
           .placed_values = form.placed_values,
           .joined = static_cast<std::uint32_t>(form.placed_values ? panel_units(form) : 1),
-          .shares = static_cast<std::uint32_t>(form.placing_warps),
-          .halves = form.halves};
+          .shares = static_cast<std::uint32_t>(form.placing_warps)};
 }
 
 }  // namespace esc

@@ -280,13 +280,10 @@ std::vector<std::string> places_in_unit(const LoopNest& nest, const FragmentForm
 
 /// The same of one with placed values.
 std::vector<std::string> places_of_placed_values(const FragmentFormat& format) {
-  std::vector<std::string> places{c_constant("int", "unit_values", format.placed_room(), "of a unit at most"),
-                                  c_constant("int", "listed_at", format.listed_at(0), "in a unit, behind where each share's values begin: the values"),
-                                  c_constant("int", "places_at", format.place_at(0), "and their places, in bytes")};
-  if (format.shape.halves != 0) {
-    places.push_back(c_constant("int", "exponent_at", transformer::exponent_at, "of the greatest value"));
-  }
-  return places;
+  return {c_constant("int", "unit_values", format.placed_room(), "of a unit at most"),
+          c_constant("int", "exponent_at", transformer::exponent_at, "in a unit, behind where each share's values begin: the exponent of the greatest one"),
+          c_constant("int", "listed_at", format.listed_at(0), "the values"),
+          c_constant("int", "places_at", format.place_at(0), "and their places, in bytes")};
 }
 
 }  // namespace
@@ -341,8 +338,8 @@ std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const Fr
           {"TWO_COLUMNS", two_columns_text(nest)},
           {"TWO_OF_WINDOW", two_of_window_text(nest)},
           {"PRODUCT_ROWS", fmt::format("{}", rows_of_product(nest))},
-          {"WARPGROUP_PRODUCT", warpgroup_product_text(rows_of_product(nest), nest.packed.halves)},
-          {"PRODUCT_SHAPE", warp_product_shape(nest.packed.halves)},
+          {"WARPGROUP_PRODUCT", warpgroup_product_text(rows_of_product(nest), splits_products(nest))},
+          {"PRODUCT_SHAPE", warp_product_shape(splits_products(nest))},
           {"BITS_OF_ELEMENT", f16 ? "__half_as_ushort" : "__bfloat16_as_ushort"},
           {"MMA_TYPES", f16 ? "f16.f16" : "bf16.bf16"}};
 }

@@ -208,7 +208,6 @@ struct PackedForm {
   bool listed_values = false;    ///< fragments: of which each lane has a list of what is not zero, in place of all elements
   bool placed_values = false;    ///< fragments: of which each one has its place beside it, in place of the lists of lanes
   std::int64_t placing_warps = 1; ///< placed values: warps that put those of a panel in their places
-  bool halves = false;           ///< placed values: whether each is stored as two numbers of 16 bits
   std::int64_t longest = 1;      ///< tasks: most non-zeros
   std::int64_t light = 1;        ///< tasks: most non-zeros of a light one
   bool is_told = false;          ///< whether the kernel is told by its caller where the packed matrix has what, because layers share it

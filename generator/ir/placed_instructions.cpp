@@ -16,6 +16,8 @@ extern const std::string_view unit_text;
 extern const std::string_view split_floats_text;
 extern const std::string_view rounded_text;
 extern const std::string_view placed_text;
+extern const std::string_view place_split_values_text;
+extern const std::string_view place_rounded_values_text;
 extern const std::string_view place_values_text;
 extern const std::string_view tile_products_text;
 extern const std::string_view multiply_split_placed_text;
@@ -26,20 +28,20 @@ namespace {
 using namespace instruction_parts;
 
 /// What a panel has in a window, in 8 rows and 16 columns at a time, which the warps that have the panel take in turn, each lane some columns.
-Instruction place_values() {
+Instruction place_values(const char* name_of, std::vector<std::string_view> texts) {
   const Block each{define("slot", quotient(index("region"), index("row_regions")) * 16 + index("s")),
                    define("row", remainder(index("region"), index("row_regions")) * 8 + index("r")),
                    store(at("placed", {name("slot"), name("panel_row") + name("row")}), at("values", {name("slot"), name("row")}))};
   const Node rows{Loop{"r", Affine::of("first_row"), 8, 2, Role::none, Mapping::sequential, each}};
   const Node regions{Loop{"region", Affine::of("member"), Affine::of("regions"), Affine::of("placing_warps"), Role::none, Mapping::sequential, {rows}}};
-  return {.name = "place_values",
+  return {.name = name_of,
           .parameters = {array("values"), array("placed"), value("panel"), value("member"), value("lane"), value("stage"), value("part")},
           .meaning = {define("row_regions", quotient(index("panel_height"), 8)), define("regions", index("row_regions") * quotient(index("window_columns"), 16)),
                       define("panel_row", index("panel") * index("panel_height")), define("s", remainder(index("lane"), 16)),
                       define("first_row", quotient(index("lane"), 16)), regions},
           .call = "place_values(unit_copy(shared_memory, {stage}, {part} * block_panels + {panel}), placed_for_team(shared_memory, {part}), {panel}, {member}, thread % 32);",
           .reads_unit = true,
-          .texts = {vector_text, unit_text, placed_text, place_values_text}};
+          .texts = std::move(texts)};
 }
 
 /// The products of a window, in the columns of a warp: for pair `e` of a lane's sums both of its columns, as far as they are there. The last window ends with the rows of B.
@@ -60,7 +62,8 @@ Instruction multiply_placed(const char* name_of, const char* units, std::vector<
 }  // namespace
 
 std::vector<Instruction> placed_instructions() {
-  return {place_values(),
+  return {place_values("place_split_values", {vector_text, unit_text, placed_text, split_floats_text, place_split_values_text, place_values_text}),
+          place_values("place_rounded_values", {vector_text, unit_text, placed_text, place_rounded_values_text, place_values_text}),
           multiply_placed("multiply_split_placed", "unit_copy(shared_memory, {stage}, {part} * block_panels), ",
                           {vector_text, unit_text, placed_text, split_floats_text, tile_products_text, multiply_split_placed_text}),
           multiply_placed("multiply_rounded_placed", "", {vector_text, unit_text, placed_text, rounded_text, tile_products_text, multiply_rounded_placed_text})};

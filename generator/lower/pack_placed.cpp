@@ -18,16 +18,16 @@ namespace {
 Access placed_for_team() { return element("PlacedA", {Affine::of("part")}); }
 
 constexpr const char* story_of_halves =
-    "The tensor core takes 11 bits of a number of 16 bits, at twice the rate of TF32's: so each float32 is two such numbers, scaled by a power of two. Those of A, with the same power for "
-    "a panel and a window, are stored so, beside each other; an element of B, with the same power for a column and a window, is multiplied by both of them, and then its rest is. What "
-    "that gives of a window is added in float32.";
+    "The tensor core takes 11 bits of a number of 16 bits, at twice the rate of TF32's: so each float32 is two such numbers, its leading bits and the rest, scaled by a power of two, the "
+    "same for a panel of A in a window, or for a column of B. Both of A stand beside each other; an element of B is multiplied by both of them, and then its rest is. What that gives of a "
+    "window is added in float32.";
 
 bool is_rounded(const LoopNest& nest) { return nest.element() == ScalarType::tf32; }
 
 /// Puts the warp's part of its panel's unit into shared memory.
 Node place_values(const LoopNest& nest) {
   const Expression member = shares_windows(nest) ? index("member") : Expression(0);
-  return perform("place_values",
+  return perform(is_rounded(nest) ? "place_rounded_values" : "place_split_values",
                  {of_unit("Values"), placed_for_team(), index("place"), member, lane_of_warp(nest), 0, index("part")});
 }
 
@@ -66,7 +66,6 @@ LoopNest pack_placed(const LoopNest& nest, const PackPlaced& directive) {
   result.packed.listed_values = true;
   result.packed.placed_values = true;
   result.packed.placing_warps = shares_windows(nest) ? nest.constant("window_warps") : 1;
-  result.packed.halves = !is_rounded(nest);
   constexpr int step_slots = 8;
   result.constants.push_back({"placing_warps", shares_windows(nest) ? index("window_warps") : Expression(1), "that place the values of a unit together"});
   result.constants.push_back({"step_slots", step_slots, "columns of A that the tensor core takes at once"});

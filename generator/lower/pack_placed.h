@@ -11,7 +11,7 @@ namespace esc {
 ///
 ///   for (window = part; window < windows; window += 2)    for (turn < turns)
 ///     for (slot < 32)                                       its = turn * 2 + part;
-///       for (e) for (v) sums[..] += A[row][k] * B[k][j]; ->  if (its < rounds) round = ...; place_values(Values[round][place], PlacedA[part], ...);
+///       for (e) for (v) sums[..] += A[row][k] * B[k][j]; ->  if (its < rounds) round = ...; place_split_values(Values[round][place], PlacedA[part], ...);
 ///                                                            barrier;
 ///                                                            if (its < rounds) round = ...; window = ...; multiply_split_placed(PlacedA[part], B, ...);
 ///                                                            barrier;

@@ -12,7 +12,7 @@
 namespace esc {
 namespace {
 
-/// Microseconds of a launch of its own on one NVIDIA H100, with placed values on one H200, fitted to layers of 128 x 512 to 4096 x 1024 with 50 to 90 % zeros and 64, 128 and 256 columns: what a launch and
+/// Microseconds of a launch of its own on one NVIDIA H100, fitted to layers of 128 x 512 to 4096 x 1024 with 50 to 90 % zeros and 64, 128 and 256 columns: what a launch and
 /// each window of a block take, of 128 columns of A here, and for each block of the busiest multiprocessor the block itself, each of its windows, and these by the share of non-zeros.
 struct Times {
   double launch = 0;
@@ -40,15 +40,19 @@ constexpr TimedStream split_streams[] = {
     {{.columns = 32, .panels = 1, .warps = 8, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::on}, {0.838, 0, 3.202, 0.605, 0}},
     {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::on}, {0.803, 0.003, 2.958, 1.089, 0}},
     {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 4, .dense = Dense::on}, {3.393, 0, 0, 1.142, 0}},
-    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 48, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.684, 0.044, 3.001, 1.179, 0.689}},
-    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.481, 0.08, 2.806, 0.984, 0.436}},
-    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::placed}, {0.684, 0.034, 1.686, 0.959, 0.526}},
-    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 64, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.464, 0.031, 3.525, 1.43, 0.826}},
-    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 64, .copies = Copies::bulk, .dense = Dense::placed}, {0.706, 0, 2.233, 1.428, 0.827}},
-    {{.columns = 64, .panels = 4, .warps = 4, .stages = 2, .copies = Copies::bulk, .dense = Dense::placed}, {0.886, 0, 2.364, 1.444, 0.783}},
-    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {1.002, 0, 3.825, 2.54, 0.44}},
-    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .dense = Dense::placed}, {1.5, 0, 1.612, 2.432, 0.569}},
-    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 96, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {2.088, 0, 3.94, 3.287, 1.365}}};
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.566, 0.083, 2.839, 1.202, 0.3}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.456, 0.06, 3.35, 1.082, 0.097}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::placed}, {0.493, 0.042, 1.86, 1.101, 0.035}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::placed}, {0.825, 0.073, 1.303, 1.188, 0.341}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 48, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.438, 0.133, 3.746, 1.067, 0.379}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 64, .copies = Copies::bulk, .dense = Dense::placed}, {0, 0.233, 2.751, 1.313, 0}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 64, .copies = Copies::bulk, .dense = Dense::placed}, {0, 0.194, 2.974, 1.051, 0.552}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 64, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.742, 0.012, 3.539, 1.528, 0}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 64, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.615, 0.008, 3.876, 1.283, 0.602}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 80, .copies = Copies::bulk, .cluster = 4, .dense = Dense::placed}, {5.128, 1.831, 0, 0, 0}},
+    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0, 0.794, 5.236, 2.064, 0}},
+    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 96, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {6.495, 3.163, 0, 0, 0.953}},
+    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 48, .copies = Copies::bulk, .dense = Dense::placed}, {3.419, 2.412, 0, 0, 0}}};
 
 /// Of TF32, whose one product leaves the time to find listed values.
 constexpr TimedStream rounded_streams[] = {
@@ -66,15 +70,22 @@ constexpr TimedStream rounded_streams[] = {
     {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::listed}, {2.077, 0.243, 1.421, 0.47, 0.141}},
     {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 4, .dense = Dense::on}, {3.408, 0, 0, 0.548, 0}},
     {{.columns = 32, .panels = 1, .warps = 4, .stages = 3, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::listed}, {1.544, 0.217, 0.53, 0.337, 0.068}},
-    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 80, .copies = Copies::bulk, .cluster = 4, .dense = Dense::placed}, {1.5, 0, 3.313, 1.196, 0.575}},
-    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 48, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.577, 0.09, 2.816, 0.836, 0.507}},
-    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 96, .copies = Copies::bulk, .dense = Dense::placed}, {0.808, 0, 2.324, 1.297, 0.911}},
-    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 64, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.26, 0.085, 3.369, 1.003, 0.579}},
-    {{.columns = 64, .panels = 4, .warps = 4, .stages = 2, .copies = Copies::bulk, .dense = Dense::placed}, {1.202, 0, 1.38, 1.233, 0.161}},
-    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .cluster = 4, .dense = Dense::placed}, {1.5, 0, 3.849, 1.763, 0.104}},
-    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.623, 0, 3.791, 1.773, 0}},
-    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .dense = Dense::placed}, {1.5, 0, 1.232, 1.763, 0.013}},
-    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 96, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {1.563, 0, 3.79, 1.881, 0.731}}};
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 80, .copies = Copies::bulk, .cluster = 4, .dense = Dense::placed}, {5.167, 1.101, 0, 0, 0.018}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::placed}, {0.473, 0.141, 1.608, 0.617, 0.419}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.658, 0, 2.942, 0.785, 0.31}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::placed}, {0, 0, 2.558, 0.695, 0.073}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.291, 0, 3.478, 0.731, 0.122}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 48, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.375, 0.086, 3.363, 0.763, 0.468}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 48, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.307, 0, 3.8, 0.666, 0.466}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 64, .copies = Copies::bulk, .dense = Dense::placed}, {0, 0.192, 2.627, 0.817, 0}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 64, .copies = Copies::bulk, .dense = Dense::placed}, {0, 0.036, 2.98, 0.626, 0.587}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 64, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.345, 0.02, 3.853, 0.982, 0.06}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 64, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.1, 0, 4.439, 0.703, 0.575}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 96, .copies = Copies::bulk, .dense = Dense::placed}, {3.045, 1.125, 0, 0, 0}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 96, .copies = Copies::bulk, .dense = Dense::placed}, {3.447, 0.771, 0, 0, 0.733}},
+    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0, 0.314, 5.025, 1.311, 0}},
+    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 96, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {5.99, 1.724, 0, 0, 0.312}},
+    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 32, .copies = Copies::bulk, .dense = Dense::placed}, {0, 0.193, 2.193, 1.197, 0.423}}};
 
 double expected_time(const TimedStream& one, const LayerShape& shape, const KernelTarget& target) {
   const StreamSchedule& schedule = one.schedule;

@@ -298,7 +298,7 @@ Harness packed_harness() {
   add_packed(harness.seeds, FragmentCut{.block_panels = 2, .steps = 3, .quarter_steps = 2, .extras = 1}, transformer::ScalarType::f16);
   add_packed(harness.seeds, FragmentCut{.block_panels = 2, .dense = 1, .listed = 9});
   add_packed(harness.seeds, FragmentCut{.block_panels = 2, .dense = 1, .listed = 9, .placed = 1}, transformer::ScalarType::f32);
-  add_packed(harness.seeds, FragmentCut{.block_panels = 2, .dense = 1, .listed = 9, .placed = 1, .joined = 2, .shares = 4, .halves = 1}, transformer::ScalarType::f32);
+  add_packed(harness.seeds, FragmentCut{.block_panels = 2, .dense = 1, .listed = 9, .placed = 1, .joined = 2, .shares = 4}, transformer::ScalarType::f32);
   return harness;
 }
 

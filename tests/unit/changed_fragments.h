@@ -19,7 +19,6 @@ namespace esc::transformer {
 inline void expect_changed_bytes_refused(const CsrMatrix& matrix, const FragmentCut& cut, std::size_t step) {
   const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
   const ChangeableBytes intact(packed.bytes.span());
-  const CsrMatrix unpacked = unpack(intact.bytes());  // which halves of values do not hold whole
   for (std::size_t at = 0; at < intact.bytes().size(); at += at < header_bytes ? 1 : step) {
     ChangeableBytes damaged = intact;
     damaged.bytes()[at] ^= std::byte{1};
@@ -31,7 +30,7 @@ inline void expect_changed_bytes_refused(const CsrMatrix& matrix, const Fragment
     try {
       const CsrMatrix other = unpack(damaged.bytes());
       ASSERT_TRUE(std::ranges::equal(pack(other.view(), cut).bytes.span(), damaged.bytes())) << "byte " << at;
-      ASSERT_NE(other, unpacked) << "byte " << at;
+      ASSERT_NE(other, matrix) << "byte " << at;
     } catch (const FormatError&) {
     }
   }

@@ -38,21 +38,6 @@ class Bytes {
 
 using Places = std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t>;
 
-/// What two numbers of 16 bits say of a value, and the power of two that it was scaled by.
-struct SplitValue {
-  double value = 0;
-  double scale = 1;
-};
-using SplitPlaces = std::map<std::pair<std::int64_t, std::int64_t>, SplitValue>;
-
-/// What 16 bits say, 5 of them an exponent, by the definition of IEEE 754.
-inline double half_of_bits(std::uint64_t bits) {
-  const auto exponent = static_cast<int>(bits >> 10 & 31);
-  const auto fraction = static_cast<int>(bits & 1023);
-  const double magnitude = exponent == 31 ? (fraction == 0 ? INFINITY : NAN) : exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
-  return (bits >> 15 & 1) != 0 ? -magnitude : magnitude;
-}
-
 /// Units as a kernel reads them: lane by lane and register by register, as PTX defines mma.sp.m16n8k32, and for elements of 32 bits m16n8k16, or
 /// mma.m16n8k16 and m16n8k8 where steps are dense.
 class Decoder {
@@ -91,7 +76,7 @@ class Decoder {
     const std::uint64_t units_at =
         regular ? 256 : (windows_at + rounds * static_cast<std::uint64_t>(window_width) + 255) / 256 * 256;
     const std::uint64_t units = shape.block_panels / shape.joined;
-    expect(placed_ || (shape.joined == 1 && shape.shares == 1 && shape.halves == 0), "numbers of placed values");
+    expect(placed_ || (shape.joined == 1 && shape.shares == 1), "numbers of placed values");
     expect(format_.bytes == units_at + rounds * units * unit_bytes_, "number of bytes");
     std::uint64_t next = 0;
     for (std::uint64_t block = 0; block < blocks; ++block) {
@@ -125,8 +110,6 @@ class Decoder {
     return found_;
   }
 
-  /// Of values in two halves what they say; what has been decoded has all places, too.
-  const SplitPlaces& split() const { return split_; }
   const std::string& problem() const { return problem_; }
 
  private:
@@ -295,19 +278,6 @@ class Decoder {
 
   std::uint64_t place_of(std::uint64_t number) const { return bytes_.number(at_ + 32 + 4 * room_ + 2 * number, 2) / 4; }
 
-  /// A value of a unit. Of two halves the leading one has the lower bytes, and the other one is 2048 times too great. Returns what its exponent is as that of a float.
-  int add_placed(std::int64_t row, std::int64_t column, std::uint64_t bits, int exponent) {
-    add(row, column, bits);
-    if (format_.shape.halves == 0) {
-      return 0;
-    }
-    const double scale = std::ldexp(1.0, 141 - exponent);
-    const double value = (half_of_bits(bits & 0xffff) + half_of_bits(bits >> 16) / 2048) / scale;
-    expect(value != 0, "a zero that is placed");
-    split_[{first_row_ + row, first_column_ + column}] = {value, scale};
-    return std::isfinite(value) ? std::ilogb(value) + 127 : 0;
-  }
-
   void decode_placed_unit() {
     const FragmentShape& shape = format_.shape;
     const std::uint64_t places_of_share = std::uint64_t{shape.joined} * 16 * strips_ * 32 / shape.shares;
@@ -343,7 +313,9 @@ class Decoder {
         last_place = std::max(last_place, static_cast<std::int64_t>(place));
         const auto row = static_cast<std::int64_t>(place / 256 * 8 + place % 32 / 4);
         const auto column = static_cast<std::int64_t>(place / 32 % 8 * 4 + place % 4);
-        greatest = std::max(greatest, add_placed(row, column, bits, exponent));
+        add(row, column, bits);
+        const auto own = static_cast<int>(bits >> 23 & 0xff);
+        greatest = std::max(greatest, own == 0xff ? 0 : own);
       }
       for (std::uint64_t at = 0; at < count && problem_.empty(); at += 64) {
         const std::uint64_t end = first + std::min(at + 64, count);
@@ -353,11 +325,7 @@ class Decoder {
     }
     earlier.last_place = last_place;
     earlier.is_full = used == room_;
-    if (shape.halves != 0) {
-      earlier.exponents.emplace_back(exponent, greatest);
-    } else {
-      expect(exponent == 0, "an exponent of whole values");
-    }
+    earlier.exponents.emplace_back(exponent, greatest);
     const auto expect_nothing = [&](std::uint64_t from, std::uint64_t to) {
       for (std::uint64_t at = from; at < to; ++at) {
         expect(bytes_.number(at_ + at, 1) == 0, "what is not used");
@@ -456,7 +424,6 @@ class Decoder {
   std::uint64_t number_of_unit_ = 0;  ///< of a round
   std::vector<EarlierRounds> earlier_;  ///< of the window, of each unit
   Places found_;
-  SplitPlaces split_;
   std::string problem_;
 };
 

@@ -94,39 +94,6 @@ inline bool packed_serially(const CsrMatrix& matrix, const FragmentFormat& forma
                                              : pack_dense(dense<BFloat16>(matrix));
 }
 
-/// Whether two halves say as much of a float as they hold: of what is scaled an error of 2^-23 of itself, or of 2^-36. What is so little that it would be zero is
-/// the least number that they hold.
-inline bool are_halves_of(const SplitValue& found, float value) {
-  constexpr double least = 0x1p-35;
-  const double scaled = std::abs(value * found.scale), error = std::abs(found.value - value) * found.scale;
-  if (!std::isfinite(value)) {
-    return std::isnan(value) ? std::isnan(found.value) : found.value == value;
-  }
-  const bool is_least = scaled < least && std::abs(found.value) * found.scale == least;
-  return std::signbit(found.value) == std::signbit(value) && error <= (is_least ? least : std::max(0x1p-36, scaled * 0x1p-23));
-}
-
-/// What is wrong with values that are stored in halves, as they are decoded and as they are unpacked.
-inline std::string problem_of_halves(const CsrMatrix& matrix, const SplitPlaces& split, const Packed<FragmentFormat>& packed) {
-  const Places places = places_of(matrix);
-  if (!std::ranges::equal(places, split, {}, &Places::value_type::first, &SplitPlaces::value_type::first)) {
-    return "other places";
-  }
-  CsrMatrix decoded = matrix;
-  std::size_t next = 0;
-  for (const auto& [place, found] : split) {
-    if (!are_halves_of(found, std::bit_cast<float>(places.at(place)))) {
-      return "halves that say another value";
-    }
-    decoded.values[next++] = found.value;
-  }
-  const CsrMatrix unpacked = unpack(packed.bytes.span());
-  if (unpacked != decoded) {
-    return "unpacked as another matrix";
-  }
-  return std::ranges::equal(pack(unpacked.view(), packed.format.shape).bytes.span(), packed.bytes.span()) ? "" : "other bytes when packed again";
-}
-
 /// What is wrong with the packed matrix; empty when nothing is.
 inline std::string problem_of(const CsrMatrix& matrix, const FragmentCut& cut) {
   const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
@@ -135,13 +102,10 @@ inline std::string problem_of(const CsrMatrix& matrix, const FragmentCut& cut) {
   if (!decoder.problem().empty()) {
     return decoder.problem();
   }
-  if (packed.format.shape.halves != 0) {
-    if (std::string problem = problem_of_halves(matrix, decoder.split(), packed); !problem.empty()) {
-      return problem;
-    }
-  } else if (found != places_of(matrix)) {
+  if (found != places_of(matrix)) {
     return "other non-zeros";
-  } else if (unpack(packed.bytes.span()) != matrix) {
+  }
+  if (unpack(packed.bytes.span()) != matrix) {
     return "unpacked as another matrix";
   }
   if (std::get<FragmentFormat>(read_format(packed.bytes.span())) != packed.format) {

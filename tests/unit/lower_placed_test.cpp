@@ -91,7 +91,7 @@ TEST(PackPlaced, PlacesMeetsAndMultiplies) {
       "                  unsigned int round = first_round + (turned < rounds ? turned : turned - rounds);\n"
       "                  window = window_at(Windows, round, first_round);\n";
   EXPECT_THAT(text, HasSubstr("                if (its < rounds) {\n" + of_round +
-                              "                  place_values(Values[round][place], PlacedA[part], place, member, column_pair * row_pairs + row_pair, 0, part);\n"
+                              "                  place_split_values(Values[round][place], PlacedA[part], place, member, column_pair * row_pairs + row_pair, 0, part);\n"
                               "                }\n"
                               "                barrier;  // of the block\n"
                               "                if (its < rounds) {\n" + of_round +
@@ -115,14 +115,14 @@ TEST(PackPlaced, AsksForPlacesBesideListedValuesOfDenseSteps) {
 
 TEST(PackPlaced, RoundsNumbersOfTensorFloats) {
   const std::string text = print(pack_placed(of_one_team, {"A"}));
-  EXPECT_THAT(text, HasSubstr("place_values(Values[round][place], PlacedA[part], place, 0, "));
+  EXPECT_THAT(text, HasSubstr("place_rounded_values(Values[round][place], PlacedA[part], place, 0, "));
   EXPECT_THAT(text, HasSubstr("multiply_rounded_placed(PlacedA[part], B, "));
   EXPECT_THAT(text, Not(HasSubstr("split")));
 }
 
 TEST(PipelinedPlaces, AreMetAtInTeamsAndOnceForATurnBehindTheCopies) {
   const std::string text = print(pipelined);
-  EXPECT_THAT(text, HasSubstr("                  place_values(StagedValues[stage][copy], PlacedA[part], place, member, column_pair * row_pairs + row_pair, stage, part);\n"
+  EXPECT_THAT(text, HasSubstr("                  place_split_values(StagedValues[stage][copy], PlacedA[part], place, member, column_pair * row_pairs + row_pair, stage, part);\n"
                               "                }\n"
                               "                barrier;  // of the team\n"
                               "                if (its < rounds) {\n"
@@ -149,7 +149,7 @@ TEST(PipelinedPlaces, HaveColumnsOfBCopiedWhereTheyLie) {
 }
 
 TEST(CopyInBulk, IsWaitedForInFrontOfThePlaces) {
-  EXPECT_THAT(print(copy_in_bulk(pipelined, {})), HasSubstr("                  wait_for_operands(turn, stage, part);\n                  place_values("));
+  EXPECT_THAT(print(copy_in_bulk(pipelined, {})), HasSubstr("                  wait_for_operands(turn, stage, part);\n                  place_split_values("));
 }
 
 /// The blocks have met when sums take the places of operands, in all of them, and not in front of the turns.
