@@ -320,7 +320,8 @@ const char* first_difference(const Header& header, Format format) {
 // one, the next ones of the window. Such units have 16 steps, and beside values nothing. Of 32 bits all elements of the
 // columns may be stored, zeros too; where `listed` is not 0, those that are zero are left out, and a unit has `listed`
 // places for the others. What has no place is left for a further round. Where `placed` is 1, as it may be of 32 bits, a
-// unit has 4 steps, and a byte of each value says where it stands, in place of a bit of each element.
+// unit has 4 steps, belongs to `joined` consecutive panels of its block, and 16 bits of each value say where it stands, in
+// place of a bit of each element.
 // Two groups are a set. Slots without a column have zeros, and name a column that no other of their set equals modulo
 // its slots, or column 0.
 //
@@ -349,15 +350,18 @@ const char* first_difference(const Header& header, Format format) {
 //   begins    [list of columns][strip][8] uint16: of every four lanes the number of the first value
 //   values    in the order of lists, lanes and bits; what is not used is 0
 //
-// Bytes of a unit with placed values, where a region is of 16 columns and 8 rows. An element in row r and column c of it
-// has the place c / 4 * 32 + r * 4 + c % 4, and that modulo 32 is its bank. The unit takes values in the order of regions
-// and places:
-//   begins    [pair of steps][8 rows] uint16: the number of the first value of the region, and behind the last one how
-//             many there are; zeros up to the next multiple of 16
-//   values    in the order of regions; of each the first one, by place, of every bank that has any, in the order of banks,
-//             then the second ones, and so on: most of 32 that stand beside each other are of different banks. What is
-//             not used is 0
-//   places    [value] a byte, which place it has; what is not used is 0
+// Bytes of a unit with placed values, for as many groups of threads as it has `shares`. An element in row r and column c
+// of the unit has the place r / 8 * 256 + c / 4 * 32 + r % 8 * 4 + c % 4, which modulo 32 is its bank. Of all places a
+// share has as many as each other one, those that follow each other:
+//   begins    [share] uint16: the number of its first value, which is even, and behind the last one how many there are;
+//             zeros up to byte 20
+//   exponent  uint32: that of the greatest finite value, as a float has it, and 14 at least. Values that are left for a
+//             further round count, too
+//   zeros up to byte 32
+//   values    in the order of shares; of each 64 of a share those in even places, then those in odd ones, are as many as
+//             there are of different banks, from the fullest ones. Where a share has an odd number, another zero of it follows
+//             as a value. What is not used is 0
+//   places    [value] uint16: 4 bytes for each place in front of it; what is not used is 0
 //
 // A thread block owns block_panels panels, the last one may own fewer. A round of it is a window with a unit for each
 // of its panels. It has each window once, ascending; where the slots and the extras of a unit do not take all, another
@@ -366,7 +370,7 @@ const char* first_difference(const Header& header, Format format) {
 //
 //   rounds    at header_bytes, uint32: the first round of each block, and behind the last one how many there are
 //   windows   [round], 16 or 32 bits wide, at the next multiple of 256: which window
-//   units     [round][panel of the block], at the next multiple of 256
+//   units     [round][panel of the block, or panels with one unit], at the next multiple of 256
 //
 // Where every block has every window once, rounds and windows are left out: round r of block b is b * windows + r. What
 // lies between the sections is zero.
@@ -385,10 +389,19 @@ inline constexpr uint32_t list_columns = 32;  ///< of which a lane's elements ar
 inline constexpr uint32_t four_lanes =
     4;  ///< whose bits stand beside each other, and which have a row set
 inline constexpr uint32_t placed_steps = 4;     ///< of a unit with placed values
-inline constexpr uint32_t region_columns = 16;  ///< in which a byte says where a value stands
-inline constexpr uint32_t region_rows = 8;
-inline constexpr uint32_t region_places = region_rows * region_columns;
+inline constexpr uint32_t placed_columns = 32;  ///< of its window
+inline constexpr uint32_t tile_rows =
+    8;  ///< which stand together, in 4 columns each, where values are put
+inline constexpr uint32_t tile_columns = 4;
 inline constexpr uint32_t banks = 32;  ///< of shared memory, where values are put in their places
+inline constexpr uint32_t max_joined_rows = 192;  ///< of a unit with placed values
+inline constexpr uint32_t max_unit_places = max_joined_rows * placed_columns;
+inline constexpr uint32_t max_shares = 8;  ///< of a unit
+inline constexpr uint32_t exponent_at =
+    20;  ///< in a unit with placed values, behind where up to 8 shares begin
+inline constexpr uint32_t placed_at = 32;  ///< the values
+inline constexpr uint32_t least_exponent =
+    14;  ///< so that a power of two that makes the greatest value 2^14 is a normal float
 inline constexpr uint32_t max_fragment_panels = 16;
 inline constexpr uint32_t unit_alignment = 128;  ///< a line of the cache
 
@@ -435,7 +448,10 @@ struct FragmentCut {
   uint32_t listed =
       0;  ///< of dense steps: values of a unit, at most; 0 where every element is stored
   uint32_t placed =
-      0;  ///< 1 where each of the listed values has a byte that says where it is, in place of bits
+      0;  ///< 1 where each of the listed values has its place beside it, in place of bits
+  uint32_t joined = 1;  ///< of placed values: panels that have a unit together
+  uint32_t shares =
+      1;  ///< of placed values: groups of threads that put the values of a unit in their places
 
   constexpr UnitSteps unit_steps() const { return {steps, quarter_steps}; }
 
@@ -451,6 +467,8 @@ struct FragmentCut {
     visit("dense", dense, between(0, 1));
     visit("listed", listed, between(0, max_listed));
     visit("placed", placed, between(0, 1));
+    visit("joined", joined, between(1, block_panels));
+    visit("shares", shares, power_of_two(max_shares));
   }
 };
 
@@ -461,13 +479,13 @@ constexpr FragmentElement element_of(const FragmentShape& shape) {
 }
 /// Whether values are placed, also where the shape says so of steps that have none.
 constexpr bool has_placed_values(const FragmentShape& shape) {
-  return shape.placed != 0 && shape.dense != 0 && shape.listed != 0 &&
-         element_of(shape).has_placed_values();
+  return shape.placed != 0 && shape.dense != 0 && shape.listed > 1 &&
+         element_of(shape).has_placed_values() && shape.block_panels % shape.joined == 0 &&
+         shape.joined * shape.height <= max_joined_rows;
 }
 constexpr uint32_t window_columns_of(const FragmentShape& shape) {
   const FragmentElement element = element_of(shape);
-  return has_placed_values(shape) ? placed_steps * step_groups * element.group_values()
-                                  : element.window_columns();
+  return has_placed_values(shape) ? placed_columns : element.window_columns();
 }
 constexpr uint64_t windows_of(const FragmentShape& shape) {
   const uint32_t columns = window_columns_of(shape);
@@ -508,26 +526,29 @@ struct ListPlace {
   uint32_t bit;    ///< of the element
 };
 
-/// Which element of a region, or of what a panel has in a window.
+/// Which element of what a unit has in a window.
 struct RowColumn {
   uint32_t row;
   uint32_t column;
 };
 
-/// The place of an element in its region, and the other way round.
+/// The place of an element in its unit, and the other way round.
 constexpr uint32_t place_of_element(const RowColumn& element) {
-  return element.column / four_lanes * banks + element.row * four_lanes +
-         element.column % four_lanes;
+  return element.row / tile_rows * (tile_rows * placed_columns) +
+         element.column / tile_columns * banks + element.row % tile_rows * tile_columns +
+         element.column % tile_columns;
 }
 constexpr RowColumn element_of_place(uint32_t place) {
-  const uint32_t bank = place % banks;
-  return {bank / four_lanes, place / banks * four_lanes + bank % four_lanes};
+  const uint32_t bank = place % banks, tile = place / banks;
+  constexpr uint32_t tiles = placed_columns / tile_columns;
+  return {tile / tiles * tile_rows + bank / tile_columns,
+          tile % tiles * tile_columns + bank % tile_columns};
 }
 
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
 struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   static constexpr char magic[9] = "ESCFRAG\x1a";
-  static constexpr uint32_t version = 9;
+  static constexpr uint32_t version = 10;
 
   ScalarType window = ScalarType::u16;
   uint64_t windows_at = 0;
@@ -586,14 +607,14 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
     return extras_end_at(row_sets) + uint64_t{extra} * element().extra_bytes();
   }
   constexpr uint64_t unit_bytes() const {
-    return round_up(is_placed()         ? place_at(shape.listed)
+    return round_up(is_placed()         ? place_at(placed_room())
                     : is_listed()       ? listed_at(shape.listed)
                     : shape.extras == 0 ? extras_end_at(0)
                                         : extra_at(shape.extras),
                     unit_alignment);
   }
 
-  // The same of a unit with listed values, of which those that are placed have regions in place of lists.
+  // The same of a unit with listed values.
   constexpr uint32_t list_steps() const { return list_columns / step_slots(); }
   constexpr uint64_t lists() const { return uint64_t{shape.steps} / list_steps() * strips(); }
   constexpr uint64_t bits_at(uint64_t list, uint32_t lane) const {
@@ -603,9 +624,7 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
     return bits_at(lists(), 0) + (list * row_sets + row_set) * 2;
   }
   constexpr uint64_t listed_at(uint64_t value) const {
-    const uint64_t behind_begins =
-        is_placed() ? round_up(region_begin_at(regions() + 1), 16) : begin_at(lists(), 0);
-    return behind_begins + value * element().bytes;
+    return (is_placed() ? uint64_t{placed_at} : begin_at(lists(), 0)) + value * element().bytes;
   }
   constexpr ListPlace list_place_of(uint32_t step, uint32_t group, uint32_t row,
                                     uint32_t number) const {
@@ -616,20 +635,18 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
     return {bits_at(list, row_set * four_lanes + lane), begin_at(list, row_set), lane,
             registers * group_slots() + number};
   }
-  constexpr uint32_t row_regions() const {
-    return shape.height / region_rows;
-  }  ///< below each other
-  constexpr uint32_t regions() const { return window_columns() / region_columns * row_regions(); }
-  constexpr uint32_t region_of(const RowColumn& element) const {
-    return element.column / region_columns * row_regions() + element.row / region_rows;
-  }
-  constexpr RowColumn element_at(uint32_t region, uint32_t place) const {
-    const RowColumn inside = element_of_place(place);
-    return {region % row_regions() * region_rows + inside.row,
-            region / row_regions() * region_columns + inside.column};
-  }
-  constexpr uint64_t region_begin_at(uint32_t region) const { return uint64_t{region} * 2; }
-  constexpr uint64_t place_at(uint64_t value) const { return listed_at(shape.listed) + value; }
+
+  // The same of a unit with placed values.
+  constexpr uint32_t round_units() const {
+    return shape.block_panels / shape.joined;
+  }  ///< of a block
+  constexpr uint32_t unit_places() const { return shape.joined * shape.height * placed_columns; }
+  constexpr uint32_t share_places() const { return unit_places() / shape.shares; }
+  constexpr uint32_t placed_room() const {
+    return shape.listed / 2 * 2;
+  }  ///< for values, which go in pairs
+  constexpr uint64_t share_begin_at(uint32_t share) const { return uint64_t{share} * 2; }
+  constexpr uint64_t place_at(uint64_t value) const { return listed_at(placed_room()) + value * 2; }
 
   /// Where the values of a row in a slot group are, and its bits of metadata, of which dense steps have none.
   constexpr GroupPlace place_of(uint32_t step, uint32_t group, uint32_t row) const {
@@ -653,8 +670,8 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   constexpr uint64_t window_at(uint64_t round) const {
     return windows_at + round * size_of(window);
   }
-  constexpr uint64_t unit_at(uint64_t round, uint32_t panel_of_block) const {
-    return units_at + (round * shape.block_panels + panel_of_block) * unit_bytes();
+  constexpr uint64_t unit_at(uint64_t round, uint32_t unit_of_round) const {
+    return units_at + (round * round_units() + unit_of_round) * unit_bytes();
   }
 };
 
@@ -670,6 +687,9 @@ constexpr FragmentFormat describe(const FragmentShape& shape, const FragmentCoun
     format.shape.dense = 0;
   }
   format.shape.placed = format.is_placed() ? 1 : 0;
+  if (!format.is_placed()) {
+    format.shape.joined = format.shape.shares = 1;
+  }
   if (format.is_dense()) {
     format.shape.steps = format.window_columns() / format.step_slots();
     format.shape.quarter_steps = 0;
@@ -1300,6 +1320,106 @@ inline void search_slots(const FragmentShape& shape, const WindowRows& window,
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
+// Packing of placed values. All elements of a unit are put in their places first; then each share lists those that it has,
+// in such an order that 32 which are stored at once are in different banks of shared memory as far as there are any.
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// The elements of a unit, by their places.
+struct PlacedElements {
+  uint32_t bits[max_unit_places];
+  bool is_there[max_unit_places] = {};
+
+  void add(uint32_t place, uint32_t bits_of_value) {
+    bits[place] = bits_of_value;
+    is_there[place] = true;
+  }
+};
+
+/// The values that are stored at once, by as many threads: places of a share, a bank beside the other.
+struct BanksOfShare {
+  uint32_t left[banks] = {};                        ///< of each bank
+  uint16_t places[banks][max_unit_places / banks];  ///< of each bank the last one is the next
+
+  void add(uint32_t place) {
+    const uint32_t bank = place % banks;
+    places[bank][left[bank]++] = static_cast<uint16_t>(place);
+  }
+  /// Takes the places of `count` values out of as many banks as there are, in the order of banks that have most of them.
+  void take(uint32_t count, uint32_t* taken) {
+    uint32_t used[banks] = {};
+    for (uint32_t number = 0; number < count; ++number) {
+      uint32_t best = banks;
+      for (uint32_t bank = 0; bank < banks; ++bank) {
+        if (left[bank] != 0 && (best == banks || used[bank] < used[best] ||
+                                (used[bank] == used[best] && left[bank] > left[best]))) {
+          best = bank;
+        }
+      }
+      ++used[best];
+      taken[number] = places[best][--left[best]];
+    }
+  }
+};
+
+/// The exponent of the greatest finite one of these floats, or the least one that is taken.
+inline uint32_t greatest_exponent(const PlacedElements& elements, uint32_t places) {
+  constexpr uint32_t none = 0xff;
+  uint32_t greatest = least_exponent;
+  for (uint32_t place = 0; place < places; ++place) {
+    const uint32_t exponent = elements.is_there[place] ? elements.bits[place] >> 23 & none : 0;
+    greatest = exponent != none && exponent > greatest ? exponent : greatest;
+  }
+  return greatest;
+}
+
+/// Writes the values of a unit whose bytes are zero, as far as there is room, and takes them out of its elements.
+inline void write_placed_values(const FragmentFormat& format, PlacedElements& elements,
+                                unsigned char* unit) {
+  const uint32_t exponent = greatest_exponent(elements, format.unit_places());
+  memcpy(unit + exponent_at, &exponent, sizeof exponent);
+  uint32_t used = 0;
+  const auto write = [&](uint32_t number, uint32_t place, uint32_t bits) {
+    const uint32_t at = place * 4;
+    memcpy(unit + format.listed_at(number), &bits, sizeof bits);
+    memcpy(unit + format.place_at(number), &at, 2);  // the lower bytes come first
+  };
+  for (uint32_t share = 0; share < format.shape.shares; ++share) {
+    memcpy(unit + format.share_begin_at(share), &used, 2);
+    const uint32_t first = share * format.share_places(), room = format.placed_room() - used;
+    BanksOfShare found;
+    uint32_t count = 0, free = first;
+    for (uint32_t place = first; place < first + format.share_places() && count < room; ++place) {
+      if (elements.is_there[place]) {
+        found.add(place);
+        ++count;
+      } else {
+        free = place;
+      }
+    }
+    // A thread has two that stand beside each other, and stores the first ones of all threads at once.
+    constexpr uint32_t at_once = 2 * lanes;
+    for (uint32_t begin = 0; begin < count; begin += at_once) {
+      const uint32_t of_threads = count - begin < at_once ? count - begin : at_once;
+      const uint32_t of_firsts = (of_threads + 1) / 2;
+      uint32_t taken[at_once];
+      found.take(of_firsts, taken);
+      found.take(of_threads - of_firsts, taken + of_firsts);
+      for (uint32_t i = 0; i < of_threads; ++i) {
+        const uint32_t number = used + begin + (i < of_firsts ? 2 * i : 2 * (i - of_firsts) + 1);
+        write(number, taken[i], elements.bits[taken[i]]);
+        elements.is_there[taken[i]] = false;
+      }
+    }
+    if (count % 2 != 0) {
+      write(used + count, free,
+            0);  // there is one: a share has an even number of places, and so has the room
+    }
+    used += (count + 1) / 2 * 2;
+  }
+  memcpy(unit + format.share_begin_at(format.shape.shares), &used, 2);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
 // Packing into fragments. A block's windows follow each other, and a window takes rounds until no panel of the block
 // has anything left in it; so the blocks can be packed one behind the other without knowing more than where one ends.
 // ---------------------------------------------------------------------------------------------------------------------
@@ -1537,41 +1657,13 @@ inline void write_lists(ValueList values) {
   }
 }
 
-/// Writes the regions of a unit: values, and bytes that say which elements they are.
-inline void write_regions(ValueList values) {
-  const FragmentFormat& format = values.format;
-  for (uint32_t region = 0; region < format.regions(); ++region) {
-    values.write_begin(format.region_begin_at(region));
-    uint32_t taken[banks] = {};  // of each bank its places, a bit each
-    uint32_t count = 0;
-    for (uint32_t place = 0; place < region_places && count < values.room(); ++place) {
-      if (values.is_left(format.element_at(region, place))) {
-        taken[place % banks] |= 1u << place / banks;
-        ++count;
-      }
-    }
-    for (const uint32_t behind = values.used + count; values.used < behind;) {
-      for (uint32_t bank = 0; bank < banks; ++bank) {
-        if (taken[bank] != 0) {
-          const uint32_t place = static_cast<uint32_t>(lowest_set(taken[bank])) * banks + bank;
-          taken[bank] &= taken[bank] - 1;
-          values.unit[format.place_at(values.used)] = static_cast<unsigned char>(place);
-          values.add(format.element_at(region, place));
-        }
-      }
-    }
-  }
-  values.write_begin(format.region_begin_at(format.regions()));
-}
-
 /// Writes a unit, the one of this number that the panel has in the window; `left` holds the rows of the window that the
 /// units before it have left, then those that this one leaves.
 inline void write_unit(const FragmentFormat& format, const WindowElements& elements, int64_t panel,
                        uint64_t window, uint64_t number, WindowRows& left, unsigned char* unit) {
   memset(unit, 0, static_cast<size_t>(format.unit_bytes()));
   if (format.is_listed()) {
-    const ValueList values{format, elements, left, unit};
-    format.is_placed() ? write_regions(values) : write_lists(values);
+    write_lists({format, elements, left, unit});
     return;
   }
   if (format.is_dense()) {
@@ -1598,27 +1690,72 @@ struct BlockWindow {
   WindowRows left[max_fragment_panels] = {};
 };
 
+/// Reads what a panel of the block has in the window, where the rounds before have left something of it.
+template <typename Source>
+void read_panel(const Source& source, const FragmentShape& shape, BlockWindow& at, uint32_t number,
+                WindowElements& elements) {
+  const int64_t panel = static_cast<int64_t>(at.block * shape.block_panels + number);
+  WindowRows& left = at.left[number];
+  memset(&elements.rows, 0, sizeof elements.rows);
+  if (panel < shape.panels() && (at.rounds == 0 || count_nonzeros(left) != 0)) {
+    read_window(source, shape, panel, at.window, elements);
+  }
+  if (at.rounds == 0) {
+    left = elements.rows;
+    at.nonzeros += count_nonzeros(left);
+  }
+}
+
+/// Writes the unit that some panels of the block, from `first` on, have together.
+template <typename Source>
+void write_placed_unit(const Source& source, const FragmentFormat& format, BlockWindow& at,
+                       uint32_t first, unsigned char* unit) {
+  const FragmentShape& shape = format.shape;
+  PlacedElements placed;
+  const auto visit_left = [&](uint32_t number, const auto& visit) {
+    for (uint32_t column = 0; column < placed_columns; ++column) {
+      for (uint32_t rows = at.left[first + number].of_column[column]; rows != 0; rows &= rows - 1) {
+        const uint32_t row = static_cast<uint32_t>(lowest_set(rows));
+        visit(row, column, place_of_element({number * shape.height + row, column}));
+      }
+    }
+  };
+  for (uint32_t number = 0; number < shape.joined; ++number) {
+    WindowElements elements;
+    read_panel(source, shape, at, first + number, elements);
+    visit_left(number, [&](uint32_t row, uint32_t column, uint32_t place) {
+      placed.add(place, elements.bits[column][row]);
+    });
+  }
+  memset(unit, 0, static_cast<size_t>(format.unit_bytes()));
+  write_placed_values(format, placed, unit);
+  for (uint32_t number = 0; number < shape.joined; ++number) {
+    WindowRows& left = at.left[first + number];
+    visit_left(number, [&](uint32_t row, uint32_t column, uint32_t place) {
+      left.of_column[column] &= placed.is_there[place] ? ~0u : ~(1u << row);
+    });
+  }
+}
+
 /// Writes the next round, which begins at `units`.
 template <typename Source>
 void write_round(const Source& source, const FragmentFormat& format, BlockWindow& at,
                  unsigned char* units) {
   const FragmentShape& shape = format.shape;
+  for (uint32_t unit = 0; unit < format.round_units(); ++unit) {
+    unsigned char* const bytes = units + unit * format.unit_bytes();
+    if (format.is_placed()) {
+      write_placed_unit(source, format, at, unit * shape.joined, bytes);
+      continue;
+    }
+    WindowElements elements;
+    read_panel(source, shape, at, unit, elements);
+    const int64_t panel = static_cast<int64_t>(at.block * shape.block_panels + unit);
+    write_unit(format, elements, panel, at.window, at.rounds, at.left[unit], bytes);
+  }
   at.complete = true;
   for (uint32_t i = 0; i < shape.block_panels; ++i) {
-    const int64_t panel = static_cast<int64_t>(at.block * shape.block_panels + i);
-    WindowRows& left = at.left[i];
-    WindowElements elements;
-    memset(&elements.rows, 0, sizeof elements.rows);
-    if (panel < shape.panels() && (at.rounds == 0 || count_nonzeros(left) != 0)) {
-      read_window(source, shape, panel, at.window, elements);
-    }
-    if (at.rounds == 0) {
-      left = elements.rows;
-      at.nonzeros += count_nonzeros(left);
-    }
-    write_unit(format, elements, panel, at.window, at.rounds, left,
-               units + i * format.unit_bytes());
-    at.complete = at.complete && count_nonzeros(left) == 0;
+    at.complete = at.complete && count_nonzeros(at.left[i]) == 0;
   }
   ++at.rounds;
 }
@@ -1744,6 +1881,8 @@ constexpr uint64_t layer_numbers[] = {
     0,     // dense
     0,     // listed
     0,     // placed
+    1,     // joined
+    1,     // shares
     1665,  // nonzeros
     6,     // rounds
 };

@@ -9,14 +9,16 @@
 // How it works. 32 consecutive rows of A are a row panel, 32 consecutive columns a window. A thread block owns
 // whole panels and goes through all windows, so that it stores C once and needs no sums of others; the warps of a
 // panel take windows in turn. In the end their sums are added in shared memory. Of 32 columns those elements that
-// are not zero are stored, each with a byte that says where it stands. The warps that multiply the same windows put
+// are not zero are stored, each with 16 bits that say where it stands. The warps that multiply the same windows put
 // them into shared memory, where the tensor core reads rows of A at once for four warps. These have 16 columns of C
 // each, for which they hold their elements of B in registers: what is multiplied is the transposed product. The
-// tensor core takes 11 bits of a float32: so each number is split in two, and three products of the parts are added
-// in float32. Both operands are copied to shared memory past the registers, several turns ahead of their use. From
-// compute capability 9.0 on these are bulk copies, which one thread asks for: units, and windows of B as boxes. The
-// blocks of a cluster share the windows of their panels. In the end they leave their sums in the shared memory of
-// the first one, which adds them up.
+// tensor core takes 11 bits of a number of 16 bits, at twice the rate of TF32's: so each float32 is two such
+// numbers, its leading bits and the rest, scaled by a power of two, the same for a panel of A in a window, or for a
+// column of B. Both of A stand beside each other; an element of B is multiplied by both of them, and then its rest
+// is. What that gives of a window is added in float32. Both operands are copied to shared memory past the
+// registers, several turns ahead of their use. From compute capability 9.0 on these are bulk copies, which one
+// thread asks for: units, and windows of B as boxes. The blocks of a cluster share the windows of their panels. In
+// the end they leave their sums in the shared memory of the first one, which adds them up.
 
 #ifndef __CUDACC_RTC__
 #include <cuda_runtime.h>
@@ -65,19 +67,19 @@ constexpr int other_blocks = cluster_blocks - 1;  // of a cluster
 constexpr unsigned int M = 37;   // rows of C
 constexpr unsigned int K = 300;  // rows of B
 constexpr unsigned int blocks = 1;
-constexpr size_t units_at = 256;     // where the first unit begins
-constexpr int unit_steps = 4;        // 8 columns of a window each
-constexpr int unit_row_regions = 4;  // of 8 rows and 16 columns, below each other in a unit
-constexpr int unit_values = 172;     // of a unit at most
-constexpr int listed_at = 32;      // in a unit, behind where each region's values begin: the values
-constexpr int places_at = 720;     // and their places
-constexpr int stored_bytes = 896;  // of a unit
-constexpr int unit_bytes = 896;    // of all of a panel
+constexpr size_t units_at = 768;  // where the first unit begins
+constexpr int unit_steps = 4;     // 8 columns of a window each
+constexpr int unit_values = 164;  // of a unit at most
+constexpr int exponent_at =
+    20;  // in a unit, behind where each share's values begin: the exponent of the greatest one
+constexpr int listed_at = 32;   // the values
+constexpr int places_at = 688;  // and their places, in bytes
+constexpr int unit_bytes = 1024;
 constexpr int window_bytes = 17408;  // of B
-constexpr int stage_bytes = 3584;
-constexpr int barriers_at = 109568;  // in shared memory, behind all else
-constexpr int placed_at = 76800;     // in shared memory, behind what is copied
-constexpr int placed_bytes = 16384;  // of a team
+constexpr int stage_bytes = 4096;
+constexpr int barriers_at = 94208;  // in shared memory, behind all else
+constexpr int placed_at = 77824;    // in shared memory, behind what is copied
+constexpr int placed_bytes = 8192;  // of a team
 
 // The threads of a team, the warps of the block that multiply the same windows, wait for each other, and no other team for them. Barrier 0 is the block's.
 __device__ __forceinline__ void meet_team(int part) {
@@ -188,13 +190,15 @@ struct Rounds {
   unsigned int count;
 };
 
-__device__ __forceinline__ Rounds find_rounds(const unsigned char*, unsigned int block) {
-  return {block * 10u, 10u};
+__device__ __forceinline__ Rounds find_rounds(const unsigned char* packed, unsigned int block) {
+  const unsigned int* const firsts = reinterpret_cast<const unsigned int*>(packed + 256);
+  return {firsts[block], firsts[block + 1] - firsts[block]};
 }
 
-__device__ __forceinline__ unsigned int window_at(const unsigned char*, unsigned int round,
+__device__ __forceinline__ unsigned int window_at(const unsigned char* packed, unsigned int round,
                                                   unsigned int first_round) {
-  return round - first_round;
+  static_cast<void>(first_round);
+  return reinterpret_cast<const unsigned short*>(packed + 512)[round];
 }
 
 // Which of its rounds a block takes as its first, second, ...
@@ -445,10 +449,9 @@ __device__ __forceinline__ void wait_for_operands(const unsigned char* memory, u
   }
 }
 
-// Where a team has the values of its window, in shared memory: for each 16 columns of A and 8 rows, a region, four tiles of 8 rows and 4 columns, as the tensor core reads them, and
-// behind all of them, where numbers are split, the same of the rests.
+// Where a team has the values of its window, in shared memory, in 4 bytes each: of each 8 rows tiles of 4 columns, as the tensor core reads them.
 constexpr int tile_bytes = 8 * 4 * 4;
-constexpr int term_bytes = window_columns * block_rows * 4;
+constexpr int bytes_of_rows = window_columns / 4 * tile_bytes;
 __device__ __forceinline__ unsigned char* placed_for_team(unsigned char* memory, int part) {
   return memory + placed_at + part * placed_bytes;
 }
@@ -460,98 +463,102 @@ constexpr bool four_warps_multiply = true;
 constexpr bool four_warps_multiply = false;
 #endif
 
-// A number as two for the tensor core: its leading 11 bits - it takes no notice of the 13 below - and the rest, of which it takes as many.
-struct Terms {
+// Two numbers of 16 bits, rounded, in a register: where the tensor core takes two columns of A, it finds both parts of an element in them, the second one 2048 times as large.
+__device__ __forceinline__ unsigned int two_halves(float first, float second) {
+  unsigned int halves;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(halves) : "f"(second), "f"(first));
+  return halves;
+}
+
+__device__ __forceinline__ float leading_part(float number) {
+  return __uint_as_float(__float_as_uint(number) & 0xffffe000);
+}
+
+// An element of B, scaled, as what its leading 11 bits are multiplied by, and what the rest is.
+struct SplitElement {
   unsigned int leading;
   unsigned int rest;
 };
-
-__device__ __forceinline__ Terms terms_of(unsigned int leading, float number) {
-  return {leading, __float_as_uint(number - __uint_as_float(leading & 0xffffe000))};
+__device__ __forceinline__ SplitElement split_element(float scaled) {
+  const float leading = leading_part(scaled);
+  return {two_halves(leading, leading * 0x1p-11f), two_halves(scaled - leading, 0)};
 }
 
-// Rounded, the rest is as small as can be. Of A, which is split once for all columns of C.
-__device__ __forceinline__ Terms rounded_terms(float number) {
-  return terms_of(__float_as_uint(number) + 0x1000, number);
+// Numbers are scaled so that the greatest one is 2^14 to 2^15, which a half can be, by powers of two whose exponents, as a float has them, follow from that of the greatest one. What a
+// product is multiplied by in the end is a normal float, too.
+__device__ __forceinline__ float power_of_two(int exponent) {
+  return __int_as_float(exponent << 23);
+}
+__device__ __forceinline__ float scale_of(int exponent) { return power_of_two(268 - exponent); }
+__device__ __forceinline__ float scale_back(int exponent_of_A, int exponent_of_B) {
+  return power_of_two(exponent_of_A + exponent_of_B - 155);
+}
+__device__ __forceinline__ int exponent_of_unit(const unsigned char* unit) {
+  return *reinterpret_cast<const int*>(unit + exponent_at);
+}
+__device__ __forceinline__ int allowed_exponent(float greatest, int least_of_A, int greatest_of_A) {
+  const int exponent = __float_as_int(greatest) >> 23;
+  return min(max(exponent, 156 - least_of_A), 409 - greatest_of_A);
 }
 
-// Cut off, it takes an operation less. Of B, of which each element is split for the panel alone.
-__device__ __forceinline__ Terms cut_terms(float number) {
-  return terms_of(__float_as_uint(number), number);
-}
+// A value as the tensor core takes it: its leading 11 bits and the rest.
+struct PlacedValue {
+  float scale;
 
-// Stores a value as its two terms.
-__device__ __forceinline__ void store_placed(unsigned char* to, float value) {
-  const Terms terms = rounded_terms(value);
-  *reinterpret_cast<unsigned int*>(to) = terms.leading;
-  *reinterpret_cast<unsigned int*>(to + term_bytes) = terms.rest;
-}
+  __device__ __forceinline__ explicit PlacedValue(const unsigned char* unit)
+      : scale(scale_of(exponent_of_unit(unit))) {}
+  __device__ __forceinline__ unsigned int operator()(float value) const {
+    const float scaled = value * scale;
+    const float leading = leading_part(scaled);
+    return two_halves(leading, (scaled - leading) * 2048);
+  }
+};
 
-// A value of a unit, and where it stands in its region, in bytes.
-__device__ __forceinline__ float listed_value(const unsigned char* unit, int value) {
-  return *reinterpret_cast<const float*>(unit + listed_at + value * 4);
-}
-__device__ __forceinline__ int place_in_region(const unsigned char* unit, int value) {
-  return unit[places_at + value] * 4;
-}
-
-// The warps of a panel put the values of its units where the tensor core reads them, each those of some regions of 8 rows and 16 columns. Where there is no value, is zero.
-__device__ __forceinline__ void place_values(const unsigned char* units, unsigned char* placed,
+// The warps of a panel put the values of its unit where the tensor core reads them, each warp those of a share, which stand together, and each lane two at a time. Where there is no
+// value, is zero.
+__device__ __forceinline__ void place_values(const unsigned char* unit, unsigned char* placed,
                                              int panel, int member, int lane) {
-  constexpr int row_regions = panel_height / 8;
-  constexpr int regions = unit_steps / 2 * row_regions;
-  constexpr int own_regions = (regions + placing_warps - 1) / placing_warps;
-  constexpr int region_bytes = 4 * tile_bytes;
-  constexpr int at_once = unit_values / (unit_steps / 2 * unit_row_regions) / 32 +
-                          1;  // most regions have no more values for a lane
-  int to[own_regions];        // where they stand, in bytes
-  int unit[own_regions];      // and where their unit does
-  int first[own_regions];
-  int end[own_regions];
-  float found[own_regions][at_once];
-  int place[own_regions][at_once];
+  constexpr int panel_bytes = window_columns * panel_height * 4;
+  constexpr int share_bytes = panel_bytes / placing_warps;
+  constexpr int at_once =
+      (unit_values / placing_warps + 63) / 64;  // most shares have no more pairs for a lane
+  const Vector<2>* const values = reinterpret_cast<const Vector<2>*>(unit + listed_at);
+  const unsigned int* const places = reinterpret_cast<const unsigned int*>(unit + places_at);
+  const unsigned short* const begins = reinterpret_cast<const unsigned short*>(unit) + member;
+  unsigned char* const to = placed + panel * panel_bytes;
+  const PlacedValue placed_value(unit);
+  const auto put = [&](const Vector<2>& value, unsigned int place) {
+    *reinterpret_cast<unsigned int*>(to + (place & 0xffff)) = placed_value(value.at[0]);
+    *reinterpret_cast<unsigned int*>(to + (place >> 16)) = placed_value(value.at[1]);
+  };
+  const int first = begins[0] / 2 + lane;
+  const int end = begins[1] / 2;
+  Vector<2> found[at_once];
+  unsigned int place[at_once];
 #pragma unroll
-  for (int own = 0; own < own_regions; ++own) {
-    const int region = member + own * placing_warps;
-    const int column = region / row_regions;
-    const int row = region % row_regions;
-    const bool is_there = regions % placing_warps == 0 || region < regions;
-    to[own] = (column * (block_rows / 8) + panel * row_regions + row) * region_bytes;
-    unit[own] = row / unit_row_regions * stored_bytes;
-    const unsigned short* const begins =
-        reinterpret_cast<const unsigned short*>(units + unit[own]) + column * unit_row_regions +
-        row % unit_row_regions;
-    first[own] = is_there ? begins[0] + lane : 0;
-    end[own] = is_there ? begins[1] : 0;
-#pragma unroll
-    for (int i = 0; i < at_once; ++i) {
-      const int value = first[own] + 32 * i;
-      if (value < end[own]) {
-        found[own][i] = listed_value(units + unit[own], value);
-        place[own][i] = place_in_region(units + unit[own], value);
-      }
+  for (int i = 0; i < at_once; ++i) {
+    if (first + 32 * i < end) {
+      found[i] = values[first + 32 * i];
+      place[i] = places[first + 32 * i];
     }
-    if (is_there) {
+  }
 #pragma unroll
-      for (int at = 0; at < placed_bytes; at += term_bytes) {
-        *reinterpret_cast<uint4*>(placed + to[own] + at + lane * 16) = make_uint4(0, 0, 0, 0);
-      }
+  for (int at = 0; at < share_bytes; at += 32 * 16) {
+    if (share_bytes % (32 * 16) == 0 || at + lane * 16 < share_bytes) {
+      *reinterpret_cast<uint4*>(to + member * share_bytes + at + lane * 16) =
+          make_uint4(0, 0, 0, 0);
     }
   }
   __syncwarp();
 #pragma unroll
-  for (int own = 0; own < own_regions; ++own) {
-#pragma unroll
-    for (int i = 0; i < at_once; ++i) {
-      if (first[own] + 32 * i < end[own]) {
-        store_placed(placed + to[own] + place[own][i], found[own][i]);
-      }
+  for (int i = 0; i < at_once; ++i) {
+    if (first + 32 * i < end) {
+      put(found[i], place[i]);
     }
+  }
 #pragma unroll 1
-    for (int value = first[own] + 32 * at_once; value < end[own]; value += 32) {
-      store_placed(placed + to[own] + place_in_region(units + unit[own], value),
-                   listed_value(units + unit[own], value));
-    }
+  for (int pair = first + 32 * at_once; pair < end; pair += 32) {
+    put(values[pair], places[pair]);
   }
   if constexpr (four_warps_multiply) {
     asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
@@ -573,7 +580,7 @@ __device__ __forceinline__ constexpr int sum_of(int row_of_two, int column_of_tw
 
 // Where the columns of a step stand, from row `first` of the block on.
 __device__ __forceinline__ constexpr int placed_step_at(int step, int first) {
-  return (step / 2 * (block_rows / 8) + first / 8) * 4 * tile_bytes + step % 2 * 2 * tile_bytes;
+  return first / 8 * bytes_of_rows + step * 2 * tile_bytes;
 }
 
 // In front of products, and behind them: until then their operands must stay, and sums are not there.
@@ -607,19 +614,19 @@ __device__ __forceinline__ void keep_operand(unsigned int (&b)[4]) {
 __device__ __forceinline__ void add_product(float (&sums)[product_sums], const unsigned int (&b)[4],
                                             const unsigned char* placed, bool adds, int lane) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  // The next 4 columns of the same rows are a tile farther, the next 8 rows four.
+  // The next 4 columns of the same rows are a tile farther.
   const unsigned int address = static_cast<unsigned int>(__cvta_generic_to_shared(placed));
   const unsigned long long matrix = (address & 0x3ffff) >> 4 |
                                     static_cast<unsigned long long>(tile_bytes >> 4) << 16 |
-                                    static_cast<unsigned long long>(4 * tile_bytes >> 4) << 32;
+                                    static_cast<unsigned long long>(bytes_of_rows >> 4) << 32;
   static_cast<void>(lane);
   asm volatile(
       "{\n"
       ".reg .pred adds;\n"
       "setp.ne.b32 adds, %37, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 {%0, %1, %2, %3, %4, %5, %6, %7, %8, "
-      "%9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, "
-      "%27, %28, %29, %30, %31}, {%32, %33, %34, %35}, %36, adds, 1, 1;\n"
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, "
+      "%10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, "
+      "%28, %29, %30, %31}, {%32, %33, %34, %35}, %36, adds, 1, 1, 0;\n"
       "}"
       : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3]), "+f"(sums[4]), "+f"(sums[5]),
         "+f"(sums[6]), "+f"(sums[7]), "+f"(sums[8]), "+f"(sums[9]), "+f"(sums[10]), "+f"(sums[11]),
@@ -632,12 +639,12 @@ __device__ __forceinline__ void add_product(float (&sums)[product_sums], const u
 #pragma unroll
   for (int e = 0; e < product_rows / 8; ++e) {
     const unsigned int* const tiles =
-        reinterpret_cast<const unsigned int*>(placed + e * 4 * tile_bytes) + lane;
+        reinterpret_cast<const unsigned int*>(placed + e * bytes_of_rows) + lane;
     float* const sum = sums + 4 * e;
     if (!adds) {
       sum[0] = sum[1] = sum[2] = sum[3] = 0;
     }
-    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
         "{%8, %9}, {%0, %1, %2, %3};"
         : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
         : "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]), "r"(tiles[0]), "r"(tiles[tile_bytes / 4]));
@@ -645,25 +652,56 @@ __device__ __forceinline__ void add_product(float (&sums)[product_sums], const u
 #endif
 }
 
-// Multiplies what a team has placed by its window of B, in the warp's columns. The product of both rests is left out, it is too small to count. The others are added from zero and then in
-// float32: a sum that stays in the tensor core loses bits with each step.
+// Multiplies what a team has placed by its window of B, in the warp's columns. The products are added from zero and then in float32: a sum that stays in the tensor core loses bits with
+// each step.
 __device__ __forceinline__ void multiply_split_placed(const unsigned char* placed,
+                                                      const unsigned char* units,
                                                       const unsigned char* window, int warp,
                                                       int lane, float (&sums)[lane_sums]) {
+  float elements[unit_steps][4];
+  float greatest[2] = {0, 0};
+#pragma unroll
+  for (int step = 0; step < unit_steps; ++step) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const Vector<2> found =
+          two_columns(window, step * 8 + r * 4 + lane % 4, warp * warp_columns + lane / 4 * 2);
+#pragma unroll
+      for (int v = 0; v < 2; ++v) {
+        elements[step][r * 2 + v] = found.at[v];
+        greatest[v] = fmaxf(greatest[v], fabsf(found.at[v]));
+      }
+    }
+  }
+  int exponent_of_A[block_panels];
+  int least_of_A = 254;
+  int greatest_of_A = 0;
+#pragma unroll
+  for (int panel = 0; panel < block_panels; ++panel) {
+    exponent_of_A[panel] = exponent_of_unit(units + panel * unit_bytes);
+    least_of_A = min(least_of_A, exponent_of_A[panel]);
+    greatest_of_A = max(greatest_of_A, exponent_of_A[panel]);
+  }
+  int exponent[2];
+  float scale[2];
+#pragma unroll
+  for (int v = 0; v < 2; ++v) {
+#pragma unroll
+    for (int lanes = 1; lanes < 4; lanes *= 2) {  // four have the rows of a column
+      greatest[v] = fmaxf(greatest[v], __shfl_xor_sync(0xffffffffu, greatest[v], lanes));
+    }
+    exponent[v] = allowed_exponent(greatest[v], least_of_A, greatest_of_A);
+    scale[v] = scale_of(exponent[v]);
+  }
   unsigned int leading[unit_steps][4];
   unsigned int rest[unit_steps][4];
 #pragma unroll
   for (int step = 0; step < unit_steps; ++step) {
 #pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      const Vector<2> elements =
-          two_columns(window, step * 8 + r * 4 + lane % 4, warp * warp_columns + lane / 4 * 2);
-#pragma unroll
-      for (int v = 0; v < 2; ++v) {
-        const Terms terms = cut_terms(elements.at[v]);
-        leading[step][r * 2 + v] = terms.leading;
-        rest[step][r * 2 + v] = terms.rest;
-      }
+    for (int e = 0; e < 4; ++e) {
+      const SplitElement parts = split_element(elements[step][e] * scale[e % 2]);
+      leading[step][e] = parts.leading;
+      rest[step][e] = parts.rest;
     }
   }
 #pragma unroll
@@ -672,12 +710,7 @@ __device__ __forceinline__ void multiply_split_placed(const unsigned char* place
     begin_products();
 #pragma unroll
     for (int step = 0; step < unit_steps; ++step) {
-      add_product(products, leading[step], placed + term_bytes + placed_step_at(step, first),
-                  step > 0, lane);
-    }
-#pragma unroll
-    for (int step = 0; step < unit_steps; ++step) {
-      add_product(products, rest[step], placed + placed_step_at(step, first), true, lane);
+      add_product(products, rest[step], placed + placed_step_at(step, first), step > 0, lane);
     }
 #pragma unroll
     for (int step = 0; step < unit_steps; ++step) {
@@ -691,9 +724,12 @@ __device__ __forceinline__ void multiply_split_placed(const unsigned char* place
     }
 #pragma unroll
     for (int e = 0; e < product_rows / 4; ++e) {
+      const int panel = (first + e / 2 * 8) / panel_height;
 #pragma unroll
       for (int v = 0; v < 2; ++v) {
-        sums[first / 2 + 2 * e + v] += products[e / 2 * 4 + sum_of(e % 2, v)];
+        float& sum = sums[first / 2 + 2 * e + v];
+        sum = fmaf(products[e / 2 * 4 + sum_of(e % 2, v)],
+                   scale_back(exponent_of_A[panel], exponent[v]), sum);
       }
     }
   }
@@ -785,6 +821,7 @@ __global__ void __cluster_dims__(cluster_blocks, 1, 1) __launch_bounds__(threads
     meet_team(part);
     if (its < rounds) {
       multiply_split_placed(placed_for_team(shared_memory, part),
+                            unit_copy(shared_memory, stage, part * block_panels),
                             window_copy(shared_memory, stage, part), team_warp, thread % 32, sums);
     }
   }
@@ -845,7 +882,7 @@ namespace {
 
 constexpr unsigned int blocks_of_grid = 2;
 constexpr unsigned int threads_of_block = 512;
-constexpr size_t shared_bytes = 109696;
+constexpr size_t shared_bytes = 94336;
 
 // Asking for a kernel's attributes loads it, so that the first launch does not have to.
 template <typename Kernel>
