@@ -70,10 +70,9 @@ constexpr unsigned int blocks = 1;
 constexpr size_t units_at = 768;  // where the first unit begins
 constexpr int unit_steps = 4;     // 8 columns of a window each
 constexpr int unit_values = 164;  // of a unit at most
-constexpr int exponent_at =
-    20;  // in a unit, behind where each share's values begin: the exponent of the greatest one
-constexpr int listed_at = 32;   // the values
-constexpr int places_at = 688;  // and their places, in bytes
+constexpr int listed_at = 32;     // in a unit, behind where each share's values begin: the values
+constexpr int places_at = 688;    // and their places, in bytes
+constexpr int exponent_at = 20;   // that of the greatest value
 constexpr int unit_bytes = 1024;
 constexpr int window_bytes = 17408;  // of B
 constexpr int stage_bytes = 4096;

@@ -279,11 +279,14 @@ std::vector<std::string> places_in_unit(const LoopNest& nest, const FragmentForm
 }
 
 /// The same of one with placed values.
-std::vector<std::string> places_of_placed_values(const FragmentFormat& format) {
-  return {c_constant("int", "unit_values", format.placed_room(), "of a unit at most"),
-          c_constant("int", "exponent_at", transformer::exponent_at, "in a unit, behind where each share's values begin: the exponent of the greatest one"),
-          c_constant("int", "listed_at", format.listed_at(0), "the values"),
-          c_constant("int", "places_at", format.place_at(0), "and their places, in bytes")};
+std::vector<std::string> places_of_placed_values(const LoopNest& nest, const FragmentFormat& format) {
+  std::vector<std::string> places{c_constant("int", "unit_values", format.placed_room(), "of a unit at most"),
+                                  c_constant("int", "listed_at", format.listed_at(0), "in a unit, behind where each share's values begin: the values"),
+                                  c_constant("int", "places_at", format.place_at(0), "and their places, in bytes")};
+  if (splits_products(nest)) {
+    places.push_back(c_constant("int", "exponent_at", transformer::exponent_at, "that of the greatest value"));
+  }
+  return places;
 }
 
 }  // namespace
@@ -351,7 +354,7 @@ std::vector<std::string> fragment_constants(const LoopNest& nest, const Fragment
           c_constant("unsigned int", "blocks", format.blocks()),
           c_constant("size_t", "units_at", format.units_at, "where the first unit begins"),
           c_constant("int", "unit_steps", format.shape.steps, fmt::format("{} columns of a window each", format.step_slots()))};
-  std::ranges::move(format.is_placed() ? places_of_placed_values(format) : places_in_unit(nest, format), std::back_inserter(constants));
+  std::ranges::move(format.is_placed() ? places_of_placed_values(nest, format) : places_in_unit(nest, format), std::back_inserter(constants));
   constants.push_back(c_constant("int", "unit_bytes", bytes));
   constants.push_back(c_constant("int", "window_bytes", window_bytes(nest), "of B"));
   constants.push_back(c_constant("int", "stage_bytes", stage_bytes(nest, bytes)));
