@@ -12,7 +12,7 @@
 namespace esc {
 namespace {
 
-/// Microseconds of a launch of its own on one NVIDIA H100, fitted to layers of 128 x 512 to 4096 x 1024 with 50 to 90 % zeros and 64, 128 and 256 columns: what a launch and
+/// Microseconds of a launch of its own on one NVIDIA H100, with placed values of float32 on one H200, fitted to layers of 128 x 512 to 4096 x 1024 with 50 to 90 % zeros and 64, 128 and 256 columns: what a launch and
 /// each window of a block take, of 128 columns of A here, and for each block of the busiest multiprocessor the block itself, each of its windows, and these by the share of non-zeros.
 struct Times {
   double launch = 0;
@@ -40,19 +40,18 @@ constexpr TimedStream split_streams[] = {
     {{.columns = 32, .panels = 1, .warps = 8, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::on}, {0.838, 0, 3.202, 0.605, 0}},
     {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::on}, {0.803, 0.003, 2.958, 1.089, 0}},
     {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 4, .dense = Dense::on}, {3.393, 0, 0, 1.142, 0}},
-    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.566, 0.083, 2.839, 1.202, 0.3}},
-    {{.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.456, 0.06, 3.35, 1.082, 0.097}},
-    {{.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::placed}, {0.493, 0.042, 1.86, 1.101, 0.035}},
-    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::placed}, {0.825, 0.073, 1.303, 1.188, 0.341}},
-    {{.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 48, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.438, 0.133, 3.746, 1.067, 0.379}},
-    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 64, .copies = Copies::bulk, .dense = Dense::placed}, {0, 0.233, 2.751, 1.313, 0}},
-    {{.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 64, .copies = Copies::bulk, .dense = Dense::placed}, {0, 0.194, 2.974, 1.051, 0.552}},
-    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 64, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.742, 0.012, 3.539, 1.528, 0}},
-    {{.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 64, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.615, 0.008, 3.876, 1.283, 0.602}},
-    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 80, .copies = Copies::bulk, .cluster = 4, .dense = Dense::placed}, {5.128, 1.831, 0, 0, 0}},
-    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0, 0.794, 5.236, 2.064, 0}},
-    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 96, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {6.495, 3.163, 0, 0, 0.953}},
-    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 48, .copies = Copies::bulk, .dense = Dense::placed}, {3.419, 2.412, 0, 0, 0}}};
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.357, 0.06, 2.723, 1.215, 0.267}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 32, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.314, 0.045, 3.057, 1.147, 0.115}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::placed}, {0.535, 0.042, 1.676, 1.159, 0.15}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 32, .copies = Copies::bulk, .dense = Dense::placed}, {0.599, 0.086, 1.536, 1.184, 0.291}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 48, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.242, 0.117, 3.52, 1.083, 0.493}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 64, .copies = Copies::bulk, .dense = Dense::placed}, {0, 0.28, 2.943, 1.234, 0.248}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 64, .copies = Copies::bulk, .dense = Dense::placed}, {0, 0.175, 3.029, 1.094, 0.739}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 64, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.685, 0.062, 3.252, 1.465, 0.275}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 64, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0.478, 0.046, 3.658, 1.262, 0.66}},
+    {{.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 80, .copies = Copies::bulk, .cluster = 4, .dense = Dense::placed}, {4.637, 1.932, 0, 0, 0.096}},
+    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 64, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {0, 0.608, 4.725, 2.357, 0}},
+    {{.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 96, .copies = Copies::bulk, .cluster = 2, .dense = Dense::placed}, {6.016, 3.258, 0, 0, 0.919}}};
 
 /// Of TF32, whose one product leaves the time to find listed values.
 constexpr TimedStream rounded_streams[] = {
