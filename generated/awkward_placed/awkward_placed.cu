@@ -483,21 +483,27 @@ __device__ __forceinline__ SplitElement split_element(float scaled) {
   return {two_halves(leading, leading * 0x1p-11f), two_halves(scaled - leading, 0)};
 }
 
-// Numbers are scaled so that the greatest one is 2^14 to 2^15, which a half can be, by powers of two whose exponents, as a float has them, follow from that of the greatest one. What a
-// product is multiplied by in the end is a normal float, too.
+// Numbers are scaled so that the greatest one is 2^14 to 2^15, which a half can be, by powers of two whose exponents, as a float has them, follow from that of the greatest one.
 __device__ __forceinline__ float power_of_two(int exponent) {
   return __int_as_float(exponent << 23);
 }
 __device__ __forceinline__ float scale_of(int exponent) { return power_of_two(268 - exponent); }
-__device__ __forceinline__ float scale_back(int exponent_of_A, int exponent_of_B) {
-  return power_of_two(exponent_of_A + exponent_of_B - 155);
-}
 __device__ __forceinline__ int exponent_of_unit(const unsigned char* unit) {
   return *reinterpret_cast<const int*>(unit + exponent_at);
 }
-__device__ __forceinline__ int allowed_exponent(float greatest, int least_of_A, int greatest_of_A) {
+
+// That of a column of B, so that its scale is a normal float, and what products with the greatest elements of A are multiplied by in the end.
+__device__ __forceinline__ int exponent_of_column(float greatest, int greatest_of_A) {
   const int exponent = __float_as_int(greatest) >> 23;
-  return min(max(exponent, 156 - least_of_A), 409 - greatest_of_A);
+  return min(max(exponent, max(14, 156 - greatest_of_A)), 409 - greatest_of_A);
+}
+
+// What products are multiplied by in the end. A panel beside one with far greater elements may need less than normal floats.
+__device__ __forceinline__ float scale_back(int exponent_of_A, int exponent_of_B) {
+  const int exponent = exponent_of_A + exponent_of_B - 155;
+  return block_panels == 1 || exponent > 0
+             ? power_of_two(exponent)
+             : __int_as_float(exponent > -23 ? 1 << (22 + exponent) : 0);
 }
 
 // A value as the tensor core takes it: its leading 11 bits and the rest.
@@ -673,12 +679,10 @@ __device__ __forceinline__ void multiply_split_placed(const unsigned char* place
     }
   }
   int exponent_of_A[block_panels];
-  int least_of_A = 254;
   int greatest_of_A = 0;
 #pragma unroll
   for (int panel = 0; panel < block_panels; ++panel) {
     exponent_of_A[panel] = exponent_of_unit(units + panel * unit_bytes);
-    least_of_A = min(least_of_A, exponent_of_A[panel]);
     greatest_of_A = max(greatest_of_A, exponent_of_A[panel]);
   }
   int exponent[2];
@@ -689,7 +693,7 @@ __device__ __forceinline__ void multiply_split_placed(const unsigned char* place
     for (int lanes = 1; lanes < 4; lanes *= 2) {  // four have the rows of a column
       greatest[v] = fmaxf(greatest[v], __shfl_xor_sync(0xffffffffu, greatest[v], lanes));
     }
-    exponent[v] = allowed_exponent(greatest[v], least_of_A, greatest_of_A);
+    exponent[v] = exponent_of_column(greatest[v], greatest_of_A);
     scale[v] = scale_of(exponent[v]);
   }
   unsigned int leading[unit_steps][4];

@@ -188,10 +188,10 @@ class Comparison {
            step * std::uniform_int_distribution<std::int64_t>(0, most_further_columns(example_) / step)(random_);
   }
 
-  Tensor draw(std::int64_t rows, std::int64_t columns, std::int64_t factor) {
+  Tensor draw(std::int64_t rows, std::int64_t columns, double factor) {
     Tensor tensor{{rows, columns}, {}};
     for (std::int64_t at = 0; at < rows * columns; ++at) {
-      tensor.elements.push_back(static_cast<double>(factor) * drawn_operand(example_.nest.element(), random_()));
+      tensor.elements.push_back(factor * drawn_operand(example_.nest.element(), random_()));
     }
     return tensor;
   }

@@ -20,7 +20,7 @@ struct InstructionExample {
   SparseMatrix matrix;              ///< B has a row for each of its columns; packed as the nest says
   bool vectors = false;             ///< which variant of the kernel is run
   std::int64_t least_columns = 16;  ///< of B and C
-  std::int64_t factor_of_b = 1;     ///< of the drawn elements, so that some have more bits
+  double factor_of_b = 1;           ///< of the drawn elements, so that some have more bits, or are far from one
   int products = 4;                 ///< of drawn operands: the first one is what the kernel is tuned for
 };
 

@@ -25,11 +25,11 @@ struct FragmentCase {
   StreamSchedule schedule;
   bool vectors = false;
   LoopNest (*product)(ScalarType) = spmm_nest;
-  std::int64_t factor_of_b = 1;
+  double factor_of_b = 1;
 };
 
 /// Makes some of up to 100 need 12 bits, one more than the tensor core takes of a float32.
-constexpr std::int64_t odd_factor = 33;
+constexpr double odd_factor = 33;
 
 constexpr std::int64_t rows_of_panel = StreamSchedule::strip_rows;
 
@@ -38,9 +38,17 @@ SparseMatrix with_full_panel(std::int64_t panels, std::int64_t columns, std::int
   return tests::with_full_panel(small_matrix(panels * rows_of_panel - 5, columns, 0.02, element, seed), [=](std::int64_t column) { return column % free_column != 0; });
 }
 
-SparseMatrix times(std::int64_t factor, SparseMatrix matrix) {
+SparseMatrix times(double factor, SparseMatrix matrix) {
   for (double& value : matrix.values) {
-    value *= static_cast<double>(factor);
+    value *= factor;
+  }
+  return matrix;
+}
+
+/// From a row on multiplied by a factor.
+SparseMatrix with_smaller_rows(SparseMatrix matrix, std::int64_t first_row, double factor) {
+  for (auto at = static_cast<std::size_t>(matrix.offsets[static_cast<std::size_t>(first_row)]); at < matrix.values.size(); ++at) {
+    matrix.values[at] *= factor;
   }
   return matrix;
 }
@@ -233,6 +241,23 @@ std::vector<InstructionExample> fragment_examples() {
       {.name = "f32_placed",
        .matrix = times(odd_factor, small_matrix(37, 41, 0.4, f32, 72)),
        .schedule = {.columns = 64, .panels = 4, .warps = 1, .stages = 2, .pdl = false, .dense = placed}},
+      {.name = "f32_placed_of_many_by_hardly_any",
+       .matrix = times(odd_factor * 0x1p60, small_matrix(37, 41, 0.4, f32, 80)),
+       .schedule = {.columns = 64, .panels = 2, .warps = 2, .stages = 2, .pdl = false, .share = 2, .rows = 32, .copies = StreamSchedule::Copies::bulk, .dense = placed},
+       .vectors = true,
+       .factor_of_b = 0x1p-127},
+      {.name = "f32_placed_of_hardly_any_by_many",
+       .matrix = times(odd_factor * 0x1p-127, small_matrix(37, 41, 0.4, f32, 81)),
+       .schedule = {.columns = 64, .panels = 4, .warps = 1, .stages = 2, .pdl = false, .dense = placed},
+       .factor_of_b = 0x1p100},
+      {.name = "f32_placed_by_hardly_any",
+       .matrix = times(odd_factor, small_matrix(37, 41, 0.4, f32, 83)),
+       .schedule = {.columns = 64, .panels = 1, .warps = 4, .stages = 2, .pdl = false, .share = 4, .rows = 48, .dense = placed},
+       .factor_of_b = 0x1p-127},
+      {.name = "f32_placed_of_panels_far_apart",
+       .matrix = with_smaller_rows(times(odd_factor * 0x1p60, small_matrix(60, 41, 0.4, f32, 82)), 32, 0x1p-80),
+       .schedule = {.columns = 64, .panels = 2, .warps = 2, .stages = 2, .pdl = false, .share = 2, .rows = 32, .dense = placed},
+       .factor_of_b = 0x1p-113},
       {.name = "tf32_placed_for_two_teams",
        .matrix = small_matrix(37, 41, 0.5, tf32, 73),
        .schedule = {.columns = 64, .panels = 2, .warps = 4, .stages = 2, .pdl = true, .share = 2, .rows = 32, .copies = StreamSchedule::Copies::bulk, .dense = placed},
