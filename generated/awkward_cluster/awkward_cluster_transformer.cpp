@@ -388,8 +388,8 @@ inline constexpr uint32_t max_extras = 254;   ///< of a unit, counted in a byte
 inline constexpr uint32_t list_columns = 32;  ///< of which a lane's elements are listed
 inline constexpr uint32_t four_lanes =
     4;  ///< whose bits stand beside each other, and which have a row set
-inline constexpr uint32_t placed_steps = 4;     ///< of a unit with placed values
-inline constexpr uint32_t placed_columns = 32;  ///< of its window
+inline constexpr uint32_t placed_columns = 32;  ///< of a window whose values are placed
+inline constexpr uint32_t placed_steps = placed_columns / step_groups;  ///< of a unit of it
 inline constexpr uint32_t tile_rows =
     8;  ///< which stand together, in 4 columns each, where values are put
 inline constexpr uint32_t tile_columns = 4;

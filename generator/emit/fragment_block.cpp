@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/emit/fragment_block.h"
 
-#include "generator/schedule/stream_schedule.h"
+#include "transformer/fragment_format.h"
 
 namespace esc {
 
-namespace {
-
-/// Panels that the packed format has of one of the kernel, each of 32 rows at most.
-std::int64_t panel_units(const PackedForm& form) { return form.height / StreamSchedule::unit_rows(static_cast<int>(form.height)); }
-
-}  // namespace
-
 transformer::FragmentBlock fragment_block(const PackedForm& form) {
-  return {.panels = static_cast<std::uint32_t>(form.block_panels * panel_units(form)),
-          .height = static_cast<std::uint32_t>(form.height / panel_units(form)),
+  using transformer::max_fragment_rows;
+  const auto rows = static_cast<std::uint32_t>(form.height);
+  const std::uint32_t height = rows % max_fragment_rows == 0 ? max_fragment_rows : transformer::strip_rows;
+  const std::uint32_t joined = rows / height;
+  return {.panels = static_cast<std::uint32_t>(form.block_panels) * joined,
+          .height = height,
           .quarter_steps = form.quarter_steps,
           .dense_steps = form.dense_steps,
           .listed_values = form.listed_values,
           .placed_values = form.placed_values,
-          .joined = static_cast<std::uint32_t>(form.placed_values ? panel_units(form) : 1),
+          .joined = joined,
           .shares = static_cast<std::uint32_t>(form.placing_warps)};
 }
 

@@ -65,9 +65,9 @@ LoopNest pack_placed(const LoopNest& nest, const PackPlaced& directive) {
   result.packed.dense_steps = true;
   result.packed.listed_values = true;
   result.packed.placed_values = true;
-  result.packed.placing_warps = shares_windows(nest) ? nest.constant("window_warps") : 1;
   constexpr int step_slots = 8;
   result.constants.push_back({"placing_warps", shares_windows(nest) ? index("window_warps") : Expression(1), "that place the values of a unit together"});
+  result.packed.placing_warps = result.constant("placing_warps");
   result.constants.push_back({"step_slots", step_slots, "columns of A that the tensor core takes at once"});
   // Behind the copies in the memory of a block, once it has some.
   result.arrays.push_back({"PlacedA", {Affine::of("turn_windows"), Affine::of("window_columns"), Affine::of("block_rows")}, ArrayRole::shared, nest.element(), "placed"});

@@ -69,9 +69,6 @@ struct StreamSchedule {
     return oldest_architecture >= bulk_architecture ? Copies::bulk : Copies::lanes;
   }
 
-  /// Of a unit, of which a panel of more than 32 rows has several.
-  static constexpr int unit_rows(int panel_rows) { return panel_rows % max_rows == 0 ? max_rows : strip_rows; }
-
   int row_strips() const { return rows / strip_rows; }
   bool is_placed() const { return dense == Dense::placed; }
   int block_rows() const { return panels * rows; }

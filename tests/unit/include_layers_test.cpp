@@ -60,6 +60,7 @@ const std::vector<std::string> kOrder = {
     "generator/emulate/matrix_fragments",
     "generator/emulate/matrix_descriptor",
     "generator/emulate/tensor_map",
+    "generator/emulate/ptx_instructions",
     "generator/emulate/inline_ptx",
     "generator/emulate/host_program",
     // Threads, and what they do together.
