@@ -25,6 +25,7 @@
 #include "generator/lower/pack_regions.h"
 #include "generator/lower/pack_tasks.h"
 #include "generator/lower/pipeline_windows.h"
+#include "generator/lower/place_ahead.h"
 #include "generator/lower/place_epilogue.h"
 #include "generator/lower/prefetch.h"
 #include "generator/lower/quarter_steps.h"
@@ -84,6 +85,7 @@ struct Step {
   LoopNest operator()(const CopyInBulk& directive) const { return copy_in_bulk(nest, directive); }
   LoopNest operator()(const CopyUnits& directive) const { return copy_units_in_bulk(nest, directive); }
   LoopNest operator()(const ClusterTurns& directive) const { return cluster_turns(nest, directive); }
+  LoopNest operator()(const PlaceAhead& directive) const { return place_ahead(nest, directive); }
 };
 
 LoopNest run(const LoopNest& nest, const std::vector<Directive>& directives, const Patterns& patterns,

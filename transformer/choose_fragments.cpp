@@ -304,7 +304,7 @@ FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, 
     if (block.listed_values) {
       cut.listed = 1;
       if (block.placed_values) {
-        cut.placed = 1;
+        cut.placed = block.splits_values ? placed_halves : placed_words;
         cut.steps = placed_steps;
         cut.joined = block.joined;
         cut.shares = block.shares;

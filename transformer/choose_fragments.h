@@ -17,6 +17,7 @@ struct FragmentBlock {
   bool dense_steps = false;           ///< whether they have dense steps alone
   bool listed_values = false;         ///< of which zeros are left out
   bool placed_values = false;         ///< each of which has its place beside it
+  bool splits_values = false;         ///< and is put there as two numbers of 16 bits
   std::uint32_t joined = 1;           ///< of placed values: panels that have a unit together
   std::uint32_t shares = 1;           ///< of placed values: warps that put the values of a unit in their places, a power of two
 

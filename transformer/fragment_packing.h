@@ -289,7 +289,7 @@ void write_placed_unit(const Source& source, const FragmentFormat& format, Block
     for (uint32_t column = 0; column < placed_columns; ++column) {
       for (uint32_t rows = at.left[first + number].of_column[column]; rows != 0; rows &= rows - 1) {
         const uint32_t row = static_cast<uint32_t>(lowest_set(rows));
-        visit(row, column, place_of_element({number * shape.height + row, column}));
+        visit(row, column, format.place_order().place_of({number * shape.height + row, column}));
       }
     }
   };

@@ -202,8 +202,9 @@ class FragmentReader : public SectionReader<FragmentFormat> {
   }
   /// The one of this number; its row is of all panels of the unit.
   ExtraValue placed_value(std::uint64_t unit, std::uint32_t number) const {
-    const std::uint32_t place = load<std::uint16_t>(unit + format().place_at(number)) / 4;
-    const RowColumn at = element_of_place(place % format().unit_places());
+    const PlaceOrder order = format().place_order();
+    const std::uint32_t place = load<std::uint16_t>(unit + format().place_at(number)) / order.place_bytes();
+    const RowColumn at = order.element_of(place % format().unit_places());
     return {at.row, at.column, load_value(unit + format().listed_at(number))};
   }
 

@@ -27,11 +27,14 @@ struct PlacedElements {
 
 /// The values that are stored at once, by as many threads: places of a share, a bank beside the other.
 struct BanksOfShare {
+  PlaceOrder order;
   uint32_t left[banks] = {};                    ///< of each bank
   uint16_t places[banks][max_unit_places / banks];  ///< of each bank the last one is the next
 
+  explicit BanksOfShare(const PlaceOrder& given) : order(given) {}
+
   void add(uint32_t place) {
-    const uint32_t bank = place % banks;
+    const uint32_t bank = order.bank_of(place);
     places[bank][left[bank]++] = static_cast<uint16_t>(place);
   }
   /// Takes the places of `count` values out of as many banks as there are, in the order of banks that have most of them.
@@ -67,14 +70,14 @@ inline void write_placed_values(const FragmentFormat& format, PlacedElements& el
   memcpy(unit + exponent_at, &exponent, sizeof exponent);
   uint32_t used = 0;
   const auto write = [&](uint32_t number, uint32_t place, uint32_t bits) {
-    const uint32_t at = place * 4;
+    const uint32_t at = place * format.place_order().place_bytes();
     memcpy(unit + format.listed_at(number), &bits, sizeof bits);
     memcpy(unit + format.place_at(number), &at, 2);  // the lower bytes come first
   };
   for (uint32_t share = 0; share < format.shape.shares; ++share) {
     memcpy(unit + format.share_begin_at(share), &used, 2);
     const uint32_t first = share * format.share_places(), room = format.placed_room() - used;
-    BanksOfShare found;
+    BanksOfShare found(format.place_order());
     uint32_t count = 0, free = first;
     for (uint32_t place = first; place < first + format.share_places() && count < room; ++place) {
       if (elements.is_there[place]) {

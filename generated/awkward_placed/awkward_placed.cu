@@ -14,11 +14,11 @@
 // each, for which they hold their elements of B in registers: what is multiplied is the transposed product. The
 // tensor core takes 11 bits of a number of 16 bits, at twice the rate of TF32's: so each float32 is two such
 // numbers, its leading bits and the rest, scaled by a power of two, the same for a panel of A in a window, or for a
-// column of B. Both of A stand beside each other; an element of B is multiplied by both of them, and then its rest
-// is. What that gives of a window is added in float32. Both operands are copied to shared memory past the
-// registers, several turns ahead of their use. From compute capability 9.0 on these are bulk copies, which one
-// thread asks for: units, and windows of B as boxes. The blocks of a cluster share the windows of their panels. In
-// the end they leave their sums in the shared memory of the first one, which adds them up.
+// column of B. Those of A stand in two tables; the leading bits of B are multiplied by both, and its rests by the
+// leading bits of A. What that gives of a window is added in float32. Both operands are copied to shared memory
+// past the registers, several turns ahead of their use. From compute capability 9.0 on these are bulk copies, which
+// one thread asks for: units, and windows of B as boxes. The blocks of a cluster share the windows of their panels.
+// In the end they leave their sums in the shared memory of the first one, which adds them up.
 
 #ifndef __CUDACC_RTC__
 #include <cuda_runtime.h>
@@ -448,11 +448,16 @@ __device__ __forceinline__ void wait_for_operands(const unsigned char* memory, u
   }
 }
 
-// Where a team has the values of its window, in shared memory, in 4 bytes each: of each 8 rows tiles of 4 columns, as the tensor core reads them.
-constexpr int tile_bytes = 8 * 4 * 4;
-constexpr int bytes_of_rows = window_columns / 4 * tile_bytes;
-__device__ __forceinline__ unsigned char* placed_for_team(unsigned char* memory, int part) {
-  return memory + placed_at + part * placed_bytes;
+// Where a team has the values of its window, in shared memory: of each 8 rows tiles of 16 bytes a row, as the tensor core reads them. Of numbers of 16 bits, two for a value, there are two such
+// tables, one behind the other.
+constexpr int columns_of_tile = 8;
+constexpr int tile_bytes = 8 * 16;
+constexpr int bytes_of_rows = window_columns / columns_of_tile * tile_bytes;
+constexpr int tables = columns_of_tile / 4;
+constexpr int table_bytes = placed_bytes / tables;
+__device__ __forceinline__ unsigned char* placed_for_team(unsigned char* memory, int buffer,
+                                                          int part) {
+  return memory + placed_at + (buffer * turn_windows + part) * placed_bytes;
 }
 
 // From compute capability 9.0 on, compiled for its own features (sm_90a), four warps multiply at once; else each warp by itself.
@@ -462,7 +467,7 @@ constexpr bool four_warps_multiply = true;
 constexpr bool four_warps_multiply = false;
 #endif
 
-// Two numbers of 16 bits, rounded, in a register: where the tensor core takes two columns of A, it finds both parts of an element in them, the second one 2048 times as large.
+// Two numbers of 16 bits, rounded, in a register, the first one in its lower half.
 __device__ __forceinline__ unsigned int two_halves(float first, float second) {
   unsigned int halves;
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(halves) : "f"(second), "f"(first));
@@ -471,16 +476,6 @@ __device__ __forceinline__ unsigned int two_halves(float first, float second) {
 
 __device__ __forceinline__ float leading_part(float number) {
   return __uint_as_float(__float_as_uint(number) & 0xffffe000);
-}
-
-// An element of B, scaled, as what its leading 11 bits are multiplied by, and what the rest is.
-struct SplitElement {
-  unsigned int leading;
-  unsigned int rest;
-};
-__device__ __forceinline__ SplitElement split_element(float scaled) {
-  const float leading = leading_part(scaled);
-  return {two_halves(leading, leading * 0x1p-11f), two_halves(scaled - leading, 0)};
 }
 
 // Numbers are scaled so that the greatest one is 2^14 to 2^15, which a half can be, by powers of two whose exponents, as a float has them, follow from that of the greatest one.
@@ -506,16 +501,18 @@ __device__ __forceinline__ float scale_back(int exponent_of_A, int exponent_of_B
              : __int_as_float(exponent > -23 ? 1 << (22 + exponent) : 0);
 }
 
-// A value as the tensor core takes it: its leading 11 bits and the rest.
+// A value as the tensor core takes it: its leading 11 bits in the first table, and the rest in the second one.
 struct PlacedValue {
   float scale;
 
   __device__ __forceinline__ explicit PlacedValue(const unsigned char* unit)
       : scale(scale_of(exponent_of_unit(unit))) {}
-  __device__ __forceinline__ unsigned int operator()(float value) const {
+  __device__ __forceinline__ void store(unsigned char* to, float value) const {
     const float scaled = value * scale;
     const float leading = leading_part(scaled);
-    return two_halves(leading, (scaled - leading) * 2048);
+    const unsigned int parts = two_halves(leading, scaled - leading);
+    *reinterpret_cast<unsigned short*>(to) = static_cast<unsigned short>(parts);
+    *reinterpret_cast<unsigned short*>(to + table_bytes) = static_cast<unsigned short>(parts >> 16);
   }
 };
 
@@ -523,7 +520,7 @@ struct PlacedValue {
 // value, is zero.
 __device__ __forceinline__ void place_values(const unsigned char* unit, unsigned char* placed,
                                              int panel, int member, int lane) {
-  constexpr int panel_bytes = window_columns * panel_height * 4;
+  constexpr int panel_bytes = panel_height / 8 * bytes_of_rows;  // in a table
   constexpr int share_bytes = panel_bytes / placing_warps;
   constexpr int at_once =
       (unit_values / placing_warps + 63) / 64;  // most shares have no more pairs for a lane
@@ -533,8 +530,8 @@ __device__ __forceinline__ void place_values(const unsigned char* unit, unsigned
   unsigned char* const to = placed + panel * panel_bytes;
   const PlacedValue placed_value(unit);
   const auto put = [&](const Vector<2>& value, unsigned int place) {
-    *reinterpret_cast<unsigned int*>(to + (place & 0xffff)) = placed_value(value.at[0]);
-    *reinterpret_cast<unsigned int*>(to + (place >> 16)) = placed_value(value.at[1]);
+    placed_value.store(to + (place & 0xffff), value.at[0]);
+    placed_value.store(to + (place >> 16), value.at[1]);
   };
   const int first = begins[0] / 2 + lane;
   const int end = begins[1] / 2;
@@ -548,9 +545,11 @@ __device__ __forceinline__ void place_values(const unsigned char* unit, unsigned
     }
   }
 #pragma unroll
-  for (int at = 0; at < share_bytes; at += 32 * 16) {
-    if (share_bytes % (32 * 16) == 0 || at + lane * 16 < share_bytes) {
-      *reinterpret_cast<uint4*>(to + member * share_bytes + at + lane * 16) =
+  for (int at = 0; at < tables * share_bytes; at += 32 * 16) {
+    const int byte = at + lane * 16;  // of the share's, in the one table and then in the other
+    if (tables * share_bytes % (32 * 16) == 0 || byte < tables * share_bytes) {
+      *reinterpret_cast<uint4*>(to + member * share_bytes + byte +
+                                (byte < share_bytes ? 0 : table_bytes - share_bytes)) =
           make_uint4(0, 0, 0, 0);
     }
   }
@@ -575,15 +574,15 @@ __device__ __forceinline__ Vector<2> two_columns(const unsigned char* window, in
   return *reinterpret_cast<const Vector<2>*>(window + piece_at(row, column / 8) + column % 8 * 4);
 }
 
-// A product of the tensor core is of 8 columns of A, in some rows, and of 16 columns of C for each warp. A lane has elements of B in four registers: two rows, 4 from each other, with two
-// columns each. Of every 8 rows it gets four sums: rows 2 c and 2 c + 1 of one column, then of the other.
+// A product of the tensor core is of two tiles of A beside each other, in some rows, and of 16 columns of C for each warp. A lane has elements of B in four registers: what it has of each tile's
+// columns, for two columns of C. Of every 8 rows it gets four sums: rows 2 c and 2 c + 1 of one column, then of the other.
 constexpr int product_rows = 64;
 constexpr int product_sums = product_rows / 2;
 __device__ __forceinline__ constexpr int sum_of(int row_of_two, int column_of_two) {
   return row_of_two + 2 * column_of_two;
 }
 
-// Where the columns of a step stand, from row `first` of the block on.
+// Where the columns of a product stand, from row `first` of the block on.
 __device__ __forceinline__ constexpr int placed_step_at(int step, int first) {
   return first / 8 * bytes_of_rows + step * 2 * tile_bytes;
 }
@@ -619,7 +618,7 @@ __device__ __forceinline__ void keep_operand(unsigned int (&b)[4]) {
 __device__ __forceinline__ void add_product(float (&sums)[product_sums], const unsigned int (&b)[4],
                                             const unsigned char* placed, bool adds, int lane) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  // The next 4 columns of the same rows are a tile farther.
+  // The next columns of the same rows are a tile farther.
   const unsigned int address = static_cast<unsigned int>(__cvta_generic_to_shared(placed));
   const unsigned long long matrix = (address & 0x3ffff) >> 4 |
                                     static_cast<unsigned long long>(tile_bytes >> 4) << 16 |
@@ -696,15 +695,19 @@ __device__ __forceinline__ void multiply_split_placed(const unsigned char* place
     exponent[v] = exponent_of_column(greatest[v], greatest_of_A);
     scale[v] = scale_of(exponent[v]);
   }
-  unsigned int leading[unit_steps][4];
-  unsigned int rest[unit_steps][4];
+  // Of each 8 columns of A a lane has two rows of B, 4 from each other, which stand beside each other.
+  constexpr int product_steps = unit_steps / 2;
+  unsigned int leading[product_steps][4];
+  unsigned int rest[product_steps][4];
 #pragma unroll
-  for (int step = 0; step < unit_steps; ++step) {
+  for (int step = 0; step < product_steps; ++step) {
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
-      const SplitElement parts = split_element(elements[step][e] * scale[e % 2]);
-      leading[step][e] = parts.leading;
-      rest[step][e] = parts.rest;
+      const float* const of_column = elements[2 * step + e / 2] + e % 2;
+      const float first = of_column[0] * scale[e % 2];
+      const float second = of_column[2] * scale[e % 2];
+      leading[step][e] = two_halves(leading_part(first), leading_part(second));
+      rest[step][e] = two_halves(first - leading_part(first), second - leading_part(second));
     }
   }
 #pragma unroll
@@ -712,16 +715,21 @@ __device__ __forceinline__ void multiply_split_placed(const unsigned char* place
     float products[product_sums];
     begin_products();
 #pragma unroll
-    for (int step = 0; step < unit_steps; ++step) {
+    for (int step = 0; step < product_steps; ++step) {
       add_product(products, rest[step], placed + placed_step_at(step, first), step > 0, lane);
     }
 #pragma unroll
-    for (int step = 0; step < unit_steps; ++step) {
+    for (int step = 0; step < product_steps; ++step) {
+      add_product(products, leading[step], placed + table_bytes + placed_step_at(step, first), true,
+                  lane);
+    }
+#pragma unroll
+    for (int step = 0; step < product_steps; ++step) {
       add_product(products, leading[step], placed + placed_step_at(step, first), true, lane);
     }
     end_products(products);
 #pragma unroll
-    for (int step = 0; step < unit_steps; ++step) {
+    for (int step = 0; step < product_steps; ++step) {
       keep_operand(leading[step]);
       keep_operand(rest[step]);
     }
@@ -800,11 +808,12 @@ __global__ void __cluster_dims__(cluster_blocks, 1, 1) __launch_bounds__(threads
   }
 #pragma unroll 1
   for (unsigned int turn = 0; turn < turns; ++turn) {
-    store_held<vectors>(shared_memory, held, rounds, (stages + turn - 2) * cluster_blocks + rank,
-                        (stages + turn - 2) % stages, part, team_thread);
-    __pipeline_wait_prior(stages - 2);
+    store_held<vectors>(shared_memory, held, rounds,
+                        (early_stages + turn - 1) * cluster_blocks + rank,
+                        (early_stages + turn - 1) % stages, part, team_thread);
+    __pipeline_wait_prior(early_stages - 1);
     meet_team(part);
-    const unsigned int ahead = stages + turn - 1;
+    const unsigned int ahead = early_stages + turn;
     const int stage_ahead = ahead % stages;
     if (member < 1) {
       copy_unit(shared_memory, packed, first_round, rounds, rotation, ahead * cluster_blocks + rank,
@@ -819,11 +828,11 @@ __global__ void __cluster_dims__(cluster_blocks, 1, 1) __launch_bounds__(threads
     if (its < rounds) {
       wait_for_operands(shared_memory, turn, stage, part);
       place_values(unit_copy(shared_memory, stage, part * block_panels + place),
-                   placed_for_team(shared_memory, part), place, member, thread % 32);
+                   placed_for_team(shared_memory, 0, part), place, member, thread % 32);
     }
     meet_team(part);
     if (its < rounds) {
-      multiply_split_placed(placed_for_team(shared_memory, part),
+      multiply_split_placed(placed_for_team(shared_memory, 0, part),
                             unit_copy(shared_memory, stage, part * block_panels),
                             window_copy(shared_memory, stage, part), team_warp, thread % 32, sums);
     }

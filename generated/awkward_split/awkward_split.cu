@@ -562,9 +562,9 @@ __global__ void __launch_bounds__(threads_per_block, 1)
   }
 #pragma unroll 1
   for (unsigned int turn = 0; turn < turns; ++turn) {
-    __pipeline_wait_prior(stages - 2);
+    __pipeline_wait_prior(early_stages - 1);
     meet_team(part);
-    const unsigned int ahead = stages + turn - 1;
+    const unsigned int ahead = early_stages + turn;
     const int stage_ahead = ahead % stages;
     stage_unit(shared_memory, packed, first_round, rounds, rotation, ahead, stage_ahead, part,
                place);

@@ -331,7 +331,8 @@ const char* first_difference(const Header& header, Format format) {
 // columns may be stored, zeros too; where `listed` is not 0, those that are zero are left out, and a unit has `listed`
 // places for the others. What has no place is left for a further round. Where `placed` is 1, as it may be of 32 bits, a
 // unit has 4 steps, belongs to `joined` consecutive panels of its block, and 16 bits of each value say where it stands, in
-// place of a bit of each element.
+// place of a bit of each element. Where it is 2 the same holds of values that are put in their places as two numbers of 16
+// bits each, one in the same place of another table.
 // Two groups are a set. Slots without a column have zeros, and name a column that no other of their set equals modulo
 // its slots, or column 0.
 //
@@ -361,8 +362,9 @@ const char* first_difference(const Header& header, Format format) {
 //   values    in the order of lists, lanes and bits; what is not used is 0
 //
 // Bytes of a unit with placed values, for as many groups of threads as it has `shares`. An element in row r and column c
-// of the unit has the place r / 8 * 256 + c / 4 * 32 + r % 8 * 4 + c % 4, which modulo 32 is its bank. Of all places a
-// share has as many as each other one, those that follow each other:
+// of the unit has the place r / 8 * 256 + c / 4 * 32 + r % 8 * 4 + c % 4, of 4 bytes, which modulo 32 is its bank. Of two
+// numbers of 16 bits it is r / 8 * 256 + c / 8 * 64 + r % 8 * 8 + c % 4 * 2 + c / 4 % 2, of 2 bytes, and two are in a bank. Of
+// all places a share has as many as each other one, those that follow each other:
 //   begins    [share] uint16: the number of its first value, which is even, and behind the last one how many there are;
 //             zeros up to byte 20
 //   exponent  uint32: that of the greatest finite value, as a float has it, and 14 at least. Values that are left for a
@@ -371,7 +373,7 @@ const char* first_difference(const Header& header, Format format) {
 //   values    in the order of shares; of each 64 of a share those in even places, then those in odd ones, are as many as
 //             there are of different banks, from the fullest ones. Where a share has an odd number, another zero of it follows
 //             as a value. What is not used is 0
-//   places    [value] uint16: 4 bytes for each place in front of it; what is not used is 0
+//   places    [value] uint16: the bytes of all places in front of it; what is not used is 0
 //
 // A thread block owns block_panels panels, the last one may own fewer. A round of it is a window with a unit for each
 // of its panels. It has each window once, ascending; where the slots and the extras of a unit do not take all, another
@@ -401,8 +403,10 @@ inline constexpr uint32_t four_lanes =
 inline constexpr uint32_t placed_columns = 32;  ///< of a window whose values are placed
 inline constexpr uint32_t placed_steps = placed_columns / step_groups;  ///< of a unit of it
 inline constexpr uint32_t tile_rows =
-    8;  ///< which stand together, in 4 columns each, where values are put
-inline constexpr uint32_t tile_columns = 4;
+    8;  ///< which stand together, in 16 bytes each, where values are put
+inline constexpr uint32_t placed_words = 1;  ///< values that are put in their places as they are
+inline constexpr uint32_t placed_halves =
+    2;                                 ///< those that are put there as two numbers of 16 bits
 inline constexpr uint32_t banks = 32;  ///< of shared memory, where values are put in their places
 inline constexpr uint32_t max_joined_rows = 192;  ///< of a unit with placed values
 inline constexpr uint32_t max_unit_places = max_joined_rows * placed_columns;
@@ -458,7 +462,7 @@ struct FragmentCut {
   uint32_t listed =
       0;  ///< of dense steps: values of a unit, at most; 0 where every element is stored
   uint32_t placed =
-      0;  ///< 1 where each of the listed values has its place beside it, in place of bits
+      0;  ///< where each of the listed values has its place beside it, in place of bits: placed_words or placed_halves
   uint32_t joined = 1;  ///< of placed values: panels that have a unit together
   uint32_t shares =
       1;  ///< of placed values: groups of threads that put the values of a unit in their places
@@ -476,7 +480,7 @@ struct FragmentCut {
     visit("extras", extras, between(0, max_extras));
     visit("dense", dense, between(0, 1));
     visit("listed", listed, between(0, max_listed));
-    visit("placed", placed, between(0, 1));
+    visit("placed", placed, between(0, placed_halves));
     visit("joined", joined, between(1, block_panels));
     visit("shares", shares, power_of_two(max_shares));
   }
@@ -542,23 +546,34 @@ struct RowColumn {
   uint32_t column;
 };
 
-/// The place of an element in its unit, and the other way round.
-constexpr uint32_t place_of_element(const RowColumn& element) {
-  return element.row / tile_rows * (tile_rows * placed_columns) +
-         element.column / tile_columns * banks + element.row % tile_rows * tile_columns +
-         element.column % tile_columns;
-}
-constexpr RowColumn element_of_place(uint32_t place) {
-  const uint32_t bank = place % banks, tile = place / banks;
-  constexpr uint32_t tiles = placed_columns / tile_columns;
-  return {tile / tiles * tile_rows + bank / tile_columns,
-          tile % tiles * tile_columns + bank % tile_columns};
-}
+/// Where the elements of a unit stand: in tiles of 8 rows of 16 bytes, as the tensor core takes them, 4 columns of words or 8 of
+/// halves, of which columns c and c + 4 stand beside each other.
+struct PlaceOrder {
+  uint32_t placed;  ///< placed_words or placed_halves
+
+  constexpr bool has_halves() const { return placed == placed_halves; }
+  constexpr uint32_t place_bytes() const { return has_halves() ? 2 : 4; }
+  constexpr uint32_t tile_columns() const { return 16 / place_bytes(); }
+  constexpr uint32_t bank_of(uint32_t place) const { return place * place_bytes() / 4 % banks; }
+
+  constexpr uint32_t place_of(const RowColumn& element) const {
+    const uint32_t columns = tile_columns(), column = element.column % columns;
+    return element.row / tile_rows * (tile_rows * placed_columns) +
+           element.column / columns * (tile_rows * columns) + element.row % tile_rows * columns +
+           (has_halves() ? column % 4 * 2 + column / 4 : column);
+  }
+  constexpr RowColumn element_of(uint32_t place) const {
+    const uint32_t columns = tile_columns(), tiles = placed_columns / columns;
+    const uint32_t tile = place / (tile_rows * columns), column = place % columns;
+    return {tile / tiles * tile_rows + place / columns % tile_rows,
+            tile % tiles * columns + (has_halves() ? column % 2 * 4 + column / 2 : column)};
+  }
+};
 
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
 struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   static constexpr char magic[9] = "ESCFRAG\x1a";
-  static constexpr uint32_t version = 10;
+  static constexpr uint32_t version = 11;
 
   ScalarType window = ScalarType::u16;
   uint64_t windows_at = 0;
@@ -647,6 +662,7 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   }
 
   // The same of a unit with placed values.
+  constexpr PlaceOrder place_order() const { return {shape.placed}; }
   constexpr uint32_t round_units() const {
     return shape.block_panels / shape.joined;
   }  ///< of a block
@@ -696,8 +712,8 @@ constexpr FragmentFormat describe(const FragmentShape& shape, const FragmentCoun
   if (!format.element().has_whole_dense_steps() && !format.is_listed()) {
     format.shape.dense = 0;
   }
-  format.shape.placed = format.is_placed() ? 1 : 0;
   if (!format.is_placed()) {
+    format.shape.placed = 0;
     format.shape.joined = format.shape.shares = 1;
   }
   if (format.is_dense()) {
@@ -1373,11 +1389,14 @@ struct PlacedElements {
 
 /// The values that are stored at once, by as many threads: places of a share, a bank beside the other.
 struct BanksOfShare {
+  PlaceOrder order;
   uint32_t left[banks] = {};                        ///< of each bank
   uint16_t places[banks][max_unit_places / banks];  ///< of each bank the last one is the next
 
+  explicit BanksOfShare(const PlaceOrder& given) : order(given) {}
+
   void add(uint32_t place) {
-    const uint32_t bank = place % banks;
+    const uint32_t bank = order.bank_of(place);
     places[bank][left[bank]++] = static_cast<uint16_t>(place);
   }
   /// Takes the places of `count` values out of as many banks as there are, in the order of banks that have most of them.
@@ -1415,14 +1434,14 @@ inline void write_placed_values(const FragmentFormat& format, PlacedElements& el
   memcpy(unit + exponent_at, &exponent, sizeof exponent);
   uint32_t used = 0;
   const auto write = [&](uint32_t number, uint32_t place, uint32_t bits) {
-    const uint32_t at = place * 4;
+    const uint32_t at = place * format.place_order().place_bytes();
     memcpy(unit + format.listed_at(number), &bits, sizeof bits);
     memcpy(unit + format.place_at(number), &at, 2);  // the lower bytes come first
   };
   for (uint32_t share = 0; share < format.shape.shares; ++share) {
     memcpy(unit + format.share_begin_at(share), &used, 2);
     const uint32_t first = share * format.share_places(), room = format.placed_room() - used;
-    BanksOfShare found;
+    BanksOfShare found(format.place_order());
     uint32_t count = 0, free = first;
     for (uint32_t place = first; place < first + format.share_places() && count < room; ++place) {
       if (elements.is_there[place]) {
@@ -1752,7 +1771,7 @@ void write_placed_unit(const Source& source, const FragmentFormat& format, Block
     for (uint32_t column = 0; column < placed_columns; ++column) {
       for (uint32_t rows = at.left[first + number].of_column[column]; rows != 0; rows &= rows - 1) {
         const uint32_t row = static_cast<uint32_t>(lowest_set(rows));
-        visit(row, column, place_of_element({number * shape.height + row, column}));
+        visit(row, column, format.place_order().place_of({number * shape.height + row, column}));
       }
     }
   };

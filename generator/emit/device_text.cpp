@@ -26,6 +26,9 @@
 namespace esc {
 
 extern const std::string_view meet_team_text;  ///< embedded from templates/instructions
+extern const std::string_view meet_roles_text;
+extern const std::string_view meet_multiplying_text;
+extern const std::string_view bulk_text;
 
 namespace {
 
@@ -124,7 +127,12 @@ std::vector<std::string_view> performed_texts(const LoopNest& nest) {
             return {};
           }});
   std::vector<std::string_view> texts;
-  if (!nest.team.empty()) {
+  if (has_roles(nest)) {
+    texts.insert(texts.end(), {bulk_text, meet_roles_text});
+    if (meets_behind_turns(nest)) {
+      texts.push_back(meet_multiplying_text);
+    }
+  } else if (!nest.team.empty()) {
     texts.push_back(meet_team_text);
   }
   for (const std::string& name : performed_instructions(nest)) {

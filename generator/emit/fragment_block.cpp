@@ -16,6 +16,7 @@ transformer::FragmentBlock fragment_block(const PackedForm& form) {
           .dense_steps = form.dense_steps,
           .listed_values = form.listed_values,
           .placed_values = form.placed_values,
+          .splits_values = form.splits_values,
           .joined = joined,
           .shares = static_cast<std::uint32_t>(form.placing_warps)};
 }

@@ -57,19 +57,21 @@ std::int64_t up_to_line(std::int64_t bytes) { return static_cast<std::int64_t>(t
 /// What stands behind them begins at a line.
 std::int64_t barrier_bytes(const LoopNest& nest) {
   constexpr std::int64_t barrier = 8;
-  return copies_in_bulk(nest) ? up_to_line(nest.constant("stages") * nest.constant("turn_windows") * barrier) : 0;
+  const std::int64_t of_team = nest.constant("stages") + (has_roles(nest) ? 1 : 0);  // where both roles meet, too
+  return copies_in_bulk(nest) ? up_to_line(of_team * nest.constant("turn_windows") * barrier) : 0;
 }
 /// What the warps of a team place of A, and where it stands, behind all that is copied.
 std::int64_t placed_bytes(const LoopNest& nest) {
   return nest.constant("window_columns") * nest.constant("block_rows") * bytes_of(nest.element());
 }
+std::int64_t placed_windows(const LoopNest& nest) { return nest.constant("turn_windows") * (nest.has_constant("buffers") ? nest.constant("buffers") : 1); }
 std::int64_t placed_at(const LoopNest& nest, std::int64_t unit_bytes) { return up_to_line(copied_bytes(nest, unit_bytes)); }
 /// Sums take the places of what is copied and placed, but not of barriers: a device may write these even behind all waits for them.
 std::int64_t barriers_at(const LoopNest& nest, std::int64_t unit_bytes) {
   if (!places_values(nest)) {
     return copied_bytes(nest, unit_bytes);
   }
-  return std::max(placed_at(nest, unit_bytes) + nest.constant("turn_windows") * placed_bytes(nest), declared_shared_bytes(nest));
+  return std::max(placed_at(nest, unit_bytes) + placed_windows(nest) * placed_bytes(nest), declared_shared_bytes(nest));
 }
 
 /// Where B has the rows of a column one behind the other, 8 of them are loaded at once. That is decided for a lane's whole window, so that its loads
@@ -219,8 +221,16 @@ std::string two_of_window_text(const LoopNest& nest) {
              : "*reinterpret_cast<const Vector<2>*>(window + piece_at(row, column / 8) + column % 8 * 4)";
 }
 
+/// Who arrives at a barrier in shared memory: each thread that asks for a copy, or, where both roles of a team meet, a lane of each warp.
+std::string arriving_threads_text(const LoopNest& nest) {
+  const std::string asking = copies_boxes(nest) ? "vectors ? block_panels + 1 : block_panels" : "block_panels";
+  return has_roles(nest) ? fmt::format("barrier < stages * turn_windows ? ({}) : roles * team_warps", asking) : asking;
+}
+
 /// Where values are placed, the rows of A of a product.
-std::int64_t rows_of_product(const LoopNest& nest) { return places_values(nest) ? product_rows(nest.constant("block_rows"), splits_products(nest)) : 0; }
+std::int64_t rows_of_product(const LoopNest& nest) {
+  return places_values(nest) ? product_rows(nest.constant("block_rows"), {.splits = splits_products(nest), .has_many_registers = has_roles(nest)}) : 0;
+}
 
 std::string find_rounds_text(const LoopNest& nest, const FragmentFormat& format) {
   const std::string type = packed_matrix_holes(nest).at("PACKED");
@@ -297,6 +307,7 @@ bool splits_products(const LoopNest& nest) {
 bool rounds_factors(const LoopNest& nest) {
   return performs(nest, "multiply_rounded_steps") || performs(nest, "multiply_rounded_dense_steps") || performs(nest, "multiply_rounded_placed");
 }
+bool has_roles(const LoopNest& nest) { return nest.has_constant("roles"); }
 bool places_values(const LoopNest& nest) { return nest.find_array("PlacedA") != nullptr; }
 std::int64_t columns_of_window_row(const LoopNest& nest) {
   const std::int64_t columns = nest.constant("tile_columns");
@@ -325,7 +336,8 @@ std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const Fr
                                   : "The copies of a stage in shared memory: the units of the block's warps, and behind them the windows of B."},
           {"UNIT_COPY", boxes ? "memory + stages * turn_windows * window_bytes + stage * stage_bytes + copy * unit_bytes"
                               : "memory + stage * stage_bytes + copy * unit_bytes"},
-          {"ASKING_THREADS", boxes ? "vectors ? block_panels + 1 : block_panels" : "block_panels"},
+          {"BARRIERS", has_roles(nest) ? "(stages + 1) * turn_windows" : "stages * turn_windows"},
+          {"ARRIVING_THREADS", arriving_threads_text(nest)},
           {"ASKING_THREAD", places_values(nest) ? "team_threads - 32" : "0"},  // where all wait for the warp, not one that has asked for units
           {"WINDOW_COPY", boxes ? "memory + (stage * turn_windows + part) * window_bytes"
                           : transposes ? "unit_copy(memory, stages, 0) + (stage * turn_windows + part) * window_bytes"
@@ -340,6 +352,7 @@ std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const Fr
           {"READ_EXTRA", read_extra_text(nest)},
           {"TWO_COLUMNS", two_columns_text(nest)},
           {"TWO_OF_WINDOW", two_of_window_text(nest)},
+          {"COLUMNS_OF_TILE", splits_products(nest) ? "8" : "4"},
           {"PRODUCT_ROWS", fmt::format("{}", rows_of_product(nest))},
           {"WARPGROUP_PRODUCT", warpgroup_product_text(rows_of_product(nest), splits_products(nest))},
           {"PRODUCT_SHAPE", warp_product_shape(splits_products(nest))},

@@ -12,12 +12,51 @@
 #include "generator/emit/operand_text.h"
 #include "generator/emit/print_cases.h"
 #include "generator/emit/print_statement.h"
+#include "generator/ir/build.h"
 #include "generator/ir/rewrite.h"
 #include "generator/ir/unused_definitions.h"
 #include "generator/support/error.h"
 
 namespace esc {
 namespace {
+
+/// Whether a node says what warps of the first role do, and what the others do.
+bool is_of_roles(const Node& node) {
+  const auto* branch = std::get_if<Branch>(&node.content);
+  return branch != nullptr && branch->condition == less(index("role"), 1);
+}
+
+/// Whether warps go their own ways from this node on.
+bool parts_roles(const Node& node) {
+  const auto* loop = std::get_if<Loop>(&node.content);
+  return is_of_roles(node) || (loop != nullptr && loop->role == Role::reduction && !is_mapped(loop->mapping));
+}
+
+/// What warps of one role do: a branch between roles is decided. Each role has code of its own, also for the same loop, so that the compiler gives each the registers that it needs. Where the
+/// threads of the block meet behind the turns, those of the other role have nothing left to do.
+Block of_role(const Block& block, bool first) {
+  Block result;
+  for (const Node& node : block) {
+    if (const auto* barrier = std::get_if<Barrier>(&node.content); barrier != nullptr && barrier->scope == Scope::block) {
+      append(result, first ? Block{node} : Block{});
+      continue;
+    }
+    Node own = node;
+    if (auto* branch = std::get_if<Branch>(&own.content)) {
+      const bool is_others = branch->condition == less(0, index("role"));
+      if (is_of_roles(node) || is_others) {
+        append(result, of_role(is_others != first ? branch->then : branch->otherwise, first));
+        continue;
+      }
+      branch->then = of_role(branch->then, first);
+      branch->otherwise = of_role(branch->otherwise, first);
+    } else if (auto* loop = std::get_if<Loop>(&own.content)) {
+      loop->body = of_role(loop->body, first);
+    }
+    result.push_back(std::move(own));
+  }
+  return result;
+}
 
 class KernelPrinter {
  public:
@@ -225,7 +264,15 @@ class KernelPrinter {
 
   /// What each thread does; loops that are mapped have become names.
   void print_body(const Block& block) {
-    for (const Node& node : block) {
+    for (auto at = block.begin(); at != block.end(); ++at) {
+      const Node& node = *at;
+      if (has_roles(nest_) && parts_roles(node)) {
+        const Block rest(at, block.end());
+        statements_.meet_blocks_by("meet_multiplying();\n");
+        const auto print_role = [&](bool first) { return statements_.print(without_unused_definitions(of_role(rest, first))); };
+        body_ += fmt::format("if (role < 1) {{\n{}}} else {{\n{}}}\n", print_role(true), print_role(false));
+        return;
+      }
       if (const auto* loop = std::get_if<Loop>(&node.content);
           loop != nullptr && is_mapped(loop->mapping)) {
         print_body(without_unused_definitions(loop->body));
@@ -251,6 +298,18 @@ class KernelPrinter {
 
 std::string tuned_leading_dimension(const ArrayDeclaration& array) {
   return !array.layout ? "tuned_columns" : array.role == ArrayRole::dense ? "tuned_ldb" : "tuned_ldc";
+}
+
+bool meets_behind_turns(const LoopNest& nest) {
+  const Block* body = &nest.body;
+  for (const Loop* loop = only<Loop>(&nest); loop != nullptr && is_mapped(loop->mapping); loop = only<Loop>(loop)) {
+    body = &loop->body;
+  }
+  const auto meets = [](const Node& node) {
+    const auto* barrier = std::get_if<Barrier>(&node.content);
+    return barrier != nullptr && barrier->scope == Scope::block;
+  };
+  return std::any_of(std::ranges::find_if(*body, parts_roles), body->end(), meets);
 }
 
 bool has_clusters(const LoopNest& nest) { return nest.has_constant("cluster_blocks"); }

@@ -27,6 +27,9 @@ std::string tuned_leading_dimension(const ArrayDeclaration& array);
 /// Whether blocks of the nest's kernel share work in clusters.
 bool has_clusters(const LoopNest& nest);
 
+/// Whether the threads of a block meet behind the loop over turns.
+bool meets_behind_turns(const LoopNest& nest);
+
 /// Whether the nest reads B: one that only prepares C for another does not.
 bool reads_b(const LoopNest& nest);
 

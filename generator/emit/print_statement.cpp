@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "generator/emit/fragment_text.h"
 #include "generator/emit/half_text.h"
 #include "generator/emit/layout_text.h"
 #include "generator/ir/print.h"
@@ -146,9 +147,9 @@ std::string StatementPrinter::print(const Barrier& barrier) const {
     case Scope::cluster:
       return "meet_cluster();\n";
     case Scope::block:
-      return "__syncthreads();\n";
+      return block_barrier_;
     case Scope::team:
-      return fmt::format("meet_team({});\n", nest_.team);
+      return has_roles(nest_) ? fmt::format("meet_team(shared_memory, {}, turn);\n", nest_.team) : fmt::format("meet_team({});\n", nest_.team);
     case Scope::warp:
     case Scope::thread:
       break;

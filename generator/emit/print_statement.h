@@ -16,6 +16,8 @@ class StatementPrinter {
   std::string print(const Node& node);
   std::string print(const Block& block);
   const CudaExpressions& expressions() const { return expressions_; }
+  /// From here on threads of the block meet by this call, a statement.
+  void meet_blocks_by(const char* call) { block_barrier_ = call; }
 
  private:
   std::string print(const Statement& statement);
@@ -34,6 +36,7 @@ class StatementPrinter {
 
   const LoopNest& nest_;
   CudaExpressions expressions_;
+  const char* block_barrier_ = "__syncthreads();\n";
   std::map<std::string, ScalarType> types_;  ///< of the index variables that were defined
 };
 

@@ -18,9 +18,9 @@ std::string listed(std::int64_t count, const Text& text) {
 
 }  // namespace
 
-std::int64_t product_rows(std::int64_t block_rows, bool splits) {
-  constexpr std::int64_t of_split = 64;
-  constexpr std::int64_t of_rounded = 96;
+std::int64_t product_rows(std::int64_t block_rows, const ProductRegisters& registers) {
+  const std::int64_t of_split = registers.has_many_registers ? 176 : 64;
+  const std::int64_t of_rounded = registers.has_many_registers ? 192 : 96;
   constexpr std::int64_t few = 32;
   constexpr std::int64_t step = 8;  // that the instruction allows
   const auto most_up_to = [&](std::int64_t most) {
@@ -30,7 +30,7 @@ std::int64_t product_rows(std::int64_t block_rows, bool splits) {
     }
     return found;
   };
-  const std::int64_t found = most_up_to(splits ? of_split : of_rounded);
+  const std::int64_t found = most_up_to(registers.splits ? of_split : of_rounded);
   return found < few ? most_up_to(of_rounded) : found;
 }
 

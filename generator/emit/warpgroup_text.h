@@ -6,9 +6,14 @@
 
 namespace esc {
 
-/// Rows of A that the tensor core multiplies at once where values are placed: the block's, or an even part of them. Of numbers that are split a lane has the sums of one
-/// such product beside those of the block, so that its registers want fewer.
-std::int64_t product_rows(std::int64_t block_rows, bool splits);
+/// What the registers of a lane are for, beside the sums of the block.
+struct ProductRegisters {
+  bool splits = false;              ///< whether the sums of a product are its own, as those of numbers that are split
+  bool has_many_registers = false;  ///< those of another that places values, too
+};
+
+/// Rows of A that the tensor core multiplies at once where values are placed: the block's, or an even part of them for which there are registers.
+std::int64_t product_rows(std::int64_t block_rows, const ProductRegisters& registers);
 
 /// The statement that multiplies so many rows of A by 16 columns of C for each of four warps (`wgmma`): 8 columns of A from where `matrix` says, elements of B in `b`, added
 /// to `sums` where `adds` is true. Each of these elements is a number of TF32, or two of 16 bits.

@@ -41,6 +41,7 @@ void BlockRunner::begin_block(std::uint64_t linear_block) {
   async_barriers_.begin_block();
   named_barriers_.begin_block(static_cast<std::uint32_t>(thread_indices_.size()));
   products_.begin_block(static_cast<std::uint32_t>(thread_indices_.size()));
+  registers_.begin_block(static_cast<std::uint32_t>(thread_indices_.size()));
   const std::uint32_t cluster_blocks = launch_->kernel->facts.cluster_blocks;
   cluster_.begin_block(static_cast<std::uint32_t>(linear_block % cluster_blocks), cluster_blocks);
   meets_cluster_ = false;
@@ -91,6 +92,7 @@ bool BlockRunner::run(std::uint64_t linear_block) {
   } else {
     async_barriers_.end_block();
     products_.end_block();
+    registers_.end_block();
     cluster_.end_block();
   }
   return whole;

@@ -14,6 +14,7 @@
 #include "generator/emulate/fibre.h"
 #include "generator/emulate/launch.h"
 #include "generator/emulate/named_barriers.h"
+#include "generator/emulate/register_pool.h"
 #include "generator/emulate/warp.h"
 #include "generator/emulate/warpgroup_products.h"
 
@@ -28,7 +29,7 @@ enum class BarrierReduction : std::int32_t { count, all, any };
 class BlockRunner {
  public:
   explicit BlockRunner(AccessJudge& judge)
-      : judge_(judge), async_barriers_(judge), named_barriers_(judge), products_(judge), cluster_(judge) {}
+      : judge_(judge), async_barriers_(judge), named_barriers_(judge), products_(judge), registers_(judge), cluster_(judge) {}
 
   void begin_launch(const Launch& launch);
   /// Runs one block, of those of a cluster the last one first. False when it was abandoned after a fault, with every thread where it stood.
@@ -51,6 +52,7 @@ class BlockRunner {
   std::uint32_t current_lane() const { return current_ % 32; }
   std::uint32_t current_warp() const { return current_ / 32; }
   WarpgroupProducts& products() { return products_; }
+  RegisterPool& registers() { return registers_; }
   /// The running thread waits for the kernel in front, which has ended.
   void wait_for_predecessor();
   /// The lanes of the running thread's warp that have not returned.
@@ -117,6 +119,7 @@ class BlockRunner {
   AsyncBarriers async_barriers_;
   NamedBarriers named_barriers_;
   WarpgroupProducts products_;
+  RegisterPool registers_;
   BlockCluster cluster_;
   std::optional<FibrePool> fibres_;
   Context scheduler_;

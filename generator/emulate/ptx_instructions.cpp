@@ -83,7 +83,7 @@ void add_warpgroup_products(PtxInstructions& table) {
   table["wgmma.wait_group.sync.aligned 0;"] = {{}, {}, "__esc_wgmma_wait", true};
   table[""] = {{"+f"}, {}, "__esc_keep", true};  // no instruction: what is made of the register stays behind it
   table["// kept"] = {std::vector<std::string>(4, "+r"), {}, "__esc_keep_operand", true};  // nor is one: registers of A
-  constexpr int most_columns = 96;
+  constexpr int most_columns = 192;
   for (const WarpgroupForm& form : {WarpgroupForm{Element::tensor_float32, "tf32.tf32", 8, "1, 1"},
                                     WarpgroupForm{Element::float16, "f16.f16", 16, "1, 1, 0"}}) {
     for (int columns = 8; columns <= most_columns; columns += 8) {
@@ -132,6 +132,11 @@ void add_named_barrier(PtxInstructions& table) {
   table["bar.sync %0, %1;"] = {{}, {"r", "r"}, "__esc_bar_sync", true};
 }
 
+void add_register_exchange(PtxInstructions& table) {
+  table["setmaxnreg.inc.sync.aligned.u32 %0;"] = {{}, {"n"}, "__esc_take_registers", true};
+  table["setmaxnreg.dec.sync.aligned.u32 %0;"] = {{}, {"n"}, "__esc_leave_registers", true};
+}
+
 }  // namespace
 
 bool is_pure_ptx(std::string_view instruction) {
@@ -149,6 +154,7 @@ const PtxInstructions& ptx_instructions() {
     add_async_copies(table);
     add_clusters(table);
     add_named_barrier(table);
+    add_register_exchange(table);
     add_byte_permutation(table);
     add_conversion(table);
     return table;

@@ -33,6 +33,8 @@ const char* to_string(WarpOperationKind kind) {
       return "wgmma.commit_group";
     case WarpOperationKind::wait_for_products:
       return "wgmma.wait_group";
+    case WarpOperationKind::exchange_registers:
+      return "setmaxnreg";
   }
   return "a warp operation";
 }

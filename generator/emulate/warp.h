@@ -22,7 +22,8 @@ enum class WarpOperationKind : std::uint8_t {
   fence_products,
   issue_product,
   commit_products,
-  wait_for_products
+  wait_for_products,
+  exchange_registers
 };
 
 /// Whether all lanes must take part: none may have returned, and the block may not end within the warp.

@@ -94,13 +94,22 @@ void wait() {
   }
 }
 
+void exchange_registers(std::uint32_t registers, std::uint32_t takes) {
+  require_kernel("setmaxnreg");
+  BlockRunner& runner = active_machine().runner();
+  if (runner.gather(WarpOperationKind::exchange_registers, 0)) {
+    runner.registers().exchange(runner.current_warp(), registers, takes != 0);
+  }
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::uint64_t>> warpgroup_functions() {
   return {{hook_names::kIssueProduct, address_of(&issue)},
           {"__esc_fence_products", address_of(&fence)},
           {"__esc_commit_products", address_of(&commit)},
-          {"__esc_wait_for_products", address_of(&wait)}};
+          {"__esc_wait_for_products", address_of(&wait)},
+          {"__esc_exchange_registers", address_of(&exchange_registers)}};
 }
 
 }  // namespace esc

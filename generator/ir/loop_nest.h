@@ -207,6 +207,7 @@ struct PackedForm {
   bool dense_steps = false;      ///< fragments: whether steps have consecutive columns
   bool listed_values = false;    ///< fragments: of which each lane has a list of what is not zero, in place of all elements
   bool placed_values = false;    ///< fragments: of which each one has its place beside it, in place of the lists of lanes
+  bool splits_values = false;    ///< placed values: whether each is put there as two numbers of 16 bits
   std::int64_t placing_warps = 1; ///< placed values: warps that put those of a panel in their places
   std::int64_t longest = 1;      ///< tasks: most non-zeros
   std::int64_t light = 1;        ///< tasks: most non-zeros of a light one

@@ -11,6 +11,7 @@
 namespace esc {
 
 // Embedded by CMakeLists.txt from templates/instructions.
+extern const std::string_view registers_text;
 extern const std::string_view vector_text;
 extern const std::string_view unit_text;
 extern const std::string_view split_floats_text;
@@ -35,11 +36,11 @@ Instruction place_values(const char* name_of, std::vector<std::string_view> text
   const Node rows{Loop{"r", Affine::of("first_row"), 8, 2, Role::none, Mapping::sequential, each}};
   const Node regions{Loop{"region", Affine::of("member"), Affine::of("regions"), Affine::of("placing_warps"), Role::none, Mapping::sequential, {rows}}};
   return {.name = name_of,
-          .parameters = {array("values"), array("placed"), value("panel"), value("member"), value("lane"), value("stage"), value("part")},
+          .parameters = {array("values"), array("placed"), value("panel"), value("member"), value("lane"), value("stage"), value("buffer"), value("part")},
           .meaning = {define("row_regions", quotient(index("panel_height"), 8)), define("regions", index("row_regions") * quotient(index("window_columns"), 16)),
                       define("panel_row", index("panel") * index("panel_height")), define("s", remainder(index("lane"), 16)),
                       define("first_row", quotient(index("lane"), 16)), regions},
-          .call = "place_values(unit_copy(shared_memory, {stage}, {part} * block_panels + {panel}), placed_for_team(shared_memory, {part}), {panel}, {member}, thread % 32);",
+          .call = "place_values(unit_copy(shared_memory, {stage}, {part} * block_panels + {panel}), placed_for_team(shared_memory, {buffer}, {part}), {panel}, {member}, thread % 32);",
           .reads_unit = true,
           .texts = std::move(texts)};
 }
@@ -52,9 +53,9 @@ Instruction multiply_placed(const char* name_of, const char* units, std::vector<
   const Node rows = loop("e", name("row_vectors"), {define("row", quotient(index("e"), 2) * 8 + index("row_pair") * 2 + remainder(index("e"), 2)), column});
   return {.name = name_of,
           .parameters = {array("placed"), array("b"), value("origin"), value("height"), value("first_column"), value("columns"), value("warp"), value("row_pair"), value("column_pair"),
-                         array("sums"), value("stage"), value("window_stage"), value("part")},
+                         array("sums"), value("stage"), value("window_stage"), value("buffer"), value("part")},
           .meaning = {loop("slot", name("window_columns"), {define("k", index("slot") + index("origin")), Node{Branch{less(name("k"), name("height")), {rows}, {}}}})},
-          .call = fmt::format("{}(placed_for_team(shared_memory, {{part}}), {}window_copy(shared_memory, {{window_stage}}, {{part}}), {{warp}}, thread % 32, {{sums}});", name_of, units),
+          .call = fmt::format("{}(placed_for_team(shared_memory, {{buffer}}, {{part}}), {}window_copy(shared_memory, {{window_stage}}, {{part}}), {{warp}}, thread % 32, {{sums}});", name_of, units),
           .reads_unit = true,
           .texts = std::move(texts)};
 }
@@ -62,7 +63,12 @@ Instruction multiply_placed(const char* name_of, const char* units, std::vector<
 }  // namespace
 
 std::vector<Instruction> placed_instructions() {
-  return {place_values("place_split_values", {vector_text, unit_text, placed_text, split_floats_text, place_split_values_text, place_values_text}),
+  Instruction take = ordering("take_registers", "take_registers<{registers}>();", {registers_text});
+  Instruction leave = ordering("leave_registers", "leave_registers<{registers}>();", {registers_text});
+  take.parameters = leave.parameters = {value("registers")};
+  return {std::move(take),
+          std::move(leave),
+          place_values("place_split_values", {vector_text, unit_text, placed_text, split_floats_text, place_split_values_text, place_values_text}),
           place_values("place_rounded_values", {vector_text, unit_text, placed_text, place_rounded_values_text, place_values_text}),
           multiply_placed("multiply_split_placed", "unit_copy(shared_memory, {stage}, {part} * block_panels), ",
                           {vector_text, unit_text, placed_text, split_floats_text, tile_products_text, multiply_split_placed_text}),

@@ -14,11 +14,6 @@
 namespace esc {
 namespace {
 
-bool is_performed(const Node& node, const char* instruction) {
-  const auto* performed = action<Perform>(node);
-  return performed != nullptr && performed->instruction == instruction;
-}
-
 /// The copies of lanes become those of the engine.
 Block with_bulk_copies(const Block& block, bool copies_windows) {
   return rewrite(block, {.statement = [&](const Statement& statement) -> Block {

@@ -19,8 +19,8 @@ Access placed_for_team() { return element("PlacedA", {Affine::of("part")}); }
 
 constexpr const char* story_of_halves =
     "The tensor core takes 11 bits of a number of 16 bits, at twice the rate of TF32's: so each float32 is two such numbers, its leading bits and the rest, scaled by a power of two, the "
-    "same for a panel of A in a window, or for a column of B. Both of A stand beside each other; an element of B is multiplied by both of them, and then its rest is. What that gives of a "
-    "window is added in float32.";
+    "same for a panel of A in a window, or for a column of B. Those of A stand in two tables; the leading bits of B are multiplied by both, and its rests by the leading bits of A. What "
+    "that gives of a window is added in float32.";
 
 bool is_rounded(const LoopNest& nest) { return nest.element() == ScalarType::tf32; }
 
@@ -28,14 +28,14 @@ bool is_rounded(const LoopNest& nest) { return nest.element() == ScalarType::tf3
 Node place_values(const LoopNest& nest) {
   const Expression member = shares_windows(nest) ? index("member") : Expression(0);
   return perform(is_rounded(nest) ? "place_rounded_values" : "place_split_values",
-                 {of_unit("Values"), placed_for_team(), index("place"), member, lane_of_warp(nest), 0, index("part")});
+                 {of_unit("Values"), placed_for_team(), index("place"), member, lane_of_warp(nest), 0, 0, index("part")});
 }
 
 /// Multiplies what all warps have placed, in the warp's own columns.
 Node multiply_placed(const LoopNest& nest) {
   return perform(is_rounded(nest) ? "multiply_rounded_placed" : "multiply_split_placed",
                  {placed_for_team(), element("B"), index("window") * index("window_columns"), index("K"), index("tile") * index("tile_columns"), index("N"), index("team_warp"),
-                  index("row_pair"), index("column_pair"), element("sums"), 0, 0, index("part")});
+                  index("row_pair"), index("column_pair"), element("sums"), 0, 0, 0, index("part")});
 }
 
 Node turns_of_warp(const LoopNest& nest) {
@@ -58,13 +58,14 @@ LoopNest pack_placed(const LoopNest& nest, const PackPlaced& directive) {
             fmt::format("write window={} in stream()", StreamSchedule::placed_columns));
   const std::int64_t rows = nest.constant("block_rows");
   const auto threads = static_cast<int>(nest.constant("threads_per_block"));
-  const int most = StreamSchedule::most_placed_rows(threads);
+  const int most = StreamSchedule::most_placed_rows(StreamSchedule::thread_registers(threads));
   refuse_if(rows > most, directive, fmt::format("a block has {} rows, and the lanes of {} warps have registers for the sums of {}", rows, threads / 32, most),
             fmt::format("choose panels and rows so that their product is {} at most", most));
   LoopNest result = store_in_fragments(nest, directive, turns_of_warp(nest));
   result.packed.dense_steps = true;
   result.packed.listed_values = true;
   result.packed.placed_values = true;
+  result.packed.splits_values = !is_rounded(nest);
   constexpr int step_slots = 8;
   result.constants.push_back({"placing_warps", shares_windows(nest) ? index("window_warps") : Expression(1), "that place the values of a unit together"});
   result.packed.placing_warps = result.constant("placing_warps");

@@ -91,7 +91,7 @@ struct Copies {
 Node commit_copies() { return perform("commit_copies", {}); }
 
 Block ahead_of(Block copies) {
-  const Expression ahead = index("turn") + index("stages") - 1;
+  const Expression ahead = index("turn") + index("early_stages");
   Block result{define("ahead", ahead, ScalarType::u32), define("stage_ahead", remainder(index("ahead"), index("stages")))};
   append(result, copies);
   return result;
@@ -103,7 +103,7 @@ Copies copied_windows(const char* instruction) {
   Block first{early_loop({stage_unit(index("s"), index("s"))})};
   Block held;
   if (holds_rows(instruction)) {
-    const Expression last = index("turn") + index("stages") - 2;
+    const Expression last = index("turn") + index("early_stages") - 1;
     early.insert(early.begin(), store_held(index("s") - 1, index("s") - 1, {less(0, index("s"))}));
     first.push_back(Node{Declare{"held"}});
     held = {store_held(last, remainder(last, index("stages")))};
@@ -241,7 +241,7 @@ LoopNest pipeline_windows(const LoopNest& nest, const PipelineWindows& directive
   Block turn = copies.held;
   const bool has_teams = waits_in_teams(nest);
   const Scope meeting = has_teams ? Scope::team : Scope::block;
-  append(turn, {perform("wait_for_stage", {index("stages") - 2}), Node{Barrier{meeting}}});
+  append(turn, {perform("wait_for_stage", {index("early_stages") - 1}), Node{Barrier{meeting}}});
   append(turn, once_for_window(nest, copies.ahead));
   turn.push_back(define("stage", remainder(index("turn"), index("stages"))));
   append(turn, products_of_turn(turns, copies.window_stage, meeting));

@@ -218,6 +218,11 @@ void form(ClusterTurns& directive, Form& parts) {
   parts.name("LOOP", directive.loop);
   parts.number(directive.blocks);
 }
+template <typename Form>
+void form(PlaceAhead& directive, Form& parts) {
+  parts.directive("ahead");
+  parts.name("ARRAY", directive.array);
+}
 
 /// Writes a directive.
 class Printed {

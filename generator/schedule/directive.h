@@ -209,11 +209,16 @@ struct ClusterTurns {
   int blocks = 2;
   bool operator==(const ClusterTurns&) const = default;
 };
+/// ahead(A): warps of their own place the values of the sparse array, a turn ahead of those that multiply them, and copy for them.
+struct PlaceAhead {
+  std::string array;
+  bool operator==(const PlaceAhead&) const = default;
+};
 using Directive = std::variant<Unroll, Enumerate, MapGrid, MapLanes, Coarsen, Transform, Compact, MergePatterns, OwnPanels,
                                TileColumns, SplitColumns, AccumulateSums, ShuffleSums, ShareSums, PackRegions, Vectorize,
                                BatchColumns, Prefetch, StageRegions, Overlap, CutRows, PackTasks, AssignTasks, PlaceEpilogue,
                                StreamWindows, FragmentColumns, PackFragments, PackDense, PackListed, PackPlaced, QuarterSteps, PipelineWindows, CopyInBulk,
-                               CopyUnits, ClusterTurns>;
+                               CopyUnits, ClusterTurns, PlaceAhead>;
 
 /// "unroll(i, 4)", "map(i, grid)", "own(i, panels=4, warp=2)", "merge()", ...
 std::string print(const Directive& directive);

@@ -49,7 +49,7 @@ Directive transformed(StreamSchedule::Dense dense) {
 
 StreamSchedule parse_stream(std::string_view text, std::string_view settings) {
   const StreamSchedule preset;
-  const Settings given(text, "stream", settings, {"columns", "panels", "warps", "stages", "pdl", "share", "rows", "copies", "cluster", "quarters", "dense"});
+  const Settings given(text, "stream", settings, {"columns", "panels", "warps", "stages", "pdl", "share", "rows", "copies", "cluster", "ahead", "quarters", "dense"});
   return {.columns = given.number("columns", preset.columns),
           .panels = given.number("panels", preset.panels),
           .warps = given.number("warps", preset.warps),
@@ -59,12 +59,13 @@ StreamSchedule parse_stream(std::string_view text, std::string_view settings) {
           .rows = given.number("rows", preset.rows),
           .copies = copies_of(given.word("copies", "lanes", {"lanes", "units", "bulk"})),
           .cluster = given.number("cluster", preset.cluster),
+          .ahead = given.word("ahead", preset.ahead ? "on" : "off", {"on", "off"}) == "on",
           .quarters = given.word("quarters", preset.quarters ? "on" : "off", {"on", "off"}) == "on",
           .dense = dense_of(given.word("dense", "off", {"off", "on", "listed", "placed"}))};
 }
 
 std::string print(const StreamSchedule& schedule) {
-  return fmt::format("stream:columns={},panels={},warps={},stages={},pdl={}{}{}{}{}{}{}", schedule.columns, schedule.panels, schedule.warps,
+  return fmt::format("stream:columns={},panels={},warps={},stages={},pdl={}{}{}{}{}{}{}{}", schedule.columns, schedule.panels, schedule.warps,
                      schedule.stages, schedule.pdl ? "on" : "off",
                      schedule.share == 1 ? "" : fmt::format(",share={}", schedule.share),
                      schedule.rows == StreamSchedule::strip_rows ? "" : fmt::format(",rows={}", schedule.rows),
@@ -72,6 +73,7 @@ std::string print(const StreamSchedule& schedule) {
                      : schedule.copies == StreamSchedule::Copies::units ? ",copies=units"
                                                                         : "",
                      schedule.cluster == 1 ? "" : fmt::format(",cluster={}", schedule.cluster),
+                     schedule.ahead ? ",ahead=on" : "",
                      schedule.quarters ? ",quarters=on" : "",
                      schedule.dense == StreamSchedule::Dense::off ? "" : fmt::format(",dense={}", word_of(schedule.dense)));
 }
@@ -85,13 +87,31 @@ void check_placed(const StreamSchedule& schedule, const std::string& text) {
     throw ScheduleError(text, fmt::format("panels={} with share={} are {} warps that multiply the same windows, and placed values are multiplied for 4 or 8", schedule.panels, schedule.share, warps),
                         "choose panels and share so that their product is 4 or 8");
   }
-  if (const int most = StreamSchedule::most_placed_rows(schedule.threads()); schedule.block_rows() > most) {
+  if (const int most = schedule.most_block_rows(); schedule.block_rows() > most) {
     throw ScheduleError(text, fmt::format("panels={} with rows={} are {} rows of a block, and the lanes of {} warps have registers for the sums of {}", schedule.panels, schedule.rows, schedule.block_rows(), schedule.threads() / 32, most),
                         fmt::format("choose panels and rows so that their product is {} at most", most));
   }
   if (schedule.columns != warps * StreamSchedule::warp_columns) {
     throw ScheduleError(text, fmt::format("{} warps have {} columns each", warps, StreamSchedule::warp_columns),
                         fmt::format("the nearest legal value is columns={}", warps * StreamSchedule::warp_columns));
+  }
+}
+
+/// What values that are placed ahead ask for.
+void check_ahead(const StreamSchedule& schedule, const std::string& text) {
+  if (!schedule.is_placed()) {
+    throw ScheduleError(text, "ahead=on is for values that are placed", "write dense=placed, or leave it out");
+  }
+  if (schedule.copies == StreamSchedule::Copies::lanes) {
+    throw ScheduleError(text, "warps that place values meet those that multiply them where bulk copies end", "write copies=bulk");
+  }
+  if (schedule.stages < StreamSchedule::least_stages_ahead) {
+    throw ScheduleError(text, fmt::format("values that are placed a turn ahead are copied in {} stages at least", StreamSchedule::least_stages_ahead),
+                        fmt::format("the nearest legal value is stages={}", StreamSchedule::least_stages_ahead));
+  }
+  if (schedule.panels * schedule.warps > StreamSchedule::max_warps_ahead) {
+    throw ScheduleError(text, fmt::format("{} warps that multiply and as many that place leave too few registers for a product of the tensor core", schedule.panels * schedule.warps),
+                        fmt::format("choose panels and warps so that their product is {} at most", StreamSchedule::max_warps_ahead));
   }
 }
 
@@ -116,6 +136,9 @@ void check_ranges(const StreamSchedule& schedule) {
   check_range(text, "rows", schedule.rows, StreamSchedule::strip_rows, schedule.is_placed() ? StreamSchedule::max_placed_rows : StreamSchedule::max_rows, StreamSchedule::strip_rows);
   if (schedule.is_placed()) {
     check_placed(schedule, text);
+  }
+  if (schedule.ahead) {
+    check_ahead(schedule, text);
   }
 }
 
@@ -163,7 +186,7 @@ std::int64_t shared_bytes(const StreamSchedule& schedule, std::int64_t unit_byte
   const std::int64_t sums_of_warps = sum * schedule.block_rows() * schedule.columns;
   if (schedule.is_placed()) {
     constexpr std::int64_t value = 4;
-    const std::int64_t placed = schedule.turn_windows() * value * StreamSchedule::placed_columns * schedule.block_rows();
+    const std::int64_t placed = schedule.placed_buffers() * schedule.turn_windows() * value * StreamSchedule::placed_columns * schedule.block_rows();
     return std::max(staged + placed, (schedule.turn_windows() - 1 + schedule.cluster - 1) * sums_of_warps);
   }
   return staged + (schedule.warps - 1 + schedule.cluster - 1) * sums_of_warps;
@@ -185,6 +208,9 @@ std::vector<Directive> expand(const StreamSchedule& schedule) {
   }
   if (schedule.cluster > 1) {
     directives.emplace_back(ClusterTurns{"k", schedule.cluster});
+  }
+  if (schedule.ahead) {
+    directives.emplace_back(PlaceAhead{"A"});
   }
   if (schedule.pdl) {
     directives.emplace_back(Overlap{});

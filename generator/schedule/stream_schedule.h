@@ -31,6 +31,7 @@ struct StreamSchedule {
   /// Blocks of a cluster that share the windows of their panels, a power of two, from compute capability 9.0 on; for matrices whose rows are too few for
   /// all multiprocessors.
   int cluster = 1;
+  bool ahead = false;  ///< whether as many warps again copy, and place values a turn ahead of those that multiply them
   bool quarters = false;  ///< whether steps of 16 bits may store one of four elements in place of two: fewer bytes to read, more to do with them
   /// Whether steps are of the dense tensor core, which take columns in their order: of 32 bits with all elements stored, the least to do where many are not zero, or with
   /// those alone that are not zero, the fewest bytes. Placed in shared memory, in windows of 32 columns of 32 bits, the tensor core multiplies them for four warps at once: for many
@@ -41,12 +42,17 @@ struct StreamSchedule {
   static constexpr int max_rows = 32;
   static constexpr int max_placed_rows = 192;  ///< of a panel whose values are placed
 
-  /// Rows of a block of so many threads whose values are placed. A lane has half as many sums, which leave it 3 of 8 of its registers: with fewer ptxas makes products of the tensor
+  /// Registers of each of so many threads of a block.
+  static constexpr int thread_registers(int threads) { return 65536 / threads / 8 * 8; }
+  /// Where half of them place values, what these need, and what they leave for the others; all have what a thread can use where they are few.
+  static constexpr int most_registers = 255;
+  static constexpr int placing_registers = 56;
+  static constexpr int multiplying_registers(int threads) { return std::min(2 * thread_registers(threads) - placing_registers, most_registers / 8 * 8); }
+  static constexpr bool exchanges_registers(int threads) { return thread_registers(threads) < most_registers; }
+
+  /// Rows of a block whose values are placed, where a thread has so many registers. It has half as many sums, which leave it 3 of 8 of them: with fewer ptxas makes products of the tensor
   /// core one after the other, and of such kernels some were wrong under compute-sanitizer.
-  static constexpr int most_placed_rows(int threads) {
-    constexpr int registers = 65536;  ///< of a multiprocessor
-    return std::min(max_placed_rows, registers / threads * 5 / 8 * 2 / strip_rows * strip_rows);
-  }
+  static constexpr int most_placed_rows(int registers) { return std::min(max_placed_rows, registers * 5 / 8 * 2 / strip_rows * strip_rows); }
   static constexpr int max_share = 8;
   static constexpr int least_columns_of_boxes = 16;  ///< with fewer a row of a window is shorter than the lines that the engine reads
   static constexpr int padding_of_boxes = 8;         ///< columns of float32 behind those of a row, so that four rows lie in different banks
@@ -59,6 +65,8 @@ struct StreamSchedule {
   static constexpr int max_placed_columns = 128;
   static constexpr int max_panels = 16;  ///< of a block, times the warps of each
   static constexpr int max_stages = 8;
+  static constexpr int least_stages_ahead = 3;  ///< where values are placed a turn ahead
+  static constexpr int max_warps_ahead = 8;     ///< that multiply then: an instruction of the tensor core has to do with what a launch gives each thread
   static constexpr int max_cluster = 8;  ///< what every GPU with clusters has room for
   static constexpr int least_architecture = 80;  ///< the first one with mma.sp
   static constexpr int bulk_architecture = 90;   ///< the first one whose engine copies in bulk
@@ -74,7 +82,9 @@ struct StreamSchedule {
   int block_rows() const { return panels * rows; }
   int team_warps() const { return panels * share; }  ///< that multiply the same windows
   int turn_windows() const { return warps / share; }  ///< that a block has in a turn
-  int threads() const { return 32 * panels * warps; }
+  int threads() const { return 32 * panels * warps * (ahead ? 2 : 1); }
+  int placed_buffers() const { return ahead ? 2 : 1; }  ///< windows of a team whose values are placed
+  int most_block_rows() const { return most_placed_rows(ahead ? multiplying_registers(threads()) : thread_registers(threads())); }  ///< whose values are placed
   /// Columns of a window of elements of so many bytes.
   static constexpr int window_columns(int element_bytes) { return window_bytes / element_bytes; }
   int columns_of_window(int element_bytes) const { return is_placed() ? placed_columns : window_columns(element_bytes); }
@@ -86,7 +96,7 @@ struct StreamSchedule {
 StreamSchedule parse_stream(std::string_view text, std::string_view settings);
 
 /// "stream:columns=8,panels=4,warps=2,stages=4,pdl=on", with ",share=2" behind it where warps share windows, ",rows=32" where panels are higher than 16 rows,
-/// ",copies=bulk" where lanes do not copy, ",cluster=4" where blocks share windows, ",quarters=on" and ",dense=on", ",dense=listed" or ",dense=placed".
+/// ",copies=bulk" where lanes do not copy, ",cluster=4" where blocks share windows, ",ahead=on" where warps of their own place values, ",quarters=on" and ",dense=on", ",dense=listed" or ",dense=placed".
 std::string print(const StreamSchedule& schedule);
 
 /// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for these.

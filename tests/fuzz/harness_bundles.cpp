@@ -299,6 +299,7 @@ Harness packed_harness() {
   add_packed(harness.seeds, FragmentCut{.block_panels = 2, .dense = 1, .listed = 9});
   add_packed(harness.seeds, FragmentCut{.block_panels = 2, .dense = 1, .listed = 9, .placed = 1}, transformer::ScalarType::f32);
   add_packed(harness.seeds, FragmentCut{.block_panels = 2, .dense = 1, .listed = 9, .placed = 1, .joined = 2, .shares = 4}, transformer::ScalarType::f32);
+  add_packed(harness.seeds, FragmentCut{.block_panels = 2, .dense = 1, .listed = 9, .placed = 2, .joined = 2, .shares = 4}, transformer::ScalarType::f32);
   return harness;
 }
 

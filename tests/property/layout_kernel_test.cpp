@@ -136,7 +136,7 @@ void check_streams(const Case& drawn) {
     schedule.warps = std::min(schedule.warps, 2);
     schedule.share = std::min(schedule.share, schedule.warps);
   }
-  schedule.stages = 2;
+  schedule.stages = schedule.ahead ? StreamSchedule::least_stages_ahead : 2;
   check_all_calls(drawn, schedule);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/placed_schedule.h"
 
+#include <algorithm>
 #include <array>
 
 namespace esc::tests {
@@ -26,6 +27,8 @@ StreamSchedule with_placed_values(StreamSchedule schedule, int number, bool is_w
   schedule.warps = block.share * (1 + number % 2);
   schedule.columns = StreamSchedule::warp_columns * schedule.team_warps();
   schedule.dense = StreamSchedule::Dense::placed;
+  schedule.ahead = number % 3 == 0 && schedule.copies != StreamSchedule::Copies::lanes && schedule.panels * schedule.warps <= StreamSchedule::max_warps_ahead;
+  schedule.stages = schedule.ahead ? std::max(schedule.stages, StreamSchedule::least_stages_ahead) : schedule.stages;
   return schedule;
 }
 

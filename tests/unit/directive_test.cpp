@@ -56,6 +56,7 @@ const std::vector<Written>& one_of_each() {
       {CopyInBulk{}, "copy(bulk)"},
       {CopyUnits{}, "copy(units)"},
       {ClusterTurns{"k", 4}, "cluster(k, 4)"},
+      {PlaceAhead{"A"}, "ahead(A)"},
   };
   return all;
 }

@@ -26,11 +26,24 @@ TEST(FragmentBlock, HasAPanelForEachUnit) {
   }
 }
 
+TEST(FragmentBlock, SaysWhetherValuesAreSplit) {
+  for (const bool splits : {false, true}) {
+    EXPECT_EQ(fragment_block({.kind = PackedForm::Kind::fragments, .height = 32, .placed_values = true, .splits_values = splits}).splits_values, splits);
+  }
+}
+
 TEST(WarpgroupProduct, TakesAnEvenPartOfTheBlocksRows) {
   for (const auto& [rows, split, rounded] : {std::array<std::int64_t, 3>{16, 16, 16}, {48, 48, 48}, {64, 64, 64}, {80, 40, 80}, {96, 48, 96}, {112, 56, 56}, {128, 64, 64}, {144, 48, 72},
                                              {160, 40, 80}, {176, 88, 88}, {192, 64, 96}}) {
-    EXPECT_EQ(product_rows(rows, true), split) << rows;
-    EXPECT_EQ(product_rows(rows, false), rounded) << rows;
+    EXPECT_EQ(product_rows(rows, {.splits = true}), split) << rows;
+    EXPECT_EQ(product_rows(rows, {}), rounded) << rows;
+  }
+}
+
+TEST(WarpgroupProduct, TakesAllRowsWhereOthersLeaveRegisters) {
+  for (const auto& [rows, split, rounded] : {std::array<std::int64_t, 3>{48, 48, 48}, {96, 96, 96}, {144, 144, 144}, {176, 176, 176}, {192, 96, 192}}) {
+    EXPECT_EQ(product_rows(rows, {.splits = true, .has_many_registers = true}), split) << rows;
+    EXPECT_EQ(product_rows(rows, {.has_many_registers = true}), rounded) << rows;
   }
 }
 
@@ -46,9 +59,22 @@ TEST(WarpgroupProduct, NamesASumForEachTwoRows) {
 }
 
 TEST(PlacedRows, AreFewerWhereLanesHaveFewerRegisters) {
-  EXPECT_EQ(StreamSchedule::most_placed_rows(128), 192);
-  EXPECT_EQ(StreamSchedule::most_placed_rows(384), 192);
-  EXPECT_EQ(StreamSchedule::most_placed_rows(512), 160);
+  const auto most_of = [](int threads) { return StreamSchedule::most_placed_rows(StreamSchedule::thread_registers(threads)); };
+  EXPECT_EQ(most_of(128), 192);
+  EXPECT_EQ(most_of(384), 192);
+  EXPECT_EQ(most_of(512), 160);
+}
+
+TEST(PlacedRows, AreMoreWhereOtherThreadsLeaveRegisters) {
+  StreamSchedule schedule{.columns = 64, .panels = 1, .warps = 8, .share = 4, .ahead = true, .dense = StreamSchedule::Dense::placed};
+  EXPECT_EQ(schedule.threads(), 512);
+  EXPECT_EQ(StreamSchedule::multiplying_registers(schedule.threads()) + StreamSchedule::placing_registers, 2 * StreamSchedule::thread_registers(schedule.threads()));
+  EXPECT_EQ(schedule.most_block_rows(), 192);
+  schedule.ahead = false;
+  schedule.warps = 16;
+  EXPECT_EQ(schedule.most_block_rows(), 160) << "as many threads, of which all multiply";
+  EXPECT_FALSE(StreamSchedule::exchanges_registers(256)) << "each may have all that a thread can use";
+  EXPECT_TRUE(StreamSchedule::exchanges_registers(512));
 }
 
 }  // namespace

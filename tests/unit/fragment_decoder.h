@@ -46,6 +46,7 @@ class Decoder {
     wide_ = shape.element == ScalarType::f32;
     dense_ = shape.dense != 0;
     placed_ = shape.placed != 0;
+    place_bytes_ = shape.placed == 2 ? 2 : 4;
     lists_ = (wide_ ? 4 : 8) * shape.height / 16;
     steps_ = shape.steps;
     strips_ = shape.height / 16;
@@ -266,7 +267,7 @@ class Decoder {
   void expect_banks(std::uint64_t first, std::uint64_t behind, std::array<std::uint32_t, 32>& left) {
     std::array<std::uint32_t, 32> used = {};
     for (std::uint64_t number = first; number < behind; number += 2) {
-      const std::uint64_t bank = place_of(number) % 32;
+      const std::uint64_t bank = bank_of(place_of(number));
       for (std::uint32_t other = 0; other < 32; ++other) {
         expect(left[other] == 0 || used[bank] < used[other] || (used[bank] == used[other] && left[bank] >= left[other]), "a bank that is not the next one");
       }
@@ -275,7 +276,16 @@ class Decoder {
     }
   }
 
-  std::uint64_t place_of(std::uint64_t number) const { return bytes_.number(at_ + 32 + 4 * room_ + 2 * number, 2) / 4; }
+  std::uint64_t place_at(std::uint64_t number) const { return bytes_.number(at_ + 32 + 4 * room_ + 2 * number, 2); }
+  std::uint64_t place_of(std::uint64_t number) const { return place_at(number) / place_bytes_; }
+  std::uint64_t bank_of(std::uint64_t place) const { return place_bytes_ == 2 ? place / 2 % 32 : place % 32; }
+
+  /// A row has 16 bytes for each 4 columns, or for each 8, of which column 4 follows column 0.
+  std::pair<std::int64_t, std::int64_t> element_at(std::uint64_t place) const {
+    const std::uint64_t column = place_bytes_ == 2 ? place / 64 % 4 * 8 + place / 2 % 4 + place % 2 * 4 : place / 32 % 8 * 4 + place % 4;
+    const std::uint64_t row = place / 256 * 8 + (place_bytes_ == 2 ? place / 8 : place / 4) % 8;
+    return {static_cast<std::int64_t>(row), static_cast<std::int64_t>(column)};
+  }
 
   void decode_placed_unit() {
     const FragmentShape& shape = format_.shape;
@@ -299,19 +309,18 @@ class Decoder {
       for (std::uint64_t number = first; number < behind && problem_.empty(); ++number) {
         const std::uint64_t bits = bytes_.number(at_ + 32 + number * 4, 4);
         const std::uint64_t place = place_of(number);
-        expect(bytes_.number(at_ + 32 + 4 * room_ + 2 * number, 2) % 4 == 0, "a place between two others");
+        expect(place_at(number) % place_bytes_ == 0, "a place between two others");
         expect(place / places_of_share == share, "a place of another share");
         expect(taken.insert(place).second, "a place twice");
         expect(bits != 0 || number + 1 == behind, "a zero in front of a value");
         if (bits == 0) {
           continue;
         }
-        ++left[place % 32];
+        ++left[bank_of(place)];
         ++count;
         expect(earlier.is_full && static_cast<std::int64_t>(place) > earlier.last_place, "a value that an earlier round has room for");
         last_place = std::max(last_place, static_cast<std::int64_t>(place));
-        const auto row = static_cast<std::int64_t>(place / 256 * 8 + place % 32 / 4);
-        const auto column = static_cast<std::int64_t>(place / 32 % 8 * 4 + place % 4);
+        const auto [row, column] = element_at(place);
         add(row, column, bits);
         const auto own = static_cast<int>(bits >> 23 & 0xff);
         greatest = std::max(greatest, own == 0xff ? 0 : own);
@@ -407,6 +416,7 @@ class Decoder {
   bool wide_ = false;  ///< elements of 32 bits
   bool dense_ = false;  ///< in dense steps
   bool placed_ = false;  ///< with two bytes that say where each is
+  std::uint64_t place_bytes_ = 0;  ///< of each in its place
   std::uint64_t room_ = 0;  ///< for placed values, which go in pairs
   std::uint64_t lists_ = 0;  ///< of 32 columns and a strip, where values are listed
   std::uint64_t steps_ = 0;

@@ -74,6 +74,7 @@ const std::vector<std::string> kOrder = {
     "generator/emulate/named_barriers",
     "generator/emulate/block_cluster",
     "generator/emulate/warpgroup_products",
+    "generator/emulate/register_pool",
     "generator/emulate/block_runner",
     "generator/emulate/block_sync",
     "generator/emulate/machine",

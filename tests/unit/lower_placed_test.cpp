@@ -12,6 +12,7 @@
 #include "generator/lower/fragment_columns.h"
 #include "generator/lower/pack_fragments.h"
 #include "generator/lower/pack_placed.h"
+#include "generator/lower/place_ahead.h"
 #include "generator/lower/pipeline_windows.h"
 #include "generator/lower/quarter_steps.h"
 #include "generator/lower/stream_windows.h"
@@ -91,11 +92,11 @@ TEST(PackPlaced, PlacesMeetsAndMultiplies) {
       "                  unsigned int round = first_round + (turned < rounds ? turned : turned - rounds);\n"
       "                  window = window_at(Windows, round, first_round);\n";
   EXPECT_THAT(text, HasSubstr("                if (its < rounds) {\n" + of_round +
-                              "                  place_split_values(Values[round][place], PlacedA[part], place, member, column_pair * row_pairs + row_pair, 0, part);\n"
+                              "                  place_split_values(Values[round][place], PlacedA[part], place, member, column_pair * row_pairs + row_pair, 0, 0, part);\n"
                               "                }\n"
                               "                barrier;  // of the block\n"
                               "                if (its < rounds) {\n" + of_round +
-                              "                  multiply_split_placed(PlacedA[part], B, window * window_columns, K, tile * tile_columns, N, team_warp, row_pair, column_pair, sums, 0, 0, part);\n"
+                              "                  multiply_split_placed(PlacedA[part], B, window * window_columns, K, tile * tile_columns, N, team_warp, row_pair, column_pair, sums, 0, 0, 0, part);\n"
                               "                }\n"
                               "                barrier;  // of the block\n"));
   EXPECT_THAT(text, HasSubstr("// PlacedA[turn_windows][window_columns][block_rows]: shared memory of a block\n"));
@@ -105,16 +106,18 @@ TEST(PackPlaced, PlacesMeetsAndMultiplies) {
 }
 
 TEST(PackPlaced, AsksForPlacesBesideListedValuesOfDenseSteps) {
-  EXPECT_TRUE(packed.packed.dense_steps && packed.packed.listed_values && packed.packed.placed_values);
+  EXPECT_TRUE(packed.packed.dense_steps && packed.packed.listed_values && packed.packed.placed_values && packed.packed.splits_values);
   EXPECT_EQ(packed.packed.height, 32);
   EXPECT_EQ(packed.packed.block_panels, 2);
   EXPECT_EQ(packed.packed.columns, 128);
   const LoopNest listed = pack_listed(fragment_columns(streamed_in(ScalarType::f32, {"i", 2, 2}), {"j", 16}), {"A"});
-  EXPECT_FALSE(listed.packed.placed_values);
+  EXPECT_FALSE(listed.packed.placed_values || listed.packed.splits_values);
 }
 
 TEST(PackPlaced, RoundsNumbersOfTensorFloats) {
-  const std::string text = print(pack_placed(of_one_team, {"A"}));
+  const LoopNest rounded = pack_placed(of_one_team, {"A"});
+  EXPECT_FALSE(rounded.packed.splits_values);
+  const std::string text = print(rounded);
   EXPECT_THAT(text, HasSubstr("place_rounded_values(Values[round][place], PlacedA[part], place, 0, "));
   EXPECT_THAT(text, HasSubstr("multiply_rounded_placed(PlacedA[part], B, "));
   EXPECT_THAT(text, Not(HasSubstr("split")));
@@ -122,22 +125,22 @@ TEST(PackPlaced, RoundsNumbersOfTensorFloats) {
 
 TEST(PipelinedPlaces, AreMetAtInTeamsAndOnceForATurnBehindTheCopies) {
   const std::string text = print(pipelined);
-  EXPECT_THAT(text, HasSubstr("                  place_split_values(StagedValues[stage][copy], PlacedA[part], place, member, column_pair * row_pairs + row_pair, stage, part);\n"
+  EXPECT_THAT(text, HasSubstr("                  place_split_values(StagedValues[stage][copy], PlacedA[part], place, member, column_pair * row_pairs + row_pair, stage, 0, part);\n"
                               "                }\n"
                               "                barrier;  // of the team\n"
                               "                if (its < rounds) {\n"
-                              "                  multiply_split_placed(PlacedA[part], StagedB[stage][part], 0, window_columns, 0, tile_columns, team_warp, row_pair, column_pair, sums, stage, stage, part);\n"
+                              "                  multiply_split_placed(PlacedA[part], StagedB[stage][part], 0, window_columns, 0, tile_columns, team_warp, row_pair, column_pair, sums, stage, stage, 0, part);\n"
                               "                }\n"
                               "              }\n"
                               "              barrier;  // of the block\n"));
-  EXPECT_THAT(text, HasSubstr("wait_for_stage(stages - 2);\n                barrier;  // of the team\n"));
+  EXPECT_THAT(text, HasSubstr("wait_for_stage(early_stages - 1);\n                barrier;  // of the team\n"));
   EXPECT_THAT(text, HasSubstr("if (member < 1) stage_unit("));
   EXPECT_THAT(text, Not(HasSubstr("window_at")));
 }
 
 TEST(PipelinedPlaces, OfOneTeamAreMetAtByTheBlock) {
   const std::string text = print(pipelined_for_one_team);
-  EXPECT_THAT(text, HasSubstr("row_pair, stage, part);\n              }\n              barrier;  // of the block\n"));
+  EXPECT_THAT(text, HasSubstr("row_pair, stage, 0, part);\n              }\n              barrier;  // of the block\n"));
   EXPECT_THAT(text, Not(HasSubstr("of the team")));
 }
 
@@ -175,6 +178,60 @@ TEST(ClusterOfPlacedValues, OfOneTeamFindsTheLaneItsPlace) {
   ASSERT_NE(place, text.npos);
   EXPECT_LT(place, text.find("barrier;  // of the cluster"));
   EXPECT_LT(text.find("barrier;  // of the cluster"), text.find("leave_vector("));
+}
+
+// Values that are placed a turn ahead.
+
+/// Two teams of four warps.
+const LoopNest two_teams = fragment_columns(streamed_in(ScalarType::f32, {"i", 1, 8, 48, 4, 32}), {"j", 64, 16});
+
+LoopNest placed_ahead(const LoopNest& nest) { return place_ahead(copy_in_bulk(nest, {}), {"A"}); }
+
+LoopNest in_stages(const LoopNest& nest, int stages) { return pipeline_windows(pack_placed(nest, {"A"}), {"k", stages}); }
+
+/// Who multiplies takes the turn in front of the one that is placed, of which both buffers have one.
+TEST(PlaceAhead, GivesCopiesAndPlacesToOtherWarps) {
+  const LoopNest ahead = placed_ahead(in_stages(two_teams, 3));
+  const std::string text = print(ahead);
+  EXPECT_THAT(text, HasSubstr("turn < turns + 1; turn++"));
+  EXPECT_THAT(text, HasSubstr("barrier;  // of the team\n"
+                              "                  if (role < 1) {\n"
+                              "                    if (0 < turn) {\n"));
+  EXPECT_THAT(text, HasSubstr("int buffer = (turn - 1) % buffers;\n"
+                              "                      if (its < rounds) {\n"
+                              "                        wait_for_operands(turn - 1, stage, part);\n"
+                              "                        multiply_split_placed(PlacedA[buffer][part], StagedB[stage][part], 0, window_columns, 0, tile_columns, team_warp, row_pair, column_pair, sums, stage, "
+                              "stage, buffer, part);\n"));
+  EXPECT_THAT(text, HasSubstr("int stage = (turn - 1) % stages;\n                      unsigned int its = (turn - 1) * turn_windows + part;\n"));
+  EXPECT_THAT(text, HasSubstr("int buffer = turn % buffers;\n"
+                              "                    if (its < rounds) {\n"
+                              "                      wait_for_operands(turn, stage, part);\n"
+                              "                      place_split_values(StagedValues[stage][copy], PlacedA[buffer][part], place, member, column_pair * row_pairs + row_pair, stage, buffer, part);\n"));
+  EXPECT_THAT(text, HasSubstr("if (0 < role) {\n                  for (s = 0; s < early_stages; s++) {\n"));
+  EXPECT_EQ(ahead.constant("early_stages"), 1);
+  EXPECT_EQ(ahead.constant("roles"), 2);
+  EXPECT_EQ(ahead.constant("threads_per_block"), 2 * two_teams.constant("threads_per_block"));
+  EXPECT_EQ(ahead.constant("team_threads"), two_teams.constant("team_threads"));
+  EXPECT_EQ(ahead.team, "part");
+}
+
+TEST(PlaceAhead, HasSumsStoredByThoseWhoMultiply) {
+  const std::string text = print(placed_ahead(in_stages(two_teams, 3)));
+  const auto turns = text.find("turn < turns + 1");
+  const auto leaves = text.find("if (role < 1) {\n                  if (0 < part) {\n", turns);
+  ASSERT_NE(leaves, text.npos);
+  EXPECT_NE(text.find("if (role < 1) {\n                  if (part < 1) {\n", leaves), text.npos);
+}
+
+/// A block of 512 threads gives each of them 128.
+TEST(PlaceAhead, ExchangesRegistersWhereThreadsAreMany) {
+  const LoopNest ahead = placed_ahead(in_stages(two_teams, 4));
+  ASSERT_EQ(ahead.constant("threads_per_block"), 512);
+  EXPECT_EQ(ahead.constant("multiplying_registers"), 200);
+  EXPECT_EQ(ahead.constant("placing_registers"), 56);
+  EXPECT_THAT(print(ahead), HasSubstr("take_registers(multiplying_registers);"));
+  const LoopNest fewer = placed_ahead(in_stages(of_one_team, 4));
+  EXPECT_THAT(print(fewer), Not(HasSubstr("take_registers")));
 }
 
 TEST(PlaceEpilogue, FinishesTheSumsOfColumnsOfWarps) {
@@ -236,6 +293,14 @@ INSTANTIATE_TEST_SUITE_P(
         StepRefusal{"dense steps of columns of warps", [] { pack_dense(fragmented, {"A"}); }, "transform(A, dense): the warps have columns of their own"},
         StepRefusal{"listed values of columns of warps", [] { pack_listed(fragmented, {"A"}); }, "transform(A, listed): the warps have columns of their own"},
         StepRefusal{"pipeline columns of warps", [] { pipeline_windows(fragmented, {"k", 3}); }, "the sparse array is not stored in fragments"},
+        StepRefusal{"place ahead what is listed", [] { place_ahead(pipeline_windows(pack_listed(fragment_columns(streamed_in(ScalarType::f32, {"i", 2, 2}), {"j", 16}), {"A"}), {"k", 3}), {"A"}); },
+                    "ahead(A): no values of the sparse array are placed; place them first: transform(A, placed)"},
+        StepRefusal{"place ahead of no copies", [] { place_ahead(packed, {"A"}); }, "ahead(A): nothing is copied ahead of its use; copy it first: pipeline(k, 4)"},
+        StepRefusal{"place ahead of copies by lanes", [] { place_ahead(in_stages(of_one_team, 3), {"A"}); },
+                    "ahead(A): the copies have no barriers, beside which both kinds of warps meet; let them come in bulk first: copy(bulk)"},
+        StepRefusal{"place ahead in two stages", [] { placed_ahead(in_stages(of_one_team, 2)); }, "ahead(A): copies of 2 stages are not a turn ahead of who places a turn ahead; write pipeline(k, 3)"},
+        StepRefusal{"place the dense array ahead", [] { place_ahead(copy_in_bulk(in_stages(of_one_team, 3), {}), {"B"}); }, "ahead(B): no values of the sparse array are placed"},
+        StepRefusal{"place ahead twice", [] { place_ahead(placed_ahead(in_stages(of_one_team, 3)), {"A"}); }, "ahead(A): the values are placed ahead already; ask for that once"},
         StepRefusal{"quarter placed values", [] { quarter_steps(packed, {"A"}); }, "quarter(A): its steps have the columns as they stand, none of which is left out"}));
 
 }  // namespace

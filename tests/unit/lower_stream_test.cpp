@@ -157,8 +157,8 @@ TEST(PackListed, MultipliesConsecutiveColumnsOfEveryType) {
 
 TEST(PipelineWindows, CopiesBothOperandsAheadOfTheirUse) {
   const std::string text = print(pipelined);
-  EXPECT_THAT(text, HasSubstr("wait_for_stage(stages - 2);\n              barrier;  // of the team\n"));
-  EXPECT_THAT(text, HasSubstr("unsigned int ahead = stages + turn - 1;\n"));
+  EXPECT_THAT(text, HasSubstr("wait_for_stage(early_stages - 1);\n              barrier;  // of the team\n"));
+  EXPECT_THAT(text, HasSubstr("unsigned int ahead = early_stages + turn;\n"));
   EXPECT_THAT(text, HasSubstr("stage_windows(held, B, Windows, StagedB, first_round, rounds, rotation, ahead, stage_ahead, part, tile, team_thread, K, N);\n"));
   EXPECT_THAT(text, HasSubstr("multiply_steps(StagedSlots[stage][copy], StagedValues[stage][copy], step, unit_steps, 0, column_eighths, StagedB[stage][part], 0, 0, "
                               "tile_columns, row_set, pair, sums, stage, stage, part, place);\n"));
@@ -170,8 +170,8 @@ TEST(PipelineWindows, StoresWhatItHoldsInFrontOfTheBarrierOfTheNextTurn) {
   const std::string text = print(pipelined);
   EXPECT_THAT(text, HasSubstr("registers held;\n"));
   EXPECT_THAT(text, HasSubstr("if (0 < s) store_held(held, rounds, s - 1, s - 1, part, team_thread);\n"));
-  EXPECT_THAT(text, HasSubstr("store_held(held, rounds, stages + turn - 2, (stages + turn - 2) % stages, part, team_thread);\n"
-                              "              wait_for_stage(stages - 2);\n"));
+  EXPECT_THAT(text, HasSubstr("store_held(held, rounds, early_stages + turn - 1, (early_stages + turn - 1) % stages, part, team_thread);\n"
+                              "              wait_for_stage(early_stages - 1);\n"));
   EXPECT_THAT(text, HasSubstr("held_pieces = window_pieces\n"));
   const std::string of_one_warp =
       print(pipeline_windows(pack_fragments(fragment_columns(stream_windows(canonical, {"i", 1, 1}), {"j", 32}), {"A"}), {"k", 3}));

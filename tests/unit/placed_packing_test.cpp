@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Placed values: units decoded by the definition, packed on any number of threads and by the serial text, how values
+// Placed values, as words and as two halves each: units decoded by the definition, packed on any number of threads and by the serial text, how values
 // are ordered for the banks of shared memory, how many of them a unit is given, and what the unpacker
 // refuses.
 
@@ -30,18 +30,28 @@ using testing::ThrowsMessage;
 
 constexpr ScalarType single = ScalarType::f32;
 
-/// Who has a unit, and who puts its values in their places.
+constexpr std::array orders{placed_words, placed_halves};
+
+/// Who has a unit, and who puts its values in their places, and as what.
 struct Parts {
   std::uint32_t joined = 1;
   std::uint32_t shares = 1;
+  std::uint32_t placed = placed_words;
 };
 
 constexpr FragmentCut placed_cut(std::uint32_t height, std::uint32_t panels, std::uint32_t listed, const Parts& parts = {}) {
-  return {.height = height, .block_panels = panels, .dense = 1, .listed = listed, .placed = 1, .joined = parts.joined, .shares = parts.shares};
+  return {.height = height, .block_panels = panels, .dense = 1, .listed = listed, .placed = parts.placed, .joined = parts.joined, .shares = parts.shares};
 }
 
 constexpr FragmentBlock placed_panels(std::uint32_t panels, std::uint32_t height = strip_rows, const Parts& parts = {}) {
-  return {.panels = panels, .height = height, .dense_steps = true, .listed_values = true, .placed_values = true, .joined = parts.joined, .shares = parts.shares};
+  return {.panels = panels,
+          .height = height,
+          .dense_steps = true,
+          .listed_values = true,
+          .placed_values = true,
+          .splits_values = parts.placed == placed_halves,
+          .joined = parts.joined,
+          .shares = parts.shares};
 }
 
 /// Elements that are non-zero with this probability, each of a drawn value.
@@ -72,29 +82,36 @@ double drawn_of_ends(std::mt19937_64& random) {
   return values.at(random() % values.size());
 }
 
-TEST(PlacedValues, AreDecoded) {
+class PlacedOrder : public testing::TestWithParam<std::uint32_t> {
+ protected:
+  static Parts parts(std::uint32_t joined, std::uint32_t shares) { return {joined, shares, GetParam()}; }
+};
+
+INSTANTIATE_TEST_SUITE_P(All, PlacedOrder, testing::ValuesIn(orders), [](const auto& order) { return order.param == placed_halves ? "halves" : "words"; });
+
+TEST_P(PlacedOrder, IsDecoded) {
   std::uint64_t seed = 220;
   for (const std::uint32_t height : {16U, 32U}) {
     for (const double density : {0.0, 0.02, 0.4, 1.0}) {
       for (const std::int64_t columns : {1, 7, 32, 70}) {
         const CsrMatrix matrix = random_elements(45, columns, density, ++seed, single);
-        EXPECT_EQ(problem_of(matrix, placed_cut(height, 2, max_listed, {.shares = 8})), "") << density << ", " << columns;
-        EXPECT_EQ(problem_of(matrix, placed_cut(height, 3, 101, {.shares = 2})), "") << density << ", " << columns;
-        EXPECT_EQ(problem_of(matrix, placed_cut(height, 4, 301, {2, 4})), "") << density << ", " << columns;
-        EXPECT_EQ(problem_of(matrix, placed_cut(height, 6, 1000, {6, 8})), "") << density << ", " << columns;
+        EXPECT_EQ(problem_of(matrix, placed_cut(height, 2, max_listed, parts(1, 8))), "") << density << ", " << columns;
+        EXPECT_EQ(problem_of(matrix, placed_cut(height, 3, 101, parts(1, 2))), "") << density << ", " << columns;
+        EXPECT_EQ(problem_of(matrix, placed_cut(height, 4, 301, parts(2, 4))), "") << density << ", " << columns;
+        EXPECT_EQ(problem_of(matrix, placed_cut(height, 6, 1000, parts(6, 8))), "") << density << ", " << columns;
       }
     }
     const auto one_full_row = [](std::int64_t row, std::int64_t) { return row == 21; };
     const auto one_full_column = [](std::int64_t, std::int64_t column) { return column == 37; };
-    EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, ++seed, single), placed_cut(height, 1, 2, {.shares = 8})), "") << "a round for two non-zeros at most";
-    EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, ++seed, single), placed_cut(height, 1, 3, {})), "") << "values go in pairs";
-    EXPECT_EQ(problem_of(matrix_where(40, 150, single, one_full_row), placed_cut(height, 4, 10, {2, 2})), "");
-    EXPECT_EQ(problem_of(matrix_where(40, 150, single, one_full_column), placed_cut(height, 4, 10, {2, 8})), "");
-    EXPECT_EQ(problem_of(matrix_where(1, 1, single, one_full_row), placed_cut(height, 16, 2, {4, 1})), "");
+    EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, ++seed, single), placed_cut(height, 1, 2, parts(1, 8))), "") << "a round for two non-zeros at most";
+    EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, ++seed, single), placed_cut(height, 1, 3, parts(1, 1))), "") << "values go in pairs";
+    EXPECT_EQ(problem_of(matrix_where(40, 150, single, one_full_row), placed_cut(height, 4, 10, parts(2, 2))), "");
+    EXPECT_EQ(problem_of(matrix_where(40, 150, single, one_full_column), placed_cut(height, 4, 10, parts(2, 8))), "");
+    EXPECT_EQ(problem_of(matrix_where(1, 1, single, one_full_row), placed_cut(height, 16, 2, parts(4, 1))), "");
   }
-  EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, 1, single), placed_cut(16, 1, 1)), "") << "lists with bits";
-  EXPECT_EQ(problem_of(random_elements(3, 70001, 0.002, 3, single), placed_cut(16, 1, 8)), "");
-  EXPECT_EQ(problem_of(random_elements(192, 64, 1, 4, single), placed_cut(32, 6, max_unit_places, {6, 8})), "") << "every place of the greatest unit";
+  EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, 1, single), placed_cut(16, 1, 1, parts(1, 1))), "") << "lists with bits";
+  EXPECT_EQ(problem_of(random_elements(3, 70001, 0.002, 3, single), placed_cut(16, 1, 8, parts(1, 1))), "");
+  EXPECT_EQ(problem_of(random_elements(192, 64, 1, 4, single), placed_cut(32, 6, max_unit_places, parts(6, 8))), "") << "every place of the greatest unit";
 }
 
 RC_GTEST_PROP(PlacedValues, OfAnyMatrixAreDecoded, ()) {
@@ -104,7 +121,7 @@ RC_GTEST_PROP(PlacedValues, OfAnyMatrixAreDecoded, ()) {
   const auto height = *rc::gen::element<std::uint32_t>(16, 32);
   const auto joined = *rc::gen::inRange<std::uint32_t>(1, 7);
   const auto units = *rc::gen::inRange<std::uint32_t>(1, max_fragment_panels / joined + 1);
-  const Parts parts{joined, *rc::gen::element<std::uint32_t>(1, 2, 4, 8)};
+  const Parts parts{joined, *rc::gen::element<std::uint32_t>(1, 2, 4, 8), *rc::gen::elementOf(orders)};
   const FragmentCut cut = placed_cut(height, joined * units, *rc::gen::inRange<std::uint32_t>(20, 2000), parts);
   RC_ASSERT(pack(CsrMatrix{1, 1, {0, 0}, {}, {}, single}.view(), cut).format.is_placed());
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
@@ -112,27 +129,27 @@ RC_GTEST_PROP(PlacedValues, OfAnyMatrixAreDecoded, ()) {
   RC_ASSERT(problem_of(drawn_elements(rows, columns, density, seed, drawn_normal), cut) == "");
 }
 
-TEST(PlacedValues, AreDecodedWhateverTheyAre) {
+TEST_P(PlacedOrder, IsDecodedWhateverValuesAre) {
   std::uint64_t seed = 400;
   for (const auto& draw : {drawn_normal, drawn_of_many_powers, drawn_denormal, drawn_of_ends}) {
     for (const std::uint32_t listed : {200U, 3000U}) {
-      for (const Parts& parts : {Parts{1, 1}, {2, 4}, {6, 8}}) {
+      for (const Parts& of_unit : {parts(1, 1), parts(2, 4), parts(6, 8)}) {
         for (int matrices = 0; matrices < 5; ++matrices) {
-          EXPECT_EQ(problem_of(drawn_elements(100, 70, 0.4, ++seed, draw), placed_cut(16, 6, listed, parts)), "") << seed;
+          EXPECT_EQ(problem_of(drawn_elements(100, 70, 0.4, ++seed, draw), placed_cut(16, 6, listed, of_unit)), "") << seed;
         }
       }
     }
   }
   const auto one_value = [](double value) { return drawn_elements(20, 40, 0.3, 5, [&](std::mt19937_64&) { return value; }); };
   for (const double value : {-1.0, 0x1.ffcp5, -0x1.fffffep5, 0x1.0040002p3, 0x1p-149, -0x1p-126, 0x1.fffffep127}) {
-    EXPECT_EQ(problem_of(one_value(static_cast<float>(value)), placed_cut(16, 2, 200, {2, 2})), "") << value;
+    EXPECT_EQ(problem_of(one_value(static_cast<float>(value)), placed_cut(16, 2, 200, parts(2, 2))), "") << value;
   }
 }
 
 /// Beside what is not finite the exponent is that of the greatest of the others.
-TEST(PlacedValues, MayBeInfinite) {
+TEST_P(PlacedOrder, MayBeOfInfiniteValues) {
   const auto draw = [](std::mt19937_64& random) { return random() % 20 == 0 ? (random() % 2 == 0 ? INFINITY : -INFINITY) : drawn_normal(random); };
-  EXPECT_EQ(problem_of(drawn_elements(40, 70, 0.5, 8, draw), placed_cut(16, 4, 300, {2, 4})), "");
+  EXPECT_EQ(problem_of(drawn_elements(40, 70, 0.5, 8, draw), placed_cut(16, 4, 300, parts(2, 4))), "");
 }
 
 TEST(PlacedValues, ThatHaveNoRoomTakeFurtherRounds) {
@@ -151,19 +168,19 @@ TEST(PlacedValues, ThatHaveNoRoomTakeFurtherRounds) {
   }
 }
 
-TEST(PlacedValues, TakeRoomForAZeroWhereAShareHasAnOddNumber) {
+TEST_P(PlacedOrder, TakesRoomForAZeroWhereAShareHasAnOddNumber) {
   const CsrMatrix matrix = matrix_where(16, 32, single, [](std::int64_t row, std::int64_t column) { return row % 8 == 0 && column % 8 == 0; });
-  const auto rounds_with = [&](std::uint32_t listed, std::uint32_t shares) { return plan(matrix.view(), placed_cut(16, 1, listed, {.shares = shares})).counts.rounds; };
+  const auto rounds_with = [&](std::uint32_t listed, std::uint32_t shares) { return plan(matrix.view(), placed_cut(16, 1, listed, parts(1, shares))).counts.rounds; };
   EXPECT_EQ(rounds_with(8, 4), 1U) << "two in each of four shares";
   EXPECT_EQ(rounds_with(16, 8), 1U);
   EXPECT_EQ(rounds_with(15, 8), 2U);
   EXPECT_EQ(rounds_with(2, 8), 8U);
-  EXPECT_EQ(problem_of(matrix, placed_cut(16, 1, 15, {.shares = 8})), "");
+  EXPECT_EQ(problem_of(matrix, placed_cut(16, 1, 15, parts(1, 8))), "");
 }
 
 /// What is left for a further round stands in later shares, and in later places of the share that is cut.
-TEST(PlacedValues, AreTakenInTheOrderOfSharesAndPlaces) {
-  const Packed<FragmentFormat> packed = pack(random_elements(64, 32, 0.5, 4, single).view(), placed_cut(32, 2, 200, {2, 4}));
+TEST_P(PlacedOrder, IsThatInWhichValuesAreTaken) {
+  const Packed<FragmentFormat> packed = pack(random_elements(64, 32, 0.5, 4, single).view(), placed_cut(32, 2, 200, parts(2, 4)));
   const FragmentFormat& format = packed.format;
   const FragmentReader reader(packed.bytes.span(), format);
   ASSERT_GT(format.counts.rounds, 4U);
@@ -175,7 +192,7 @@ TEST(PlacedValues, AreTakenInTheOrderOfSharesAndPlaces) {
     for (std::uint32_t number = 0; number < reader.placed_values(unit); ++number) {
       const ExtraValue found = reader.placed_value(unit, number);
       if (found.value != 0) {
-        places.insert(place_of_element({found.row, found.column}));
+        places.insert(format.place_order().place_of({found.row, found.column}));
       }
     }
     EXPECT_EQ(reader.placed_values(unit) == 200, round + 1 < format.counts.rounds);
@@ -208,8 +225,9 @@ std::uint64_t most_without_repetition(const std::array<std::uint64_t, 32>& of_ba
   return most;
 }
 
-RepeatedBanks repeated_banks(double density, std::uint32_t shares) {
-  const Packed<FragmentFormat> packed = pack(random_elements(64, 32, density, 6, single).view(), placed_cut(32, 2, 2048, {2, shares}));
+RepeatedBanks repeated_banks(double density, const Parts& parts) {
+  const std::uint32_t shares = parts.shares;
+  const Packed<FragmentFormat> packed = pack(random_elements(64, 32, density, 6, single).view(), placed_cut(32, 2, 2048, parts));
   const Bytes bytes(packed.bytes.span());
   const auto number_at = [&](std::uint64_t at, int width) { return bytes.number(packed.format.units_at + at, width); };
   const auto begin = [&](std::uint32_t share) { return number_at(packed.format.share_begin_at(share), 2); };
@@ -237,11 +255,11 @@ RepeatedBanks repeated_banks(double density, std::uint32_t shares) {
   return repeated;
 }
 
-TEST(PlacedValues, HaveDifferentBanksWhereTheyAreStoredAtOnce) {
+TEST_P(PlacedOrder, HasDifferentBanksWhereValuesAreStoredAtOnce) {
   for (const std::uint32_t shares : {1U, 2U, 4U, 8U}) {
-    EXPECT_EQ(repeated_banks(1, shares).found, 0U);
+    EXPECT_EQ(repeated_banks(1, parts(2, shares)).found, 0U);
     for (const double density : {0.1, 0.3, 0.5, 0.8}) {
-      const RepeatedBanks repeated = repeated_banks(density, shares);
+      const RepeatedBanks repeated = repeated_banks(density, parts(2, shares));
       EXPECT_LE(repeated.found, repeated.least + shares) << "of " << repeated.values << " in " << shares << " shares";
     }
   }
@@ -249,7 +267,7 @@ TEST(PlacedValues, HaveDifferentBanksWhereTheyAreStoredAtOnce) {
 
 TEST(PlacedValues, HaveTheSameBytesForAnyNumberOfThreads) {
   const CsrMatrix matrix = random_elements(100, 500, 0.42, 4, single);
-  for (const FragmentCut& cut : {placed_cut(32, 3, 420), placed_cut(16, 6, 600, {3, 4})}) {
+  for (const FragmentCut& cut : {placed_cut(32, 3, 420), placed_cut(16, 6, 600, {3, 4}), placed_cut(16, 6, 600, {3, 4, placed_halves})}) {
     const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
     ASSERT_FALSE(packed.format.regular());
     const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
@@ -267,6 +285,7 @@ TEST(PlacedFormat, FollowsFromItsNumbers) {
   static_assert(format.is_dense() && format.is_listed() && format.is_placed());
   static_assert(format.shape.steps == placed_steps && format.shape.extras == 0);
   static_assert(format.shape.joined == 2 && format.shape.shares == 4);
+  static_assert(format.place_order().place_bytes() == 4 && !format.place_order().has_halves());
   static_assert(format.window_columns() == 32 && format.windows() == 32 && format.blocks() == 2 && format.regular());
   static_assert(format.round_units() == 1 && format.unit_places() == 64 * 32 && format.share_places() == 16 * 32);
   static_assert(format.placed_room() == 100 && format.share_begin_at(4) == 8, "values go in pairs");
@@ -282,7 +301,10 @@ TEST(PlacedFormat, FollowsFromItsNumbers) {
   };
   EXPECT_EQ(with(&FragmentShape::listed, 0).windows(), 8U) << "all elements are in their places";
   EXPECT_EQ(with(&FragmentShape::dense, 0).shape.steps, 9U);
-  EXPECT_EQ(with(&FragmentShape::listed, 2).shape.placed, 1U);
+  EXPECT_EQ(with(&FragmentShape::listed, 2).shape.placed, placed_words);
+  const FragmentFormat as_halves = with(&FragmentShape::placed, placed_halves);
+  EXPECT_TRUE(as_halves.is_placed() && as_halves.place_order().has_halves());
+  EXPECT_EQ(std::tuple(as_halves.unit_bytes(), as_halves.unit_places(), as_halves.shape.joined, as_halves.shape.shares), std::tuple(640U, 64U * 32, 2U, 4U));
   FragmentShape of_halves = shape;
   of_halves.element = ScalarType::f16;
   FragmentShape too_high = shape;
@@ -300,26 +322,48 @@ TEST(PlacedFormat, FollowsFromItsNumbers) {
   EXPECT_TRUE(describe(too_high, {5000, 32}).is_placed()) << "192 rows";
 }
 
-TEST(PlacedFormat, HasAPlaceForEachElement) {
+TEST_P(PlacedOrder, HasAPlaceForEachElement) {
+  const PlaceOrder order{GetParam()};
   for (std::uint32_t place = 0; place < max_unit_places; ++place) {
-    EXPECT_EQ(place_of_element(element_of_place(place)), place);
+    const RowColumn element = order.element_of(place);
+    EXPECT_LT(element.column, placed_columns);
+    EXPECT_EQ(order.place_of(element), place);
   }
-  static_assert(element_of_place(255).row == 7 && element_of_place(255).column == 31);
-  static_assert(element_of_place(256).row == 8 && element_of_place(256).column == 0);
-  static_assert(place_of_element({1, 6}) == 32 + 6 && place_of_element({191, 31}) == max_unit_places - 1);
+  EXPECT_EQ(std::pair(order.element_of(255).row, order.element_of(255).column), std::pair(7U, 31U));
+  EXPECT_EQ(std::pair(order.element_of(256).row, order.element_of(256).column), std::pair(8U, 0U));
+  EXPECT_EQ(order.place_of({191, 31}), max_unit_places - 1);
+}
+
+TEST(PlacedWords, StandInTilesOfFourColumns) {
+  constexpr PlaceOrder order{placed_words};
+  static_assert(order.place_bytes() == 4 && order.tile_columns() == 4);
+  static_assert(order.place_of({0, 3}) == 3 && order.place_of({0, 4}) == 32 && order.place_of({1, 6}) == 32 + 6);
+  static_assert(order.bank_of(31) == 31 && order.bank_of(32) == 0 && order.bank_of(255) == 31);
+}
+
+/// Columns 4 from each other stand in a bank, so the tensor core takes them as one register.
+TEST(PlacedHalves, StandInTilesOfEightColumns) {
+  constexpr PlaceOrder order{placed_halves};
+  static_assert(order.place_bytes() == 2 && order.tile_columns() == 8);
+  static_assert(order.place_of({0, 1}) == 2 && order.place_of({0, 4}) == 1 && order.place_of({0, 7}) == 7 && order.place_of({0, 8}) == 64);
+  static_assert(order.place_of({1, 6}) == 8 + 5 && order.place_of({9, 25}) == 256 + 3 * 64 + 8 + 2);
+  static_assert(order.bank_of(1) == 0 && order.bank_of(2) == 1 && order.bank_of(63) == 31 && order.bank_of(64) == 0);
 }
 
 TEST(ChoosePlaced, GivesRoomForWhatEveryUnitHas) {
   const CsrMatrix matrix =
       matrix_where(64, 256, single, [](std::int64_t row, std::int64_t column) { return (row + column) % 4 == 0; });
   const FragmentCut cut = choose_fragments(matrix.view(), placed_panels(2), {});
-  EXPECT_EQ(cut.placed, 1U);
+  EXPECT_EQ(cut.placed, placed_words);
   EXPECT_EQ(cut.listed, (896U - 32) / 6 + 1) << "128 and a zero, as many as fill the last line, and one of a pair";
   EXPECT_TRUE(plan(matrix.view(), cut).regular());
   const FragmentCut joined = choose_fragments(matrix.view(), placed_panels(4, 16, {4, 8}), {});
-  EXPECT_EQ(std::tuple(joined.placed, joined.joined, joined.shares), std::tuple(1U, 4U, 8U));
+  EXPECT_EQ(std::tuple(joined.placed, joined.joined, joined.shares), std::tuple(placed_words, 4U, 8U));
   EXPECT_EQ(joined.listed, (25U * 128 - 32) / 6 / 2 * 2 + 1) << "512, and a zero for each share";
   EXPECT_TRUE(plan(matrix.view(), joined).regular());
+  const FragmentCut halves = choose_fragments(matrix.view(), placed_panels(4, 16, {4, 8, placed_halves}), {});
+  EXPECT_EQ(std::tuple(halves.placed, halves.joined, halves.shares, halves.listed), std::tuple(placed_halves, 4U, 8U, joined.listed));
+  EXPECT_TRUE(plan(matrix.view(), halves).regular());
   const CsrMatrix full = random_elements(32, 64, 1, 1, single);
   EXPECT_EQ(choose_fragments(full.view(), placed_panels(1, 32), {}).listed, (49U * 128 - 32) / 6 + 1);
   const CsrMatrix empty = random_elements(20, 50, 0, 1, single);
@@ -336,7 +380,7 @@ TEST(ChoosePlaced, GivesRoomForAZeroOfEachShare) {
 
 TEST(ChoosePlaced, GivesTheRoomWithWhichTheBusiestBlockCountsLeast) {
   const CsrMatrix matrix = random_elements(64, 160, 0.3, 4, single);
-  for (const Parts& parts : {Parts{}, Parts{2, 4}}) {
+  for (const Parts& parts : {Parts{}, Parts{2, 4}, Parts{2, 4, placed_halves}}) {
     for (const FragmentWeights& weights :
          {FragmentWeights{}, FragmentWeights{.round = 500}, FragmentWeights{.rounds_at_once = 2}}) {
       const FragmentCut cut = choose_fragments(matrix.view(), placed_panels(2, 16, parts), weights);
@@ -357,17 +401,20 @@ TEST(ChoosePlaced, GivesTheRoomWithWhichTheBusiestBlockCountsLeast) {
 TEST(PlacedCut, ThatCannotBeIsRefused) {
   const CsrMatrix halves = random_elements(4, 4, 1, 1);
   const auto refusal = ThrowsMessage<std::invalid_argument>(HasSubstr("placed values are of elements of 32 bits"));
-  EXPECT_THAT([&] { pack(halves.view(), placed_cut(16, 1, 10)); }, refusal);
-  EXPECT_THAT([&] { choose_fragments(halves.view(), placed_panels(1), {}); }, refusal);
+  for (const std::uint32_t placed : orders) {
+    EXPECT_THAT([&] { pack(halves.view(), placed_cut(16, 1, 10, {1, 1, placed})); }, refusal);
+    EXPECT_THAT([&] { choose_fragments(halves.view(), placed_panels(1, 16, {1, 1, placed}), {}); }, refusal);
+  }
   const CsrMatrix matrix = random_elements(4, 4, 1, 1, single);
-  EXPECT_THROW(pack(matrix.view(), FragmentCut{.dense = 1, .listed = 10, .placed = 2}), std::invalid_argument);
+  EXPECT_THROW(pack(matrix.view(), FragmentCut{.dense = 1, .listed = 10, .placed = 3}), std::invalid_argument);
   for (const Parts& parts : {Parts{0, 1}, {3, 1}, {1, 0}, {1, 3}, {1, 16}}) {
     EXPECT_THROW(pack(matrix.view(), placed_cut(16, 2, 10, parts)), std::invalid_argument) << parts.joined << ", " << parts.shares;
   }
 }
 
 TEST(UnpackPlaced, RefusesChangedBytes) {
-  for (const FragmentCut& cut : {placed_cut(16, 2, 70), placed_cut(32, 1, 300, {1, 8}), placed_cut(16, 2, 90, {2, 4}), placed_cut(16, 1, 300, {1, 2})}) {
+  for (const FragmentCut& cut : {placed_cut(16, 2, 70), placed_cut(32, 1, 300, {1, 8}), placed_cut(16, 2, 90, {2, 4}), placed_cut(16, 1, 300, {1, 2}),
+                                placed_cut(16, 2, 70, {1, 1, placed_halves}), placed_cut(16, 2, 90, {2, 4, placed_halves})}) {
     expect_changed_bytes_refused(random_elements(20, 40, 0.4, 7, single), cut, 3);
     expect_changed_bytes_refused(drawn_elements(20, 40, 0.4, 7, drawn_normal), cut, 7);
   }
@@ -396,7 +443,7 @@ struct OtherBytes {
 
 /// Whatever begins and places are, values are read of the unit alone, and each once.
 TEST(UnpackPlaced, RefusesOtherBeginsAndPlaces) {
-  for (const Parts& parts : {Parts{1, 4}, Parts{2, 8}}) {
+  for (const Parts& parts : {Parts{1, 4}, Parts{2, 8}, Parts{1, 4, placed_halves}, Parts{2, 8, placed_halves}}) {
     const OtherBytes other{pack(drawn_elements(25, 30, 0.4, 7, drawn_normal).view(), placed_cut(16, 2, 500, parts))};
     const FragmentFormat& format = other.format();
     ASSERT_TRUE(format.is_placed() && format.regular());
@@ -414,7 +461,7 @@ TEST(UnpackPlaced, RefusesOtherBeginsAndPlaces) {
       const auto place = static_cast<std::uint16_t>(other.number(format.place_at(value), 2));
       other.refused(format.place_at(value), static_cast<std::uint16_t>(other.number(format.place_at(value - 1), 2)));
       other.refused(format.place_at(value), static_cast<std::uint16_t>(place + 1));
-      other.refused(format.place_at(value), static_cast<std::uint16_t>(place + 4 * format.unit_places()));
+      other.refused(format.place_at(value), static_cast<std::uint16_t>(place + format.place_order().place_bytes() * format.unit_places()));
       other.refused(format.place_at(value), std::uint16_t{0xffff});
     }
     other.refused(format.place_at(end), std::uint16_t{4});
@@ -433,10 +480,21 @@ TEST(UnpackPlaced, RefusesOtherExponents) {
   }
 }
 
+/// In which values are ordered for other banks.
+TEST(UnpackPlaced, RefusesTheOtherOrder) {
+  const CsrMatrix matrix = random_elements(20, 40, 0.4, 7, single);
+  for (const auto& [own, other] : {std::pair{placed_words, placed_halves}, {placed_halves, placed_words}}) {
+    const Packed<FragmentFormat> packed = pack(matrix.view(), placed_cut(16, 2, 300, {2, 4, own}));
+    ChangeableBytes changed(packed.bytes.span());
+    changed.put_number(position_of(packed.format, "placed"), other).seal_header();
+    EXPECT_THROW(unpack(changed.bytes()), FormatError) << other << " in place of " << own;
+  }
+}
+
 TEST(UnpackPlaced, RefusesPlacesOfOtherSteps) {
   const auto refused = [](const CsrMatrix& matrix, const FragmentCut& cut) {
     const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
-    for (const auto& [name, number] : {std::pair<const char*, std::uint64_t>{"placed", 1}, {"joined", 2}, {"shares", 4}}) {
+    for (const auto& [name, number] : {std::pair<const char*, std::uint64_t>{"placed", placed_words}, {"placed", placed_halves}, {"joined", 2}, {"shares", 4}}) {
       ChangeableBytes changed(packed.bytes.span());
       changed.put_number(position_of(packed.format, name), number).seal_header();
       EXPECT_THAT([&] { unpack(changed.bytes()); },

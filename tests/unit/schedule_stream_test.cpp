@@ -20,6 +20,8 @@ TEST(StreamSchedule, LeavesOutKeysForTheirDefaults) {
   EXPECT_EQ(print(parse_schedule("stream:dense=on,rows=32")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on,rows=32,dense=on");
   EXPECT_EQ(print(parse_schedule("stream:dense=listed,cluster=2")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on,cluster=2,dense=listed");
   EXPECT_EQ(print(parse_schedule("stream:columns=64,rows=32,dense=placed")), "stream:columns=64,panels=4,warps=2,stages=4,pdl=on,rows=32,dense=placed");
+  EXPECT_EQ(print(parse_schedule("stream:columns=64,panels=1,warps=4,share=4,copies=bulk,ahead=on,dense=placed")),
+            "stream:columns=64,panels=1,warps=4,stages=4,pdl=on,share=4,copies=bulk,ahead=on,dense=placed");
   EXPECT_EQ(print(parse_schedule("stream:cluster=1")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on");
 }
 
@@ -79,6 +81,8 @@ TEST(StreamSchedule, ExpandsToDirectives) {
             "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, listed); pipeline(k, 4); copy(bulk); overlap()");
   EXPECT_EQ(print(expand(parse_schedule("stream:columns=128,panels=2,warps=8,stages=3,share=4,rows=32,copies=bulk,cluster=2,dense=placed"))),
             "stream(i, panels=2, warps=8, rows=32, share=4, window=32); fragment(j, 128, warp=16); transform(A, placed); pipeline(k, 3); copy(bulk); cluster(k, 2); overlap()");
+  EXPECT_EQ(print(expand(parse_schedule("stream:columns=128,panels=1,warps=8,share=8,rows=176,copies=bulk,cluster=2,ahead=on,dense=placed"))),
+            "stream(i, panels=1, warps=8, rows=176, share=8, window=32); fragment(j, 128, warp=16); transform(A, placed); pipeline(k, 4); copy(bulk); cluster(k, 2); ahead(A); overlap()");
   EXPECT_EQ(print(expand(parse_schedule("stream:copies=bulk,cluster=2"))),
             "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, fragments); pipeline(k, 4); copy(bulk); cluster(k, 2); overlap()");
   EXPECT_EQ(print(expand(parse_schedule("stream:rows=32,pdl=off"))),
@@ -142,6 +146,13 @@ INSTANTIATE_TEST_SUITE_P(
         ScheduleRefusal{"stream:columns=256,dense=placed", 512, "columns=256 is not a power of two from 8 to 128; the nearest legal value is columns=128"},
         ScheduleRefusal{"stream:columns=128,panels=8,dense=placed", 64, "columns=128 is more than bCol=64 asks for; choose panels and share so that their product is 4, and columns=64"},
         ScheduleRefusal{"stream:pdl=yes", 64, "pdl=yes is neither on nor off"},
+        ScheduleRefusal{"stream:copies=bulk,ahead=on", 64, "ahead=on is for values that are placed; write dense=placed, or leave it out"},
+        ScheduleRefusal{"stream:columns=64,panels=1,warps=4,share=4,ahead=on,dense=placed", 64, "warps that place values meet those that multiply them where bulk copies end; write copies=bulk"},
+        ScheduleRefusal{"stream:columns=64,panels=1,warps=4,stages=2,share=4,copies=bulk,ahead=on,dense=placed", 64,
+                        "values that are placed a turn ahead are copied in 3 stages at least; the nearest legal value is stages=3"},
+        ScheduleRefusal{"stream:columns=64,panels=1,warps=12,share=4,copies=bulk,ahead=on,dense=placed", 64,
+                        "12 warps that multiply and as many that place leave too few registers for a product of the tensor core; choose panels and warps so that their product is 8 at most"},
+        ScheduleRefusal{"stream:ahead=yes", 64, "ahead"},
         ScheduleRefusal{"stream:cluster=3", 64, "cluster=3 is not a power of two from 1 to 8"},
         ScheduleRefusal{"stream:share=3,warps=3", 64, "share=3 is not a power of two from 1 to 8"},
         ScheduleRefusal{"stream:panels=1,warps=6,share=4", 64, "warps=6 cannot be dealt to windows with share=4 each; the nearest legal value is share=2"},

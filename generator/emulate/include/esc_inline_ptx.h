@@ -40,6 +40,7 @@ ESC_RUNTIME void __esc_fence_products();
 ESC_RUNTIME void __esc_issue_product(float* const* registers, const float* values, unsigned sums, const unsigned* a, unsigned long long descriptor, unsigned adds, unsigned product);
 ESC_RUNTIME void __esc_commit_products();
 ESC_RUNTIME void __esc_wait_for_products();
+ESC_RUNTIME void __esc_exchange_registers(unsigned registers, unsigned takes);
 ESC_RUNTIME void __esc_named_barrier(unsigned number, unsigned threads);
 ESC_RUNTIME void __esc_cluster_meet();
 ESC_RUNTIME unsigned __esc_cluster_map(unsigned address, unsigned rank);
@@ -101,6 +102,8 @@ static inline void __esc_mma(float& c0, float& c1, float& c2, float& c3, __esc_o
 static inline void __esc_wgmma_fence() { __esc_fence_products(); }
 static inline void __esc_wgmma_commit() { __esc_commit_products(); }
 static inline void __esc_wgmma_wait() { __esc_wait_for_products(); }
+static inline void __esc_take_registers(__esc_operand registers) { __esc_exchange_registers(registers.bits, 1); }
+static inline void __esc_leave_registers(__esc_operand registers) { __esc_exchange_registers(registers.bits, 0); }
 static inline void __esc_keep(float&) {}
 static inline void __esc_keep_operand(unsigned&, unsigned&, unsigned&, unsigned&) {}
 /* The operands of a product of a warpgroup, one behind the other: the registers of D, of A, where B stands, and whether D

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/lower/place_ahead.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "generator/ir/build.h"
+#include "generator/ir/instruction.h"
+#include "generator/ir/performed_instructions.h"
+#include "generator/ir/rewrite.h"
+#include "generator/lower/refusals.h"
+#include "generator/lower/thread_nest.h"
+#include "generator/schedule/stream_schedule.h"
+
+namespace esc {
+namespace {
+
+Expression multiplies() { return less(index("role"), 1); }
+
+Node of_those_who_multiply(Block body) { return Node{Branch{multiplies(), std::move(body), {}}}; }
+Node of_those_who_place(Block body) { return Node{Branch{less(0, index("role")), std::move(body), {}}}; }
+
+bool is_barrier(const Node& node) { return std::holds_alternative<Barrier>(node.content); }
+
+/// Whose values stand in one of two buffers, as its turn is odd or even.
+Node define_buffer() { return define("buffer", remainder(index("turn"), index("buffers"))); }
+Block with_buffer_of_turn(const Block& block) {
+  return rewrite(block, {.statement = [&](const Statement& statement) -> Block {
+                   Statement changed = statement;
+                   if (auto* performed = std::get_if<Perform>(&changed.action)) {
+                     const std::vector<Instruction::Parameter>& parameters = instruction(performed->instruction).parameters;
+                     for (std::size_t at = 0; at < parameters.size(); ++at) {
+                       Expression& argument = performed->arguments[at];
+                       if (parameters[at].name == "buffer") {
+                         argument = index("buffer");
+                       } else if (const Access* access = argument.access(); access != nullptr && access->array == "PlacedA") {
+                         argument = element("PlacedA", {Affine::of("buffer"), Affine::of("part")});
+                       }
+                     }
+                   }
+                   return {Node{std::move(changed)}};
+                 }});
+}
+
+/// What a turn did one after the other: what is common to both roles, what one copies, what it places, and what the other one multiplies.
+struct Turn {
+  Block defined;
+  Block in_front;
+  Block copied;
+  Node placed;
+  Node multiplied;
+};
+
+Turn take_turn_apart(const Block& body) {
+  Turn turn;
+  const auto barrier = std::ranges::find_if(body, is_barrier);
+  turn.in_front.assign(body.begin(), barrier);
+  std::vector<Node> branches;
+  for (auto node = barrier + 1; node != body.end(); ++node) {
+    const auto* defined = action<Define>(*node);
+    if (std::holds_alternative<Branch>(node->content)) {
+      branches.push_back(*node);
+    } else if (defined != nullptr && (defined->name == "its" || defined->name == "stage")) {
+      turn.defined.push_back(*node);
+    } else if (!is_barrier(*node)) {
+      turn.copied.push_back(*node);
+    }
+  }
+  ESC_CHECK(branches.size() == 2, "values are placed, and multiplied");
+  turn.placed = branches.front();
+  turn.multiplied = branches.back();
+  return turn;
+}
+
+/// In a turn the values of the one before are multiplied. Who does that waits for copies, too: what another thread has waited for is not there for all.
+Block multiply_turn_before(const Turn& turn) {
+  Block body = turn.defined;
+  Node multiplied = turn.multiplied;
+  const Block& placing = std::get<Branch>(turn.placed.content).then;
+  if (!placing.empty() && is_performed(placing.front(), "wait_for_operands")) {
+    insert(std::get<Branch>(multiplied.content).then, 0, {placing.front()});
+  }
+  body.push_back(define_buffer());
+  body.push_back(std::move(multiplied));
+  return {Node{Branch{less(0, index("turn")), substitute(with_buffer_of_turn(body), "turn", Affine::of("turn") - 1), {}}}};
+}
+
+Block place_turn(const Turn& turn) {
+  Block body = turn.copied;
+  append(body, turn.defined);
+  body.push_back(define_buffer());
+  body.push_back(turn.placed);
+  return with_buffer_of_turn(body);
+}
+
+Loop turns_of_roles(Loop turns) {
+  const Turn turn = take_turn_apart(turns.body);
+  turns.body = {of_those_who_place(turn.in_front), Node{Barrier{Scope::team}}, Node{Branch{multiplies(), multiply_turn_before(turn), place_turn(turn)}}};
+  turns.upper = turns.upper + 1;
+  return turns;
+}
+
+void check_placed(const LoopNest& nest, const PlaceAhead& directive) {
+  refuse_if(directive.array != "A" || nest.find_array("PlacedA") == nullptr, directive, "no values of the sparse array are placed", "place them first: transform(A, placed)");
+  refuse_if(nest.find_array("StagedB") == nullptr, directive, "nothing is copied ahead of its use", "copy it first: pipeline(k, 4)");
+  refuse_if(nest.has_constant("roles"), directive, "the values are placed ahead already", "ask for that once");
+  refuse_if(!performs(nest, "make_barriers"), directive, "the copies have no barriers, beside which both kinds of warps meet", "let them come in bulk first: copy(bulk)");
+  const std::int64_t warps = nest.constant("threads_per_block") / warp_size;
+  refuse_if(warps > StreamSchedule::max_warps_ahead, directive, fmt::format("{} warps that multiply and as many that place leave too few registers for a product of the tensor core", warps),
+            fmt::format("choose panels and warps so that their product is {} at most", StreamSchedule::max_warps_ahead));
+  refuse_if(nest.constant("stages") < StreamSchedule::least_stages_ahead, directive, fmt::format("copies of {} stages are not a turn ahead of who places a turn ahead", nest.constant("stages")),
+            fmt::format("write pipeline(k, {})", StreamSchedule::least_stages_ahead));
+}
+
+NamedConstant& constant(LoopNest& nest, const std::string& name) {
+  return *std::ranges::find(nest.constants, name, &NamedConstant::name);
+}
+
+}  // namespace
+
+LoopNest place_ahead(const LoopNest& nest, const PlaceAhead& directive) {
+  check_placed(nest, directive);
+  ThreadNest parts = take_apart(nest, directive);
+  const std::size_t at = find_place(parts.body, Role::reduction);
+  for (std::size_t node = 0; node < at; ++node) {
+    const bool copies = std::holds_alternative<Loop>(parts.body[node].content);
+    parts.body[node] = copies ? of_those_who_place({parts.body[node]}) : parts.body[node];
+  }
+  for (std::size_t node = at + 1; node < parts.body.size(); ++node) {
+    const bool is_common = is_barrier(parts.body[node]) || action<Define>(parts.body[node]) != nullptr || std::holds_alternative<Note>(parts.body[node].content);
+    parts.body[node] = is_common ? parts.body[node] : of_those_who_multiply({parts.body[node]});
+  }
+  parts.body[at] = Node{turns_of_roles(std::get<Loop>(parts.body[at].content))};
+  parts.add_warps("role", "roles", Role::none);
+
+  LoopNest result = nest;
+  result.constants.insert(result.constants.begin(), {"roles", 2, "ahead: warps that multiply, and as many that copy and place values for them"});
+  constant(result, "threads_per_block").value = constant(result, "threads_per_block").value * index("roles");
+  constant(result, "team_threads").value = quotient(index("threads_per_block"), index("roles") * index("turn_windows"));
+  constant(result, "early_stages").value = index("stages") - 2;
+  result.constants.push_back({"buffers", 2, "windows of a team that are placed: while one is multiplied, the next one is put there"});
+  const auto threads = static_cast<int>(result.constant("threads_per_block"));
+  const int registers = StreamSchedule::multiplying_registers(threads);
+  refuse_if(result.constant("block_rows") > StreamSchedule::most_placed_rows(registers), directive,
+            fmt::format("a block has {} rows, and with as many warps again that place lanes have registers for the sums of {}", result.constant("block_rows"), StreamSchedule::most_placed_rows(registers)),
+            "choose fewer rows, or fewer warps");
+  if (StreamSchedule::exchanges_registers(threads)) {
+    result.constants.push_back({"multiplying_registers", registers, "of each thread that multiplies"});
+    result.constants.push_back({"placing_registers", StreamSchedule::placing_registers, "and of the others"});
+    insert(parts.body, at, {Node{Branch{multiplies(), {perform("take_registers", {index("multiplying_registers")})}, {perform("leave_registers", {index("placing_registers")})}}}});
+  }
+  ArrayDeclaration& placed = *std::ranges::find(result.arrays, "PlacedA", &ArrayDeclaration::name);
+  placed.extents.insert(placed.extents.begin(), Affine::of("buffers"));
+  result.team = "part";
+  result.story.emplace_back("Half of the warps copy, and place values a turn ahead; the other half multiplies what was placed in the turn before.");
+  return put_together(result, parts);
+}
+
+}  // namespace esc
