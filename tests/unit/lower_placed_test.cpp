@@ -301,6 +301,8 @@ INSTANTIATE_TEST_SUITE_P(
         StepRefusal{"place ahead in two stages", [] { placed_ahead(in_stages(of_one_team, 2)); }, "ahead(A): copies of 2 stages are not a turn ahead of who places a turn ahead; write pipeline(k, 3)"},
         StepRefusal{"place the dense array ahead", [] { place_ahead(copy_in_bulk(in_stages(of_one_team, 3), {}), {"B"}); }, "ahead(B): no values of the sparse array are placed"},
         StepRefusal{"place ahead twice", [] { place_ahead(placed_ahead(in_stages(of_one_team, 3)), {"A"}); }, "ahead(A): the values are placed ahead already; ask for that once"},
+        StepRefusal{"deal turns of which values are placed ahead", [] { cluster_turns(placed_ahead(in_stages(of_one_team, 3)), {"k", 2}); },
+                    "cluster(k, 2): warps of their own place values ahead of these turns; deal the turns in front of ahead()"},
         StepRefusal{"quarter placed values", [] { quarter_steps(packed, {"A"}); }, "quarter(A): its steps have the columns as they stand, none of which is left out"}));
 
 }  // namespace
