@@ -21,6 +21,7 @@
 #include "generator/ir/performed_instructions.h"
 #include "generator/ir/print.h"
 #include "generator/ir/rewrite.h"
+#include "generator/ir/roles.h"
 #include "generator/support/identifier.h"
 
 namespace esc {

@@ -15,6 +15,7 @@
 #include "generator/emit/shared_arrays.h"
 #include "generator/emit/warpgroup_text.h"
 #include "generator/ir/performed_instructions.h"
+#include "generator/ir/roles.h"
 #include "generator/ir/window_patches.h"
 #include "generator/schedule/stream_schedule.h"
 
@@ -307,7 +308,6 @@ bool splits_products(const LoopNest& nest) {
 bool rounds_factors(const LoopNest& nest) {
   return performs(nest, "multiply_rounded_steps") || performs(nest, "multiply_rounded_dense_steps") || performs(nest, "multiply_rounded_placed");
 }
-bool has_roles(const LoopNest& nest) { return nest.has_constant("roles"); }
 bool places_values(const LoopNest& nest) { return nest.find_array("PlacedA") != nullptr; }
 std::int64_t columns_of_window_row(const LoopNest& nest) {
   const std::int64_t columns = nest.constant("tile_columns");

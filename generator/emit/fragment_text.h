@@ -34,9 +34,6 @@ bool rounds_factors(const LoopNest& nest);
 /// Whether warps place what they multiply in shared memory; then sums take the places of operands there, once all have been read.
 bool places_values(const LoopNest& nest);
 
-/// Whether warps have roles: those of the first one multiply, those of the other place values for them.
-bool has_roles(const LoopNest& nest);
-
 /// Whether the kernel's text is another one before compute capability 9.0 beyond how launches overlap.
 bool copies_in_bulk(const LoopNest& nest);
 

@@ -14,7 +14,9 @@
 #include "generator/emit/print_statement.h"
 #include "generator/ir/build.h"
 #include "generator/ir/rewrite.h"
+#include "generator/ir/roles.h"
 #include "generator/ir/unused_definitions.h"
+#include "generator/lower/thread_nest.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -23,7 +25,12 @@ namespace {
 /// Whether a node says what warps of the first role do, and what the others do.
 bool is_of_roles(const Node& node) {
   const auto* branch = std::get_if<Branch>(&node.content);
-  return branch != nullptr && branch->condition == less(index("role"), 1);
+  return branch != nullptr && branch->condition == multiplies();
+}
+
+bool is_barrier_of_block(const Node& node) {
+  const auto* barrier = std::get_if<Barrier>(&node.content);
+  return barrier != nullptr && barrier->scope == Scope::block;
 }
 
 /// Whether warps go their own ways from this node on.
@@ -37,13 +44,12 @@ bool parts_roles(const Node& node) {
 Block of_role(const Block& block, bool first) {
   Block result;
   for (const Node& node : block) {
-    if (const auto* barrier = std::get_if<Barrier>(&node.content); barrier != nullptr && barrier->scope == Scope::block) {
-      append(result, first ? Block{node} : Block{});
+    if (is_barrier_of_block(node) && !first) {
       continue;
     }
     Node own = node;
     if (auto* branch = std::get_if<Branch>(&own.content)) {
-      const bool is_others = branch->condition == less(0, index("role"));
+      const bool is_others = branch->condition == places();
       if (is_of_roles(node) || is_others) {
         append(result, of_role(is_others != first ? branch->then : branch->otherwise, first));
         continue;
@@ -301,15 +307,8 @@ std::string tuned_leading_dimension(const ArrayDeclaration& array) {
 }
 
 bool meets_behind_turns(const LoopNest& nest) {
-  const Block* body = &nest.body;
-  for (const Loop* loop = only<Loop>(&nest); loop != nullptr && is_mapped(loop->mapping); loop = only<Loop>(loop)) {
-    body = &loop->body;
-  }
-  const auto meets = [](const Node& node) {
-    const auto* barrier = std::get_if<Barrier>(&node.content);
-    return barrier != nullptr && barrier->scope == Scope::block;
-  };
-  return std::any_of(std::ranges::find_if(*body, parts_roles), body->end(), meets);
+  const Block body = take_apart(nest).body;
+  return std::any_of(std::ranges::find_if(body, parts_roles), body.end(), is_barrier_of_block);
 }
 
 bool has_clusters(const LoopNest& nest) { return nest.has_constant("cluster_blocks"); }

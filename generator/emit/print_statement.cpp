@@ -6,11 +6,11 @@
 
 #include <algorithm>
 
-#include "generator/emit/fragment_text.h"
 #include "generator/emit/half_text.h"
 #include "generator/emit/layout_text.h"
 #include "generator/ir/print.h"
 #include "generator/ir/rewrite.h"
+#include "generator/ir/roles.h"
 #include "generator/support/error.h"
 #include "generator/support/replace_all.h"
 

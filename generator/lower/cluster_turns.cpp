@@ -6,6 +6,7 @@
 #include "generator/ir/build.h"
 #include "generator/ir/instruction.h"
 #include "generator/ir/rewrite.h"
+#include "generator/ir/roles.h"
 #include "generator/lower/lane_sums.h"
 #include "generator/lower/refusals.h"
 #include "generator/lower/thread_nest.h"
@@ -51,7 +52,7 @@ Block finish_of(const Node& last) {
 LoopNest cluster_turns(const LoopNest& nest, const ClusterTurns& directive) {
   refuse_if(nest.find_array("StagedB") == nullptr, directive, "nothing is copied ahead of its use", "copy it first: pipeline(k, 4)");
   refuse_if(nest.find_array("cluster_sums") != nullptr, directive, "the turns are dealt to a cluster already", "deal them once");
-  refuse_if(nest.has_constant("roles"), directive, "warps of their own place values ahead of these turns", "deal the turns in front of ahead()");
+  refuse_if(has_roles(nest), directive, "warps of their own place values ahead of these turns", "deal the turns in front of ahead()");
   refuse_if(nest.overlaps, directive, "the kernel waits for the one in front already", "deal the turns in front of overlap()");
   check_between(directive, "blocks", directive.blocks, StreamSchedule::max_cluster);
   check_power_of_two(directive, "blocks", directive.blocks);

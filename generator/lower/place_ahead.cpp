@@ -10,6 +10,7 @@
 #include "generator/ir/instruction.h"
 #include "generator/ir/performed_instructions.h"
 #include "generator/ir/rewrite.h"
+#include "generator/ir/roles.h"
 #include "generator/lower/refusals.h"
 #include "generator/lower/thread_nest.h"
 #include "generator/schedule/stream_schedule.h"
@@ -17,15 +18,15 @@
 namespace esc {
 namespace {
 
-Expression multiplies() { return less(index("role"), 1); }
-
 Node of_those_who_multiply(Block body) { return Node{Branch{multiplies(), std::move(body), {}}}; }
-Node of_those_who_place(Block body) { return Node{Branch{less(0, index("role")), std::move(body), {}}}; }
+Node of_those_who_place(Block body) { return Node{Branch{places(), std::move(body), {}}}; }
 
 bool is_barrier(const Node& node) { return std::holds_alternative<Barrier>(node.content); }
 
-/// Whose values stand in one of two buffers, as its turn is odd or even.
+/// Which of two buffers has the values of a turn.
 Node define_buffer() { return define("buffer", remainder(index("turn"), index("buffers"))); }
+
+/// Places and multiplies what stands in it.
 Block with_buffer_of_turn(const Block& block) {
   return rewrite(block, {.statement = [&](const Statement& statement) -> Block {
                    Statement changed = statement;
@@ -79,9 +80,8 @@ Block multiply_turn_before(const Turn& turn) {
   Block body = turn.defined;
   Node multiplied = turn.multiplied;
   const Block& placing = std::get<Branch>(turn.placed.content).then;
-  if (!placing.empty() && is_performed(placing.front(), "wait_for_operands")) {
-    insert(std::get<Branch>(multiplied.content).then, 0, {placing.front()});
-  }
+  ESC_CHECK(is_performed(placing.front(), "wait_for_operands"), "bulk copies are waited for in front of places");
+  insert(std::get<Branch>(multiplied.content).then, 0, {placing.front()});
   body.push_back(define_buffer());
   body.push_back(std::move(multiplied));
   return {Node{Branch{less(0, index("turn")), substitute(with_buffer_of_turn(body), "turn", Affine::of("turn") - 1), {}}}};
@@ -105,7 +105,7 @@ Loop turns_of_roles(Loop turns) {
 void check_placed(const LoopNest& nest, const PlaceAhead& directive) {
   refuse_if(directive.array != "A" || nest.find_array("PlacedA") == nullptr, directive, "no values of the sparse array are placed", "place them first: transform(A, placed)");
   refuse_if(nest.find_array("StagedB") == nullptr, directive, "nothing is copied ahead of its use", "copy it first: pipeline(k, 4)");
-  refuse_if(nest.has_constant("roles"), directive, "the values are placed ahead already", "ask for that once");
+  refuse_if(has_roles(nest), directive, "the values are placed ahead already", "ask for that once");
   refuse_if(!performs(nest, "make_barriers"), directive, "the copies have no barriers, beside which both kinds of warps meet", "let them come in bulk first: copy(bulk)");
   const std::int64_t warps = nest.constant("threads_per_block") / warp_size;
   refuse_if(warps > StreamSchedule::max_warps_ahead, directive, fmt::format("{} warps that multiply and as many that place leave too few registers for a product of the tensor core", warps),

@@ -180,7 +180,7 @@ std::vector<Mistake> mistakes() {
           {"place_rounded_values", "(buffer * turn_windows + part) * placed_bytes", "buffer * turn_windows * placed_bytes"},
           {"place_rounded_values", "(buffer * turn_windows + part) * placed_bytes", "part * placed_bytes"},
           {"place_rounded_values", "(shared_memory, part, turn);", "(shared_memory, part, 0);"},
-          {"place_rounded_values", "barrier_of(memory, stages, part)), \"r\"(turn % 2)", "barrier_of(memory, stages, part)), \"r\"(turn % 2 ^ 1)"},
+          {"place_rounded_values", "barrier_of(memory, stages, part), turn % 2)", "barrier_of(memory, stages, part), turn % 2 ^ 1)"},
           {"place_rounded_values", ": roles * team_warps", ": team_warps"},
           {"place_rounded_values", "turns + 1", "turns"},
           {"place_rounded_values", "early_stages = stages - 2", "early_stages = stages - 1"},

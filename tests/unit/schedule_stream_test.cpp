@@ -152,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(
                         "values that are placed a turn ahead are copied in 3 stages at least; the nearest legal value is stages=3"},
         ScheduleRefusal{"stream:columns=64,panels=1,warps=12,share=4,copies=bulk,ahead=on,dense=placed", 64,
                         "12 warps that multiply and as many that place leave too few registers for a product of the tensor core; choose panels and warps so that their product is 8 at most"},
-        ScheduleRefusal{"stream:ahead=yes", 64, "ahead"},
+        ScheduleRefusal{"stream:ahead=yes", 64, "ahead=yes is neither on nor off"},
         ScheduleRefusal{"stream:cluster=3", 64, "cluster=3 is not a power of two from 1 to 8"},
         ScheduleRefusal{"stream:share=3,warps=3", 64, "share=3 is not a power of two from 1 to 8"},
         ScheduleRefusal{"stream:panels=1,warps=6,share=4", 64, "warps=6 cannot be dealt to windows with share=4 each; the nearest legal value is share=2"},
