@@ -40,7 +40,7 @@ class BlockRunner {
   int barrier(int predicate, BarrierReduction reduction);
   /// The same for all blocks of the cluster.
   void cluster_barrier();
-  /// The running thread, with its whole warp, waits until as many threads as requested are at this barrier.
+  /// The running thread, with its whole warp, is at this barrier, and waits, if it does, until as many threads as requested are.
   void named_barrier(NamedBarriers::Request request);
   BlockCluster& cluster() { return cluster_; }
   std::uint64_t warp_operation(WarpOperationKind kind, std::uint32_t mask, std::uint64_t value, std::int32_t argument,

@@ -87,11 +87,11 @@ void BlockRunner::named_barrier(NamedBarriers::Request request) {
   named_barriers_.check(request);
   threads_[current_].site = judge_.site();
   const std::uint32_t warp = current_ / 32;
-  if (gather(WarpOperationKind::named_barrier, request.packed())) {
-    named_barriers_.arrive(warp, gathered());
+  if (gather(request.waits ? WarpOperationKind::named_barrier : WarpOperationKind::named_arrival, request.packed())) {
+    named_barriers_.arrive(warp, gathered(), request.waits);
     wake_met();
   }
-  if (named_barriers_.holding(warp) != 0) {
+  if (request.waits && named_barriers_.holding(warp) != 0) {
     wait(State::at_named_barrier);
   }
 }
@@ -263,7 +263,7 @@ std::string BlockRunner::describe_wait(std::uint32_t thread) const {
 /// barrier for others, or threads for a phase that nothing completes. What a named barrier lacks is said first: who
 /// else waits may wait for those who are held there.
 void BlockRunner::report_deadlock() {
-  const auto is_named = [](WarpOperationKind kind) { return kind == WarpOperationKind::named_barrier; };
+  const auto is_named = [](WarpOperationKind kind) { return kind == WarpOperationKind::named_barrier || kind == WarpOperationKind::named_arrival; };
   const auto is_any = [](WarpOperationKind) { return true; };
   if (!report_absent_lanes(is_named) && !report_absent_warps() && !report_endless_phase()) {
     report_absent_lanes(is_any);

@@ -84,9 +84,9 @@ int barrier(int predicate, std::int32_t reduction) {
   return active_machine().runner().barrier(predicate, static_cast<BarrierReduction>(reduction));
 }
 
-void named_barrier(std::uint32_t number, std::uint32_t threads) {
-  require_kernel("bar.sync");
-  active_machine().runner().named_barrier({number, threads});
+void named_barrier(std::uint32_t number, std::uint32_t threads, int waits) {
+  require_kernel(waits != 0 ? "bar.sync" : "bar.arrive");
+  active_machine().runner().named_barrier({number, threads, waits != 0});
 }
 
 void sync_warp(std::uint32_t mask) {

@@ -31,27 +31,27 @@ void NamedBarriers::begin_block(std::uint32_t threads) {
 void NamedBarriers::check(Request request) {
   if (request.number == 0 || request.number >= barriers_.size()) {
     judge_.refuse(FaultKind::bad_operand, "", [&] {
-      return fmt::format("waits at {}; there are barriers 1 to {}, and 0 is that of __syncthreads", text_of(request),
+      return fmt::format("{} at {}; there are barriers 1 to {}, and 0 is that of __syncthreads", does(request.waits), text_of(request),
                          barriers_.size() - 1);
     });
   }
   if (request.count == 0 || request.count % kWarpThreads != 0 || request.count > threads_) {
     judge_.refuse(FaultKind::bad_operand, "", [&] {
-      return fmt::format("waits at {}, which is no multiple of {} from {} to the {} of the block", text_of(request),
+      return fmt::format("{} at {}, which is no multiple of {} from {} to the {} of the block", does(request.waits), text_of(request),
                          kWarpThreads, kWarpThreads, threads_);
     });
   }
 }
 
-void NamedBarriers::arrive(std::uint32_t warp, const std::array<std::uint64_t, 32>& requests) {
+void NamedBarriers::arrive(std::uint32_t warp, const std::array<std::uint64_t, 32>& requests, bool waits) {
   const auto other = std::ranges::find_if(requests, [&](std::uint64_t lane) { return lane != requests.front(); });
   if (other != requests.end()) {
     judge_.refuse(FaultKind::divergent_barrier, "", [&] {
-      return fmt::format("lane 0 of the warp waits at {}, but lane {} at {}", text_of(Request::of(requests.front())),
-                         other - requests.begin(), text_of(Request::of(*other)));
+      return fmt::format("lane 0 of the warp {} at {}, but lane {} at {}", does(waits), text_of(Request::of(requests.front(), waits)),
+                         other - requests.begin(), text_of(Request::of(*other, waits)));
     });
   }
-  const Request request = Request::of(requests.front());
+  const Request request = Request::of(requests.front(), waits);
   Barrier& barrier = barriers_[request.number];
   if (!is_behind_round_before(barrier, warp)) {
     judge_.refuse(FaultKind::race, "", [&] {
@@ -67,12 +67,22 @@ void NamedBarriers::arrive(std::uint32_t warp, const std::array<std::uint64_t, 3
   }
   if (barrier.count != request.count) {
     judge_.refuse(FaultKind::divergent_barrier, "", [&] {
-      return fmt::format("waits at {}, but others wait there for {}, at {}", text_of(request), barrier.count,
+      return fmt::format("{} at {}, but others are there for {}, at {}", does(waits), text_of(request), barrier.count,
                          judge_.describe_site(barrier.site));
     });
   }
+  if ((barrier.warps >> warp & 1) != 0) {
+    judge_.refuse(FaultKind::divergent_barrier, "", [&] {
+      return fmt::format("{} at {}, at which the warp has arrived in the same round", does(waits), text_of(request));
+    });
+  }
   barrier.warps |= 1u << warp;
-  holding_[warp] = request.number;
+  if (waits) {
+    barrier.waiting |= 1u << warp;
+    holding_[warp] = request.number;
+  } else if (!judge_.clock().release_warp(warp, barrier.left)) {
+    refuse_for_limit();
+  }
   if (barrier.arrived() == barrier.count) {
     complete(barrier);
   }
@@ -94,19 +104,30 @@ bool NamedBarriers::is_behind_round_before(const Barrier& barrier, std::uint32_t
 
 void NamedBarriers::complete(Barrier& barrier) {
   RaceClock& clock = judge_.clock();
-  if (!clock.meet_warps(barrier.warps)) {
-    judge_.refuse(FaultKind::limit, "", [] {
-      return std::string("more rounds of named barriers between two barriers of the block than can be told apart");
+  if (barrier.waiting == 0) {
+    judge_.refuse(FaultKind::divergent_barrier, "", [&] {
+      return fmt::format("arrives as the last one of {} threads at a barrier where none of them waits, so that nobody can know when it may be used again", barrier.count);
     });
   }
+  if (!clock.meet_warps(barrier.waiting, barrier.left)) {
+    refuse_for_limit();
+  }
   barrier.interval = clock.now();
-  barrier.thread = kWarpThreads * static_cast<std::uint32_t>(std::countr_zero(barrier.warps));
+  barrier.thread = kWarpThreads * static_cast<std::uint32_t>(std::countr_zero(barrier.waiting));
   barrier.time = clock.threads().time(barrier.thread);
-  for (std::uint32_t warps = barrier.warps; warps != 0; warps &= warps - 1) {
+  for (std::uint32_t warps = barrier.waiting; warps != 0; warps &= warps - 1) {
     holding_[static_cast<std::size_t>(std::countr_zero(warps))] = 0;
   }
-  met_ |= barrier.warps;
+  met_ |= barrier.waiting;
   barrier.warps = 0;
+  barrier.waiting = 0;
+  barrier.left = {};
+}
+
+void NamedBarriers::refuse_for_limit() {
+  judge_.refuse(FaultKind::limit, "", [] {
+    return std::string("more rounds of named barriers between two barriers of the block than can be told apart");
+  });
 }
 
 std::string NamedBarriers::describe_wait(std::uint32_t warp) const {

@@ -128,8 +128,9 @@ void add_clusters(PtxInstructions& table) {
   table["st.shared::cluster.v4.b32 [%0], {%1, %2, %3, %4};"] = {{}, std::vector<std::string>(5, "r"), "__esc_store_in_cluster", true};
 }
 
-void add_named_barrier(PtxInstructions& table) {
+void add_named_barriers(PtxInstructions& table) {
   table["bar.sync %0, %1;"] = {{}, {"r", "r"}, "__esc_bar_sync", true};
+  table["bar.arrive %0, %1;"] = {{}, {"r", "r"}, "__esc_bar_arrive", true};
 }
 
 void add_register_exchange(PtxInstructions& table) {
@@ -153,7 +154,7 @@ const PtxInstructions& ptx_instructions() {
     add_warpgroup_products(table);
     add_async_copies(table);
     add_clusters(table);
-    add_named_barrier(table);
+    add_named_barriers(table);
     add_register_exchange(table);
     add_byte_permutation(table);
     add_conversion(table);

@@ -113,12 +113,28 @@ bool RaceClock::meet(std::uint32_t warp_index, std::uint32_t mask) {
   return room;
 }
 
-bool RaceClock::meet_warps(std::uint32_t warps) {
+bool RaceClock::meet_warps(std::uint32_t warps, const Knowledge& left) {
   std::vector<std::uint32_t> threads;
   for (; warps != 0; warps &= warps - 1) {
     add_threads(threads, 32 * static_cast<std::uint32_t>(std::countr_zero(warps)), ~0u);
   }
-  return meet_followed(threads);
+  const bool room = meet_followed(threads);
+  for (const std::uint32_t thread : threads) {
+    threads_.acquire(thread, left);
+  }
+  return room;
+}
+
+bool RaceClock::release_warp(std::uint32_t warp, Knowledge& into) {
+  std::vector<std::uint32_t> threads;
+  add_threads(threads, 32 * warp, ~0u);
+  bool room = true;
+  for (const std::uint32_t thread : threads) {
+    threads_.release(thread, into);
+    room = room && threads_.time(thread) < kMaxTime;
+  }
+  set_me();
+  return room;
 }
 
 bool RaceClock::meet_followed(std::span<const std::uint32_t> threads) {

@@ -72,8 +72,10 @@ class RaceClock {
   void enter_thread(std::uint32_t thread);
   /// The lanes of `mask` in `warp` have met. False when the warp's time is used up.
   bool meet(std::uint32_t warp, std::uint32_t mask);
-  /// All threads of these warps, as bits, have met; they are followed one by one. False when their time is used up.
-  bool meet_warps(std::uint32_t warps);
+  /// All threads of these warps, as bits, have met, and acquire what others left there; they are followed one by one. False when their time is used up.
+  bool meet_warps(std::uint32_t warps, const Knowledge& left = {});
+  /// The threads of a warp, which are followed, release what is behind them. False when their time is used up.
+  bool release_warp(std::uint32_t warp, Knowledge& into);
   /// The running thread releases what is behind it. False when its time is used up.
   bool release(Knowledge& into);
   void acquire(const Knowledge& from);

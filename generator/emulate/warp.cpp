@@ -25,6 +25,8 @@ const char* to_string(WarpOperationKind kind) {
       return "mma";
     case WarpOperationKind::named_barrier:
       return "bar.sync";
+    case WarpOperationKind::named_arrival:
+      return "bar.arrive";
     case WarpOperationKind::fence_products:
       return "wgmma.fence";
     case WarpOperationKind::issue_product:

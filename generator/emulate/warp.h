@@ -19,6 +19,7 @@ enum class WarpOperationKind : std::uint8_t {
   transpose_matrix,
   multiply_matrices,
   named_barrier,
+  named_arrival,
   fence_products,
   issue_product,
   commit_products,

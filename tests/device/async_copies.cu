@@ -302,6 +302,50 @@ void check_teams() {
          "teams of two warps meet at named barriers while another team waits for them");
 }
 
+/// Two warps write what two others read, in two places in turn, and go on where they arrive.
+__global__ void two_places(unsigned* sums) {
+  __shared__ unsigned values[2][64];
+  const int i = threadIdx.x % 64;
+  unsigned sum = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const int place = round % 2;
+    if (threadIdx.x < 64) {
+      if (round > 1) {
+        meet_team(3 + place, 128);
+      }
+      values[place][i] = 64 * round + i;
+      arrive_at(1 + place, 128);
+    } else {
+      meet_team(1 + place, 128);
+      sum = 3 * sum + values[place][63 - i];
+      if (round < kRounds - 2) {
+        arrive_at(3 + place, 128);
+      }
+    }
+  }
+  if (threadIdx.x >= 64) {
+    sums[i] = sum;
+  }
+}
+
+void check_arrivals() {
+  std::vector<unsigned> wanted(64);
+  for (int round = 0; round < kRounds; ++round) {
+    for (int i = 0; i < 64; ++i) {
+      wanted[i] = 3 * wanted[i] + 64 * round + 63 - i;
+    }
+  }
+  unsigned* sums = nullptr;
+  std::vector<unsigned> found(wanted.size());
+  if (!succeeded(cudaMalloc(&sums, 4 * found.size()))) {
+    all_right = false;
+    return;
+  }
+  two_places<<<1, 128>>>(sums);
+  expect(succeeded(cudaMemcpy(found.data(), sums, 4 * found.size(), cudaMemcpyDeviceToHost)) && found == wanted,
+         "who arrives goes on, and who waits finds what those who arrived have written");
+}
+
 // Maps.
 
 void check_map(const Driver& driver, const char* what, bool accepted, std::size_t shift, cuuint64_t columns,
@@ -367,6 +411,7 @@ int main() {
   check_boxes(driver);
   check_barriers(driver);
   check_teams();
+  check_arrivals();
   check_maps(driver);
   std::printf("%s\n", all_right ? "all as expected" : "some are wrong");
   return all_right ? 0 : 1;

@@ -52,3 +52,7 @@ __device__ inline void copy_box(void* to, const CUtensorMap& map, int x, int y, 
 __device__ inline void meet_team(unsigned barrier, unsigned threads) {
   asm volatile("bar.sync %0, %1;" : : "r"(barrier), "r"(threads) : "memory");
 }
+/// Who arrives goes on; those who wait there are counted among `threads`, too.
+__device__ inline void arrive_at(unsigned barrier, unsigned threads) {
+  asm volatile("bar.arrive %0, %1;" : : "r"(barrier), "r"(threads) : "memory");
+}

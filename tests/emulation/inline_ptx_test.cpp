@@ -322,6 +322,7 @@ TEST(InlinePtxText, InstructionsWithoutResultsMayBeWrittenInSeveralWays) {
         "asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");",
         "asm volatile(\"fence.mbarrier_init.release.cluster;\" : : : \"memory\");",
         "asm volatile(\"bar.sync %0, %1;\" : : \"r\"(d + 1), \"r\"(64) : \"memory\");",
+        "asm volatile(\"bar.arrive %0, %1;\" : : \"r\"(d + 1), \"r\"(64) : \"memory\");",
         "asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");",
         "asm volatile(\"wgmma.wait_group.sync.aligned 0;\\n\" : : : \"memory\");",
         "asm volatile(\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\"\n"
@@ -436,7 +437,7 @@ TEST(InlinePtxText, UnknownOnesAreRefusedWithTheirLine) {
   expect_refusal("asm volatile(\"bar.sync %0;\" :: \"r\"(1) : \"memory\");", "bar.sync %0;");
   expect_refusal("asm volatile(\"wgmma.commit_group.sync.aligned;\" : : );", "without the clobber \"memory\"");
   expect_refusal("asm volatile(\"wgmma.wait_group.sync.aligned 1;\" ::: \"memory\");", "wgmma.wait_group.sync.aligned 1;");
-  expect_refusal("asm volatile(\"bar.arrive %0, %1;\" :: \"r\"(1), \"r\"(64) : \"memory\");", "bar.arrive");
+  expect_refusal("asm volatile(\"barrier.sync %0, %1;\" :: \"r\"(1), \"r\"(64) : \"memory\");", "barrier.sync");
   expect_refusal("asm(\"cvt.rz.f16x2.f32 %0, %1, %2;\" : \"=r\"(d) : \"f\"(q[0]), \"f\"(q[1]));", "cvt.rz");
   expect_refusal("asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(d) : \"r\"(d), \"r\"(d));",
                  "with the constraints =r : r, r, where it has =r : f, f");

@@ -88,6 +88,46 @@ TEST(NamedBarriers, BothSidesOfAReadNeedOne) {
   expect_race(teams_text({.meet = "__syncwarp();"}), "of shared memory 'values'");
 }
 
+// Two warps that write what two others read, in two places in turn; who has written or read a place goes on.
+
+struct TwoPlaces {
+  std::string free = "if (round > 1) meet_team(3 + round % 2, 128);";
+  std::string written = "arrive_at(1 + round % 2, 128);";
+  std::string full = "meet_team(1 + round % 2, 128);";
+  std::string read = "if (round < 2) arrive_at(3 + round % 2, 128);";
+};
+
+std::string two_places_text(const TwoPlaces& places) {
+  return fmt::format(R"(
+__global__ void k(const float* x, float* y) {{
+  __shared__ float values[2][64];
+  const int i = threadIdx.x % 64;
+  float sum = 0;
+  for (int round = 0; round < 4; ++round) {{
+    if (threadIdx.x < 64) {{
+      {}
+      values[round % 2][i] = x[i] + round;
+      {}
+    }} else {{
+      {}
+      sum += values[round % 2][63 - i];
+      {}
+    }}
+  }}
+  y[(threadIdx.x + 64) % 128] = sum;
+}}
+extern "C" cudaError_t run(const float* x, float* y, int n) {{ return launch(k, 1, 128, 0, x, y); }}
+)",
+                     places.free, places.written, places.full, places.read);
+}
+
+TEST(NamedBarriers, WhoArrivesGoesOn) { expect_sum(two_places_text({}), kSumOfRounds); }
+
+TEST(NamedBarriers, WhoArrivesIsBehindNobody) {
+  expect_race(two_places_text({.full = "meet_team(1 + round % 2, 128); if (round < 2) arrive_at(3 + round % 2, 128);", .read = ""}), "no barrier orders the two");
+  expect_race(two_places_text({.written = "meet_team(1 + round % 2, 128);", .full = "arrive_at(1 + round % 2, 128);"}), "no barrier orders the two");
+}
+
 TEST(NamedBarriers, DoNotOrderTeamsWithEachOther) {
   expect_race(teams_text({.read = "sum += values[1 - team][i];"}), "no barrier orders the two");
   expect_race(teams_text({.read = "if (team == 0) values[1][i] = 1;"}), "no barrier orders the two");
@@ -146,7 +186,7 @@ struct TeamRing {
   std::string barrier = "team + 1";
 };
 
-std::string team_ring_text(const TeamRing& ring) {
+std::string team_two_places_text(const TeamRing& ring) {
   return fmt::format(R"(
 __global__ void k(const float* x, float* y) {{
   constexpr int slots = {};
@@ -169,15 +209,15 @@ extern "C" cudaError_t run(const float* x, float* y, int n) {{ return launch(k, 
 
 TEST(TeamRing, IsRight) {
   for (const int slots : {2, 3, 5}) {
-    expect_sum(team_ring_text({.slots = slots}), 20 * 31 + 64 * (19 * 20 / 2));
+    expect_sum(team_two_places_text({.slots = slots}), 20 * 31 + 64 * (19 * 20 / 2));
   }
 }
 
-TEST(TeamRing, OfOneSlotIsFilledTooEarly) { expect_race(team_ring_text({.slots = 1}), "of shared memory 'ring'"); }
+TEST(TeamRing, OfOneSlotIsFilledTooEarly) { expect_race(team_two_places_text({.slots = 1}), "of shared memory 'ring'"); }
 
 TEST(TeamRing, SlotsOfAnotherTeamAreNotHandedOn) {
   for (const auto& order : kOrders) {
-    const EmulationFault fault = first_fault(team_ring_text({.fill = "ring[(team + 1) % 3][slot][lane] = 1;"}), order);
+    const EmulationFault fault = first_fault(team_two_places_text({.fill = "ring[(team + 1) % 3][slot][lane] = 1;"}), order);
     EXPECT_THAT(fault.kind, AnyOf(FaultKind::race, FaultKind::uninitialised)) << fault.message;
   }
 }
@@ -193,7 +233,7 @@ struct FetchedRing {
   std::string meet_again = "meet_team(team + 4, 64);";
 };
 
-std::string fetched_ring_text(const FetchedRing& ring) {
+std::string fetched_two_places_text(const FetchedRing& ring) {
   return fmt::format(R"(
 __global__ void k(const float* x, float* y) {{
   constexpr int slots = 3, steps = 20;
@@ -238,21 +278,21 @@ extern "C" cudaError_t run(const float* x, float* y, int n) {{ return launch(k, 
 
 TEST(FetchedRing, IsRight) {
   constexpr float kSum = 20 * 62 + 64 * (19 * 20 / 2);
-  expect_sum(fetched_ring_text({}), kSum);
+  expect_sum(fetched_two_places_text({}), kSum);
   expect_sum(
-      fetched_ring_text({.fetched = "if (i == 0) wait_for(&full[slot], step / slots & 1); meet_team(team + 4, 64);"}),
+      fetched_two_places_text({.fetched = "if (i == 0) wait_for(&full[slot], step / slots & 1); meet_team(team + 4, 64);"}),
       kSum);
 }
 
 TEST(FetchedRing, SlotHandedBackBeforeTheTeamHasMet) {
-  expect_race(fetched_ring_text({.meet = "if (i == 0) arrive(&empty[slot]); meet_team(team + 4, 64);", .release = ""}),
+  expect_race(fetched_two_places_text({.meet = "if (i == 0) arrive(&empty[slot]); meet_team(team + 4, 64);", .release = ""}),
               "of shared memory 'ring'");
 }
 
 TEST(FetchedRing, FetchedForAnotherTeam) {
   for (const auto& order : kOrders) {
     const EmulationFault fault = first_fault(
-        fetched_ring_text(
+        fetched_two_places_text(
             {.fetched = "if (threadIdx.x == 0) wait_for(&full[slot], step / slots & 1); meet_team(team + 4, 64);"}),
         order);
     EXPECT_THAT(fault.kind, AnyOf(FaultKind::race, FaultKind::uninitialised)) << fault.message;
@@ -308,7 +348,7 @@ TEST(NamedBarrierFaults, Counts) {
 
 TEST(NamedBarrierFaults, CountsThatDiffer) {
   expect_team_fault("meet_team(1, warp == 2 ? 64 : 96);", FaultKind::divergent_barrier,
-                    "waits at barrier 1 for 64 threads, but others wait there for 96, at kernel.cu:", 96);
+                    "waits at barrier 1 for 64 threads, but others are there for 96, at kernel.cu:", 96);
 }
 
 TEST(NamedBarrierFaults, LanesOfAWarpThatNameDifferentBarriers) {
@@ -351,6 +391,30 @@ TEST(NamedBarrierFaults, RoundsThatDoNotEnd) {
   expect_team_fault(begin + "wait_for(&full, 0);", FaultKind::deadlock,
                     "thread (32,0,0) waits for phase 0 (parity 0) of");
   expect_team_fault(begin + "if (lane == 0) meet_team(2, 64); __syncwarp();", FaultKind::missing_lanes, "bar.sync");
+}
+
+TEST(NamedBarrierFaults, ArrivalsAreJudgedAsWaitsAre) {
+  expect_team_fault("arrive_at(0, 64);", FaultKind::bad_operand, "arrives at barrier 0 for 64 threads; there are barriers 1 to 15");
+  expect_team_fault("arrive_at(1, 96);", FaultKind::bad_operand, "arrives at barrier 1 for 96 threads, which is no multiple of 32 from 32 to the 64 of the block");
+  expect_team_fault("arrive_at(1 + lane / 16, 64);", FaultKind::divergent_barrier, "lane 0 of the warp arrives at barrier 1 for 64 threads, but lane 16 at barrier 2");
+  expect_team_fault("if (warp == 2) arrive_at(1, 64); else meet_team(1, 96);", FaultKind::divergent_barrier, "for 64 threads, but others are there for 96, at kernel.cu:", 96);
+  expect_team_fault("if (lane != 7) arrive_at(1, 64);", FaultKind::missing_lanes, "bar.arrive with mask 0xffffffff names lanes 0x00000080, which have returned");
+  expect_team_fault("if (warp == 0) meet_team(2, 96); else if (warp == 1) arrive_at(2, 96);", FaultKind::deadlock, "waits at barrier 2, where 64 of 96 threads have arrived", 96);
+}
+
+TEST(NamedBarrierFaults, AWarpArrivesOnceInARound) {
+  expect_team_fault("if (warp == 0) { arrive_at(1, 96); arrive_at(1, 96); }", FaultKind::divergent_barrier,
+                    "arrives at barrier 1 for 96 threads, at which the warp has arrived in the same round", 96);
+  expect_team_fault("if (warp == 0) { arrive_at(1, 96); meet_team(1, 96); }", FaultKind::divergent_barrier,
+                    "waits at barrier 1 for 96 threads, at which the warp has arrived in the same round", 96);
+}
+
+TEST(NamedBarrierFaults, WhoArrivesDoesNotKnowThatARoundIsOver) {
+  expect_team_fault("if (warp == 0) { meet_team(1, 64); } else { arrive_at(1, 64); arrive_at(1, 64); }", FaultKind::race, "it could have been one of them");
+}
+
+TEST(NamedBarrierFaults, RoundsInWhichNobodyWaits) {
+  expect_team_fault("arrive_at(1, 64);", FaultKind::divergent_barrier, "arrives as the last one of 64 threads at a barrier where none of them waits");
 }
 
 TEST(NamedBarrierFaults, ReturnedThreadsAreMissedWhateverBarriersOfTheBlockDo) {

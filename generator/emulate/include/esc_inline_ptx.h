@@ -41,7 +41,7 @@ ESC_RUNTIME void __esc_issue_product(float* const* registers, const float* value
 ESC_RUNTIME void __esc_commit_products();
 ESC_RUNTIME void __esc_wait_for_products();
 ESC_RUNTIME void __esc_exchange_registers(unsigned registers, unsigned takes);
-ESC_RUNTIME void __esc_named_barrier(unsigned number, unsigned threads);
+ESC_RUNTIME void __esc_named_barrier(unsigned number, unsigned threads, int waits);
 ESC_RUNTIME void __esc_cluster_meet();
 ESC_RUNTIME unsigned __esc_cluster_map(unsigned address, unsigned rank);
 ESC_RUNTIME void __esc_cluster_store(unsigned mapped, unsigned first, unsigned second, unsigned third, unsigned fourth);
@@ -157,7 +157,10 @@ static inline void __esc_tensor_copy(__esc_operand target, __esc_wide_operand ma
 }
 
 static inline void __esc_bar_sync(__esc_operand number, __esc_operand threads) {
-  __esc_named_barrier(number.bits, threads.bits);
+  __esc_named_barrier(number.bits, threads.bits, 1);
+}
+static inline void __esc_bar_arrive(__esc_operand number, __esc_operand threads) {
+  __esc_named_barrier(number.bits, threads.bits, 0);
 }
 
 /* A digit whose highest bit is set asks for the sign of the byte in all bits. */
