@@ -55,7 +55,6 @@ LoopNest cluster_turns(const LoopNest& nest, const ClusterTurns& directive) {
   refuse_if(has_roles(nest), directive, "warps of their own place values ahead of these turns", "deal the turns in front of ahead()");
   refuse_if(nest.overlaps, directive, "the kernel waits for the one in front already", "deal the turns in front of overlap()");
   check_between(directive, "blocks", directive.blocks, StreamSchedule::max_cluster);
-  check_power_of_two(directive, "blocks", directive.blocks);
   refuse_if(directive.blocks < 2, directive, "a cluster of one block shares nothing", nearest(2));
   ThreadNest parts = take_apart(nest, directive);
   parts.body = with_turns_of_cluster(parts.body);

@@ -132,7 +132,7 @@ void check_ranges(const StreamSchedule& schedule) {
     throw ScheduleError(text, fmt::format("warps={} cannot be dealt to windows with share={} each", schedule.warps, schedule.share),
                         fmt::format("the nearest legal value is share={}", std::gcd(schedule.warps, schedule.share)));
   }
-  check_power_of_two(text, "cluster", schedule.cluster, 1, StreamSchedule::max_cluster);
+  check_range(text, "cluster", schedule.cluster, 1, StreamSchedule::max_cluster, 1);
   check_range(text, "rows", schedule.rows, StreamSchedule::strip_rows, schedule.is_placed() ? StreamSchedule::max_placed_rows : StreamSchedule::max_rows, StreamSchedule::strip_rows);
   if (schedule.is_placed()) {
     check_placed(schedule, text);

@@ -28,7 +28,7 @@ struct StreamSchedule {
   /// of B too.
   enum class Copies { lanes, units, bulk } copies = Copies::lanes;
 
-  /// Blocks of a cluster that share the windows of their panels, a power of two, from compute capability 9.0 on; for matrices whose rows are too few for
+  /// Blocks of a cluster that share the windows of their panels, from compute capability 9.0 on; for matrices whose rows are too few for
   /// all multiprocessors.
   int cluster = 1;
   bool ahead = false;  ///< whether as many warps again copy, and place values a turn ahead of those that multiply them

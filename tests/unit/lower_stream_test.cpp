@@ -412,7 +412,6 @@ INSTANTIATE_TEST_SUITE_P(
                     "the kernel waits for the one in front already; deal the turns in front of overlap()"},
         StepRefusal{"cluster of one", [] { cluster_turns(bulk, {"k", 1}); },
                     "a cluster of one block shares nothing; the nearest legal value is 2"},
-        StepRefusal{"cluster of three", [] { cluster_turns(bulk, {"k", 3}); }, "the nearest legal value is 2"},
         StepRefusal{"cluster of sixteen", [] { cluster_turns(bulk, {"k", 16}); }, "the nearest legal value is 8"},
         StepRefusal{"one stage",
                     [] {

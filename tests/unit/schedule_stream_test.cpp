@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
         ScheduleRefusal{"stream:columns=64,panels=1,warps=12,share=4,copies=bulk,ahead=on,dense=placed", 64,
                         "12 warps that multiply and as many that place leave too few registers for a product of the tensor core; choose panels and warps so that their product is 8 at most"},
         ScheduleRefusal{"stream:ahead=yes", 64, "ahead=yes is neither on nor off"},
-        ScheduleRefusal{"stream:cluster=3", 64, "cluster=3 is not a power of two from 1 to 8"},
+        ScheduleRefusal{"stream:cluster=9", 64, "cluster=9 is outside 1 to 8; the nearest legal value is cluster=8"},
         ScheduleRefusal{"stream:share=3,warps=3", 64, "share=3 is not a power of two from 1 to 8"},
         ScheduleRefusal{"stream:panels=1,warps=6,share=4", 64, "warps=6 cannot be dealt to windows with share=4 each; the nearest legal value is share=2"},
         ScheduleRefusal{"stream:rows=8", 64, "the nearest legal value is rows=16"},
