@@ -119,16 +119,26 @@ __device__ __forceinline__ void meet_cluster() {
 
 // Leaves four consecutive sums in the shared memory of the cluster's first block, at the place that `to` is in this one's.
 template <int width>
-__device__ __forceinline__ void leave_vector(float* to, const float* from) {
+__device__ __forceinline__ void leave_vector(float* to, const float* sums) {
   static_assert(width == 4 && sizeof(float) == 4, "16 bytes");
+  float left[width];
+#pragma unroll
+  for (int v = 0; v < width; ++v) {
+    left[v] = sums[v];
+    asm volatile(
+        ""
+        : "+f"(left[v])
+        :
+        : "memory");  // or the compiler moves the sums of each turn to where four are consecutive
+  }
   unsigned int there;
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
                : "=r"(there)
                : "r"(static_cast<unsigned int>(__cvta_generic_to_shared(to))), "r"(0));
   asm volatile("st.shared::cluster.v4.b32 [%0], {%1, %2, %3, %4};"
                :
-               : "r"(there), "r"(__float_as_uint(from[0])), "r"(__float_as_uint(from[1])),
-                 "r"(__float_as_uint(from[2])), "r"(__float_as_uint(from[3]))
+               : "r"(there), "r"(__float_as_uint(left[0])), "r"(__float_as_uint(left[1])),
+                 "r"(__float_as_uint(left[2])), "r"(__float_as_uint(left[3]))
                : "memory");
 }
 

@@ -156,16 +156,26 @@ __device__ __forceinline__ void meet_cluster() {
 
 // Leaves four consecutive sums in the shared memory of the cluster's first block, at the place that `to` is in this one's.
 template <int width>
-__device__ __forceinline__ void leave_vector(float* to, const float* from) {
+__device__ __forceinline__ void leave_vector(float* to, const float* sums) {
   static_assert(width == 4 && sizeof(float) == 4, "16 bytes");
+  float left[width];
+#pragma unroll
+  for (int v = 0; v < width; ++v) {
+    left[v] = sums[v];
+    asm volatile(
+        ""
+        : "+f"(left[v])
+        :
+        : "memory");  // or the compiler moves the sums of each turn to where four are consecutive
+  }
   unsigned int there;
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
                : "=r"(there)
                : "r"(static_cast<unsigned int>(__cvta_generic_to_shared(to))), "r"(0));
   asm volatile("st.shared::cluster.v4.b32 [%0], {%1, %2, %3, %4};"
                :
-               : "r"(there), "r"(__float_as_uint(from[0])), "r"(__float_as_uint(from[1])),
-                 "r"(__float_as_uint(from[2])), "r"(__float_as_uint(from[3]))
+               : "r"(there), "r"(__float_as_uint(left[0])), "r"(__float_as_uint(left[1])),
+                 "r"(__float_as_uint(left[2])), "r"(__float_as_uint(left[3]))
                : "memory");
 }
 
@@ -578,17 +588,22 @@ __device__ __forceinline__ Vector<2> two_columns(const unsigned char* window, in
 }
 
 // A product of the tensor core is of two tiles of A beside each other, in some rows, and of 16 columns of C for each warp. A lane has elements of B in four registers: what it has of each tile's
-// columns, for two columns of C. Of every 8 rows it gets four sums: rows 2 c and 2 c + 1 of one column, then of the other.
+// columns, for two columns of C. Of every 8 rows it has four sums: two columns of row 2 c, then of row 2 c + 1; the instruction has both rows of one column first.
 constexpr int product_rows = 64;
-constexpr int product_sums = product_rows / 2;
-__device__ __forceinline__ constexpr int sum_of(int row_of_two, int column_of_two) {
-  return row_of_two + 2 * column_of_two;
-}
 
 // Where the columns of a product stand, from row `first` of the block on.
 __device__ __forceinline__ constexpr int placed_step_at(int step, int first) {
   return first / 8 * bytes_of_rows + step * 2 * tile_bytes;
 }
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+// What the tensor core is told of the first of them; the next columns of the same rows are a tile farther.
+__device__ __forceinline__ unsigned long long matrix_of(const unsigned char* placed) {
+  return (static_cast<unsigned int>(__cvta_generic_to_shared(placed)) & 0x3ffff) >> 4 |
+         static_cast<unsigned long long>(tile_bytes >> 4) << 16 |
+         static_cast<unsigned long long>(bytes_of_rows >> 4) << 32;
+}
+#endif
 
 // In front of products, and behind them: until then their operands must stay, and sums are not there.
 __device__ __forceinline__ void begin_products() {
@@ -596,12 +611,13 @@ __device__ __forceinline__ void begin_products() {
     asm volatile("wgmma.fence.sync.aligned;" : : : "memory");
   }
 }
-__device__ __forceinline__ void end_products(float (&sums)[product_sums]) {
+template <int count>
+__device__ __forceinline__ void end_products(float (&sums)[count]) {
   if constexpr (four_warps_multiply) {
     asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
     asm volatile("wgmma.wait_group.sync.aligned 0;" : : : "memory");
 #pragma unroll
-    for (int i = 0; i < product_sums; ++i) {
+    for (int i = 0; i < count; ++i) {
       asm volatile(""
                    : "+f"(sums[i])
                    :
@@ -618,14 +634,11 @@ __device__ __forceinline__ void keep_operand(unsigned int (&b)[4]) {
 }
 
 // Adds a product to sums, or begins them.
-__device__ __forceinline__ void add_product(float (&sums)[product_sums], const unsigned int (&b)[4],
-                                            const unsigned char* placed, bool adds, int lane) {
+__device__ __forceinline__ void add_product(float* sums, const unsigned int (&b)[4],
+                                            const unsigned char* placed, int at, bool adds,
+                                            int lane) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  // The next columns of the same rows are a tile farther.
-  const unsigned int address = static_cast<unsigned int>(__cvta_generic_to_shared(placed));
-  const unsigned long long matrix = (address & 0x3ffff) >> 4 |
-                                    static_cast<unsigned long long>(tile_bytes >> 4) << 16 |
-                                    static_cast<unsigned long long>(bytes_of_rows >> 4) << 32;
+  const unsigned long long matrix = matrix_of(placed) + (at >> 4);
   static_cast<void>(lane);
   asm volatile(
       "{\n"
@@ -635,25 +648,25 @@ __device__ __forceinline__ void add_product(float (&sums)[product_sums], const u
       "%10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, "
       "%28, %29, %30, %31}, {%32, %33, %34, %35}, %36, adds, 1, 1, 0;\n"
       "}"
-      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3]), "+f"(sums[4]), "+f"(sums[5]),
-        "+f"(sums[6]), "+f"(sums[7]), "+f"(sums[8]), "+f"(sums[9]), "+f"(sums[10]), "+f"(sums[11]),
-        "+f"(sums[12]), "+f"(sums[13]), "+f"(sums[14]), "+f"(sums[15]), "+f"(sums[16]),
-        "+f"(sums[17]), "+f"(sums[18]), "+f"(sums[19]), "+f"(sums[20]), "+f"(sums[21]),
-        "+f"(sums[22]), "+f"(sums[23]), "+f"(sums[24]), "+f"(sums[25]), "+f"(sums[26]),
-        "+f"(sums[27]), "+f"(sums[28]), "+f"(sums[29]), "+f"(sums[30]), "+f"(sums[31])
+      : "+f"(sums[0]), "+f"(sums[2]), "+f"(sums[1]), "+f"(sums[3]), "+f"(sums[4]), "+f"(sums[6]),
+        "+f"(sums[5]), "+f"(sums[7]), "+f"(sums[8]), "+f"(sums[10]), "+f"(sums[9]), "+f"(sums[11]),
+        "+f"(sums[12]), "+f"(sums[14]), "+f"(sums[13]), "+f"(sums[15]), "+f"(sums[16]),
+        "+f"(sums[18]), "+f"(sums[17]), "+f"(sums[19]), "+f"(sums[20]), "+f"(sums[22]),
+        "+f"(sums[21]), "+f"(sums[23]), "+f"(sums[24]), "+f"(sums[26]), "+f"(sums[25]),
+        "+f"(sums[27]), "+f"(sums[28]), "+f"(sums[30]), "+f"(sums[29]), "+f"(sums[31])
       : "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]), "l"(matrix), "r"(static_cast<int>(adds)));
 #else
 #pragma unroll
   for (int e = 0; e < product_rows / 8; ++e) {
     const unsigned int* const tiles =
-        reinterpret_cast<const unsigned int*>(placed + e * bytes_of_rows) + lane;
+        reinterpret_cast<const unsigned int*>(placed + at + e * bytes_of_rows) + lane;
     float* const sum = sums + 4 * e;
     if (!adds) {
       sum[0] = sum[1] = sum[2] = sum[3] = 0;
     }
     asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
         "{%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "+f"(sum[0]), "+f"(sum[2]), "+f"(sum[1]), "+f"(sum[3])
         : "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]), "r"(tiles[0]), "r"(tiles[tile_bytes / 4]));
   }
 #endif
@@ -715,20 +728,20 @@ __device__ __forceinline__ void multiply_split_placed(const unsigned char* place
   }
 #pragma unroll
   for (int first = 0; first < block_rows; first += product_rows) {
-    float products[product_sums];
+    float products[product_rows / 2];
     begin_products();
 #pragma unroll
     for (int step = 0; step < product_steps; ++step) {
-      add_product(products, rest[step], placed + placed_step_at(step, first), step > 0, lane);
+      add_product(products, rest[step], placed, placed_step_at(step, first), step > 0, lane);
     }
 #pragma unroll
     for (int step = 0; step < product_steps; ++step) {
-      add_product(products, leading[step], placed + table_bytes + placed_step_at(step, first), true,
+      add_product(products, leading[step], placed, table_bytes + placed_step_at(step, first), true,
                   lane);
     }
 #pragma unroll
     for (int step = 0; step < product_steps; ++step) {
-      add_product(products, leading[step], placed + placed_step_at(step, first), true, lane);
+      add_product(products, leading[step], placed, placed_step_at(step, first), true, lane);
     }
     end_products(products);
 #pragma unroll
@@ -737,14 +750,10 @@ __device__ __forceinline__ void multiply_split_placed(const unsigned char* place
       keep_operand(rest[step]);
     }
 #pragma unroll
-    for (int e = 0; e < product_rows / 4; ++e) {
-      const int panel = (first + e / 2 * 8) / panel_height;
-#pragma unroll
-      for (int v = 0; v < 2; ++v) {
-        float& sum = sums[first / 2 + 2 * e + v];
-        sum = fmaf(products[e / 2 * 4 + sum_of(e % 2, v)],
-                   scale_back(exponent_of_A[panel], exponent[v]), sum);
-      }
+    for (int i = 0; i < product_rows / 2; ++i) {
+      const int panel = (first + i / 4 * 8) / panel_height;
+      float& sum = sums[first / 2 + i];
+      sum = fmaf(products[i], scale_back(exponent_of_A[panel], exponent[i % 2]), sum);
     }
   }
 }

@@ -129,7 +129,7 @@ std::vector<std::string_view> performed_texts(const LoopNest& nest) {
           }});
   std::vector<std::string_view> texts;
   if (has_roles(nest)) {
-    texts.insert(texts.end(), {bulk_text, meet_roles_text});
+    texts.push_back(meet_roles_text);
     if (meets_behind_turns(nest)) {
       texts.push_back(meet_multiplying_text);
     }

@@ -58,8 +58,7 @@ std::int64_t up_to_line(std::int64_t bytes) { return static_cast<std::int64_t>(t
 /// What stands behind them begins at a line.
 std::int64_t barrier_bytes(const LoopNest& nest) {
   constexpr std::int64_t barrier = 8;
-  const std::int64_t of_team = nest.constant("stages") + (has_roles(nest) ? 1 : 0);  // where both roles meet, too
-  return copies_in_bulk(nest) ? up_to_line(of_team * nest.constant("turn_windows") * barrier) : 0;
+  return copies_in_bulk(nest) ? up_to_line(nest.constant("stages") * nest.constant("turn_windows") * barrier) : 0;
 }
 /// What the warps of a team place of A, and where it stands, behind all that is copied.
 std::int64_t placed_bytes(const LoopNest& nest) {
@@ -222,12 +221,6 @@ std::string two_of_window_text(const LoopNest& nest) {
              : "*reinterpret_cast<const Vector<2>*>(window + piece_at(row, column / 8) + column % 8 * 4)";
 }
 
-/// Who arrives at a barrier in shared memory: each thread that asks for a copy, or, where both roles of a team meet, a lane of each warp.
-std::string arriving_threads_text(const LoopNest& nest) {
-  const std::string asking = copies_boxes(nest) ? "vectors ? block_panels + 1 : block_panels" : "block_panels";
-  return has_roles(nest) ? fmt::format("barrier < stages * turn_windows ? ({}) : roles * team_warps", asking) : asking;
-}
-
 /// Where values are placed, the rows of A of a product.
 std::int64_t rows_of_product(const LoopNest& nest) {
   return places_values(nest) ? product_rows(nest.constant("block_rows"), {.splits = splits_products(nest), .has_many_registers = has_roles(nest)}) : 0;
@@ -336,8 +329,7 @@ std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const Fr
                                   : "The copies of a stage in shared memory: the units of the block's warps, and behind them the windows of B."},
           {"UNIT_COPY", boxes ? "memory + stages * turn_windows * window_bytes + stage * stage_bytes + copy * unit_bytes"
                               : "memory + stage * stage_bytes + copy * unit_bytes"},
-          {"BARRIERS", has_roles(nest) ? "(stages + 1) * turn_windows" : "stages * turn_windows"},
-          {"ARRIVING_THREADS", arriving_threads_text(nest)},
+                    {"ARRIVING_THREADS", boxes ? "vectors ? block_panels + 1 : block_panels" : "block_panels"},
           {"ASKING_THREAD", places_values(nest) ? "team_threads - 32" : "0"},  // where all wait for the warp, not one that has asked for units
           {"WINDOW_COPY", boxes ? "memory + (stage * turn_windows + part) * window_bytes"
                           : transposes ? "unit_copy(memory, stages, 0) + (stage * turn_windows + part) * window_bytes"

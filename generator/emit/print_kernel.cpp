@@ -275,7 +275,10 @@ class KernelPrinter {
       if (has_roles(nest_) && parts_roles(node)) {
         const Block rest(at, block.end());
         statements_.meet_blocks_by("meet_multiplying();\n");
-        const auto print_role = [&](bool first) { return statements_.print(without_unused_definitions(of_role(rest, first))); };
+        const auto print_role = [&](bool first) {
+          statements_.meet_teams_by(first ? "meet_those_who_place({}, turn);\n" : "meet_those_who_multiply({}, turn);\n");
+          return statements_.print(without_unused_definitions(of_role(rest, first)));
+        };
         body_ += fmt::format("if (role < 1) {{\n{}}} else {{\n{}}}\n", print_role(true), print_role(false));
         return;
       }

@@ -149,7 +149,7 @@ std::string StatementPrinter::print(const Barrier& barrier) const {
     case Scope::block:
       return block_barrier_;
     case Scope::team:
-      return has_roles(nest_) ? fmt::format("meet_team(shared_memory, {}, turn);\n", nest_.team) : fmt::format("meet_team({});\n", nest_.team);
+      return fmt::format(fmt::runtime(team_barrier_), nest_.team);
     case Scope::warp:
     case Scope::thread:
       break;

@@ -47,7 +47,7 @@ std::string warpgroup_product_text(std::int64_t rows, bool of_halves) {
       "      : {3}\n"
       "      : \"r\"(b[0]), \"r\"(b[1]), \"r\"(b[2]), \"r\"(b[3]), \"l\"(matrix), \"r\"(static_cast<int>(adds)));",
       rows, listed(sums, operand), listed(4, [&](std::int64_t number) { return operand(sums + number); }),
-      listed(sums, [](std::int64_t number) { return fmt::format("\"+f\"(sums[{}])", number); }), sums + 4, sums + 5, of_halves ? "k16.f32.f16.f16" : "k8.f32.tf32.tf32",
+      listed(sums, [](std::int64_t number) { return fmt::format("\"+f\"(sums[{}])", number / 4 * 4 + number % 2 * 2 + number / 2 % 2); }), sums + 4, sums + 5, of_halves ? "k16.f32.f16.f16" : "k8.f32.tf32.tf32",
       of_halves ? ", 0" : "");
 }
 

@@ -75,15 +75,11 @@ Turn take_turn_apart(const Block& body) {
   return turn;
 }
 
-/// In a turn the values of the one before are multiplied. Who does that waits for copies, too: what another thread has waited for is not there for all.
+/// In a turn the values of the one before are multiplied. Their copies are there: who has placed them has waited for these, and met who multiplies since.
 Block multiply_turn_before(const Turn& turn) {
   Block body = turn.defined;
-  Node multiplied = turn.multiplied;
-  const Block& placing = std::get<Branch>(turn.placed.content).then;
-  ESC_CHECK(is_performed(placing.front(), "wait_for_operands"), "bulk copies are waited for in front of places");
-  insert(std::get<Branch>(multiplied.content).then, 0, {placing.front()});
   body.push_back(define_buffer());
-  body.push_back(std::move(multiplied));
+  body.push_back(turn.multiplied);
   return {Node{Branch{less(0, index("turn")), substitute(with_buffer_of_turn(body), "turn", Affine::of("turn") - 1), {}}}};
 }
 
@@ -106,7 +102,7 @@ void check_placed(const LoopNest& nest, const PlaceAhead& directive) {
   refuse_if(directive.array != "A" || nest.find_array("PlacedA") == nullptr, directive, "no values of the sparse array are placed", "place them first: transform(A, placed)");
   refuse_if(nest.find_array("StagedB") == nullptr, directive, "nothing is copied ahead of its use", "copy it first: pipeline(k, 4)");
   refuse_if(has_roles(nest), directive, "the values are placed ahead already", "ask for that once");
-  refuse_if(!performs(nest, "make_barriers"), directive, "the copies have no barriers, beside which both kinds of warps meet", "let them come in bulk first: copy(bulk)");
+  refuse_if(!performs(nest, "make_barriers"), directive, "the copies have no barriers, at which those who place wait for them", "let them come in bulk first: copy(bulk)");
   const std::int64_t warps = nest.constant("threads_per_block") / warp_size;
   refuse_if(warps > StreamSchedule::max_warps_ahead, directive, fmt::format("{} warps that multiply and as many that place leave too few registers for a product of the tensor core", warps),
             fmt::format("choose panels and warps so that their product is {} at most", StreamSchedule::max_warps_ahead));

@@ -156,6 +156,25 @@ TEST(EmittedStreamKernel, LeavesSumsOfClustersBesideItsBarriers) {
   }
 }
 
+/// In each of these texts a meeting of both roles lacks something: no order of the threads may hide it.
+TEST(EmittedStreamKernel, NeedsAllOfTheMeetingsOfItsRoles) {
+  const SparseMatrix matrix = sample_matrix({.rows = 90, .columns = 400, .sparsity = 0.7, .seed = 6});
+  const GeneratedLayer layer = layer_of(matrix, 64, StreamSchedule{.columns = 64, .panels = 1, .warps = 8, .stages = 3, .share = 4, .rows = 48, .copies = StreamSchedule::Copies::bulk, .ahead = true, .dense = StreamSchedule::Dense::placed});
+  const std::string text = tests::kernel_text(layer);
+  const auto judged = [&](const std::string& changed, std::uint64_t order) {
+    return EmulatedKernel(layer, changed).multiply(matrix, KernelCall{.product = {.n = 64, .ldb = 64, .ldc = 64}, .compute_major = 9, .has_features = true}, order);
+  };
+  for (std::uint64_t order = 0; order < 3; ++order) {
+    EXPECT_TRUE(judged(text, order).passed()) << tests::print(judged(text, order));
+    for (const auto& [right, wrong] : {std::pair("  arrive_as(0, part, turn);", ""), {"  arrive_as(1, part, turn);", ""}, {"  wait_for_role(1, part, turn);", ""}, {"  wait_for_role(0, part, turn);", ""},
+                                       {"turn % 2 * roles", "0 * roles"}, {"roles + role", "roles"}, {"role) * turn_windows", "role) * 0"}}) {
+      const std::size_t at = text.find(right);
+      ASSERT_NE(at, text.npos) << right;
+      EXPECT_FALSE(judged(std::string(text).replace(at, std::string(right).size(), wrong), order).passed()) << right << " -> " << wrong << ", order " << order;
+    }
+  }
+}
+
 /// Where rows have half of a window's columns, places for them are searched for long: no limit that ends endless loops may end that.
 TEST(EmittedStreamTransformer, SearchesForAsLongAsItTakes) {
   const SparseMatrix matrix = sample_matrix({.rows = 256, .columns = 2048, .sparsity = 0.6, .seed = 3});

@@ -53,6 +53,7 @@ TEST(WarpgroupProduct, NamesASumForEachTwoRows) {
   EXPECT_THAT(text, HasSubstr(", %23}, {%24, %25, %26, %27}, %28, adds, 1, 1;"));
   EXPECT_THAT(text, HasSubstr("setp.ne.b32 adds, %29, 0;"));
   EXPECT_THAT(text, HasSubstr("\"+f\"(sums[23])"));
+  EXPECT_THAT(text, HasSubstr("\"+f\"(sums[0]), \"+f\"(sums[2]), \"+f\"(sums[1]), \"+f\"(sums[3])")) << "both rows of a column first";
   EXPECT_THAT(text, Not(HasSubstr("sums[24]")));
   EXPECT_THAT(warpgroup_product_text(48, true), HasSubstr("m64n48k16.f32.f16.f16 {%0, "));
   EXPECT_THAT(warpgroup_product_text(48, true), HasSubstr("%28, adds, 1, 1, 0;"));

@@ -199,7 +199,6 @@ TEST(PlaceAhead, GivesCopiesAndPlacesToOtherWarps) {
                               "                    if (0 < turn) {\n"));
   EXPECT_THAT(text, HasSubstr("int buffer = (turn - 1) % buffers;\n"
                               "                      if (its < rounds) {\n"
-                              "                        wait_for_operands(turn - 1, stage, part);\n"
                               "                        multiply_split_placed(PlacedA[buffer][part], StagedB[stage][part], 0, window_columns, 0, tile_columns, team_warp, row_pair, column_pair, sums, stage, "
                               "stage, buffer, part);\n"));
   EXPECT_THAT(text, HasSubstr("int stage = (turn - 1) % stages;\n                      unsigned int its = (turn - 1) * turn_windows + part;\n"));
@@ -297,7 +296,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "ahead(A): no values of the sparse array are placed; place them first: transform(A, placed)"},
         StepRefusal{"place ahead of no copies", [] { place_ahead(packed, {"A"}); }, "ahead(A): nothing is copied ahead of its use; copy it first: pipeline(k, 4)"},
         StepRefusal{"place ahead of copies by lanes", [] { place_ahead(in_stages(of_one_team, 3), {"A"}); },
-                    "ahead(A): the copies have no barriers, beside which both kinds of warps meet; let them come in bulk first: copy(bulk)"},
+                    "ahead(A): the copies have no barriers, at which those who place wait for them; let them come in bulk first: copy(bulk)"},
         StepRefusal{"place ahead in two stages", [] { placed_ahead(in_stages(of_one_team, 2)); }, "ahead(A): copies of 2 stages are not a turn ahead of who places a turn ahead; write pipeline(k, 3)"},
         StepRefusal{"place the dense array ahead", [] { place_ahead(copy_in_bulk(in_stages(of_one_team, 3), {}), {"B"}); }, "ahead(B): no values of the sparse array are placed"},
         StepRefusal{"place ahead twice", [] { place_ahead(placed_ahead(in_stages(of_one_team, 3)), {"A"}); }, "ahead(A): the values are placed ahead already; ask for that once"},
