@@ -13,7 +13,7 @@ namespace esc {
 namespace {
 
 /// A schedule, and how long it took for as many products of a multiprocessor as the first whole steps of its table: 2048 x 2048 to 11,008 x 4096 at 50 to 80 % zeros, with
-/// listed and placed values to 90 %, on one NVIDIA H100, placed ones at 60 %, of float32 on one H200, but for those that are placed ahead.
+/// listed and placed values to 90 %, on one NVIDIA H100, placed ones at 60 %, of float32 on one H200, those that are placed ahead on an H200.
 struct MeasuredStream {
   StreamSchedule schedule;
   double slowness;
@@ -38,37 +38,41 @@ constexpr StreamSchedule ahead(StreamSchedule schedule) {
 
 /// Of float32, where C has more than 32 columns, and where it has 32, for which memory binds.
 constexpr MeasuredStream of_many_columns[] = {
-    {ahead({.columns = 128, .stages = 4, .rows = 112}), 0.58},
-    {ahead({.columns = 128, .stages = 4, .rows = 128}), 0.53},
-    {ahead({.columns = 128, .stages = 4, .rows = 128, .cluster = 2}), 0.58},
-    {ahead({.columns = 128, .stages = 4, .rows = 144, .cluster = 2}), 0.55},
-    {ahead({.columns = 128, .stages = 4, .rows = 144, .cluster = 4}), 0.64},
-    {ahead({.columns = 128, .stages = 4, .rows = 160, .cluster = 2}), 0.53},
-    {ahead({.columns = 128, .stages = 4, .rows = 176, .cluster = 2}), 0.51},
-    {ahead({.columns = 128, .stages = 3, .rows = 176, .cluster = 2}), 0.53},
-    {ahead({.columns = 128, .stages = 4, .rows = 192, .cluster = 2}), 0.48},
-    {ahead({.columns = 64, .stages = 4, .rows = 128}), 0.62},
-    {ahead({.columns = 64, .stages = 4, .rows = 144}), 0.57},
-    {ahead({.columns = 64, .stages = 4, .rows = 160}), 0.54},
-    {ahead({.columns = 64, .stages = 4, .rows = 176}), 0.51},
-    {ahead({.columns = 64, .stages = 3, .rows = 176}), 0.57},
-    {ahead({.columns = 64, .stages = 4, .rows = 128, .cluster = 2}), 0.69},
-    {ahead({.columns = 64, .stages = 4, .rows = 144, .cluster = 2}), 0.63},
-    {ahead({.columns = 64, .stages = 4, .rows = 160, .cluster = 2}), 0.6},
-    {ahead({.columns = 64, .stages = 4, .rows = 176, .cluster = 2}), 0.58},
-    {ahead({.columns = 64, .stages = 3, .rows = 176, .cluster = 2}), 0.63},
-    {ahead({.columns = 64, .stages = 4, .rows = 192, .cluster = 2}), 0.53},
-    {ahead({.columns = 64, .stages = 4, .rows = 144, .cluster = 4}), 0.77},
-    {ahead({.columns = 64, .stages = 4, .rows = 176, .cluster = 4}), 0.69},
+    {ahead({.columns = 128, .stages = 4, .rows = 112}), 0.55},
+    {ahead({.columns = 128, .stages = 4, .rows = 128}), 0.51},
+    {ahead({.columns = 128, .stages = 4, .rows = 128, .cluster = 2}), 0.55},
+    {ahead({.columns = 128, .stages = 4, .rows = 144, .cluster = 2}), 0.53},
+    {ahead({.columns = 128, .stages = 4, .rows = 144, .cluster = 4}), 0.63},
+    {ahead({.columns = 128, .stages = 4, .rows = 160, .cluster = 2}), 0.51},
+    {ahead({.columns = 128, .stages = 4, .rows = 176, .cluster = 2}), 0.49},
+    {ahead({.columns = 128, .stages = 3, .rows = 176, .cluster = 2}), 0.5},
+    {ahead({.columns = 128, .stages = 4, .rows = 192, .cluster = 2}), 0.465},
+    {ahead({.columns = 128, .stages = 3, .rows = 192, .cluster = 2}), 0.47},
+    {ahead({.columns = 64, .stages = 4, .rows = 128}), 0.6},
+    {ahead({.columns = 64, .stages = 4, .rows = 144}), 0.55},
+    {ahead({.columns = 64, .stages = 4, .rows = 160}), 0.52},
+    {ahead({.columns = 64, .stages = 4, .rows = 176}), 0.49},
+    {ahead({.columns = 64, .stages = 3, .rows = 176}), 0.54},
+    {ahead({.columns = 64, .stages = 4, .rows = 128, .cluster = 2}), 0.67},
+    {ahead({.columns = 64, .stages = 4, .rows = 144, .cluster = 2}), 0.62},
+    {ahead({.columns = 64, .stages = 4, .rows = 160, .cluster = 2}), 0.57},
+    {ahead({.columns = 64, .stages = 3, .rows = 160, .cluster = 2}), 0.61},
+    {ahead({.columns = 64, .stages = 4, .rows = 176, .cluster = 2}), 0.565},
+    {ahead({.columns = 64, .stages = 3, .rows = 176, .cluster = 2}), 0.6},
+    {ahead({.columns = 64, .stages = 4, .rows = 192, .cluster = 2}), 0.52},
+    {ahead({.columns = 64, .stages = 3, .rows = 192, .cluster = 2}), 0.57},
+    {ahead({.columns = 64, .stages = 4, .rows = 144, .cluster = 4}), 0.74},
+    {ahead({.columns = 64, .stages = 4, .rows = 176, .cluster = 4}), 0.67},
+    {ahead({.columns = 64, .stages = 3, .rows = 192, .cluster = 4}), 0.64},
     {placed({.columns = 128, .panels = 2, .warps = 8, .stages = 3, .share = 4, .rows = 32, .cluster = 2}), 0.81},
     {placed({.columns = 128, .panels = 2, .warps = 8, .stages = 3, .share = 4, .rows = 32}), 0.74},
     {placed({.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 80, .cluster = 2}), 0.76},
     {placed({.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 80}), 0.7},
-    {placed({.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 96, .cluster = 2}), 0.7},
-    {placed({.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 96}), 0.62},
+    {placed({.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 96, .cluster = 2}), 0.64},
+    {placed({.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 96}), 0.6},
     {placed({.columns = 128, .panels = 1, .warps = 16, .stages = 4, .share = 8, .rows = 112}), 0.63},
-    {placed({.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 96, .cluster = 2}), 0.75},
-    {placed({.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 96}), 0.69},
+    {placed({.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 96, .cluster = 2}), 0.72},
+    {placed({.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 96}), 0.65},
     {placed({.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 96, .cluster = 2}), 0.77},
     {placed({.columns = 64, .panels = 1, .warps = 16, .stages = 2, .share = 4, .rows = 96}), 0.71},
     {placed({.columns = 64, .panels = 1, .warps = 16, .stages = 3, .share = 4, .rows = 80, .cluster = 2}), 0.8},
@@ -98,24 +102,28 @@ constexpr MeasuredStream of_few_columns[] = {
 
 /// Of TF32, whose one product leaves the time to find listed values.
 constexpr MeasuredStream of_many_rounded_columns[] = {
-    {ahead({.columns = 128, .stages = 4, .rows = 112}), 0.54},
-    {ahead({.columns = 128, .stages = 4, .rows = 128}), 0.49},
-    {ahead({.columns = 128, .stages = 4, .rows = 144, .cluster = 4}), 0.72},
-    {ahead({.columns = 128, .stages = 4, .rows = 176, .cluster = 2}), 0.61},
-    {ahead({.columns = 128, .stages = 4, .rows = 192, .cluster = 2}), 0.59},
-    {ahead({.columns = 64, .stages = 4, .rows = 128}), 0.59},
-    {ahead({.columns = 64, .stages = 4, .rows = 144}), 0.55},
-    {ahead({.columns = 64, .stages = 4, .rows = 160}), 0.53},
-    {ahead({.columns = 64, .stages = 4, .rows = 176}), 0.52},
-    {ahead({.columns = 64, .stages = 3, .rows = 176}), 0.54},
-    {ahead({.columns = 64, .stages = 4, .rows = 128, .cluster = 2}), 0.7},
-    {ahead({.columns = 64, .stages = 4, .rows = 144, .cluster = 2}), 0.65},
-    {ahead({.columns = 64, .stages = 4, .rows = 160, .cluster = 2}), 0.62},
-    {ahead({.columns = 64, .stages = 4, .rows = 176, .cluster = 2}), 0.6},
-    {ahead({.columns = 64, .stages = 3, .rows = 176, .cluster = 2}), 0.64},
-    {ahead({.columns = 64, .stages = 4, .rows = 192, .cluster = 2}), 0.56},
-    {ahead({.columns = 64, .stages = 4, .rows = 144, .cluster = 4}), 0.84},
-    {ahead({.columns = 64, .stages = 4, .rows = 176, .cluster = 4}), 0.77},
+    {ahead({.columns = 128, .stages = 4, .rows = 112}), 0.52},
+    {ahead({.columns = 128, .stages = 4, .rows = 128}), 0.47},
+    {ahead({.columns = 128, .stages = 4, .rows = 128, .cluster = 2}), 0.53},
+    {ahead({.columns = 128, .stages = 4, .rows = 144, .cluster = 2}), 0.5},
+    {ahead({.columns = 128, .stages = 4, .rows = 144, .cluster = 4}), 0.63},
+    {ahead({.columns = 128, .stages = 4, .rows = 160, .cluster = 2}), 0.47},
+    {ahead({.columns = 128, .stages = 4, .rows = 176, .cluster = 2}), 0.45},
+    {ahead({.columns = 128, .stages = 4, .rows = 192, .cluster = 2}), 0.435},
+    {ahead({.columns = 128, .stages = 3, .rows = 192, .cluster = 2}), 0.46},
+    {ahead({.columns = 64, .stages = 4, .rows = 128}), 0.56},
+    {ahead({.columns = 64, .stages = 4, .rows = 144}), 0.52},
+    {ahead({.columns = 64, .stages = 4, .rows = 160}), 0.5},
+    {ahead({.columns = 64, .stages = 4, .rows = 176}), 0.49},
+    {ahead({.columns = 64, .stages = 3, .rows = 176}), 0.51},
+    {ahead({.columns = 64, .stages = 4, .rows = 128, .cluster = 2}), 0.66},
+    {ahead({.columns = 64, .stages = 4, .rows = 144, .cluster = 2}), 0.61},
+    {ahead({.columns = 64, .stages = 4, .rows = 160, .cluster = 2}), 0.58},
+    {ahead({.columns = 64, .stages = 4, .rows = 176, .cluster = 2}), 0.565},
+    {ahead({.columns = 64, .stages = 3, .rows = 176, .cluster = 2}), 0.6},
+    {ahead({.columns = 64, .stages = 4, .rows = 192, .cluster = 2}), 0.53},
+    {ahead({.columns = 64, .stages = 4, .rows = 144, .cluster = 4}), 0.79},
+    {ahead({.columns = 64, .stages = 4, .rows = 176, .cluster = 4}), 0.72},
     {placed({.columns = 128, .panels = 4, .warps = 4, .stages = 3, .share = 2, .rows = 32, .cluster = 2}), 0.52},
     {placed({.columns = 128, .panels = 4, .warps = 4, .stages = 3, .share = 2, .rows = 32}), 0.48},
     {placed({.columns = 128, .panels = 1, .warps = 16, .stages = 3, .share = 8, .rows = 128}), 0.45},
@@ -152,12 +160,24 @@ constexpr MeasuredStream of_few_rounded_columns[] = {
 
 constexpr long long few_columns = 32;
 
-std::span<const MeasuredStream> measured_for(const LayerShape& shape) {
-  const bool is_rounded = shape.dtype == "tf32";
-  if (shape.bcol > few_columns) {
-    return is_rounded ? std::span<const MeasuredStream>(of_many_rounded_columns) : of_many_columns;
+bool has_few_columns(const LayerShape& shape) { return shape.bcol <= few_columns; }
+bool is_rounded(const LayerShape& shape) { return shape.dtype == "tf32"; }
+
+std::span<const MeasuredStream> measured_with_many(const LayerShape& shape) {
+  return is_rounded(shape) ? std::span<const MeasuredStream>(of_many_rounded_columns) : of_many_columns;
+}
+
+/// Placed values are multiplied by 64 columns at once: a block takes as long with 32 of them, beside schedules that take less.
+std::vector<MeasuredStream> measured_with_few(const LayerShape& shape) {
+  const auto listed = is_rounded(shape) ? std::span<const MeasuredStream>(of_few_rounded_columns) : of_few_columns;
+  std::vector<MeasuredStream> measured(listed.begin(), listed.end());
+  const double of_listed = is_rounded(shape) ? 0.7 : 0.74;
+  for (const MeasuredStream& one : measured_with_many(shape)) {
+    if (one.schedule.is_placed() && one.schedule.columns == 2 * few_columns) {
+      measured.push_back({one.schedule, one.slowness * of_listed});
+    }
   }
-  return is_rounded ? std::span<const MeasuredStream>(of_few_rounded_columns) : of_few_columns;
+  return measured;
 }
 
 constexpr double half_as_high = 2048.0 * 4096;
@@ -166,23 +186,24 @@ constexpr double fills_device = 4096.0 * 4096;
 /// Of float32. With 32 columns bytes count; on small layers dense steps are level at 70 % zeros.
 bool pays_with_three_products(const LayerShape& shape) {
   constexpr double smallest = 1024.0 * 4096;
-  const double least_density = shape.bcol > few_columns && shape.elements() >= half_as_high ? 0.28 : 0.35;
+  const double least_density = !has_few_columns(shape) && shape.elements() >= half_as_high ? 0.28 : 0.35;
   return shape.elements() >= smallest && shape.density() >= least_density;
 }
 
 /// Of TF32. Where all of a layer is multiplied at once listed values were faster to 90 % zeros; in larger ones, and in smaller ones with many columns, fewer steps of the sparse tensor core are from
 /// 80 % on.
 bool pays_rounded(const LayerShape& shape) {
-  const double smallest = shape.bcol > few_columns ? half_as_high : fills_device;
+  const double smallest = !has_few_columns(shape) ? half_as_high : fills_device;
   const bool is_one_wave = shape.elements() >= fills_device && shape.elements() <= 1.5 * fills_device;
   const double least_density = is_one_wave ? 0.09 : shape.elements() < fills_device && shape.bcol <= 2 * few_columns ? 0.35 : 0.28;
   return shape.elements() >= smallest && shape.density() >= least_density;
 }
 
-/// Of both, with values that are placed, which take less time the more zeros there are.
+/// Of both, with values that are placed, which take less time the more zeros there are. With few columns they are for layers that take several waves of other blocks.
 bool pays_placed(const LayerShape& shape) {
   constexpr double least_density = 0.09;
-  return shape.bcol > few_columns && shape.elements() >= fills_device && shape.density() >= least_density;
+  const double smallest = has_few_columns(shape) ? 1.5 * fills_device : fills_device;
+  return shape.elements() >= smallest && shape.density() >= least_density;
 }
 
 /// Whether dense steps of this kind were faster for layers of this shape and share of zeros.
@@ -234,7 +255,11 @@ std::vector<StreamSchedule> dense_streams(const LayerShape& shape, const KernelT
       timed.emplace_back(expected_time(one, shape, target), one.schedule);
     }
   };
-  std::ranges::for_each(measured_for(shape), add);
+  if (has_few_columns(shape)) {
+    std::ranges::for_each(measured_with_few(shape), add);
+  } else {
+    std::ranges::for_each(measured_with_many(shape), add);
+  }
   return fastest_first(std::move(timed));
 }
 

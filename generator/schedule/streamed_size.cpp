@@ -36,7 +36,7 @@ namespace {
 
 /// Of so many elements with a random pattern the most non-zeros that a unit has, as which all units are as long.
 double fullest(double elements, double density) {
-  constexpr double deviations = 4;
+  constexpr double deviations = 3.6;
   return std::min(elements * density + deviations * std::sqrt(elements * density * (1 - density)), elements);
 }
 

@@ -123,7 +123,8 @@ KernelFacts estimated_kernel(const StreamSchedule& schedule, const WorkItem& ite
   const std::int64_t panels = whole_up(static_cast<double>(item.layer.rows) / schedule.rows);
   const std::int64_t windows =
       whole_up(static_cast<double>(item.layer.columns) / schedule.columns_of_window(bytes_of_type(item.dtype)));
-  return {.registers = 64 + (schedule.is_placed() ? schedule.block_rows() / 2 : schedule.columns * schedule.row_strips()),
+  const int registers = 64 + (schedule.is_placed() ? schedule.block_rows() / 2 : schedule.columns * schedule.row_strips());
+  return {.registers = schedule.ahead ? std::min(registers, StreamSchedule::thread_registers(schedule.threads())) : registers,
           .shared_bytes = static_cast<int>(shared_bytes(schedule, unit_bytes, staged_window_bytes(schedule, item.dtype, item.nest.layout))),
           .threads = schedule.threads(),
           .blocks = schedule.cluster * whole_up(static_cast<double>(panels) / schedule.panels) * whole_up(static_cast<double>(item.product().count) / schedule.columns),

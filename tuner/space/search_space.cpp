@@ -57,7 +57,7 @@ struct StreamSpace {
   static constexpr int most_warps = 16;
   static constexpr int stages[] = {2, 3, 4, 5};
   static constexpr int rows[] = {16, 32};
-  static constexpr int placed_rows[] = {32, 48, 64, 80, 96, 112, 128, 144, 176};
+  static constexpr int placed_rows[] = {32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192};
   static constexpr StreamSchedule::Copies copies[] = {StreamSchedule::Copies::lanes, StreamSchedule::Copies::units, StreamSchedule::Copies::bulk};
   static constexpr int clusters[] = {1, 2, 4};
 };
@@ -212,23 +212,28 @@ void add_stream_family(bool is_half, LegalSchedules& found) {
   }
 }
 
-/// Of 32 bits with placed values: blocks of one panel, in two teams or more of four or eight warps, which multiply the same windows.
+/// Of 32 bits with placed values: blocks of one panel, in teams of four or eight warps, which multiply the same windows; two teams or more, or placed ahead.
 void add_placed_streams(LegalSchedules& found) {
   for (int columns = StreamSchedule::max_placed_columns / 2; columns <= StreamSchedule::max_placed_columns; columns *= 2) {
     const int team_warps = columns / StreamSchedule::warp_columns;
-    for (int warps = 2 * team_warps; warps <= StreamSpace::most_warps; warps += team_warps) {
+    for (int warps = team_warps; warps <= StreamSpace::most_warps; warps += team_warps) {
       for (const int rows : StreamSpace::placed_rows) {
         for (const int stages : StreamSpace::stages) {
           for (const int cluster : StreamSpace::clusters) {
-            found.add(StreamSchedule{.columns = columns,
-                                     .panels = 1,
-                                     .warps = warps,
-                                     .stages = stages,
-                                     .share = team_warps,
-                                     .rows = rows,
-                                     .copies = StreamSchedule::Copies::bulk,
-                                     .cluster = cluster,
-                                     .dense = StreamSchedule::Dense::placed});
+            StreamSchedule schedule{.columns = columns,
+                                    .panels = 1,
+                                    .warps = warps,
+                                    .stages = stages,
+                                    .share = team_warps,
+                                    .rows = rows,
+                                    .copies = StreamSchedule::Copies::bulk,
+                                    .cluster = cluster,
+                                    .dense = StreamSchedule::Dense::placed};
+            if (warps > team_warps) {
+              found.add(schedule);
+            }
+            schedule.ahead = true;
+            found.add(schedule);
           }
         }
       }

@@ -47,8 +47,9 @@ double column_cost(const std::string& dtype, int strips) {
 double slowness_of_steps(const StreamSchedule& schedule, double of_bytes) {
   constexpr double of_dense_steps = 1.15;
   constexpr double of_placed_values = 0.8;
+  constexpr double of_values_placed_ahead = 0.65;
   if (schedule.is_placed()) {
-    return of_placed_values;
+    return schedule.ahead ? of_values_placed_ahead : of_placed_values;
   }
   return schedule.dense != StreamSchedule::Dense::off ? of_dense_steps : std::max(1.0, of_bytes);
 }

@@ -98,6 +98,9 @@ TEST(SearchSpace, HasPlacedValuesOfThirtyTwoBitsInTeams) {
   EXPECT_TRUE(texts(search_space(128, {"stream"}, "f32")).contains(placed));
   EXPECT_FALSE(texts(search_space(64, {"stream"}, "f32")).contains(placed)) << "more columns than there are";
   EXPECT_FALSE(texts(search_space(128, {"stream"}, "f16")).contains(placed));
+  const std::string ahead = "stream:columns=128,panels=1,warps=8,stages=4,pdl=on,share=8,rows=176,copies=bulk,cluster=2,ahead=on,dense=placed";
+  EXPECT_TRUE(texts(search_space(128, {"stream"}, "tf32")).contains(ahead));
+  EXPECT_FALSE(texts(search_space(128, {"stream"}, "f16")).contains(ahead));
 }
 
 TEST(SearchSpace, HasListedValuesOfEveryTypeAndNeverWithQuarterSteps) {
