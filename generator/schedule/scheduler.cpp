@@ -14,6 +14,7 @@
 #include "generator/schedule/fitted_schedule.h"
 #include "generator/schedule/listed_streams.h"
 #include "generator/schedule/quartered_streams.h"
+#include "generator/schedule/sparse_panels.h"
 #include "generator/schedule/spread_schedules.h"
 #include "generator/schedule/streamed_schedules.h"
 #include "generator/support/error.h"
@@ -320,6 +321,7 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
   if (std::ranges::all_of(databases,
                           [](const ScheduleDatabase* database) { return database->head().dtype == "f32"; })) {
     ranking.add(streamed_schedules(shape, target));
+    ranking.add(sparse_panels(shape, target));
   }
   std::vector<ClassAdvice> advices;
   for (const ScheduleDatabase* database : databases) {
