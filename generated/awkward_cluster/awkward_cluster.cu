@@ -336,19 +336,6 @@ __device__ __forceinline__ unsigned int barrier_of(const unsigned char* memory, 
                                                    int part) {
   return shared_address(memory + barriers_at + (stage * turn_windows + part) * 8);
 }
-__device__ __forceinline__ void wait_for_phase(unsigned int barrier, unsigned int parity) {
-  asm volatile(
-      "{\n"
-      ".reg .pred done;\n"
-      "again:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "@!done bra again;\n"
-      "}"
-      :
-      : "r"(barrier), "r"(parity)
-      : "memory");
-  __syncwarp();
-}
 __device__ __forceinline__ void expect_bytes(unsigned int barrier, unsigned int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
                :
@@ -449,7 +436,17 @@ __device__ __forceinline__ void copy_windows(
 __device__ __forceinline__ void wait_for_operands(const unsigned char* memory, unsigned int turn,
                                                   int stage, int part) {
   if constexpr (copies_in_bulk) {
-    wait_for_phase(barrier_of(memory, stage, part), turn / stages % 2);
+    asm volatile(
+        "{\n"
+        ".reg .pred done;\n"
+        "again:\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+        "@!done bra again;\n"
+        "}"
+        :
+        : "r"(barrier_of(memory, stage, part)), "r"(turn / stages % 2)
+        : "memory");
+    __syncwarp();
   }
 }
 

@@ -29,7 +29,6 @@ namespace esc {
 extern const std::string_view meet_team_text;  ///< embedded from templates/instructions
 extern const std::string_view meet_roles_text;
 extern const std::string_view meet_multiplying_text;
-extern const std::string_view bulk_text;
 
 namespace {
 

@@ -37,8 +37,7 @@ bool has_boxes(const LoopNest& nest) {
 LoopNest with_bulk_copies(const LoopNest& nest, const Directive& directive, bool boxes) {
   refuse_if(nest.find_array("StagedB") == nullptr, directive, "nothing is copied ahead of its use", "copy it first: pipeline(k, 4)");
   ThreadNest parts = take_apart(nest, directive);
-  refuse_if(std::ranges::any_of(parts.body, [](const Node& node) { return is_performed(node, "make_barriers"); }), directive,
-            "the copies are bulk copies already", "ask for them once");
+  refuse_if(performs(nest, "make_barriers"), directive, "the copies are bulk copies already", "ask for them once");
   parts.body = with_bulk_copies(parts.body, boxes);
   auto& turns = std::get<Loop>(parts.body[find_place(parts.body, Role::reduction)].content);
   const auto products = std::ranges::find_if(turns.body, [](const Node& node) { return std::holds_alternative<Branch>(node.content); });

@@ -115,11 +115,6 @@ Expression first_column_of_lane() {
   return index("tile") * index("tile_columns") + index("lane") * index("vector_width");
 }
 
-bool is_performed(const Node& node, const char* instruction) {
-  const auto* performed = action<Perform>(node);
-  return performed != nullptr && performed->instruction == instruction;
-}
-
 bool counts_columns(const Node& node) {
   const auto* defined = action<Define>(node);
   return defined != nullptr && std::holds_alternative<ColumnCount>(defined->value.content);

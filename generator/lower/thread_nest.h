@@ -50,9 +50,6 @@ std::size_t find_use(const LoopNest& nest, const Block& body, const std::vector<
 /// The first of the columns of C that a lane has, once they are mapped.
 Expression first_column_of_lane();
 
-/// Whether the node performs this instruction.
-bool is_performed(const Node& node, const char* instruction);
-
 /// Whether the node defines how many columns a set has.
 bool counts_columns(const Node& node);
 /// 0 < count: the enumerated columns of a case are not none. Coarsening guards its adds with it; the data
