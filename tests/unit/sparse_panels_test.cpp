@@ -20,11 +20,27 @@ LayerShape layer_of(std::int64_t rows, std::int64_t columns, double density, lon
   return {.bcol = bcol, .rows = rows, .columns = columns, .nonzeros = static_cast<std::int64_t>(static_cast<double>(rows * columns) * density)};
 }
 
-TEST(SparsePanels, GiveEachWarpARow) {
-  for (const LayerShape& shape : {layer_of(4096, 4096, 0.05, 128), layer_of(11008, 4096, 0.08, 128), layer_of(11008, 4096, 0.031, 200)}) {
+struct Expected {
+  LayerShape shape;
+  const char* schedule;
+};
+
+TEST(SparsePanels, GiveEachWarpRowsOfItsOwn) {
+  const Expected table[] = {
+      {layer_of(4096, 4096, 0.05, 128), "panel:ufi=1,columns=128,vector=4,groups=1,warps=1,panels=4,ufk=4,stage=off,pdl=on"},
+      {layer_of(11008, 4096, 0.08, 128), "panel:ufi=1,columns=128,vector=4,groups=1,warps=1,panels=4,ufk=4,stage=off,pdl=on"},
+      {layer_of(11008, 4096, 0.02, 200), "panel:ufi=1,columns=128,vector=4,groups=1,warps=1,panels=4,ufk=4,stage=off,pdl=on"},
+      {layer_of(4096, 4096, 0.02, 128), "panel:ufi=1,columns=64,vector=4,groups=2,warps=1,panels=4,ufk=4,stage=off,pdl=on"},
+      {layer_of(4096, 11008, 0.05, 128), "panel:ufi=1,columns=64,vector=4,groups=2,warps=1,panels=4,ufk=4,stage=off,pdl=on"},
+      {layer_of(11008, 4096, 0.02, 64), "panel:ufi=1,columns=64,vector=4,groups=1,warps=1,panels=8,ufk=8,stage=off,pdl=on"},
+      {layer_of(8192, 8192, 0.05, 64), "panel:ufi=1,columns=64,vector=4,groups=2,warps=1,panels=4,ufk=4,stage=off,pdl=on"},
+      {layer_of(11008, 4096, 0.02, 32), "panel:ufi=1,columns=32,vector=4,groups=1,warps=1,panels=4,ufk=8,stage=off,pdl=on"},
+      {layer_of(4096, 4096, 0.1, 32), "panel:ufi=1,columns=32,vector=4,groups=4,warps=1,panels=4,ufk=4,stage=off,pdl=on"},
+  };
+  for (const auto& [shape, schedule] : table) {
     const std::vector<ScheduleChoice> choices = sparse_panels(shape, hopper);
-    ASSERT_THAT(choices, SizeIs(1));
-    EXPECT_EQ(print(choices.front().schedule), "panel:ufi=1,columns=128,vector=4,groups=1,warps=1,panels=4,ufk=4,stage=off,pdl=on");
+    ASSERT_THAT(choices, SizeIs(1)) << shape.rows << " x " << shape.columns << ", bCol " << shape.bcol;
+    EXPECT_EQ(print(choices.front().schedule), schedule) << shape.rows << " x " << shape.columns << ", bCol " << shape.bcol;
     EXPECT_NO_THROW(check_legal(choices.front().schedule, shape.bcol));
     EXPECT_THAT(choose_schedule(shape).source, StartsWith("by rule: large layers of few non-zeros"));
   }
@@ -33,7 +49,8 @@ TEST(SparsePanels, GiveEachWarpARow) {
 TEST(SparsePanels, AreForWhatWasMeasured) {
   const LayerShape measured = layer_of(4096, 4096, 0.05, 128);
   EXPECT_THAT(sparse_panels(measured, {.oldest_architecture = 80, .newest_architecture = 90}), IsEmpty());
-  for (const LayerShape& shape : {layer_of(4096, 2048, 0.05, 128), layer_of(4096, 4096, 0.02, 128), layer_of(4096, 4096, 0.1, 128), layer_of(4096, 4096, 0.05, 64), layer_of(4096, 4096, 0.05, 256)}) {
+  for (const LayerShape& shape : {layer_of(4096, 2048, 0.05, 128), layer_of(4096, 4096, 0.01, 128), layer_of(4096, 4096, 0.1, 128), layer_of(11008, 4096, 0.05, 64), layer_of(2048, 8192, 0.02, 64),
+                                  layer_of(8192, 8192, 0.05, 32), layer_of(4096, 4096, 0.05, 16), layer_of(4096, 4096, 0.05, 256)}) {
     EXPECT_THAT(sparse_panels(shape, hopper), IsEmpty()) << shape.rows << " x " << shape.columns << ", " << shape.nonzeros << ", bCol " << shape.bcol;
   }
   LayerShape other = measured;
