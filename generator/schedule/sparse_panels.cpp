@@ -22,7 +22,7 @@ struct Measured {
   long long columns_of_b;  ///< at least, and less than twice as many
   Form form;
   std::int64_t least_rows;
-  std::int64_t most_columns;
+  std::int64_t most_columns;  ///< of A
   double sparsest;
   double densest;
   PanelSchedule schedule;
@@ -50,9 +50,11 @@ bool is_like(const LayerShape& shape, const Measured& layers) {
          shape.columns <= layers.most_columns && shape.density() >= layers.sparsest && shape.density() < layers.densest;
 }
 
+/// Layers of fewer columns of A have a B that stays in the cache whole, however many rows there are.
 bool is_large_and_even(const LayerShape& shape) {
   constexpr double smallest = 4096.0 * 4096;
-  return shape.dtype == "f32" && shape.layout == "kn" && shape.elements() >= smallest && !follows_power_law(shape);
+  constexpr std::int64_t least_columns = 4096;
+  return (shape.dtype == "f32" || shape.dtype == "tf32") && shape.layout == "kn" && shape.elements() >= smallest && shape.columns >= least_columns && !follows_power_law(shape);
 }
 
 }  // namespace

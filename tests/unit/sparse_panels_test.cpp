@@ -28,7 +28,7 @@ struct Expected {
 TEST(SparsePanels, GiveEachWarpRowsOfItsOwn) {
   const Expected table[] = {
       {layer_of(4096, 4096, 0.05, 128), "panel:ufi=1,columns=128,vector=4,groups=1,warps=1,panels=4,ufk=4,stage=off,pdl=on"},
-      {layer_of(11008, 4096, 0.08, 128), "panel:ufi=1,columns=128,vector=4,groups=1,warps=1,panels=4,ufk=4,stage=off,pdl=on"},
+      {layer_of(11008, 4096, 0.05, 128), "panel:ufi=1,columns=128,vector=4,groups=1,warps=1,panels=4,ufk=4,stage=off,pdl=on"},
       {layer_of(11008, 4096, 0.02, 200), "panel:ufi=1,columns=128,vector=4,groups=1,warps=1,panels=4,ufk=4,stage=off,pdl=on"},
       {layer_of(4096, 4096, 0.02, 128), "panel:ufi=1,columns=64,vector=4,groups=2,warps=1,panels=4,ufk=4,stage=off,pdl=on"},
       {layer_of(4096, 11008, 0.05, 128), "panel:ufi=1,columns=64,vector=4,groups=2,warps=1,panels=4,ufk=4,stage=off,pdl=on"},
@@ -49,12 +49,12 @@ TEST(SparsePanels, GiveEachWarpRowsOfItsOwn) {
 TEST(SparsePanels, AreForWhatWasMeasured) {
   const LayerShape measured = layer_of(4096, 4096, 0.05, 128);
   EXPECT_THAT(sparse_panels(measured, {.oldest_architecture = 80, .newest_architecture = 90}), IsEmpty());
-  for (const LayerShape& shape : {layer_of(4096, 2048, 0.05, 128), layer_of(4096, 4096, 0.01, 128), layer_of(4096, 4096, 0.1, 128), layer_of(11008, 4096, 0.05, 64), layer_of(2048, 8192, 0.02, 64),
+  for (const LayerShape& shape : {layer_of(4096, 2048, 0.05, 128), layer_of(33288, 512, 0.05, 128), layer_of(4096, 4096, 0.01, 128), layer_of(4096, 4096, 0.1, 128), layer_of(11008, 4096, 0.05, 64), layer_of(2048, 8192, 0.02, 64),
                                   layer_of(8192, 8192, 0.05, 32), layer_of(4096, 4096, 0.05, 16), layer_of(4096, 4096, 0.05, 256)}) {
     EXPECT_THAT(sparse_panels(shape, hopper), IsEmpty()) << shape.rows << " x " << shape.columns << ", " << shape.nonzeros << ", bCol " << shape.bcol;
   }
   LayerShape other = measured;
-  other.dtype = "tf32";
+  other.dtype = "f16";
   EXPECT_THAT(sparse_panels(other, hopper), IsEmpty());
   other = measured;
   other.layout = "nk";
