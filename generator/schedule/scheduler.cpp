@@ -17,6 +17,7 @@
 #include "generator/schedule/sparse_panels.h"
 #include "generator/schedule/spread_schedules.h"
 #include "generator/schedule/streamed_schedules.h"
+#include "generator/schedule/wide_streams.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -309,6 +310,7 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
       add_layer_of(*database);
     }
   }
+  ranking.add(wide_streams(shape, target));
   if (std::ranges::none_of(databases, has_listed_values)) {
     ranking.add(listed_streams(shape, target));
   }

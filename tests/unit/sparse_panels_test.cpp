@@ -6,27 +6,21 @@
 #include <gmock/gmock.h>
 
 #include "generator/schedule/scheduler.h"
+#include "tests/support/rule_layers.h"
 
 namespace esc {
 namespace {
 
+using test::ampere_and_hopper;
+using test::ExpectedSchedule;
+using test::hopper;
+using test::layer_of;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
-constexpr KernelTarget hopper{.oldest_architecture = 90, .newest_architecture = 90};
-
-LayerShape layer_of(std::int64_t rows, std::int64_t columns, double density, long long bcol) {
-  return {.bcol = bcol, .rows = rows, .columns = columns, .nonzeros = static_cast<std::int64_t>(static_cast<double>(rows * columns) * density)};
-}
-
-struct Expected {
-  LayerShape shape;
-  const char* schedule;
-};
-
 TEST(SparsePanels, GiveEachWarpRowsOfItsOwn) {
-  const Expected table[] = {
+  const ExpectedSchedule table[] = {
       {layer_of(4096, 4096, 0.05, 128), "panel:ufi=1,columns=128,vector=4,groups=1,warps=1,panels=4,ufk=4,stage=off,pdl=on"},
       {layer_of(11008, 4096, 0.05, 128), "panel:ufi=1,columns=128,vector=4,groups=1,warps=1,panels=4,ufk=4,stage=off,pdl=on"},
       {layer_of(11008, 4096, 0.02, 200), "panel:ufi=1,columns=128,vector=4,groups=1,warps=1,panels=4,ufk=4,stage=off,pdl=on"},
@@ -48,7 +42,7 @@ TEST(SparsePanels, GiveEachWarpRowsOfItsOwn) {
 
 TEST(SparsePanels, AreForWhatWasMeasured) {
   const LayerShape measured = layer_of(4096, 4096, 0.05, 128);
-  EXPECT_THAT(sparse_panels(measured, {.oldest_architecture = 80, .newest_architecture = 90}), IsEmpty());
+  EXPECT_THAT(sparse_panels(measured, ampere_and_hopper), IsEmpty());
   for (const LayerShape& shape : {layer_of(4096, 2048, 0.05, 128), layer_of(33288, 512, 0.05, 128), layer_of(4096, 4096, 0.01, 128), layer_of(4096, 4096, 0.1, 128), layer_of(11008, 4096, 0.05, 64), layer_of(2048, 8192, 0.02, 64),
                                   layer_of(8192, 8192, 0.05, 32), layer_of(4096, 4096, 0.05, 16), layer_of(4096, 4096, 0.05, 256)}) {
     EXPECT_THAT(sparse_panels(shape, hopper), IsEmpty()) << shape.rows << " x " << shape.columns << ", " << shape.nonzeros << ", bCol " << shape.bcol;
