@@ -21,6 +21,7 @@
 #include "generator/lower/overlap.h"
 #include "generator/lower/own_panels.h"
 #include "generator/lower/pack_fragments.h"
+#include "generator/lower/pack_gathered.h"
 #include "generator/lower/pack_placed.h"
 #include "generator/lower/pack_regions.h"
 #include "generator/lower/pack_tasks.h"
@@ -29,6 +30,7 @@
 #include "generator/lower/place_epilogue.h"
 #include "generator/lower/prefetch.h"
 #include "generator/lower/quarter_steps.h"
+#include "generator/lower/ring_windows.h"
 #include "generator/lower/share_sums.h"
 #include "generator/lower/shuffle_sums.h"
 #include "generator/lower/split_columns.h"
@@ -81,11 +83,14 @@ struct Step {
   LoopNest operator()(const PackListed& directive) const { return pack_listed(nest, directive); }
   LoopNest operator()(const PackPlaced& directive) const { return pack_placed(nest, directive); }
   LoopNest operator()(const QuarterSteps& directive) const { return quarter_steps(nest, directive); }
-  LoopNest operator()(const PipelineWindows& directive) const { return pipeline_windows(nest, directive); }
+  LoopNest operator()(const PipelineWindows& directive) const {
+    return nest.packed.kind == PackedForm::Kind::gathered ? ring_windows(nest, directive) : pipeline_windows(nest, directive);
+  }
   LoopNest operator()(const CopyInBulk& directive) const { return copy_in_bulk(nest, directive); }
   LoopNest operator()(const CopyUnits& directive) const { return copy_units_in_bulk(nest, directive); }
   LoopNest operator()(const ClusterTurns& directive) const { return cluster_turns(nest, directive); }
   LoopNest operator()(const PlaceAhead& directive) const { return place_ahead(nest, directive); }
+  LoopNest operator()(const PackGathered& directive) const { return pack_gathered(nest, directive); }
 };
 
 LoopNest run(const LoopNest& nest, const std::vector<Directive>& directives, const Patterns& patterns,

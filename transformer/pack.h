@@ -17,6 +17,8 @@ RegionFormat plan(const CsrView& matrix, const RegionCut& cut);
 TaskFormat plan(const CsrView& matrix, const TaskCut& cut);
 /// Finding out how much does not fit takes as long as packing.
 FragmentFormat plan(const CsrView& matrix, const FragmentCut& cut);
+/// The steps of a unit follow from the matrix, whatever the cut says.
+GatherFormat plan(const CsrView& matrix, const GatherCut& cut);
 
 /// Packs a matrix: O(non-zeros) and some work per panel. Runs on all threads that oneTBB gives; the bytes are the same
 /// for any number of them. Throws std::invalid_argument for a view that breaks its rules and for a cut that its format
@@ -24,6 +26,8 @@ FragmentFormat plan(const CsrView& matrix, const FragmentCut& cut);
 Packed<ListFormat> pack(const CsrView& matrix, const ListCut& cut);
 Packed<RegionFormat> pack(const CsrView& matrix, const RegionCut& cut);
 Packed<TaskFormat> pack(const CsrView& matrix, const TaskCut& cut);
+/// Float32 alone; the steps as above.
+Packed<GatherFormat> pack(const CsrView& matrix, const GatherCut& cut);
 /// Longer: a search for each unit. Elements of 16 bits only.
 Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut);
 /// The same without the searches that the matrix has seen already.

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "transformer/fragment_format.h"
+#include "transformer/gather_format.h"
 #include "transformer/list_format.h"
 #include "transformer/region_format.h"
 #include "transformer/task_format.h"
@@ -15,8 +16,8 @@
 namespace esc::transformer {
 
 /// How a matrix is packed: into lists for family atomic, into regions for family panel, into tasks for family rows, into fragments for
-/// the sparse tensor core.
-using PackedFormat = std::variant<ListFormat, RegionFormat, TaskFormat, FragmentFormat>;
+/// the sparse tensor core, into gathered rows for family gather.
+using PackedFormat = std::variant<ListFormat, RegionFormat, TaskFormat, FragmentFormat, GatherFormat>;
 
 /// Bytes that are aligned to 256, as a packed matrix wants to be; not set at first. Owns them. Movable only.
 class AlignedBytes {

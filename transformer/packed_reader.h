@@ -220,6 +220,30 @@ class FragmentReader : public SectionReader<FragmentFormat> {
   }
 };
 
+/// An entry of a row in a unit of gathered rows.
+struct GatheredEntry {
+  std::uint64_t column = 0;  ///< of the matrix, if the unit's window or one beside it has it
+  double value = 0;
+};
+
+class GatherReader : public SectionReader<GatherFormat> {
+ public:
+  using SectionReader::SectionReader;
+
+  /// The row at a seat; the number of rows, or more, where there is none.
+  std::uint32_t row(std::uint64_t seat) const { return load<std::uint32_t>(format().row_at(seat)); }
+  /// The steps of a unit, no more than there is room for.
+  std::uint32_t steps(std::uint64_t unit) const { return std::min(load<std::uint32_t>(unit), format().shape.steps); }
+  /// An entry of a row of the panel, of the unit of this window.
+  GatheredEntry entry(std::uint64_t unit, std::uint64_t window, std::uint32_t step, std::uint32_t row, std::uint32_t number) const {
+    const std::uint64_t at = unit + format().entry_at(step, row, number);
+    const std::uint64_t place = load<std::uint32_t>(at + 4) / gather_row_bytes;
+    const std::uint64_t before = window + gather_windows - 1;  // equal, modulo 4, to the window before
+    const std::uint64_t behind = (place / gather_columns + gather_windows - before % gather_windows) % gather_windows;
+    return {(window + behind) * gather_columns + place % gather_columns - gather_columns, load_value(at)};
+  }
+};
+
 /// The reader for a format.
 inline ListReader reader_of(std::span<const std::byte> packed, const ListFormat& format) { return {packed, format}; }
 inline RegionReader reader_of(std::span<const std::byte> packed, const RegionFormat& format) {
@@ -229,5 +253,6 @@ inline TaskReader reader_of(std::span<const std::byte> packed, const TaskFormat&
 inline FragmentReader reader_of(std::span<const std::byte> packed, const FragmentFormat& format) {
   return {packed, format};
 }
+inline GatherReader reader_of(std::span<const std::byte> packed, const GatherFormat& format) { return {packed, format}; }
 
 }  // namespace esc::transformer

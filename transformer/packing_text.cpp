@@ -27,6 +27,8 @@ extern const std::string_view fragment_format_file;
 extern const std::string_view fragment_slots_file;
 extern const std::string_view placed_packing_file;
 extern const std::string_view fragment_packing_file;
+extern const std::string_view gather_format_file;
+extern const std::string_view gather_packing_file;
 extern const std::string_view model_format_file;
 
 namespace transformer {
@@ -56,6 +58,7 @@ FormatText text_of(const TaskFormat&) { return {"TaskFormat", task_format_file, 
 FormatText text_of(const FragmentFormat&) {
   return {"FragmentFormat", fragment_format_file, {fragment_slots_file, placed_packing_file, fragment_packing_file}};
 }
+FormatText text_of(const GatherFormat&) { return {"GatherFormat", gather_format_file, {gather_packing_file}}; }
 
 }  // namespace
 

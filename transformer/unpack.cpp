@@ -208,6 +208,26 @@ void take(const FragmentReader& fragments, NonZeros& nonzeros) {
   }
 }
 
+void take(const GatherReader& gathered, NonZeros& nonzeros) {
+  const GatherFormat& format = gathered.format();
+  const std::uint64_t windows = format.windows(), panels = format.shape.block_panels;
+  for (std::uint64_t number = 0; number < format.blocks() * windows * panels; ++number) {
+    const std::uint64_t block = number / (windows * panels), window = number / panels % windows;
+    const auto panel = static_cast<std::uint32_t>(number % panels);
+    const std::uint64_t unit = format.unit_at(block, window, panel);
+    const std::uint32_t entries = gathered.steps(unit) * step_entries;
+    for (std::uint32_t r = 0; r < format.shape.height; ++r) {
+      for (std::uint32_t entry = 0; entry < entries; ++entry) {
+        const GatheredEntry found = gathered.entry(unit, window, entry / step_entries, r, entry % step_entries);
+        if (found.value != 0) {
+          // A place that no window beside has would be in front of the first column.
+          nonzeros.add(gathered.row(format.first_seat(block, panel) + r), static_cast<std::int64_t>(std::min(found.column, static_cast<std::uint64_t>(format.shape.columns))), found.value);
+        }
+      }
+    }
+  }
+}
+
 template <typename Format>
 CsrMatrix unpack_format(std::span<const std::byte> packed, const Format& format) {
   NonZeros nonzeros(format);
@@ -234,13 +254,13 @@ PackedFormat format_with_magic(const Header& header, std::size_t bytes) {
   if constexpr (sizeof...(Others) != 0) {
     return format_with_magic<Others...>(header, bytes);
   }
-  refuse("the bytes are not a packed matrix: they do not begin with ESCPACK, ESCREGN, ESCTASK or ESCFRAG");
+  refuse("the bytes are not a packed matrix: they do not begin with ESCPACK, ESCREGN, ESCTASK, ESCFRAG or ESCGATH");
 }
 
 }  // namespace
 
 PackedFormat read_format(std::span<const std::byte> packed) {
-  return format_with_magic<ListFormat, RegionFormat, TaskFormat, FragmentFormat>(header_of(packed), packed.size());
+  return format_with_magic<ListFormat, RegionFormat, TaskFormat, FragmentFormat, GatherFormat>(header_of(packed), packed.size());
 }
 
 CsrMatrix unpack(std::span<const std::byte> packed) {

@@ -10,6 +10,7 @@
 
 #include "generator/emit/c_constant.h"
 #include "generator/emit/fragment_text.h"
+#include "generator/emit/gather_text.h"
 #include "generator/emit/half_text.h"
 #include "generator/emit/layout_text.h"
 #include "generator/emit/packed_matrix_holes.h"
@@ -53,6 +54,10 @@ PackedAccess access_of(const LoopNest& nest, const transformer::RegionFormat& fo
 
 PackedAccess access_of(const LoopNest& nest, const transformer::FragmentFormat& format) {
   return {.constants = fragment_constants(nest, format), .sections = {}};
+}
+
+PackedAccess access_of(const LoopNest& nest, const transformer::GatherFormat& format) {
+  return {.constants = gather_constants(nest, format), .sections = {}};
 }
 
 /// How tasks are read: behind the header they stand first.
@@ -152,6 +157,9 @@ std::string instructions_text(const Layer& layer) {
   }
   if (const auto* fragments = std::get_if<transformer::FragmentFormat>(&layer.format)) {
     values.merge(fragment_holes(layer.lowered, *fragments));
+  }
+  if (gathers_rows(layer.lowered)) {
+    values.merge(gather_holes());
   }
   values.merge(dense_holes(layer.lowered));
   values.merge(packed_matrix_holes(layer.lowered));

@@ -304,10 +304,10 @@ bool rounds_factors(const LoopNest& nest) {
 bool places_values(const LoopNest& nest) { return nest.find_array("PlacedA") != nullptr; }
 std::int64_t columns_of_window_row(const LoopNest& nest) {
   const std::int64_t columns = nest.constant("tile_columns");
-  return copies_boxes(nest) && !is_half(nest.element()) ? columns + StreamSchedule::padding_of_boxes : columns;
+  return performs(nest, "copy_windows") && !is_half(nest.element()) ? columns + StreamSchedule::padding_of_boxes : columns;
 }
-bool copies_boxes(const LoopNest& nest) { return performs(nest, "copy_windows"); }
-bool copies_in_bulk(const LoopNest& nest) { return performs(nest, "copy_unit"); }
+bool copies_boxes(const LoopNest& nest) { return performs(nest, "copy_windows") || performs(nest, "copy_rows"); }
+bool copies_in_bulk(const LoopNest& nest) { return performs(nest, "copy_unit") || performs(nest, "copy_list"); }
 
 Environment fragment_sizes(const FragmentFormat& format) {
   return {{"unit_steps", format.shape.steps},

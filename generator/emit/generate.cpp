@@ -12,6 +12,7 @@
 #include "generator/emit/fragment_block.h"
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/fragment_weights.h"
+#include "generator/emit/gather_text.h"
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/layout_text.h"
 #include "generator/emit/matching_sizes.h"
@@ -22,6 +23,7 @@
 #include "generator/patterns/census.h"
 #include "generator/patterns/csr_view.h"
 #include "generator/pipeline.h"
+#include "generator/schedule/gather_schedule.h"
 #include "generator/schedule/stream_schedule.h"
 #include "generator/schedule/target.h"
 #include "generator/support/error.h"
@@ -142,6 +144,19 @@ void check_format(const transformer::FragmentFormat& format, const LoopNest& nes
                       "choose fewer stages, warps or panels");
 }
 
+void check_format(const transformer::GatherFormat& format, const LoopNest& nest, const SparseMatrix&, const GenerateOptions& options) {
+  for (const int architecture : options.architectures) {
+    if (architecture < GatherSchedule::least_architecture) {
+      throw UnsuitableSchedule(text_of(options.choice), fmt::format("sm_{} has too little shared memory for four windows", architecture),
+                               fmt::format("choose a schedule of family panel, or build for sm_{} and newer", GatherSchedule::least_architecture));
+    }
+  }
+  if (format.blocks() > most_blocks) {
+    throw UnsuitableSchedule(options.source_file, fmt::format("has {} blocks of rows, more than a grid has", format.blocks()), "choose more warps or sets");
+  }
+  check_shared_memory(text_of(options.choice), shared_bytes(nest, gather_sizes(format)), options.architectures, "choose fewer warps or sets, or a schedule of family panel");
+}
+
 void check_format(const transformer::TaskFormat& format, const LoopNest& nest, const SparseMatrix& matrix,
                   const GenerateOptions& options) {
   if (format.counts.tasks > most_blocks) {
@@ -169,6 +184,7 @@ Environment sizes_of(const transformer::ListFormat& format) {
 }
 Environment sizes_of(const transformer::RegionFormat& format) { return region_sizes(format); }
 Environment sizes_of(const transformer::FragmentFormat& format) { return fragment_sizes(format); }
+Environment sizes_of(const transformer::GatherFormat& format) { return gather_sizes(format); }
 Environment sizes_of(const transformer::TaskFormat& format) {
   return {{"heavy", static_cast<std::int64_t>(format.counts.heavy)},
           {"tasks", static_cast<std::int64_t>(format.counts.tasks)},
@@ -201,6 +217,8 @@ auto with_cut(const PackedForm& form, const GenerateOptions& options, const Use&
                                       .light = narrow(form.light),
                                       .block_heavy = narrow(form.warps),
                                       .block_light = narrow(form.warps * form.groups)});
+    case PackedForm::Kind::gathered:
+      return use(transformer::GatherCut{.height = narrow(form.height), .block_panels = narrow(form.block_panels)});
     case PackedForm::Kind::fragments:
     case PackedForm::Kind::none:
       break;
@@ -274,12 +292,12 @@ void check_final(const LoopNest& lowered, const ScheduleChoice& choice) {
   if (lowered.packed.kind == PackedForm::Kind::none) {
     throw ScheduleError(text_of(choice), "leaves the sparse array as it is", "transform it: transform(A, ...)");
   }
-  if (lowered.packed.kind == PackedForm::Kind::fragments && !stages_windows(lowered)) {
+  const bool takes_windows = lowered.packed.kind == PackedForm::Kind::fragments || lowered.packed.kind == PackedForm::Kind::gathered;
+  if (takes_windows && !stages_windows(lowered)) {
     throw ScheduleError(text_of(choice), "multiplies windows that stand in no shared memory, for which there is no kernel",
                         "copy them ahead: pipeline(k, 4)");
   }
-  if (lowered.packed.kind != PackedForm::Kind::lists && lowered.packed.kind != PackedForm::Kind::fragments &&
-      lowered.find_array("current") == nullptr) {
+  if (lowered.packed.kind != PackedForm::Kind::lists && !takes_windows && lowered.find_array("current") == nullptr) {
     throw ScheduleError(text_of(choice), "takes columns of A one by one, for which there is no kernel",
                         "vectorize the columns of C and batch those of A: vectorize(j); batch(k, 4)");
   }

@@ -4,6 +4,7 @@
 #include "generator/emit/device_text.h"
 #include "generator/emit/dispatch.h"
 #include "generator/emit/fragment_text.h"
+#include "generator/emit/gather_text.h"
 #include "generator/emit/layout_text.h"
 #include "generator/emit/print_kernel.h"
 #include "generator/emit/region_text.h"
@@ -53,7 +54,9 @@ std::uint64_t shared_bytes(const LoopNest& nest, const Environment& layer_sizes)
   if (stages_quads(nest)) {
     bytes += staged_bytes(nest, layer_sizes);
   }
-  if (stages_windows(nest)) {
+  if (gathers_rows(nest)) {
+    bytes += gathered_bytes(nest, layer_sizes);
+  } else if (stages_windows(nest)) {
     const std::uint64_t staged = staged_window_bytes(nest, layer_sizes);
     bytes = places_values(nest) ? staged : bytes + staged;
   }

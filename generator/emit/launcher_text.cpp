@@ -11,6 +11,7 @@
 #include "generator/emit/device_text.h"
 #include "generator/emit/dispatch.h"
 #include "generator/emit/fragment_text.h"
+#include "generator/emit/gather_text.h"
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/layout_text.h"
 #include "generator/emit/operand_text.h"
@@ -77,7 +78,7 @@ const char* const describe_boxes = R"(
 // A tensor map gives the distance of rows 40 bits.
 constexpr int64_t most_ldb_of_boxes = (int64_t{{1}} << 40) / sizeof({0}) - 1;
 
-// Describes the first columns of B to tensor copies: boxes of a window's rows and a tile's columns, with the pieces of their rows where piece_at has them{4}.
+// Describes the first columns of B to tensor copies: boxes of a window's rows and a tile's columns{4}.
 cudaError_t describe_boxes(CUtensorMap* boxes, const {0}* b, int64_t ldb, unsigned int columns) {{
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
@@ -98,12 +99,14 @@ cudaError_t describe_boxes(CUtensorMap* boxes, const {0}* b, int64_t ldb, unsign
 
 std::string describe_boxes_text(const LoopNest& nest) {
   const ScalarType element = nest.element();
+  const bool has_more_columns = columns_of_window_row(nest) != nest.constant("tile_columns");
+  const std::string pieces = gathers_rows(nest) ? "" : ", with the pieces of their rows where piece_at has them";
   return fmt::format(fmt::runtime(describe_boxes), c_name(element),
                      element == ScalarType::f16    ? "CU_TENSOR_MAP_DATA_TYPE_FLOAT16"
                      : element == ScalarType::bf16 ? "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16"
                                                    : "CU_TENSOR_MAP_DATA_TYPE_FLOAT32",
                      is_half(element) ? fmt::format("{}B", nest.constant("tile_columns") * bytes_of(element)) : "NONE",
-                     is_half(element) ? "tile_columns" : "row_columns", is_half(element) ? "" : ", and some columns more, which nobody reads");
+                     has_more_columns ? "row_columns" : "tile_columns", pieces + (has_more_columns ? ", and some columns more, which nobody reads" : ""));
 }
 
 std::string launch_attributes_text(const LoopNest& nest, bool programmatic) {

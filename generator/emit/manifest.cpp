@@ -82,6 +82,13 @@ json packed_entry(const transformer::FragmentFormat& format) {
           {"rounds", format.counts.rounds}};
 }
 
+json packed_entry(const transformer::GatherFormat& format) {
+  return {{"version", transformer::GatherFormat::version},
+          {"height", format.shape.height},
+          {"block_panels", format.shape.block_panels},
+          {"steps", format.shape.steps}};
+}
+
 json packed_entry(const transformer::ListFormat& format) {
   json sections = json::array();
   for (const transformer::Section& section : format.sections) {

@@ -327,6 +327,7 @@ std::vector<std::string> kernel_sizes(const LoopNest& nest) {
     case PackedForm::Kind::lists:
     case PackedForm::Kind::regions:
     case PackedForm::Kind::fragments:
+    case PackedForm::Kind::gathered:
     case PackedForm::Kind::none:
       break;
   }

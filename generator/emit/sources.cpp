@@ -184,7 +184,7 @@ std::string kernel_subject(const Layer& layer) {
 std::string kernel_file(const Layer& layer) {
   std::map<std::string, std::string> holes = launcher_holes(layer);
   const bool stages = std::ranges::any_of(performed_instructions(layer.lowered),
-                                          [](const std::string& name) { return name == "stage_quads" || name == "stage_unit" || name == "copy_unit"; });
+                                          [](const std::string& name) { return name == "stage_quads" || name == "stage_unit" || name == "copy_unit" || name == "copy_list"; });
   holes.merge(std::map<std::string, std::string>{
       {"PROVENANCE", provenance(layer, "// ")},
       {"NAME", layer.name},

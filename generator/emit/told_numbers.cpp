@@ -12,6 +12,7 @@ namespace esc {
 namespace {
 
 using transformer::FragmentFormat;
+using transformer::GatherFormat;
 using transformer::ListFormat;
 using transformer::RegionFormat;
 using transformer::TaskFormat;
@@ -54,6 +55,8 @@ std::vector<ToldNumber> of_kernel(const FragmentFormat& format, const Layer&) {
   }
   return {place("windows_at", format.windows_at, "which window a round has"), place("units_at", format.units_at, "where the first unit begins")};
 }
+
+std::vector<ToldNumber> of_kernel(const GatherFormat&, const Layer&) { return {}; }
 
 std::vector<ToldNumber> of_kernel(const TaskFormat& format, const Layer& layer) {
   std::vector<ToldNumber> numbers{place("pairs_at", format.pairs_at, "the non-zeros in the order of the tasks")};

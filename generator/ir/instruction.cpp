@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "generator/ir/fragment_instructions.h"
+#include "generator/ir/gather_instructions.h"
 #include "generator/ir/instruction_parts.h"
 #include "generator/ir/placed_instructions.h"
 #include "generator/support/error.h"
@@ -340,6 +341,7 @@ std::vector<Instruction> make_all() {
           ordering("wait_for_predecessor", "wait_for_predecessor();", {dependency_text})};
   std::ranges::move(fragment_instructions(), std::back_inserter(all));
   std::ranges::move(placed_instructions(), std::back_inserter(all));
+  std::ranges::move(gather_instructions(), std::back_inserter(all));
   return all;
 }
 

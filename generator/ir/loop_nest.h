@@ -195,7 +195,7 @@ struct NamedConstant {
 /// The form in which a pass has the sparse array stored, as far as the schedule decides it.
 struct PackedForm {
   /// Lists of columns that share a pattern, regions of warps, tasks, or fragments of tensor cores.
-  enum class Kind { none, lists, regions, tasks, fragments };
+  enum class Kind { none, lists, regions, tasks, fragments, gathered };
   Kind kind = Kind::none;
   std::int64_t height = 1;       ///< rows of a panel
   std::int64_t warps = 1;        ///< regions: warps that share a panel; tasks: warps of a block

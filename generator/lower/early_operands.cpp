@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "generator/ir/build.h"
+#include "generator/ir/instruction.h"
 #include "generator/ir/rewrite.h"
 #include "generator/ir/unused_definitions.h"
 
@@ -24,8 +25,11 @@ std::int64_t step_of(const LoopNest& nest, const Loop& loop, const Affine& width
   return loop.step == Affine(1) ? width.evaluate(constants_of(nest)) : 1;
 }
 
-bool only_defines(const Block& block) {
-  return std::ranges::all_of(block, [](const Node& node) { return action<Define>(node) != nullptr; });
+/// Whether a statement only finds index variables, by a definition or by looking one up in the packed matrix.
+bool finds(const Node& node) {
+  const auto* perform = action<Perform>(node);
+  return action<Define>(node) != nullptr ||
+         (perform != nullptr && !perform->results.empty() && instruction(perform->instruction).scope == Scope::thread);
 }
 
 }  // namespace
@@ -100,7 +104,7 @@ Block EarlyOperands::reads(const Block& storing, const std::vector<Loop>& around
     const Node& node = storing[at];
     if (const auto* statement = std::get_if<Statement>(&node.content)) {
       const auto* perform = std::get_if<Perform>(&statement->action);
-      if (std::holds_alternative<Define>(statement->action)) {
+      if (finds(node)) {
         result.push_back(node);
       } else if (perform != nullptr && perform->instruction == "add_groups") {
         // Which sums a lane group will keep, before it has them.
@@ -128,7 +132,7 @@ Block EarlyOperands::reads(const Block& storing, const std::vector<Loop>& around
     }
   }
   result = without_unused_definitions(result);
-  return only_defines(result) ? Block() : result;
+  return std::ranges::all_of(result, finds) ? Block() : result;
 }
 
 }  // namespace esc

@@ -68,9 +68,6 @@ Node transpose_window(const Expression& turn, const Expression& stage) {
   return perform("transpose_window", {element("fetched"), element("StagedB"), index("rounds"), turn, stage, index("copy"), index("lane")});
 }
 
-/// For each of the turns that are asked for in front of the first. Written out they would be much code that runs once.
-Node early_loop(Block body) { return sequential_loop("s", 0, Affine::of("early_stages"), 1, Role::none, std::move(body)); }
-
 /// Which instruction copies windows as they are.
 const char* copy_of_windows(const LoopNest& nest) {
   const std::optional<Layout>& layout = nest.array(ArrayRole::dense).layout;
@@ -87,8 +84,6 @@ struct Copies {
   Block ahead;
   const char* window_stage;  ///< which copy of the windows a turn multiplies
 };
-
-Node commit_copies() { return perform("commit_copies", {}); }
 
 Block ahead_of(Block copies) {
   const Expression ahead = index("turn") + index("early_stages");

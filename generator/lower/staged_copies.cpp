@@ -2,6 +2,9 @@
 #include "generator/lower/staged_copies.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "generator/ir/build.h"
 
 namespace esc {
 
@@ -20,5 +23,11 @@ std::vector<ArrayDeclaration> staged_copies(const LoopNest& nest, const std::vec
   }
   return copies;
 }
+
+Node early_loop(Block body) {
+  return sequential_loop("s", 0, Affine::of("early_stages"), 1, Role::none, std::move(body));
+}
+
+Node commit_copies() { return perform("commit_copies", {}); }
 
 }  // namespace esc

@@ -17,4 +17,10 @@ std::string staged_name(const std::string& array);
 std::vector<ArrayDeclaration> staged_copies(const LoopNest& nest, const std::vector<std::string>& arrays,
                                             const std::array<Affine, 2>& outer_extents, const std::string& record);
 
+/// What is done for each of the turns that are asked for in front of the first, s. Written out it would be much code that runs once.
+Node early_loop(Block body);
+
+/// Behind all that is asked for at once, which is waited for together.
+Node commit_copies();
+
 }  // namespace esc

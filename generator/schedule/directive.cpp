@@ -192,6 +192,12 @@ void form(PackPlaced& directive, Form& parts) {
   parts.word("placed");
 }
 template <typename Form>
+void form(PackGathered& directive, Form& parts) {
+  parts.directive("transform");
+  parts.name("ARRAY", directive.array);
+  parts.word("gathered");
+}
+template <typename Form>
 void form(QuarterSteps& directive, Form& parts) {
   parts.directive("quarter");
   parts.name("ARRAY", directive.array);

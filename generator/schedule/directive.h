@@ -184,6 +184,11 @@ struct PackPlaced {
   std::string array;
   bool operator==(const PackPlaced&) const = default;
 };
+/// transform(A, gathered): the rows of a warp have lists of their own, of one window of columns after the other.
+struct PackGathered {
+  std::string array;
+  bool operator==(const PackGathered&) const = default;
+};
 /// quarter(A): of the steps in which fragments are multiplied those whose columns allow it store one of four elements, in place of two.
 struct QuarterSteps {
   std::string array;
@@ -218,7 +223,7 @@ using Directive = std::variant<Unroll, Enumerate, MapGrid, MapLanes, Coarsen, Tr
                                TileColumns, SplitColumns, AccumulateSums, ShuffleSums, ShareSums, PackRegions, Vectorize,
                                BatchColumns, Prefetch, StageRegions, Overlap, CutRows, PackTasks, AssignTasks, PlaceEpilogue,
                                StreamWindows, FragmentColumns, PackFragments, PackDense, PackListed, PackPlaced, QuarterSteps, PipelineWindows, CopyInBulk,
-                               CopyUnits, ClusterTurns, PlaceAhead>;
+                               CopyUnits, ClusterTurns, PlaceAhead, PackGathered>;
 
 /// "unroll(i, 4)", "map(i, grid)", "own(i, panels=4, warp=2)", "merge()", ...
 std::string print(const Directive& directive);

@@ -38,6 +38,8 @@ Schedule fit(StreamSchedule schedule, const ProductColumns& columns) {
   return schedule;
 }
 
+Schedule fit(const GatherSchedule& schedule, const ProductColumns&) { return schedule; }
+
 }  // namespace
 
 Schedule fitted(const Schedule& schedule, const ProductColumns& columns) {

@@ -12,11 +12,13 @@ const char* family_of(const AtomicSchedule&) { return "atomic"; }
 const char* family_of(const PanelSchedule&) { return "panel"; }
 const char* family_of(const RowsSchedule&) { return "rows"; }
 const char* family_of(const StreamSchedule&) { return "stream"; }
+const char* family_of(const GatherSchedule&) { return "gather"; }
 
 int height_of(const AtomicSchedule& schedule) { return schedule.ufi; }
 int height_of(const PanelSchedule& schedule) { return schedule.ufi; }
 int height_of(const RowsSchedule&) { return 1; }
 int height_of(const StreamSchedule& schedule) { return schedule.rows; }
+int height_of(const GatherSchedule& schedule) { return schedule.sets; }
 
 Schedule parse_family(std::string_view text) {
   const auto colon = text.find(':');
@@ -37,8 +39,11 @@ Schedule parse_family(std::string_view text) {
   if (family == "stream") {
     return parse_stream(text, settings);
   }
+  if (family == "gather") {
+    return parse_gather(text, settings);
+  }
   throw ScheduleError(std::string(text), fmt::format("there is no family '{}'", family),
-                      did_you_mean(family, {"atomic", "panel", "rows", "stream"}) + "the families are: atomic, panel, rows, stream");
+                      did_you_mean(family, {"atomic", "panel", "rows", "stream", "gather"}) + "the families are: atomic, panel, rows, stream, gather");
 }
 
 }  // namespace

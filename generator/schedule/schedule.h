@@ -8,6 +8,7 @@
 
 #include "generator/schedule/atomic_schedule.h"
 #include "generator/schedule/directive.h"
+#include "generator/schedule/gather_schedule.h"
 #include "generator/schedule/panel_schedule.h"
 #include "generator/schedule/rows_schedule.h"
 #include "generator/schedule/stream_schedule.h"
@@ -15,17 +16,17 @@
 namespace esc {
 
 /// A schedule of any family.
-using Schedule = std::variant<AtomicSchedule, PanelSchedule, RowsSchedule, StreamSchedule>;
+using Schedule = std::variant<AtomicSchedule, PanelSchedule, RowsSchedule, StreamSchedule, GatherSchedule>;
 
 /// Reads "4-7-1-32", "atomic:ufi=4,ufk=7,warptile=1,threads=32[,compaction=off]", "panel:ufi=2,warps=8,...",
-/// "rows:columns=32,task=128,..." or "stream:columns=8,panels=4,...". Keys may come in any order and be left out (then the family's defaults hold). Throws ScheduleError for an unknown family or key, a repeated
+/// "rows:columns=32,task=128,...", "stream:columns=8,panels=4,..." or "gather:warps=14,sets=6". Keys may come in any order and be left out (then the family's defaults hold). Throws ScheduleError for an unknown family or key, a repeated
 /// key, or a value that is out of range whatever the columns are.
 Schedule parse_schedule(std::string_view text);
 
 /// The canonical text, keys in fixed order; parse_schedule(print(s)) == s.
 std::string print(const Schedule& schedule);
 
-/// "atomic", "panel", "rows" or "stream".
+/// "atomic", "panel", "rows", "stream" or "gather".
 std::string family(const Schedule& schedule);
 
 /// Rows in a panel; 1 for family rows, which has none.

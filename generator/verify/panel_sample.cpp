@@ -54,6 +54,20 @@ void PanelSample::take(const transformer::FragmentReader& fragments) {
   take_rows(format.shape.rows, std::int64_t{format.shape.height} * format.shape.block_panels);
 }
 
+void PanelSample::take(const transformer::GatherReader& gathered) {
+  const transformer::GatherFormat& format = gathered.format();
+  for (std::uint64_t block = 0; block < format.blocks(); ++block) {
+    blocks_.push_back(takes(block));
+  }
+  rows_.assign(static_cast<std::size_t>(format.shape.rows), false);
+  const std::uint64_t seats_of_block = std::uint64_t{format.shape.block_panels} * format.shape.height;
+  for (std::uint64_t seat = 0; seat < format.seats(); ++seat) {
+    if (const std::uint32_t row = gathered.row(seat); row < format.shape.rows) {
+      rows_[row] = takes(seat / seats_of_block);
+    }
+  }
+}
+
 void PanelSample::take(const transformer::TaskReader& tasks) {
   const transformer::TaskFormat& format = tasks.format();
   for (std::uint64_t block = 0; block < format.blocks(); ++block) {

@@ -32,6 +32,7 @@ class PanelSample {
   void take(const transformer::RegionReader& regions);
   void take(const transformer::TaskReader& tasks);
   void take(const transformer::FragmentReader& fragments);
+  void take(const transformer::GatherReader& gathered);
   /// Adds the blocks that work on the rows for which `wanted` is set.
   void take_blocks_of(const transformer::TaskReader& tasks, const std::vector<bool>& wanted);
   /// The rows of which no task is in a block that is not taken.

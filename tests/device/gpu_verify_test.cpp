@@ -41,6 +41,7 @@ struct KernelKeys {
     return {bcol, one.ufi, one.vector, one.groups > 1, one.warps > 1, one.panels > 1, one.stage, one.pdl};
   }
   std::vector<int> operator()(const StreamSchedule& one) const { return {bcol, one.columns, one.panels, one.warps, one.stages, one.share, one.rows, one.pdl}; }
+  std::vector<int> operator()(const GatherSchedule& one) const { return {bcol, one.sets, one.warps, one.pdl}; }
   std::vector<int> operator()(const RowsSchedule& one) const {
     const bool short_tasks = one.task < 16;
     return {bcol, one.vector, one.unroll, short_tasks, one.light == one.task, one.warps > 1, one.pdl};

@@ -14,6 +14,7 @@
 #include "generator/emit/built_architectures.h"
 #include "generator/emit/device_text.h"
 #include "generator/emit/fragment_text.h"
+#include "generator/emit/gather_text.h"
 #include "generator/emit/fragment_block.h"
 #include "generator/emit/half_text.h"
 #include "generator/emit/launch_plan.h"
@@ -88,6 +89,16 @@ Packing<transformer::FragmentFormat> pack_fragments(const InstructionExample& ex
   return {std::move(packed), std::move(sizes)};
 }
 
+Packing<transformer::GatherFormat> pack_gathered(const InstructionExample& example) {
+  const PackedForm& form = example.nest.packed;
+  auto packed = transformer::pack(
+      csr_view(example.matrix), transformer::GatherCut{.height = static_cast<std::uint32_t>(form.height), .block_panels = static_cast<std::uint32_t>(form.block_panels)});
+  Environment sizes = gather_sizes(packed.format);
+  sizes["M"] = example.matrix.rows;
+  sizes["K"] = example.matrix.columns;
+  return {std::move(packed), std::move(sizes)};
+}
+
 /// Packs the example's matrix and hands it to `use`.
 template <typename Use>
 auto with_packed(const InstructionExample& example, const Use& use) {
@@ -96,6 +107,8 @@ auto with_packed(const InstructionExample& example, const Use& use) {
       return use(pack_regions(example));
     case PackedForm::Kind::fragments:
       return use(pack_fragments(example));
+    case PackedForm::Kind::gathered:
+      return use(pack_gathered(example));
     default:
       return use(pack_tasks(example));
   }

@@ -14,11 +14,14 @@
 namespace esc::tests {
 namespace {
 
-/// Whether the matrix may be what the schedule is illegal for: staged regions that do not fit into shared memory, sums over
-/// too many columns or tasks.
+/// Whether the matrix may be what the schedule is illegal for: staged regions or lists that do not fit into shared memory,
+/// sums over too many columns or tasks.
 bool may_be_unsuitable(const SparseMatrix& matrix, const Schedule& schedule) {
   if (const auto* panel = std::get_if<PanelSchedule>(&schedule)) {
     return panel->stage || matrix.columns > 512;
+  }
+  if (std::holds_alternative<GatherSchedule>(schedule)) {
+    return true;
   }
   const auto* rows = std::get_if<RowsSchedule>(&schedule);
   return rows != nullptr && rows->task < 8 && matrix.columns > 1024;

@@ -167,6 +167,40 @@ Memory fragment_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, co
   return memory;
 }
 
+/// Lists as they are packed. What lies behind the last step of one is zero.
+Memory gather_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const PackedForm& form, std::uint64_t seed) {
+  Memory memory = product_memory(matrix, columns_of_b, seed);
+  const auto packed = transformer::pack(
+      csr_view(matrix), transformer::GatherCut{.height = static_cast<std::uint32_t>(form.height), .block_panels = static_cast<std::uint32_t>(form.block_panels)});
+  const transformer::GatherFormat& format = packed.format;
+  const transformer::GatherReader reader(packed.bytes.span(), format);
+  const auto blocks = static_cast<std::int64_t>(format.blocks()), windows = static_cast<std::int64_t>(format.windows());
+  const std::int64_t most_steps = format.shape.steps;
+  Tensor steps{{blocks, windows, form.block_panels}, {}};
+  Tensor columns{{blocks, windows, form.block_panels, most_steps, form.height, transformer::step_entries}, {}};
+  Tensor values = columns;
+  for (std::int64_t number = 0; number < blocks * windows * form.block_panels; ++number) {
+    const auto block = static_cast<std::uint64_t>(number / (windows * form.block_panels)), window = static_cast<std::uint64_t>(number / form.block_panels % windows);
+    const std::uint64_t unit = format.unit_at(block, window, static_cast<std::uint32_t>(number % form.block_panels));
+    steps.elements.push_back(reader.steps(unit));
+    for (std::uint32_t step = 0; step < format.shape.steps; ++step) {
+      for (std::uint32_t entry = 0; entry < format.shape.height * transformer::step_entries; ++entry) {
+        const transformer::GatheredEntry found =
+            step < reader.steps(unit) ? reader.entry(unit, window, step, entry / transformer::step_entries, entry % transformer::step_entries) : transformer::GatheredEntry{};
+        columns.elements.push_back(static_cast<double>(found.column));
+        values.elements.push_back(found.value);
+      }
+    }
+  }
+  memory.arrays["Rows"] = vector_of(format.seats(), [&](std::uint64_t seat) { return reader.row(seat); });
+  memory.arrays["ListSteps"] = std::move(steps);
+  memory.arrays["ListColumns"] = std::move(columns);
+  memory.arrays["ListValues"] = std::move(values);
+  memory.sizes["most_steps"] = most_steps;
+  memory.sizes["seats"] = static_cast<std::int64_t>(format.seats());
+  return memory;
+}
+
 }  // namespace
 
 Memory nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, int height, std::uint32_t max_list_columns,
@@ -229,6 +263,8 @@ Memory memory_for(const LoopNest& last, const SparseMatrix& matrix, std::int64_t
                               {.task = static_cast<int>(form.longest), .light = static_cast<int>(form.light)}, seed);
     case PackedForm::Kind::fragments:
       return fragment_memory(matrix, columns_of_b, form, seed);
+    case PackedForm::Kind::gathered:
+      return gather_memory(matrix, columns_of_b, form, seed);
     case PackedForm::Kind::none:
       break;
   }

@@ -40,6 +40,7 @@ struct KeysOf {
   std::vector<int> operator()(const StreamSchedule& one) const {
     return {bcol, one.columns, one.panels, one.warps, one.stages, one.share, one.rows, one.pdl, one.copies == StreamSchedule::Copies::bulk};
   }
+  std::vector<int> operator()(const GatherSchedule& one) const { return {bcol, one.sets, one.warps, one.pdl}; }
   std::vector<int> operator()(const RowsSchedule& one) const {
     return {bcol, one.columns, one.vector, one.unroll, one.task, one.light, one.warps, one.pdl};
   }
@@ -65,6 +66,14 @@ std::vector<ScheduleFor> legal_atomic() {
 
 std::vector<ScheduleFor> legal_panel() { return for_every_bcol(legal_panel_schedules); }
 std::vector<ScheduleFor> legal_rows() { return for_every_bcol(legal_rows_schedules); }
+
+std::vector<ScheduleFor> legal_gather() {
+  std::vector<ScheduleFor> all;
+  for (const GatherSchedule& schedule : legal_gather_schedules(bcols.front())) {
+    all.push_back({bcols[all.size() % bcols.size()], schedule});
+  }
+  return all;
+}
 
 std::vector<int> keys_of(const ScheduleFor& one) {
   return std::visit(KeysOf{static_cast<int>(one.bcol)}, one.schedule);

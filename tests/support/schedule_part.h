@@ -22,6 +22,8 @@ struct ScheduleFor {
 std::vector<ScheduleFor> legal_atomic();
 std::vector<ScheduleFor> legal_panel();
 std::vector<ScheduleFor> legal_rows();
+/// Each for one bCol, which take turns: whatever it is, they are legal.
+std::vector<ScheduleFor> legal_gather();
 
 /// The values of its parameters, bCol first.
 std::vector<int> keys_of(const ScheduleFor& one);

@@ -51,6 +51,7 @@ const std::vector<Written>& one_of_each() {
       {PackDense{"A"}, "transform(A, dense)"},
       {PackListed{"A"}, "transform(A, listed)"},
       {PackPlaced{"A"}, "transform(A, placed)"},
+      {PackGathered{"A"}, "transform(A, gathered)"},
       {QuarterSteps{"A"}, "quarter(A)"},
       {PipelineWindows{"k", 3}, "pipeline(k, 3)"},
       {CopyInBulk{}, "copy(bulk)"},

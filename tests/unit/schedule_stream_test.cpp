@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         ScheduleRefusal{"stream:", 64, "family stream has no key ''"},
         ScheduleRefusal{"stream:ufi=2", 64, "family stream has no key 'ufi'; its keys are columns, panels, warps, stages, pdl, share, rows, copies"},
-        ScheduleRefusal{"streams:warps=2", 64, "there is no family 'streams'; did you mean stream? the families are: atomic, panel, rows, stream"},
+        ScheduleRefusal{"streams:warps=2", 64, "there is no family 'streams'; did you mean stream? the families are: atomic, panel, rows, stream, gather"},
         ScheduleRefusal{"stream:stages=3,stages=3", 64, "key 'stages' is given twice"},
         ScheduleRefusal{"stream:copies=engine", 64, "copies=engine is neither lanes nor units nor bulk"},
         ScheduleRefusal{"stream:dense=lists", 64, "dense=lists is neither off nor on nor listed nor placed"},

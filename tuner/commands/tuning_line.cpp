@@ -78,7 +78,7 @@ std::set<std::string> families_of(const TuningLine& line, const tuning::WorkItem
   if (families.empty()) {
     throw UserError(fmt::format("--families {}", fmt::join(line.families, ",")),
                     fmt::format("has no kernels for {} in layout {}", item.dtype, item.nest.layout),
-                    "stream is in 16 bits for layouts kn and nk, atomic for f32 and tf32; choose panel or rows");
+                    "stream is in 16 bits for layouts kn and nk, gather for f32 and tf32 in layout kn, atomic for f32 and tf32; choose panel or rows");
   }
   return families;
 }
@@ -88,9 +88,9 @@ std::set<std::string> families_of(const TuningLine& line, const tuning::WorkItem
 void add_tuning_options(CLI::App& command, TuningLine& line) {
   command
       .add_option("--families", line.families,
-                  "Families of schedules to try: panel, rows, stream, atomic (default panel,rows and, where it has kernels, stream)")
+                  "Families of schedules to try: panel, rows, stream, gather, atomic (default panel,rows and, where it has kernels, stream)")
       ->delimiter(',')
-      ->check(one_of({"panel", "rows", "stream", "atomic"}));
+      ->check(one_of({"panel", "rows", "stream", "gather", "atomic"}));
   command
       .add_option("--dtype", line.dtype,
                   "Element type, f32, tf32, f16 or bf16 (default: the loop nest's, f32 for the shipped one)")

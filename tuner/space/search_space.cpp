@@ -62,6 +62,10 @@ struct StreamSpace {
   static constexpr int clusters[] = {1, 2, 4};
 };
 
+struct GatherSpace {
+  static constexpr int least_warps = 5;
+};
+
 /// Takes up what is legal for a product's columns.
 class LegalSchedules {
  public:
@@ -241,10 +245,19 @@ void add_placed_streams(LegalSchedules& found) {
   }
 }
 
+/// Blocks of some warps, whose latencies hide each other.
+void add_gather_family(LegalSchedules& found) {
+  for (int warps = GatherSpace::least_warps; warps <= GatherSchedule::max_warps; ++warps) {
+    for (int sets = 1; sets <= GatherSchedule::max_sets; ++sets) {
+      found.add(GatherSchedule{.sets = sets, .warps = warps});
+    }
+  }
+}
+
 }  // namespace
 
 const std::set<std::string>& all_families() {
-  static const std::set<std::string> families{"atomic", "panel", "rows", "stream"};
+  static const std::set<std::string> families{"atomic", "gather", "panel", "rows", "stream"};
   return families;
 }
 
@@ -255,6 +268,9 @@ std::set<std::string> families_for(const std::set<std::string>& families, const 
   }
   if (!can_stream(dtype, layout)) {
     usable.erase("stream");
+  }
+  if (!can_gather(dtype, layout)) {
+    usable.erase("gather");
   }
   return usable;
 }
@@ -285,6 +301,9 @@ std::vector<Schedule> search_space(const ProductColumns& columns, const std::set
     if (!is_half_type(dtype) && columns.count > few_columns) {
       add_placed_streams(found);
     }
+  }
+  if (families.contains("gather")) {
+    add_gather_family(found);
   }
   return found.take();
 }

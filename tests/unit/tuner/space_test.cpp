@@ -180,8 +180,9 @@ TEST(SearchSpace, OfColumnsThatAreApartIsLegalAndHasWhatTheRuleTakes) {
 TEST(SearchSpace, HasFamiliesWhereTheyHaveKernels) {
   using Families = std::set<std::string>;
   EXPECT_EQ(families_for(all_families(), "f32", "kn"), all_families());
-  EXPECT_EQ(families_for(all_families(), "f32", "n_k_n_n.n_m_n_n"), all_families());
-  EXPECT_EQ(families_for(all_families(), "tf32", "nk"), all_families());
+  EXPECT_EQ(families_for(all_families(), "tf32", "kn"), all_families());
+  EXPECT_EQ(families_for(all_families(), "f32", "n_k_n_n.n_m_n_n"), (Families{"atomic", "panel", "rows", "stream"}));
+  EXPECT_EQ(families_for(all_families(), "tf32", "nk"), (Families{"atomic", "panel", "rows", "stream"}));
   EXPECT_EQ(families_for(all_families(), "f16", "kn"), (Families{"panel", "rows", "stream"}));
   EXPECT_EQ(families_for(all_families(), "bf16", "n_k_n_n.n_m_n_n"), (Families{"panel", "rows"}));
 }
@@ -271,7 +272,7 @@ TEST(SearchSpace, HasOnlyTheFamiliesThatAreAskedFor) {
 
 TEST(SearchSpace, RefusesWhatThereIsNot) {
   EXPECT_THAT([] { search_space(64, {"mma"}); },
-              Throws<UserError>(Property(&UserError::what, HasSubstr("the families are: atomic, panel, rows"))));
+              Throws<UserError>(Property(&UserError::what, HasSubstr("the families are: atomic, gather, panel, rows, stream"))));
   EXPECT_THROW(search_space(0, {"panel"}), UserError);
 }
 

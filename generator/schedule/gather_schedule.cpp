@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/schedule/gather_schedule.h"
+
+#include <fmt/format.h>
+
+#include "generator/schedule/settings.h"
+
+namespace esc {
+
+GatherSchedule parse_gather(std::string_view text, std::string_view settings) {
+  const GatherSchedule preset;
+  const Settings given(text, "gather", settings, {"warps", "sets", "pdl"});
+  return {.sets = given.number("sets", preset.sets),
+          .warps = given.number("warps", preset.warps),
+          .pdl = given.word("pdl", preset.pdl ? "on" : "off", {"on", "off"}) == "on"};
+}
+
+std::string print(const GatherSchedule& schedule) {
+  return fmt::format("gather:warps={},sets={},pdl={}", schedule.warps, schedule.sets, schedule.pdl ? "on" : "off");
+}
+
+void check_ranges(const GatherSchedule& schedule) {
+  const std::string text = print(schedule);
+  check_range(text, "warps", schedule.warps, 1, GatherSchedule::max_warps, 1);
+  check_range(text, "sets", schedule.sets, 1, GatherSchedule::max_sets, 1);
+}
+
+void check_legal(const GatherSchedule& schedule, const ProductColumns& columns) {
+  check_ranges(schedule);
+  if (!columns.are_contiguous) {
+    throw ScheduleError(print(schedule),
+                        "columns of B do not stand one behind the other, so that no row of it has 128 bytes of 32",
+                        "choose a schedule of family panel");
+  }
+}
+
+bool can_gather(std::string_view dtype, std::string_view layout) {
+  return (dtype == "f32" || dtype == "tf32") && layout == "kn";
+}
+
+std::vector<GatherSchedule> legal_gather_schedules(long long bcol) {
+  std::vector<GatherSchedule> schedules;
+  for (int warps = 1; warps <= GatherSchedule::max_warps; ++warps) {
+    for (int sets = 1; sets <= GatherSchedule::max_sets; ++sets) {
+      const GatherSchedule schedule{.sets = sets, .warps = warps};
+      if (is_accepted([&] { check_legal(schedule, bcol); })) {
+        schedules.push_back(schedule);
+      }
+    }
+  }
+  return schedules;
+}
+
+std::vector<Directive> expand(const GatherSchedule& schedule) {
+  std::vector<Directive> directives{Unroll{"i", schedule.sets},
+                                    Enumerate{},
+                                    MergePatterns{},
+                                    OwnPanels{"i", schedule.warps * GatherSchedule::set_rows, GatherSchedule::set_rows},
+                                    TileColumns{"j", GatherSchedule::columns, GatherSchedule::vector},
+                                    SplitColumns{"k", 1, 1},
+                                    AccumulateSums{},
+                                    PackGathered{"A"},
+                                    PipelineWindows{"k", GatherSchedule::stages}};
+  if (schedule.pdl) {
+    directives.emplace_back(Overlap{});
+  }
+  return directives;
+}
+
+}  // namespace esc

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of B that are gathered from a ring of windows in shared memory.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "generator/ir/linear_nk_nest.h"
+#include "generator/ir/print.h"
+#include "generator/lower/pack_gathered.h"
+#include "generator/lower/ring_windows.h"
+#include "generator/pipeline.h"
+#include "generator/schedule/schedule.h"
+#include "tests/unit/refused_step.h"
+
+namespace esc {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<Directive> in_front(int warp = 4, int columns = 32, int vector = 4, int warps = 1, int groups = 1) {
+  return {Unroll{"i", 3},
+          Enumerate{},
+          MergePatterns{},
+          OwnPanels{"i", 8, warp},
+          TileColumns{"j", columns, vector},
+          SplitColumns{"k", warps, groups},
+          AccumulateSums{}};
+}
+
+const LoopNest accumulated = lower(spmm_nest(), in_front());
+const LoopNest packed = pack_gathered(accumulated, {"A"});
+const LoopNest ringed = ring_windows(packed, {"k", 4});
+
+TEST(PackGathered, GivesEachRowAListForEachWindow) {
+  const std::string text = print(packed);
+  EXPECT_THAT(text, HasSubstr("// windows = ceil(K / 256)\n"));
+  EXPECT_THAT(text, HasSubstr("int steps = ListSteps[block][window][set];\n"));
+  EXPECT_THAT(text, HasSubstr("unsigned int k = ListColumns[block][window][set][step][place + 4*u][n];\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("if (j + v < N) sums[4*u + v] += ListValues[block][window][set][step][place + 4*u][n] * B[k][j + v];"));
+  EXPECT_EQ(packed.packed.kind, PackedForm::Kind::gathered);
+  EXPECT_EQ(packed.packed.height, 12);
+  EXPECT_EQ(packed.packed.block_panels, 2);
+}
+
+TEST(PackGathered, LooksRowsUpThatStandByTheirLengths) {
+  EXPECT_THAT(print(packed), HasSubstr("row = row_at(Rows, first_seat + e / vector_width * warp_panels);\n"));
+  EXPECT_THAT(print(packed),
+              HasSubstr("if (row < M) store_columns(C[row][at], sums[e], vector_width, at < N ? N - at : 0);"));
+}
+
+TEST(RingWindows, CopiesTwoWindowsAhead) {
+  const std::string text = print(ringed);
+  EXPECT_THAT(text, HasSubstr("// StagedB[stages][window_columns][tile_columns]: shared memory of a block\n"));
+  EXPECT_THAT(text, HasSubstr("unsigned int ahead = early_stages + window;\n"));
+  EXPECT_THAT(text, HasSubstr("wait_for_stage(0);\n"));
+  EXPECT_EQ(ringed.constant("early_stages"), 2);
+}
+
+TEST(RingWindows, WaitsForTheWindowBehind) {
+  EXPECT_THAT(print(ringed), HasSubstr("if (window + 1 < windows) {\n"));
+  EXPECT_THAT(print(ringed), HasSubstr("wait_for_window(window + 1, (window + 1) % stages);\n"));
+  EXPECT_THAT(print(ringed), HasSubstr("multiply_gathered(StagedListSteps[stage], StagedListColumns[stage][set], "
+                                       "StagedListValues[stage][set], StagedB, place, lane, sums, stage, set);"));
+}
+
+TEST(GatherPipeline, TakesEveryLegalSchedule) {
+  for (const GatherSchedule& schedule : legal_gather_schedules(64)) {
+    EXPECT_NO_THROW(lower(spmm_nest(), expand(Schedule(schedule)))) << print(schedule);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Gather, RefusedStep,
+    testing::Values(
+        StepRefusal{"gather the nest as it is", [] { pack_gathered(spmm_nest(), {"A"}); },
+                    "the rows are not mapped to the grid"},
+        StepRefusal{"gather another array", [] { pack_gathered(accumulated, {"B"}); }, "'B'"},
+        StepRefusal{"gather twice", [] { pack_gathered(packed, {"A"}); }, "the sparse array"},
+        StepRefusal{"gather what warps share", [] { pack_gathered(lower(spmm_nest(), in_front(4, 32, 4, 2)), {"A"}); },
+                    "several warps or lane groups have parts of a row; give each row to one"},
+        StepRefusal{"gather narrow rows", [] { pack_gathered(lower(spmm_nest(), in_front(8, 16, 4)), {"A"}); },
+                    "a warp does not read four rows of B at once, 128 bytes of each"},
+        StepRefusal{"gather halves", [] { pack_gathered(lower(spmm_nest(ScalarType::f16), in_front()), {"A"}); },
+                    "choose --dtype f32 or tf32"},
+        StepRefusal{"gather columns", [] { pack_gathered(lower(linear_nk_nest(ScalarType::f32), in_front()), {"A"}); },
+                    "choose --layout kn, or a schedule of family panel"},
+        StepRefusal{"ring of three",
+                    [] {
+                      ring_windows(packed, {"k", 3});
+                    },
+                    "the nearest legal value is 4"},
+        StepRefusal{"ring twice",
+                    [] {
+                      ring_windows(ringed, {"k", 4});
+                    },
+                    "the windows are copied already; pipeline once"}));
+
+}  // namespace
+}  // namespace esc

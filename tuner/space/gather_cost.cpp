@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/space/gather_cost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tuner/space/occupancy.h"
+
+namespace esc::tuning {
+namespace {
+
+// Microseconds.
+constexpr double launch_and_store = 3.0;
+constexpr double of_step = 0.0029;     ///< of four rows, whatever the warps
+constexpr double of_window = 0.12;     ///< of a block: its copies, and the barrier that all warps meet at
+constexpr double of_box = 0.25;        ///< as fast as a multiprocessor gets windows of B
+constexpr double of_filling_up = 0.6;  ///< entries of a row and window that are filled up
+constexpr double of_few_warps = 0.03;  ///< of each warp that a block lacks to twelve
+constexpr double enough_warps = 12;
+
+}  // namespace
+
+Cost gather_cost(const GatherSchedule& schedule, const WorkItem& item, const KernelFacts& kernel) {
+  Cost cost;
+  if (resident_blocks(kernel, sm_limits(item.device.capability)) == 0) {
+    cost.microseconds = std::numeric_limits<double>::infinity();
+    return cost;
+  }
+  const double blocks = static_cast<double>(std::max<std::int64_t>(1, kernel.blocks));
+  const double busiest = std::ceil(blocks / std::max(1, item.device.multiprocessors));
+  const double windows = std::ceil(static_cast<double>(item.layer.columns) / GatherSchedule::window_columns);
+  const double entries =
+      static_cast<double>(item.layer.nonzeros) / static_cast<double>(std::max<std::int64_t>(1, item.layer.rows)) +
+      of_filling_up * windows;
+  const double steps = schedule.warps * schedule.sets * entries;
+  cost.launch = launch_and_store;
+  cost.loads = busiest * steps * of_step * (1 + of_few_warps * std::max(0.0, enough_warps - schedule.warps));
+  cost.traffic = busiest * windows * of_box;
+  cost.waiting = busiest * windows * of_window;
+  cost.microseconds = cost.launch + std::max(cost.loads, cost.traffic) + cost.waiting;
+  return cost;
+}
+
+}  // namespace esc::tuning
