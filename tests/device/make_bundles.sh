@@ -77,7 +77,7 @@ bundle() {
   echo "$name.so $name ${matrix#"$output/"} $bcol ${type:-f32}" >>"$output/list.txt"
 }
 
-# Schedules of panel and of rows that walk through products of parameters: index -> schedule.
+# Schedules of panel, of rows and of gather that walk through products of parameters: index -> schedule.
 panel_schedule() {
   local i=$1 stage=off pdl=off
   [ $((i / 4 % 2)) = 0 ] || stage=on
@@ -91,6 +91,12 @@ rows_schedule() {
   [ $((i / 6 % 3)) = 0 ] || pdl=on
   local task="columns=$((1 << i % 8)),vector=$((1 << i / 3 % 3)),unroll=$((1 << i / 2 % 4)),task=$((1 << i / 5 % 10))"
   echo "rows:$task,light=$((1 << i / 7 % 7)),warps=$((1 << i / 11 % 5)),pdl=$pdl"
+}
+
+gather_schedule() {
+  local i=$1 pdl=off
+  [ $((i / 6 % 3)) = 0 ] || pdl=on
+  echo "gather:warps=$((1 + i % 8)),sets=$((1 + i / 3 % 6)),pdl=$pdl"
 }
 
 # Generates a bundle, with further options, with the first schedule of a family that is legal from some place of its walk on.
@@ -232,6 +238,7 @@ bundles_of() {
   bundle "$matrix" "$bcol" "$(walk $index "$bcol")" "${name}_atomic" --no-verify
   first_legal panel "$matrix" "$bcol" "${name}_panel" $((index * 31)) 7
   first_legal rows "$matrix" "$bcol" "${name}_rows" $((index * 29)) 5
+  first_legal gather "$matrix" "$bcol" "${name}_gather" $((index * 19)) 5
   double_bundle "$matrix" "$bcol" "${name}_double"
   if ! float_bundle "$matrix" "$bcol" "${name}_split" f32 || ! float_bundle "$matrix" "$bcol" "${name}_rounded" tf32 || ! half_bundle "$matrix" "$bcol" "${name}_half"; then
     cat "$output/refusal.txt" >&2
