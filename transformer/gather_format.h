@@ -24,8 +24,9 @@ namespace esc::transformer {
 // the pace of the longest one; what a row lacks are zeros, which name the row of B that the entry in front of them
 // names, or the window's first one.
 //
-//   rows      at header_bytes, [block][panel][row] uint32: which row stands there, and the number of rows where there
-//   is none units     [block][window][panel], at the next multiple of 256, each a multiple of 128:
+//   rows      at header_bytes, [block][panel][row] uint32: which row stands there, where none does the number of rows
+//
+//   units     [block][window][panel], at the next multiple of 256, each a multiple of 128:
 //               uint32 steps, and zeros up to byte 16
 //               entries [step][row][2] 8 bytes each: the value, and uint32 where the row of B stands: of
 //               windows whose numbers are equal modulo 4, 128 bytes for each column. Behind the last step there

@@ -329,7 +329,7 @@ std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const Fr
                                   : "The copies of a stage in shared memory: the units of the block's warps, and behind them the windows of B."},
           {"UNIT_COPY", boxes ? "memory + stages * turn_windows * window_bytes + stage * stage_bytes + copy * unit_bytes"
                               : "memory + stage * stage_bytes + copy * unit_bytes"},
-          {"ASKING_THREADS", boxes ? "vectors ? block_panels + 1 : block_panels" : "block_panels"},
+          {"ARRIVING_THREADS", boxes ? "vectors ? block_panels + 1 : block_panels" : "block_panels"},
           {"ASKING_THREAD", places_values(nest) ? "team_threads - 32" : "0"},  // where all wait for the warp, not one that has asked for units
           {"WINDOW_COPY", boxes ? "memory + (stage * turn_windows + part) * window_bytes"
                           : transposes ? "unit_copy(memory, stages, 0) + (stage * turn_windows + part) * window_bytes"

@@ -3,9 +3,16 @@
 
 #include "generator/emit/c_constant.h"
 #include "generator/ir/performed_instructions.h"
+#include "generator/schedule/gather_schedule.h"
 
 namespace esc {
 namespace {
+
+// What the steps of the lowering and the packed bytes both know.
+static_assert(GatherSchedule::set_rows == transformer::gather_set_rows);
+static_assert(GatherSchedule::window_columns == transformer::gather_columns);
+static_assert(GatherSchedule::stages == transformer::gather_windows);
+static_assert(GatherSchedule::columns * sizeof(float) == transformer::gather_row_bytes);
 
 std::int64_t ring_window_bytes(const LoopNest& nest) {
   return nest.constant("window_columns") * nest.constant("tile_columns") * bytes_of(nest.element());
@@ -38,7 +45,7 @@ std::vector<std::string> gather_constants(const LoopNest& nest, const transforme
 }
 
 std::map<std::string, std::string> gather_holes() {
-  return {{"ASKING_THREADS", "vectors ? block_sets + 1 : block_sets"}};
+  return {{"ARRIVING_THREADS", "vectors ? block_sets + 1 : block_sets"}};
 }
 
 bool gathers_rows(const LoopNest& nest) { return performs(nest, "multiply_gathered"); }

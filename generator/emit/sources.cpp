@@ -14,6 +14,7 @@
 #include "generator/emit/layout_text.h"
 #include "generator/emit/operand_text.h"
 #include "generator/emit/print_kernel.h"
+#include "generator/emit/region_text.h"
 #include "generator/emit/templates.h"
 #include "generator/emit/text_template.h"
 #include "generator/emit/told_numbers.h"
@@ -183,8 +184,7 @@ std::string kernel_subject(const Layer& layer) {
 
 std::string kernel_file(const Layer& layer) {
   std::map<std::string, std::string> holes = launcher_holes(layer);
-  const bool stages = std::ranges::any_of(performed_instructions(layer.lowered),
-                                          [](const std::string& name) { return name == "stage_quads" || name == "stage_unit" || name == "copy_unit" || name == "copy_list"; });
+  const bool stages = stages_quads(layer.lowered) || stages_windows(layer.lowered);
   holes.merge(std::map<std::string, std::string>{
       {"PROVENANCE", provenance(layer, "// ")},
       {"NAME", layer.name},

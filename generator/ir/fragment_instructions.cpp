@@ -144,9 +144,6 @@ Instruction stage_unit() {
   const Block extras{store(copy("staged_extra_slots", name("x")), unit("extra_slots", name("x"))),
                      store(copy("staged_extra_rows", name("x")), unit("extra_rows", name("x"))),
                      store(copy("staged_extra_values", name("x")), unit("extra_values", name("x")))};
-  const auto of_lane = [](const char* iterator, const Affine& count, Block body) {
-    return Node{Loop{iterator, Affine::of("lane"), count, 32, Role::none, Mapping::sequential, std::move(body)}};
-  };
   return {.name = "stage_unit",
           .parameters = {array("slots"), array("values"), array("extra_ends"), array("extra_slots"), array("extra_rows"), array("extra_values"),
                          array("staged_slots"), array("staged_values"), array("staged_extra_ends"), array("staged_extra_slots"), array("staged_extra_rows"),
@@ -155,8 +152,8 @@ Instruction stage_unit() {
           .meaning = {define("its", index("turn") * index("turn_windows") + index("part")),
                       Node{Branch{less(name("its"), name("rounds")),
                                   {define_round(), define("copy", index("part") * index("block_panels") + index("place")),
-                                   of_lane("s", name("unit_slots"), slots), of_lane("p", name("row_sets"), ends),
-                                   of_lane("x", name("unit_extras"), extras)},
+                                   loop_of_lanes("s", name("unit_slots"), slots), loop_of_lanes("p", name("row_sets"), ends),
+                                   loop_of_lanes("x", name("unit_extras"), extras)},
                                   {}}}},
           .call = "stage_unit(shared_memory, packed, {first}, {rounds}, {rotation}, {turn}, {stage}, {part}, {place});",
           .texts = {unit_text, stage_unit_text}};

@@ -32,10 +32,6 @@ Instruction row_at() {
           .texts = {row_at_text}};
 }
 
-Node of_lane(const char* iterator, const Affine& count, Block body) {
-  return Node{Loop{iterator, Affine::of("lane"), count, 32, Role::none, Mapping::sequential, std::move(body)}};
-}
-
 /// The lanes of a warp copy its lists for a window.
 Instruction copy_list() {
   const auto from = [](const char* array_name) {
@@ -52,10 +48,10 @@ Instruction copy_list() {
           .parameters = {array("steps"), array("columns"), array("values"), array("staged_steps"),
                          array("staged_columns"), array("staged_values"), value("block"), value("window"),
                          value("stage"), value("set"), value("lane")},
-          .meaning = {of_lane("once", 1,
-                              {store(at("staged_steps", {name("stage"), name("set")}),
-                                     at("steps", {name("block"), name("window"), name("set")}))}),
-                      of_lane("step", name("most_steps"), {entries})},
+          .meaning = {loop_of_lanes("once", 1,
+                                    {store(at("staged_steps", {name("stage"), name("set")}),
+                                           at("steps", {name("block"), name("window"), name("set")}))}),
+                      loop_of_lanes("step", name("most_steps"), {entries})},
           .call = "copy_list(shared_memory, packed, {block}, {window}, {stage}, {set});",
           .texts = {gathered_text, bulk_text, copy_list_text}};
 }

@@ -35,6 +35,10 @@ inline Node add(const Access& target, Expression value, Guard guard = {}, bool a
 inline Node loop(const std::string& iterator, const Affine& extent, Block body) {
   return Node{Loop{iterator, 0, extent, 1, Role::none, Mapping::sequential, std::move(body)}};
 }
+/// An iteration of each lane, as many times as there are such for all of them.
+inline Node loop_of_lanes(const std::string& iterator, const Affine& extent, Block body) {
+  return Node{Loop{iterator, Affine::of("lane"), extent, 32, Role::none, Mapping::sequential, std::move(body)}};
+}
 inline Instruction::Parameter value(const std::string& parameter) { return {parameter}; }
 inline Instruction::Parameter array(const std::string& parameter) { return {parameter, Passing::array}; }
 inline Instruction::Parameter pointer(const std::string& parameter) { return {parameter, Passing::pointer}; }

@@ -194,7 +194,7 @@ struct NamedConstant {
 
 /// The form in which a pass has the sparse array stored, as far as the schedule decides it.
 struct PackedForm {
-  /// Lists of columns that share a pattern, regions of warps, tasks, or fragments of tensor cores.
+  /// Lists of columns that share a pattern, regions of warps, tasks, fragments of tensor cores, or lists of rows that gather those of B.
   enum class Kind { none, lists, regions, tasks, fragments, gathered };
   Kind kind = Kind::none;
   std::int64_t height = 1;       ///< rows of a panel

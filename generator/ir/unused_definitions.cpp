@@ -14,13 +14,17 @@ namespace {
 /// The index variables that a statement defines and does nothing else.
 std::vector<std::string> defined_by(const Node& node) {
   if (const auto* perform = action<Perform>(node)) {
-    return instruction(perform->instruction).scope == Scope::thread ? perform->results : std::vector<std::string>{};
+    return looked_up_by(*perform);
   }
   const auto* define = action<Define>(node);
   return define != nullptr && is_index(define->type) ? std::vector<std::string>{define->name} : std::vector<std::string>{};
 }
 
 }  // namespace
+
+std::vector<std::string> looked_up_by(const Perform& perform) {
+  return instruction(perform.instruction).scope == Scope::thread ? perform.results : std::vector<std::string>{};
+}
 
 Block without_unused_definitions(const Block& block) {
   Block result = block;

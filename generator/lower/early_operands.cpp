@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "generator/ir/build.h"
-#include "generator/ir/instruction.h"
 #include "generator/ir/rewrite.h"
 #include "generator/ir/unused_definitions.h"
 
@@ -28,8 +27,7 @@ std::int64_t step_of(const LoopNest& nest, const Loop& loop, const Affine& width
 /// Whether a statement only finds index variables, by a definition or by looking one up in the packed matrix.
 bool finds(const Node& node) {
   const auto* perform = action<Perform>(node);
-  return action<Define>(node) != nullptr ||
-         (perform != nullptr && !perform->results.empty() && instruction(perform->instruction).scope == Scope::thread);
+  return action<Define>(node) != nullptr || (perform != nullptr && !looked_up_by(*perform).empty());
 }
 
 }  // namespace

@@ -88,16 +88,5 @@ RC_GTEST_PROP(EmittedGatherTransformer, WritesThePackedFile, ()) {
       transformer_problem(layer_of(matrix, 32, suited(*schedule_of_few_warps().as("schedule"), matrix)), matrix) == "");
 }
 
-TEST(GatherMatrixWithoutNonZeros, MakesCZero) {
-  const SparseMatrix zero{5, 900, {0, 0, 0, 0, 0, 0}, {}, {}};
-  const GeneratedLayer layer = layer_of(zero, 33, GatherSchedule{.sets = 1, .warps = 1});
-  const EmulatedKernel kernel(layer);
-  for (const ProductCase& product : {ProductCase{33, 33, 33}, ProductCase{7, 8, 9, 1, 1}}) {
-    const JudgedProduct judged = kernel.multiply(zero, product);
-    EXPECT_TRUE(judged.passed()) << print(product) << ": " << tests::print(judged);
-  }
-  EXPECT_EQ(transformer_problem(layer, zero), "");
-}
-
 }  // namespace
 }  // namespace esc

@@ -63,5 +63,9 @@ TEST_P(GatherSweep, AgreesWithTheReference) {
 INSTANTIATE_TEST_SUITE_P(EveryPart, GatherSweep, testing::Range(std::size_t{0}, parts),
                          [](const testing::TestParamInfo<std::size_t>& part) { return fmt::format("{}", part.param); });
 
+TEST(GatherMatrixWithoutNonZeros, MakesCZero) {
+  tests::check_without_nonzeros(900, GatherSchedule{.sets = 1, .warps = 1});
+}
+
 }  // namespace
 }  // namespace esc

@@ -19,7 +19,6 @@ using tests::full_sweep;
 using tests::JudgedProduct;
 using tests::layer_of;
 using tests::ScheduleFor;
-using tests::transformer_problem;
 
 /// What a run takes. Each schedule that is legal for any bCol is legal for the widest, so that a whole run takes all of
 /// those, and of the others a part.
@@ -61,14 +60,7 @@ TEST(PanelKernel, TakesMoreTilesThanAGridHas) {
 }
 
 TEST(PanelMatrixWithoutNonZeros, MakesCZero) {
-  const SparseMatrix zero{5, 9, {0, 0, 0, 0, 0, 0}, {}, {}};
-  const GeneratedLayer layer = layer_of(zero, 33, PanelSchedule{.vector = 1, .groups = 1});
-  const EmulatedKernel kernel(layer);
-  for (const ProductCase& product : {ProductCase{33, 33, 33}, ProductCase{7, 8, 9, 1, 1}}) {
-    const JudgedProduct judged = kernel.multiply(zero, product);
-    EXPECT_TRUE(judged.passed()) << print(product) << ": " << tests::print(judged);
-  }
-  EXPECT_EQ(transformer_problem(layer, zero), "");
+  tests::check_without_nonzeros(9, PanelSchedule{.vector = 1, .groups = 1});
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "generator/matrix/sample.h"
-#include "tests/support/emulated_layer.h"
 #include "tests/support/emulated_sweep.h"
 #include "tests/support/run_size.h"
 
@@ -14,14 +13,10 @@ namespace esc {
 namespace {
 
 using tests::awkward_shapes;
-using tests::EmulatedKernel;
 using tests::EmulatedSweep;
 using tests::full_sweep;
-using tests::JudgedProduct;
-using tests::layer_of;
 using tests::NamedMatrix;
 using tests::ScheduleFor;
-using tests::transformer_problem;
 
 /// The shapes that are awkward for every kernel, and rows whose lengths differ by orders of magnitude.
 std::vector<NamedMatrix> shapes_for_rows() {
@@ -61,14 +56,7 @@ INSTANTIATE_TEST_SUITE_P(EveryPart, RowsSweep, testing::Range(std::size_t{0}, pa
                          [](const testing::TestParamInfo<std::size_t>& part) { return fmt::format("{}", part.param); });
 
 TEST(RowsMatrixWithoutNonZeros, MakesCZero) {
-  const SparseMatrix zero{5, 9, {0, 0, 0, 0, 0, 0}, {}, {}};
-  const GeneratedLayer layer = layer_of(zero, 33, RowsSchedule{.vector = 1});
-  const EmulatedKernel kernel(layer);
-  for (const ProductCase& product : {ProductCase{33, 33, 33}, ProductCase{7, 8, 9, 1, 1}}) {
-    const JudgedProduct judged = kernel.multiply(zero, product);
-    EXPECT_TRUE(judged.passed()) << print(product) << ": " << tests::print(judged);
-  }
-  EXPECT_EQ(transformer_problem(layer, zero), "");
+  tests::check_without_nonzeros(9, RowsSchedule{.vector = 1});
 }
 
 }  // namespace

@@ -66,6 +66,17 @@ void EmulatedSweep::check(const ScheduleFor& one) {
   }
 }
 
+void check_without_nonzeros(std::int64_t columns, const Schedule& schedule) {
+  const SparseMatrix zero{5, columns, {0, 0, 0, 0, 0, 0}, {}, {}};
+  const GeneratedLayer layer = layer_of(zero, 33, schedule);
+  const EmulatedKernel kernel(layer);
+  for (const ProductCase& product : {ProductCase{33, 33, 33}, ProductCase{7, 8, 9, 1, 1}}) {
+    const JudgedProduct judged = kernel.multiply(zero, product);
+    EXPECT_TRUE(judged.passed()) << print(product) << ": " << print(judged);
+  }
+  EXPECT_EQ(transformer_problem(layer, zero), "");
+}
+
 std::string EmulatedSweep::summary() const {
   return fmt::format("{} kernels on {} shapes, at worst {:.2f} of the tolerance", kernels_, turns_.size(),
                      worst_share_);

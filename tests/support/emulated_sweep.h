@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -30,5 +31,9 @@ class EmulatedSweep {
   int kernels_ = 0;
   double worst_share_ = 0;
 };
+
+/// The kernel of a matrix of so many columns without a non-zero, for 33 columns of B, sets C to zero, and the transformer
+/// writes its packed matrix. Failures are GoogleTest's.
+void check_without_nonzeros(std::int64_t columns, const Schedule& schedule);
 
 }  // namespace esc::tests
