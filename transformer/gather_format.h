@@ -18,19 +18,25 @@ namespace esc::transformer {
 // first, and in a class rows ascend. `height` of them, one behind the other, are a panel; panels are dealt to the
 // blocks forth and back, so that blocks have about equally much to do.
 //
-// A unit belongs to a panel and a window. All rows of the panel have equally many entries in it, two for each of its
-// steps: non-zeros of the row in the window, in the one before or in the one behind, in the order of their columns.
-// When the unit of a window ends nothing is left of the window before. So that there is little to fill up, rows keep
-// the pace of the longest one; what a row lacks are zeros, which name the row of B that the entry in front of them
-// names, or the window's first one.
+// All rows of a panel have equally many entries for a window, two for each of its steps: non-zeros of the row in the
+// window, in the one before or in the one behind, in the order of their columns. When the entries of a window end,
+// nothing is left of the window before. There are as many as the row that has most left takes of it if it takes equally
+// many for each window to come, so that there is little to fill up: what a row lacks are zeros, which name the row of B
+// that the entry in front of them names, or the window's first one.
+//
+// A list belongs to a block and a window, and has what all its panels have for it. Lists are as long as what they have;
+// their bytes count in pieces of 16, an entry of a row in a step.
 //
 //   rows      at header_bytes, [block][panel][row] uint32: which row stands there, where none does the number of rows
 //
-//   units     [block][window][panel], at the next multiple of 256, each a multiple of 128:
-//               uint32 steps, and zeros up to byte 16
-//               entries [step][row][2] 8 bytes each: the value, and uint32 where the row of B stands: of
-//               windows whose numbers are equal modulo 4, 128 bytes for each column. Behind the last step there
-//               is room for another one. What is not used is 0
+//   begins    [block][window] uint32 and one more, at the next multiple of 16: the first piece of a list, of all lists
+//
+//   lists     [block][window], from the next multiple of 256 on:
+//               begins [panel] uint32 and one more: the first piece of a panel's entries, of the list. Zeros up to the
+//               next multiple of 16
+//               entries [panel][step][row][2] 8 bytes each: the value, and uint32 where the row of B stands: of
+//               windows whose numbers are equal modulo 4, 128 bytes for each column
+//               a step of zeros, which is read ahead
 //
 // What lies between is zero.
 // ---------------------------------------------------------------------------------------------------------------------
@@ -43,8 +49,10 @@ inline constexpr uint32_t max_gather_rows = 32;    ///< of a panel
 inline constexpr uint32_t max_gather_panels = 24;  ///< of a thread block
 inline constexpr uint32_t step_entries = 2;        ///< of each row
 inline constexpr uint32_t entry_bytes = 8;
-inline constexpr uint32_t entries_at = 16;                                       ///< in a unit
-inline constexpr uint32_t max_gather_steps = 3 * gather_columns / step_entries;  ///< of a unit
+inline constexpr uint32_t piece_bytes = step_entries * entry_bytes;
+inline constexpr uint32_t max_gather_steps = 3 * gather_columns / step_entries;  ///< of a panel for a window
+inline constexpr uint64_t max_list_pieces =
+    uint64_t{max_gather_panels} * max_gather_steps * max_gather_rows + max_gather_rows + max_gather_panels;
 inline constexpr uint32_t length_classes = 1024;
 
 inline constexpr Rule single_elements = {static_cast<uint64_t>(ScalarType::f32), static_cast<uint64_t>(ScalarType::f32),
@@ -54,7 +62,8 @@ inline constexpr Rule single_elements = {static_cast<uint64_t>(ScalarType::f32),
 struct GatherCut {
   uint32_t height = gather_set_rows;  ///< rows of a panel
   uint32_t block_panels = 1;          ///< panels of a thread block
-  uint32_t steps = 1;                 ///< of a unit at most
+  uint32_t steps = 1;                 ///< of a panel for a window at most
+  uint32_t list_pieces = 1;           ///< of a list at most
 
   static constexpr Rule elements = single_elements;
 
@@ -63,6 +72,7 @@ struct GatherCut {
     visit("height", height, multiple_of(gather_set_rows, max_gather_rows));
     visit("block_panels", block_panels, between(1, max_gather_panels));
     visit("steps", steps, between(1, max_gather_steps));
+    visit("list_pieces", list_pieces, between(1, max_list_pieces));
   }
 };
 
@@ -78,19 +88,22 @@ constexpr uint64_t blocks_of(const GatherShape& shape) {
 /// How much there is in all blocks.
 struct GatherCounts {
   uint64_t nonzeros = 0;
+  uint64_t pieces = 0;  ///< of all lists
 
   template <typename Visit>
   constexpr void visit(const GatherShape&, const Visit& visit) {
     visit("nonzeros", nonzeros, between(0, max_count));
+    visit("pieces", pieces, between(0, UINT32_MAX));
   }
 };
 
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
 struct GatherFormat : Description<GatherCut, GatherCounts> {
   static constexpr char magic[9] = "ESCGATH\x1a";
-  static constexpr uint32_t version = 1;
+  static constexpr uint32_t version = 2;
 
-  uint64_t units_at = 0;
+  uint64_t begins_at = 0;
+  uint64_t lists_at = 0;
   uint64_t bytes = 0;  ///< of the whole, header included
 
   constexpr uint64_t blocks() const { return blocks_of(shape); }
@@ -107,17 +120,22 @@ struct GatherFormat : Description<GatherCut, GatherCounts> {
   constexpr uint64_t first_seat(uint64_t block, uint32_t panel) const {
     return (block * shape.block_panels + panel) * shape.height;
   }
-  constexpr uint64_t unit_bytes() const { return round_up(entry_at(shape.steps + 1, 0, 0), values_of_line); }
-  constexpr uint64_t unit_at(uint64_t block, uint64_t window, uint32_t panel) const {
-    return units_at + ((block * windows() + window) * shape.block_panels + panel) * unit_bytes();
+  constexpr uint64_t lists() const { return blocks() * windows(); }
+  constexpr uint64_t begin_at(uint64_t block, uint64_t window) const {
+    return begins_at + (block * windows() + window) * size_of(ScalarType::u32);
   }
-  /// In a unit, of a row of the panel.
+  constexpr uint64_t list_at(uint64_t begin) const { return lists_at + begin * piece_bytes; }
+  /// In a list, where a panel's entries begin stands there.
+  constexpr uint64_t panel_begin_at(uint32_t panel) const { return uint64_t{panel} * size_of(ScalarType::u32); }
+  constexpr uint64_t begins_pieces() const {
+    return round_up(panel_begin_at(shape.block_panels + 1), piece_bytes) / piece_bytes;
+  }
+  /// What a list has besides the entries of its panels.
+  constexpr uint64_t fixed_pieces() const { return begins_pieces() + shape.height; }
+  /// In the entries of a panel.
   constexpr uint64_t entry_at(uint64_t step, uint32_t row, uint32_t number) const {
-    return entries_at + ((step * shape.height + row) * step_entries + number) * entry_bytes;
+    return (step * shape.height + row) * piece_bytes + number * entry_bytes;
   }
-
- private:
-  static constexpr uint64_t values_of_line = 128;  ///< bytes
 };
 
 /// Where the row of B stands that a column of a window is multiplied by.
@@ -130,8 +148,9 @@ constexpr GatherFormat describe(const GatherShape& shape, const GatherCounts& co
   GatherFormat format;
   format.shape = shape;
   format.counts = counts;
-  format.units_at = round_up(format.row_at(format.seats()), section_alignment);
-  format.bytes = format.unit_at(format.blocks(), 0, 0);
+  format.begins_at = round_up(format.row_at(format.seats()), piece_bytes);
+  format.lists_at = round_up(format.begin_at(format.blocks(), 0) + size_of(ScalarType::u32), section_alignment);
+  format.bytes = format.list_at(counts.pieces);
   return format;
 }
 

@@ -14,51 +14,54 @@
 namespace esc::transformer {
 namespace {
 
-/// Packs all panels, or with no units finds out what they have.
-template <typename Source>
-std::vector<GatheredPanel> pack_panels(const Source& source, const GatherFormat& format, const unsigned char* rows,
-                                       unsigned char* units) {
-  std::vector<GatheredPanel> panels(static_cast<std::size_t>(format.blocks() * format.shape.block_panels));
-  tbb::parallel_for(std::size_t{0}, panels.size(), [&](std::size_t number) {
-    panels[number] = pack_panel(source, format, number / format.shape.block_panels,
-                                static_cast<std::uint32_t>(number % format.shape.block_panels), rows, units);
-  });
-  return panels;
+/// Blocks beside each other: what one counts or fills is its own.
+template <typename Work>
+void for_each_block(const GatherFormat& format, const Work& work) {
+  tbb::parallel_for(std::uint64_t{0}, format.blocks(), work);
 }
 
-/// The format, and the bytes in front of its units.
-struct Seated {
+/// The format, and the bytes in front of its lists: where rows and lists stand.
+struct Placed {
   GatherFormat format;
-  std::vector<unsigned char> rows;
+  std::vector<unsigned char> front;
 };
 
-Seated seat(const CsrView& matrix, const GatherCut& cut) {
-  GatherShape shape = checked_shape(matrix, cut);
-  Seated seated{describe(shape, {}), {}};
-  seated.rows.resize(static_cast<std::size_t>(seated.format.units_at));
-  seat_rows(rows_of(matrix), seated.format, seated.rows.data());
-  GatherCounts counts;
-  for (const GatheredPanel& panel : pack_panels(rows_of(matrix), seated.format, seated.rows.data(), nullptr)) {
-    counts.nonzeros += panel.nonzeros;
-    shape.steps = std::max(shape.steps, panel.most_steps);
+Placed place(const CsrView& matrix, const GatherCut& cut) {
+  GatherShape shape = checked_shape(matrix, GatherCut{.height = cut.height, .block_panels = cut.block_panels});
+  Placed placed{describe(shape, {}), {}};
+  placed.front.resize(static_cast<std::size_t>(placed.format.lists_at));
+  unsigned char* const front = placed.front.data();
+  seat_rows(rows_of(matrix), placed.format, front);
+  std::vector<GatherTally> blocks(static_cast<std::size_t>(placed.format.blocks()));
+  for_each_block(placed.format, [&](std::uint64_t block) {
+    blocks[static_cast<std::size_t>(block)] = count_block(rows_of(matrix), placed.format, block, front);
+  });
+  GatherTally tally;
+  for (const GatherTally& block : blocks) {
+    tally.add(block);
   }
-  seated.format = describe(shape, counts);
-  return seated;
+  if (tally.pieces > UINT32_MAX) {
+    throw std::length_error("lists of gathered rows have more bytes than their numbers count");
+  }
+  place_lists(placed.format, front);
+  shape.steps = tally.steps;
+  shape.list_pieces = static_cast<std::uint32_t>(tally.list_pieces);
+  placed.format = describe(shape, {.nonzeros = tally.nonzeros, .pieces = tally.pieces});
+  return placed;
 }
 
 }  // namespace
 
-GatherFormat plan(const CsrView& matrix, const GatherCut& cut) {
-  return seat(matrix, {.height = cut.height, .block_panels = cut.block_panels}).format;
-}
+GatherFormat plan(const CsrView& matrix, const GatherCut& cut) { return place(matrix, cut).format; }
 
 Packed<GatherFormat> pack(const CsrView& matrix, const GatherCut& cut) {
-  const Seated seated = seat(matrix, {.height = cut.height, .block_panels = cut.block_panels});
-  Packed<GatherFormat> packed(seated.format);
+  const Placed placed = place(matrix, cut);
+  Packed<GatherFormat> packed(placed.format);
   auto* const bytes = reinterpret_cast<unsigned char*>(packed.bytes.data());
-  std::memcpy(bytes, seated.rows.data(), seated.rows.size());
-  pack_panels(StoredRows<float, CsrRows<std::int64_t, double>>{rows_of(matrix)}, seated.format, bytes, bytes);
-  write_header(seated.format, bytes);
+  std::memcpy(bytes, placed.front.data(), placed.front.size());
+  const StoredRows<float, CsrRows<std::int64_t, double>> source{rows_of(matrix)};
+  for_each_block(placed.format, [&](std::uint64_t block) { fill_block(source, placed.format, block, bytes); });
+  write_header(placed.format, bytes);
   return packed;
 }
 

@@ -11,8 +11,9 @@ namespace esc::transformer {
 // [packing text begins]
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Packing of gathered rows. First each row gets its seat, by its length; then the panels are packed, each window after
-// window, as what a unit takes of a row depends on the units before.
+// Packing of gathered rows. First each row gets its seat, by its length; then the lists get their places, by what
+// panels have for each window; then they are filled. A panel goes from window to window, as what it takes of a row
+// for one depends on what it took for those before.
 // ---------------------------------------------------------------------------------------------------------------------
 
 /// Non-zeros of a row in the columns from `first` to before `behind`.
@@ -60,14 +61,13 @@ void seat_rows(const Source& source, const GatherFormat& format, unsigned char* 
     const uint32_t narrow = static_cast<uint32_t>(row);
     memcpy(packed + format.row_at(seat), &narrow, sizeof narrow);
   };
+  memset(packed + header_bytes, 0, static_cast<size_t>(format.lists_at - header_bytes));
   for (uint64_t seat = 0; seat < format.seats(); ++seat) {
     write(seat, shape.rows);
   }
   for (int64_t row = 0; row < shape.rows; ++row) {
     write(format.seat_of(classes.next[classes.class_of(length_of(source, shape, row))]++), row);
   }
-  memset(packed + format.row_at(format.seats()), 0,
-         static_cast<size_t>(format.units_at - format.row_at(format.seats())));
 }
 
 /// One row of a panel while it is packed.
@@ -75,11 +75,11 @@ struct GatheredRow {
   int64_t row = 0;
   bool is_there = false;
   uint64_t length = 0;
-  uint64_t taken = 0;                       ///< entries that units have
-  uint64_t reached = 0;                     ///< entries in windows up to the one behind the unit's
+  uint64_t taken = 0;                       ///< entries that lists have
+  uint64_t reached = 0;                     ///< entries in windows up to the one behind the panel's
   uint64_t in_window[gather_windows] = {};  ///< entries, by the windows' numbers modulo 4
 
-  constexpr uint64_t ended(uint64_t window) const {  ///< entries in windows before the unit's
+  constexpr uint64_t ended(uint64_t window) const {  ///< entries in windows before the panel's
     return reached - in_window[window % gather_windows] - in_window[(window + 1) % gather_windows];
   }
 };
@@ -87,9 +87,6 @@ struct GatheredRow {
 /// A panel while it is packed.
 struct GatheredPanel {
   GatheredRow rows[max_gather_rows];
-  uint64_t longest = 0;
-  uint64_t given = 0;       ///< entries that the units so far have for each row
-  uint32_t most_steps = 1;  ///< of a unit
   uint64_t nonzeros = 0;
 };
 
@@ -104,7 +101,6 @@ void read_panel_rows(const Source& source, const GatherFormat& format, uint64_t 
     one.row = row;
     one.is_there = row < format.shape.rows;
     one.length = one.is_there ? length_of(source, format.shape, row) : 0;
-    result.longest = one.length > result.longest ? one.length : result.longest;
     result.nonzeros += one.length;
   }
 }
@@ -123,29 +119,32 @@ void reach_window(const Source& source, const GatherFormat& format, uint64_t win
   }
 }
 
-/// The steps of the unit of a window, behind which the next one is reached.
+/// The panel's steps for a window, when the one behind it is reached: as many as the row that has most left takes if it
+/// has equally many in each window to come, no more than rows can take, and enough for what the window before has left.
 inline uint32_t steps_of(const GatherFormat& format, uint64_t window, const GatheredPanel& panel) {
-  uint64_t needed = 0, possible = 0;
+  const uint64_t to_come = format.windows() - window;
+  uint64_t needed = 0, possible = 0, most_left = 0;
   for (uint32_t r = 0; r < format.shape.height; ++r) {
     const GatheredRow& row = panel.rows[r];
-    const uint64_t must = window + 1 == format.windows() ? row.length : row.ended(window);
+    const uint64_t must = to_come == 1 ? row.length : row.ended(window);
     needed = must > row.taken && must - row.taken > needed ? must - row.taken : needed;
     possible = row.reached - row.taken > possible ? row.reached - row.taken : possible;
+    most_left = row.length - row.taken > most_left ? row.length - row.taken : most_left;
   }
-  // Rounded to the nearest.
-  const uint64_t due = (2 * panel.longest * (window + 1) + format.windows()) / (2 * format.windows());
-  const uint64_t pace = due > panel.given ? due - panel.given : 0;
-  const uint64_t wanted = needed > pace ? needed : pace;
-  return static_cast<uint32_t>(((wanted < possible ? wanted : possible) + step_entries - 1) / step_entries);
+  const auto steps = [](uint64_t entries) { return (entries + step_entries - 1) / step_entries; };
+  const uint64_t entries_to_come = to_come * step_entries;
+  const uint64_t even = (2 * most_left + entries_to_come) / (2 * entries_to_come);  // rounded to the nearest
+  const uint64_t wanted = even < steps(possible) ? even : steps(possible);
+  return static_cast<uint32_t>(steps(needed) > wanted ? steps(needed) : wanted);
 }
 
-/// Writes what a row has in a unit whose bytes are zero.
+/// Writes what a row has for a window into the panel's entries, whose bytes are zero.
 template <typename Source>
 void write_entries(const Source& source, const GatherFormat& format, uint64_t window, uint32_t steps, uint32_t number,
-                   const GatheredRow& row, unsigned char* unit) {
+                   const GatheredRow& row, unsigned char* entries) {
   uint32_t written = 0, place = gathered_place(window, 0);
   const auto write_place = [&] {
-    memcpy(unit + format.entry_at(written / step_entries, number, written % step_entries) + 4, &place, sizeof place);
+    memcpy(entries + format.entry_at(written / step_entries, number, written % step_entries) + 4, &place, sizeof place);
   };
   if (row.is_there) {
     const uint64_t first_window = window == 0 ? 0 : window - 1;
@@ -158,7 +157,7 @@ void write_entries(const Source& source, const GatherFormat& format, uint64_t wi
                              const auto value = value_of(0);
                              place = gathered_place(static_cast<uint64_t>(column) / gather_columns,
                                                     static_cast<uint32_t>(column % gather_columns));
-                             memcpy(unit + format.entry_at(written / step_entries, number, written % step_entries),
+                             memcpy(entries + format.entry_at(written / step_entries, number, written % step_entries),
                                     &value, sizeof value);
                              write_place();
                              ++written;
@@ -171,35 +170,113 @@ void write_entries(const Source& source, const GatherFormat& format, uint64_t wi
   }
 }
 
-/// Packs a panel whose rows have their seats; without `units` it finds out how many steps its units have. Units of more
-/// steps than the format has are not written.
-template <typename Source>
-GatheredPanel pack_panel(const Source& source, const GatherFormat& format, uint64_t block, uint32_t number,
-                         const unsigned char* rows, unsigned char* units) {
+/// Goes through the windows with a panel whose rows have their seats: visit(window, steps, panel) for each. Returns its
+/// non-zeros.
+template <typename Source, typename Visit>
+uint64_t visit_windows(const Source& source, const GatherFormat& format, uint64_t block, uint32_t number,
+                       const unsigned char* rows, const Visit& visit) {
   GatheredPanel panel;
   read_panel_rows(source, format, block, number, rows, panel);
   reach_window(source, format, 0, panel);
   for (uint64_t window = 0; window < format.windows(); ++window) {
     reach_window(source, format, window + 1, panel);
     const uint32_t steps = steps_of(format, window, panel);
-    panel.most_steps = steps > panel.most_steps ? steps : panel.most_steps;
-    const bool is_written = units != nullptr && steps <= format.shape.steps;
-    unsigned char* const unit = is_written ? units + format.unit_at(block, window, number) : nullptr;
-    if (is_written) {
-      memset(unit, 0, static_cast<size_t>(format.unit_bytes()));
-      memcpy(unit, &steps, sizeof steps);
-    }
+    visit(window, steps, panel);
     for (uint32_t r = 0; r < format.shape.height; ++r) {
       GatheredRow& row = panel.rows[r];
-      if (is_written) {
-        write_entries(source, format, window, steps, r, row, unit);
-      }
       const uint64_t behind = row.taken + uint64_t{step_entries} * steps;
       row.taken = behind < row.reached ? behind : row.reached;
     }
-    panel.given += uint64_t{step_entries} * steps;
   }
-  return panel;
+  return panel.nonzeros;
+}
+
+inline uint32_t load_begin(const unsigned char* at) {
+  uint32_t begin;
+  memcpy(&begin, at, sizeof begin);
+  return begin;
+}
+inline void store_begin(unsigned char* at, uint64_t begin) {
+  const uint32_t narrow = static_cast<uint32_t>(begin);
+  memcpy(at, &narrow, sizeof narrow);
+}
+
+/// What there is to find out about blocks before their lists have places.
+struct GatherTally {
+  uint64_t nonzeros = 0;
+  uint32_t steps = 1;        ///< of a panel for a window at most
+  uint64_t list_pieces = 0;  ///< of a list at most
+  uint64_t pieces = 0;       ///< of all lists
+
+  constexpr void add(const GatherTally& other) {
+    nonzeros += other.nonzeros;
+    pieces += other.pieces;
+    steps = other.steps > steps ? other.steps : steps;
+    list_pieces = other.list_pieces > list_pieces ? other.list_pieces : list_pieces;
+  }
+  constexpr bool is_of(const GatherFormat& format) const {
+    return nonzeros == format.counts.nonzeros && pieces == format.counts.pieces && steps == format.shape.steps &&
+           list_pieces == format.shape.list_pieces;
+  }
+};
+
+/// Counts a block whose rows have their seats; where its lists begin stands how many pieces they have.
+template <typename Source>
+GatherTally count_block(const Source& source, const GatherFormat& format, uint64_t block, unsigned char* packed) {
+  GatherTally tally;
+  const auto list = [&](uint64_t window) { return packed + format.begin_at(block, window); };
+  for (uint64_t window = 0; window < format.windows(); ++window) {
+    store_begin(list(window), format.fixed_pieces());
+  }
+  for (uint32_t number = 0; number < format.shape.block_panels; ++number) {
+    tally.nonzeros += visit_windows(
+        source, format, block, number, packed, [&](uint64_t window, uint32_t steps, const GatheredPanel&) {
+          store_begin(list(window), load_begin(list(window)) + uint64_t{steps} * format.shape.height);
+          tally.steps = steps > tally.steps ? steps : tally.steps;
+        });
+  }
+  for (uint64_t window = 0; window < format.windows(); ++window) {
+    const uint64_t pieces = load_begin(list(window));
+    tally.pieces += pieces;
+    tally.list_pieces = pieces > tally.list_pieces ? pieces : tally.list_pieces;
+  }
+  return tally;
+}
+
+/// Lists, which are counted, get their places, one behind the other.
+inline void place_lists(const GatherFormat& format, unsigned char* packed) {
+  uint64_t begin = 0;
+  for (uint64_t number = 0; number < format.lists(); ++number) {
+    unsigned char* const at = packed + format.begin_at(0, number);
+    const uint64_t pieces = load_begin(at);
+    store_begin(at, begin);
+    begin += pieces;
+  }
+  store_begin(packed + format.begin_at(0, format.lists()), begin);
+}
+
+/// Fills the lists of a block, which have their places.
+template <typename Source>
+void fill_block(const Source& source, const GatherFormat& format, uint64_t block, unsigned char* packed) {
+  const auto list = [&](uint64_t window) {
+    return packed + format.list_at(load_begin(packed + format.begin_at(block, window)));
+  };
+  for (uint64_t window = 0; window < format.windows(); ++window) {
+    memset(list(window), 0, static_cast<size_t>(list(window + 1) - list(window)));
+    store_begin(list(window), format.begins_pieces());
+  }
+  for (uint32_t number = 0; number < format.shape.block_panels; ++number) {
+    visit_windows(source, format, block, number, packed,
+                  [&](uint64_t window, uint32_t steps, const GatheredPanel& panel) {
+                    const uint64_t begin = load_begin(list(window) + format.panel_begin_at(number));
+                    for (uint32_t r = 0; r < format.shape.height; ++r) {
+                      write_entries(source, format, window, steps, r, panel.rows[r],
+                                    list(window) + begin * piece_bytes);
+                    }
+                    store_begin(list(window) + format.panel_begin_at(number + 1),
+                                begin + uint64_t{steps} * format.shape.height);
+                  });
+  }
 }
 
 /// Packs A into `packed`, format.bytes bytes aligned to 8. False, and nothing promised of `packed`, when A does not
@@ -208,17 +285,16 @@ template <typename Source>
 bool pack_serially(const Source& source, const GatherFormat& format, void* packed) {
   unsigned char* const bytes = static_cast<unsigned char*>(packed);
   seat_rows(source, format, bytes);
-  uint64_t nonzeros = 0;
-  uint32_t steps = 1;
+  GatherTally tally;
   for (uint64_t block = 0; block < format.blocks(); ++block) {
-    for (uint32_t number = 0; number < format.shape.block_panels; ++number) {
-      const GatheredPanel panel = pack_panel(source, format, block, number, bytes, bytes);
-      nonzeros += panel.nonzeros;
-      steps = panel.most_steps > steps ? panel.most_steps : steps;
-    }
+    tally.add(count_block(source, format, block, bytes));
   }
-  if (nonzeros != format.counts.nonzeros || steps != format.shape.steps) {
+  if (!tally.is_of(format)) {
     return false;
+  }
+  place_lists(format, bytes);
+  for (uint64_t block = 0; block < format.blocks(); ++block) {
+    fill_block(source, format, block, bytes);
   }
   write_header(format, bytes);
   return true;

@@ -220,7 +220,13 @@ class FragmentReader : public SectionReader<FragmentFormat> {
   }
 };
 
-/// An entry of a row in a unit of gathered rows.
+/// What a panel of gathered rows has for a window.
+struct GatheredUnit {
+  std::uint64_t at = 0;     ///< the first entry
+  std::uint32_t steps = 0;  ///< no more than the format has
+};
+
+/// An entry of a row in it.
 struct GatheredEntry {
   std::uint64_t column = 0;  ///< of the matrix, if the unit's window or one beside it has it
   double value = 0;
@@ -232,11 +238,16 @@ class GatherReader : public SectionReader<GatherFormat> {
 
   /// The row at a seat; the number of rows, or more, where there is none.
   std::uint32_t row(std::uint64_t seat) const { return load<std::uint32_t>(format().row_at(seat)); }
-  /// The steps of a unit, no more than there is room for.
-  std::uint32_t steps(std::uint64_t unit) const { return std::min(load<std::uint32_t>(unit), format().shape.steps); }
-  /// An entry of a row of the panel, of the unit of this window.
-  GatheredEntry entry(std::uint64_t unit, std::uint64_t window, std::uint32_t step, std::uint32_t row, std::uint32_t number) const {
-    const std::uint64_t at = unit + format().entry_at(step, row, number);
+  /// What a panel has for a window.
+  GatheredUnit unit(std::uint64_t block, std::uint64_t window, std::uint32_t panel) const {
+    const std::uint64_t list = format().list_at(load<std::uint32_t>(format().begin_at(block, window)));
+    const auto begin = load<std::uint32_t>(list + format().panel_begin_at(panel));
+    const auto behind = load<std::uint32_t>(list + format().panel_begin_at(panel + 1));
+    return {list + std::uint64_t{begin} * piece_bytes, behind < begin ? 0 : std::min((behind - begin) / format().shape.height, format().shape.steps)};
+  }
+  /// An entry of a row of the panel, of its unit for this window.
+  GatheredEntry entry(const GatheredUnit& unit, std::uint64_t window, std::uint32_t step, std::uint32_t row, std::uint32_t number) const {
+    const std::uint64_t at = unit.at + format().entry_at(step, row, number);
     const std::uint64_t place = load<std::uint32_t>(at + 4) / gather_row_bytes;
     const std::uint64_t before = window + gather_windows - 1;  // equal, modulo 4, to the window before
     const std::uint64_t behind = (place / gather_columns + gather_windows - before % gather_windows) % gather_windows;

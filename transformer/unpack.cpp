@@ -214,10 +214,9 @@ void take(const GatherReader& gathered, NonZeros& nonzeros) {
   for (std::uint64_t number = 0; number < format.blocks() * windows * panels; ++number) {
     const std::uint64_t block = number / (windows * panels), window = number / panels % windows;
     const auto panel = static_cast<std::uint32_t>(number % panels);
-    const std::uint64_t unit = format.unit_at(block, window, panel);
-    const std::uint32_t entries = gathered.steps(unit) * step_entries;
+    const GatheredUnit unit = gathered.unit(block, window, panel);
     for (std::uint32_t r = 0; r < format.shape.height; ++r) {
-      for (std::uint32_t entry = 0; entry < entries; ++entry) {
+      for (std::uint32_t entry = 0; entry < unit.steps * step_entries; ++entry) {
         const GatheredEntry found = gathered.entry(unit, window, entry / step_entries, r, entry % step_entries);
         if (found.value != 0) {
           // A place that no window beside has would be in front of the first column.

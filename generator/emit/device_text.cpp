@@ -133,7 +133,9 @@ std::vector<std::string_view> performed_texts(const LoopNest& nest) {
           }});
   std::vector<std::string_view> texts;
   if (has_roles(nest)) {
-    texts.push_back(meet_roles_text);
+    if (!meets_at_copies(nest)) {
+      texts.push_back(meet_roles_text);
+    }
     if (meets_behind_turns(nest)) {
       texts.push_back(meet_multiplying_text);
     }
@@ -157,9 +159,6 @@ std::string instructions_text(const Layer& layer) {
   }
   if (const auto* fragments = std::get_if<transformer::FragmentFormat>(&layer.format)) {
     values.merge(fragment_holes(layer.lowered, *fragments));
-  }
-  if (gathers_rows(layer.lowered)) {
-    values.merge(gather_holes());
   }
   values.merge(dense_holes(layer.lowered));
   values.merge(packed_matrix_holes(layer.lowered));

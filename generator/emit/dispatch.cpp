@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "generator/emit/fragment_text.h"
+#include "generator/emit/gather_text.h"
 #include "generator/emit/layout_text.h"
 #include "generator/ir/evaluate.h"
 #include "generator/ir/rewrite.h"
@@ -56,7 +57,7 @@ Dispatch dispatch_of(const LoopNest& lowered, const Environment& sizes, std::int
                                 : rounds_factors(lowered) ? ProductForm::rounded
                                                           : ProductForm::whole,
                     .copies_in_bulk = copies_in_bulk(lowered),
-                    .has_clusters = has_clusters(lowered)};
+                    .runs_earlier = !has_clusters(lowered) && !gathers_rows(lowered)};
   if (lowered.vectors) {
     dispatch.has_vectors = true;
     const Environment constants = constants_of(lowered);

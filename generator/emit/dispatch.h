@@ -31,7 +31,7 @@ struct Dispatch {
   bool zeroes_c = false;           ///< all of C is set to zero in front of the kernel, or in place of one
   ProductForm products = ProductForm::whole;
   bool copies_in_bulk = false;     ///< before first_bulk_major the kernel has another text
-  bool has_clusters = false;       ///< before first_bulk_major the kernel does not run
+  bool runs_earlier = true;        ///< before first_bulk_major
   std::int64_t turn_columns = 0;   ///< that a block takes at a time, where its threads take turns over all columns; else 0
 
   /// Columns of C for each of the n items of a call.

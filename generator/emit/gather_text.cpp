@@ -18,9 +18,15 @@ std::int64_t ring_window_bytes(const LoopNest& nest) {
   return nest.constant("window_columns") * nest.constant("tile_columns") * bytes_of(nest.element());
 }
 
+/// The room of a turn's lists.
+std::int64_t ring_list_bytes(const transformer::GatherFormat& format) {
+  constexpr std::int64_t line = 128;
+  return (std::int64_t{format.shape.list_pieces} * transformer::piece_bytes + line - 1) / line * line;
+}
+
 /// Of windows and lists, behind which the barriers stand.
 std::int64_t ring_bytes(const LoopNest& nest, std::int64_t list_bytes) {
-  return nest.constant("stages") * (ring_window_bytes(nest) + nest.constant("block_sets") * list_bytes);
+  return nest.constant("stages") * ring_window_bytes(nest) + nest.constant("list_stages") * list_bytes;
 }
 
 }  // namespace
@@ -28,31 +34,28 @@ std::int64_t ring_bytes(const LoopNest& nest, std::int64_t list_bytes) {
 Environment gather_sizes(const transformer::GatherFormat& format) {
   return {{"most_steps", format.shape.steps},
           {"seats", static_cast<std::int64_t>(format.seats())},
-          {"list_bytes", static_cast<std::int64_t>(format.unit_bytes())}};
+          {"list_begins", static_cast<std::int64_t>(format.lists()) + 1},
+          {"list_bytes", ring_list_bytes(format)}};
 }
 
 std::vector<std::string> gather_constants(const LoopNest& nest, const transformer::GatherFormat& format) {
-  const auto list_bytes = static_cast<std::int64_t>(format.unit_bytes());
+  const std::int64_t list_bytes = ring_list_bytes(format);
   return {c_constant("unsigned int", "M", format.shape.rows, "rows of C"),
           c_constant("unsigned int", "K", format.shape.columns, "rows of B"),
           c_constant("unsigned int", "windows", format.windows(), "of A's columns"),
           c_constant("size_t", "rows_at", transformer::header_bytes, "which row has a seat"),
-          c_constant("size_t", "lists_at", format.units_at, "where the first list begins"),
-          c_constant("int", "list_bytes", list_bytes, "of a warp's rows for a window"),
-          c_constant("int", "entries_at", transformer::entries_at, "in a list, behind the number of its steps"),
+          c_constant("size_t", "begins_at", format.begins_at, "where lists begin"),
+          c_constant("size_t", "lists_at", format.lists_at, "behind which they stand"),
+          c_constant("int", "list_bytes", list_bytes, "of shared memory for those of a turn"),
           c_constant("int", "window_bytes", ring_window_bytes(nest), "of B"),
           c_constant("int", "barriers_at", ring_bytes(nest, list_bytes), "in shared memory, behind windows and lists")};
-}
-
-std::map<std::string, std::string> gather_holes() {
-  return {{"ARRIVING_THREADS", "vectors ? block_sets + 1 : block_sets"}};
 }
 
 bool gathers_rows(const LoopNest& nest) { return performs(nest, "multiply_gathered"); }
 
 std::uint64_t gathered_bytes(const LoopNest& nest, const Environment& sizes) {
   constexpr std::int64_t barrier = 8, line = 128;
-  const std::int64_t barriers = (nest.constant("stages") * barrier + line - 1) / line * line;
+  const std::int64_t barriers = (nest.constant("list_stages") * barrier + line - 1) / line * line;
   return static_cast<std::uint64_t>(ring_bytes(nest, sizes.at("list_bytes")) + barriers);
 }
 

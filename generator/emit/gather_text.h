@@ -18,9 +18,6 @@ Environment gather_sizes(const transformer::GatherFormat& format);
 /// The constants of the packed matrix, and of what a block has of it in shared memory.
 std::vector<std::string> gather_constants(const LoopNest& nest, const transformer::GatherFormat& format);
 
-/// What the texts of instructions leave open.
-std::map<std::string, std::string> gather_holes();
-
 /// Whether rows of B are gathered from shared memory.
 bool gathers_rows(const LoopNest& nest);
 

@@ -147,7 +147,7 @@ void check_format(const transformer::FragmentFormat& format, const LoopNest& nes
 void check_format(const transformer::GatherFormat& format, const LoopNest& nest, const SparseMatrix&, const GenerateOptions& options) {
   for (const int architecture : options.architectures) {
     if (architecture < GatherSchedule::least_architecture) {
-      throw UnsuitableSchedule(text_of(options.choice), fmt::format("sm_{} has too little shared memory for four windows", architecture),
+      throw UnsuitableSchedule(text_of(options.choice), fmt::format("sm_{} has no engine that copies in bulk", architecture),
                                fmt::format("choose a schedule of family panel, or build for sm_{} and newer", GatherSchedule::least_architecture));
     }
   }

@@ -86,7 +86,9 @@ json packed_entry(const transformer::GatherFormat& format) {
   return {{"version", transformer::GatherFormat::version},
           {"height", format.shape.height},
           {"block_panels", format.shape.block_panels},
-          {"steps", format.shape.steps}};
+          {"steps", format.shape.steps},
+          {"list_pieces", format.shape.list_pieces},
+          {"pieces", format.counts.pieces}};
 }
 
 json packed_entry(const transformer::ListFormat& format) {

@@ -49,7 +49,7 @@ Block of_role(const Block& block, bool first) {
     }
     Node own = node;
     if (auto* branch = std::get_if<Branch>(&own.content)) {
-      const bool is_others = branch->condition == places();
+      const bool is_others = branch->condition == serves();
       if (is_of_roles(node) || is_others) {
         append(result, of_role(is_others != first ? branch->then : branch->otherwise, first));
         continue;
@@ -276,7 +276,7 @@ class KernelPrinter {
         const Block rest(at, block.end());
         statements_.meet_blocks_by("meet_multiplying();\n");
         const auto print_role = [&](bool first) {
-          statements_.meet_teams_by(first ? "meet_those_who_place({}, turn);\n" : "meet_those_who_multiply({}, turn);\n");
+          statements_.meet_teams_by(meets_at_copies(nest_) ? "" : first ? "meet_those_who_place({}, turn);\n" : "meet_those_who_multiply({}, turn);\n");
           return statements_.print(without_unused_definitions(of_role(rest, first)));
         };
         body_ += fmt::format("if (role < 1) {{\n{}}} else {{\n{}}}\n", print_role(true), print_role(false));

@@ -33,6 +33,7 @@ extern const std::string_view stage_elements_text;
 extern const std::string_view stage_patches_text;
 extern const std::string_view find_extras_text;
 extern const std::string_view add_extras_text;
+extern const std::string_view async_barriers_text;
 extern const std::string_view bulk_text;
 extern const std::string_view make_barriers_text;
 extern const std::string_view copy_unit_text;
@@ -210,6 +211,7 @@ Instruction stage_columns() { return stage_windows("stage_columns", "stage_colum
 Instruction asked_for(Instruction copy, const char* name_of, const char* call, std::string_view text) {
   copy.name = name_of;
   copy.call = call;
+  copy.texts.push_back(async_barriers_text);
   copy.texts.push_back(bulk_text);
   copy.texts.push_back(text);
   return copy;
@@ -227,14 +229,14 @@ Instruction copy_windows() {
 }
 
 Instruction make_barriers() {
-  Instruction result = ordering("make_barriers", "make_barriers<vectors>(shared_memory, {thread});", {unit_text, bulk_text, make_barriers_text});
+  Instruction result = ordering("make_barriers", "make_barriers<vectors>(shared_memory, {thread});", {unit_text, async_barriers_text, bulk_text, make_barriers_text});
   result.parameters = {value("thread")};
   return result;
 }
 
 Instruction wait_for_operands() {
   Instruction result = ordering("wait_for_operands", "wait_for_operands(shared_memory, {own_turn}, {stage}, {part});",
-                                {unit_text, bulk_text, wait_for_operands_text});
+                                {unit_text, async_barriers_text, bulk_text, wait_for_operands_text});
   result.parameters = {value("own_turn"), value("stage"), value("part")};
   return result;
 }

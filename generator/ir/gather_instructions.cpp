@@ -10,13 +10,16 @@ namespace esc {
 
 // Embedded by CMakeLists.txt from templates/instructions.
 extern const std::string_view vector_text;
-extern const std::string_view bulk_text;
-extern const std::string_view make_barriers_text;
-extern const std::string_view wait_for_operands_text;
-extern const std::string_view gathered_text;
+extern const std::string_view async_barriers_text;
+extern const std::string_view ring_text;
 extern const std::string_view row_at_text;
-extern const std::string_view copy_list_text;
+extern const std::string_view list_begin_text;
+extern const std::string_view make_ring_barriers_text;
+extern const std::string_view copy_lists_text;
 extern const std::string_view copy_rows_text;
+extern const std::string_view wait_for_release_text;
+extern const std::string_view wait_for_turn_text;
+extern const std::string_view release_turn_text;
 extern const std::string_view multiply_gathered_text;
 
 namespace {
@@ -32,10 +35,19 @@ Instruction row_at() {
           .texts = {row_at_text}};
 }
 
-/// The lanes of a warp copy its lists for a window.
-Instruction copy_list() {
+Instruction list_begin() {
+  return {.name = "list_begin",
+          .parameters = {array("begins"), value("list")},
+          .results = {"begin"},
+          .meaning = {define("begin", at("begins", {name("list")}))},
+          .call = "list_begin(packed, {list})",
+          .texts = {list_begin_text}};
+}
+
+/// The lanes of a warp copy the lists that a block has for a turn.
+Instruction copy_lists() {
   const auto from = [](const char* array_name) {
-    return at(array_name, {name("block"), name("window"), name("set"), name("step"), name("row"), name("n")});
+    return at(array_name, {name("block"), name("turn"), name("set"), name("step"), name("row"), name("n")});
   };
   const auto to = [](const char* array_name) {
     return at(array_name, {name("stage"), name("set"), name("step"), name("row"), name("n")});
@@ -44,49 +56,59 @@ Instruction copy_list() {
       loop("row", name("warp_rows"),
            {loop("n", name("step_entries"),
                  {store(to("staged_columns"), from("columns")), store(to("staged_values"), from("values"))})});
-  return {.name = "copy_list",
+  return {.name = "copy_lists",
           .parameters = {array("steps"), array("columns"), array("values"), array("staged_steps"),
-                         array("staged_columns"), array("staged_values"), value("block"), value("window"),
-                         value("stage"), value("set"), value("lane")},
-          .meaning = {loop_of_lanes("once", 1,
+                         array("staged_columns"), array("staged_values"), value("block"), value("turn"), value("lane"),
+                         value("first_piece"), value("behind_pieces")},
+          .meaning = {define("stage", remainder(index("turn"), index("list_stages"))),
+                      loop_of_lanes("set", name("block_sets"),
                                     {store(at("staged_steps", {name("stage"), name("set")}),
-                                           at("steps", {name("block"), name("window"), name("set")}))}),
-                      loop_of_lanes("step", name("most_steps"), {entries})},
-          .call = "copy_list(shared_memory, packed, {block}, {window}, {stage}, {set});",
-          .texts = {gathered_text, bulk_text, copy_list_text}};
+                                           at("steps", {name("block"), name("turn"), name("set")}))}),
+                      loop("set", name("block_sets"), {loop_of_lanes("step", name("most_steps"), {entries})})},
+          .call = "copy_lists(shared_memory, packed, {turn}, {first_piece}, {behind_pieces});",
+          .texts = {async_barriers_text, ring_text, copy_lists_text}};
 }
 
-/// The threads of a block copy the rows of B of a window; what lies outside is zero.
+/// The lanes of a warp copy the rows of B that a turn adds to the ring; what lies outside is zero.
 Instruction copy_rows() {
   const Expression element =
       choose(less(index("k"), index("height")),
              choose(less(index("j"), index("width")), at("b", {name("k"), name("j")}), 0.0), 0.0);
   const Block row{define("k", index("window") * index("window_columns") + index("r")),
-                  loop("c", name("tile_columns"),
-                       {define("j", index("tile") * index("tile_columns") + index("c")),
-                        store(at("staged_b", {name("stage"), name("r"), name("c")}), element)})};
-  return {
-      .name = "copy_rows",
-      .parameters = {array("b"), array("staged_b"), value("window"), value("stage"), value("tile"), value("thread"),
-                     value("height"), value("width")},
-      .meaning = {Node{Loop{"r", Affine::of("thread"), Affine::of("window_columns"), Affine::of("threads_per_block"),
-                            Role::none, Mapping::sequential, row}}},
-      .call = "copy_rows<vectors>(shared_memory, &boxes_of_B, {b}, ldb, {window}, {stage}, {tile}, {thread}, {width});",
-      .texts = {gathered_text, bulk_text, copy_rows_text}};
+                  loop_of_lanes("c", name("tile_columns"),
+                                {define("j", index("tile") * index("tile_columns") + index("c")),
+                                 store(at("staged_b", {name("stage"), name("r"), name("c")}), element)})};
+  const Block window{define("stage", remainder(index("window"), index("stages"))),
+                     loop("r", name("window_columns"), row)};
+  return {.name = "copy_rows",
+          .parameters = {array("b"), array("staged_b"), value("turn"), value("tile"), value("lane"), value("height"),
+                         value("width")},
+          .meaning = {define("first", choose(less(0, index("turn")), index("turn") + 1, 0)),
+                      define("last", choose(less(index("turn") + 1, index("windows")), index("turn") + 1,
+                                            index("windows") - 1)),
+                      Node{Loop{"window", name("first"), name("last") + 1, 1, Role::none, Mapping::sequential, window}}},
+          .call = "copy_rows<vectors>(shared_memory, &boxes_of_B, {b}, ldb, {turn}, {tile}, {width});",
+          .texts = {async_barriers_text, ring_text, copy_rows_text}};
 }
 
-Instruction make_window_barriers() {
-  Instruction result = ordering("make_window_barriers", "make_barriers<vectors>(shared_memory, {thread});",
-                                {bulk_text, make_barriers_text});
+Instruction make_ring_barriers() {
+  Instruction result = ordering("make_ring_barriers", "make_ring_barriers<vectors>(shared_memory, {thread});",
+                                {async_barriers_text, ring_text, make_ring_barriers_text});
   result.parameters = {value("thread")};
   return result;
 }
 
-Instruction wait_for_window() {
-  Instruction result = ordering("wait_for_window", "wait_for_operands(shared_memory, {window}, {stage}, 0);",
-                                {bulk_text, wait_for_operands_text});
-  result.parameters = {value("window"), value("stage")};
+Instruction ordering_of_turn(const std::string& name_of, const std::string& call, std::string_view text) {
+  Instruction result = ordering(name_of, call, {async_barriers_text, ring_text, text});
+  result.parameters = {value("turn")};
   return result;
+}
+Instruction wait_for_turn() {
+  return ordering_of_turn("wait_for_turn", "wait_for_turn(shared_memory, {turn});", wait_for_turn_text);
+}
+Instruction release_turn() { return ordering_of_turn("release_turn", "release_turn({turn});", release_turn_text); }
+Instruction wait_for_release() {
+  return ordering_of_turn("wait_for_release", "wait_for_release({turn});", wait_for_release_text);
 }
 
 /// Each entry of a lane's rows times the row of B that it names, which stands in the ring.
@@ -95,29 +117,37 @@ Instruction multiply_gathered() {
       loop("v", name("vector_width"),
            {define("column", index("lane") * index("vector_width") + index("v")),
             define("sum", index("u") * index("vector_width") + index("v")),
-            add(at("sums", {name("sum")}), product({at("values", {name("step"), name("row"), name("n")}),
+            add(at("sums", {name("sum")}), product({at("values", {name("stage"), name("set"), name("step"), name("row"), name("n")}),
                                                     at("b", {name("window_stage"), name("r"), name("column")})}))});
-  const Block entry{define("k", at("columns", {name("step"), name("row"), name("n")})),
+  const Block entry{define("k", at("columns", {name("stage"), name("set"), name("step"), name("row"), name("n")})),
                     define("window_stage", remainder(quotient(index("k"), index("window_columns")), index("stages"))),
                     define("r", remainder(index("k"), index("window_columns"))), products};
   return {.name = "multiply_gathered",
-          .parameters = {array("steps"), array("columns"), array("values"), array("b"), value("place"), value("lane"),
-                         array("sums"), value("stage"), value("set")},
-          .meaning = {define("steps_of_set", at("steps", {name("set")})),
+          .parameters = {array("steps"), array("columns"), array("values"), array("b"), value("turn"), value("set"),
+                         value("place"), value("lane"), array("sums")},
+          .meaning = {define("stage", remainder(index("turn"), index("list_stages"))),
+                      define("steps_of_set", at("steps", {name("stage"), name("set")})),
                       loop("step", name("steps_of_set"),
                            {loop("u", name("panel_height"),
                                  {define("row", index("u") * index("warp_panels") + index("place")),
                                   loop("n", name("step_entries"), entry)})})},
-          .call =
-              "multiply_gathered(list_copy(shared_memory, {stage}, {set}), rows_copy(shared_memory, 0), {place}, "
-              "{lane}, {sums});",
-          .texts = {vector_text, gathered_text, multiply_gathered_text}};
+          .call = "multiply_gathered(list_copy(shared_memory, {turn}), rows_copy(shared_memory, 0), {set}, {place}, "
+                  "{lane}, {sums});",
+          .texts = {vector_text, async_barriers_text, ring_text, multiply_gathered_text}};
 }
 
 }  // namespace
 
 std::vector<Instruction> gather_instructions() {
-  return {row_at(), make_window_barriers(), copy_list(), copy_rows(), wait_for_window(), multiply_gathered()};
+  return {row_at(),
+          list_begin(),
+          make_ring_barriers(),
+          copy_lists(),
+          copy_rows(),
+          wait_for_turn(),
+          release_turn(),
+          wait_for_release(),
+          multiply_gathered()};
 }
 
 }  // namespace esc

@@ -5,13 +5,16 @@
 
 namespace esc {
 
-// Warps of a block that have roles, as many in each: those of role 0 multiply, those of role 1 copy and place values for them.
+// Warps of a block that have roles: those of role 0 multiply, those of role 1 copy, and place values, for them.
 
 /// Whether the warps of the nest have roles.
 bool has_roles(const LoopNest& nest);
 
 /// The conditions of branches between roles.
 Expression multiplies();
-Expression places();
+Expression serves();
+
+/// Whether roles meet where copies arrive and are released, each warp by itself.
+bool meets_at_copies(const LoopNest& nest);
 
 }  // namespace esc

@@ -100,7 +100,8 @@ LoopNest pack_gathered(const LoopNest& nest, const PackGathered& directive) {
   const std::vector<Affine> lists{Affine::of("blocks"), Affine::of("windows"), Affine::of("block_sets")};
   std::vector<Affine> entries = lists;
   entries.insert(entries.end(), {Affine::of("most_steps"), Affine::of("warp_rows"), Affine::of("step_entries")});
-  replace_sparse(result, {{"Rows", {Affine::of("seats")}, ArrayRole::packed_index, ScalarType::u32},
+  replace_sparse(result, {{"ListBegins", {Affine::of("list_begins")}, ArrayRole::packed_index, ScalarType::u32},
+                          {"Rows", {Affine::of("seats")}, ArrayRole::packed_index, ScalarType::u32},
                           {"ListSteps", lists, ArrayRole::packed_index, ScalarType::i32},
                           {"ListColumns", entries, ArrayRole::packed_index, ScalarType::u32},
                           {"ListValues", entries, ArrayRole::packed_value, nest.element()}});

@@ -19,7 +19,7 @@ namespace esc {
 namespace {
 
 Node of_those_who_multiply(Block body) { return Node{Branch{multiplies(), std::move(body), {}}}; }
-Node of_those_who_place(Block body) { return Node{Branch{places(), std::move(body), {}}}; }
+Node of_those_who_place(Block body) { return Node{Branch{serves(), std::move(body), {}}}; }
 
 bool is_barrier(const Node& node) { return std::holds_alternative<Barrier>(node.content); }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/lower/ring_windows.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "generator/ir/build.h"
+#include "generator/ir/roles.h"
 #include "generator/lower/refusals.h"
 #include "generator/lower/staged_copies.h"
 #include "generator/lower/thread_nest.h"
@@ -18,10 +20,17 @@ const std::vector<std::string>& list_arrays() {
   return names;
 }
 
+Node find_begin(const char* result, const Expression& list) {
+  return perform("list_begin", {element("ListBegins"), list}, {result});
+}
+
+/// Finds out where a block's list begins and ends.
+Block find_list(const Expression& list) { return {find_begin("begin", list), find_begin("behind", list + 1)}; }
+Expression first_list() { return index("block") * index("windows"); }
+
 Expression lane_of_warp() { return index("place") * index("group_lanes") + index("lane"); }
 
-/// Asks for the lists of a window, each warp for its own.
-Node copy_list(const Expression& window, const Expression& stage) {
+Node copy_lists(const Expression& turn) {
   std::vector<Expression> arguments;
   for (const std::string& array : list_arrays()) {
     arguments.push_back(element(array));
@@ -29,43 +38,50 @@ Node copy_list(const Expression& window, const Expression& stage) {
   for (const std::string& array : list_arrays()) {
     arguments.push_back(element(staged_name(array)));
   }
-  arguments.insert(arguments.end(), {index("block"), window, stage, index("set"), lane_of_warp()});
-  return perform("copy_list", std::move(arguments));
+  arguments.insert(arguments.end(), {index("block"), turn, lane_of_warp(), index("begin"), index("behind")});
+  return perform("copy_lists", std::move(arguments));
 }
 
-/// And for its rows of B, the whole block.
-Node copy_rows(const Expression& window, const Expression& stage) {
-  return perform("copy_rows", {element("B"), element("StagedB"), window, stage, index("tile"), index("thread"),
-                               index("K"), index("N")});
+Node copy_rows(const Expression& turn) {
+  return perform("copy_rows",
+                 {element("B"), element("StagedB"), turn, index("tile"), lane_of_warp(), index("K"), index("N")});
 }
 
-Node if_there(const Expression& window, Block body) {
-  return Node{Branch{less(window, index("windows")), std::move(body), {}}};
+Node of_those_who_multiply(Block body) { return Node{Branch{multiplies(), std::move(body), {}}}; }
+Node of_who_serves(Block body) { return Node{Branch{serves(), std::move(body), {}}}; }
+
+/// The lists of the first turn are there whatever the kernel in front does.
+Node ask_early() {
+  Block body = find_list(first_list());
+  body.push_back(copy_lists(0));
+  return of_who_serves(std::move(body));
 }
 
-Node wait_for_window(const Expression& window) {
-  return perform("wait_for_window", {window, remainder(window, index("stages"))});
+/// Where the lists are is found out before there is room for them.
+Node ask_for_turn() {
+  const Expression turn = index("window");
+  Block body = find_list(first_list() + turn);
+  append(body, {perform("wait_for_release", {turn}), Node{Branch{less(0, turn), {copy_lists(turn)}, {}}}, copy_rows(turn)});
+  return of_who_serves(std::move(body));
 }
 
-/// What a window's turn does: when it begins, everybody is done with the window two before, whose place is the one two
-/// behind.
-Block turn_of_window() {
-  const Expression next = index("window") + 1;
-  return {perform("wait_for_stage", {0}),
-          Node{Barrier{Scope::block}},
-          define("ahead", index("window") + index("early_stages"), ScalarType::u32),
-          define("stage_ahead", remainder(index("ahead"), index("stages"))),
-          if_there(index("ahead"),
-                   {copy_list(index("ahead"), index("stage_ahead")), copy_rows(index("ahead"), index("stage_ahead"))}),
-          commit_copies(),
-          Node{Branch{less(index("window"), 1), {wait_for_window(0)}, {}}},
-          if_there(next, {wait_for_window(next)}),
-          define("stage", remainder(index("window"), index("stages"))),
-          perform("multiply_gathered",
-                  {element("StagedListSteps", {Affine::of("stage")}),
-                   element("StagedListColumns", {Affine::of("stage"), Affine::of("set")}),
-                   element("StagedListValues", {Affine::of("stage"), Affine::of("set")}), element("StagedB"),
-                   index("place"), index("lane"), element("sums"), index("stage"), index("set")})};
+Node multiply_turn() {
+  const Expression turn = index("window");
+  return of_those_who_multiply(
+      {perform("wait_for_turn", {turn}),
+       perform("multiply_gathered", {element("StagedListSteps"), element("StagedListColumns"), element("StagedListValues"),
+                                     element("StagedB"), turn, index("set"), index("place"), index("lane"), element("sums")}),
+       perform("release_turn", {turn})});
+}
+
+/// Warps of the block's rows, and one more.
+void add_serving_warp(ThreadNest& parts) {
+  const auto sets = std::ranges::find(parts.threads, "set", &Loop::iterator);
+  sets->iterator = "warp_of_block";
+  sets->upper = Affine::of("block_warps");
+  insert(parts.body, 0,
+         {define("role", quotient(index("warp_of_block"), index("block_sets"))),
+          define("set", remainder(index("warp_of_block"), index("block_sets")))});
 }
 
 }  // namespace
@@ -79,26 +95,29 @@ LoopNest ring_windows(const LoopNest& nest, const PipelineWindows& directive) {
   ThreadNest parts = take_apart(nest, directive);
   const std::size_t at = find_place(parts.body, Role::reduction);
   auto windows = std::get<Loop>(parts.body[at].content);
-  windows.body = turn_of_window();
+  windows.body = {ask_for_turn(), Node{Barrier{Scope::team}}, multiply_turn()};
   parts.body[at] = Node{std::move(windows)};
+  parts.body[at + 1] = of_those_who_multiply({parts.body[at + 1]});
   insert(parts.body, at,
-         {perform("make_window_barriers", {index("thread")}), Node{Barrier{Scope::block}},
-          Node{Note{"What the first windows take. Their lists are there whatever the kernel in front does."}},
-          early_loop({if_there(index("s"), {copy_list(index("s"), index("s"))})}),
-          early_loop({if_there(index("s"), {copy_rows(index("s"), index("s"))}), commit_copies()})});
+         {perform("make_ring_barriers", {index("thread")}), Node{Barrier{Scope::block}}, ask_early()});
+  add_serving_warp(parts);
 
   LoopNest result = put_together(nest, parts);
+  result.team = "part";
   result.constants.push_back(
       {"stages", directive.stages,
        "windows in shared memory: the one before, the own one, the one behind, and one on its way"});
-  result.constants.push_back({"early_stages", index("stages") - 2, ""});
-  result.constants.push_back({"turn_windows", 1, "windows of a turn"});
+  result.constants.push_back({"list_stages", GatherSchedule::list_stages, "turns whose lists are there or on their way"});
+  const auto threads = std::ranges::find(result.constants, "threads_per_block", &NamedConstant::name);
+  threads->value = 32 * index("block_warps");
+  result.constants.insert(threads, {{"roles", 2, "warps that multiply, and one that asks for what they do"},
+                                    {"block_warps", index("block_sets") + index("roles") - 1, ""}});
   std::vector<ArrayDeclaration> staged;
   for (const std::string& array : list_arrays()) {
     ArrayDeclaration copy = *nest.find_array(array);
     copy.name = staged_name(array);
     copy.extents.erase(copy.extents.begin());
-    copy.extents.front() = Affine::of("stages");
+    copy.extents.front() = Affine::of("list_stages");
     copy.role = ArrayRole::shared;
     copy.record = "list";
     staged.push_back(std::move(copy));
@@ -112,9 +131,9 @@ LoopNest ring_windows(const LoopNest& nest, const PipelineWindows& directive) {
   result.arrays.insert(result.arrays.begin(), staged.begin(), staged.end());
   result.story.emplace_back(
       "Rows of B are gathered from shared memory, which gives 128 bytes a cycle wherever they stand, and where all "
-      "rows of a block find each that they share. Both operands are copied there past the "
-      "registers, two windows ahead of their use: from compute capability 9.0 on in bulk, a list or a window each, "
-      "which one thread asks for.");
+      "rows of a block find each that they share. A warp of its own asks for what a turn multiplies, in bulk: the lists "
+      "of the block for a window, and the window behind. Warps wait for that and tell when they have multiplied it, and "
+      "for nothing else: none waits for another one that multiplies.");
   return result;
 }
 

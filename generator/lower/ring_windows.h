@@ -6,16 +6,18 @@
 
 namespace esc {
 
-/// pipeline(k, 4) of gathered rows: windows of B stand in shared memory, four of them in a ring, with the lists for
-/// them, from which lanes gather rows of B.
+/// pipeline(k, 4) of gathered rows: windows of B stand in shared memory, four of them in a ring, with the lists of two
+/// turns, from which lanes gather rows of B. A further warp asks for both.
 ///
 ///   for (window..) { steps = ListSteps[..][window][..]; for (step..) .. ListValues[..][step].. * B[k][..]; }
-///     -> copy the first two windows and their lists;
-///        for (window..) { barrier; copy those of window + 2; wait for those of window + 1;
-///          multiply_gathered(StagedListSteps[stage], StagedListColumns[stage][set], StagedListValues[stage][set],
-///          StagedB, ..); }
+///     -> for (window..) {
+///          if (role is to serve) { wait until turn window - 2 is released; copy the lists of the window, and the window
+///            behind; }
+///          barrier of both;
+///          if (role is to multiply) { multiply_gathered(StagedListSteps, .., StagedB, ..); release; } }
 ///
 /// A list names rows of B of the window before, which is there still, and of the one behind, which is there already.
+/// The barrier is what the copies' own barriers do: who serves goes on as far as turns are released.
 /// Stands behind transform(A, gathered). Refuses another number of stages, and windows that are copied already.
 LoopNest ring_windows(const LoopNest& nest, const PipelineWindows& directive);
 

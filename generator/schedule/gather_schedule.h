@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,9 +19,10 @@ struct GatherSchedule {
   static constexpr int vector = 4;            ///< of them that a lane has
   static constexpr int window_columns = 256;  ///< of A
   static constexpr int stages = 4;            ///< windows in shared memory
+  static constexpr int list_stages = 2;       ///< turns whose lists are there
   static constexpr int max_sets = 8;
   static constexpr int max_warps = 16;
-  static constexpr int least_architecture = 80;  ///< copies past the registers
+  static constexpr int least_architecture = 90;  ///< copies in bulk
 
   int sets = 4;
   int warps = 8;  ///< of a block
@@ -28,7 +30,7 @@ struct GatherSchedule {
 
   int rows() const { return set_rows * sets; }  ///< of a warp
   int block_rows() const { return warps * rows(); }
-  int threads() const { return 32 * warps; }
+  int threads() const { return 32 * (warps + 1); }  ///< of a block: a further warp asks for copies
 
   bool operator==(const GatherSchedule&) const = default;
 };
@@ -43,6 +45,10 @@ std::string print(const GatherSchedule& schedule);
 /// these.
 void check_ranges(const GatherSchedule& schedule);
 void check_legal(const GatherSchedule& schedule, const ProductColumns& columns);
+
+/// The shared memory of a block, about, where a row has so many entries in a window on average and rows are about
+/// equally long.
+std::uint64_t shared_bytes(const GatherSchedule& schedule, double window_entries);
 
 /// Whether the family is made for elements of this type where B and C lie as this layout says: float32, or what is
 /// rounded of it, in rows.

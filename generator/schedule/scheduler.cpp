@@ -12,6 +12,7 @@
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/even_panels.h"
 #include "generator/schedule/fitted_schedule.h"
+#include "generator/schedule/gathered_rows.h"
 #include "generator/schedule/listed_streams.h"
 #include "generator/schedule/quartered_streams.h"
 #include "generator/schedule/sparse_panels.h"
@@ -322,7 +323,12 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
   // What is measured in the other types is measured with the family that streams, too.
   if (std::ranges::all_of(databases,
                           [](const ScheduleDatabase* database) { return database->head().dtype == "f32"; })) {
+    const std::vector<ScheduleChoice> gathered = gathered_rows(shape, target);
+    if (gathers_faster_than_streams(shape)) {
+      ranking.add(gathered);
+    }
     ranking.add(streamed_schedules(shape, target));
+    ranking.add(gathered);
     ranking.add(sparse_panels(shape, target));
   }
   std::vector<ClassAdvice> advices;

@@ -183,7 +183,7 @@ class Calls {
     call.reason = "on the default stream";
     call.default_stream = true;
     calls_.push_back(std::exchange(call, usual));
-    if (dispatch_.has_clusters) {
+    if (!dispatch_.runs_earlier) {
       return;
     }
     call.compute_major = 8;

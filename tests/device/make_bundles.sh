@@ -238,7 +238,7 @@ bundles_of() {
   bundle "$matrix" "$bcol" "$(walk $index "$bcol")" "${name}_atomic" --no-verify
   first_legal panel "$matrix" "$bcol" "${name}_panel" $((index * 31)) 7
   first_legal rows "$matrix" "$bcol" "${name}_rows" $((index * 29)) 5
-  first_legal gather "$matrix" "$bcol" "${name}_gather" $((index * 19)) 5
+  first_legal gather "$matrix" "$bcol" "${name}_gather" $((index * 19)) 5 --arch sm_90
   double_bundle "$matrix" "$bcol" "${name}_double"
   if ! float_bundle "$matrix" "$bcol" "${name}_split" f32 || ! float_bundle "$matrix" "$bcol" "${name}_rounded" tf32 || ! half_bundle "$matrix" "$bcol" "${name}_half"; then
     cat "$output/refusal.txt" >&2

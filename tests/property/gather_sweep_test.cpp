@@ -30,18 +30,6 @@ std::vector<NamedMatrix> shapes_for_lists() {
   return shapes;
 }
 
-/// Those whose lists fit into the shared memory of sm_80 beside four windows of B where a list has as little as can be:
-/// a step, and the room for another one.
-std::vector<ScheduleFor> schedules_with_room() {
-  constexpr int bytes_of_lists = 166912 - 4 * GatherSchedule::window_columns * 128 - 1024;
-  std::vector<ScheduleFor> all = tests::legal_gather();
-  std::erase_if(all, [](const ScheduleFor& one) {
-    const auto& schedule = std::get<GatherSchedule>(one.schedule);
-    return GatherSchedule::stages * schedule.warps * 128 * (schedule.sets + 1) > bytes_of_lists;
-  });
-  return all;
-}
-
 /// One of the parts of the run, to be run beside each other.
 class GatherSweep : public testing::TestWithParam<std::size_t> {};
 constexpr std::size_t parts = 2;
@@ -49,7 +37,7 @@ constexpr std::size_t one_of_so_many = 5;  ///< in an ordinary run
 
 TEST_P(GatherSweep, AgreesWithTheReference) {
   EmulatedSweep sweep(shapes_for_lists(), GetParam());
-  const std::vector<ScheduleFor> schedules = schedules_with_room();
+  const std::vector<ScheduleFor> schedules = tests::legal_gather();
   const std::size_t step = full_sweep() ? 1 : one_of_so_many;
   for (std::size_t index = GetParam() * step; index < schedules.size(); index += parts * step) {
     ScheduleFor one = schedules[index];

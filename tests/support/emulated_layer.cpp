@@ -21,8 +21,10 @@ constexpr std::int64_t most_dense_elements = 1 << 20;
 /// The oldest one that has what the schedule needs.
 int architecture_for(const ScheduleChoice& choice) {
   const std::vector<Directive> directives = directives_of(choice, true);
-  const bool has_clusters = std::ranges::any_of(directives, [](const Directive& one) { return std::holds_alternative<ClusterTurns>(one); });
-  return has_clusters ? StreamSchedule::cluster_architecture : StreamSchedule::least_architecture;
+  const bool is_newer = std::ranges::any_of(directives, [](const Directive& one) {
+    return std::holds_alternative<ClusterTurns>(one) || std::holds_alternative<PackGathered>(one);
+  });
+  return is_newer ? GatherSchedule::least_architecture : StreamSchedule::least_architecture;
 }
 
 GenerateOptions options_of(std::int64_t bcol, ScheduleChoice choice) {

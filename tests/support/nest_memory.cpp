@@ -181,22 +181,25 @@ Memory gather_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, cons
   Tensor values = columns;
   for (std::int64_t number = 0; number < blocks * windows * form.block_panels; ++number) {
     const auto block = static_cast<std::uint64_t>(number / (windows * form.block_panels)), window = static_cast<std::uint64_t>(number / form.block_panels % windows);
-    const std::uint64_t unit = format.unit_at(block, window, static_cast<std::uint32_t>(number % form.block_panels));
-    steps.elements.push_back(reader.steps(unit));
+    const transformer::GatheredUnit unit = reader.unit(block, window, static_cast<std::uint32_t>(number % form.block_panels));
+    steps.elements.push_back(unit.steps);
     for (std::uint32_t step = 0; step < format.shape.steps; ++step) {
       for (std::uint32_t entry = 0; entry < format.shape.height * transformer::step_entries; ++entry) {
         const transformer::GatheredEntry found =
-            step < reader.steps(unit) ? reader.entry(unit, window, step, entry / transformer::step_entries, entry % transformer::step_entries) : transformer::GatheredEntry{};
+            step < unit.steps ? reader.entry(unit, window, step, entry / transformer::step_entries, entry % transformer::step_entries) : transformer::GatheredEntry{};
         columns.elements.push_back(static_cast<double>(found.column));
         values.elements.push_back(found.value);
       }
     }
   }
   memory.arrays["Rows"] = vector_of(format.seats(), [&](std::uint64_t seat) { return reader.row(seat); });
+  // Where lists begin matters for their bytes alone.
+  memory.arrays["ListBegins"] = vector_of(format.lists() + 1, [](std::uint64_t list) { return list; });
   memory.arrays["ListSteps"] = std::move(steps);
   memory.arrays["ListColumns"] = std::move(columns);
   memory.arrays["ListValues"] = std::move(values);
   memory.sizes["most_steps"] = most_steps;
+  memory.sizes["list_begins"] = static_cast<std::int64_t>(format.lists()) + 1;
   memory.sizes["seats"] = static_cast<std::int64_t>(format.seats());
   return memory;
 }

@@ -76,9 +76,9 @@ std::string problem_of_units(const DenseMatrix& matrix, const GatherReader& read
         std::int64_t last = -1;
         const std::uint32_t row = reader.row(format.first_seat(block, panel) + r);
         for (std::uint64_t window = 0; window < format.windows(); ++window) {
-          const std::uint64_t unit = format.unit_at(block, window, panel);
-          most = std::max(most, reader.steps(unit));
-          for (std::uint32_t entry = 0; entry < reader.steps(unit) * step_entries; ++entry) {
+          const GatheredUnit unit = reader.unit(block, window, panel);
+          most = std::max(most, unit.steps);
+          for (std::uint32_t entry = 0; entry < unit.steps * step_entries; ++entry) {
             const GatheredEntry found = reader.entry(unit, window, entry / step_entries, r, entry % step_entries);
             const auto column = static_cast<std::int64_t>(found.column);
             if (found.value == 0) {
@@ -174,7 +174,7 @@ TEST(GatherPacking, FillsUpLittle) {
   for (std::uint64_t block = 0; block < packed.format.blocks(); ++block) {
     for (std::uint64_t window = 0; window < packed.format.windows(); ++window) {
       for (std::uint32_t panel = 0; panel < 4; ++panel) {
-        entries += reader.steps(packed.format.unit_at(block, window, panel)) * step_entries * 16;
+        entries += reader.unit(block, window, panel).steps * step_entries * 16;
       }
     }
   }
@@ -182,13 +182,14 @@ TEST(GatherPacking, FillsUpLittle) {
 }
 
 TEST(GatherFormat, HasTheBytesThatTheDescriptionSays) {
-  const GatherFormat format = describe(
-      GatherShape{{.height = 8, .block_panels = 3, .steps = 5}, 50, 600, ScalarType::f32}, GatherCounts{.nonzeros = 9});
+  const GatherFormat format = describe(GatherShape{{.height = 8, .block_panels = 3}, 50, 600, ScalarType::f32},
+                                       GatherCounts{.nonzeros = 9, .pieces = 100});
   EXPECT_EQ(format.blocks(), 3);
   EXPECT_EQ(format.windows(), 3);
-  EXPECT_EQ(format.units_at, 256 + 512);  // 72 seats of 4 bytes
-  EXPECT_EQ(format.unit_bytes(), 896);    // 16 and six steps of 128 bytes
-  EXPECT_EQ(format.bytes, 768 + 27 * 896);
+  EXPECT_EQ(format.begins_at, 256 + 288);   // 72 seats of 4 bytes
+  EXPECT_EQ(format.lists_at, 768);          // nine lists, and where the last one ends
+  EXPECT_EQ(format.fixed_pieces(), 1 + 8);  // where three panels begin and the last one ends, and a step
+  EXPECT_EQ(format.bytes, 768 + 100 * 16);
   EXPECT_EQ(format.seat_of(0), 0);
   EXPECT_EQ(format.seat_of(8), 24);           // the second panel is the second block's
   EXPECT_EQ(format.seat_of(24), 2 * 24 + 8);  // and the fourth one the third block's again
@@ -205,12 +206,14 @@ TEST(GatherUnpacking, RefusesWhatPackingDoesNotGive) {
     write_header(changed.format, reinterpret_cast<unsigned char*>(changed.bytes.data()));
     EXPECT_THAT([&] { unpack(changed.bytes.span()); }, ThrowsMessage<FormatError>(HasSubstr(why))) << "byte " << at;
   };
-  const std::uint64_t unit = packed.format.unit_at(0, 0, 0);
-  const std::uint64_t entry = unit + packed.format.entry_at(0, 0, 0);
+  const GatherFormat& format = packed.format;
+  const std::uint64_t list = format.list_at(0);
+  const std::uint64_t entry = list + format.begins_pieces() * piece_bytes;
   refused(packed.format.row_at(0), 25, "stands in row 25");
   refused(packed.format.row_at(0), 20, "stands in row 20");
-  refused(unit, 0, "is not what packing the matrix again gives");
-  refused(unit, 1000000, "");
+  refused(list + format.panel_begin_at(2), 0, "is not what packing the matrix again gives");
+  refused(list + format.panel_begin_at(0), 0x7fffffff, "is not what packing the matrix again gives");
+  refused(format.begin_at(0, 1), 0x7fffffff, "behind the end of the packed matrix");
   refused(entry + 4, gathered_place(3, 0), "of a matrix of 20 x 300");    // the window in front of the first one
   refused(entry + 4, gathered_place(1, 255), "of a matrix of 20 x 300");  // behind the last column
   refused(entry, 0, "is not what packing the matrix again gives");

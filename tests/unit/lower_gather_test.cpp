@@ -49,19 +49,27 @@ TEST(PackGathered, LooksRowsUpThatStandByTheirLengths) {
               HasSubstr("if (row < M) store_columns(C[row][at], sums[e], vector_width, at < N ? N - at : 0);"));
 }
 
-TEST(RingWindows, CopiesTwoWindowsAhead) {
+TEST(RingWindows, HasAWarpThatAsksForATurnsOperands) {
   const std::string text = print(ringed);
   EXPECT_THAT(text, HasSubstr("// StagedB[stages][window_columns][tile_columns]: shared memory of a block\n"));
-  EXPECT_THAT(text, HasSubstr("unsigned int ahead = early_stages + window;\n"));
-  EXPECT_THAT(text, HasSubstr("wait_for_stage(0);\n"));
-  EXPECT_EQ(ringed.constant("early_stages"), 2);
+  EXPECT_THAT(text, HasSubstr("role = warp_of_block / block_sets;\n"));
+  EXPECT_THAT(text, HasSubstr("set = warp_of_block % block_sets;\n"));
+  EXPECT_THAT(text, HasSubstr("wait_for_release(window);\n"));
+  EXPECT_THAT(text, HasSubstr("copy_rows(B, StagedB, window, tile, place * group_lanes + lane, K, N);\n"));
+  EXPECT_EQ(ringed.constant("block_warps"), 3);
+  EXPECT_EQ(ringed.constant("threads_per_block"), 96);
 }
 
-TEST(RingWindows, WaitsForTheWindowBehind) {
-  EXPECT_THAT(print(ringed), HasSubstr("if (window + 1 < windows) {\n"));
-  EXPECT_THAT(print(ringed), HasSubstr("wait_for_window(window + 1, (window + 1) % stages);\n"));
-  EXPECT_THAT(print(ringed), HasSubstr("multiply_gathered(StagedListSteps[stage], StagedListColumns[stage][set], "
-                                       "StagedListValues[stage][set], StagedB, place, lane, sums, stage, set);"));
+TEST(RingWindows, AsksForTheFirstListsInFrontOfTheTurns) {
+  const std::string text = print(ringed);
+  EXPECT_LT(text.find("copy_lists("), text.find("for (window = 0"));
+}
+
+TEST(RingWindows, ReleasesWhatIsMultiplied) {
+  const std::string text = print(ringed);
+  EXPECT_THAT(text, HasSubstr("multiply_gathered(StagedListSteps, StagedListColumns, StagedListValues, StagedB, "
+                              "window, set, place, lane, sums);"));
+  EXPECT_LT(text.find("multiply_gathered("), text.find("release_turn(window);"));
 }
 
 TEST(GatherPipeline, TakesEveryLegalSchedule) {

@@ -132,17 +132,15 @@ KernelFacts estimated_kernel(const StreamSchedule& schedule, const WorkItem& ite
 }
 
 KernelFacts estimated_kernel(const GatherSchedule& schedule, const WorkItem& item) {
-  constexpr double fullest = 1.3;  // list, of the mean
-  constexpr int entry_bytes = 8, fixed_bytes = 144, row_bytes = 128;
-  const std::int64_t windows = whole_up(static_cast<double>(item.layer.columns) / GatherSchedule::window_columns);
+  constexpr double filled_up = 1.05;
+  constexpr int entry_bytes = 8;
   const double entries = density(item.layer) * std::min<double>(static_cast<double>(item.layer.columns), GatherSchedule::window_columns);
-  const int list_bytes = fixed_bytes + schedule.rows() * entry_bytes * 2 * static_cast<int>(whole_up((entries * fullest + 2) / 2));
   const std::int64_t row_blocks = whole_up(static_cast<double>(item.layer.rows) / schedule.block_rows());
   return {.registers = 40 + 10 * schedule.sets,
-          .shared_bytes = GatherSchedule::stages * (GatherSchedule::window_columns * row_bytes + schedule.warps * list_bytes) + row_bytes,
+          .shared_bytes = static_cast<int>(shared_bytes(schedule, entries)),
           .threads = schedule.threads(),
           .blocks = row_blocks * whole_up(static_cast<double>(item.product().count) / GatherSchedule::columns),
-          .packed_bytes = row_blocks * schedule.warps * windows * list_bytes};
+          .packed_bytes = static_cast<std::int64_t>(static_cast<double>(item.layer.nonzeros) * entry_bytes * filled_up)};
 }
 
 KernelFacts estimated_kernel(const Schedule& schedule, const WorkItem& item) {
