@@ -277,6 +277,32 @@ __device__ __forceinline__ void store_held(unsigned char* memory,
   }
 }
 
+// Asynchronous barriers in shared memory. A phase of one ends with the last of its arrivals and of the bytes that these expect.
+__device__ __forceinline__ unsigned int shared_address(const void* pointer) {
+  return static_cast<unsigned int>(__cvta_generic_to_shared(pointer));
+}
+__device__ __forceinline__ void expect_bytes(unsigned int barrier, unsigned int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+               :
+               : "r"(barrier), "r"(bytes)
+               : "memory");
+}
+__device__ __forceinline__ void arrive_at(unsigned int barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" : : "r"(barrier) : "memory");
+}
+__device__ __forceinline__ void wait_for_phase(unsigned int barrier, unsigned int phase) {
+  asm volatile(
+      "{\n"
+      ".reg .pred done;\n"
+      "again:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@!done bra again;\n"
+      "}"
+      :
+      : "r"(barrier), "r"(phase % 2)
+      : "memory");
+}
+
 // From compute capability 9.0 on an engine copies in bulk what one thread asks for. Each stage has a barrier for each of a panel's warps, which counts the
 // bytes that they wait for: the units of all panels, and their window where it comes so too.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -285,18 +311,9 @@ constexpr bool copies_in_bulk = true;
 constexpr bool copies_in_bulk = false;
 #endif
 
-__device__ __forceinline__ unsigned int shared_address(const void* pointer) {
-  return static_cast<unsigned int>(__cvta_generic_to_shared(pointer));
-}
 __device__ __forceinline__ unsigned int barrier_of(const unsigned char* memory, int stage,
                                                    int part) {
   return shared_address(memory + barriers_at + (stage * turn_windows + part) * 8);
-}
-__device__ __forceinline__ void expect_bytes(unsigned int barrier, unsigned int bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
-               :
-               : "r"(barrier), "r"(bytes)
-               : "memory");
 }
 
 // Makes the barriers known to the engine: who asks for a copy arrives once, and so does its last byte.
@@ -392,16 +409,7 @@ __device__ __forceinline__ void copy_windows(
 __device__ __forceinline__ void wait_for_operands(const unsigned char* memory, unsigned int turn,
                                                   int stage, int part) {
   if constexpr (copies_in_bulk) {
-    asm volatile(
-        "{\n"
-        ".reg .pred done;\n"
-        "again:\n"
-        "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-        "@!done bra again;\n"
-        "}"
-        :
-        : "r"(barrier_of(memory, stage, part)), "r"(turn / stages % 2)
-        : "memory");
+    wait_for_phase(barrier_of(memory, stage, part), turn / stages);
     __syncwarp();
   }
 }

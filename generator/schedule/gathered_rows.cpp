@@ -31,16 +31,27 @@ std::int64_t turns_of(const GatherSchedule& schedule, const LayerShape& shape, c
   return quotient_up(quotient_up(shape.rows, schedule.block_rows()) * tiles_of(shape), target.multiprocessors);
 }
 
-/// What that takes, in sets of four rows: few warps wait longer, and each block waits for its first window.
-double cost_of(const GatherSchedule& schedule, std::int64_t turns) {
+/// What that takes, in the time of a set of four rows: few warps wait longer, and each block waits for its windows, as
+/// long as some hundred entries of four rows take. So it is in the times of 572 kernels.
+double cost_of(const GatherSchedule& schedule, std::int64_t turns, double window_entries) {
   constexpr int enough_warps = 12;
   constexpr double of_few_warps = 0.018;
-  constexpr double of_block = 1.5;
+  constexpr double entries_of_wait = 89;
+  constexpr double filled_up = 1.64;
   const double slower = 1 + of_few_warps * std::max(0, enough_warps - schedule.warps);
-  return static_cast<double>(turns) * (schedule.warps * schedule.sets * slower + of_block);
+  return static_cast<double>(turns) * (schedule.warps * schedule.sets * slower + entries_of_wait / (window_entries + filled_up));
 }
 
-/// The cheapest of those whose lists fit, with so many sets at most; of equal ones the one with the fewest warps.
+/// Whether lanes have registers for their sums, those of a turn, and entries read ahead. Those of a scheduler's warps are
+/// dealt in eights, and the warp that asks is one of them.
+bool has_registers(const GatherSchedule& schedule) {
+  constexpr std::int64_t registers = 16384, schedulers = 4, lanes = 32, dealt = 8;
+  constexpr std::int64_t of_set = 12, of_all = 24;
+  const std::int64_t warps = quotient_up(schedule.warps + 1, schedulers);
+  return of_all + of_set * schedule.sets <= registers / (warps * lanes) / dealt * dealt;
+}
+
+/// The cheapest of those whose lists and sums fit, with so many sets at most; of equal ones the one with the fewest warps.
 std::optional<GatherSchedule> cheapest(const LayerShape& shape, const KernelTarget& target, int most_sets) {
   constexpr int fewest_warps = 6;
   std::optional<GatherSchedule> best;
@@ -48,8 +59,8 @@ std::optional<GatherSchedule> cheapest(const LayerShape& shape, const KernelTarg
   for (int sets = most_sets; sets >= 1; --sets) {
     for (int warps = fewest_warps; warps <= GatherSchedule::max_warps; ++warps) {
       const GatherSchedule schedule{.sets = sets, .warps = warps};
-      const double cost = cost_of(schedule, turns_of(schedule, shape, target));
-      if (cost < least && shared_bytes(schedule, entries_of_window(shape)) <= target.shared_bytes) {
+      const double cost = cost_of(schedule, turns_of(schedule, shape, target), entries_of_window(shape));
+      if (cost < least && has_registers(schedule) && shared_bytes(schedule, entries_of_window(shape)) <= target.shared_bytes) {
         best = schedule;
         least = cost;
       }
@@ -58,14 +69,15 @@ std::optional<GatherSchedule> cheapest(const LayerShape& shape, const KernelTarg
   return best;
 }
 
-/// Whether multiplying takes so long that the copies of the next window are behind it.
-bool hides_copies(const GatherSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
-  constexpr double of_few_elements = 150;  ///< entries, for each row that stands beside three others
-  constexpr double of_many_elements = 115;
-  constexpr double of_many_columns = 100;  ///< where launch and store are a small part of all
+/// Whether multiplying takes so long that the copies of the next window are behind it: entries that a multiprocessor has in
+/// a window, for each row that stands beside three others.
+bool hides_copies(const LayerShape& shape, const KernelTarget& target) {
+  constexpr double least_of_few_elements = 140;
+  constexpr double least = 115;
+  constexpr double least_of_many_columns = 95;  ///< where launch and store are a small part of all
   constexpr std::int64_t many_columns = 8192;
-  const double least = shape.columns >= many_columns ? of_many_columns : shape.elements() >= large ? of_many_elements : of_few_elements;
-  return static_cast<double>(turns_of(schedule, shape, target) * schedule.warps * schedule.sets) * entries_of_window(shape) >= least;
+  const double sets = static_cast<double>(shape.rows) / GatherSchedule::set_rows * static_cast<double>(tiles_of(shape)) / target.multiprocessors;
+  return sets * entries_of_window(shape) >= (shape.columns >= many_columns ? least_of_many_columns : shape.elements() >= large ? least : least_of_few_elements);
 }
 
 }  // namespace
@@ -78,11 +90,12 @@ bool gathers_faster_than_streams(const LayerShape& shape) {
 
 std::vector<ScheduleChoice> gathered_rows(const LayerShape& shape, const KernelTarget& target) {
   constexpr double densest = 0.16;
-  if (!is_of_measured_sizes(shape) || shape.density() > densest || target.oldest_architecture < GatherSchedule::least_architecture) {
+  if (!is_of_measured_sizes(shape) || shape.density() > densest || !hides_copies(shape, target) ||
+      target.oldest_architecture < GatherSchedule::least_architecture) {
     return {};
   }
   const std::optional<GatherSchedule> best = cheapest(shape, target, GatherSchedule::max_sets);
-  if (!best || !hides_copies(*best, shape, target)) {
+  if (!best) {
     return {};
   }
   const char* const source = "by rule: large layers of few non-zeros gather rows of B from shared memory; measured on one NVIDIA H100";
