@@ -121,13 +121,14 @@ void reach_window(const Source& source, const GatherFormat& format, uint64_t win
 
 /// The panel's steps for a window, when the one behind it is reached: as many as the row that has most left takes if it
 /// has equally many in each window to come, no more than rows can take, and enough for what the window before has left.
+/// For the last window that is all there is.
 inline uint32_t steps_of(const GatherFormat& format, uint64_t window, const GatheredPanel& panel) {
   const uint64_t to_come = format.windows() - window;
   uint64_t needed = 0, possible = 0, most_left = 0;
   for (uint32_t r = 0; r < format.shape.height; ++r) {
     const GatheredRow& row = panel.rows[r];
-    const uint64_t must = to_come == 1 ? row.length : row.ended(window);
-    needed = must > row.taken && must - row.taken > needed ? must - row.taken : needed;
+    const uint64_t ended = row.ended(window);
+    needed = ended > row.taken && ended - row.taken > needed ? ended - row.taken : needed;
     possible = row.reached - row.taken > possible ? row.reached - row.taken : possible;
     most_left = row.length - row.taken > most_left ? row.length - row.taken : most_left;
   }

@@ -156,6 +156,8 @@ std::vector<MutationSubject> mutation_subjects() {
        "stream:columns=64,panels=4,warps=2,stages=2,pdl=on,dense=placed"},
       // Rows of one non-zero show what rounding makes of a product.
       streamed("rounded", with_cut_row(with_cut_row(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::tf32), 5, 1), 40, 1)),
+      // Lists of four windows, of which two stand in shared memory.
+      {"gathered", spmm_nest(ScalarType::f32), of_many_windows(SampleStructure::uniform, 0.96, ScalarType::f32), 36, "gather:warps=3,sets=2,pdl=on"},
       {"split_tokens", nest_of(linear_nk_template), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32),
        36, "stream:columns=16,panels=3,warps=2,stages=4,pdl=off"},
       // Windows of patches, and of elements by themselves.
