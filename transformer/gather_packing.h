@@ -267,16 +267,14 @@ void fill_block(const Source& source, const GatherFormat& format, uint64_t block
     store_begin(list(window), format.begins_pieces());
   }
   for (uint32_t number = 0; number < format.shape.block_panels; ++number) {
-    visit_windows(source, format, block, number, packed,
-                  [&](uint64_t window, uint32_t steps, const GatheredPanel& panel) {
-                    const uint64_t begin = load_begin(list(window) + format.panel_begin_at(number));
-                    for (uint32_t r = 0; r < format.shape.height; ++r) {
-                      write_entries(source, format, window, steps, r, panel.rows[r],
-                                    list(window) + begin * piece_bytes);
-                    }
-                    store_begin(list(window) + format.panel_begin_at(number + 1),
-                                begin + uint64_t{steps} * format.shape.height);
-                  });
+    visit_windows(
+        source, format, block, number, packed, [&](uint64_t window, uint32_t steps, const GatheredPanel& panel) {
+          const uint64_t begin = load_begin(list(window) + format.panel_begin_at(number));
+          for (uint32_t r = 0; r < format.shape.height; ++r) {
+            write_entries(source, format, window, steps, r, panel.rows[r], list(window) + begin * piece_bytes);
+          }
+          store_begin(list(window) + format.panel_begin_at(number + 1), begin + uint64_t{steps} * format.shape.height);
+        });
   }
 }
 

@@ -80,15 +80,16 @@ Instruction copy_rows() {
                                  store(at("staged_b", {name("stage"), name("r"), name("c")}), element)})};
   const Block window{define("stage", remainder(index("window"), index("stages"))),
                      loop("r", name("window_columns"), row)};
-  return {.name = "copy_rows",
-          .parameters = {array("b"), array("staged_b"), value("turn"), value("tile"), value("lane"), value("height"),
-                         value("width")},
-          .meaning = {define("first", choose(less(0, index("turn")), index("turn") + 1, 0)),
-                      define("last", choose(less(index("turn") + 1, index("windows")), index("turn") + 1,
-                                            index("windows") - 1)),
-                      Node{Loop{"window", name("first"), name("last") + 1, 1, Role::none, Mapping::sequential, window}}},
-          .call = "copy_rows<vectors>(shared_memory, &boxes_of_B, {b}, ldb, {turn}, {tile}, {width});",
-          .texts = {async_barriers_text, ring_text, copy_rows_text}};
+  return {
+      .name = "copy_rows",
+      .parameters = {array("b"), array("staged_b"), value("turn"), value("tile"), value("lane"), value("height"),
+                     value("width")},
+      .meaning = {define("first", choose(less(0, index("turn")), index("turn") + 1, 0)),
+                  define("last",
+                         choose(less(index("turn") + 1, index("windows")), index("turn") + 1, index("windows") - 1)),
+                  Node{Loop{"window", name("first"), name("last") + 1, 1, Role::none, Mapping::sequential, window}}},
+      .call = "copy_rows<vectors>(shared_memory, &boxes_of_B, {b}, ldb, {turn}, {tile}, {width});",
+      .texts = {async_barriers_text, ring_text, copy_rows_text}};
 }
 
 Instruction make_ring_barriers() {
@@ -117,8 +118,9 @@ Instruction multiply_gathered() {
       loop("v", name("vector_width"),
            {define("column", index("lane") * index("vector_width") + index("v")),
             define("sum", index("u") * index("vector_width") + index("v")),
-            add(at("sums", {name("sum")}), product({at("values", {name("stage"), name("set"), name("step"), name("row"), name("n")}),
-                                                    at("b", {name("window_stage"), name("r"), name("column")})}))});
+            add(at("sums", {name("sum")}),
+                product({at("values", {name("stage"), name("set"), name("step"), name("row"), name("n")}),
+                         at("b", {name("window_stage"), name("r"), name("column")})}))});
   const Block entry{define("k", at("columns", {name("stage"), name("set"), name("step"), name("row"), name("n")})),
                     define("window_stage", remainder(quotient(index("k"), index("window_columns")), index("stages"))),
                     define("r", remainder(index("k"), index("window_columns"))), products};
@@ -131,23 +133,17 @@ Instruction multiply_gathered() {
                            {loop("u", name("panel_height"),
                                  {define("row", index("u") * index("warp_panels") + index("place")),
                                   loop("n", name("step_entries"), entry)})})},
-          .call = "multiply_gathered(list_copy(shared_memory, {turn}), rows_copy(shared_memory, 0), {set}, {place}, "
-                  "{lane}, {sums});",
+          .call =
+              "multiply_gathered(list_copy(shared_memory, {turn}), rows_copy(shared_memory, 0), {set}, {place}, "
+              "{lane}, {sums});",
           .texts = {vector_text, async_barriers_text, ring_text, multiply_gathered_text}};
 }
 
 }  // namespace
 
 std::vector<Instruction> gather_instructions() {
-  return {row_at(),
-          list_begin(),
-          make_ring_barriers(),
-          copy_lists(),
-          copy_rows(),
-          wait_for_turn(),
-          release_turn(),
-          wait_for_release(),
-          multiply_gathered()};
+  return {row_at(),        list_begin(),   make_ring_barriers(), copy_lists(),       copy_rows(),
+          wait_for_turn(), release_turn(), wait_for_release(),   multiply_gathered()};
 }
 
 }  // namespace esc

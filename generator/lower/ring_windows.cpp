@@ -61,7 +61,8 @@ Node ask_early() {
 Node ask_for_turn() {
   const Expression turn = index("window");
   Block body = find_list(first_list() + turn);
-  append(body, {perform("wait_for_release", {turn}), Node{Branch{less(0, turn), {copy_lists(turn)}, {}}}, copy_rows(turn)});
+  append(body,
+         {perform("wait_for_release", {turn}), Node{Branch{less(0, turn), {copy_lists(turn)}, {}}}, copy_rows(turn)});
   return of_who_serves(std::move(body));
 }
 
@@ -69,8 +70,9 @@ Node multiply_turn() {
   const Expression turn = index("window");
   return of_those_who_multiply(
       {perform("wait_for_turn", {turn}),
-       perform("multiply_gathered", {element("StagedListSteps"), element("StagedListColumns"), element("StagedListValues"),
-                                     element("StagedB"), turn, index("set"), index("place"), index("lane"), element("sums")}),
+       perform("multiply_gathered",
+               {element("StagedListSteps"), element("StagedListColumns"), element("StagedListValues"),
+                element("StagedB"), turn, index("set"), index("place"), index("lane"), element("sums")}),
        perform("release_turn", {turn})});
 }
 
@@ -98,8 +100,7 @@ LoopNest ring_windows(const LoopNest& nest, const PipelineWindows& directive) {
   windows.body = {ask_for_turn(), Node{Barrier{Scope::team}}, multiply_turn()};
   parts.body[at] = Node{std::move(windows)};
   parts.body[at + 1] = of_those_who_multiply({parts.body[at + 1]});
-  insert(parts.body, at,
-         {perform("make_ring_barriers", {index("thread")}), Node{Barrier{Scope::block}}, ask_early()});
+  insert(parts.body, at, {perform("make_ring_barriers", {index("thread")}), Node{Barrier{Scope::block}}, ask_early()});
   add_serving_warp(parts);
 
   LoopNest result = put_together(nest, parts);
@@ -107,7 +108,8 @@ LoopNest ring_windows(const LoopNest& nest, const PipelineWindows& directive) {
   result.constants.push_back(
       {"stages", directive.stages,
        "windows in shared memory: the one before, the own one, the one behind, and one on its way"});
-  result.constants.push_back({"list_stages", GatherSchedule::list_stages, "turns whose lists are there or on their way"});
+  result.constants.push_back(
+      {"list_stages", GatherSchedule::list_stages, "turns whose lists are there or on their way"});
   const auto threads = std::ranges::find(result.constants, "threads_per_block", &NamedConstant::name);
   threads->value = 32 * index("block_warps");
   result.constants.insert(threads, {{"roles", 2, "warps that multiply, and one that asks for what they do"},
@@ -131,8 +133,10 @@ LoopNest ring_windows(const LoopNest& nest, const PipelineWindows& directive) {
   result.arrays.insert(result.arrays.begin(), staged.begin(), staged.end());
   result.story.emplace_back(
       "Rows of B are gathered from shared memory, which gives 128 bytes a cycle wherever they stand, and where all "
-      "rows of a block find each that they share. A warp of its own asks for what a turn multiplies, in bulk: the lists "
-      "of the block for a window, and the window behind. Warps wait for that and tell when they have multiplied it, and "
+      "rows of a block find each that they share. A warp of its own asks for what a turn multiplies, in bulk: the "
+      "lists "
+      "of the block for a window, and the window behind. Warps wait for that and tell when they have multiplied it, "
+      "and "
       "for nothing else: none waits for another one that multiplies.");
   return result;
 }

@@ -11,8 +11,7 @@ namespace esc {
 ///
 ///   for (window..) { steps = ListSteps[..][window][..]; for (step..) .. ListValues[..][step].. * B[k][..]; }
 ///     -> for (window..) {
-///          if (role is to serve) { wait until turn window - 2 is released; copy the lists of the window, and the window
-///            behind; }
+///          if (role is to serve) { wait until turn window - 2 is released; copy its lists and the window behind; }
 ///          barrier of both;
 ///          if (role is to multiply) { multiply_gathered(StagedListSteps, .., StagedB, ..); release; } }
 ///

@@ -37,8 +37,10 @@ void check_legal(const GatherSchedule& schedule, const ProductColumns& columns) 
 std::uint64_t shared_bytes(const GatherSchedule& schedule, double window_entries) {
   constexpr double filled_up = 2;  // entries of a row in the fullest list
   constexpr int entry_bytes = 8, row_bytes = 128, fixed_bytes = 128;
-  const double list_bytes = schedule.block_rows() * (window_entries + filled_up) * entry_bytes + 2 * schedule.rows() * entry_bytes + fixed_bytes;
-  return static_cast<std::uint64_t>(GatherSchedule::stages * GatherSchedule::window_columns * row_bytes + fixed_bytes + GatherSchedule::list_stages * list_bytes);
+  const double list_bytes = schedule.block_rows() * (window_entries + filled_up) * entry_bytes +
+                            2 * schedule.rows() * entry_bytes + fixed_bytes;
+  return static_cast<std::uint64_t>(GatherSchedule::stages * GatherSchedule::window_columns * row_bytes + fixed_bytes +
+                                    GatherSchedule::list_stages * list_bytes);
 }
 
 bool can_gather(std::string_view dtype, std::string_view layout) {

@@ -27,7 +27,8 @@ TEST(GatheredRows, DealTheRowsOutToAllMultiprocessors) {
       {layer_of(11008, 4096, 0.05, 256), "gather:warps=12,sets=7,pdl=on"},
       {layer_of(4096, 4096, 0.05, 128), "gather:warps=16,sets=2,pdl=on"},
       {layer_of(8192, 8192, 0.02, 128), "gather:warps=16,sets=4,pdl=on"},
-      {layer_of(8192, 8192, 0.02, 256), "gather:warps=16,sets=4,pdl=on"},  // twice: lanes have no registers for eight sets
+      {layer_of(8192, 8192, 0.02, 256),
+       "gather:warps=16,sets=4,pdl=on"},  // twice: lanes have no registers for eight sets
       {layer_of(28672, 8192, 0.05, 64), "gather:warps=11,sets=5,pdl=on"},
       {layer_of(11008, 4096, 0.05, 32, "tf32"), "gather:warps=11,sets=2,pdl=on"},
   };
@@ -49,9 +50,10 @@ TEST(GatheredRows, HaveRoomForTheirLists) {
 }
 
 TEST(GatheredRows, LeaveTheFewestNonZerosToPanels) {
-  const LayerShape layers[] = {layer_of(4096, 4096, 0.02, 32),  layer_of(4096, 4096, 0.02, 64), layer_of(11008, 4096, 0.018, 32),
-                               layer_of(2048, 8192, 0.05, 32),  layer_of(2048, 2048, 0.1, 32), layer_of(4096, 1024, 0.05, 128), layer_of(2048, 4096, 0.05, 64),
-                               layer_of(4096, 4096, 0.05, 16),  layer_of(4096, 4096, 0.2, 64)};
+  const LayerShape layers[] = {
+      layer_of(4096, 4096, 0.02, 32), layer_of(4096, 4096, 0.02, 64), layer_of(11008, 4096, 0.018, 32),
+      layer_of(2048, 8192, 0.05, 32), layer_of(2048, 2048, 0.1, 32),  layer_of(4096, 1024, 0.05, 128),
+      layer_of(2048, 4096, 0.05, 64), layer_of(4096, 4096, 0.05, 16), layer_of(4096, 4096, 0.2, 64)};
   expect_no_choices(gathered_rows, layers, layer_of(11008, 4096, 0.05, 64), "f16");
 }
 
