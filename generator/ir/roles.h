@@ -13,6 +13,8 @@ bool has_roles(const LoopNest& nest);
 /// The conditions of branches between roles.
 Expression multiplies();
 Expression serves();
+Node of_those_who_multiply(Block body);
+Node of_those_who_serve(Block body);
 
 /// Whether roles meet where copies arrive and are released, each warp by itself.
 bool meets_at_copies(const LoopNest& nest);

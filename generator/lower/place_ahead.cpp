@@ -18,9 +18,6 @@
 namespace esc {
 namespace {
 
-Node of_those_who_multiply(Block body) { return Node{Branch{multiplies(), std::move(body), {}}}; }
-Node of_those_who_place(Block body) { return Node{Branch{serves(), std::move(body), {}}}; }
-
 bool is_barrier(const Node& node) { return std::holds_alternative<Barrier>(node.content); }
 
 /// Which of two buffers has the values of a turn.
@@ -93,7 +90,7 @@ Block place_turn(const Turn& turn) {
 
 Loop turns_of_roles(Loop turns) {
   const Turn turn = take_turn_apart(turns.body);
-  turns.body = {of_those_who_place(turn.in_front), Node{Barrier{Scope::team}}, Node{Branch{multiplies(), multiply_turn_before(turn), place_turn(turn)}}};
+  turns.body = {of_those_who_serve(turn.in_front), Node{Barrier{Scope::team}}, Node{Branch{multiplies(), multiply_turn_before(turn), place_turn(turn)}}};
   turns.upper = turns.upper + 1;
   return turns;
 }
@@ -122,7 +119,7 @@ LoopNest place_ahead(const LoopNest& nest, const PlaceAhead& directive) {
   const std::size_t at = find_place(parts.body, Role::reduction);
   for (std::size_t node = 0; node < at; ++node) {
     const bool copies = std::holds_alternative<Loop>(parts.body[node].content);
-    parts.body[node] = copies ? of_those_who_place({parts.body[node]}) : parts.body[node];
+    parts.body[node] = copies ? of_those_who_serve({parts.body[node]}) : parts.body[node];
   }
   for (std::size_t node = at + 1; node < parts.body.size(); ++node) {
     const bool is_common = is_barrier(parts.body[node]) || action<Define>(parts.body[node]) != nullptr || std::holds_alternative<Note>(parts.body[node].content);

@@ -47,14 +47,11 @@ Node copy_rows(const Expression& turn) {
                  {element("B"), element("StagedB"), turn, index("tile"), lane_of_warp(), index("K"), index("N")});
 }
 
-Node of_those_who_multiply(Block body) { return Node{Branch{multiplies(), std::move(body), {}}}; }
-Node of_who_serves(Block body) { return Node{Branch{serves(), std::move(body), {}}}; }
-
 /// The lists of the first turn are there whatever the kernel in front does.
 Node ask_early() {
   Block body = find_list(first_list());
   body.push_back(copy_lists(0));
-  return of_who_serves(std::move(body));
+  return of_those_who_serve(std::move(body));
 }
 
 /// Where the lists are is found out before there is room for them.
@@ -63,7 +60,7 @@ Node ask_for_turn() {
   Block body = find_list(first_list() + turn);
   append(body,
          {perform("wait_for_release", {turn}), Node{Branch{less(0, turn), {copy_lists(turn)}, {}}}, copy_rows(turn)});
-  return of_who_serves(std::move(body));
+  return of_those_who_serve(std::move(body));
 }
 
 Node multiply_turn() {
