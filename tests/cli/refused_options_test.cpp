@@ -122,6 +122,8 @@ TEST_F(RefusedOptions, Target) {
     expect_generate_refusal({"--arch=" + arch},
                             "--arch " + arch + ": is not a CUDA architecture; write it as in sm_90");
   }
+  expect_generate_refusal({"--arch", "sm_80", "--schedule", "gather:warps=2,sets=1"},
+                          "gather:warps=2,sets=1,pdl=on: sm_80 has no engine that copies in bulk; choose a schedule of family panel, or build for sm_90 and newer");
 }
 
 TEST_F(RefusedOptions, ElementTypeAndLayout) {
