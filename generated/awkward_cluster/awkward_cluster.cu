@@ -331,9 +331,6 @@ __device__ __forceinline__ void expect_bytes(unsigned int barrier, unsigned int 
                : "r"(barrier), "r"(bytes)
                : "memory");
 }
-__device__ __forceinline__ void arrive_at(unsigned int barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" : : "r"(barrier) : "memory");
-}
 __device__ __forceinline__ void wait_for_phase(unsigned int barrier, unsigned int phase) {
   asm volatile(
       "{\n"
