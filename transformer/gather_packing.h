@@ -16,6 +16,16 @@ namespace esc::transformer {
 // for one depends on what it took for those before.
 // ---------------------------------------------------------------------------------------------------------------------
 
+inline uint32_t load_word(const unsigned char* at) {
+  uint32_t word;
+  memcpy(&word, at, sizeof word);
+  return word;
+}
+inline void store_word(unsigned char* at, uint64_t number) {
+  const uint32_t word = static_cast<uint32_t>(number);
+  memcpy(at, &word, sizeof word);
+}
+
 /// Non-zeros of a row in the columns from `first` to before `behind`.
 template <typename Source>
 uint64_t count_entries(const Source& source, int64_t row, int64_t first, int64_t behind) {
@@ -57,16 +67,13 @@ void seat_rows(const Source& source, const GatherFormat& format, unsigned char* 
   for (uint32_t number = 0; number < length_classes; ++number) {
     classes.next[number + 1] += classes.next[number];
   }
-  const auto write = [&](uint64_t seat, int64_t row) {
-    const uint32_t narrow = static_cast<uint32_t>(row);
-    memcpy(packed + format.row_at(seat), &narrow, sizeof narrow);
-  };
   memset(packed + header_bytes, 0, static_cast<size_t>(format.lists_at - header_bytes));
   for (uint64_t seat = 0; seat < format.seats(); ++seat) {
-    write(seat, shape.rows);
+    store_word(packed + format.row_at(seat), static_cast<uint64_t>(shape.rows));
   }
   for (int64_t row = 0; row < shape.rows; ++row) {
-    write(format.seat_of(classes.next[classes.class_of(length_of(source, shape, row))]++), row);
+    const uint64_t seat = format.seat_of(classes.next[classes.class_of(length_of(source, shape, row))]++);
+    store_word(packed + format.row_at(seat), static_cast<uint64_t>(row));
   }
 }
 
@@ -95,8 +102,7 @@ template <typename Source>
 void read_panel_rows(const Source& source, const GatherFormat& format, uint64_t block, uint32_t panel,
                      const unsigned char* packed, GatheredPanel& result) {
   for (uint32_t r = 0; r < format.shape.height; ++r) {
-    uint32_t row;
-    memcpy(&row, packed + format.row_at(format.first_seat(block, panel) + r), sizeof row);
+    const uint32_t row = load_word(packed + format.row_at(format.first_seat(block, panel) + r));
     GatheredRow& one = result.rows[r];
     one.row = row;
     one.is_there = row < format.shape.rows;
@@ -192,16 +198,6 @@ uint64_t visit_windows(const Source& source, const GatherFormat& format, uint64_
   return panel.nonzeros;
 }
 
-inline uint32_t load_begin(const unsigned char* at) {
-  uint32_t begin;
-  memcpy(&begin, at, sizeof begin);
-  return begin;
-}
-inline void store_begin(unsigned char* at, uint64_t begin) {
-  const uint32_t narrow = static_cast<uint32_t>(begin);
-  memcpy(at, &narrow, sizeof narrow);
-}
-
 /// What there is to find out about blocks before their lists have places.
 struct GatherTally {
   uint64_t nonzeros = 0;
@@ -227,17 +223,17 @@ GatherTally count_block(const Source& source, const GatherFormat& format, uint64
   GatherTally tally;
   const auto list = [&](uint64_t window) { return packed + format.begin_at(block, window); };
   for (uint64_t window = 0; window < format.windows(); ++window) {
-    store_begin(list(window), format.fixed_pieces());
+    store_word(list(window), format.fixed_pieces());
   }
   for (uint32_t number = 0; number < format.shape.block_panels; ++number) {
     tally.nonzeros += visit_windows(
         source, format, block, number, packed, [&](uint64_t window, uint32_t steps, const GatheredPanel&) {
-          store_begin(list(window), load_begin(list(window)) + uint64_t{steps} * format.shape.height);
+          store_word(list(window), load_word(list(window)) + uint64_t{steps} * format.shape.height);
           tally.steps = steps > tally.steps ? steps : tally.steps;
         });
   }
   for (uint64_t window = 0; window < format.windows(); ++window) {
-    const uint64_t pieces = load_begin(list(window));
+    const uint64_t pieces = load_word(list(window));
     tally.pieces += pieces;
     tally.list_pieces = pieces > tally.list_pieces ? pieces : tally.list_pieces;
   }
@@ -249,31 +245,31 @@ inline void place_lists(const GatherFormat& format, unsigned char* packed) {
   uint64_t begin = 0;
   for (uint64_t number = 0; number < format.lists(); ++number) {
     unsigned char* const at = packed + format.begin_at(0, number);
-    const uint64_t pieces = load_begin(at);
-    store_begin(at, begin);
+    const uint64_t pieces = load_word(at);
+    store_word(at, begin);
     begin += pieces;
   }
-  store_begin(packed + format.begin_at(0, format.lists()), begin);
+  store_word(packed + format.begin_at(0, format.lists()), begin);
 }
 
 /// Fills the lists of a block, which have their places.
 template <typename Source>
 void fill_block(const Source& source, const GatherFormat& format, uint64_t block, unsigned char* packed) {
   const auto list = [&](uint64_t window) {
-    return packed + format.list_at(load_begin(packed + format.begin_at(block, window)));
+    return packed + format.list_at(load_word(packed + format.begin_at(block, window)));
   };
   for (uint64_t window = 0; window < format.windows(); ++window) {
     memset(list(window), 0, static_cast<size_t>(list(window + 1) - list(window)));
-    store_begin(list(window), format.begins_pieces());
+    store_word(list(window), format.begins_pieces());
   }
   for (uint32_t number = 0; number < format.shape.block_panels; ++number) {
     visit_windows(
         source, format, block, number, packed, [&](uint64_t window, uint32_t steps, const GatheredPanel& panel) {
-          const uint64_t begin = load_begin(list(window) + format.panel_begin_at(number));
+          const uint64_t begin = load_word(list(window) + format.panel_begin_at(number));
           for (uint32_t r = 0; r < format.shape.height; ++r) {
             write_entries(source, format, window, steps, r, panel.rows[r], list(window) + begin * piece_bytes);
           }
-          store_begin(list(window) + format.panel_begin_at(number + 1), begin + uint64_t{steps} * format.shape.height);
+          store_word(list(window) + format.panel_begin_at(number + 1), begin + uint64_t{steps} * format.shape.height);
         });
   }
 }

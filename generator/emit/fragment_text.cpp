@@ -307,7 +307,7 @@ std::int64_t columns_of_window_row(const LoopNest& nest) {
   return performs(nest, "copy_windows") && !is_half(nest.element()) ? columns + StreamSchedule::padding_of_boxes : columns;
 }
 bool copies_boxes(const LoopNest& nest) { return performs(nest, "copy_windows") || performs(nest, "copy_rows"); }
-bool copies_in_bulk(const LoopNest& nest) { return performs(nest, "copy_unit") || performs(nest, "copy_lists"); }
+bool copies_in_bulk(const LoopNest& nest) { return performs(nest, "copy_unit"); }
 
 Environment fragment_sizes(const FragmentFormat& format) {
   return {{"unit_steps", format.shape.steps},

@@ -14,14 +14,16 @@ static_assert(GatherSchedule::window_columns == transformer::gather_columns);
 static_assert(GatherSchedule::stages == transformer::gather_windows);
 static_assert(GatherSchedule::columns * sizeof(float) == transformer::gather_row_bytes);
 
+constexpr std::uint64_t line_bytes = 128;
+
 std::int64_t ring_window_bytes(const LoopNest& nest) {
   return nest.constant("window_columns") * nest.constant("tile_columns") * bytes_of(nest.element());
 }
 
 /// The room of a turn's lists.
 std::int64_t ring_list_bytes(const transformer::GatherFormat& format) {
-  constexpr std::int64_t line = 128;
-  return (std::int64_t{format.shape.list_pieces} * transformer::piece_bytes + line - 1) / line * line;
+  return static_cast<std::int64_t>(
+      transformer::round_up(std::uint64_t{format.shape.list_pieces} * transformer::piece_bytes, line_bytes));
 }
 
 /// Of windows and lists, behind which the barriers stand.
@@ -54,9 +56,10 @@ std::vector<std::string> gather_constants(const LoopNest& nest, const transforme
 bool gathers_rows(const LoopNest& nest) { return performs(nest, "multiply_gathered"); }
 
 std::uint64_t gathered_bytes(const LoopNest& nest, const Environment& sizes) {
-  constexpr std::int64_t barrier = 8, line = 128;
-  const std::int64_t barriers = (nest.constant("list_stages") * barrier + line - 1) / line * line;
-  return static_cast<std::uint64_t>(ring_bytes(nest, sizes.at("list_bytes")) + barriers);
+  constexpr std::int64_t barrier = 8;
+  const auto barriers = static_cast<std::uint64_t>(nest.constant("list_stages") * barrier);
+  return static_cast<std::uint64_t>(ring_bytes(nest, sizes.at("list_bytes"))) +
+         transformer::round_up(barriers, line_bytes);
 }
 
 }  // namespace esc

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "generator/schedule/gather_times.h"
 #include "generator/schedule/quotient_up.h"
 
 namespace esc {
@@ -32,15 +33,11 @@ std::int64_t turns_of(const GatherSchedule& schedule, const LayerShape& shape, c
 }
 
 /// What that takes, in the time of a set of four rows: few warps wait longer, and each block waits for its windows, as
-/// long as some hundred entries of four rows take. So it is in the times of 572 kernels.
+/// long as some hundred entries of four rows take.
 double cost_of(const GatherSchedule& schedule, std::int64_t turns, double window_entries) {
-  constexpr int enough_warps = 12;
-  constexpr double of_few_warps = 0.018;
   constexpr double entries_of_wait = 89;
-  constexpr double filled_up = 1.64;
-  const double slower = 1 + of_few_warps * std::max(0, enough_warps - schedule.warps);
-  return static_cast<double>(turns) *
-         (schedule.warps * schedule.sets * slower + entries_of_wait / (window_entries + filled_up));
+  return static_cast<double>(turns) * (schedule.warps * schedule.sets * gather_times::slowed_by_few_warps(schedule) +
+                                       entries_of_wait / (window_entries + gather_times::filled_up));
 }
 
 /// Whether lanes have registers for their sums, those of a turn, and entries read ahead. Those of a scheduler's warps

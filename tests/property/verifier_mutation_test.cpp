@@ -127,7 +127,7 @@ bool has_same_code(const MutationTrial& trial, const RightBundle& right) {
     if (asks_for_own_features(text)) {
       code += tests::optimised_code(cuda_source(text, "subject.cu", with_features()));
     }
-    if (right.texts.dispatch.copies_in_bulk && right.texts.dispatch.runs_earlier) {  // it does otherwise on earlier devices
+    if (right.texts.dispatch.copies_in_bulk) {  // it does otherwise on earlier devices
       code += tests::optimised_code(cuda_source(text, "subject.cu", {.headers = {}, .defines = {"__CUDA_ARCH__=800"}}));
     }
     return code;

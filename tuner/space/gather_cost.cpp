@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "generator/schedule/gather_times.h"
 #include "tuner/space/occupancy.h"
 
 namespace esc::tuning {
@@ -12,12 +13,9 @@ namespace {
 
 // Microseconds; 572 kernels on an H100 take what they say within 5 % on average.
 constexpr double launch_and_store = 2.1;
-constexpr double of_step = 0.00243;     ///< of four rows, whatever the warps
-constexpr double of_window = 0.22;      ///< of a block: what warps wait for
-constexpr double of_box = 0.24;         ///< as fast as a multiprocessor gets windows of B
-constexpr double of_filling_up = 1.64;  ///< entries of a row and window that are filled up
-constexpr double of_few_warps = 0.018;  ///< of each warp that a block lacks to twelve
-constexpr double enough_warps = 12;
+constexpr double of_step = 0.00243;  ///< of four rows, whatever the warps
+constexpr double of_window = 0.22;   ///< of a block: what warps wait for
+constexpr double of_box = 0.24;      ///< as fast as a multiprocessor gets windows of B
 
 }  // namespace
 
@@ -32,10 +30,10 @@ Cost gather_cost(const GatherSchedule& schedule, const WorkItem& item, const Ker
   const double windows = std::ceil(static_cast<double>(item.layer.columns) / GatherSchedule::window_columns);
   const double entries =
       static_cast<double>(item.layer.nonzeros) / static_cast<double>(std::max<std::int64_t>(1, item.layer.rows)) +
-      of_filling_up * windows;
+      gather_times::filled_up * windows;
   const double steps = schedule.warps * schedule.sets * entries;
   cost.launch = launch_and_store;
-  cost.loads = busiest * steps * of_step * (1 + of_few_warps * std::max(0.0, enough_warps - schedule.warps));
+  cost.loads = busiest * steps * of_step * gather_times::slowed_by_few_warps(schedule);
   cost.traffic = busiest * windows * of_box;
   cost.waiting = busiest * windows * of_window;
   cost.microseconds = cost.launch + std::max(cost.loads, cost.traffic) + cost.waiting;
