@@ -92,20 +92,4 @@ std::vector<ScheduleChoice> with_even_panels(std::vector<ScheduleChoice> choices
   return result;
 }
 
-std::vector<ScheduleChoice> streams_of_few_columns(const LayerShape& shape, const KernelTarget& target) {
-  constexpr long long few_columns = 8;
-  constexpr double densest = 0.55;
-  if (!holds_for(shape, target) || shape.bcol > few_columns || !exceeds_cache(shape) || pays_in_quarters(shape) || shape.density() > densest) {
-    return {};
-  }
-  const StreamedSize size = streamed_size(shape);
-  const StreamSchedule even = fastest_without_quarters(even_panels(size, few_columns, target), few_columns);
-  // Where some multiprocessors have fewer panels, what the database has for eight columns is as fast.
-  constexpr double evenly = 1.05;
-  if (shape.bcol == few_columns && unevenness(even, size, target) > evenly) {
-    return {};
-  }
-  return {{that_fits(even, shape, size, target), "by rule: layers larger than a cache are streamed for few columns as for eight"}};
-}
-
 }  // namespace esc

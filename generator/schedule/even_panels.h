@@ -19,8 +19,4 @@ int even_panels(const StreamedSize& size, int columns, const KernelTarget& targe
 /// than in the middle of the class (docs/tuning.md).
 std::vector<ScheduleChoice> with_even_panels(std::vector<ScheduleChoice> choices, const LayerShape& shape, const KernelTarget& target, const LayerClass& measured);
 
-/// The same for layers larger than a cache with fewer than 8 columns of B, for which classes of smaller ones speak of family panel, and with 8 where panels are dealt
-/// evenly: one choice, or none where quarter steps pay, or where other schedules do.
-std::vector<ScheduleChoice> streams_of_few_columns(const LayerShape& shape, const KernelTarget& target);
-
 }  // namespace esc

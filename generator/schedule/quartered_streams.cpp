@@ -13,10 +13,11 @@ namespace esc {
 namespace {
 
 /// Whether lanes copy windows of B faster than the engine does, which takes about three cycles for a row of a box, be it 16 columns or 32: where there are many rows, that takes longer
-/// than all else. It was so where few panels share a window and 16 columns have 16 warps to copy them, and was not with three panels or seven, and with 32 columns with four.
+/// than all else. It was so where few panels share a window and 16 columns have 16 warps to copy them, and was not with three panels or seven, with 32 columns with four, and where boxes have lines
+/// of several rows.
 bool is_faster_by_lanes(int panels, int columns, const LayerShape& shape) {
   constexpr std::int64_t many_rows = 384;  // for each column
-  return (panels == 2 || (panels == 4 && columns == 16)) && shape.columns >= many_rows * columns;
+  return (panels == 2 || (panels == 4 && columns == 16)) && shape.columns >= many_rows * columns && line_rows_of_boxes(columns, shape.columns, shape.bcol) == 1;
 }
 
 /// What was the fastest with so many panels, or within 9 % of that: as many warps as a block has room for, in a number that the windows of a layer are dealt to evenly.

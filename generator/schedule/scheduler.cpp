@@ -13,12 +13,12 @@
 #include "generator/schedule/even_panels.h"
 #include "generator/schedule/fitted_schedule.h"
 #include "generator/schedule/gathered_rows.h"
+#include "generator/schedule/half_step_streams.h"
 #include "generator/schedule/listed_streams.h"
 #include "generator/schedule/quartered_streams.h"
 #include "generator/schedule/sparse_panels.h"
 #include "generator/schedule/spread_schedules.h"
 #include "generator/schedule/streamed_schedules.h"
-#include "generator/schedule/wide_streams.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -311,15 +311,14 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
       add_layer_of(*database);
     }
   }
-  ranking.add(wide_streams(shape, target));
   if (std::ranges::none_of(databases, has_listed_values)) {
     ranking.add(listed_streams(shape, target));
+    ranking.add(half_step_streams(shape, target));
   }
   const bool quarters_by_rule = std::ranges::none_of(databases, has_quarters);
   if (quarters_by_rule) {
     ranking.add(quartered_streams(shape, target));
   }
-  ranking.add(streams_of_few_columns(shape, target));
   // What is measured in the other types is measured with the family that streams, too.
   if (std::ranges::all_of(databases,
                           [](const ScheduleDatabase* database) { return database->head().dtype == "f32"; })) {

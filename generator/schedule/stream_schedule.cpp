@@ -180,6 +180,12 @@ std::int64_t staged_window_bytes(const StreamSchedule& schedule, std::string_vie
   return is_half_type(dtype) || !has_taps(layout) ? whole : std::min(whole, channels * positions * bytes_of_type(dtype));
 }
 
+std::int64_t line_rows_of_boxes(std::int64_t columns, std::int64_t rows_of_b, std::int64_t columns_of_b) {
+  constexpr std::int64_t line_elements = 64;
+  const std::int64_t rows = std::max<std::int64_t>(1, line_elements / columns);
+  return columns == columns_of_b && rows_of_b % rows == 0 ? rows : 1;
+}
+
 std::int64_t shared_bytes(const StreamSchedule& schedule, std::int64_t unit_bytes, std::int64_t window_bytes) {
   constexpr std::int64_t sum = 4;
   const std::int64_t staged = schedule.stages * schedule.turn_windows() * (schedule.panels * unit_bytes + window_bytes);

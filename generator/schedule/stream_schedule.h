@@ -119,6 +119,10 @@ int widest_placed_stream(long long columns);
 /// Whether windows of B come as boxes by tensor copies, where B lies as this layout says and a call allows vectors.
 bool copies_boxes(const StreamSchedule& schedule, std::string_view layout);
 
+/// Rows of B that boxes of 16 bits have in a line of 128 bytes where a block computes so many columns: as many as there can be where B, of so many rows and columns, has no others and no gaps between
+/// rows. The engine takes as long for a row of a box as for a line. Else 1.
+std::int64_t line_rows_of_boxes(std::int64_t columns, std::int64_t rows_of_b, std::int64_t columns_of_b);
+
 /// Bytes of a window of B in shared memory. What float32 of a filter's taps share stands there once; that is about what filters of three by three take of images of
 /// 7 to 56 rows.
 std::int64_t staged_window_bytes(const StreamSchedule& schedule, std::string_view dtype, std::string_view layout);

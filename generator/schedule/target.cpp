@@ -8,8 +8,10 @@
 #include <cctype>
 #include <charconv>
 #include <map>
+#include <optional>
 #include <set>
 
+#include "generator/schedule/device_ceilings.h"
 #include "generator/support/closest_word.h"
 #include "generator/support/error.h"
 
@@ -88,6 +90,9 @@ KernelTarget kernel_target(const DeviceKey& device, const std::vector<int>& arch
   KernelTarget target;
   if (device.multiprocessors > 0) {
     target.multiprocessors = device.multiprocessors;
+  }
+  if (const std::optional<DeviceCeilings> ceilings = device_ceilings(device)) {
+    target.memory_gigabytes = ceilings->memory_gigabytes;
   }
   const auto narrow = [&](int architecture) {
     target.oldest_architecture = std::min(target.oldest_architecture, architecture);

@@ -40,6 +40,7 @@ struct KernelTarget {
   int newest_architecture = 90;
   int multiprocessors = 132;
   std::uint64_t shared_bytes = 227 * 1024;  ///< of a block, on each of the architectures
+  double memory_gigabytes = 4800;           ///< per second, of the device that the kernel is made for; an H200's where that is not known
 };
 
 /// The target of a kernel that is made for a device, and built for these architectures too. A device of unknown size counts as an H200.

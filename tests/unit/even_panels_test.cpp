@@ -116,27 +116,9 @@ TEST(EvenPanelsOfAChoice, AreForStreamsOfLargeLayersInSixteenBits) {
 TEST(EvenPanelsOfAChoice, AreWhatAutoTakes) {
   const DeviceKey device = device_of_gpu("h200").key;
   EXPECT_EQ(print(choose_schedule(half_layer(11008, 4096, 0.5, 32), device).schedule), "stream:columns=32,panels=6,warps=2,stages=2,pdl=on,copies=bulk");
-  const ScheduleChoice other = choose_schedule(half_layer(13824, 5120, 0.5, 8), device);
-  EXPECT_EQ(print(other.schedule), "stream:columns=8,panels=7,warps=2,stages=2,pdl=on,copies=bulk");
+  const ScheduleChoice other = choose_schedule(half_layer(13824, 5120, 0.3, 8), device);
+  EXPECT_EQ(print(other.schedule), "stream:columns=8,panels=7,warps=1,stages=2,pdl=on,copies=bulk");
   EXPECT_THAT(other.source, testing::AllOf(testing::StartsWith("database: "), testing::EndsWith("dealt evenly to the multiprocessors by rule")));
-}
-
-TEST(StreamsOfFewColumns, AreForLayersLargerThanACacheWithoutQuarterSteps) {
-  const auto schedules = [](const LayerShape& shape) { return schedules_of(streams_of_few_columns(shape, of_h200())); };
-  EXPECT_THAT(schedules(half_layer(11008, 4096, 0.5, 1)), testing::ElementsAre("stream:columns=8,panels=6,warps=2,stages=2,pdl=on,copies=bulk"));
-  EXPECT_THAT(schedules(half_layer(8192, 8192, 0.6, 4)), testing::ElementsAre("stream:columns=8,panels=4,warps=3,stages=2,pdl=on,copies=bulk"));
-  EXPECT_THAT(schedules(half_layer(8192, 8192, 0.5, 8)), testing::ElementsAre("stream:columns=8,panels=4,warps=3,stages=2,pdl=on,copies=bulk"));
-  EXPECT_THAT(schedules(half_layer(11008, 4096, 0.5, 8)), testing::IsEmpty()) << "six panels of 115 multiprocessors, none of 17";
-  EXPECT_THAT(schedules(half_layer(8192, 8192, 0.5, 9)), testing::IsEmpty());
-  EXPECT_THAT(schedules(half_layer(11008, 4096, 0.7, 1)), testing::IsEmpty());
-  EXPECT_THAT(schedules(half_layer(11008, 4096, 0.4, 1)), testing::IsEmpty());
-  EXPECT_THAT(schedules(half_layer(4096, 4096, 0.5, 1)), testing::IsEmpty());
-}
-
-TEST(StreamsOfFewColumns, AreWhatAutoTakes) {
-  const ScheduleChoice choice = choose_schedule(half_layer(8192, 8192, 0.6, 1), device_of_gpu("h200").key);
-  EXPECT_EQ(print(choice.schedule), "stream:columns=8,panels=4,warps=3,stages=2,pdl=on,copies=bulk");
-  EXPECT_THAT(choice.source, testing::HasSubstr("streamed for few columns as for eight"));
 }
 
 }  // namespace
